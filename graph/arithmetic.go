@@ -1,0 +1,105 @@
+package graph
+
+func shape(n Node) (rows, cols int) {
+	s := n.Shape()
+	if len(s) != 2 {
+		return 0, 0
+	}
+	return s[0], s[1]
+}
+
+// Shape is a matrix's (rows, columns); a scalar's is (0, 0).
+func Shape(n Node) (rows, cols int) { return shape(n) }
+
+func (b *Builder) same(name string, x, y Node) (rows, cols int) {
+	rows, cols = shape(x)
+	if r, c := shape(y); r != rows || c != cols {
+		b.fail("%s: shapes (%d, %d) and (%d, %d) differ", name, rows, cols, r, c)
+	}
+	return rows, cols
+}
+
+// Add is x + y.
+func (b *Builder) Add(x, y Node) Node {
+	r, c := b.same("add", x, y)
+	return b.Apply(Op{Name: "add", Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			y := in[1][:len(out)]
+			for i, v := range in[0][:len(out)] {
+				out[i] = v + y[i]
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{g, g} }}, x, y)
+}
+
+// Sub is x − y.
+func (b *Builder) Sub(x, y Node) Node {
+	r, c := b.same("sub", x, y)
+	return b.Apply(Op{Name: "sub", Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			y := in[1][:len(out)]
+			for i, v := range in[0][:len(out)] {
+				out[i] = v - y[i]
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
+}
+
+// Prod is the elementwise product x ∘ y.
+func (b *Builder) Prod(x, y Node) Node {
+	r, c := b.same("prod", x, y)
+	return b.Apply(Op{Name: "prod", Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			y := in[1][:len(out)]
+			for i, v := range in[0][:len(out)] {
+				out[i] = v * y[i]
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.Prod(g, y), b.Prod(g, x)} }}, x, y)
+}
+
+// Scale is c x.
+func (b *Builder) Scale(k float64, x Node) Node {
+	r, c := shape(x)
+	return b.Apply(Op{Name: "scale", Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i, v := range in[0] {
+				out[i] = k * v
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.Scale(k, g)} }}, x)
+}
+
+// Square is x ∘ x.
+func (b *Builder) Square(x Node) Node { return b.Prod(x, x) }
+
+// Sum is the sum of all elements, a scalar.
+func (b *Builder) Sum(x Node) Node {
+	r, c := shape(x)
+	return b.Apply(Op{Name: "sum",
+		Kernel: func(out []float64, in [][]float64) error {
+			s := 0.0
+			for _, v := range in[0] {
+				s += v
+			}
+			out[0] = s
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.fill(g, r, c)} }}, x)
+}
+
+// fill repeats a scalar over a matrix.
+func (b *Builder) fill(x Node, rows, cols int) Node {
+	return b.Apply(Op{Name: "fill", Rows: rows, Cols: cols,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i := range out {
+				out[i] = in[0][0]
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.Sum(g)} }}, x)
+}

@@ -1,0 +1,69 @@
+package graph
+
+// fold sums r consecutive blocks of l numbers into one; with up it repeats
+// each block r times. Each is the other's reverse rule.
+func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node {
+	xr, xc := shape(x)
+	if small, large := min(rows*cols, xr*xc), max(rows*cols, xr*xc); small*r != large || large%l != 0 {
+		b.fail("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
+	}
+	return b.Apply(Op{Name: name, Rows: rows, Cols: cols,
+		Kernel: func(out []float64, in [][]float64) error {
+			a := in[0]
+			if up {
+				for i := range len(out) / l {
+					copy(out[i*l:i*l+l], a[i/r*l:])
+				}
+				return nil
+			}
+			clear(out)
+			for i := range len(a) / l {
+				dst := out[i/r*l : i/r*l+l]
+				for j, v := range a[i*l : i*l+l] {
+					dst[j] += v
+				}
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
+}
+
+// RowSum adds up each row: (n, d) to (n, 1).
+func (b *Builder) RowSum(x Node) Node {
+	n, d := shape(x)
+	return b.fold("rowsum", x, n, 1, 1, d, false)
+}
+
+// ColSum adds up each column: (n, d) to (1, d).
+func (b *Builder) ColSum(x Node) Node {
+	n, d := shape(x)
+	return b.fold("colsum", x, 1, d, d, n, false)
+}
+
+// Columns repeats a column d times: (n, 1) to (n, d).
+func (b *Builder) Columns(x Node, d int) Node {
+	n, _ := shape(x)
+	return b.fold("columns", x, n, d, 1, d, true)
+}
+
+// Rows repeats a row n times: (1, d) to (n, d).
+func (b *Builder) Rows(x Node, n int) Node {
+	_, d := shape(x)
+	return b.fold("rows", x, n, d, d, n, true)
+}
+
+// GroupSum adds up each r consecutive rows, the imputations of one table row:
+// (n·r, d) to (n, d).
+func (b *Builder) GroupSum(x Node, r int) Node {
+	n, d := shape(x)
+	if n%r != 0 {
+		b.fail("group sum: %d rows are not groups of %d", n, r)
+	}
+	return b.fold("groupsum", x, n/r, d, d, r, false)
+}
+
+// GroupRepeat repeats each row r times in place: (n, d) to (n·r, d).
+func (b *Builder) GroupRepeat(x Node, r int) Node {
+	n, d := shape(x)
+	return b.fold("grouprepeat", x, n*r, d, d, r, true)
+}

@@ -1,0 +1,38 @@
+package graph
+
+import "math"
+
+// Function is an elementwise function with its derivative; a nil derivative
+// ends the chain and makes the function constant for gradients.
+type Function struct {
+	Name       string
+	F          func(float64) float64
+	Derivative *Function
+}
+
+// Map is f applied to each element of x.
+func (b *Builder) Map(f *Function, x Node) Node {
+	r, c := shape(x)
+	op := Op{Name: f.Name, Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i, v := range in[0] {
+				out[i] = f.F(v)
+			}
+			return nil
+		}}
+	if f.Derivative != nil {
+		op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, b.Map(f.Derivative, x))} }
+	}
+	return b.Apply(op, x)
+}
+
+// Exp is its own derivative, to any order.
+var Exp = func() *Function {
+	f := &Function{Name: "exp", F: math.Exp}
+	f.Derivative = f
+	return f
+}()
+
+// Complement is 1 − x, which turns the mask of observed cells into that of missing ones.
+var Complement = &Function{Name: "complement", F: func(x float64) float64 { return 1 - x },
+	Derivative: &Function{Name: "minus one", F: func(float64) float64 { return -1 }}}

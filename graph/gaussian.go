@@ -1,0 +1,206 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Parameterisation says how a Gaussian's precision depends on its parameters.
+type Parameterisation int
+
+const (
+	// CholeskyFactor is P = LLᵀ with L_jj = exp(θ_jj): P is positive definite
+	// for every θ. For parameter estimation.
+	CholeskyFactor Parameterisation = iota
+	// FreeSymmetric is P_jk = P_kj = θ_jk, one parameter per pair, so the
+	// gradient of a pair is G_jk + G_kj. For the L1 path.
+	FreeSymmetric
+)
+
+// Gaussian is log q(x) = −½(x−μ)ᵀP(x−μ), hence s = −P(x−μ) and D = −diag P
+// (maths.md, "Models"). It starts at μ = 0, P = I.
+type Gaussian struct {
+	d    int
+	kind Parameterisation
+
+	// Location is μ (1, d).
+	Location *Param
+	// Packed holds θ_jk for j ≤ k, row by row: (1, d(d+1)/2). See PackedIndex.
+	Packed *Param
+}
+
+// NewGaussian is the standard normal on R^d.
+func NewGaussian(d int, kind Parameterisation) *Gaussian {
+	g := &Gaussian{d: d, kind: kind, Location: NewParam("mean", 1, d), Packed: NewParam("precision", 1, d*(d+1)/2)}
+	if kind == FreeSymmetric {
+		for j := range d {
+			g.Packed.Value[PackedIndex(d, j, j)] = 1
+		}
+	}
+	return g
+}
+
+// PackedIndex is the place of the pair j ≤ k in a packed symmetric matrix.
+func PackedIndex(d, j, k int) int { return j*d - j*(j-1)/2 + k - j }
+
+func (g *Gaussian) Dim() int         { return g.d }
+func (g *Gaussian) Params() []*Param { return []*Param{g.Location, g.Packed} }
+
+// Terms implements Model.
+func (g *Gaussian) Terms(b *Builder, x Node) Terms {
+	n, _ := shape(x)
+	p := g.PrecisionNode(b)
+	r := b.Sub(x, b.Rows(b.Param(g.Location), n))
+	s := b.Scale(-1, b.MatMul(false, false, r, p))
+	return Terms{
+		LogDensity: b.Scale(0.5, b.RowSum(b.Prod(r, s))),
+		Score:      s,
+		Diagonal:   b.Rows(b.Scale(-1, b.diagonal(p)), n),
+	}
+}
+
+// PrecisionNode is P (d, d) as a node.
+func (g *Gaussian) PrecisionNode(b *Builder) Node {
+	if g.kind == CholeskyFactor {
+		l := b.factor(b.Param(g.Packed), g.d)
+		return b.MatMul(false, true, l, l)
+	}
+	return b.symmetric(b.Param(g.Packed), g.d)
+}
+
+// Mean is μ, a copy.
+func (g *Gaussian) Mean() []float64 { return append([]float64(nil), g.Location.Value...) }
+
+// SetMean sets μ.
+func (g *Gaussian) SetMean(mu []float64) { copy(g.Location.Value, mu) }
+
+// Precision is P, a copy.
+func (g *Gaussian) Precision() *mat.SymDense {
+	p := mat.NewSymDense(g.d, nil)
+	if g.kind == FreeSymmetric {
+		for j := range g.d {
+			for k := j; k < g.d; k++ {
+				p.SetSym(j, k, g.Packed.Value[PackedIndex(g.d, j, k)])
+			}
+		}
+		return p
+	}
+	l := make([]float64, g.d*g.d)
+	fillFactor(l, g.Packed.Value, g.d)
+	p.SymOuterK(1, mat.NewDense(g.d, g.d, l))
+	return p
+}
+
+// SetPrecision sets P. It fails if P has another size or, for CholeskyFactor,
+// if it is not positive definite.
+func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
+	if n := p.SymmetricDim(); n != g.d {
+		return fmt.Errorf("a precision of size %d does not fit a model of %d columns", n, g.d)
+	}
+	var l mat.TriDense
+	if g.kind == CholeskyFactor {
+		var c mat.Cholesky
+		if !c.Factorize(p) {
+			return fmt.Errorf("the precision is not positive definite")
+		}
+		c.LTo(&l)
+	}
+	for j := range g.d {
+		for k := j; k < g.d; k++ {
+			i := PackedIndex(g.d, j, k)
+			switch {
+			case g.kind == FreeSymmetric:
+				g.Packed.Value[i] = p.At(j, k)
+			case j == k:
+				g.Packed.Value[i] = math.Log(l.At(j, j))
+			default:
+				g.Packed.Value[i] = l.At(k, j)
+			}
+		}
+	}
+	return nil
+}
+
+// symmetric unpacks θ to a symmetric matrix.
+func (b *Builder) symmetric(packed Node, d int) Node {
+	return b.Apply(Op{Name: "symmetric", Rows: d, Cols: d,
+		Kernel: func(out []float64, in [][]float64) error {
+			for j, i := 0, 0; j < d; j++ {
+				for k := j; k < d; k, i = k+1, i+1 {
+					out[j*d+k], out[k*d+j] = in[0][i], in[0][i]
+				}
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node {
+			return []Node{b.Apply(Op{Name: "symmetric'", Rows: 1, Cols: d * (d + 1) / 2,
+				Kernel: func(out []float64, in [][]float64) error {
+					for j, i := 0, 0; j < d; j++ {
+						out[i] = in[0][j*d+j]
+						i++
+						for k := j + 1; k < d; k, i = k+1, i+1 {
+							out[i] = in[0][j*d+k] + in[0][k*d+j]
+						}
+					}
+					return nil
+				}}, g)}
+		}}, packed)
+}
+
+func fillFactor(l, packed []float64, d int) {
+	clear(l)
+	for j, i := 0, 0; j < d; j++ {
+		l[j*d+j] = math.Exp(packed[i])
+		i++
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			l[k*d+j] = packed[i]
+		}
+	}
+}
+
+// factor unpacks θ to the lower triangular L with L_jj = exp(θ_jj).
+func (b *Builder) factor(packed Node, d int) Node {
+	return b.Apply(Op{Name: "factor", Rows: d, Cols: d,
+		Kernel: func(out []float64, in [][]float64) error {
+			fillFactor(out, in[0], d)
+			return nil
+		},
+		Reverse: func(out, g Node) []Node {
+			return []Node{b.Apply(Op{Name: "factor'", Rows: 1, Cols: d * (d + 1) / 2,
+				Kernel: func(o []float64, in [][]float64) error {
+					l, g := in[0], in[1]
+					for j, i := 0, 0; j < d; j++ {
+						o[i] = g[j*d+j] * l[j*d+j]
+						i++
+						for k := j + 1; k < d; k, i = k+1, i+1 {
+							o[i] = g[k*d+j]
+						}
+					}
+					return nil
+				}}, out, g)}
+		}}, packed)
+}
+
+// diagonal is diag P as a row (1, d).
+func (b *Builder) diagonal(p Node) Node {
+	d, _ := shape(p)
+	return b.Apply(Op{Name: "diagonal", Rows: 1, Cols: d,
+		Kernel: func(out []float64, in [][]float64) error {
+			for j := range out {
+				out[j] = in[0][j*d+j]
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node {
+			return []Node{b.Apply(Op{Name: "diagonal'", Rows: d, Cols: d,
+				Kernel: func(out []float64, in [][]float64) error {
+					clear(out)
+					for j := range d {
+						out[j*d+j] = in[0][j]
+					}
+					return nil
+				}}, g)}
+		}}, p)
+}

@@ -1,0 +1,108 @@
+// Package gradcheck compares gradients with central differences, in float64.
+package gradcheck
+
+import (
+	"fmt"
+	"math"
+
+	"missingscore/graph"
+)
+
+// Step is the default distance of central differences, the cube root of the
+// rounding unit: truncation h² and rounding ε/h are then alike.
+const Step = 6e-6
+
+// Difference is the largest disagreement found and where it was.
+type Difference struct {
+	Error    float64 // |exact − numeric| / max(1, |numeric|)
+	Where    string
+	Exact    float64
+	Numeric  float64
+	Compared int // how many numbers were compared
+}
+
+func (d *Difference) see(exact, numeric float64, where string, args ...any) {
+	d.Compared++
+	e := math.Abs(exact-numeric) / math.Max(1, math.Abs(numeric))
+	if !(e <= d.Error) { // NaN is the worst
+		d.Error, d.Exact, d.Numeric = e, exact, numeric
+		d.Where = fmt.Sprintf(where, args...)
+	}
+}
+
+// Params compares p's gradient with central differences of value, which must
+// run p (or whatever else defines the function) at the present parameters.
+func Params(p *graph.Program, params []*graph.Param, step float64, value func() (float64, error)) (Difference, error) {
+	var d Difference
+	if err := p.Run(); err != nil {
+		return d, err
+	}
+	exact := make([][]float64, len(params))
+	for i, q := range params {
+		exact[i] = append([]float64(nil), p.Grad(q)...)
+	}
+	for i, q := range params {
+		for j, old := range q.Value {
+			h := step * math.Max(1, math.Abs(old))
+			q.Value[j] = old + h
+			up, err := value()
+			if err != nil {
+				return d, err
+			}
+			q.Value[j] = old - h
+			down, err := value()
+			if err != nil {
+				return d, err
+			}
+			q.Value[j] = old
+			d.see(exact[i][j], (up-down)/(2*h), "%s[%d]", q.Name, j)
+		}
+	}
+	return d, nil
+}
+
+// Model compares a model's score with central differences of its log density,
+// and its diagonal with central differences of its score, at the rows of x (n, d).
+func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference, err error) {
+	d := m.Dim()
+	n := len(x) / d
+	p, err := graph.Build(func(b *graph.Builder) {
+		t := m.Terms(b, b.Input("x", n, d))
+		b.Output("log density", t.LogDensity)
+		b.Output("score", t.Score)
+		b.Output("diagonal", t.Diagonal)
+	})
+	if err != nil {
+		return score, diagonal, err
+	}
+	defer p.Close()
+	at := func(j int, h float64) (log, s, diag []float64, err error) {
+		in := p.Input("x")
+		copy(in, x)
+		for i := range n {
+			in[i*d+j] += h
+		}
+		err = p.Run()
+		clone := func(name string) []float64 { return append([]float64(nil), p.Output(name)...) }
+		return clone("log density"), clone("score"), clone("diagonal"), err
+	}
+	_, s0, d0, err := at(0, 0)
+	if err != nil {
+		return score, diagonal, err
+	}
+	for j := range d {
+		lu, su, _, err := at(j, step)
+		if err != nil {
+			return score, diagonal, err
+		}
+		ld, sd, _, err := at(j, -step)
+		if err != nil {
+			return score, diagonal, err
+		}
+		for i := range n {
+			score.see(s0[i*d+j], (lu[i]-ld[i])/(2*step), "row %d, column %d", i, j)
+			diagonal.see(d0[i*d+j], (su[i*d+j]-sd[i*d+j])/(2*step), "row %d, column %d", i, j)
+		}
+	}
+	return score, diagonal, nil
+}

@@ -1,0 +1,42 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Model is an unnormalised density q_θ on R^d, given by three expressions.
+// A new model is a type with these three methods and a line in the registry.
+type Model interface {
+	// Dim is d, the number of columns.
+	Dim() int
+	// Params are θ.
+	Params() []*Param
+	// Terms adds log q_θ and its x-derivatives at the rows of x (B, d).
+	// Expressions that a program does not use cost nothing.
+	Terms(b *Builder, x Node) Terms
+}
+
+// Terms are a model's values at B points (maths.md, "Notation and shapes").
+type Terms struct {
+	LogDensity Node // (B, 1): log q_θ(x), up to a constant
+	Score      Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
+	Diagonal   Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
+}
+
+// Models makes a model of d columns by name.
+var Models = map[string]func(d int) Model{
+	"gaussian":         func(d int) Model { return NewGaussian(d, CholeskyFactor) },
+	"gaussian-network": func(d int) Model { return NewGaussian(d, FreeSymmetric) },
+}
+
+// NewModel looks a model up in Models.
+func NewModel(name string, d int) (Model, error) {
+	m, ok := Models[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no model %q; models are %s", name, strings.Join(slices.Sorted(maps.Keys(Models)), ", "))
+	}
+	return m(d), nil
+}

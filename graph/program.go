@@ -1,0 +1,230 @@
+// Package graph is the vocabulary of expression graphs that models and losses
+// are written in: programs that are built once and run many times, parameters
+// that several programs share, a handful of operations that own their memory,
+// and the models themselves (log density, score and its diagonal as nodes).
+//
+// Programs are Gorgonia graphs. Gorgonia's own operations are avoided where
+// they give wrong numbers (Reshape, Broadcast, a second Grad, constants); its
+// panics become errors in Build and Run and nowhere else.
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Node is a value of a program: a matrix, or a scalar as made by Sum.
+type Node = *gorgonia.Node
+
+// Builder collects the nodes of one program. Its methods stop the construction
+// on a mistake, and Build returns it as an error.
+type Builder struct {
+	g       *gorgonia.ExprGraph
+	serial  uint64
+	inputs  map[string]binding
+	params  map[*Param]Node
+	outputs map[string]Node
+	loss    Node
+	wrt     []*Param
+	failure *error
+}
+
+type binding struct {
+	node   Node
+	memory []float64
+}
+
+// buildError carries a mistake from a Builder's method to Build.
+type buildError struct{ err error }
+
+func (b *Builder) fail(format string, args ...any) {
+	panic(buildError{fmt.Errorf(format, args...)})
+}
+
+// Fail stops the construction: Build returns err. For models and losses whose
+// conditions are not met.
+func (b *Builder) Fail(err error) { panic(buildError{err}) }
+
+// Input adds a matrix whose numbers the caller writes into Program.Input(name)
+// before a run. Asked again for the same name and shape, it gives the same node.
+func (b *Builder) Input(name string, rows, cols int) Node {
+	if in, ok := b.inputs[name]; ok {
+		if r, c := shape(in.node); r != rows || c != cols {
+			b.fail("input %q is (%d, %d), asked for as (%d, %d)", name, r, c, rows, cols)
+		}
+		return in.node
+	}
+	memory := make([]float64, rows*cols)
+	n := b.matrix("input "+name, rows, cols, memory)
+	b.inputs[name] = binding{n, memory}
+	return n
+}
+
+// Param adds a parameter. The program reads the parameter's own memory, so
+// a change of p.Value is seen by every program that holds p.
+func (b *Builder) Param(p *Param) Node {
+	if n, ok := b.params[p]; ok {
+		return n
+	}
+	n := b.matrix(fmt.Sprintf("param %d %s", len(b.params), p.Name), p.Rows, p.Cols, p.Value)
+	b.params[p] = n
+	return n
+}
+
+func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
+	if rows < 1 || cols < 1 || len(memory) != rows*cols {
+		b.fail("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
+	}
+	return gorgonia.NewMatrix(b.g, gorgonia.Float64, gorgonia.WithShape(rows, cols), gorgonia.WithName(name),
+		gorgonia.WithValue(tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(memory))))
+}
+
+// Output makes n readable as Program.Output(name) after a run.
+func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
+
+// Minimise makes n, a scalar, the program's loss, and asks for its gradient
+// with respect to params. A program has one loss.
+func (b *Builder) Minimise(n Node, params ...*Param) {
+	if b.loss != nil {
+		b.fail("a program has one loss: a second gradient on the same nodes would be the first one's")
+	}
+	b.loss, b.wrt = n, params
+}
+
+// Program is a built graph. It is for one goroutine at a time.
+type Program struct {
+	machine gorgonia.VM
+	inputs  map[string]binding
+	outputs map[string]Node
+	loss    Node
+	grads   map[*Param]Node
+	failure *error
+}
+
+// Build runs f on a new Builder and compiles what it made.
+func Build(f func(b *Builder)) (p *Program, err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case buildError:
+			p, err = nil, e.err
+		default: // Gorgonia's, or a programming error in f: either way the program is unusable
+			p, err = nil, fmt.Errorf("building the expression graph: %v", e)
+		}
+	}()
+	b := &Builder{g: gorgonia.NewGraph(), inputs: map[string]binding{}, params: map[*Param]Node{}, outputs: map[string]Node{}, failure: new(error)}
+	f(b)
+
+	p = &Program{inputs: b.inputs, outputs: b.outputs, loss: b.loss, grads: map[*Param]Node{}, failure: b.failure}
+	var roots gorgonia.Nodes
+	if b.loss != nil {
+		roots = append(roots, b.loss)
+		var wrt gorgonia.Nodes
+		for _, q := range b.wrt {
+			n, ok := b.params[q]
+			if !ok {
+				return nil, fmt.Errorf("the loss does not use parameter %q", q.Name)
+			}
+			wrt = append(wrt, n)
+		}
+		if len(wrt) > 0 {
+			grads, err := gorgonia.Grad(b.loss, wrt...)
+			if err != nil {
+				return nil, fmt.Errorf("differentiating the loss: %w", err)
+			}
+			roots = append(roots, grads...)
+			for i, q := range b.wrt {
+				p.grads[q] = grads[i]
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.outputs)) {
+		roots = append(roots, b.outputs[name])
+	}
+	if len(roots) == 0 {
+		return nil, fmt.Errorf("the program has no output and no loss")
+	}
+	if err := distinct(b.g); err != nil {
+		return nil, err
+	}
+	p.machine = gorgonia.NewTapeMachine(b.g.SubgraphRoots(roots...))
+	return p, nil
+}
+
+// distinct guards against Gorgonia's merging of nodes by a 32-bit hash.
+func distinct(g *gorgonia.ExprGraph) error {
+	seen := map[uint32]Node{}
+	for _, n := range g.AllNodes() {
+		if m, ok := seen[n.Hashcode()]; ok && m != n {
+			return fmt.Errorf("nodes %v and %v have one hash and would be taken for each other", m, n)
+		}
+		seen[n.Hashcode()] = n
+	}
+	return nil
+}
+
+// Input is the memory of an input, to be filled before Run. It panics on an
+// unknown name, which is a mistake of the program's author.
+func (p *Program) Input(name string) []float64 {
+	in, ok := p.inputs[name]
+	if !ok {
+		panic(fmt.Sprintf("graph: no input %q among %q", name, slices.Sorted(maps.Keys(p.inputs))))
+	}
+	return in.memory
+}
+
+// Has tells whether the program has an input of that name.
+func (p *Program) Has(name string) bool { _, ok := p.inputs[name]; return ok }
+
+// Run computes outputs, loss and gradients from the present inputs and parameters.
+func (p *Program) Run() (err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("running the expression graph: %v", e)
+		}
+	}()
+	defer p.machine.Reset()
+	*p.failure = nil
+	if err := p.machine.RunAll(); err != nil {
+		if *p.failure != nil {
+			return *p.failure
+		}
+		return fmt.Errorf("running the expression graph: %w", err)
+	}
+	return nil
+}
+
+// Output is the value of an output after Run. The memory is overwritten by the next Run.
+func (p *Program) Output(name string) []float64 {
+	n, ok := p.outputs[name]
+	if !ok {
+		panic(fmt.Sprintf("graph: no output %q among %q", name, slices.Sorted(maps.Keys(p.outputs))))
+	}
+	return numbers(n.Value())
+}
+
+// Loss is the value of the loss after Run.
+func (p *Program) Loss() float64 {
+	if p.loss == nil {
+		return math.NaN()
+	}
+	return numbers(p.loss.Value())[0]
+}
+
+// Grad is the gradient of the loss with respect to q after Run, in the shape of
+// q.Value. The memory is overwritten by the next Run.
+func (p *Program) Grad(q *Param) []float64 {
+	n, ok := p.grads[q]
+	if !ok {
+		panic(fmt.Sprintf("graph: no gradient for parameter %q", q.Name))
+	}
+	return numbers(n.Value())
+}
+
+// Close frees what the machine holds outside Go's memory.
+func (p *Program) Close() error { return p.machine.Close() }

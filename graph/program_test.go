@@ -1,0 +1,229 @@
+package graph_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
+	"missingscore/internal/stream"
+)
+
+func parameter(name string, rows, cols int, seed uint64) *graph.Param {
+	p := graph.NewParam(name, rows, cols)
+	rng := stream.New(seed, 9)
+	for i := range p.Value {
+		p.Value[i] = rng.NormFloat64()
+	}
+	return p
+}
+
+// Every operation: gradient against central differences, weighted so that no
+// symmetry of the result can hide a wrong element.
+func TestOperations(t *testing.T) {
+	x, y := parameter("x", 6, 4, 1), parameter("y", 6, 4, 2)
+	w, v := parameter("w", 4, 3, 3), parameter("v", 1, 3, 4)
+	col, row := parameter("col", 6, 1, 5), parameter("row", 1, 4, 6)
+	for name, f := range map[string]func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param){
+		"add": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Add(n(x), n(y)), []*graph.Param{x, y}
+		},
+		"sub": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Sub(n(x), n(y)), []*graph.Param{x, y}
+		},
+		"prod": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Prod(n(x), n(y)), []*graph.Param{x, y}
+		},
+		"square": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(n(x)), []*graph.Param{x}
+		},
+		"scale": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Scale(-1.7, n(x)), []*graph.Param{x}
+		},
+		"one operand twice": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))), []*graph.Param{x, y}
+		},
+		"exp": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Map(graph.Exp, n(x)), []*graph.Param{x}
+		},
+		"complement": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.Map(graph.Complement, n(x))), []*graph.Param{x}
+		},
+		"row sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.RowSum(n(x))), []*graph.Param{x}
+		},
+		"column sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.ColSum(n(x))), []*graph.Param{x}
+		},
+		"columns": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Prod(b.Columns(n(col), 4), n(x)), []*graph.Param{col, x}
+		},
+		"rows": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Prod(b.Rows(n(row), 6), n(x)), []*graph.Param{row, x}
+		},
+		"group sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupSum(n(x), 3)), []*graph.Param{x}
+		},
+		"group repeat": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)), []*graph.Param{x, y}
+		},
+		"group softmax": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupSoftmax(n(col), 3)), []*graph.Param{col}
+		},
+		"affine": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Affine(n(x), n(w), n(v), false), []*graph.Param{x, w, v}
+		},
+		"affine relu": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Affine(n(x), n(w), n(v), true), []*graph.Param{x, w, v}
+		},
+		"beside": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.Beside(n(x), n(col))), []*graph.Param{x, col}
+		},
+		"matmul": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.MatMul(false, false, n(x), n(w)), []*graph.Param{x, w}
+		},
+		"matmul tn": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.MatMul(true, false, n(x), n(y)), []*graph.Param{x, y}
+		},
+		"matmul nt": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.MatMul(false, true, n(x), n(y)), []*graph.Param{x, y}
+		},
+		"matmul tt": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.MatMul(true, true, n(w), n(x)), []*graph.Param{w, x}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var params []*graph.Param
+			p, err := graph.Build(func(b *graph.Builder) {
+				var out graph.Node
+				out, params = f(b, b.Param)
+				r, c := graph.Shape(out)
+				weighted := b.Prod(out, b.Input("weights", r, c))
+				b.Output("value", out)
+				b.Minimise(b.Sum(weighted), params...)
+			})
+			require.NoError(t, err)
+			rng := stream.New(7, 7)
+			for i := range p.Input("weights") {
+				p.Input("weights")[i] = rng.NormFloat64()
+			}
+			diff, err := gradcheck.Params(p, params, gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
+			require.NoError(t, err)
+			require.Less(t, diff.Error, 1e-8, "%+v", diff)
+			require.Equal(t, func() (n int) {
+				for _, q := range params {
+					n += len(q.Value)
+				}
+				return
+			}(), diff.Compared)
+		})
+	}
+}
+
+// Values by hand, so that a gradient consistent with a wrong value is caught.
+func TestValues(t *testing.T) {
+	p, err := graph.Build(func(b *graph.Builder) {
+		x := b.Input("x", 2, 3)
+		w := b.Input("w", 3, 2)
+		col := b.Input("col", 4, 1)
+		b.Output("row sum", b.RowSum(x))
+		b.Output("column sum", b.ColSum(x))
+		b.Output("product", b.MatMul(false, false, x, w))
+		b.Output("gram", b.MatMul(true, true, w, x))
+		b.Output("relu", b.Affine(x, w, b.Input("bias", 1, 2), true))
+		b.Output("softmax", b.GroupSoftmax(col, 2))
+		b.Output("group sum", b.GroupSum(col, 2))
+		b.Output("group repeat", b.GroupRepeat(x, 2))
+		b.Output("columns", b.Columns(b.RowSum(x), 2))
+		b.Output("sum", b.Sum(x))
+	})
+	require.NoError(t, err)
+	copy(p.Input("x"), []float64{1, 2, 3, 4, 5, 6})
+	copy(p.Input("w"), []float64{1, 0, 0, -1, 1, 1})
+	copy(p.Input("bias"), []float64{-5, 0})
+	copy(p.Input("col"), []float64{-1000, -1000, 2000, 2000 + 0.6931471805599453})
+	require.NoError(t, p.Run())
+	require.Equal(t, []float64{6, 15}, p.Output("row sum"))
+	require.Equal(t, []float64{5, 7, 9}, p.Output("column sum"))
+	require.Equal(t, []float64{4, 1, 10, 1}, p.Output("product"))
+	require.Equal(t, []float64{4, 10, 1, 1}, p.Output("gram"))
+	require.Equal(t, []float64{0, 1, 5, 1}, p.Output("relu"))
+	require.InDeltaSlice(t, []float64{0.5, 0.5, 1. / 3, 2. / 3}, p.Output("softmax"), 1e-12)
+	require.Equal(t, []float64{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}, p.Output("group repeat"))
+	require.Equal(t, []float64{6, 6, 15, 15}, p.Output("columns"))
+	require.Equal(t, []float64{21}, p.Output("sum"))
+}
+
+func TestDetachStopsTheGradient(t *testing.T) {
+	x := parameter("x", 2, 2, 1)
+	p, err := graph.Build(func(b *graph.Builder) {
+		n := b.Param(x)
+		b.Minimise(b.Sum(b.Prod(b.Detach(n), n)), x)
+	})
+	require.NoError(t, err)
+	require.NoError(t, p.Run())
+	require.InDeltaSlice(t, x.Value, p.Grad(x), 1e-15) // x, not 2x
+}
+
+func TestParametersAreShared(t *testing.T) {
+	x := parameter("x", 1, 2, 1)
+	build := func(k float64) *graph.Program {
+		p, err := graph.Build(func(b *graph.Builder) { b.Minimise(b.Scale(k, b.Sum(b.Square(b.Param(x)))), x) })
+		require.NoError(t, err)
+		return p
+	}
+	p, q := build(1), build(2)
+	x.Value[0], x.Value[1] = 3, 4
+	require.NoError(t, p.Run())
+	require.NoError(t, q.Run())
+	require.Equal(t, 25.0, p.Loss())
+	require.Equal(t, 50.0, q.Loss())
+	require.Equal(t, []float64{12, 16}, q.Grad(x))
+	x.Value[0] = 0
+	require.NoError(t, p.Run())
+	require.Equal(t, 16.0, p.Loss())
+	require.Equal(t, []float64{0, 8}, p.Grad(x))
+}
+
+func TestMistakesAreErrors(t *testing.T) {
+	x := parameter("x", 2, 3, 1)
+	for name, c := range map[string]struct {
+		build func(b *graph.Builder)
+		want  string
+	}{
+		"shapes":         {func(b *graph.Builder) { b.Add(b.Param(x), b.Input("y", 3, 2)) }, "add: shapes (2, 3) and (3, 2) differ"},
+		"inner size":     {func(b *graph.Builder) { b.MatMul(false, false, b.Param(x), b.Param(x)) }, "inner sizes 3 and 2 differ"},
+		"two losses":     {func(b *graph.Builder) { l := b.Sum(b.Param(x)); b.Minimise(l, x); b.Minimise(l, x) }, "one loss"},
+		"input twice":    {func(b *graph.Builder) { b.Input("y", 1, 2); b.Input("y", 2, 1) }, `input "y" is (1, 2)`},
+		"unused param":   {func(b *graph.Builder) { b.Minimise(b.Sum(b.Input("y", 1, 1)), x) }, `does not use parameter "x"`},
+		"no output":      {func(b *graph.Builder) { b.Param(x) }, "no output and no loss"},
+		"nil node":       {func(b *graph.Builder) { b.Apply(graph.Op{Name: "f"}, nil) }, "f: input 0 is nil"},
+		"constant loss":  {func(b *graph.Builder) { b.Minimise(b.Sum(b.Detach(b.Param(x))), x) }, "differentiating the loss"},
+		"author's error": {func(b *graph.Builder) { b.Fail(errors.New("needs d ≥ 2")) }, "needs d ≥ 2"},
+		"any panic":      {func(b *graph.Builder) { var m map[string]int; m["a"] = 1 }, "building the expression graph"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := graph.Build(c.build)
+			require.ErrorContains(t, err, c.want)
+			require.Nil(t, p)
+		})
+	}
+}
+
+func TestKernelFailuresAreErrors(t *testing.T) {
+	for name, kernel := range map[string]func([]float64, [][]float64) error{
+		"error": func([]float64, [][]float64) error { return errors.New("kernel failed") },
+		"panic": func(out []float64, _ [][]float64) error { _ = out[7]; return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := graph.Build(func(b *graph.Builder) {
+				b.Output("y", b.Apply(graph.Op{Name: "bad", Rows: 1, Cols: 1, Kernel: kernel}, b.Input("x", 1, 1)))
+			})
+			require.NoError(t, err)
+			require.ErrorContains(t, p.Run(), "bad")
+			require.Error(t, p.Run(), "and again")
+		})
+	}
+}

@@ -1,0 +1,37 @@
+package graph
+
+import "math"
+
+// GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a
+// column x (n·r, 1): the self-normalised weights of one table row's imputations.
+// The group's maximum is taken out first, so no x is too large or too small.
+func (b *Builder) GroupSoftmax(x Node, r int) Node {
+	n, c := shape(x)
+	if c != 1 || n%r != 0 {
+		b.fail("group softmax: (%d, %d) in groups of %d", n, c, r)
+	}
+	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i := 0; i < n; i += r {
+				x, w := in[0][i:i+r], out[i:i+r]
+				top := x[0]
+				for _, v := range x[1:] {
+					top = math.Max(top, v)
+				}
+				sum := 0.0
+				for k, v := range x {
+					w[k] = math.Exp(v - top)
+					sum += w[k]
+				}
+				for k := range w {
+					w[k] /= sum
+				}
+			}
+			return nil
+		},
+		Reverse: func(out, g Node) []Node {
+			wg := b.Prod(out, g)
+			mean := b.GroupRepeat(b.GroupSum(wg, r), r)
+			return []Node{b.Sub(wg, b.Prod(out, mean))}
+		}}, x)
+}

@@ -1,0 +1,35 @@
+// Package stream derives random streams from a seed and a place, so that a
+// draw depends on where it is made and never on what was drawn before it.
+package stream
+
+import "math/rand/v2"
+
+// Purposes keep the streams of one fit apart.
+const (
+	Initial uint64 = iota + 1
+	Shuffle
+	Train
+	Impute
+	Simulate
+	Hide
+	Replicate
+)
+
+// New returns the stream of the place given by keys (purpose, iteration, batch …).
+// Equal seed and keys give equal draws; any difference gives an unrelated stream.
+func New(seed uint64, keys ...uint64) *rand.Rand {
+	a, b := mix(seed), mix(seed^0x9e3779b97f4a7c15)
+	for _, k := range keys {
+		a = mix(a ^ mix(k+0x632be59bd9b4e019))
+		b = mix(b + a)
+	}
+	return rand.New(rand.NewPCG(a, b))
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,559 @@
+package losses_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+const d = 4
+
+// problem is a small incomplete sample and a model away from the truth.
+type problem struct {
+	model *graph.Gaussian
+	x     []float64 // (n, d), zero where missing
+	mask  []float64
+	n     int
+}
+
+func newProblem(n int, missing float64, kind graph.Parameterisation, seed uint64) problem {
+	rng := stream.New(seed, 1)
+	p := problem{model: graph.NewGaussian(d, kind), n: n, x: make([]float64, n*d), mask: make([]float64, n*d)}
+	a := mat.NewDense(d, d, nil)
+	for j := range d {
+		for k := range d {
+			a.Set(j, k, 0.5*rng.NormFloat64())
+		}
+	}
+	prec := mat.NewSymDense(d, nil)
+	prec.SymOuterK(1, a)
+	for j := range d {
+		prec.SetSym(j, j, prec.At(j, j)+0.7)
+		p.model.Location.Value[j] = 0.5 * rng.NormFloat64()
+	}
+	if err := p.model.SetPrecision(prec); err != nil {
+		panic(err)
+	}
+	for i := range p.x {
+		if rng.Float64() >= missing {
+			p.mask[i], p.x[i] = 1, rng.NormFloat64()
+		}
+	}
+	return p
+}
+
+func (p problem) weights() []float64 {
+	w := make([]float64, p.n)
+	for i := range w {
+		w[i] = (1 + float64(i%3)) / float64(p.n)
+	}
+	return w
+}
+
+// normal is the model's distribution by gonum, the outside truth.
+func normal(m *graph.Gaussian, src rand.Source) *distmv.Normal {
+	n, ok := distmv.NewNormalPrecision(m.Mean(), m.Precision(), src)
+	if !ok {
+		panic("not positive definite")
+	}
+	return n
+}
+
+func split(mask []float64) (observed, gaps []int) {
+	for j, m := range mask {
+		if m != 0 {
+			observed = append(observed, j)
+		} else {
+			gaps = append(gaps, j)
+		}
+	}
+	return
+}
+
+// bind writes the rows, each repeated r times, into a program made by losses.New.
+func (p problem) bind(prog *graph.Program, r int) {
+	for i := range p.n {
+		for k := range r {
+			copy(prog.Input(losses.InputX)[(i*r+k)*d:], p.x[i*d:i*d+d])
+		}
+	}
+	if prog.Has(losses.InputMask) {
+		copy(prog.Input(losses.InputMask), p.mask)
+	}
+	copy(prog.Input(losses.InputWeight), p.weights())
+}
+
+// propose fills the gaps with N(0, sd²) draws and their log density.
+func (p problem) propose(prog *graph.Program, r int, sd float64, rng *rand.Rand) {
+	x, log := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
+	for i := range p.n {
+		for k := range r {
+			log[i*r+k] = 0
+			for j := range d {
+				if p.mask[i*d+j] == 0 {
+					e := rng.NormFloat64()
+					x[(i*r+k)*d+j] = sd * e
+					log[i*r+k] -= 0.5*e*e + math.Log(sd)
+				}
+			}
+		}
+	}
+}
+
+// condition fills the gaps with draws from the model's conditional, by gonum.
+func (p problem) condition(prog *graph.Program, r int, rng rand.Source) {
+	x := prog.Input(losses.InputX)
+	joint := normal(p.model, rng)
+	for i := range p.n {
+		observed, gaps := split(p.mask[i*d : i*d+d])
+		if len(gaps) == 0 {
+			continue
+		}
+		draw := joint
+		if len(observed) > 0 {
+			var values []float64
+			for _, j := range observed {
+				values = append(values, p.x[i*d+j])
+			}
+			c, ok := joint.ConditionNormal(observed, values, rng)
+			if !ok {
+				panic("conditional does not exist")
+			}
+			draw = c
+		}
+		for k := range r {
+			v := draw.Rand(nil)
+			for a, j := range gaps {
+				x[(i*r+k)*d+j] = v[a]
+			}
+		}
+	}
+}
+
+func build(t testing.TB, l losses.Loss, m graph.Model, n, r int) *graph.Program {
+	t.Helper()
+	prog, err := losses.New(l, m, losses.Classical{}, n, r)
+	require.NoError(t, err)
+	return prog
+}
+
+func gradient(prog *graph.Program, m graph.Model) []float64 {
+	var g []float64
+	for _, q := range m.Params() {
+		g = append(g, prog.Grad(q)...)
+	}
+	return g
+}
+
+// The paper's equivalence of Marg-IW and the gradient-first approach, three
+// ways: (P), (M) differentiated through its weights, and central differences.
+func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
+	const n, r = 7, 5
+	p := newProblem(n, 0.4, graph.CholeskyFactor, 1)
+	snis := losses.SelfNormalised
+	pseudo := build(t, losses.Pseudo{Weighting: snis}, p.model, n, r)
+	direct := build(t, losses.Direct{Weighting: snis}, p.model, n, r)
+	for _, prog := range []*graph.Program{pseudo, direct} {
+		p.bind(prog, r)
+		p.propose(prog, r, 1.3, stream.New(2, 2))
+		require.NoError(t, prog.Run())
+	}
+	require.Equal(t, pseudo.Output(losses.OutputReported), direct.Output(losses.OutputReported))
+	require.InDeltaSlice(t, gradient(direct, p.model), gradient(pseudo, p.model), 1e-11)
+
+	diff, err := gradcheck.Params(pseudo, p.model.Params(), gradcheck.Step, func() (float64, error) {
+		err := pseudo.Run()
+		return pseudo.Output(losses.OutputReported)[0], err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-8, "%+v", diff)
+}
+
+// (M) with self-normalised weights against score matching on
+// f(x_Λ) = log Σ_k q(x_Λ, x'_k)/p'(x'_k), with f differentiated numerically.
+func TestDirectIWIsScoreMatchingOnLogSumExp(t *testing.T) {
+	const n, r, h = 3, 4, 1e-4
+	p := newProblem(n, 0.4, graph.CholeskyFactor, 3)
+	prog := build(t, losses.Direct{Weighting: losses.SelfNormalised}, p.model, n, r)
+	p.bind(prog, r)
+	p.propose(prog, r, 1, stream.New(4, 4))
+	require.NoError(t, prog.Run())
+
+	joint := normal(p.model, nil)
+	logs := make([]float64, r)
+	f := func(i, j int, step float64) float64 {
+		for k := range r {
+			row := append([]float64(nil), prog.Input(losses.InputX)[(i*r+k)*d:(i*r+k+1)*d]...)
+			row[j] += step
+			logs[k] = joint.LogProb(row) - prog.Input(losses.InputLogProposal)[i*r+k]
+		}
+		return floats.LogSumExp(logs)
+	}
+	want := 0.0
+	for i := range n {
+		for j := range d {
+			if p.mask[i*d+j] == 1 {
+				up, mid, down := f(i, j, h), f(i, j, 0), f(i, j, -h)
+				s := (up - down) / (2 * h)
+				want += p.weights()[i] * (2*(up-2*mid+down)/(h*h) + s*s)
+			}
+		}
+	}
+	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-5)
+}
+
+// The closed form against gonum's marginal distribution, its gradient against differences.
+func TestGaussianMarginal(t *testing.T) {
+	const n = 12
+	for name, kind := range map[string]graph.Parameterisation{"cholesky": graph.CholeskyFactor, "symmetric": graph.FreeSymmetric} {
+		t.Run(name, func(t *testing.T) {
+			p := newProblem(n, 0.45, kind, 5)
+			copy(p.mask[:d], []float64{0, 0, 0, 0}) // a row without any value counts nothing
+			copy(p.x[:d], []float64{0, 0, 0, 0})
+			copy(p.mask[d:3*d], []float64{1, 1, 1, 1, 1, 0, 1, 0})
+			copy(p.mask[3*d:4*d], p.mask[2*d:3*d]) // an equal pattern, and not adjacent ones below
+			copy(p.mask[8*d:9*d], p.mask[2*d:3*d])
+			for i := range p.x {
+				p.x[i] = 0.3 * float64(i%7-3) * p.mask[i]
+			}
+			prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+			p.bind(prog, 1)
+			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { err := prog.Run(); return prog.Loss(), err })
+			require.NoError(t, err)
+			require.Less(t, diff.Error, 1e-8, "%+v", diff)
+
+			require.NoError(t, prog.Run())
+			joint, want := normal(p.model, nil), 0.0
+			for i := range n {
+				observed, _ := split(p.mask[i*d : i*d+d])
+				if len(observed) == 0 {
+					continue
+				}
+				marginal, ok := joint.MarginalNormal(observed, nil)
+				require.True(t, ok)
+				var values []float64
+				for _, j := range observed {
+					values = append(values, p.x[i*d+j])
+				}
+				s := marginal.ScoreInput(nil, values)
+				var sigma mat.SymDense
+				marginal.CovarianceMatrix(&sigma)
+				var chol mat.Cholesky
+				require.True(t, chol.Factorize(&sigma))
+				var q mat.SymDense
+				require.NoError(t, chol.InverseTo(&q))
+				want += p.weights()[i] * (-2*mat.Trace(&q) + floats.Dot(s, s))
+			}
+			require.InDelta(t, want, prog.Loss(), 1e-10)
+		})
+	}
+}
+
+func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
+	p := newProblem(2, 0, graph.FreeSymmetric, 6)
+	prec := mat.NewSymDense(d, []float64{1, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})
+	require.NoError(t, p.model.SetPrecision(prec))
+	prog := build(t, losses.GaussianMarginal{}, p.model, 2, 1)
+	p.bind(prog, 1)
+	require.NoError(t, prog.Run(), "nothing missing: no conditional is needed")
+	prog.Input(losses.InputMask)[0], prog.Input(losses.InputMask)[1] = 0, 0
+	require.ErrorIs(t, prog.Run(), losses.ErrNotPositiveDefinite)
+}
+
+// Small r: leave-one-out is unbiased for the closed form's gradient, the plug-in
+// visibly is not. Both with draws from gonum's conditionals.
+func TestLeaveOneOutIsUnbiased(t *testing.T) {
+	const n, r, repeats = 6, 4, 20000
+	p := newProblem(n, 0.5, graph.CholeskyFactor, 8)
+	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	p.bind(closed, 1)
+	require.NoError(t, closed.Run())
+	want := gradient(closed, p.model)
+
+	plug := build(t, losses.Pseudo{}, p.model, n, r)
+	loo := build(t, losses.Pseudo{Correction: losses.LeaveOneOut}, p.model, n, r)
+	p.bind(plug, r)
+	p.bind(loo, r)
+	src := rand.NewPCG(9, 9)
+	m := len(want)
+	sum, square := map[*graph.Program][]float64{plug: make([]float64, m), loo: make([]float64, m)}, map[*graph.Program][]float64{plug: make([]float64, m), loo: make([]float64, m)}
+	for range repeats {
+		p.condition(plug, r, src)
+		copy(loo.Input(losses.InputX), plug.Input(losses.InputX))
+		for prog := range sum {
+			require.NoError(t, prog.Run())
+			for i, g := range gradient(prog, p.model) {
+				sum[prog][i] += g
+				square[prog][i] += g * g
+			}
+		}
+	}
+	worst := func(prog *graph.Program) (z, bias float64) {
+		for i := range want {
+			mean := sum[prog][i] / repeats
+			se := math.Sqrt((square[prog][i]/repeats - mean*mean) / repeats)
+			if se > 0 {
+				z = max(z, math.Abs(mean-want[i])/se)
+			}
+			bias = max(bias, math.Abs(mean-want[i]))
+		}
+		return
+	}
+	zLOO, biasLOO := worst(loo)
+	zPlug, biasPlug := worst(plug)
+	t.Logf("r = %d: leave-one-out bias %.4f (%.1f s.e.), plug-in bias %.4f (%.1f s.e.), gradient up to %.2f",
+		r, biasLOO, zLOO, biasPlug, zPlug, floats.Norm(want, math.Inf(1)))
+	// 14 numbers: the largest of so many standard normals exceeds 4 once in a thousand runs; the seed is fixed.
+	require.Less(t, zLOO, 4.0)
+	require.Greater(t, zPlug, 20.0)
+}
+
+// With nothing missing every loss is ordinary score matching,
+// −2 tr P + ‖P(x−μ)‖², computed here without any of the graph.
+func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
+	const n = 5
+	for name, l := range map[string]losses.Loss{
+		"pseudo uniform": losses.Pseudo{}, "pseudo leave-one-out": losses.Pseudo{Correction: losses.LeaveOneOut},
+		"pseudo snis": losses.Pseudo{Weighting: losses.SelfNormalised}, "direct": losses.Direct{Weighting: losses.SelfNormalised},
+		"full": losses.Complete{}, "em": losses.Complete{Weighting: losses.SelfNormalised},
+		"em-full": losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, "closed": losses.GaussianMarginal{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProblem(n, 0, graph.CholeskyFactor, 10)
+			r := 4
+			if name == "closed" {
+				r = 1
+			}
+			prog := build(t, l, p.model, n, r)
+			p.bind(prog, r)
+			textbook := func() float64 {
+				prec, mu := p.model.Precision(), p.model.Mean()
+				loss := 0.0
+				for i, w := range p.weights() {
+					var s mat.VecDense
+					s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), p.x[i*d:i*d+d], mu)))
+					loss += w * (-2*mat.Trace(prec) + mat.Dot(&s, &s))
+				}
+				return loss
+			}
+			require.NoError(t, prog.Run())
+			require.InDelta(t, textbook(), prog.Output(losses.OutputReported)[0], 1e-11)
+			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return textbook(), nil })
+			require.NoError(t, err)
+			require.Less(t, diff.Error, 1e-8, "%+v", diff)
+		})
+	}
+}
+
+// EM and Zeroed by their formulas, weights frozen.
+func TestCompleteRows(t *testing.T) {
+	const n = 6
+	for name, c := range map[string]struct {
+		loss losses.Complete
+		r    int
+	}{
+		"zeroed":  {losses.Complete{}, 1},
+		"em":      {losses.Complete{Weighting: losses.SelfNormalised}, 3},
+		"em-full": {losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProblem(n, 0.4, graph.FreeSymmetric, 11)
+			prog := build(t, c.loss, p.model, n, c.r)
+			p.bind(prog, c.r)
+			if c.r > 1 {
+				p.propose(prog, c.r, 1, stream.New(12, 12))
+			}
+			x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
+			w := make([]float64, n*c.r)
+			joint := normal(p.model, nil)
+			for i := range n {
+				sum := 0.0
+				for k := i * c.r; k < (i+1)*c.r; k++ {
+					w[k] = 1
+					if c.r > 1 {
+						w[k] = math.Exp(joint.LogProb(x[k*d:k*d+d]) - logp[k])
+					}
+					sum += w[k]
+				}
+				floats.Scale(1/sum, w[i*c.r:(i+1)*c.r])
+			}
+			formula := func() float64 {
+				prec, mu, loss := p.model.Precision(), p.model.Mean(), 0.0
+				for k, wk := range w {
+					i := k / c.r
+					var s mat.VecDense
+					s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
+					for j := range d {
+						if p.mask[i*d+j] == 1 || c.loss.AllCoordinates {
+							loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
+						}
+					}
+				}
+				return loss
+			}
+			require.NoError(t, prog.Run())
+			require.InDelta(t, formula(), prog.Output(losses.OutputReported)[0], 1e-11)
+			require.InDeltaSlice(t, w, prog.Output(losses.OutputWeights), 1e-12)
+			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return formula(), nil })
+			require.NoError(t, err)
+			require.Less(t, diff.Error, 1e-8, "%+v", diff)
+		})
+	}
+}
+
+// Marg-IW approaches the closed form as r grows. The standard error comes from
+// independent halves of the draws.
+func TestIWApproachesTheClosedForm(t *testing.T) {
+	const n, r, repeats = 4, 4000, 12
+	p := newProblem(n, 0.4, graph.CholeskyFactor, 13)
+	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	p.bind(closed, 1)
+	require.NoError(t, closed.Run())
+	prog := build(t, losses.Pseudo{Weighting: losses.SelfNormalised}, p.model, n, r)
+	p.bind(prog, r)
+	rng := stream.New(14, 14)
+	want := gradient(closed, p.model)
+	mean, square := make([]float64, len(want)), make([]float64, len(want))
+	for range repeats {
+		p.propose(prog, r, 1.5, rng)
+		require.NoError(t, prog.Run())
+		for i, g := range gradient(prog, p.model) {
+			mean[i] += g / repeats
+			square[i] += g * g / repeats
+		}
+	}
+	for i := range want {
+		se := math.Sqrt(math.Max(square[i]-mean[i]*mean[i], 0) / (repeats - 1))
+		require.InDelta(t, want[i], mean[i], 5*se+1e-9, "gradient %d", i)
+		require.Less(t, se, 0.02*(1+math.Abs(want[i])), "the check has no power")
+	}
+}
+
+// At the truth the expected gradient is zero: complete rows drawn from the
+// model, cells hidden at random, closed form.
+func TestGradientVanishesAtTheTruth(t *testing.T) {
+	const n, batches = 500, 200
+	p := newProblem(n, 0.4, graph.CholeskyFactor, 15)
+	prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	src := rand.NewPCG(16, 16)
+	joint := normal(p.model, src)
+	var mean, square []float64
+	for b := range batches {
+		for i := range n {
+			row := joint.Rand(nil)
+			for j, v := range row {
+				p.x[i*d+j] = v * p.mask[i*d+j]
+			}
+		}
+		p.bind(prog, 1)
+		for i := range p.n {
+			prog.Input(losses.InputWeight)[i] = 1 / float64(n)
+		}
+		require.NoError(t, prog.Run())
+		g := gradient(prog, p.model)
+		if b == 0 {
+			mean, square = make([]float64, len(g)), make([]float64, len(g))
+		}
+		for i, v := range g {
+			mean[i] += v / batches
+			square[i] += v * v / batches
+		}
+	}
+	for i := range mean {
+		se := math.Sqrt((square[i] - mean[i]*mean[i]) / (batches - 1))
+		require.InDelta(t, 0, mean[i], 4*se, "gradient %d", i)
+		require.Less(t, se, 0.1, "the check has no power")
+	}
+}
+
+func TestLeaveOneOutRefuses(t *testing.T) {
+	m := graph.NewGaussian(d, graph.CholeskyFactor)
+	for _, c := range []struct {
+		w losses.Weighting
+		r int
+	}{{losses.SelfNormalised, 10}, {losses.Uniform, 2}} {
+		_, err := losses.New(losses.Pseudo{Weighting: c.w, Correction: losses.LeaveOneOut}, m, losses.Classical{}, 2, c.r)
+		require.ErrorContains(t, err, "leave-one-out needs uniform weights and at least 3 imputations")
+	}
+	_, err := losses.New(losses.GaussianMarginal{}, m, losses.Classical{}, 2, 2)
+	require.ErrorContains(t, err, "r = 1")
+}
+
+func TestEffectiveSize(t *testing.T) {
+	got := losses.EffectiveSize(nil, []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0, 0.5, 0.5, 0, 0}, 4)
+	require.InDeltaSlice(t, []float64{4, 1, 2}, got, 1e-15)
+}
+
+// Imputer losses with the noise held fixed: the surrogate's gradient against
+// differences of what is reported, and the reported value by gonum.
+func TestImputerLosses(t *testing.T) {
+	const n = 5
+	for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
+		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
+			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
+				p := newProblem(n, 0.5, graph.CholeskyFactor, 17)
+				imp := nets.NewImputer(d, o, stream.New(18, 18))
+				prog, err := losses.NewImputer(kind, imp, p.model, n)
+				require.NoError(t, err)
+				p.bind(prog, 1)
+				rng := stream.New(19, 19)
+				for i := range prog.Input(losses.InputNoise) {
+					prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
+				}
+				diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+					err := prog.Run()
+					return prog.Output(losses.OutputReported)[0], err
+				})
+				require.NoError(t, err)
+				require.Less(t, diff.Error, 1e-7, "%+v", diff)
+
+				forward, err := losses.NewForward(imp, d, n)
+				require.NoError(t, err)
+				copy(forward.Input(losses.InputX), p.x)
+				if forward.Has(losses.InputMask) {
+					copy(forward.Input(losses.InputMask), p.mask)
+				}
+				require.NoError(t, forward.Run())
+				require.NoError(t, prog.Run())
+				joint, want := normal(p.model, nil), 0.0
+				zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
+				for i, w := range p.weights() {
+					row := append([]float64(nil), p.x[i*d:i*d+d]...)
+					eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
+					for j := range d {
+						require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
+						if p.mask[i*d+j] == 0 {
+							row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
+						}
+					}
+					s := joint.ScoreInput(nil, row)
+					if kind == losses.KL {
+						want -= w * (joint.LogProb(row) - zero)
+					}
+					for j := range d {
+						if p.mask[i*d+j] == 0 {
+							if kind == losses.KL {
+								want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
+							} else {
+								want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
+							}
+						}
+					}
+				}
+				require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
+			})
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// Package losses turns models into the scalars that are minimised: the
+// objectives of score matching, the pseudo-loss (P) and the reported loss (M)
+// of maths.md, the comparison methods, and the losses that train an imputer.
+//
+// All share one shape. A batch has b table rows of d columns, each imputed r
+// times; imputation k of row i is row i·r+k of the B = b·r completed rows.
+package losses
+
+import (
+	"missingscore/graph"
+)
+
+// Rows are the inputs that every row loss reads.
+type Rows struct {
+	R           int        // imputations per table row
+	X           graph.Node // (B, d) completed rows; with r = 1 and no source, zero where missing
+	Mask        graph.Node // (b, d) 1 = observed
+	LogProposal graph.Node // (B, 1) log p'(x'_ik), for weights
+	Weight      graph.Node // (b, 1) what the row counts, 0 for padding
+}
+
+// Names of the inputs and outputs of a program made by New.
+const (
+	InputX           = "x"
+	InputMask        = "mask"
+	InputLogProposal = "log proposal"
+	InputWeight      = "weight"
+	OutputReported   = "reported"
+	OutputWeights    = "weights"
+)
+
+// Loss is one way to learn a model from completed rows.
+type Loss interface {
+	// Add adds the loss to b.
+	Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result
+}
+
+// Result is what a Loss makes.
+type Result struct {
+	Surrogate graph.Node // scalar; its θ-gradient is the step's. Its value may mean nothing.
+	Reported  graph.Node // scalar: the value to show and compare
+	Weights   graph.Node // (B, 1) importance weights, nil if the loss has none
+}
+
+// New builds the program of one parameter step: inputs as named above, loss
+// and gradient of the surrogate for all of the model's parameters, the
+// reported loss, and the weights if there are any.
+func New(l Loss, m graph.Model, o Objective, b, r int) (*graph.Program, error) {
+	return graph.Build(func(g *graph.Builder) {
+		d := m.Dim()
+		res := l.Add(g, m, o, Rows{
+			R:           r,
+			X:           g.Input(InputX, b*r, d),
+			Mask:        g.Input(InputMask, b, d),
+			LogProposal: g.Input(InputLogProposal, b*r, 1),
+			Weight:      g.Input(InputWeight, b, 1),
+		})
+		g.Minimise(res.Surrogate, m.Params()...)
+		g.Output(OutputReported, res.Reported)
+		if res.Weights != nil {
+			g.Output(OutputWeights, res.Weights)
+		}
+	})
+}
