@@ -9,18 +9,40 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node 
 	}
 	return b.Apply(Op{Name: name, Rows: rows, Cols: cols,
 		Kernel: func(out []float64, in [][]float64) error {
-			a := in[0]
-			if up {
-				for i := range len(out) / l {
-					copy(out[i*l:i*l+l], a[i/r*l:])
+			switch {
+			case l == 1 && up:
+				for _, v := range in[0] {
+					for i := range out[:r] {
+						out[i] = v
+					}
+					out = out[r:]
+				}
+				return nil
+			case l == 1:
+				for i, a := 0, in[0]; i < len(out); i, a = i+1, a[r:] {
+					sum := 0.0
+					for _, v := range a[:r] {
+						sum += v
+					}
+					out[i] = sum
+				}
+				return nil
+			case up:
+				for a := in[0]; len(a) > 0; a = a[l:] {
+					for range r {
+						copy(out[:l], a)
+						out = out[l:]
+					}
 				}
 				return nil
 			}
 			clear(out)
-			for i := range len(a) / l {
-				dst := out[i/r*l : i/r*l+l]
-				for j, v := range a[i*l : i*l+l] {
-					dst[j] += v
+			for a := in[0]; len(out) > 0; out = out[l:] {
+				for range r {
+					for j, v := range a[:l] {
+						out[j] += v
+					}
+					a = a[l:]
 				}
 			}
 			return nil

@@ -1,21 +1,13 @@
 package graph
 
-import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-)
-
-// gemm is c = op(a) op(b) with c (m, n) and inner size k, tight strides.
-func gemm(ta, tb bool, m, n, k int, a, b, c []float64) {
-	op := func(t bool, rows, cols int, data []float64) (blas.Transpose, blas64.General) {
-		if t {
-			return blas.Trans, blas64.General{Rows: cols, Cols: rows, Stride: rows, Data: data}
-		}
-		return blas.NoTrans, blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
+// product is the matrix product in use; a library that was asked for and cannot
+// be had stops the construction.
+func (b *Builder) product() product {
+	found, err := loadProduct()
+	if err != nil {
+		b.Fail(err)
 	}
-	opA, A := op(ta, m, k, a)
-	opB, B := op(tb, k, n, b)
-	blas64.Gemm(opA, opB, 1, A, B, 0, blas64.General{Rows: m, Cols: n, Stride: n, Data: c})
+	return found.gemm
 }
 
 // MatMul is op(x) op(y), where ta and tb transpose the factors.
@@ -31,6 +23,7 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 	if k != k2 {
 		b.fail("matmul: inner sizes %d and %d differ", k, k2)
 	}
+	gemm := b.product()
 	return b.Apply(Op{Name: "matmul", Rows: m, Cols: n,
 		Kernel: func(out []float64, in [][]float64) error {
 			gemm(ta, tb, m, n, k, in[0], in[1], out)
@@ -61,6 +54,7 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	if br, bc := shape(bias); wd != d || br != 1 || bc != h {
 		b.fail("affine: (%d, %d) by (%d, %d) plus (%d, %d)", n, d, wd, h, br, bc)
 	}
+	gemm := b.product()
 	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,
 		Kernel: func(out []float64, in [][]float64) error {
 			gemm(false, false, n, h, d, in[0], in[1], out)

@@ -181,6 +181,9 @@ func (p *Program) Input(name string) []float64 {
 // Has tells whether the program has an input of that name.
 func (p *Program) Has(name string) bool { _, ok := p.inputs[name]; return ok }
 
+// HasOutput tells whether the program has an output of that name.
+func (p *Program) HasOutput(name string) bool { _, ok := p.outputs[name]; return ok }
+
 // Run computes outputs, loss and gradients from the present inputs and parameters.
 func (p *Program) Run() (err error) {
 	defer func() {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 )
 
-// Widest is the pen width, in points, of a partial correlation of 1.
+// widest is the pen width, in points, of a partial correlation of 1.
 const widest = 8
 
 type dotNode struct {
@@ -37,7 +37,6 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 		{Key: "penwidth", Value: strconv.FormatFloat(widest*math.Abs(e.edge.PartialCorrelation), 'f', 3, 64)},
 		{Key: "color", Value: strconv.Quote(colour)},
 		{Key: "style", Value: line},
-		{Key: "weight", Value: strconv.Quote(number(math.Abs(e.edge.PartialCorrelation)))},
 		{Key: "partial_correlation", Value: strconv.Quote(number(e.edge.PartialCorrelation))},
 	}
 }

@@ -7,9 +7,9 @@ import (
 )
 
 type graphML struct {
-	XMLName   xml.Name     `xml:"http://graphml.graphdrawing.org/xmlns graphml"`
-	Keys      []graphMLKey `xml:"key"`
-	Graph     struct {
+	XMLName xml.Name     `xml:"http://graphml.graphdrawing.org/xmlns graphml"`
+	Keys    []graphMLKey `xml:"key"`
+	Graph   struct {
 		ID          string          `xml:"id,attr"`
 		EdgeDefault string          `xml:"edgedefault,attr"`
 		Nodes       []graphMLObject `xml:"node"`

@@ -65,8 +65,7 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 			if math.IsNaN(w) || math.IsInf(w, 0) {
 				return nil, fmt.Errorf("network: the weight of %q – %q is %v, not a finite number", names[j], names[k], w)
 			}
-			// Two roots: the product of two diagonal entries may overflow.
-			r := -w / (math.Sqrt(p.At(j, j)) * math.Sqrt(p.At(k, k)))
+			r := -w / math.Sqrt(p.At(j, j)*p.At(k, k))
 			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Weight: w, PartialCorrelation: r})
 		}
 	}

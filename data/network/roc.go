@@ -53,7 +53,7 @@ func Curve(rates []Rate) []Rate {
 }
 
 // AUC is the area under Curve(rates) by the trapezoid rule: 1 perfect, 0.5 guessing
-// (paper, appendix "Individual ROC Curves").
+// (paper, appendix "Gaussian Graphical Model Estimation").
 func AUC(rates []Rate) float64 {
 	c := Curve(rates)
 	x, y := make([]float64, len(c)), make([]float64, len(c))

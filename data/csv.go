@@ -1,0 +1,204 @@
+package data
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"missingscore/internal/atomicfile"
+)
+
+// DefaultNA are the cells that are read as missing when nothing else is asked.
+var DefaultNA = []string{"", "NA", "NaN", "nan", "null", "?"}
+
+// ReadOptions say how a file is to be read. The zero value is for a plain CSV.
+type ReadOptions struct {
+	NA      []string // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
+	Columns []string // what to read, in this order; nil: all. Other columns are not looked at
+	Comma   rune     // separator of the cells; 0: ','
+}
+
+// ReadCSV reads a table from a file; a name in .gz is decompressed.
+// The rules are those of ParseCSV.
+func ReadCSV(path string, o ReadOptions) (*Table, error) {
+	s, err := openSheet(path, o.Comma)
+	if err != nil {
+		return nil, err
+	}
+	return s.table(o)
+}
+
+// ParseCSV reads a table from text in UTF-8, with name in its messages. The
+// first line names the columns, each further line is a row; blank lines are
+// skipped, and so is the space around a cell. Numbers are decimal with a point.
+// Rows without a value in the chosen columns are left out and counted in Dropped.
+//
+// Errors name file, line, column and cell and say what to do. Besides what is no
+// number it refuses what NewTable refuses.
+func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
+	s, err := readSheet(r, name, o.Comma)
+	if err != nil {
+		return nil, err
+	}
+	return s.table(o)
+}
+
+// WriteCSV writes a table to a file, whole or not at all; a name in .gz is
+// compressed. Missing cells are empty and numbers the shortest which read back
+// as the same; rows without any value are written too, though a reader drops them.
+func WriteCSV(path string, t *Table) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		if !strings.HasSuffix(path, ".gz") {
+			return encode(w, t)
+		}
+		z := gzip.NewWriter(w)
+		if err := encode(z, t); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+func encode(w io.Writer, t *Table) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(t.Names); err != nil {
+		return err
+	}
+	row := make([]string, t.D)
+	for i := range t.N {
+		for j := range row {
+			row[j] = ""
+			if k := i*t.D + j; t.Observed[k] {
+				row[j] = format(t.Values[k])
+			}
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (o ReadOptions) marks() []string {
+	if o.NA == nil {
+		return DefaultNA
+	}
+	return o.NA
+}
+
+func (o ReadOptions) missing(cell string) bool {
+	return cell == "" || slices.Contains(o.marks(), cell)
+}
+
+// table understands the chosen columns of a sheet as numbers.
+func (s *sheet) table(o ReadOptions) (*Table, error) {
+	columns, err := s.columns(o)
+	if err != nil {
+		return nil, err
+	}
+	kept := s.withValues(columns, o)
+	if err := checkRows(len(kept.rows)); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.file, err)
+	}
+	names := make([]string, len(columns))
+	for k, j := range columns {
+		names[k] = s.header[j]
+	}
+	t := blank(names, len(kept.rows))
+	t.Dropped = len(s.rows) - len(kept.rows)
+	for k, j := range columns {
+		column, i, problem := kept.parse(j, o)
+		if problem != nil {
+			remedy := o.remedy(kept.rows[i][j], problem)
+			if kept.isText(j, o) {
+				remedy = "no cell of this column is: " + leaveOut(kept.usable(columns, o))
+			}
+			return nil, kept.cellError(i, j, problem, remedy)
+		}
+		for i, x := range column.Values {
+			if column.Observed[i] {
+				t.set(i, k, x)
+			}
+		}
+	}
+	if err := t.refusal(s.file); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// columns are the places of the chosen columns, or of all.
+func (s *sheet) columns(o ReadOptions) ([]int, error) {
+	if len(o.Columns) > 0 {
+		columns, err := s.find(o.Columns)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkNames(o.Columns); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+		}
+		return columns, nil
+	}
+	all := make([]int, len(s.header))
+	for j := range all {
+		all[j] = j
+	}
+	if s.header[0] == "" {
+		return nil, fmt.Errorf("%s:%d: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s",
+			s.file, s.top, leaveOut(s.usable(all, o)))
+	}
+	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
+		return nil, fmt.Errorf("%s:%d: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)",
+			s.file, s.top, s.header[0])
+	}
+	if err := checkNames(s.header); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w; correct the header, or %s", s.file, s.top, err, leaveOut(s.usable(all, o)))
+	}
+	return all, nil
+}
+
+// find gives the places of named columns; each name must stand once in the header.
+func (s *sheet) find(names []string) ([]int, error) {
+	columns, err := choose(s.header, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+	}
+	for _, j := range columns {
+		if slices.Contains(s.header[j+1:], s.header[j]) {
+			return nil, fmt.Errorf("%s:%d: two columns are named %q; correct the header", s.file, s.top, s.header[j])
+		}
+	}
+	return columns, nil
+}
+
+// withValues leaves out the rows which have no value in the columns.
+func (s *sheet) withValues(columns []int, o ReadOptions) *sheet {
+	kept := &sheet{file: s.file, header: s.header, top: s.top}
+	for i, row := range s.rows {
+		if slices.ContainsFunc(columns, func(j int) bool { return !o.missing(row[j]) }) {
+			kept.rows, kept.lines = append(kept.rows, row), append(kept.lines, s.lines[i])
+		}
+	}
+	return kept
+}
+
+// parse reads column j as a table of one column, or gives the first row that
+// cannot be read and why.
+func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem error) {
+	column = blank(s.header[j:j+1], len(s.rows))
+	for i, row := range s.rows {
+		if o.missing(row[j]) {
+			continue
+		}
+		x, err := number(row[j])
+		if err != nil {
+			return nil, i, err
+		}
+		column.set(i, 0, x)
+	}
+	return column, 0, nil
+}

@@ -1,0 +1,244 @@
+package data_test
+
+import (
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"missingscore/data"
+)
+
+func parse(t require.TestingT, text string) *data.Table {
+	table, err := data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{})
+	require.NoError(t, err)
+	return table
+}
+
+func TestParseCSV(t *testing.T) {
+	want := &data.Table{
+		Names: []string{"a", "b"}, N: 3, D: 2,
+		Values:   []float64{1, 0, 0, -2.5, 3, 4e3},
+		Observed: []bool{true, false, false, true, true, true},
+	}
+	dropped := *want
+	dropped.Dropped = 2
+	cases := map[string]struct {
+		text    string
+		options data.ReadOptions
+		want    *data.Table
+	}{
+		"plain":                {"a,b\n1,\n,-2.5\n3,4000\n", data.ReadOptions{}, want},
+		"no last line end":     {"a,b\n1,\n,-2.5\n3,4e3", data.ReadOptions{}, want},
+		"CRLF":                 {"a,b\r\n1,\r\n,-2.5\r\n3,4000\r\n", data.ReadOptions{}, want},
+		"byte order mark":      {"\ufeffa,b\n1,\n,-2.5\n3,4000\n", data.ReadOptions{}, want},
+		"marked quoted header": {"\ufeff\"a\",\"b\"\n1,\n,-2.5\n3,4000\n", data.ReadOptions{}, want},
+		"spaces":               {" a ,b\n 1, \n\t,-2.5 \n3,  4000\n", data.ReadOptions{}, want},
+		"quoted after a space": {"\"a\", \"b\"\n\"1\", \"\"\n,-2.5\n3,4000\n", data.ReadOptions{}, want},
+		"blank lines":          {"\na,b\n1,\n\n,-2.5\n  \n3,4000\n\n", data.ReadOptions{}, want},
+		"default marks":        {"a,b\n1,NA\nNaN,-2.5\n3,4000\n?,null\nnan,\n", data.ReadOptions{}, &dropped},
+		"own marks":            {"a,b\n1,.\n-999,-2.5\n3,4000\n.,\n,-999\n", data.ReadOptions{NA: []string{".", "-999"}}, &dropped},
+		"semicolon":            {"a;b\n1;\n;-2.5\n3;4000\n", data.ReadOptions{Comma: ';'}, want},
+		"tab":                  {"a\tb\n1\t\n\t-2.5\n3\t4000\n", data.ReadOptions{Comma: '\t'}, want},
+		"chosen, in order":     {"b,id,a\n,x,1\n-2.5,y,\n,z,\n4000,,3\n,,\n", data.ReadOptions{Columns: []string{"a", "b"}}, &dropped},
+		"row names left out":   {",b,a\nr1,,1\nr2,-2.5,\nr3,4000,3\n", data.ReadOptions{Columns: []string{"a", "b"}}, want},
+		"twice elsewhere":      {"b,c,c,a\n,1,2,1\n-2.5,,,\n4000,,,3\n", data.ReadOptions{Columns: []string{"a", "b"}}, want},
+		"a semicolon in a name": {"a;b\n1\n2\n", data.ReadOptions{}, &data.Table{
+			Names: []string{"a;b"}, N: 2, D: 1, Values: []float64{1, 2}, Observed: []bool{true, true}}},
+		"numbers as names": {"1,2\n1,\n,-2.5\n3,4000\n", data.ReadOptions{Columns: []string{"1", "2"}}, &data.Table{
+			Names: []string{"1", "2"}, N: 3, D: 2, Values: want.Values, Observed: want.Observed}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			table, err := data.ParseCSV(strings.NewReader(c.text), "t.csv", c.options)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, table)
+		})
+	}
+}
+
+func TestParseCSVRefuses(t *testing.T) {
+	const marks = "--na 'NA,NaN,nan,null,?,"
+	cases := map[string]struct {
+		text    string
+		options data.ReadOptions
+		message string
+	}{
+		"empty":       {"", data.ReadOptions{}, `t.csv: the file is empty; it needs a first line of column names and a line for each row`},
+		"only blanks": {"\ufeff\n \n", data.ReadOptions{}, `t.csv: the file is empty; it needs a first line of column names and a line for each row`},
+		"no rows":     {"a,b\n", data.ReadOptions{}, `t.csv: a header but no rows`},
+		"one row":     {"a,b\n1,2\n", data.ReadOptions{}, `t.csv: only 1 row has a value; at least 2 are needed`},
+		"one usable":  {"a,b,c\n1,2,3\n,NA,4\n", data.ReadOptions{Columns: []string{"a", "b"}}, `t.csv: only 1 row has a value; at least 2 are needed`},
+		"none usable": {"a,b\n,\nNA,\n", data.ReadOptions{}, `t.csv: no row has a value; at least 2 are needed`},
+		"binary":      {"a,b\n1,2\n\x00,3\n", data.ReadOptions{}, `t.csv:3: not a text in UTF-8; save the table as "CSV UTF-8" (a compressed file needs a name in .gz)`},
+		"Latin-1":     {"a,b\n1,\xe9\n", data.ReadOptions{}, `t.csv:2: not a text in UTF-8; save the table as "CSV UTF-8" (a compressed file needs a name in .gz)`},
+
+		"too few cells":  {"a,b,c\n1,2,3\n4,5\n", data.ReadOptions{}, `t.csv:3: expected 3 cells as in the header, found 2; a missing cell still needs its separator`},
+		"too many cells": {"a,b\n1,2\n\n4,5,6\n", data.ReadOptions{}, `t.csv:4: expected 2 cells as in the header, found 3; look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header`},
+		"semicolons":     {"a;b;c\n1,5;2;3\n", data.ReadOptions{}, `t.csv:1: only one column found, named "a;b;c"; its separator seems to be another: --sep ';'`},
+		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{}, `t.csv:2: only one column found, named "a\tb"; its separator seems to be another: --sep '\t'`},
+		"commas":         {"a,b\n1,2\n", data.ReadOptions{Comma: ';'}, `t.csv:1: only one column found, named "a,b"; its separator seems to be another: --sep ','`},
+		"bad separator":  {"a,b\n1,2\n", data.ReadOptions{Comma: '"'}, `t.csv: the separator '"' cannot be used: csv: invalid field or comment delimiter`},
+		"quotation mark": {"a,b\n1,2\n3,5\" pipe\n", data.ReadOptions{}, `t.csv:3: bare " in non-quoted field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
+		"open quotation": {"a,b\n1,\"2\n3,4\n", data.ReadOptions{}, `t.csv:2: extraneous or missing " in quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
+
+		"row names":         {",Wind,Sky,Temp\n1,7.4,blue,67\n2,8,grey,72\n", data.ReadOptions{}, `t.csv:1: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); leave it out with --columns Wind,Temp`},
+		"no name":           {"a,,b\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: column 2 has no name; correct the header, or leave it out with --columns a,b`},
+		"equal names":       {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or leave it out with --columns b`},
+		"equal names, only": {"a,a\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or no other column can be used`},
+		"chosen, equal":     {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{Columns: []string{"a"}}, `t.csv:1: two columns are named "a"; correct the header`},
+		"chosen twice":      {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"a", "a"}}, `t.csv:1: two columns are named "a"`},
+		"unknown":           {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"A"}}, `t.csv:1: no column "A"; there are: a, b`},
+		"line end in name":  {"a,\"b\nc\"\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: column 2: the name "b\nc" holds a control character; correct the header, or leave it out with --columns a`},
+		"no header":         {"41,190,7.4\n36,118,8\n", data.ReadOptions{}, `t.csv:1: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x41)`},
+
+		"decimal comma":        {"Temp,Wind\n5,1\n6,\"14,3\"\n", data.ReadOptions{}, `t.csv:3: column "Wind": "14,3" is not a number; a decimal point is needed: 14.3`},
+		"decimal commas":       {"a;b\n\"1,5\";2\n\"2,5\";3\n", data.ReadOptions{Comma: ';'}, `t.csv:2: column "a": "1,5" is not a number; a decimal point is needed: 1.5`},
+		"thousands":            {"a,b\n1,2\n\"1,234.5\",3\n", data.ReadOptions{}, `t.csv:3: column "a": "1,234.5" is not a number; correct the cell, or read it as missing: ` + marks + `"1,234.5"'`},
+		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:3: column "age": "40-59" is not a number; no cell of this column is: leave it out with --columns bmi,chl`},
+		"text, constant":       {"s,a,c,my b\nx,1,5,2\ny,2,5,3\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with --columns 'a,my b'`},
+		"only text":            {"s,t\nx,y\ny,x\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: no other column can be used`},
+		"text cell":            {"a,b\n1,2\n3,12x\n", data.ReadOptions{}, `t.csv:3: column "b": "12x" is not a number; correct the cell, or read it as missing: ` + marks + `12x'`},
+		"hexadecimal":          {"a,b\n1,2\n3,0x1p4\n", data.ReadOptions{}, `t.csv:3: column "b": "0x1p4" is not a number; correct the cell, or read it as missing: ` + marks + `0x1p4'`},
+		"underscore":           {"a,b\n1,2\n3,1_000\n", data.ReadOptions{}, `t.csv:3: column "b": "1_000" is not a number; correct the cell, or read it as missing: ` + marks + `1_000'`},
+		"sign alone":           {"a,b\n1,2\n3,+\n", data.ReadOptions{}, `t.csv:3: column "b": "+" is not a number; correct the cell, or read it as missing: ` + marks + `+'`},
+		"mark":                 {"a,b\n1,2\n3,.\n", data.ReadOptions{}, `t.csv:3: column "b": "." is not a number; if it marks a missing cell: ` + marks + `.'`},
+		"R's other mark":       {"a,b\n1,2\n3,N/A\n", data.ReadOptions{NA: []string{"", "-9"}}, `t.csv:3: column "b": "N/A" is not a number; if it marks a missing cell: --na -9,N/A`},
+		"NaN not a mark":       {"a,b\n1,2\n3,NaN\n", data.ReadOptions{NA: []string{"."}}, `t.csv:3: column "b": "NaN" is not a number; if it marks a missing cell: --na .,NaN`},
+		"infinite":             {"a,b\n1,2\n3,-Inf\n", data.ReadOptions{}, `t.csv:3: column "b": "-Inf" is infinite; correct the cell, or read it as missing: ` + marks + `-Inf'`},
+		"infinity":             {"a,b\n1,2\n3,infinity\n", data.ReadOptions{}, `t.csv:3: column "b": "infinity" is infinite; correct the cell, or read it as missing: ` + marks + `infinity'`},
+		"beyond float64":       {"a,b\n1,2\n3,1e999\n", data.ReadOptions{}, `t.csv:3: column "b": "1e999" is infinite; correct the cell, or read it as missing: ` + marks + `1e999'`},
+		"square beyond":        {"a,b\n1,2\n3,-2e150\n", data.ReadOptions{}, `t.csv:3: column "b": "-2e150" is too large, its square overflows; rescale the column`},
+		"line after quotation": {"n,b\n\"two\nlines\",2\nx,y\n", data.ReadOptions{Columns: []string{"b"}}, `t.csv:4: column "b": "y" is not a number; correct the cell, or read it as missing: ` + marks + `y'`},
+
+		"no value":        {"a,b,c\n1,,3\n4,NA,6\n", data.ReadOptions{}, `t.csv: column "b": no observed value; leave it out with --columns a,c`},
+		"constant":        {"a,b,c\n1,5,3\n4,5.0,\n,,6\n", data.ReadOptions{}, `t.csv: column "b": constant, every observed value is 5; leave it out with --columns a,c`},
+		"hardly varies":   {"a,b\n1,0\n4,1e-200\n", data.ReadOptions{}, `t.csv: column "b": its values differ by less than 1e-150, rescale it; leave it out with --columns a`},
+		"only a constant": {"a\n1\n1\n", data.ReadOptions{}, `t.csv: column "a": constant, every observed value is 1; no other column can be used`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			table, err := data.ParseCSV(strings.NewReader(c.text), "t.csv", c.options)
+			assert.EqualError(t, err, c.message)
+			assert.Nil(t, table)
+		})
+	}
+}
+
+func TestParseCSVSuggestsFewNames(t *testing.T) {
+	names := strings.Split(strings.Repeat("x", 21), "")
+	for j := range names {
+		names[j] += strings.Repeat("'", j)
+	}
+	row := func(cell string) string { return "\n" + cell + strings.Repeat(","+cell, 20) + ",text" }
+	_, err := data.ParseCSV(strings.NewReader(strings.Join(names, ",")+",s"+row("1")+row("2")), "t.csv", data.ReadOptions{})
+	assert.EqualError(t, err, `t.csv:2: column "s": "text" is not a number; no cell of this column is: leave it out with --columns and the names of the 21 others that can be used`)
+
+	_, err = data.ParseCSV(strings.NewReader("s,b'c\nx,1\ny,2\n"), "t.csv", data.ReadOptions{})
+	assert.EqualError(t, err, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with --columns 'b'\''c'`)
+}
+
+func TestReadErrorsCanBeInspected(t *testing.T) {
+	_, err := data.ReadCSV(filepath.Join(t.TempDir(), "none.csv"), data.ReadOptions{})
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+
+	_, err = data.ParseCSV(strings.NewReader("a,b\n1,5\n2,5\n"), "t.csv", data.ReadOptions{})
+	var column *data.ColumnError
+	require.ErrorAs(t, err, &column)
+	assert.Equal(t, data.ColumnError{Column: "b", Problem: "constant, every observed value is 5"}, *column)
+
+	_, err = data.ParseCSV(io.MultiReader(strings.NewReader("a,b\n"), broken{}), "t.csv", data.ReadOptions{})
+	assert.EqualError(t, err, "t.csv: cannot be read: unexpected EOF")
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestReadCSVDecompresses(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.csv.gz")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	z := gzip.NewWriter(f)
+	_, err = z.Write([]byte("a,b\n1,\n2,3\n4,5\n"))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, f.Close())
+	table, err := data.ReadCSV(path, data.ReadOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, parse(t, "a,b\n1,\n2,3\n4,5\n"), table)
+
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	cut := filepath.Join(dir, "cut.csv.gz")
+	require.NoError(t, os.WriteFile(cut, whole[:len(whole)-6], 0o644))
+	_, err = data.ReadCSV(cut, data.ReadOptions{})
+	assert.EqualError(t, err, cut+": cannot be read: unexpected EOF")
+
+	plain := filepath.Join(dir, "plain.csv.gz")
+	require.NoError(t, os.WriteFile(plain, []byte("a,b\n1,2\n2,3\n4,5\n"), 0o644))
+	_, err = data.ReadCSV(plain, data.ReadOptions{})
+	assert.EqualError(t, err, plain+": cannot be decompressed: gzip: invalid header")
+}
+
+func TestWriteCSV(t *testing.T) {
+	table := &data.Table{
+		Names: []string{"a", "b, c"}, N: 4, D: 2,
+		Values:   []float64{0.1, 1000000, -1.0 / 3, 0, 1e-7, 1e21, 47054310, 5},
+		Observed: []bool{true, true, true, false, true, true, true, true},
+	}
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, data.WriteCSV(path, table))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "a,\"b, c\"\n0.1,1000000\n-0.3333333333333333,\n1e-07,1e+21\n47054310,5\n", string(text))
+
+	assert.ErrorIs(t, data.WriteCSV(filepath.Join(t.TempDir(), "none", "t.csv"), table), fs.ErrNotExist)
+}
+
+func TestWriteCSVReadsBackAsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		table := anyTable(rt)
+		path := filepath.Join(dir, rapid.SampledFrom([]string{"t.csv", "t.csv.gz"}).Draw(rt, "file"))
+		require.NoError(rt, data.WriteCSV(path, table))
+		back, err := data.ReadCSV(path, data.ReadOptions{})
+		require.NoError(rt, err)
+		// Rows without any value are dropped, so compare what is left.
+		assert.Equal(rt, table.N, back.N+back.Dropped)
+		if back.Dropped == 0 {
+			sameCells(rt, table, back, 0)
+		}
+	})
+}
+
+func FuzzParseCSV(f *testing.F) {
+	f.Add("a,b\n1,\n2,3\n", ',', "")
+	f.Add("\ufeffa;b\r\n\"1\";NA\r\n-2e-5;.\r\n3;4\r\n", ';', ".")
+	f.Add("a\tb\n1\t\"x\ny\"\n", '\t', "x")
+	f.Add("\"a\"\"\",b|c\n1,1e999\n,0x1p2\n", '|', "1e999")
+	f.Add(",b\n1,2\n\x00,3", ',', "NA")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string, comma rune, na string) {
+		table, err := data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Comma: comma, NA: []string{na}})
+		if err != nil {
+			assert.Nil(t, table)
+			return
+		}
+		path := filepath.Join(dir, "t.csv")
+		require.NoError(t, data.WriteCSV(path, table))
+		back, err := data.ReadCSV(path, data.ReadOptions{})
+		require.NoError(t, err)
+		table.Dropped = 0
+		assert.Equal(t, table, back)
+	})
+}

@@ -1,0 +1,97 @@
+package network
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+func save(t *testing.T, name string, text []byte) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, text, 0o644))
+	return path
+}
+
+func TestPrecisionRoundTrip(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{1.0 / 3, -1e-300, 0, -1e-300, 2, 0.1 + 0.2, 0, 0.1 + 0.2, 5e7})
+	names := []string{`a, "b"`, " <c>", "größe"}
+	var b bytes.Buffer
+	require.NoError(t, WritePrecision(&b, names, p))
+
+	got, err := ReadPrecision(save(t, "p.csv", b.Bytes()), nil)
+	require.NoError(t, err)
+	require.True(t, mat.Equal(p, got))
+
+	got, err = ReadPrecision(save(t, "p.csv", append([]byte("\ufeff"), b.Bytes()...)), names)
+	require.NoError(t, err)
+	require.True(t, mat.Equal(p, got))
+
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	_, err = w.Write(b.Bytes())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	got, err = ReadPrecision(save(t, "p.csv.gz", z.Bytes()), names)
+	require.NoError(t, err)
+	require.True(t, mat.Equal(p, got))
+}
+
+func TestReadPrecisionMatchesByName(t *testing.T) {
+	path := save(t, "p.csv", []byte("a,b,c\n1,12,13\n12,2,23\n13,23,3\n"))
+	got, err := ReadPrecision(path, []string{"c", "a"})
+	require.NoError(t, err)
+	require.True(t, mat.Equal(mat.NewSymDense(2, []float64{3, 13, 13, 1}), got))
+}
+
+func TestReadPrecisionAllowsRounding(t *testing.T) {
+	for name, text := range map[string]string{
+		"entry": "a,b\n1,100000000\n100000000.5,1\n",
+		"zero":  "a,b\n4,1e-17\n-3e-17,9\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ReadPrecision(save(t, "p.csv", []byte(text)), nil)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestReadPrecisionErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		names []string
+		want  string
+	}{
+		"empty":      {"", nil, "p.csv: the file is empty"},
+		"word":       {"a,b\n1,2\n2,\"1,5\"\n", nil, `p.csv:3: column "b": "1,5" is not a finite number`},
+		"NaN":        {"a,b\n1,NaN\nNaN,1\n", nil, `p.csv:2: column "b": "NaN" is not a finite number`},
+		"infinite":   {"a\nInf\n", nil, `p.csv:2: column "a": "Inf" is not a finite number`},
+		"few rows":   {"a,b\n1,2\n", nil, "p.csv: not square: 1 rows, the header has 2 names"},
+		"more rows":  {"a,b\n1,2\n2,1\n\n3,4\n", nil, "p.csv:5: not square: row 3 has 2 cells, the header has 2 names"},
+		"long row":   {"a,b\n1,2,3\n2,1\n", nil, "p.csv:2: not square: row 1 has 3 cells, the header has 2 names"},
+		"asymmetric": {"a,b\n1,2\n2.0000001,1\n", nil, `p.csv:3: column "a": not symmetric: 2.0000001 here, 2 in line 2, column "b"`},
+		"twice":      {"a,b,a\n", nil, `p.csv:1: columns 1 and 3 are both named "a"`},
+		"R names":    {"\"\",\"a\"\n\"a\",1\n", nil, "p.csv:1: column 1 has no name (from R, write with row.names = FALSE)"},
+		"absent":     {"a,b\n1,0\n0,1\n", []string{"x", "b", "y,z"}, `p.csv: no column named "x", "y,z"`},
+		"quote":      {"a,b\n1,\"0\n0,1\n", nil, "p.csv:3: extraneous or missing \" in quoted-field"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := save(t, "p.csv", []byte(c.text))
+			_, err := ReadPrecision(path, c.names)
+			require.EqualError(t, err, filepath.Dir(path)+"/"+c.want)
+		})
+	}
+	_, err := ReadPrecision(filepath.Join(t.TempDir(), "none.csv"), nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = ReadPrecision(save(t, "p.csv.gz", []byte("not compressed")), nil)
+	require.ErrorIs(t, err, gzip.ErrHeader)
+}
+
+func TestWritePrecisionErrors(t *testing.T) {
+	err := WritePrecision(&bytes.Buffer{}, []string{"a"}, mat.NewSymDense(2, nil))
+	require.EqualError(t, err, "network: 1 names for a precision of size 2")
+}

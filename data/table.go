@@ -1,0 +1,219 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Largest and smallest sizes with which squares stay inside float64.
+const (
+	largest  = 1e150
+	smallest = 1e-150
+)
+
+// Table is n rows of d named columns with missing cells.
+type Table struct {
+	Names    []string
+	N, D     int
+	Values   []float64 // (N, D) row-major; what stands under a missing cell is a placeholder nothing may read
+	Observed []bool    // (N, D)
+	Dropped  int       // rows without any value, left out by the reader
+}
+
+// ColumnError says why a column cannot be used.
+type ColumnError struct{ Column, Problem string }
+
+func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %s", e.Column, e.Problem) }
+
+// NewTable makes a table of the slices, which it keeps. A nil observed means
+// that every cell is. Values and observed are (n, d) row-major.
+//
+// It refuses names that are empty, equal or hold control characters; fewer than
+// two rows with a value; an observed cell that is not finite or beyond 1e150;
+// and, by a *ColumnError, a column that has no value or does not vary.
+// Rows without any value stay.
+func NewTable(names []string, values []float64, observed []bool) (*Table, error) {
+	if err := checkNames(names); err != nil {
+		return nil, err
+	}
+	d := len(names)
+	if len(values)%d != 0 {
+		return nil, fmt.Errorf("%d values do not fill rows of %d columns", len(values), d)
+	}
+	if observed == nil {
+		observed = slices.Repeat([]bool{true}, len(values))
+	}
+	if len(observed) != len(values) {
+		return nil, fmt.Errorf("%d values, but %d marks of what is observed", len(values), len(observed))
+	}
+	t := &Table{Names: names, N: len(values) / d, D: d, Values: values, Observed: observed}
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Missing is the number of missing cells.
+func (t *Table) Missing() int {
+	missing := 0
+	for _, seen := range t.Observed {
+		if !seen {
+			missing++
+		}
+	}
+	return missing
+}
+
+// Complete says whether every cell is observed.
+func (t *Table) Complete() bool { return !slices.Contains(t.Observed, false) }
+
+// Select copies the named columns, in the order asked. It keeps every row, also
+// those without a value in these columns. A name that is unknown or asked twice
+// is an error.
+func (t *Table) Select(names []string) (*Table, error) {
+	columns, err := choose(t.Names, names)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNames(names); err != nil {
+		return nil, err
+	}
+	s := blank(slices.Clone(names), t.N)
+	s.Dropped = t.Dropped
+	for i := range t.N {
+		for k, j := range columns {
+			if from := i*t.D + j; t.Observed[from] {
+				s.set(i, k, t.Values[from])
+			}
+		}
+	}
+	return s, nil
+}
+
+// blank is a table of n rows with every cell missing.
+func blank(names []string, n int) *Table {
+	d := len(names)
+	return &Table{Names: names, N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
+}
+
+// set makes cell (i, j) observed.
+func (t *Table) set(i, j int, x float64) {
+	t.Values[i*t.D+j], t.Observed[i*t.D+j] = x, true
+}
+
+// column appends the observed values of column j to dst.
+func (t *Table) column(dst []float64, j int) []float64 {
+	for k := j; k < len(t.Values); k += t.D {
+		if t.Observed[k] {
+			dst = append(dst, t.Values[k])
+		}
+	}
+	return dst
+}
+
+// withValues appends to dst the rows which have at least one value.
+func (t *Table) withValues(dst []int) []int {
+	for i := range t.N {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], true) {
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+func (t *Table) check() error {
+	if err := checkRows(len(t.withValues(nil))); err != nil {
+		return err
+	}
+	for k, x := range t.Values {
+		if t.Observed[k] && !(math.Abs(x) <= largest) {
+			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, largest)
+		}
+	}
+	for j := range t.D {
+		if err := t.fault(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fault says, by a *ColumnError, why column j cannot be standardised.
+func (t *Table) fault(j int) error {
+	x := t.column(nil, j)
+	if len(x) == 0 {
+		return &ColumnError{t.Names[j], "no observed value"}
+	}
+	low, high := slices.Min(x), slices.Max(x)
+	if low == high {
+		return &ColumnError{t.Names[j], fmt.Sprintf("constant, every observed value is %g", low)}
+	}
+	if high-low < smallest {
+		return &ColumnError{t.Names[j], fmt.Sprintf("its values differ by less than %g, rescale it", smallest)}
+	}
+	return nil
+}
+
+// refusal is the first fault of a column in a table read from a file, with the
+// way around it.
+func (t *Table) refusal(file string) error {
+	var first error
+	var sound []string
+	for j, name := range t.Names {
+		if err := t.fault(j); err == nil {
+			sound = append(sound, name)
+		} else if first == nil {
+			first = err
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w; %s", file, first, leaveOut(sound))
+}
+
+func checkRows(usable int) error {
+	switch usable {
+	case 0:
+		return fmt.Errorf("no row has a value; at least 2 are needed")
+	case 1:
+		return fmt.Errorf("only 1 row has a value; at least 2 are needed")
+	}
+	return nil
+}
+
+func checkNames(names []string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("a table needs at least one column")
+	}
+	seen := make(map[string]bool, len(names))
+	for j, name := range names {
+		if name == "" {
+			return fmt.Errorf("column %d has no name", j+1)
+		}
+		// A byte order mark is no control character, but as invisible as one.
+		if k := strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\ufeff' }); k >= 0 {
+			return fmt.Errorf("column %d: the name %q holds a control character", j+1, name)
+		}
+		if seen[name] {
+			return fmt.Errorf("two columns are named %q", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// choose finds the wanted names.
+func choose(names, wanted []string) ([]int, error) {
+	columns := make([]int, len(wanted))
+	for k, name := range wanted {
+		columns[k] = slices.Index(names, name)
+		if columns[k] < 0 {
+			return nil, fmt.Errorf("no column %q; there are: %s", name, listing(names))
+		}
+	}
+	return columns, nil
+}

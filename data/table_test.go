@@ -1,0 +1,139 @@
+package data_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"missingscore/data"
+)
+
+func TestNewTable(t *testing.T) {
+	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 2, 3, 4}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []int{2, 2}, []int{table.N, table.D})
+	assert.Equal(t, []bool{true, true, true, true}, table.Observed)
+	assert.True(t, table.Complete())
+	assert.Zero(t, table.Missing())
+
+	table, err = data.NewTable([]string{"a", "b"}, []float64{1, math.NaN(), 3, 4, 5, 6, math.Inf(1), 0}, []bool{true, false, true, true, true, true, false, false})
+	require.NoError(t, err, "what stands under a missing cell is free, and a row may be empty")
+	assert.Equal(t, 3, table.Missing())
+	assert.False(t, table.Complete())
+	assert.Equal(t, 4, table.N)
+}
+
+func TestNewTableRefuses(t *testing.T) {
+	ab := []string{"a", "b"}
+	cases := map[string]struct {
+		names    []string
+		values   []float64
+		observed []bool
+		message  string
+	}{
+		"no columns":     {nil, nil, nil, `a table needs at least one column`},
+		"no name":        {[]string{"a", ""}, []float64{1, 2, 3, 4}, nil, `column 2 has no name`},
+		"equal names":    {[]string{"a", "a"}, []float64{1, 2, 3, 4}, nil, `two columns are named "a"`},
+		"control":        {[]string{"a", "b\n"}, []float64{1, 2, 3, 4}, nil, `column 2: the name "b\n" holds a control character`},
+		"byte order":     {[]string{"\ufeffa"}, []float64{1, 2}, nil, `column 1: the name "\ufeffa" holds a control character`},
+		"odd length":     {ab, []float64{1, 2, 3}, nil, `3 values do not fill rows of 2 columns`},
+		"other mask":     {ab, []float64{1, 2, 3, 4}, []bool{true}, `4 values, but 1 marks of what is observed`},
+		"no rows":        {ab, nil, nil, `no row has a value; at least 2 are needed`},
+		"one row":        {ab, []float64{1, 2}, nil, `only 1 row has a value; at least 2 are needed`},
+		"one usable row": {ab, []float64{1, 2, 3, 4}, []bool{true, true, false, false}, `only 1 row has a value; at least 2 are needed`},
+		"NaN":            {ab, []float64{1, 2, 3, math.NaN()}, nil, `row 2: column "b": NaN is not a number of size up to 1e+150`},
+		"infinite":       {ab, []float64{1, 2, math.Inf(-1), 4}, nil, `row 2: column "a": -Inf is not a number of size up to 1e+150`},
+		"too large":      {ab, []float64{1, 2, 3, -1.1e150}, nil, `row 2: column "b": -1.1e+150 is not a number of size up to 1e+150`},
+		"no value":       {ab, []float64{1, 2, 3, 4}, []bool{true, false, true, false}, `column "b": no observed value`},
+		"constant":       {ab, []float64{1, 7, 3, 7, 3, 8}, []bool{true, true, true, true, true, false}, `column "b": constant, every observed value is 7`},
+		"hardly varies":  {ab, []float64{1, 0, 3, 1e-151}, nil, `column "b": its values differ by less than 1e-150, rescale it`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			table, err := data.NewTable(c.names, c.values, c.observed)
+			assert.EqualError(t, err, c.message)
+			assert.Nil(t, table)
+		})
+	}
+}
+
+func TestColumnErrorNamesItsColumn(t *testing.T) {
+	_, err := data.NewTable([]string{"a"}, []float64{1, 1}, nil)
+	var column *data.ColumnError
+	require.ErrorAs(t, err, &column)
+	assert.Equal(t, "a", column.Column)
+}
+
+func TestSelect(t *testing.T) {
+	table := parse(t, "a,b,c\n1,2,\n4,,6\n7,8,9\n")
+	table.Values[2] = math.NaN()
+	table.Dropped = 3
+	s, err := table.Select([]string{"c", "a"})
+	require.NoError(t, err)
+	assert.Equal(t, &data.Table{
+		Names: []string{"c", "a"}, N: 3, D: 2, Dropped: 3,
+		Values:   []float64{0, 1, 6, 4, 9, 7},
+		Observed: []bool{false, true, true, true, true, true},
+	}, s)
+
+	s.Values[1] = 100
+	assert.Equal(t, 1.0, table.Values[0], "a copy")
+
+	_, err = table.Select([]string{"a", "z"})
+	assert.EqualError(t, err, `no column "z"; there are: a, b, c`)
+	_, err = table.Select([]string{"a", "a"})
+	assert.EqualError(t, err, `two columns are named "a"`)
+	_, err = table.Select(nil)
+	assert.EqualError(t, err, `a table needs at least one column`)
+}
+
+func TestSelectListsTheFirstNamesOfMany(t *testing.T) {
+	var names []string
+	var values []float64
+	for j := range 25 {
+		names, values = append(names, fmt.Sprintf("g%d", j+1)), append(values, float64(j))
+	}
+	for j := range 25 {
+		values = append(values, float64(-j-1))
+	}
+	table, err := data.NewTable(names, values, nil)
+	require.NoError(t, err)
+	_, err = table.Select([]string{"z"})
+	assert.EqualError(t, err, `no column "z"; there are: g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12, g13, g14, g15, g16, g17, g18, g19, g20 and 5 more`)
+}
+
+// anyTable draws a valid table with missing cells, NaN under them.
+func anyTable(rt *rapid.T) *data.Table {
+	n, d := rapid.IntRange(2, 8).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "d")
+	names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zα-ω][a-z ,;"'.]{0,5}[a-z]`), d, d, rapid.ID).Draw(rt, "names")
+	values := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), n*d, n*d).Draw(rt, "values")
+	observed := rapid.SliceOfN(rapid.Bool(), n*d, n*d).Draw(rt, "observed")
+	for i := range 2 { // two different values keep every column valid
+		for j := range d {
+			values[i*d+j], observed[i*d+j] = float64(i)+values[i*d+j]/1e7, true
+		}
+	}
+	for k, seen := range observed {
+		if !seen {
+			values[k] = math.NaN()
+		}
+	}
+	table, err := data.NewTable(names, values, observed)
+	require.NoError(rt, err)
+	return table
+}
+
+// sameCells compares all but the placeholders under missing cells.
+func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
+	require.Equal(t, want.Names, got.Names)
+	require.Equal(t, want.Observed, got.Observed)
+	for k, seen := range want.Observed {
+		if seen {
+			require.InDelta(t, want.Values[k], got.Values[k], tolerance*max(1, math.Abs(want.Values[k])), "cell %d", k)
+		}
+	}
+}

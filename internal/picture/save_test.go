@@ -1,0 +1,160 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+)
+
+// element is a leaf of an SVG: a stroke or a piece of text.
+type element struct{ name, style, text string }
+
+// leaves draws p and takes the SVG apart; it fails if that is not valid XML.
+func leaves(t *testing.T, p *plot.Plot) []element {
+	t.Helper()
+	svg, err := SVG(p, 6*vg.Inch, 6*vg.Inch)
+	require.NoError(t, err)
+	var all []element
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if token == nil {
+			require.ErrorContains(t, err, "EOF")
+			return all
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			e := element{name: x.Name.Local}
+			for _, a := range x.Attr {
+				if a.Name.Local == "style" {
+					e.style = a.Value
+				}
+			}
+			all = append(all, e)
+		case xml.CharData:
+			if s := strings.TrimSpace(string(x)); s != "" {
+				all[len(all)-1].text = s
+			}
+		}
+	}
+}
+
+func texts(all []element) []string {
+	var found []string
+	for _, e := range all {
+		if e.name == "text" {
+			found = append(found, e.text)
+		}
+	}
+	return found
+}
+
+// strokes are the styles of all lines of a colour, pale or not. The SVG
+// backend may round a pale colour's channels down by one.
+func strokes(all []element, colour string) []string {
+	var found []string
+	for _, e := range all {
+		_, after, ok := strings.Cut(e.style, "stroke:")
+		if ok && near(after[:7], colour) {
+			found = append(found, e.style)
+		}
+	}
+	return found
+}
+
+func near(a, b string) bool {
+	for i := 1; i < 7; i += 2 {
+		x, errX := strconv.ParseUint(a[i:i+2], 16, 8)
+		y, errY := strconv.ParseUint(b[i:i+2], 16, 8)
+		if errX != nil || errY != nil || max(x, y)-min(x, y) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// dotsOf counts the filled marks of a colour.
+func dotsOf(all []element, colour string) int {
+	n := 0
+	for _, e := range all {
+		if e.style == "fill:"+colour {
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	svgBlue = "#2166AC"
+	svgRed  = "#B2182B"
+	svgGrey = "#B0B0B0"
+)
+
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.svg", "a.PNG"} {
+		var seen []byte
+		for range 3 {
+			path := filepath.Join(dir, name)
+			p, err := Network(smallNetwork())
+			require.NoError(t, err)
+			require.NoError(t, Save(path, p, 3*vg.Inch, 2*vg.Inch))
+			got, err := os.ReadFile(path)
+			require.NoError(t, err)
+			if seen != nil {
+				require.True(t, bytes.Equal(seen, got), "%s differs from run to run", name)
+			}
+			seen = got
+		}
+		if name == "a.PNG" {
+			img, err := png.Decode(bytes.NewReader(seen))
+			require.NoError(t, err)
+			require.Equal(t, 3*dpi, img.Bounds().Dx())
+			require.Equal(t, 2*dpi, img.Bounds().Dy())
+		} else {
+			require.True(t, bytes.HasPrefix(seen, []byte("<?xml")))
+			require.Contains(t, string(seen), `width="216pt" height="144pt"`)
+			require.NotContains(t, string(seen), "font-family:Liberation")
+		}
+	}
+}
+
+func TestSaveErrors(t *testing.T) {
+	p, err := Network(smallNetwork())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.pdf")
+	require.EqualError(t, Save(path, p, 100, 100), "picture: "+path+`: the format ".pdf" is not one of .svg, .png`)
+	for _, suffix := range []string{".svg", ".png"} {
+		require.EqualError(t, Save(filepath.Join(dir, "a"+suffix), p, 0, 100), "picture: 0 × 100 points is not a size")
+		require.ErrorIs(t, Save(filepath.Join(dir, "none", "a"+suffix), p, 100, 100), os.ErrNotExist)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestTextKeepsItsWidthInOtherFonts(t *testing.T) {
+	p := blank("<i> & font-family:Liberation Sans;", "", "")
+	svg, err := SVG(p, 300, 300)
+	require.NoError(t, err)
+	require.Contains(t, svg, fmt.Sprintf(`textLength="%.2f" lengthAdjust="spacingAndGlyphs"`, p.Title.TextStyle.Width(p.Title.Text).Points()))
+	require.Contains(t, svg, "&lt;i&gt; &amp; font-family:Liberation Sans;</text>")
+	require.Equal(t, strings.Count(svg, "<text"), strings.Count(svg, "textLength"))
+}
+
+func TestShort(t *testing.T) {
+	require.Equal(t, "Größe", short("Größe", 5))
+	require.Equal(t, "Grö…", short("Größe", 4))
+	require.Equal(t, "a b c�", short("a\nb\x01c\xff", 24))
+}

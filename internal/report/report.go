@@ -1,0 +1,80 @@
+// Package report writes what a fit found as one HTML page that needs no other file.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+
+	"missingscore/data/network"
+)
+
+// Report is the page from top to bottom. Verdict says in plain words whether the
+// fit can be relied on; it is set in red unless Converged. Settings are shown in
+// their order, Columns and Edges likewise (network.New puts the strongest first).
+type Report struct {
+	Title, Verdict string
+	Converged      bool
+	Warnings       []string
+	Settings       [][2]string
+	Columns        []Column
+	Edges          []network.Edge
+	Pictures       []Picture
+}
+
+// Column tells what was seen of a variable: counts of cells, and the mean and standard
+// deviation of the observed ones in the user's units.
+type Column struct {
+	Name              string
+	Observed, Missing int
+	Mean, Deviation   float64
+}
+
+// Share is the part of the cells that is missing, NaN without cells.
+func (c Column) Share() float64 {
+	return float64(c.Missing) / float64(c.Observed+c.Missing)
+}
+
+// Picture is an <svg> element, put into the page as it is, so that it must come
+// from a source that escapes names: picture.SVG does.
+type Picture struct{ Caption, SVG string }
+
+// Markup is the picture for the template, which escapes everything else.
+func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
+
+//go:embed report.html.tmpl
+var source string
+
+var page = template.Must(template.New("report").Funcs(template.FuncMap{
+	// For reading; exact values are in the CSV files.
+	"number":      func(x float64) string { return rounded("%.4g", x) },
+	"correlation": func(x float64) string { return rounded("%.3f", x) },
+	"percent":     func(x float64) string { return rounded("%.1f %%", 100*x) },
+}).Parse(source))
+
+// Write writes the page: equal reports give equal bytes. It fails, before anything
+// is written, if a picture is not an <svg> element.
+func Write(w io.Writer, r Report) error {
+	for _, p := range r.Pictures {
+		if !strings.HasPrefix(p.SVG, "<svg") {
+			return fmt.Errorf("report: the picture %q does not begin with <svg", p.Caption)
+		}
+	}
+	var b bytes.Buffer
+	if err := page.Execute(&b, r); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+func rounded(format string, x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return strings.ReplaceAll(fmt.Sprintf(format, x), "-", "−")
+}

@@ -1,0 +1,49 @@
+// Package trainers puts the parts together: where imputations come from, the
+// estimators by name, optimisers as plain values, the alternating loop, the L1
+// path, and the state that a run is cut from and taken up with. It never
+// prints; progress goes to a hook.
+package trainers
+
+import (
+	"math"
+
+	"missingscore/graph"
+)
+
+// Adam is the optimiser of Kingma & Ba 2015 as a value: copy it, save it, go on.
+// The zero value needs only a Rate.
+type Adam struct {
+	Rate  float64
+	Steps int
+	M, V  [][]float64 // first and second moments, one slice a parameter
+}
+
+const (
+	adamBeta1   = 0.9
+	adamBeta2   = 0.999
+	adamEpsilon = 1e-8
+)
+
+// Step moves params against their gradients by
+// Rate · m̂/(√v̂ + 1e-8), m̂ and v̂ the bias-corrected moments.
+func (a *Adam) Step(params []*graph.Param, grad func(*graph.Param) []float64) {
+	if a.M == nil {
+		for _, p := range params {
+			a.M = append(a.M, make([]float64, len(p.Value)))
+			a.V = append(a.V, make([]float64, len(p.Value)))
+		}
+	}
+	a.Steps++
+	c2 := math.Sqrt(1 - math.Pow(adamBeta2, float64(a.Steps)))
+	rate := a.Rate * c2 / (1 - math.Pow(adamBeta1, float64(a.Steps)))
+	eps := adamEpsilon * c2
+	for i, p := range params {
+		w := p.Value
+		g, m, v := grad(p)[:len(w)], a.M[i][:len(w)], a.V[i][:len(w)]
+		for j := range w {
+			m[j] = adamBeta1*m[j] + (1-adamBeta1)*g[j]
+			v[j] = adamBeta2*v[j] + (1-adamBeta2)*g[j]*g[j]
+			w[j] -= rate * m[j] / (math.Sqrt(v[j]) + eps)
+		}
+	}
+}

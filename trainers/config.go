@@ -1,0 +1,93 @@
+package trainers
+
+import (
+	"fmt"
+	"math"
+
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+// Config is what every fit needs. Zero values mean the defaults named here.
+type Config struct {
+	Method       string             `json:"method"`        // an Estimator's name
+	Draws        int                `json:"draws"`         // r, imputations per row and parameter step; 10
+	ImputerSteps int                `json:"imputer_steps"` // L, imputer steps per parameter step; 10
+	Batch        int                `json:"batch"`         // table rows in a batch; 100, or all rows if fewer
+	ImputerRate  float64            `json:"imputer_rate"`  // Adam's rate for the imputer; 1e-3
+	ImputerLoss  losses.ImputerLoss `json:"imputer_loss"`  // KL
+	Imputer      nets.Options       `json:"imputer"`       // the paper's network
+	ProposalSD   float64            `json:"proposal_sd"`   // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
+	Correction   string             `json:"correction"`    // "plugin", "loo", or "" for the estimator's own
+	Seed         uint64             `json:"seed"`
+
+	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
+	Observe func(Progress) `json:"-"` // called after each parameter step, if set
+}
+
+// Progress is what Config.Observe sees.
+type Progress struct {
+	Stage            string // "path", "refine" or "fit"
+	Iteration, Total int
+	Lambda           float64 // of the L1 path
+	Edges            int     // of the L1 path
+	Loss             float64 // reported loss (M) per observed unit, see Config of the fit
+	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
+}
+
+// withDefaults fills zero values and checks the rest.
+func (c Config) withDefaults(rows int) (Config, Estimator, error) {
+	e, err := EstimatorByName(c.Method)
+	if err != nil {
+		return c, e, err
+	}
+	setInt := func(v *int, byDefault int) {
+		if *v == 0 {
+			*v = byDefault
+		}
+	}
+	setFloat := func(v *float64, byDefault float64) {
+		if *v == 0 {
+			*v = byDefault
+		}
+	}
+	setInt(&c.Draws, 10)
+	setInt(&c.ImputerSteps, 10)
+	setInt(&c.Batch, 100)
+	setInt(&c.Workers, 1)
+	setFloat(&c.ImputerRate, 1e-3)
+	setFloat(&c.ProposalSD, 1)
+	c.Batch = min(c.Batch, rows)
+	if !e.Draws {
+		c.Draws = 1
+	}
+	switch c.Correction {
+	case "":
+		c.Correction = "plugin"
+		if e.Correction == losses.LeaveOneOut && c.Draws >= 3 {
+			c.Correction = "loo"
+		}
+	case "plugin", "loo":
+	default:
+		return c, e, fmt.Errorf("correction %q: it is plugin or loo", c.Correction)
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{
+		{"draws", float64(c.Draws)}, {"imputer steps", float64(c.ImputerSteps)}, {"batch", float64(c.Batch)},
+		{"imputer rate", c.ImputerRate}, {"proposal sd", c.ProposalSD}, {"workers", float64(c.Workers)},
+	} {
+		if !(v.value > 0) || math.IsInf(v.value, 0) {
+			return c, e, fmt.Errorf("%s is %v: it must be positive", v.name, v.value)
+		}
+	}
+	return c, e, nil
+}
+
+func (c Config) correction() losses.Correction {
+	if c.Correction == "loo" {
+		return losses.LeaveOneOut
+	}
+	return losses.PlugIn
+}

@@ -1,0 +1,65 @@
+package trainers
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph"
+)
+
+// LogLikelihood is the log density of a table's observed cells under a normal
+// distribution, rows independent; −Inf if P is not positive definite.
+func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) float64 {
+	var chol mat.Cholesky
+	if !chol.Factorize(p) {
+		return math.Inf(-1)
+	}
+	c := Conditional{Mean: mean, Precision: p}
+	total := 0.0
+	b := data.NewBatch(1, t.D)
+	for _, i := range rows {
+		b.Fill(t, []int{i}, 1)
+		if err := c.Condition(b.Mask); err != nil {
+			return math.Inf(-1)
+		}
+		total += c.LogLikelihood(b.X, chol.LogDet())
+	}
+	return total
+}
+
+// ebic is the extended Bayesian information criterion of each point of a path
+// (Foygel & Drton 2010), on the observed cells:
+//
+//	−2 log L(P) + |E| log n + 4 γ |E| log d
+func (r *pathRun) ebic(gamma float64) []float64 {
+	t := r.table
+	mean := make([]float64, t.D)
+	scores := make([]float64, len(r.state.Points))
+	var wg sync.WaitGroup
+	for k := range r.workers {
+		wg.Go(func() {
+			for i := k; i < len(scores); i += len(r.workers) {
+				q := r.state.Points[i]
+				e := float64(q.Edges)
+				scores[i] = -2*LogLikelihood(t, r.rows, mean, unpack(q.Packed, t.D)) +
+					e*math.Log(float64(t.N)) + 4*gamma*e*math.Log(float64(t.D))
+			}
+		})
+	}
+	wg.Wait()
+	return scores
+}
+
+// unpack is the symmetric matrix of a packed precision.
+func unpack(packed []float64, d int) *mat.SymDense {
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			p.SetSym(j, k, packed[graph.PackedIndex(d, j, k)])
+		}
+	}
+	return p
+}

@@ -1,0 +1,259 @@
+package trainers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+// engine does the two kinds of step that every fit alternates: steps of the
+// imputer towards the model's conditional, and gradients of the model's loss.
+// Every draw comes from a stream named by (purpose, iteration, part), so
+// nothing depends on which worker makes it or on where a run was cut.
+type engine struct {
+	config  Config
+	method  Estimator
+	table   *data.Table
+	model   graph.Model
+	workers []*worker
+
+	imputer *nets.Imputer
+	adam    Adam
+	train   *graph.Program
+	batch   *data.Batch // of the imputer's step
+	gaps    []int       // rows with missing cells
+	shuffle []int
+	epoch   int
+
+	parts []part
+}
+
+// worker owns what one goroutine needs.
+type worker struct {
+	batch   *data.Batch
+	source  Source
+	program *graph.Program
+}
+
+// part is the contribution of one batch to a step.
+type part struct {
+	loss, size float64
+	sized      int
+	grads      [][]float64
+	err        error
+}
+
+// stepResult is a gradient with what was seen on the way.
+type stepResult struct {
+	Loss          float64
+	EffectiveSize float64
+	Grads         [][]float64 // one slice per parameter of the model
+}
+
+func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*engine, error) {
+	c, method, err := c.withDefaults(t.N)
+	if err != nil {
+		return nil, err
+	}
+	if m.Dim() != t.D {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", m.Dim(), t.D)
+	}
+	if method.Complete && t.Missing() > 0 {
+		return nil, fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", method.Name, t.Missing())
+	}
+	e := &engine{config: c, method: method, table: t, model: m, epoch: -1}
+	for i := range t.N {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			e.gaps = append(e.gaps, i)
+		}
+	}
+	if method.Trains {
+		e.imputer = nets.NewImputer(t.D, c.Imputer, stream.New(c.Seed, stream.Initial))
+		e.adam = Adam{Rate: c.ImputerRate}
+		if len(e.gaps) > 0 {
+			size := min(c.Batch, len(e.gaps))
+			e.batch = data.NewBatch(size, t.D)
+			if e.train, err = losses.NewImputer(c.ImputerLoss, e.imputer, m, size); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for range c.Workers {
+		w := &worker{batch: data.NewBatch(c.Batch, t.D)}
+		if w.source, err = method.Source(Setting{Model: m, Imputer: e.imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD}); err != nil {
+			return nil, err
+		}
+		if w.program, err = losses.New(method.Loss(c.correction()), m, o, c.Batch, c.Draws); err != nil {
+			return nil, err
+		}
+		e.workers = append(e.workers, w)
+	}
+	return e, nil
+}
+
+// trainImputer makes the L imputer steps before parameter step number iteration.
+func (e *engine) trainImputer(iteration int) error {
+	if e.train == nil {
+		return nil
+	}
+	size := e.batch.Size
+	perEpoch := (len(e.gaps) + size - 1) / size
+	for l := range e.config.ImputerSteps {
+		step := iteration*e.config.ImputerSteps + l
+		if epoch := step / perEpoch; epoch != e.epoch {
+			e.epoch = epoch
+			e.shuffle = append(e.shuffle[:0], e.gaps...)
+			stream.New(e.config.Seed, stream.Shuffle, uint64(epoch)).Shuffle(len(e.shuffle), func(i, j int) {
+				e.shuffle[i], e.shuffle[j] = e.shuffle[j], e.shuffle[i]
+			})
+		}
+		from := step % perEpoch * size
+		rows := e.shuffle[from:min(from+size, len(e.shuffle))]
+		e.batch.Fill(e.table, rows, 1/float64(len(rows)))
+		copy(e.train.Input(losses.InputX), e.batch.X)
+		copy(e.train.Input(losses.InputMask), e.batch.Mask)
+		copy(e.train.Input(losses.InputWeight), e.batch.Weight)
+		rng := stream.New(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
+		noise := e.train.Input(losses.InputNoise)
+		for i := range noise {
+			noise[i] = rng.NormFloat64()
+		}
+		if err := e.train.Run(); err != nil {
+			return fmt.Errorf("training the imputer: %w", err)
+		}
+		e.adam.Step(e.imputer.Params(), e.train.Grad)
+	}
+	return nil
+}
+
+// gradient sums the loss over rows, each counting weight, and differentiates it.
+func (e *engine) gradient(iteration int, rows []int, weight float64) (stepResult, error) {
+	size := e.config.Batch
+	n := (len(rows) + size - 1) / size
+	for len(e.parts) < n {
+		var p part
+		for _, q := range e.model.Params() {
+			p.grads = append(p.grads, make([]float64, len(q.Value)))
+		}
+		e.parts = append(e.parts, p)
+	}
+	var wg sync.WaitGroup
+	for k, w := range e.workers {
+		if k >= n {
+			break
+		}
+		wg.Go(func() {
+			for i := k; i < n; i += len(e.workers) {
+				e.parts[i].err = e.one(w, &e.parts[i], iteration, i, rows[i*size:min((i+1)*size, len(rows))], weight)
+			}
+		})
+	}
+	wg.Wait()
+
+	total := e.parts[0] // in the order of the parts, whoever computed them
+	for i := range n {
+		p := e.parts[i]
+		if p.err != nil {
+			return stepResult{}, p.err
+		}
+		if i == 0 {
+			continue
+		}
+		total.loss += p.loss
+		total.size += p.size
+		total.sized += p.sized
+		for q, g := range p.grads {
+			for j, v := range g {
+				total.grads[q][j] += v
+			}
+		}
+	}
+	return stepResult{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads}, nil
+}
+
+func (e *engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
+	w.batch.Fill(e.table, rows, weight)
+	in := w.program
+	rng := stream.New(e.config.Seed, stream.Impute, uint64(iteration), uint64(index))
+	if err := w.source.Complete(w.batch, in.Input(losses.InputX), in.Input(losses.InputLogProposal), rng); err != nil {
+		return err
+	}
+	copy(in.Input(losses.InputMask), w.batch.Mask)
+	copy(in.Input(losses.InputWeight), w.batch.Weight)
+	if err := in.Run(); err != nil {
+		return err
+	}
+	p.loss, p.size, p.sized = in.Output(losses.OutputReported)[0], 0, 0
+	for q, param := range e.model.Params() {
+		copy(p.grads[q], in.Grad(param))
+	}
+	if in.HasOutput(losses.OutputWeights) && e.method.Draws {
+		r := e.config.Draws
+		for i, size := range losses.EffectiveSize(nil, in.Output(losses.OutputWeights)[:len(rows)*r], r) {
+			if slices.Contains(w.batch.Mask[i*e.table.D:(i+1)*e.table.D], 0) {
+				p.size += size
+				p.sized++
+			}
+		}
+	}
+	return nil
+}
+
+// DivergedError says that a fit stopped because a number was no longer finite.
+// The parameters are those before that step.
+type DivergedError struct {
+	Iteration int
+	What      string
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the fit diverged: the %s was not finite at iteration %d", e.What, e.Iteration+1)
+}
+
+// step trains the imputer, then computes the parameter gradient. It fails with
+// a DivergedError if anything is not finite.
+func (e *engine) step(ctx context.Context, iteration int, rows []int, weight float64) (stepResult, error) {
+	if err := ctx.Err(); err != nil {
+		return stepResult{}, err
+	}
+	if err := e.trainImputer(iteration); err != nil {
+		return stepResult{}, err
+	}
+	s, err := e.gradient(iteration, rows, weight)
+	if err != nil {
+		return s, err
+	}
+	if !finite(s.Loss) {
+		return s, &DivergedError{iteration, "loss"}
+	}
+	for _, g := range s.Grads {
+		if !finite(g...) {
+			return s, &DivergedError{iteration, "gradient"}
+		}
+	}
+	return s, nil
+}
+
+func finite(xs ...float64) bool {
+	for _, x := range xs {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// observe reports progress if somebody listens.
+func (e *engine) observe(p Progress) {
+	if e.config.Observe != nil {
+		e.config.Observe(p)
+	}
+}

@@ -1,0 +1,64 @@
+package trainers
+
+import (
+	"fmt"
+	"strings"
+
+	"missingscore/losses"
+)
+
+// Estimator is one row of the table in maths.md, "One estimator family": where
+// x' comes from, and the loss with its weighting.
+type Estimator struct {
+	Name, Title string
+	Source      func(Setting) (Source, error)
+	Loss        func(losses.Correction) losses.Loss
+	Correction  losses.Correction // the default, chosen by measured error (benchmarks/gaussian)
+	Draws       bool              // makes r imputations of a row; otherwise one
+	Trains      bool              // trains an imputer along
+	Complete    bool              // is for tables without missing cells
+	Conditional bool              // needs the precision positive definite on missing blocks
+	Note        string            // one line for the user
+}
+
+func pseudo(w losses.Weighting) func(losses.Correction) losses.Loss {
+	return func(c losses.Correction) losses.Loss { return losses.Pseudo{Weighting: w, Correction: c} }
+}
+
+func fixed(l losses.Loss) func(losses.Correction) losses.Loss {
+	return func(losses.Correction) losses.Loss { return l }
+}
+
+// Estimators are all there are. A new one is a line here.
+var Estimators = []Estimator{
+	{Name: "var", Title: "Marg-Var", Source: newVariational, Loss: pseudo(losses.Uniform), Draws: true, Trains: true, Conditional: true,
+		Note: "variational imputer, uniform weights (the paper's Algorithm 2)"},
+	{Name: "iw", Title: "Marg-IW", Source: newProposal, Loss: pseudo(losses.SelfNormalised), Draws: true,
+		Note: "fixed proposal, self-normalised weights (the paper's Algorithm 1)"},
+	{Name: "variw", Title: "Marg-VarIW", Source: newVariational, Loss: pseudo(losses.SelfNormalised), Draws: true, Trains: true, Conditional: true,
+		Note: "variational imputer, self-normalised weights"},
+	{Name: "exact", Title: "Marg-Exact", Source: newZeros, Loss: fixed(losses.GaussianMarginal{}), Conditional: true,
+		Note: "Gaussian only: expectations in closed form"},
+	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: newExact, Loss: pseudo(losses.Uniform), Correction: losses.LeaveOneOut, Draws: true, Conditional: true,
+		Note: "Gaussian only: draws from the exact conditional"},
+	{Name: "em", Title: "EM", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised}), Draws: true,
+		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
+	{Name: "em-full", Title: "EM (all coordinates)", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}), Draws: true,
+		Note: "fractional imputation, the literal full-data form"},
+	{Name: "zeroed", Title: "Zeroed", Source: newZeros, Loss: fixed(losses.Complete{}),
+		Note: "zeros for missing cells (MissDiff without its network)"},
+	{Name: "full", Title: "Full", Source: newZeros, Loss: fixed(losses.Complete{}), Complete: true,
+		Note: "ordinary score matching, for tables without missing cells"},
+}
+
+// EstimatorByName looks an estimator up.
+func EstimatorByName(name string) (Estimator, error) {
+	var names []string
+	for _, e := range Estimators {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return Estimator{}, fmt.Errorf("there is no method %q; methods are %s", name, strings.Join(names, ", "))
+}

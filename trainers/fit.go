@@ -1,0 +1,135 @@
+package trainers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+)
+
+// FitConfig is parameter estimation by Adam on mini-batches (paper, appendix
+// "Normal Distribution estimation"). Zero values mean the defaults named here.
+type FitConfig struct {
+	Config
+	Epochs int     `json:"epochs"` // passes over the table; 200
+	Rate   float64 `json:"rate"`   // Adam's rate for the model; 0.01
+}
+
+// Record is one epoch of a fit.
+type Record struct {
+	Epoch         int
+	Loss          float64 // reported loss (M), mean over rows
+	EffectiveSize float64
+}
+
+// FitResult tells how a fit ended; the parameters are in the model.
+type FitResult struct {
+	Config    FitConfig
+	History   []Record
+	Converged bool
+	Verdict   string
+}
+
+// Fit estimates the parameters of m, in place, from the table as it stands
+// (standardise it first if the columns' units differ). State, checkpoint and
+// cancelling are as in EstimateNetwork.
+func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, c FitConfig, s *State, checkpoint func(*State) error) (*FitResult, error) {
+	if c.Epochs == 0 {
+		c.Epochs = 200
+	}
+	if c.Rate == 0 {
+		c.Rate = 0.01
+	}
+	if c.Epochs < 0 || c.Rate < 0 {
+		return nil, fmt.Errorf("epochs %d, rate %v: both must be positive", c.Epochs, c.Rate)
+	}
+	e, err := newEngine(t, m, o, c.Config)
+	if err != nil {
+		return nil, err
+	}
+	c.Config = e.config
+	print := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o)})
+	if s.Version == 0 {
+		*s = State{Version: stateVersion, Fingerprint: print, ModelAdam: Adam{Rate: c.Rate}}
+		e.capture(s)
+	} else if s.Fingerprint != print {
+		return nil, ErrOtherRun
+	} else {
+		e.restore(s)
+	}
+	save := func() error {
+		e.capture(s)
+		if checkpoint == nil {
+			return nil
+		}
+		return checkpoint(s)
+	}
+
+	size := c.Batch
+	perEpoch := (t.N + size - 1) / size
+	rows := make([]int, t.N)
+	for epoch := s.Iteration / perEpoch; epoch < c.Epochs; epoch++ {
+		for i := range rows {
+			rows[i] = i
+		}
+		stream.New(c.Seed, stream.Shuffle, uint64(epoch), 1).Shuffle(t.N, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		for s.Iteration < (epoch+1)*perEpoch {
+			from := s.Iteration % perEpoch * size
+			batch := rows[from:min(from+size, t.N)]
+			step, err := e.step(ctx, s.Iteration, batch, 1/float64(len(batch)))
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil, errors.Join(ctx.Err(), save())
+				}
+				return nil, err
+			}
+			grads := map[*graph.Param][]float64{}
+			for i, p := range m.Params() {
+				grads[p] = step.Grads[i]
+			}
+			s.ModelAdam.Step(m.Params(), func(p *graph.Param) []float64 { return grads[p] })
+			s.Iteration++
+			s.Block.Size += step.EffectiveSize
+			s.Block.Loss += step.Loss * float64(len(batch)) / float64(t.N)
+			s.Block.Count++
+			e.observe(Progress{Stage: "fit", Iteration: s.Iteration, Total: c.Epochs * perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
+		}
+		s.History = append(s.History, Record{Epoch: epoch + 1, Loss: s.Block.Loss, EffectiveSize: s.Block.Size / float64(s.Block.Count)})
+		s.Block = Block{}
+		if err := save(); err != nil {
+			return nil, err
+		}
+	}
+	r := &FitResult{Config: c, History: s.History}
+	r.Converged, r.Verdict = trend(s.History)
+	return r, nil
+}
+
+// trend compares the epochs' losses in the last fifth of a fit with those in
+// the fifth before. A loss that still falls by more than three standard errors
+// is not converged.
+func trend(h []Record) (converged bool, verdict string) {
+	n := len(h) / 5
+	if n < 3 {
+		return false, fmt.Sprintf("NOT converged: %d epochs are too few to tell", len(h))
+	}
+	var before, last []float64
+	for i := range n {
+		before = append(before, h[len(h)-2*n+i].Loss)
+		last = append(last, h[len(h)-n+i].Loss)
+	}
+	mb, sb := stat.MeanStdDev(before, nil)
+	ml, sl := stat.MeanStdDev(last, nil)
+	se := math.Sqrt((sb*sb + sl*sl) / float64(n))
+	if mb-ml > 3*se {
+		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss still fell by %.3g", n, mb-ml)
+	}
+	return true, fmt.Sprintf("converged: over the last %d epochs the loss changed by %.3g ± %.2g", n, ml-mb, se)
+}

@@ -1,0 +1,145 @@
+package trainers
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/network"
+)
+
+// NetworkConfig is the whole of a Gaussian graphical model from a table.
+type NetworkConfig struct {
+	PathConfig
+	Select    Selection `json:"select"`
+	Tolerance float64   `json:"tolerance"`  // of the refinement at the chosen λ, columns standardised; 0.005
+	KeepUnits bool      `json:"keep_units"` // do not standardise the columns
+}
+
+// NetworkResult is a fitted network in the table's own units.
+type NetworkResult struct {
+	Config    NetworkConfig // with every default filled in
+	Names     []string
+	Scale     data.Scale
+	Points    []Point   // the path, columns standardised
+	Scores    []float64 // of the selection, one a point; nil for none
+	Chosen    int
+	Lambda    float64
+	Loss      float64 // reported loss (M), mean over rows and columns, at the result
+	Precision *mat.SymDense
+	Mean      []float64
+	Adjacency network.Adjacency
+	Network   *network.Network
+	Converged bool
+	Verdict   string   // one sentence
+	Warnings  []string // what the user should know
+}
+
+// AutoMethod is the default for Gaussian networks: full where nothing is
+// missing, otherwise exact, which has neither an imputer's bias nor noise.
+func AutoMethod(t *data.Table) string {
+	if t.Missing() == 0 {
+		return "full"
+	}
+	return "exact"
+}
+
+// EstimateNetwork standardises the columns, runs the L1 path, chooses λ, and
+// goes on at that λ until the precision stands still. The mean stays at the
+// observed means: cells missing completely at random leave those unbiased.
+//
+// s is a zero State, or one from a run that was cut; checkpoint (may be nil)
+// gets the state after each block. When ctx is cancelled the state is saved and
+// ctx's error returned. A DivergedError comes with the state of the last good step.
+func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *State, checkpoint func(*State) error) (*NetworkResult, error) {
+	if c.Method == "" || c.Method == "auto" {
+		c.Method = AutoMethod(t)
+	}
+	if c.Tolerance == 0 {
+		c.Tolerance = 0.005
+	}
+	if c.Select.Kind == "" {
+		c.Select = Selection{Kind: "ebic", Gamma: 0.5}
+	}
+	scale := data.Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
+	for j := range scale.Deviation {
+		scale.Deviation[j] = 1
+	}
+	work := t
+	if !c.KeepUnits {
+		work, scale = data.Standardise(t)
+	}
+	r, err := newPathRun(work, c.PathConfig, s, checkpoint, []any{c.Select, c.Tolerance})
+	if err != nil {
+		return nil, err
+	}
+	c.PathConfig = r.config
+	if err := r.path(ctx); err != nil {
+		return nil, err
+	}
+	scores, chosen := c.Select.score(r)
+	if err := r.refine(ctx, chosen, c.Tolerance); err != nil {
+		return nil, err
+	}
+
+	f := s.Refine
+	adjacency := Adjacency(r.packed(), t.D, c.Threshold)
+	res := &NetworkResult{
+		Config: c, Names: t.Names, Scale: scale, Points: s.Points, Scores: scores, Chosen: chosen,
+		Lambda: r.lambdas[chosen], Loss: f.Loss, Precision: scale.Precision(r.model.Precision()),
+		Mean: scale.Location(r.model.Mean()), Adjacency: adjacency, Converged: f.Converged,
+	}
+	if res.Network, err = network.New(t.Names, res.Precision, adjacency); err != nil {
+		return nil, err
+	}
+	res.Verdict = r.verdict(f)
+	res.Warnings = r.warnings(f, c.Select.Kind == "ebic")
+	return res, nil
+}
+
+func (r *pathRun) verdict(f Refine) string {
+	made := f.Blocks * refineBlock
+	switch {
+	case f.Converged:
+		return fmt.Sprintf("converged: after %d more iterations at the chosen λ no entry of the standardised precision moved by more than %.2g", made, f.Drift)
+	case f.Lifts > 0:
+		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; use another method or a larger λ", f.Lifts, refineBlock)
+	}
+	return fmt.Sprintf("NOT converged: after %d iterations at the chosen λ an entry of the standardised precision still moves by %.2g per %d iterations", made, f.Drift, refineBlock)
+}
+
+func (r *pathRun) warnings(f Refine, selective bool) (out []string) {
+	points := r.state.Points
+	pairs := r.table.D * (r.table.D - 1) / 2
+	if n := points[0].Edges; n > 0 {
+		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none: raise the largest λ", n, pairs))
+	}
+	if n := points[len(points)-1].Edges; float64(n) < denseShare*float64(pairs) {
+		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", n, pairs))
+	}
+	if selective && f.Index == len(points)-1 && len(points) > 1 {
+		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
+	}
+	lifts, blocks := 0, 0
+	for _, p := range points {
+		lifts += p.Lifts
+		if p.Lifts > 0 {
+			blocks++
+		}
+	}
+	if lifts > 0 {
+		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (diagonal raised) in %d of %d iterations, at %d of %d λ", lifts, r.iterations(), blocks, len(points)))
+	}
+	if r.method.Draws && !math.IsNaN(f.Size) && f.Size < smallSize && r.config.Draws > 1 && len(r.gaps) > 0 {
+		out = append(out, fmt.Sprintf("the importance weights are degenerate: of %d draws a row only %.1f count (effective sample size); use var or exact, or another proposal", r.config.Draws, f.Size))
+	}
+	return out
+}
+
+const (
+	denseShare = 0.8 // of all pairs: less is not a dense end of a path
+	smallSize  = 2.0 // effective draws: fewer carry no average
+)

@@ -1,0 +1,298 @@
+package trainers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/losses"
+)
+
+// PathConfig is the L1 path of the paper's graph estimation. Zero values mean
+// the defaults named here; lengths in λ are per column (the loss is divided by
+// d, so one range of λ serves tables of any width).
+type PathConfig struct {
+	Config
+	LambdaMax float64 `json:"lambda_max"` // empties the graph; from the data, see LambdaRange
+	LambdaMin float64 `json:"lambda_min"` // makes it dense; LambdaMax/200, the paper's ratio
+	Lambdas   int     `json:"lambdas"`    // how many, spaced evenly on a log scale; 100
+	First     int     `json:"first"`      // iterations at LambdaMax; 200
+	Each      int     `json:"each"`       // iterations at each λ; 10
+	Rate      float64 `json:"rate"`       // step size per column; 0.015, less for strongly dependent columns
+	Threshold float64 `json:"threshold"`  // |P_jk| above it is an edge, columns standardised; 0.002
+	Floor     float64 `json:"floor"`      // the smallest eigenvalue that P may have; 0.001
+}
+
+// Point is the path's state at one λ. Columns are as the path saw them, so
+// standardised if the table was.
+type Point struct {
+	Lambda        float64
+	Packed        []float64 // P, packed as graph.PackedIndex says
+	Edges         int
+	Loss          float64 // reported loss (M), mean over rows and columns, without the penalty
+	Change        float64 // largest change of an element of P over the block
+	EffectiveSize float64 // mean over the block; NaN without weights
+	Lifts         int     // iterations at which P had to be kept positive definite
+}
+
+// Block gathers what a Point reports.
+type Block struct {
+	Start []float64
+	Size  float64
+	Count int
+	Loss  float64
+	Lifts int
+}
+
+func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
+	for _, v := range []struct {
+		value     *float64
+		byDefault float64
+	}{{&c.Rate, min(0.015, stableRate(t))}, {&c.Threshold, 0.002}, {&c.Floor, 1e-3}} {
+		if *v.value == 0 {
+			*v.value = v.byDefault
+		}
+	}
+	for _, v := range []struct {
+		value     *int
+		byDefault int
+	}{{&c.Lambdas, 100}, {&c.First, 200}, {&c.Each, 10}} {
+		if *v.value == 0 {
+			*v.value = v.byDefault
+		}
+	}
+	if t.D < 2 {
+		return c, errors.New("a network needs at least two columns")
+	}
+	if c.LambdaMax == 0 {
+		c.LambdaMax = LambdaMax(t)
+	}
+	if c.LambdaMin == 0 {
+		c.LambdaMin = c.LambdaMax / 200
+	}
+	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
+		return c, fmt.Errorf("λ from %v to %v: the largest must not be under the smallest, and both positive", c.LambdaMax, c.LambdaMin)
+	}
+	if c.Lambdas < 1 || c.First < 0 || c.Each < 1 || c.Rate < 0 || c.Threshold < 0 || c.Floor < 0 {
+		return c, fmt.Errorf("λs %d, first %d, each %d, rate %v, threshold %v, floor %v: none may be negative, and at least one λ and one iteration each",
+			c.Lambdas, c.First, c.Each, c.Rate, c.Threshold, c.Floor)
+	}
+	return c, nil
+}
+
+// LambdaMax is the smallest λ, with 5 % to spare, at which the diagonal
+// P = diag(1/v_j) is stationary, v_j the observed second moment of column j:
+// there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk, the sum
+// over rows where both are observed.
+func LambdaMax(t *data.Table) float64 {
+	top := 0.0
+	cross, _, v := secondMoments(t)
+	for j := range t.D {
+		for k := j + 1; k < t.D; k++ {
+			top = max(top, 2*(1/v[j]+1/v[k])*math.Abs(cross.At(j, k)))
+		}
+	}
+	return 1.05 * top / float64(t.N*t.D)
+}
+
+// secondMoments are Σ_i x_ij x_ik over rows with both observed, their number,
+// and the means v_j of x_j².
+func secondMoments(t *data.Table) (cross, count *mat.SymDense, v []float64) {
+	cross, count, v = mat.NewSymDense(t.D, nil), mat.NewSymDense(t.D, nil), make([]float64, t.D)
+	for i := range t.N {
+		row, seen := t.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D]
+		for j := range t.D {
+			if !seen[j] {
+				continue
+			}
+			for k := j; k < t.D; k++ {
+				if seen[k] {
+					cross.SetSym(j, k, cross.At(j, k)+row[j]*row[k])
+					count.SetSym(j, k, count.At(j, k)+1)
+				}
+			}
+		}
+	}
+	for j := range v {
+		v[j] = cross.At(j, j) / count.At(j, j)
+	}
+	return cross, count, v
+}
+
+// stableRate is a step below the stability limit 2/L of gradient descent. The
+// loss of complete rows has curvature L ≤ 4 λ_max(S) by packed P, S the second
+// moments, here from pairs.
+func stableRate(t *data.Table) float64 {
+	cross, count, _ := secondMoments(t)
+	for j := range t.D {
+		for k := j; k < t.D; k++ {
+			if n := count.At(j, k); n > 0 {
+				cross.SetSym(j, k, cross.At(j, k)/n)
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(cross, false) {
+		return math.Inf(1)
+	}
+	return 1 / (4 * e.Values(nil)[t.D-1])
+}
+
+// lambdaGrid goes down from max to min.
+func (c PathConfig) lambdaGrid() []float64 {
+	if c.Lambdas == 1 {
+		return []float64{c.LambdaMax}
+	}
+	return floats.LogSpan(make([]float64, c.Lambdas), c.LambdaMax, c.LambdaMin)
+}
+
+// pathRun is a Gaussian network being fitted along the path.
+type pathRun struct {
+	*engine
+	config     PathConfig
+	model      *graph.Gaussian
+	state      *State
+	checkpoint func(*State) error
+	rows       []int
+	lambdas    []float64
+	steps      []int // steps[k] iterations have been made when λ_k is done
+}
+
+func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) error, identity any) (*pathRun, error) {
+	c, err := c.withDefaults(t)
+	if err != nil {
+		return nil, err
+	}
+	m := graph.NewGaussian(t.D, graph.FreeSymmetric)
+	e, err := newEngine(t, m, losses.Classical{}, c.Config)
+	if err != nil {
+		return nil, err
+	}
+	c.Config = e.config
+	r := &pathRun{engine: e, config: c, model: m, state: s, checkpoint: checkpoint, lambdas: c.lambdaGrid()}
+	for i := range t.N {
+		r.rows = append(r.rows, i)
+	}
+	slices.SortStableFunc(r.rows, func(i, j int) int { // one pattern's rows share work
+		for k := range t.D {
+			if a, b := t.Observed[i*t.D+k], t.Observed[j*t.D+k]; a != b {
+				if a {
+					return -1
+				}
+				return 1
+			}
+		}
+		return 0
+	})
+	total := c.First
+	for range r.lambdas {
+		total += c.Each
+		r.steps = append(r.steps, total)
+	}
+	print := fingerprint(t, []any{c, identity})
+	if s.Version == 0 {
+		*s = State{Version: stateVersion, Fingerprint: print}
+		e.capture(s)
+		return r, nil
+	}
+	if s.Fingerprint != print {
+		return nil, ErrOtherRun
+	}
+	e.restore(s)
+	return r, nil
+}
+
+func (r *pathRun) packed() []float64 { return r.model.Packed.Value }
+
+func (r *pathRun) iterations() int { return r.steps[len(r.steps)-1] }
+
+// save captures the state and hands it to the checkpoint.
+func (r *pathRun) save() error {
+	r.capture(r.state)
+	if r.checkpoint == nil {
+		return nil
+	}
+	return r.checkpoint(r.state)
+}
+
+// advance makes one proximal step at λ. When the context is done it saves the
+// state, which is then that between two steps, and returns the context's error.
+func (r *pathRun) advance(ctx context.Context, lambda float64) (stepResult, error) {
+	d := r.table.D
+	s, err := r.step(ctx, r.state.Iteration, r.rows, 1/float64(r.table.N*d))
+	if err != nil {
+		if ctx.Err() != nil {
+			return s, errors.Join(ctx.Err(), r.save())
+		}
+		return s, err
+	}
+	b := &r.state.Block
+	if b.Start == nil {
+		*b = Block{Start: slices.Clone(r.packed())}
+	}
+	Proximal{Rate: r.config.Rate * float64(d), Lambda: lambda}.Step(r.packed(), s.Grads[1], d)
+	if !finite(r.packed()...) {
+		copy(r.packed(), b.Start)
+		return s, &DivergedError{r.state.Iteration, "precision"}
+	}
+	if lift(r.model, r.config.Floor) {
+		r.state.Lifts++
+		b.Lifts++
+	}
+	b.Size += s.EffectiveSize
+	b.Count++
+	r.state.Iteration++
+	return s, nil
+}
+
+// closeBlock turns the finished block into a point.
+func (r *pathRun) closeBlock(lambda, loss float64) Point {
+	b := r.state.Block
+	r.state.Block = Block{}
+	return Point{
+		Lambda: lambda, Packed: slices.Clone(r.packed()), Edges: r.edges(), Loss: loss,
+		Change:        floats.Distance(b.Start, r.packed(), math.Inf(1)),
+		EffectiveSize: b.Size / float64(b.Count), Lifts: b.Lifts,
+	}
+}
+
+func (r *pathRun) edges() int { return Adjacency(r.packed(), r.table.D, r.config.Threshold).Count() }
+
+// Adjacency is the network of a packed precision: |P_jk| above the threshold.
+func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
+	a := network.Adjacency{D: d}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			a.Edge = append(a.Edge, math.Abs(packed[graph.PackedIndex(d, j, k)]) > threshold)
+		}
+	}
+	return a
+}
+
+// path runs what is left of the path.
+func (r *pathRun) path(ctx context.Context) error {
+	for k := len(r.state.Points); k < len(r.lambdas); k++ {
+		var last stepResult
+		for r.state.Iteration < r.steps[k] {
+			var err error
+			if last, err = r.advance(ctx, r.lambdas[k]); err != nil {
+				return err
+			}
+			r.observe(Progress{Stage: "path", Iteration: r.state.Iteration, Total: r.iterations(), Lambda: r.lambdas[k],
+				Edges: r.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
+		}
+		r.state.Points = append(r.state.Points, r.closeBlock(r.lambdas[k], last.Loss))
+		if err := r.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

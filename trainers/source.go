@@ -1,0 +1,58 @@
+package trainers
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/nets"
+)
+
+// Source says where the missing values come from: one of the four choices that
+// make an estimator. Each worker has its own.
+type Source interface {
+	// Complete fills x (b·r, d) with the batch's rows, r times each, their gaps
+	// filled, and logProposal (b·r) with the log density of what was drawn.
+	Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error
+}
+
+// Setting is what a source may build on.
+type Setting struct {
+	Model      graph.Model
+	Imputer    *nets.Imputer // nil unless the estimator trains one
+	Batch      int           // table rows in a batch
+	Draws      int           // r
+	ProposalSD float64
+}
+
+// repeat writes each row of the batch r times, zero where missing.
+func repeat(b *data.Batch, r int, x []float64) {
+	for i := range b.Size {
+		row := b.X[i*b.D : (i+1)*b.D]
+		for k := range r {
+			copy(x[(i*r+k)*b.D:], row)
+		}
+	}
+}
+
+// zeros leaves 0 in the gaps: for rows without any, for Zeroed, and for losses
+// in closed form, which look at the mask themselves.
+type zeros struct{}
+
+func newZeros(Setting) (Source, error) { return zeros{}, nil }
+
+// Complete implements Source.
+func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *rand.Rand) error {
+	repeat(b, len(logProposal)/b.Size, x)
+	return nil
+}
+
+// asGaussian is for sources and methods that need a normal model.
+func asGaussian(m graph.Model, what string) (*graph.Gaussian, error) {
+	g, ok := m.(*graph.Gaussian)
+	if !ok {
+		return nil, fmt.Errorf("%s needs a Gaussian model, not %T", what, m)
+	}
+	return g, nil
+}
