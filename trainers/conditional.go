@@ -124,7 +124,7 @@ func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64) {
 	c.Expect(row)
 	for a := range c.z {
 		c.z[a] = rng.NormFloat64()
-		log -= 0.5*c.z[a]*c.z[a] + 0.5*math.Log(2*math.Pi) - math.Log(c.upper.At(a, a))
+		log -= 0.5*c.z[a]*c.z[a] + halfLog2Pi - math.Log(c.upper.At(a, a))
 	}
 	for a := m - 1; a >= 0; a-- {
 		v := c.z[a]

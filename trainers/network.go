@@ -86,18 +86,41 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	}
 
 	f := s.Refine
-	adjacency := Adjacency(r.packed(), t.D, c.Threshold)
+	final := adjacency(r.packed(), t.D, c.Threshold)
 	res := &NetworkResult{
 		Config: c, Names: t.Names, Scale: scale, Points: s.Points, Scores: scores, Chosen: chosen,
 		Lambda: r.lambdas[chosen], Loss: f.Loss, Precision: scale.Precision(r.model.Precision()),
-		Mean: scale.Location(r.model.Mean()), Adjacency: adjacency, Converged: f.Converged,
+		Mean: scale.Location(r.model.Mean()), Adjacency: final, Converged: f.Converged,
 	}
-	if res.Network, err = network.New(t.Names, res.Precision, adjacency); err != nil {
+	if res.Network, err = network.New(t.Names, res.Precision, final); err != nil {
 		return nil, err
 	}
 	res.Verdict = r.verdict(f)
 	res.Warnings = r.warnings(f, c.Select.Kind == "ebic")
 	return res, nil
+}
+
+// Adjacencies are the networks along the path, one a point.
+func (r *NetworkResult) Adjacencies() []network.Adjacency {
+	var out []network.Adjacency
+	for _, p := range r.Points {
+		out = append(out, adjacency(p.Packed, len(r.Names), r.Config.Threshold))
+	}
+	return out
+}
+
+// Rates compares the networks along the path with a true one. It fails where
+// the truth has no edge or no non-edge.
+func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
+	var rates []network.Rate
+	for _, a := range r.Adjacencies() {
+		rate, err := network.Compare(truth, a)
+		if err != nil {
+			return nil, err
+		}
+		rates = append(rates, rate)
+	}
+	return rates, nil
 }
 
 func (r *pathRun) verdict(f Refine) string {

@@ -264,10 +264,10 @@ func (r *pathRun) closeBlock(lambda, loss float64) Point {
 	}
 }
 
-func (r *pathRun) edges() int { return Adjacency(r.packed(), r.table.D, r.config.Threshold).Count() }
+func (r *pathRun) edges() int { return adjacency(r.packed(), r.table.D, r.config.Threshold).Count() }
 
-// Adjacency is the network of a packed precision: |P_jk| above the threshold.
-func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
+// adjacency is the network of a packed precision: |P_jk| above the threshold.
+func adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	a := network.Adjacency{D: d}
 	for j := range d {
 		for k := j + 1; k < d; k++ {

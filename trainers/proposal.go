@@ -21,7 +21,7 @@ func newProposal(s Setting) (Source, error) { return proposal{s.Draws, s.Proposa
 // Complete implements Source.
 func (p proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
 	repeat(b, p.r, x)
-	constant := math.Log(p.sd) + 0.5*math.Log(2*math.Pi)
+	constant := math.Log(p.sd) + halfLog2Pi
 	for i := range len(b.Rows) {
 		mask := b.Mask[i*b.D : (i+1)*b.D]
 		for k := i * p.r; k < (i+1)*p.r; k++ {
@@ -38,3 +38,5 @@ func (p proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Ra
 	}
 	return nil
 }
+
+var halfLog2Pi = 0.5 * math.Log(2*math.Pi) // of a normal density's constant

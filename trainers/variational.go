@@ -14,11 +14,12 @@ import (
 type variational struct {
 	r       int
 	forward *graph.Program
+	sd      []float64
 }
 
 func newVariational(s Setting) (Source, error) {
 	forward, err := losses.NewForward(s.Imputer, s.Model.Dim(), s.Batch)
-	return &variational{s.Draws, forward}, err
+	return &variational{s.Draws, forward, make([]float64, s.Model.Dim())}, err
 }
 
 // Complete implements Source.
@@ -32,6 +33,9 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 	}
 	repeat(b, v.r, x)
 	mean, logSD := v.forward.Output(losses.OutputMean), v.forward.Output(losses.OutputLogSD)
+	for j, l := range logSD {
+		v.sd[j] = math.Exp(l)
+	}
 	for i := range len(b.Rows) {
 		mask, mu := b.Mask[i*b.D:(i+1)*b.D], mean[i*b.D:(i+1)*b.D]
 		for k := i * v.r; k < (i+1)*v.r; k++ {
@@ -39,8 +43,8 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 			for j, observed := range mask {
 				if observed == 0 {
 					e := rng.NormFloat64()
-					row[j] = mu[j] + math.Exp(logSD[j])*e
-					log -= 0.5*e*e + logSD[j] + 0.5*math.Log(2*math.Pi)
+					row[j] = mu[j] + v.sd[j]*e
+					log -= 0.5*e*e + logSD[j] + halfLog2Pi
 				}
 			}
 			logProposal[k] = log
