@@ -75,7 +75,17 @@ func (b *Builder) Scale(k float64, x Node) Node {
 }
 
 // Square is x ∘ x.
-func (b *Builder) Square(x Node) Node { return b.Prod(x, x) }
+func (b *Builder) Square(x Node) Node {
+	r, c := shape(x)
+	return b.Apply(Op{Name: "square", Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i, v := range in[0] {
+				out[i] = v * v
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.Scale(2, b.Prod(g, x))} }}, x)
+}
 
 // Sum is the sum of all elements, a scalar.
 func (b *Builder) Sum(x Node) Node {

@@ -55,7 +55,7 @@ func (g *Gaussian) Terms(b *Builder, x Node) Terms {
 	r := b.Sub(x, b.Rows(b.Param(g.Location), n))
 	s := b.Scale(-1, b.MatMul(false, false, r, p))
 	return Terms{
-		LogDensity: b.Scale(0.5, b.RowSum(b.Prod(r, s))),
+		LogDensity: b.Scale(0.5, b.RowDot(r, s)),
 		Score:      s,
 		Diagonal:   b.Rows(b.Scale(-1, b.diagonal(p)), n),
 	}

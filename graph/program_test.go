@@ -78,6 +78,15 @@ func TestOperations(t *testing.T) {
 		"affine relu": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Affine(n(x), n(w), n(v), true), []*graph.Param{x, w, v}
 		},
+		"group mean": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupMean(n(col), n(x), 3)), []*graph.Param{col, x}
+		},
+		"group dot": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{y, x}
+		},
+		"group outer": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupOuter(b.GroupSum(n(y), 3), n(col), 3)), []*graph.Param{y, col}
+		},
 		"beside": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.Beside(n(x), n(col))), []*graph.Param{x, col}
 		},
@@ -138,10 +147,14 @@ func TestValues(t *testing.T) {
 		b.Output("group repeat", b.GroupRepeat(x, 2))
 		b.Output("columns", b.Columns(b.RowSum(x), 2))
 		b.Output("sum", b.Sum(x))
+		b.Output("group mean", b.GroupMean(b.Input("two", 2, 1), x, 2))
+		b.Output("group dot", b.GroupDot(b.RowSum(col), col, 1))
+		b.Output("row dot", b.RowDot(x, x))
 	})
 	require.NoError(t, err)
 	copy(p.Input("x"), []float64{1, 2, 3, 4, 5, 6})
 	copy(p.Input("w"), []float64{1, 0, 0, -1, 1, 1})
+	copy(p.Input("two"), []float64{10, 1})
 	copy(p.Input("bias"), []float64{-5, 0})
 	copy(p.Input("col"), []float64{-1000, -1000, 2000, 2000 + 0.6931471805599453})
 	require.NoError(t, p.Run())
@@ -154,6 +167,9 @@ func TestValues(t *testing.T) {
 	require.Equal(t, []float64{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}, p.Output("group repeat"))
 	require.Equal(t, []float64{6, 6, 15, 15}, p.Output("columns"))
 	require.Equal(t, []float64{21}, p.Output("sum"))
+	require.Equal(t, []float64{14, 25, 36}, p.Output("group mean"))
+	require.Equal(t, []float64{14, 77}, p.Output("row dot"))
+	require.Equal(t, []float64{1e6, 1e6}, p.Output("group dot")[:2])
 }
 
 func TestDetachStopsTheGradient(t *testing.T) {

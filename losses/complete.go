@@ -3,7 +3,7 @@ package losses
 import "missingscore/graph"
 
 // Complete takes a completed row as if it had been observed so: the loss is
-// Σ_i a_i Σ_k sg(w_ik) Σ_j (R_j + c_j S_j²), for the classical objective
+// Σ_i a_i Σ_k sg(w_ik) (R + Σ_j c_j S_j²), for the classical objective
 // Σ_{j∈Λ} 2D_j + s_j². With one imputation and
 //
 //   - nothing missing, it is ordinary score matching;
@@ -26,7 +26,7 @@ func (l Complete) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) R
 		rows.Mask = b.Map(one, rows.Mask)
 	}
 	p := o.Parts(b, rows, t)
-	row := b.RowSum(b.Add(p.Linear, b.Prod(b.GroupRepeat(p.Quadratic, rows.R), b.Square(p.Score))))
+	row := b.Add(p.Linear, b.GroupDot(p.Quadratic, b.Square(p.Score), rows.R))
 	loss := b.Sum(b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Prod(w, row)))
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }

@@ -3,15 +3,15 @@ package losses
 import "missingscore/graph"
 
 // Parts are what an objective is made of. Every objective of the paper is,
-// per table row and summed over its m terms j,
+// per table row, with m score terms j,
 //
-//	ℓ = Σ_j E[R_j] + c_j E[S_j]²
+//	ℓ = E[R] + Σ_j c_j E[S_j]²
 //
 // with E the expectation over imputations. From it follow, once and for all,
-// the reported loss, the pseudo-loss with h = Σ_j R_j + 2 c_j sg(E[S_j]) S_j, and the
-// loss of a completed row, Σ_j R_j + c_j S_j².
+// the reported loss, the pseudo-loss with h = R + Σ_j 2 c_j sg(E[S_j]) S_j, and the
+// loss of a completed row, R + Σ_j c_j S_j².
 type Parts struct {
-	Linear    graph.Node // R (B, m)
+	Linear    graph.Node // R (B, 1)
 	Score     graph.Node // S (B, m)
 	Quadratic graph.Node // c (b, m), constant
 }
@@ -24,16 +24,15 @@ type Objective interface {
 // Classical is Hyvärinen's objective on the observed coordinates Λ
 // (paper, equation of the marginal loss; maths.md, formula M with g ≡ 1):
 //
-//	R_j = 2D_j + 2s_j²,  S_j = s_j,  c_j = −1 for j ∈ Λ, else 0
+//	R = Σ_{j∈Λ} 2D_j + 2s_j²,  S = s,  c_j = −1 for j ∈ Λ, else 0
 //
 // so that a completed row has the loss Σ_{j∈Λ} 2D_j + s_j². Units: 1/x².
 type Classical struct{}
 
 // Parts implements Objective.
 func (Classical) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
-	mask := b.GroupRepeat(rows.Mask, rows.R)
 	return Parts{
-		Linear:    b.Prod(mask, b.Scale(2, b.Add(t.Diagonal, b.Square(t.Score)))),
+		Linear:    b.GroupDot(b.Scale(2, rows.Mask), b.Add(t.Diagonal, b.Square(t.Score)), rows.R),
 		Score:     t.Score,
 		Quadratic: b.Scale(-1, rows.Mask),
 	}

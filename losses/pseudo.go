@@ -37,22 +37,21 @@ func (p Pseudo) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Res
 	}
 	t := m.Terms(b, rows.X)
 	parts := o.Parts(b, rows, t)
+	r := rows.R
 	w := b.Detach(p.Weighting.weights(b, rows, t))
-	c := b.GroupRepeat(parts.Quadratic, rows.R)
+	mean := b.GroupMean(w, parts.Score, r)
+	c2 := b.Scale(2, parts.Quadratic)
 
-	var mean, baseline graph.Node // of S (B, m), of h (B, 1), as draw k is to see them
+	var h, baseline graph.Node // (B, 1): h of a draw, and what stands for E_i[h]
 	if p.Correction == LeaveOneOut {
-		mean = others(b, parts.Score, rows.R)
-		baseline = b.Add(others(b, b.RowSum(parts.Linear), rows.R),
-			b.RowSum(b.Prod(b.Scale(2, c), otherPairs(b, parts.Score, rows.R))))
+		other := b.Detach(others(b, parts.Score, r))
+		h = b.Add(parts.Linear, b.GroupDot(c2, b.Prod(other, parts.Score), r))
+		baseline = b.Add(others(b, parts.Linear, r), b.GroupDot(c2, otherPairs(b, parts.Score, r), r))
 	} else {
-		mean = expect(b, w, parts.Score, rows.R)
-	}
-	h := b.RowSum(b.Add(parts.Linear, b.Prod(b.Scale(2, c), b.Prod(b.Detach(mean), parts.Score))))
-	if p.Correction == PlugIn {
-		baseline = expect(b, w, h, rows.R)
+		h = b.Add(parts.Linear, b.GroupDot(b.Detach(b.Prod(c2, mean)), parts.Score, r))
+		baseline = b.GroupRepeat(b.GroupMean(w, h, r), r)
 	}
 	covariance := b.Prod(b.Detach(b.Prod(w, b.Sub(h, baseline))), t.LogDensity)
 	each := b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Add(b.Prod(w, h), covariance))
-	return Result{Surrogate: b.Sum(each), Reported: reported(b, parts, w, rows), Weights: w}
+	return Result{Surrogate: b.Sum(each), Reported: reported(b, parts, w, mean, rows), Weights: w}
 }

@@ -2,11 +2,10 @@ package losses
 
 import "missingscore/graph"
 
-// reported is the marginal loss (M), Σ_i a_i Σ_j E_i[R_j] + c_j E_i[S_j]².
-func reported(b *graph.Builder, p Parts, w graph.Node, rows Rows) graph.Node {
-	linear := groupMean(b, w, p.Linear, rows.R)
-	score := groupMean(b, w, p.Score, rows.R)
-	each := b.RowSum(b.Add(linear, b.Prod(p.Quadratic, b.Square(score))))
+// reported is the marginal loss (M), Σ_i a_i (E_i[R] + Σ_j c_j E_i[S_j]²), for
+// mean = E_i[S] (b, m).
+func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.Node {
+	each := b.Add(b.GroupMean(w, p.Linear, rows.R), b.RowDot(p.Quadratic, b.Square(mean)))
 	return b.Sum(b.Prod(rows.Weight, each))
 }
 
@@ -20,6 +19,7 @@ type Direct struct{ Weighting Weighting }
 func (l Direct) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
 	t := m.Terms(b, rows.X)
 	w := l.Weighting.weights(b, rows, t)
-	loss := reported(b, o.Parts(b, rows, t), w, rows)
+	parts := o.Parts(b, rows, t)
+	loss := reported(b, parts, w, b.GroupMean(w, parts.Score, rows.R), rows)
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }

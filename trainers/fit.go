@@ -133,3 +133,19 @@ func trend(h []Record) (converged bool, verdict string) {
 	}
 	return true, fmt.Sprintf("converged: over the last %d epochs the loss changed by %.3g ± %.2g", n, ml-mb, se)
 }
+
+// Gradient is one parameter gradient of m on all rows of t, as the given
+// iteration of a fit would see it: draws, loss and weights of c.Method, rows
+// counting 1/n. An imputer is at its start. One slice per parameter of m.
+func Gradient(t *data.Table, m graph.Model, o losses.Objective, c Config, iteration int) (loss float64, grads [][]float64, err error) {
+	e, err := newEngine(t, m, o, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	rows := make([]int, t.N)
+	for i := range rows {
+		rows[i] = i
+	}
+	s, err := e.gradient(iteration, rows, 1/float64(t.N))
+	return s.Loss, s.Grads, err
+}

@@ -22,6 +22,7 @@ type NetworkConfig struct {
 // NetworkResult is a fitted network in the table's own units.
 type NetworkResult struct {
 	Config    NetworkConfig // with every default filled in
+	Estimator Estimator
 	Names     []string
 	Scale     data.Scale
 	Points    []Point   // the path, columns standardised
@@ -88,7 +89,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	f := s.Refine
 	final := adjacency(r.packed(), t.D, c.Threshold)
 	res := &NetworkResult{
-		Config: c, Names: t.Names, Scale: scale, Points: s.Points, Scores: scores, Chosen: chosen,
+		Config: c, Estimator: r.method, Names: t.Names, Scale: scale, Points: s.Points, Scores: scores, Chosen: chosen,
 		Lambda: r.lambdas[chosen], Loss: f.Loss, Precision: scale.Precision(r.model.Precision()),
 		Mean: scale.Location(r.model.Mean()), Adjacency: final, Converged: f.Converged,
 	}

@@ -296,3 +296,12 @@ func (r *pathRun) path(ctx context.Context) error {
 	}
 	return nil
 }
+
+// PartialCorrelation of columns j < k of d at this point, −P_jk/√(P_jj P_kk).
+func (p Point) PartialCorrelation(d, j, k int) float64 {
+	at := func(j, k int) float64 { return p.Packed[graph.PackedIndex(d, j, k)] }
+	if at(j, k) == 0 {
+		return 0 // not −0
+	}
+	return -at(j, k) / math.Sqrt(at(j, j)*at(k, k))
+}

@@ -2,17 +2,6 @@ package losses
 
 import "missingscore/graph"
 
-// expect is E_i[f] of f (B, m) under weights w (B, 1), repeated to (B, m).
-func expect(b *graph.Builder, w, f graph.Node, r int) graph.Node {
-	return b.GroupRepeat(groupMean(b, w, f, r), r)
-}
-
-// groupMean is E_i[f], one row per table row: (b, m).
-func groupMean(b *graph.Builder, w, f graph.Node, r int) graph.Node {
-	_, m := graph.Shape(f)
-	return b.GroupSum(b.Prod(b.Columns(w, m), f), r)
-}
-
 // others is, for draw k, the mean of f over the row's other draws:
 // (Σ_l f_l − f_k)/(r−1).
 func others(b *graph.Builder, f graph.Node, r int) graph.Node {

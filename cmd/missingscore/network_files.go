@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/picture"
+	"missingscore/internal/report"
+	"missingscore/trainers"
+)
+
+// writeNetwork writes every file of a result, each whole or not at all.
+func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, rates []network.Rate) error {
+	pictures, err := drawNetwork(r, rates)
+	if err != nil {
+		return err
+	}
+	var shown []report.Picture
+	for _, p := range pictures {
+		svg, err := picture.SVG(p.plot, p.width, p.height)
+		if err != nil {
+			return err
+		}
+		shown = append(shown, report.Picture{Caption: p.caption, SVG: svg})
+		for _, suffix := range []string{".svg", ".png"} {
+			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
+				return err
+			}
+		}
+	}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"edges.csv", r.Network.WriteEdges},
+		{"network.graphml", r.Network.WriteGraphML},
+		{"network.dot", r.Network.WriteDOT},
+		{"network.json", r.Network.WriteJSON},
+		{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }},
+		{"path.csv", func(w io.Writer) error { return writePath(w, r, rates) }},
+		{"model.json", func(w io.Writer) error { return writeModel(w, r) }},
+		{"report.html", func(w io.Writer) error { return report.Write(w, describe(source, t, r, shown)) }},
+	} {
+		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
+			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
+		}
+	}
+	return nil
+}
+
+func writePath(w io.Writer, r *trainers.NetworkResult, rates []network.Rate) error {
+	c := csv.NewWriter(w)
+	header := []string{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "lifted"}
+	if rates != nil {
+		header = append(header, "tpr", "fpr")
+	}
+	if err := c.Write(header); err != nil {
+		return err
+	}
+	for i, p := range r.Points {
+		score := math.NaN()
+		if r.Scores != nil {
+			score = r.Scores[i]
+		}
+		record := []string{number(p.Lambda), strconv.Itoa(p.Edges), number(p.Loss), number(score), number(p.Change), number(p.EffectiveSize), strconv.Itoa(p.Lifts)}
+		if rates != nil {
+			record = append(record, number(rates[i].TPR), number(rates[i].FPR))
+		}
+		if err := c.Write(record); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// modelFile is model.json: all that is needed to use the model. Mean and
+// precision are in the table's units, column by column as in names.
+type modelFile struct {
+	Version   int                    `json:"version"`
+	Model     string                 `json:"model"`
+	Names     []string               `json:"names"`
+	Mean      []float64              `json:"mean"`
+	Precision [][]float64            `json:"precision"`
+	Scale     scaleFile              `json:"standardised_by"`
+	Lambda    float64                `json:"lambda"`
+	Loss      float64                `json:"loss"`
+	Converged bool                   `json:"converged"`
+	Verdict   string                 `json:"verdict"`
+	Warnings  []string               `json:"warnings"`
+	BLAS      string                 `json:"blas"`
+	Settings  trainers.NetworkConfig `json:"settings"`
+}
+
+type scaleFile struct {
+	Mean      []float64 `json:"mean"`
+	Deviation []float64 `json:"deviation"`
+}
+
+func writeModel(w io.Writer, r *trainers.NetworkResult) error {
+	blas, err := graph.BLAS()
+	if err != nil {
+		return err
+	}
+	d := len(r.Names)
+	rows := make([][]float64, d)
+	for j := range rows {
+		rows[j] = mat.Row(nil, j, r.Precision)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(modelFile{
+		Version: 1, Model: "gaussian", Names: r.Names, Mean: r.Mean, Precision: rows, Scale: scaleFile{r.Scale.Mean, r.Scale.Deviation},
+		Lambda: r.Lambda, Loss: r.Loss, Converged: r.Converged, Verdict: r.Verdict, Warnings: r.Warnings, BLAS: blas, Settings: r.Config,
+	})
+}
+
+// drawing is a picture with its size.
+type drawing struct {
+	name, caption string
+	plot          *plot.Plot
+	width, height vg.Length
+}
+
+func drawNetwork(r *trainers.NetworkResult, rates []network.Rate) ([]drawing, error) {
+	side := 14 * vg.Centimeter
+	if len(r.Names) > 30 {
+		side = 24 * vg.Centimeter
+	}
+	n, err := picture.Network(r.Network)
+	if err != nil {
+		return nil, err
+	}
+	path, err := picture.Path(curves(r), r.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	out := []drawing{
+		{"network", "The network at the chosen λ. Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
+		{"path", "Partial correlations along the path; the dashed line is the chosen λ.", path, 18 * vg.Centimeter, 12 * vg.Centimeter},
+	}
+	if rates != nil {
+		auc := network.AUC(rates)
+		roc, err := picture.ROC(rates, auc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, drawing{"roc", "True against false positive rate along the path, for the given truth.", roc, 12 * vg.Centimeter, 12 * vg.Centimeter})
+	}
+	return out, nil
+}
+
+// curves are the partial correlations of all pairs that are ever an edge.
+func curves(r *trainers.NetworkResult) []picture.Curve {
+	d := len(r.Names)
+	adjacencies := r.Adjacencies()
+	var out []picture.Curve
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			c := picture.Curve{Name: r.Names[j] + " – " + r.Names[k], Emphasis: r.Adjacency.Has(j, k)}
+			ever := false
+			for i, p := range r.Points {
+				ever = ever || adjacencies[i].Has(j, k)
+				c.X = append(c.X, p.Lambda)
+				c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
+			}
+			if ever {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures []report.Picture) report.Report {
+	c := r.Config
+	e := r.Estimator
+	page := report.Report{
+		Title: "Network of " + filepath.Base(source), Verdict: r.Verdict, Converged: r.Converged, Warnings: r.Warnings,
+		Edges: r.Network.Edges, Pictures: pictures,
+		Settings: [][2]string{
+			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
+			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
+			{"Selection of λ", selectionText(c.Select)},
+			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
+			{"Iterations", fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.First, c.Each, c.Rate)},
+			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
+			{"Reported loss (M)", fmt.Sprintf("%.5g per row and column", r.Loss)},
+			{"Seed", strconv.FormatUint(c.Seed, 10)},
+		},
+	}
+	if e.Draws {
+		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", c.Draws, c.Batch)})
+	}
+	if e.Trains {
+		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", c.ImputerSteps, c.ImputerRate, c.ImputerLoss)})
+	}
+	for j, name := range t.Names {
+		col := report.Column{Name: name, Mean: r.Scale.Mean[j], Deviation: r.Scale.Deviation[j]}
+		for i := range t.N {
+			if t.Observed[i*t.D+j] {
+				col.Observed++
+			} else {
+				col.Missing++
+			}
+		}
+		page.Columns = append(page.Columns, col)
+	}
+	return page
+}
+
+func selectionText(s trainers.Selection) string {
+	switch s.Kind {
+	case "density":
+		return fmt.Sprintf("density %g", s.Density)
+	case "none":
+		return "none: the smallest λ"
+	}
+	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", s.Gamma)
+}

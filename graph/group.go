@@ -1,0 +1,83 @@
+package graph
+
+// One trilinear form, Σ_ikj c_ij w_ik x_ikj, over table rows i, their draws k < r
+// and columns j, has three partial sums. Each is a single pass over memory and
+// the reverse rules of one are the other two.
+
+func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
+	var rows int
+	if x != nil {
+		rows, m = shape(x)
+	} else {
+		rows, _ = shape(w)
+		_, m = shape(c)
+	}
+	n = rows / max(r, 1)
+	for _, v := range []struct {
+		node       Node
+		rows, cols int
+	}{{c, n, m}, {w, rows, 1}} {
+		if v.node == nil {
+			continue
+		}
+		if vr, vc := shape(v.node); vr != v.rows || vc != v.cols || rows%r != 0 {
+			b.fail("%s: (%d, %d) where (%d, %d) is needed, groups of %d", name, vr, vc, v.rows, v.cols, r)
+		}
+	}
+	return n, m
+}
+
+// GroupMean is Σ_k w_ik x_ikj, the expectation over a row's draws:
+// w (n·r, 1), x (n·r, m) to (n, m).
+func (b *Builder) GroupMean(w, x Node, r int) Node {
+	n, m := b.groups("group mean", nil, w, x, r)
+	return b.Apply(Op{Name: "groupmean", Rows: n, Cols: m,
+		Kernel: func(out []float64, in [][]float64) error {
+			clear(out)
+			for k, w := range in[0] {
+				row := out[k/r*m : k/r*m+m]
+				for j, v := range in[1][k*m : k*m+m] {
+					row[j] += w * v
+				}
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), b.GroupOuter(g, w, r)} }}, w, x)
+}
+
+// GroupDot is Σ_j c_ij x_ikj, a sum over columns with the row's coefficients:
+// c (n, m), x (n·r, m) to (n·r, 1).
+func (b *Builder) GroupDot(c, x Node, r int) Node {
+	n, m := b.groups("group dot", c, nil, x, r)
+	return b.Apply(Op{Name: "groupdot", Rows: n * r, Cols: 1,
+		Kernel: func(out []float64, in [][]float64) error {
+			for k := range out {
+				c, sum := in[0][k/r*m:k/r*m+m], 0.0
+				for j, v := range in[1][k*m : k*m+m] {
+					sum += c[j] * v
+				}
+				out[k] = sum
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(g, x, r), b.GroupOuter(c, g, r)} }}, c, x)
+}
+
+// GroupOuter is c_ij w_ik: c (n, m), w (n·r, 1) to (n·r, m).
+func (b *Builder) GroupOuter(c, w Node, r int) Node {
+	n, m := b.groups("group outer", c, w, nil, r)
+	return b.Apply(Op{Name: "groupouter", Rows: n * r, Cols: m,
+		Kernel: func(out []float64, in [][]float64) error {
+			for k, w := range in[1] {
+				row := out[k*m : k*m+m]
+				for j, v := range in[0][k/r*m : k/r*m+m] {
+					row[j] = v * w
+				}
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(w, g, r), b.GroupDot(c, g, r)} }}, c, w)
+}
+
+// RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
+func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }

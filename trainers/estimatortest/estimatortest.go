@@ -1,0 +1,202 @@
+// Package estimatortest is what every estimator has to pass. A new one's test is one line:
+//
+//	func TestMine(t *testing.T) { estimatortest.Run(t, "mine") }
+package estimatortest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
+)
+
+// Run checks the estimator of that name: without a gap it is ordinary score
+// matching, the number under a missing cell has no influence, neither have the
+// order of rows and columns where nothing is random, results do not depend on
+// the number of workers, and a run that is cut and taken up gives the same bytes.
+func Run(t *testing.T, name string) {
+	e, err := trainers.EstimatorByName(name)
+	require.NoError(t, err)
+	t.Run("no gap is ordinary score matching", func(t *testing.T) { noGap(t, e) })
+	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e) })
+	if !e.Draws {
+		t.Run("order does not count", func(t *testing.T) { order(t, e) })
+	}
+	t.Run("workers do not count", func(t *testing.T) { workers(t, e) })
+	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, e) })
+}
+
+// sample is a small table, incomplete unless the estimator is for complete ones.
+func sample(t *testing.T, e trainers.Estimator) *data.Table {
+	t.Helper()
+	rng := stream.New(5, 5)
+	g, err := data.SimulateStar(4, rng)
+	require.NoError(t, err)
+	table, err := g.Sample(60, rng)
+	require.NoError(t, err)
+	if e.Complete {
+		return table
+	}
+	table, err = data.HideMCAR(table, 0.4, stream.New(5, stream.Hide))
+	require.NoError(t, err)
+	return table
+}
+
+func config(e trainers.Estimator) trainers.NetworkConfig {
+	return trainers.NetworkConfig{PathConfig: trainers.PathConfig{
+		Config: trainers.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2},
+		First:  20, Each: 2, Lambdas: 8,
+	}}
+}
+
+func estimate(t *testing.T, table *data.Table, c trainers.NetworkConfig) *trainers.NetworkResult {
+	t.Helper()
+	r, err := trainers.EstimateNetwork(context.Background(), table, c, &trainers.State{}, nil)
+	require.NoError(t, err)
+	return r
+}
+
+// noGap compares with −2 tr P + ‖P(x−μ)‖² and its gradient, written out with gonum/mat.
+func noGap(t *testing.T, e trainers.Estimator) {
+	rng := stream.New(6, 6)
+	g, err := data.SimulateStar(4, rng)
+	require.NoError(t, err)
+	table, err := g.Sample(37, rng) // not a multiple of the batch
+	require.NoError(t, err)
+	m := graph.NewGaussian(4, graph.FreeSymmetric)
+	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
+	require.NoError(t, m.SetPrecision(p))
+	m.SetMean([]float64{0.1, -0.2, 0.3, 0})
+	loss, grads, err := trainers.Gradient(table, m, losses.Classical{}, config(e).Config, 0)
+	require.NoError(t, err)
+
+	want, gradP, gradMu := -2*mat.Trace(p), mat.NewDense(4, 4, nil), mat.NewVecDense(4, nil)
+	for j := range 4 {
+		gradP.Set(j, j, -2)
+	}
+	for i := range table.N {
+		r := mat.NewVecDense(4, nil)
+		r.SubVec(mat.NewVecDense(4, table.Values[i*4:i*4+4]), mat.NewVecDense(4, m.Mean()))
+		var y, py mat.VecDense
+		y.MulVec(p, r)
+		py.MulVec(p, &y)
+		want += mat.Dot(&y, &y) / float64(table.N)
+		gradP.RankOne(gradP, 2/float64(table.N), &y, r)
+		gradMu.AddScaledVec(gradMu, -2/float64(table.N), &py)
+	}
+	require.InDelta(t, want, loss, 1e-10)
+	require.InDeltaSlice(t, gradMu.RawVector().Data, grads[0], 1e-10)
+	for j := range 4 {
+		for k := j; k < 4; k++ {
+			w := gradP.At(j, k)
+			if k > j {
+				w += gradP.At(k, j)
+			}
+			require.InDelta(t, w, grads[1][graph.PackedIndex(4, j, k)], 1e-10, "P[%d,%d]", j, k)
+		}
+	}
+}
+
+func underTheMask(t *testing.T, e trainers.Estimator) {
+	table := sample(t, e)
+	poisoned := *table
+	poisoned.Values = append([]float64(nil), table.Values...)
+	for i, seen := range table.Observed {
+		if !seen {
+			poisoned.Values[i] = math.NaN()
+		}
+	}
+	want, got := estimate(t, table, config(e)), estimate(t, &poisoned, config(e))
+	require.Equal(t, want.Precision, got.Precision)
+	require.Equal(t, want.Loss, got.Loss)
+}
+
+func order(t *testing.T, e trainers.Estimator) {
+	table := sample(t, e)
+	want := estimate(t, table, config(e))
+	n, d := table.N, table.D
+	perm := []int{2, 0, 3, 1}
+	mixed := &data.Table{N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
+	for _, k := range perm {
+		mixed.Names = append(mixed.Names, table.Names[k])
+	}
+	for i := range n {
+		from := (i*7 + 3) % n
+		for j, k := range perm {
+			mixed.Values[i*d+j], mixed.Observed[i*d+j] = table.Values[from*d+k], table.Observed[from*d+k]
+		}
+	}
+	got := estimate(t, mixed, config(e))
+	for a, j := range perm {
+		for b, k := range perm {
+			require.InDelta(t, want.Precision.At(j, k), got.Precision.At(a, b), 1e-9, "P[%d,%d]", j, k)
+		}
+	}
+}
+
+func workers(t *testing.T, e trainers.Estimator) {
+	table := sample(t, e)
+	c := config(e)
+	want := estimate(t, table, c)
+	c.Workers = 3
+	got := estimate(t, table, c)
+	requireSamePoints(t, want.Points, got.Points)
+	require.Equal(t, want.Precision, got.Precision)
+}
+
+// resumed cuts at several iterations, through a file as the command line does.
+func resumed(t *testing.T, e trainers.Estimator) {
+	table := sample(t, e)
+	want := estimate(t, table, config(e))
+	path := filepath.Join(t.TempDir(), "state")
+	state := &trainers.State{}
+	cut := 0
+	for {
+		ctx, cancel := context.WithCancel(context.Background())
+		c := config(e)
+		left := 13 // parameter steps till the next cut: inside blocks, path and refinement
+		c.Observe = func(trainers.Progress) {
+			if left--; left == 0 {
+				cancel()
+			}
+		}
+		got, err := trainers.EstimateNetwork(ctx, table, c, state, func(s *trainers.State) error { return s.Save(path) })
+		cancel()
+		if err == nil {
+			require.Greater(t, cut, 3)
+			require.Equal(t, want.Precision, got.Precision)
+			require.Equal(t, want.Loss, got.Loss)
+			require.Equal(t, want.Verdict, got.Verdict)
+			requireSamePoints(t, want.Points, got.Points)
+			return
+		}
+		require.True(t, errors.Is(err, context.Canceled), "%v", err)
+		cut++
+		state, err = trainers.LoadState(path)
+		require.NoError(t, err)
+	}
+}
+
+// requireSamePoints is require.Equal that takes NaN for NaN.
+func requireSamePoints(t *testing.T, want, got []trainers.Point) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i, w := range want {
+		g := got[i]
+		require.Equal(t, math.IsNaN(w.EffectiveSize), math.IsNaN(g.EffectiveSize))
+		if math.IsNaN(w.EffectiveSize) {
+			w.EffectiveSize, g.EffectiveSize = 0, 0
+		}
+		require.Equal(t, w, g)
+	}
+}
