@@ -1,0 +1,119 @@
+package trainers
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+var (
+	testMean      = []float64{1, -0.5, 0.3, 2}
+	testPrecision = mat.NewSymDense(4, []float64{2, 0.6, -0.4, 0, 0.6, 1.5, 0.3, -0.2, -0.4, 0.3, 1, 0.5, 0, -0.2, 0.5, 1.8})
+	testMask      = []float64{1, 0, 1, 0}
+	testRow       = []float64{0.2, 0, -0.7, 0}
+)
+
+// oracle is gonum's conditional distribution of columns 1 and 3.
+func oracle(t *testing.T) *distmv.Normal {
+	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
+	require.True(t, ok)
+	c, ok := joint.ConditionNormal([]int{0, 2}, []float64{0.2, -0.7}, nil)
+	require.True(t, ok)
+	return c
+}
+
+func TestConditionalAgainstDistmv(t *testing.T) {
+	want := oracle(t)
+	c := Conditional{Mean: testMean, Precision: testPrecision}
+	require.NoError(t, c.Condition(testMask))
+	row := append([]float64(nil), testRow...)
+	c.Expect(row)
+	require.InDeltaSlice(t, want.Mean(nil), []float64{row[1], row[3]}, 1e-12)
+	require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
+
+	const n = 20000
+	rng := stream.New(1, 1)
+	draws := [2][]float64{}
+	for range n {
+		copy(row, testRow)
+		log := c.Draw(row, rng)
+		require.InDelta(t, want.LogProb([]float64{row[1], row[3]}), log, 1e-10)
+		draws[0], draws[1] = append(draws[0], row[1]), append(draws[1], row[3])
+	}
+	var sigma mat.SymDense
+	want.CovarianceMatrix(&sigma)
+	for a := range 2 {
+		m, v := stat.MeanVariance(draws[a], nil)
+		require.InDelta(t, want.Mean(nil)[a], m, 4*math.Sqrt(sigma.At(a, a)/n))
+		require.InDelta(t, sigma.At(a, a), v, 4*sigma.At(a, a)*math.Sqrt(2./n))
+	}
+	cov := stat.Covariance(draws[0], draws[1], nil)
+	require.InDelta(t, sigma.At(0, 1), cov, 4*math.Sqrt((sigma.At(0, 0)*sigma.At(1, 1)+sigma.At(0, 1)*sigma.At(0, 1))/n))
+}
+
+func TestLogLikelihoodAgainstDistmv(t *testing.T) {
+	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
+	require.True(t, ok)
+	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 3, D: 4,
+		Values:   []float64{0.2, math.NaN(), -0.7, math.NaN(), 1, 2, 3, 4, math.NaN(), 0.5, 0.5, 0.5},
+		Observed: []bool{true, false, true, false, true, true, true, true, false, true, true, true}}
+	marginal, ok := joint.MarginalNormal([]int{0, 2}, nil)
+	require.True(t, ok)
+	rest, ok := joint.MarginalNormal([]int{1, 2, 3}, nil)
+	require.True(t, ok)
+	want := marginal.LogProb([]float64{0.2, -0.7}) + joint.LogProb([]float64{1, 2, 3, 4}) + rest.LogProb([]float64{0.5, 0.5, 0.5})
+	require.InDelta(t, want, LogLikelihood(table, []int{0, 1, 2}, testMean, testPrecision), 1e-10)
+	require.True(t, math.IsInf(LogLikelihood(table, []int{0}, testMean, mat.NewSymDense(4, nil)), -1))
+}
+
+func TestConditionalNeedsADefiniteBlock(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 2, 0, 2, 1})
+	c := Conditional{Mean: make([]float64, 3), Precision: p}
+	require.NoError(t, c.Condition([]float64{0, 1, 1}), "the block of column 0 alone is fine")
+	require.ErrorIs(t, c.Condition([]float64{1, 0, 0}), losses.ErrNotPositiveDefinite)
+	require.ErrorIs(t, c.Condition([]float64{1, 0, 0}), losses.ErrNotPositiveDefinite, "and again")
+	require.NoError(t, c.Condition([]float64{1, 1, 1}))
+}
+
+// Every source leaves observed cells alone, fills the gaps, and reports the log
+// density of what it drew: the mean of p(x)/p'(x) over draws from p' is 1 for the
+// true conditional p, with the standard error of that mean.
+func TestSourcesReportTheirDensity(t *testing.T) {
+	const r = 20000
+	want := oracle(t)
+	m := graph.NewGaussian(4, graph.FreeSymmetric)
+	require.NoError(t, m.SetPrecision(testPrecision))
+	m.SetMean(testMean)
+	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 1, D: 4, Values: testRow, Observed: []bool{true, false, true, false}}
+	batch := data.NewBatch(2, 4)
+	batch.Fill(table, []int{0}, 1)
+	for name, make := range map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newVariational, "exact": newExact} {
+		t.Run(name, func(t *testing.T) {
+			source, err := make(Setting{Model: m, Imputer: nets.NewImputer(4, nets.Options{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: 2, Draws: r, ProposalSD: 2})
+			require.NoError(t, err)
+			x, log := slice(2*r*4), slice(2*r)
+			require.NoError(t, source.Complete(batch, x, log, stream.New(3, 3)))
+			ratio := slice(r)
+			for k := range r {
+				row := x[k*4 : k*4+4]
+				require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
+				ratio[k] = math.Exp(want.LogProb([]float64{row[1], row[3]}) - log[k])
+			}
+			mean, sd := stat.MeanStdDev(ratio, nil)
+			require.InDelta(t, 1, mean, 4*sd/math.Sqrt(r)+1e-9)
+			require.Equal(t, slice(r*4), x[r*4:], "padding stays zero")
+		})
+	}
+}
+
+func slice(n int) []float64 { return make([]float64, n) }

@@ -1,0 +1,54 @@
+package trainers
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+)
+
+// Two steps of Kingma & Ba's Algorithm 1 written out.
+func TestAdam(t *testing.T) {
+	p := graph.NewParam("w", 1, 2)
+	p.Value[0], p.Value[1] = 1, -1
+	a := Adam{Rate: 0.1}
+	grads := [][]float64{{0.5, -2}, {-0.25, 1}}
+	m, v, w := [2]float64{}, [2]float64{}, [2]float64{1, -1}
+	for step, g := range grads {
+		a.Step([]*graph.Param{p}, func(*graph.Param) []float64 { return g })
+		for j := range 2 {
+			m[j] = 0.9*m[j] + 0.1*g[j]
+			v[j] = 0.999*v[j] + 0.001*g[j]*g[j]
+			mh, vh := m[j]/(1-math.Pow(0.9, float64(step+1))), v[j]/(1-math.Pow(0.999, float64(step+1)))
+			w[j] -= 0.1 * mh / (math.Sqrt(vh) + 1e-8)
+		}
+		require.InDeltaSlice(t, w[:], p.Value, 1e-14)
+	}
+	saved := a.clone()
+	a.Step([]*graph.Param{p}, func(*graph.Param) []float64 { return grads[0] })
+	require.Equal(t, 2, saved.Steps)
+	require.NotEqual(t, saved.M, a.M, "the copy shares no memory")
+}
+
+func TestProximalStep(t *testing.T) {
+	// d = 3, packed 00 01 02 11 12 22; rate 0.1, threshold 0.05
+	x := []float64{1, 0.2, -0.2, 1, 0.04, 1}
+	Proximal{Rate: 0.1, Lambda: 0.5}.Step(x, []float64{1, 1, 1, -1, 0, 0}, 3)
+	require.InDeltaSlice(t, []float64{0.9, 0.05, -0.25, 1.1, 0, 1}, x, 1e-15)
+	require.Zero(t, x[4], "exactly zero")
+}
+
+func TestLiftKeepsZerosAndSymmetry(t *testing.T) {
+	g := graph.NewGaussian(3, graph.FreeSymmetric)
+	require.False(t, lift(g, 0.01), "the identity needs none")
+	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{1, 1.5, 0, 1.5, 1, 0, 0, 0, 1}))) // smallest eigenvalue −0.5
+	require.True(t, lift(g, 0.01))
+	p := g.Precision()
+	require.InDelta(t, 0.01, smallestEigenvalue(p), 1e-12)
+	require.Equal(t, 1.5, p.At(0, 1))
+	require.Zero(t, p.At(0, 2))
+	require.InDelta(t, 1.51, p.At(2, 2), 1e-12)
+}
