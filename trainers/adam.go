@@ -26,7 +26,7 @@ const (
 
 // Step moves params against their gradients by
 // Rate · m̂/(√v̂ + 1e-8), m̂ and v̂ the bias-corrected moments.
-func (a *Adam) Step(params []*graph.Param, grad func(*graph.Param) []float64) {
+func (a *Adam) Step(params []*graph.Param, grads [][]float64) {
 	if a.M == nil {
 		for _, p := range params {
 			a.M = append(a.M, make([]float64, len(p.Value)))
@@ -39,7 +39,7 @@ func (a *Adam) Step(params []*graph.Param, grad func(*graph.Param) []float64) {
 	eps := adamEpsilon * c2
 	for i, p := range params {
 		w := p.Value
-		g, m, v := grad(p)[:len(w)], a.M[i][:len(w)], a.V[i][:len(w)]
+		g, m, v := grads[i][:len(w)], a.M[i][:len(w)], a.V[i][:len(w)]
 		for j := range w {
 			m[j] = adamBeta1*m[j] + (1-adamBeta1)*g[j]
 			v[j] = adamBeta2*v[j] + (1-adamBeta2)*g[j]*g[j]

@@ -28,6 +28,7 @@ type engine struct {
 	imputer *nets.Imputer
 	adam    Adam
 	train   *graph.Program
+	grads   [][]float64 // of the imputer
 	batch   *data.Batch // of the imputer's step
 	gaps    []int       // rows with missing cells
 	shuffle []int
@@ -129,7 +130,11 @@ func (e *engine) trainImputer(iteration int) error {
 		if err := e.train.Run(); err != nil {
 			return fmt.Errorf("training the imputer: %w", err)
 		}
-		e.adam.Step(e.imputer.Params(), e.train.Grad)
+		e.grads = e.grads[:0]
+		for _, p := range e.imputer.Params() {
+			e.grads = append(e.grads, e.train.Grad(p))
+		}
+		e.adam.Step(e.imputer.Params(), e.grads)
 	}
 	return nil
 }

@@ -90,11 +90,7 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 				}
 				return nil, err
 			}
-			grads := map[*graph.Param][]float64{}
-			for i, p := range m.Params() {
-				grads[p] = step.Grads[i]
-			}
-			s.ModelAdam.Step(m.Params(), func(p *graph.Param) []float64 { return grads[p] })
+			s.ModelAdam.Step(m.Params(), step.Grads)
 			s.Iteration++
 			s.Block.Size += step.EffectiveSize
 			s.Block.Loss += step.Loss * float64(len(batch)) / float64(t.N)

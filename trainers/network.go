@@ -144,7 +144,7 @@ func (r *pathRun) warnings(f Refine, selective bool) (out []string) {
 	if n := points[len(points)-1].Edges; float64(n) < denseShare*float64(pairs) {
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", n, pairs))
 	}
-	if selective && f.Index == len(points)-1 && len(points) > 1 {
+	if selective && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
 	}
 	lifts, blocks := 0, 0

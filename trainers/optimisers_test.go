@@ -18,7 +18,7 @@ func TestAdam(t *testing.T) {
 	grads := [][]float64{{0.5, -2}, {-0.25, 1}}
 	m, v, w := [2]float64{}, [2]float64{}, [2]float64{1, -1}
 	for step, g := range grads {
-		a.Step([]*graph.Param{p}, func(*graph.Param) []float64 { return g })
+		a.Step([]*graph.Param{p}, [][]float64{g})
 		for j := range 2 {
 			m[j] = 0.9*m[j] + 0.1*g[j]
 			v[j] = 0.999*v[j] + 0.001*g[j]*g[j]
@@ -28,7 +28,7 @@ func TestAdam(t *testing.T) {
 		require.InDeltaSlice(t, w[:], p.Value, 1e-14)
 	}
 	saved := a.clone()
-	a.Step([]*graph.Param{p}, func(*graph.Param) []float64 { return grads[0] })
+	a.Step([]*graph.Param{p}, grads[:1])
 	require.Equal(t, 2, saved.Steps)
 	require.NotEqual(t, saved.M, a.M, "the copy shares no memory")
 }

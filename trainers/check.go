@@ -1,0 +1,127 @@
+package trainers
+
+import (
+	"fmt"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+// CheckResult is one comparison of Check.
+type CheckResult struct {
+	Name      string  `json:"check"`
+	Compared  int     `json:"compared"`
+	Error     float64 `json:"error"` // largest relative difference
+	Where     string  `json:"where"`
+	Tolerance float64 `json:"tolerance"`
+	OK        bool    `json:"ok"`
+}
+
+// Check compares every gradient that a fit of m would use on the first rows of
+// t with central differences: the model's score and diagonal, the pseudo-loss
+// under self-normalised weights (also with the direct Marg-IW loss), the closed
+// form if m is Gaussian, and both imputer losses. Parameters are moved away
+// from their start first; gaps are filled with N(0, 1) draws that stay fixed.
+func Check(t *data.Table, m graph.Model, rows int, seed uint64) ([]CheckResult, error) {
+	const r, tolerance = 3, 1e-5
+	rows = min(rows, t.N)
+	if rows < 1 {
+		return nil, fmt.Errorf("%d rows: at least one is needed", rows)
+	}
+	rng := stream.New(seed, stream.Initial)
+	for _, p := range m.Params() {
+		for i := range p.Value {
+			p.Value[i] += 0.1 * (rng.Float64() - 0.5)
+		}
+	}
+	batch := data.NewBatch(rows, t.D)
+	index := make([]int, rows)
+	for i := range index {
+		index[i] = i
+	}
+	batch.Fill(t, index, 1/float64(rows))
+	x, log := make([]float64, rows*r*t.D), make([]float64, rows*r)
+	if err := (proposal{r, 1}).Complete(batch, x, log, stream.New(seed, stream.Impute)); err != nil {
+		return nil, err
+	}
+
+	var out []CheckResult
+	add := func(name string, d gradcheck.Difference) {
+		out = append(out, CheckResult{name, d.Compared, d.Error, d.Where, tolerance, d.Error < tolerance})
+	}
+	score, diagonal, err := gradcheck.Model(m, x, gradcheck.Step)
+	if err != nil {
+		return nil, err
+	}
+	add("score of the model", score)
+	add("diagonal of the model", diagonal)
+
+	program := func(l losses.Loss, r int) (*graph.Program, error) {
+		p, err := losses.New(l, m, losses.Classical{}, rows, r)
+		if err != nil {
+			return nil, err
+		}
+		if r > 1 {
+			copy(p.Input(losses.InputX), x)
+			copy(p.Input(losses.InputLogProposal), log)
+		} else {
+			copy(p.Input(losses.InputX), batch.X)
+		}
+		copy(p.Input(losses.InputMask), batch.Mask)
+		copy(p.Input(losses.InputWeight), batch.Weight)
+		return p, nil
+	}
+	reported := func(p *graph.Program) func() (float64, error) {
+		return func() (float64, error) { err := p.Run(); return p.Output(losses.OutputReported)[0], err }
+	}
+	checks := []struct {
+		name string
+		loss losses.Loss
+		r    int
+	}{
+		{"pseudo-loss (P), importance weights", losses.Pseudo{Weighting: losses.SelfNormalised}, r},
+		{"direct Marg-IW loss", losses.Direct{Weighting: losses.SelfNormalised}, r},
+	}
+	if _, ok := m.(*graph.Gaussian); ok {
+		checks = append(checks, struct {
+			name string
+			loss losses.Loss
+			r    int
+		}{"closed form of Marg-Exact", losses.GaussianMarginal{}, 1})
+	}
+	for _, c := range checks {
+		p, err := program(c.loss, c.r)
+		if err != nil {
+			return nil, err
+		}
+		d, err := gradcheck.Params(p, m.Params(), gradcheck.Step, reported(p))
+		if err != nil {
+			return nil, err
+		}
+		add(c.name, d)
+	}
+	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
+		imp := nets.NewImputer(t.D, nets.Options{Hidden: 10}, stream.New(seed, stream.Initial, 1))
+		p, err := losses.NewImputer(kind, imp, m, rows)
+		if err != nil {
+			return nil, err
+		}
+		copy(p.Input(losses.InputX), batch.X)
+		copy(p.Input(losses.InputMask), batch.Mask)
+		copy(p.Input(losses.InputWeight), batch.Weight)
+		noise := stream.New(seed, stream.Train)
+		for i := range p.Input(losses.InputNoise) {
+			p.Input(losses.InputNoise)[i] = noise.NormFloat64()
+		}
+		d, err := gradcheck.Params(p, imp.Params(), gradcheck.Step, reported(p))
+		if err != nil {
+			return nil, err
+		}
+		add("imputer loss "+kind.String(), d)
+	}
+	return out, nil
+}
