@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestExitCodes(t *testing.T) {
+	t.Chdir("../..")
+	out := t.TempDir()
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{0, []string{"--help"}},
+		{0, []string{"network", "examples/airquality.csv", "--columns", "Ozone,Wind", "--out", out}},
+		{1, []string{"network", "nothere.csv"}},
+		{1, []string{"bench", "--experiment", "quartic"}},
+		{2, []string{"network"}},
+		{2, []string{"network", "examples/airquality.csv", "--bogus"}},
+		{2, []string{"network", "examples/airquality.csv", "--method", "vae"}},
+		{2, []string{"fly"}},
+		{2, []string{"simulate", "star", "--missing", "2"}},
+		{0, []string{"simulate", "star", "--d", "15", "--n", "300", "--out", out}},
+		{3, []string{"network", filepath.Join(out, "data.csv"), "--method", "zeroed", "--select", "none", "--out", out}},
+	} {
+		var stdout, stderr bytes.Buffer
+		require.Equal(t, c.code, run(c.args, &stdout, &stderr), "%v: %s", c.args, stderr.String())
+	}
+}
+
+// A run that is killed, taken up, interrupted and taken up again writes the
+// same bytes as one that was never cut.
+func TestKilledAndResumed(t *testing.T) {
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "missingscore")
+	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, "%s", build)
+	var stdout, stderr bytes.Buffer
+	require.Zero(t, run([]string{"simulate", "star", "--d", "8", "--n", "200", "--out", dir}, &stdout, &stderr), stderr.String())
+	command := func(out string, more ...string) *exec.Cmd {
+		return exec.Command(binary, append([]string{"network", filepath.Join(dir, "data.csv"), "--method", "var",
+			"--draws", "4", "--imputer-steps", "3", "--lambdas", "40", "--select", "none", "--out", out}, more...)...)
+	}
+	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
+	if out, err := command(whole).CombinedOutput(); err != nil { // 3 is fine: how it converges is not the matter here
+		require.Equal(t, exitUnconverged, err.(*exec.ExitError).ExitCode(), "%s", out)
+	}
+
+	start := func(signal os.Signal, more ...string) (code int, output string) {
+		var b bytes.Buffer
+		c := command(cut, more...)
+		c.Stdout, c.Stderr = &b, &b
+		require.NoError(t, c.Start())
+		state := filepath.Join(cut, stateFile)
+		before, _ := os.Stat(state)
+		for range 600 { // until it has saved something new
+			time.Sleep(20 * time.Millisecond)
+			if now, err := os.Stat(state); err == nil && (before == nil || now.ModTime().After(before.ModTime())) {
+				break
+			}
+		}
+		require.NoError(t, c.Process.Signal(signal))
+		err := c.Wait()
+		require.Error(t, err, "it ended before it could be stopped: %s", b.String())
+		return c.ProcessState.ExitCode(), b.String()
+	}
+	code, _ := start(syscall.SIGKILL)
+	require.Equal(t, -1, code)
+	code, output := start(os.Interrupt, "--resume")
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, output, "go on with the same command and --resume")
+	if out, err := command(cut, "--resume").CombinedOutput(); err != nil {
+		require.Equal(t, exitUnconverged, err.(*exec.ExitError).ExitCode(), "%s", out)
+	}
+
+	files, err := os.ReadDir(whole)
+	require.NoError(t, err)
+	require.Len(t, files, 12)
+	for _, f := range files {
+		want, err := os.ReadFile(filepath.Join(whole, f.Name()))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(cut, f.Name()))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "%s differs", f.Name())
+	}
+	left, err := os.ReadDir(cut)
+	require.NoError(t, err)
+	for _, f := range left {
+		require.NotEqual(t, stateFile, f.Name())
+	}
+}
