@@ -15,7 +15,7 @@ import (
 type NetworkConfig struct {
 	PathConfig
 	Select    Selection `json:"select"`
-	Tolerance float64   `json:"tolerance"`  // of the refinement at the chosen λ, columns standardised; 0.005
+	Tolerance float64   `json:"tolerance"`  // of the refinement at the chosen λ, columns standardised; 0.003
 	KeepUnits bool      `json:"keep_units"` // do not standardise the columns
 }
 
@@ -60,7 +60,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 		c.Method = AutoMethod(t)
 	}
 	if c.Tolerance == 0 {
-		c.Tolerance = 0.005
+		c.Tolerance = 0.003
 	}
 	if c.Select.Kind == "" {
 		c.Select = Selection{Kind: "ebic", Gamma: 0.5}
@@ -126,13 +126,14 @@ func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 
 func (r *pathRun) verdict(f Refine) string {
 	made := f.Blocks * refineBlock
+	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)
 	switch {
 	case f.Converged:
-		return fmt.Sprintf("converged: after %d more iterations at the chosen λ no entry of the standardised precision moved by more than %.2g", made, f.Drift)
+		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", made, moves)
 	case f.Lifts > 0:
 		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; use another method or a larger λ", f.Lifts, refineBlock)
 	}
-	return fmt.Sprintf("NOT converged: after %d iterations at the chosen λ an entry of the standardised precision still moves by %.2g per %d iterations", made, f.Drift, refineBlock)
+	return fmt.Sprintf("NOT converged: after %d more iterations at the chosen λ the %s", made, moves)
 }
 
 func (r *pathRun) warnings(f Refine, selective bool) (out []string) {

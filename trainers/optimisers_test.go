@@ -52,3 +52,16 @@ func TestLiftKeepsZerosAndSymmetry(t *testing.T) {
 	require.Zero(t, p.At(0, 2))
 	require.InDelta(t, 1.51, p.At(2, 2), 1e-12)
 }
+
+func TestMovementTakesTheNoiseOut(t *testing.T) {
+	require.True(t, math.IsInf(movement(nil, []float64{1}, []float64{0}), 1))
+	// zeros on both sides do not dilute: √((0.3² + 0.4²)/2)
+	require.InDelta(t, math.Sqrt(0.125), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, make([]float64, 3)), 1e-12)
+	require.InDelta(t, math.Sqrt(0.125-0.1), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, []float64{0, 0.05, 0.05}), 1e-12)
+	require.Zero(t, movement([]float64{1}, []float64{1.1}, []float64{1}))
+
+	parts := [][]float64{{10}, {20}, {30}, {40}, {50}} // sums of ten: means 1 … 5
+	mean, variance := blockMean(parts)
+	require.InDelta(t, 3, mean[0], 1e-12)
+	require.InDelta(t, 2.5/5, variance[0], 1e-12) // sample variance over the number of parts
+}

@@ -3,23 +3,21 @@ package trainers
 import (
 	"context"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
 
 // Refine is the stage after the path: at the chosen λ the iterations go on from
-// the path's point until P stands still. Means over blocks are compared, so
-// that the noise of the draws does not hide a standstill.
+// the path's point until P stands still.
 type Refine struct {
 	Started   bool
-	Index     int // of the chosen point
-	Blocks    int
-	Sum       []float64 // over the block under way
-	Previous  []float64 // the last block's mean
-	Drift     float64   // largest difference of the last two blocks' means
-	Lifts     int       // within the last block
-	Loss      float64   // mean over the last block
+	Index     int         // of the chosen point
+	Blocks    int         // finished
+	Parts     [][]float64 // sums over the parts of the block under way
+	Previous  []float64   // the last block's mean
+	Movement  float64     // see movement
+	Lifts     int         // within the last block
+	Loss      float64     // mean over the last block
 	LossSum   float64
 	Size      float64 // effective sample size, mean over the last block
 	Converged bool
@@ -27,15 +25,16 @@ type Refine struct {
 }
 
 const (
-	refineBlock  = 50
-	refineBlocks = 40
+	refineBlock  = 50 // iterations
+	refineParts  = 5  // of a block, to see the noise of its mean
+	refineBlocks = 40 // at most
 )
 
 // refine runs what is left of the stage.
 func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) error {
 	f := &r.state.Refine
 	if !f.Started {
-		*f = Refine{Started: true, Index: index, Drift: math.Inf(1), Sum: make([]float64, len(r.packed()))}
+		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		copy(r.packed(), r.state.Points[index].Packed)
 	}
 	lambda := r.lambdas[f.Index]
@@ -44,9 +43,12 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		if err != nil {
 			return err
 		}
-		floats.Add(f.Sum, r.packed())
-		f.LossSum += s.Loss
 		made := r.state.Iteration - r.iterations()
+		if (made-1)%(refineBlock/refineParts) == 0 {
+			f.Parts = append(f.Parts, make([]float64, len(r.packed())))
+		}
+		floats.Add(f.Parts[len(f.Parts)-1], r.packed())
+		f.LossSum += s.Loss
 		r.observe(Progress{Stage: "refine", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
 			Edges: r.edges(), Loss: s.Loss, EffectiveSize: s.EffectiveSize})
 		if made%refineBlock != 0 {
@@ -55,19 +57,50 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		point := r.closeBlock(lambda, s.Loss)
 		f.Lifts, f.Size = point.Lifts, point.EffectiveSize
 		f.Loss, f.LossSum = f.LossSum/refineBlock, 0
-		mean := slices.Clone(f.Sum)
-		floats.Scale(1./refineBlock, mean)
-		clear(f.Sum)
-		if f.Previous != nil {
-			f.Drift = floats.Distance(mean, f.Previous, math.Inf(1))
-		}
-		f.Previous = mean
+		mean, variance := blockMean(f.Parts)
+		f.Movement = movement(f.Previous, mean, variance)
+		f.Previous, f.Parts = mean, nil
 		f.Blocks++
-		f.Converged = f.Drift < tolerance && f.Lifts == 0
+		f.Converged = f.Movement < tolerance && f.Lifts == 0
 		f.Done = f.Converged || f.Blocks == refineBlocks
 		if err := r.save(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// blockMean is the mean of a block's iterates and the variance of that mean,
+// judged from its parts, which unlike single iterates are hardly correlated.
+// It turns the sums in parts into means.
+func blockMean(parts [][]float64) (mean, variance []float64) {
+	mean, variance = make([]float64, len(parts[0])), make([]float64, len(parts[0]))
+	for _, p := range parts {
+		floats.Scale(float64(refineParts)/refineBlock, p)
+		floats.AddScaled(mean, 1./refineParts, p)
+	}
+	for _, p := range parts {
+		for i, v := range p {
+			variance[i] += (v - mean[i]) * (v - mean[i]) / (refineParts * (refineParts - 1))
+		}
+	}
+	return mean, variance
+}
+
+// movement is how far P went from one block's mean to the next: the root mean
+// square over entries that are not zero, with the part that the noise of the
+// draws explains (the two means' variances) taken out. +Inf before the second block.
+func movement(before, mean, variance []float64) float64 {
+	if before == nil {
+		return math.Inf(1)
+	}
+	sum, n := 0.0, 0
+	for i, v := range mean {
+		if v == 0 && before[i] == 0 {
+			continue
+		}
+		sum += (v-before[i])*(v-before[i]) - 2*variance[i]
+		n++
+	}
+	return math.Sqrt(math.Max(sum, 0) / float64(max(n, 1)))
 }

@@ -116,6 +116,7 @@ Methods:
 	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: ebic, density=F (share of edges) or none (the smallest)")
 	fl.Float64Var(&f.gamma, "gamma", 0.5, "γ of ebic; 0 is BIC, which keeps more edges")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
+	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
 	fl.StringVar(&f.truth, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&c.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
