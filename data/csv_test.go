@@ -86,7 +86,7 @@ func TestParseCSVRefuses(t *testing.T) {
 		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{}, `t.csv:2: only one column found, named "a\tb"; its separator seems to be another: --sep '\t'`},
 		"commas":         {"a,b\n1,2\n", data.ReadOptions{Comma: ';'}, `t.csv:1: only one column found, named "a,b"; its separator seems to be another: --sep ','`},
 		"bad separator":  {"a,b\n1,2\n", data.ReadOptions{Comma: '"'}, `t.csv: the separator '"' cannot be used: csv: invalid field or comment delimiter`},
-		"quotation mark": {"a,b\n1,2\n3,5\" pipe\n", data.ReadOptions{}, `t.csv:3: bare " in non-quoted field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
+		"quotation mark": {"a,b\n1,2\n3,5\" pipe\n", data.ReadOptions{}, `t.csv:3: bare " in non-quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
 		"open quotation": {"a,b\n1,\"2\n3,4\n", data.ReadOptions{}, `t.csv:2: extraneous or missing " in quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
 
 		"row names":         {",Wind,Sky,Temp\n1,7.4,blue,67\n2,8,grey,72\n", data.ReadOptions{}, `t.csv:1: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); leave it out with --columns Wind,Temp`},
@@ -102,7 +102,7 @@ func TestParseCSVRefuses(t *testing.T) {
 		"decimal comma":        {"Temp,Wind\n5,1\n6,\"14,3\"\n", data.ReadOptions{}, `t.csv:3: column "Wind": "14,3" is not a number; a decimal point is needed: 14.3`},
 		"decimal commas":       {"a;b\n\"1,5\";2\n\"2,5\";3\n", data.ReadOptions{Comma: ';'}, `t.csv:2: column "a": "1,5" is not a number; a decimal point is needed: 1.5`},
 		"thousands":            {"a,b\n1,2\n\"1,234.5\",3\n", data.ReadOptions{}, `t.csv:3: column "a": "1,234.5" is not a number; correct the cell, or read it as missing: ` + marks + `"1,234.5"'`},
-		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:3: column "age": "40-59" is not a number; no cell of this column is: leave it out with --columns bmi,chl`},
+		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:2: column "age": "20-39" is not a number; no cell of this column is: leave it out with --columns bmi,chl`},
 		"text, constant":       {"s,a,c,my b\nx,1,5,2\ny,2,5,3\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with --columns 'a,my b'`},
 		"only text":            {"s,t\nx,y\ny,x\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: no other column can be used`},
 		"text cell":            {"a,b\n1,2\n3,12x\n", data.ReadOptions{}, `t.csv:3: column "b": "12x" is not a number; correct the cell, or read it as missing: ` + marks + `12x'`},
@@ -213,8 +213,13 @@ func TestWriteCSVReadsBackAsTheSame(t *testing.T) {
 		require.NoError(rt, data.WriteCSV(path, table))
 		back, err := data.ReadCSV(path, data.ReadOptions{})
 		require.NoError(rt, err)
-		// Rows without any value are dropped, so compare what is left.
-		assert.Equal(rt, table.N, back.N+back.Dropped)
+		// Rows without any value are dropped, so compare what is left. In a
+		// table of one column such a row is a blank line, and no row.
+		if table.D > 1 {
+			assert.Equal(rt, table.N, back.N+back.Dropped)
+		} else if back.N < table.N {
+			return
+		}
 		if back.Dropped == 0 {
 			sameCells(rt, table, back, 0)
 		}

@@ -1,0 +1,81 @@
+package data_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+)
+
+// real is the path of a table that is not part of the project.
+func real(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("MISSINGSCORE_DATA")
+	if dir == "" {
+		t.Skip("MISSINGSCORE_DATA is not set: the real tables are not here")
+	}
+	return filepath.Join(dir, name)
+}
+
+func TestAirquality(t *testing.T) {
+	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []int{153, 6, 44}, []int{table.N, table.D, table.Missing()})
+	original, err := data.ReadCSV(real(t, "airquality.csv"), data.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, original, table)
+}
+
+func TestRealTables(t *testing.T) {
+	for name, want := range map[string][3]int{
+		"yeast_brem2005_missing106.csv": {112, 106, 92},
+		"mkmep.csv":                     {48, 63, 0},
+		"yeast_gasch2000.csv.gz":        {173, 1000, 6397},
+	} {
+		table, err := data.ReadCSV(real(t, name), data.ReadOptions{})
+		require.NoError(t, err, name)
+		require.Equal(t, want, [3]int{table.N, table.D, table.Missing()}, name)
+	}
+	_, err := data.ReadCSV(real(t, "nhanes2.csv"), data.ReadOptions{})
+	require.ErrorContains(t, err, `column "age": "20-39" is not a number`)
+	require.ErrorContains(t, err, "--columns bmi,chl")
+}
+
+func TestReturnsOfRealPrices(t *testing.T) {
+	r, err := data.ReadPrices(real(t, "sp100_close.csv.gz"), data.PriceColumns{Date: "date", Name: "Name", Price: "close"}, data.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, [2]int{1258, 97}, [2]int{r.N, r.D})
+	require.InDelta(t, 0.0086, float64(r.Missing())/float64(r.N*r.D), 0.0002)
+}
+
+func TestReadPrices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.csv")
+	columns := data.PriceColumns{Date: "date", Name: "name", Price: "close"}
+	read := func(text string) (*data.Table, error) {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return data.ReadPrices(path, columns, data.ReadOptions{})
+	}
+	const head = "date,close,name\n"
+	// B has no price on the second day: both returns that need it are missing.
+	table, err := read(head + "2020-01-03,4,A\n2020-01-01,1,A\n2020-01-02,2,A\n2020-01-06,2,A\n2020-01-01,5,B\n2020-01-03,5,B\n2020-01-06,10,B\n2020-01-07,2,A\n2020-01-07,5,B\n")
+	require.NoError(t, err)
+	require.Equal(t, []string{"A", "B"}, table.Names)
+	require.Equal(t, []bool{true, false, true, false, true, true, true, true}, table.Observed)
+	require.InDelta(t, math.Ln2, table.Values[0], 1e-15)
+	require.InDelta(t, math.Ln2, table.Values[2], 1e-15)
+	require.InDelta(t, -math.Ln2, table.Values[4], 1e-15)
+	require.InDelta(t, math.Ln2, table.Values[5], 1e-15)
+	require.InDelta(t, -math.Ln2, table.Values[7], 1e-15)
+	for text, want := range map[string]string{
+		"2020-01-01,1,A\n2020-01-01,2,A\n": `p.csv:3: "A" on 2020-01-01 stands on line 2 already`,
+		"2020-01-01,1,A\n2020-01-02,0,A\n": `p.csv:3: column "close": "0" is not positive`,
+		"1/2/20,1,A\n":                     `p.csv:2: column "date": "1/2/20" is not a date`,
+	} {
+		_, err := read(head + text)
+		require.ErrorContains(t, err, want)
+	}
+}
