@@ -31,7 +31,7 @@ type Progress struct {
 	Iteration, Total int
 	Lambda           float64 // of the L1 path
 	Edges            int     // of the L1 path
-	Loss             float64 // reported loss (M) per observed unit, see Config of the fit
+	Loss             float64 // reported loss (M): mean over rows, along a path over rows and columns
 	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
 }
 
