@@ -21,6 +21,9 @@ const (
 
 func (k ImputerLoss) String() string { return [...]string{"kl", "fisher"}[k] }
 
+// MarshalText writes the name, for settings in files.
+func (k ImputerLoss) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // ParseImputerLoss reads "kl" or "fisher".
 func ParseImputerLoss(s string) (ImputerLoss, error) {
 	for k := KL; k <= Fisher; k++ {

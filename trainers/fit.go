@@ -2,7 +2,6 @@ package trainers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -55,11 +54,11 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 		return nil, err
 	}
 	c.Config = e.config
-	print := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o)})
+	identified := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o)})
 	if s.Version == 0 {
-		*s = State{Version: stateVersion, Fingerprint: print, ModelAdam: Adam{Rate: c.Rate}}
+		*s = State{Version: stateVersion, Fingerprint: identified, ModelAdam: Adam{Rate: c.Rate}}
 		e.capture(s)
-	} else if s.Fingerprint != print {
+	} else if s.Fingerprint != identified {
 		return nil, ErrOtherRun
 	} else {
 		e.restore(s)
@@ -86,7 +85,7 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 			step, err := e.step(ctx, s.Iteration, batch, 1/float64(len(batch)))
 			if err != nil {
 				if ctx.Err() != nil {
-					return nil, errors.Join(ctx.Err(), save())
+					return nil, interrupted(ctx, save)
 				}
 				return nil, err
 			}

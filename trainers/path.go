@@ -197,13 +197,13 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 		total += c.Each
 		r.steps = append(r.steps, total)
 	}
-	print := fingerprint(t, []any{c, identity})
+	identified := fingerprint(t, []any{c, identity})
 	if s.Version == 0 {
-		*s = State{Version: stateVersion, Fingerprint: print}
+		*s = State{Version: stateVersion, Fingerprint: identified}
 		e.capture(s)
 		return r, nil
 	}
-	if s.Fingerprint != print {
+	if s.Fingerprint != identified {
 		return nil, ErrOtherRun
 	}
 	e.restore(s)
@@ -230,7 +230,7 @@ func (r *pathRun) advance(ctx context.Context, lambda float64) (stepResult, erro
 	s, err := r.step(ctx, r.state.Iteration, r.rows, 1/float64(r.table.N*d))
 	if err != nil {
 		if ctx.Err() != nil {
-			return s, errors.Join(ctx.Err(), r.save())
+			return s, interrupted(ctx, r.save)
 		}
 		return s, err
 	}

@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
@@ -77,6 +78,15 @@ func fingerprint(t *data.Table, settings any) string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// interrupted saves the state of a cancelled fit and returns the context's
+// error, or what kept it from being saved.
+func interrupted(ctx context.Context, save func() error) error {
+	if err := save(); err != nil {
+		return fmt.Errorf("interrupted, and the state could not be saved: %w", err)
+	}
+	return ctx.Err()
 }
 
 // capture copies the engine's part of the state into s, restore copies it back.

@@ -144,6 +144,14 @@ func methodList() string {
 func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	c := f.config
+	for _, name := range []string{"lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"} {
+		// Zero would be taken for "the default" further down.
+		if flag := cmd.Flags().Lookup(name); flag.Changed {
+			if v, err := strconv.ParseFloat(flag.Value.String(), 64); err != nil || !(v > 0) {
+				return usageError{fmt.Errorf("--%s %s: it must be positive", name, flag.Value)}
+			}
+		}
+	}
 	var err error
 	if c.Select, err = trainers.ParseSelection(f.selection); err != nil {
 		return usageError{fmt.Errorf("--select: %w", err)}
@@ -235,9 +243,10 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
 	if f.json {
+		warnings := append([]string{}, result.Warnings...) // [] rather than null
 		err = printJSON(cmd.OutOrStdout(), networkJSON{
 			Method: result.Config.Method, Edges: len(result.Network.Edges), Lambda: result.Lambda, Converged: result.Converged,
-			Verdict: result.Verdict, Loss: result.Loss, Seconds: time.Since(start).Seconds(), AUC: auc, Warnings: result.Warnings, BLAS: blas,
+			Verdict: result.Verdict, Loss: result.Loss, Seconds: time.Since(start).Seconds(), AUC: auc, Warnings: warnings, BLAS: blas,
 		})
 	} else {
 		err = f.summary(cmd.OutOrStdout(), result, auc)
