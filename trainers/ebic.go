@@ -34,10 +34,14 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 // (Foygel & Drton 2010), on the observed cells:
 //
 //	−2 log L(P) + |E| log n + 4 γ |E| log d
+//
+// with n the mean number of rows in which a pair of columns is observed, as
+// bootnet counts for pairwise data: only those rows tell of an edge directly.
 func (r *pathRun) ebic(gamma float64) []float64 {
 	t := r.table
 	mean := make([]float64, t.D)
 	scores := make([]float64, len(r.state.Points))
+	logN := math.Log(meanPairCount(t))
 	var wg sync.WaitGroup
 	for k := range r.workers {
 		wg.Go(func() {
@@ -45,12 +49,24 @@ func (r *pathRun) ebic(gamma float64) []float64 {
 				q := r.state.Points[i]
 				e := float64(q.Edges)
 				scores[i] = -2*LogLikelihood(t, r.rows, mean, unpack(q.Packed, t.D)) +
-					e*math.Log(float64(t.N)) + 4*gamma*e*math.Log(float64(t.D))
+					e*logN + 4*gamma*e*math.Log(float64(t.D))
 			}
 		})
 	}
 	wg.Wait()
 	return scores
+}
+
+// meanPairCount is the mean over pairs of columns of the rows that have both.
+func meanPairCount(t *data.Table) float64 {
+	_, count, _ := secondMoments(t)
+	sum := 0.0
+	for j := range t.D {
+		for k := j + 1; k < t.D; k++ {
+			sum += count.At(j, k)
+		}
+	}
+	return sum / float64(t.D*(t.D-1)/2)
 }
 
 // unpack is the symmetric matrix of a packed precision.

@@ -63,7 +63,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 		c.Tolerance = 0.003
 	}
 	if c.Select.Kind == "" {
-		c.Select = Selection{Kind: "ebic", Gamma: 0.5}
+		c.Select = Selection{Kind: "ebic", Gamma: DefaultGamma}
 	}
 	scale := data.Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	for j := range scale.Deviation {
@@ -147,6 +147,9 @@ func (r *pathRun) warnings(f Refine, selective bool) (out []string) {
 	}
 	if selective && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
+	}
+	if selective && points[f.Index].Edges == 0 {
+		out = append(out, "the criterion finds no edge: with many missing cells it may be too strict; try a smaller γ, or choose a density, and look at the path")
 	}
 	lifts, blocks := 0, 0
 	for _, p := range points {

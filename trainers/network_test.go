@@ -178,7 +178,7 @@ func TestStateRefusals(t *testing.T) {
 }
 
 func TestSelections(t *testing.T) {
-	for text, want := range map[string]trainers.Selection{"ebic": {Kind: "ebic", Gamma: 0.5}, "none": {Kind: "none"}, "density=0.25": {Kind: "density", Density: 0.25}} {
+	for text, want := range map[string]trainers.Selection{"ebic": {Kind: "ebic", Gamma: 0.25}, "none": {Kind: "none"}, "density=0.25": {Kind: "density", Density: 0.25}} {
 		got, err := trainers.ParseSelection(text)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
@@ -289,6 +289,16 @@ func TestEBICByItsFormula(t *testing.T) {
 	for i := range rows {
 		rows[i] = i
 	}
+	both := 0.0
+	for i := range table.N {
+		for j := range 6 {
+			for k := range j {
+				if table.Observed[i*6+j] && table.Observed[i*6+k] {
+					both++
+				}
+			}
+		}
+	}
 	r := estimate(t, table, trainers.NetworkConfig{Select: trainers.Selection{Kind: "ebic", Gamma: 0.7}})
 	require.Len(t, r.Scores, 100)
 	best := 0
@@ -296,7 +306,7 @@ func TestEBICByItsFormula(t *testing.T) {
 		m := graph.NewGaussian(6, graph.FreeSymmetric)
 		copy(m.Packed.Value, p.Packed)
 		edges := float64(p.Edges)
-		want := -2*trainers.LogLikelihood(standard, rows, make([]float64, 6), m.Precision()) + edges*math.Log(200) + 4*0.7*edges*math.Log(6)
+		want := -2*trainers.LogLikelihood(standard, rows, make([]float64, 6), m.Precision()) + edges*math.Log(both/15) + 4*0.7*edges*math.Log(6)
 		require.InDelta(t, want, r.Scores[i], 1e-8)
 		if r.Scores[i] < r.Scores[best] {
 			best = i
