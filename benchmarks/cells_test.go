@@ -1,0 +1,55 @@
+package benchmarks_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/benchmarks"
+)
+
+func TestGridDoesOnlyWhatIsMissing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.csv")
+	runs := 0
+	cells := func(fail int) (out []benchmarks.Cell) {
+		for i := range 5 {
+			out = append(out, benchmarks.Cell{Key: []string{"k", strconv.Itoa(i)}, Run: func(context.Context) ([]string, error) {
+				runs++
+				if i == fail {
+					return nil, errors.New("no luck")
+				}
+				return []string{strconv.Itoa(i * i)}, nil
+			}})
+		}
+		return out
+	}
+	var failed []string
+	report := func(key []string, err error) { failed = append(failed, key[1]+": "+err.Error()) }
+	header := []string{"kind", "i", "square"}
+	records, err := benchmarks.Run(context.Background(), path, header, cells(3), 1, report)
+	require.NoError(t, err)
+	require.Len(t, records, 4)
+	require.Equal(t, []string{"3: no luck"}, failed)
+	require.Equal(t, 5, runs)
+	records, err = benchmarks.Run(context.Background(), path, header, cells(-1), 1, report)
+	require.NoError(t, err)
+	require.Equal(t, 6, runs, "only the failed cell runs again")
+	require.Equal(t, []string{"k", "3", "9"}, records[3])
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "kind,i,square\nk,0,0\nk,1,1\nk,2,4\nk,4,16\nk,3,9\n", string(text))
+	_, err = benchmarks.Run(context.Background(), path, []string{"other"}, cells(-1), 1, report)
+	require.ErrorContains(t, err, "choose another file")
+}
+
+// 1, 2, 3: mean 2, standard error 1/√3, t(0.975; 2) = 4.30265 (R: qt(.975, 2)).
+func TestMeanInterval(t *testing.T) {
+	mean, half := benchmarks.MeanInterval([]float64{1, 2, 3})
+	require.InDelta(t, 2, mean, 1e-12)
+	require.InDelta(t, 4.302653/1.7320508, half, 1e-5)
+}
