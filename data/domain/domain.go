@@ -1,0 +1,253 @@
+// Package domain describes the support of truncated data: all of R^d, a box, half-
+// spaces, and their intersections. It answers what score matching on such a
+// support needs to know of a row with missing cells: whether it can be completed
+// inside, where its missing cells may lie, the weight g that vanishes on the
+// boundary of the projection onto its observed coordinates, and the directions
+// along which the range of its missing cells stays the same.
+package domain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize/convex/lp"
+)
+
+// Domain is the set of x with Lower ≤ x ≤ Upper and Aᵀx ≤ B for each half-space,
+// in the units of the columns. Bounds may be infinite; data on the boundary
+// belong to it. A nil *Domain is all of R^d.
+type Domain struct {
+	Lower, Upper []float64 // (d)
+	Half         []HalfSpace
+}
+
+// HalfSpace is the set of x with Aᵀx ≤ B.
+type HalfSpace struct {
+	A []float64 // (d)
+	B float64
+}
+
+// All is R^d without any bound, to be narrowed.
+func All(d int) *Domain {
+	s := &Domain{Lower: make([]float64, d), Upper: make([]float64, d)}
+	for j := range d {
+		s.Lower[j], s.Upper[j] = math.Inf(-1), math.Inf(1)
+	}
+	return s
+}
+
+// Check says what is wrong with a domain for d columns named names, or nil.
+func (s *Domain) Check(names []string) error {
+	if s == nil {
+		return nil
+	}
+	d := len(names)
+	if len(s.Lower) != d || len(s.Upper) != d {
+		return fmt.Errorf("a domain of %d and %d bounds does not fit %d columns", len(s.Lower), len(s.Upper), d)
+	}
+	for j, name := range names {
+		if !(s.Lower[j] < s.Upper[j]) || math.IsInf(s.Lower[j], 1) || math.IsInf(s.Upper[j], -1) {
+			return fmt.Errorf("column %q: its lower bound %g must be less than its upper bound %g", name, s.Lower[j], s.Upper[j])
+		}
+	}
+	for _, h := range s.Half {
+		if len(h.A) != d {
+			return fmt.Errorf("a half-space of %d coefficients does not fit %d columns", len(h.A), d)
+		}
+		if size := floats.Norm(h.A, 2); !(size > 0) || math.IsInf(size, 0) || math.IsNaN(h.B) || math.IsInf(h.B, 0) {
+			return fmt.Errorf("a half-space needs finite numbers and at least one coefficient that is not zero")
+		}
+	}
+	if len(s.Half) > 0 {
+		none := make([]float64, d)
+		if _, ok := s.Interior(none, none); !ok {
+			return fmt.Errorf("the bounds and half-spaces leave no room")
+		}
+	}
+	return nil
+}
+
+// Bounded says whether s is less than all of R^d.
+func (s *Domain) Bounded() bool {
+	if s == nil {
+		return false
+	}
+	for j := range s.Lower {
+		if s.bounded(j) {
+			return true
+		}
+	}
+	return len(s.Half) > 0
+}
+
+// bounded says whether column j has a finite bound.
+func (s *Domain) bounded(j int) bool {
+	return !math.IsInf(s.Lower[j], -1) || !math.IsInf(s.Upper[j], 1)
+}
+
+// Contains says whether a complete row lies in s.
+func (s *Domain) Contains(x []float64) bool {
+	if s == nil {
+		return true
+	}
+	for j, v := range x {
+		if !(s.Lower[j] <= v && v <= s.Upper[j]) {
+			return false
+		}
+	}
+	for _, h := range s.Half {
+		if !(floats.Dot(h.A, x) <= h.B) {
+			return false
+		}
+	}
+	return true
+}
+
+// Outside says why a row with these observed cells (mask 1) cannot be completed
+// inside s, or nil. The cell is the column at fault, −1 where it is a half-space.
+func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error) {
+	if s == nil {
+		return -1, nil
+	}
+	for j, v := range x {
+		switch {
+		case mask[j] == 0:
+		case v < s.Lower[j]:
+			return j, fmt.Errorf("is below the lower bound %g", s.Lower[j])
+		case v > s.Upper[j]:
+			return j, fmt.Errorf("is above the upper bound %g", s.Upper[j])
+		}
+	}
+	cuts := 0
+	for _, h := range s.Half {
+		low, size, cut := s.reach(h, x, mask)
+		if low > h.B+1e-12*(size+math.Abs(h.B)) {
+			if !cut {
+				return -1, fmt.Errorf("aᵀx = %g is above the half-space's bound %g", low, h.B)
+			}
+			return -1, fmt.Errorf("aᵀx is at least %g whatever its missing cells are, above the half-space's bound %g", low, h.B)
+		}
+		if cut {
+			cuts++
+		}
+	}
+	if cuts > 1 { // each half-space can be met; all together?
+		if _, ok := s.Interior(x, mask); !ok {
+			return -1, fmt.Errorf("its missing cells cannot meet all half-spaces at once")
+		}
+	}
+	return -1, nil
+}
+
+// reach is the least aᵀx that the missing cells allow within the box, the size
+// of its terms, and whether a missing cell has a part in it.
+func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut bool) {
+	for j, a := range h.A {
+		switch {
+		case a == 0:
+		case mask[j] != 0:
+			low += a * x[j]
+			size += math.Abs(a * x[j])
+		default:
+			cut = true
+			low += math.Min(a*s.Lower[j], a*s.Upper[j])
+		}
+	}
+	return low, size, cut
+}
+
+// Interior completes a row to a point well inside s: the missing cells' slack to
+// the nearest bound, at most 1, is as large as it can be (a linear program). It
+// fails where no slack is left.
+func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
+	var free []int
+	for j, m := range mask {
+		concerned := s.bounded(j) || slices.ContainsFunc(s.Half, func(h HalfSpace) bool { return h.A[j] != 0 })
+		if m == 0 && concerned { // the simplex method refuses a variable in no row
+			free = append(free, j)
+		}
+	}
+	n := len(free)
+	var rows [][]float64 // of (missing cells, slack)
+	var right []float64
+	row := func(b float64) []float64 {
+		rows, right = append(rows, make([]float64, n+1)), append(right, b)
+		return rows[len(rows)-1]
+	}
+	row(1)[n] = 1
+	for a, j := range free {
+		if !math.IsInf(s.Lower[j], -1) {
+			r := row(-s.Lower[j])
+			r[a], r[n] = -1, 1
+		}
+		if !math.IsInf(s.Upper[j], 1) {
+			r := row(s.Upper[j])
+			r[a], r[n] = 1, 1
+		}
+	}
+	for _, h := range s.Half {
+		b, size := h.B, 0.0
+		for j, a := range h.A {
+			if mask[j] != 0 {
+				b -= a * x[j]
+			} else {
+				size += a * a
+			}
+		}
+		if size == 0 {
+			if b < 0 {
+				return nil, false
+			}
+			continue
+		}
+		r := row(b)
+		for a, j := range free {
+			r[a] = h.A[j]
+		}
+		r[n] = math.Sqrt(size)
+	}
+	g := mat.NewDense(len(rows), n+1, nil)
+	for i, r := range rows {
+		g.SetRow(i, r)
+	}
+	goal := make([]float64, n+1)
+	goal[n] = -1
+	c, a, b := lp.Convert(goal, g, right, nil, nil)
+	best, z, err := lp.Simplex(c, a, b, 1e-10, nil)
+	if err != nil || !(-best > 0) {
+		return nil, false
+	}
+	point = make([]float64, len(x))
+	for j, m := range mask {
+		if m != 0 {
+			point[j] = x[j]
+		}
+	}
+	for k, j := range free {
+		point[j] = z[k] - z[n+1+k] // Convert splits a variable into its positive and negative part
+	}
+	return point, true
+}
+
+// Standardised is s for columns z_j = (x_j − mean_j)/deviation_j.
+func (s *Domain) Standardised(mean, deviation []float64) *Domain {
+	if s == nil {
+		return nil
+	}
+	z := All(len(mean))
+	for j := range mean {
+		z.Lower[j] = (s.Lower[j] - mean[j]) / deviation[j]
+		z.Upper[j] = (s.Upper[j] - mean[j]) / deviation[j]
+	}
+	for _, h := range s.Half {
+		scaled := HalfSpace{A: make([]float64, len(mean)), B: h.B - floats.Dot(h.A, mean)}
+		for j, a := range h.A {
+			scaled.A[j] = a * deviation[j]
+		}
+		z.Half = append(z.Half, scaled)
+	}
+	return z
+}

@@ -1,0 +1,294 @@
+package domain_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data/domain"
+	"missingscore/internal/stream"
+)
+
+var inf = math.Inf(1)
+
+func half(d int, rng *rand.Rand) domain.HalfSpace {
+	h := domain.HalfSpace{A: make([]float64, d), B: rng.Float64()}
+	for j := range h.A {
+		h.A[j] = rng.NormFloat64()
+	}
+	return h
+}
+
+func box() *domain.Domain {
+	s := domain.All(4)
+	s.Lower[0], s.Upper[1], s.Lower[2], s.Upper[2] = 0, 3, -1, 1
+	return s
+}
+
+func TestContains(t *testing.T) {
+	var all *domain.Domain
+	require.True(t, all.Contains([]float64{1, 2}))
+	require.False(t, all.Bounded())
+	require.False(t, domain.All(2).Bounded())
+	s := box()
+	require.True(t, s.Bounded())
+	require.True(t, s.Contains([]float64{0, 3, 1, 9})) // the boundary belongs to it
+	require.False(t, s.Contains([]float64{-1e-9, 0, 0, 0}))
+	require.False(t, s.Contains([]float64{0, 0, 1.1, 0}))
+	s.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0}, B: 2}}
+	require.True(t, s.Contains([]float64{1, 1, 0, 0}))
+	require.False(t, s.Contains([]float64{1, 1.01, 0, 0}))
+	require.False(t, s.Contains([]float64{math.NaN(), 0, 0, 0}))
+}
+
+func TestOutside(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	s := box()
+	s.Half = []domain.HalfSpace{{A: []float64{-1, 0, 0, 1}, B: 1}, {A: []float64{1, 0, 0, 0}, B: 5}}
+	for _, c := range []struct {
+		x, mask []float64
+		cell    int
+		why     string
+	}{
+		{[]float64{1, 1, 0, 1}, []float64{1, 1, 1, 1}, -1, ""},
+		{[]float64{-1, 1, 0, 1}, []float64{0, 1, 1, 1}, -1, ""},                                   // under a missing cell nothing counts
+		{[]float64{-1, 1, 0, 1}, []float64{1, 1, 1, 0}, 0, "below the lower bound 0"},             // of its own column
+		{[]float64{1, 4, 0, 1}, []float64{1, 1, 1, 1}, 1, "above the upper bound 3"},              //
+		{[]float64{1, 1, 0, 3}, []float64{1, 1, 1, 1}, -1, "aᵀx = 2 is above"},                    // the half-space
+		{[]float64{0, 1, 0, 7}, []float64{0, 1, 1, 1}, -1, "cannot meet all half-spaces at once"}, // needs a ≥ 6 and a ≤ 5
+		{[]float64{0, 1, 0, 5.9}, []float64{0, 1, 1, 1}, -1, ""},
+	} {
+		cell, why := s.Outside(names, c.x, c.mask)
+		if c.why == "" {
+			require.NoError(t, why, "%+v", c)
+			continue
+		}
+		require.ErrorContains(t, why, c.why)
+		require.Equal(t, c.cell, cell)
+	}
+	s.Half[0].A[0] = 1 // x1 + x4 ≤ 1 with x1 ≥ 0
+	_, why := s.Outside(names, []float64{0, 0, 0, 1.5}, []float64{0, 1, 1, 1})
+	require.ErrorContains(t, why, "at least 1.5 whatever its missing cells are")
+}
+
+// The point is inside with slack, and keeps the observed cells.
+func TestInterior(t *testing.T) {
+	rng := stream.New(1, 1)
+	for range 50 {
+		s := box()
+		s.Half = []domain.HalfSpace{half(4, rng), half(4, rng)}
+		x, mask := []float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()}, make([]float64, 4)
+		for j := range mask {
+			mask[j] = float64(rng.IntN(2))
+		}
+		point, ok := s.Interior(x, mask)
+		_, why := s.Outside([]string{"a", "b", "c", "d"}, x, mask)
+		require.Equal(t, why == nil, ok, "%v %v %v", s, x, mask)
+		if !ok {
+			continue
+		}
+		require.True(t, s.Contains(point), "%v %v", s, point)
+		for j, m := range mask {
+			if m != 0 {
+				require.Equal(t, x[j], point[j])
+			} else {
+				require.Greater(t, point[j], s.Lower[j])
+				require.Less(t, point[j], s.Upper[j])
+			}
+		}
+	}
+}
+
+// Standardising moves the set with the columns.
+func TestStandardised(t *testing.T) {
+	rng := stream.New(2, 1)
+	s := box()
+	s.Half = []domain.HalfSpace{half(4, rng)}
+	mean, sd := []float64{1, -2, 0.5, 3}, []float64{2, 0.5, 1, 4}
+	z := s.Standardised(mean, sd)
+	inside := 0
+	for range 2000 {
+		x, y := make([]float64, 4), make([]float64, 4)
+		for j := range x {
+			x[j] = 2 * rng.NormFloat64()
+			y[j] = (x[j] - mean[j]) / sd[j]
+		}
+		require.Equal(t, s.Contains(x), z.Contains(y))
+		if s.Contains(x) {
+			inside++
+		}
+	}
+	require.Greater(t, inside, 100)
+}
+
+// weights lists the kinds.
+var weights = map[string]domain.Weight{
+	"per coordinate": {}, "scalar": {Scalar: true}, "cap": {Cap: 0.3}, "as the paper": {Scalar: true, NoTangent: true},
+}
+
+// ∂g is the derivative of g by differences; g vanishes on the boundary of the
+// projection in each coordinate with a normal component there, and not on the
+// bounds of missing cells.
+func TestWeight(t *testing.T) {
+	const h = 1e-6
+	for name, w := range weights {
+		rng := stream.New(3, 1)
+		compared := 0
+		for range 300 {
+			s := box()
+			s.Half = []domain.HalfSpace{half(4, rng), {A: []float64{1, 0, 2, 0}, B: 1.5}}
+			x, mask := []float64{2 * rng.Float64(), 3 * rng.Float64(), rng.Float64(), rng.NormFloat64()}, make([]float64, 4)
+			for j := range mask {
+				mask[j] = float64(rng.IntN(2))
+			}
+			if _, why := s.Outside([]string{"a", "b", "c", "d"}, x, mask); why != nil {
+				continue
+			}
+			at := func(j int, step float64) (g, slope []float64) {
+				y := append([]float64(nil), x...)
+				y[j] += step
+				g, slope = make([]float64, 4), make([]float64, 4)
+				w.At(s, y, mask, g, slope, &domain.Tangent{})
+				return g, slope
+			}
+			for j, m := range mask {
+				g0, slope := at(j, 0)
+				require.GreaterOrEqual(t, g0[j], 0.)
+				if m == 0 {
+					require.Zero(t, g0[j])
+					continue
+				}
+				up, _ := at(j, h)
+				down, _ := at(j, -h)
+				if forward, backward := (up[j]-g0[j])/h, (g0[j]-down[j])/h; math.Abs(forward-backward) < 1e-4 { // not at a kink
+					require.InDelta(t, (forward+backward)/2, slope[j], 1e-4, "%s %v %v", name, x, mask)
+					compared++
+				}
+				far := append([]float64(nil), x...)
+				for i, o := range mask {
+					if o == 0 {
+						far[i] = math.NaN()
+					}
+				}
+				g, sl := make([]float64, 4), make([]float64, 4)
+				w.At(s, far, mask, g, sl, &domain.Tangent{})
+				require.Equal(t, g0, g, "%s: what stands under a missing cell counts", name)
+			}
+		}
+		require.Greater(t, compared, 200)
+
+		g, slope := make([]float64, 4), make([]float64, 4)
+		w.At(box(), []float64{0, 1, 0, 5}, []float64{1, 1, 1, 1}, g, slope, &domain.Tangent{})
+		require.Zero(t, g[0])
+		require.Equal(t, 1., slope[0])
+		w.At(box(), []float64{0, 1, 0, 5}, []float64{0, 1, 1, 1}, g, slope, &domain.Tangent{})
+		require.Greater(t, g[1], 0.)
+		s := domain.All(2)
+		s.Half = []domain.HalfSpace{{A: []float64{3, 4}, B: 1}}
+		w.At(s, []float64{-1, 1}, []float64{1, 1}, g[:2], slope[:2], &domain.Tangent{})
+		require.Equal(t, []float64{0, 0}, g[:2])
+		require.InDeltaSlice(t, []float64{-0.6, -0.8}, slope[:2], 1e-12)
+		w.At(s, []float64{-1, 1}, []float64{1, 0}, g[:2], slope[:2], &domain.Tangent{})
+		require.Greater(t, g[0], 0.1, "a cut missing cell leaves no boundary")
+		require.Zero(t, slope[0])
+	}
+}
+
+// t_j is orthogonal to every half-space that is cut, has an observed part of e_j,
+// and stays off coordinates with bounds.
+func TestTangent(t *testing.T) {
+	rng := stream.New(4, 1)
+	seen, lost := 0, 0
+	for range 200 {
+		s := domain.All(6)
+		s.Lower[0] = 0
+		s.Half = []domain.HalfSpace{half(6, rng), half(6, rng)}
+		mask := make([]float64, 6)
+		for j := range mask {
+			mask[j] = float64(rng.IntN(2))
+		}
+		var tan domain.Tangent
+		g, slope := make([]float64, 6), make([]float64, 6)
+		domain.Weight{}.At(s, make([]float64, 6), mask, g, slope, &tan)
+		for j, m := range mask {
+			if m == 0 {
+				continue
+			}
+			if tan.Lost[j] {
+				require.Zero(t, g[j])
+				lost++
+				continue
+			}
+			dir := make([]float64, 6)
+			dir[j] = 1
+			for k, h := range s.Half {
+				floats.AddScaled(dir, -h.A[j], tan.V[k])
+			}
+			cut := floats.Sum(mask) < 6
+			for _, h := range s.Half {
+				if cut {
+					require.InDelta(t, 0, floats.Dot(h.A, dir), 1e-8)
+				}
+			}
+			for i, o := range mask {
+				if o != 0 && i != j || i == 0 && o == 0 {
+					require.Zero(t, dir[i])
+				}
+			}
+			if cut && math.Abs(g[j]) > 0 {
+				require.InDelta(t, 1/floats.Dot(dir, dir), g[j], 1e-9)
+				seen++
+			}
+		}
+	}
+	require.Greater(t, seen, 100)
+	require.Greater(t, lost, 10)
+}
+
+func TestSection(t *testing.T) {
+	s := box()
+	s.Half = []domain.HalfSpace{{A: []float64{1, 0, 0, 2}, B: 3}, {A: []float64{0, 1, 0, 0}, B: 2}}
+	var c domain.Section
+	x, mask := []float64{0.5, 1, 0, 0}, []float64{1, 1, 1, 0}
+	s.Section(&c, x, mask)
+	require.Len(t, c.Cuts, 1)
+	single, ok := c.Single()
+	require.True(t, ok)
+	require.Equal(t, domain.HalfSpace{A: []float64{0, 0, 0, 2}, B: 2.5}, single)
+	low, high := c.Interval(x, 3)
+	require.Equal(t, []float64{-inf, 1.25}, []float64{low, high})
+	require.True(t, c.Contains([]float64{9, 9, 9, 1.2}, mask))
+	require.False(t, c.Contains([]float64{9, 9, 9, 1.3}, mask))
+	s.Section(&c, x, []float64{0, 1, 1, 0})
+	_, ok = c.Single() // x1 has a bound of its own
+	require.False(t, ok)
+	s.Section(&c, x, []float64{0, 0, 1, 1})
+	require.Len(t, c.Cuts, 2)
+}
+
+func TestFile(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	s := box()
+	s.Half = []domain.HalfSpace{{A: []float64{1, 0, -2.5, 0}, B: 3}}
+	var text bytes.Buffer
+	require.NoError(t, s.Write(&text, names))
+	require.JSONEq(t, `{"lower":{"a":0,"c":-1},"upper":{"b":3,"c":1},"halfspace":{"a":{"a":1,"c":-2.5},"b":3}}`, text.String())
+	read, err := domain.Parse(text.Bytes(), names)
+	require.NoError(t, err)
+	require.Equal(t, s, read)
+	for text, want := range map[string]string{
+		`{"lower":{"e":0}}`:                                  `there is no column "e"; columns are a, b, c, d`,
+		`{"lower":{"a":1},"upper":{"a":1}}`:                  `column "a": its lower bound 1 must be less than its upper bound 1`,
+		`{"low":{}}`:                                         `it should look like`,
+		`{"halfspace":{"a":{},"b":1}}`:                       `at least one coefficient`,
+		`{"lower":{"a":0},"halfspace":{"a":{"a":1},"b":-1}}`: `leave no room`,
+		`nonsense`: `it should look like`,
+	} {
+		_, err := domain.Parse([]byte(text), names)
+		require.ErrorContains(t, err, want)
+	}
+}

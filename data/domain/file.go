@@ -1,0 +1,133 @@
+package domain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+)
+
+// file is domain.json: bounds and half-spaces by column name, in the table's
+// units. A column that is not named has no bound, or coefficient 0.
+type file struct {
+	Lower map[string]float64 `json:"lower"`
+	Upper map[string]float64 `json:"upper"`
+	Half  *half              `json:"halfspace,omitempty"`
+	Halfs []half             `json:"halfspaces,omitempty"` // more than one
+}
+
+type half struct {
+	A map[string]float64 `json:"a"`
+	B float64            `json:"b"`
+}
+
+// Read reads a domain.json for a table with these columns:
+//
+//	{"lower": {"x1": 0.1}, "upper": {}, "halfspace": {"a": {"x1": 0.3, "x2": -0.2}, "b": 1.4}}
+//
+// the half-space being aᵀx ≤ b; "halfspaces" is a list of such. Errors name the
+// file and the column.
+func Read(path string, names []string) (*Domain, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Parse(text, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Parse is Read for text.
+func Parse(text []byte, names []string) (*Domain, error) {
+	var f file
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&f); err != nil {
+		return nil, fmt.Errorf(`%w; it should look like {"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`, err)
+	}
+	s := All(len(names))
+	if err := fill(s.Lower, f.Lower, names); err != nil {
+		return nil, err
+	}
+	if err := fill(s.Upper, f.Upper, names); err != nil {
+		return nil, err
+	}
+	halfs := f.Halfs
+	if f.Half != nil {
+		halfs = append([]half{*f.Half}, halfs...)
+	}
+	for _, h := range halfs {
+		a := make([]float64, len(names))
+		if err := fill(a, h.A, names); err != nil {
+			return nil, err
+		}
+		s.Half = append(s.Half, HalfSpace{A: a, B: h.B})
+	}
+	return s, s.Check(names)
+}
+
+func fill(dst []float64, by map[string]float64, names []string) error {
+	for name, v := range by {
+		j := slices.Index(names, name)
+		if j < 0 {
+			return fmt.Errorf("there is no column %q; columns are %s", name, strings.Join(names, ", "))
+		}
+		dst[j] = v
+	}
+	return nil
+}
+
+// Write writes what Read reads.
+func (s *Domain) Write(w io.Writer, names []string) error {
+	f := file{Lower: map[string]float64{}, Upper: map[string]float64{}}
+	if s != nil {
+		for j, name := range names {
+			if !math.IsInf(s.Lower[j], 0) {
+				f.Lower[name] = s.Lower[j]
+			}
+			if !math.IsInf(s.Upper[j], 0) {
+				f.Upper[name] = s.Upper[j]
+			}
+		}
+		for _, h := range s.Half {
+			a := map[string]float64{}
+			for j, v := range h.A {
+				if v != 0 {
+					a[names[j]] = v
+				}
+			}
+			f.Halfs = append(f.Halfs, half{a, h.B})
+		}
+		if len(f.Halfs) == 1 {
+			f.Half, f.Halfs = &f.Halfs[0], nil
+		}
+	}
+	return json.NewEncoder(w).Encode(f)
+}
+
+// MarshalJSON writes the numbers by column, null for an infinite bound: for
+// settings in files, where Write has no names.
+func (s *Domain) MarshalJSON() ([]byte, error) {
+	if s == nil {
+		return []byte("null"), nil
+	}
+	finite := func(x []float64) []*float64 {
+		out := make([]*float64, len(x))
+		for j := range x {
+			if !math.IsInf(x[j], 0) {
+				out[j] = &x[j]
+			}
+		}
+		return out
+	}
+	return json.Marshal(struct {
+		Lower, Upper []*float64
+		Half         []HalfSpace
+	}{finite(s.Lower), finite(s.Upper), s.Half})
+}

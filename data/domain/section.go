@@ -1,0 +1,101 @@
+package domain
+
+import "math"
+
+// Section is the range of a row's missing cells given its observed ones: the box
+// Lower, Upper, cut by half-spaces whose observed part has been moved to B. All
+// slices have length d; only missing coordinates mean anything, and each A is zero
+// on the others.
+type Section struct {
+	Lower, Upper []float64
+	Cuts         []HalfSpace
+
+	memory []float64
+}
+
+// Section fills c for a row. Half-spaces that no missing cell has a part in do
+// not appear. It allocates only the first times.
+func (s *Domain) Section(c *Section, x, mask []float64) {
+	d := len(s.Lower)
+	c.Lower, c.Upper, c.Cuts = s.Lower, s.Upper, c.Cuts[:0]
+	if len(c.memory) < d*len(s.Half) {
+		c.memory = make([]float64, d*len(s.Half))
+	}
+	for k, h := range s.Half {
+		cut := HalfSpace{A: c.memory[k*d : k*d+d], B: h.B}
+		any := false
+		for j, a := range h.A {
+			cut.A[j] = 0
+			switch {
+			case mask[j] != 0:
+				cut.B -= a * x[j]
+			case a != 0:
+				cut.A[j], any = a, true
+			}
+		}
+		if any {
+			c.Cuts = append(c.Cuts, cut)
+		}
+	}
+}
+
+// Single is the section's only half-space if there is one and the coordinates it
+// cuts have no other bound. Then an isotropic normal restricted to the section
+// is known in closed form: one component along A is truncated, and the others are
+// as the box says.
+func (c *Section) Single() (h HalfSpace, ok bool) {
+	if len(c.Cuts) != 1 {
+		return h, false
+	}
+	h = c.Cuts[0]
+	for j, a := range h.A {
+		if a != 0 && (!math.IsInf(c.Lower[j], -1) || !math.IsInf(c.Upper[j], 1)) {
+			return h, false
+		}
+	}
+	return h, true
+}
+
+// Contains says whether the missing cells of a completed row are in the section.
+func (c *Section) Contains(x, mask []float64) bool {
+	for j, m := range mask {
+		if m == 0 && !(c.Lower[j] <= x[j] && x[j] <= c.Upper[j]) {
+			return false
+		}
+	}
+	for _, h := range c.Cuts {
+		sum := 0.0
+		for j, a := range h.A {
+			if a != 0 { // an observed coordinate has none
+				sum += a * x[j]
+			}
+		}
+		if sum > h.B {
+			return false
+		}
+	}
+	return true
+}
+
+// Interval is where coordinate j may go while the others stay.
+func (c *Section) Interval(x []float64, j int) (lower, upper float64) {
+	lower, upper = c.Lower[j], c.Upper[j]
+	for _, h := range c.Cuts {
+		a := h.A[j]
+		if a == 0 {
+			continue
+		}
+		rest := h.B
+		for i, v := range h.A {
+			if v != 0 && i != j {
+				rest -= v * x[i]
+			}
+		}
+		if a > 0 {
+			upper = min(upper, rest/a)
+		} else {
+			lower = max(lower, rest/a)
+		}
+	}
+	return lower, upper
+}

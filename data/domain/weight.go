@@ -1,0 +1,234 @@
+package domain
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Weight chooses the weight function g_Λ of truncated score matching
+// (maths.md, "Truncated support"). It must vanish on the boundary of the projection
+// X_Λ of the domain onto the observed coordinates, not on that of the domain:
+// the bounds of missing cells have no part in it, and a half-space that cuts an
+// unbounded missing coordinate has no boundary there at all.
+//
+// The zero value is the default, one g_j per coordinate. With δ_j the distance of
+// x_j to its own bounds and δ_h that of x_Λ to a half-space of observed coordinates,
+//
+//	g_j = min(cap, δ_j) · Π_{h: a_hj ≠ 0} min(1, δ_h/cap) · 1/‖t_j‖²
+//
+// Only the normal component has to vanish on a boundary, so a coordinate keeps
+// its full weight near the bounds of others; with Scalar all share
+// g = min(cap, the least distance) · min(1, 4/Σ_h ‖a_h‖²‖v_h‖²), the paper's form.
+//
+// The last factor is constant for a pattern and tames the tangential score
+// s_j − a_j vᵀs (see Tangent), whose variance grows as ‖t_j‖² = 1 + a_j²‖v‖².
+// On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow"
+// with power 1.
+type Weight struct {
+	Scalar bool    `json:"scalar"` // one g for all coordinates of a row
+	Cap    float64 `json:"cap"`    // where g stops growing, in the units of x; 0 means 1
+	// NoTangent leaves the tangential correction out, as the paper does.
+	NoTangent bool `json:"no_tangent"`
+}
+
+// Tangent holds, for each half-space h of a domain, the vector v_h on a row's
+// missing coordinates with a_kᵀv_h = 1 for k = h and 0 for the other half-spaces
+// cut, zero if h is not cut. t_j = e_j − Σ_h a_hj v_h is then tangent to all of
+// them: moving along it, x_Λ changes by e_j and the range of the missing cells
+// stays. Among all choices v has the least length. Coordinates that the box
+// bounds cannot take part.
+type Tangent struct {
+	V    [][]float64 // (half-spaces, d)
+	Lost []bool      // (d): observed coordinates for which no such t_j exists
+
+	gram [][]float64 // v_kᵀv_l
+}
+
+// At fills g and its derivatives ∂_j g_j (d) for a row, zero where missing, and
+// the tangent, whose memory it uses again. Lost coordinates have g = 0: they are
+// left out of the objective.
+func (w Weight) At(s *Domain, x, mask, g, slope []float64, t *Tangent) {
+	cap := w.Cap
+	if cap == 0 {
+		cap = 1
+	}
+	s.tangent(mask, t, w.NoTangent)
+	if w.Scalar {
+		w.scalar(s, x, mask, g, slope, t, cap)
+		return
+	}
+	for j, m := range mask {
+		g[j], slope[j] = 0, 0
+		if m == 0 || t.Lost[j] {
+			continue
+		}
+		g[j] = cap
+		if low := x[j] - s.Lower[j]; low < g[j] {
+			g[j], slope[j] = low, 1
+		}
+		if high := s.Upper[j] - x[j]; high < g[j] {
+			g[j], slope[j] = high, -1
+		}
+	}
+	for _, h := range s.Half {
+		distance, size, ok := s.distance(h, x, mask, w.NoTangent)
+		if !ok {
+			continue
+		}
+		for j, a := range h.A {
+			if a == 0 || mask[j] == 0 {
+				continue
+			}
+			f, df := distance/cap, -a/(size*cap)
+			if f >= 1 {
+				f, df = 1, 0
+			}
+			g[j], slope[j] = g[j]*f, slope[j]*f+g[j]*df
+		}
+	}
+	for j := range g {
+		c := 1 / t.square(s, j)
+		g[j] *= c
+		slope[j] *= c
+	}
+}
+
+func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap float64) {
+	least := cap
+	clear(slope)
+	nearest := func(distance float64, f func()) {
+		if distance < least {
+			least = distance
+			clear(slope)
+			f()
+		}
+	}
+	for j, m := range mask {
+		if m != 0 {
+			nearest(x[j]-s.Lower[j], func() { slope[j] = 1 })
+			nearest(s.Upper[j]-x[j], func() { slope[j] = -1 })
+		}
+	}
+	stretch := 0.0
+	for k, h := range s.Half {
+		if distance, size, ok := s.distance(h, x, mask, w.NoTangent); ok {
+			nearest(distance, func() {
+				for j, a := range h.A {
+					slope[j] = -a / size
+				}
+			})
+		}
+		stretch += floats.Dot(h.A, h.A) * t.gram[k][k]
+	}
+	c := 1.0
+	if stretch > 4 {
+		c = 4 / stretch
+	}
+	for j, m := range mask {
+		if m == 0 || t.Lost[j] {
+			g[j], slope[j] = 0, 0
+		} else {
+			g[j], slope[j] = c*least, c*slope[j]
+		}
+	}
+}
+
+// distance of x_Λ to a half-space that has a boundary in the projection, and the
+// length of its normal there: one of observed coordinates or, without the
+// tangential correction, one whose missing coordinates the box bounds.
+func (s *Domain) distance(h HalfSpace, x, mask []float64, noTangent bool) (distance, size float64, ok bool) {
+	low, _, cut := s.reach(h, x, mask)
+	if cut && (!noTangent || math.IsInf(low, -1)) {
+		return 0, 0, false
+	}
+	for j, a := range h.A {
+		if mask[j] != 0 {
+			size += a * a
+		}
+	}
+	size = math.Sqrt(size)
+	return max(0, h.B-low) / size, size, size > 0
+}
+
+// square is ‖t_j‖² of an observed coordinate.
+func (t *Tangent) square(s *Domain, j int) float64 {
+	sum := 1.0
+	for k, h := range s.Half {
+		for l, o := range s.Half {
+			sum += h.A[j] * o.A[j] * t.gram[k][l]
+		}
+	}
+	return sum
+}
+
+// tangent fills t for a pattern.
+func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
+	d := len(s.Lower)
+	if len(t.Lost) != d || len(t.V) != len(s.Half) {
+		t.Lost = make([]bool, d)
+		t.V, t.gram = nil, nil
+		for range s.Half {
+			t.V, t.gram = append(t.V, make([]float64, d)), append(t.gram, make([]float64, len(s.Half)))
+		}
+	}
+	clear(t.Lost)
+	for k := range t.V {
+		clear(t.V[k])
+		clear(t.gram[k])
+	}
+	if none || len(s.Half) == 0 {
+		return
+	}
+	var cut []int // half-spaces that a missing coordinate has a part in
+	for k, h := range s.Half {
+		for j, a := range h.A {
+			if a != 0 && mask[j] == 0 {
+				cut = append(cut, k)
+				break
+			}
+		}
+	}
+	free := func(k, j int) float64 { // a_kj where the coordinate can move freely
+		if mask[j] != 0 || s.bounded(j) {
+			return 0
+		}
+		return s.Half[k].A[j]
+	}
+	m := len(cut)
+	if m == 0 {
+		return
+	}
+	gram := mat.NewSymDense(m, nil)
+	for a, k := range cut {
+		for b := a; b < m; b++ {
+			sum := 0.0
+			for j := range d {
+				sum += free(k, j) * free(cut[b], j)
+			}
+			gram.SetSym(a, b, sum)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(gram) || chol.Cond() > 1e12 {
+		for _, k := range cut {
+			for j, a := range s.Half[k].A {
+				t.Lost[j] = t.Lost[j] || a != 0 && mask[j] != 0
+			}
+		}
+		return
+	}
+	var inverse mat.SymDense
+	if err := chol.InverseTo(&inverse); err != nil {
+		panic(err) // the condition number has been looked at
+	}
+	for a, k := range cut {
+		for b, l := range cut {
+			for j := range d {
+				t.V[k][j] += inverse.At(a, b) * free(l, j)
+			}
+			t.gram[k][l] = inverse.At(a, b) // VVᵀ = G⁻¹GG⁻¹
+		}
+	}
+}
