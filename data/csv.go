@@ -109,7 +109,7 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 		names[k] = s.header[j]
 	}
 	t := blank(names, len(kept.rows))
-	t.Dropped = len(s.rows) - len(kept.rows)
+	t.Dropped, t.Lines = len(s.rows)-len(kept.rows), kept.lines
 	for k, j := range columns {
 		column, i, problem := kept.parse(j, o)
 		if problem != nil {

@@ -3,7 +3,6 @@ package data
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 )
 
 // HideMCAR hides each observed cell with probability p, independently of
@@ -16,8 +15,7 @@ func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
 	if !(0 <= p && p < 1) {
 		return nil, fmt.Errorf("the probability to hide a cell is %g, it must be at least 0 and less than 1", p)
 	}
-	hidden := blank(slices.Clone(t.Names), t.N)
-	hidden.Dropped = t.Dropped
+	hidden := t.emptied(t.Names)
 	for k, seen := range t.Observed {
 		if seen && rng.Float64() >= p {
 			hidden.set(k/t.D, k%t.D, t.Values[k])

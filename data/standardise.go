@@ -2,7 +2,6 @@ package data
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -64,8 +63,7 @@ func (s Scale) Location(mu []float64) []float64 {
 
 // mapped is a copy with f(column, value) in place of each observed value.
 func (t *Table) mapped(f func(j int, x float64) float64) *Table {
-	m := blank(slices.Clone(t.Names), t.N)
-	m.Dropped = t.Dropped
+	m := t.emptied(t.Names)
 	for k, seen := range t.Observed {
 		if seen {
 			m.set(k/t.D, k%t.D, f(k%t.D, t.Values[k]))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"missingscore/data/domain"
 )
 
 // Largest and smallest sizes with which squares stay inside float64.
@@ -21,6 +23,7 @@ type Table struct {
 	Values   []float64 // (N, D) row-major; what stands under a missing cell is a placeholder nothing may read
 	Observed []bool    // (N, D)
 	Dropped  int       // rows without any value, left out by the reader
+	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
 }
 
 // ColumnError says why a column cannot be used.
@@ -81,8 +84,7 @@ func (t *Table) Select(names []string) (*Table, error) {
 	if err := checkNames(names); err != nil {
 		return nil, err
 	}
-	s := blank(slices.Clone(names), t.N)
-	s.Dropped = t.Dropped
+	s := t.emptied(names)
 	for i := range t.N {
 		for k, j := range columns {
 			if from := i*t.D + j; t.Observed[from] {
@@ -97,6 +99,52 @@ func (t *Table) Select(names []string) (*Table, error) {
 func blank(names []string, n int) *Table {
 	d := len(names)
 	return &Table{Names: names, N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
+}
+
+// emptied is a blank table of the same rows.
+func (t *Table) emptied(names []string) *Table {
+	e := blank(slices.Clone(names), t.N)
+	e.Dropped, e.Lines = t.Dropped, t.Lines
+	return e
+}
+
+// Inside says by a *RowError which row cannot be completed inside a domain.
+func (t *Table) Inside(s *domain.Domain) error {
+	b := NewBatch(1, t.D)
+	for i := range t.N {
+		b.Fill(t, []int{i}, 1)
+		cell, why := s.Outside(t.Names, b.X, b.Mask)
+		if why == nil {
+			continue
+		}
+		e := &RowError{Row: i, Why: why}
+		if t.Lines != nil {
+			e.Line = t.Lines[i]
+		}
+		if cell >= 0 {
+			e.Column, e.Cell = t.Names[cell], format(b.X[cell])
+		}
+		return e
+	}
+	return nil
+}
+
+// RowError says which row cannot be used, and why.
+type RowError struct {
+	Row, Line    int    // the row from 0; its line in the file, 0 if there is none
+	Column, Cell string // the cell at fault; empty if it is the row
+	Why          error
+}
+
+func (e *RowError) Error() string {
+	where := fmt.Sprintf("row %d", e.Row+1)
+	if e.Line > 0 {
+		where = fmt.Sprintf("line %d", e.Line)
+	}
+	if e.Column == "" {
+		return fmt.Sprintf("%s: the row lies outside the domain: %v", where, e.Why)
+	}
+	return fmt.Sprintf("%s: column %q: %s %v", where, e.Column, e.Cell, e.Why)
 }
 
 // set makes cell (i, j) observed.

@@ -17,15 +17,19 @@ const (
 	// FreeSymmetric is P_jk = P_kj = θ_jk, one parameter per pair, so the
 	// gradient of a pair is G_jk + G_kj. For the L1 path.
 	FreeSymmetric
+	// Natural is FreeSymmetric with η = Pμ in place of μ: the score η − Px is linear
+	// in both, so one step size serves them. For the L1 path on truncated data,
+	// where μ is not the mean of what is observed.
+	Natural
 )
 
 // Gaussian is log q(x) = −½(x−μ)ᵀP(x−μ), hence s = −P(x−μ) and D = −diag P
-// (maths.md, "Models"). It starts at μ = 0, P = I.
+// (maths.md, "Models"); Natural has log q(x) = −½xᵀPx + ηᵀx. It starts at μ = 0, P = I.
 type Gaussian struct {
 	d    int
 	kind Parameterisation
 
-	// Location is μ (1, d).
+	// Location is μ, for Natural η: (1, d).
 	Location *Param
 	// Packed holds θ_jk for j ≤ k, row by row: (1, d(d+1)/2). See PackedIndex.
 	Packed *Param
@@ -34,7 +38,10 @@ type Gaussian struct {
 // NewGaussian is the standard normal on R^d.
 func NewGaussian(d int, kind Parameterisation) *Gaussian {
 	g := &Gaussian{d: d, kind: kind, Location: NewParam("mean", 1, d), Packed: NewParam("precision", 1, d*(d+1)/2)}
-	if kind == FreeSymmetric {
+	if kind == Natural {
+		g.Location.Name = "linear"
+	}
+	if kind != CholeskyFactor {
 		for j := range d {
 			g.Packed.Value[PackedIndex(d, j, j)] = 1
 		}
@@ -52,13 +59,20 @@ func (g *Gaussian) Params() []*Param { return []*Param{g.Location, g.Packed} }
 func (g *Gaussian) Terms(b *Builder, x Node) Terms {
 	n, _ := shape(x)
 	p := g.PrecisionNode(b)
-	r := b.Sub(x, b.Rows(b.Param(g.Location), n))
-	s := b.Scale(-1, b.MatMul(false, false, r, p))
-	return Terms{
-		LogDensity: b.Scale(0.5, b.RowDot(r, s)),
-		Score:      s,
-		Diagonal:   b.Rows(b.Scale(-1, b.diagonal(p)), n),
+	location := b.Rows(b.Param(g.Location), n)
+	t := Terms{
+		Diagonal:       b.Rows(b.Scale(-1, b.diagonal(p)), n),
+		HessianProduct: func(v Node) Node { return b.Scale(-1, b.MatMul(false, false, v, p)) },
 	}
+	if g.kind == Natural {
+		t.Score = b.Sub(location, b.MatMul(false, false, x, p))
+		t.LogDensity = b.Scale(0.5, b.RowDot(x, b.Add(t.Score, location)))
+		return t
+	}
+	r := b.Sub(x, location)
+	t.Score = b.Scale(-1, b.MatMul(false, false, r, p))
+	t.LogDensity = b.Scale(0.5, b.RowDot(r, t.Score))
+	return t
 }
 
 // PrecisionNode is P (d, d) as a node.
@@ -70,16 +84,42 @@ func (g *Gaussian) PrecisionNode(b *Builder) Node {
 	return b.symmetric(b.Param(g.Packed), g.d)
 }
 
-// Mean is μ, a copy.
-func (g *Gaussian) Mean() []float64 { return append([]float64(nil), g.Location.Value...) }
+// Parameterisation says how the parameters stand for μ and P.
+func (g *Gaussian) Parameterisation() Parameterisation { return g.kind }
 
-// SetMean sets μ.
-func (g *Gaussian) SetMean(mu []float64) { copy(g.Location.Value, mu) }
+// Mean is μ, a copy. For Natural it solves Pμ = η and is NaN where P is singular.
+func (g *Gaussian) Mean() []float64 {
+	mu := append([]float64(nil), g.Location.Value...)
+	if g.kind != Natural {
+		return mu
+	}
+	var v mat.VecDense
+	if err := v.SolveVec(g.Precision(), mat.NewVecDense(g.d, mu)); err != nil && !isCondition(err) {
+		for j := range mu {
+			mu[j] = math.NaN()
+		}
+		return mu
+	}
+	return v.RawVector().Data
+}
+
+func isCondition(err error) bool {
+	c, ok := err.(mat.Condition)
+	return ok && !math.IsInf(float64(c), 1)
+}
+
+// SetMean sets μ; for Natural set the precision first.
+func (g *Gaussian) SetMean(mu []float64) {
+	copy(g.Location.Value, mu)
+	if g.kind == Natural {
+		mat.NewVecDense(g.d, g.Location.Value).MulVec(g.Precision(), mat.NewVecDense(g.d, append([]float64(nil), mu...)))
+	}
+}
 
 // Precision is P, a copy.
 func (g *Gaussian) Precision() *mat.SymDense {
 	p := mat.NewSymDense(g.d, nil)
-	if g.kind == FreeSymmetric {
+	if g.kind != CholeskyFactor {
 		for j := range g.d {
 			for k := j; k < g.d; k++ {
 				p.SetSym(j, k, g.Packed.Value[PackedIndex(g.d, j, k)])
@@ -96,28 +136,35 @@ func (g *Gaussian) Precision() *mat.SymDense {
 // SetPrecision sets P. It fails if P has another size or, for CholeskyFactor,
 // if it is not positive definite.
 func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
+	if g.kind == CholeskyFactor {
+		return setFactor(g.Packed.Value, p, g.d, "the precision")
+	}
 	if n := p.SymmetricDim(); n != g.d {
 		return fmt.Errorf("a precision of size %d does not fit a model of %d columns", n, g.d)
 	}
-	var l mat.TriDense
-	if g.kind == CholeskyFactor {
-		var c mat.Cholesky
-		if !c.Factorize(p) {
-			return fmt.Errorf("the precision is not positive definite")
-		}
-		c.LTo(&l)
-	}
 	for j := range g.d {
 		for k := j; k < g.d; k++ {
-			i := PackedIndex(g.d, j, k)
-			switch {
-			case g.kind == FreeSymmetric:
-				g.Packed.Value[i] = p.At(j, k)
-			case j == k:
-				g.Packed.Value[i] = math.Log(l.At(j, j))
-			default:
-				g.Packed.Value[i] = l.At(k, j)
-			}
+			g.Packed.Value[PackedIndex(g.d, j, k)] = p.At(j, k)
+		}
+	}
+	return nil
+}
+
+// setFactor packs the Cholesky factor of p, called what in errors.
+func setFactor(packed []float64, p mat.Symmetric, d int, what string) error {
+	if n := p.SymmetricDim(); n != d {
+		return fmt.Errorf("%s: a matrix of size %d does not fit a model of %d columns", what, n, d)
+	}
+	var c mat.Cholesky
+	if !c.Factorize(p) {
+		return fmt.Errorf("%s: the matrix is not positive definite", what)
+	}
+	var l mat.TriDense
+	c.LTo(&l)
+	for j := range d {
+		packed[PackedIndex(d, j, j)] = math.Log(l.At(j, j))
+		for k := j + 1; k < d; k++ {
+			packed[PackedIndex(d, j, k)] = l.At(k, j)
 		}
 	}
 	return nil

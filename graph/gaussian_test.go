@@ -23,7 +23,7 @@ func TestModels(t *testing.T) {
 		})
 	}
 	_, err := graph.NewModel("gausian", 2)
-	require.EqualError(t, err, `there is no model "gausian"; models are gaussian, gaussian-network`)
+	require.EqualError(t, err, `there is no model "gausian"; models are gaussian, gaussian-natural, gaussian-network, quartic`)
 }
 
 // randomPrecision is AAᵀ/d + I/2.
@@ -50,7 +50,7 @@ func TestGaussianAgainstDistmv(t *testing.T) {
 	mu := []float64{0.3, -1, 2, 0.1}
 	normal, ok := distmv.NewNormalPrecision(mu, p, nil)
 	require.True(t, ok)
-	for name, kind := range map[string]graph.Parameterisation{"cholesky": graph.CholeskyFactor, "symmetric": graph.FreeSymmetric} {
+	for name, kind := range map[string]graph.Parameterisation{"cholesky": graph.CholeskyFactor, "symmetric": graph.FreeSymmetric, "natural": graph.Natural} {
 		t.Run(name, func(t *testing.T) {
 			m := graph.NewGaussian(d, kind)
 			require.NoError(t, m.SetPrecision(p))

@@ -24,12 +24,17 @@ type Terms struct {
 	LogDensity Node // (B, 1): log q_θ(x), up to a constant
 	Score      Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
 	Diagonal   Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
+	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row and v
+	// (B, d) a constant direction for each.
+	HessianProduct func(v Node) Node
 }
 
 // Models makes a model of d columns by name.
 var Models = map[string]func(d int) Model{
 	"gaussian":         func(d int) Model { return NewGaussian(d, CholeskyFactor) },
 	"gaussian-network": func(d int) Model { return NewGaussian(d, FreeSymmetric) },
+	"gaussian-natural": func(d int) Model { return NewGaussian(d, Natural) },
+	"quartic":          func(d int) Model { return NewQuartic(d) },
 }
 
 // NewModel looks a model up in Models.

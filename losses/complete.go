@@ -13,8 +13,8 @@ import "missingscore/graph"
 //     imputation): weights at the current θ, detached, neither covariance term nor E[s]².
 type Complete struct {
 	Weighting Weighting
-	// AllCoordinates sums over every j, also the imputed ones: the literal
-	// full-data EM (em-full), several times worse in trials.
+	// AllCoordinates sums over every j, also the imputed ones, with g at the
+	// completed row: the literal full-data EM (em-full), several times worse in trials.
 	AllCoordinates bool
 }
 
@@ -22,11 +22,12 @@ type Complete struct {
 func (l Complete) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
 	t := m.Terms(b, rows.X)
 	w := b.Detach(l.Weighting.weights(b, rows, t))
+	of := rows
 	if l.AllCoordinates {
-		rows.Mask = b.Map(one, rows.Mask)
+		of = Rows{R: 1, X: rows.X, Mask: b.Map(one, rows.X)} // each completed row is a table row
 	}
-	p := o.Parts(b, rows, t)
-	row := b.Add(p.Linear, b.GroupDot(p.Quadratic, b.Square(p.Score), rows.R))
+	p := o.Parts(b, of, t)
+	row := b.Add(p.Linear, b.GroupDot(p.Quadratic, b.Square(p.Score), of.R))
 	loss := b.Sum(b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Prod(w, row)))
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }

@@ -2,7 +2,11 @@ package losses
 
 import (
 	"fmt"
+	"math"
 
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/nets"
 )
@@ -13,7 +17,7 @@ type ImputerLoss int
 
 const (
 	// KL is E[log q'_φ(x') − log q_θ(x_obs, x')]. By reparametrisation its
-	// φ-gradient is that of −Σ_{j∉Λ} log σ_j + sg(s_θ(x))_j x'_j.
+	// φ-gradient is that of log q'_φ(x') − Σ_{j∉Λ} sg(s_θ(x))_j x'_j.
 	KL ImputerLoss = iota
 	// Fisher is E Σ_{j∉Λ} (ε_j/σ_j + s_θ(x)_j)²; its φ-gradient passes through s_θ.
 	Fisher
@@ -34,42 +38,142 @@ func ParseImputerLoss(s string) (ImputerLoss, error) {
 	return 0, fmt.Errorf("there is no imputer loss %q; they are kl, fisher", s)
 }
 
-// Inputs of an imputer program beside InputX (zero-filled rows), InputMask and InputWeight.
-const InputNoise = "noise" // ε (b, d), standard normal
+// Inputs of an imputer program beside InputX (zero-filled rows), InputMask and
+// InputWeight. Those of the domain are filled by BindImputer.
+const (
+	InputNoise = "noise" // ε (b, d), standard normal
 
-// NewImputer builds the program of one imputer step on b rows: one draw
-// x' = μ_φ(x⁰) + σ_φ ε a row, the loss per row weighted by InputWeight, and its
-// gradient for φ. The reported value of KL is E[log q' − log q_θ], up to the
-// model's constant.
-func NewImputer(k ImputerLoss, imp *nets.Imputer, m graph.Model, rows int) (*graph.Program, error) {
+	inputLower    = "lower bound"       // (1, d)
+	inputUpper    = "upper bound"       // (1, d)
+	inputCut      = "cut"               // (b, d): a_mis of the half-space that cuts the row, or 0
+	inputCutBound = "cut bound"         // (b, 1): b − a_obsᵀx_obs
+	inputIsCut    = "whether it is cut" // (b, 1)
+)
+
+// NewImputer builds the program of one imputer step on b rows: one draw a row,
+// the loss per row weighted by InputWeight, and its gradient for φ. On all of R^d
+// (s nil) the draw is x' = μ_φ(x⁰) + σ_φ ε. The reported value of KL is
+// E[log q' − log q_θ], up to the model's constant.
+//
+// On a domain q'_φ is that normal restricted to the row's section: per coordinate
+// for a box, along σ∘a for a half-space, by x' = μ + σ T(ε) with the increasing map
+// T of graph.Transport. Its log density −½‖T‖² − Σ log σ − log(mass) depends on φ through T
+// and through the mass inside, and both losses are exact. A half-space over bounded
+// columns, or a second one, is left out here: the imputer learns the conditional on
+// the box, and its draws are restricted to the rest later, which is right
+// whenever it has learned it.
+func NewImputer(k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domain, rows int) (*graph.Program, error) {
 	return graph.Build(func(b *graph.Builder) {
 		d := m.Dim()
 		x0, mask := b.Input(InputX, rows, d), b.Input(InputMask, rows, d)
-		noise := b.Input(InputNoise, rows, d)
+		z := b.Input(InputNoise, rows, d) // standardised draws
 		weight := b.Input(InputWeight, rows, 1)
 		missing := b.Map(graph.Complement, mask)
-
-		logSD := imp.LogDeviation(b)
+		mean, logSD := imp.Mean(b, x0, mask), imp.LogDeviation(b)
 		sd := b.Rows(b.Map(graph.Exp, logSD), rows)
-		draw := b.Add(imp.Mean(b, x0, mask), b.Prod(sd, noise))
+
+		var mass graph.Node // log of what the section leaves of the normal (b, 1), nil for all
+		if s.Bounded() {
+			z, mass = restrict(b, s, missing, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
+		}
+		draw := b.Add(mean, b.Prod(sd, z))
 		x := b.Add(x0, b.Prod(missing, draw))
 		t := m.Terms(b, x)
 
-		var surrogate, reported graph.Node // per cell (b, d), per row (b, 1)
+		var surrogate, reported graph.Node // per row (b, 1)
 		switch k {
 		case KL:
-			cell := b.Add(b.Rows(logSD, rows), b.Prod(b.Detach(t.Score), draw))
-			surrogate = b.Scale(-1, b.RowSum(b.Prod(missing, cell)))
-			entropy := b.Add(b.Rows(logSD, rows), b.Scale(0.5, b.Square(noise)))
-			reported = b.Sub(b.Scale(-1, b.RowSum(b.Prod(missing, entropy))), t.LogDensity)
-		case Fisher:
-			gap := b.Add(b.Prod(noise, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)), t.Score)
+			logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.Add(b.Rows(logSD, rows), b.Scale(0.5, b.Square(z))))))
+			if mass != nil {
+				logQ = b.Sub(logQ, mass)
+			}
+			surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(t.Score), draw))))
+			reported = b.Sub(logQ, t.LogDensity)
+		case Fisher: // restricting a density does not change its score
+			gap := b.Add(b.Prod(z, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)), t.Score)
 			surrogate = b.RowSum(b.Prod(missing, b.Square(gap)))
 			reported = surrogate
 		}
 		b.Minimise(b.Sum(b.Prod(weight, surrogate)), imp.Params()...)
 		b.Output(OutputReported, b.Sum(b.Prod(weight, reported)))
 	})
+}
+
+// restrict takes standard normals z to T(z) and gives the log mass inside.
+func restrict(b *graph.Builder, s *domain.Domain, missing, z, mean, sd, inverse graph.Node) (restricted, mass graph.Node) {
+	rows, d := graph.Shape(z)
+	restricted = z
+	if s.Box() {
+		lower := b.Prod(b.Sub(b.Rows(b.Input(inputLower, 1, d), rows), mean), inverse)
+		upper := b.Prod(b.Sub(b.Rows(b.Input(inputUpper, 1, d), rows), mean), inverse)
+		restricted = b.Transport(z, lower, upper)
+		mass = b.RowSum(b.Prod(missing, b.LogMass(lower, upper)))
+	}
+	if len(s.Half) == 0 {
+		return restricted, mass
+	}
+	// Along u = σ∘a/‖σ∘a‖ the standardised draw stays under β = (b − aᵀμ)/‖σ∘a‖.
+	a := b.Input(inputCut, rows, d)
+	scaled := b.Prod(a, sd)
+	size := b.Map(inverseRoot, b.RowDot(scaled, scaled))
+	u := b.Prod(scaled, b.Columns(size, d))
+	beta := b.Prod(b.Sub(b.Input(inputCutBound, rows, 1), b.RowDot(a, mean)), size)
+	alpha := b.Map(unbounded, beta)
+	along := b.RowDot(u, restricted)
+	shift := b.Sub(b.Transport(along, alpha, beta), along)
+	restricted = b.Add(restricted, b.Prod(u, b.Columns(shift, d)))
+	cut := b.Prod(b.Input(inputIsCut, rows, 1), b.LogMass(alpha, beta))
+	if mass == nil {
+		return restricted, cut
+	}
+	return restricted, b.Add(mass, cut)
+}
+
+// inverseRoot is x^(−1/2), 0 at 0: a row that is not cut has no direction.
+var inverseRoot = &graph.Function{Name: "inverse root", F: func(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return 1 / math.Sqrt(x)
+}, Derivative: &graph.Function{Name: "inverse root'", F: func(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return -0.5 / (x * math.Sqrt(x))
+}}}
+
+var unbounded = &graph.Function{Name: "unbounded", F: func(float64) float64 { return -truncnorm.Unbounded }}
+
+// BindImputer fills the inputs of an imputer program for a batch, but the noise.
+func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {
+	copy(p.Input(InputX), batch.X)
+	copy(p.Input(InputMask), batch.Mask)
+	copy(p.Input(InputWeight), batch.Weight)
+	if !s.Bounded() {
+		return
+	}
+	if s.Box() {
+		lower, upper := p.Input(inputLower), p.Input(inputUpper)
+		for j := range lower {
+			lower[j], upper[j] = max(s.Lower[j], -truncnorm.Unbounded), min(s.Upper[j], truncnorm.Unbounded)
+		}
+	}
+	if len(s.Half) == 0 {
+		return
+	}
+	a, bound, is := p.Input(inputCut), p.Input(inputCutBound), p.Input(inputIsCut)
+	clear(a)
+	clear(bound)
+	clear(is)
+	var c domain.Section
+	for i := range batch.Rows {
+		from, to := i*batch.D, (i+1)*batch.D
+		s.Section(&c, batch.X[from:to], batch.Mask[from:to])
+		if h, ok := c.Single(); ok {
+			copy(a[from:to], h.A)
+			bound[i], is[i] = h.B, 1
+		}
+	}
 }
 
 // Names of the outputs of NewForward.

@@ -505,7 +505,7 @@ func TestImputerLosses(t *testing.T) {
 			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
 				p := newProblem(n, 0.5, graph.CholeskyFactor, 17)
 				imp := nets.NewImputer(d, o, stream.New(18, 18))
-				prog, err := losses.NewImputer(kind, imp, p.model, n)
+				prog, err := losses.NewImputer(kind, imp, p.model, nil, n)
 				require.NoError(t, err)
 				p.bind(prog, 1)
 				rng := stream.New(19, 19)

@@ -34,6 +34,9 @@ func (GaussianMarginal) Add(b *graph.Builder, m graph.Model, o Objective, rows R
 	if o != (Classical{}) || rows.R != 1 {
 		b.Fail(errors.New("the closed form is for the classical objective and needs no imputations (r = 1)"))
 	}
+	if g.Parameterisation() == graph.Natural {
+		b.Fail(errors.New("the closed form needs the mean among the model's parameters"))
+	}
 	k := newMarginalKernel(g.Dim())
 	p := g.PrecisionNode(b)
 	loss := b.Apply(graph.Op{Name: "gaussian marginal",

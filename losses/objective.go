@@ -18,7 +18,10 @@ type Parts struct {
 
 // Objective gives the parts for a model's terms at the completed rows.
 type Objective interface {
+	// Parts adds the parts, and the inputs that the objective has of its own.
 	Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts
+	// Bind fills those inputs for rows x with masks (both as Rows.Mask: (b, d)).
+	Bind(p *graph.Program, x, mask []float64)
 }
 
 // Classical is Hyvärinen's objective on the observed coordinates Λ
@@ -37,3 +40,6 @@ func (Classical) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 		Quadratic: b.Scale(-1, rows.Mask),
 	}
 }
+
+// Bind implements Objective.
+func (Classical) Bind(*graph.Program, []float64, []float64) {}

@@ -7,6 +7,9 @@
 package losses
 
 import (
+	"slices"
+
+	"missingscore/data"
 	"missingscore/graph"
 )
 
@@ -61,4 +64,17 @@ func New(l Loss, m graph.Model, o Objective, b, r int) (*graph.Program, error) {
 			g.Output(OutputWeights, res.Weights)
 		}
 	})
+}
+
+// Bind fills the inputs of a program made by New, but the completed rows and
+// their log density, which are there already.
+func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch) {
+	copy(p.Input(InputMask), batch.Mask)
+	copy(p.Input(InputWeight), batch.Weight)
+	if c, ok := l.(Complete); ok && c.AllCoordinates {
+		x := p.Input(InputX)
+		o.Bind(p, x, slices.Repeat([]float64{1}, len(x)))
+		return
+	}
+	o.Bind(p, batch.X, batch.Mask)
 }

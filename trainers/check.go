@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/internal/stream"
@@ -21,12 +22,13 @@ type CheckResult struct {
 	OK        bool    `json:"ok"`
 }
 
-// Check compares every gradient that a fit of m would use on the first rows of
-// t with central differences: the model's score and diagonal, the pseudo-loss
-// under self-normalised weights (also with the direct Marg-IW loss), the closed
-// form if m is Gaussian, and both imputer losses. Parameters are moved away
-// from their start first; gaps are filled with N(0, 1) draws that stay fixed.
-func Check(t *data.Table, m graph.Model, rows int, seed uint64) ([]CheckResult, error) {
+// Check compares every gradient that a fit of m on a domain (nil for all of R^d)
+// would use on the first rows of t with central differences: the model's score,
+// diagonal and Hessian products, the pseudo-loss under self-normalised weights
+// (also with the direct Marg-IW loss), the closed form if m is Gaussian and the
+// domain has no boundary, and both imputer losses. Parameters are moved away from
+// their start first; gaps are filled with N(0, 1) draws that stay fixed.
+func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64) ([]CheckResult, error) {
 	const r, tolerance = 3, 1e-5
 	rows = min(rows, t.N)
 	if rows < 1 {
@@ -45,9 +47,17 @@ func Check(t *data.Table, m graph.Model, rows int, seed uint64) ([]CheckResult, 
 	}
 	batch.Fill(t, index, 1/float64(rows))
 	x, log := make([]float64, rows*r*t.D), make([]float64, rows*r)
-	if err := (proposal{r, 1}).Complete(batch, x, log, stream.New(seed, stream.Impute)); err != nil {
+	if err := inside(t, s); err != nil {
 		return nil, err
 	}
+	source, err := newProposal(Setting{Model: m, Draws: r, ProposalSD: 1, Domain: s})
+	if err != nil {
+		return nil, err
+	}
+	if err := source.Complete(batch, x, log, stream.New(seed, stream.Impute)); err != nil {
+		return nil, err
+	}
+	objective := losses.ObjectiveFor(s, domain.Weight{})
 
 	var out []CheckResult
 	add := func(name string, d gradcheck.Difference) {
@@ -59,9 +69,18 @@ func Check(t *data.Table, m graph.Model, rows int, seed uint64) ([]CheckResult, 
 	}
 	add("score of the model", score)
 	add("diagonal of the model", diagonal)
+	along := make([]float64, len(x))
+	for i := range along {
+		along[i] = rng.NormFloat64()
+	}
+	product, err := gradcheck.HessianProduct(m, x, along, gradcheck.Step)
+	if err != nil {
+		return nil, err
+	}
+	add("Hessian products of the model", product)
 
 	program := func(l losses.Loss, r int) (*graph.Program, error) {
-		p, err := losses.New(l, m, losses.Classical{}, rows, r)
+		p, err := losses.New(l, m, objective, rows, r)
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +90,7 @@ func Check(t *data.Table, m graph.Model, rows int, seed uint64) ([]CheckResult, 
 		} else {
 			copy(p.Input(losses.InputX), batch.X)
 		}
-		copy(p.Input(losses.InputMask), batch.Mask)
-		copy(p.Input(losses.InputWeight), batch.Weight)
+		losses.Bind(p, l, objective, batch)
 		return p, nil
 	}
 	reported := func(p *graph.Program) func() (float64, error) {
@@ -86,7 +104,7 @@ func Check(t *data.Table, m graph.Model, rows int, seed uint64) ([]CheckResult, 
 		{"pseudo-loss (P), importance weights", losses.Pseudo{Weighting: losses.SelfNormalised}, r},
 		{"direct Marg-IW loss", losses.Direct{Weighting: losses.SelfNormalised}, r},
 	}
-	if _, ok := m.(*graph.Gaussian); ok {
+	if g, ok := m.(*graph.Gaussian); ok && g.Parameterisation() != graph.Natural && !s.Bounded() {
 		checks = append(checks, struct {
 			name string
 			loss losses.Loss
@@ -106,13 +124,11 @@ func Check(t *data.Table, m graph.Model, rows int, seed uint64) ([]CheckResult, 
 	}
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 		imp := nets.NewImputer(t.D, nets.Options{Hidden: 10}, stream.New(seed, stream.Initial, 1))
-		p, err := losses.NewImputer(kind, imp, m, rows)
+		p, err := losses.NewImputer(kind, imp, m, s, rows)
 		if err != nil {
 			return nil, err
 		}
-		copy(p.Input(losses.InputX), batch.X)
-		copy(p.Input(losses.InputMask), batch.Mask)
-		copy(p.Input(losses.InputWeight), batch.Weight)
+		losses.BindImputer(p, s, batch)
 		noise := stream.New(seed, stream.Train)
 		for i := range p.Input(losses.InputNoise) {
 			p.Input(losses.InputNoise)[i] = noise.NormFloat64()

@@ -5,21 +5,36 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/trainers"
 )
 
 func TestCheckPassesTheModels(t *testing.T) {
 	_, table := star(t, 4, 30, 0.4)
+	half := domain.All(4)
+	half.Half = []domain.HalfSpace{{A: []float64{1, -0.5, 0.3, 1}, B: 8}}
+	box := domain.All(4)
+	for j := range 3 {
+		box.Lower[j], box.Upper[j] = -5, 5+float64(j)
+	}
 	for name := range graph.Models {
-		m, err := graph.NewModel(name, 4)
-		require.NoError(t, err)
-		results, err := trainers.Check(table, m, 10, 1)
-		require.NoError(t, err)
-		require.Len(t, results, 7)
-		for _, r := range results {
-			require.True(t, r.OK, "%+v", r)
-			require.Positive(t, r.Compared)
+		for domain, s := range map[string]*domain.Domain{"all": nil, "box": box, "half-space": half} {
+			t.Run(name+" "+domain, func(t *testing.T) {
+				m, err := graph.NewModel(name, 4)
+				require.NoError(t, err)
+				results, err := trainers.Check(table, m, s, 10, 1)
+				require.NoError(t, err)
+				names := map[string]bool{}
+				for _, r := range results {
+					require.True(t, r.OK, "%+v", r)
+					require.Positive(t, r.Compared)
+					names[r.Name] = true
+				}
+				require.Len(t, names, len(results))
+				require.GreaterOrEqual(t, len(names), 7)
+				require.Equal(t, s == nil && (name == "gaussian" || name == "gaussian-network"), names["closed form of Marg-Exact"])
+			})
 		}
 	}
 }
@@ -45,7 +60,7 @@ func (w half) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 func TestCheckFindsWrongModels(t *testing.T) {
 	_, table := star(t, 4, 30, 0.4)
 	failed := func(m graph.Model) (names []string) {
-		results, err := trainers.Check(table, m, 10, 1)
+		results, err := trainers.Check(table, m, nil, 10, 1)
 		require.NoError(t, err)
 		for _, r := range results {
 			if !r.OK {

@@ -9,51 +9,63 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/losses"
 )
 
 // exactSource draws from a Gaussian model's own conditional,
-// N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹). Rows with one pattern that follow each
-// other share its factor.
+// N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain. Rows with one
+// pattern that follow each other share its factor.
 type exactSource struct {
-	r     int
-	model *graph.Gaussian
-	c     Conditional
+	r      int
+	model  *graph.Gaussian
+	domain *domain.Domain
+	c      Conditional
 }
 
 func newExact(s Setting) (Source, error) {
 	g, err := asGaussian(s.Model, "the exact conditional")
-	return &exactSource{r: s.Draws, model: g}, err
+	return &exactSource{r: s.Draws, model: g, domain: s.Domain}, err
 }
 
 // Complete implements Source.
 func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
 	repeat(b, s.r, x)
-	s.c = Conditional{Mean: s.model.Mean(), Precision: s.model.Precision()}
+	s.c = Conditional{Mean: s.model.Mean(), Precision: s.model.Precision(), Domain: s.domain}
 	for i, row := range b.Rows {
 		mask := b.Mask[i*b.D : (i+1)*b.D]
 		if err := s.c.Condition(mask); err != nil {
 			return fmt.Errorf("row %d of the table: %w", row+1, err)
 		}
 		for k := i * s.r; k < (i+1)*s.r; k++ {
-			logProposal[k] = s.c.Draw(x[k*b.D:(k+1)*b.D], rng)
+			var err error
+			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng); err != nil {
+				return fmt.Errorf("row %d of the table: %w", row+1, err)
+			}
 		}
 	}
 	return nil
 }
 
 // Conditional is the distribution of a normal row's missing cells given its
-// observed ones.
+// observed ones, restricted to a domain.
 type Conditional struct {
 	Mean      []float64
 	Precision *mat.SymDense
+	Domain    *domain.Domain // nil for all of R^d
 
 	mask           []float64
 	observed, gaps []int
+	first          int          // of the gaps that bounds or half-spaces concern; they come last
 	chol           mat.Cholesky // of P_mm
 	upper          mat.TriDense
 	half, z        []float64
+
+	section domain.Section
+	gibbs   gibbs
+	tilt    []float64 // P_mm⁻¹a of a single half-space
 }
 
 // Condition prepares for a pattern (1 = observed). It fails with
@@ -74,6 +86,18 @@ func (c *Conditional) Condition(mask []float64) error {
 	m := len(c.gaps)
 	if m == 0 {
 		return nil
+	}
+	c.first, c.tilt = m, c.tilt[:0]
+	if c.Domain.Bounded() {
+		var concerned []int
+		c.gaps = slices.DeleteFunc(c.gaps, func(j int) bool {
+			if c.Domain.Concerns(j) {
+				concerned = append(concerned, j)
+			}
+			return c.Domain.Concerns(j)
+		})
+		c.first = len(c.gaps)
+		c.gaps = append(c.gaps, concerned...)
 	}
 	pmm := mat.NewSymDense(m, nil)
 	for a, j := range c.gaps {
@@ -114,27 +138,138 @@ func (c *Conditional) Expect(row []float64) {
 
 func isCondition(err error) bool { _, ok := err.(mat.Condition); return ok }
 
-// Draw fills the missing cells of row and returns the log density of the draw.
-// With P_mm = UᵀU it is the mean plus U⁻¹z, z standard normal.
-func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64) {
+// Draw fills the missing cells of row and returns the log density of the draw, on
+// a domain up to a constant of the row (the mass inside). With P_mm = UᵀU it is the
+// mean plus U⁻¹z, z standard normal; restricted
+//
+//   - to one half-space over unbounded columns: the component aᵀx is drawn from its
+//     truncated normal and the rest moved along P_mm⁻¹a, exactly;
+//   - to a box: the bounded columns come first, each from its normal given those
+//     before, truncated, then Gibbs sweeps among them, then the others exactly. One
+//     bounded column alone needs no sweep;
+//   - to intersections: the same, started again until inside, at last from a point
+//     well inside.
+func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64, err error) {
 	m := len(c.gaps)
 	if m == 0 {
-		return 0
+		return 0, nil
+	}
+	if c.first < m {
+		c.Domain.Section(&c.section, row, c.mask)
 	}
 	c.Expect(row)
-	for a := range c.z {
+	h, single := c.section.Single()
+	if c.first == m || single && !slices.ContainsFunc(c.gaps, c.Domain.BoundedColumn) {
+		log = c.unrestricted(row, m, rng)
+		if c.first < m {
+			log += c.cut(h, row, rng)
+		}
+		return log, nil
+	}
+	if err := c.concerned(row, rng); err != nil {
+		return 0, err
+	}
+	for a := m - 1; a >= c.first; a-- {
+		z := 0.0
+		for b := a; b < m; b++ {
+			z += c.upper.At(a, b) * (row[c.gaps[b]] - c.expected(b))
+		}
+		log -= 0.5*z*z + halfLog2Pi - math.Log(c.upper.At(a, a))
+	}
+	return log + c.unrestricted(row, c.first, rng), nil
+}
+
+// expected is the unrestricted conditional mean of gap b.
+func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.half[b] }
+
+// unrestricted draws the first gaps given the others, from the last to the first.
+func (c *Conditional) unrestricted(row []float64, first int, rng *rand.Rand) (log float64) {
+	for a := range first {
 		c.z[a] = rng.NormFloat64()
 		log -= 0.5*c.z[a]*c.z[a] + halfLog2Pi - math.Log(c.upper.At(a, a))
 	}
-	for a := m - 1; a >= 0; a-- {
-		v := c.z[a]
-		for b := a + 1; b < m; b++ {
-			v -= c.upper.At(a, b) * c.z[b]
-		}
-		c.z[a] = v / c.upper.At(a, a)
-		row[c.gaps[a]] += c.z[a]
+	for a := first - 1; a >= 0; a-- {
+		row[c.gaps[a]] = c.expected(a) + (c.z[a]-c.later(row, a))/c.upper.At(a, a)
 	}
 	return log
+}
+
+// later is what the gaps after a contribute to row a of U(x − mean).
+func (c *Conditional) later(row []float64, a int) (v float64) {
+	for b := a + 1; b < len(c.gaps); b++ {
+		v += c.upper.At(a, b) * (row[c.gaps[b]] - c.expected(b))
+	}
+	return v
+}
+
+// cut moves an unrestricted draw into a half-space.
+func (c *Conditional) cut(h domain.HalfSpace, row []float64, rng *rand.Rand) (log float64) {
+	m := len(c.gaps)
+	if len(c.tilt) == 0 {
+		c.tilt = append(c.tilt, make([]float64, m)...)
+		for a, j := range c.gaps {
+			c.tilt[a] = h.A[j]
+		}
+		v := mat.NewVecDense(m, c.tilt)
+		if err := c.chol.SolveVecTo(v, v); err != nil && !isCondition(err) {
+			panic(err) // the factor exists
+		}
+	}
+	variance, mean, at := 0.0, 0.0, 0.0
+	for a, j := range c.gaps {
+		variance += h.A[j] * c.tilt[a]
+		mean += h.A[j] * c.expected(a)
+		at += h.A[j] * row[j]
+	}
+	sd := math.Sqrt(variance)
+	from, to := (at-mean)/sd, truncnorm.Transport(rng.NormFloat64(), math.Inf(-1), (h.B-mean)/sd)
+	for a, j := range c.gaps {
+		row[j] += (to - from) * c.tilt[a] / sd
+	}
+	return 0.5 * (from*from - to*to)
+}
+
+// concerned draws the gaps that the domain concerns.
+func (c *Conditional) concerned(row []float64, rng *rand.Rand) error {
+	m, f := len(c.gaps), c.first
+	for try := 0; ; try++ {
+		for a := m - 1; a >= f; a-- {
+			j := c.gaps[a]
+			sd := 1 / c.upper.At(a, a)
+			mean := c.expected(a) - c.later(row, a)*sd
+			low, high := c.section.Lower[j], c.section.Upper[j]
+			row[j] = min(max(mean+sd*truncnorm.Transport(rng.NormFloat64(), (low-mean)/sd, (high-mean)/sd), low), high)
+		}
+		if c.section.Contains(row, c.mask) || len(c.section.Cuts) == 0 {
+			break
+		}
+		if try == rejections {
+			point, ok := c.Domain.Interior(row, c.mask)
+			if !ok {
+				return errNoRoom
+			}
+			for _, j := range c.gaps[f:] {
+				row[j] = point[j]
+			}
+			break
+		}
+	}
+	if m-f == 1 && len(c.section.Cuts) == 0 {
+		return nil
+	}
+	g := &c.gibbs
+	g.coordinates, g.mean = append(g.coordinates[:0], c.gaps[f:]...), g.mean[:0]
+	g.precision = append(g.precision[:0], make([]float64, (m-f)*(m-f))...)
+	for a := f; a < m; a++ {
+		g.mean = append(g.mean, c.expected(a))
+		for b := f; b < m; b++ { // the precision of the last block alone is its part of UᵀU
+			for k := f; k <= min(a, b); k++ {
+				g.precision[(a-f)*(m-f)+b-f] += c.upper.At(k, a) * c.upper.At(k, b)
+			}
+		}
+	}
+	g.sweep(&c.section, row, rng)
+	return nil
 }
 
 // LogLikelihood is the log density of a row's observed cells,

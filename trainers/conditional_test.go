@@ -46,7 +46,8 @@ func TestConditionalAgainstDistmv(t *testing.T) {
 	draws := [2][]float64{}
 	for range n {
 		copy(row, testRow)
-		log := c.Draw(row, rng)
+		log, err := c.Draw(row, rng)
+		require.NoError(t, err)
 		require.InDelta(t, want.LogProb([]float64{row[1], row[3]}), log, 1e-10)
 		draws[0], draws[1] = append(draws[0], row[1]), append(draws[1], row[3])
 	}

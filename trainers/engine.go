@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -19,11 +20,13 @@ import (
 // Every draw comes from a stream named by (purpose, iteration, part), so
 // nothing depends on which worker makes it or on where a run was cut.
 type engine struct {
-	config  Config
-	method  Estimator
-	table   *data.Table
-	model   graph.Model
-	workers []*worker
+	config    Config
+	method    Estimator
+	loss      losses.Loss
+	objective losses.Objective
+	table     *data.Table
+	model     graph.Model
+	workers   []*worker
 
 	imputer *nets.Imputer
 	adam    Adam
@@ -67,10 +70,13 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	if m.Dim() != t.D {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", m.Dim(), t.D)
 	}
+	if err := inside(t, c.Domain); err != nil {
+		return nil, err
+	}
 	if method.Complete && t.Missing() > 0 {
 		return nil, fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", method.Name, t.Missing())
 	}
-	e := &engine{config: c, method: method, table: t, model: m, epoch: -1}
+	e := &engine{config: c, method: method, loss: method.Loss(c.correction()), objective: o, table: t, model: m, epoch: -1}
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			e.gaps = append(e.gaps, i)
@@ -82,17 +88,17 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 		if len(e.gaps) > 0 {
 			size := min(c.Batch, len(e.gaps))
 			e.batch = data.NewBatch(size, t.D)
-			if e.train, err = losses.NewImputer(c.ImputerLoss, e.imputer, m, size); err != nil {
+			if e.train, err = losses.NewImputer(c.ImputerLoss, e.imputer, m, c.Domain, size); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for range c.Workers {
 		w := &worker{batch: data.NewBatch(c.Batch, t.D)}
-		if w.source, err = method.Source(Setting{Model: m, Imputer: e.imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD}); err != nil {
+		if w.source, err = method.Source(Setting{Model: m, Imputer: e.imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, Domain: c.Domain}); err != nil {
 			return nil, err
 		}
-		if w.program, err = losses.New(method.Loss(c.correction()), m, o, c.Batch, c.Draws); err != nil {
+		if w.program, err = losses.New(e.loss, m, o, c.Batch, c.Draws); err != nil {
 			return nil, err
 		}
 		e.workers = append(e.workers, w)
@@ -119,9 +125,7 @@ func (e *engine) trainImputer(iteration int) error {
 		from := step % perEpoch * size
 		rows := e.shuffle[from:min(from+size, len(e.shuffle))]
 		e.batch.Fill(e.table, rows, 1/float64(len(rows)))
-		copy(e.train.Input(losses.InputX), e.batch.X)
-		copy(e.train.Input(losses.InputMask), e.batch.Mask)
-		copy(e.train.Input(losses.InputWeight), e.batch.Weight)
+		losses.BindImputer(e.train, e.config.Domain, e.batch)
 		rng := stream.New(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
 		noise := e.train.Input(losses.InputNoise)
 		for i := range noise {
@@ -191,8 +195,7 @@ func (e *engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 	if err := w.source.Complete(w.batch, in.Input(losses.InputX), in.Input(losses.InputLogProposal), rng); err != nil {
 		return err
 	}
-	copy(in.Input(losses.InputMask), w.batch.Mask)
-	copy(in.Input(losses.InputWeight), w.batch.Weight)
+	losses.Bind(in, e.loss, e.objective, w.batch)
 	if err := in.Run(); err != nil {
 		return err
 	}
@@ -261,4 +264,15 @@ func (e *engine) observe(p Progress) {
 	if e.config.Observe != nil {
 		e.config.Observe(p)
 	}
+}
+
+// inside refuses a table with a row that cannot be completed inside the domain.
+func inside(t *data.Table, s *domain.Domain) error {
+	if !s.Bounded() {
+		return nil
+	}
+	if err := s.Check(t.Names); err != nil {
+		return err
+	}
+	return t.Inside(s)
 }

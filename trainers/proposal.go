@@ -1,39 +1,47 @@
 package trainers
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"missingscore/data"
 )
 
-// proposal draws each missing cell from N(0, sd²), whatever was observed:
-// the fixed p' of Marg-IW. The paper takes sd = 4; on standardised columns
-// sd = 1 is each column's own observed mean and deviation, and keeps several
+// proposal draws each missing cell from N(0, sd²), whatever was observed, restricted
+// to the domain: the fixed p' of Marg-IW. The paper takes sd = 4; on standardised
+// columns sd = 1 is each column's own observed mean and deviation, and keeps several
 // times the effective sample size.
 type proposal struct {
-	r  int
-	sd float64
+	r        int
+	mean, sd []float64
+	draws    restricted
 }
 
-func newProposal(s Setting) (Source, error) { return proposal{s.Draws, s.ProposalSD}, nil }
+func newProposal(s Setting) (Source, error) {
+	d := s.Model.Dim()
+	return &proposal{r: s.Draws, mean: make([]float64, d), sd: slices.Repeat([]float64{s.ProposalSD}, d), draws: restricted{domain: s.Domain}}, nil
+}
 
 // Complete implements Source.
-func (p proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
+func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
 	repeat(b, p.r, x)
-	constant := math.Log(p.sd) + halfLog2Pi
 	for i := range len(b.Rows) {
-		mask := b.Mask[i*b.D : (i+1)*b.D]
-		for k := i * p.r; k < (i+1)*p.r; k++ {
-			row, log := x[k*b.D:(k+1)*b.D], 0.0
-			for j, observed := range mask {
-				if observed == 0 {
-					e := rng.NormFloat64()
-					row[j] = p.sd * e
-					log -= 0.5*e*e + constant
-				}
-			}
-			logProposal[k] = log
+		if err := p.draws.complete(b, i, p.r, x, logProposal, p.mean, p.sd, rng); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete draws row i of the batch r times.
+func (s *restricted) complete(b *data.Batch, i, r int, x, logProposal, mean, sd []float64, rng *rand.Rand) (err error) {
+	mask := b.Mask[i*b.D : (i+1)*b.D]
+	s.row(b.X[i*b.D:(i+1)*b.D], mask)
+	for k := i * r; k < (i+1)*r; k++ {
+		if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, mean, sd, rng); err != nil {
+			return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
 		}
 	}
 	return nil

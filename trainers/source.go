@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/nets"
 )
@@ -24,6 +25,7 @@ type Setting struct {
 	Batch      int           // table rows in a batch
 	Draws      int           // r
 	ProposalSD float64
+	Domain     *domain.Domain // the support, nil for all of R^d
 }
 
 // repeat writes each row of the batch r times, zero where missing.

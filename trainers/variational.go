@@ -9,17 +9,18 @@ import (
 	"missingscore/losses"
 )
 
-// variational draws from the imputer q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²).
-// A row's draws share one forward pass.
+// variational draws from the imputer q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²),
+// restricted to the domain. A row's draws share one forward pass.
 type variational struct {
 	r       int
 	forward *graph.Program
 	sd      []float64
+	draws   restricted
 }
 
 func newVariational(s Setting) (Source, error) {
 	forward, err := losses.NewForward(s.Imputer, s.Model.Dim(), s.Batch)
-	return &variational{s.Draws, forward, make([]float64, s.Model.Dim())}, err
+	return &variational{r: s.Draws, forward: forward, sd: make([]float64, s.Model.Dim()), draws: restricted{domain: s.Domain}}, err
 }
 
 // Complete implements Source.
@@ -37,17 +38,8 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 		v.sd[j] = math.Exp(l)
 	}
 	for i := range len(b.Rows) {
-		mask, mu := b.Mask[i*b.D:(i+1)*b.D], mean[i*b.D:(i+1)*b.D]
-		for k := i * v.r; k < (i+1)*v.r; k++ {
-			row, log := x[k*b.D:(k+1)*b.D], 0.0
-			for j, observed := range mask {
-				if observed == 0 {
-					e := rng.NormFloat64()
-					row[j] = mu[j] + v.sd[j]*e
-					log -= 0.5*e*e + logSD[j] + halfLog2Pi
-				}
-			}
-			logProposal[k] = log
+		if err := v.draws.complete(b, i, v.r, x, logProposal, mean[i*b.D:(i+1)*b.D], v.sd, rng); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ closed form for Gaussians, and what trains the imputer. Exit code 1 if one fails
 				return usageError{fmt.Errorf("--rows %d: at least one is needed", rows)}
 			}
 			standard, _ := data.Standardise(t)
-			results, err := trainers.Check(standard, m, rows, seed)
+			results, err := trainers.Check(standard, m, nil, rows, seed)
 			if err != nil {
 				return err
 			}

@@ -71,21 +71,26 @@ func (s *Domain) Check(names []string) error {
 }
 
 // Bounded says whether s is less than all of R^d.
-func (s *Domain) Bounded() bool {
-	if s == nil {
-		return false
-	}
+func (s *Domain) Bounded() bool { return s != nil && (len(s.Half) > 0 || s.Box()) }
+
+// Box says whether a column has a finite bound.
+func (s *Domain) Box() bool {
 	for j := range s.Lower {
-		if s.bounded(j) {
+		if s.BoundedColumn(j) {
 			return true
 		}
 	}
-	return len(s.Half) > 0
+	return false
 }
 
-// bounded says whether column j has a finite bound.
-func (s *Domain) bounded(j int) bool {
+// BoundedColumn says whether column j has a finite bound of its own.
+func (s *Domain) BoundedColumn(j int) bool {
 	return !math.IsInf(s.Lower[j], -1) || !math.IsInf(s.Upper[j], 1)
+}
+
+// Concerns says whether column j has a bound or a part in a half-space.
+func (s *Domain) Concerns(j int) bool {
+	return s.BoundedColumn(j) || slices.ContainsFunc(s.Half, func(h HalfSpace) bool { return h.A[j] != 0 })
 }
 
 // Contains says whether a complete row lies in s.
@@ -165,8 +170,7 @@ func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut b
 func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 	var free []int
 	for j, m := range mask {
-		concerned := s.bounded(j) || slices.ContainsFunc(s.Half, func(h HalfSpace) bool { return h.A[j] != 0 })
-		if m == 0 && concerned { // the simplex method refuses a variable in no row
+		if m == 0 && s.Concerns(j) { // the simplex method refuses a variable in no row
 			free = append(free, j)
 		}
 	}

@@ -191,13 +191,28 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 		}
 	}
 	free := func(k, j int) float64 { // a_kj where the coordinate can move freely
-		if mask[j] != 0 || s.bounded(j) {
+		if mask[j] != 0 || s.BoundedColumn(j) {
 			return 0
 		}
 		return s.Half[k].A[j]
 	}
 	m := len(cut)
 	if m == 0 {
+		return
+	}
+	if m == 1 { // the common case, without allocating
+		k, size := cut[0], 0.0
+		for j := range d {
+			size += free(k, j) * free(k, j)
+		}
+		if size == 0 {
+			t.lose(s, cut, mask)
+			return
+		}
+		for j := range d {
+			t.V[k][j] = free(k, j) / size
+		}
+		t.gram[k][k] = 1 / size
 		return
 	}
 	gram := mat.NewSymDense(m, nil)
@@ -212,11 +227,7 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(gram) || chol.Cond() > 1e12 {
-		for _, k := range cut {
-			for j, a := range s.Half[k].A {
-				t.Lost[j] = t.Lost[j] || a != 0 && mask[j] != 0
-			}
-		}
+		t.lose(s, cut, mask)
 		return
 	}
 	var inverse mat.SymDense
@@ -229,6 +240,15 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 				t.V[k][j] += inverse.At(a, b) * free(l, j)
 			}
 			t.gram[k][l] = inverse.At(a, b) // VVᵀ = G⁻¹GG⁻¹
+		}
+	}
+}
+
+// lose marks the observed coordinates that the half-spaces in cut have a part in.
+func (t *Tangent) lose(s *Domain, cut []int, mask []float64) {
+	for _, k := range cut {
+		for j, a := range s.Half[k].A {
+			t.Lost[j] = t.Lost[j] || a != 0 && mask[j] != 0
 		}
 	}
 }

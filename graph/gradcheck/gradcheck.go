@@ -106,3 +106,40 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 	}
 	return score, diagonal, nil
 }
+
+// HessianProduct compares a model's H v with central differences of its score
+// along v, at the rows of x and v (n, d).
+func HessianProduct(m graph.Model, x, v []float64, step float64) (diff Difference, err error) {
+	d := m.Dim()
+	n := len(x) / d
+	p, err := graph.Build(func(b *graph.Builder) {
+		t := m.Terms(b, b.Input("x", n, d))
+		b.Output("score", t.Score)
+		b.Output("product", t.HessianProduct(b.Input("v", n, d)))
+	})
+	if err != nil {
+		return diff, err
+	}
+	defer p.Close()
+	copy(p.Input("v"), v)
+	at := func(h float64) (score, product []float64, err error) {
+		for i := range x {
+			p.Input("x")[i] = x[i] + h*v[i]
+		}
+		err = p.Run()
+		return append(score, p.Output("score")...), append(product, p.Output("product")...), err
+	}
+	_, product, err := at(0)
+	if err != nil {
+		return diff, err
+	}
+	up, _, err := at(step)
+	if err != nil {
+		return diff, err
+	}
+	down, _, err := at(-step)
+	for i := range product {
+		diff.see(product[i], (up[i]-down[i])/(2*step), "row %d, column %d", i/d, i%d)
+	}
+	return diff, err
+}

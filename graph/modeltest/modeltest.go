@@ -14,8 +14,8 @@ import (
 )
 
 // Run checks a model at random parameters and points, for several sizes:
-// score and diagonal against differences, θ-gradients of sums of all three
-// terms against differences, unique parameter names, inputs left unchanged,
+// score, diagonal and Hessian products against differences, θ-gradients of sums of
+// all terms against differences, unique parameter names, inputs left unchanged,
 // equal numbers from equal runs, rows that do not influence each other.
 func Run(t *testing.T, make func(d int) graph.Model) {
 	for _, d := range []int{1, 2, 5} {
@@ -37,14 +37,18 @@ func Run(t *testing.T, make func(d int) graph.Model) {
 		require.NoError(t, err)
 		require.Less(t, score.Error, 1e-7, "score is not the gradient of the log density: %+v", score)
 		require.Less(t, diagonal.Error, 1e-7, "diagonal is not the derivative of the score: %+v", diagonal)
+		product, err := gradcheck.HessianProduct(m, x, random(n*d, rng.NormFloat64), gradcheck.Step)
+		require.NoError(t, err)
+		require.Less(t, product.Error, 1e-7, "H v is not the derivative of the score along v: %+v", product)
 
 		u, v := random(n*d, rng.NormFloat64), random(n*d, rng.NormFloat64)
 		p, err := graph.Build(func(b *graph.Builder) {
 			terms := m.Terms(b, b.Input("x", n, d))
+			u, v := b.Input("u", n, d), b.Input("v", n, d)
 			b.Output("log density", terms.LogDensity)
-			b.Minimise(b.Add(b.Sum(terms.LogDensity), b.Add(
-				b.Sum(b.Prod(b.Input("u", n, d), b.Square(terms.Score))),
-				b.Sum(b.Prod(b.Input("v", n, d), terms.Diagonal)))), m.Params()...)
+			b.Minimise(b.Add(b.Add(b.Sum(terms.LogDensity), b.Sum(b.Prod(u, terms.HessianProduct(v)))), b.Add(
+				b.Sum(b.Prod(u, b.Square(terms.Score))),
+				b.Sum(b.Prod(v, terms.Diagonal)))), m.Params()...)
 		})
 		require.NoError(t, err)
 		copy(p.Input("x"), x)

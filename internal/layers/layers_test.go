@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	"data":     {},
 	"graph":    {"data"},
 	"nets":     {"graph"},
-	"losses":   {"graph", "nets"},
+	"losses":   {"graph", "nets", "data"},
 	"trainers": {"losses", "nets", "graph", "data"},
 }
 

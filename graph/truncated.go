@@ -1,0 +1,64 @@
+package graph
+
+import "missingscore/data/truncnorm"
+
+// Transport is truncnorm.Transport elementwise: it takes standard normals z to draws
+// of the standard normal on [α, β], differentiable by all three (n, d). Infinite
+// bounds are given as ±truncnorm.Unbounded.
+//
+// The normal CDF and its inverse appear here as one map with its derivative in
+// closed form, not as two nodes: Φ⁻¹(Φ(·)) would lose all digits in the tails.
+func (b *Builder) Transport(z, alpha, beta Node) Node {
+	b.same("transport", z, alpha)
+	r, c := b.same("transport", z, beta)
+	return b.Apply(Op{Name: "transport", Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i, z := range in[0] {
+				out[i] = truncnorm.Transport(z, in[1][i], in[2][i])
+			}
+			return nil
+		},
+		Reverse: func(t, g Node) []Node {
+			slope := func(name string, pick func(byZ, byAlpha, byBeta float64) float64) Node {
+				return b.Prod(g, b.Apply(Op{Name: name, Rows: r, Cols: c,
+					Kernel: func(out []float64, in [][]float64) error {
+						for i, t := range in[0] {
+							out[i] = pick(truncnorm.Slopes(t, in[1][i], in[2][i], in[3][i]))
+						}
+						return nil
+					}}, t, z, alpha, beta))
+			}
+			return []Node{
+				slope("transport'z", func(byZ, _, _ float64) float64 { return byZ }),
+				slope("transport'alpha", func(_, byAlpha, _ float64) float64 { return byAlpha }),
+				slope("transport'beta", func(_, _, byBeta float64) float64 { return byBeta }),
+			}
+		}}, z, alpha, beta)
+}
+
+// LogMass is log(Φ(β) − Φ(α)) elementwise, differentiable by both (n, d).
+func (b *Builder) LogMass(alpha, beta Node) Node {
+	r, c := b.same("log mass", alpha, beta)
+	return b.Apply(Op{Name: "logmass", Rows: r, Cols: c,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i, alpha := range in[0] {
+				out[i] = truncnorm.LogMass(alpha, in[1][i])
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node {
+			slope := func(name string, pick func(byAlpha, byBeta float64) float64) Node {
+				return b.Prod(g, b.Apply(Op{Name: name, Rows: r, Cols: c,
+					Kernel: func(out []float64, in [][]float64) error {
+						for i, alpha := range in[0] {
+							out[i] = pick(truncnorm.MassSlopes(alpha, in[1][i]))
+						}
+						return nil
+					}}, alpha, beta))
+			}
+			return []Node{
+				slope("logmass'alpha", func(byAlpha, _ float64) float64 { return byAlpha }),
+				slope("logmass'beta", func(_, byBeta float64) float64 { return byBeta }),
+			}
+		}}, alpha, beta)
+}
