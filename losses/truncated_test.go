@@ -1,0 +1,439 @@
+package losses_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+// plane is a truncated Gaussian in two dimensions of which x1 is observed. All
+// integrals over x2 are by quadrature, the outside truth.
+type plane struct {
+	name   string
+	domain *domain.Domain
+	weight domain.Weight
+}
+
+func planes() []plane {
+	box := domain.All(2)
+	box.Lower[0], box.Lower[1], box.Upper[1] = -0.4, -0.3, 1.5
+	half := domain.All(2)
+	half.Half = []domain.HalfSpace{{A: []float64{1, 0.7}, B: 0.9}}
+	both := domain.All(2) // the box does not bound the missing x2
+	both.Lower[0] = -0.8
+	both.Half = half.Half
+	two := domain.All(2) // the second half-space has no part in x2
+	two.Half = []domain.HalfSpace{{A: []float64{-0.6, 1.1}, B: 0.8}, {A: []float64{2, 0}, B: 2.4}}
+	var out []plane
+	for _, w := range []domain.Weight{{}, {Scalar: true}, {Cap: 0.5}} {
+		for name, s := range map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both, "two half-spaces": two} {
+			out = append(out, plane{fmt.Sprint(name, w), s, w})
+		}
+	}
+	return out
+}
+
+var (
+	planeMean      = []float64{0.2, -0.1}
+	planePrecision = mat.NewSymDense(2, []float64{1.4, 0.6, 0.6, 1.1})
+)
+
+// Where an unbounded range is cut off: less than e^−15 of the density is left.
+const reach, far = 6, 14
+
+// ranges of x1 and, given it, of x2.
+func (p plane) first() (low, high float64) {
+	low, high = max(p.domain.Lower[0], -reach), min(p.domain.Upper[0], reach)
+	for _, h := range p.domain.Half {
+		if h.A[1] == 0 {
+			high = min(high, h.B/h.A[0])
+		}
+	}
+	return low, high
+}
+
+func (p plane) second(x1 float64) (low, high float64) {
+	low, high = max(p.domain.Lower[1], -far), min(p.domain.Upper[1], far)
+	for _, h := range p.domain.Half {
+		if h.A[1] > 0 {
+			high = min(high, (h.B-h.A[0]*x1)/h.A[1])
+		}
+	}
+	return low, high
+}
+
+// pieces are nodes between breaks, where g has its kinks.
+func pieces(low, high float64, breaks []float64, panels, each int) (x, w []float64) {
+	slices.Sort(breaks)
+	for _, b := range append(breaks, high) {
+		if b = min(b, high); b > low+1e-9 {
+			a, c := nodes(low, b, panels, each)
+			x, w, low = append(x, a...), append(w, c...), b
+		}
+	}
+	return x, w
+}
+
+// kinks of g in coordinate j, given the other one.
+func (p plane) kinks(j int, other float64) []float64 {
+	c := p.weight.Cap
+	if c == 0 {
+		c = 1
+	}
+	low, high := p.domain.Lower[j], p.domain.Upper[j]
+	out := []float64{low + c, high - c, (low + high) / 2}
+	for _, h := range p.domain.Half {
+		out = append(out, (h.B-c*math.Hypot(h.A[0], h.A[1])-h.A[1-j]*other)/h.A[j])
+	}
+	return slices.DeleteFunc(out, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
+
+// nodes are Gauss–Legendre nodes in panels.
+func nodes(low, high float64, panels, each int) (x, w []float64) {
+	step := (high - low) / float64(panels)
+	for k := range panels {
+		a, b := make([]float64, each), make([]float64, each)
+		quad.Legendre{}.FixedLocations(a, b, low+float64(k)*step, low+float64(k+1)*step)
+		x, w = append(x, a...), append(w, b...)
+	}
+	return x, w
+}
+
+func logQ(m *graph.Gaussian, x1, x2 float64) float64 {
+	mu, p := m.Mean(), m.Precision()
+	a, b := x1-mu[0], x2-mu[1]
+	return -0.5 * (p.At(0, 0)*a*a + 2*p.At(0, 1)*a*b + p.At(1, 1)*b*b)
+}
+
+// marginal is log ∫ q(x1, x2) dx2.
+func (p plane) marginal(m *graph.Gaussian, x1 float64) float64 {
+	low, high := p.second(x1)
+	x, w := nodes(low, high, 8, 30)
+	sum := 0.0
+	for k := range x {
+		sum += w[k] * math.Exp(logQ(m, x1, x[k]))
+	}
+	return math.Log(sum)
+}
+
+// objective is g (2ℓ” + ℓ'²) + 2g'ℓ' for the marginal ℓ, by differences of sixth order.
+func (p plane) objective(m *graph.Gaussian, x1 float64) float64 {
+	const h = 0.01
+	f := func(k float64) float64 { return p.marginal(m, x1+k*h) }
+	first := (45*(f(1)-f(-1)) - 9*(f(2)-f(-2)) + f(3) - f(-3)) / (60 * h)
+	second := (270*(f(1)+f(-1)) - 27*(f(2)+f(-2)) + 2*(f(3)+f(-3)) - 490*f(0)) / (180 * h * h)
+	g, slope := p.g(x1)
+	return g*(2*second+first*first) + 2*slope*first
+}
+
+func (p plane) g(x1 float64) (g, slope float64) {
+	all, slopes := make([]float64, 2), make([]float64, 2)
+	p.weight.At(p.domain, []float64{x1, math.NaN()}, []float64{1, 0}, all, slopes, &domain.Tangent{})
+	return all[0], slopes[0]
+}
+
+// program is the loss with the quadrature's nodes as imputations: self-normalised
+// weights with log p' = −log(quadrature weight) make E_i the quadrature itself.
+func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph.Gaussian, x1, weight []float64) *graph.Program {
+	const panels, each = 8, 30
+	r := panels * each
+	prog, err := losses.New(l, m, o, len(x1), r)
+	require.NoError(t, err)
+	x, log := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
+	b := data.NewBatch(len(x1), 2)
+	for i, v := range x1 {
+		low, high := p.second(v)
+		a, w := nodes(low, high, panels, each)
+		for k := range a {
+			x[(i*r+k)*2], x[(i*r+k)*2+1], log[i*r+k] = v, a[k], -math.Log(w[k])
+		}
+		b.X[2*i], b.Mask[2*i], b.Weight[i] = v, 1, weight[i]
+	}
+	losses.Bind(prog, l, o, b)
+	return prog
+}
+
+func planeModel(kind graph.Parameterisation) *graph.Gaussian {
+	m := graph.NewGaussian(2, kind)
+	if err := m.SetPrecision(planePrecision); err != nil {
+		panic(err)
+	}
+	m.SetMean(planeMean)
+	return m
+}
+
+// The reported loss is the truncated objective of the true marginal, and the
+// pseudo-loss has its gradient.
+func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
+	for _, p := range planes() {
+		t.Run(p.name, func(t *testing.T) {
+			low, high := p.first()
+			low, high = max(low, -2)+0.137, min(high, 2)-0.0531
+			x1 := []float64{low, low + 0.31*(high-low), low + 0.77*(high-low), high}
+			weight := []float64{0.1, 0.4, 0.3, 0.2}
+			m := planeModel(graph.CholeskyFactor)
+			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
+			truth := func() float64 {
+				sum := 0.0
+				for i, v := range x1 {
+					sum += weight[i] * p.objective(m, v)
+				}
+				return sum
+			}
+			for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}} {
+				prog := p.program(t, l, o, m, x1, weight)
+				require.NoError(t, prog.Run())
+				require.InDelta(t, truth(), prog.Output(losses.OutputReported)[0], 1e-8)
+				diff, err := gradcheck.Params(prog, m.Params(), 1e-4, func() (float64, error) { return truth(), nil })
+				require.NoError(t, err)
+				require.Less(t, diff.Error, 1e-6, "%+v", diff)
+			}
+		})
+	}
+}
+
+// The expected gradient over the truncated truth is zero at the truth. It is not
+// if imputed values leave the domain, or if E[s] is taken for the marginal score
+// where a half-space moves the range of the missing cell.
+func TestTruncatedExpectedGradientIsZero(t *testing.T) {
+	for _, p := range planes() {
+		t.Run(p.name, func(t *testing.T) {
+			m := planeModel(graph.Natural)
+			low, high := p.first()
+			x1, w := pieces(low, high, p.kinks(0, 0), 12, 10)
+			expected := func(o losses.Objective, imputed plane) float64 {
+				weight, total := make([]float64, len(w)), 0.0
+				for i := range w {
+					weight[i] = w[i] * math.Exp(p.marginal(m, x1[i]))
+					total += weight[i]
+				}
+				for i := range weight {
+					weight[i] /= total
+				}
+				prog := imputed.program(t, losses.Pseudo{Weighting: losses.SelfNormalised}, o, m, x1, weight)
+				require.NoError(t, prog.Run())
+				largest := 0.0
+				for _, q := range m.Params() {
+					for _, g := range prog.Grad(q) {
+						largest = max(largest, math.Abs(g))
+					}
+				}
+				return largest
+			}
+			require.Less(t, expected(losses.Truncated{Domain: p.domain, Weight: p.weight}, p), 1e-6)
+			require.Greater(t, expected(losses.Classical{}, p), 0.02, "without g and tangents")
+			outside := p
+			outside.domain = domain.All(2)
+			require.Greater(t, expected(losses.Truncated{Domain: p.domain, Weight: p.weight}, outside), 0.02, "imputed values leave the domain")
+			if len(p.domain.Half) > 0 {
+				paper := p.weight
+				paper.NoTangent = true
+				require.Greater(t, expected(losses.Truncated{Domain: p.domain, Weight: paper}, p), 0.02, "without the tangential correction")
+			}
+		})
+	}
+}
+
+// Nothing missing, one dimension and two: the expected gradient of ordinary
+// truncated score matching over the truth is zero, with g of the whole domain.
+func TestTruncatedCompleteRows(t *testing.T) {
+	for _, p := range planes() {
+		t.Run(p.name, func(t *testing.T) {
+			m := planeModel(graph.CholeskyFactor)
+			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
+			low, high := p.first()
+			if p.weight.Scalar {
+				t.Skip("the kinks between distances are not where the quadrature has its breaks")
+			}
+			var points [][3]float64 // x1, x2, weight
+			total := 0.0
+			x1, w1 := pieces(low, high, p.kinks(0, 0), 8, 8)
+			for k, v := range x1 {
+				if low, high := p.second(v); low < high {
+					x2, w2 := pieces(low, high, p.kinks(1, v), 4, 8)
+					for l, u := range x2 {
+						q := w1[k] * w2[l] * math.Exp(logQ(m, v, u))
+						points = append(points, [3]float64{v, u, q})
+						total += q
+					}
+				}
+			}
+			b := data.NewBatch(len(points), 2)
+			for i, v := range points {
+				b.X[2*i], b.X[2*i+1], b.Mask[2*i], b.Mask[2*i+1], b.Weight[i] = v[0], v[1], 1, 1, v[2]
+			}
+			for k := range b.Weight {
+				b.Weight[k] /= total
+			}
+			for _, l := range []losses.Loss{losses.Complete{}, losses.Complete{AllCoordinates: true}, losses.Pseudo{}} {
+				prog, err := losses.New(l, m, o, b.Size, 1)
+				require.NoError(t, err)
+				copy(prog.Input(losses.InputX), b.X)
+				losses.Bind(prog, l, o, b)
+				require.NoError(t, prog.Run())
+				for _, q := range m.Params() {
+					for _, g := range prog.Grad(q) {
+						require.InDelta(t, 0, g, 1e-5, "%T", l)
+					}
+				}
+			}
+		})
+	}
+}
+
+// em-full takes g at the completed rows, not at the observed cells.
+func TestFullDataEMWeightsCompletedRows(t *testing.T) {
+	p := planes()[0]
+	for _, q := range planes() {
+		if q.name == fmt.Sprint("box", domain.Weight{}) {
+			p = q
+		}
+	}
+	m := planeModel(graph.CholeskyFactor)
+	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
+	x1 := []float64{0.3}
+	prog := p.program(t, losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, o, m, x1, []float64{1})
+	require.NoError(t, prog.Run())
+	low, high := p.second(x1[0])
+	x2, w := nodes(low, high, 8, 30)
+	mu, pr, want, total := m.Mean(), m.Precision(), 0.0, 0.0
+	for k, v := range x2 {
+		weight := w[k] * math.Exp(logQ(m, x1[0], v))
+		g, slope := make([]float64, 2), make([]float64, 2)
+		p.weight.At(p.domain, []float64{x1[0], v}, []float64{1, 1}, g, slope, &domain.Tangent{})
+		for j := range 2 {
+			s := -pr.At(j, 0)*(x1[0]-mu[0]) - pr.At(j, 1)*(v-mu[1])
+			want += weight * (g[j]*(-2*pr.At(j, j)+s*s) + 2*slope[j]*s)
+		}
+		total += weight
+	}
+	require.InDelta(t, want/total, prog.Output(losses.OutputReported)[0], 1e-10)
+}
+
+// Both imputer losses on domains: gradient against differences of what is
+// reported, which is written out here from T and the mass inside.
+func TestImputerLossesOnDomains(t *testing.T) {
+	const n = 6
+	box := domain.All(d)
+	box.Lower[0], box.Upper[1], box.Lower[2], box.Upper[2] = -1.5, 2, -3, 4
+	half := domain.All(d)
+	half.Half = []domain.HalfSpace{{A: []float64{1, -0.5, 0, 0.8}, B: 1.5}}
+	both := domain.All(d)
+	both.Lower[2] = -3
+	both.Half = half.Half
+	for name, s := range map[string]*domain.Domain{"box": box, "half-space": half, "both": both} {
+		for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
+			for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
+				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
+					p := newProblem(n, 0.5, graph.CholeskyFactor, 17)
+					imp := nets.NewImputer(d, o, stream.New(18, 18))
+					prog, err := losses.NewImputer(kind, imp, p.model, s, n)
+					require.NoError(t, err)
+					b := data.NewBatch(n, d)
+					for i := range n {
+						b.Rows = append(b.Rows, i)
+					}
+					copy(b.X, p.x)
+					copy(b.Mask, p.mask)
+					copy(b.Weight, p.weights())
+					losses.BindImputer(prog, s, b)
+					rng := stream.New(19, 19)
+					noise := prog.Input(losses.InputNoise)
+					for i := range noise {
+						noise[i] = rng.NormFloat64()
+					}
+					diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+						err := prog.Run()
+						return prog.Output(losses.OutputReported)[0], err
+					})
+					require.NoError(t, err)
+					require.Less(t, diff.Error, 1e-6, "%+v", diff)
+
+					forward, err := losses.NewForward(imp, d, n)
+					require.NoError(t, err)
+					copy(forward.Input(losses.InputX), p.x)
+					require.NoError(t, forward.Run())
+					require.NoError(t, prog.Run())
+					joint, want := normal(p.model, nil), 0.0
+					zero := joint.LogProb(p.model.Mean())
+					for i, w := range p.weights() {
+						row, z := append([]float64(nil), p.x[i*d:i*d+d]...), make([]float64, d)
+						mean, log := forward.Output(losses.OutputMean)[i*d:i*d+d], 0.0
+						var c domain.Section
+						s.Section(&c, row, p.mask[i*d:i*d+d])
+						for j := range d {
+							if p.mask[i*d+j] != 0 {
+								continue
+							}
+							sd := imp.Deviation(j)
+							z[j] = inverseCDF(noise[i*d+j], (s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
+							log -= math.Log(sd) + logMass((s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
+						}
+						if len(c.Cuts) == 1 {
+							u, size, beta := make([]float64, d), 0.0, c.Cuts[0].B
+							for j, a := range c.Cuts[0].A {
+								u[j] = a * imp.Deviation(j)
+								size += u[j] * u[j]
+								beta -= a * mean[j]
+							}
+							size = math.Sqrt(size)
+							along := 0.0
+							for j := range u {
+								u[j] /= size
+								along += u[j] * z[j]
+							}
+							to := inverseCDF(along, math.Inf(-1), beta/size)
+							for j := range u {
+								z[j] += (to - along) * u[j]
+							}
+							log -= logMass(math.Inf(-1), beta/size)
+						}
+						for j := range d {
+							if p.mask[i*d+j] == 0 {
+								row[j] = mean[j] + imp.Deviation(j)*z[j]
+								log -= z[j] * z[j] / 2
+							}
+						}
+						require.True(t, c.Contains(row, p.mask[i*d:i*d+d]))
+						score := joint.ScoreInput(nil, row)
+						if kind == losses.KL {
+							want += w * (log - joint.LogProb(row) + zero)
+							continue
+						}
+						for j := range d {
+							if p.mask[i*d+j] == 0 {
+								want += w * math.Pow(z[j]/imp.Deviation(j)+score[j], 2)
+							}
+						}
+					}
+					require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
+				})
+			}
+		}
+	}
+}
+
+// The truncated normal by gonum.
+var standard = distuv.UnitNormal
+
+func logMass(alpha, beta float64) float64 {
+	return math.Log(standard.CDF(beta) - standard.CDF(alpha))
+}
+
+func inverseCDF(z, alpha, beta float64) float64 {
+	return standard.Quantile(standard.CDF(alpha) + standard.CDF(z)*(standard.CDF(beta)-standard.CDF(alpha)))
+}
