@@ -19,6 +19,7 @@ type FitConfig struct {
 	Config
 	Epochs int     `json:"epochs"` // passes over the table; 200
 	Rate   float64 `json:"rate"`   // Adam's rate for the model; 0.01
+	Truth  *Truth  `json:"-"`      // to compare with after each epoch, in the table's units; may be nil
 }
 
 // Record is one epoch of a fit.
@@ -26,6 +27,7 @@ type Record struct {
 	Epoch         int
 	Loss          float64 // reported loss (M), mean over rows
 	EffectiveSize float64
+	Errors        []Error // against FitConfig.Truth
 }
 
 // FitResult tells how a fit ended; the parameters are in the model.
@@ -71,6 +73,12 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 		return checkpoint(s)
 	}
 
+	var fisher *FisherDivergence
+	if c.Truth != nil {
+		if fisher, err = NewFisherDivergence(m, c.Truth.Model, c.Truth.Sample); err != nil {
+			return nil, err
+		}
+	}
 	size := c.Batch
 	perEpoch := (t.N + size - 1) / size
 	rows := make([]int, t.N)
@@ -96,7 +104,13 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 			s.Block.Count++
 			e.observe(Progress{Stage: "fit", Iteration: s.Iteration, Total: c.Epochs * perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
 		}
-		s.History = append(s.History, Record{Epoch: epoch + 1, Loss: s.Block.Loss, EffectiveSize: s.Block.Size / float64(s.Block.Count)})
+		record := Record{Epoch: epoch + 1, Loss: s.Block.Loss, EffectiveSize: s.Block.Size / float64(s.Block.Count)}
+		if fisher != nil {
+			if record.Errors, err = c.Truth.compare(fisher, m); err != nil {
+				return nil, err
+			}
+		}
+		s.History = append(s.History, record)
 		s.Block = Block{}
 		if err := save(); err != nil {
 			return nil, err

@@ -1,0 +1,113 @@
+package trainers
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/graph"
+)
+
+// FisherDivergence is E‖s_θ(x) − s(x)‖² over draws x of a true distribution, by
+// Monte Carlo; units 1/x². The draws stay, so that it can be followed along a fit.
+type FisherDivergence struct {
+	program *graph.Program
+	n       int
+}
+
+// NewFisherDivergence compares m with truth at the rows of sample (n, d): fresh,
+// uncorrupted draws of the truth, restricted to its support.
+func NewFisherDivergence(m, truth graph.Model, sample []float64) (*FisherDivergence, error) {
+	d := m.Dim()
+	n := len(sample) / d
+	if truth.Dim() != d || n < 2 || n*d != len(sample) {
+		return nil, fmt.Errorf("a truth of %d columns and %d numbers do not fit a model of %d columns", truth.Dim(), len(sample), d)
+	}
+	p, err := graph.Build(func(b *graph.Builder) {
+		x := b.Input("x", n, d)
+		gap := b.Sub(m.Terms(b, x).Score, truth.Terms(b, x).Score)
+		b.Output("square", b.RowSum(b.Square(gap)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	copy(p.Input("x"), sample)
+	return &FisherDivergence{p, n}, nil
+}
+
+// Value is the divergence at the models' present parameters, with its standard error.
+func (f *FisherDivergence) Value() (mean, se float64, err error) {
+	if err := f.program.Run(); err != nil {
+		return 0, 0, err
+	}
+	mean, sd := stat.MeanStdDev(f.program.Output("square"), nil)
+	return mean, stat.StdErr(sd, float64(f.n)), nil
+}
+
+// GaussianFisher is the divergence in closed form where both are normal on all of
+// R^d: tr((P−P*)Σ*(P−P*)) + ‖P(μ−μ*)‖², stars for the truth. It fails if P* is not
+// positive definite.
+func GaussianFisher(m, truth *graph.Gaussian) (float64, error) {
+	p, star := m.Precision(), truth.Precision()
+	var gap mat.SymDense
+	gap.ScaleSym(-1, star)
+	gap.AddSym(&gap, p)
+	var chol mat.Cholesky
+	if !chol.Factorize(star) {
+		return math.NaN(), fmt.Errorf("the true precision is not positive definite")
+	}
+	var x, prod mat.Dense
+	if err := chol.SolveTo(&x, &gap); err != nil && !isCondition(err) {
+		return math.NaN(), err
+	}
+	prod.Mul(&gap, &x)
+	shift := floats.SubTo(make([]float64, m.Dim()), m.Mean(), truth.Mean())
+	var ps mat.VecDense
+	ps.MulVec(p, mat.NewVecDense(len(shift), shift))
+	return mat.Trace(&prod) + mat.Dot(&ps, &ps), nil
+}
+
+// Truth is a known distribution that a fit is compared with as it goes.
+type Truth struct {
+	Model  graph.Model
+	Sample []float64 // (n, d): draws for the Fisher divergence
+}
+
+// Error is one comparison with the truth.
+type Error struct {
+	Name  string
+	Value float64
+}
+
+// Measured names what a fit is compared by.
+const (
+	fisherName   = "fisher_divergence"
+	fisherSEName = "fisher_divergence_se"
+)
+
+// compare gives the Fisher divergence with its standard error and, for each
+// quantity that both models have, the root of the sum of squared errors (for a
+// matrix the Frobenius norm).
+func (t *Truth) compare(f *FisherDivergence, m graph.Model) ([]Error, error) {
+	mean, se, err := f.Value()
+	if err != nil {
+		return nil, err
+	}
+	out := []Error{{fisherName, mean}, {fisherSEName, se}}
+	got, known := m.(graph.Described)
+	want, also := t.Model.(graph.Described)
+	if !known || !also {
+		return out, nil
+	}
+	for _, w := range want.Quantities() {
+		for _, g := range got.Quantities() {
+			if g.Name == w.Name {
+				out = append(out, Error{g.Name + "_error", floats.Distance(g.Value, w.Value, 2)})
+			}
+		}
+	}
+	return out, nil
+}
