@@ -21,8 +21,8 @@ type Config struct {
 	ProposalSD   float64            `json:"proposal_sd"`   // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
 	Correction   string             `json:"correction"`    // "plugin", "loo", or "" for the estimator's own
 	Seed         uint64             `json:"seed"`
-	Domain       *domain.Domain     `json:"domain"`        // the support, in the table's units; nil: all of R^d
-	Weight       domain.Weight      `json:"weight"`        // g of the truncated objective
+	Domain       *domain.Domain     `json:"domain"` // the support, in the table's units; nil: all of R^d
+	Weight       domain.Weight      `json:"weight"` // g of the truncated objective
 
 	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
 	Observe func(Progress) `json:"-"` // called after each parameter step, if set

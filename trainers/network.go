@@ -48,9 +48,11 @@ func AutoMethod(t *data.Table) string {
 	return "exact"
 }
 
-// EstimateNetwork standardises the columns, runs the L1 path, chooses λ, and
-// goes on at that λ until the precision stands still. The mean stays at the
-// observed means: cells missing completely at random leave those unbiased.
+// EstimateNetwork standardises the columns and the domain with them, runs the L1
+// path, chooses λ, and goes on at that λ until the precision stands still. On all
+// of R^d the mean stays at the observed means: cells missing completely at random
+// leave those unbiased. On a domain it is estimated along, for there the observed
+// means are not μ.
 //
 // s is a zero State, or one from a run that was cut; checkpoint (may be nil)
 // gets the state after each block. When ctx is cancelled the state is saved and
@@ -73,11 +75,17 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	if !c.KeepUnits {
 		work, scale = data.Standardise(t)
 	}
+	support := c.Domain
+	if err := inside(t, support); err != nil { // in the table's units, which the message shows
+		return nil, err
+	}
+	c.Domain = support.Standardised(scale.Mean, scale.Deviation)
 	r, err := newPathRun(work, c.PathConfig, s, checkpoint, []any{c.Select, c.Tolerance})
 	if err != nil {
 		return nil, err
 	}
 	c.PathConfig = r.config
+	c.Domain = support
 	if err := r.path(ctx); err != nil {
 		return nil, err
 	}
@@ -98,6 +106,9 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	}
 	res.Verdict = r.verdict(f)
 	res.Warnings = r.warnings(f, c.Select.Kind == "ebic")
+	if lost, cells := r.config.Weight.LeftOut(r.table.Observed, r.config.Domain); lost > 0 {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("%d of %d observed cells are left out of the objective: a half-space ties them to missing cells that have bounds of their own", lost, cells))
+	}
 	return res, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/stream"
@@ -279,7 +280,7 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 			top = max(top, math.Abs(grads[1][graph.PackedIndex(6, j, k)])/6)
 		}
 	}
-	require.InDelta(t, 1.05*top, trainers.LambdaMax(standard), 1e-12)
+	require.InDelta(t, 1.05*top, trainers.LambdaMax(standard, nil, domain.Weight{}), 1e-12)
 }
 
 func TestEBICByItsFormula(t *testing.T) {

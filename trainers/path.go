@@ -36,8 +36,9 @@ type PathConfig struct {
 type Point struct {
 	Lambda        float64
 	Packed        []float64 // P, packed as graph.PackedIndex says
+	Linear        []float64 // η = Pμ; nil where the mean is kept
 	Edges         int
-	Loss          float64 // reported loss (M), mean over rows and columns, without the penalty
+	Loss          float64 // reported loss (M), mean over rows, columns and the block, without the penalty
 	Change        float64 // largest change of an element of P over the block
 	EffectiveSize float64 // mean over the block; NaN without weights
 	Lifts         int     // iterations at which P had to be kept positive definite
@@ -52,11 +53,15 @@ type Block struct {
 	Lifts int
 }
 
+// natural says whether the path fits η = Pμ along: on a domain with a boundary the
+// observed means are not μ.
+func (c PathConfig) natural() bool { return c.Domain.Bounded() }
+
 func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 	for _, v := range []struct {
 		value     *float64
 		byDefault float64
-	}{{&c.Rate, min(0.015, stableRate(t))}, {&c.Threshold, 0.002}, {&c.Floor, 1e-3}} {
+	}{{&c.Rate, min(0.015, stableRate(t)/max(1, c.Weight.Cap))}, {&c.Threshold, 0.002}, {&c.Floor, 1e-3}} {
 		if *v.value == 0 {
 			*v.value = v.byDefault
 		}
@@ -73,7 +78,7 @@ func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 		return c, errors.New("a network needs at least two columns")
 	}
 	if c.LambdaMax == 0 {
-		c.LambdaMax = LambdaMax(t)
+		c.LambdaMax = LambdaMax(t, c.Domain, c.Weight)
 	}
 	if c.LambdaMin == 0 {
 		c.LambdaMin = c.LambdaMax / 200
@@ -86,21 +91,6 @@ func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 			c.Lambdas, c.First, c.Each, c.Rate, c.Threshold, c.Floor)
 	}
 	return c, nil
-}
-
-// LambdaMax is the smallest λ, with 5 % to spare, at which the diagonal
-// P = diag(1/v_j) is stationary, v_j the observed second moment of column j:
-// there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk, the sum
-// over rows where both are observed.
-func LambdaMax(t *data.Table) float64 {
-	top := 0.0
-	cross, _, v := secondMoments(t)
-	for j := range t.D {
-		for k := j + 1; k < t.D; k++ {
-			top = max(top, 2*(1/v[j]+1/v[k])*math.Abs(cross.At(j, k)))
-		}
-	}
-	return 1.05 * top / float64(t.N*t.D)
 }
 
 // secondMoments are Σ_i x_ij x_ik over rows with both observed, their number,
@@ -171,8 +161,12 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 	if err != nil {
 		return nil, err
 	}
-	m := graph.NewGaussian(t.D, graph.FreeSymmetric)
-	e, err := newEngine(t, m, losses.Classical{}, c.Config)
+	kind := graph.FreeSymmetric
+	if c.natural() {
+		kind = graph.Natural
+	}
+	m := graph.NewGaussian(t.D, kind)
+	e, err := newEngine(t, m, losses.ObjectiveFor(c.Domain, c.Weight), c.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +233,10 @@ func (r *pathRun) advance(ctx context.Context, lambda float64) (stepResult, erro
 		*b = Block{Start: slices.Clone(r.packed())}
 	}
 	Proximal{Rate: r.config.Rate * float64(d), Lambda: lambda}.Step(r.packed(), s.Grads[1], d)
-	if !finite(r.packed()...) {
+	if r.config.natural() {
+		floats.AddScaled(r.model.Location.Value, -r.config.Rate*float64(d), s.Grads[0])
+	}
+	if !finite(r.packed()...) || !finite(r.model.Location.Value...) {
 		copy(r.packed(), b.Start)
 		return s, &DivergedError{r.state.Iteration, "precision"}
 	}
@@ -248,17 +245,22 @@ func (r *pathRun) advance(ctx context.Context, lambda float64) (stepResult, erro
 		b.Lifts++
 	}
 	b.Size += s.EffectiveSize
+	b.Loss += s.Loss
 	b.Count++
 	r.state.Iteration++
 	return s, nil
 }
 
 // closeBlock turns the finished block into a point.
-func (r *pathRun) closeBlock(lambda, loss float64) Point {
+func (r *pathRun) closeBlock(lambda float64) Point {
 	b := r.state.Block
 	r.state.Block = Block{}
+	var linear []float64
+	if r.config.natural() {
+		linear = slices.Clone(r.model.Location.Value)
+	}
 	return Point{
-		Lambda: lambda, Packed: slices.Clone(r.packed()), Edges: r.edges(), Loss: loss,
+		Lambda: lambda, Packed: slices.Clone(r.packed()), Linear: linear, Edges: r.edges(), Loss: b.Loss / float64(b.Count),
 		Change:        floats.Distance(b.Start, r.packed(), math.Inf(1)),
 		EffectiveSize: b.Size / float64(b.Count), Lifts: b.Lifts,
 	}
@@ -280,16 +282,15 @@ func adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 // path runs what is left of the path.
 func (r *pathRun) path(ctx context.Context) error {
 	for k := len(r.state.Points); k < len(r.lambdas); k++ {
-		var last stepResult
 		for r.state.Iteration < r.steps[k] {
-			var err error
-			if last, err = r.advance(ctx, r.lambdas[k]); err != nil {
+			last, err := r.advance(ctx, r.lambdas[k])
+			if err != nil {
 				return err
 			}
 			r.observe(Progress{Stage: "path", Iteration: r.state.Iteration, Total: r.iterations(), Lambda: r.lambdas[k],
 				Edges: r.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
 		}
-		r.state.Points = append(r.state.Points, r.closeBlock(r.lambdas[k], last.Loss))
+		r.state.Points = append(r.state.Points, r.closeBlock(r.lambdas[k]))
 		if err := r.save(); err != nil {
 			return err
 		}

@@ -18,8 +18,7 @@ type Refine struct {
 	Movement  float64     // see movement
 	Lifts     int         // within the last block
 	Loss      float64     // mean over the last block
-	LossSum   float64
-	Size      float64 // effective sample size, mean over the last block
+	Size      float64     // effective sample size, mean over the last block
 	Converged bool
 	Done      bool
 }
@@ -36,6 +35,7 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 	if !f.Started {
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		copy(r.packed(), r.state.Points[index].Packed)
+		copy(r.model.Location.Value, r.state.Points[index].Linear)
 	}
 	lambda := r.lambdas[f.Index]
 	for !f.Done {
@@ -48,15 +48,13 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 			f.Parts = append(f.Parts, make([]float64, len(r.packed())))
 		}
 		floats.Add(f.Parts[len(f.Parts)-1], r.packed())
-		f.LossSum += s.Loss
 		r.observe(Progress{Stage: "refine", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
 			Edges: r.edges(), Loss: s.Loss, EffectiveSize: s.EffectiveSize})
 		if made%refineBlock != 0 {
 			continue
 		}
-		point := r.closeBlock(lambda, s.Loss)
-		f.Lifts, f.Size = point.Lifts, point.EffectiveSize
-		f.Loss, f.LossSum = f.LossSum/refineBlock, 0
+		point := r.closeBlock(lambda)
+		f.Lifts, f.Size, f.Loss = point.Lifts, point.EffectiveSize, point.Loss
 		mean, variance := blockMean(f.Parts)
 		f.Movement = movement(f.Previous, mean, variance)
 		f.Previous, f.Parts = mean, nil

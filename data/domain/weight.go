@@ -252,3 +252,30 @@ func (t *Tangent) lose(s *Domain, cut []int, mask []float64) {
 		}
 	}
 }
+
+// LeftOut counts the observed cells of a table (observed row by row) that no
+// tangent exists for, and all observed cells.
+func (w Weight) LeftOut(observed []bool, s *Domain) (lost, cells int) {
+	if !s.Bounded() || len(s.Half) == 0 || w.NoTangent {
+		return 0, 0
+	}
+	d := len(s.Lower)
+	mask := make([]float64, d)
+	var t Tangent
+	for i := 0; i < len(observed); i += d {
+		for j := range mask {
+			mask[j] = 0
+			if observed[i+j] {
+				mask[j] = 1
+				cells++
+			}
+		}
+		s.tangent(mask, &t, false)
+		for _, l := range t.Lost {
+			if l {
+				lost++
+			}
+		}
+	}
+	return lost, cells
+}
