@@ -39,6 +39,7 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 		if err := s.c.Condition(mask); err != nil {
 			return fmt.Errorf("row %d of the table: %w", row+1, err)
 		}
+		s.c.Given(b.X[i*b.D : (i+1)*b.D])
 		for k := i * s.r; k < (i+1)*s.r; k++ {
 			var err error
 			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng); err != nil {
@@ -61,11 +62,13 @@ type Conditional struct {
 	first          int          // of the gaps that bounds or half-spaces concern; they come last
 	chol           mat.Cholesky // of P_mm
 	upper          mat.TriDense
-	half, z        []float64
+	shift, z       []float64 // the conditional mean less μ; work space
 
 	section domain.Section
+	single  bool             // the section is one half-space over unbounded columns,
+	cut     domain.HalfSpace // this one
+	tilt    []float64        // P_mm⁻¹a for it
 	gibbs   gibbs
-	tilt    []float64 // P_mm⁻¹a of a single half-space
 }
 
 // Condition prepares for a pattern (1 = observed). It fails with
@@ -111,28 +114,52 @@ func (c *Conditional) Condition(mask []float64) error {
 	}
 	c.upper.Reset()
 	c.chol.UTo(&c.upper)
-	c.half, c.z = make([]float64, m), make([]float64, m)
+	c.shift, c.z = make([]float64, m), make([]float64, m)
 	return nil
 }
 
-// Expect sets the missing cells of row to their conditional mean
-// μ_m − P_mm⁻¹P_mo(x_o − μ_o).
-func (c *Conditional) Expect(row []float64) {
-	if len(c.gaps) == 0 {
+// Given prepares for a row of the pattern last conditioned on: its conditional
+// mean and, on a domain, its section.
+func (c *Conditional) Given(row []float64) {
+	m := len(c.gaps)
+	if m == 0 {
 		return
 	}
 	for a, j := range c.gaps {
-		c.half[a] = 0
+		c.shift[a] = 0
 		for _, k := range c.observed {
-			c.half[a] -= c.Precision.At(j, k) * (row[k] - c.Mean[k])
+			c.shift[a] -= c.Precision.At(j, k) * (row[k] - c.Mean[k])
 		}
 	}
-	v := mat.NewVecDense(len(c.gaps), c.half)
-	if err := c.chol.SolveVecTo(v, v); err != nil && !isCondition(err) {
+	c.solve(c.shift)
+	if c.first == m {
+		return
+	}
+	c.Domain.Section(&c.section, row, c.mask)
+	c.cut, c.single = c.section.Single()
+	c.single = c.single && !slices.ContainsFunc(c.gaps, c.Domain.BoundedColumn)
+	if c.single && len(c.tilt) == 0 {
+		for _, j := range c.gaps {
+			c.tilt = append(c.tilt, c.cut.A[j])
+		}
+		c.solve(c.tilt)
+	}
+}
+
+// solve replaces v by P_mm⁻¹v.
+func (c *Conditional) solve(v []float64) {
+	x := mat.NewVecDense(len(v), v)
+	if err := c.chol.SolveVecTo(x, x); err != nil && !isCondition(err) {
 		panic(err) // the factor exists: only its condition number can be complained of
 	}
+}
+
+// Expect sets the missing cells of row to their conditional mean
+// μ_m − P_mm⁻¹P_mo(x_o − μ_o), the domain left aside.
+func (c *Conditional) Expect(row []float64) {
+	c.Given(row)
 	for a, j := range c.gaps {
-		row[j] = c.Mean[j] + c.half[a]
+		row[j] = c.expected(a)
 	}
 }
 
@@ -149,22 +176,17 @@ func isCondition(err error) bool { _, ok := err.(mat.Condition); return ok }
 //     bounded column alone needs no sweep;
 //   - to intersections: the same, started again until inside, at last from a point
 //     well inside.
+//
+// Given comes first.
 func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64, err error) {
 	m := len(c.gaps)
-	if m == 0 {
+	switch {
+	case m == 0:
 		return 0, nil
-	}
-	if c.first < m {
-		c.Domain.Section(&c.section, row, c.mask)
-	}
-	c.Expect(row)
-	h, single := c.section.Single()
-	if c.first == m || single && !slices.ContainsFunc(c.gaps, c.Domain.BoundedColumn) {
-		log = c.unrestricted(row, m, rng)
-		if c.first < m {
-			log += c.cut(h, row, rng)
-		}
-		return log, nil
+	case c.first == m:
+		return c.unrestricted(row, m, rng), nil
+	case c.single:
+		return c.unrestricted(row, m, rng) + c.move(row, rng), nil
 	}
 	if err := c.concerned(row, rng); err != nil {
 		return 0, err
@@ -180,7 +202,7 @@ func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64, err erro
 }
 
 // expected is the unrestricted conditional mean of gap b.
-func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.half[b] }
+func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.shift[b] }
 
 // unrestricted draws the first gaps given the others, from the last to the first.
 func (c *Conditional) unrestricted(row []float64, first int, rng *rand.Rand) (log float64) {
@@ -202,27 +224,16 @@ func (c *Conditional) later(row []float64, a int) (v float64) {
 	return v
 }
 
-// cut moves an unrestricted draw into a half-space.
-func (c *Conditional) cut(h domain.HalfSpace, row []float64, rng *rand.Rand) (log float64) {
-	m := len(c.gaps)
-	if len(c.tilt) == 0 {
-		c.tilt = append(c.tilt, make([]float64, m)...)
-		for a, j := range c.gaps {
-			c.tilt[a] = h.A[j]
-		}
-		v := mat.NewVecDense(m, c.tilt)
-		if err := c.chol.SolveVecTo(v, v); err != nil && !isCondition(err) {
-			panic(err) // the factor exists
-		}
-	}
+// move takes an unrestricted draw into the half-space.
+func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 	variance, mean, at := 0.0, 0.0, 0.0
 	for a, j := range c.gaps {
-		variance += h.A[j] * c.tilt[a]
-		mean += h.A[j] * c.expected(a)
-		at += h.A[j] * row[j]
+		variance += c.cut.A[j] * c.tilt[a]
+		mean += c.cut.A[j] * c.expected(a)
+		at += c.cut.A[j] * row[j]
 	}
 	sd := math.Sqrt(variance)
-	from, to := (at-mean)/sd, truncnorm.Transport(rng.NormFloat64(), math.Inf(-1), (h.B-mean)/sd)
+	from, to := (at-mean)/sd, truncnorm.Transport(rng.NormFloat64(), math.Inf(-1), (c.cut.B-mean)/sd)
 	for a, j := range c.gaps {
 		row[j] += (to - from) * c.tilt[a] / sd
 	}

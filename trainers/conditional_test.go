@@ -46,6 +46,7 @@ func TestConditionalAgainstDistmv(t *testing.T) {
 	draws := [2][]float64{}
 	for range n {
 		copy(row, testRow)
+		c.Given(row)
 		log, err := c.Draw(row, rng)
 		require.NoError(t, err)
 		require.InDelta(t, want.LogProb([]float64{row[1], row[3]}), log, 1e-10)

@@ -20,18 +20,14 @@ type gibbs struct {
 // near the target (or, in intersections, from a point inside).
 const sweeps = 20
 
-// independent sets N(mean, sd²) on the missing coordinates.
-func (g *gibbs) independent(mask, mean, sd []float64) {
+// independent sets the normals of the gaps.
+func (g *gibbs) independent(gaps []gap) {
+	m := len(gaps)
 	g.coordinates, g.mean = g.coordinates[:0], g.mean[:0]
-	for j, m := range mask {
-		if m == 0 {
-			g.coordinates, g.mean = append(g.coordinates, j), append(g.mean, mean[j])
-		}
-	}
-	m := len(g.coordinates)
 	g.precision = append(g.precision[:0], make([]float64, m*m)...)
-	for a, j := range g.coordinates {
-		g.precision[a*m+a] = 1 / (sd[j] * sd[j])
+	for a, v := range gaps {
+		g.coordinates, g.mean = append(g.coordinates, v.j), append(g.mean, v.mean)
+		g.precision[a*m+a] = 1 / (v.sd * v.sd)
 	}
 }
 

@@ -1,7 +1,6 @@
 package trainers
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,18 +29,6 @@ func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.R
 	for i := range len(b.Rows) {
 		if err := p.draws.complete(b, i, p.r, x, logProposal, p.mean, p.sd, rng); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// complete draws row i of the batch r times.
-func (s *restricted) complete(b *data.Batch, i, r int, x, logProposal, mean, sd []float64, rng *rand.Rand) (err error) {
-	mask := b.Mask[i*b.D : (i+1)*b.D]
-	s.row(b.X[i*b.D:(i+1)*b.D], mask)
-	for k := i * r; k < (i+1)*r; k++ {
-		if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, mean, sd, rng); err != nil {
-			return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
 		}
 	}
 	return nil

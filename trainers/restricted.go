@@ -1,10 +1,12 @@
 package trainers
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
 )
@@ -22,32 +24,89 @@ import (
 type restricted struct {
 	domain  *domain.Domain
 	section domain.Section
-	z       []float64
-	gibbs   gibbs
+	gaps    []gap
+	kind    restriction
+	log     float64 // part of the log density that the row's draws share
+
+	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
+	beta  float64   // its bound along that direction
+
+	gibbs gibbs
+}
+
+type restriction int
+
+const (
+	toBox restriction = iota // or to nothing
+	toHalfSpace
+	toIntersection
+)
+
+// gap is a missing cell.
+type gap struct {
+	j           int
+	mean, sd    float64
+	low, high   float64
+	alpha, beta float64 // the bounds, standardised
+	bounded     bool
 }
 
 const rejections = 50 // draws from the box before Gibbs steps take over
 
 // row prepares for a row with these observed cells.
-func (s *restricted) row(x, mask []float64) {
-	if s.domain.Bounded() {
+func (s *restricted) row(x, mask, mean, sd []float64) {
+	s.gaps, s.log, s.kind = s.gaps[:0], 0, toBox
+	bounded := s.domain.Bounded()
+	if bounded {
 		s.domain.Section(&s.section, x, mask)
 	}
+	for j, m := range mask {
+		if m != 0 {
+			continue
+		}
+		g := gap{j: j, mean: mean[j], sd: sd[j]}
+		s.log -= math.Log(sd[j]) + halfLog2Pi
+		if bounded && s.domain.BoundedColumn(j) {
+			g.bounded, g.low, g.high = true, s.section.Lower[j], s.section.Upper[j]
+			g.alpha, g.beta = (g.low-g.mean)/g.sd, (g.high-g.mean)/g.sd
+			s.log -= truncnorm.LogMass(g.alpha, g.beta)
+		}
+		s.gaps = append(s.gaps, g)
+	}
+	if !bounded || len(s.section.Cuts) == 0 {
+		return
+	}
+	h, single := s.section.Single()
+	if !single {
+		s.kind = toIntersection
+		return
+	}
+	s.kind, s.along, s.beta = toHalfSpace, s.along[:0], h.B
+	size := 0.0
+	for _, g := range s.gaps {
+		u := h.A[g.j] * g.sd
+		s.along = append(s.along, u)
+		size += u * u
+		s.beta -= h.A[g.j] * g.mean
+	}
+	size = math.Sqrt(size)
+	s.beta /= size
+	for k := range s.along {
+		s.along[k] /= size
+	}
+	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
 // draw fills the missing cells of x and returns their log density.
-func (s *restricted) draw(x, mask, mean, sd []float64, rng *rand.Rand) (log float64, err error) {
-	if !s.domain.Bounded() {
-		return s.free(x, mask, mean, sd, rng), nil
-	}
-	switch h, single := s.section.Single(); {
-	case len(s.section.Cuts) == 0:
-		return s.box(x, mask, mean, sd, rng), nil
-	case single:
-		return s.half(h, x, mask, mean, sd, rng), nil
+func (s *restricted) draw(x, mask []float64, rng *rand.Rand) (log float64, err error) {
+	switch s.kind {
+	case toHalfSpace:
+		return s.half(x, rng), nil
+	case toBox:
+		return s.box(x, rng), nil
 	}
 	for range rejections {
-		log = s.box(x, mask, mean, sd, rng)
+		log = s.box(x, rng)
 		if s.section.Contains(x, mask) {
 			return log, nil
 		}
@@ -57,68 +116,57 @@ func (s *restricted) draw(x, mask, mean, sd []float64, rng *rand.Rand) (log floa
 		return 0, errNoRoom
 	}
 	copy(x, point)
-	s.gibbs.independent(mask, mean, sd)
+	s.gibbs.independent(s.gaps)
 	s.gibbs.sweep(&s.section, x, rng)
-	log = 0
-	for j, m := range mask {
-		if m == 0 {
-			z := (x[j] - mean[j]) / sd[j]
-			log += truncnorm.LogDensity(z, (s.section.Lower[j]-mean[j])/sd[j], (s.section.Upper[j]-mean[j])/sd[j]) - math.Log(sd[j])
-		}
+	log = s.log
+	for _, g := range s.gaps {
+		z := (x[g.j] - g.mean) / g.sd
+		log -= 0.5 * z * z
 	}
 	return log, nil
 }
 
-var errNoRoom = fmt.Errorf("its missing cells have no room inside the domain")
+var errNoRoom = errors.New("its missing cells have no room inside the domain")
 
-func (s *restricted) free(x, mask, mean, sd []float64, rng *rand.Rand) (log float64) {
-	for j, m := range mask {
-		if m == 0 {
-			z := rng.NormFloat64()
-			x[j] = mean[j] + sd[j]*z
-			log -= 0.5*z*z + math.Log(sd[j]) + halfLog2Pi
-		}
-	}
-	return log
-}
-
-func (s *restricted) box(x, mask, mean, sd []float64, rng *rand.Rand) (log float64) {
-	for j, m := range mask {
-		if m != 0 {
-			continue
-		}
-		low, high := s.section.Lower[j], s.section.Upper[j]
+func (s *restricted) box(x []float64, rng *rand.Rand) (log float64) {
+	log = s.log
+	for _, g := range s.gaps {
 		z := rng.NormFloat64()
-		log -= math.Log(sd[j]) + halfLog2Pi
-		if !math.IsInf(low, -1) || !math.IsInf(high, 1) {
-			alpha, beta := (low-mean[j])/sd[j], (high-mean[j])/sd[j]
-			z = truncnorm.Transport(z, alpha, beta)
-			log -= truncnorm.LogMass(alpha, beta)
+		if !g.bounded {
+			x[g.j] = g.mean + g.sd*z
+		} else {
+			z = truncnorm.Transport(z, g.alpha, g.beta)
+			x[g.j] = min(max(g.mean+g.sd*z, g.low), g.high) // rounding may take it over the edge
 		}
 		log -= 0.5 * z * z
-		x[j] = min(max(mean[j]+sd[j]*z, low), high) // rounding may take it over the edge
 	}
 	return log
 }
 
-// half draws from the box, then truncates the component of z along u = σ∘a/‖σ∘a‖.
-func (s *restricted) half(h domain.HalfSpace, x, mask, mean, sd []float64, rng *rand.Rand) (log float64) {
-	log = s.box(x, mask, mean, sd, rng)
-	bound, size, along := h.B, 0.0, 0.0
-	for j, a := range h.A {
-		if a != 0 {
-			bound -= a * mean[j]
-			size += a * a * sd[j] * sd[j]
-			along += a * (x[j] - mean[j])
+// half draws from the box, then truncates the component of z along the half-space.
+func (s *restricted) half(x []float64, rng *rand.Rand) (log float64) {
+	log = s.box(x, rng)
+	along := 0.0
+	for k, g := range s.gaps {
+		if s.along[k] != 0 {
+			along += s.along[k] * (x[g.j] - g.mean) / g.sd
 		}
 	}
-	size = math.Sqrt(size)
-	along /= size
-	t := truncnorm.Transport(along, math.Inf(-1), bound/size)
-	for j, a := range h.A {
-		if a != 0 {
-			x[j] += sd[j] * (t - along) * a * sd[j] / size
+	t := truncnorm.Transport(along, math.Inf(-1), s.beta)
+	for k, g := range s.gaps {
+		x[g.j] += g.sd * (t - along) * s.along[k]
+	}
+	return log + 0.5*(along*along-t*t)
+}
+
+// complete draws row i of a batch r times.
+func (s *restricted) complete(b *data.Batch, i, r int, x, logProposal, mean, sd []float64, rng *rand.Rand) (err error) {
+	mask := b.Mask[i*b.D : (i+1)*b.D]
+	s.row(b.X[i*b.D:(i+1)*b.D], mask, mean, sd)
+	for k := i * r; k < (i+1)*r; k++ {
+		if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, rng); err != nil {
+			return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
 		}
 	}
-	return log + 0.5*(along*along-t*t) - truncnorm.LogMass(math.Inf(-1), bound/size)
+	return nil
 }
