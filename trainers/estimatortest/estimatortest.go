@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -23,26 +24,56 @@ import (
 // Run checks the estimator of that name: without a gap it is ordinary score
 // matching, the number under a missing cell has no influence, neither have the
 // order of rows and columns where nothing is random, results do not depend on
-// the number of workers, and a run that is cut and taken up gives the same bytes.
+// the number of workers, and a run that is cut and taken up gives the same bytes;
+// the last three also on a box and a half-space, where without a gap it is
+// ordinary truncated score matching.
 func Run(t *testing.T, name string) {
 	e, err := trainers.EstimatorByName(name)
 	require.NoError(t, err)
 	t.Run("no gap is ordinary score matching", func(t *testing.T) { noGap(t, e) })
-	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e) })
+	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e, nil) })
 	if !e.Draws {
 		t.Run("order does not count", func(t *testing.T) { order(t, e) })
 	}
-	t.Run("workers do not count", func(t *testing.T) { workers(t, e) })
-	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, e) })
+	t.Run("workers do not count", func(t *testing.T) { workers(t, e, nil) })
+	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, e, nil) })
+	for name, support := range map[string]*domain.Domain{"box": box(), "half-space": half()} {
+		t.Run(name, func(t *testing.T) {
+			truncatedNoGap(t, e, support)
+			underTheMask(t, e, support)
+			workers(t, e, support)
+			resumed(t, e, support)
+		})
+	}
+}
+
+// tolerance is loose on a domain: these runs are compared, not used.
+func tolerance(support *domain.Domain) float64 {
+	if support == nil {
+		return 0
+	}
+	return 0.5
+}
+
+func box() *domain.Domain {
+	s := domain.All(4)
+	s.Lower[0], s.Upper[2] = -1.2, 1
+	return s
+}
+
+func half() *domain.Domain {
+	s := domain.All(4)
+	s.Half = []domain.HalfSpace{{A: []float64{1, 0.5, 0, -0.5}, B: 1}}
+	return s
 }
 
 // sample is a small table, incomplete unless the estimator is for complete ones.
-func sample(t *testing.T, e trainers.Estimator) *data.Table {
+func sample(t *testing.T, e trainers.Estimator, support *domain.Domain) *data.Table {
 	t.Helper()
 	rng := stream.New(5, 5)
 	g, err := data.SimulateStar(4, rng)
 	require.NoError(t, err)
-	table, err := g.Sample(60, rng)
+	table, err := g.SampleInside(support, 60, rng)
 	require.NoError(t, err)
 	if e.Complete {
 		return table
@@ -107,8 +138,59 @@ func noGap(t *testing.T, e trainers.Estimator) {
 	}
 }
 
-func underTheMask(t *testing.T, e trainers.Estimator) {
-	table := sample(t, e)
+// truncatedNoGap compares with Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient by
+// P_jk, written out for s = η − Px.
+func truncatedNoGap(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+	rng := stream.New(7, 7)
+	g, err := data.SimulateStar(4, rng)
+	require.NoError(t, err)
+	table, err := g.SampleInside(support, 37, rng)
+	require.NoError(t, err)
+	m := graph.NewGaussian(4, graph.Natural)
+	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
+	require.NoError(t, m.SetPrecision(p))
+	eta := []float64{0.1, -0.2, 0.3, 0}
+	copy(m.Location.Value, eta)
+	c := config(e).Config
+	c.Domain = support
+	loss, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(support, domain.Weight{}), c, 0)
+	require.NoError(t, err)
+
+	want, gradP, gradEta := 0.0, mat.NewDense(4, 4, nil), make([]float64, 4)
+	weight, slope := make([]float64, 4), make([]float64, 4)
+	for i := range table.N {
+		x := table.Values[i*4 : i*4+4]
+		domain.Weight{}.At(support, x, []float64{1, 1, 1, 1}, weight, slope, &domain.Tangent{})
+		for j := range 4 {
+			s := eta[j]
+			for k := range 4 {
+				s -= p.At(j, k) * x[k]
+			}
+			want += weight[j]*(-2*p.At(j, j)+s*s) + 2*slope[j]*s
+			force := 2*weight[j]*s + 2*slope[j] // derivative by s_j
+			gradEta[j] += force
+			gradP.Set(j, j, gradP.At(j, j)-2*weight[j])
+			for k := range 4 {
+				gradP.Set(j, k, gradP.At(j, k)-force*x[k])
+			}
+		}
+	}
+	n := float64(table.N)
+	require.InDelta(t, want/n, loss, 1e-10)
+	for j := range 4 {
+		require.InDelta(t, gradEta[j]/n, grads[0][j], 1e-10)
+		for k := j; k < 4; k++ {
+			w := gradP.At(j, k)
+			if k > j {
+				w += gradP.At(k, j)
+			}
+			require.InDelta(t, w/n, grads[1][graph.PackedIndex(4, j, k)], 1e-10, "P[%d,%d]", j, k)
+		}
+	}
+}
+
+func underTheMask(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+	table := sample(t, e, support)
 	poisoned := *table
 	poisoned.Values = append([]float64(nil), table.Values...)
 	for i, seen := range table.Observed {
@@ -116,13 +198,15 @@ func underTheMask(t *testing.T, e trainers.Estimator) {
 			poisoned.Values[i] = math.NaN()
 		}
 	}
-	want, got := estimate(t, table, config(e)), estimate(t, &poisoned, config(e))
+	c := config(e)
+	c.Domain, c.Tolerance = support, tolerance(support)
+	want, got := estimate(t, table, c), estimate(t, &poisoned, c)
 	require.Equal(t, want.Precision, got.Precision)
 	require.Equal(t, want.Loss, got.Loss)
 }
 
 func order(t *testing.T, e trainers.Estimator) {
-	table := sample(t, e)
+	table := sample(t, e, nil)
 	want := estimate(t, table, config(e))
 	n, d := table.N, table.D
 	perm := []int{2, 0, 3, 1}
@@ -144,9 +228,10 @@ func order(t *testing.T, e trainers.Estimator) {
 	}
 }
 
-func workers(t *testing.T, e trainers.Estimator) {
-	table := sample(t, e)
+func workers(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+	table := sample(t, e, support)
 	c := config(e)
+	c.Domain, c.Tolerance = support, tolerance(support)
 	want := estimate(t, table, c)
 	c.Workers = 3
 	got := estimate(t, table, c)
@@ -155,15 +240,17 @@ func workers(t *testing.T, e trainers.Estimator) {
 }
 
 // resumed cuts at several iterations, through a file as the command line does.
-func resumed(t *testing.T, e trainers.Estimator) {
-	table := sample(t, e)
-	want := estimate(t, table, config(e))
+func resumed(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+	table := sample(t, e, support)
+	c := config(e)
+	c.Domain, c.Tolerance = support, tolerance(support)
+	want := estimate(t, table, c)
 	path := filepath.Join(t.TempDir(), "state")
 	state := &trainers.State{}
 	cut := 0
 	for {
 		ctx, cancel := context.WithCancel(context.Background())
-		c := config(e)
+		c := c
 		left := 13 // parameter steps till the next cut: inside blocks, path and refinement
 		c.Observe = func(trainers.Progress) {
 			if left--; left == 0 {

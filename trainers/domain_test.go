@@ -1,0 +1,173 @@
+package trainers_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
+)
+
+// supports truncate a 4-column normal in each way.
+func supports(t *testing.T, g data.Gaussian) map[string]*domain.Domain {
+	t.Helper()
+	box, err := g.TruncateBelow(3, 0.2)
+	require.NoError(t, err)
+	half := domain.All(4)
+	half.Half = []domain.HalfSpace{{A: []float64{0.7, -0.5, 0.3, 0.4}, B: 0.8}}
+	both := domain.All(4)
+	both.Lower[0] = box.Lower[0]
+	both.Half = half.Half
+	return map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both}
+}
+
+// At the truth the expected gradient over truncated data is zero for the exact
+// conditional and for complete rows, and it is not if the truncation is ignored or,
+// with a half-space, if the score is not made tangential.
+func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
+	g, err := data.SimulateNormal(4, stream.New(22, stream.Simulate))
+	require.NoError(t, err)
+	const batches, n = 60, 400
+	worst := func(method string, s, honoured *domain.Domain, w domain.Weight) float64 {
+		var mean, square []float64
+		for b := range batches {
+			rng := stream.New(22, stream.Replicate, uint64(b))
+			table, err := g.SampleInside(s, n, rng)
+			require.NoError(t, err)
+			if method != "full" {
+				table, err = data.HideMCAR(table, 0.4, rng)
+				require.NoError(t, err)
+			}
+			m := graph.NewGaussian(4, graph.CholeskyFactor)
+			m.SetMean(g.Mean)
+			require.NoError(t, m.SetPrecision(g.Precision))
+			_, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(honoured, w),
+				trainers.Config{Method: method, Draws: 4, Seed: uint64(b), Domain: honoured, Weight: w}, 0)
+			require.NoError(t, err)
+			all := slices.Concat(grads...)
+			if b == 0 {
+				mean, square = make([]float64, len(all)), make([]float64, len(all))
+			}
+			for i, v := range all {
+				mean[i] += v / batches
+				square[i] += v * v / batches
+			}
+		}
+		worst := 0.0
+		for i := range mean {
+			worst = max(worst, math.Abs(mean[i])/math.Sqrt((square[i]-mean[i]*mean[i])/(batches-1)))
+		}
+		return worst
+	}
+	for name, s := range supports(t, g) {
+		t.Run(name, func(t *testing.T) {
+			require.Less(t, worst("exact", s, s, domain.Weight{}), 4.0)
+			require.Less(t, worst("exact", s, s, domain.Weight{Scalar: true}), 4.0)
+			require.Less(t, worst("full", s, s, domain.Weight{}), 4.0)
+			require.Greater(t, worst("exact", s, nil, domain.Weight{}), 8.0, "ignored")
+			if len(s.Half) > 0 {
+				require.Greater(t, worst("exact", s, s, domain.Weight{NoTangent: true}), 8.0, "as the paper")
+			}
+		})
+	}
+}
+
+// Marg-IW and Marg-VarIW with many draws and the exact conditional give one gradient.
+func TestWeightedEstimatorsAgreeWithExactOnDomains(t *testing.T) {
+	g, err := data.SimulateNormal(4, stream.New(21, stream.Simulate))
+	require.NoError(t, err)
+	for name, s := range supports(t, g) {
+		t.Run(name, func(t *testing.T) {
+			rng := stream.New(23, stream.Simulate)
+			table, err := g.SampleInside(s, 8, rng)
+			require.NoError(t, err)
+			table, err = data.HideMCAR(table, 0.4, rng)
+			require.NoError(t, err)
+			gradient := func(method string) (mean, se []float64) {
+				const repeats = 5
+				var square []float64
+				for k := range repeats {
+					m := graph.NewGaussian(4, graph.CholeskyFactor)
+					m.SetMean(g.Mean)
+					require.NoError(t, m.SetPrecision(g.Precision))
+					_, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(s, domain.Weight{}),
+						trainers.Config{Method: method, Draws: 10000, ProposalSD: 2, Seed: 1, Domain: s}, k)
+					require.NoError(t, err)
+					all := slices.Concat(grads...)
+					if k == 0 {
+						mean, square = make([]float64, len(all)), make([]float64, len(all))
+					}
+					for i, v := range all {
+						mean[i] += v / repeats
+						square[i] += v * v / repeats
+					}
+				}
+				for i := range mean {
+					se = append(se, math.Sqrt(math.Max(square[i]-mean[i]*mean[i], 0)/(repeats-1)))
+				}
+				return mean, se
+			}
+			want, wantSE := gradient("exact")
+			for _, method := range []string{"iw", "variw"} {
+				got, se := gradient(method)
+				for i := range want {
+					// Five repeats: t(4) has its 1 − 1e−3 quantile at 7.
+					require.InDelta(t, want[i], got[i], 7*math.Hypot(se[i], wantSE[i])+1e-3, "%s, gradient %d", method, i)
+					require.Less(t, se[i], 0.1, "no power")
+				}
+			}
+		})
+	}
+}
+
+// The exact divergence of two normals against the Monte-Carlo one, and of a model
+// with itself.
+func TestFisherDivergence(t *testing.T) {
+	g, err := data.SimulateNormal(5, stream.New(31, stream.Simulate))
+	require.NoError(t, err)
+	truth, m := graph.NewGaussian(5, graph.CholeskyFactor), graph.NewGaussian(5, graph.Natural)
+	truth.SetMean(g.Mean)
+	require.NoError(t, truth.SetPrecision(g.Precision))
+	sample, err := g.Sample(40000, stream.New(32, stream.Simulate))
+	require.NoError(t, err)
+	f, err := trainers.NewFisherDivergence(m, truth, sample.Values)
+	require.NoError(t, err)
+	for range 2 { // it follows the model
+		want, err := trainers.GaussianFisher(m, truth)
+		require.NoError(t, err)
+		got, se, err := f.Value()
+		require.NoError(t, err)
+		require.InDelta(t, want, got, 4*se+1e-9)
+		require.Less(t, se, 0.02*want+1e-9)
+		require.NoError(t, m.SetPrecision(g.Precision))
+		m.SetMean([]float64{0, 0.1, 0.2, 0.3, 0.9})
+	}
+	m.SetMean(g.Mean)
+	got, _, err := f.Value()
+	require.NoError(t, err)
+	require.InDelta(t, 0, got, 1e-20)
+	_, err = trainers.NewFisherDivergence(m, truth, sample.Values[:7])
+	require.ErrorContains(t, err, "do not fit")
+}
+
+// A row that cannot be completed inside is named.
+func TestFitsRefuseRowsOutside(t *testing.T) {
+	_, table := small(t, 30, 24)
+	s := domain.All(4)
+	s.Lower[2] = 0.4
+	_, _, err := trainers.Gradient(table, graph.NewGaussian(4, graph.Natural), losses.ObjectiveFor(s, domain.Weight{}), trainers.Config{Method: "iw", Domain: s}, 0)
+	var row *data.RowError
+	require.ErrorAs(t, err, &row)
+	require.Equal(t, "x3", row.Column)
+	require.ErrorContains(t, err, "is below the lower bound 0.4")
+	s.Lower = s.Lower[:3]
+	_, _, err = trainers.Gradient(table, graph.NewGaussian(4, graph.Natural), losses.Classical{}, trainers.Config{Method: "iw", Domain: s}, 0)
+	require.ErrorContains(t, err, "does not fit 4 columns")
+}
