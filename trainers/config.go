@@ -14,6 +14,7 @@ type Config struct {
 	Method       string             `json:"method"`        // an Estimator's name
 	Draws        int                `json:"draws"`         // r, imputations per row and parameter step; 10
 	ImputerSteps int                `json:"imputer_steps"` // L, imputer steps per parameter step; 10
+	WarmUp       int                `json:"warm_up"`       // imputer steps before the first parameter step; 0
 	Batch        int                `json:"batch"`         // table rows in a batch; 100, or all rows if fewer
 	ImputerRate  float64            `json:"imputer_rate"`  // Adam's rate for the imputer; 1e-3
 	ImputerLoss  losses.ImputerLoss `json:"imputer_loss"`  // KL

@@ -106,15 +106,20 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	return e, nil
 }
 
-// trainImputer makes the L imputer steps before parameter step number iteration.
+// trainImputer makes the L imputer steps before parameter step number iteration,
+// and before the first those of the warm-up.
 func (e *engine) trainImputer(iteration int) error {
 	if e.train == nil {
 		return nil
 	}
 	size := e.batch.Size
 	perEpoch := (len(e.gaps) + size - 1) / size
-	for l := range e.config.ImputerSteps {
-		step := iteration*e.config.ImputerSteps + l
+	steps, before := e.config.ImputerSteps, e.config.WarmUp+iteration*e.config.ImputerSteps
+	if iteration == 0 {
+		steps, before = e.config.WarmUp+steps, 0
+	}
+	for l := range steps {
+		step := before + l
 		if epoch := step / perEpoch; epoch != e.epoch {
 			e.epoch = epoch
 			e.shuffle = append(e.shuffle[:0], e.gaps...)
