@@ -30,6 +30,18 @@ func Standardise(t *Table) (*Table, Scale) {
 	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }), s
 }
 
+// ScaleAboutZero gives every column this root mean square over its observed cells,
+// without shifting it (Mean_j = 0): for models that are symmetric about 0.
+func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
+	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
+	x := make([]float64, 0, t.N)
+	for j := range t.D {
+		x = t.column(x[:0], j)
+		s.Deviation[j] = floats.Norm(x, 2) / math.Sqrt(float64(len(x))) / size
+	}
+	return t.mapped(func(j int, x float64) float64 { return x / s.Deviation[j] }), s
+}
+
 // Restore gives a table of standardised columns in the units of the scale,
 // x_j = Mean_j + Deviation_j z_j.
 func (s Scale) Restore(t *Table) *Table {

@@ -29,6 +29,14 @@ type Terms struct {
 	HessianProduct func(v Node) Node
 }
 
+// AboutZero is a model whose columns may be scaled but not shifted.
+type AboutZero interface {
+	Model
+	// StartSize is the root mean square of a column at the model's start: columns
+	// scaled to it make the start a good one.
+	StartSize() float64
+}
+
 // Models makes a model of d columns by name.
 var Models = map[string]func(d int) Model{
 	"gaussian":         func(d int) Model { return NewGaussian(d, CholeskyFactor) },

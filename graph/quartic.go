@@ -33,6 +33,12 @@ func NewQuartic(d int) *Quartic {
 func (q *Quartic) Dim() int         { return q.d }
 func (q *Quartic) Params() []*Param { return []*Param{q.Packed} }
 
+// StartSize implements AboutZero, for the model is even in each column: where
+// log q = −x⁴/2, E x² = √2 Γ(3/4)/Γ(1/4).
+func (q *Quartic) StartSize() float64 {
+	return math.Sqrt(math.Sqrt2 * math.Gamma(0.75) / math.Gamma(0.25))
+}
+
 // Terms implements Model.
 func (q *Quartic) Terms(b *Builder, x Node) Terms {
 	n, _ := shape(x)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
@@ -42,4 +43,13 @@ func TestQuarticByHand(t *testing.T) {
 		require.True(t, e.Factorize(q.Theta(), false))
 		require.LessOrEqual(t, e.Values(nil)[1], 1e-9*math.Abs(e.Values(nil)[0]))
 	}
+}
+
+// The start's size by quadrature.
+func TestQuarticStartSize(t *testing.T) {
+	density := func(x float64) float64 { return math.Exp(-x * x * x * x / 2) }
+	square := func(x float64) float64 { return x * x * density(x) }
+	want := quad.Fixed(square, -5, 5, 200, nil, 0) / quad.Fixed(density, -5, 5, 200, nil, 0)
+	size := graph.NewQuartic(1).StartSize()
+	require.InDelta(t, want, size*size, 1e-12)
 }

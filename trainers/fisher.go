@@ -3,11 +3,13 @@ package trainers
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"missingscore/data"
 	"missingscore/graph"
 )
 
@@ -70,10 +72,18 @@ func GaussianFisher(m, truth *graph.Gaussian) (float64, error) {
 	return mat.Trace(&prod) + mat.Dot(&ps, &ps), nil
 }
 
-// Truth is a known distribution that a fit is compared with as it goes.
+// Truth is a known distribution that a fit is compared with as it goes. Either
+// part may be absent.
 type Truth struct {
-	Model  graph.Model
-	Sample []float64 // (n, d): draws for the Fisher divergence
+	Model  graph.Model // what Fisher divergence and errors are taken against
+	Sample []float64   // (n, d): draws of it; nil: no Fisher divergence
+
+	// View, of the fitted model's kind, and Scale are for fits of standardised
+	// columns: comparisons are made after rescaling the fit to the truth's units.
+	View  graph.Described
+	Scale data.Scale
+
+	Unknown []string // quantities of Model that are not known
 }
 
 // Error is one comparison with the truth.
@@ -82,29 +92,55 @@ type Error struct {
 	Value float64
 }
 
-// Measured names what a fit is compared by.
-const (
-	fisherName   = "fisher_divergence"
-	fisherSEName = "fisher_divergence_se"
-)
+// comparison follows a fit.
+type comparison struct {
+	truth  *Truth
+	fitted graph.Model
+	fisher *FisherDivergence
+}
 
-// compare gives the Fisher divergence with its standard error and, for each
+func (t *Truth) follow(m graph.Model) (*comparison, error) {
+	c := &comparison{truth: t, fitted: m}
+	if t.Sample == nil {
+		return c, nil
+	}
+	seen := m
+	if t.View != nil {
+		seen = t.View
+	}
+	var err error
+	c.fisher, err = NewFisherDivergence(seen, t.Model, t.Sample)
+	return c, err
+}
+
+// errors gives the Fisher divergence with its standard error and, for each
 // quantity that both models have, the root of the sum of squared errors (for a
 // matrix the Frobenius norm).
-func (t *Truth) compare(f *FisherDivergence, m graph.Model) ([]Error, error) {
-	mean, se, err := f.Value()
-	if err != nil {
-		return nil, err
+func (c *comparison) errors() (out []Error, err error) {
+	got, described := c.fitted.(graph.Described)
+	if v := c.truth.View; v != nil && described {
+		if err := v.SetQuantities(got.Quantities()); err != nil {
+			return nil, err
+		}
+		if err := v.Rescale(c.truth.Scale.Mean, c.truth.Scale.Deviation); err != nil {
+			return nil, err
+		}
+		got = v
 	}
-	out := []Error{{fisherName, mean}, {fisherSEName, se}}
-	got, known := m.(graph.Described)
-	want, also := t.Model.(graph.Described)
-	if !known || !also {
+	if c.fisher != nil {
+		mean, se, err := c.fisher.Value()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Error{"fisher_divergence", mean}, Error{"fisher_divergence_se", se})
+	}
+	want, also := c.truth.Model.(graph.Described)
+	if !described || !also {
 		return out, nil
 	}
 	for _, w := range want.Quantities() {
 		for _, g := range got.Quantities() {
-			if g.Name == w.Name {
+			if g.Name == w.Name && !slices.Contains(c.truth.Unknown, w.Name) {
 				out = append(out, Error{g.Name + "_error", floats.Distance(g.Value, w.Value, 2)})
 			}
 		}

@@ -25,6 +25,7 @@ type FitConfig struct {
 // Record is one epoch of a fit.
 type Record struct {
 	Epoch         int
+	Iteration     int     // parameter steps made
 	Loss          float64 // reported loss (M), mean over rows
 	EffectiveSize float64
 	Errors        []Error // against FitConfig.Truth
@@ -33,9 +34,11 @@ type Record struct {
 // FitResult tells how a fit ended; the parameters are in the model.
 type FitResult struct {
 	Config    FitConfig
+	Estimator Estimator
 	History   []Record
 	Converged bool
 	Verdict   string
+	Warnings  []string // what the user should know
 }
 
 // Fit estimates the parameters of m, in place, from the table as it stands
@@ -73,9 +76,9 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 		return checkpoint(s)
 	}
 
-	var fisher *FisherDivergence
+	var known *comparison
 	if c.Truth != nil {
-		if fisher, err = NewFisherDivergence(m, c.Truth.Model, c.Truth.Sample); err != nil {
+		if known, err = c.Truth.follow(m); err != nil {
 			return nil, err
 		}
 	}
@@ -104,9 +107,9 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 			s.Block.Count++
 			e.observe(Progress{Stage: "fit", Iteration: s.Iteration, Total: c.Epochs * perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
 		}
-		record := Record{Epoch: epoch + 1, Loss: s.Block.Loss, EffectiveSize: s.Block.Size / float64(s.Block.Count)}
-		if fisher != nil {
-			if record.Errors, err = c.Truth.compare(fisher, m); err != nil {
+		record := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Block.Loss, EffectiveSize: s.Block.Size / float64(s.Block.Count)}
+		if known != nil {
+			if record.Errors, err = known.errors(); err != nil {
 				return nil, err
 			}
 		}
@@ -116,8 +119,9 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 			return nil, err
 		}
 	}
-	r := &FitResult{Config: c, History: s.History}
+	r := &FitResult{Config: c, Estimator: e.method, History: s.History}
 	r.Converged, r.Verdict = trend(s.History)
+	r.Warnings = append(e.degenerate(s.History[len(s.History)-1].EffectiveSize), e.leftOut()...)
 	return r, nil
 }
 

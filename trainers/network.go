@@ -106,9 +106,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	}
 	res.Verdict = r.verdict(f)
 	res.Warnings = r.warnings(f, c.Select.Kind == "ebic")
-	if lost, cells := r.config.Weight.LeftOut(r.table.Observed, r.config.Domain); lost > 0 {
-		res.Warnings = append(res.Warnings, fmt.Sprintf("%d of %d observed cells are left out of the objective: a half-space ties them to missing cells that have bounds of their own", lost, cells))
-	}
+	res.Warnings = append(res.Warnings, r.leftOut()...)
 	return res, nil
 }
 
@@ -172,10 +170,24 @@ func (r *pathRun) warnings(f Refine, selective bool) (out []string) {
 	if lifts > 0 {
 		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (diagonal raised) in %d of %d iterations, at %d of %d λ", lifts, r.iterations(), blocks, len(points)))
 	}
-	if r.method.Draws && !math.IsNaN(f.Size) && f.Size < smallSize && r.config.Draws > 1 && len(r.gaps) > 0 {
-		out = append(out, fmt.Sprintf("the importance weights are degenerate: of %d draws a row only %.1f count (effective sample size); use var or exact, or another proposal", r.config.Draws, f.Size))
+	return append(out, r.degenerate(f.Size)...)
+}
+
+// degenerate warns of a small effective sample size.
+func (e *engine) degenerate(size float64) []string {
+	if !e.method.Draws || math.IsNaN(size) || size >= smallSize || e.config.Draws == 1 || len(e.gaps) == 0 {
+		return nil
 	}
-	return out
+	return []string{fmt.Sprintf("the importance weights are degenerate: of %d draws a row only %.1f count (effective sample size); use var or exact, or another proposal", e.config.Draws, size)}
+}
+
+// leftOut warns of observed cells that the objective cannot use.
+func (e *engine) leftOut() []string {
+	lost, cells := e.config.Weight.LeftOut(e.table.Observed, e.config.Domain)
+	if lost == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d observed cells are left out of the objective: a half-space ties them to missing cells that have bounds of their own", lost, cells)}
 }
 
 const (

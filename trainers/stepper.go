@@ -11,11 +11,15 @@ import (
 
 // NewStepper gives single parameter iterations (L imputer steps and one
 // parameter step on all rows of t) for measuring: "normal" is a Gaussian by its
-// Cholesky factor with Adam, "star" a free symmetric precision with the proximal step.
+// Cholesky factor with Adam, "quartic" the quartic model with Adam, "star" a free
+// symmetric precision with the proximal step.
 func NewStepper(t *data.Table, experiment string, c Config) (step func() error, err error) {
 	switch experiment {
-	case "normal":
-		m := graph.NewGaussian(t.D, graph.CholeskyFactor)
+	case "normal", "quartic":
+		var m graph.Model = graph.NewGaussian(t.D, graph.CholeskyFactor)
+		if experiment == "quartic" {
+			m = graph.NewQuartic(t.D)
+		}
 		e, err := newEngine(t, m, losses.Classical{}, c)
 		if err != nil {
 			return nil, err
@@ -41,5 +45,5 @@ func NewStepper(t *data.Table, experiment string, c Config) (step func() error, 
 		}
 		return func() error { _, err := r.advance(context.Background(), r.lambdas[len(r.lambdas)/2]); return err }, nil
 	}
-	return nil, fmt.Errorf("there is no experiment %q; they are normal, star", experiment)
+	return nil, fmt.Errorf("there is no experiment %q; they are normal, quartic, star", experiment)
 }

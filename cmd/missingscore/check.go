@@ -14,6 +14,7 @@ import (
 
 func newCheckCommand() *cobra.Command {
 	var table tableFlags
+	var support domainFlags
 	var model string
 	var rows int
 	var seed uint64
@@ -23,8 +24,9 @@ func newCheckCommand() *cobra.Command {
 		Short: "Check every gradient of a model on a table against differences",
 		Long: `Compare every gradient that a fit would use with central differences, on the
 first rows of a table (standardised) and at parameters away from their start:
-the model's score and its diagonal, the pseudo-loss, the direct Marg-IW loss, the
-closed form for Gaussians, and what trains the imputer. Exit code 1 if one fails.`,
+the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
+Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
+--lower, --upper or --domain: on that support. Exit code 1 if one fails.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --model gaussian`,
 		Args:    exactArgs(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,8 +41,15 @@ closed form for Gaussians, and what trains the imputer. Exit code 1 if one fails
 			if rows < 1 {
 				return usageError{fmt.Errorf("--rows %d: at least one is needed", rows)}
 			}
-			standard, _ := data.Standardise(t)
-			results, err := trainers.Check(standard, m, nil, rows, seed)
+			s, _, err := support.read(t.Names)
+			if err != nil {
+				return err
+			}
+			if err := t.Inside(s); s != nil && err != nil {
+				return atLine(err, args[0])
+			}
+			standard, scale := data.Standardise(t)
+			results, err := trainers.Check(standard, m, s.Standardised(scale.Mean, scale.Deviation), rows, seed)
 			if err != nil {
 				return err
 			}
@@ -69,8 +78,9 @@ closed form for Gaussians, and what trains the imputer. Exit code 1 if one fails
 		},
 	}
 	table.add(cmd)
+	support.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&model, "model", "gaussian", "gaussian (Cholesky) or gaussian-network (free symmetric precision)")
+	fl.StringVar(&model, "model", "gaussian", "gaussian (Cholesky), gaussian-network (free symmetric precision), gaussian-natural (the same with η = Pμ) or quartic")
 	fl.IntVar(&rows, "rows", 20, "how many rows of the table are used")
 	fl.Uint64Var(&seed, "seed", 1, "seed of all random draws")
 	fl.BoolVar(&asJSON, "json", false, "print one JSON object on stdout")

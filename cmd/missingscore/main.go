@@ -10,9 +10,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"missingscore/trainers"
 )
 
 // Exit codes.
@@ -85,7 +89,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newNetworkCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand())
+	root.AddCommand(newNetworkCommand(), newFitCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand())
 	return root
 }
 
@@ -97,6 +101,29 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// positive refuses flags that were set to zero or less: zero would be taken for
+// "the default" further down.
+func positive(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if flag := cmd.Flags().Lookup(name); flag.Changed {
+			if v, err := strconv.ParseFloat(flag.Value.String(), 64); err != nil || !(v > 0) {
+				return usageError{fmt.Errorf("--%s %s: it must be positive", name, flag.Value)}
+			}
+		}
+	}
+	return nil
+}
+
+// resumed is the saved state, or a fresh one if there is none.
+func resumed(path string, stderr io.Writer) (*trainers.State, error) {
+	state, err := trainers.LoadState(path)
+	if errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", filepath.Dir(path))
+		return &trainers.State{}, nil
+	}
+	return state, err
 }
 
 // ensureDir creates the output folder.

@@ -75,6 +75,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 // networkFlags are the network command's.
 type networkFlags struct {
 	table                 tableFlags
+	domain                domainFlags
 	out, selection, truth string
 	imputerLoss           string
 	gamma                 float64
@@ -94,6 +95,10 @@ table with missing cells: an L1 path by score matching, one λ chosen from it,
 then iterations at that λ until the precision stands still. Columns are
 standardised over their observed cells; results are in the table's own units.
 
+With --lower, --upper or --domain the columns are a normal distribution restricted
+to that support: the objective is weighted by g, imputed cells stay inside, and
+the mean is estimated along with the precision.
+
 It writes to --out: edges.csv, precision.csv, path.csv, model.json,
 network.graphml, network.dot, network.json, network.svg/png, path.svg/png, report.html.
 
@@ -104,6 +109,8 @@ Methods:
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.table.add(cmd)
+	f.domain.add(cmd)
+	f.domain.addWeight(cmd)
 	c := &f.config
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
@@ -144,13 +151,8 @@ func methodList() string {
 func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	c := f.config
-	for _, name := range []string{"lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"} {
-		// Zero would be taken for "the default" further down.
-		if flag := cmd.Flags().Lookup(name); flag.Changed {
-			if v, err := strconv.ParseFloat(flag.Value.String(), 64); err != nil || !(v > 0) {
-				return usageError{fmt.Errorf("--%s %s: it must be positive", name, flag.Value)}
-			}
-		}
+	if err := positive(cmd, "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+		return err
 	}
 	var err error
 	if c.Select, err = trainers.ParseSelection(f.selection); err != nil {
@@ -175,6 +177,14 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	}
 	if table.D < 2 {
 		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", path, table.Names[0])
+	}
+	if c.Domain, c.Weight, err = f.domain.read(table.Names); err != nil {
+		return err
+	}
+	if c.Domain != nil {
+		if err := table.Inside(c.Domain); err != nil {
+			return atLine(err, path)
+		}
 	}
 	var truth *mat.SymDense
 	if f.truth != "" {
@@ -201,11 +211,7 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 
 	state, saved := &trainers.State{}, filepath.Join(f.out, stateFile)
 	if f.resume {
-		switch state, err = trainers.LoadState(saved); {
-		case errors.Is(err, os.ErrNotExist):
-			fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", f.out)
-			state = &trainers.State{}
-		case err != nil:
+		if state, err = resumed(saved, stderr); err != nil {
 			return err
 		}
 	}

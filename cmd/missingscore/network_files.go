@@ -2,14 +2,13 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"strconv"
+	"strings"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
@@ -87,24 +86,6 @@ func writePath(w io.Writer, r *trainers.NetworkResult, rates []network.Rate) err
 	return c.Error()
 }
 
-// modelFile is model.json: all that is needed to use the model. Mean and
-// precision are in the table's units, column by column as in names.
-type modelFile struct {
-	Version   int                    `json:"version"`
-	Model     string                 `json:"model"`
-	Names     []string               `json:"names"`
-	Mean      []float64              `json:"mean"`
-	Precision [][]float64            `json:"precision"`
-	Scale     scaleFile              `json:"standardised_by"`
-	Lambda    float64                `json:"lambda"`
-	Loss      float64                `json:"loss"`
-	Converged bool                   `json:"converged"`
-	Verdict   string                 `json:"verdict"`
-	Warnings  []string               `json:"warnings"`
-	BLAS      string                 `json:"blas"`
-	Settings  trainers.NetworkConfig `json:"settings"`
-}
-
 type scaleFile struct {
 	Mean      []float64 `json:"mean"`
 	Deviation []float64 `json:"deviation"`
@@ -115,17 +96,21 @@ func writeModel(w io.Writer, r *trainers.NetworkResult) error {
 	if err != nil {
 		return err
 	}
-	d := len(r.Names)
-	rows := make([][]float64, d)
-	for j := range rows {
-		rows[j] = mat.Row(nil, j, r.Precision)
+	m := graph.NewGaussian(len(r.Names), graph.CholeskyFactor)
+	if err := m.SetPrecision(r.Precision); err != nil {
+		return err
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(modelFile{
-		Version: 1, Model: "gaussian", Names: r.Names, Mean: r.Mean, Precision: rows, Scale: scaleFile{r.Scale.Mean, r.Scale.Deviation},
-		Lambda: r.Lambda, Loss: r.Loss, Converged: r.Converged, Verdict: r.Verdict, Warnings: r.Warnings, BLAS: blas, Settings: r.Config,
+	m.SetMean(r.Mean)
+	saved := trainers.SavedModel{Kind: "gaussian", Model: m, Names: r.Names, Domain: r.Config.Domain}
+	text, err := saved.Encode(map[string]any{
+		"method": r.Config.Method, "standardised_by": scaleFile{r.Scale.Mean, r.Scale.Deviation}, "lambda": r.Lambda, "loss": r.Loss,
+		"converged": r.Converged, "verdict": r.Verdict, "warnings": r.Warnings, "blas": blas, "settings": r.Config,
 	})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
 }
 
 // drawing is a picture with its size.
@@ -194,9 +179,10 @@ func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures 
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
-			{"Selection of λ", selectionText(c.Select)},
+			{"Selection of λ", selectionText(c.Select, c.Domain.Bounded())},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.First, c.Each, c.Rate)},
+			{"Support", supportText(c, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 			{"Reported loss (M)", fmt.Sprintf("%.5g per row and column", r.Loss)},
 			{"Seed", strconv.FormatUint(c.Seed, 10)},
@@ -222,12 +208,44 @@ func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures 
 	return page
 }
 
-func selectionText(s trainers.Selection) string {
+func selectionText(s trainers.Selection, truncated bool) string {
 	switch s.Kind {
 	case "density":
 		return fmt.Sprintf("density %g", s.Density)
 	case "none":
 		return "none: the smallest λ"
 	}
+	if truncated {
+		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support, γ = %g", s.Gamma)
+	}
 	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", s.Gamma)
+}
+
+// supportText tells where the data can lie and how the objective is weighted.
+func supportText(c trainers.NetworkConfig, names []string) string {
+	s := c.Domain
+	if !s.Bounded() {
+		return "all of R^d; the mean is kept at the observed means"
+	}
+	var parts []string
+	for j, name := range names {
+		if low, high := s.Lower[j], s.Upper[j]; s.BoundedColumn(j) {
+			parts = append(parts, fmt.Sprintf("%s in [%.4g, %.4g]", name, low, high))
+		}
+	}
+	if n := len(s.Half); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d half-space(s)", n))
+	}
+	cap := c.Weight.Cap
+	if cap == 0 {
+		cap = 1
+	}
+	g := "one g for each cell"
+	if c.Weight.Scalar {
+		g = "one g for a row"
+	}
+	if c.Weight.NoTangent {
+		g += ", without the tangential correction"
+	}
+	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
 }

@@ -37,7 +37,7 @@ func (p *progress) observe(s trainers.Progress) {
 		}
 	}
 	if p.live {
-		p.bar.Describe(fmt.Sprintf("%s  λ %.3g  %d edges  loss %.4f", s.Stage, s.Lambda, s.Edges, s.Loss))
+		p.bar.Describe(s.Stage + "  " + standing(s))
 		_ = p.bar.Set(s.Iteration) // a bar that cannot be drawn is no reason to stop a fit
 		return
 	}
@@ -47,7 +47,7 @@ func (p *progress) observe(s trainers.Progress) {
 	}
 	if tenth := s.Iteration * parts / s.Total; tenth > p.tenth {
 		p.tenth = tenth
-		fmt.Fprintf(p.w, "%s: iteration %d of %d, λ %.4g, %d edges, loss %.5f\n", s.Stage, s.Iteration, s.Total, s.Lambda, s.Edges, s.Loss)
+		fmt.Fprintf(p.w, "%s: iteration %d of %d, %s\n", s.Stage, s.Iteration, s.Total, standing(s))
 	}
 }
 
@@ -56,4 +56,12 @@ func (p *progress) finish() {
 		_ = p.bar.Finish()
 		p.bar = nil
 	}
+}
+
+// standing is where a fit is.
+func standing(s trainers.Progress) string {
+	if s.Lambda == 0 { // not along a path
+		return fmt.Sprintf("loss %.5f", s.Loss)
+	}
+	return fmt.Sprintf("λ %.4g, %d edges, loss %.5f", s.Lambda, s.Edges, s.Loss)
 }

@@ -236,6 +236,22 @@ func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 	return point, true
 }
 
+// Intersect is what lies in both domains.
+func (s *Domain) Intersect(o *Domain) *Domain {
+	if !s.Bounded() {
+		return o
+	}
+	if !o.Bounded() {
+		return s
+	}
+	both := All(len(s.Lower))
+	for j := range both.Lower {
+		both.Lower[j], both.Upper[j] = max(s.Lower[j], o.Lower[j]), min(s.Upper[j], o.Upper[j])
+	}
+	both.Half = slices.Concat(s.Half, o.Half)
+	return both
+}
+
 // Standardised is s for columns z_j = (x_j − mean_j)/deviation_j.
 func (s *Domain) Standardised(mean, deviation []float64) *Domain {
 	if s == nil {

@@ -1,0 +1,420 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/graph/mcmc"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
+)
+
+// fitFlags are the fit command's.
+type fitFlags struct {
+	table                            tableFlags
+	domain                           domainFlags
+	model, objective, out, history   string
+	truth, imputerLoss               string
+	json, resume, verbose, keepUnits bool
+	config                           trainers.FitConfig
+}
+
+func newFitCommand() *cobra.Command {
+	var f fitFlags
+	cmd := &cobra.Command{
+		Use:   "fit TABLE.csv",
+		Short: "Estimate a model's parameters from a table with missing cells",
+		Long: `Estimate the parameters of a model from a table with missing cells by score
+matching, with Adam on mini-batches (the paper's parameter estimation).
+
+  gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
+  quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
+            but not shifted meanwhile. It overfits slowly: 10 to 25 passes are best
+
+With --lower, --upper or --domain the model is restricted to that support: the
+objective is weighted by g, and imputed cells stay inside. It writes the model, in
+the table's units, and history.csv beside it: a line for each pass over the table.
+
+Methods:
+` + methodList(),
+		Example: `  missingscore simulate normal --d 5 --n 500 --missing 0.2 --truncate box --out trunc
+  missingscore fit trunc/data.csv --model gaussian --method exact --domain trunc/domain.json --truth trunc/truth.json --out trunc/model.json`,
+		Args: exactArgs(1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.table.add(cmd)
+	f.domain.add(cmd)
+	f.domain.addWeight(cmd)
+	c := &f.config
+	fl := cmd.Flags()
+	fl.StringVar(&f.model, "model", "gaussian", "gaussian or quartic")
+	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; others: variw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&f.objective, "objective", "auto", "classical, or truncated where a support is given")
+	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
+	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
+	fl.StringVar(&f.truth, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
+	fl.BoolVar(&f.keepUnits, "keep-units", false, "do not standardise the columns meanwhile")
+	fl.Float64Var(&f.table.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
+	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the table (default: 200; quartic: 25)")
+	fl.Float64Var(&c.Rate, "rate", 0.01, "Adam's rate for the model")
+	fl.IntVar(&c.Batch, "batch", 100, "rows in a batch")
+	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
+	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
+	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
+	fl.IntVar(&c.WarmUp, "warm-up", 500, "imputer steps before the first parameter step")
+	fl.Float64Var(&c.ImputerRate, "imputer-rate", 1e-3, "Adam's rate for the imputer")
+	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
+	fl.BoolVar(&c.Imputer.MaskInput, "mask-input", false, "give the imputer the mask too")
+	fl.BoolVar(&c.Imputer.DiagonalSD, "diagonal-sd", false, "one imputer deviation per column instead of one in all")
+	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
+	fl.StringVar(&c.Correction, "correction", "", "averages over draws: plugin or loo (default: the method's own)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
+	return cmd
+}
+
+// paths fills in where model, history and state go.
+func (f *fitFlags) paths() (state string, err error) {
+	info, statErr := os.Stat(f.out)
+	if strings.HasSuffix(f.out, "/") || statErr == nil && info.IsDir() {
+		f.out = filepath.Join(f.out, "model.json")
+	}
+	if err := ensureDir(filepath.Dir(f.out)); err != nil {
+		return "", err
+	}
+	if f.history == "" {
+		f.history = filepath.Join(filepath.Dir(f.out), "history.csv")
+	}
+	return f.out + ".state", ensureDir(filepath.Dir(f.history))
+}
+
+func (f *fitFlags) run(cmd *cobra.Command, path string) error {
+	start := time.Now()
+	c := f.config
+	if err := positive(cmd, "epochs", "rate", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
+		return err
+	}
+	if c.WarmUp < 0 {
+		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", c.WarmUp)}
+	}
+	var err error
+	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
+		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+	}
+	if c.Method != "auto" {
+		if _, err := trainers.EstimatorByName(c.Method); err != nil {
+			return usageError{fmt.Errorf("--method: %w", err)}
+		}
+	}
+	table, err := f.table.read(path, c.Seed)
+	if err != nil {
+		return err
+	}
+	fitted, err := described(f.model, table.D)
+	if err != nil {
+		return err
+	}
+	support, weight, err := f.domain.read(table.Names)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.objective == "auto", f.objective == "truncated" && support != nil, f.objective == "classical" && support == nil:
+	case f.objective == "truncated":
+		return usageError{errors.New("--objective truncated: say where the support ends, with --lower, --upper or --domain")}
+	case f.objective == "classical":
+		return usageError{errors.New("--objective classical: it is for data on all of R^d, leave --lower, --upper and --domain out")}
+	default:
+		return usageError{fmt.Errorf("--objective %q: it is classical or truncated", f.objective)}
+	}
+	if err := table.Inside(support); support != nil && err != nil {
+		return atLine(err, path)
+	}
+	if c.Method == "auto" {
+		c.Method = trainers.AutoMethod(table)
+		if _, gaussian := fitted.(*graph.Gaussian); !gaussian && c.Method == "exact" {
+			c.Method = "variw"
+		}
+	}
+	if c.Epochs == 0 {
+		if c.Epochs = 200; f.model == "quartic" {
+			c.Epochs = 25
+		}
+	}
+	truth, err := readTruth(f.truth, table.Names)
+	if err != nil {
+		return err
+	}
+	saved, err := f.paths()
+	if err != nil {
+		return err
+	}
+	blas, err := graph.BLAS()
+	if err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	if f.verbose {
+		fmt.Fprintf(stderr, "matrix products by %s\n", blas)
+	}
+	fmt.Fprintf(stderr, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", path, table.N, table.D, table.Missing(),
+		100*float64(table.Missing())/float64(table.N*table.D))
+
+	work, scale := table, unitScale(table.D)
+	if !f.keepUnits {
+		if m, about := fitted.(graph.AboutZero); about {
+			work, scale = data.ScaleAboutZero(table, m.StartSize())
+		} else {
+			work, scale = data.Standardise(table)
+		}
+	}
+	c.Domain, c.Weight = support.Standardised(scale.Mean, scale.Deviation), weight
+	if truth != nil {
+		truth.Scale = scale
+		if truth.View, err = described(f.model, table.D); err != nil {
+			return err
+		}
+		c.Truth = truth
+	}
+	state := &trainers.State{}
+	if f.resume {
+		if state, err = resumed(saved, stderr); err != nil {
+			return err
+		}
+	}
+	bar := newProgress(stderr, f.verbose)
+	c.Observe = bar.observe
+	last := time.Now()
+	ctx := cmd.Context()
+	result, err := trainers.Fit(ctx, work, fitted, losses.ObjectiveFor(c.Domain, weight), c, state, func(s *trainers.State) error {
+		if ctx.Err() == nil && time.Since(last) < time.Second {
+			return nil
+		}
+		last = time.Now()
+		return s.Save(saved)
+	})
+	bar.finish()
+	var diverged *trainers.DivergedError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("the state is saved in %s; go on with the same command and --resume (%w)", saved, context.Canceled)
+	case errors.As(err, &diverged):
+		return fmt.Errorf("%s: %w; no model is written. Try a smaller --rate, another --method, or look for outliers in the table", path, err)
+	case errors.Is(err, trainers.ErrOtherRun):
+		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := fitted.Rescale(scale.Mean, scale.Deviation); err != nil {
+		return err
+	}
+	final := result.History[len(result.History)-1]
+	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support}
+	settings := result.Config
+	text, err := model.Encode(map[string]any{
+		"method": settings.Method, "loss": final.Loss, "converged": result.Converged, "verdict": result.Verdict, "blas": blas,
+		"standardised_by": scaleFile{scale.Mean, scale.Deviation}, "settings": settings,
+	})
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(f.history, func(w io.Writer) error { return writeHistory(w, result.History) }); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return err
+	}
+	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, w := range result.Warnings {
+		fmt.Fprintf(stderr, "warning: %s\n", w)
+	}
+	if f.json {
+		out := map[string]any{"model": f.model, "method": settings.Method, "converged": result.Converged, "verdict": result.Verdict, "loss": final.Loss,
+			"seconds": time.Since(start).Seconds(), "blas": blas, "out": f.out, "history": f.history, "warnings": append([]string{}, result.Warnings...)}
+		for _, e := range final.Errors {
+			out[e.Name] = e.Value
+		}
+		err = printJSON(cmd.OutOrStdout(), out)
+	} else {
+		err = f.summary(cmd.OutOrStdout(), fitted, table.Names, result, final)
+	}
+	if err == nil && !result.Converged {
+		err = unconverged{result.Verdict}
+	}
+	return err
+}
+
+// described is a registered model that can be written down.
+func described(name string, d int) (graph.Described, error) {
+	m, err := graph.NewModel(name, d)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--model: %w", err)}
+	}
+	described, ok := m.(graph.Described)
+	if !ok {
+		return nil, usageError{fmt.Errorf("--model %s: it cannot be written to a file", name)}
+	}
+	return described, nil
+}
+
+func unitScale(d int) data.Scale {
+	s := data.Scale{Mean: make([]float64, d), Deviation: make([]float64, d)}
+	for j := range s.Deviation {
+		s.Deviation[j] = 1
+	}
+	return s
+}
+
+// readTruth reads a model, or a precision, of which only the error is measured.
+func readTruth(path string, names []string) (*trainers.Truth, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if !strings.HasSuffix(path, ".json") {
+		p, err := network.ReadPrecision(path, names)
+		if err != nil {
+			return nil, fmt.Errorf("--truth: %w", err)
+		}
+		m := graph.NewGaussian(len(names), graph.FreeSymmetric)
+		return &trainers.Truth{Model: m, Unknown: []string{"mean"}}, m.SetPrecision(p)
+	}
+	m, err := trainers.LoadModel(path)
+	if err != nil {
+		return nil, fmt.Errorf("--truth: %w", err)
+	}
+	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
+		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
+	}
+	sample, err := drawModel(m, 10000, stream.New(1, stream.Simulate, 1))
+	if err != nil {
+		return nil, fmt.Errorf("--truth: %s: %w", path, err)
+	}
+	return &trainers.Truth{Model: m.Model, Sample: sample.Values}, nil
+}
+
+// drawModel draws n rows: exactly for a Gaussian, else by Hamiltonian Monte Carlo.
+func drawModel(m *trainers.SavedModel, n int, rng *rand.Rand) (*data.Table, error) {
+	t, _, err := sampleModel(context.Background(), m, n, rng)
+	return t, err
+}
+
+// sampleModel is drawModel with the chains' diagnostics, nil where there are none.
+func sampleModel(ctx context.Context, m *trainers.SavedModel, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
+	if g, ok := m.Model.(*graph.Gaussian); ok {
+		t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(m.Domain, n, rng)
+		return t, nil, err
+	}
+	start, err := starts(m.Domain, max(n, 4), len(m.Names), rng)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := mcmc.HMC(ctx, m.Model, m.Domain, start, mcmc.Options{}, rng)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := data.NewTable(m.Names, r.Last[:n*len(m.Names)], nil)
+	return t, r, err
+}
+
+// starts are points inside a domain: normal ones where those are inside, otherwise
+// between such a point and one well inside.
+func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
+	x := make([]float64, n*d)
+	for i := range x {
+		x[i] = 0.5 * rng.NormFloat64()
+	}
+	if !s.Bounded() {
+		return x, nil
+	}
+	none := make([]float64, d)
+	inner, ok := s.Interior(none, none)
+	if !ok {
+		return nil, errors.New("the domain leaves no room")
+	}
+	for i := 0; i < len(x); i += d {
+		row := x[i : i+d]
+		for share := 0; share < 60 && !s.Contains(row); share++ {
+			for j := range row {
+				row[j] = inner[j] + 0.7*(row[j]-inner[j])
+			}
+		}
+	}
+	return x, nil
+}
+
+func writeHistory(w io.Writer, history []trainers.Record) error {
+	c := csv.NewWriter(w)
+	header := []string{"iteration", "epoch", "loss", "effective_sample_size"}
+	for _, e := range history[0].Errors {
+		header = append(header, e.Name)
+	}
+	if err := c.Write(header); err != nil {
+		return err
+	}
+	for _, r := range history {
+		record := []string{strconv.Itoa(r.Iteration), strconv.Itoa(r.Epoch), number(r.Loss), number(r.EffectiveSize)}
+		for _, e := range r.Errors {
+			record = append(record, number(e.Value))
+		}
+		if err := c.Write(record); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func (f *fitFlags) summary(w io.Writer, m graph.Described, names []string, r *trainers.FitResult, final trainers.Record) error {
+	e := r.Estimator
+	fmt.Fprintf(w, "%s model by %s, %d passes\n%s\n", f.model, e.Title, final.Epoch, r.Verdict)
+	fmt.Fprintf(w, "loss %.5g", final.Loss)
+	if !math.IsNaN(final.EffectiveSize) && e.Draws {
+		fmt.Fprintf(w, ", effective sample size %.1f of %d draws", final.EffectiveSize, r.Config.Draws)
+	}
+	fmt.Fprintln(w)
+	for _, v := range final.Errors {
+		fmt.Fprintf(w, "  %s %.4g\n", strings.ReplaceAll(v.Name, "_", " "), v.Value)
+	}
+	const shown = 6
+	for _, q := range m.Quantities() {
+		if q.Rows > 1 && q.Rows > shown {
+			fmt.Fprintf(w, "%s: %d × %d numbers, in the file\n", q.Name, q.Rows, q.Cols)
+			continue
+		}
+		fmt.Fprintf(w, "%s:\n", q.Name)
+		for i := range q.Rows {
+			label := ""
+			if q.Rows == len(names) {
+				label = names[i]
+			}
+			fmt.Fprintf(w, "  %-12s", label)
+			for _, v := range q.Value[i*q.Cols : (i+1)*q.Cols] {
+				fmt.Fprintf(w, " %9.4g", v)
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	_, err := fmt.Fprintf(w, "model in %s, history in %s\n", f.out, f.history)
+	return err
+}
