@@ -70,6 +70,11 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	if m.Dim() != t.D {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", m.Dim(), t.D)
 	}
+	if method.Gaussian {
+		if _, err := asGaussian(m, "method "+method.Name); err != nil {
+			return nil, err
+		}
+	}
 	if err := inside(t, c.Domain); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type Estimator struct {
 	Trains      bool              // trains an imputer along
 	Complete    bool              // is for tables without missing cells
 	Conditional bool              // needs the precision positive definite on missing blocks
+	Gaussian    bool              // needs a Gaussian model
 	Restricted  string            // the estimator in its place on a domain with a boundary, if it knows none itself
 	Note        string            // one line for the user
 }
@@ -38,9 +39,9 @@ var Estimators = []Estimator{
 		Note: "fixed proposal, self-normalised weights (the paper's Algorithm 1)"},
 	{Name: "variw", Title: "Marg-VarIW", Source: newVariational, Loss: pseudo(losses.SelfNormalised), Draws: true, Trains: true, Conditional: true,
 		Note: "variational imputer, self-normalised weights"},
-	{Name: "exact", Title: "Marg-Exact", Source: newZeros, Loss: fixed(losses.GaussianMarginal{}), Conditional: true, Restricted: "exact-mc",
+	{Name: "exact", Title: "Marg-Exact", Source: newZeros, Loss: fixed(losses.GaussianMarginal{}), Conditional: true, Gaussian: true, Restricted: "exact-mc",
 		Note: "Gaussian only: expectations in closed form (exact-mc on a domain)"},
-	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: newExact, Loss: pseudo(losses.Uniform), Correction: losses.LeaveOneOut, Draws: true, Conditional: true,
+	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: newExact, Loss: pseudo(losses.Uniform), Correction: losses.LeaveOneOut, Draws: true, Conditional: true, Gaussian: true,
 		Note: "Gaussian only: draws from the exact conditional"},
 	{Name: "em", Title: "EM", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised}), Draws: true,
 		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},

@@ -54,7 +54,7 @@ func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *rand.Rand) err
 func asGaussian(m graph.Model, what string) (*graph.Gaussian, error) {
 	g, ok := m.(*graph.Gaussian)
 	if !ok {
-		return nil, fmt.Errorf("%s needs a Gaussian model, not %T", what, m)
+		return nil, fmt.Errorf("%s needs a Gaussian model, this is %T; use var, variw or iw", what, m)
 	}
 	return g, nil
 }

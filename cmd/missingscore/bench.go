@@ -51,7 +51,7 @@ of 100 rows, 10 draws a row, float64.
 				return usageError{fmt.Errorf("--d %d: at least three columns are needed", d)}
 			}
 			if experiment == "quartic" && !cmd.Flags().Changed("method") {
-				methods = slices.DeleteFunc(methods, func(m string) bool { return strings.HasPrefix(m, "exact") }) // Gaussian only
+				methods = slices.DeleteFunc(methods, func(m string) bool { e, _ := trainers.EstimatorByName(m); return e.Gaussian })
 			}
 			for _, m := range methods {
 				if _, err := trainers.EstimatorByName(m); err != nil {

@@ -22,7 +22,9 @@ func TestExitCodes(t *testing.T) {
 		{0, []string{"--help"}},
 		{0, []string{"network", "examples/airquality.csv", "--columns", "Ozone,Wind", "--out", out}},
 		{1, []string{"network", "nothere.csv"}},
-		{1, []string{"bench", "--experiment", "quartic"}},
+		{2, []string{"bench", "--experiment", "moon"}},
+		{2, []string{"fit", "examples/airquality.csv", "--model", "poisson"}},
+		{3, []string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--epochs", "3", "--out", out}},
 		{2, []string{"network"}},
 		{2, []string{"network", "examples/airquality.csv", "--bogus"}},
 		{2, []string{"network", "examples/airquality.csv", "--method", "vae"}},
@@ -45,9 +47,25 @@ func TestKilledAndResumed(t *testing.T) {
 	require.NoError(t, err, "%s", build)
 	var stdout, stderr bytes.Buffer
 	require.Zero(t, run([]string{"simulate", "star", "--d", "8", "--n", "200", "--out", dir}, &stdout, &stderr), stderr.String())
+	data := filepath.Join(dir, "data.csv")
+	for _, c := range []struct {
+		args         []string
+		state, other string // names of the state, and of what else the folder keeps
+		files        int
+	}{
+		{[]string{"network", data, "--method", "var", "--draws", "4", "--imputer-steps", "3", "--lambdas", "40", "--select", "none"}, stateFile, "", 12},
+		{[]string{"fit", data, "--method", "variw", "--epochs", "150", "--lower", "-9", "--truth", filepath.Join(dir, "truth.json")}, "model.json.state", "/", 2},
+	} {
+		t.Run(c.args[0], func(t *testing.T) { killedAndResumed(t, binary, c.args, c.state, c.other, c.files) })
+	}
+}
+
+// killedAndResumed runs a command into folders whole and cut; slash ends a folder's
+// name where --out would else be a file's.
+func killedAndResumed(t *testing.T, binary string, args []string, stateName, slash string, count int) {
+	dir := t.TempDir()
 	command := func(out string, more ...string) *exec.Cmd {
-		return exec.Command(binary, append([]string{"network", filepath.Join(dir, "data.csv"), "--method", "var",
-			"--draws", "4", "--imputer-steps", "3", "--lambdas", "40", "--select", "none", "--out", out}, more...)...)
+		return exec.Command(binary, append(append(args[:len(args):len(args)], "--out", out+slash), more...)...)
 	}
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	if out, err := command(whole).CombinedOutput(); err != nil { // 3 is fine: how it converges is not the matter here
@@ -59,7 +77,7 @@ func TestKilledAndResumed(t *testing.T) {
 		c := command(cut, more...)
 		c.Stdout, c.Stderr = &b, &b
 		require.NoError(t, c.Start())
-		state := filepath.Join(cut, stateFile)
+		state := filepath.Join(cut, stateName)
 		before, _ := os.Stat(state)
 		for range 600 { // until it has saved something new
 			time.Sleep(20 * time.Millisecond)
@@ -83,7 +101,7 @@ func TestKilledAndResumed(t *testing.T) {
 
 	files, err := os.ReadDir(whole)
 	require.NoError(t, err)
-	require.Len(t, files, 12)
+	require.Len(t, files, count)
 	for _, f := range files {
 		want, err := os.ReadFile(filepath.Join(whole, f.Name()))
 		require.NoError(t, err)
@@ -94,6 +112,6 @@ func TestKilledAndResumed(t *testing.T) {
 	left, err := os.ReadDir(cut)
 	require.NoError(t, err)
 	for _, f := range left {
-		require.NotEqual(t, stateFile, f.Name())
+		require.NotEqual(t, stateName, f.Name())
 	}
 }

@@ -205,6 +205,9 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	}
 	fmt.Fprintf(stderr, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", path, table.N, table.D, table.Missing(),
 		100*float64(table.Missing())/float64(table.N*table.D))
+	if c.Domain != nil {
+		fmt.Fprintln(stderr, "the normal distribution is restricted to its support: precision and mean are those before the restriction, the objective is weighted by the distance to the boundary")
+	}
 	if table.Dropped > 0 {
 		fmt.Fprintf(stderr, "%d rows without any value are left out\n", table.Dropped)
 	}
