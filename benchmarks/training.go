@@ -3,10 +3,12 @@ package benchmarks
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
 	"missingscore/internal/picture"
@@ -85,9 +87,9 @@ func Collect(name string, records [][]string, epochs []int, column int, want fun
 
 // Best is the epoch with the least mean among those that all replicates reached.
 func (s Series) Best() (k int) {
-	least := 0.0
+	least := math.Inf(1)
 	for i, v := range s.Values {
-		if mean, _ := MeanInterval(v); len(v) == len(s.Values[0]) && (i == 0 || mean < least) {
+		if mean := stat.Mean(v, nil); len(v) == len(s.Values[0]) && mean < least {
 			k, least = i, mean
 		}
 	}

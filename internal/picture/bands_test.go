@@ -1,0 +1,26 @@
+package picture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
+)
+
+func TestBands(t *testing.T) {
+	b := Band{Name: "var", X: []float64{1, 10, 100}, Y: []float64{4, 1, 0.5}, Low: []float64{3, 0.5, -0.1}, High: []float64{5, 1.5, 0.9}}
+	p, err := Bands("Title", "epoch", "error", []Band{b, {Name: "iw", X: b.X, Y: b.Y, Low: b.Low, High: b.High}})
+	require.NoError(t, err)
+	svg, err := SVG(p, 10*vg.Centimeter, 8*vg.Centimeter)
+	require.NoError(t, err)
+	for _, part := range []string{"Title", "epoch", "error", "var", "iw", ">100<"} {
+		require.True(t, strings.Contains(svg, part), part)
+	}
+	b.Y[1] = 0
+	_, err = Bands("", "", "", []Band{b})
+	require.ErrorContains(t, err, "needs positive numbers")
+	b.Y = b.Y[:2]
+	_, err = Bands("", "", "", []Band{b})
+	require.ErrorContains(t, err, `band "var" has`)
+}
