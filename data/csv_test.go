@@ -22,6 +22,20 @@ func parse(t require.TestingT, text string) *data.Table {
 	return table
 }
 
+// Where rows stand in the file, behind blank lines, dropped rows and cells over
+// several lines; tables made of this one keep it.
+func TestLines(t *testing.T) {
+	table, err := data.ParseCSV(strings.NewReader("\na,b,\"c\nd\"\n1,,x\n\n,,y\n,-2.5,\"z\nz\"\n3,4,x\n"), "t.csv", data.ReadOptions{Columns: []string{"a", "b"}})
+	require.NoError(t, err)
+	require.Equal(t, []int{4, 7, 9}, table.Lines)
+	scaled, _ := data.Standardise(table)
+	chosen, err := table.Select([]string{"b"})
+	require.NoError(t, err)
+	for _, other := range []*data.Table{scaled, chosen} {
+		require.Equal(t, table.Lines, other.Lines)
+	}
+}
+
 func TestParseCSV(t *testing.T) {
 	want := &data.Table{
 		Names: []string{"a", "b"}, N: 3, D: 2,
@@ -59,6 +73,8 @@ func TestParseCSV(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table, err := data.ParseCSV(strings.NewReader(c.text), "t.csv", c.options)
 			require.NoError(t, err)
+			require.Len(t, table.Lines, table.N)
+			table.Lines = nil // TestLines looks at them
 			assert.Equal(t, c.want, table)
 		})
 	}

@@ -75,7 +75,7 @@ func TestSelect(t *testing.T) {
 	s, err := table.Select([]string{"c", "a"})
 	require.NoError(t, err)
 	assert.Equal(t, &data.Table{
-		Names: []string{"c", "a"}, N: 3, D: 2, Dropped: 3,
+		Names: []string{"c", "a"}, N: 3, D: 2, Dropped: 3, Lines: []int{2, 3, 4},
 		Values:   []float64{0, 1, 6, 4, 9, 7},
 		Observed: []bool{false, true, true, true, true, true},
 	}, s)

@@ -1,6 +1,7 @@
 package trainers_test
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -170,4 +171,80 @@ func TestFitsRefuseRowsOutside(t *testing.T) {
 	s.Lower = s.Lower[:3]
 	_, _, err = trainers.Gradient(table, graph.NewGaussian(4, graph.Natural), losses.Classical{}, trainers.Config{Method: "iw", Domain: s}, 0)
 	require.ErrorContains(t, err, "does not fit 4 columns")
+}
+
+// The largest λ leaves no edge, and a little less leaves one: on a box exactly so.
+func TestLambdaMaxOnABox(t *testing.T) {
+	for _, missing := range []float64{0, 0.3} {
+		rng := stream.New(41, stream.Simulate)
+		g, err := data.SimulateStar(6, rng)
+		require.NoError(t, err)
+		s, err := g.TruncateBelow(4, 0.3)
+		require.NoError(t, err)
+		table, err := g.SampleInside(s, 250, rng)
+		require.NoError(t, err)
+		table, err = data.HideMCAR(table, missing, rng)
+		require.NoError(t, err)
+		standard, scale := data.Standardise(table)
+		z := s.Standardised(scale.Mean, scale.Deviation)
+		top := trainers.LambdaMax(standard, z, domain.Weight{}) / 1.05
+		edges := func(lambda float64) int {
+			r, err := trainers.EstimateNetwork(context.Background(), table, trainers.NetworkConfig{
+				PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "auto", Draws: 4, Seed: 1, Domain: s}, LambdaMax: lambda, Lambdas: 1, First: 400, Threshold: 1e-9},
+				Select:     trainers.Selection{Kind: "none"}, Tolerance: 1e9,
+			}, &trainers.State{}, nil)
+			require.NoError(t, err)
+			require.Equal(t, r.Points[0].Loss, r.Points[0].Loss)
+			return r.Points[0].Edges
+		}
+		slack := 1.03 // the null model is reached up to this
+		if missing > 0 {
+			slack = 1.25 // missing cells of the others say a little too, and draws are noisy
+		}
+		require.Zero(t, edges(top*slack), "missing %v", missing)
+		require.Positive(t, edges(top/slack), "missing %v", missing)
+	}
+}
+
+// The criterion on a domain: the loss over all rows and columns, and the price of edges.
+func TestEBICOnADomain(t *testing.T) {
+	g, table := small(t, 200, 25)
+	s := domain.All(4)
+	s.Lower[0] = g.Mean[0] - 6
+	r, err := trainers.EstimateNetwork(context.Background(), table, trainers.NetworkConfig{
+		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "zeroed", Domain: s}, Lambdas: 5, First: 20},
+		Select:     trainers.Selection{Kind: "ebic", Gamma: 0.5}, Tolerance: 1e9,
+	}, &trainers.State{}, nil)
+	require.NoError(t, err)
+	pairs, n := 0., 0.
+	for j := range 4 {
+		for k := j + 1; k < 4; k++ {
+			for i := range table.N {
+				if table.Observed[i*4+j] && table.Observed[i*4+k] {
+					n++
+				}
+			}
+			pairs++
+		}
+	}
+	for i, p := range r.Points {
+		e := float64(p.Edges)
+		require.InDelta(t, p.Loss*float64(table.N*4)+e*(math.Log(n/pairs)+2*math.Log(4)), r.Scores[i], 1e-9)
+	}
+	require.Len(t, r.Points[0].Linear, 4)
+}
+
+// Warm-up steps come before the first parameter step, whatever its number.
+func TestWarmUp(t *testing.T) {
+	_, table := small(t, 60, 26)
+	gradient := func(warm int) []float64 {
+		m := graph.NewGaussian(4, graph.CholeskyFactor)
+		state := &trainers.State{}
+		_, err := trainers.Fit(context.Background(), table, m, losses.Classical{},
+			trainers.FitConfig{Config: trainers.Config{Method: "var", WarmUp: warm, ImputerSteps: 1, Seed: 1}, Epochs: 1}, state, nil)
+		require.NoError(t, err)
+		require.Equal(t, warm+1, state.ImputerAdam.Steps)
+		return m.Packed.Value
+	}
+	require.NotEqual(t, gradient(0), gradient(40))
 }
