@@ -203,10 +203,10 @@ func TestWeight(t *testing.T) {
 func TestTangent(t *testing.T) {
 	rng := stream.New(4, 1)
 	seen, lost := 0, 0
-	for range 200 {
+	for k := range 400 {
 		s := domain.All(6)
 		s.Lower[0] = 0
-		s.Half = []domain.HalfSpace{half(6, rng), half(6, rng)}
+		s.Half = []domain.HalfSpace{half(6, rng), half(6, rng)}[:1+k%2]
 		mask := make([]float64, 6)
 		for j := range mask {
 			mask[j] = float64(rng.IntN(2))
