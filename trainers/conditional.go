@@ -71,6 +71,8 @@ type Conditional struct {
 	gibbs   gibbs
 }
 
+const unrestrictedTries = 10 // draws of the unrestricted conditional before Gibbs sweeps
+
 // Condition prepares for a pattern (1 = observed). It fails with
 // losses.ErrNotPositiveDefinite where P_mm is not positive definite.
 func (c *Conditional) Condition(mask []float64) error {
@@ -171,11 +173,10 @@ func isCondition(err error) bool { _, ok := err.(mat.Condition); return ok }
 //
 //   - to one half-space over unbounded columns: the component aᵀx is drawn from its
 //     truncated normal and the rest moved along P_mm⁻¹a, exactly;
-//   - to a box: the bounded columns come first, each from its normal given those
-//     before, truncated, then Gibbs sweeps among them, then the others exactly. One
-//     bounded column alone needs no sweep;
-//   - to intersections: the same, started again until inside, at last from a point
-//     well inside.
+//   - to one bounded column: from its truncated normal, then the others exactly;
+//   - to anything else: the columns concerned by rejection if a few tries suffice, which
+//     is exact; if not, by Gibbs sweeps from truncated normals one after the other, or
+//     from a point well inside; then the others exactly.
 //
 // Given comes first.
 func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64, err error) {
@@ -243,30 +244,36 @@ func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 // concerned draws the gaps that the domain concerns.
 func (c *Conditional) concerned(row []float64, rng *rand.Rand) error {
 	m, f := len(c.gaps), c.first
-	for try := 0; ; try++ {
+	sequence := func(truncate bool) {
 		for a := m - 1; a >= f; a-- {
 			j := c.gaps[a]
 			sd := 1 / c.upper.At(a, a)
-			mean := c.expected(a) - c.later(row, a)*sd
+			mean, z := c.expected(a)-c.later(row, a)*sd, rng.NormFloat64()
+			if !truncate {
+				row[j] = mean + sd*z
+				continue
+			}
 			low, high := c.section.Lower[j], c.section.Upper[j]
-			row[j] = min(max(mean+sd*truncnorm.Transport(rng.NormFloat64(), (low-mean)/sd, (high-mean)/sd), low), high)
-		}
-		if c.section.Contains(row, c.mask) || len(c.section.Cuts) == 0 {
-			break
-		}
-		if try == rejections {
-			point, ok := c.Domain.Interior(row, c.mask)
-			if !ok {
-				return errNoRoom
-			}
-			for _, j := range c.gaps[f:] {
-				row[j] = point[j]
-			}
-			break
+			row[j] = min(max(mean+sd*truncnorm.Transport(z, (low-mean)/sd, (high-mean)/sd), low), high)
 		}
 	}
 	if m-f == 1 && len(c.section.Cuts) == 0 {
+		sequence(true)
 		return nil
+	}
+	for range unrestrictedTries {
+		if sequence(false); c.section.Contains(row, c.mask) {
+			return nil
+		}
+	}
+	if sequence(true); !c.section.Contains(row, c.mask) {
+		point, ok := c.Domain.Interior(row, c.mask)
+		if !ok {
+			return errNoRoom
+		}
+		for _, j := range c.gaps[f:] {
+			row[j] = point[j]
+		}
 	}
 	g := &c.gibbs
 	g.coordinates, g.mean = append(g.coordinates[:0], c.gaps[f:]...), g.mean[:0]

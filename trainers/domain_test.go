@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -156,6 +158,40 @@ func TestFisherDivergence(t *testing.T) {
 	require.InDelta(t, 0, got, 1e-20)
 	_, err = trainers.NewFisherDivergence(m, truth, sample.Values[:7])
 	require.ErrorContains(t, err, "do not fit")
+}
+
+// Along a fit the exact divergence and the sampled one agree, in the truth's units.
+func TestErrorsAlongAFit(t *testing.T) {
+	g, table := small(t, 100, 27)
+	truth := graph.NewGaussian(4, graph.CholeskyFactor)
+	truth.SetMean(g.Mean)
+	require.NoError(t, truth.SetPrecision(g.Precision))
+	fresh, err := g.Sample(20000, stream.New(33, stream.Simulate))
+	require.NoError(t, err)
+	standard, scale := data.Standardise(table)
+	errors := func(sample []float64) ([]trainers.Error, *graph.Gaussian) {
+		m := graph.NewGaussian(4, graph.CholeskyFactor)
+		r, err := trainers.Fit(context.Background(), standard, m, losses.Classical{}, trainers.FitConfig{
+			Config: trainers.Config{Method: "exact"}, Epochs: 5, Rate: 0.05,
+			Truth: &trainers.Truth{Model: truth, Sample: sample, View: graph.NewGaussian(4, graph.CholeskyFactor), Scale: scale},
+		}, &trainers.State{}, nil)
+		require.NoError(t, err)
+		return r.History[4].Errors, m
+	}
+	exact, m := errors(nil)
+	sampled, _ := errors(fresh.Values)
+	require.InDelta(t, exact[0].Value, sampled[0].Value, 4*sampled[1].Value)
+	require.Zero(t, exact[1].Value)
+	require.NoError(t, m.Rescale(scale.Mean, scale.Deviation))
+	want, err := trainers.GaussianFisher(m, truth)
+	require.NoError(t, err)
+	require.InDelta(t, want, exact[0].Value, 1e-9)
+	require.Equal(t, "mean_error", exact[2].Name)
+	require.InDelta(t, floats.Distance(m.Mean(), g.Mean, 2), exact[2].Value, 1e-9)
+	var gap mat.SymDense
+	gap.ScaleSym(-1, g.Precision)
+	gap.AddSym(&gap, m.Precision())
+	require.InDelta(t, mat.Norm(&gap, 2), exact[3].Value, 1e-9)
 }
 
 // A row that cannot be completed inside is named.

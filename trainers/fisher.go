@@ -76,7 +76,7 @@ func GaussianFisher(m, truth *graph.Gaussian) (float64, error) {
 // part may be absent.
 type Truth struct {
 	Model  graph.Model // what Fisher divergence and errors are taken against
-	Sample []float64   // (n, d): draws of it; nil: no Fisher divergence
+	Sample []float64   // (n, d): draws of it; nil: the Fisher divergence of two normals in closed form, else none
 
 	// View, of the fitted model's kind, and Scale are for fits of standardised
 	// columns: comparisons are made after rescaling the fit to the truth's units.
@@ -133,6 +133,14 @@ func (c *comparison) errors() (out []Error, err error) {
 			return nil, err
 		}
 		out = append(out, Error{"fisher_divergence", mean}, Error{"fisher_divergence_se", se})
+	} else if g, ok := got.(*graph.Gaussian); ok && len(c.truth.Unknown) == 0 {
+		if truth, ok := c.truth.Model.(*graph.Gaussian); ok {
+			exact, err := GaussianFisher(g, truth)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Error{"fisher_divergence", exact}, Error{"fisher_divergence_se", 0})
+		}
 	}
 	want, also := c.truth.Model.(graph.Described)
 	if !described || !also {

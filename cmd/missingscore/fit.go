@@ -161,7 +161,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 			c.Epochs = max(25, (250+batches-1)/batches)
 		}
 	}
-	truth, err := readTruth(f.truth, table.Names)
+	truth, err := readTruth(cmd.Context(), f.truth, table.Names)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func unitScale(d int) data.Scale {
 }
 
 // readTruth reads a model, or a precision, of which only the error is measured.
-func readTruth(path string, names []string) (*trainers.Truth, error) {
+func readTruth(ctx context.Context, path string, names []string) (*trainers.Truth, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -307,20 +307,18 @@ func readTruth(path string, names []string) (*trainers.Truth, error) {
 	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
 		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
 	}
-	sample, err := drawModel(m, 10000, stream.New(1, stream.Simulate, 1))
+	if _, ok := m.Model.(*graph.Gaussian); ok && m.Domain == nil {
+		return &trainers.Truth{Model: m.Model}, nil // the divergence is known exactly
+	}
+	sample, _, err := sampleModel(ctx, m, 10000, stream.New(1, stream.Simulate, 1))
 	if err != nil {
 		return nil, fmt.Errorf("--truth: %s: %w", path, err)
 	}
 	return &trainers.Truth{Model: m.Model, Sample: sample.Values}, nil
 }
 
-// drawModel draws n rows: exactly for a Gaussian, else by Hamiltonian Monte Carlo.
-func drawModel(m *trainers.SavedModel, n int, rng *rand.Rand) (*data.Table, error) {
-	t, _, err := sampleModel(context.Background(), m, n, rng)
-	return t, err
-}
-
-// sampleModel is drawModel with the chains' diagnostics, nil where there are none.
+// sampleModel draws n rows: exactly from a Gaussian, else by Hamiltonian Monte Carlo,
+// one chain a row, with its diagnostics.
 func sampleModel(ctx context.Context, m *trainers.SavedModel, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	if g, ok := m.Model.(*graph.Gaussian); ok {
 		t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(m.Domain, n, rng)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,6 +20,12 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Condition: func(name string) (bool, error) {
+			if name != "data" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return os.Getenv("MISSINGSCORE_DATA") != "", nil
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MISSINGSCORE_DATA", os.Getenv("MISSINGSCORE_DATA"))
 			for name, text := range map[string]string{ // txtar cannot hold these line ends

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -228,9 +229,13 @@ func supportText(c trainers.NetworkConfig, names []string) string {
 		return "all of R^d; the mean is kept at the observed means"
 	}
 	var parts []string
-	for j, name := range names {
-		if low, high := s.Lower[j], s.Upper[j]; s.BoundedColumn(j) {
-			parts = append(parts, fmt.Sprintf("%s in [%.4g, %.4g]", name, low, high))
+	if bound := boundText("every column", s.Lower[0], s.Upper[0]); bound != "" && allEqual(s.Lower) && allEqual(s.Upper) {
+		parts = append(parts, bound)
+	} else {
+		for j, name := range names {
+			if bound := boundText(name, s.Lower[j], s.Upper[j]); bound != "" {
+				parts = append(parts, bound)
+			}
 		}
 	}
 	if n := len(s.Half); n > 0 {
@@ -249,3 +254,18 @@ func supportText(c trainers.NetworkConfig, names []string) string {
 	}
 	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
 }
+
+// boundText is how a column's bounds are written, empty if it has none.
+func boundText(name string, low, high float64) string {
+	switch {
+	case math.IsInf(low, -1) && math.IsInf(high, 1):
+		return ""
+	case math.IsInf(high, 1):
+		return fmt.Sprintf("%s ≥ %.4g", name, low)
+	case math.IsInf(low, -1):
+		return fmt.Sprintf("%s ≤ %.4g", name, high)
+	}
+	return fmt.Sprintf("%.4g ≤ %s ≤ %.4g", low, name, high)
+}
+
+func allEqual(x []float64) bool { return slices.Min(x) == slices.Max(x) }
