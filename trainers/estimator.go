@@ -13,7 +13,7 @@ type Estimator struct {
 	Name, Title string
 	Source      func(Setting) (Source, error)
 	Loss        func(losses.Correction) losses.Loss
-	Correction  losses.Correction // the default, chosen by measured error (benchmarks/gaussian)
+	Correction  losses.Correction // the default, chosen by measured error (benchmarks/normal)
 	Draws       bool              // makes r imputations of a row; otherwise one
 	Trains      bool              // trains an imputer along
 	Complete    bool              // is for tables without missing cells

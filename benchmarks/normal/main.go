@@ -31,25 +31,28 @@ import (
 
 // variants are the configurations compared; drawn are those in the pictures.
 var variants = []struct {
-	name      string
-	config    trainers.Config
-	truncated bool // only where the support is
-	drawn     bool
+	name    string
+	config  trainers.Config
+	support string // the only one it is run on; empty: both
+	drawn   bool
 }{
-	{"full", trainers.Config{Method: "full"}, false, true},
-	{"exact", trainers.Config{Method: "exact"}, false, true},
-	{"variw", trainers.Config{Method: "variw"}, false, true},
-	{"var", trainers.Config{Method: "var"}, false, true},
-	{"iw N(0 I)", trainers.Config{Method: "iw", ProposalSD: 1}, false, true},
-	{"iw N(0 16 I)", trainers.Config{Method: "iw", ProposalSD: 4}, false, true},
-	{"em N(0 16 I)", trainers.Config{Method: "em", ProposalSD: 4}, false, true},
-	{"zeroed", trainers.Config{Method: "zeroed"}, false, true},
-	{"em N(0 I)", trainers.Config{Method: "em", ProposalSD: 1}, false, false},
-	{"em-full N(0 16 I)", trainers.Config{Method: "em-full", ProposalSD: 4}, false, false},
-	{"iw N(0 16 I) r = 100", trainers.Config{Method: "iw", ProposalSD: 4, Draws: 100}, false, false},
-	{"var one g a row", trainers.Config{Method: "var", Weight: domain.Weight{Scalar: true}}, true, false},
-	{"exact one g a row", trainers.Config{Method: "exact", Weight: domain.Weight{Scalar: true}}, true, false},
-	{"exact ignoring the truncation", trainers.Config{Method: "exact"}, true, false},
+	{"full", trainers.Config{Method: "full"}, "", true},
+	{"exact", trainers.Config{Method: "exact"}, "", true},
+	{"variw", trainers.Config{Method: "variw"}, "", true},
+	{"var", trainers.Config{Method: "var"}, "", true},
+	{"iw N(0 I)", trainers.Config{Method: "iw", ProposalSD: 1}, "", true},
+	{"iw N(0 16 I)", trainers.Config{Method: "iw", ProposalSD: 4}, "", true},
+	{"em N(0 16 I)", trainers.Config{Method: "em", ProposalSD: 4}, "", true},
+	{"zeroed", trainers.Config{Method: "zeroed"}, "", true},
+	{"em N(0 I)", trainers.Config{Method: "em", ProposalSD: 1}, "", false},
+	{"em-full N(0 16 I)", trainers.Config{Method: "em-full", ProposalSD: 4}, "", false},
+	{"iw N(0 16 I) r = 100", trainers.Config{Method: "iw", ProposalSD: 4, Draws: 100}, "", false},
+	{"var one g a row", trainers.Config{Method: "var", Weight: domain.Weight{Scalar: true}}, "truncated", false},
+	{"exact one g a row", trainers.Config{Method: "exact", Weight: domain.Weight{Scalar: true}}, "truncated", false},
+	{"exact ignoring the truncation", trainers.Config{Method: "exact"}, "truncated", false},
+	{"var leave-one-out", trainers.Config{Method: "var", Correction: "loo"}, "untruncated", false},
+	{"exact-mc leave-one-out", trainers.Config{Method: "exact-mc", Correction: "loo"}, "untruncated", false},
+	{"exact-mc plug-in", trainers.Config{Method: "exact-mc", Correction: "plugin"}, "untruncated", false},
 }
 
 const ignoring = "ignoring"
@@ -72,7 +75,7 @@ func main() {
 	for seed := 1; seed <= *seeds; seed++ {
 		for _, support := range strings.Split(*supports, ",") {
 			for _, v := range variants {
-				if !(*only == "" || slices.Contains(strings.Split(*only, ","), v.name)) || v.truncated && support != "truncated" {
+				if !(*only == "" || slices.Contains(strings.Split(*only, ","), v.name)) || v.support != "" && v.support != support {
 					continue
 				}
 				cells = append(cells, benchmarks.Cell{
