@@ -1,13 +1,17 @@
 package trainers_test
 
 import (
+	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
 
 	"missingscore/data/domain"
+	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -64,4 +68,49 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, path)
 	}
+}
+
+// Draws of a saved model keep its names, lie in its domain and have its moments:
+// for the quartic E x² against quadrature, for the Gaussian the truncated mean.
+func TestSavedModelsSample(t *testing.T) {
+	const n = 3000
+	s := domain.All(2)
+	s.Lower[0] = 0.3
+	q := graph.NewQuartic(2)
+	saved := trainers.SavedModel{Kind: "quartic", Model: q, Names: []string{"u", "v"}, Domain: s}
+	table, chains, err := saved.Sample(context.Background(), n, stream.New(2, 1))
+	require.NoError(t, err)
+	require.Less(t, chains.WorstRHat(), 1.05)
+	require.Equal(t, saved.Names, table.Names)
+	require.NoError(t, table.Inside(s))
+	moment := func(j int, low float64, power int) (want, got, se float64) {
+		density := func(p int) float64 {
+			return quad.Fixed(func(x float64) float64 { return math.Pow(x, float64(p)) * math.Exp(-x*x*x*x/2) }, low, 5, 100, nil, 0)
+		}
+		want = density(power) / density(0)
+		for i := range n {
+			got += math.Pow(table.Values[2*i+j], float64(power)) / n
+		}
+		return want, got, math.Sqrt((density(2*power)/density(0) - want*want) / n)
+	}
+	for j, low := range []float64{0.3, -5} {
+		want, got, se := moment(j, low, 2)
+		require.InDelta(t, want, got, 4.5*se, "column %d", j)
+	}
+
+	saved = trainers.SavedModel{Kind: "gaussian", Model: graph.NewGaussian(2, graph.CholeskyFactor), Names: []string{"u", "v"}, Domain: s}
+	table, chains, err = saved.Sample(context.Background(), n, stream.New(3, 1))
+	require.NoError(t, err)
+	require.Nil(t, chains)
+	require.Equal(t, saved.Names, table.Names)
+	mean := 0.0
+	for i := range n {
+		mean += table.Values[2*i] / n
+	}
+	byAlpha, _ := truncnorm.MassSlopes(0.3, math.Inf(1))
+	require.InDelta(t, -byAlpha, mean, 4.5*0.6/math.Sqrt(n))
+	s.Lower[0], s.Upper[0] = 5, 4
+	saved.Model = q
+	_, _, err = saved.Sample(context.Background(), n, stream.New(4, 1))
+	require.ErrorContains(t, err, "no room")
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,10 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/graph"
-	"missingscore/graph/mcmc"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -310,56 +307,11 @@ func readTruth(ctx context.Context, path string, names []string) (*trainers.Trut
 	if _, ok := m.Model.(*graph.Gaussian); ok && m.Domain == nil {
 		return &trainers.Truth{Model: m.Model}, nil // the divergence is known exactly
 	}
-	sample, _, err := sampleModel(ctx, m, 10000, stream.New(1, stream.Simulate, 1))
+	sample, _, err := m.Sample(ctx, 10000, stream.New(1, stream.Simulate, 1))
 	if err != nil {
 		return nil, fmt.Errorf("--truth: %s: %w", path, err)
 	}
 	return &trainers.Truth{Model: m.Model, Sample: sample.Values}, nil
-}
-
-// sampleModel draws n rows: exactly from a Gaussian, else by Hamiltonian Monte Carlo,
-// one chain a row, with its diagnostics.
-func sampleModel(ctx context.Context, m *trainers.SavedModel, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
-	if g, ok := m.Model.(*graph.Gaussian); ok {
-		t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(m.Domain, n, rng)
-		return t, nil, err
-	}
-	start, err := starts(m.Domain, max(n, 4), len(m.Names), rng)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := mcmc.HMC(ctx, m.Model, m.Domain, start, mcmc.Options{}, rng)
-	if err != nil {
-		return nil, nil, err
-	}
-	t, err := data.NewTable(m.Names, r.Last[:n*len(m.Names)], nil)
-	return t, r, err
-}
-
-// starts are points inside a domain: normal ones where those are inside, otherwise
-// between such a point and one well inside.
-func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
-	x := make([]float64, n*d)
-	for i := range x {
-		x[i] = 0.5 * rng.NormFloat64()
-	}
-	if !s.Bounded() {
-		return x, nil
-	}
-	none := make([]float64, d)
-	inner, ok := s.Interior(none, none)
-	if !ok {
-		return nil, errors.New("the domain leaves no room")
-	}
-	for i := 0; i < len(x); i += d {
-		row := x[i : i+d]
-		for share := 0; share < 60 && !s.Contains(row); share++ {
-			for j := range row {
-				row[j] = inner[j] + 0.7*(row[j]-inner[j])
-			}
-		}
-	}
-	return x, nil
 }
 
 func writeHistory(w io.Writer, history []trainers.Record) error {

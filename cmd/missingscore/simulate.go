@@ -90,7 +90,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	complete, chains, err := sampleModel(ctx, truth, s.n, rng)
+	complete, chains, err := truth.Sample(ctx, s.n, rng)
 	if err != nil {
 		return err
 	}

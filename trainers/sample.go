@@ -1,0 +1,65 @@
+package trainers
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/mcmc"
+)
+
+// Sample draws n complete rows: exactly from a Gaussian, by rejection on its domain;
+// from other models by Hamiltonian Monte Carlo, the last states of n chains, with
+// their diagnostics (nil for a Gaussian).
+func (s *SavedModel) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
+	d := len(s.Names)
+	if g, ok := s.Model.(*graph.Gaussian); ok {
+		t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s.Domain, n, rng)
+		if err == nil {
+			t.Names = s.Names
+		}
+		return t, nil, err
+	}
+	start, err := starts(s.Domain, max(n, 4), d, rng)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := mcmc.HMC(ctx, s.Model, s.Domain, start, mcmc.Options{}, rng)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := data.NewTable(s.Names, r.Last[:n*d], nil)
+	return t, r, err
+}
+
+// starts are points inside a domain: normal ones, drawn towards one well inside
+// until they are.
+func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
+	x := make([]float64, n*d)
+	for i := range x {
+		x[i] = 0.5 * rng.NormFloat64()
+	}
+	if !s.Bounded() {
+		return x, nil
+	}
+	none := make([]float64, d)
+	inner, ok := s.Interior(none, none)
+	if !ok {
+		return nil, errors.New("the domain leaves no room")
+	}
+	for i := 0; i < len(x); i += d {
+		row := x[i : i+d]
+		for range 100 {
+			if s.Contains(row) {
+				break
+			}
+			for j := range row {
+				row[j] = inner[j] + 0.7*(row[j]-inner[j])
+			}
+		}
+	}
+	return x, nil
+}
