@@ -43,8 +43,8 @@ func ParseImputerLoss(s string) (ImputerLoss, error) {
 const (
 	InputNoise = "noise" // ε (b, d), standard normal
 
-	inputLower    = "lower bound"       // (1, d)
-	inputUpper    = "upper bound"       // (1, d)
+	inputLower    = "lower bound"       // (b, d), none for observed cells
+	inputUpper    = "upper bound"       // (b, d)
 	inputCut      = "cut"               // (b, d): a_mis of the half-space that cuts the row, or 0
 	inputCutBound = "cut bound"         // (b, 1): b − a_obsᵀx_obs
 	inputIsCut    = "whether it is cut" // (b, 1)
@@ -74,7 +74,7 @@ func NewImputer(k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domai
 
 		var mass graph.Node // log of what the section leaves of the normal (b, 1), nil for all
 		if s.Bounded() {
-			z, mass = restrict(b, s, missing, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
+			z, mass = restrict(b, s, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
 		}
 		draw := b.Add(mean, b.Prod(sd, z))
 		x := b.Add(x0, b.Prod(missing, draw))
@@ -100,14 +100,14 @@ func NewImputer(k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domai
 }
 
 // restrict takes standard normals z to T(z) and gives the log mass inside.
-func restrict(b *graph.Builder, s *domain.Domain, missing, z, mean, sd, inverse graph.Node) (restricted, mass graph.Node) {
+func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Node) (restricted, mass graph.Node) {
 	rows, d := graph.Shape(z)
 	restricted = z
 	if s.Box() {
-		lower := b.Prod(b.Sub(b.Rows(b.Input(inputLower, 1, d), rows), mean), inverse)
-		upper := b.Prod(b.Sub(b.Rows(b.Input(inputUpper, 1, d), rows), mean), inverse)
+		lower := b.Prod(b.Sub(b.Input(inputLower, rows, d), mean), inverse)
+		upper := b.Prod(b.Sub(b.Input(inputUpper, rows, d), mean), inverse)
 		restricted = b.Transport(z, lower, upper)
-		mass = b.RowSum(b.Prod(missing, b.LogMass(lower, upper)))
+		mass = b.RowSum(b.LogMass(lower, upper))
 	}
 	if len(s.Half) == 0 {
 		return restricted, mass
@@ -154,8 +154,11 @@ func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {
 	}
 	if s.Box() {
 		lower, upper := p.Input(inputLower), p.Input(inputUpper)
-		for j := range lower {
-			lower[j], upper[j] = max(s.Lower[j], -truncnorm.Unbounded), min(s.Upper[j], truncnorm.Unbounded)
+		for i, m := range batch.Mask {
+			lower[i], upper[i] = -truncnorm.Unbounded, truncnorm.Unbounded
+			if j := i % batch.D; m == 0 {
+				lower[i], upper[i] = max(s.Lower[j], lower[i]), min(s.Upper[j], upper[i])
+			}
 		}
 	}
 	if len(s.Half) == 0 {

@@ -17,6 +17,8 @@ const Unbounded = 1e100
 // LogMass is log(Φ(β) − Φ(α)), −Inf for an empty interval.
 func LogMass(alpha, beta float64) float64 {
 	switch {
+	case free(alpha, beta):
+		return 0
 	case !(alpha < beta):
 		return math.Inf(-1)
 	case alpha > 0:
@@ -53,11 +55,12 @@ func Transport(z, alpha, beta float64) float64 {
 	if beta <= 0 {
 		return -Transport(-z, -beta, -alpha)
 	}
+	if free(alpha, beta) {
+		return z
+	}
 	p, q := 0.5*math.Erfc(-z/math.Sqrt2), 0.5*math.Erfc(z/math.Sqrt2)
 	var t float64
 	switch {
-	case alpha <= -Unbounded && beta >= Unbounded:
-		return z
 	case alpha > 35:
 		t = far(p, q, alpha, beta)
 	case alpha > 0:
@@ -95,6 +98,9 @@ func far(p, q, alpha, beta float64) float64 {
 
 // Slopes are the derivatives of t = Transport(z, α, β) by z, α and β.
 func Slopes(t, z, alpha, beta float64) (byZ, byAlpha, byBeta float64) {
+	if free(alpha, beta) {
+		return 1, 0, 0
+	}
 	p, q := 0.5*math.Erfc(-z/math.Sqrt2), 0.5*math.Erfc(z/math.Sqrt2)
 	return math.Exp(LogMass(alpha, beta) + 0.5*(t-z)*(t+z)),
 		q * math.Exp(0.5*(t-alpha)*(t+alpha)),
@@ -103,9 +109,16 @@ func Slopes(t, z, alpha, beta float64) (byZ, byAlpha, byBeta float64) {
 
 // MassSlopes are the derivatives of LogMass by α and β, −φ(α)/Z and φ(β)/Z.
 func MassSlopes(alpha, beta float64) (byAlpha, byBeta float64) {
+	if free(alpha, beta) {
+		return 0, 0
+	}
 	z := LogMass(alpha, beta) + halfLog2Pi
 	return -math.Exp(-0.5*alpha*alpha - z), math.Exp(-0.5*beta*beta - z)
 }
+
+// free says whether nothing is cut off: most cells of a table, so it comes first.
+// Standardising may have made Unbounded smaller.
+func free(alpha, beta float64) bool { return alpha < -1e50 && beta > 1e50 }
 
 // upper is Q(x) = 1 − Φ(x).
 func upper(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
