@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -30,10 +31,17 @@ var bandDashes = [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
 var bandGlyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}, draw.RingGlyph{}}
 
 // Bands draws means with their intervals on logarithmic axes, except for an axis
-// that does not span a factor of 4. Every number must be positive where an axis
-// is logarithmic; the interval's lower end is cut at a hundredth of the mean.
+// that does not span a factor of 4, the legend to the right of them. Every number
+// must be positive; what reaches far below or above all means is cut.
 func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 	p := blank(title, x, y)
+	low, high := math.Inf(1), 0.0
+	for _, b := range bands {
+		for _, v := range b.Y {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	low, high = low/1.6, 1.6*high
 	for i, b := range bands {
 		if len(b.X) == 0 || len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
 			return nil, fmt.Errorf("picture: band %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
@@ -43,11 +51,11 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 			if !(b.Y[k] > 0) || math.IsInf(b.Y[k], 0) || math.IsInf(b.High[k], 0) || math.IsNaN(b.High[k]) || !(b.X[k] > 0) {
 				return nil, fmt.Errorf("picture: band %q is %v (to %v) at %v; a logarithmic axis needs positive numbers", b.Name, b.Y[k], b.High[k], b.X[k])
 			}
-			outline = append(outline, plotter.XY{X: b.X[k], Y: b.High[k]})
+			outline = append(outline, plotter.XY{X: b.X[k], Y: min(b.High[k], high)})
 			middle = append(middle, plotter.XY{X: b.X[k], Y: b.Y[k]})
 		}
 		for k := len(b.X) - 1; k >= 0; k-- {
-			outline = append(outline, plotter.XY{X: b.X[k], Y: max(b.Low[k], b.Y[k]/100)})
+			outline = append(outline, plotter.XY{X: b.X[k], Y: max(b.Low[k], low)})
 		}
 		c := bandColours[i%len(bandColours)]
 		shade, err := plotter.NewPolygon(outline)
@@ -66,6 +74,26 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 			a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{}
 		}
 	}
+	end := p.X.Max
+	if _, log := p.X.Scale.(plot.LogScale); log {
+		p.X.Max *= math.Pow(p.X.Max/p.X.Min, legendShare)
+		p.X.Tick.Marker = upTo{p.X.Tick.Marker, end}
+	} else {
+		p.X.Max += (p.X.Max - p.X.Min) * legendShare
+		p.X.Tick.Marker = upTo{plot.DefaultTicks{}, end}
+	}
 	p.Legend.Top = true
 	return p, nil
+}
+
+const legendShare = 0.33 // of the data's width, kept free at the right
+
+// upTo leaves out the ticks beyond the data.
+type upTo struct {
+	plot.Ticker
+	end float64
+}
+
+func (u upTo) Ticks(low, high float64) []plot.Tick {
+	return slices.DeleteFunc(u.Ticker.Ticks(low, high), func(t plot.Tick) bool { return t.Value > u.end })
 }
