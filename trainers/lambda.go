@@ -9,14 +9,17 @@ import (
 	"missingscore/data/domain"
 )
 
-// LambdaMax is the smallest λ, with 5 % to spare, at which a P without edges is
-// stationary. On all of R^d this is P = diag(1/v_j), v_j the observed second moment
+// LambdaMax is the smallest λ, with 5 % to spare (30 % where half-spaces tie the
+// columns together), at which a P without edges is stationary. On all of R^d this is P = diag(1/v_j), v_j the observed second moment
 // of column j: there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk,
 // the sum over rows where both are observed. On a domain see nullGradient.
 func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
-	top := 0.0
+	top, spare := 0.0, 1.05
 	if s.Bounded() {
 		top = nullGradient(t, s, w)
+		if len(s.Half) > 0 {
+			spare = 1.3
+		}
 	} else {
 		cross, _, v := secondMoments(t)
 		for j := range t.D {
@@ -25,7 +28,7 @@ func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
 			}
 		}
 	}
-	return 1.05 * top / float64(t.N*t.D)
+	return spare * top / float64(t.N*t.D)
 }
 
 // nullGradient is the largest gradient by an off-diagonal P_jk at the best model

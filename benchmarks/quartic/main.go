@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"missingscore/benchmarks"
 	"missingscore/data"
@@ -104,7 +105,27 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, c trainers.Config, d, n int, missing float64, epochs []int, seed uint64) ([]string, error) {
+// sample is a truth with its draws, the same for all variants of a seed.
+type sample struct {
+	truth *graph.Quartic
+	table *data.Table
+	fresh []float64
+	rhat  float64
+}
+
+var samples = struct {
+	sync.Mutex
+	made map[[3]int]*sample
+}{made: map[[3]int]*sample{}}
+
+// draw makes a seed's sample once.
+func draw(ctx context.Context, d, n int, seed uint64) (*sample, error) {
+	samples.Lock()
+	defer samples.Unlock()
+	key := [3]int{d, n, int(seed)}
+	if s, ok := samples.made[key]; ok {
+		return s, nil
+	}
 	rng := stream.New(seed, stream.Simulate)
 	theta, err := data.SimulateQuartic(d, rng)
 	if err != nil {
@@ -119,7 +140,7 @@ func run(ctx context.Context, c trainers.Config, d, n int, missing float64, epoc
 	for i := range start {
 		start[i] = 0.5 * rng.NormFloat64()
 	}
-	sample, err := mcmc.HMC(ctx, truth, nil, start, mcmc.Options{}, rng)
+	r, err := mcmc.HMC(ctx, truth, nil, start, mcmc.Options{}, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +148,21 @@ func run(ctx context.Context, c trainers.Config, d, n int, missing float64, epoc
 	for j := range d {
 		names = append(names, fmt.Sprintf("x%d", j+1))
 	}
-	table, err := data.NewTable(names, sample.Last[:n*d], nil)
+	table, err := data.NewTable(names, r.Last[:n*d], nil)
 	if err != nil {
 		return nil, err
 	}
+	s := &sample{truth, table, r.Last[n*d:], r.WorstRHat()}
+	samples.made[key] = s
+	return s, nil
+}
+
+func run(ctx context.Context, c trainers.Config, d, n int, missing float64, epochs []int, seed uint64) ([]string, error) {
+	s, err := draw(ctx, d, n, seed)
+	if err != nil {
+		return nil, err
+	}
+	table := s.table
 	if c.Method != "full" {
 		if table, err = data.HideMCAR(table, missing, stream.New(seed, stream.Hide)); err != nil {
 			return nil, err
@@ -139,7 +171,7 @@ func run(ctx context.Context, c trainers.Config, d, n int, missing float64, epoc
 	c.Seed = seed
 	state := &trainers.State{}
 	_, err = trainers.Fit(ctx, table, graph.NewQuartic(d), losses.Classical{}, trainers.FitConfig{
-		Config: c, Epochs: epochs[len(epochs)-1], Truth: &trainers.Truth{Model: truth, Sample: sample.Last[n*d:]},
+		Config: c, Epochs: epochs[len(epochs)-1], Truth: &trainers.Truth{Model: s.truth, Sample: s.fresh},
 	}, state, nil)
 	var diverged *trainers.DivergedError
 	if err != nil && !errors.As(err, &diverged) {
@@ -150,5 +182,5 @@ func run(ctx context.Context, c trainers.Config, d, n int, missing float64, epoc
 		size = fmt.Sprintf("%.3f", state.History[len(state.History)-1].EffectiveSize)
 	}
 	trace := func(name string) string { return benchmarks.Trace(state.History, epochs, name) }
-	return []string{fmt.Sprintf("%.4f", sample.WorstRHat()), size, strconv.FormatBool(diverged != nil), trace("fisher_divergence"), trace("quartic_error")}, nil
+	return []string{fmt.Sprintf("%.4f", s.rhat), size, strconv.FormatBool(diverged != nil), trace("fisher_divergence"), trace("quartic_error")}, nil
 }
