@@ -437,3 +437,53 @@ func logMass(alpha, beta float64) float64 {
 func inverseCDF(z, alpha, beta float64) float64 {
 	return standard.Quantile(standard.CDF(alpha) + standard.CDF(z)*(standard.CDF(beta)-standard.CDF(alpha)))
 }
+
+// One dimension: a half-line, an interval and a half-space that is one, nothing
+// missing. The objective by its formula, and its expected gradient over the
+// truncated truth by quadrature, which is zero.
+func TestTruncatedLine(t *testing.T) {
+	line, interval, half := domain.All(1), domain.All(1), domain.All(1)
+	line.Lower[0] = -0.3
+	interval.Lower[0], interval.Upper[0] = -0.3, 1.1
+	half.Half = []domain.HalfSpace{{A: []float64{-2}, B: 0.6}} // x ≥ −0.3
+	for name, s := range map[string]*domain.Domain{"half-line": line, "interval": interval, "half-space": half} {
+		t.Run(name, func(t *testing.T) {
+			const mu, p = 0.2, 1.7
+			m := graph.NewGaussian(1, graph.CholeskyFactor)
+			require.NoError(t, m.SetPrecision(mat.NewSymDense(1, []float64{p})))
+			m.SetMean([]float64{mu})
+			low, high := -0.3, min(s.Upper[0], reach)
+			x, w := pieces(low, high, []float64{low + 1, (low + high) / 2}, 10, 10)
+			b := data.NewBatch(len(x), 1)
+			total, want := 0.0, 0.0
+			for i, v := range x {
+				b.X[i], b.Mask[i], b.Weight[i] = v, 1, w[i]*math.Exp(-p*(v-mu)*(v-mu)/2)
+				total += b.Weight[i]
+			}
+			for i, v := range x {
+				b.Weight[i] /= total
+				g, slope := v-low, 1.0
+				if high-v < g {
+					g, slope = high-v, -1
+				}
+				if g > 1 {
+					g, slope = 1, 0
+				}
+				score := -p * (v - mu)
+				want += b.Weight[i] * (g*(-2*p+score*score) + 2*slope*score)
+			}
+			o := losses.Truncated{Domain: s}
+			for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}, losses.Direct{}} {
+				prog, err := losses.New(l, m, o, len(x), 1)
+				require.NoError(t, err)
+				copy(prog.Input(losses.InputX), b.X)
+				losses.Bind(prog, l, o, b)
+				require.NoError(t, prog.Run())
+				require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
+				for _, q := range m.Params() {
+					require.InDelta(t, 0, prog.Grad(q)[0], 1e-7, "%T %s", l, q.Name)
+				}
+			}
+		})
+	}
+}
