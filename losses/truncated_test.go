@@ -463,7 +463,7 @@ func TestTruncatedLine(t *testing.T) {
 			for i, v := range x {
 				b.Weight[i] /= total
 				g, slope := v-low, 1.0
-				if high-v < g {
+				if high < reach && high-v < g {
 					g, slope = high-v, -1
 				}
 				if g > 1 {
