@@ -16,14 +16,16 @@ import (
 // The zero value is the default, one g_j per coordinate. With δ_j the distance of
 // x_j to its own bounds and δ_h that of x_Λ to a half-space of observed coordinates,
 //
-//	g_j = min(cap, δ_j) · Π_{h: a_hj ≠ 0} min(1, δ_h/cap) · 1/‖t_j‖²
+//	g_j = min(cap, δ_j) · Π_{h: a_hj ≠ 0} min(1, δ_h/cap) · min(1, 4/Σ_h ‖a_h‖²‖v_h‖²)
 //
 // Only the normal component has to vanish on a boundary, so a coordinate keeps
-// its full weight near the bounds of others; with Scalar all share
-// g = min(cap, the least distance) · min(1, 4/Σ_h ‖a_h‖²‖v_h‖²), the paper's form.
+// its full weight near the bounds of others; with Scalar, the paper's form, all
+// share min(cap, the least distance) in place of the first two factors.
 //
 // The last factor is constant for a pattern and tames the tangential score
-// s_j − a_j vᵀs (see Tangent), whose variance grows as ‖t_j‖² = 1 + a_j²‖v‖².
+// s_j − a_j vᵀs (see Tangent), whose variance grows with ‖v‖. Weighting each
+// coordinate by its own variance, 1/‖t_j‖², found stars a little worse (AUC of
+// Marg-IW 0.992 against 0.995, seven seeds of benchmarks/star).
 // On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow"
 // with power 1.
 type Weight struct {
@@ -42,8 +44,6 @@ type Weight struct {
 type Tangent struct {
 	V    [][]float64 // (half-spaces, d)
 	Lost []bool      // (d): observed coordinates for which no such t_j exists
-
-	gram [][]float64 // v_kᵀv_l
 }
 
 // At fills g and its derivatives ∂_j g_j (d) for a row, zero where missing, and
@@ -88,8 +88,8 @@ func (w Weight) At(s *Domain, x, mask, g, slope []float64, t *Tangent) {
 			g[j], slope[j] = g[j]*f, slope[j]*f+g[j]*df
 		}
 	}
+	c := t.tame(s)
 	for j := range g {
-		c := 1 / t.square(s, j)
 		g[j] *= c
 		slope[j] *= c
 	}
@@ -111,8 +111,7 @@ func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap f
 			nearest(s.Upper[j]-x[j], func() { slope[j] = -1 })
 		}
 	}
-	stretch := 0.0
-	for k, h := range s.Half {
+	for _, h := range s.Half {
 		if distance, size, ok := s.distance(h, x, mask, w.NoTangent); ok {
 			nearest(distance, func() {
 				for j, a := range h.A {
@@ -120,12 +119,8 @@ func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap f
 				}
 			})
 		}
-		stretch += floats.Dot(h.A, h.A) * t.gram[k][k]
 	}
-	c := 1.0
-	if stretch > 4 {
-		c = 4 / stretch
-	}
+	c := t.tame(s)
 	for j, m := range mask {
 		if m == 0 || t.Lost[j] {
 			g[j], slope[j] = 0, 0
@@ -152,15 +147,13 @@ func (s *Domain) distance(h HalfSpace, x, mask []float64, noTangent bool) (dista
 	return max(0, h.B-low) / size, size, size > 0
 }
 
-// square is ‖t_j‖² of an observed coordinate.
-func (t *Tangent) square(s *Domain, j int) float64 {
-	sum := 1.0
+// tame is min(1, 4/Σ_h ‖a_h‖²‖v_h‖²).
+func (t *Tangent) tame(s *Domain) float64 {
+	stretch := 0.0
 	for k, h := range s.Half {
-		for l, o := range s.Half {
-			sum += h.A[j] * o.A[j] * t.gram[k][l]
-		}
+		stretch += floats.Dot(h.A, h.A) * floats.Dot(t.V[k], t.V[k])
 	}
-	return sum
+	return min(1, 4/max(stretch, 4))
 }
 
 // tangent fills t for a pattern.
@@ -168,15 +161,14 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 	d := len(s.Lower)
 	if len(t.Lost) != d || len(t.V) != len(s.Half) {
 		t.Lost = make([]bool, d)
-		t.V, t.gram = nil, nil
+		t.V = nil
 		for range s.Half {
-			t.V, t.gram = append(t.V, make([]float64, d)), append(t.gram, make([]float64, len(s.Half)))
+			t.V = append(t.V, make([]float64, d))
 		}
 	}
 	clear(t.Lost)
 	for k := range t.V {
 		clear(t.V[k])
-		clear(t.gram[k])
 	}
 	if none || len(s.Half) == 0 {
 		return
@@ -212,7 +204,6 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 		for j := range d {
 			t.V[k][j] = free(k, j) / size
 		}
-		t.gram[k][k] = 1 / size
 		return
 	}
 	gram := mat.NewSymDense(m, nil)
@@ -239,7 +230,6 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 			for j := range d {
 				t.V[k][j] += inverse.At(a, b) * free(l, j)
 			}
-			t.gram[k][l] = inverse.At(a, b) // VVᵀ = G⁻¹GG⁻¹
 		}
 	}
 }
