@@ -77,7 +77,7 @@ Methods:
 	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
 	fl.IntVar(&c.WarmUp, "warm-up", 500, "imputer steps before the first parameter step")
-	fl.Float64Var(&c.ImputerRate, "imputer-rate", 1e-3, "Adam's rate for the imputer")
+	fl.Float64Var(&c.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
 	fl.BoolVar(&c.Imputer.MaskInput, "mask-input", false, "give the imputer the mask too")
 	fl.BoolVar(&c.Imputer.DiagonalSD, "diagonal-sd", false, "one imputer deviation per column instead of one in all")
@@ -151,6 +151,9 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		if _, gaussian := fitted.(*graph.Gaussian); !gaussian && c.Method == "exact" {
 			c.Method = "variw"
 		}
+	}
+	if f.model == "quartic" && c.ImputerRate == 0 {
+		c.ImputerRate = 3e-3 // slower, Marg-Var runs away in 20 columns: benchmarks/README.md
 	}
 	if c.Epochs == 0 {
 		if c.Epochs = 200; f.model == "quartic" { // 250 steps, more for large tables
