@@ -126,8 +126,8 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 }
 
 // trend compares the epochs' losses in the last fifth of a fit with those in
-// the fifth before. A loss that still falls by more than three standard errors and
-// a thousandth of itself is not converged.
+// the fifth before. A loss that still falls or rises by more than three standard
+// errors and a thousandth of itself is not converged; rising means running away.
 func trend(h []Record) (converged bool, verdict string) {
 	n := len(h) / 5
 	if n < 3 {
@@ -141,6 +141,9 @@ func trend(h []Record) (converged bool, verdict string) {
 	mb, sb := stat.MeanStdDev(before, nil)
 	ml, sl := stat.MeanStdDev(last, nil)
 	se := math.Sqrt((sb*sb + sl*sl) / float64(n))
+	if ml-mb > max(3*se, 1e-3*math.Abs(ml)) {
+		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss rose by %.3g, the fit is running away; stop earlier, or use another method", n, ml-mb)
+	}
 	if mb-ml > max(3*se, 1e-3*math.Abs(ml)) {
 		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss still fell by %.3g", n, mb-ml)
 	}
