@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"missingscore/data/domain"
+	"missingscore/graph"
 	"missingscore/losses"
 	"missingscore/nets"
 )
@@ -22,6 +23,7 @@ type Config struct {
 	ProposalSD   float64            `json:"proposal_sd"`   // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
 	Correction   string             `json:"correction"`    // "plugin", "loo", or "" for the estimator's own
 	Seed         uint64             `json:"seed"`
+	DType        graph.DType        `json:"dtype"`  // of the expression graphs; parameters and optimisers are float64
 	Domain       *domain.Domain     `json:"domain"` // the support, in the table's units; nil: all of R^d
 	Weight       domain.Weight      `json:"weight"` // g of the truncated objective
 
