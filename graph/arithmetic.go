@@ -23,13 +23,7 @@ func (b *Builder) same(name string, x, y Node) (rows, cols int) {
 func (b *Builder) Add(x, y Node) Node {
 	r, c := b.same("add", x, y)
 	return b.Apply(Op{Name: "add", Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			y := in[1][:len(out)]
-			for i, v := range in[0][:len(out)] {
-				out[i] = v + y[i]
-			}
-			return nil
-		},
+		Kernel: add[float64], Single: add[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, g} }}, x, y)
 }
 
@@ -37,13 +31,7 @@ func (b *Builder) Add(x, y Node) Node {
 func (b *Builder) Sub(x, y Node) Node {
 	r, c := b.same("sub", x, y)
 	return b.Apply(Op{Name: "sub", Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			y := in[1][:len(out)]
-			for i, v := range in[0][:len(out)] {
-				out[i] = v - y[i]
-			}
-			return nil
-		},
+		Kernel: sub[float64], Single: sub[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
 }
 
@@ -51,13 +39,7 @@ func (b *Builder) Sub(x, y Node) Node {
 func (b *Builder) Prod(x, y Node) Node {
 	r, c := b.same("prod", x, y)
 	return b.Apply(Op{Name: "prod", Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			y := in[1][:len(out)]
-			for i, v := range in[0][:len(out)] {
-				out[i] = v * y[i]
-			}
-			return nil
-		},
+		Kernel: prod[float64], Single: prod[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Prod(g, y), b.Prod(g, x)} }}, x, y)
 }
 
@@ -65,12 +47,7 @@ func (b *Builder) Prod(x, y Node) Node {
 func (b *Builder) Scale(k float64, x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "scale", Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			for i, v := range in[0] {
-				out[i] = k * v
-			}
-			return nil
-		},
+		Kernel: scale[float64](k), Single: scale[float32](k),
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(k, g)} }}, x)
 }
 
@@ -78,12 +55,7 @@ func (b *Builder) Scale(k float64, x Node) Node {
 func (b *Builder) Square(x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "square", Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			for i, v := range in[0] {
-				out[i] = v * v
-			}
-			return nil
-		},
+		Kernel: square[float64], Single: square[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(2, b.Prod(g, x))} }}, x)
 }
 
@@ -91,25 +63,70 @@ func (b *Builder) Square(x Node) Node {
 func (b *Builder) Sum(x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "sum",
-		Kernel: func(out []float64, in [][]float64) error {
-			s := 0.0
-			for _, v := range in[0] {
-				s += v
-			}
-			out[0] = s
-			return nil
-		},
+		Kernel: sum[float64], Single: sum[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.fill(g, r, c)} }}, x)
 }
 
 // fill repeats a scalar over a matrix.
 func (b *Builder) fill(x Node, rows, cols int) Node {
 	return b.Apply(Op{Name: "fill", Rows: rows, Cols: cols,
-		Kernel: func(out []float64, in [][]float64) error {
-			for i := range out {
-				out[i] = in[0][0]
-			}
-			return nil
-		},
+		Kernel: fill[float64], Single: fill[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Sum(g)} }}, x)
+}
+
+func add[T Float](out []T, in [][]T) error {
+	y := in[1][:len(out)]
+	for i, v := range in[0][:len(out)] {
+		out[i] = v + y[i]
+	}
+	return nil
+}
+
+func sub[T Float](out []T, in [][]T) error {
+	y := in[1][:len(out)]
+	for i, v := range in[0][:len(out)] {
+		out[i] = v - y[i]
+	}
+	return nil
+}
+
+func prod[T Float](out []T, in [][]T) error {
+	y := in[1][:len(out)]
+	for i, v := range in[0][:len(out)] {
+		out[i] = v * y[i]
+	}
+	return nil
+}
+
+func scale[T Float](k float64) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for i, v := range in[0][:len(out)] {
+			out[i] = T(k) * v
+		}
+		return nil
+	}
+}
+
+func square[T Float](out []T, in [][]T) error {
+	for i, v := range in[0][:len(out)] {
+		out[i] = v * v
+	}
+	return nil
+}
+
+// sum adds up in float64 whatever T is.
+func sum[T Float](out []T, in [][]T) error {
+	s := 0.0
+	for _, v := range in[0] {
+		s += float64(v)
+	}
+	out[0] = T(s)
+	return nil
+}
+
+func fill[T Float](out []T, in [][]T) error {
+	for i := range out {
+		out[i] = in[0][0]
+	}
+	return nil
 }

@@ -5,9 +5,11 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -17,39 +19,42 @@ import (
 const BLASVariable = "MISSINGSCORE_BLAS"
 
 // product is c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides.
-type product func(ta, tb bool, m, n, k int, a, b, c []float64)
+type product[T Float] func(ta, tb bool, m, n, k int, a, b, c []T)
 
-var loadProduct = sync.OnceValues(func() (found struct {
-	name string
-	gemm product
-}, err error) {
-	found.name, found.gemm = "gonum", gonumProduct
+// library is where matrix products come from. A product is for one goroutine at a time.
+type library struct {
+	name   string
+	double func() product[float64]
+	single func() product[float32]
+}
+
+var loadLibrary = sync.OnceValues(func() (library, error) {
+	byGonum := library{"gonum", func() product[float64] { return gonumDouble }, func() product[float32] { return gonumSingle }}
 	choice := os.Getenv(BLASVariable)
 	if choice == "gonum" {
-		return found, nil
+		return byGonum, nil
 	}
-	libraries := []string{choice}
+	paths := []string{choice}
 	if choice == "" || choice == "openblas" {
-		libraries = openBLASNames()
+		paths = openBLASNames()
 	}
-	for _, lib := range libraries {
-		var name string
-		var gemm product
-		if name, gemm, err = openBLAS(lib); err == nil {
-			found.name, found.gemm = name, gemm
+	var err error
+	for _, path := range paths {
+		var found library
+		if found, err = openBLAS(path); err == nil {
 			return found, nil
 		}
 	}
 	if choice == "" {
-		return found, nil
+		return byGonum, nil
 	}
-	return found, fmt.Errorf("%s=%s: %w", BLASVariable, choice, err)
+	return byGonum, fmt.Errorf("%s=%s: %w", BLASVariable, choice, err)
 })
 
 // BLAS names the library that computes matrix products. It fails if the one
 // that BLASVariable demands cannot be loaded.
 func BLAS() (string, error) {
-	found, err := loadProduct()
+	found, err := loadLibrary()
 	return found.name, err
 }
 
@@ -60,46 +65,82 @@ func openBLASNames() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so"}
 }
 
-// openBLAS loads a CBLAS at run time, without cgo, and keeps it to one thread:
-// products this small gain nothing from more, and bits would change.
-func openBLAS(path string) (name string, gemm product, err error) {
-	defer func() {
-		if e := recover(); e != nil { // purego panics where a symbol is missing
-			err = fmt.Errorf("%s: %v", path, e)
-		}
-	}()
+// openBLAS loads a BLAS at run time, without cgo, and keeps it to one thread:
+// products this small gain nothing from more, and bits would change. Of a BLAS
+// that is not OpenBLAS nothing but the products is asked.
+func openBLAS(path string) (found library, err error) {
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
-		return "", nil, err
+		return found, err
 	}
-	var threads func(int32)
-	var core func() string
-	var dgemm func(order, ta, tb, m, n, k int32, alpha float64, a *float64, lda int32, b *float64, ldb int32, beta float64, c *float64, ldc int32)
-	purego.RegisterLibFunc(&threads, lib, "openblas_set_num_threads")
-	purego.RegisterLibFunc(&core, lib, "openblas_get_corename")
-	purego.RegisterLibFunc(&dgemm, lib, "cblas_dgemm")
-	threads(1)
-	const rowMajor, plain, transposed = 101, 111, 112
-	return "openblas " + core(), func(ta, tb bool, m, n, k int, a, b, c []float64) {
-		opA, lda, opB, ldb := int32(plain), k, int32(plain), n
-		if ta {
-			opA, lda = transposed, m
-		}
-		if tb {
-			opB, ldb = transposed, k
-		}
-		dgemm(rowMajor, opA, opB, int32(m), int32(n), int32(k), 1, &a[0], int32(lda), &b[0], int32(ldb), 0, &c[0], int32(n))
-	}, nil
+	dgemm, err := purego.Dlsym(lib, "dgemm_")
+	if err != nil {
+		return found, err
+	}
+	sgemm, err := purego.Dlsym(lib, "sgemm_")
+	if err != nil {
+		return found, err
+	}
+	found = library{path, func() product[float64] { return fortran[float64](dgemm) }, func() product[float32] { return fortran[float32](sgemm) }}
+	if address, err := purego.Dlsym(lib, "openblas_set_num_threads"); err == nil {
+		purego.SyscallN(address, 1)
+	}
+	if address, err := purego.Dlsym(lib, "openblas_get_corename"); err == nil {
+		var core func() string
+		purego.RegisterFunc(&core, address)
+		found.name = "openblas " + core()
+	}
+	return found, nil
 }
 
-func gonumProduct(ta, tb bool, m, n, k int, a, b, c []float64) {
-	op := func(t bool, rows, cols int, data []float64) (blas.Transpose, blas64.General) {
-		if t {
-			return blas.Trans, blas64.General{Rows: cols, Cols: rows, Stride: rows, Data: data}
-		}
-		return blas.NoTrans, blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
+// fortran calls xGEMM by its Fortran interface: every argument is a pointer, so
+// that a call needs neither floating-point registers nor memory. Fortran stores by
+// columns: it is given cᵀ = op(b)ᵀ op(a)ᵀ.
+func fortran[T Float](gemm uintptr) product[T] {
+	type arguments struct {
+		opA, opB               byte
+		m, n, k, lda, ldb, ldc int32
+		one, zero              T
 	}
-	opA, A := op(ta, m, k, a)
-	opB, B := op(tb, k, n, b)
-	blas64.Gemm(opA, opB, 1, A, B, 0, blas64.General{Rows: m, Cols: n, Stride: n, Data: c})
+	s := &arguments{one: 1}
+	return func(ta, tb bool, m, n, k int, a, b, c []T) {
+		_, _, _ = a[m*k-1], b[k*n-1], c[m*n-1]
+		s.m, s.n, s.k, s.ldc = int32(m), int32(n), int32(k), int32(n)
+		s.opA, s.lda, s.opB, s.ldb = 'N', s.k, 'N', s.n
+		if ta {
+			s.opA, s.lda = 'T', s.m
+		}
+		if tb {
+			s.opB, s.ldb = 'T', s.k
+		}
+		purego.SyscallN(gemm, at(&s.opB), at(&s.opA), at(&s.n), at(&s.m), at(&s.k), at(&s.one), at(&b[0]), at(&s.ldb),
+			at(&a[0]), at(&s.lda), at(&s.zero), at(&c[0]), at(&s.ldc), 1, 1)
+		runtime.KeepAlive(a)
+		runtime.KeepAlive(b)
+		runtime.KeepAlive(c)
+	}
+}
+
+func at[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+func gonumDouble(ta, tb bool, m, n, k int, a, b, c []float64) {
+	opA, rowsA, colsA := operand(ta, m, k)
+	opB, rowsB, colsB := operand(tb, k, n)
+	blas64.Gemm(opA, opB, 1, blas64.General{Rows: rowsA, Cols: colsA, Stride: colsA, Data: a},
+		blas64.General{Rows: rowsB, Cols: colsB, Stride: colsB, Data: b}, 0, blas64.General{Rows: m, Cols: n, Stride: n, Data: c})
+}
+
+func gonumSingle(ta, tb bool, m, n, k int, a, b, c []float32) {
+	opA, rowsA, colsA := operand(ta, m, k)
+	opB, rowsB, colsB := operand(tb, k, n)
+	blas32.Gemm(opA, opB, 1, blas32.General{Rows: rowsA, Cols: colsA, Stride: colsA, Data: a},
+		blas32.General{Rows: rowsB, Cols: colsB, Stride: colsB, Data: b}, 0, blas32.General{Rows: m, Cols: n, Stride: n, Data: c})
+}
+
+// operand is how a (rows, cols) factor lies in memory.
+func operand(transposed bool, rows, cols int) (op blas.Transpose, r, c int) {
+	if transposed {
+		return blas.Trans, cols, rows
+	}
+	return blas.NoTrans, rows, cols
 }

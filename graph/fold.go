@@ -8,46 +8,50 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node 
 		b.fail("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
 	}
 	return b.Apply(Op{Name: name, Rows: rows, Cols: cols,
-		Kernel: func(out []float64, in [][]float64) error {
-			switch {
-			case l == 1 && up:
-				for _, v := range in[0] {
-					for i := range out[:r] {
-						out[i] = v
-					}
-					out = out[r:]
+		Kernel: foldBlocks[float64](l, r, up), Single: foldBlocks[float32](l, r, up),
+		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
+}
+
+func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		switch {
+		case l == 1 && up:
+			for _, v := range in[0] {
+				for i := range out[:r] {
+					out[i] = v
 				}
-				return nil
-			case l == 1:
-				for i, a := 0, in[0]; i < len(out); i, a = i+1, a[r:] {
-					sum := 0.0
-					for _, v := range a[:r] {
-						sum += v
-					}
-					out[i] = sum
-				}
-				return nil
-			case up:
-				for a := in[0]; len(a) > 0; a = a[l:] {
-					for range r {
-						copy(out[:l], a)
-						out = out[l:]
-					}
-				}
-				return nil
+				out = out[r:]
 			}
-			clear(out)
-			for a := in[0]; len(out) > 0; out = out[l:] {
+			return nil
+		case l == 1:
+			for i, a := 0, in[0]; i < len(out); i, a = i+1, a[r:] {
+				var sum T
+				for _, v := range a[:r] {
+					sum += v
+				}
+				out[i] = sum
+			}
+			return nil
+		case up:
+			for a := in[0]; len(a) > 0; a = a[l:] {
 				for range r {
-					for j, v := range a[:l] {
-						out[j] += v
-					}
-					a = a[l:]
+					copy(out[:l], a)
+					out = out[l:]
 				}
 			}
 			return nil
-		},
-		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
+		}
+		clear(out)
+		for a := in[0]; len(out) > 0; out = out[l:] {
+			for range r {
+				for j, v := range a[:l] {
+					out[j] += v
+				}
+				a = a[l:]
+			}
+		}
+		return nil
+	}
 }
 
 // RowSum adds up each row: (n, d) to (n, 1).

@@ -14,16 +14,20 @@ type Function struct {
 func (b *Builder) Map(f *Function, x Node) Node {
 	r, c := shape(x)
 	op := Op{Name: f.Name, Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			for i, v := range in[0] {
-				out[i] = f.F(v)
-			}
-			return nil
-		}}
+		Kernel: apply[float64](f.F), Single: apply[float32](f.F)}
 	if f.Derivative != nil {
 		op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, b.Map(f.Derivative, x))} }
 	}
 	return b.Apply(op, x)
+}
+
+func apply[T Float](f func(float64) float64) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for i, v := range in[0] {
+			out[i] = T(f(float64(v)))
+		}
+		return nil
+	}
 }
 
 // Exp is its own derivative, to any order.

@@ -32,16 +32,8 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 func (b *Builder) GroupMean(w, x Node, r int) Node {
 	n, m := b.groups("group mean", nil, w, x, r)
 	return b.Apply(Op{Name: "groupmean", Rows: n, Cols: m,
-		Kernel: func(out []float64, in [][]float64) error {
-			clear(out)
-			for k, w := range in[0] {
-				row := out[k/r*m : k/r*m+m]
-				for j, v := range in[1][k*m : k*m+m] {
-					row[j] += w * v
-				}
-			}
-			return nil
-		},
+		Kernel:  groupMean[float64](m, r),
+		Single:  groupMean[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), b.GroupOuter(g, w, r)} }}, w, x)
 }
 
@@ -50,16 +42,8 @@ func (b *Builder) GroupMean(w, x Node, r int) Node {
 func (b *Builder) GroupDot(c, x Node, r int) Node {
 	n, m := b.groups("group dot", c, nil, x, r)
 	return b.Apply(Op{Name: "groupdot", Rows: n * r, Cols: 1,
-		Kernel: func(out []float64, in [][]float64) error {
-			for k := range out {
-				c, sum := in[0][k/r*m:k/r*m+m], 0.0
-				for j, v := range in[1][k*m : k*m+m] {
-					sum += c[j] * v
-				}
-				out[k] = sum
-			}
-			return nil
-		},
+		Kernel:  groupDot[float64](m, r),
+		Single:  groupDot[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(g, x, r), b.GroupOuter(c, g, r)} }}, c, x)
 }
 
@@ -67,17 +51,48 @@ func (b *Builder) GroupDot(c, x Node, r int) Node {
 func (b *Builder) GroupOuter(c, w Node, r int) Node {
 	n, m := b.groups("group outer", c, w, nil, r)
 	return b.Apply(Op{Name: "groupouter", Rows: n * r, Cols: m,
-		Kernel: func(out []float64, in [][]float64) error {
-			for k, w := range in[1] {
-				row := out[k*m : k*m+m]
-				for j, v := range in[0][k/r*m : k/r*m+m] {
-					row[j] = v * w
-				}
-			}
-			return nil
-		},
+		Kernel:  groupOuter[float64](m, r),
+		Single:  groupOuter[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(w, g, r), b.GroupDot(c, g, r)} }}, c, w)
 }
 
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
+
+func groupMean[T Float](m, r int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		clear(out)
+		for k, w := range in[0] {
+			row := out[k/r*m : k/r*m+m]
+			for j, v := range in[1][k*m : k*m+m] {
+				row[j] += w * v
+			}
+		}
+		return nil
+	}
+}
+
+func groupDot[T Float](m, r int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for k := range out {
+			c, sum := in[0][k/r*m:k/r*m+m], T(0)
+			for j, v := range in[1][k*m : k*m+m] {
+				sum += c[j] * v
+			}
+			out[k] = sum
+		}
+		return nil
+	}
+}
+
+func groupOuter[T Float](m, r int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for k, w := range in[1] {
+			row := out[k*m : k*m+m]
+			for j, v := range in[0][k/r*m : k/r*m+m] {
+				row[j] = v * w
+			}
+		}
+		return nil
+	}
+}

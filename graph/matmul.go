@@ -1,13 +1,13 @@
 package graph
 
-// product is the matrix product in use; a library that was asked for and cannot
-// be had stops the construction.
-func (b *Builder) product() product {
-	found, err := loadProduct()
+// library is the matrix products in use; one that was asked for and cannot be had
+// stops the construction.
+func (b *Builder) library() library {
+	found, err := loadLibrary()
 	if err != nil {
 		b.Fail(err)
 	}
-	return found.gemm
+	return found
 }
 
 // MatMul is op(x) op(y), where ta and tb transpose the factors.
@@ -23,12 +23,10 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 	if k != k2 {
 		b.fail("matmul: inner sizes %d and %d differ", k, k2)
 	}
-	gemm := b.product()
+	lib := b.library()
 	return b.Apply(Op{Name: "matmul", Rows: m, Cols: n,
-		Kernel: func(out []float64, in [][]float64) error {
-			gemm(ta, tb, m, n, k, in[0], in[1], out)
-			return nil
-		},
+		Kernel: multiply(lib.double(), ta, tb, m, n, k),
+		Single: multiply(lib.single(), ta, tb, m, n, k),
 		Reverse: func(_, g Node) []Node {
 			gx := func() Node {
 				if ta {
@@ -46,54 +44,9 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 		}}, x, y)
 }
 
-// Affine is x w + bias, and max(·, 0) of it if relu. Shapes: x (n, d), w (d, h),
-// bias (1, h), result (n, h). The rectifier's derivative at 0 is 0.
-func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
-	n, d := shape(x)
-	wd, h := shape(w)
-	if br, bc := shape(bias); wd != d || br != 1 || bc != h {
-		b.fail("affine: (%d, %d) by (%d, %d) plus (%d, %d)", n, d, wd, h, br, bc)
+func multiply[T Float](gemm product[T], ta, tb bool, m, n, k int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		gemm(ta, tb, m, n, k, in[0], in[1], out)
+		return nil
 	}
-	gemm := b.product()
-	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,
-		Kernel: func(out []float64, in [][]float64) error {
-			gemm(false, false, n, h, d, in[0], in[1], out)
-			for i := range n {
-				row, bias := out[i*h:i*h+h], in[2][:h]
-				if relu {
-					for j, v := range row {
-						row[j] = max(v+bias[j], 0)
-					}
-				} else {
-					for j, v := range row {
-						row[j] = v + bias[j]
-					}
-				}
-			}
-			return nil
-		},
-		Reverse: func(out, g Node) []Node {
-			if relu {
-				g = b.gate(out, g)
-			}
-			return []Node{b.MatMul(false, true, g, w), b.MatMul(true, false, x, g), b.ColSum(g)}
-		}}, x, w, bias)
-}
-
-// gate is g where y > 0 and 0 elsewhere; without a branch on random signs,
-// which would cost ten times as much.
-func (b *Builder) gate(y, g Node) Node {
-	r, c := shape(y)
-	return b.Apply(Op{Name: "gate", Rows: r, Cols: c,
-		Kernel: func(out []float64, in [][]float64) error {
-			g := in[1][:len(out)]
-			for i, v := range in[0][:len(out)] {
-				on := 0
-				if v > 0 {
-					on = 1
-				}
-				out[i] = float64(on) * g[i]
-			}
-			return nil
-		}}, y, g)
 }

@@ -11,14 +11,23 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// Float is a type of a program's numbers.
+type Float interface{ float32 | float64 }
+
+// Kernel fills out from the inputs, all row-major. It must write every element
+// of out and must not write to, or keep, an input.
+type Kernel[T Float] func(out []T, in [][]T) error
+
 // Op is one operation on matrices: a forward kernel and its reverse rule.
 type Op struct {
 	Name       string
 	Rows, Cols int // shape of the result; 0, 0 is a scalar
 
-	// Kernel fills out from the inputs, all row-major. It must write every
-	// element of out and must not write to, or keep, an input.
-	Kernel func(out []float64, in [][]float64) error
+	Kernel Kernel[float64]
+
+	// Single is the kernel of float32 programs. If it is nil, Kernel runs there
+	// on copies: right for operations that take little of the time.
+	Single Kernel[float32]
 
 	// Reverse returns, for the gradient g of the result, one gradient per
 	// input, nil where there is none. It is called while the program is built.
@@ -29,12 +38,11 @@ type Op struct {
 	Constant []bool
 }
 
-// Apply adds op on the given inputs to the program. Unlike Gorgonia's own
-// operations its result has a buffer of its own, is never merged with another
-// node and allocates nothing after the first run.
+// Apply adds op on the given inputs to the program. Its result has a buffer of
+// its own, is never merged with another node, and is computed without allocating.
 func (b *Builder) Apply(op Op, in ...Node) Node {
 	b.serial++
-	k := &kernelOp{Op: op, id: b.serial, in: make([][]float64, len(in)), failure: b.failure}
+	k := &kernelOp{Op: op, id: b.serial, shape: tensor.ScalarShape(), inputs: in}
 	var types []hm.Type
 	for i, n := range in {
 		if n == nil {
@@ -43,23 +51,22 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 		types = append(types, n.Type())
 		k.diff = append(k.diff, op.Reverse != nil && (op.Constant == nil || !op.Constant[i]))
 	}
-	var result hm.Type = gorgonia.Float64
 	if op.Rows > 0 {
 		k.shape = tensor.Shape{op.Rows, op.Cols}
-		k.buffer = make([]float64, op.Rows*op.Cols)
-		k.out = tensor.New(tensor.WithShape(op.Rows, op.Cols), tensor.WithBacking(k.buffer))
-		result = gorgonia.TensorType{Dims: 2, Of: gorgonia.Float64}
-	} else {
-		k.shape = tensor.ScalarShape()
-		v := gorgonia.NewF64(0)
-		k.buffer, k.out = numbers(v), v
 	}
-	k.typ = hm.NewFnType(append(types, result)...)
+	k.typ = hm.NewFnType(append(types, b.nodeType(k.shape))...)
 	n, err := gorgonia.ApplyOp(k, in...)
 	if err != nil {
 		b.fail("%s: %w", op.Name, err)
 	}
 	return n
+}
+
+func (b *Builder) nodeType(s tensor.Shape) hm.Type {
+	if s.IsScalar() {
+		return b.dtype.gorgonia()
+	}
+	return gorgonia.TensorType{Dims: len(s), Of: b.dtype.gorgonia()}
 }
 
 // kernelOp is Op as Gorgonia sees it.
@@ -68,12 +75,8 @@ type kernelOp struct {
 	id     uint64 // in the hash: a node with a buffer must never be merged with another
 	typ    hm.Type
 	shape  tensor.Shape
-	buffer []float64
-	out    gorgonia.Value
-	in     [][]float64
 	diff   []bool
-
-	failure *error // of the program: Gorgonia's wrapping hides the kernel's error from errors.Is
+	inputs []Node
 }
 
 func (k *kernelOp) Arity() int    { return len(k.diff) }
@@ -101,34 +104,63 @@ func (k *kernelOp) SymDiff(_ gorgonia.Nodes, out, g *gorgonia.Node) (gorgonia.No
 	return k.Reverse(out, g), nil
 }
 
-// Do runs the kernel. The machine calls it on its own goroutine, where a panic
-// would end the process, so it becomes an error here.
-func (k *kernelOp) Do(in ...gorgonia.Value) (v gorgonia.Value, err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			err = fmt.Errorf("%v", e)
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w", k.Name, err)
-			*k.failure = err
-		}
-	}()
-	for i, x := range in {
-		k.in[i] = numbers(x)
+// Do runs the kernel for Gorgonia's own machines. Program.Run does without them.
+func (k *kernelOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
+	inputs := make([][]float64, len(in))
+	for i, v := range in {
+		inputs[i] = numbers[float64](v)
 	}
-	if err := k.Kernel(k.buffer, k.in); err != nil {
-		return nil, err
+	var result gorgonia.Value = gorgonia.NewF64(0)
+	if k.Rows > 0 {
+		result = tensor.New(tensor.Of(gorgonia.Float64), tensor.WithShape(k.Rows, k.Cols))
 	}
-	return k.out, nil
+	return result, k.Kernel(numbers[float64](result), inputs)
 }
 
 // numbers is the memory of a value, without copying.
-func numbers(v gorgonia.Value) []float64 {
+func numbers[T Float](v gorgonia.Value) []T {
 	switch v := v.(type) {
 	case *gorgonia.F64:
-		return unsafe.Slice((*float64)(v), 1)
+		return any(unsafe.Slice((*float64)(v), 1)).([]T)
+	case *gorgonia.F32:
+		return any(unsafe.Slice((*float32)(v), 1)).([]T)
 	case *tensor.Dense:
-		return v.Float64s()
+		return v.Data().([]T)
 	}
-	panic(fmt.Sprintf("value of type %T is not float64", v))
+	panic(fmt.Sprintf("value of type %T", v))
+}
+
+// single is the kernel in float32.
+func (k *kernelOp) single() Kernel[float32] {
+	if k.Single != nil {
+		return k.Single
+	}
+	var wide [][]float64
+	var result []float64
+	return func(out []float32, in [][]float32) error {
+		if wide == nil {
+			for _, x := range in {
+				wide = append(wide, make([]float64, len(x)))
+			}
+			result = make([]float64, len(out))
+		}
+		for i, x := range in {
+			convert(wide[i], x)
+		}
+		err := k.Kernel(result, wide)
+		convert(out, result)
+		return err
+	}
+}
+
+// convert copies numbers between types.
+func convert[T, S Float](dst []T, src []S) {
+	if same, ok := any(src).([]T); ok {
+		copy(dst, same)
+		return
+	}
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = T(v)
+	}
 }

@@ -3,9 +3,11 @@
 // that several programs share, a handful of operations that own their memory,
 // and the models themselves (log density, score and its diagonal as nodes).
 //
-// Programs are Gorgonia graphs. Gorgonia's own operations are avoided where
-// they give wrong numbers (Reshape, Broadcast, a second Grad, constants); its
-// panics become errors in Build and Run and nowhere else.
+// Programs are Gorgonia graphs: it builds, checks and differentiates them. They
+// are run by a plain walk over their operations (compile.go), which allocates
+// nothing. Gorgonia's own operations are avoided where they give wrong numbers
+// (Reshape, Broadcast, a second Grad, constants); its panics become errors in
+// Build and Run and nowhere else.
 package graph
 
 import (
@@ -15,7 +17,6 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // Node is a value of a program: a matrix, or a scalar as made by Sum.
@@ -25,13 +26,14 @@ type Node = *gorgonia.Node
 // on a mistake, and Build returns it as an error.
 type Builder struct {
 	g       *gorgonia.ExprGraph
+	dtype   DType
 	serial  uint64
 	inputs  map[string]binding
 	params  map[*Param]Node
+	sources map[Node][]float64 // memory of inputs and parameters
 	outputs map[string]Node
 	loss    Node
 	wrt     []*Param
-	failure *error
 }
 
 type binding struct {
@@ -80,8 +82,9 @@ func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
 		b.fail("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
 	}
-	return gorgonia.NewMatrix(b.g, gorgonia.Float64, gorgonia.WithShape(rows, cols), gorgonia.WithName(name),
-		gorgonia.WithValue(tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(memory))))
+	n := gorgonia.NewMatrix(b.g, b.dtype.gorgonia(), gorgonia.WithShape(rows, cols), gorgonia.WithName(name))
+	b.sources[n] = memory
+	return n
 }
 
 // Output makes n readable as Program.Output(name) after a run.
@@ -98,16 +101,19 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 
 // Program is a built graph. It is for one goroutine at a time.
 type Program struct {
-	machine gorgonia.VM
+	tape    tape
 	inputs  map[string]binding
-	outputs map[string]Node
-	loss    Node
-	grads   map[*Param]Node
-	failure *error
+	outputs map[string][]float64
+	loss    []float64
+	grads   map[*Param][]float64
 }
 
-// Build runs f on a new Builder and compiles what it made.
-func Build(f func(b *Builder)) (p *Program, err error) {
+// Build runs f on a new Builder and compiles what it made, in float64.
+func Build(f func(b *Builder)) (*Program, error) { return BuildAs(Float64, f) }
+
+// BuildAs is Build with the program's numbers of the given type. What goes in and
+// comes out stays float64: a float32 program keeps copies.
+func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -117,10 +123,10 @@ func Build(f func(b *Builder)) (p *Program, err error) {
 			p, err = nil, fmt.Errorf("building the expression graph: %v", e)
 		}
 	}()
-	b := &Builder{g: gorgonia.NewGraph(), inputs: map[string]binding{}, params: map[*Param]Node{}, outputs: map[string]Node{}, failure: new(error)}
+	b := &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node][]float64{}, outputs: map[string]Node{}}
 	f(b)
 
-	p = &Program{inputs: b.inputs, outputs: b.outputs, loss: b.loss, grads: map[*Param]Node{}, failure: b.failure}
+	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}}
 	var roots gorgonia.Nodes
 	if b.loss != nil {
 		roots = append(roots, b.loss)
@@ -138,12 +144,10 @@ func Build(f func(b *Builder)) (p *Program, err error) {
 				return nil, fmt.Errorf("differentiating the loss: %w", err)
 			}
 			roots = append(roots, grads...)
-			for i, q := range b.wrt {
-				p.grads[q] = grads[i]
-			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.outputs)) {
+	names := slices.Sorted(maps.Keys(b.outputs))
+	for _, name := range names {
 		roots = append(roots, b.outputs[name])
 	}
 	if len(roots) == 0 {
@@ -152,7 +156,24 @@ func Build(f func(b *Builder)) (p *Program, err error) {
 	if err := distinct(b.g); err != nil {
 		return nil, err
 	}
-	p.machine = gorgonia.NewTapeMachine(b.g.SubgraphRoots(roots...))
+	var results [][]float64
+	if t == Float32 {
+		p.tape, results, err = compile[float32](b, roots)
+	} else {
+		p.tape, results, err = compile[float64](b, roots)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.loss != nil {
+		p.loss, results = results[0], results[1:]
+		for _, q := range b.wrt {
+			p.grads[q], results = results[0], results[1:]
+		}
+	}
+	for i, name := range names {
+		p.outputs[name] = results[i]
+	}
 	return p, nil
 }
 
@@ -191,24 +212,16 @@ func (p *Program) Run() (err error) {
 			err = fmt.Errorf("running the expression graph: %v", e)
 		}
 	}()
-	defer p.machine.Reset()
-	*p.failure = nil
-	if err := p.machine.RunAll(); err != nil {
-		if *p.failure != nil {
-			return *p.failure
-		}
-		return fmt.Errorf("running the expression graph: %w", err)
-	}
-	return nil
+	return p.tape.run()
 }
 
 // Output is the value of an output after Run. The memory is overwritten by the next Run.
 func (p *Program) Output(name string) []float64 {
-	n, ok := p.outputs[name]
+	v, ok := p.outputs[name]
 	if !ok {
 		panic(fmt.Sprintf("graph: no output %q among %q", name, slices.Sorted(maps.Keys(p.outputs))))
 	}
-	return numbers(n.Value())
+	return v
 }
 
 // Loss is the value of the loss after Run.
@@ -216,18 +229,15 @@ func (p *Program) Loss() float64 {
 	if p.loss == nil {
 		return math.NaN()
 	}
-	return numbers(p.loss.Value())[0]
+	return p.loss[0]
 }
 
 // Grad is the gradient of the loss with respect to q after Run, in the shape of
 // q.Value. The memory is overwritten by the next Run.
 func (p *Program) Grad(q *Param) []float64 {
-	n, ok := p.grads[q]
+	v, ok := p.grads[q]
 	if !ok {
 		panic(fmt.Sprintf("graph: no gradient for parameter %q", q.Name))
 	}
-	return numbers(n.Value())
+	return v
 }
-
-// Close frees what the machine holds outside Go's memory.
-func (p *Program) Close() error { return p.machine.Close() }

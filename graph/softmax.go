@@ -11,27 +11,31 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 		b.fail("group softmax: (%d, %d) in groups of %d", n, c, r)
 	}
 	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1,
-		Kernel: func(out []float64, in [][]float64) error {
-			for i := 0; i < n; i += r {
-				x, w := in[0][i:i+r], out[i:i+r]
-				top := x[0]
-				for _, v := range x[1:] {
-					top = math.Max(top, v)
-				}
-				sum := 0.0
-				for k, v := range x {
-					w[k] = math.Exp(v - top)
-					sum += w[k]
-				}
-				for k := range w {
-					w[k] /= sum
-				}
-			}
-			return nil
-		},
+		Kernel: groupSoftmax[float64](r), Single: groupSoftmax[float32](r),
 		Reverse: func(out, g Node) []Node {
 			wg := b.Prod(out, g)
 			mean := b.GroupRepeat(b.GroupSum(wg, r), r)
 			return []Node{b.Sub(wg, b.Prod(out, mean))}
 		}}, x)
+}
+
+func groupSoftmax[T Float](r int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for i := 0; i < len(out); i += r {
+			x, w := in[0][i:i+r], out[i:i+r]
+			top := x[0]
+			for _, v := range x[1:] {
+				top = max(top, v)
+			}
+			var sum T
+			for k, v := range x {
+				w[k] = T(math.Exp(float64(v - top)))
+				sum += w[k]
+			}
+			for k := range w {
+				w[k] /= sum
+			}
+		}
+		return nil
+	}
 }

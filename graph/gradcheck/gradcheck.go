@@ -75,7 +75,6 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 	if err != nil {
 		return score, diagonal, err
 	}
-	defer p.Close()
 	at := func(j int, h float64) (log, s, diag []float64, err error) {
 		in := p.Input("x")
 		copy(in, x)
@@ -120,7 +119,6 @@ func HessianProduct(m graph.Model, x, v []float64, step float64) (diff Differenc
 	if err != nil {
 		return diff, err
 	}
-	defer p.Close()
 	copy(p.Input("v"), v)
 	at := func(h float64) (score, product []float64, err error) {
 		for i := range x {

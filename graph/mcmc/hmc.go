@@ -63,7 +63,6 @@ func HMC(ctx context.Context, m graph.Model, s *domain.Domain, start []float64, 
 	if err != nil {
 		return nil, err
 	}
-	defer h.program.Close()
 	const gamma, offset, kappa = 0.05, 10, 0.75
 	step, logMean, error := 0.1, 0.0, 0.0
 	anchor := math.Log(10 * step)

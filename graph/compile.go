@@ -1,0 +1,137 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// tape is a compiled program.
+type tape interface{ run() error }
+
+// walk runs a graph's operations in topological order, each with its memory
+// bound once and for all. Gorgonia's machine gives the same numbers (a test
+// compares them to the bit), but starts two goroutines and allocates at each run.
+type walk[T Float] struct {
+	steps []step[T]
+	in    []move[T, float64] // copies of inputs and parameters, where types differ
+	out   []move[float64, T]
+}
+
+type step[T Float] struct {
+	name   string
+	kernel Kernel[T]
+	out    []T
+	in     [][]T
+}
+
+type move[D, S Float] struct {
+	dst []D
+	src []S
+}
+
+func (w *walk[T]) run() (err error) {
+	for _, m := range w.in {
+		convert(m.dst, m.src)
+	}
+	at := 0
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("%s: %v", w.steps[at].name, e)
+		}
+	}()
+	for ; at < len(w.steps); at++ {
+		s := &w.steps[at]
+		if err := s.kernel(s.out, s.in); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	for _, m := range w.out {
+		convert(m.dst, m.src)
+	}
+	return nil
+}
+
+// compile orders what the roots need and gives every node its memory. results
+// are the roots' values after a run.
+func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, err error) {
+	w, memory := &walk[T]{}, map[Node][]T{}
+	var visit func(n Node) ([]T, error)
+	visit = func(n Node) ([]T, error) {
+		if m, ok := memory[n]; ok {
+			return m, nil
+		}
+		if source, ok := b.sources[n]; ok {
+			m, same := any(source).([]T)
+			if !same {
+				m = make([]T, len(source))
+				w.in = append(w.in, move[T, float64]{m, source})
+			}
+			memory[n] = m
+			return m, nil
+		}
+		if v := n.Value(); v != nil { // a constant of Gorgonia's: the 1 that gradients start from
+			memory[n] = numbers[T](v)
+			return memory[n], nil
+		}
+		s := step[T]{name: n.Op().String()}
+		children := b.children(n)
+		switch op := n.Op().(type) {
+		case *kernelOp:
+			s.kernel = kernelOf[T](op)
+			children = op.inputs
+		default: // Gorgonia's, where gradients meet
+			if !strings.HasPrefix(s.name, "+") {
+				return nil, fmt.Errorf("the graph has an operation %q that is not of this package", s.name)
+			}
+			s.kernel = add[T]
+		}
+		for _, c := range children {
+			m, err := visit(c)
+			if err != nil {
+				return nil, err
+			}
+			s.in = append(s.in, m)
+		}
+		s.out = make([]T, max(1, n.Shape().TotalSize()))
+		memory[n] = s.out
+		w.steps = append(w.steps, s)
+		return s.out, nil
+	}
+	for _, n := range roots {
+		m, err := visit(n)
+		if err != nil {
+			return nil, nil, err
+		}
+		result, same := any(m).([]float64)
+		if !same {
+			result = make([]float64, len(m))
+			w.out = append(w.out, move[float64, T]{result, m})
+		}
+		results = append(results, result)
+	}
+	return w, results, nil
+}
+
+func kernelOf[T Float](k *kernelOp) Kernel[T] {
+	if kernel, ok := any(k.Kernel).(Kernel[T]); ok {
+		return kernel
+	}
+	return any(k.single()).(Kernel[T])
+}
+
+func (b *Builder) children(n Node) (nodes []Node) {
+	for it := b.g.From(n.ID()); it != nil && it.Next(); {
+		nodes = append(nodes, it.Node().(*gorgonia.Node))
+	}
+	return nodes
+}
+
+func (t DType) gorgonia() tensor.Dtype {
+	if t == Float32 {
+		return gorgonia.Float32
+	}
+	return gorgonia.Float64
+}
