@@ -1,5 +1,7 @@
 package graph
 
+import "missingscore/internal/simd"
+
 // Affine is x w + bias, and max(·, 0) of it if relu. Shapes: x (n, d), w (d, h),
 // bias (1, h), result (n, h). The rectifier's derivative at 0 is 0.
 func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
@@ -24,15 +26,10 @@ func affine[T Float](gemm product[T], n, d, h int, relu bool) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		gemm(false, false, n, h, d, in[0], in[1], out)
 		for i := range n {
-			row, bias := out[i*h:i*h+h], in[2][:h]
-			if relu {
-				for j, v := range row {
-					row[j] = max(v+bias[j], 0)
-				}
+			if row := out[i*h : i*h+h]; relu {
+				simd.Rectify(row, in[2])
 			} else {
-				for j, v := range row {
-					row[j] = v + bias[j]
-				}
+				simd.Add(row, row, in[2])
 			}
 		}
 		return nil
@@ -45,15 +42,7 @@ func (b *Builder) gate(y, g Node) Node {
 	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Kernel: gate[float64], Single: gate[float32]}, y, g)
 }
 
-// gate has no branch on random signs, which would cost ten times as much.
 func gate[T Float](out []T, in [][]T) error {
-	g := in[1][:len(out)]
-	for i, v := range in[0][:len(out)] {
-		on := 0
-		if v > 0 {
-			on = 1
-		}
-		out[i] = T(on) * g[i]
-	}
+	simd.Gate(out, in[0], in[1])
 	return nil
 }

@@ -1,5 +1,7 @@
 package graph
 
+import "missingscore/internal/simd"
+
 func shape(n Node) (rows, cols int) {
 	s := n.Shape()
 	if len(s) != 2 {
@@ -75,42 +77,29 @@ func (b *Builder) fill(x Node, rows, cols int) Node {
 }
 
 func add[T Float](out []T, in [][]T) error {
-	y := in[1][:len(out)]
-	for i, v := range in[0][:len(out)] {
-		out[i] = v + y[i]
-	}
+	simd.Add(out, in[0], in[1])
 	return nil
 }
 
 func sub[T Float](out []T, in [][]T) error {
-	y := in[1][:len(out)]
-	for i, v := range in[0][:len(out)] {
-		out[i] = v - y[i]
-	}
+	simd.Sub(out, in[0], in[1])
 	return nil
 }
 
 func prod[T Float](out []T, in [][]T) error {
-	y := in[1][:len(out)]
-	for i, v := range in[0][:len(out)] {
-		out[i] = v * y[i]
-	}
+	simd.Mul(out, in[0], in[1])
 	return nil
 }
 
 func scale[T Float](k float64) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		for i, v := range in[0][:len(out)] {
-			out[i] = T(k) * v
-		}
+		simd.Scale(out, T(k), in[0])
 		return nil
 	}
 }
 
 func square[T Float](out []T, in [][]T) error {
-	for i, v := range in[0][:len(out)] {
-		out[i] = v * v
-	}
+	simd.Mul(out, in[0], in[0])
 	return nil
 }
 

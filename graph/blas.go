@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"missingscore/internal/simd"
 )
 
 // BLASVariable is the environment variable that chooses the matrix products:
@@ -29,7 +31,7 @@ type library struct {
 }
 
 var loadLibrary = sync.OnceValues(func() (library, error) {
-	byGonum := library{"gonum", func() product[float64] { return gonumDouble }, func() product[float32] { return gonumSingle }}
+	byGonum := library{"gonum", func() product[float64] { return withZeros(gonumDouble) }, func() product[float32] { return withZeros(gonumSingle) }}
 	choice := os.Getenv(BLASVariable)
 	if choice == "gonum" {
 		return byGonum, nil
@@ -81,7 +83,7 @@ func openBLAS(path string) (found library, err error) {
 	if err != nil {
 		return found, err
 	}
-	found = library{path, func() product[float64] { return fortran[float64](dgemm) }, func() product[float32] { return fortran[float32](sgemm) }}
+	found = library{path, func() product[float64] { return withZeros(fortran[float64](dgemm)) }, func() product[float32] { return withZeros(fortran[float32](sgemm)) }}
 	if address, err := purego.Dlsym(lib, "openblas_set_num_threads"); err == nil {
 		purego.SyscallN(address, 1)
 	}
@@ -91,6 +93,16 @@ func openBLAS(path string) (found library, err error) {
 		found.name = "openblas " + core()
 	}
 	return found, nil
+}
+
+// withZeros leaves to the library what it is the faster at.
+func withZeros[T Float](library product[T]) product[T] {
+	p := &simd.Product[T]{}
+	return func(ta, tb bool, m, n, k int, a, b, c []T) {
+		if !p.Multiply(ta, tb, m, n, k, a, b, c) {
+			library(ta, tb, m, n, k, a, b, c)
+		}
+	}
 }
 
 // fortran calls xGEMM by its Fortran interface: every argument is a pointer, so

@@ -6,6 +6,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"missingscore/internal/simd"
 )
 
 // tape is a compiled program.
@@ -16,8 +18,8 @@ type tape interface{ run() error }
 // compares them to the bit), but starts two goroutines and allocates at each run.
 type walk[T Float] struct {
 	steps []step[T]
-	in    []move[T, float64] // copies of inputs and parameters, where types differ
-	out   []move[float64, T]
+	in    []copied[T] // of inputs and parameters, where types differ
+	out   []copied[T]
 }
 
 type step[T Float] struct {
@@ -27,14 +29,15 @@ type step[T Float] struct {
 	in     [][]T
 }
 
-type move[D, S Float] struct {
-	dst []D
-	src []S
+// copied are numbers of the program and their float64 outside.
+type copied[T Float] struct {
+	inside  []T
+	outside []float64
 }
 
 func (w *walk[T]) run() (err error) {
 	for _, m := range w.in {
-		convert(m.dst, m.src)
+		simd.Narrow(any(m.inside).([]float32), m.outside)
 	}
 	at := 0
 	defer func() {
@@ -49,7 +52,7 @@ func (w *walk[T]) run() (err error) {
 		}
 	}
 	for _, m := range w.out {
-		convert(m.dst, m.src)
+		simd.Widen(m.outside, any(m.inside).([]float32))
 	}
 	return nil
 }
@@ -67,7 +70,7 @@ func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, er
 			m, same := any(source).([]T)
 			if !same {
 				m = make([]T, len(source))
-				w.in = append(w.in, move[T, float64]{m, source})
+				w.in = append(w.in, copied[T]{m, source})
 			}
 			memory[n] = m
 			return m, nil
@@ -108,7 +111,7 @@ func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, er
 		result, same := any(m).([]float64)
 		if !same {
 			result = make([]float64, len(m))
-			w.out = append(w.out, move[float64, T]{result, m})
+			w.out = append(w.out, copied[T]{m, result})
 		}
 		results = append(results, result)
 	}

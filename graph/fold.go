@@ -1,5 +1,7 @@
 package graph
 
+import "missingscore/internal/simd"
+
 // fold sums r consecutive blocks of l numbers into one; with up it repeats
 // each block r times. Each is the other's reverse rule.
 func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node {
@@ -44,9 +46,7 @@ func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
 		clear(out)
 		for a := in[0]; len(out) > 0; out = out[l:] {
 			for range r {
-				for j, v := range a[:l] {
-					out[j] += v
-				}
+				simd.Add(out[:l], out[:l], a[:l])
 				a = a[l:]
 			}
 		}

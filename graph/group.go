@@ -1,5 +1,7 @@
 package graph
 
+import "missingscore/internal/simd"
+
 // One trilinear form, Σ_ikj c_ij w_ik x_ikj, over table rows i, their draws k < r
 // and columns j, has three partial sums. Each is a single pass over memory and
 // the reverse rules of one are the other two.
@@ -63,10 +65,7 @@ func groupMean[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)
 		for k, w := range in[0] {
-			row := out[k/r*m : k/r*m+m]
-			for j, v := range in[1][k*m : k*m+m] {
-				row[j] += w * v
-			}
+			simd.Axpy(out[k/r*m:k/r*m+m], w, in[1][k*m:k*m+m])
 		}
 		return nil
 	}
@@ -75,11 +74,7 @@ func groupMean[T Float](m, r int) Kernel[T] {
 func groupDot[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for k := range out {
-			c, sum := in[0][k/r*m:k/r*m+m], T(0)
-			for j, v := range in[1][k*m : k*m+m] {
-				sum += c[j] * v
-			}
-			out[k] = sum
+			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], in[1][k*m:k*m+m])
 		}
 		return nil
 	}
@@ -88,10 +83,7 @@ func groupDot[T Float](m, r int) Kernel[T] {
 func groupOuter[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for k, w := range in[1] {
-			row := out[k*m : k*m+m]
-			for j, v := range in[0][k/r*m : k/r*m+m] {
-				row[j] = v * w
-			}
+			simd.Scale(out[k*m:k*m+m], w, in[0][k/r*m:k/r*m+m])
 		}
 		return nil
 	}

@@ -44,9 +44,9 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 		}}, x, y)
 }
 
-func multiply[T Float](gemm product[T], ta, tb bool, m, n, k int) Kernel[T] {
+func multiply[T Float](multiply product[T], ta, tb bool, m, n, k int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		gemm(ta, tb, m, n, k, in[0], in[1], out)
+		multiply(ta, tb, m, n, k, in[0], in[1], out)
 		return nil
 	}
 }

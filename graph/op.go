@@ -9,10 +9,12 @@ import (
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"missingscore/internal/simd"
 )
 
 // Float is a type of a program's numbers.
-type Float interface{ float32 | float64 }
+type Float = simd.Float
 
 // Kernel fills out from the inputs, all row-major. It must write every element
 // of out and must not write to, or keep, an input.
@@ -145,22 +147,10 @@ func (k *kernelOp) single() Kernel[float32] {
 			result = make([]float64, len(out))
 		}
 		for i, x := range in {
-			convert(wide[i], x)
+			simd.Widen(wide[i], x)
 		}
 		err := k.Kernel(result, wide)
-		convert(out, result)
+		simd.Narrow(out, result)
 		return err
-	}
-}
-
-// convert copies numbers between types.
-func convert[T, S Float](dst []T, src []S) {
-	if same, ok := any(src).([]T); ok {
-		copy(dst, same)
-		return
-	}
-	dst = dst[:len(src)]
-	for i, v := range src {
-		dst[i] = T(v)
 	}
 }

@@ -62,8 +62,8 @@ const (
 // columns, or a second one, is left out here: the imputer learns the conditional on
 // the box, and its draws are restricted to the rest later, which is right
 // whenever it has learned it.
-func NewImputer(k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domain, rows int) (*graph.Program, error) {
-	return graph.Build(func(b *graph.Builder) {
+func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domain, rows int) (*graph.Program, error) {
+	return graph.BuildAs(t, func(b *graph.Builder) {
 		d := m.Dim()
 		x0, mask := b.Input(InputX, rows, d), b.Input(InputMask, rows, d)
 		z := b.Input(InputNoise, rows, d) // standardised draws
@@ -78,7 +78,7 @@ func NewImputer(k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domai
 		}
 		draw := b.Add(mean, b.Prod(sd, z))
 		x := b.Add(x0, b.Prod(missing, draw))
-		t := m.Terms(b, x)
+		terms := m.Terms(b, x)
 
 		var surrogate, reported graph.Node // per row (b, 1)
 		switch k {
@@ -87,10 +87,10 @@ func NewImputer(k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domai
 			if mass != nil {
 				logQ = b.Sub(logQ, mass)
 			}
-			surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(t.Score), draw))))
-			reported = b.Sub(logQ, t.LogDensity)
+			surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(terms.Score), draw))))
+			reported = b.Sub(logQ, terms.LogDensity)
 		case Fisher: // restricting a density does not change its score
-			gap := b.Add(b.Prod(z, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)), t.Score)
+			gap := b.Add(b.Prod(z, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)), terms.Score)
 			surrogate = b.RowSum(b.Prod(missing, b.Square(gap)))
 			reported = surrogate
 		}
@@ -187,8 +187,8 @@ const (
 
 // NewForward builds the program that only evaluates the imputer on b rows:
 // OutputMean (b, d) and OutputLogSD (1, d).
-func NewForward(imp *nets.Imputer, d, rows int) (*graph.Program, error) {
-	return graph.Build(func(b *graph.Builder) {
+func NewForward(t graph.DType, imp *nets.Imputer, d, rows int) (*graph.Program, error) {
+	return graph.BuildAs(t, func(b *graph.Builder) {
 		b.Output(OutputMean, imp.Mean(b, b.Input(InputX, rows, d), b.Input(InputMask, rows, d)))
 		b.Output(OutputLogSD, b.Scale(1, imp.LogDeviation(b)))
 	})

@@ -144,7 +144,7 @@ func (p problem) condition(prog *graph.Program, r int, rng rand.Source) {
 
 func build(t testing.TB, l losses.Loss, m graph.Model, n, r int) *graph.Program {
 	t.Helper()
-	prog, err := losses.New(l, m, losses.Classical{}, n, r)
+	prog, err := losses.New(graph.Float64, l, m, losses.Classical{}, n, r)
 	require.NoError(t, err)
 	return prog
 }
@@ -484,10 +484,10 @@ func TestLeaveOneOutRefuses(t *testing.T) {
 		w losses.Weighting
 		r int
 	}{{losses.SelfNormalised, 10}, {losses.Uniform, 2}} {
-		_, err := losses.New(losses.Pseudo{Weighting: c.w, Correction: losses.LeaveOneOut}, m, losses.Classical{}, 2, c.r)
+		_, err := losses.New(graph.Float64, losses.Pseudo{Weighting: c.w, Correction: losses.LeaveOneOut}, m, losses.Classical{}, 2, c.r)
 		require.ErrorContains(t, err, "leave-one-out needs uniform weights and at least 3 imputations")
 	}
-	_, err := losses.New(losses.GaussianMarginal{}, m, losses.Classical{}, 2, 2)
+	_, err := losses.New(graph.Float64, losses.GaussianMarginal{}, m, losses.Classical{}, 2, 2)
 	require.ErrorContains(t, err, "r = 1")
 }
 
@@ -505,7 +505,7 @@ func TestImputerLosses(t *testing.T) {
 			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
 				p := newProblem(n, 0.5, graph.CholeskyFactor, 17)
 				imp := nets.NewImputer(d, o, stream.New(18, 18))
-				prog, err := losses.NewImputer(kind, imp, p.model, nil, n)
+				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, nil, n)
 				require.NoError(t, err)
 				p.bind(prog, 1)
 				rng := stream.New(19, 19)
@@ -519,7 +519,7 @@ func TestImputerLosses(t *testing.T) {
 				require.NoError(t, err)
 				require.Less(t, diff.Error, 1e-7, "%+v", diff)
 
-				forward, err := losses.NewForward(imp, d, n)
+				forward, err := losses.NewForward(graph.Float64, imp, d, n)
 				require.NoError(t, err)
 				copy(forward.Input(losses.InputX), p.x)
 				if forward.Has(losses.InputMask) {

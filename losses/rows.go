@@ -48,8 +48,8 @@ type Result struct {
 // New builds the program of one parameter step: inputs as named above, loss
 // and gradient of the surrogate for all of the model's parameters, the
 // reported loss, and the weights if there are any.
-func New(l Loss, m graph.Model, o Objective, b, r int) (*graph.Program, error) {
-	return graph.Build(func(g *graph.Builder) {
+func New(t graph.DType, l Loss, m graph.Model, o Objective, b, r int) (*graph.Program, error) {
+	return graph.BuildAs(t, func(g *graph.Builder) {
 		d := m.Dim()
 		res := l.Add(g, m, o, Rows{
 			R:           r,

@@ -151,7 +151,7 @@ func (p plane) g(x1 float64) (g, slope float64) {
 func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph.Gaussian, x1, weight []float64) *graph.Program {
 	const panels, each = 8, 30
 	r := panels * each
-	prog, err := losses.New(l, m, o, len(x1), r)
+	prog, err := losses.New(graph.Float64, l, m, o, len(x1), r)
 	require.NoError(t, err)
 	x, log := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
 	b := data.NewBatch(len(x1), 2)
@@ -280,7 +280,7 @@ func TestTruncatedCompleteRows(t *testing.T) {
 				b.Weight[k] /= total
 			}
 			for _, l := range []losses.Loss{losses.Complete{}, losses.Complete{AllCoordinates: true}, losses.Pseudo{}} {
-				prog, err := losses.New(l, m, o, b.Size, 1)
+				prog, err := losses.New(graph.Float64, l, m, o, b.Size, 1)
 				require.NoError(t, err)
 				copy(prog.Input(losses.InputX), b.X)
 				losses.Bind(prog, l, o, b)
@@ -341,7 +341,7 @@ func TestImputerLossesOnDomains(t *testing.T) {
 				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
 					p := newProblem(n, 0.5, graph.CholeskyFactor, 17)
 					imp := nets.NewImputer(d, o, stream.New(18, 18))
-					prog, err := losses.NewImputer(kind, imp, p.model, s, n)
+					prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, s, n)
 					require.NoError(t, err)
 					b := data.NewBatch(n, d)
 					for i := range n {
@@ -363,7 +363,7 @@ func TestImputerLossesOnDomains(t *testing.T) {
 					require.NoError(t, err)
 					require.Less(t, diff.Error, 1e-6, "%+v", diff)
 
-					forward, err := losses.NewForward(imp, d, n)
+					forward, err := losses.NewForward(graph.Float64, imp, d, n)
 					require.NoError(t, err)
 					copy(forward.Input(losses.InputX), p.x)
 					require.NoError(t, forward.Run())
@@ -474,7 +474,7 @@ func TestTruncatedLine(t *testing.T) {
 			}
 			o := losses.Truncated{Domain: s}
 			for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}, losses.Direct{}} {
-				prog, err := losses.New(l, m, o, len(x), 1)
+				prog, err := losses.New(graph.Float64, l, m, o, len(x), 1)
 				require.NoError(t, err)
 				copy(prog.Input(losses.InputX), b.X)
 				losses.Bind(prog, l, o, b)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"missingscore/graph"
+	"missingscore/internal/simd"
 )
 
 // Adam is the optimiser of Kingma & Ba 2015 as a value: copy it, save it, go on.
@@ -36,14 +37,8 @@ func (a *Adam) Step(params []*graph.Param, grads [][]float64) {
 	a.Steps++
 	c2 := math.Sqrt(1 - math.Pow(adamBeta2, float64(a.Steps)))
 	rate := a.Rate * c2 / (1 - math.Pow(adamBeta1, float64(a.Steps)))
-	eps := adamEpsilon * c2
+	c := simd.AdamConstants{adamBeta1, 1 - adamBeta1, adamBeta2, 1 - adamBeta2, rate, adamEpsilon * c2}
 	for i, p := range params {
-		w := p.Value
-		g, m, v := grads[i][:len(w)], a.M[i][:len(w)], a.V[i][:len(w)]
-		for j := range w {
-			m[j] = adamBeta1*m[j] + (1-adamBeta1)*g[j]
-			v[j] = adamBeta2*v[j] + (1-adamBeta2)*g[j]*g[j]
-			w[j] -= rate * m[j] / (math.Sqrt(v[j]) + eps)
-		}
+		simd.Adam(p.Value, a.M[i], a.V[i], grads[i], &c)
 	}
 }

@@ -80,7 +80,7 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	add("Hessian products of the model", product)
 
 	program := func(l losses.Loss, r int) (*graph.Program, error) {
-		p, err := losses.New(l, m, objective, rows, r)
+		p, err := losses.New(graph.Float64, l, m, objective, rows, r)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	}
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 		imp := nets.NewImputer(t.D, nets.Options{Hidden: 10}, stream.New(seed, stream.Initial, 1))
-		p, err := losses.NewImputer(kind, imp, m, s, rows)
+		p, err := losses.NewImputer(graph.Float64, kind, imp, m, s, rows)
 		if err != nil {
 			return nil, err
 		}

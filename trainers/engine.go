@@ -93,17 +93,17 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 		if len(e.gaps) > 0 {
 			size := min(c.Batch, len(e.gaps))
 			e.batch = data.NewBatch(size, t.D)
-			if e.train, err = losses.NewImputer(c.ImputerLoss, e.imputer, m, c.Domain, size); err != nil {
+			if e.train, err = losses.NewImputer(c.DType, c.ImputerLoss, e.imputer, m, c.Domain, size); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for range c.Workers {
 		w := &worker{batch: data.NewBatch(c.Batch, t.D)}
-		if w.source, err = method.Source(Setting{Model: m, Imputer: e.imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, Domain: c.Domain}); err != nil {
+		if w.source, err = method.Source(Setting{Model: m, Imputer: e.imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: c.Domain}); err != nil {
 			return nil, err
 		}
-		if w.program, err = losses.New(e.loss, m, o, c.Batch, c.Draws); err != nil {
+		if w.program, err = losses.New(c.DType, e.loss, m, o, c.Batch, c.Draws); err != nil {
 			return nil, err
 		}
 		e.workers = append(e.workers, w)

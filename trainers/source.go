@@ -25,6 +25,7 @@ type Setting struct {
 	Batch      int           // table rows in a batch
 	Draws      int           // r
 	ProposalSD float64
+	DType      graph.DType
 	Domain     *domain.Domain // the support, nil for all of R^d
 }
 

@@ -19,7 +19,7 @@ type variational struct {
 }
 
 func newVariational(s Setting) (Source, error) {
-	forward, err := losses.NewForward(s.Imputer, s.Model.Dim(), s.Batch)
+	forward, err := losses.NewForward(s.DType, s.Imputer, s.Model.Dim(), s.Batch)
 	return &variational{r: s.Draws, forward: forward, sd: make([]float64, s.Model.Dim()), draws: restricted{domain: s.Domain}}, err
 }
 

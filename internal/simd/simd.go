@@ -1,0 +1,93 @@
+// Package simd holds the elementwise loops that a training step spends its time
+// in, with AVX2 and AVX-512 instructions where the machine has them. The assembly
+// is written by asm/main.go.
+package simd
+
+//go:generate sh -c "cd asm && go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
+
+import "math"
+
+// Float is a type of numbers.
+type Float interface{ float32 | float64 }
+
+// AdamConstants are c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).
+type AdamConstants [6]float64
+
+// The plain loops: for machines without the instructions, for what is left over
+// at the end of a slice, and as the truth in tests.
+
+func add[T Float](out, x, y []T) {
+	x, y = x[:len(out)], y[:len(out)]
+	for i, v := range x {
+		out[i] = v + y[i]
+	}
+}
+
+func sub[T Float](out, x, y []T) {
+	x, y = x[:len(out)], y[:len(out)]
+	for i, v := range x {
+		out[i] = v - y[i]
+	}
+}
+
+func mul[T Float](out, x, y []T) {
+	x, y = x[:len(out)], y[:len(out)]
+	for i, v := range x {
+		out[i] = v * y[i]
+	}
+}
+
+func scale[T Float](out []T, k T, x []T) {
+	for i, v := range x[:len(out)] {
+		out[i] = k * v
+	}
+}
+
+func axpy[T Float](out []T, k T, x []T) {
+	for i, v := range x[:len(out)] {
+		out[i] += k * v
+	}
+}
+
+func rectify[T Float](row, bias []T) {
+	bias = bias[:len(row)]
+	for i, v := range row {
+		row[i] = max(v+bias[i], 0)
+	}
+}
+
+// gate has no branch on random signs, which would cost ten times as much.
+func gate[T Float](out, y, g []T) {
+	y, g = y[:len(out)], g[:len(out)]
+	for i, v := range y {
+		on := 0
+		if v > 0 {
+			on = 1
+		}
+		out[i] = T(on) * g[i]
+	}
+}
+
+func dot[T Float](x, y []T) (s T) {
+	y = y[:len(x)]
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+func adam(w, m, v, g []float64, c *AdamConstants) {
+	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
+	for j := range w {
+		m[j] = c[0]*m[j] + c[1]*g[j]
+		v[j] = c[2]*v[j] + c[3]*g[j]*g[j]
+		w[j] -= c[4] * m[j] / (math.Sqrt(v[j]) + c[5])
+	}
+}
+
+func convert[T, S Float](dst []T, src []S) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = T(v)
+	}
+}

@@ -1,0 +1,179 @@
+package simd
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+var (
+	fast   = cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasPOPCNT
+	faster = fast && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW
+)
+
+// Instructions names what is in use.
+func Instructions() string {
+	switch {
+	case faster:
+		return "avx2, avx512"
+	case fast:
+		return "avx2"
+	}
+	return "none"
+}
+
+func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
+
+// whole is the part of n numbers that vectors take; what is left is for the plain loop.
+func whole[T Float](n int) int {
+	if !fast {
+		return 0
+	}
+	if double[T]() {
+		return n &^ 3
+	}
+	return n &^ 7
+}
+
+func p64[T Float](x []T) *float64 { return (*float64)(unsafe.Pointer(unsafe.SliceData(x))) }
+func p32[T Float](x []T) *float32 { return (*float32)(unsafe.Pointer(unsafe.SliceData(x))) }
+
+// Add is out = x + y.
+func Add[T Float](out, x, y []T) {
+	x, y = x[:len(out)], y[:len(out)]
+	n := whole[T](len(out))
+	if n > 0 {
+		if double[T]() {
+			addF64(p64(out), p64(x), p64(y), n)
+		} else {
+			addF32(p32(out), p32(x), p32(y), n)
+		}
+	}
+	add(out[n:], x[n:], y[n:])
+}
+
+// Sub is out = x − y.
+func Sub[T Float](out, x, y []T) {
+	x, y = x[:len(out)], y[:len(out)]
+	n := whole[T](len(out))
+	if n > 0 {
+		if double[T]() {
+			subF64(p64(out), p64(x), p64(y), n)
+		} else {
+			subF32(p32(out), p32(x), p32(y), n)
+		}
+	}
+	sub(out[n:], x[n:], y[n:])
+}
+
+// Mul is out = x ∘ y.
+func Mul[T Float](out, x, y []T) {
+	x, y = x[:len(out)], y[:len(out)]
+	n := whole[T](len(out))
+	if n > 0 {
+		if double[T]() {
+			mulF64(p64(out), p64(x), p64(y), n)
+		} else {
+			mulF32(p32(out), p32(x), p32(y), n)
+		}
+	}
+	mul(out[n:], x[n:], y[n:])
+}
+
+// Scale is out = k x.
+func Scale[T Float](out []T, k T, x []T) {
+	x = x[:len(out)]
+	n := whole[T](len(out))
+	if n > 0 {
+		if double[T]() {
+			scaleF64(p64(out), p64(x), float64(k), n)
+		} else {
+			scaleF32(p32(out), p32(x), float32(k), n)
+		}
+	}
+	scale(out[n:], k, x[n:])
+}
+
+// Axpy is out = out + k x.
+func Axpy[T Float](out []T, k T, x []T) {
+	x = x[:len(out)]
+	n := whole[T](len(out))
+	if n > 0 {
+		if double[T]() {
+			axpyF64(p64(out), p64(x), float64(k), n)
+		} else {
+			axpyF32(p32(out), p32(x), float32(k), n)
+		}
+	}
+	axpy(out[n:], k, x[n:])
+}
+
+// Rectify is row = max(row + bias, 0).
+func Rectify[T Float](row, bias []T) {
+	bias = bias[:len(row)]
+	n := whole[T](len(row))
+	if n > 0 {
+		if double[T]() {
+			rectifyF64(p64(row), p64(bias), n)
+		} else {
+			rectifyF32(p32(row), p32(bias), n)
+		}
+	}
+	rectify(row[n:], bias[n:])
+}
+
+// Gate is out = g where y > 0, else 0.
+func Gate[T Float](out, y, g []T) {
+	y, g = y[:len(out)], g[:len(out)]
+	n := whole[T](len(out))
+	if n > 0 {
+		if double[T]() {
+			gateF64(p64(out), p64(y), p64(g), n)
+		} else {
+			gateF32(p32(out), p32(y), p32(g), n)
+		}
+	}
+	gate(out[n:], y[n:], g[n:])
+}
+
+// Dot is Σ x y.
+func Dot[T Float](x, y []T) (s T) {
+	y = y[:len(x)]
+	n := whole[T](len(x))
+	if n > 0 {
+		if double[T]() {
+			s = T(dotF64(p64(x), p64(y), n))
+		} else {
+			s = T(dotF32(p32(x), p32(y), n))
+		}
+	}
+	return s + dot(x[n:], y[n:])
+}
+
+// Adam makes one step; the results are those of the plain loop to the bit.
+func Adam(w, m, v, g []float64, c *AdamConstants) {
+	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
+	n := whole[float64](len(w))
+	if n > 0 {
+		adamF64(&w[0], &m[0], &v[0], &g[0], (*[6]float64)(c), n)
+	}
+	adam(w[n:], m[n:], v[n:], g[n:], c)
+}
+
+// Narrow is float64 to float32.
+func Narrow(dst []float32, src []float64) {
+	n := whole[float64](len(dst))
+	if n > 0 {
+		narrow(&dst[0], &src[:len(dst)][0], n)
+	}
+	convert(dst[n:], src[n:])
+}
+
+// Widen is float32 to float64.
+func Widen(dst []float64, src []float32) {
+	n := whole[float64](len(dst))
+	if n > 0 {
+		widen(&dst[0], &src[:len(dst)][0], n)
+	}
+	convert(dst[n:], src[n:])
+}

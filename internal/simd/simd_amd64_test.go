@@ -1,0 +1,186 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func numbers[T Float](rng *rand.Rand, n int, zeros float64) []T {
+	x := make([]T, n, n+3)
+	for i := range x {
+		if rng.Float64() >= zeros {
+			x[i] = T(rng.NormFloat64())
+		}
+	}
+	return x
+}
+
+// Every length, so that all ways through the loops are taken.
+func TestLoopsEqualThePlainOnes(t *testing.T) {
+	t.Logf("instructions: %s", Instructions())
+	t.Run("float64", loops[float64])
+	t.Run("float32", loops[float32])
+}
+
+func loops[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	epsilon := float64(math.Nextafter32(1, 2) - 1)
+	if double[T]() {
+		epsilon = math.Nextafter(1, 2) - 1
+	}
+	for n := range 150 {
+		x, y := numbers[T](rng, n, 0.2), numbers[T](rng, n, 0.2)
+		k := T(rng.NormFloat64())
+		got, want := make([]T, n), make([]T, n)
+		same := func(name string) { require.Equal(t, want, got, "%s, %d numbers", name, n) }
+		Add(got, x, y)
+		add(want, x, y)
+		same("add")
+		Sub(got, x, y)
+		sub(want, x, y)
+		same("sub")
+		Mul(got, x, y)
+		mul(want, x, y)
+		same("mul")
+		Scale(got, k, x)
+		scale(want, k, x)
+		same("scale")
+		Gate(got, x, y)
+		gate(want, x, y)
+		same("gate")
+		copy(got, x)
+		copy(want, x)
+		Rectify(got, y)
+		rectify(want, y)
+		same("rectify")
+		copy(got, x)
+		copy(want, x)
+		Axpy(got, k, y) // fused multiplication and addition round once
+		axpy(want, k, y)
+		size := T(0)
+		for i := range got {
+			require.InDelta(t, want[i], got[i], 2*epsilon*(math.Abs(float64(x[i]))+math.Abs(float64(k*y[i]))), "axpy, %d numbers", n)
+			size += T(math.Abs(float64(x[i] * y[i])))
+		}
+		require.InDelta(t, dot(x, y), Dot(x, y), float64(n)*epsilon*float64(size), "dot, %d numbers", n)
+	}
+}
+
+func TestRectifyAndGateKeepNaN(t *testing.T) {
+	nan := math.NaN()
+	x := []float64{nan, 1, 2, 3, nan}
+	Rectify(x, make([]float64, 5))
+	require.True(t, math.IsNaN(x[0]) && math.IsNaN(x[4]))
+	Gate(x, []float64{1, 1, 1, 1, 1}, []float64{nan, 1, 1, 1, nan})
+	require.True(t, math.IsNaN(x[0]) && math.IsNaN(x[4]))
+}
+
+func TestAdamEqualsThePlainLoopToTheBit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
+	for n := range 40 {
+		var a, b [4][]float64
+		for i := range a {
+			a[i] = numbers[float64](rng, n, 0)
+			if i == 2 {
+				mul(a[i], a[i], a[i])
+			}
+			b[i] = append([]float64{}, a[i]...)
+		}
+		Adam(a[0], a[1], a[2], a[3], &c)
+		adam(b[0], b[1], b[2], b[3], &c)
+		for i := range a {
+			require.Equal(t, b[i], append([]float64{}, a[i]...))
+		}
+	}
+}
+
+func TestNarrowAndWiden(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	for n := range 30 {
+		x := numbers[float64](rng, n, 0)
+		got, back := make([]float32, n), make([]float64, n)
+		Narrow(got, x)
+		Widen(back, got)
+		for i, v := range x {
+			require.Equal(t, float32(v), got[i])
+			require.Equal(t, float64(got[i]), back[i])
+		}
+	}
+}
+
+// Products with zeros against the three loops of the definition.
+func TestProduct(t *testing.T) {
+	if !fast {
+		t.Skip("this machine has no AVX2")
+	}
+	t.Run("float64", product[float64])
+	t.Run("float32", product[float32])
+	faster = false // the lists written by the plain loop
+	defer func(was bool) { faster = was }(true)
+	t.Run("float64 by AVX2 alone", product[float64])
+}
+
+func product[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	epsilon := float64(math.Nextafter32(1, 2) - 1)
+	if double[T]() {
+		epsilon = math.Nextafter(1, 2) - 1
+	}
+	var p Product[T]
+	for _, s := range [][3]int{{100, 200, 50}, {201, 65, 33}, {97, 66, 101}, {50, 73, 200}, {300, 77, 43}, {64, 95, 77}, {33, 90, 34}} {
+		m, n, k := s[0], s[1], s[2]
+		for _, ta := range []bool{false, true} {
+			for _, tb := range []bool{false, true} {
+				a, b := numbers[T](rng, m*k, 0.6), numbers[T](rng, k*n, 0)
+				c := numbers[T](rng, m*n, 0)
+				require.True(t, p.Multiply(ta, tb, m, n, k, a, b, c))
+				at := func(x []T, transposed bool, rows, cols, i, j int) float64 {
+					if transposed {
+						return float64(x[j*rows+i])
+					}
+					return float64(x[i*cols+j])
+				}
+				for i := range m {
+					for j := range n {
+						sum, size := 0.0, 0.0
+						for l := range k {
+							v := at(a, ta, m, k, i, l) * at(b, tb, k, n, l, j)
+							sum += v
+							size += math.Abs(v)
+						}
+						require.InDelta(t, sum, c[i*n+j], float64(k)*epsilon*size, "%v %v %v at %d, %d", s, ta, tb, i, j)
+					}
+				}
+			}
+		}
+	}
+	a, b, c := numbers[T](rng, 100*100, 0), numbers[T](rng, 100*100, 0), make([]T, 100*100)
+	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
+}
+
+func BenchmarkProduct(b *testing.B) {
+	b.Run("float64", products[float64])
+	b.Run("float32", products[float32])
+}
+
+func products[T Float](b *testing.B) {
+	for _, s := range []struct {
+		ta, tb  bool
+		m, n, k int
+	}{{false, false, 100, 200, 200}, {false, true, 100, 200, 200}, {true, false, 200, 200, 100}, {false, false, 100, 100, 200}, {false, true, 100, 200, 50}} {
+		rng := rand.New(rand.NewPCG(5, 2))
+		x, y, z := numbers[T](rng, s.m*s.k, 0.5), numbers[T](rng, s.n*s.k, 0), make([]T, s.m*s.n)
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			var p Product[T]
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Multiply(s.ta, s.tb, s.m, s.n, s.k, x, y, z)
+			}
+		})
+	}
+}

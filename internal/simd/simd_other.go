@@ -1,0 +1,45 @@
+//go:build !amd64
+
+package simd
+
+// Instructions names what is in use.
+func Instructions() string { return "none" }
+
+// Add is out = x + y.
+func Add[T Float](out, x, y []T) { add(out, x, y) }
+
+// Sub is out = x − y.
+func Sub[T Float](out, x, y []T) { sub(out, x, y) }
+
+// Mul is out = x ∘ y.
+func Mul[T Float](out, x, y []T) { mul(out, x, y) }
+
+// Scale is out = k x.
+func Scale[T Float](out []T, k T, x []T) { scale(out, k, x) }
+
+// Axpy is out = out + k x.
+func Axpy[T Float](out []T, k T, x []T) { axpy(out, k, x) }
+
+// Rectify is row = max(row + bias, 0).
+func Rectify[T Float](row, bias []T) { rectify(row, bias) }
+
+// Gate is out = g where y > 0, else 0.
+func Gate[T Float](out, y, g []T) { gate(out, y, g) }
+
+// Dot is Σ x y.
+func Dot[T Float](x, y []T) T { return dot(x, y) }
+
+// Adam makes one step.
+func Adam(w, m, v, g []float64, c *AdamConstants) { adam(w, m, v, g, c) }
+
+// Narrow is float64 to float32.
+func Narrow(dst []float32, src []float64) { convert(dst, src) }
+
+// Widen is float32 to float64.
+func Widen(dst []float64, src []float32) { convert(dst, src) }
+
+// Product is for machines with AVX2; here the library's is always used.
+type Product[T Float] struct{}
+
+// Multiply declines.
+func (*Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool { return false }
