@@ -113,8 +113,11 @@ func fortran[T Float](gemm uintptr) product[T] {
 		opA, opB               byte
 		m, n, k, lda, ldb, ldc int32
 		one, zero              T
+		list                   [15]uintptr
 	}
 	s := &arguments{one: 1}
+	s.list = [15]uintptr{at(&s.opB), at(&s.opA), at(&s.n), at(&s.m), at(&s.k), at(&s.one), 0, at(&s.ldb),
+		0, at(&s.lda), at(&s.zero), 0, at(&s.ldc), 1, 1}
 	return func(ta, tb bool, m, n, k int, a, b, c []T) {
 		_, _, _ = a[m*k-1], b[k*n-1], c[m*n-1]
 		s.m, s.n, s.k, s.ldc = int32(m), int32(n), int32(k), int32(n)
@@ -125,8 +128,8 @@ func fortran[T Float](gemm uintptr) product[T] {
 		if tb {
 			s.opB, s.ldb = 'T', s.k
 		}
-		purego.SyscallN(gemm, at(&s.opB), at(&s.opA), at(&s.n), at(&s.m), at(&s.k), at(&s.one), at(&b[0]), at(&s.ldb),
-			at(&a[0]), at(&s.lda), at(&s.zero), at(&c[0]), at(&s.ldc), 1, 1)
+		s.list[6], s.list[8], s.list[11] = at(&b[0]), at(&a[0]), at(&c[0])
+		purego.SyscallN(gemm, s.list[:]...)
 		runtime.KeepAlive(a)
 		runtime.KeepAlive(b)
 		runtime.KeepAlive(c)

@@ -33,11 +33,13 @@ type Gaussian struct {
 	Location *Param
 	// Packed holds θ_jk for j ≤ k, row by row: (1, d(d+1)/2). See PackedIndex.
 	Packed *Param
+	params []*Param
 }
 
 // NewGaussian is the standard normal on R^d.
 func NewGaussian(d int, kind Parameterisation) *Gaussian {
 	g := &Gaussian{d: d, kind: kind, Location: NewParam("mean", 1, d), Packed: NewParam("precision", 1, d*(d+1)/2)}
+	g.params = []*Param{g.Location, g.Packed}
 	if kind == Natural {
 		g.Location.Name = "linear"
 	}
@@ -53,7 +55,7 @@ func NewGaussian(d int, kind Parameterisation) *Gaussian {
 func PackedIndex(d, j, k int) int { return j*d - j*(j-1)/2 + k - j }
 
 func (g *Gaussian) Dim() int         { return g.d }
-func (g *Gaussian) Params() []*Param { return []*Param{g.Location, g.Packed} }
+func (g *Gaussian) Params() []*Param { return g.params }
 
 // Terms implements Model.
 func (g *Gaussian) Terms(b *Builder, x Node) Terms {

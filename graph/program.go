@@ -99,6 +99,10 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 	b.loss, b.wrt = n, params
 }
 
+func newBuilder(t DType) *Builder {
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node][]float64{}, outputs: map[string]Node{}}
+}
+
 // Program is a built graph. It is for one goroutine at a time.
 type Program struct {
 	tape    tape
@@ -123,7 +127,7 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 			p, err = nil, fmt.Errorf("building the expression graph: %v", e)
 		}
 	}()
-	b := &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node][]float64{}, outputs: map[string]Node{}}
+	b := newBuilder(t)
 	f(b)
 
 	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}}

@@ -24,12 +24,11 @@ func (l Complete) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) R
 	w := b.Detach(l.Weighting.weights(b, rows, t))
 	of := rows
 	if l.AllCoordinates {
-		of = Rows{R: 1, X: rows.X, Mask: b.Map(one, rows.X)} // each completed row is a table row
+		r, d := graph.Shape(rows.X)
+		of = Rows{R: 1, X: rows.X, Mask: b.Input(inputAll, r, d)} // each completed row is a table row
 	}
 	p := o.Parts(b, of, t)
 	row := b.Add(p.Linear, b.GroupDot(p.Quadratic, b.Square(p.Score), of.R))
 	loss := b.Sum(b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Prod(w, row)))
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }
-
-var one = &graph.Function{Name: "one", F: func(float64) float64 { return 1 }}

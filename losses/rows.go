@@ -7,8 +7,6 @@
 package losses
 
 import (
-	"slices"
-
 	"missingscore/data"
 	"missingscore/graph"
 )
@@ -30,6 +28,8 @@ const (
 	InputWeight      = "weight"
 	OutputReported   = "reported"
 	OutputWeights    = "weights"
+
+	inputAll = "all coordinates" // a mask of ones for the completed rows
 )
 
 // Loss is one way to learn a model from completed rows.
@@ -49,7 +49,7 @@ type Result struct {
 // and gradient of the surrogate for all of the model's parameters, the
 // reported loss, and the weights if there are any.
 func New(t graph.DType, l Loss, m graph.Model, o Objective, b, r int) (*graph.Program, error) {
-	return graph.BuildAs(t, func(g *graph.Builder) {
+	p, err := graph.BuildAs(t, func(g *graph.Builder) {
 		d := m.Dim()
 		res := l.Add(g, m, o, Rows{
 			R:           r,
@@ -64,6 +64,13 @@ func New(t graph.DType, l Loss, m graph.Model, o Objective, b, r int) (*graph.Pr
 			g.Output(OutputWeights, res.Weights)
 		}
 	})
+	if err == nil && p.Has(inputAll) {
+		all := p.Input(inputAll)
+		for i := range all {
+			all[i] = 1
+		}
+	}
+	return p, err
 }
 
 // Bind fills the inputs of a program made by New, but the completed rows and
@@ -72,8 +79,7 @@ func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch) {
 	copy(p.Input(InputMask), batch.Mask)
 	copy(p.Input(InputWeight), batch.Weight)
 	if c, ok := l.(Complete); ok && c.AllCoordinates {
-		x := p.Input(InputX)
-		o.Bind(p, x, slices.Repeat([]float64{1}, len(x)))
+		o.Bind(p, p.Input(InputX), p.Input(inputAll))
 		return
 	}
 	o.Bind(p, batch.X, batch.Mask)

@@ -25,7 +25,8 @@ type Imputer struct {
 	options Options
 	layers  [3]layer
 	// LogSD is log σ: (1, 1), or (1, d) with Options.DiagonalSD.
-	LogSD *graph.Param
+	LogSD  *graph.Param
+	params []*graph.Param
 }
 
 type layer struct{ weight, bias *graph.Param }
@@ -50,7 +51,9 @@ func NewImputer(d int, o Options, rng *rand.Rand) *Imputer {
 		uniformFanIn(w, sizes[l], rng)
 		uniformFanIn(b, sizes[l], rng)
 		m.layers[l] = layer{w, b}
+		m.params = append(m.params, w, b)
 	}
+	m.params = append(m.params, m.LogSD)
 	for i := range m.LogSD.Value {
 		m.LogSD.Value[i] = o.InitialLogS
 	}
@@ -58,13 +61,7 @@ func NewImputer(d int, o Options, rng *rand.Rand) *Imputer {
 }
 
 // Params are φ.
-func (m *Imputer) Params() []*graph.Param {
-	var ps []*graph.Param
-	for _, l := range m.layers {
-		ps = append(ps, l.weight, l.bias)
-	}
-	return append(ps, m.LogSD)
-}
+func (m *Imputer) Params() []*graph.Param { return m.params }
 
 // Mean adds μ_φ (b, d) for the zero-filled rows x0 and their masks, both (b, d).
 // Only its missing coordinates mean anything.

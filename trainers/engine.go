@@ -36,6 +36,7 @@ type engine struct {
 	gaps    []int       // rows with missing cells
 	shuffle []int
 	epoch   int
+	stream  stream.Stream // of the imputer's steps
 
 	parts []part
 }
@@ -45,6 +46,8 @@ type worker struct {
 	batch   *data.Batch
 	source  Source
 	program *graph.Program
+	stream  stream.Stream
+	sizes   []float64 // effective, of a batch
 }
 
 // part is the contribution of one batch to a step.
@@ -128,7 +131,7 @@ func (e *engine) trainImputer(iteration int) error {
 		if epoch := step / perEpoch; epoch != e.epoch {
 			e.epoch = epoch
 			e.shuffle = append(e.shuffle[:0], e.gaps...)
-			stream.New(e.config.Seed, stream.Shuffle, uint64(epoch)).Shuffle(len(e.shuffle), func(i, j int) {
+			e.stream.At(e.config.Seed, stream.Shuffle, uint64(epoch)).Shuffle(len(e.shuffle), func(i, j int) {
 				e.shuffle[i], e.shuffle[j] = e.shuffle[j], e.shuffle[i]
 			})
 		}
@@ -136,7 +139,7 @@ func (e *engine) trainImputer(iteration int) error {
 		rows := e.shuffle[from:min(from+size, len(e.shuffle))]
 		e.batch.Fill(e.table, rows, 1/float64(len(rows)))
 		losses.BindImputer(e.train, e.config.Domain, e.batch)
-		rng := stream.New(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
+		rng := e.stream.At(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
 		noise := e.train.Input(losses.InputNoise)
 		for i := range noise {
 			noise[i] = rng.NormFloat64()
@@ -164,18 +167,15 @@ func (e *engine) gradient(iteration int, rows []int, weight float64) (stepResult
 		}
 		e.parts = append(e.parts, p)
 	}
-	var wg sync.WaitGroup
-	for k, w := range e.workers {
-		if k >= n {
-			break
+	if workers := min(n, len(e.workers)); workers > 1 {
+		var wg sync.WaitGroup
+		for k := range workers {
+			wg.Go(func() { e.share(k, iteration, rows, weight) })
 		}
-		wg.Go(func() {
-			for i := k; i < n; i += len(e.workers) {
-				e.parts[i].err = e.one(w, &e.parts[i], iteration, i, rows[i*size:min((i+1)*size, len(rows))], weight)
-			}
-		})
+		wg.Wait()
+	} else {
+		e.share(0, iteration, rows, weight)
 	}
-	wg.Wait()
 
 	total := e.parts[0] // in the order of the parts, whoever computed them
 	for i := range n {
@@ -198,10 +198,18 @@ func (e *engine) gradient(iteration int, rows []int, weight float64) (stepResult
 	return stepResult{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads}, nil
 }
 
+// share computes the parts of worker k.
+func (e *engine) share(k, iteration int, rows []int, weight float64) {
+	size := e.config.Batch
+	for i := k; i*size < len(rows); i += len(e.workers) {
+		e.parts[i].err = e.one(e.workers[k], &e.parts[i], iteration, i, rows[i*size:min((i+1)*size, len(rows))], weight)
+	}
+}
+
 func (e *engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
 	w.batch.Fill(e.table, rows, weight)
 	in := w.program
-	rng := stream.New(e.config.Seed, stream.Impute, uint64(iteration), uint64(index))
+	rng := w.stream.At(e.config.Seed, stream.Impute, uint64(iteration), uint64(index))
 	if err := w.source.Complete(w.batch, in.Input(losses.InputX), in.Input(losses.InputLogProposal), rng); err != nil {
 		return err
 	}
@@ -215,7 +223,8 @@ func (e *engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 	}
 	if in.HasOutput(losses.OutputWeights) && e.method.Draws {
 		r := e.config.Draws
-		for i, size := range losses.EffectiveSize(nil, in.Output(losses.OutputWeights)[:len(rows)*r], r) {
+		w.sizes = losses.EffectiveSize(w.sizes, in.Output(losses.OutputWeights)[:len(rows)*r], r)
+		for i, size := range w.sizes {
 			if slices.Contains(w.batch.Mask[i*e.table.D:(i+1)*e.table.D], 0) {
 				p.size += size
 				p.sized++

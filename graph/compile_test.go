@@ -1,0 +1,109 @@
+package graph
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"missingscore/internal/stream"
+)
+
+// testGraph has every kind of meeting of gradients: shared nodes, a parameter used
+// three times, scalars, constants.
+func testGraph(b *Builder, x, w, v *Param) Node {
+	h := b.Affine(b.Param(x), b.Param(w), b.Param(v), true)
+	y := b.MatMul(false, true, h, b.Param(w))
+	z := b.Sub(b.Prod(y, b.Param(x)), b.Map(Exp, b.Scale(-0.1, b.Param(x))))
+	soft := b.GroupSoftmax(b.RowSum(z), 3)
+	mean := b.GroupMean(soft, b.Prod(z, b.Detach(y)), 3)
+	return b.Sum(b.Prod(mean, b.Add(b.GroupSum(z, 3), mean)))
+}
+
+func testParams() (params []*Param) {
+	rng := stream.New(3, 1)
+	for _, s := range [][2]int{{6, 4}, {4, 5}, {1, 5}} {
+		p := NewParam("p", s[0], s[1])
+		for i := range p.Value {
+			p.Value[i] = rng.NormFloat64()
+		}
+		params = append(params, p)
+	}
+	return params
+}
+
+// The walk is compared with Gorgonia's own machine on the same graph, to the bit.
+func TestWalkEqualsGorgoniasMachine(t *testing.T) {
+	params := testParams()
+	b := newBuilder(Float64)
+	loss := testGraph(b, params[0], params[1], params[2])
+	var wrt gorgonia.Nodes
+	for _, p := range params {
+		wrt = append(wrt, b.params[p])
+	}
+	grads, err := gorgonia.Grad(loss, wrt...)
+	require.NoError(t, err)
+	roots := append(gorgonia.Nodes{loss}, grads...)
+	for n, memory := range b.sources {
+		rows, cols := shape(n)
+		require.NoError(t, gorgonia.Let(n, tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(memory))))
+	}
+	machine := gorgonia.NewTapeMachine(b.g.SubgraphRoots(roots...))
+	defer machine.Close()
+	require.NoError(t, machine.RunAll())
+
+	tape, results, err := compile[float64](b, roots)
+	require.NoError(t, err)
+	for range 2 { // and again: nothing is left behind
+		require.NoError(t, tape.run())
+		for i, n := range roots {
+			require.Equal(t, numbers[float64](n.Value()), results[i])
+		}
+	}
+}
+
+func TestFloat32ProgramsApproachFloat64(t *testing.T) {
+	params := testParams()
+	var programs []*Program
+	for _, dtype := range []DType{Float64, Float32} {
+		p, err := BuildAs(dtype, func(b *Builder) {
+			loss := testGraph(b, params[0], params[1], params[2])
+			// an operation without a float32 kernel of its own
+			b.Output("cube", b.Apply(Op{Name: "cube", Rows: 6, Cols: 4, Kernel: func(out []float64, in [][]float64) error {
+				for i, v := range in[0] {
+					out[i] = v * v * v
+				}
+				return nil
+			}}, b.Param(params[0])))
+			b.Minimise(loss, params...)
+		})
+		require.NoError(t, err)
+		require.NoError(t, p.Run())
+		programs = append(programs, p)
+	}
+	double, single := programs[0], programs[1]
+	require.InEpsilon(t, double.Loss(), single.Loss(), 1e-5)
+	require.NotEqual(t, double.Loss(), single.Loss())
+	for _, p := range params {
+		for i, v := range double.Grad(p) {
+			require.InDelta(t, v, single.Grad(p)[i], 2e-5*(1+max(v, -v)))
+		}
+	}
+	require.InDeltaSlice(t, double.Output("cube"), single.Output("cube"), 1e-5)
+	params[0].Value[3]++ // the program's copies follow
+	require.NoError(t, double.Run())
+	require.NoError(t, single.Run())
+	require.InEpsilon(t, double.Loss(), single.Loss(), 1e-5)
+}
+
+// Other operations of Gorgonia's would be run with their faults.
+func TestForeignOperationsAreRefused(t *testing.T) {
+	_, err := Build(func(b *Builder) {
+		n, err := gorgonia.Tanh(b.Input("x", 2, 2))
+		require.NoError(t, err)
+		b.Output("y", n)
+	})
+	require.ErrorContains(t, err, "tanh")
+	require.ErrorContains(t, err, "not of this package")
+}

@@ -1,0 +1,45 @@
+package trainers
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+)
+
+// A training step in steady state allocates nothing.
+func TestStepsDoNotAllocate(t *testing.T) {
+	rng := stream.New(1, stream.Simulate)
+	truth, err := data.SimulateNormal(10, rng)
+	require.NoError(t, err)
+	complete, err := truth.Sample(100, rng)
+	require.NoError(t, err)
+	holes, err := data.HideMCAR(complete, 0.3, rng)
+	require.NoError(t, err)
+	for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
+		for _, e := range Estimators {
+			if e.Name == "exact-mc" { // gonum's factorisations allocate
+				continue
+			}
+			t.Run(e.Name+" "+dtype.String(), func(t *testing.T) {
+				table := holes
+				if e.Complete {
+					table = complete
+				}
+				step, err := NewStepper(table, "normal", Config{Method: e.Name, Batch: 40, Seed: 1, DType: dtype})
+				require.NoError(t, err)
+				for range 3 { // work space is made, shuffles are for the next epochs
+					require.NoError(t, step())
+				}
+				require.Zero(t, testing.AllocsPerRun(20, func() {
+					if err := step(); err != nil {
+						t.Error(err)
+					}
+				}))
+			})
+		}
+	}
+}
