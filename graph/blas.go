@@ -53,11 +53,12 @@ var loadLibrary = sync.OnceValues(func() (library, error) {
 	return byGonum, fmt.Errorf("%s=%s: %w", BLASVariable, choice, err)
 })
 
-// BLAS names the library that computes matrix products. It fails if the one
-// that BLASVariable demands cannot be loaded.
+// BLAS names what computes: the library of matrix products and the instructions of
+// the other loops. Results are the same bytes only where it is the same. It fails if
+// the library that BLASVariable demands cannot be loaded.
 func BLAS() (string, error) {
 	found, err := loadLibrary()
-	return found.name, err
+	return fmt.Sprintf("%s, loops with %s", found.name, simd.Instructions()), err
 }
 
 func openBLASNames() []string {

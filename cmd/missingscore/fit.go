@@ -77,6 +77,7 @@ Methods:
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
+	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; parameters stay float64)")
 	fl.IntVar(&c.WarmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	fl.Float64Var(&c.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")

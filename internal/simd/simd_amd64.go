@@ -15,11 +15,11 @@ var (
 func Instructions() string {
 	switch {
 	case faster:
-		return "avx2, avx512"
+		return "AVX2 and AVX-512"
 	case fast:
-		return "avx2"
+		return "AVX2"
 	}
-	return "none"
+	return "no vectors"
 }
 
 func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }

@@ -3,7 +3,7 @@
 package simd
 
 // Instructions names what is in use.
-func Instructions() string { return "none" }
+func Instructions() string { return "no vectors" }
 
 // Add is out = x + y.
 func Add[T Float](out, x, y []T) { add(out, x, y) }
