@@ -33,11 +33,11 @@ type Config struct {
 
 // Progress is what Config.Observe sees.
 type Progress struct {
-	Stage            string // "path", "refine" or "fit"
+	Stage            string // "path", "cv", "stars", "refine" or "fit"
 	Iteration, Total int
 	Lambda           float64 // of the L1 path
 	Edges            int     // of the L1 path
-	Loss             float64 // reported loss (M): mean over rows, along a path over rows and columns
+	Loss             float64 // reported loss (M): mean over rows, along a path over rows and columns; NaN for "cv" and "stars", which count parts
 	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
 }
 

@@ -67,6 +67,12 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	if c.Select.Kind == "" {
 		c.Select = Selection{Kind: "ebic", Gamma: DefaultGamma}
 	}
+	switch {
+	case c.Select.Kind == "cv" && c.Select.Folds == 0:
+		c.Select.Folds = DefaultFolds
+	case c.Select.Kind == "stars" && c.Select.Beta == 0:
+		c.Select.Beta = DefaultBeta
+	}
 	scale := data.Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	for j := range scale.Deviation {
 		scale.Deviation[j] = 1
@@ -89,6 +95,12 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	if err := r.path(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.Select.resample(ctx, work, r.config, &s.Resampled, r.save); err != nil {
+		if ctx.Err() != nil {
+			return nil, interrupted(ctx, r.save)
+		}
+		return nil, err
+	}
 	scores, chosen := c.Select.score(r)
 	if err := r.refine(ctx, chosen, c.Tolerance); err != nil {
 		return nil, err
@@ -105,7 +117,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 		return nil, err
 	}
 	res.Verdict = r.verdict(f)
-	res.Warnings = r.warnings(f, c.Select.Kind == "ebic")
+	res.Warnings = r.warnings(f, c.Select.judges())
 	res.Warnings = append(res.Warnings, r.leftOut()...)
 	return res, nil
 }

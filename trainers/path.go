@@ -29,6 +29,7 @@ type PathConfig struct {
 	Rate      float64 `json:"rate"`       // step size per column; 0.015, less for strongly dependent columns
 	Threshold float64 `json:"threshold"`  // |P_jk| above it is an edge, columns standardised; 0.002
 	Floor     float64 `json:"floor"`      // the smallest eigenvalue that P may have; 0.001
+	Rows      []int   `json:"rows"`       // of the table, to fit to; all
 }
 
 // Point is the path's state at one λ. Columns are as the path saw them, so
@@ -153,7 +154,8 @@ type pathRun struct {
 	checkpoint func(*State) error
 	rows       []int
 	lambdas    []float64
-	steps      []int // steps[k] iterations have been made when λ_k is done
+	steps      []int        // steps[k] iterations have been made when λ_k is done
+	passed     func() error // called when a λ is done, if set
 }
 
 func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) error, identity any) (*pathRun, error) {
@@ -172,9 +174,12 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 	}
 	c.Config = e.config
 	r := &pathRun{engine: e, config: c, model: m, state: s, checkpoint: checkpoint, lambdas: c.lambdaGrid()}
-	for i := range t.N {
-		r.rows = append(r.rows, i)
+	if r.rows = slices.Clone(c.Rows); c.Rows == nil {
+		for i := range t.N {
+			r.rows = append(r.rows, i)
+		}
 	}
+	e.gaps = slices.DeleteFunc(e.gaps, func(i int) bool { return c.Rows != nil && !slices.Contains(c.Rows, i) })
 	slices.SortStableFunc(r.rows, func(i, j int) int { // one pattern's rows share work
 		for k := range t.D {
 			if a, b := t.Observed[i*t.D+k], t.Observed[j*t.D+k]; a != b {
@@ -221,7 +226,7 @@ func (r *pathRun) save() error {
 // state, which is then that between two steps, and returns the context's error.
 func (r *pathRun) advance(ctx context.Context, lambda float64) (stepResult, error) {
 	d := r.table.D
-	s, err := r.step(ctx, r.state.Iteration, r.rows, 1/float64(r.table.N*d))
+	s, err := r.step(ctx, r.state.Iteration, r.rows, 1/float64(len(r.rows)*d))
 	if err != nil {
 		if ctx.Err() != nil {
 			return s, interrupted(ctx, r.save)
@@ -291,6 +296,11 @@ func (r *pathRun) path(ctx context.Context) error {
 				Edges: r.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
 		}
 		r.state.Points = append(r.state.Points, r.closeBlock(r.lambdas[k]))
+		if r.passed != nil {
+			if err := r.passed(); err != nil {
+				return err
+			}
+		}
 		if err := r.save(); err != nil {
 			return err
 		}

@@ -28,11 +28,12 @@ type State struct {
 	ModelAdam   Adam // Fit
 	Imputer     [][]float64
 	ImputerAdam Adam
-	History     []Record // Fit
-	Points      []Point  // Path
-	Block       Block    // Path: the block of iterations under way
-	Lifts       int      // Path: how often the diagonal was raised
-	Refine      Refine   // Path: the stage after the path
+	History     []Record  // Fit
+	Points      []Point   // Path
+	Block       Block     // Path: the block of iterations under way
+	Lifts       int       // Path: how often the diagonal was raised
+	Resampled   Resampled // Path: the choice of λ by resampling
+	Refine      Refine    // Path: the stage after the path
 }
 
 const stateVersion = 1

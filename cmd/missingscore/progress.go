@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/schollz/progressbar/v3"
@@ -60,6 +61,9 @@ func (p *progress) finish() {
 
 // standing is where a fit is.
 func standing(s trainers.Progress) string {
+	if math.IsNaN(s.Loss) {
+		return "paths on parts of the rows"
+	}
 	if s.Lambda == 0 { // not along a path
 		return fmt.Sprintf("loss %.5f", s.Loss)
 	}

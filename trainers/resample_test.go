@@ -1,0 +1,177 @@
+package trainers
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/internal/stream"
+)
+
+func starTable(t *testing.T, d, n int, missing float64) (data.Gaussian, *data.Table) {
+	t.Helper()
+	rng := stream.New(1, stream.Simulate)
+	g, err := data.SimulateStar(d, rng)
+	require.NoError(t, err)
+	table, err := g.Sample(n, rng)
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, missing, stream.New(1, stream.Hide))
+	require.NoError(t, err)
+	return g, table
+}
+
+func TestPartsOfTheRows(t *testing.T) {
+	folds := Selection{Kind: "cv", Folds: 4}.parts(10, 1)
+	seen := map[int]int{}
+	for _, p := range folds {
+		require.Len(t, p.fit, 10-len(p.held))
+		for _, i := range p.held {
+			seen[i]++
+			require.NotContains(t, p.fit, i)
+		}
+	}
+	require.Len(t, folds, 4)
+	require.Len(t, seen, 10, "each row is held out")
+	for _, n := range seen {
+		require.Equal(t, 1, n, "once")
+	}
+	for n, size := range map[int]int{100: 80, 144: 115, 400: 200} {
+		parts := Selection{Kind: "stars"}.parts(n, 1)
+		require.Len(t, parts, 20)
+		require.NotEqual(t, parts[0].fit, parts[1].fit)
+		for _, p := range parts {
+			require.Len(t, p.fit, size)
+		}
+	}
+}
+
+// Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at the largest.
+func TestInstabilityByHand(t *testing.T) {
+	f := Resampled{Done: make([]bool, 5), Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
+	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(), 1e-15)
+}
+
+// The held-out loss against −2 tr Q + ‖Q x‖² with Q from the inverse of a block of P⁻¹,
+// row by row.
+func TestHeldOutLossByItsFormula(t *testing.T) {
+	_, table := starTable(t, 6, 90, 0.3)
+	work, _ := data.Standardise(table)
+	c := PathConfig{Config: Config{Method: "exact", Seed: 1}, Lambdas: 5}
+	c, err := c.withDefaults(work)
+	require.NoError(t, err)
+	c.Workers = 1
+	p := Selection{Kind: "cv", Folds: 3}.parts(table.N, 1)[1]
+	r, heldOut, err := c.part(context.Background(), work, p)
+	require.NoError(t, err)
+	require.Len(t, heldOut, 5)
+	for l, q := range r.state.Points {
+		var sigma mat.Dense
+		require.NoError(t, sigma.Inverse(unpack(q.Packed, 6)))
+		want := 0.0
+		for _, i := range p.held {
+			var seen []int
+			for j := range 6 {
+				if work.Observed[i*6+j] {
+					seen = append(seen, j)
+				}
+			}
+			if len(seen) == 0 {
+				continue
+			}
+			block, x := mat.NewDense(len(seen), len(seen), nil), mat.NewVecDense(len(seen), nil)
+			for a, j := range seen {
+				x.SetVec(a, work.Values[i*6+j])
+				for b, k := range seen {
+					block.Set(a, b, sigma.At(j, k))
+				}
+			}
+			var marginal mat.Dense
+			require.NoError(t, marginal.Inverse(block))
+			var s mat.VecDense
+			s.MulVec(&marginal, x)
+			want += -2*mat.Trace(&marginal) + mat.Dot(&s, &s)
+		}
+		require.InDelta(t, want/float64(6*len(p.held)), heldOut[l], 1e-10)
+	}
+}
+
+// The path on a part of the rows is the path on the table of those rows.
+func TestPathOnSomeRows(t *testing.T) {
+	_, table := starTable(t, 6, 60, 0.3)
+	c := PathConfig{Config: Config{Method: "exact", Seed: 1}, Lambdas: 4, LambdaMax: 0.2, LambdaMin: 0.01, Rate: 0.01}
+	rows := []int{3, 4, 10, 11, 12, 13, 20, 30, 31, 32, 33, 34, 35, 41, 50, 51, 59}
+	sub := &data.Table{Names: table.Names, N: len(rows), D: 6}
+	for _, i := range rows {
+		sub.Values = append(sub.Values, table.Values[i*6:(i+1)*6]...)
+		sub.Observed = append(sub.Observed, table.Observed[i*6:(i+1)*6]...)
+	}
+	some := c
+	some.Rows = rows
+	a, err := newPathRun(table, some, &State{}, nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, a.path(context.Background()))
+	b, err := newPathRun(sub, c, &State{}, nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, b.path(context.Background()))
+	for k := range a.state.Points {
+		require.InDeltaSlice(t, b.state.Points[k].Packed, a.state.Points[k].Packed, 1e-12)
+		require.InDelta(t, b.state.Points[k].Loss, a.state.Points[k].Loss, 1e-12)
+	}
+}
+
+func TestResamplingFindsTheStarAndIsReproducible(t *testing.T) {
+	g, table := starTable(t, 10, 400, 0.3)
+	for _, kind := range []string{"cv", "stars"} {
+		for _, method := range []string{"exact", "iw"} {
+			if kind == "stars" && method == "iw" {
+				continue // twenty sampled paths are for the benchmarks
+			}
+			t.Run(kind+" "+method, func(t *testing.T) {
+				// Equal edges enter a star together, an instability of half their share of the pairs.
+				c := NetworkConfig{Select: Selection{Kind: kind, Beta: 0.15}}
+				c.Method, c.Lambdas, c.Seed, c.Draws = method, 20, 1, 4
+				run := func(ctx context.Context, workers int, s *State, checkpoint func(*State) error) (*NetworkResult, error) {
+					c := c
+					c.Workers = workers
+					return EstimateNetwork(ctx, table, c, s, checkpoint)
+				}
+				var state State
+				r, err := run(context.Background(), 1, &state, nil)
+				require.NoError(t, err)
+				rate, err := network.Compare(network.Threshold(g.Precision, 1e-12), r.Adjacencies()[r.Chosen])
+				require.NoError(t, err)
+				require.Equal(t, 1.0, rate.TPR)
+				require.Less(t, r.Chosen, len(r.Points)-1)
+				require.Positive(t, r.Chosen)
+
+				// Cut after the second part, taken up again by three workers: the same bytes.
+				ctx, cancel := context.WithCancel(context.Background())
+				var saved bytes.Buffer
+				_, err = run(ctx, 1, &State{}, func(s *State) error {
+					if count(s.Resampled.Done) == 2 {
+						cancel()
+					}
+					saved.Reset()
+					return gob.NewEncoder(&saved).Encode(s)
+				})
+				require.ErrorIs(t, err, context.Canceled)
+				var again State
+				require.NoError(t, gob.NewDecoder(&saved).Decode(&again))
+				require.GreaterOrEqual(t, count(again.Resampled.Done), 2)
+				require.Less(t, count(again.Resampled.Done), len(again.Resampled.Done))
+				q, err := run(context.Background(), 3, &again, nil)
+				require.NoError(t, err)
+				require.Equal(t, r.Chosen, q.Chosen)
+				require.Equal(t, r.Scores, q.Scores)
+				require.Equal(t, r.Precision, q.Precision)
+			})
+		}
+	}
+}
+
