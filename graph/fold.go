@@ -78,6 +78,23 @@ func (b *Builder) Rows(x Node, n int) Node {
 	return b.fold("rows", x, n, d, d, n, true)
 }
 
+// AddRow is x + row in each row: (n, d) and (1, d) to (n, d).
+func (b *Builder) AddRow(x, row Node) Node {
+	n, d := shape(x)
+	if r, c := shape(row); r != 1 || c != d {
+		b.fail("add row: (%d, %d) to (%d, %d)", r, c, n, d)
+	}
+	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Kernel: addRow[float64], Single: addRow[float32],
+		Reverse: func(_, g Node) []Node { return []Node{g, b.ColSum(g)} }}, x, row)
+}
+
+func addRow[T Float](out []T, in [][]T) error {
+	for i, d := 0, len(in[1]); i < len(out); i += d {
+		simd.Add(out[i:i+d], in[0][i:i+d], in[1])
+	}
+	return nil
+}
+
 // GroupSum adds up each r consecutive rows, the imputations of one table row:
 // (n·r, d) to (n, d).
 func (b *Builder) GroupSum(x Node, r int) Node {

@@ -38,5 +38,15 @@ var Exp = func() *Function {
 }()
 
 // Complement is 1 − x, which turns the mask of observed cells into that of missing ones.
-var Complement = &Function{Name: "complement", F: func(x float64) float64 { return 1 - x },
-	Derivative: &Function{Name: "minus one", F: func(float64) float64 { return -1 }}}
+func (b *Builder) Complement(x Node) Node {
+	r, c := shape(x)
+	return b.Apply(Op{Name: "complement", Rows: r, Cols: c, Kernel: complement[float64], Single: complement[float32],
+		Reverse: func(_, g Node) []Node { return []Node{b.Scale(-1, g)} }}, x)
+}
+
+func complement[T Float](out []T, in [][]T) error {
+	for i, v := range in[0][:len(out)] {
+		out[i] = 1 - v
+	}
+	return nil
+}

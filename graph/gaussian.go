@@ -61,18 +61,18 @@ func (g *Gaussian) Params() []*Param { return g.params }
 func (g *Gaussian) Terms(b *Builder, x Node) Terms {
 	n, _ := shape(x)
 	p := g.PrecisionNode(b)
-	location := b.Rows(b.Param(g.Location), n)
+	location, minus := b.Param(g.Location), b.Scale(-1, p)
 	t := Terms{
-		Diagonal:       b.Rows(b.Scale(-1, b.diagonal(p)), n),
-		HessianProduct: func(v Node) Node { return b.Scale(-1, b.MatMul(false, false, v, p)) },
+		Diagonal:       b.Rows(b.diagonal(minus), n),
+		HessianProduct: func(v Node) Node { return b.MatMul(false, false, v, minus) },
 	}
 	if g.kind == Natural {
-		t.Score = b.Sub(location, b.MatMul(false, false, x, p))
-		t.LogDensity = b.Scale(0.5, b.RowDot(x, b.Add(t.Score, location)))
+		t.Score = b.AddRow(b.MatMul(false, false, x, minus), location)
+		t.LogDensity = b.Scale(0.5, b.RowDot(x, b.AddRow(t.Score, location)))
 		return t
 	}
-	r := b.Sub(x, location)
-	t.Score = b.Scale(-1, b.MatMul(false, false, r, p))
+	r := b.AddRow(x, b.Scale(-1, location))
+	t.Score = b.MatMul(false, false, r, minus)
 	t.LogDensity = b.Scale(0.5, b.RowDot(r, t.Score))
 	return t
 }

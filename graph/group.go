@@ -58,6 +58,20 @@ func (b *Builder) GroupOuter(c, w Node, r int) Node {
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(w, g, r), b.GroupDot(c, g, r)} }}, c, w)
 }
 
+// GroupSquares is Σ_j c_ij x_ikj²: c (n, m), x (n·r, m) to (n·r, 1).
+func (b *Builder) GroupSquares(c, x Node, r int) Node {
+	n, m := b.groups("group squares", c, nil, x, r)
+	return b.Apply(Op{Name: "groupsquares", Rows: n * r, Cols: 1,
+		Kernel: groupSquares[float64](m, r),
+		Single: groupSquares[float32](m, r),
+		Reverse: func(_, g Node) []Node {
+			slope := b.Apply(Op{Name: "groupsquares'", Rows: n * r, Cols: m,
+				Kernel: groupSquaresSlope[float64](m, r),
+				Single: groupSquaresSlope[float32](m, r)}, c, x, g)
+			return []Node{b.GroupMean(g, b.Square(x), r), slope}
+		}}, c, x)
+}
+
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
 
@@ -84,6 +98,29 @@ func groupOuter[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for k, w := range in[1] {
 			simd.Scale(out[k*m:k*m+m], w, in[0][k/r*m:k/r*m+m])
+		}
+		return nil
+	}
+}
+
+func groupSquares[T Float](m, r int) Kernel[T] {
+	squares := make([]T, m)
+	return func(out []T, in [][]T) error {
+		for k := range out {
+			x := in[1][k*m : k*m+m]
+			simd.Mul(squares, x, x)
+			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], squares)
+		}
+		return nil
+	}
+}
+
+func groupSquaresSlope[T Float](m, r int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for k, g := range in[2] {
+			row := out[k*m : k*m+m]
+			simd.Scale(row, 2*g, in[0][k/r*m:k/r*m+m])
+			simd.Mul(row, row, in[1][k*m:k*m+m])
 		}
 		return nil
 	}

@@ -49,7 +49,7 @@ func TestOperations(t *testing.T) {
 			return b.Map(graph.Exp, n(x)), []*graph.Param{x}
 		},
 		"complement": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Map(graph.Complement, n(x))), []*graph.Param{x}
+			return b.Square(b.Complement(n(x))), []*graph.Param{x}
 		},
 		"row sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.RowSum(n(x))), []*graph.Param{x}
@@ -83,6 +83,12 @@ func TestOperations(t *testing.T) {
 		},
 		"group dot": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{y, x}
+		},
+		"group squares": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupSquares(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{x, y}
+		},
+		"add row": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.AddRow(n(x), n(row))), []*graph.Param{x, row}
 		},
 		"group outer": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.GroupOuter(b.GroupSum(n(y), 3), n(col), 3)), []*graph.Param{y, col}
@@ -150,11 +156,14 @@ func TestValues(t *testing.T) {
 		b.Output("group mean", b.GroupMean(b.Input("two", 2, 1), x, 2))
 		b.Output("group dot", b.GroupDot(b.RowSum(col), col, 1))
 		b.Output("row dot", b.RowDot(x, x))
+		b.Output("group squares", b.GroupSquares(b.Input("coefficients", 1, 3), x, 2))
+		b.Output("add row", b.AddRow(x, b.ColSum(x)))
 	})
 	require.NoError(t, err)
 	copy(p.Input("x"), []float64{1, 2, 3, 4, 5, 6})
 	copy(p.Input("w"), []float64{1, 0, 0, -1, 1, 1})
 	copy(p.Input("two"), []float64{10, 1})
+	copy(p.Input("coefficients"), []float64{2, 0, 1})
 	copy(p.Input("bias"), []float64{-5, 0})
 	copy(p.Input("col"), []float64{-1000, -1000, 2000, 2000 + 0.6931471805599453})
 	require.NoError(t, p.Run())
@@ -169,6 +178,8 @@ func TestValues(t *testing.T) {
 	require.Equal(t, []float64{21}, p.Output("sum"))
 	require.Equal(t, []float64{14, 25, 36}, p.Output("group mean"))
 	require.Equal(t, []float64{14, 77}, p.Output("row dot"))
+	require.Equal(t, []float64{11, 68}, p.Output("group squares")) // 2·1 + 9, 2·16 + 36
+	require.Equal(t, []float64{6, 9, 12, 9, 12, 15}, p.Output("add row"))
 	require.Equal(t, []float64{1e6, 1e6}, p.Output("group dot")[:2])
 }
 

@@ -28,7 +28,7 @@ func (l Complete) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) R
 		of = Rows{R: 1, X: rows.X, Mask: b.Input(inputAll, r, d)} // each completed row is a table row
 	}
 	p := o.Parts(b, of, t)
-	row := b.Add(p.Linear, b.GroupDot(p.Quadratic, b.Square(p.Score), of.R))
+	row := b.Add(p.Linear, b.GroupSquares(p.Quadratic, p.Score, of.R))
 	loss := b.Sum(b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Prod(w, row)))
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }

@@ -68,7 +68,7 @@ func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, 
 		x0, mask := b.Input(InputX, rows, d), b.Input(InputMask, rows, d)
 		z := b.Input(InputNoise, rows, d) // standardised draws
 		weight := b.Input(InputWeight, rows, 1)
-		missing := b.Map(graph.Complement, mask)
+		missing := b.Complement(mask)
 		mean, logSD := imp.Mean(b, x0, mask), imp.LogDeviation(b)
 		sd := b.Rows(b.Map(graph.Exp, logSD), rows)
 
@@ -83,7 +83,7 @@ func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, 
 		var surrogate, reported graph.Node // per row (b, 1)
 		switch k {
 		case KL:
-			logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.Add(b.Rows(logSD, rows), b.Scale(0.5, b.Square(z))))))
+			logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Square(z)), logSD))))
 			if mass != nil {
 				logQ = b.Sub(logQ, mass)
 			}

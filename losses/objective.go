@@ -34,8 +34,9 @@ type Classical struct{}
 
 // Parts implements Objective.
 func (Classical) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+	twice := b.Scale(2, rows.Mask)
 	return Parts{
-		Linear:    b.GroupDot(b.Scale(2, rows.Mask), b.Add(t.Diagonal, b.Square(t.Score)), rows.R),
+		Linear:    b.Add(b.GroupDot(twice, t.Diagonal, rows.R), b.GroupSquares(twice, t.Score, rows.R)),
 		Score:     t.Score,
 		Quadratic: b.Scale(-1, rows.Mask),
 	}

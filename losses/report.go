@@ -5,7 +5,7 @@ import "missingscore/graph"
 // reported is the marginal loss (M), Σ_i a_i (E_i[R] + Σ_j c_j E_i[S_j]²), for
 // mean = E_i[S] (b, m).
 func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.Node {
-	each := b.Add(b.GroupMean(w, p.Linear, rows.R), b.RowDot(p.Quadratic, b.Square(mean)))
+	each := b.Add(b.GroupMean(w, p.Linear, rows.R), b.GroupSquares(p.Quadratic, mean, 1))
 	return b.Sum(b.Prod(rows.Weight, each))
 }
 

@@ -46,10 +46,11 @@ func (o Truncated) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 	n, d := graph.Shape(rows.Mask)
 	g, slope := b.Input(inputG, n, d), b.Input(inputSlope, n, d)
 	score, diagonal := o.along(b, n, rows.R, t)
+	twice := b.Scale(2, g)
 	return Parts{
-		Linear: b.Add(
-			b.GroupDot(b.Scale(2, g), b.Add(diagonal, b.Square(score)), rows.R),
-			b.GroupDot(b.Scale(2, slope), score, rows.R)),
+		Linear: b.Add(b.GroupSquares(twice, score, rows.R), b.Add(
+			b.GroupDot(twice, diagonal, rows.R),
+			b.GroupDot(b.Scale(2, slope), score, rows.R))),
 		Score:     score,
 		Quadratic: b.Scale(-1, g),
 	}
