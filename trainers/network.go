@@ -56,7 +56,9 @@ func AutoMethod(t *data.Table) string {
 //
 // s is a zero State, or one from a run that was cut; checkpoint (may be nil)
 // gets the state after each block. When ctx is cancelled the state is saved and
-// ctx's error returned. A DivergedError comes with the state of the last good step.
+// ctx's error returned. A DivergedError comes with the state of the last good step;
+// iterations after the path that diverge leave the path's point as the result, not
+// converged.
 func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *State, checkpoint func(*State) error) (*NetworkResult, error) {
 	if c.Method == "" || c.Method == "auto" {
 		c.Method = AutoMethod(t)
@@ -137,6 +139,8 @@ func (r *pathRun) verdict(f Refine) string {
 	made := f.Blocks * refineBlock
 	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)
 	switch {
+	case f.Failure != "":
+		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; use another method or a larger λ", f.Failure)
 	case f.Converged:
 		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", made, moves)
 	case f.Lifts > 0:
