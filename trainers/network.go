@@ -56,7 +56,9 @@ func AutoMethod(t *data.Table) string {
 //
 // s is a zero State, or one from a run that was cut; checkpoint (may be nil)
 // gets the state after each block. When ctx is cancelled the state is saved and
-// ctx's error returned. A DivergedError comes with the state of the last good step.
+// ctx's error returned. A DivergedError comes with the state of the last good step;
+// iterations after the path that diverge leave the path's point as the result, not
+// converged.
 func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *State, checkpoint func(*State) error) (*NetworkResult, error) {
 	if c.Method == "" || c.Method == "auto" {
 		c.Method = AutoMethod(t)
@@ -147,12 +149,18 @@ func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 
 func (r *pathRun) verdict(f Refine) string {
 	made := f.Blocks * refineBlock
+	remedy := "use another method or a larger λ"
+	if r.method.Draws {
+		remedy = "use more draws, another method or a larger λ"
+	}
 	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)
 	switch {
+	case f.Failure != "":
+		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, remedy)
 	case f.Converged:
 		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", made, moves)
 	case f.Lifts > 0:
-		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; use another method or a larger λ", f.Lifts, refineBlock)
+		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; %s", f.Lifts, refineBlock, remedy)
 	}
 	return fmt.Sprintf("NOT converged: after %d more iterations at the chosen λ the %s", made, moves)
 }

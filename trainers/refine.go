@@ -2,9 +2,12 @@ package trainers
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"missingscore/losses"
 )
 
 // Refine is the stage after the path: at the chosen λ the iterations go on from
@@ -21,6 +24,7 @@ type Refine struct {
 	Size      float64     // effective sample size, mean over the last block
 	Converged bool
 	Done      bool
+	Failure   string // why it was given up; the result is then the path's point
 }
 
 const (
@@ -29,17 +33,23 @@ const (
 	refineBlocks = 40 // at most
 )
 
-// refine runs what is left of the stage.
+// refine runs what is left of the stage. Iterations that run away cost the stage,
+// not the path: the model is then the chosen point again.
 func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) error {
 	f := &r.state.Refine
 	if !f.Started {
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
-		copy(r.packed(), r.state.Points[index].Packed)
-		copy(r.model.Location.Value, r.state.Points[index].Linear)
+		r.setPoint(index)
 	}
 	lambda := r.lambdas[f.Index]
 	for !f.Done {
 		s, err := r.advance(ctx, lambda)
+		if numerical(err) {
+			r.setPoint(f.Index)
+			point := r.state.Points[f.Index]
+			f.Size, f.Loss, f.Failure, f.Done = point.EffectiveSize, point.Loss, err.Error(), true
+			return r.save()
+		}
 		if err != nil {
 			return err
 		}
@@ -66,6 +76,18 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		}
 	}
 	return nil
+}
+
+// setPoint puts the model to a point of the path.
+func (r *pathRun) setPoint(index int) {
+	copy(r.packed(), r.state.Points[index].Packed)
+	copy(r.model.Location.Value, r.state.Points[index].Linear)
+}
+
+// numerical says whether a step failed for what P has become.
+func numerical(err error) bool {
+	var diverged *DivergedError
+	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }
 
 // blockMean is the mean of a block's iterates and the variance of that mean,
