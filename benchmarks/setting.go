@@ -24,12 +24,13 @@ type Setting struct {
 	Batch      int         `json:"batch"` // rows of an imputer step, and of a part of a parameter step
 	Draws      int         `json:"r"`
 	DType      graph.DType `json:"dtype"`
+	Seed       uint64      `json:"seed"`
 }
 
 // Table is N simulated rows. Those of the quartic model are normal too: its speed does
 // not depend on the numbers.
 func (s Setting) Table() (*data.Table, error) {
-	rng := stream.New(1, stream.Simulate)
+	rng := stream.New(s.Seed, stream.Simulate)
 	simulate, missing := data.SimulateStar, 0.5
 	if s.Experiment == "normal" {
 		simulate, missing = data.SimulateNormal, 0.2
@@ -55,7 +56,7 @@ func (s Setting) Stepper() (step func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return trainers.NewStepper(t, s.Experiment, trainers.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: 1})
+	return trainers.NewStepper(t, s.Experiment, trainers.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed})
 }
 
 // WarmUp is the number of iterations before any is timed.
