@@ -59,9 +59,6 @@ func (s Setting) Stepper() (step func() error, err error) {
 	return trainers.NewStepper(t, s.Experiment, trainers.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed})
 }
 
-// WarmUp is the number of iterations before any is timed.
-const WarmUp = 3
-
 // Time repeats step for so many seconds, but at least least times, and gives the
 // seconds of one.
 func Time(ctx context.Context, step func() error, least int, seconds float64) (each float64, n int, err error) {

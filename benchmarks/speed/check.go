@@ -29,18 +29,11 @@ type peerSetting struct {
 	Chunk   int       `json:"chunk"`
 }
 
-// forPeer is a setting with its table.
-func forPeer(s benchmarks.Setting) (peerSetting, error) {
-	t, err := s.Table()
-	if err != nil {
-		return peerSetting{}, err
-	}
+// forPeer is a setting with its table, λ at the middle of the path, the first variant.
+func forPeer(s benchmarks.Setting, t *data.Table) peerSetting {
 	b := wholeBatch(t)
-	q := peerSetting{Setting: s, X: b.X, Mask: b.Mask, Score: "fed", Chunk: s.N}
-	if s.Experiment == "star" { // λ at the middle of the path
-		q.Penalty = float64(s.D) * trainers.LambdaMax(t, nil, trainers.Config{}.Weight) / math.Sqrt(200)
-	}
-	return q, nil
+	lambdas := penalties(t)
+	return peerSetting{Setting: s, X: b.X, Mask: b.Mask, Penalty: lambdas[len(lambdas)/2], Score: "fed", Chunk: s.N}
 }
 
 // String names the peer's choices.
@@ -97,15 +90,15 @@ type gradients struct {
 func check(w io.Writer, peer *side, settings []benchmarks.Setting) error {
 	worst := 0.0
 	for _, s := range settings {
-		q, err := forPeer(s)
+		t, err := s.Table()
 		if err != nil {
 			return err
 		}
-		at, ours, err := ourGradients(s, &data.Batch{Size: s.N, D: s.D, X: q.X, Mask: q.Mask, Weight: slices.Repeat([]float64{1 / float64(s.N)}, s.N)})
+		at, ours, err := ourGradients(s, wholeBatch(t))
 		if err != nil {
 			return err
 		}
-		variants, err := q.variants()
+		variants, err := forPeer(s, t).variants()
 		if err != nil {
 			return err
 		}

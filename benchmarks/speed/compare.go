@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"missingscore/benchmarks"
 	"missingscore/graph"
 	"missingscore/trainers"
@@ -21,8 +19,8 @@ import (
 type spread struct{ median, low, high float64 }
 
 func spreadOf(x []float64) spread {
-	s := slices.Sorted(slices.Values(x))
-	return spread{stat.Quantile(0.5, stat.LinInterp, s, nil), s[0], s[len(s)-1]}
+	s, n := slices.Sorted(slices.Values(x)), len(x)
+	return spread{(s[(n-1)/2] + s[n/2]) / 2, s[0], s[n-1]}
 }
 
 // contest times both sides in turns, so that a change in the machine's speed hits both.
@@ -38,37 +36,56 @@ type outcome struct {
 	variant           string // the peer's choices, its fastest
 }
 
-func (c contest) run(ctx context.Context, s benchmarks.Setting) (o outcome, err error) {
-	if c.peer != nil {
-		if o.variant, err = c.startPeer(s); err != nil {
-			return o, err
-		}
-	}
-	if err := c.ours.start(s); err != nil {
+// iterations times parameter iterations.
+func (c contest) iterations(ctx context.Context, s benchmarks.Setting) (o outcome, err error) {
+	if err := c.ours.warm(s, c.block); err != nil {
 		return o, err
 	}
-	var ours, peer, ratio []float64
+	var variant string
+	var theirs func() (float64, error)
+	if c.peer != nil {
+		t, err := s.Table()
+		if err != nil {
+			return o, err
+		}
+		q, err := c.fastest(forPeer(s, t))
+		if err != nil {
+			return o, err
+		}
+		if err := c.peer.warm(q, c.block); err != nil {
+			return o, err
+		}
+		variant = q.String()
+		theirs = func() (float64, error) { t, err := c.peer.time(c.block); return t.Seconds, err }
+	}
+	return c.alternate(ctx, variant, func() (float64, error) { t, err := c.ours.time(c.block); return t.Seconds, err }, theirs)
+}
+
+// alternate measures both in turns; theirs nil is ours alone.
+func (c contest) alternate(ctx context.Context, variant string, ours, theirs func() (float64, error)) (o outcome, err error) {
+	o.variant = variant
+	var x, y, ratio []float64
 	for range c.rounds {
 		if err := ctx.Err(); err != nil {
 			return o, err
 		}
-		t, err := c.ours.time(c.block)
+		a, err := ours()
 		if err != nil {
 			return o, err
 		}
-		ours = append(ours, t.Seconds)
-		if c.peer == nil {
+		x = append(x, a)
+		if theirs == nil {
 			continue
 		}
-		p, err := c.peer.time(c.block)
+		b, err := theirs()
 		if err != nil {
 			return o, err
 		}
-		peer, ratio = append(peer, p.Seconds), append(ratio, t.Seconds/p.Seconds)
+		y, ratio = append(y, b), append(ratio, a/b)
 	}
-	o.ours = spreadOf(ours)
-	if c.peer != nil {
-		o.peer, o.ratio = spreadOf(peer), spreadOf(ratio)
+	o.ours = spreadOf(x)
+	if theirs != nil {
+		o.peer, o.ratio = spreadOf(y), spreadOf(ratio)
 	}
 	return o, nil
 }
@@ -76,31 +93,27 @@ func (c contest) run(ctx context.Context, s benchmarks.Setting) (o outcome, err 
 // trials of each of the peer's variants; its best block counts.
 const trials = 3
 
-// startPeer leaves the peer with its fastest variant for the setting.
-func (c contest) startPeer(s benchmarks.Setting) (variant string, err error) {
-	q, err := forPeer(s)
-	if err != nil {
-		return "", err
-	}
+// fastest is the peer's fastest variant for the setting.
+func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
 	variants, err := q.variants()
 	if err != nil {
-		return "", err
+		return q, err
 	}
 	best, least := variants[0], math.Inf(1)
 	for i := 0; i < trials*len(variants) && len(variants) > 1; i++ {
 		v := variants[i%len(variants)]
-		if err := c.peer.start(v); err != nil {
-			return "", err
+		if err := c.peer.warm(v, 0); err != nil {
+			return q, err
 		}
 		t, err := c.peer.time(c.block)
 		if err != nil {
-			return "", err
+			return q, err
 		}
 		if t.Seconds < least {
 			least, best = t.Seconds, v
 		}
 	}
-	return best.String(), c.peer.start(best)
+	return best, nil
 }
 
 // settings are those of the grid that exist: the closed form is for Gaussians.
@@ -133,48 +146,46 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 
 func (s spread) fields() []string { return []string{number(s.median), number(s.low), number(s.high)} }
 
-// compare runs the contest for each setting that the results file does not have yet,
-// and prints the table.
-func compare(ctx context.Context, w io.Writer, path string, c contest, all []benchmarks.Setting, failed func(key []string, err error)) error {
-	peer := "-"
+// compare measures each setting that the results file does not have yet, and prints
+// the table. Times are in units of unit seconds, named by its symbol.
+func (c contest) compare(ctx context.Context, w io.Writer, path string, all []benchmarks.Setting, measure func(context.Context, benchmarks.Setting) (outcome, error), unit float64, symbol string, failed func(key []string, err error)) error {
+	peer := "none"
 	if c.peer != nil {
 		peer = c.peer.name
 	}
 	var cells []benchmarks.Cell
 	for _, s := range all {
 		cells = append(cells, benchmarks.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
-			o, err := c.run(ctx, s)
-			if err != nil {
-				return nil, err
-			}
-			return slices.Concat([]string{o.variant, c.ours.name, strconv.Itoa(c.rounds)}, o.ours.fields(), o.peer.fields(), o.ratio.fields()), nil
+			o, err := measure(ctx, s)
+			return slices.Concat([]string{o.variant, c.ours.name, strconv.Itoa(c.rounds)}, o.ours.fields(), o.peer.fields(), o.ratio.fields()), err
 		}})
 	}
-	header := append(slices.Clone(settingHeader), "peer", "peer_variant", "blas", "rounds")
+	header := append(slices.Clone(settingHeader), "peer", "variant", "blas", "rounds")
 	for _, what := range []string{"ours", "peer", "ratio"} {
-		header = append(header, what+"_median", what+"_low", what+"_high")
+		header = append(header, what, what+"_low", what+"_high")
 	}
 	records, err := benchmarks.Run(ctx, path, header, cells, 1, failed)
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(w, "| experiment | method | d | type | ours, ms | PyTorch, ms | ours / PyTorch | least to largest | PyTorch's variant |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(w, "| experiment | method | d | type | ours, %s | PyTorch, %s | ours / PyTorch | least to largest | PyTorch's variant |\n", symbol, symbol)
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, r := range records {
-		v, err := floats(r[11:])
+		v, err := numbers(r[11:])
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g |", r[0], r[1], r[2], r[6], 1e3*v[0])
-		if r[7] == "-" {
-			fmt.Fprint(w, " – | – | – | – |\n")
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g |", r[0], r[1], r[2], r[6], v[0]/unit)
+		if r[7] == "none" {
+			fmt.Fprintln(w, " – | – | – | – |")
 			continue
 		}
-		fmt.Fprintf(w, " %.3g | %.2f | %.2f to %.2f | %s |\n", 1e3*v[3], v[6], v[7], v[8], r[8])
+		fmt.Fprintf(w, " %.3g | %.2f | %.2f to %.2f | %s |\n", v[3]/unit, v[6], v[7], v[8], r[8])
 	}
 	return nil
 }
 
-func floats(fields []string) (v []float64, err error) {
+func numbers(fields []string) (v []float64, err error) {
 	for _, f := range fields {
 		x, err := strconv.ParseFloat(f, 64)
 		if err != nil {

@@ -54,7 +54,7 @@ func measure(ctx context.Context, s benchmarks.Setting, rounds int, block float6
 		return m, err
 	}
 	defer ours.close()
-	if err := ours.start(s); err != nil {
+	if err := ours.warm(s, block); err != nil {
 		return m, err
 	}
 	var seconds []float64
@@ -90,7 +90,7 @@ func drawCurves(ctx context.Context, w io.Writer, folder string, methods []strin
 					s := c.at(v, m, t)
 					cells = append(cells, benchmarks.Cell{Key: append([]string{c.name}, key(s)...), Run: func(ctx context.Context) ([]string, error) {
 						r, err := measure(ctx, s, rounds, block)
-						return append([]string{blas, strconv.Itoa(rounds), number(r.floor), strconv.Itoa(r.peakMemory)}, r.seconds.fields()...), err
+						return r.fields(blas, rounds), err
 					}})
 				}
 			}
@@ -122,18 +122,23 @@ func drawCurves(ctx context.Context, w io.Writer, folder string, methods []strin
 	return nil
 }
 
+// fields are a setting's numbers in curves.csv.
+func (m measured) fields(blas string, rounds int) []string {
+	return append([]string{blas, strconv.Itoa(rounds), number(m.floor), strconv.Itoa(m.peakMemory)}, m.seconds.fields()...)
+}
+
 // parse reads a line of curves.csv.
 func parse(r []string) (s benchmarks.Setting, m measured, err error) {
 	s.Experiment, s.Method = r[1], r[2]
 	if err = s.DType.UnmarshalText([]byte(r[7])); err != nil {
 		return s, m, err
 	}
-	whole, err := floats(r[3:7])
+	whole, err := numbers(r[3:7])
 	if err != nil {
 		return s, m, err
 	}
 	s.D, s.N, s.Batch, s.Draws = int(whole[0]), int(whole[1]), int(whole[2]), int(whole[3])
-	v, err := floats(r[10:15])
+	v, err := numbers(r[10:15])
 	if err != nil {
 		return s, m, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"missingscore/benchmarks"
 	"missingscore/graph"
@@ -109,6 +110,13 @@ func (p product) time(ctx context.Context, seconds float64) (float64, error) {
 	if err := program.Run(); err != nil {
 		return 0, err
 	}
-	each, _, err := benchmarks.Time(ctx, program.Run, 1, seconds)
-	return each / copies, err
+	least := math.Inf(1)
+	for range 5 {
+		each, _, err := benchmarks.Time(ctx, program.Run, 1, seconds/5)
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, each/copies)
+	}
+	return least, nil
 }

@@ -28,6 +28,9 @@ import (
 	"missingscore/graph"
 )
 
+// allMethods are those that the peer has too.
+var allMethods = []string{"var", "variw", "iw", "exact", "em", "zeroed", "full"}
+
 // options are the flags.
 type options struct {
 	serve, check, curves, path, workers bool
@@ -47,7 +50,7 @@ func main() {
 	flag.BoolVar(&o.path, "path", false, "time of whole L1 paths")
 	flag.BoolVar(&o.workers, "workers", false, "independent fits on one worker and on two")
 	flag.StringVar(&o.experiments, "experiments", "normal,quartic,star", "experiments")
-	flag.StringVar(&o.methods, "methods", "var,variw,iw,exact,em,zeroed,full", "methods")
+	flag.StringVar(&o.methods, "methods", strings.Join(allMethods, ","), "methods")
 	flag.StringVar(&o.d, "d", "10,20,50", "numbers of columns")
 	flag.StringVar(&o.dtypes, "dtypes", "float64,float32", "number types")
 	flag.IntVar(&o.rounds, "rounds", 10, "blocks of each side")
@@ -107,14 +110,14 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	defer ours.close()
 	c := contest{ours, peer, o.rounds, o.block}
 	if o.path {
-		return paths(ctx, w, filepath.Join(o.folder, "paths.csv"), c, settings([]string{"star"}, methods, ds, types), failed)
+		return c.compare(ctx, w, filepath.Join(o.folder, "paths.csv"), settings([]string{"star"}, methods, ds, types), c.paths, 1, "s", failed)
 	}
-	return compare(ctx, w, filepath.Join(o.folder, "results.csv"), c, settings(strings.Split(o.experiments, ","), methods, ds, types), failed)
+	return c.compare(ctx, w, filepath.Join(o.folder, "results.csv"), settings(strings.Split(o.experiments, ","), methods, ds, types), c.iterations, 1e-3, "ms", failed)
 }
 
 // checked are small settings of every experiment and method of the peer.
 func checked() []benchmarks.Setting {
-	all := settings(benchmarks.Experiments, strings.Split("var,variw,iw,exact,em,zeroed,full", ","), []int{7}, []graph.DType{graph.Float64})
+	all := settings(benchmarks.Experiments, allMethods, []int{7}, []graph.DType{graph.Float64})
 	for i := range all {
 		all[i].N, all[i].Batch, all[i].Draws = 40, 20, 4
 	}

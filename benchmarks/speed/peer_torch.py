@@ -20,7 +20,10 @@ the multi-tensor one ("foreach") was slower. Two choices are left to who measure
 A server: it names itself, then answers each line of JSON with another.
   {"start": {...}}  takes a setting, see Run; {}
   {"time": s}       iterates for s seconds; {"seconds_per_iteration", "iterations"}
+  {"path": [...]}   one iteration at each of the penalties; as "time"
   {"check": {...}}  gradients at given numbers, see Run.check
+  {"parameters": 0} the model's {"matrix"}
+or {"error": text}.
 """
 import json
 import sys
@@ -30,7 +33,7 @@ import torch
 
 torch.set_num_threads(1)
 torch.set_flush_denormal(True)
-HIDDEN, IMPUTER_STEPS, WARM_UP, FLOOR = 200, 10, 3, 1e-3
+HIDDEN, IMPUTER_STEPS, FLOOR = 200, 10, 1e-3
 
 
 class Factor:
@@ -285,25 +288,35 @@ class Run:
             n += 1
         return {"seconds_per_iteration": (time.perf_counter() - start) / n, "iterations": n}
 
-    def check(self, matrix, mu, imputer, imputer_noise, noise):
-        """Gradients of one step of each kind at these parameters and draws.
-        imputer: weights (inputs by outputs) and biases by layer, then log sd."""
+    def path(self, penalties):
+        start = time.perf_counter()
+        for self.penalty in penalties:
+            self.iteration()
+        return {"seconds_per_iteration": (time.perf_counter() - start) / len(penalties), "iterations": len(penalties)}
+
+    def parameters(self, _):
+        return {"matrix": self.model.matrix.detach().flatten().tolist()}
+
+    def check(self, at):
+        """Gradients of one step of each kind at given parameters and draws: "matrix", "mu",
+        "imputer" (weights, inputs by outputs, and biases by layer, then log sd),
+        "imputer_noise", "noise"."""
         tensor = lambda v: torch.tensor(v, dtype=self.dtype)
         b, d = self.all.x0.shape
         out = {}
         with torch.no_grad():
-            self.model.matrix.copy_(tensor(matrix).view(d, d))
+            self.model.matrix.copy_(tensor(at["matrix"]).view(d, d))
             if self.experiment != "quartic":
-                self.model.mu.copy_(tensor(mu))
+                self.model.mu.copy_(tensor(at["mu"]))
             if self.method in ("var", "variw"):
-                for q, v in zip(self.imputer.net.parameters(), imputer):
+                for q, v in zip(self.imputer.net.parameters(), at["imputer"]):
                     q.copy_(tensor(v).view(q.t().shape).t())
-                self.imputer.log_sd.copy_(tensor(imputer[-1])[0])
+                self.imputer.log_sd.copy_(tensor(at["imputer"][-1])[0])
         if self.method in ("var", "variw"):
             self.model.freeze()
-            self.imputer_gradient(torch.arange(b), tensor(imputer_noise).view(b, d))
+            self.imputer_gradient(torch.arange(b), tensor(at["imputer_noise"]).view(b, d))
             out["imputer"] = [q.grad.t().flatten().tolist() for q in self.imputer.net.parameters()] + [[self.imputer.log_sd.grad.item()]]
-        self.model_gradient(tensor(noise).view(b, -1, d))
+        self.model_gradient(tensor(at["noise"]).view(b, -1, d))
         out["matrix"] = (self.pair_gradient() if self.experiment == "star" else self.model.matrix.grad).flatten().tolist()
         if self.experiment == "normal":
             out["mu"] = self.model.mu.grad.tolist()
@@ -311,21 +324,22 @@ class Run:
 
 
 def serve():
-    reply = lambda answer: print(json.dumps(answer), flush=True)
+    def reply(value):
+        print(json.dumps(value), flush=True)
+
     reply({"name": "PyTorch " + torch.__version__})
     run = None
     for line in sys.stdin:
         (what, value), = json.loads(line).items()
-        if what == "start":
-            run = None  # give the memory back first
-            run = Run(**value)
-            for _ in range(WARM_UP):
-                run.iteration()
-            reply({})
-        elif what == "time":
-            reply(run.time(value))
-        elif what == "check":
-            reply(run.check(**value))
+        try:
+            if what == "start":
+                run = None  # gives the memory back before more is asked for
+                run = Run(**value)
+                reply({})
+            else:
+                reply({"time": Run.time, "path": Run.path, "parameters": Run.parameters, "check": Run.check}[what](run, value))
+        except Exception as e:
+            reply({"error": repr(e)})
 
 
 if __name__ == "__main__":

@@ -88,21 +88,33 @@ func (s *side) question(what string, value, answer any) error {
 	if err := s.ask.Encode(map[string]any{what: value}); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	if err := s.hear.Decode(answer); err != nil {
+	var text json.RawMessage
+	if err := s.hear.Decode(&text); err != nil {
 		return fmt.Errorf("%s: no answer: %w", s.name, err)
 	}
-	return nil
-}
-
-func (s *side) start(setting any) error {
 	var refusal struct{ Error string }
-	if err := s.question("start", setting, &refusal); err != nil {
-		return err
+	if err := json.Unmarshal(text, &refusal); err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	if refusal.Error != "" {
-		return errors.New(refusal.Error)
+		return fmt.Errorf("%s: %s", s.name, refusal.Error)
 	}
-	return nil
+	return json.Unmarshal(text, answer)
+}
+
+// start gives the side a setting.
+func (s *side) start(setting any) error {
+	var nothing struct{}
+	return s.question("start", setting, &nothing)
+}
+
+// warm starts a setting and lets it run in.
+func (s *side) warm(setting any, seconds float64) error {
+	if err := s.start(setting); err != nil {
+		return err
+	}
+	_, err := s.time(seconds)
+	return err
 }
 
 // timing is the answer to "time".
@@ -113,15 +125,9 @@ type timing struct {
 	Error      string  `json:"error,omitempty"`
 }
 
-func (s *side) time(seconds float64) (timing, error) {
-	var t timing
-	if err := s.question("time", seconds, &t); err != nil {
-		return t, err
-	}
-	if t.Error != "" {
-		return t, errors.New(t.Error)
-	}
-	return t, nil
+func (s *side) time(seconds float64) (t timing, err error) {
+	err = s.question("time", seconds, &t)
+	return t, err
 }
 
 // close ends the process, whatever it is doing.
@@ -155,9 +161,6 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		var t timing
 		if q.Start != nil {
 			step, err = q.Start.Stepper()
-			if err == nil {
-				_, _, err = benchmarks.Time(ctx, step, benchmarks.WarmUp, 0)
-			}
 		} else {
 			t.Seconds, t.Iterations, err = benchmarks.Time(ctx, step, 1, q.Time)
 			t.Peak = peakMemory()

@@ -12,13 +12,24 @@ import (
 	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/benchmarks"
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/trainers"
 )
 
-// pathIterations of the default schedule: 200 at the largest λ, 10 at each of 100.
-const pathIterations = 200 + 100*10
+// penalties of the iterations of a default path, λ times the number of columns: 200 at
+// the largest λ, then 10 at each of 100 down to a 200th of it.
+func penalties(t *data.Table) (all []float64) {
+	top := float64(t.D) * trainers.LambdaMax(t, nil, domain.Weight{})
+	all = slices.Repeat([]float64{top}, 200)
+	for _, p := range floats.LogSpan(make([]float64, 100), top, top/200) {
+		all = append(all, slices.Repeat([]float64{p}, 10)...)
+	}
+	return all
+}
 
 // fit runs a whole L1 path with the defaults, without refinement at a chosen λ.
 func fit(ctx context.Context, t *data.Table, s benchmarks.Setting) (*trainers.NetworkResult, error) {
@@ -28,61 +39,35 @@ func fit(ctx context.Context, t *data.Table, s benchmarks.Setting) (*trainers.Ne
 	}, &trainers.State{}, nil)
 }
 
-// paths times whole star paths. The peer's is the number of iterations times its
-// seconds of one, all rows in a step.
-func paths(ctx context.Context, w io.Writer, path string, c contest, all []benchmarks.Setting, failed func(key []string, err error)) error {
-	peer := "-"
-	if c.peer != nil {
-		peer = c.peer.name
-	}
-	var cells []benchmarks.Cell
-	for _, s := range all {
-		cells = append(cells, benchmarks.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
-			t, err := s.Table()
-			if err != nil {
-				return nil, err
-			}
-			start := time.Now()
-			if _, err := fit(ctx, t, s); err != nil {
-				return nil, err
-			}
-			ours, theirs, variant := time.Since(start).Seconds(), 0.0, "-"
-			if c.peer != nil {
-				if variant, err = c.startPeer(s); err != nil {
-					return nil, err
-				}
-				var each []float64
-				for range c.rounds {
-					t, err := c.peer.time(c.block)
-					if err != nil {
-						return nil, err
-					}
-					each = append(each, t.Seconds)
-				}
-				theirs = pathIterations * spreadOf(each).median
-			}
-			return []string{variant, c.ours.name, number(ours), number(theirs)}, nil
-		}})
-	}
-	header := append(slices.Clone(settingHeader), "peer", "peer_variant", "blas", "ours_seconds", "peer_seconds")
-	records, err := benchmarks.Run(ctx, path, header, cells, 1, failed)
+// paths times whole L1 paths on one table.
+func (c contest) paths(ctx context.Context, s benchmarks.Setting) (o outcome, err error) {
+	t, err := s.Table()
 	if err != nil {
-		return err
+		return o, err
 	}
-	fmt.Fprint(w, "| method | d | type | whole path, s | PyTorch, s | ours / PyTorch |\n| --- | --- | --- | --- | --- | --- |\n")
-	for _, r := range records {
-		v, err := floats(r[10:])
+	var variant string
+	var theirs func() (float64, error)
+	if c.peer != nil {
+		standard, _ := data.Standardise(t)
+		q, err := c.fastest(forPeer(s, standard))
 		if err != nil {
-			return err
+			return o, err
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %.3g |", r[1], r[2], r[6], v[0])
-		if v[1] == 0 {
-			fmt.Fprint(w, " – | – |\n")
-			continue
+		variant = q.String()
+		theirs = func() (float64, error) {
+			if err := c.peer.start(q); err != nil {
+				return 0, err
+			}
+			var a timing
+			err := c.peer.question("path", penalties(standard), &a)
+			return a.Seconds * float64(a.Iterations), err
 		}
-		fmt.Fprintf(w, " %.3g | %.2f |\n", v[1], v[0]/v[1])
 	}
-	return nil
+	return c.alternate(ctx, variant, func() (float64, error) {
+		start := time.Now()
+		_, err := fit(ctx, t, s)
+		return time.Since(start).Seconds(), err
+	}, theirs)
 }
 
 // scaling runs the same independent fits on one worker and on two.

@@ -18,6 +18,8 @@ type benchResult struct {
 	Seconds float64 `json:"seconds_per_iteration"`
 }
 
+const benchWarmUp, benchLeast = 3, 5 // iterations
+
 func newBenchCommand() *cobra.Command {
 	var s benchmarks.Setting
 	var methods []string
@@ -71,10 +73,10 @@ state, with one worker.
 				if err != nil {
 					return err
 				}
-				if _, _, err := benchmarks.Time(cmd.Context(), step, benchmarks.WarmUp, 0); err != nil {
+				if _, _, err := benchmarks.Time(cmd.Context(), step, benchWarmUp, 0); err != nil {
 					return err
 				}
-				each, _, err := benchmarks.Time(cmd.Context(), step, 5, seconds)
+				each, _, err := benchmarks.Time(cmd.Context(), step, benchLeast, seconds)
 				if err != nil {
 					return err
 				}
