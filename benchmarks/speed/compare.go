@@ -149,6 +149,9 @@ func (s spread) fields() []string { return []string{number(s.median), number(s.l
 // compare measures each setting that the results file does not have yet, and prints
 // the table. Times are in units of unit seconds, named by its symbol.
 func (c contest) compare(ctx context.Context, w io.Writer, path string, all []benchmarks.Setting, measure func(context.Context, benchmarks.Setting) (outcome, error), unit float64, symbol string, failed func(key []string, err error)) error {
+	if len(all) == 0 {
+		return errors.New("nothing to measure: exact is for Gaussian models")
+	}
 	peer := "none"
 	if c.peer != nil {
 		peer = c.peer.name

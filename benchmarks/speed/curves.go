@@ -145,13 +145,13 @@ func parse(r []string) (s benchmarks.Setting, m measured, err error) {
 	return s, measured{spread{v[2], v[3], v[4]}, v[0], int(v[1])}, nil
 }
 
-// table has a line for each value: time, the floor, and memory of each method.
+// table has a line for each value: time (in brackets the floor) and memory.
 func (c curve) table(w io.Writer, found map[benchmarks.Setting]measured, methods []string, types []graph.DType) {
 	fmt.Fprintf(w, "\n| %s |", c.title)
 	rule := "| --- |"
 	for _, m := range methods {
 		for _, t := range types {
-			fmt.Fprintf(w, " %s %v, ms (floor) | MB |", m, t)
+			fmt.Fprintf(w, " %s %v, ms | MB |", m, t)
 			rule += " --- | --- |"
 		}
 	}

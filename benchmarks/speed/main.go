@@ -22,10 +22,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"missingscore/benchmarks"
 	"missingscore/graph"
+	"missingscore/trainers"
 )
 
 // allMethods are those that the peer has too.
@@ -78,7 +80,17 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("-dtypes: %w", err)
 	}
-	methods := strings.Split(o.methods, ",")
+	methods, experiments := strings.Split(o.methods, ","), strings.Split(o.experiments, ",")
+	for _, m := range methods {
+		if _, err := trainers.EstimatorByName(m); err != nil {
+			return fmt.Errorf("-methods: %w", err)
+		}
+	}
+	for _, e := range experiments {
+		if !slices.Contains(benchmarks.Experiments, e) {
+			return fmt.Errorf("-experiments: there is no %q; they are %s", e, strings.Join(benchmarks.Experiments, ", "))
+		}
+	}
 	failed := func(key []string, err error) { log.Printf("%v: %v", key, err) }
 	if o.workers {
 		for _, s := range settings([]string{"star"}, methods, ds, types) {
@@ -112,7 +124,7 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	if o.path {
 		return c.compare(ctx, w, filepath.Join(o.folder, "paths.csv"), settings([]string{"star"}, methods, ds, types), c.paths, 1, "s", failed)
 	}
-	return c.compare(ctx, w, filepath.Join(o.folder, "results.csv"), settings(strings.Split(o.experiments, ","), methods, ds, types), c.iterations, 1e-3, "ms", failed)
+	return c.compare(ctx, w, filepath.Join(o.folder, "results.csv"), settings(experiments, methods, ds, types), c.iterations, 1e-3, "ms", failed)
 }
 
 // checked are small settings of every experiment and method of the peer.

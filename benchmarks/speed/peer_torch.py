@@ -34,6 +34,7 @@ import torch
 torch.set_num_threads(1)
 torch.set_flush_denormal(True)
 HIDDEN, IMPUTER_STEPS, FLOOR = 200, 10, 1e-3
+METHODS = "var", "variw", "iw", "em", "zeroed", "full", "exact"
 
 
 class Factor:
@@ -140,6 +141,8 @@ class Rows:
 class Run:
     def __init__(self, experiment, method, d, n, batch, r, dtype, seed, x, mask, penalty, score, chunk):
         """x (zero where missing) and mask are lists of n*d; penalty is lambda*d of the proximal step."""
+        if method not in METHODS or (experiment, method) == ("quartic", "exact"):
+            raise ValueError(f"no method {method} for {experiment}")
         torch.manual_seed(seed)
         self.dtype = getattr(torch, dtype)
         tensor = lambda v: torch.tensor(v, dtype=self.dtype).view(n, d)
@@ -196,7 +199,7 @@ class Run:
             log_p = -0.5 * (missing * eps**2).sum(-1)
         if self.method in ("var", "variw"):
             mean, log_sd = self.imputer(rows.x0)
-            eps = torch.add(mean[:, None], torch.exp(log_sd) * eps)
+            eps = torch.add(mean[:, None], eps, alpha=log_sd.exp().item())
             if log_p is not None:
                 log_p -= (log_sd * rows.count)[:, None]
         return torch.addcmul(rows.x0[:, None], missing, eps), log_p

@@ -61,6 +61,20 @@ func TestLists(t *testing.T) {
 	require.ErrorContains(t, err, "float64, float32")
 }
 
+func TestWrongFlags(t *testing.T) {
+	good := options{experiments: "star", methods: "iw", d: "10", dtypes: "float64"}
+	for want, spoil := range map[string]func(*options){
+		`-methods: there is no method "guess"`: func(o *options) { o.methods = "guess" },
+		`-experiments: there is no "moon"`:     func(o *options) { o.experiments = "moon" },
+		`-d: "x": numbers above 0`:             func(o *options) { o.d = "x" },
+		`-dtypes: there is no number type "f"`: func(o *options) { o.dtypes = "f" },
+	} {
+		o := good
+		spoil(&o)
+		require.ErrorContains(t, o.run(context.Background(), io.Discard), want)
+	}
+}
+
 func TestSettings(t *testing.T) {
 	all := settings(benchmarks.Experiments, []string{"exact", "iw"}, []int{10}, []graph.DType{graph.Float64})
 	var names []string
@@ -137,7 +151,7 @@ func TestCurvesTable(t *testing.T) {
 	found := map[benchmarks.Setting]measured{c.at(5, "iw", graph.Float64): {spread{2e-3, 1e-3, 3e-3}, 1e-3, 2048}}
 	var out strings.Builder
 	c.table(&out, found, []string{"iw"}, types)
-	require.Equal(t, "\n| columns | iw float64, ms (floor) | MB |\n| --- | --- | --- |\n| 5 | 2 (1) | 2 |\n| 6 | – | – |\n", out.String())
+	require.Equal(t, "\n| columns | iw float64, ms | MB |\n| --- | --- | --- |\n| 5 | 2 (1) | 2 |\n| 6 | – | – |\n", out.String())
 	folder := t.TempDir()
 	c.name, c.base.Experiment = "d", "normal"
 	found[c.at(6, "iw", graph.Float64)] = measured{spread{4e-3, 3e-3, 5e-3}, 2e-3, 4096}
@@ -177,7 +191,7 @@ func TestWithoutAPeer(t *testing.T) {
 	_, err := launchPeer([]string{"no-such-python"})
 	require.ErrorIs(t, err, errNoPeer)
 	require.EqualError(t, err, "no PyTorch found by no-such-python (Debian: package python3-torch; choose a Python with -python)")
-	err = options{d: "10", dtypes: "float64", python: "no-such-python", check: true}.run(context.Background(), io.Discard)
+	err = options{experiments: "star", methods: "iw", d: "10", dtypes: "float64", python: "no-such-python", check: true}.run(context.Background(), io.Discard)
 	require.ErrorIs(t, err, errNoPeer)
 }
 
@@ -221,4 +235,8 @@ func TestPeerReportsErrors(t *testing.T) {
 	require.ErrorContains(t, p.start(map[string]any{"d": 3}), "missing")
 	var nothing struct{}
 	require.ErrorContains(t, p.question("dance", 1, &nothing), "dance")
+	s := benchmarks.Setting{Experiment: "normal", Method: "em-full", D: 4, N: 10, Batch: 10, Draws: 2}
+	table, err := s.Table()
+	require.NoError(t, err)
+	require.ErrorContains(t, p.start(forPeer(s, table)), "no method em-full for normal")
 }
