@@ -187,7 +187,7 @@ class Run:
 
     @torch.no_grad()
     def complete(self, rows, eps=None):
-        """Rows (b, r, d) with their gaps filled, and log p' of the draws, up to a constant."""
+        """Rows (b, r, d) with their gaps filled, and log p' of the draws, up to a constant of the row."""
         if self.r == 1:
             return rows.x0[:, None], None
         b, d = rows.x0.shape
@@ -200,8 +200,6 @@ class Run:
         if self.method in ("var", "variw"):
             mean, log_sd = self.imputer(rows.x0)
             eps = torch.add(mean[:, None], eps, alpha=log_sd.exp().item())
-            if log_p is not None:
-                log_p -= (log_sd * rows.count)[:, None]
         return torch.addcmul(rows.x0[:, None], missing, eps), log_p
 
     def loss(self, rows, eps=None):
