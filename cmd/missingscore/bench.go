@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"missingscore/data"
+	"missingscore/benchmarks"
 	"missingscore/graph"
-	"missingscore/internal/stream"
 	"missingscore/trainers"
 )
 
@@ -20,11 +18,10 @@ type benchResult struct {
 	Seconds float64 `json:"seconds_per_iteration"`
 }
 
-const benchBatch, benchDraws, benchWarmUp = 100, 10, 3
+const benchWarmUp, benchLeast = 3, 5 // iterations
 
 func newBenchCommand() *cobra.Command {
-	var experiment string
-	var d int
+	var s benchmarks.Setting
 	var methods []string
 	var seconds float64
 	var asJSON bool
@@ -38,8 +35,8 @@ func newBenchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure the seconds of a parameter iteration",
 		Long: `Measure the seconds of one parameter iteration (10 imputer steps where the
-method trains one, and one parameter step) in steady state: one worker, a batch
-of 100 rows, 10 draws a row, float64.
+method trains one, and one parameter step, each on one batch of rows) in steady
+state, with one worker.
 
   normal  Gaussian by its Cholesky factor, Adam, a fifth of the cells missing
   quartic the quartic model, Adam, half of the cells missing
@@ -47,10 +44,16 @@ of 100 rows, 10 draws a row, float64.
 		Example: `  missingscore bench --experiment star --d 20 --method exact,iw --seconds 0.2`,
 		Args:    exactArgs(0, "no argument"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if d < 3 {
-				return usageError{fmt.Errorf("--d %d: at least three columns are needed", d)}
+			if s.D < 3 {
+				return usageError{fmt.Errorf("--d %d: at least three columns are needed", s.D)}
 			}
-			if experiment == "quartic" && !cmd.Flags().Changed("method") {
+			if err := positive(cmd, "batch", "draws"); err != nil {
+				return err
+			}
+			if !slices.Contains(benchmarks.Experiments, s.Experiment) {
+				return usageError{fmt.Errorf("--experiment %q: it is normal, quartic or star", s.Experiment)}
+			}
+			if s.Experiment == "quartic" && !cmd.Flags().Changed("method") {
 				methods = slices.DeleteFunc(methods, func(m string) bool { e, _ := trainers.EstimatorByName(m); return e.Gaussian })
 			}
 			for _, m := range methods {
@@ -62,35 +65,28 @@ of 100 rows, 10 draws a row, float64.
 			if err != nil {
 				return err
 			}
+			s.N = s.Batch
 			var results []benchResult
 			for _, m := range methods {
-				table, err := benchTable(experiment, d, m == "full")
+				s.Method = m
+				step, err := s.Stepper()
 				if err != nil {
 					return err
 				}
-				step, err := trainers.NewStepper(table, experiment, trainers.Config{Method: m, Batch: benchBatch, Draws: benchDraws, Seed: 1})
+				if _, _, err := benchmarks.Time(cmd.Context(), step, benchWarmUp, 0); err != nil {
+					return err
+				}
+				each, _, err := benchmarks.Time(cmd.Context(), step, benchLeast, seconds)
 				if err != nil {
 					return err
 				}
-				n, start := -benchWarmUp, time.Now()
-				for ; n < 5 || time.Since(start).Seconds() < seconds; n++ {
-					if n == 0 {
-						start = time.Now()
-					}
-					if err := cmd.Context().Err(); err != nil {
-						return err
-					}
-					if err := step(); err != nil {
-						return err
-					}
-				}
-				results = append(results, benchResult{m, time.Since(start).Seconds() / float64(n)})
+				results = append(results, benchResult{m, each})
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"experiment": experiment, "d": d, "batch": benchBatch, "r": benchDraws,
-					"dtype": "float64", "blas": blas, "results": results})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"experiment": s.Experiment, "d": s.D, "batch": s.Batch, "r": s.Draws,
+					"dtype": s.DType, "blas": blas, "results": results})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s, d = %d, batch %d, r = %d, float64, matrix products by %s\n", experiment, d, benchBatch, benchDraws, blas)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s, d = %d, batch %d, r = %d, %v, matrix products by %s\n", s.Experiment, s.D, s.Batch, s.Draws, s.DType, blas)
 			for _, r := range results {
 				fmt.Fprintf(cmd.OutOrStdout(), "%-9s %10.3f ms per iteration\n", r.Method, 1e3*r.Seconds)
 			}
@@ -98,33 +94,13 @@ of 100 rows, 10 draws a row, float64.
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&experiment, "experiment", "normal", "normal, quartic or star")
-	fl.IntVar(&d, "d", 10, "columns")
+	fl.StringVar(&s.Experiment, "experiment", "normal", "normal, quartic or star")
+	fl.IntVar(&s.D, "d", 10, "columns")
+	fl.IntVar(&s.Batch, "batch", 100, "rows in a batch")
+	fl.IntVar(&s.Draws, "draws", 10, "imputations per row")
+	fl.TextVar(&s.DType, "dtype", graph.Float64, "number type of the expression graphs, float64 or float32")
 	fl.StringSliceVar(&methods, "method", known, "methods, as "+strings.Join(known[:2], ","))
 	fl.Float64Var(&seconds, "seconds", 2, "seconds to measure each method for")
 	fl.BoolVar(&asJSON, "json", false, "print one JSON object on stdout")
 	return cmd
-}
-
-// benchTable is one batch of rows.
-func benchTable(experiment string, d int, complete bool) (*data.Table, error) {
-	rng := stream.New(1, stream.Simulate)
-	simulate, missing := data.SimulateStar, 0.5
-	switch experiment {
-	case "normal":
-		simulate, missing = data.SimulateNormal, 0.2
-	case "star":
-	case "quartic": // the speed of a step does not depend on the numbers
-	default:
-		return nil, usageError{fmt.Errorf("--experiment %q: it is normal, quartic or star", experiment)}
-	}
-	truth, err := simulate(d, rng)
-	if err != nil {
-		return nil, err
-	}
-	table, err := truth.Sample(benchBatch, rng)
-	if err != nil || complete {
-		return table, err
-	}
-	return data.HideMCAR(table, missing, rng)
 }

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"missingscore/benchmarks"
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+	"missingscore/trainers"
+)
+
+// checkTolerance is for the largest difference of a gradient's elements, relative to
+// its largest element, in float64.
+const checkTolerance = 1e-10
+
+// peerSetting is what the peer starts from: our setting, and our table.
+type peerSetting struct {
+	benchmarks.Setting
+	X       []float64 `json:"x"` // zero where missing
+	Mask    []float64 `json:"mask"`
+	Penalty float64   `json:"penalty"`
+	Score   string    `json:"score"`
+	Chunk   int       `json:"chunk"`
+}
+
+// forPeer is a setting with its table, λ at the middle of the path, the first variant.
+func forPeer(s benchmarks.Setting, t *data.Table) peerSetting {
+	b := wholeBatch(t)
+	lambdas := penalties(t)
+	return peerSetting{Setting: s, X: b.X, Mask: b.Mask, Penalty: lambdas[len(lambdas)/2], Score: "fed", Chunk: s.N}
+}
+
+// String names the peer's choices.
+func (q peerSetting) String() string { return fmt.Sprintf("%s in chunks of %d", q.Score, q.Chunk) }
+
+// mostClosedForm is how many numbers (1 GB) the peer's closed form may hold in an array
+// of one matrix per row.
+const mostClosedForm = 1 << 27
+
+// variants are the choices that the peer has for a setting.
+func (q peerSetting) variants() (all []peerSetting, err error) {
+	e, err := trainers.EstimatorByName(q.Method)
+	if err != nil {
+		return nil, err
+	}
+	for _, q.Score = range []string{"fed", "autograd"} {
+		for _, q.Chunk = range slices.Compact([]int{q.N, q.Batch}) {
+			if (q.Score == "fed" || e.Trains) && (q.Method != "exact" || q.Chunk*q.D*q.D <= mostClosedForm) {
+				all = append(all, q)
+			}
+		}
+	}
+	return all, nil
+}
+
+func wholeBatch(t *data.Table) *data.Batch {
+	rows := make([]int, t.N)
+	for i := range rows {
+		rows[i] = i
+	}
+	b := data.NewBatch(t.N, t.D)
+	b.Fill(t, rows, 1/float64(t.N))
+	return b
+}
+
+// point is where the gradients are compared.
+type point struct {
+	Matrix       []float64   `json:"matrix"` // P, or the factor with the logarithm of its diagonal
+	Mean         []float64   `json:"mu"`
+	Imputer      [][]float64 `json:"imputer"`
+	ImputerNoise []float64   `json:"imputer_noise"`
+	Noise        []float64   `json:"noise"`
+}
+
+// gradients are one pseudo-loss's (Matrix, Mean) and one imputer step's.
+type gradients struct {
+	Matrix  []float64   `json:"matrix"`
+	Mean    []float64   `json:"mu"`
+	Imputer [][]float64 `json:"imputer"`
+}
+
+// check compares the peer's gradients with ours, which proves that it is the same
+// algorithm that is timed. Each setting has one line on w.
+func check(w io.Writer, peer *side, settings []benchmarks.Setting) error {
+	worst := 0.0
+	for _, s := range settings {
+		t, err := s.Table()
+		if err != nil {
+			return err
+		}
+		at, ours, err := ourGradients(s, wholeBatch(t))
+		if err != nil {
+			return err
+		}
+		variants, err := forPeer(s, t).variants()
+		if err != nil {
+			return err
+		}
+		for _, q := range variants {
+			var theirs gradients
+			if err := peer.start(q); err != nil {
+				return err
+			}
+			if err := peer.question("check", at, &theirs); err != nil {
+				return err
+			}
+			apart := max(difference(ours.Matrix, theirs.Matrix), difference(ours.Mean, theirs.Mean))
+			for i, g := range ours.Imputer {
+				apart = max(apart, difference(g, theirs.Imputer[i]))
+			}
+			fmt.Fprintf(w, "%-8s %-7s %-26v gradients differ by %.1e of the largest element\n", s.Experiment, s.Method, q, apart)
+			worst = max(worst, apart)
+		}
+	}
+	if !(worst < checkTolerance) {
+		return fmt.Errorf("the peer's gradients differ from ours by %.1e: at most %.0e is allowed", worst, checkTolerance)
+	}
+	return nil
+}
+
+// difference is relative to the largest element of a.
+func difference(a, b []float64) float64 {
+	if len(a) != len(b) {
+		return math.Inf(1)
+	}
+	size, worst := 0.0, 0.0
+	for i, v := range a {
+		size, worst = max(size, math.Abs(v)), max(worst, math.Abs(v-b[i]))
+	}
+	if size == 0 {
+		return worst
+	}
+	return worst / size
+}
+
+// ourGradients draws a point and the gradients there.
+func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, err error) {
+	rng := stream.New(1, stream.Initial)
+	normals := func(n int, sd float64) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = sd * rng.NormFloat64()
+		}
+		return x
+	}
+	var m graph.Model
+	var packed *graph.Param
+	if s.Experiment == "quartic" {
+		q := graph.NewQuartic(s.D)
+		m, packed = q, q.Packed
+	} else {
+		kind := graph.CholeskyFactor
+		if s.Experiment == "star" {
+			kind = graph.FreeSymmetric
+		}
+		q := graph.NewGaussian(s.D, kind)
+		copy(q.Location.Value, normals(s.D, 0.3))
+		m, packed, at.Mean = q, q.Packed, q.Location.Value
+	}
+	for i, v := range normals(len(packed.Value), 0.3/float64(s.D)) {
+		packed.Value[i] += v
+	}
+	at.Matrix = unpacked(packed.Value, s.D, s.Experiment == "star")
+
+	e, err := trainers.EstimatorByName(s.Method)
+	if err != nil {
+		return at, g, err
+	}
+	r := s.Draws
+	if !e.Draws {
+		r = 1
+	}
+	at.Noise = normals(b.Size*r*s.D, 1)
+	mean, logSD := make([]float64, b.Size*s.D), 0.0 // of the proposal
+	if e.Trains {
+		imputer := nets.NewImputer(s.D, nets.Options{InitialLogS: 0.2}, rng)
+		at.ImputerNoise = normals(b.Size*s.D, 1)
+		logSD = 0.2
+		for _, p := range imputer.Params() {
+			at.Imputer = append(at.Imputer, p.Value)
+		}
+		train, err := losses.NewImputer(losses.KL, imputer, m, nil, b.Size)
+		if err != nil {
+			return at, g, err
+		}
+		losses.BindImputer(train, nil, b)
+		copy(train.Input(losses.InputNoise), at.ImputerNoise)
+		if err := train.Run(); err != nil {
+			return at, g, err
+		}
+		for _, p := range imputer.Params() {
+			g.Imputer = append(g.Imputer, train.Grad(p))
+		}
+		forward, err := losses.NewForward(imputer, s.D, b.Size)
+		if err != nil {
+			return at, g, err
+		}
+		copy(forward.Input(losses.InputX), b.X)
+		if err := forward.Run(); err != nil {
+			return at, g, err
+		}
+		mean = forward.Output(losses.OutputMean)
+	}
+
+	p, err := losses.New(e.Loss(losses.PlugIn), m, losses.Classical{}, b.Size, r)
+	if err != nil {
+		return at, g, err
+	}
+	x, log := p.Input(losses.InputX), p.Input(losses.InputLogProposal)
+	for i, eps := range at.Noise {
+		row, j := i/(r*s.D), i%s.D
+		cell := row*s.D + j
+		x[i] = b.X[cell]
+		if b.Mask[cell] == 0 && e.Draws {
+			x[i] = mean[cell] + math.Exp(logSD)*eps
+			log[i/s.D] -= logSD + 0.5*eps*eps
+		}
+	}
+	losses.Bind(p, e.Loss(losses.PlugIn), losses.Classical{}, b)
+	if err := p.Run(); err != nil {
+		return at, g, err
+	}
+	g.Matrix = unpacked(p.Grad(packed), s.D, s.Experiment == "star")
+	if s.Experiment == "normal" { // the path keeps the mean
+		g.Mean = p.Grad(m.Params()[0])
+	}
+	return at, g, nil
+}
+
+// unpacked is a symmetric matrix, or the lower triangle alone.
+func unpacked(packed []float64, d int, symmetric bool) []float64 {
+	m := make([]float64, d*d)
+	for j := range d {
+		for k := j; k < d; k++ {
+			m[k*d+j] = packed[graph.PackedIndex(d, j, k)]
+			if symmetric {
+				m[j*d+k] = m[k*d+j]
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"missingscore/benchmarks"
+	"missingscore/graph"
+	"missingscore/trainers"
+)
+
+// spread is the median of some numbers with the least and the largest.
+type spread struct{ median, low, high float64 }
+
+func spreadOf(x []float64) spread {
+	s, n := slices.Sorted(slices.Values(x)), len(x)
+	return spread{(s[(n-1)/2] + s[n/2]) / 2, s[0], s[n-1]}
+}
+
+// contest times both sides in turns, so that a change in the machine's speed hits both.
+type contest struct {
+	ours, peer *side // peer nil: ours alone
+	rounds     int
+	block      float64 // seconds
+}
+
+// outcome of a contest: seconds per iteration, and ours/peer round by round.
+type outcome struct {
+	ours, peer, ratio spread
+	variant           string // the peer's choices, its fastest
+}
+
+// iterations times parameter iterations.
+func (c contest) iterations(ctx context.Context, s benchmarks.Setting) (o outcome, err error) {
+	if err := c.ours.warm(s, c.block); err != nil {
+		return o, err
+	}
+	var variant string
+	var theirs func() (float64, error)
+	if c.peer != nil {
+		t, err := s.Table()
+		if err != nil {
+			return o, err
+		}
+		q, err := c.fastest(forPeer(s, t))
+		if err != nil {
+			return o, err
+		}
+		if err := c.peer.warm(q, c.block); err != nil {
+			return o, err
+		}
+		variant = q.String()
+		theirs = func() (float64, error) { t, err := c.peer.time(c.block); return t.Seconds, err }
+	}
+	return c.alternate(ctx, variant, func() (float64, error) { t, err := c.ours.time(c.block); return t.Seconds, err }, theirs)
+}
+
+// alternate measures both in turns; theirs nil is ours alone.
+func (c contest) alternate(ctx context.Context, variant string, ours, theirs func() (float64, error)) (o outcome, err error) {
+	o.variant = variant
+	var x, y, ratio []float64
+	for range c.rounds {
+		if err := ctx.Err(); err != nil {
+			return o, err
+		}
+		a, err := ours()
+		if err != nil {
+			return o, err
+		}
+		x = append(x, a)
+		if theirs == nil {
+			continue
+		}
+		b, err := theirs()
+		if err != nil {
+			return o, err
+		}
+		y, ratio = append(y, b), append(ratio, a/b)
+	}
+	o.ours = spreadOf(x)
+	if theirs != nil {
+		o.peer, o.ratio = spreadOf(y), spreadOf(ratio)
+	}
+	return o, nil
+}
+
+// trials of each of the peer's variants; its best block counts.
+const trials = 3
+
+// fastest is the peer's fastest variant for the setting.
+func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
+	variants, err := q.variants()
+	if err != nil {
+		return q, err
+	}
+	best, least := variants[0], math.Inf(1)
+	for i := 0; i < trials*len(variants) && len(variants) > 1; i++ {
+		v := variants[i%len(variants)]
+		if err := c.peer.warm(v, 0); err != nil {
+			return q, err
+		}
+		t, err := c.peer.time(c.block)
+		if err != nil {
+			return q, err
+		}
+		if t.Seconds < least {
+			least, best = t.Seconds, v
+		}
+	}
+	return best, nil
+}
+
+// settings are those of the grid that exist: the closed form is for Gaussians.
+func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []benchmarks.Setting) {
+	for _, e := range experiments {
+		for _, d := range ds {
+			for _, m := range methods {
+				for _, t := range dtypes {
+					s := benchmarks.Setting{Experiment: e, Method: m, D: d, N: 100, Batch: 100, Draws: 10, DType: t}
+					if e == "star" { // the path takes all rows at each step
+						s.N = 1000
+					}
+					if estimator, err := trainers.EstimatorByName(m); err == nil && (e != "quartic" || !estimator.Gaussian) {
+						all = append(all, s)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+var settingHeader = []string{"experiment", "method", "d", "n", "batch", "r", "dtype"}
+
+func key(s benchmarks.Setting) []string {
+	return []string{s.Experiment, s.Method, strconv.Itoa(s.D), strconv.Itoa(s.N), strconv.Itoa(s.Batch), strconv.Itoa(s.Draws), s.DType.String()}
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
+
+func (s spread) fields() []string { return []string{number(s.median), number(s.low), number(s.high)} }
+
+// compare measures each setting that the results file does not have yet, and prints
+// the table. Times are in units of unit seconds, named by its symbol.
+func (c contest) compare(ctx context.Context, w io.Writer, path string, all []benchmarks.Setting, measure func(context.Context, benchmarks.Setting) (outcome, error), unit float64, symbol string, failed func(key []string, err error)) error {
+	if len(all) == 0 {
+		return errors.New("nothing to measure: exact is for Gaussian models")
+	}
+	peer := "none"
+	if c.peer != nil {
+		peer = c.peer.name
+	}
+	var cells []benchmarks.Cell
+	for _, s := range all {
+		cells = append(cells, benchmarks.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
+			o, err := measure(ctx, s)
+			return slices.Concat([]string{o.variant, c.ours.name, strconv.Itoa(c.rounds)}, o.ours.fields(), o.peer.fields(), o.ratio.fields()), err
+		}})
+	}
+	header := append(slices.Clone(settingHeader), "peer", "variant", "blas", "rounds")
+	for _, what := range []string{"ours", "peer", "ratio"} {
+		header = append(header, what, what+"_low", what+"_high")
+	}
+	records, err := benchmarks.Run(ctx, path, header, cells, 1, failed)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "| experiment | method | d | type | ours, %s | PyTorch, %s | ours / PyTorch | least to largest | PyTorch's variant |\n", symbol, symbol)
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	for _, r := range records {
+		v, err := numbers(r[11:])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g |", r[0], r[1], r[2], r[6], v[0]/unit)
+		if r[7] == "none" {
+			fmt.Fprintln(w, " – | – | – | – |")
+			continue
+		}
+		fmt.Fprintf(w, " %.3g | %.2f | %.2f to %.2f | %s |\n", v[3]/unit, v[6], v[7], v[8], r[8])
+	}
+	return nil
+}
+
+func numbers(fields []string) (v []float64, err error) {
+	for _, f := range fields {
+		x, err := strconv.ParseFloat(f, 64)
+		if err != nil {
+			return nil, err
+		}
+		v = append(v, x)
+	}
+	return v, nil
+}
+
+// list reads numbers separated by commas.
+func list(text string) (out []int, err error) {
+	for _, f := range strings.Split(text, ",") {
+		v, err := strconv.Atoi(f)
+		if err != nil || v < 1 {
+			return nil, fmt.Errorf("%q: numbers above 0 are expected, separated by commas", text)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// dtypes reads number types separated by commas.
+func dtypes(text string) (out []graph.DType, err error) {
+	for _, f := range strings.Split(text, ",") {
+		var t graph.DType
+		err = errors.Join(err, t.UnmarshalText([]byte(f)))
+		out = append(out, t)
+	}
+	return out, err
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/benchmarks"
+	"missingscore/data"
+	"missingscore/graph"
+)
+
+func TestSpread(t *testing.T) {
+	require.Equal(t, spread{3, 1, 9}, spreadOf([]float64{9, 1, 3}))
+	require.Equal(t, spread{4, 1, 9}, spreadOf([]float64{5, 9, 3, 1}))
+}
+
+// The ratio is the median over rounds, not that of the medians: 1/2, 4/1, 3/3.
+func TestAlternateTakesTurns(t *testing.T) {
+	var order string
+	play := func(name string, values ...float64) func() (float64, error) {
+		return func() (float64, error) {
+			order += name
+			v := values[0]
+			values = values[1:]
+			return v, nil
+		}
+	}
+	c := contest{rounds: 3}
+	o, err := c.alternate(context.Background(), "v", play("o", 1, 4, 3), play("p", 2, 1, 3))
+	require.NoError(t, err)
+	require.Equal(t, "opopop", order)
+	require.Equal(t, outcome{spread{3, 1, 4}, spread{2, 1, 3}, spread{1, 0.5, 4}, "v"}, o)
+	o, err = c.alternate(context.Background(), "", play("o", 1, 4, 3), nil)
+	require.NoError(t, err)
+	require.Equal(t, outcome{ours: spread{3, 1, 4}}, o)
+}
+
+func TestLists(t *testing.T) {
+	v, err := list("10,200")
+	require.NoError(t, err)
+	require.Equal(t, []int{10, 200}, v)
+	for _, bad := range []string{"", "1,x", "0"} {
+		_, err := list(bad)
+		require.ErrorContains(t, err, "numbers above 0")
+	}
+	types, err := dtypes("float32,float64")
+	require.NoError(t, err)
+	require.Equal(t, []graph.DType{graph.Float32, graph.Float64}, types)
+	_, err = dtypes("float16")
+	require.ErrorContains(t, err, "float64, float32")
+}
+
+func TestWrongFlags(t *testing.T) {
+	good := options{experiments: "star", methods: "iw", d: "10", dtypes: "float64"}
+	for want, spoil := range map[string]func(*options){
+		`-methods: there is no method "guess"`: func(o *options) { o.methods = "guess" },
+		`-experiments: there is no "moon"`:     func(o *options) { o.experiments = "moon" },
+		`-d: "x": numbers above 0`:             func(o *options) { o.d = "x" },
+		`-dtypes: there is no number type "f"`: func(o *options) { o.dtypes = "f" },
+	} {
+		o := good
+		spoil(&o)
+		require.ErrorContains(t, o.run(context.Background(), io.Discard), want)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	all := settings(benchmarks.Experiments, []string{"exact", "iw"}, []int{10}, []graph.DType{graph.Float64})
+	var names []string
+	for _, s := range all {
+		names = append(names, strings.Join(key(s), " "))
+	}
+	require.Equal(t, []string{"normal exact 10 100 100 10 float64", "normal iw 10 100 100 10 float64", "quartic iw 10 100 100 10 float64",
+		"star exact 10 1000 100 10 float64", "star iw 10 1000 100 10 float64"}, names)
+}
+
+// By hand for d = 3, batch 4, r = 5, H = 200, ten imputer steps.
+//
+// A step of the imputer: layers of 3·200 + 200·200 + 200·3 = 41200 weights, forward and
+// by weights 41200 each, by inputs 200·200 + 200·3 = 40600, the score 9: a row takes
+// 123009 multiplications. The model's step: a forward pass of 41200 a row; the score, by
+// the matrix and by the mean 3·9 a completed row; LLᵀ and its gradient 2·27.
+func TestFlopsAgainstAHandCount(t *testing.T) {
+	count := func(s benchmarks.Setting) (sum int) {
+		all, err := products(s)
+		require.NoError(t, err)
+		for _, p := range all {
+			sum += p.flops()
+		}
+		return sum
+	}
+	s := benchmarks.Setting{Experiment: "normal", Method: "var", D: 3, N: 4, Batch: 4, Draws: 5}
+	require.Equal(t, 2*(10*4*123009+4*41200+20*27+54), count(s))
+	s.Experiment = "quartic" // no mean
+	require.Equal(t, 2*(10*4*123009+4*41200+20*18+54), count(s))
+	s.Experiment, s.N = "star", 9 // three parts, the last one padded; no factor, no mean
+	require.Equal(t, 2*(10*4*123009+12*41200+60*18), count(s))
+	s.Method = "iw"
+	require.Equal(t, 2*60*18, count(s))
+	s.Method = "zeroed"
+	require.Equal(t, 2*12*18, count(s))
+	s.Method = "exact"
+	require.Zero(t, count(s))
+}
+
+func TestHighWater(t *testing.T) {
+	require.Equal(t, 29612, highWater("Name:\tspeed\nVmPeak:\t 1234 kB\nVmHWM:\t   29612 kB\nVmRSS:\t 20000 kB\n"))
+	require.Zero(t, highWater("Name:\tspeed\n"))
+}
+
+// The penalties are those of the path itself.
+func TestPenaltiesAreThePaths(t *testing.T) {
+	s := benchmarks.Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
+	table, err := s.Table()
+	require.NoError(t, err)
+	r, err := fit(context.Background(), table, s)
+	require.NoError(t, err)
+	standard, _ := data.Standardise(table)
+	p := penalties(standard)
+	require.Len(t, p, 1200)
+	require.Equal(t, p[0], p[209])
+	for k, point := range r.Points {
+		require.InEpsilon(t, 4*point.Lambda, p[200+10*k], 1e-12)
+	}
+}
+
+func TestCurvesAreWrittenAndRead(t *testing.T) {
+	s := curves()[3].at(300, "iw", graph.Float32)
+	require.Equal(t, benchmarks.Setting{Experiment: "star", Method: "iw", D: 50, N: 300, Batch: 100, Draws: 10, DType: graph.Float32}, s)
+	m := measured{spread{2, 1, 3}, 0.5, 1024}
+	got, read, err := parse(slices.Concat([]string{"n"}, key(s), m.fields("blas", 10)))
+	require.NoError(t, err)
+	require.Equal(t, s, got)
+	require.Equal(t, m, read)
+}
+
+func TestCurvesTable(t *testing.T) {
+	c := curve{title: "columns", set: func(s *benchmarks.Setting, v int) { s.D = v }, values: []int{5, 6}}
+	types := []graph.DType{graph.Float64}
+	found := map[benchmarks.Setting]measured{c.at(5, "iw", graph.Float64): {spread{2e-3, 1e-3, 3e-3}, 1e-3, 2048}}
+	var out strings.Builder
+	c.table(&out, found, []string{"iw"}, types)
+	require.Equal(t, "\n| columns | iw float64, ms | MB |\n| --- | --- | --- |\n| 5 | 2 (1) | 2 |\n| 6 | – | – |\n", out.String())
+	folder := t.TempDir()
+	c.name, c.base.Experiment = "d", "normal"
+	found[c.at(6, "iw", graph.Float64)] = measured{spread{4e-3, 3e-3, 5e-3}, 2e-3, 4096}
+	require.NoError(t, c.draw(folder, found, []string{"iw"}, types))
+	for _, name := range []string{"d.svg", "d-memory.svg"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		require.NoError(t, err)
+		require.Contains(t, string(text), "iw float64")
+	}
+}
+
+// Our side of the protocol, without a process.
+func TestServe(t *testing.T) {
+	s := benchmarks.Setting{Experiment: "normal", Method: "iw", D: 4, N: 10, Batch: 10, Draws: 2, DType: graph.Float32}
+	var in, out bytes.Buffer
+	ask := json.NewEncoder(&in)
+	require.NoError(t, ask.Encode(map[string]any{"start": s}))
+	require.NoError(t, ask.Encode(map[string]any{"time": 0}))
+	s.Method = "guess"
+	require.NoError(t, ask.Encode(map[string]any{"start": s}))
+	require.NoError(t, serve(context.Background(), &in, &out))
+	hear := json.NewDecoder(&out)
+	var hello struct{ Name string }
+	require.NoError(t, hear.Decode(&hello))
+	require.NotEmpty(t, hello.Name)
+	var answers [3]timing
+	for i := range answers {
+		require.NoError(t, hear.Decode(&answers[i]))
+	}
+	require.Empty(t, answers[0].Error)
+	require.Equal(t, 1, answers[1].Iterations)
+	require.Positive(t, answers[1].Seconds)
+	require.Contains(t, answers[2].Error, `there is no method "guess"`)
+}
+
+func TestWithoutAPeer(t *testing.T) {
+	_, err := launchPeer([]string{"no-such-python"})
+	require.ErrorIs(t, err, errNoPeer)
+	require.EqualError(t, err, "no PyTorch found by no-such-python (Debian: package python3-torch; choose a Python with -python)")
+	err = options{experiments: "star", methods: "iw", d: "10", dtypes: "float64", python: "no-such-python", check: true}.run(context.Background(), io.Discard)
+	require.ErrorIs(t, err, errNoPeer)
+}
+
+// peer skips where PyTorch is missing.
+func peer(t *testing.T) *side {
+	p, err := launchPeer([]string{"python3", "/usr/bin/python3"})
+	if errors.Is(err, errNoPeer) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(p.close)
+	return p
+}
+
+func TestPeersGradientsAreOurs(t *testing.T) {
+	require.NoError(t, check(io.Discard, peer(t), checked()))
+}
+
+// Zeroed draws nothing: after the same steps both sides' parameters are equal, so the
+// proximal step and what keeps P positive definite are the same too.
+func TestPeersPathIsOurs(t *testing.T) {
+	p := peer(t)
+	s := benchmarks.Setting{Experiment: "star", Method: "zeroed", D: 6, N: 60, Batch: 60, Draws: 1}
+	table, err := s.Table()
+	require.NoError(t, err)
+	r, err := fit(context.Background(), table, s)
+	require.NoError(t, err)
+	standard, _ := data.Standardise(table)
+	require.NoError(t, p.start(forPeer(s, standard)))
+	var a timing
+	require.NoError(t, p.question("path", penalties(standard), &a))
+	var theirs struct{ Matrix []float64 }
+	require.NoError(t, p.question("parameters", 0, &theirs))
+	last := r.Points[len(r.Points)-1]
+	require.Positive(t, last.Edges)
+	require.True(t, mat.EqualApprox(mat.NewDense(6, 6, unpacked(last.Packed, 6, true)), mat.NewDense(6, 6, theirs.Matrix), 1e-9))
+}
+
+func TestPeerReportsErrors(t *testing.T) {
+	p := peer(t)
+	require.ErrorContains(t, p.start(map[string]any{"d": 3}), "missing")
+	var nothing struct{}
+	require.ErrorContains(t, p.question("dance", 1, &nothing), "dance")
+	s := benchmarks.Setting{Experiment: "normal", Method: "em-full", D: 4, N: 10, Batch: 10, Draws: 2}
+	table, err := s.Table()
+	require.NoError(t, err)
+	require.ErrorContains(t, p.start(forPeer(s, table)), "no method em-full for normal")
+}
