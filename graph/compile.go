@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorgonia.org/gorgonia"
@@ -11,7 +12,7 @@ import (
 )
 
 // tape is a compiled program.
-type tape interface{ run() error }
+type tape interface{ run(again bool) error }
 
 // walk runs a graph's operations in topological order, each with its memory
 // bound once and for all. Gorgonia's machine gives the same numbers (a test
@@ -27,16 +28,21 @@ type step[T Float] struct {
 	kernel Kernel[T]
 	out    []T
 	in     [][]T
+	held   bool // depends on nothing but parameters that the program does not train
 }
 
 // copied are numbers of the program and their float64 outside.
 type copied[T Float] struct {
 	inside  []T
 	outside []float64
+	held    bool
 }
 
-func (w *walk[T]) run() (err error) {
+func (w *walk[T]) run(again bool) (err error) {
 	for _, m := range w.in {
+		if again && m.held {
+			continue
+		}
 		simd.Narrow(any(m.inside).([]float32), m.outside)
 	}
 	at := 0
@@ -47,6 +53,9 @@ func (w *walk[T]) run() (err error) {
 	}()
 	for ; at < len(w.steps); at++ {
 		s := &w.steps[at]
+		if again && s.held {
+			continue
+		}
 		if err := s.kernel(s.out, s.in); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -60,7 +69,7 @@ func (w *walk[T]) run() (err error) {
 // compile orders what the roots need and gives every node its memory. results
 // are the roots' values after a run.
 func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, err error) {
-	w, memory := &walk[T]{}, map[Node][]T{}
+	w, memory, held := &walk[T]{}, map[Node][]T{}, b.held()
 	var visit func(n Node) ([]T, error)
 	visit = func(n Node) ([]T, error) {
 		if m, ok := memory[n]; ok {
@@ -70,16 +79,16 @@ func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, er
 			m, same := any(source).([]T)
 			if !same {
 				m = make([]T, len(source))
-				w.in = append(w.in, copied[T]{m, source})
+				w.in = append(w.in, copied[T]{m, source, held[n]})
 			}
 			memory[n] = m
 			return m, nil
 		}
 		if v := n.Value(); v != nil { // a constant of Gorgonia's: the 1 that gradients start from
-			memory[n] = numbers[T](v)
+			memory[n], held[n] = numbers[T](v), true
 			return memory[n], nil
 		}
-		s := step[T]{name: n.Op().String()}
+		s := step[T]{name: n.Op().String(), held: true}
 		children := b.children(n)
 		switch op := n.Op().(type) {
 		case *kernelOp:
@@ -97,9 +106,10 @@ func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, er
 				return nil, err
 			}
 			s.in = append(s.in, m)
+			s.held = s.held && held[c]
 		}
 		s.out = make([]T, max(1, n.Shape().TotalSize()))
-		memory[n] = s.out
+		memory[n], held[n] = s.out, s.held
 		w.steps = append(w.steps, s)
 		return s.out, nil
 	}
@@ -111,11 +121,20 @@ func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, er
 		result, same := any(m).([]float64)
 		if !same {
 			result = make([]float64, len(m))
-			w.out = append(w.out, copied[T]{m, result})
+			w.out = append(w.out, copied[T]{m, result, false})
 		}
 		results = append(results, result)
 	}
 	return w, results, nil
+}
+
+// held are the parameters that the program does not train.
+func (b *Builder) held() map[Node]bool {
+	held := map[Node]bool{}
+	for p, n := range b.params {
+		held[n] = !slices.Contains(b.wrt, p)
+	}
+	return held
 }
 
 func kernelOf[T Float](k *kernelOp) Kernel[T] {

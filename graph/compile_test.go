@@ -56,7 +56,7 @@ func TestWalkEqualsGorgoniasMachine(t *testing.T) {
 	tape, results, err := compile[float64](b, roots)
 	require.NoError(t, err)
 	for range 2 { // and again: nothing is left behind
-		require.NoError(t, tape.run())
+		require.NoError(t, tape.run(false))
 		for i, n := range roots {
 			require.Equal(t, numbers[float64](n.Value()), results[i])
 		}
@@ -106,4 +106,37 @@ func TestForeignOperationsAreRefused(t *testing.T) {
 	})
 	require.ErrorContains(t, err, "tanh")
 	require.ErrorContains(t, err, "not of this package")
+}
+
+func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
+	for _, dtype := range []DType{Float64, Float32} {
+		w, v := NewParam("w", 1, 1), NewParam("v", 1, 1)
+		p, err := BuildAs(dtype, func(b *Builder) {
+			b.Minimise(b.Sum(b.Prod(b.Prod(b.Square(b.Param(v)), b.Square(b.Param(w))), b.Input("x", 1, 1))), w)
+		})
+		require.NoError(t, err)
+		v.Value[0], w.Value[0], p.Input("x")[0] = 2, 3, 1
+		require.NoError(t, p.Run())
+		require.Equal(t, 36.0, p.Loss())
+		w.Value[0], p.Input("x")[0] = 1, 5
+		require.NoError(t, p.RunAgain())
+		require.Equal(t, 20.0, p.Loss())
+		require.Equal(t, []float64{40}, p.Grad(w))
+		v.Value[0] = 3 // has no say until the next Run
+		require.NoError(t, p.RunAgain())
+		require.Equal(t, 20.0, p.Loss())
+		require.NoError(t, p.Run())
+		require.Equal(t, 45.0, p.Loss())
+	}
+}
+
+func TestFixedParametersHaveNoGradient(t *testing.T) {
+	w, v := NewParam("w", 1, 1), NewParam("v", 1, 1)
+	v.Fixed = true
+	w.Value[0], v.Value[0] = 2, 3
+	p, err := Build(func(b *Builder) { b.Minimise(b.Sum(b.Prod(b.Param(v), b.Param(w))), w, v) })
+	require.NoError(t, err)
+	require.NoError(t, p.Run())
+	require.Equal(t, []float64{3}, p.Grad(w))
+	require.Nil(t, p.Grad(v))
 }

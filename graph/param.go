@@ -6,6 +6,7 @@ type Param struct {
 	Name       string
 	Rows, Cols int
 	Value      []float64
+	Fixed      bool // set before a program is built: it computes no gradient for it
 }
 
 // NewParam is a zero matrix.

@@ -91,7 +91,7 @@ func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
 
 // Minimise makes n, a scalar, the program's loss, and asks for its gradient
-// with respect to params. A program has one loss.
+// with respect to params, but those that are fixed. A program has one loss.
 func (b *Builder) Minimise(n Node, params ...*Param) {
 	if b.loss != nil {
 		b.fail("a program has one loss: a second gradient on the same nodes would be the first one's")
@@ -135,6 +135,7 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	if b.loss != nil {
 		roots = append(roots, b.loss)
 		var wrt gorgonia.Nodes
+		b.wrt = slices.DeleteFunc(slices.Clone(b.wrt), func(q *Param) bool { return q.Fixed })
 		for _, q := range b.wrt {
 			n, ok := b.params[q]
 			if !ok {
@@ -210,13 +211,19 @@ func (p *Program) Has(name string) bool { _, ok := p.inputs[name]; return ok }
 func (p *Program) HasOutput(name string) bool { _, ok := p.outputs[name]; return ok }
 
 // Run computes outputs, loss and gradients from the present inputs and parameters.
-func (p *Program) Run() (err error) {
+func (p *Program) Run() error { return p.run(false) }
+
+// RunAgain is Run where nothing has changed since the last one but inputs and the
+// parameters that the program trains: what depends on others only is still there.
+func (p *Program) RunAgain() error { return p.run(true) }
+
+func (p *Program) run(again bool) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = fmt.Errorf("running the expression graph: %v", e)
 		}
 	}()
-	return p.tape.run()
+	return p.tape.run(again)
 }
 
 // Output is the value of an output after Run. The memory is overwritten by the next Run.
@@ -237,10 +244,10 @@ func (p *Program) Loss() float64 {
 }
 
 // Grad is the gradient of the loss with respect to q after Run, in the shape of
-// q.Value. The memory is overwritten by the next Run.
+// q.Value; nil if it is fixed. The memory is overwritten by the next Run.
 func (p *Program) Grad(q *Param) []float64 {
 	v, ok := p.grads[q]
-	if !ok {
+	if !ok && !q.Fixed {
 		panic(fmt.Sprintf("graph: no gradient for parameter %q", q.Name))
 	}
 	return v

@@ -144,7 +144,11 @@ func (e *engine) trainImputer(iteration int) error {
 		for i := range noise {
 			noise[i] = rng.NormFloat64()
 		}
-		if err := e.train.Run(); err != nil {
+		run := e.train.RunAgain // the model stays as it is for all the steps
+		if l == 0 {
+			run = e.train.Run
+		}
+		if err := run(); err != nil {
 			return fmt.Errorf("training the imputer: %w", err)
 		}
 		e.grads = e.grads[:0]

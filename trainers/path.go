@@ -168,6 +168,7 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 		kind = graph.Natural
 	}
 	m := graph.NewGaussian(t.D, kind)
+	m.Location.Fixed = !c.natural()
 	e, err := newEngine(t, m, losses.ObjectiveFor(c.Domain, c.Weight), c.Config)
 	if err != nil {
 		return nil, err

@@ -174,4 +174,3 @@ func TestResamplingFindsTheStarAndIsReproducible(t *testing.T) {
 		}
 	}
 }
-

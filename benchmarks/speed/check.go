@@ -185,7 +185,7 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 		for _, p := range imputer.Params() {
 			at.Imputer = append(at.Imputer, p.Value)
 		}
-		train, err := losses.NewImputer(losses.KL, imputer, m, nil, b.Size)
+		train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, nil, b.Size)
 		if err != nil {
 			return at, g, err
 		}
@@ -197,7 +197,7 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 		for _, p := range imputer.Params() {
 			g.Imputer = append(g.Imputer, train.Grad(p))
 		}
-		forward, err := losses.NewForward(imputer, s.D, b.Size)
+		forward, err := losses.NewForward(graph.Float64, imputer, s.D, b.Size)
 		if err != nil {
 			return at, g, err
 		}
@@ -208,7 +208,7 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 		mean = forward.Output(losses.OutputMean)
 	}
 
-	p, err := losses.New(e.Loss(losses.PlugIn), m, losses.Classical{}, b.Size, r)
+	p, err := losses.New(graph.Float64, e.Loss(losses.PlugIn), m, losses.Classical{}, b.Size, r)
 	if err != nil {
 		return at, g, err
 	}

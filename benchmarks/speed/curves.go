@@ -69,9 +69,7 @@ func measure(ctx context.Context, s benchmarks.Setting, rounds int, block float6
 		seconds, m.peakMemory = append(seconds, t.Seconds), t.Peak
 	}
 	m.seconds = spreadOf(seconds)
-	if s.DType == graph.Float64 {
-		m.floor, err = floor(ctx, s, block)
-	}
+	m.floor, err = floor(ctx, s, block)
 	return m, err
 }
 
