@@ -16,12 +16,13 @@ import (
 // Unset, OpenBLAS is used where the system has it.
 const BLASVariable = "MISSINGSCORE_BLAS"
 
-// product is c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides.
-type product func(ta, tb bool, m, n, k int, a, b, c []float64)
+// Product is c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides;
+// ta and tb transpose. No size may be 0.
+type Product func(ta, tb bool, m, n, k int, a, b, c []float64)
 
 var loadProduct = sync.OnceValues(func() (found struct {
 	name string
-	gemm product
+	gemm Product
 }, err error) {
 	found.name, found.gemm = "gonum", gonumProduct
 	choice := os.Getenv(BLASVariable)
@@ -34,7 +35,7 @@ var loadProduct = sync.OnceValues(func() (found struct {
 	}
 	for _, lib := range libraries {
 		var name string
-		var gemm product
+		var gemm Product
 		if name, gemm, err = openBLAS(lib); err == nil {
 			found.name, found.gemm = name, gemm
 			return found, nil
@@ -62,7 +63,7 @@ func openBLASNames() []string {
 
 // openBLAS loads a CBLAS at run time, without cgo, and keeps it to one thread:
 // products this small gain nothing from more, and bits would change.
-func openBLAS(path string) (name string, gemm product, err error) {
+func openBLAS(path string) (name string, gemm Product, err error) {
 	defer func() {
 		if e := recover(); e != nil { // purego panics where a symbol is missing
 			err = fmt.Errorf("%s: %v", path, e)

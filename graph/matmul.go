@@ -1,8 +1,8 @@
 package graph
 
-// product is the matrix product in use; a library that was asked for and cannot
-// be had stops the construction.
-func (b *Builder) product() product {
+// Product is the matrix product in use, for kernels; a library that was asked for
+// and cannot be had stops the construction.
+func (b *Builder) Product() Product {
 	found, err := loadProduct()
 	if err != nil {
 		b.Fail(err)
@@ -23,7 +23,7 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 	if k != k2 {
 		b.fail("matmul: inner sizes %d and %d differ", k, k2)
 	}
-	gemm := b.product()
+	gemm := b.Product()
 	return b.Apply(Op{Name: "matmul", Rows: m, Cols: n,
 		Kernel: func(out []float64, in [][]float64) error {
 			gemm(ta, tb, m, n, k, in[0], in[1], out)
@@ -54,7 +54,7 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	if br, bc := shape(bias); wd != d || br != 1 || bc != h {
 		b.fail("affine: (%d, %d) by (%d, %d) plus (%d, %d)", n, d, wd, h, br, bc)
 	}
-	gemm := b.product()
+	gemm := b.Product()
 	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,
 		Kernel: func(out []float64, in [][]float64) error {
 			gemm(false, false, n, h, d, in[0], in[1], out)
