@@ -10,17 +10,18 @@ import (
 // Refine is the stage after the path: at the chosen λ the iterations go on from
 // the path's point until P stands still.
 type Refine struct {
-	Started   bool
-	Index     int         // of the chosen point
-	Blocks    int         // finished
-	Parts     [][]float64 // sums over the parts of the block under way
-	Previous  []float64   // the last block's mean
-	Movement  float64     // see movement
-	Lifts     int         // within the last block
-	Loss      float64     // mean over the last block
-	Size      float64     // effective sample size, mean over the last block
-	Converged bool
-	Done      bool
+	Started    bool
+	Index      int // of the chosen point
+	Iterations int
+	Blocks     int         // finished
+	Parts      [][]float64 // sums over the parts of the block under way
+	Previous   []float64   // the last block's mean
+	Movement   float64     // see movement; accelerated: pathRun.movement
+	Lifts      int         // within the last block; accelerated: in all
+	Loss       float64     // mean over the last block; accelerated: at the end
+	Size       float64     // effective sample size, mean over the last block
+	Converged  bool
+	Done       bool
 }
 
 const (
@@ -36,6 +37,10 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		copy(r.packed(), r.state.Points[index].Packed)
 		copy(r.model.Location.Value, r.state.Points[index].Linear)
+		r.state.Spectral = Spectral{}
+	}
+	if r.accelerated() {
+		return r.settle(ctx, tolerance)
 	}
 	lambda := r.lambdas[f.Index]
 	for !f.Done {
@@ -43,12 +48,13 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		if err != nil {
 			return err
 		}
-		made := r.state.Iteration - r.iterations()
+		f.Iterations++
+		made := f.Iterations
 		if (made-1)%(refineBlock/refineParts) == 0 {
 			f.Parts = append(f.Parts, make([]float64, len(r.packed())))
 		}
 		floats.Add(f.Parts[len(f.Parts)-1], r.packed())
-		r.observe(Progress{Stage: "refine", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
+		r.observe(Progress{Stage: "refine", Unit: "iteration", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
 			Edges: r.edges(), Loss: s.Loss, EffectiveSize: s.EffectiveSize})
 		if made%refineBlock != 0 {
 			continue
@@ -63,6 +69,35 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		f.Done = f.Converged || f.Blocks == refineBlocks
 		if err := r.save(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// settle is refine for the accelerated schedule: P stands still when plain steps
+// would hardly move it.
+func (r *pathRun) settle(ctx context.Context, tolerance float64) error {
+	f := &r.state.Refine
+	lambda := r.lambdas[f.Index]
+	for !f.Done {
+		if err := r.open(lambda); err != nil {
+			return err
+		}
+		f.Movement, f.Loss, f.Lifts = r.movement(lambda), r.state.Spectral.Loss, r.state.Block.Lifts
+		f.Converged = f.Movement < tolerance
+		if f.Done = f.Converged || f.Iterations == refineBlock*refineBlocks; f.Done {
+			return r.save()
+		}
+		if err := r.accelerate(ctx, lambda); err != nil {
+			return err
+		}
+		f.Iterations++
+		r.observe(Progress{Stage: "refine", Unit: "iteration", Iteration: f.Iterations, Total: refineBlock * refineBlocks, Lambda: lambda,
+			Edges: r.edges(), Loss: r.state.Spectral.Loss, EffectiveSize: math.NaN()})
+		if f.Iterations%refineBlock == 0 {
+			if err := r.save(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
