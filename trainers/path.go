@@ -22,7 +22,7 @@ import (
 //
 // Schedule "fixed" is the paper's: plain proximal steps, First and then Each at
 // every λ, whatever they reach. "accelerated" is for estimators whose gradient has
-// no noise: at every λ Spectral iterations until the minimum is reached. The default is
+// no noise: at every λ Spectral iterations, one at least, until P stands still. The default is
 // accelerated where that can be, unless First, Each or Rate is given: these are
 // the fixed schedule's.
 type PathConfig struct {
@@ -34,7 +34,7 @@ type PathConfig struct {
 	First      int     `json:"first"`      // fixed: iterations at LambdaMax; 200
 	Each       int     `json:"each"`       // fixed: iterations at each λ; 10
 	Most       int     `json:"most"`       // accelerated: iterations at each λ, at most; 300. A path ends where they do not suffice
-	Standstill float64 `json:"standstill"` // accelerated: a λ is done when 50 plain steps would move nothing by as much; 0.003
+	Standstill float64 `json:"standstill"` // accelerated: a λ is done when 50 plain steps would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse (benchmarks/likelihood)
 	Rate       float64 `json:"rate"`       // a plain step's size per column; 0.015, less for strongly dependent columns
 	Threshold  float64 `json:"threshold"`  // |P_jk| above it is an edge, columns standardised; 0.002
 	Floor      float64 `json:"floor"`      // the smallest eigenvalue that P may have; 0.001
@@ -93,7 +93,7 @@ func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 		return c, fmt.Errorf("first %d, each %d: these are for the fixed schedule, the accelerated one has most", c.First, c.Each)
 	default:
 		setDefault(&c.Most, 300)
-		setDefault(&c.Standstill, 0.003)
+		setDefault(&c.Standstill, 0.015)
 		setDefault(&c.Batch, 250) // only a share of the work: large ones repeat less
 	}
 	setDefault(&c.Rate, min(0.015, stableRate(t)/max(1, c.Weight.Cap)))
@@ -371,7 +371,7 @@ func (r *pathRun) acceleratedBlock(ctx context.Context, k int) error {
 		r.observe(Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(r.lambdas), Lambda: lambda,
 			Edges: r.edges(), Loss: r.state.Spectral.Loss, EffectiveSize: math.NaN()})
 	}
-	for r.state.Block.Count < r.config.Most && r.movement(lambda) > r.config.Standstill {
+	for n := &r.state.Block.Count; *n == 0 || *n < r.config.Most && r.movement(lambda) > r.config.Standstill; {
 		if err := r.accelerate(ctx, lambda); err != nil {
 			return err
 		}

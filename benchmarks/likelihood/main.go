@@ -34,6 +34,7 @@ func main() {
 	ratio := flag.Float64("ratio", 0.05, "smallest λ over the largest")
 	repeats := flag.Int("repeats", 3, "runs of Marg-Exact, of which the fastest is shown")
 	schedule := flag.String("schedule", "accelerated", "of Marg-Exact: accelerated or fixed")
+	standstill := flag.Float64("standstill", 0, "of the accelerated schedule; 0 is its default")
 	rival := flag.String("rival", "benchmarks/likelihood/emglasso.R", "the R script; empty for none")
 	flag.Parse()
 	if *rival != "" {
@@ -56,7 +57,7 @@ func main() {
 			}
 			best := result{seconds: math.Inf(1)}
 			for range *repeats {
-				r, err := exact(table, truth, *schedule, *points, *ratio)
+				r, err := exact(table, truth, *schedule, *standstill, *points, *ratio)
 				if err != nil {
 					log.Fatal(err)
 				}
@@ -102,12 +103,12 @@ func simulate(d, n int, missing float64, seed uint64) (data.Gaussian, *data.Tabl
 	return truth, table, err
 }
 
-func exact(table *data.Table, truth data.Gaussian, schedule string, points int, ratio float64) (result, error) {
+func exact(table *data.Table, truth data.Gaussian, schedule string, standstill float64, points int, ratio float64) (result, error) {
 	standard, _ := data.Standardise(table)
 	top := trainers.LambdaMax(standard, nil, trainers.Config{}.Weight)
 	start := time.Now()
 	fit, err := trainers.EstimateNetwork(context.Background(), table, trainers.NetworkConfig{
-		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "exact"}, Schedule: schedule, Lambdas: points, LambdaMax: top, LambdaMin: ratio * top},
+		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "exact"}, Schedule: schedule, Standstill: standstill, Lambdas: points, LambdaMax: top, LambdaMin: ratio * top},
 		Select:     trainers.Selection{Kind: "none"}, Tolerance: 1e9, // the path alone
 	}, &trainers.State{}, nil)
 	if err != nil {
