@@ -22,7 +22,7 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 		}}, x, w, bias)
 }
 
-func affine[T Float](gemm product[T], n, d, h int, relu bool) Kernel[T] {
+func affine[T Float](gemm Product[T], n, d, h int, relu bool) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		gemm(false, false, n, h, d, in[0], in[1], out)
 		for i := range n {

@@ -20,18 +20,19 @@ import (
 // Unset, OpenBLAS is used where the system has it.
 const BLASVariable = "MISSINGSCORE_BLAS"
 
-// product is c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides.
-type product[T Float] func(ta, tb bool, m, n, k int, a, b, c []T)
+// Product is c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides;
+// ta and tb transpose. No size may be 0. It is for one goroutine at a time.
+type Product[T Float] func(ta, tb bool, m, n, k int, a, b, c []T)
 
 // library is where matrix products come from. A product is for one goroutine at a time.
 type library struct {
 	name   string
-	double func() product[float64]
-	single func() product[float32]
+	double func() Product[float64]
+	single func() Product[float32]
 }
 
 var loadLibrary = sync.OnceValues(func() (library, error) {
-	byGonum := library{"gonum", func() product[float64] { return withZeros(gonumDouble) }, func() product[float32] { return withZeros(gonumSingle) }}
+	byGonum := library{"gonum", func() Product[float64] { return withZeros(gonumDouble) }, func() Product[float32] { return withZeros(gonumSingle) }}
 	choice := os.Getenv(BLASVariable)
 	if choice == "gonum" {
 		return byGonum, nil
@@ -84,7 +85,7 @@ func openBLAS(path string) (found library, err error) {
 	if err != nil {
 		return found, err
 	}
-	found = library{path, func() product[float64] { return withZeros(fortran[float64](dgemm)) }, func() product[float32] { return withZeros(fortran[float32](sgemm)) }}
+	found = library{path, func() Product[float64] { return withZeros(fortran[float64](dgemm)) }, func() Product[float32] { return withZeros(fortran[float32](sgemm)) }}
 	if address, err := purego.Dlsym(lib, "openblas_set_num_threads"); err == nil {
 		purego.SyscallN(address, 1)
 	}
@@ -97,7 +98,7 @@ func openBLAS(path string) (found library, err error) {
 }
 
 // withZeros leaves to the library what it is the faster at.
-func withZeros[T Float](library product[T]) product[T] {
+func withZeros[T Float](library Product[T]) Product[T] {
 	p := &simd.Product[T]{}
 	return func(ta, tb bool, m, n, k int, a, b, c []T) {
 		if !p.Multiply(ta, tb, m, n, k, a, b, c) {
@@ -109,7 +110,7 @@ func withZeros[T Float](library product[T]) product[T] {
 // fortran calls xGEMM by its Fortran interface: every argument is a pointer, so
 // that a call needs neither floating-point registers nor memory. Fortran stores by
 // columns: it is given cᵀ = op(b)ᵀ op(a)ᵀ.
-func fortran[T Float](gemm uintptr) product[T] {
+func fortran[T Float](gemm uintptr) Product[T] {
 	type arguments struct {
 		opA, opB               byte
 		m, n, k, lda, ldb, ldc int32

@@ -18,7 +18,7 @@ func TestProductsAgree(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { productsAgree(t, gonumSingle, fast.single(), 1e-5) })
 }
 
-func productsAgree[T Float](t *testing.T, slow, fast product[T], tolerance float64) {
+func productsAgree[T Float](t *testing.T, slow, fast Product[T], tolerance float64) {
 	rng := stream.New(1, 1)
 	const m, n, k = 7, 5, 9
 	a, b := make([]T, m*k), make([]T, k*n)

@@ -10,6 +10,9 @@ func (b *Builder) library() library {
 	return found
 }
 
+// Product is the matrix product in use, for kernels.
+func (b *Builder) Product() Product[float64] { return b.library().double() }
+
 // MatMul is op(x) op(y), where ta and tb transpose the factors.
 func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 	m, k := shape(x)
@@ -44,7 +47,7 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 		}}, x, y)
 }
 
-func multiply[T Float](multiply product[T], ta, tb bool, m, n, k int) Kernel[T] {
+func multiply[T Float](multiply Product[T], ta, tb bool, m, n, k int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		multiply(ta, tb, m, n, k, in[0], in[1], out)
 		return nil

@@ -37,7 +37,7 @@ func (GaussianMarginal) Add(b *graph.Builder, m graph.Model, o Objective, rows R
 	if g.Parameterisation() == graph.Natural {
 		b.Fail(errors.New("the closed form needs the mean among the model's parameters"))
 	}
-	k := newMarginalKernel(g.Dim())
+	k := newMarginalKernel(g.Dim(), b.Product())
 	p := g.PrecisionNode(b)
 	loss := b.Apply(graph.Op{Name: "gaussian marginal",
 		Kernel:   k.run,
@@ -59,30 +59,40 @@ func (GaussianMarginal) Add(b *graph.Builder, m graph.Model, o Objective, rows R
 	return Result{Surrogate: loss, Reported: loss}
 }
 
-// marginalKernel computes the loss and both gradients in one pass. With
-// W = [I_o; −P_mm⁻¹P_mo] it is dQ = Wᵀ dP W, hence for y = Q(x−μ)_o and hats for W·
-//
-//	∂ℓ/∂P = −2WWᵀ + ŷx̂ᵀ + x̂ŷᵀ,   ∂ℓ/∂μ_o = −2Qy = −2(Pŷ)_o
+// marginalKernel computes the loss and both gradients in one pass. Rows of one
+// pattern share a factor, which is that of the smaller block: Σ_oo where fewer
+// cells are observed than missing (marginalObserved), else P_mm (marginalMissing).
 type marginalKernel struct {
 	d              int
 	gradMu, gradP  []float64
-	pmm, k, kk     []float64 // P_mm and its factor, K = P_mm⁻¹P_mo, KKᵀ
-	x, y           []float64
-	observed, gaps []int
-	order          []int // rows sorted by pattern, so that equal ones share a factor
+	p              []float64 // of the last run
+	definite       bool
+	observed, gaps []int // of the pattern at hand
+	order          []int // rows sorted by pattern
+
+	byObserved marginalObserved
+	byMissing  marginalMissing
 }
 
-func newMarginalKernel(d int) *marginalKernel {
-	n := func() []float64 { return make([]float64, d*d) }
-	v := func() []float64 { return make([]float64, d) }
-	return &marginalKernel{d: d, gradMu: v(), gradP: n(), pmm: n(), k: n(), kk: n(), x: v(), y: v()}
+func newMarginalKernel(d int, gemm graph.Product[float64]) *marginalKernel {
+	k := &marginalKernel{d: d, gradMu: make([]float64, d), gradP: make([]float64, d*d), p: make([]float64, d*d)}
+	k.byObserved = newMarginalObserved(d, gemm)
+	k.byMissing = newMarginalMissing(d, gemm)
+	return k
 }
 
 func (c *marginalKernel) run(out []float64, in [][]float64) error {
 	d := c.d
 	mu, p, x, mask, weight := in[0], in[1], in[2], in[3], in[4]
+	if !slices.Equal(c.p, p) { // a step's batches have one P
+		copy(c.p, p)
+		c.definite = c.byObserved.prepare(p)
+		c.byMissing.prepare(p)
+	}
 	clear(c.gradMu)
 	clear(c.gradP)
+	c.byObserved.begin()
+	c.byMissing.begin(len(weight))
 	pattern := func(i int) []float64 { return mask[i*d : i*d+d] }
 	c.order = c.order[:0]
 	for i, w := range weight {
@@ -94,28 +104,33 @@ func (c *marginalKernel) run(out []float64, in [][]float64) error {
 
 	total := 0.0
 	for at := 0; at < len(c.order); {
-		first, share := c.order[at], 0.0
-		end := at
-		for ; end < len(c.order) && slices.Equal(pattern(c.order[end]), pattern(first)); end++ {
-			share += weight[c.order[end]]
+		first, end := c.order[at], at
+		for end < len(c.order) && slices.Equal(pattern(c.order[end]), pattern(first)) {
+			end++
 		}
-		trace, err := c.factor(p, pattern(first), share)
+		rows := c.order[at:end]
+		at = end
+		c.split(pattern(first))
+		var loss float64
+		var err error
+		switch {
+		case len(c.observed) == 0: // tells nothing
+		case c.definite && len(c.observed) <= len(c.gaps):
+			loss, err = c.byObserved.add(c.observed, rows, x, mu, weight, c.gradMu)
+		default:
+			loss, err = c.byMissing.add(p, c.gaps, rows, x, mu, weight, mask)
+		}
 		if err != nil {
 			return err
 		}
-		total -= 2 * share * trace
-		for _, i := range c.order[at:end] {
-			total += weight[i] * c.row(mu, p, x[i*d:i*d+d], weight[i])
-		}
-		at = end
+		total += loss
 	}
-	out[0] = total
+	c.byObserved.finish(c.gradP)
+	out[0] = total + c.byMissing.finish(p, c.gradMu, c.gradP)
 	return nil
 }
 
-// factor prepares K for a pattern, adds −2·share·WWᵀ to ∂ℓ/∂P and returns tr Q.
-func (c *marginalKernel) factor(p, mask []float64, share float64) (trace float64, err error) {
-	d := c.d
+func (c *marginalKernel) split(mask []float64) {
 	c.observed, c.gaps = c.observed[:0], c.gaps[:0]
 	for j, o := range mask {
 		if o != 0 {
@@ -124,86 +139,48 @@ func (c *marginalKernel) factor(p, mask []float64, share float64) (trace float64
 			c.gaps = append(c.gaps, j)
 		}
 	}
-	o, m := len(c.observed), len(c.gaps)
-	for _, j := range c.observed {
-		trace += p[j*d+j]
-		c.gradP[j*d+j] -= 2 * share
-	}
-	if o == 0 || m == 0 {
-		return trace, nil
-	}
-	for a, j := range c.gaps {
-		for b, k := range c.gaps {
-			c.pmm[a*m+b] = p[j*d+k]
-		}
-		for b, k := range c.observed {
-			c.k[a*o+b] = p[j*d+k]
+}
+
+// invert fills a with the inverse of the lower triangle a[j,k] = p[at_j, at_k],
+// its upper triangle too. It tells whether that is positive definite.
+func invert(a, p []float64, d int, at []int) bool {
+	n := len(at)
+	for i, j := range at {
+		row, from := a[i*n:i*n+i+1], p[j*d:j*d+d]
+		for b := range row {
+			row[b] = from[at[b]]
 		}
 	}
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: m, Stride: m, Data: c.pmm})
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: a})
 	if !ok {
-		return 0, ErrNotPositiveDefinite
+		return false
 	}
-	k := blas64.General{Rows: m, Cols: o, Stride: o, Data: c.k}
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, l, k)
-	// tr P_om P_mm⁻¹P_mo is ‖L⁻¹P_mo‖²: the trace is ready between the two solves.
-	for _, v := range c.k[:m*o] {
-		trace -= v * v
-	}
-	blas64.Trsm(blas.Left, blas.Trans, 1, l, k)
-
-	kk := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c.kk}
-	blas64.Syrk(blas.NoTrans, 2*share, k, 0, kk)
-	for a, j := range c.gaps {
-		for b, q := range c.observed {
-			g := 2 * share * c.k[a*o+b]
-			c.gradP[j*d+q] += g
-			c.gradP[q*d+j] += g
-		}
-		c.gradP[j*d+j] -= c.kk[a*m+a]
-		for b := a + 1; b < m; b++ {
-			c.gradP[j*d+c.gaps[b]] -= c.kk[a*m+b]
-			c.gradP[c.gaps[b]*d+j] -= c.kk[a*m+b]
-		}
-	}
-	return trace, nil
+	lapack64.Potri(l)
+	mirror(a, n)
+	return true
 }
 
-// row adds ‖y‖²'s gradients and returns it.
-func (c *marginalKernel) row(mu, p, x []float64, weight float64) (square float64) {
-	d := c.d
-	for _, j := range c.observed {
-		c.x[j] = x[j] - mu[j]
-	}
-	c.complete(c.x)
-	clear(c.y)
-	for _, j := range c.observed {
-		c.y[j] = dot(p[j*d:j*d+d], c.x)
-		square += c.y[j] * c.y[j]
-	}
-	c.complete(c.y)
-	for _, j := range c.observed {
-		c.gradMu[j] -= 2 * weight * dot(p[j*d:j*d+d], c.y)
-	}
-	g := blas64.General{Rows: d, Cols: d, Stride: d, Data: c.gradP}
-	u, v := blas64.Vector{N: d, Inc: 1, Data: c.x}, blas64.Vector{N: d, Inc: 1, Data: c.y}
-	blas64.Ger(weight, u, v, g)
-	blas64.Ger(weight, v, u, g)
-	return square
-}
-
-// complete sets the missing part of v to −K v_o, its conditional mean.
-func (c *marginalKernel) complete(v []float64) {
-	o := len(c.observed)
-	for a, j := range c.gaps {
-		s := 0.0
-		for b, k := range c.observed {
-			s -= c.k[a*o+b] * v[k]
+// mirror copies the lower triangle of a (n, n) to the upper.
+func mirror(a []float64, n int) {
+	for i := range n {
+		for j, v := range a[i*n : i*n+i] {
+			a[j*n+i] = v
 		}
-		v[j] = s
 	}
 }
 
 func dot(x, y []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(y), Inc: 1, Data: y})
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+func all(d int) []int {
+	at := make([]int, d)
+	for j := range at {
+		at[j] = j
+	}
+	return at
 }

@@ -34,6 +34,7 @@ type Config struct {
 // Progress is what Config.Observe sees.
 type Progress struct {
 	Stage            string // "path", "cv", "stars", "refine" or "fit"
+	Unit             string // what is counted: "iteration", or "λ" along an accelerated path
 	Iteration, Total int
 	Lambda           float64 // of the L1 path
 	Edges            int     // of the L1 path
@@ -51,22 +52,12 @@ func (c Config) withDefaults(rows int) (Config, Estimator, error) {
 	if err != nil {
 		return c, e, err
 	}
-	setInt := func(v *int, byDefault int) {
-		if *v == 0 {
-			*v = byDefault
-		}
-	}
-	setFloat := func(v *float64, byDefault float64) {
-		if *v == 0 {
-			*v = byDefault
-		}
-	}
-	setInt(&c.Draws, 10)
-	setInt(&c.ImputerSteps, 10)
-	setInt(&c.Batch, 100)
-	setInt(&c.Workers, 1)
-	setFloat(&c.ImputerRate, 1e-3)
-	setFloat(&c.ProposalSD, 1)
+	setDefault(&c.Draws, 10)
+	setDefault(&c.ImputerSteps, 10)
+	setDefault(&c.Batch, 100)
+	setDefault(&c.Workers, 1)
+	setDefault(&c.ImputerRate, 1e-3)
+	setDefault(&c.ProposalSD, 1)
 	c.Batch = min(c.Batch, rows)
 	if !e.Draws {
 		c.Draws = 1
@@ -100,4 +91,12 @@ func (c Config) correction() losses.Correction {
 		return losses.LeaveOneOut
 	}
 	return losses.PlugIn
+}
+
+// setDefault fills a zero value.
+func setDefault[T comparable](v *T, byDefault T) {
+	var zero T
+	if *v == zero {
+		*v = byDefault
+	}
 }

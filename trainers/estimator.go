@@ -10,17 +10,18 @@ import (
 // Estimator is one row of the table in maths.md, "One estimator family": where
 // x' comes from, and the loss with its weighting.
 type Estimator struct {
-	Name, Title string
-	Source      func(Setting) (Source, error)
-	Loss        func(losses.Correction) losses.Loss
-	Correction  losses.Correction // the default, chosen by measured error (benchmarks/normal)
-	Draws       bool              // makes r imputations of a row; otherwise one
-	Trains      bool              // trains an imputer along
-	Complete    bool              // is for tables without missing cells
-	Conditional bool              // needs the precision positive definite on missing blocks
-	Gaussian    bool              // needs a Gaussian model
-	Restricted  string            // the estimator in its place on a domain with a boundary, if it knows none itself
-	Note        string            // one line for the user
+	Name, Title   string
+	Source        func(Setting) (Source, error)
+	Loss          func(losses.Correction) losses.Loss
+	Correction    losses.Correction // the default, chosen by measured error (benchmarks/normal)
+	Draws         bool              // makes r imputations of a row; otherwise one
+	Trains        bool              // trains an imputer along
+	Deterministic bool              // has a gradient without noise: its path is accelerated
+	Complete      bool              // is for tables without missing cells
+	Conditional   bool              // needs the precision positive definite on missing blocks
+	Gaussian      bool              // needs a Gaussian model
+	Restricted    string            // the estimator in its place on a domain with a boundary, if it knows none itself
+	Note          string            // one line for the user
 }
 
 func pseudo(w losses.Weighting) func(losses.Correction) losses.Loss {
@@ -39,7 +40,7 @@ var Estimators = []Estimator{
 		Note: "fixed proposal, self-normalised weights (the paper's Algorithm 1)"},
 	{Name: "variw", Title: "Marg-VarIW", Source: newVariational, Loss: pseudo(losses.SelfNormalised), Draws: true, Trains: true, Conditional: true,
 		Note: "variational imputer, self-normalised weights"},
-	{Name: "exact", Title: "Marg-Exact", Source: newZeros, Loss: fixed(losses.GaussianMarginal{}), Conditional: true, Gaussian: true, Restricted: "exact-mc",
+	{Name: "exact", Title: "Marg-Exact", Source: newZeros, Loss: fixed(losses.GaussianMarginal{}), Deterministic: true, Conditional: true, Gaussian: true, Restricted: "exact-mc",
 		Note: "Gaussian only: expectations in closed form (exact-mc on a domain)"},
 	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: newExact, Loss: pseudo(losses.Uniform), Correction: losses.LeaveOneOut, Draws: true, Conditional: true, Gaussian: true,
 		Note: "Gaussian only: draws from the exact conditional"},
@@ -47,9 +48,9 @@ var Estimators = []Estimator{
 		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
 	{Name: "em-full", Title: "EM (all coordinates)", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}), Draws: true,
 		Note: "fractional imputation, the literal full-data form"},
-	{Name: "zeroed", Title: "Zeroed", Source: newZeros, Loss: fixed(losses.Complete{}),
+	{Name: "zeroed", Title: "Zeroed", Source: newZeros, Loss: fixed(losses.Complete{}), Deterministic: true,
 		Note: "zeros for missing cells (MissDiff without its network)"},
-	{Name: "full", Title: "Full", Source: newZeros, Loss: fixed(losses.Complete{}), Complete: true,
+	{Name: "full", Title: "Full", Source: newZeros, Loss: fixed(losses.Complete{}), Deterministic: true, Complete: true,
 		Note: "ordinary score matching, for tables without missing cells"},
 }
 

@@ -105,7 +105,7 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 			s.Block.Size += step.EffectiveSize
 			s.Block.Loss += step.Loss * float64(len(batch)) / float64(t.N)
 			s.Block.Count++
-			e.observe(Progress{Stage: "fit", Iteration: s.Iteration, Total: c.Epochs * perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
+			e.observe(Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: c.Epochs * perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
 		}
 		record := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Block.Loss, EffectiveSize: s.Block.Size / float64(s.Block.Count)}
 		if known != nil {

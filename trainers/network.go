@@ -148,21 +148,25 @@ func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 }
 
 func (r *pathRun) verdict(f Refine) string {
-	made := f.Blocks * refineBlock
 	remedy := "use another method or a larger λ"
 	if r.method.Draws {
 		remedy = "use more draws, another method or a larger λ"
 	}
 	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)
+	held := refineBlock
+	if r.accelerated() {
+		moves = fmt.Sprintf("entries of the standardised precision would move by at most %.2g in %d plain proximal steps", f.Movement, refineBlock)
+		held = f.Iterations
+	}
 	switch {
 	case f.Failure != "":
 		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, remedy)
 	case f.Converged:
-		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", made, moves)
+		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
 	case f.Lifts > 0:
-		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; %s", f.Lifts, refineBlock, remedy)
+		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; %s", f.Lifts, held, remedy)
 	}
-	return fmt.Sprintf("NOT converged: after %d more iterations at the chosen λ the %s", made, moves)
+	return fmt.Sprintf("NOT converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
 }
 
 func (r *pathRun) warnings(f Refine, selective bool) (out []string) {
@@ -171,10 +175,12 @@ func (r *pathRun) warnings(f Refine, selective bool) (out []string) {
 	if n := points[0].Edges; n > 0 {
 		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none: raise the largest λ", n, pairs))
 	}
-	if n := points[len(points)-1].Edges; float64(n) < denseShare*float64(pairs) {
+	if r.gaveUp() {
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: %d iterations did not reach the minimum there", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.config.Most))
+	} else if n := points[len(points)-1].Edges; float64(n) < denseShare*float64(pairs) {
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", n, pairs))
 	}
-	if selective && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
+	if selective && !r.gaveUp() && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
 	}
 	if selective && points[f.Index].Edges == 0 {

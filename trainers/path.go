@@ -19,17 +19,26 @@ import (
 // PathConfig is the L1 path of the paper's graph estimation. Zero values mean
 // the defaults named here; lengths in λ are per column (the loss is divided by
 // d, so one range of λ serves tables of any width).
+//
+// Schedule "fixed" is the paper's: plain proximal steps, First and then Each at
+// every λ, whatever they reach. "accelerated" is for estimators whose gradient has
+// no noise: at every λ Spectral iterations, one at least, until P stands still. The default is
+// accelerated where that can be, unless First, Each or Rate is given: these are
+// the fixed schedule's.
 type PathConfig struct {
 	Config
-	LambdaMax float64 `json:"lambda_max"` // empties the graph; from the data, see LambdaRange
-	LambdaMin float64 `json:"lambda_min"` // makes it dense; LambdaMax/200, the paper's ratio
-	Lambdas   int     `json:"lambdas"`    // how many, spaced evenly on a log scale; 100
-	First     int     `json:"first"`      // iterations at LambdaMax; 200
-	Each      int     `json:"each"`       // iterations at each λ; 10
-	Rate      float64 `json:"rate"`       // step size per column; 0.015, less for strongly dependent columns
-	Threshold float64 `json:"threshold"`  // |P_jk| above it is an edge, columns standardised; 0.002
-	Floor     float64 `json:"floor"`      // the smallest eigenvalue that P may have; 0.001
-	Rows      []int   `json:"rows"`       // of the table, to fit to; all
+	Schedule   string  `json:"schedule"`   // "accelerated" or "fixed"
+	LambdaMax  float64 `json:"lambda_max"` // empties the graph; from the data, see LambdaMax
+	LambdaMin  float64 `json:"lambda_min"` // makes it dense; LambdaMax/200, the paper's ratio
+	Lambdas    int     `json:"lambdas"`    // how many, spaced evenly on a log scale; 100
+	First      int     `json:"first"`      // fixed: iterations at LambdaMax; 200
+	Each       int     `json:"each"`       // fixed: iterations at each λ; 10
+	Most       int     `json:"most"`       // accelerated: iterations at each λ, at most; 300. A path ends where they do not suffice
+	Standstill float64 `json:"standstill"` // accelerated: a λ is done when 50 plain steps would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse (benchmarks/likelihood)
+	Rate       float64 `json:"rate"`       // a plain step's size per column; 0.015, less for strongly dependent columns
+	Threshold  float64 `json:"threshold"`  // |P_jk| above it is an edge, columns standardised; 0.002
+	Floor      float64 `json:"floor"`      // the smallest eigenvalue that P may have; 0.001
+	Rows       []int   `json:"rows"`       // of the table, to fit to; all
 }
 
 // Point is the path's state at one λ. Columns are as the path saw them, so
@@ -43,6 +52,8 @@ type Point struct {
 	Change        float64 // largest change of an element of P over the block
 	EffectiveSize float64 // mean over the block; NaN without weights
 	Lifts         int     // iterations at which P had to be kept positive definite
+	Iterations    int
+	Unfinished    bool // accelerated: the stopping rule was not met within the bound
 }
 
 // Block gathers what a Point reports.
@@ -59,22 +70,37 @@ type Block struct {
 func (c PathConfig) natural() bool { return c.Domain.Bounded() }
 
 func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
-	for _, v := range []struct {
-		value     *float64
-		byDefault float64
-	}{{&c.Rate, min(0.015, stableRate(t)/max(1, c.Weight.Cap))}, {&c.Threshold, 0.002}, {&c.Floor, 1e-3}} {
-		if *v.value == 0 {
-			*v.value = v.byDefault
+	_, method, err := c.Config.withDefaults(t.N)
+	if err != nil {
+		return c, err
+	}
+	if c.Schedule == "" {
+		c.Schedule = "fixed"
+		if method.Deterministic && c.First == 0 && c.Each == 0 && c.Rate == 0 {
+			c.Schedule = "accelerated"
 		}
 	}
-	for _, v := range []struct {
-		value     *int
-		byDefault int
-	}{{&c.Lambdas, 100}, {&c.First, 200}, {&c.Each, 10}} {
-		if *v.value == 0 {
-			*v.value = v.byDefault
-		}
+	switch {
+	case c.Schedule == "fixed" && (c.Most != 0 || c.Standstill != 0):
+		return c, fmt.Errorf("most %d, standstill %v: these are for the accelerated schedule, the fixed one has first and each", c.Most, c.Standstill)
+	case c.Schedule == "fixed":
+		setDefault(&c.First, 200)
+		setDefault(&c.Each, 10)
+	case c.Schedule != "accelerated":
+		return c, fmt.Errorf("schedule %q: it is accelerated or fixed", c.Schedule)
+	case !method.Deterministic:
+		return c, fmt.Errorf("schedule accelerated: the gradients of method %s are noisy, use fixed", method.Name)
+	case c.First != 0 || c.Each != 0:
+		return c, fmt.Errorf("first %d, each %d: these are for the fixed schedule, the accelerated one has most", c.First, c.Each)
+	default:
+		setDefault(&c.Most, 300)
+		setDefault(&c.Standstill, 0.015)
+		setDefault(&c.Batch, 250) // only a share of the work: large ones repeat less
 	}
+	setDefault(&c.Rate, min(0.015, stableRate(t)/max(1, c.Weight.Cap)))
+	setDefault(&c.Threshold, 0.002)
+	setDefault(&c.Floor, 1e-3)
+	setDefault(&c.Lambdas, 100)
 	if t.D < 2 {
 		return c, errors.New("a network needs at least two columns")
 	}
@@ -87,9 +113,9 @@ func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
 		return c, fmt.Errorf("λ from %v to %v: the largest must not be under the smallest, and both positive", c.LambdaMax, c.LambdaMin)
 	}
-	if c.Lambdas < 1 || c.First < 0 || c.Each < 1 || c.Rate < 0 || c.Threshold < 0 || c.Floor < 0 {
-		return c, fmt.Errorf("λs %d, first %d, each %d, rate %v, threshold %v, floor %v: none may be negative, and at least one λ and one iteration each",
-			c.Lambdas, c.First, c.Each, c.Rate, c.Threshold, c.Floor)
+	if c.Lambdas < 1 || c.First < 0 || c.Each+c.Most < 1 || c.Rate < 0 || c.Standstill < 0 || c.Threshold < 0 || c.Floor < 0 {
+		return c, fmt.Errorf("λs %d, first %d, each %d, most %d, rate %v, standstill %v, threshold %v, floor %v: none may be negative, and at least one λ and one iteration each",
+			c.Lambdas, c.First, c.Each, c.Most, c.Rate, c.Standstill, c.Threshold, c.Floor)
 	}
 	return c, nil
 }
@@ -154,7 +180,8 @@ type pathRun struct {
 	checkpoint func(*State) error
 	rows       []int
 	lambdas    []float64
-	steps      []int        // steps[k] iterations have been made when λ_k is done
+	steps      []int        // fixed schedule: steps[k] iterations have been made when λ_k is done
+	space      space        // accelerated
 	passed     func() error // called when a λ is done, if set
 }
 
@@ -174,7 +201,7 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 		return nil, err
 	}
 	c.Config = e.config
-	r := &pathRun{engine: e, config: c, model: m, state: s, checkpoint: checkpoint, lambdas: c.lambdaGrid()}
+	r := &pathRun{engine: e, config: c, model: m, state: s, checkpoint: checkpoint, lambdas: c.lambdaGrid(), space: newSpace(m)}
 	if r.rows = slices.Clone(c.Rows); c.Rows == nil {
 		for i := range t.N {
 			r.rows = append(r.rows, i)
@@ -212,7 +239,18 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 
 func (r *pathRun) packed() []float64 { return r.model.Packed.Value }
 
-func (r *pathRun) iterations() int { return r.steps[len(r.steps)-1] }
+func (r *pathRun) accelerated() bool { return r.config.Schedule == "accelerated" }
+
+// iterations of the path, so far or, for the fixed schedule, in all.
+func (r *pathRun) iterations() (sum int) {
+	if !r.accelerated() {
+		return r.steps[len(r.steps)-1]
+	}
+	for _, p := range r.state.Points {
+		sum += p.Iterations
+	}
+	return sum
+}
 
 // save captures the state and hands it to the checkpoint.
 func (r *pathRun) save() error {
@@ -265,11 +303,17 @@ func (r *pathRun) closeBlock(lambda float64) Point {
 	if r.config.natural() {
 		linear = slices.Clone(r.model.Location.Value)
 	}
-	return Point{
-		Lambda: lambda, Packed: slices.Clone(r.packed()), Linear: linear, Edges: r.edges(), Loss: b.Loss / float64(b.Count),
-		Change:        floats.Distance(b.Start, r.packed(), math.Inf(1)),
-		EffectiveSize: b.Size / float64(b.Count), Lifts: b.Lifts,
+	p := Point{
+		Lambda: lambda, Packed: slices.Clone(r.packed()), Linear: linear, Edges: r.edges(),
+		Change: floats.Distance(b.Start, r.packed(), math.Inf(1)), Lifts: b.Lifts, Iterations: b.Count,
 	}
+	if r.accelerated() {
+		p.Loss, p.EffectiveSize = r.state.Spectral.Loss, math.NaN()
+		p.Unfinished = r.movement(lambda) > r.config.Standstill
+	} else {
+		p.Loss, p.EffectiveSize = b.Loss/float64(b.Count), b.Size/float64(b.Count)
+	}
+	return p
 }
 
 func (r *pathRun) edges() int { return adjacency(r.packed(), r.table.D, r.config.Threshold).Count() }
@@ -287,14 +331,13 @@ func adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 
 // path runs what is left of the path.
 func (r *pathRun) path(ctx context.Context) error {
-	for k := len(r.state.Points); k < len(r.lambdas); k++ {
-		for r.state.Iteration < r.steps[k] {
-			last, err := r.advance(ctx, r.lambdas[k])
-			if err != nil {
-				return err
-			}
-			r.observe(Progress{Stage: "path", Iteration: r.state.Iteration, Total: r.iterations(), Lambda: r.lambdas[k],
-				Edges: r.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
+	block := r.fixedBlock
+	if r.accelerated() {
+		block = r.acceleratedBlock
+	}
+	for k := len(r.state.Points); k < len(r.lambdas) && !r.gaveUp(); k++ {
+		if err := block(ctx, k); err != nil {
+			return err
 		}
 		r.state.Points = append(r.state.Points, r.closeBlock(r.lambdas[k]))
 		if r.passed != nil {
@@ -306,6 +349,46 @@ func (r *pathRun) path(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// gaveUp tells whether the minimum was out of reach at the last λ: then it is at
+// smaller ones, too, and the path ends.
+func (r *pathRun) gaveUp() bool {
+	n := len(r.state.Points)
+	return n > 0 && r.state.Points[n-1].Unfinished
+}
+
+// fixedBlock makes what is left of the iterations at λ_k.
+func (r *pathRun) fixedBlock(ctx context.Context, k int) error {
+	for r.state.Iteration < r.steps[k] {
+		last, err := r.advance(ctx, r.lambdas[k])
+		if err != nil {
+			return err
+		}
+		r.observe(Progress{Stage: "path", Unit: "iteration", Iteration: r.state.Iteration, Total: r.iterations(), Lambda: r.lambdas[k],
+			Edges: r.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
+	}
+	return nil
+}
+
+// acceleratedBlock goes to the minimum at λ_k, or as far as Most iterations lead.
+func (r *pathRun) acceleratedBlock(ctx context.Context, k int) error {
+	lambda := r.lambdas[k]
+	if err := r.open(lambda); err != nil {
+		return err
+	}
+	observe := func(done int) {
+		r.observe(Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(r.lambdas), Lambda: lambda,
+			Edges: r.edges(), Loss: r.state.Spectral.Loss, EffectiveSize: math.NaN()})
+	}
+	for n := &r.state.Block.Count; *n == 0 || *n < r.config.Most && r.movement(lambda) > r.config.Standstill; {
+		if err := r.accelerate(ctx, lambda); err != nil {
+			return err
+		}
+		observe(k)
+	}
+	observe(k + 1)
 	return nil
 }
 

@@ -38,25 +38,28 @@ func softThreshold(x, t float64) float64 {
 // the diagonal is raised by the difference. Zeros off the diagonal stay zeros,
 // P stays symmetric, and the next gradient step takes back what was too much.
 func lift(g *graph.Gaussian, floor float64) (lifted bool) {
-	p := g.Precision()
-	d := g.Dim()
-	shifted := mat.NewSymDense(d, nil)
-	shifted.CopySym(p)
-	for j := range d {
-		shifted.SetSym(j, j, p.At(j, j)-floor)
-	}
-	var c mat.Cholesky
-	if c.Factorize(shifted) {
+	if above(g, floor) {
 		return false
 	}
-	raise := floor - smallestEigenvalue(p)
+	raise := floor - smallestEigenvalue(g.Precision())
 	if raise <= 0 {
 		return false
 	}
+	d := g.Dim()
 	for j := range d {
 		g.Packed.Value[graph.PackedIndex(d, j, j)] += raise
 	}
 	return true
+}
+
+// above tells whether P's smallest eigenvalue is above floor.
+func above(g *graph.Gaussian, floor float64) bool {
+	p := g.Precision()
+	for j := range g.Dim() {
+		p.SetSym(j, j, p.At(j, j)-floor)
+	}
+	var c mat.Cholesky
+	return c.Factorize(p)
 }
 
 func smallestEigenvalue(p mat.Symmetric) float64 {

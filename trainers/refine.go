@@ -13,18 +13,19 @@ import (
 // Refine is the stage after the path: at the chosen λ the iterations go on from
 // the path's point until P stands still.
 type Refine struct {
-	Started   bool
-	Index     int         // of the chosen point
-	Blocks    int         // finished
-	Parts     [][]float64 // sums over the parts of the block under way
-	Previous  []float64   // the last block's mean
-	Movement  float64     // see movement
-	Lifts     int         // within the last block
-	Loss      float64     // mean over the last block
-	Size      float64     // effective sample size, mean over the last block
-	Converged bool
-	Done      bool
-	Failure   string // why it was given up; the result is then the path's point
+	Started    bool
+	Index      int // of the chosen point
+	Iterations int
+	Blocks     int         // finished
+	Parts      [][]float64 // sums over the parts of the block under way
+	Previous   []float64   // the last block's mean
+	Movement   float64     // see movement; accelerated: pathRun.movement
+	Lifts      int         // within the last block; accelerated: in all
+	Loss       float64     // mean over the last block; accelerated: at the end
+	Size       float64     // effective sample size, mean over the last block
+	Converged  bool
+	Done       bool
+	Failure    string // why it was given up; the result is then the path's point
 }
 
 const (
@@ -40,25 +41,27 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 	if !f.Started {
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		r.setPoint(index)
+		r.state.Spectral = Spectral{}
+	}
+	if r.accelerated() {
+		return r.settle(ctx, tolerance)
 	}
 	lambda := r.lambdas[f.Index]
 	for !f.Done {
 		s, err := r.advance(ctx, lambda)
 		if numerical(err) {
-			r.setPoint(f.Index)
-			point := r.state.Points[f.Index]
-			f.Size, f.Loss, f.Failure, f.Done = point.EffectiveSize, point.Loss, err.Error(), true
-			return r.save()
+			return r.giveUp(err)
 		}
 		if err != nil {
 			return err
 		}
-		made := r.state.Iteration - r.iterations()
+		f.Iterations++
+		made := f.Iterations
 		if (made-1)%(refineBlock/refineParts) == 0 {
 			f.Parts = append(f.Parts, make([]float64, len(r.packed())))
 		}
 		floats.Add(f.Parts[len(f.Parts)-1], r.packed())
-		r.observe(Progress{Stage: "refine", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
+		r.observe(Progress{Stage: "refine", Unit: "iteration", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
 			Edges: r.edges(), Loss: s.Loss, EffectiveSize: s.EffectiveSize})
 		if made%refineBlock != 0 {
 			continue
@@ -84,10 +87,56 @@ func (r *pathRun) setPoint(index int) {
 	copy(r.model.Location.Value, r.state.Points[index].Linear)
 }
 
+// giveUp ends the stage with the path's point.
+func (r *pathRun) giveUp(why error) error {
+	f := &r.state.Refine
+	r.setPoint(f.Index)
+	point := r.state.Points[f.Index]
+	f.Size, f.Loss, f.Failure, f.Done = point.EffectiveSize, point.Loss, why.Error(), true
+	return r.save()
+}
+
 // numerical says whether a step failed for what P has become.
 func numerical(err error) bool {
 	var diverged *DivergedError
 	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
+}
+
+// settle is refine for the accelerated schedule: P stands still when plain steps
+// would hardly move it.
+func (r *pathRun) settle(ctx context.Context, tolerance float64) error {
+	f := &r.state.Refine
+	lambda := r.lambdas[f.Index]
+	for !f.Done {
+		err := r.open(lambda)
+		if numerical(err) {
+			return r.giveUp(err)
+		}
+		if err != nil {
+			return err
+		}
+		f.Movement, f.Loss, f.Lifts = r.movement(lambda), r.state.Spectral.Loss, r.state.Block.Lifts
+		f.Converged = f.Movement < tolerance
+		if f.Done = f.Converged || f.Iterations == refineBlock*refineBlocks; f.Done {
+			return r.save()
+		}
+		err = r.accelerate(ctx, lambda)
+		if numerical(err) {
+			return r.giveUp(err)
+		}
+		if err != nil {
+			return err
+		}
+		f.Iterations++
+		r.observe(Progress{Stage: "refine", Unit: "iteration", Iteration: f.Iterations, Total: refineBlock * refineBlocks, Lambda: lambda,
+			Edges: r.edges(), Loss: r.state.Spectral.Loss, EffectiveSize: math.NaN()})
+		if f.Iterations%refineBlock == 0 {
+			if err := r.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // blockMean is the mean of a block's iterates and the variance of that mean,

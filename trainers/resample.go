@@ -22,6 +22,7 @@ type Resampled struct {
 	Done   []bool
 	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
 	Counts [][]int     // "stars": at each λ, in how many parts each pair is an edge
+	Points []int       // how many λ a part's path has: it ends early where P runs away
 }
 
 // rowPart is the rows that a path is fitted on, and those held out.
@@ -74,7 +75,7 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 	}
 	if state.Done == nil {
 		state.Done, state.Losses = make([]bool, len(parts)), make([][]float64, len(parts))
-		state.Counts = make([][]int, c.Lambdas)
+		state.Counts, state.Points = make([][]int, c.Lambdas), make([]int, len(parts))
 		for k := range state.Counts {
 			state.Counts[k] = make([]int, t.D*(t.D-1)/2)
 		}
@@ -95,7 +96,7 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			state.Done[k], state.Losses[k] = true, heldOut
+			state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(r.state.Points)
 			for l, q := range r.state.Points {
 				for i, edge := range adjacency(q.Packed, t.D, r.config.Threshold).Edge {
 					if edge {
@@ -104,7 +105,7 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 				}
 			}
 			if observe != nil {
-				observe(Progress{Stage: s.Kind, Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
+				observe(Progress{Stage: s.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
 			}
 			return save()
 		})
@@ -140,14 +141,19 @@ func count(done []bool) (n int) {
 	return n
 }
 
-// crossValidated is the mean held-out loss at each λ; folds differ by a row at most.
+// crossValidated is the mean over rows of the held-out loss at each λ that every
+// part's path has; +Inf at the others.
 func (f *Resampled) crossValidated(folds []rowPart) []float64 {
-	scores := make([]float64, len(f.Losses[0]))
+	scores := make([]float64, len(f.Counts))
 	rows := 0
 	for k, losses := range f.Losses {
 		rows += len(folds[k].held)
-		for l, v := range losses {
-			scores[l] += float64(len(folds[k].held)) * v
+		for l := range scores {
+			if l < len(losses) {
+				scores[l] += float64(len(folds[k].held)) * losses[l]
+			} else {
+				scores[l] = math.Inf(1)
+			}
 		}
 	}
 	for l := range scores {
@@ -157,7 +163,8 @@ func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 }
 
 // instability is StARS's D̄ at each λ: the mean over pairs of 2θ(1−θ), θ the share
-// of parts with the edge, made monotone from the largest λ down.
+// of parts with the edge, made monotone from the largest λ down. It is +Inf where a
+// part's path has ended.
 func (f *Resampled) instability() []float64 {
 	scores := make([]float64, len(f.Counts))
 	n, top := float64(len(f.Done)), 0.0
@@ -168,7 +175,9 @@ func (f *Resampled) instability() []float64 {
 			sum += 2 * theta * (1 - theta)
 		}
 		top = max(top, sum/float64(len(pairs)))
-		scores[l] = top
+		if scores[l] = top; l >= slices.Min(f.Points) {
+			scores[l] = math.Inf(1)
+		}
 	}
 	return scores
 }

@@ -79,9 +79,9 @@ func (s Selection) score(r *pathRun) (scores []float64, chosen int) {
 			scores = append(scores, math.Abs(float64(p.Edges)/float64(d*(d-1)/2)-s.Density))
 		}
 	case "cv":
-		scores = r.state.Resampled.crossValidated(s.parts(r.table.N, r.config.Seed))
+		scores = r.state.Resampled.crossValidated(s.parts(r.table.N, r.config.Seed))[:len(points)]
 	case "stars": // the densest network that is stable enough
-		scores = r.state.Resampled.instability()
+		scores = r.state.Resampled.instability()[:len(points)]
 		for i, v := range scores {
 			if v <= s.Beta {
 				chosen = i

@@ -31,12 +31,13 @@ type State struct {
 	History     []Record  // Fit
 	Points      []Point   // Path
 	Block       Block     // Path: the block of iterations under way
+	Spectral    Spectral  // Path, accelerated
 	Lifts       int       // Path: how often the diagonal was raised
 	Resampled   Resampled // Path: the choice of λ by resampling
 	Refine      Refine    // Path: the stage after the path
 }
 
-const stateVersion = 1
+const stateVersion = 2
 
 // Save writes the state whole or not at all.
 func (s *State) Save(path string) error {

@@ -171,6 +171,13 @@ func curves(r *trainers.NetworkResult) []picture.Curve {
 	return out
 }
 
+func iterationsText(c trainers.NetworkConfig) string {
+	if c.Schedule == "accelerated" {
+		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 plain steps would move anything, at most %d", c.Standstill, c.Most)
+	}
+	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.First, c.Each, c.Rate)
+}
+
 func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures []report.Picture) report.Report {
 	c := r.Config
 	e := r.Estimator
@@ -182,7 +189,7 @@ func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures 
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 			{"Selection of λ", selectionText(c.Select, c.Domain.Bounded())},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
-			{"Iterations", fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.First, c.Each, c.Rate)},
+			{"Iterations", iterationsText(c)},
 			{"Support", supportText(c, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 			{"Reported loss (M)", fmt.Sprintf("%.5g per row and column", r.Loss)},

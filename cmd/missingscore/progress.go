@@ -48,7 +48,7 @@ func (p *progress) observe(s trainers.Progress) {
 	}
 	if tenth := s.Iteration * parts / s.Total; tenth > p.tenth {
 		p.tenth = tenth
-		fmt.Fprintf(p.w, "%s: iteration %d of %d, %s\n", s.Stage, s.Iteration, s.Total, standing(s))
+		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", s.Stage, s.Unit, s.Iteration, s.Total, standing(s))
 	}
 }
 

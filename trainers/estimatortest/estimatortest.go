@@ -26,23 +26,41 @@ import (
 // order of rows and columns where nothing is random, results do not depend on
 // the number of workers, and a run that is cut and taken up gives the same bytes;
 // the last three also on a box and a half-space, where without a gap it is
-// ordinary truncated score matching.
+// ordinary truncated score matching. All of it by the fixed schedule, and by the
+// accelerated one where that can be.
 func Run(t *testing.T, name string) {
 	e, err := trainers.EstimatorByName(name)
 	require.NoError(t, err)
 	t.Run("no gap is ordinary score matching", func(t *testing.T) { noGap(t, e) })
-	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e, nil) })
-	if !e.Draws {
-		t.Run("order does not count", func(t *testing.T) { order(t, e) })
+	supports := map[string]*domain.Domain{"box": box(), "half-space": half()}
+	for name, support := range supports {
+		t.Run(name, func(t *testing.T) { truncatedNoGap(t, e, support) })
 	}
-	t.Run("workers do not count", func(t *testing.T) { workers(t, e, nil) })
-	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, e, nil) })
-	for name, support := range map[string]*domain.Domain{"box": box(), "half-space": half()} {
+	t.Run("fixed", func(t *testing.T) { schedule(t, e, config(e), supports) })
+	if e.Deterministic {
+		t.Run("accelerated", func(t *testing.T) {
+			c := config(e)
+			c.Schedule, c.First, c.Each = "accelerated", 0, 0
+			if e.Restricted != "" { // another estimator's there
+				supports = nil
+			}
+			schedule(t, e, c, supports)
+		})
+	}
+}
+
+func schedule(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, supports map[string]*domain.Domain) {
+	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e, c, nil) })
+	if !e.Draws {
+		t.Run("order does not count", func(t *testing.T) { order(t, e, c) })
+	}
+	t.Run("workers do not count", func(t *testing.T) { workers(t, e, c, nil) })
+	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, e, c, nil) })
+	for name, support := range supports {
 		t.Run(name, func(t *testing.T) {
-			truncatedNoGap(t, e, support)
-			underTheMask(t, e, support)
-			workers(t, e, support)
-			resumed(t, e, support)
+			underTheMask(t, e, c, support)
+			workers(t, e, c, support)
+			resumed(t, e, c, support)
 		})
 	}
 }
@@ -189,7 +207,7 @@ func truncatedNoGap(t *testing.T, e trainers.Estimator, support *domain.Domain) 
 	}
 }
 
-func underTheMask(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+func underTheMask(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
 	table := sample(t, e, support)
 	poisoned := *table
 	poisoned.Values = append([]float64(nil), table.Values...)
@@ -198,16 +216,15 @@ func underTheMask(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 			poisoned.Values[i] = math.NaN()
 		}
 	}
-	c := config(e)
 	c.Domain, c.Tolerance = support, tolerance(support)
 	want, got := estimate(t, table, c), estimate(t, &poisoned, c)
 	require.Equal(t, want.Precision, got.Precision)
 	require.Equal(t, want.Loss, got.Loss)
 }
 
-func order(t *testing.T, e trainers.Estimator) {
+func order(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig) {
 	table := sample(t, e, nil)
-	want := estimate(t, table, config(e))
+	want := estimate(t, table, c)
 	n, d := table.N, table.D
 	perm := []int{2, 0, 3, 1}
 	mixed := &data.Table{N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
@@ -220,7 +237,7 @@ func order(t *testing.T, e trainers.Estimator) {
 			mixed.Values[i*d+j], mixed.Observed[i*d+j] = table.Values[from*d+k], table.Observed[from*d+k]
 		}
 	}
-	got := estimate(t, mixed, config(e))
+	got := estimate(t, mixed, c)
 	for a, j := range perm {
 		for b, k := range perm {
 			require.InDelta(t, want.Precision.At(j, k), got.Precision.At(a, b), 1e-9, "P[%d,%d]", j, k)
@@ -228,9 +245,8 @@ func order(t *testing.T, e trainers.Estimator) {
 	}
 }
 
-func workers(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+func workers(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
 	table := sample(t, e, support)
-	c := config(e)
 	c.Domain, c.Tolerance = support, tolerance(support)
 	want := estimate(t, table, c)
 	c.Workers = 3
@@ -240,9 +256,8 @@ func workers(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 }
 
 // resumed cuts at several iterations, through a file as the command line does.
-func resumed(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+func resumed(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
 	table := sample(t, e, support)
-	c := config(e)
 	c.Domain, c.Tolerance = support, tolerance(support)
 	want := estimate(t, table, c)
 	path := filepath.Join(t.TempDir(), "state")
@@ -252,6 +267,9 @@ func resumed(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 		ctx, cancel := context.WithCancel(context.Background())
 		c := c
 		left := 13 // parameter steps till the next cut: inside blocks, path and refinement
+		if c.Schedule == "accelerated" {
+			left = 5 // it needs fewer
+		}
 		c.Observe = func(trainers.Progress) {
 			if left--; left == 0 {
 				cancel()
