@@ -167,11 +167,10 @@ func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph
 	return prog
 }
 
-func planeModel(kind graph.Parameterisation) *graph.Gaussian {
+func planeModel(t testing.TB, kind graph.Parameterisation) *graph.Gaussian {
+	t.Helper()
 	m := graph.NewGaussian(2, kind)
-	if err := m.SetPrecision(planePrecision); err != nil {
-		panic(err)
-	}
+	require.NoError(t, m.SetPrecision(planePrecision))
 	m.SetMean(planeMean)
 	return m
 }
@@ -185,7 +184,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 			low, high = max(low, -2)+0.137, min(high, 2)-0.0531
 			x1 := []float64{low, low + 0.31*(high-low), low + 0.77*(high-low), high}
 			weight := []float64{0.1, 0.4, 0.3, 0.2}
-			m := planeModel(graph.CholeskyFactor)
+			m := planeModel(t, graph.CholeskyFactor)
 			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 			truth := func() float64 {
 				sum := 0.0
@@ -213,7 +212,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 	for _, p := range planes() {
 		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(graph.Natural)
+			m := planeModel(t, graph.Natural)
 			low, high := p.first()
 			x1, w := pieces(low, high, p.kinks(0, 0), 12, 10)
 			expected := func(o losses.Objective, imputed plane) float64 {
@@ -254,7 +253,7 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 func TestTruncatedCompleteRows(t *testing.T) {
 	for _, p := range planes() {
 		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(graph.CholeskyFactor)
+			m := planeModel(t, graph.CholeskyFactor)
 			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 			low, high := p.first()
 			if p.weight.Scalar {
@@ -304,7 +303,7 @@ func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 			p = q
 		}
 	}
-	m := planeModel(graph.CholeskyFactor)
+	m := planeModel(t, graph.CholeskyFactor)
 	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 	x1 := []float64{0.3}
 	prog := p.program(t, losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, o, m, x1, []float64{1})
@@ -340,7 +339,7 @@ func TestImputerLossesOnDomains(t *testing.T) {
 		for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 			for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
-					p := newProblem(n, 0.5, graph.CholeskyFactor, 17)
+					p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
 					imp := nets.NewImputer(d, o, stream.New(18, 18))
 					prog, err := losses.NewImputer(kind, imp, p.model, s, n)
 					require.NoError(t, err)
@@ -369,7 +368,7 @@ func TestImputerLossesOnDomains(t *testing.T) {
 					copy(forward.Input(losses.InputX), p.x)
 					require.NoError(t, forward.Run())
 					require.NoError(t, prog.Run())
-					joint, want := normal(p.model, nil), 0.0
+					joint, want := normal(t, p.model, nil), 0.0
 					zero := joint.LogProb(p.model.Mean())
 					for i, w := range p.weights() {
 						row, z := append([]float64(nil), p.x[i*d:i*d+d]...), make([]float64, d)
