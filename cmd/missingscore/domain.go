@@ -85,6 +85,15 @@ func (f *domainFlags) read(names []string) (*domain.Domain, domain.Weight, error
 	return s, w, nil
 }
 
+// around is read for a table, all of whose rows must lie inside.
+func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, domain.Weight, error) {
+	s, w, err := f.read(t.Names)
+	if err != nil || s == nil {
+		return nil, w, err
+	}
+	return s, w, atLine(t.Inside(s), file)
+}
+
 // atLine puts file and line to an error about a row.
 func atLine(err error, file string) error {
 	var row *data.RowError
