@@ -56,8 +56,12 @@ func (f *domainFlags) read(names []string) (*domain.Domain, domain.Weight, error
 		into   []float64
 		better func(x, y float64) float64
 	}{{"--lower", f.lower, s.Lower, func(x, y float64) float64 { return max(x, y) }}, {"--upper", f.upper, s.Upper, func(x, y float64) float64 { return min(x, y) }}} {
+		if b.values != nil && len(b.values) == 0 {
+			return nil, w, usageError{fmt.Errorf("%s is empty: column=value or a number is expected", b.flag)}
+		}
 		for _, text := range b.values {
 			name, value, named := strings.Cut(text, "=")
+			name = strings.TrimSpace(name)
 			if !named {
 				value = text
 			}
