@@ -1,6 +1,8 @@
 package benchmarks
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,9 +13,33 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
+	"missingscore/data"
+	"missingscore/graph"
 	"missingscore/internal/picture"
+	"missingscore/losses"
 	"missingscore/trainers"
 )
+
+// Train fits m and gives what is recorded of it: the last epoch's effective sample
+// size, whether the fit diverged, and the named errors at the given epochs.
+func Train(ctx context.Context, t *data.Table, m graph.Model, c trainers.FitConfig, epochs []int, names ...string) ([]string, error) {
+	c.Epochs = epochs[len(epochs)-1]
+	state := &trainers.State{}
+	_, err := trainers.Fit(ctx, t, m, losses.ObjectiveFor(c.Domain, c.Weight), c, state, nil)
+	var diverged *trainers.DivergedError
+	if err != nil && !errors.As(err, &diverged) {
+		return nil, err
+	}
+	size := "-"
+	if n := len(state.History); n > 0 {
+		size = fmt.Sprintf("%.3f", state.History[n-1].EffectiveSize)
+	}
+	record := []string{size, strconv.FormatBool(diverged != nil)}
+	for _, name := range names {
+		record = append(record, Trace(state.History, epochs, name))
+	}
+	return record, nil
+}
 
 // Trace writes one of a fit's errors at the given epochs, separated by spaces;
 // epochs that a fit which stopped early did not reach are "-".

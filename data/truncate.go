@@ -82,7 +82,7 @@ func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*Table,
 			}
 		}
 		if tried > 10000 && len(values)*10000 < tried*d {
-			return nil, fmt.Errorf("fewer than one draw in 10000 lies inside the domain")
+			return nil, fmt.Errorf("fewer than one draw in 10000 lies inside the domain: widen it")
 		}
 	}
 	return NewTable(names, values, nil)

@@ -28,7 +28,8 @@ type problem struct {
 	n     int
 }
 
-func newProblem(n int, missing float64, kind graph.Parameterisation, seed uint64) problem {
+func newProblem(t testing.TB, n int, missing float64, kind graph.Parameterisation, seed uint64) problem {
+	t.Helper()
 	rng := stream.New(seed, 1)
 	p := problem{model: graph.NewGaussian(d, kind), n: n, x: make([]float64, n*d), mask: make([]float64, n*d)}
 	a := mat.NewDense(d, d, nil)
@@ -43,9 +44,7 @@ func newProblem(n int, missing float64, kind graph.Parameterisation, seed uint64
 		prec.SetSym(j, j, prec.At(j, j)+0.7)
 		p.model.Location.Value[j] = 0.5 * rng.NormFloat64()
 	}
-	if err := p.model.SetPrecision(prec); err != nil {
-		panic(err)
-	}
+	require.NoError(t, p.model.SetPrecision(prec))
 	for i := range p.x {
 		if rng.Float64() >= missing {
 			p.mask[i], p.x[i] = 1, rng.NormFloat64()
@@ -63,11 +62,10 @@ func (p problem) weights() []float64 {
 }
 
 // normal is the model's distribution by gonum, the outside truth.
-func normal(m *graph.Gaussian, src rand.Source) *distmv.Normal {
+func normal(t testing.TB, m *graph.Gaussian, src rand.Source) *distmv.Normal {
+	t.Helper()
 	n, ok := distmv.NewNormalPrecision(m.Mean(), m.Precision(), src)
-	if !ok {
-		panic("not positive definite")
-	}
+	require.True(t, ok, "not positive definite")
 	return n
 }
 
@@ -113,9 +111,10 @@ func (p problem) propose(prog *graph.Program, r int, sd float64, rng *rand.Rand)
 }
 
 // condition fills the gaps with draws from the model's conditional, by gonum.
-func (p problem) condition(prog *graph.Program, r int, rng rand.Source) {
+func (p problem) condition(t testing.TB, prog *graph.Program, r int, rng rand.Source) {
+	t.Helper()
 	x := prog.Input(losses.InputX)
-	joint := normal(p.model, rng)
+	joint := normal(t, p.model, rng)
 	for i := range p.n {
 		observed, gaps := split(p.mask[i*d : i*d+d])
 		if len(gaps) == 0 {
@@ -128,9 +127,7 @@ func (p problem) condition(prog *graph.Program, r int, rng rand.Source) {
 				values = append(values, p.x[i*d+j])
 			}
 			c, ok := joint.ConditionNormal(observed, values, rng)
-			if !ok {
-				panic("conditional does not exist")
-			}
+			require.True(t, ok, "the conditional does not exist")
 			draw = c
 		}
 		for k := range r {
@@ -161,7 +158,7 @@ func gradient(prog *graph.Program, m graph.Model) []float64 {
 // ways: (P), (M) differentiated through its weights, and central differences.
 func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 	const n, r = 7, 5
-	p := newProblem(n, 0.4, graph.CholeskyFactor, 1)
+	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 1)
 	snis := losses.SelfNormalised
 	pseudo := build(t, losses.Pseudo{Weighting: snis}, p.model, n, r)
 	direct := build(t, losses.Direct{Weighting: snis}, p.model, n, r)
@@ -185,13 +182,13 @@ func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 // f(x_Λ) = log Σ_k q(x_Λ, x'_k)/p'(x'_k), with f differentiated numerically.
 func TestDirectIWIsScoreMatchingOnLogSumExp(t *testing.T) {
 	const n, r, h = 3, 4, 1e-4
-	p := newProblem(n, 0.4, graph.CholeskyFactor, 3)
+	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 3)
 	prog := build(t, losses.Direct{Weighting: losses.SelfNormalised}, p.model, n, r)
 	p.bind(prog, r)
 	p.propose(prog, r, 1, stream.New(4, 4))
 	require.NoError(t, prog.Run())
 
-	joint := normal(p.model, nil)
+	joint := normal(t, p.model, nil)
 	logs := make([]float64, r)
 	f := func(i, j int, step float64) float64 {
 		for k := range r {
@@ -219,7 +216,7 @@ func TestGaussianMarginal(t *testing.T) {
 	const n = 12
 	for name, kind := range map[string]graph.Parameterisation{"cholesky": graph.CholeskyFactor, "symmetric": graph.FreeSymmetric} {
 		t.Run(name, func(t *testing.T) {
-			p := newProblem(n, 0.45, kind, 5)
+			p := newProblem(t, n, 0.45, kind, 5)
 			copy(p.mask[:d], []float64{0, 0, 0, 0}) // a row without any value counts nothing
 			copy(p.x[:d], []float64{0, 0, 0, 0})
 			copy(p.mask[d:3*d], []float64{1, 1, 1, 1, 1, 0, 1, 0})
@@ -235,7 +232,7 @@ func TestGaussianMarginal(t *testing.T) {
 			require.Less(t, diff.Error, 1e-8, "%+v", diff)
 
 			require.NoError(t, prog.Run())
-			joint, want := normal(p.model, nil), 0.0
+			joint, want := normal(t, p.model, nil), 0.0
 			for i := range n {
 				observed, _ := split(p.mask[i*d : i*d+d])
 				if len(observed) == 0 {
@@ -262,7 +259,7 @@ func TestGaussianMarginal(t *testing.T) {
 }
 
 func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
-	p := newProblem(2, 0, graph.FreeSymmetric, 6)
+	p := newProblem(t, 2, 0, graph.FreeSymmetric, 6)
 	prec := mat.NewSymDense(d, []float64{1, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})
 	require.NoError(t, p.model.SetPrecision(prec))
 	prog := build(t, losses.GaussianMarginal{}, p.model, 2, 1)
@@ -276,7 +273,7 @@ func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
 // visibly is not. Both with draws from gonum's conditionals.
 func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	const n, r, repeats = 6, 4, 20000
-	p := newProblem(n, 0.5, graph.CholeskyFactor, 8)
+	p := newProblem(t, n, 0.5, graph.CholeskyFactor, 8)
 	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
@@ -290,7 +287,7 @@ func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	m := len(want)
 	sum, square := map[*graph.Program][]float64{plug: make([]float64, m), loo: make([]float64, m)}, map[*graph.Program][]float64{plug: make([]float64, m), loo: make([]float64, m)}
 	for range repeats {
-		p.condition(plug, r, src)
+		p.condition(t, plug, r, src)
 		copy(loo.Input(losses.InputX), plug.Input(losses.InputX))
 		for prog := range sum {
 			require.NoError(t, prog.Run())
@@ -331,7 +328,7 @@ func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 		"em-full": losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, "closed": losses.GaussianMarginal{},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newProblem(n, 0, graph.CholeskyFactor, 10)
+			p := newProblem(t, n, 0, graph.CholeskyFactor, 10)
 			r := 4
 			if name == "closed" {
 				r = 1
@@ -369,7 +366,7 @@ func TestCompleteRows(t *testing.T) {
 		"em-full": {losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newProblem(n, 0.4, graph.FreeSymmetric, 11)
+			p := newProblem(t, n, 0.4, graph.FreeSymmetric, 11)
 			prog := build(t, c.loss, p.model, n, c.r)
 			p.bind(prog, c.r)
 			if c.r > 1 {
@@ -377,7 +374,7 @@ func TestCompleteRows(t *testing.T) {
 			}
 			x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
 			w := make([]float64, n*c.r)
-			joint := normal(p.model, nil)
+			joint := normal(t, p.model, nil)
 			for i := range n {
 				sum := 0.0
 				for k := i * c.r; k < (i+1)*c.r; k++ {
@@ -417,7 +414,7 @@ func TestCompleteRows(t *testing.T) {
 // independent halves of the draws.
 func TestIWApproachesTheClosedForm(t *testing.T) {
 	const n, r, repeats = 4, 4000, 12
-	p := newProblem(n, 0.4, graph.CholeskyFactor, 13)
+	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 13)
 	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
@@ -445,10 +442,10 @@ func TestIWApproachesTheClosedForm(t *testing.T) {
 // model, cells hidden at random, closed form.
 func TestGradientVanishesAtTheTruth(t *testing.T) {
 	const n, batches = 500, 200
-	p := newProblem(n, 0.4, graph.CholeskyFactor, 15)
+	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 15)
 	prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
 	src := rand.NewPCG(16, 16)
-	joint := normal(p.model, src)
+	joint := normal(t, p.model, src)
 	var mean, square []float64
 	for b := range batches {
 		for i := range n {
@@ -503,7 +500,7 @@ func TestImputerLosses(t *testing.T) {
 	for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
-				p := newProblem(n, 0.5, graph.CholeskyFactor, 17)
+				p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
 				imp := nets.NewImputer(d, o, stream.New(18, 18))
 				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, nil, n)
 				require.NoError(t, err)
@@ -527,7 +524,7 @@ func TestImputerLosses(t *testing.T) {
 				}
 				require.NoError(t, forward.Run())
 				require.NoError(t, prog.Run())
-				joint, want := normal(p.model, nil), 0.0
+				joint, want := normal(t, p.model, nil), 0.0
 				zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
 				for i, w := range p.weights() {
 					row := append([]float64(nil), p.x[i*d:i*d+d]...)

@@ -87,19 +87,33 @@ func TestConditionalNeedsADefiniteBlock(t *testing.T) {
 	require.NoError(t, c.Condition([]float64{1, 1, 1}))
 }
 
+// testModel is the model of testMean and testPrecision, testBatch holds testRow and
+// padding; testSources fill its gaps with draws.
+func testModel(t *testing.T) *graph.Gaussian {
+	t.Helper()
+	m := graph.NewGaussian(4, graph.FreeSymmetric)
+	require.NoError(t, m.SetPrecision(testPrecision))
+	m.SetMean(testMean)
+	return m
+}
+
+func testBatch(size int) *data.Batch {
+	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 1, D: 4, Values: testRow, Observed: []bool{true, false, true, false}}
+	b := data.NewBatch(size, 4)
+	b.Fill(table, []int{0}, 1)
+	return b
+}
+
+var testSources = map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newVariational, "exact": newExact}
+
 // Every source leaves observed cells alone, fills the gaps, and reports the log
 // density of what it drew: the mean of p(x)/p'(x) over draws from p' is 1 for the
 // true conditional p, with the standard error of that mean.
 func TestSourcesReportTheirDensity(t *testing.T) {
 	const r = 20000
 	want := oracle(t)
-	m := graph.NewGaussian(4, graph.FreeSymmetric)
-	require.NoError(t, m.SetPrecision(testPrecision))
-	m.SetMean(testMean)
-	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 1, D: 4, Values: testRow, Observed: []bool{true, false, true, false}}
-	batch := data.NewBatch(2, 4)
-	batch.Fill(table, []int{0}, 1)
-	for name, make := range map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newVariational, "exact": newExact} {
+	m, batch := testModel(t), testBatch(2)
+	for name, make := range testSources {
 		t.Run(name, func(t *testing.T) {
 			source, err := make(Setting{Model: m, Imputer: nets.NewImputer(4, nets.Options{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: 2, Draws: r, ProposalSD: 2})
 			require.NoError(t, err)

@@ -39,8 +39,7 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 	require.NoError(t, err)
 	const batches, n = 60, 400
 	worst := func(method string, s, honoured *domain.Domain, w domain.Weight) float64 {
-		var mean, square []float64
-		for b := range batches {
+		return worst(meanSE(batches, func(b int) []float64 {
 			rng := stream.New(22, stream.Replicate, uint64(b))
 			table, err := g.SampleInside(s, n, rng)
 			require.NoError(t, err)
@@ -54,20 +53,8 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 			_, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(honoured, w),
 				trainers.Config{Method: method, Draws: 4, Seed: uint64(b), Domain: honoured, Weight: w}, 0)
 			require.NoError(t, err)
-			all := slices.Concat(grads...)
-			if b == 0 {
-				mean, square = make([]float64, len(all)), make([]float64, len(all))
-			}
-			for i, v := range all {
-				mean[i] += v / batches
-				square[i] += v * v / batches
-			}
-		}
-		worst := 0.0
-		for i := range mean {
-			worst = max(worst, math.Abs(mean[i])/math.Sqrt((square[i]-mean[i]*mean[i])/(batches-1)))
-		}
-		return worst
+			return slices.Concat(grads...)
+		}))
 	}
 	for name, s := range supports(t, g) {
 		t.Run(name, func(t *testing.T) {
@@ -93,29 +80,16 @@ func TestWeightedEstimatorsAgreeWithExactOnDomains(t *testing.T) {
 			require.NoError(t, err)
 			table, err = data.HideMCAR(table, 0.4, rng)
 			require.NoError(t, err)
-			const repeats = 12
 			gradient := func(method string) (mean, se []float64) {
-				var square []float64
-				for k := range repeats {
+				return meanSE(12, func(k int) []float64 {
 					m := graph.NewGaussian(4, graph.CholeskyFactor)
 					m.SetMean(g.Mean)
 					require.NoError(t, m.SetPrecision(g.Precision))
 					_, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(s, domain.Weight{}),
 						trainers.Config{Method: method, Draws: 10000, ProposalSD: 2, Seed: 1, Domain: s}, k)
 					require.NoError(t, err)
-					all := slices.Concat(grads...)
-					if k == 0 {
-						mean, square = make([]float64, len(all)), make([]float64, len(all))
-					}
-					for i, v := range all {
-						mean[i] += v / repeats
-						square[i] += v * v / repeats
-					}
-				}
-				for i := range mean {
-					se = append(se, math.Sqrt(math.Max(square[i]-mean[i]*mean[i], 0)/(repeats-1)))
-				}
-				return mean, se
+					return slices.Concat(grads...)
+				})
 			}
 			want, wantSE := gradient("exact")
 			for _, method := range []string{"iw", "variw"} {
@@ -257,14 +231,7 @@ func TestLambdaMaxOnABox(t *testing.T) {
 			*v += step.AtVec(b)
 		}
 
-		const repeats = 12
-		mean, square := make([]float64, d+len(m.Packed.Value)), make([]float64, d+len(m.Packed.Value))
-		for k := range repeats {
-			for i, v := range gradient(k) {
-				mean[i] += v / repeats
-				square[i] += v * v / repeats
-			}
-		}
+		mean, se := meanSE(12, gradient)
 		for _, i := range place {
 			require.InDelta(t, 0, mean[i], 1e-12, "not the best model without edges")
 		}
@@ -274,11 +241,10 @@ func TestLambdaMaxOnABox(t *testing.T) {
 				largest = i
 			}
 		}
-		se := math.Sqrt(max(square[largest]-mean[largest]*mean[largest], 0) / (repeats - 1))
 		top := trainers.LambdaMax(standard, z, domain.Weight{}) / 1.05
 		if missing > 0 {
-			require.InDelta(t, math.Abs(mean[largest])/d, top, 4.03*se/d) // t(11) has its 1 − 1e−3 quantile at 4.03
-			require.Less(t, se/d, 0.005*top, "no power")
+			require.InDelta(t, math.Abs(mean[largest])/d, top, 4.03*se[largest]/d) // t(11) has its 1 − 1e−3 quantile at 4.03
+			require.Less(t, se[largest]/d, 0.005*top, "no power")
 			continue
 		}
 		require.InDelta(t, math.Abs(mean[largest])/d, top, 1e-12)

@@ -40,6 +40,33 @@ func small(t *testing.T, n int, seed uint64) (data.Gaussian, *data.Table) {
 	return g, table
 }
 
+// meanSE are the means of repeated gradients and their standard errors.
+func meanSE(repeats int, gradient func(k int) []float64) (mean, se []float64) {
+	n := float64(repeats)
+	for k := range repeats {
+		g := gradient(k)
+		if k == 0 {
+			mean, se = make([]float64, len(g)), make([]float64, len(g))
+		}
+		for i, v := range g {
+			mean[i] += v / n
+			se[i] += v * v / n
+		}
+	}
+	for i, square := range se {
+		se[i] = math.Sqrt(max(square-mean[i]*mean[i], 0) / (n - 1))
+	}
+	return mean, se
+}
+
+// worst is the largest of |mean|/se.
+func worst(mean, se []float64) (z float64) {
+	for i := range mean {
+		z = max(z, math.Abs(mean[i])/se[i])
+	}
+	return z
+}
+
 // The importance-weighted estimators approach the closed form as r grows,
 // whatever the proposal: a fixed normal, or an imputer that knows nothing yet.
 func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
@@ -54,18 +81,10 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	}
 	want := gradient("exact", 0)
 	for _, method := range []string{"iw", "variw", "exact-mc"} {
-		const repeats = 10
-		mean, square := make([]float64, len(want)), make([]float64, len(want))
-		for k := range repeats {
-			for i, v := range gradient(method, k) {
-				mean[i] += v / repeats
-				square[i] += v * v / repeats
-			}
-		}
+		mean, se := meanSE(10, func(k int) []float64 { return gradient(method, k) })
 		for i := range want {
-			se := math.Sqrt(math.Max(square[i]-mean[i]*mean[i], 0) / (repeats - 1))
-			require.InDelta(t, want[i], mean[i], 5*se+1e-9, "%s, gradient %d", method, i)
-			require.Less(t, se, 0.05, "the check has no power")
+			require.InDelta(t, want[i], mean[i], 5*se[i]+1e-9, "%s, gradient %d", method, i)
+			require.Less(t, se[i], 0.05, "the check has no power")
 		}
 	}
 }
@@ -75,8 +94,7 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 func TestExpectedGradientAtTheTruth(t *testing.T) {
 	for _, method := range []string{"exact", "exact-mc", "full", "zeroed"} {
 		const batches, n = 60, 400
-		var mean, square []float64
-		for b := range batches {
+		mean, se := meanSE(batches, func(b int) []float64 {
 			rng := stream.New(22, stream.Simulate)
 			g, err := data.SimulateNormal(4, rng)
 			require.NoError(t, err)
@@ -92,19 +110,9 @@ func TestExpectedGradientAtTheTruth(t *testing.T) {
 			require.NoError(t, m.SetPrecision(g.Precision))
 			_, grads, err := trainers.Gradient(table, m, losses.Classical{}, trainers.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)
 			require.NoError(t, err)
-			all := slices.Concat(grads...)
-			if b == 0 {
-				mean, square = make([]float64, len(all)), make([]float64, len(all))
-			}
-			for i, v := range all {
-				mean[i] += v / batches
-				square[i] += v * v / batches
-			}
-		}
-		worst := 0.0
-		for i := range mean {
-			worst = max(worst, math.Abs(mean[i])/math.Sqrt((square[i]-mean[i]*mean[i])/(batches-1)))
-		}
+			return slices.Concat(grads...)
+		})
+		worst := worst(mean, se)
 		t.Logf("%s: the largest of %d means is %.1f standard errors from zero", method, len(mean), worst)
 		if method == "zeroed" {
 			require.Greater(t, worst, 10.0)

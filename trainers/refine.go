@@ -69,6 +69,9 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		point := r.closeBlock(lambda)
 		f.Lifts, f.Size, f.Loss = point.Lifts, point.EffectiveSize, point.Loss
 		mean, variance := blockMean(f.Parts)
+		if !r.method.Draws { // without noise all of a block's variance is movement
+			clear(variance)
+		}
 		f.Movement = movement(f.Previous, mean, variance)
 		f.Previous, f.Parts = mean, nil
 		f.Blocks++

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
@@ -94,17 +93,11 @@ func integrals(s *domain.Domain, density *distmv.Normal, n int) (mass float64, m
 func TestSourcesOnDomains(t *testing.T) {
 	const r = 20000
 	conditional := oracle(t)
-	m := graph.NewGaussian(4, graph.FreeSymmetric)
-	require.NoError(t, m.SetPrecision(testPrecision))
-	m.SetMean(testMean)
-	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 1, D: 4, Values: testRow, Observed: []bool{true, false, true, false}}
-	batch := data.NewBatch(1, 4)
-	batch.Fill(table, []int{0}, 1)
-	sources := map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newVariational, "exact": newExact}
+	m, batch := testModel(t), testBatch(1)
 	for where, s := range domains() {
 		mass, want := integrals(s, conditional, 1200)
 		coarseMass, coarse := integrals(s, conditional, 600)
-		for name, make := range sources {
+		for name, make := range testSources {
 			t.Run(where+" "+name, func(t *testing.T) {
 				source, err := make(Setting{Model: m, Imputer: nets.NewImputer(4, nets.Options{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)),
 					Batch: 1, Draws: r, ProposalSD: 2, Domain: s})

@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -25,7 +24,6 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
 )
 
@@ -150,18 +148,7 @@ func run(ctx context.Context, c trainers.Config, truncated, ignore bool, d, n in
 	if !ignore {
 		c.Domain = support
 	}
-	state := &trainers.State{}
-	_, err = trainers.Fit(ctx, table, graph.NewGaussian(d, graph.CholeskyFactor), losses.ObjectiveFor(c.Domain, c.Weight), trainers.FitConfig{
-		Config: c, Epochs: epochs[len(epochs)-1], Truth: &trainers.Truth{Model: star, Sample: fresh.Values},
-	}, state, nil)
-	var diverged *trainers.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
-		return nil, err
-	}
-	size := "-"
-	if len(state.History) > 0 {
-		size = fmt.Sprintf("%.3f", state.History[len(state.History)-1].EffectiveSize)
-	}
-	trace := func(name string) string { return benchmarks.Trace(state.History, epochs, name) }
-	return []string{size, strconv.FormatBool(diverged != nil), trace("fisher_divergence"), trace("mean_error"), trace("precision_error")}, nil
+	return benchmarks.Train(ctx, table, graph.NewGaussian(d, graph.CholeskyFactor), trainers.FitConfig{
+		Config: c, Truth: &trainers.Truth{Model: star, Sample: fresh.Values},
+	}, epochs, "fisher_divergence", "mean_error", "precision_error")
 }

@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -25,7 +24,6 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/mcmc"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
 )
 
@@ -170,18 +168,8 @@ func run(ctx context.Context, c trainers.Config, d, n int, missing float64, epoc
 		}
 	}
 	c.Seed = seed
-	state := &trainers.State{}
-	_, err = trainers.Fit(ctx, table, graph.NewQuartic(d), losses.Classical{}, trainers.FitConfig{
-		Config: c, Epochs: epochs[len(epochs)-1], Truth: &trainers.Truth{Model: s.truth, Sample: s.fresh},
-	}, state, nil)
-	var diverged *trainers.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
-		return nil, err
-	}
-	size := "-"
-	if len(state.History) > 0 {
-		size = fmt.Sprintf("%.3f", state.History[len(state.History)-1].EffectiveSize)
-	}
-	trace := func(name string) string { return benchmarks.Trace(state.History, epochs, name) }
-	return []string{fmt.Sprintf("%.4f", s.rhat), size, strconv.FormatBool(diverged != nil), trace("fisher_divergence"), trace("quartic_error")}, nil
+	record, err := benchmarks.Train(ctx, table, graph.NewQuartic(d), trainers.FitConfig{
+		Config: c, Truth: &trainers.Truth{Model: s.truth, Sample: s.fresh},
+	}, epochs, "fisher_divergence", "quartic_error")
+	return append([]string{fmt.Sprintf("%.4f", s.rhat)}, record...), err
 }

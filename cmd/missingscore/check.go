@@ -41,12 +41,9 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 			if rows < 1 {
 				return usageError{fmt.Errorf("--rows %d: at least one is needed", rows)}
 			}
-			s, _, err := support.read(t.Names)
+			s, _, err := support.around(t, args[0])
 			if err != nil {
 				return err
-			}
-			if err := t.Inside(s); s != nil && err != nil {
-				return atLine(err, args[0])
 			}
 			standard, scale := data.Standardise(t)
 			results, err := trainers.Check(standard, m, s.Standardised(scale.Mean, scale.Deviation), rows, seed)

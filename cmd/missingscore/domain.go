@@ -56,8 +56,12 @@ func (f *domainFlags) read(names []string) (*domain.Domain, domain.Weight, error
 		into   []float64
 		better func(x, y float64) float64
 	}{{"--lower", f.lower, s.Lower, func(x, y float64) float64 { return max(x, y) }}, {"--upper", f.upper, s.Upper, func(x, y float64) float64 { return min(x, y) }}} {
+		if b.values != nil && len(b.values) == 0 {
+			return nil, w, usageError{fmt.Errorf("%s is empty: column=value or a number is expected", b.flag)}
+		}
 		for _, text := range b.values {
 			name, value, named := strings.Cut(text, "=")
+			name = strings.TrimSpace(name)
 			if !named {
 				value = text
 			}
@@ -83,6 +87,15 @@ func (f *domainFlags) read(names []string) (*domain.Domain, domain.Weight, error
 		return nil, w, usageError{fmt.Errorf("--lower, --upper, --domain: %w", err)}
 	}
 	return s, w, nil
+}
+
+// around is read for a table, all of whose rows must lie inside.
+func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, domain.Weight, error) {
+	s, w, err := f.read(t.Names)
+	if err != nil || s == nil {
+		return nil, w, err
+	}
+	return s, w, atLine(t.Inside(s), file)
 }
 
 // atLine puts file and line to an error about a row.

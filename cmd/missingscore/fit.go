@@ -26,12 +26,12 @@ import (
 
 // fitFlags are the fit command's.
 type fitFlags struct {
-	table                            tableFlags
-	domain                           domainFlags
-	model, objective, out, history   string
-	truth, imputerLoss               string
-	json, resume, verbose, keepUnits bool
-	config                           trainers.FitConfig
+	table  tableFlags
+	domain domainFlags
+	trainingFlags
+	model, objective, out, history, truth string
+	keepUnits                             bool
+	config                                trainers.FitConfig
 }
 
 func newFitCommand() *cobra.Command {
@@ -62,6 +62,7 @@ Methods:
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
 	c := &f.config
+	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "gaussian", "gaussian or quartic")
 	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; others: iw; full if nothing is missing) or one of the methods above")
@@ -74,20 +75,8 @@ Methods:
 	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the table (default: 200; quartic: 25, or what makes 250 steps)")
 	fl.Float64Var(&c.Rate, "rate", 0.01, "Adam's rate for the model")
 	fl.IntVar(&c.Batch, "batch", 100, "rows in a batch")
-	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
-	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
-	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
-	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; parameters stay float64)")
 	fl.IntVar(&c.WarmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	fl.Float64Var(&c.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
-	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
-	fl.BoolVar(&c.Imputer.MaskInput, "mask-input", false, "give the imputer the mask too")
-	fl.BoolVar(&c.Imputer.DiagonalSD, "diagonal-sd", false, "one imputer deviation per column instead of one in all")
-	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
-	fl.StringVar(&c.Correction, "correction", "", "averages over draws: plugin or loo (default: the method's own)")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
-	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
 	return cmd
 }
 
@@ -115,14 +104,8 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if c.WarmUp < 0 {
 		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", c.WarmUp)}
 	}
-	var err error
-	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
-		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
-	}
-	if c.Method != "auto" {
-		if _, err := trainers.EstimatorByName(c.Method); err != nil {
-			return usageError{fmt.Errorf("--method: %w", err)}
-		}
+	if err := f.parse(&c.Config); err != nil {
+		return err
 	}
 	table, err := f.table.read(path, c.Seed)
 	if err != nil {
@@ -132,7 +115,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	support, weight, err := f.domain.read(table.Names)
+	support, weight, err := f.domain.around(table, path)
 	if err != nil {
 		return err
 	}
@@ -144,9 +127,6 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		return usageError{errors.New("--objective classical: it is for data on all of R^d, leave --lower, --upper and --domain out")}
 	default:
 		return usageError{fmt.Errorf("--objective %q: it is classical or truncated", f.objective)}
-	}
-	if err := table.Inside(support); support != nil && err != nil {
-		return atLine(err, path)
 	}
 	if c.Method == "auto" {
 		c.Method = trainers.AutoMethod(table)
@@ -171,16 +151,11 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	blas, err := graph.BLAS()
+	stderr := cmd.ErrOrStderr()
+	blas, err := f.announce(stderr, path, table)
 	if err != nil {
 		return err
 	}
-	stderr := cmd.ErrOrStderr()
-	if f.verbose {
-		fmt.Fprintf(stderr, "matrix products by %s\n", blas)
-	}
-	fmt.Fprintf(stderr, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", path, table.N, table.D, table.Missing(),
-		100*float64(table.Missing())/float64(table.N*table.D))
 
 	work, scale := table, unitScale(table.D)
 	if !f.keepUnits {
@@ -198,34 +173,16 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		}
 		c.Truth = truth
 	}
-	state := &trainers.State{}
-	if f.resume {
-		if state, err = resumed(saved, stderr); err != nil {
-			return err
-		}
+	state, err := f.state(saved, stderr)
+	if err != nil {
+		return err
 	}
 	bar := newProgress(stderr, f.verbose)
 	c.Observe = bar.observe
-	last := time.Now()
-	ctx := cmd.Context()
-	result, err := trainers.Fit(ctx, work, fitted, losses.ObjectiveFor(c.Domain, weight), c, state, func(s *trainers.State) error {
-		if ctx.Err() == nil && time.Since(last) < time.Second {
-			return nil
-		}
-		last = time.Now()
-		return s.Save(saved)
-	})
+	result, err := trainers.Fit(cmd.Context(), work, fitted, losses.ObjectiveFor(c.Domain, weight), c, state, checkpoint(cmd.Context(), saved))
 	bar.finish()
-	var diverged *trainers.DivergedError
-	switch {
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("the state is saved in %s; go on with the same command and --resume (%w)", saved, context.Canceled)
-	case errors.As(err, &diverged):
-		return fmt.Errorf("%s: %w; no model is written. Try a smaller --rate, another --method, or look for outliers in the table", path, err)
-	case errors.Is(err, trainers.ErrOtherRun):
-		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
-	case err != nil:
-		return fmt.Errorf("%s: %w", path, err)
+	if err != nil {
+		return explain(err, path, saved, "no model is written. Try a smaller --rate, another --method, or look for outliers in the table")
 	}
 	if err := fitted.Rescale(scale.Mean, scale.Deviation); err != nil {
 		return err
@@ -246,11 +203,8 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
-	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := finish(saved, result.Warnings, stderr); err != nil {
 		return err
-	}
-	for _, w := range result.Warnings {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
 	if f.json {
 		out := map[string]any{"model": f.model, "method": settings.Method, "converged": result.Converged, "verdict": result.Verdict, "loss": final.Loss,

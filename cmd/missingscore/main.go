@@ -10,13 +10,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"missingscore/trainers"
 )
 
 // Exit codes.
@@ -114,16 +111,6 @@ func positive(cmd *cobra.Command, names ...string) error {
 		}
 	}
 	return nil
-}
-
-// resumed is the saved state, or a fresh one if there is none.
-func resumed(path string, stderr io.Writer) (*trainers.State, error) {
-	state, err := trainers.LoadState(path)
-	if errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", filepath.Dir(path))
-		return &trainers.State{}, nil
-	}
-	return state, err
 }
 
 // ensureDir creates the output folder.

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -17,9 +14,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/graph"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
 )
 
@@ -74,12 +69,11 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 
 // networkFlags are the network command's.
 type networkFlags struct {
-	table                 tableFlags
-	domain                domainFlags
+	table  tableFlags
+	domain domainFlags
+	trainingFlags
 	out, selection, truth string
-	imputerLoss           string
 	gamma                 float64
-	json, resume, verbose bool
 	config                trainers.NetworkConfig
 }
 
@@ -112,6 +106,7 @@ Methods:
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
 	c := &f.config
+	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&c.Method, "method", "auto", "auto (exact, or full if nothing is missing) or one of the methods above")
@@ -125,19 +120,7 @@ Methods:
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
 	fl.StringVar(&f.truth, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
-	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&c.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
-	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
-	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
-	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; parameters stay float64)")
-	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
-	fl.BoolVar(&c.Imputer.MaskInput, "mask-input", false, "give the imputer the mask too")
-	fl.BoolVar(&c.Imputer.DiagonalSD, "diagonal-sd", false, "one imputer deviation per column instead of one in all")
-	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
-	fl.StringVar(&c.Correction, "correction", "", "averages over draws: plugin or loo (default: the method's own)")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
-	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
 	return cmd
 }
 
@@ -164,13 +147,8 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 			return usageError{fmt.Errorf("--gamma %v: it must not be negative", f.gamma)}
 		}
 	}
-	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
-		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
-	}
-	if c.Method != "auto" {
-		if _, err := trainers.EstimatorByName(c.Method); err != nil {
-			return usageError{fmt.Errorf("--method: %w", err)}
-		}
+	if err := f.parse(&c.Config); err != nil {
+		return err
 	}
 	table, err := f.table.read(path, c.Seed)
 	if err != nil {
@@ -179,13 +157,8 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if table.D < 2 {
 		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", path, table.Names[0])
 	}
-	if c.Domain, c.Weight, err = f.domain.read(table.Names); err != nil {
+	if c.Domain, c.Weight, err = f.domain.around(table, path); err != nil {
 		return err
-	}
-	if c.Domain != nil {
-		if err := table.Inside(c.Domain); err != nil {
-			return atLine(err, path)
-		}
 	}
 	var truth *mat.SymDense
 	if f.truth != "" {
@@ -196,16 +169,11 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if err := ensureDir(f.out); err != nil {
 		return err
 	}
-	blas, err := graph.BLAS()
+	stderr := cmd.ErrOrStderr()
+	blas, err := f.announce(stderr, path, table)
 	if err != nil {
 		return err
 	}
-	stderr := cmd.ErrOrStderr()
-	if f.verbose {
-		fmt.Fprintf(stderr, "matrix products by %s\n", blas)
-	}
-	fmt.Fprintf(stderr, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", path, table.N, table.D, table.Missing(),
-		100*float64(table.Missing())/float64(table.N*table.D))
 	if c.Domain != nil {
 		fmt.Fprintln(stderr, "the normal distribution is restricted to its support: precision and mean are those before the restriction, the objective is weighted by the distance to the boundary")
 	}
@@ -213,26 +181,17 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 		fmt.Fprintf(stderr, "%d rows without any value are left out\n", table.Dropped)
 	}
 
-	state, saved := &trainers.State{}, filepath.Join(f.out, stateFile)
-	if f.resume {
-		if state, err = resumed(saved, stderr); err != nil {
-			return err
-		}
+	saved := filepath.Join(f.out, stateFile)
+	state, err := f.state(saved, stderr)
+	if err != nil {
+		return err
 	}
 	bar := newProgress(stderr, f.verbose)
 	c.Observe = bar.observe
-	last := time.Now()
-	ctx := cmd.Context()
-	result, err := trainers.EstimateNetwork(ctx, table, c, state, func(s *trainers.State) error {
-		if ctx.Err() == nil && time.Since(last) < time.Second {
-			return nil
-		}
-		last = time.Now()
-		return s.Save(saved)
-	})
+	result, err := trainers.EstimateNetwork(cmd.Context(), table, c, state, checkpoint(cmd.Context(), saved))
 	bar.finish()
 	if err != nil {
-		return f.explain(err, path, saved)
+		return explain(err, path, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
 	}
 	var rates []network.Rate
 	auc := (*float64)(nil)
@@ -246,11 +205,8 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if err := writeNetwork(f.out, path, table, result, rates); err != nil {
 		return err
 	}
-	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := finish(saved, result.Warnings, stderr); err != nil {
 		return err
-	}
-	for _, w := range result.Warnings {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
 	if f.json {
 		warnings := append([]string{}, result.Warnings...) // [] rather than null
@@ -279,20 +235,6 @@ type networkJSON struct {
 	AUC       *float64 `json:"auc,omitempty"`
 	Warnings  []string `json:"warnings"`
 	BLAS      string   `json:"blas"`
-}
-
-// explain says what to do after a run that gave no result.
-func (f *networkFlags) explain(err error, path, saved string) error {
-	var diverged *trainers.DivergedError
-	switch {
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("the state is saved in %s; go on with the same command and --resume (%w)", saved, context.Canceled)
-	case errors.As(err, &diverged):
-		return fmt.Errorf("%s: %w; no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table", path, err)
-	case errors.Is(err, trainers.ErrOtherRun):
-		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 func (f *networkFlags) summary(w io.Writer, r *trainers.NetworkResult, auc *float64) error {

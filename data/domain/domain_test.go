@@ -285,10 +285,18 @@ func TestFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, s, read)
 	for text, want := range map[string]string{
-		`{"lower":{"e":0}}`:                                  `there is no column "e"; columns are a, b, c, d`,
-		`{"lower":{"a":1},"upper":{"a":1}}`:                  `column "a": its lower bound 1 must be less than its upper bound 1`,
-		`{"low":{}}`:                                         `it should look like`,
-		`{"halfspace":{"a":{},"b":1}}`:                       `at least one coefficient`,
+		`{"lower":{"e":0}}`:                   `there is no column "e"; columns are a, b, c, d`,
+		`{"lower":{"a":1},"upper":{"a":1}}`:   `column "a": its lower bound 1 must be less than its upper bound 1`,
+		`{"low":{}}`:                          `it should look like`,
+		`{"halfspace":{"a":{"a":0},"b":1}}`:   `at least one coefficient`,
+		`{"halfspace":{"a":{},"b":1}}`:        `needs both "a", coefficients by column, and "b"`,
+		`{"halfspace":{"b":1}}`:               `needs both "a", coefficients by column, and "b"`,
+		`{"halfspace":{"a":{"a":1}}}`:         `needs both "a", coefficients by column, and "b"`,
+		`{"lower":{"a":"0"}}`:                 `string where a number or an object is expected; it should look like`,
+		`[]`:                                  `array where an object is expected; it should look like`,
+		`{"lower":{"a":0}} {"upper":{"a":1}}`: `something follows the first object`,
+		`{"lower":{"a":0}`:                    `the file ends too early; it should look like`,
+		``:                                    `the file is empty; it should look like`,
 		`{"lower":{"a":0},"halfspace":{"a":{"a":1},"b":-1}}`: `leave no room`,
 		`nonsense`: `it should look like`,
 	} {

@@ -3,6 +3,7 @@ package domain
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,7 +23,7 @@ type file struct {
 
 type half struct {
 	A map[string]float64 `json:"a"`
-	B float64            `json:"b"`
+	B *float64           `json:"b"` // 0 is a bound like others, so it must be there
 }
 
 // Read reads a domain.json for a table with these columns:
@@ -48,8 +49,12 @@ func Parse(text []byte, names []string) (*Domain, error) {
 	var f file
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&f); err != nil {
-		return nil, fmt.Errorf(`%w; it should look like {"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`, err)
+	err := in.Decode(&f)
+	if err == nil && in.More() {
+		err = errors.New("something follows the first object")
+	}
+	if err != nil {
+		return nil, fmt.Errorf(`%w; it should look like {"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`, plainly(err))
 	}
 	s := All(len(names))
 	if err := fill(s.Lower, f.Lower, names); err != nil {
@@ -63,13 +68,32 @@ func Parse(text []byte, names []string) (*Domain, error) {
 		halfs = append([]half{*f.Half}, halfs...)
 	}
 	for _, h := range halfs {
+		if len(h.A) == 0 || h.B == nil {
+			return nil, errors.New(`a half-space aᵀx ≤ b needs both "a", coefficients by column, and "b", a number`)
+		}
 		a := make([]float64, len(names))
 		if err := fill(a, h.A, names); err != nil {
 			return nil, err
 		}
-		s.Half = append(s.Half, HalfSpace{A: a, B: h.B})
+		s.Half = append(s.Half, HalfSpace{A: a, B: *h.B})
 	}
 	return s, s.Check(names)
+}
+
+// plainly says what is wrong with JSON without Go's words for it.
+func plainly(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("%s where an object is expected", kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%q: %s where a number or an object is expected", kind.Field, kind.Value)
+	case errors.Is(err, io.EOF):
+		return errors.New("the file is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the file ends too early")
+	}
+	return err
 }
 
 func fill(dst []float64, by map[string]float64, names []string) error {
@@ -102,7 +126,7 @@ func (s *Domain) Write(w io.Writer, names []string) error {
 					a[names[j]] = v
 				}
 			}
-			f.Halfs = append(f.Halfs, half{a, h.B})
+			f.Halfs = append(f.Halfs, half{a, &h.B})
 		}
 		if len(f.Halfs) == 1 {
 			f.Half, f.Halfs = &f.Halfs[0], nil

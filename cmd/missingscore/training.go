@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/losses"
+	"missingscore/trainers"
+)
+
+// trainingFlags are those of every command that trains: the estimator, and a run
+// that can be cut and resumed.
+type trainingFlags struct {
+	imputerLoss           string
+	json, resume, verbose bool
+}
+
+func (f *trainingFlags) add(cmd *cobra.Command, c *trainers.Config) {
+	fl := cmd.Flags()
+	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
+	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
+	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
+	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; parameters stay float64)")
+	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
+	fl.BoolVar(&c.Imputer.MaskInput, "mask-input", false, "give the imputer the mask too")
+	fl.BoolVar(&c.Imputer.DiagonalSD, "diagonal-sd", false, "one imputer deviation per column instead of one in all")
+	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
+	fl.StringVar(&c.Correction, "correction", "", "averages over draws: plugin or loo (default: the method's own)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
+}
+
+// parse sets what the flags say in words.
+func (f *trainingFlags) parse(c *trainers.Config) (err error) {
+	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
+		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+	}
+	if c.Method != "auto" {
+		if _, err := trainers.EstimatorByName(c.Method); err != nil {
+			return usageError{fmt.Errorf("--method: %w", err)}
+		}
+	}
+	return nil
+}
+
+// announce says what is about to be trained on, and gives the matrix library.
+func (f *trainingFlags) announce(w io.Writer, path string, t *data.Table) (blas string, err error) {
+	if blas, err = graph.BLAS(); err != nil {
+		return "", err
+	}
+	if f.verbose {
+		fmt.Fprintf(w, "matrix products by %s\n", blas)
+	}
+	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", path, t.N, t.D, t.Missing(),
+		100*float64(t.Missing())/float64(t.N*t.D))
+	return blas, err
+}
+
+// state is where the run starts.
+func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, error) {
+	if !f.resume {
+		return &trainers.State{}, nil
+	}
+	state, err := trainers.LoadState(saved)
+	if errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", filepath.Dir(saved))
+		return &trainers.State{}, nil
+	}
+	return state, err
+}
+
+// checkpoint saves the state once a second, and when the run is cut.
+func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
+	last := time.Now()
+	return func(s *trainers.State) error {
+		if ctx.Err() == nil && time.Since(last) < time.Second {
+			return nil
+		}
+		last = time.Now()
+		return s.Save(saved)
+	}
+}
+
+// explain says what to do after a run that gave no result; advice is for one that
+// diverged.
+func explain(err error, path, saved, advice string) error {
+	var diverged *trainers.DivergedError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("the state is saved in %s; go on with the same command and --resume (%w)", saved, context.Canceled)
+	case errors.As(err, &diverged):
+		return fmt.Errorf("%s: %w; %s", path, err, advice)
+	case errors.Is(err, trainers.ErrOtherRun):
+		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// finish clears up after the results are written.
+func finish(saved string, warnings []string, stderr io.Writer) error {
+	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %s\n", w)
+	}
+	return nil
+}
