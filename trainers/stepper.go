@@ -39,7 +39,7 @@ func NewStepper(t *data.Table, experiment string, c Config) (step func() error, 
 			return nil
 		}, nil
 	case "star":
-		r, err := newPathRun(t, PathConfig{Config: c}, &State{}, nil, nil)
+		r, err := newPathRun(t, PathConfig{Config: c, Schedule: "fixed"}, &State{}, nil, nil)
 		if err != nil {
 			return nil, err
 		}

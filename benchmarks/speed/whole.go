@@ -34,7 +34,7 @@ func penalties(t *data.Table) (all []float64) {
 // fit runs a whole L1 path with the defaults, without refinement at a chosen λ.
 func fit(ctx context.Context, t *data.Table, s benchmarks.Setting) (*trainers.NetworkResult, error) {
 	return trainers.EstimateNetwork(ctx, t, trainers.NetworkConfig{
-		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed}},
+		PathConfig: trainers.PathConfig{Schedule: "fixed", Config: trainers.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed}},
 		Select:     trainers.Selection{Kind: "none"}, Tolerance: 1e9,
 	}, &trainers.State{}, nil)
 }
