@@ -39,9 +39,9 @@ func forPeer(s benchmarks.Setting, t *data.Table) peerSetting {
 // String names the peer's choices.
 func (q peerSetting) String() string { return fmt.Sprintf("%s in chunks of %d", q.Score, q.Chunk) }
 
-// mostClosedForm is how many numbers (1 GB) the peer's closed form may hold in an array
-// of one matrix per row.
-const mostClosedForm = 1 << 27
+// mostClosedForm is how many numbers (128 MB) each of the peer's arrays of one matrix a
+// row may hold, of which its closed form has half a dozen.
+const mostClosedForm = 1 << 24
 
 // variants are the choices that the peer has for a setting.
 func (q peerSetting) variants() (all []peerSetting, err error) {
@@ -51,7 +51,7 @@ func (q peerSetting) variants() (all []peerSetting, err error) {
 	}
 	for _, q.Score = range []string{"fed", "autograd"} {
 		for _, q.Chunk = range slices.Compact([]int{q.N, q.Batch}) {
-			if (q.Score == "fed" || e.Trains) && (q.Method != "exact" || q.Chunk*q.D*q.D <= mostClosedForm) {
+			if (q.Score == "fed" || e.Trains) && (q.Method != "exact" || q.Chunk == q.Batch || q.Chunk*q.D*q.D <= mostClosedForm) {
 				all = append(all, q)
 			}
 		}
