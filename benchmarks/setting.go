@@ -30,24 +30,30 @@ type Setting struct {
 // Table is N simulated rows. Those of the quartic model are normal too: its speed does
 // not depend on the numbers.
 func (s Setting) Table() (*data.Table, error) {
+	_, t, err := s.Simulate()
+	return t, err
+}
+
+// Simulate gives Table with the distribution it comes from.
+func (s Setting) Simulate() (truth data.Gaussian, t *data.Table, err error) {
 	rng := stream.New(s.Seed, stream.Simulate)
 	simulate, missing := data.SimulateStar, 0.5
 	if s.Experiment == "normal" {
 		simulate, missing = data.SimulateNormal, 0.2
 	}
-	truth, err := simulate(s.D, rng)
-	if err != nil {
-		return nil, err
+	if truth, err = simulate(s.D, rng); err != nil {
+		return truth, nil, err
 	}
 	e, err := trainers.EstimatorByName(s.Method)
 	if err != nil {
-		return nil, err
+		return truth, nil, err
 	}
-	t, err := truth.Sample(s.N, rng)
+	t, err = truth.Sample(s.N, rng)
 	if err != nil || e.Complete {
-		return t, err
+		return truth, t, err
 	}
-	return data.HideMCAR(t, missing, rng)
+	t, err = data.HideMCAR(t, missing, rng)
+	return truth, t, err
 }
 
 // Stepper makes parameter iterations on Table with one worker.

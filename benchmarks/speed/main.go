@@ -35,7 +35,7 @@ var allMethods = []string{"var", "variw", "iw", "exact", "em", "zeroed", "full"}
 
 // options are the flags.
 type options struct {
-	serve, check, curves, path, workers bool
+	serve, check, curves, path, workers, accuracy bool
 
 	experiments, methods, d, dtypes string
 	rounds, replicates              int
@@ -50,6 +50,7 @@ func main() {
 	flag.BoolVar(&o.check, "check", false, "compare the two sides' gradients")
 	flag.BoolVar(&o.curves, "curves", false, "time and peak memory against columns, batch, imputations and rows")
 	flag.BoolVar(&o.path, "path", false, "time of whole L1 paths")
+	flag.BoolVar(&o.accuracy, "accuracy", false, "what float32 changes in whole L1 paths")
 	flag.BoolVar(&o.workers, "workers", false, "independent fits on one worker and on two")
 	flag.StringVar(&o.experiments, "experiments", "normal,quartic,star", "experiments")
 	flag.StringVar(&o.methods, "methods", strings.Join(allMethods, ","), "methods")
@@ -57,7 +58,7 @@ func main() {
 	flag.StringVar(&o.dtypes, "dtypes", "float64,float32", "number types")
 	flag.IntVar(&o.rounds, "rounds", 10, "blocks of each side")
 	flag.Float64Var(&o.block, "block", 0.3, "seconds of a block")
-	flag.IntVar(&o.replicates, "replicates", 8, "fits of -workers")
+	flag.IntVar(&o.replicates, "replicates", 8, "fits of -workers, tables of -accuracy")
 	flag.StringVar(&o.python, "python", "python3,/usr/bin/python3", "Pythons to try for PyTorch")
 	flag.StringVar(&o.folder, "out", "benchmarks/speed", "folder of results and pictures")
 	flag.Parse()
@@ -92,6 +93,9 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 		}
 	}
 	failed := func(key []string, err error) { log.Printf("%v: %v", key, err) }
+	if o.accuracy {
+		return accuracy(ctx, w, settings([]string{"star"}, methods, ds, types[:1]), o.replicates)
+	}
 	if o.workers {
 		for _, s := range settings([]string{"star"}, methods, ds, types) {
 			if err := scaling(ctx, w, s, o.replicates); err != nil {
