@@ -37,7 +37,7 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		copy(r.packed(), r.state.Points[index].Packed)
 		copy(r.model.Location.Value, r.state.Points[index].Linear)
-		r.state.Spectral = Spectral{}
+		r.state.Spectral = Spectral{Held: r.state.Points[index].Lifts > 0}
 	}
 	if r.accelerated() {
 		return r.settle(ctx, tolerance)
@@ -84,7 +84,7 @@ func (r *pathRun) settle(ctx context.Context, tolerance float64) error {
 			return err
 		}
 		f.Movement, f.Loss, f.Lifts = r.movement(lambda), r.state.Spectral.Loss, r.state.Block.Lifts
-		f.Converged = f.Movement < tolerance
+		f.Converged = r.stands(lambda, tolerance)
 		if f.Done = f.Converged || f.Iterations == refineBlock*refineBlocks; f.Done {
 			return r.save()
 		}
