@@ -134,7 +134,7 @@ func (s setting) run(ctx context.Context, method string, n int, seed uint64) ([]
 	start := time.Now()
 	r, err := trainers.EstimateNetwork(ctx, table, trainers.NetworkConfig{
 		PathConfig: trainers.PathConfig{Config: c, Schedule: "fixed"}, // the paper's, for all alike
-		Select:     trainers.Selection{Kind: "none"}, Tolerance: 1e9, // the AUC is of the path: no refinement
+		Select:     trainers.Selection{Kind: "none"}, Tolerance: 1e9,  // the AUC is of the path: no refinement
 	}, &trainers.State{}, nil)
 	if err != nil {
 		return nil, err
