@@ -309,7 +309,7 @@ func (r *pathRun) closeBlock(lambda float64) Point {
 	}
 	if r.accelerated() {
 		p.Loss, p.EffectiveSize = r.state.Spectral.Loss, math.NaN()
-		p.Unfinished = r.movement(lambda) > r.config.Standstill
+		p.Unfinished = !r.stands(lambda, r.config.Standstill)
 	} else {
 		p.Loss, p.EffectiveSize = b.Loss/float64(b.Count), b.Size/float64(b.Count)
 	}
@@ -382,7 +382,7 @@ func (r *pathRun) acceleratedBlock(ctx context.Context, k int) error {
 		r.observe(Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(r.lambdas), Lambda: lambda,
 			Edges: r.edges(), Loss: r.state.Spectral.Loss, EffectiveSize: math.NaN()})
 	}
-	for n := &r.state.Block.Count; *n == 0 || *n < r.config.Most && r.movement(lambda) > r.config.Standstill; {
+	for n := &r.state.Block.Count; *n == 0 || *n < r.config.Most && !r.stands(lambda, r.config.Standstill); {
 		if err := r.accelerate(ctx, lambda); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 	if !f.Started {
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		r.setPoint(index)
-		r.state.Spectral = Spectral{}
+		r.state.Spectral = Spectral{Held: r.state.Points[index].Lifts > 0}
 	}
 	if r.accelerated() {
 		return r.settle(ctx, tolerance)
@@ -119,7 +119,7 @@ func (r *pathRun) settle(ctx context.Context, tolerance float64) error {
 			return err
 		}
 		f.Movement, f.Loss, f.Lifts = r.movement(lambda), r.state.Spectral.Loss, r.state.Block.Lifts
-		f.Converged = f.Movement < tolerance
+		f.Converged = r.stands(lambda, tolerance)
 		if f.Done = f.Converged || f.Iterations == refineBlock*refineBlocks; f.Done {
 			return r.save()
 		}

@@ -28,6 +28,7 @@ type Spectral struct {
 	Recent   []float64 // the last F's at this λ
 	Step     float64   // t to try next
 	Long     bool      // which of the two steps comes next
+	Held     bool      // the last step left P indefinite, and its diagonal was raised
 }
 
 const (
@@ -145,6 +146,11 @@ func (r *pathRun) movement(lambda float64) float64 {
 	return refineBlock * floats.Distance(theta, r.space.step(theta, r.state.Spectral.Gradient, r.plainStep(), lambda, true), math.Inf(1))
 }
 
+// stands tells whether the iterations at λ have come to an end of their own.
+func (r *pathRun) stands(lambda, tolerance float64) bool {
+	return !r.state.Spectral.Held && r.movement(lambda) < tolerance
+}
+
 // accelerate makes one iteration at λ, after open. When the context is done it
 // saves the state between two iterations and returns the context's error.
 func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
@@ -153,7 +159,7 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 	}
 	s, theta := &r.state.Spectral, r.space.get()
 	for t := s.Step; ; t /= 2 {
-		bound := t < spectralShortest*r.plainStep()
+		held, bound := false, t < spectralShortest*r.plainStep()
 		if bound { // the loss falls towards a P that is not positive definite
 			t = r.plainStep()
 		}
@@ -164,7 +170,7 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 				r.space.set(theta)
 				return &DivergedError{r.state.Iteration, "precision"}
 			}
-			if lift(r.model, r.config.Floor) {
+			if held = lift(r.model, r.config.Floor); held {
 				r.state.Lifts++
 				r.state.Block.Lifts++
 			}
@@ -203,7 +209,7 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 		if len(s.Recent) > spectralMemory {
 			s.Recent = slices.Clone(s.Recent[1:])
 		}
-		s.Loss, s.Gradient = loss, g
+		s.Loss, s.Gradient, s.Held = loss, g, held
 		switch {
 		case dg <= 0: // no curvature to go by
 			s.Step = 2 * t
