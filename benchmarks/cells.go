@@ -35,7 +35,7 @@ func (c Cell) Name() string { return strings.Join(c.Key, ",") }
 
 // Hooks are told how a run goes; each may be nil. They are called one at a time.
 type Hooks struct {
-	Progress func(done, total int)         // of the cells that were missing
+	Progress func(done, total int)         // of the cells that were missing; first 0
 	Failed   func(key []string, err error) // a cell that failed; the rest goes on
 }
 
@@ -77,6 +77,9 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	have := byKey(cells, lines)
 	missing := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return have[c.Name()] != nil })
 
+	if hooks.Progress != nil {
+		hooks.Progress(0, len(missing))
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan Cell)
@@ -170,24 +173,26 @@ func mend(path string) error {
 	if err != nil {
 		return err
 	}
-	if whole := bytes.LastIndexByte(text, '\n') + 1; whole < len(text) {
-		return os.Truncate(path, int64(whole))
+	if n := whole(text); n < len(text) {
+		return os.Truncate(path, int64(n))
 	}
 	return nil
 }
 
-// ReadLines are the lines of a results file; none if it does not exist. It fails if
-// its columns are others.
+// whole is the length of the lines that have their ends.
+func whole(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }
+
+// ReadLines are the whole lines of a results file; none if it does not exist. It
+// fails if its columns are others.
 func ReadLines(path string, header []string) ([][]string, error) {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
+	lines, err := csv.NewReader(bytes.NewReader(text[:whole(text)])).ReadAll()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
