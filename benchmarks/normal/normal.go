@@ -215,8 +215,8 @@ func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, e
 	var out []benchmarks.Figure
 	for _, m := range []struct{ column, name, what string }{
 		{"fisher_divergence", "Fisher divergence", fmt.Sprintf("Fisher divergence E‖s_θ − s‖² over %d fresh draws of the truth", s.Fresh)},
-		{"mean_error", "error of the mean", "Error of the mean (L2 norm)"},
-		{"precision_error", "error of the precision", "Error of the precision (Frobenius norm)"},
+		{"mean_error", "Error of the mean", "Error of the mean (L2 norm)"},
+		{"precision_error", "Error of the precision", "Error of the precision (Frobenius norm)"},
 	} {
 		series, err := r.Training(benchmarks.Measure{Column: m.column}, benchmarks.Names(variants))
 		if err != nil {
@@ -243,5 +243,5 @@ func marginals(text json.RawMessage) ([]benchmarks.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return benchmarks.Marginalisation("", "a 10-dimensional normal of the experiment", truth.Precision)
+	return benchmarks.Marginalisation("", fmt.Sprintf("a %d-dimensional normal of the experiment", s.Columns), truth.Precision)
 }

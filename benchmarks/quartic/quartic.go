@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"missingscore/benchmarks"
 	"missingscore/data"
@@ -32,7 +33,7 @@ var (
 
 // The paper shows the error of the parameters.
 func parameters(along string) benchmarks.Measure {
-	return benchmarks.Measure{Column: "quartic_error", Name: "parameter error at the last epoch", Smaller: true, Along: along}
+	return benchmarks.Measure{Column: "quartic_error", Name: "error of the parameters at the last epoch", Smaller: true, Along: along}
 }
 
 const section, appendix = "Non-Gaussian Model", "Non-Gaussian Estimation"
@@ -225,6 +226,8 @@ func (s settings) run(ctx context.Context, c trainers.Config, drawn *sample, mis
 	}, nil
 }
 
+func title(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
 // figures are both errors at the last epoch against what varies, and the parameters'
 // along training for each setting.
 func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
@@ -246,7 +249,7 @@ func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, e
 		if err != nil {
 			return nil, err
 		}
-		if err := add(m.Column, fmt.Sprintf("%s (%d) against the %s.", m.Name, s.Epochs, word), m.Name, word, m.Name, at, series); err != nil {
+		if err := add(m.Column, fmt.Sprintf("%s (%d) against the %s.", title(m.Name), s.Epochs, word), title(m.Name), word, m.Name, at, series); err != nil {
 			return nil, err
 		}
 	}
@@ -264,7 +267,7 @@ func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, e
 			return nil, err
 		}
 		if err := add(fmt.Sprintf("training-%s-%s", along, x), fmt.Sprintf("Error of the parameters along training, %s %s.", word, x),
-			fmt.Sprintf("%s %s", word, x), "epoch", "parameter error", epochs, series); err != nil {
+			fmt.Sprintf("Error of the parameters, %s %s", word, x), "epoch", "error of the parameters", epochs, series); err != nil {
 			return nil, err
 		}
 	}

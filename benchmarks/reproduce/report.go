@@ -218,7 +218,7 @@ func (s study) Count() string {
 	for _, c := range s.Claims {
 		n[c.Outcome]++
 	}
-	return fmt.Sprintf("%d hold, %d do not hold, %d are undecided", n[benchmarks.Holds], n[benchmarks.DoesNotHold], n[benchmarks.Undecided])
+	return fmt.Sprintf("Holds: %d; does not hold: %d; undecided: %d", n[benchmarks.Holds], n[benchmarks.DoesNotHold], n[benchmarks.Undecided])
 }
 
 func (s study) csv(w io.Writer) error {

@@ -117,12 +117,16 @@ func newRun(e benchmarks.Experiment, o Options) (run, error) {
 	if err := benchmarks.Decode(text, &sizes); err != nil {
 		return run{}, err
 	}
-	r := run{Experiment: e.Name, Size: "full", Settings: sizes.Full, Replicates: o.Replicates}
+	size, settings := "full", sizes.Full
 	if o.Smoke {
-		r.Size, r.Settings = "smoke", sizes.Smoke
+		size, settings = "smoke", sizes.Smoke
+	}
+	r := run{Experiment: e.Name, Size: size, Settings: settings, Replicates: o.Replicates}
+	if o.Config != nil {
+		r.Size += ", own settings"
 	}
 	if r.Settings == nil {
-		return run{}, fmt.Errorf("settings: there is no %q", r.Size)
+		return run{}, fmt.Errorf("settings: there is no %q among them", size)
 	}
 	if r.Replicates == 0 {
 		var s struct{ Replicates int }

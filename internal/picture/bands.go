@@ -29,6 +29,8 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		}
 	}
 	low, high = low/1.6, 1.6*high
+	var over []plot.Plotter // lines and marks, above all shades
+	deep := uint8(max(0x0C, min(0x2C, 0xA0/max(1, len(bands)))))
 	for i, b := range bands {
 		if len(b.X) == 0 || len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
 			return nil, fmt.Errorf("picture: band %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
@@ -50,11 +52,13 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 			return nil, err
 		}
 		shade.LineStyle.Width = 0
-		shade.Color = color.NRGBA{R: seen.colour.R, G: seen.colour.G, B: seen.colour.B, A: 0x24}
+		shade.Color = color.NRGBA{R: seen.colour.R, G: seen.colour.G, B: seen.colour.B, A: deep}
 		l, marks := seen.line(1.3, middle), seen.marks(middle)
-		p.Add(shade, l, marks)
+		p.Add(shade)
+		over = append(over, l, marks)
 		p.Legend.Add(seen.title, l, marks)
 	}
+	p.Add(over...)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		if a.Max > 4*a.Min && a.Min > 0 {
 			a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{}
