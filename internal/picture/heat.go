@@ -56,6 +56,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 				Min: vg.Point{X: x(float64(j)), Y: y(float64(rows - 1 - i))}, Max: vg.Point{X: x(float64(j + 1)), Y: y(float64(rows - i))}})
 		}
 	}
+	frame(c, vg.Rectangle{Min: vg.Point{X: x(0), Y: y(0)}, Max: vg.Point{X: x(float64(columns)), Y: y(float64(rows))}})
 }
 
 // DataRange leaves room for the legend at the right.
@@ -91,8 +92,12 @@ func (s swatch) fill(c draw.Canvas, r vg.Rectangle) {
 // Thumbnail is the swatch in the legend.
 func (s swatch) Thumbnail(c *draw.Canvas) {
 	s.fill(*c, c.Rectangle)
+	frame(*c, c.Rectangle)
+}
+
+func frame(c draw.Canvas, r vg.Rectangle) {
 	c.StrokeLines(draw.LineStyle{Color: grey, Width: 0.4}, []vg.Point{
-		c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min})
+		r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min})
 }
 
 // squareTicks labels the middles of squares, every few of them if there are many.
