@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,20 +32,51 @@ func TestGridDoesOnlyWhatIsMissing(t *testing.T) {
 	var failed []string
 	report := func(key []string, err error) { failed = append(failed, key[1]+": "+err.Error()) }
 	header := []string{"kind", "i", "square"}
-	records, err := benchmarks.Run(context.Background(), path, header, cells(3), 1, report)
+	records, err := benchmarks.Run(context.Background(), path, header, cells(3), 1, benchmarks.Hooks{Failed: report})
 	require.NoError(t, err)
 	require.Len(t, records, 4)
 	require.Equal(t, []string{"3: no luck"}, failed)
 	require.Equal(t, 5, runs)
-	records, err = benchmarks.Run(context.Background(), path, header, cells(-1), 1, report)
+	records, err = benchmarks.Run(context.Background(), path, header, cells(-1), 1, benchmarks.Hooks{Failed: report})
 	require.NoError(t, err)
 	require.Equal(t, 6, runs, "only the failed cell runs again")
 	require.Equal(t, []string{"k", "3", "9"}, records[3])
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "kind,i,square\nk,0,0\nk,1,1\nk,2,4\nk,4,16\nk,3,9\n", string(text))
-	_, err = benchmarks.Run(context.Background(), path, []string{"other"}, cells(-1), 1, report)
+	require.NoError(t, os.WriteFile(path, text[:len(text)-2], 0o600)) // killed while it wrote
+	records, err = benchmarks.Run(context.Background(), path, header, cells(-1), 3, benchmarks.Hooks{})
+	require.NoError(t, err)
+	require.Equal(t, 7, runs)
+	again, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(again))
+	require.Equal(t, []string{"k", "3", "9"}, records[3])
+	_, err = benchmarks.Run(context.Background(), path, []string{"other"}, cells(-1), 1, benchmarks.Hooks{Failed: report})
 	require.ErrorContains(t, err, "choose another file")
+}
+
+func TestAPanicLosesItsCellOnly(t *testing.T) {
+	cell := func(name string, run func() []string) benchmarks.Cell {
+		return benchmarks.Cell{Key: []string{name}, Run: func(context.Context) ([]string, error) { return run(), nil }}
+	}
+	cells := []benchmarks.Cell{
+		cell("bad", func() []string { panic("shape") }),
+		cell("short", func() []string { return nil }),
+		cell("good", func() []string { return []string{"1"} }),
+	}
+	var failed []string
+	last := 0
+	records, err := benchmarks.Run(context.Background(), filepath.Join(t.TempDir(), "r.csv"), []string{"name", "x"}, cells, 2, benchmarks.Hooks{
+		Failed: func(key []string, err error) {
+			failed = append(failed, key[0]+": "+strings.SplitN(err.Error(), "\n", 2)[0])
+		},
+		Progress: func(done, total int) { last = done; require.Equal(t, 3, total) },
+	})
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"good", "1"}}, records)
+	require.ElementsMatch(t, []string{"bad: panic: shape", "short: it gave 0 numbers for 1 columns"}, failed)
+	require.Equal(t, 3, last)
 }
 
 // 1, 2, 3: mean 2, standard error 1/√3, t(0.975; 2) = 4.30265 (R: qt(.975, 2)).

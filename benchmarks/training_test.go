@@ -1,7 +1,6 @@
 package benchmarks_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,7 +9,7 @@ import (
 	"missingscore/trainers"
 )
 
-func TestTraceAndCollect(t *testing.T) {
+func TestTraceAndTraining(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3, 4}, benchmarks.Epochs(4))
 	at := []int{1, 2, 4}
 	history := func(values ...float64) (h []trainers.Record) {
@@ -22,15 +21,15 @@ func TestTraceAndCollect(t *testing.T) {
 	a, b := benchmarks.Trace(history(3, 1, 5, 2), at, "x"), benchmarks.Trace(history(5, 3), at, "x")
 	require.Equal(t, "3 1 2", a)
 	require.Equal(t, "5 3 -", b)
-	records := [][]string{{"m", a}, {"m", b}, {"other", a}}
-	s, err := benchmarks.Collect("m", records, at, 1, func(r []string) bool { return r[0] == "m" })
+	r := benchmarks.Results{Columns: []string{"replicate", "method", "error"}, Lines: [][]string{{"1", "m", a}, {"2", "m", b}, {"1", "other", a}}}
+	all, err := r.Training(benchmarks.Measure{Column: "error"}, []string{"m"})
 	require.NoError(t, err)
+	s := all[0]
 	require.Equal(t, [][]float64{{3, 5}, {1, 3}, {2}}, s.Values)
 	require.Equal(t, 1, s.Failed)
-	require.Equal(t, 1, s.Best())
-	require.Equal(t, "4 ± 13", s.At(0)) // t(1) = 12.7, standard error 1
-	require.Equal(t, "–", s.At(2))
-	var out strings.Builder
-	benchmarks.Markdown(&out, at, benchmarks.Shown(at, 2), []benchmarks.Series{s})
-	require.Contains(t, out.String(), "| m | 2 ± 13 | – | 2 ± 13 (2) | 1 of 2 |")
+	p, err := benchmarks.Bands("Title", "epoch", "error", []float64{1, 2, 4}, all)
+	require.NoError(t, err)
+	require.Less(t, p.X.Min, 1.5)
+	_, err = r.Training(benchmarks.Measure{Column: "errors"}, []string{"m"})
+	require.ErrorContains(t, err, `there is no column "errors" among replicate, method, error`)
 }

@@ -28,6 +28,17 @@ func (k ImputerLoss) String() string { return [...]string{"kl", "fisher"}[k] }
 // MarshalText writes the name, for settings in files.
 func (k ImputerLoss) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
+// UnmarshalText reads "kl" or "fisher".
+func (k *ImputerLoss) UnmarshalText(text []byte) error {
+	for _, l := range []ImputerLoss{KL, Fisher} {
+		if l.String() == string(text) {
+			*k = l
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no imputer loss %q; they are kl, fisher", text)
+}
+
 // ParseImputerLoss reads "kl" or "fisher".
 func ParseImputerLoss(s string) (ImputerLoss, error) {
 	for k := KL; k <= Fisher; k++ {

@@ -167,7 +167,7 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []be
 	for _, what := range []string{"ours", "peer", "ratio"} {
 		header = append(header, what, what+"_low", what+"_high")
 	}
-	records, err := benchmarks.Run(ctx, path, header, cells, 1, failed)
+	records, err := benchmarks.Run(ctx, path, header, cells, 1, benchmarks.Hooks{Failed: failed})
 	if err != nil {
 		return err
 	}

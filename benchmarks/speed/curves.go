@@ -96,7 +96,7 @@ func drawCurves(ctx context.Context, w io.Writer, folder string, methods []strin
 	}
 	header := append([]string{"curve"}, settingHeader...)
 	header = append(header, "blas", "rounds", "floor", "peak_kilobytes", "median", "low", "high")
-	records, err := benchmarks.Run(ctx, filepath.Join(folder, "curves.csv"), header, cells, 1, failed)
+	records, err := benchmarks.Run(ctx, filepath.Join(folder, "curves.csv"), header, cells, 1, benchmarks.Hooks{Failed: failed})
 	if err != nil {
 		return err
 	}

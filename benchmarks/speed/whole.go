@@ -99,7 +99,7 @@ func scaling(ctx context.Context, w io.Writer, s benchmarks.Setting, replicates 
 		var failure error
 		start := time.Now()
 		results[i], err = benchmarks.Run(ctx, filepath.Join(folder, strconv.Itoa(i)), []string{"replicate", "precision"}, cells, i+1,
-			func(_ []string, err error) { failure = err })
+			benchmarks.Hooks{Failed: func(_ []string, err error) { failure = err }})
 		if err := errors.Join(err, failure); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -21,6 +22,7 @@ type progress struct {
 	verbose bool
 	stage   string
 	tenth   int
+	start   time.Time // of the stage
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
@@ -29,27 +31,59 @@ func newProgress(w io.Writer, verbose bool) *progress {
 }
 
 func (p *progress) observe(s trainers.Progress) {
-	if s.Stage != p.stage {
-		p.finish()
-		p.stage, p.tenth = s.Stage, 0
-		if p.live {
-			p.bar = progressbar.NewOptions(s.Total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowCount(),
-				progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100e6))
-		}
-	}
+	p.enter(s.Stage, s.Total)
 	if p.live {
 		p.bar.Describe(s.Stage + "  " + standing(s))
 		_ = p.bar.Set(s.Iteration) // a bar that cannot be drawn is no reason to stop a fit
 		return
 	}
+	if p.due(s.Iteration, s.Total) {
+		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", s.Stage, s.Unit, s.Iteration, s.Total, standing(s))
+	}
+}
+
+// cells shows how far a grid of runs is, with the time that the rest will take.
+func (p *progress) cells(experiment string, done, total int) {
+	p.enter(experiment, total)
+	if p.live {
+		p.bar.Describe(experiment)
+		_ = p.bar.Set(done)
+		return
+	}
+	if p.due(done, total) {
+		left := time.Since(p.start) / time.Duration(done) * time.Duration(total-done)
+		fmt.Fprintf(p.w, "%s: %d of %d cells, about %v left\n", experiment, done, total, left.Round(time.Second))
+	}
+}
+
+// enter begins a stage, if it is a new one.
+func (p *progress) enter(stage string, total int) {
+	if stage == p.stage {
+		return
+	}
+	p.finish()
+	p.stage, p.tenth, p.start = stage, 0, time.Now()
+	if p.live {
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100e6))
+	}
+}
+
+// due says whether another part of the stage is done.
+func (p *progress) due(done, total int) bool {
+	if total == 0 {
+		return false
+	}
 	parts := 10
 	if p.verbose {
 		parts = 100
 	}
-	if tenth := s.Iteration * parts / s.Total; tenth > p.tenth {
-		p.tenth = tenth
-		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", s.Stage, s.Unit, s.Iteration, s.Total, standing(s))
+	tenth := done * parts / total
+	if tenth <= p.tenth {
+		return false
 	}
+	p.tenth = tenth
+	return true
 }
 
 func (p *progress) finish() {
@@ -57,6 +91,7 @@ func (p *progress) finish() {
 		_ = p.bar.Finish()
 		p.bar = nil
 	}
+	p.stage = ""
 }
 
 // standing is where a fit is.

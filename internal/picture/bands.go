@@ -8,27 +8,14 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
-// Band is a mean with an interval around it along X; all of equal length.
+// Band is a mean with an interval around it along X; all of equal length. The name
+// of a method has that method's look and title.
 type Band struct {
 	Name            string
 	X, Y, Low, High []float64
 }
-
-// bandColours are Okabe and Ito's, safe for colour blindness; dashes and glyphs
-// repeat the distinction for black and white.
-var bandColours = []color.NRGBA{
-	{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, {R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}, {R: 0x00, G: 0x9E, B: 0x73, A: 0xFF},
-	{R: 0xCC, G: 0x79, B: 0xA7, A: 0xFF}, {R: 0xE6, G: 0x9F, B: 0x00, A: 0xFF}, {R: 0x56, G: 0xB4, B: 0xE9, A: 0xFF},
-	{R: 0x22, G: 0x22, B: 0x22, A: 0xFF}, {R: 0x88, G: 0x88, B: 0x88, A: 0xFF},
-}
-
-var bandDashes = [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
-
-var bandGlyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}, draw.RingGlyph{}}
 
 // Bands draws means with their intervals on logarithmic axes, except for an axis
 // that does not span a factor of 4, the legend to the right of them. Every number
@@ -42,6 +29,8 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		}
 	}
 	low, high = low/1.6, 1.6*high
+	var over []plot.Plotter // lines and marks, above all shades
+	deep := uint8(max(0x0C, min(0x2C, 0xA0/max(1, len(bands)))))
 	for i, b := range bands {
 		if len(b.X) == 0 || len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
 			return nil, fmt.Errorf("picture: band %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
@@ -57,18 +46,19 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		for k := len(b.X) - 1; k >= 0; k-- {
 			outline = append(outline, plotter.XY{X: b.X[k], Y: max(b.Low[k], low)})
 		}
-		c := bandColours[i%len(bandColours)]
+		seen := lookOf(b.Name, i)
 		shade, err := plotter.NewPolygon(outline)
 		if err != nil {
 			return nil, err
 		}
 		shade.LineStyle.Width = 0
-		shade.Color = color.NRGBA{R: c.R, G: c.G, B: c.B, A: 0x2C}
-		l := line(draw.LineStyle{Color: c, Width: 1.3, Dashes: bandDashes[i%len(bandDashes)]}, middle)
-		marks := &plotter.Scatter{XYs: middle, GlyphStyle: draw.GlyphStyle{Color: c, Radius: 2.2, Shape: bandGlyphs[i%len(bandGlyphs)]}}
-		p.Add(shade, l, marks)
-		p.Legend.Add(b.Name, l, marks)
+		shade.Color = color.NRGBA{R: seen.colour.R, G: seen.colour.G, B: seen.colour.B, A: deep}
+		l, marks := seen.line(1.3, middle), seen.marks(middle)
+		p.Add(shade)
+		over = append(over, l, marks)
+		p.Legend.Add(seen.title, l, marks)
 	}
+	p.Add(over...)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		if a.Max > 4*a.Min && a.Min > 0 {
 			a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{}

@@ -14,7 +14,7 @@ func TestBands(t *testing.T) {
 	require.NoError(t, err)
 	svg, err := SVG(p, 10*vg.Centimeter, 8*vg.Centimeter)
 	require.NoError(t, err)
-	for _, part := range []string{"Title", "epoch", "error", "var", "iw", ">100<"} {
+	for _, part := range []string{"Title", "epoch", "error", "Marg-Var", "Marg-IW", ">100<"} {
 		require.True(t, strings.Contains(svg, part), part)
 	}
 	b.Y[1] = 0

@@ -49,7 +49,13 @@ func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
 //go:embed report.html.tmpl
 var source string
 
+// Style is the sheet that all reports share.
+//
+//go:embed page.css
+var Style template.CSS
+
 var page = template.Must(template.New("report").Funcs(template.FuncMap{
+	"style": func() template.CSS { return Style },
 	// For reading; exact values are in the CSV files.
 	"number":      func(x float64) string { return rounded("%.4g", x) },
 	"correlation": func(x float64) string { return rounded("%.3f", x) },

@@ -1,0 +1,247 @@
+// Package normal is the paper's parameter estimation (section "Truncated Gaussian
+// Model", appendix "Normal Distribution estimation"): a 10-dimensional normal, its
+// first three columns above their 10 % quantiles or not truncated, fitted by Adam from
+// the standard normal, and compared with the truth after each epoch.
+package normal
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/benchmarks"
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
+)
+
+//go:embed normal-truncated.json
+var truncated []byte
+
+//go:embed normal.json
+var untruncated []byte
+
+// Truncated is the experiment of the paper's section "Truncated Gaussian Model".
+var Truncated = benchmarks.Experiment{
+	Name: "normal-truncated", Title: "Truncated Gaussian model",
+	Source:   "section “Truncated Gaussian Model” (figure 10dim_normal_trunc), appendix of the same name (figure Normal_trunc_meanandprec)",
+	Settings: truncated, Grid: grid, Figures: figures,
+	Claims: []benchmarks.Claim{
+		{
+			ID: "normal-truncated-iw-em-best", Quote: "Marg-IW and EM perform best …", Where: "Truncated Gaussian Model",
+			Test: benchmarks.Best(fisher, []string{"iw", "em"}, []string{"var", "zeroed"}, false),
+		},
+		{
+			ID: "normal-truncated-var-approaches", Quote: "… with Marg-Var approaching asymptotically.", Where: "Truncated Gaussian Model",
+			Test: approaching,
+		},
+		{
+			ID: "normal-truncated-zeroed", Quote: "We see the effect of Zeroed's naive marginalisation as it does not converge, …", Where: "Truncated Gaussian Model",
+			Test: benchmarks.Best(fisher, []string{"exact"}, []string{"zeroed"}, false),
+		},
+	},
+}
+
+// Untruncated is that of the appendix "Untruncated Gaussian Model".
+var Untruncated = benchmarks.Experiment{
+	Name: "normal", Title: "Untruncated Gaussian model",
+	Source:   "appendix “Untruncated Gaussian Model” (figures 10dim_normal, normal_cov&var, normal_marginalisation)",
+	Settings: untruncated, Grid: grid,
+	Figures: func(settings json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+		along, err := figures(settings, r)
+		if err != nil {
+			return nil, err
+		}
+		maps, err := marginals(settings)
+		return append(along, maps...), err
+	},
+	Claims: []benchmarks.Claim{
+		{
+			ID: "normal-similar-iw-em-best", Quote: "As we can see we obtains similar results here as in the truncated case. [there: “Marg-IW and EM perform best”]", Where: "Untruncated Gaussian Model",
+			Test: benchmarks.Best(fisher, []string{"iw", "em"}, []string{"var", "zeroed"}, false),
+		},
+		{
+			ID: "normal-similar-zeroed", Quote: "As we can see we obtains similar results here as in the truncated case. [there: Zeroed “does not converge”]", Where: "Untruncated Gaussian Model",
+			Test: benchmarks.Best(fisher, []string{"exact"}, []string{"zeroed"}, false),
+		},
+		{
+			ID: "normal-naive-misses", Quote: "… the naive marginalisation wouldn't capture the dependence between dimension 10 and the other dimensions that gets introduced when dimension 1 is removed.", Where: "Untruncated Gaussian Model",
+			Test: benchmarks.Between(benchmarks.Fact{Column: "share_missed_last"}, benchmarks.Fact{Column: "share_missed_rest"},
+				"share of the true marginal precision that the naive one misses, last column − the other pairs"),
+		},
+	},
+}
+
+var fisher = benchmarks.Measure{Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Smaller: true}
+
+// approaching compares the gap of Marg-Var to Marg-IW at the last epoch with that
+// eight places of the list before (epoch 50 of 200).
+func approaching(r benchmarks.Results) (benchmarks.Verdict, error) {
+	before := fisher
+	before.Back = 8
+	return benchmarks.Against(fisher, before, "var", "iw", 1, "Fisher divergence, Marg-IW / Marg-Var: factor on it from epoch 50 to the last (above 1: Marg-Var catches up)")(r)
+}
+
+// settings of an experiment; see the JSON files.
+type settings struct {
+	Replicates int               `json:"replicates"`
+	Columns    int               `json:"columns"`
+	Rows       int               `json:"rows"`
+	Missing    float64           `json:"missing"`
+	Truncate   int               `json:"truncate_columns"` // the first so many
+	Quantile   float64           `json:"truncate_below"`
+	Epochs     int               `json:"epochs"`
+	Rate       float64           `json:"rate"`
+	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
+	Fit        trainers.Config   `json:"fit"`         // what the methods have in common
+	Methods    []json.RawMessage `json:"methods"`
+	Ours       []string          `json:"ours"`
+}
+
+func decode(text json.RawMessage) (s settings, variants []benchmarks.Variant, err error) {
+	if err = benchmarks.Decode(text, &s); err != nil {
+		return s, nil, err
+	}
+	variants, err = benchmarks.Variants(s.Fit, s.Methods)
+	return s, variants, err
+}
+
+func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+	s, variants, err := decode(text)
+	if err != nil {
+		return benchmarks.Grid{}, err
+	}
+	g := benchmarks.Grid{
+		Key:   []string{"replicate", "method"},
+		Value: []string{"effective_size", "diverged", "share_missed_last", "share_missed_rest", "fisher_divergence", "mean_error", "precision_error"},
+	}
+	for replicate := 1; replicate <= replicates; replicate++ {
+		for _, v := range variants {
+			g.Cells = append(g.Cells, benchmarks.Cell{
+				Key: []string{strconv.Itoa(replicate), v.Name},
+				Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, v.Config, uint64(replicate)) },
+			})
+		}
+	}
+	return g, nil
+}
+
+func (s settings) run(ctx context.Context, c trainers.Config, seed uint64) ([]string, error) {
+	rng := stream.New(seed, stream.Simulate)
+	truth, err := data.SimulateNormal(s.Columns, rng)
+	if err != nil {
+		return nil, err
+	}
+	var support *domain.Domain
+	if s.Truncate > 0 {
+		if support, err = truth.TruncateBelow(s.Truncate, s.Quantile); err != nil {
+			return nil, err
+		}
+	}
+	table, err := truth.SampleInside(support, s.Rows, rng)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := truth.SampleInside(support, s.Fresh, stream.New(seed, stream.Simulate, 1))
+	if err != nil {
+		return nil, err
+	}
+	if c.Method != "full" {
+		if table, err = data.HideMCAR(table, s.Missing, stream.New(seed, stream.Hide)); err != nil {
+			return nil, err
+		}
+	}
+	star := graph.NewGaussian(s.Columns, graph.CholeskyFactor)
+	if err := star.SetPrecision(truth.Precision); err != nil {
+		return nil, err
+	}
+	star.SetMean(truth.Mean)
+	c.Seed, c.Domain = seed, support
+	state := &trainers.State{}
+	_, err = trainers.Fit(ctx, table, graph.NewGaussian(s.Columns, graph.CholeskyFactor), losses.ObjectiveFor(support, c.Weight), trainers.FitConfig{
+		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &trainers.Truth{Model: star, Sample: fresh.Values},
+	}, state, nil)
+	var diverged *trainers.DivergedError
+	if err != nil && !errors.As(err, &diverged) {
+		return nil, err
+	}
+	last, rest := missed(truth.Precision)
+	at := benchmarks.Epochs(s.Epochs)
+	trace := func(name string) string { return benchmarks.Trace(state.History, at, name) }
+	return []string{
+		benchmarks.EffectiveSize(state.History), strconv.FormatBool(diverged != nil), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
+		trace("fisher_divergence"), trace("mean_error"), trace("precision_error"),
+	}, nil
+}
+
+// missed tells how much of the true marginal precision without dimension 1 the naive
+// one, a part of the precision, misses: Frobenius norm of the difference over that of
+// the true one, off the diagonal, in the last column and in the other pairs.
+func missed(precision mat.Symmetric) (last, rest float64) {
+	naive, marginal := benchmarks.WithoutFirst(precision)
+	d := naive.SymmetricDim()
+	share := func(from, to int) float64 {
+		var gap, all float64
+		for k := from; k < to; k++ {
+			for j := range k {
+				gap += math.Pow(naive.At(j, k)-marginal.At(j, k), 2)
+				all += math.Pow(marginal.At(j, k), 2)
+			}
+		}
+		return math.Sqrt(gap / all)
+	}
+	return share(d-1, d), share(1, d-1)
+}
+
+// figures are the three errors along training.
+func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+	s, variants, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	var at []float64
+	for _, epoch := range benchmarks.Epochs(s.Epochs) {
+		at = append(at, float64(epoch))
+	}
+	var out []benchmarks.Figure
+	for _, m := range []struct{ column, name, what string }{
+		{"fisher_divergence", "Fisher divergence", fmt.Sprintf("Fisher divergence E‖s_θ − s‖² over %d fresh draws of the truth", s.Fresh)},
+		{"mean_error", "Error of the mean", "Error of the mean (L2 norm)"},
+		{"precision_error", "Error of the precision", "Error of the precision (Frobenius norm)"},
+	} {
+		series, err := r.Training(benchmarks.Measure{Column: m.column}, benchmarks.Names(variants))
+		if err != nil {
+			return nil, err
+		}
+		p, err := benchmarks.Bands(m.name+" along training", "epoch", m.name, at, series)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, benchmarks.Figure{Name: m.column, Plot: p, Width: 16, Height: 11,
+			Caption: fmt.Sprintf("%s along training: mean and 95 %% interval of the replicates, %d rows of %d columns, missing %g.%s",
+				m.what, s.Rows, s.Columns, s.Missing, benchmarks.Stopped(series))})
+	}
+	return out, nil
+}
+
+// marginals are the heat maps of the truth of the first replicate.
+func marginals(text json.RawMessage) ([]benchmarks.Figure, error) {
+	s, _, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	truth, err := data.SimulateNormal(s.Columns, stream.New(1, stream.Simulate))
+	if err != nil {
+		return nil, err
+	}
+	return benchmarks.Marginalisation("", fmt.Sprintf("a %d-dimensional normal of the experiment", s.Columns), truth.Precision)
+}

@@ -1,0 +1,275 @@
+// Package quartic is the paper's experiment "Non-Gaussian Model": coefficients θ of
+// log q = Σ θ_ij x_i² x_j², with the number of columns, the rows or the missing
+// probability varied. Data come from Hamiltonian Monte Carlo, one chain a row.
+package quartic
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"missingscore/benchmarks"
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/graph/mcmc"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
+)
+
+var (
+	//go:embed ica-dim.json
+	dim []byte
+	//go:embed ica-n.json
+	rows []byte
+	//go:embed ica-missing.json
+	missing []byte
+)
+
+// The paper shows the error of the parameters.
+func parameters(along string) benchmarks.Measure {
+	return benchmarks.Measure{Column: "quartic_error", Name: "error of the parameters at the last epoch", Smaller: true, Along: along}
+}
+
+const section, appendix = "Non-Gaussian Model", "Non-Gaussian Estimation"
+
+// Dim varies the number of columns.
+var Dim = benchmarks.Experiment{
+	Name: "ica-dim", Title: "Non-Gaussian model: number of columns",
+	Source:   "section “Non-Gaussian Model” (figure ICA_varydim)",
+	Settings: dim, Grid: grid, Figures: figures,
+	Claims: []benchmarks.Claim{
+		{
+			ID: "ica-dim-var-best", Quote: "Our variational method (Marg-Var) consistently yields the lowest error.", Where: section,
+			Test: benchmarks.Best(parameters("columns"), []string{"var"}, []string{"iw", "em", "zeroed"}, true),
+		},
+		{
+			ID: "ica-dim-gap-widens", Quote: "Moreover, as the dimensionality increases, the performance gap between Marg-Var and the other methods widens.", Where: section,
+			Test: benchmarks.Trend(parameters("columns"), "var", []string{"iw", "em", "zeroed"}, benchmarks.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1),
+		},
+		{
+			ID: "ica-dim-others-comparable", Quote: "We note that all other methods perform comparably …", Where: section,
+			Test: benchmarks.Comparable(parameters("columns"), "iw", "em", "zeroed"),
+		},
+		{
+			ID: "ica-dim-em-iw", Quote: "… with the performance of EM and Marg-IW being indistinguishable, a pattern we observe throughout our experiments.", Where: section,
+			Test: benchmarks.Comparable(parameters("columns"), "iw", "em"),
+		},
+	},
+}
+
+// Rows varies the sample size.
+var Rows = benchmarks.Experiment{
+	Name: "ica-n", Title: "Non-Gaussian model: number of rows",
+	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varyn)",
+	Settings: rows, Grid: grid, Figures: figures,
+	Claims: []benchmarks.Claim{
+		{
+			ID: "ica-n-em-iw-smallest", Quote: "From Figure ICA_varyn we see that both EM and Marg-IW have the smallest estimation error for larger sample sizes.", Where: appendix,
+			Test: benchmarks.AtLargest(parameters("rows"), func(m benchmarks.Measure) benchmarks.Test {
+				return benchmarks.Best(m, []string{"iw", "em"}, []string{"var", "zeroed"}, false)
+			}),
+		},
+		{
+			ID: "ica-n-zeroed-largest", Quote: "Zeroed Score Matching has the largest estimation error due to its inability to appropriately marginalise the distribution.", Where: appendix,
+			Test: benchmarks.Best(parameters("rows"), []string{"iw", "var", "em"}, []string{"zeroed"}, false),
+		},
+	},
+}
+
+// Missing varies the missing probability.
+var Missing = benchmarks.Experiment{
+	Name: "ica-missing", Title: "Non-Gaussian model: missing probability",
+	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varymiss)",
+	Settings: missing, Grid: grid, Figures: figures,
+	Claims: []benchmarks.Claim{
+		{
+			ID: "ica-missing-var-smallest", Quote: "In Figure ICA_varymiss, we observe that Marg-Var has the smallest estimation error …", Where: appendix,
+			Test: benchmarks.Best(parameters("missing"), []string{"var"}, []string{"iw", "em", "zeroed"}, false),
+		},
+		{
+			ID: "ica-missing-converge", Quote: "… with its performance convergence to that of Marg-IW and EM as the missing probability increases.", Where: appendix,
+			Test: benchmarks.Trend(parameters("missing"), "var", []string{"iw", "em"}, benchmarks.Axis{Of: func(p float64) float64 { return 10 * p }, Unit: "per 0.1 more missing"}, -1),
+		},
+	},
+}
+
+// settings of an experiment; see the JSON files. The one list of several is what varies.
+type settings struct {
+	Replicates int               `json:"replicates"`
+	Columns    []int             `json:"columns"`
+	Rows       []int             `json:"rows"`
+	Missing    []float64         `json:"missing"`
+	Epochs     int               `json:"epochs"`
+	Rate       float64           `json:"rate"`
+	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
+	WarmUp     int               `json:"mcmc_warm_up"`
+	Draws      int               `json:"mcmc_draws"`
+	Fit        trainers.Config   `json:"fit"` // what the methods have in common
+	Methods    []json.RawMessage `json:"methods"`
+	Ours       []string          `json:"ours"`
+}
+
+// along is the key column that varies.
+func (s settings) along() string {
+	switch {
+	case len(s.Columns) > 1:
+		return "columns"
+	case len(s.Rows) > 1:
+		return "rows"
+	}
+	return "missing"
+}
+
+func decode(text json.RawMessage) (s settings, variants []benchmarks.Variant, err error) {
+	if err = benchmarks.Decode(text, &s); err != nil {
+		return s, nil, err
+	}
+	variants, err = benchmarks.Variants(s.Fit, s.Methods)
+	return s, variants, err
+}
+
+func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+	s, variants, err := decode(text)
+	if err != nil {
+		return benchmarks.Grid{}, err
+	}
+	g := benchmarks.Grid{
+		Key:   []string{"columns", "rows", "missing", "replicate", "method"},
+		Value: []string{"rhat", "effective_size", "diverged", "fisher_divergence", "quartic_error"},
+	}
+	samples := benchmarks.NewLately[[3]int, *sample](8)
+	for replicate := 1; replicate <= replicates; replicate++ {
+		for _, d := range s.Columns {
+			for _, n := range s.Rows {
+				for _, p := range s.Missing {
+					for _, v := range variants {
+						seed := uint64(replicate)
+						g.Cells = append(g.Cells, benchmarks.Cell{
+							Key: []string{strconv.Itoa(d), strconv.Itoa(n), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(replicate), v.Name},
+							Run: func(ctx context.Context) ([]string, error) {
+								drawn, err := samples.Get([3]int{d, n, replicate}, func() (*sample, error) { return s.draw(ctx, d, n, seed) })
+								if err != nil {
+									return nil, err
+								}
+								return s.run(ctx, v.Config, drawn, p, seed)
+							},
+						})
+					}
+				}
+			}
+		}
+	}
+	return g, nil
+}
+
+// sample is a truth with its draws, the same for all methods of a replicate.
+type sample struct {
+	truth *graph.Quartic
+	table *data.Table
+	fresh []float64
+	rhat  float64
+}
+
+func (s settings) draw(ctx context.Context, d, n int, seed uint64) (*sample, error) {
+	rng := stream.New(seed, stream.Simulate)
+	theta, err := data.SimulateQuartic(d, rng)
+	if err != nil {
+		return nil, err
+	}
+	truth := graph.NewQuartic(d)
+	if err := truth.SetTheta(theta); err != nil {
+		return nil, err
+	}
+	start := make([]float64, (n+s.Fresh)*d)
+	for i := range start {
+		start[i] = 0.5 * rng.NormFloat64()
+	}
+	r, err := mcmc.HMC(ctx, truth, nil, start, mcmc.Options{WarmUp: s.WarmUp, Draws: s.Draws}, rng)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for j := range d {
+		names = append(names, fmt.Sprintf("x%d", j+1))
+	}
+	table, err := data.NewTable(names, r.Last[:n*d], nil)
+	return &sample{truth, table, r.Last[n*d:], r.WorstRHat()}, err
+}
+
+func (s settings) run(ctx context.Context, c trainers.Config, drawn *sample, missing float64, seed uint64) ([]string, error) {
+	table := drawn.table
+	if c.Method != "full" {
+		var err error
+		if table, err = data.HideMCAR(table, missing, stream.New(seed, stream.Hide)); err != nil {
+			return nil, err
+		}
+	}
+	c.Seed = seed
+	state := &trainers.State{}
+	_, err := trainers.Fit(ctx, table, graph.NewQuartic(table.D), losses.Classical{}, trainers.FitConfig{
+		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &trainers.Truth{Model: drawn.truth, Sample: drawn.fresh},
+	}, state, nil)
+	var diverged *trainers.DivergedError
+	if err != nil && !errors.As(err, &diverged) {
+		return nil, err
+	}
+	at := benchmarks.Epochs(s.Epochs)
+	return []string{
+		fmt.Sprintf("%.4f", drawn.rhat), benchmarks.EffectiveSize(state.History), strconv.FormatBool(diverged != nil),
+		benchmarks.Trace(state.History, at, "fisher_divergence"), benchmarks.Trace(state.History, at, "quartic_error"),
+	}, nil
+}
+
+func title(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// figures are both errors at the last epoch against what varies, and the parameters'
+// along training for each setting.
+func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+	s, variants, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	names, along := benchmarks.Names(variants), s.along()
+	word := map[string]string{"columns": "columns", "rows": "rows", "missing": "missing probability"}[along]
+	var out []benchmarks.Figure
+	add := func(name, caption, title, x, y string, at []float64, series []benchmarks.Series) error {
+		p, err := benchmarks.Bands(title, x, y, at, series)
+		out = append(out, benchmarks.Figure{Name: name, Plot: p, Width: 16, Height: 11, Caption: caption + " Mean and 95 % interval of the replicates." + benchmarks.Stopped(series)})
+		return err
+	}
+	measures := []benchmarks.Measure{parameters(along), {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
+	for _, m := range measures {
+		at, series, err := r.Series(m, names)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(m.Column, fmt.Sprintf("%s (%d) against the %s.", title(m.Name), s.Epochs, word), title(m.Name), word, m.Name, at, series); err != nil {
+			return nil, err
+		}
+	}
+	var epochs []float64
+	for _, epoch := range benchmarks.Epochs(s.Epochs) {
+		epochs = append(epochs, float64(epoch))
+	}
+	settings, err := r.Distinct(along)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range settings {
+		series, err := r.Training(measures[0].With(along, x), names)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(fmt.Sprintf("training-%s-%s", along, x), fmt.Sprintf("Error of the parameters along training, %s %s.", word, x),
+			fmt.Sprintf("Error of the parameters, %s %s", word, x), "epoch", "error of the parameters", epochs, series); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,48 @@
+// Package reproduce runs the paper's experiments, draws their figures, and says of
+// each of its sentences that states an outcome whether it holds.
+package reproduce
+
+import (
+	"fmt"
+	"strings"
+
+	"missingscore/benchmarks"
+	"missingscore/benchmarks/normal"
+	"missingscore/benchmarks/quartic"
+	"missingscore/benchmarks/star"
+)
+
+// Experiments are all there are, in the paper's order. A new one is a line here.
+var Experiments = []benchmarks.Experiment{
+	normal.Truncated,
+	normal.Untruncated,
+	quartic.Dim,
+	quartic.Rows,
+	quartic.Missing,
+	star.Missing,
+	star.Dense,
+	star.Centres,
+	star.Dim,
+	star.ROC,
+}
+
+// ByName looks experiments up; "all" are all of them.
+func ByName(names []string) ([]benchmarks.Experiment, error) {
+	var out []benchmarks.Experiment
+	for _, name := range names {
+		if name == "all" {
+			return Experiments, nil
+		}
+		var known []string
+		found := false
+		for _, e := range Experiments {
+			if known = append(known, e.Name); e.Name == name {
+				out, found = append(out, e), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no experiment %q; they are %s, or all", name, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,201 @@
+package reproduce
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+
+	"missingscore/benchmarks"
+)
+
+// counted squares numbers, counts its runs, and fails at one cell.
+func counted(runs *int, fail string) benchmarks.Experiment {
+	return benchmarks.Experiment{
+		Name: "counted", Settings: []byte(`{"full": {"replicates": 2, "xs": [1, 2, 3]}, "smoke": {"replicates": 1, "xs": [1]}}`),
+		Grid: func(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+			var s struct {
+				Replicates int   `json:"replicates"`
+				Xs         []int `json:"xs"`
+			}
+			if err := benchmarks.Decode(text, &s); err != nil {
+				return benchmarks.Grid{}, err
+			}
+			g := benchmarks.Grid{Key: []string{"x", "replicate", "method"}, Value: []string{"square"}}
+			for r := 1; r <= replicates; r++ {
+				for _, x := range s.Xs {
+					c := benchmarks.Cell{Key: []string{strconv.Itoa(x), strconv.Itoa(r), "iw"}}
+					c.Run = func(context.Context) ([]string, error) {
+						*runs++
+						if c.Name() == fail {
+							return nil, errors.New("no luck")
+						}
+						return []string{strconv.Itoa(x * x)}, nil
+					}
+					g.Cells = append(g.Cells, c)
+				}
+			}
+			return g, nil
+		},
+		Figures: func(json.RawMessage, benchmarks.Results) ([]benchmarks.Figure, error) {
+			return []benchmarks.Figure{{Name: "empty", Caption: "Nothing & more", Plot: plot.New(), Width: 5, Height: 5}}, nil
+		},
+		Claims: []benchmarks.Claim{{ID: "c", Quote: "It <holds>.", Test: benchmarks.Comparable(benchmarks.Measure{Column: "square"}, "iw", "em")}},
+	}
+}
+
+const whole = "x,replicate,method,square\n1,1,iw,1\n2,1,iw,4\n3,1,iw,9\n1,2,iw,1\n2,2,iw,4\n3,2,iw,9\n"
+
+func TestCutAnywhereAndStartedAgain(t *testing.T) {
+	runs := 0
+	e := []benchmarks.Experiment{counted(&runs, "")}
+	for cut := range len(whole) + 1 {
+		out := t.TempDir()
+		path := filepath.Join(out, "counted", cellsFile)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(whole[:cut]), 0o600))
+		failed, err := Run(t.Context(), e, Options{Out: out, Workers: 3})
+		require.NoError(t, err)
+		require.Zero(t, failed)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, whole, string(text), "cut after %d bytes", cut)
+	}
+}
+
+func TestShardsMergeToTheWhole(t *testing.T) {
+	runs := 0
+	before := Experiments
+	t.Cleanup(func() { Experiments = before })
+	Experiments = []benchmarks.Experiment{counted(&runs, "")}
+	a, b, out := t.TempDir(), t.TempDir(), t.TempDir()
+	for i, dir := range []string{a, b, a} { // two on one disk
+		_, err := Run(t.Context(), Experiments, Options{Out: dir, Shard: i + 1, Shards: 4})
+		require.NoError(t, err)
+	}
+	missing, err := Merge([]string{a, b}, out)
+	require.NoError(t, err)
+	require.Equal(t, 1, missing, "the fourth shard's")
+	_, err = Run(t.Context(), Experiments, Options{Out: out})
+	require.NoError(t, err)
+	require.Equal(t, 6, runs)
+	text, err := os.ReadFile(filepath.Join(out, "counted", cellsFile))
+	require.NoError(t, err)
+	require.Equal(t, whole, string(text))
+	_, err = Merge([]string{t.TempDir()}, out)
+	require.ErrorContains(t, err, "there are no results in")
+}
+
+func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
+	runs := 0
+	out := t.TempDir()
+	var told []Failure
+	o := Options{Out: out, Workers: 1, Failed: func(f Failure) { told = append(told, f) }}
+	failed, err := Run(t.Context(), []benchmarks.Experiment{counted(&runs, "2,1,iw")}, o)
+	require.NoError(t, err)
+	require.Equal(t, 1, failed)
+	require.Equal(t, "counted", told[0].Experiment)
+	require.Equal(t, "2,1,iw", told[0].Cell)
+	require.Equal(t, "1", told[0].Seed)
+	require.EqualError(t, told[0].Err, "no luck")
+	o.Cell = told[0].Cell
+	_, err = Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, o)
+	require.NoError(t, err)
+	require.Equal(t, 7, runs)
+	o.Cell = ""
+	_, err = Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, o)
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(out, "counted", cellsFile))
+	require.NoError(t, err)
+	require.Equal(t, whole, string(text))
+}
+
+func TestAFolderBelongsToItsSettings(t *testing.T) {
+	runs := 0
+	e := []benchmarks.Experiment{counted(&runs, "")}
+	out := t.TempDir()
+	run := func(o Options) error {
+		o.Out = out
+		_, err := Run(t.Context(), e, o)
+		return err
+	}
+	require.NoError(t, run(Options{}))
+	require.NoError(t, run(Options{Replicates: 3}))
+	require.Equal(t, 9, runs, "only the third replicate is new")
+	require.ErrorContains(t, run(Options{Replicates: 2}), "holds 3 replicates, not 2: ask for as many or more, or choose another folder")
+	require.ErrorContains(t, run(Options{Smoke: true}), "is of a full run of counted with other settings: choose another folder")
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least one is needed")
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: json: unknown field "ys"`)
+	require.ErrorContains(t, run(Options{Config: []byte(`{"smoke": {}}`)}), `settings: there is no "full" among them`)
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full"`)}), "settings: ")
+	require.ErrorContains(t, run(Options{Cell: "9"}), "there is no cell 9; the first is 1,1,iw")
+	require.ErrorContains(t, run(Options{Shard: 3, Shards: 2}), "shard 3 of 2")
+}
+
+func TestReport(t *testing.T) {
+	runs := 0
+	before := Experiments
+	t.Cleanup(func() { Experiments = before })
+	Experiments = []benchmarks.Experiment{counted(&runs, "")}
+	out := t.TempDir()
+	_, err := Run(t.Context(), Experiments, Options{Out: out})
+	require.NoError(t, err)
+	var pages []string
+	for range 2 {
+		require.NoError(t, Report(out))
+		page, err := os.ReadFile(filepath.Join(out, "report.html"))
+		require.NoError(t, err)
+		pages = append(pages, string(page))
+	}
+	require.Equal(t, pages[0], pages[1])
+	for _, part := range []string{"It &lt;holds&gt;.", "undecided", "Nothing &amp; more", "<svg", "[1,2,3]", "6 of 6 cells, seeds 1 to 2"} {
+		require.Contains(t, pages[0], part)
+	}
+	require.FileExists(t, filepath.Join(out, "counted", "empty.png"))
+	table, err := os.ReadFile(filepath.Join(out, "claims.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(table), "| `c` | It <holds>. | **undecided** |")
+}
+
+// Every experiment has both sizes, its keys end with replicate and method, and no
+// name, cell or claim occurs twice.
+func TestExperimentsAreWhole(t *testing.T) {
+	var names, claims []string
+	for _, e := range Experiments {
+		require.NotContains(t, names, e.Name)
+		names = append(names, e.Name)
+		for _, c := range e.Claims {
+			require.NotContains(t, claims, c.ID)
+			claims = append(claims, c.ID)
+		}
+		for _, smoke := range []bool{false, true} {
+			r, err := newRun(e, Options{Smoke: smoke})
+			require.NoError(t, err, e.Name)
+			g, err := e.Grid(r.Settings, r.Replicates)
+			require.NoError(t, err, e.Name)
+			require.Equal(t, []string{"replicate", "method"}, g.Key[len(g.Key)-2:], e.Name)
+			seen := map[string]bool{}
+			for _, c := range g.Cells {
+				require.False(t, seen[c.Name()], "%s: %s", e.Name, c.Name())
+				seen[c.Name()] = true
+				require.Len(t, c.Key, len(g.Key))
+			}
+			for _, c := range e.Claims { // before anything has been run
+				v, err := c.Test(benchmarks.Results{Columns: slices.Concat(g.Key, g.Value)})
+				require.NoError(t, err, c.ID)
+				require.Equal(t, benchmarks.Undecided, v.Outcome, c.ID)
+			}
+			_, ours, err := written(r.Settings)
+			require.NoError(t, err)
+			require.NotEmpty(t, ours, fmt.Sprintf("%s does not say what is ours", e.Name))
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package benchmarks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"missingscore/trainers"
+)
+
+// Decode reads settings and refuses fields that v does not have.
+func Decode(settings json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(settings))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	return nil
+}
+
+// Variant is a method with its settings, under the name that it has in the results.
+type Variant struct {
+	Name string `json:"name"`
+	trainers.Config
+}
+
+// Variants reads {"name": …, "method": …, further settings} each, over what all have
+// in common.
+func Variants(common trainers.Config, methods []json.RawMessage) ([]Variant, error) {
+	var out []Variant
+	for _, text := range methods {
+		v := Variant{Config: common}
+		if err := Decode(text, &v); err != nil {
+			return nil, err
+		}
+		if _, err := trainers.EstimatorByName(v.Method); err != nil {
+			return nil, fmt.Errorf("settings: %w", err)
+		}
+		if v.Name == "" {
+			v.Name = v.Method
+		}
+		out = append(out, v)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("settings: there are no methods")
+	}
+	return out, nil
+}
+
+// Names are the variants' names.
+func Names(variants []Variant) (names []string) {
+	for _, v := range variants {
+		names = append(names, v.Name)
+	}
+	return names
+}

@@ -1,0 +1,399 @@
+package benchmarks
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/internal/picture"
+)
+
+// The tests of the paper's sentences. The unit is a replicate: its numbers for two
+// methods come from the same table with the same gaps, so methods are compared within
+// it, the settings of a replicate are averaged first, and the t-interval is that of the
+// replicates' averages. Replicates that lack a number of either method are left out and
+// counted. Where a sentence needs k comparisons each interval has level
+// 1 − 0.05/k (Bonferroni), so that a verdict is wrong with probability 0.05 at most.
+
+const (
+	// leastReplicates is what a verdict needs; below, it is undecided.
+	leastReplicates = 4
+	// Differences below these are called none: ours, the paper gives no number.
+	marginRatio, marginDifference = 1.1, 0.02
+)
+
+// comparison is of two methods: positive if a is the better.
+type comparison struct {
+	a, b              string
+	at                string // the place, if not the average over all
+	effect, low, high float64
+	replicates, left  int
+}
+
+// few is 1 where the replicates are too few for a verdict, else 0.
+func (c comparison) few() int {
+	if c.replicates < leastReplicates {
+		return 1
+	}
+	return 0
+}
+
+// compare gives the interval of value over replicates.
+func compare(n *numbers, a, b, at string, level float64, value func(replicate string) (float64, bool)) comparison {
+	c := comparison{a: a, b: b, at: at, low: math.Inf(-1), high: math.Inf(1)}
+	var effects []float64
+	for _, replicate := range n.replicates {
+		if v, ok := value(replicate); ok {
+			effects = append(effects, v)
+		} else {
+			c.left++
+		}
+	}
+	if c.replicates = len(effects); c.replicates >= 2 {
+		mean, half := meanInterval(effects, level)
+		c.effect, c.low, c.high = mean, mean-half, mean+half
+	}
+	return c
+}
+
+// lead of a over b at a place of a replicate: log ratio or difference.
+func (m Measure) lead(n *numbers, x, replicate, a, b string) (float64, bool) {
+	va, oka := n.at[place{x, replicate, a}]
+	vb, okb := n.at[place{x, replicate, b}]
+	if m.Smaller {
+		return math.Log(vb / va), oka && okb && va > 0 && vb > 0
+	}
+	return va - vb, oka && okb
+}
+
+// meanLead averages the lead over places.
+func (m Measure) meanLead(n *numbers, xs []string, a, b string) func(string) (float64, bool) {
+	return func(replicate string) (float64, bool) {
+		var leads []float64
+		for _, x := range xs {
+			v, ok := m.lead(n, x, replicate, a, b)
+			if !ok {
+				return 0, false
+			}
+			leads = append(leads, v)
+		}
+		return stat.Mean(leads, nil), len(leads) > 0
+	}
+}
+
+// shown turns an effect into what is read: a ratio, or the difference itself.
+func (m Measure) shown(effect float64) float64 {
+	if m.Smaller {
+		return math.Exp(effect)
+	}
+	return effect
+}
+
+func (m Measure) effectName(c comparison) string {
+	a, b := picture.MethodTitle(c.a), picture.MethodTitle(c.b)
+	if m.Smaller {
+		return fmt.Sprintf("%s, %s / %s (above 1: %s is the better)", m.Name, b, a, a)
+	}
+	return fmt.Sprintf("%s, %s − %s (above 0: %s is the better)", m.Name, a, b, a)
+}
+
+// verdict reports the deciding comparison.
+func (m Measure) verdict(n *numbers, o Outcome, c comparison, methods []string, name string) Verdict {
+	if c.few() == 1 {
+		o = Undecided
+	}
+	v := Verdict{Outcome: o, Measure: name, Effect: m.shown(c.effect), Low: m.shown(c.low), High: m.shown(c.high), Replicates: c.replicates, Evidence: m.means(n, methods)}
+	if c.at != "" {
+		v.Measure += fmt.Sprintf(" at %s %s", m.Along, c.at)
+	}
+	if c.left > 0 {
+		v.Evidence += fmt.Sprintf(" %d replicates lack a number of either method.", c.left)
+	}
+	if c.few() == 1 {
+		v.Effect, v.Low, v.High = math.NaN(), math.NaN(), math.NaN()
+		v.Evidence = fmt.Sprintf("%d replicates, %d are needed. ", c.replicates, leastReplicates) + v.Evidence
+	}
+	return v
+}
+
+// means are the methods' averages over all that was run.
+func (m Measure) means(n *numbers, methods []string) string {
+	var parts []string
+	for _, method := range methods {
+		var all []float64
+		for _, x := range n.x {
+			for _, replicate := range n.replicates {
+				if v, ok := n.at[place{x, replicate, method}]; ok {
+					all = append(all, v)
+				}
+			}
+		}
+		if len(all) > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.3g", picture.MethodTitle(method), stat.Mean(all, nil)))
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing has been run."
+	}
+	return "Means: " + strings.Join(parts, ", ") + "."
+}
+
+// Test is that of a Claim.
+type Test = func(Results) (Verdict, error)
+
+// Best tests that each of ahead is better than each of rivals, on average over the
+// places of m.Along, or, if everywhere, at each of them. It holds where all intervals are above 0,
+// and does not where one is below.
+func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
+	return func(r Results) (Verdict, error) {
+		n, err := r.numbers(m)
+		if err != nil {
+			return Verdict{}, err
+		}
+		groups := [][]string{n.x}
+		if everywhere {
+			groups = nil
+			for _, x := range n.x {
+				groups = append(groups, []string{x})
+			}
+		}
+		level := 1 - 0.05/float64(max(1, len(groups)*len(ahead)*len(rivals)))
+		var all []comparison
+		for _, xs := range groups {
+			at := ""
+			if everywhere {
+				at = xs[0]
+			}
+			for _, a := range ahead {
+				for _, b := range rivals {
+					all = append(all, compare(n, a, b, at, level, m.meanLead(n, xs, a, b)))
+				}
+			}
+		}
+		o, c := positive(all)
+		return m.verdict(n, o, c, slices.Concat(ahead, rivals), m.effectName(c)), nil
+	}
+}
+
+// positive tests that all effects are above 0, and gives the one that decides.
+func positive(all []comparison) (Outcome, comparison) {
+	if len(all) == 0 {
+		return Undecided, comparison{}
+	}
+	leastLow := slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.low, b.low) })
+	leastHigh := slices.MinFunc(all, func(a, b comparison) int {
+		return cmp.Or(cmp.Compare(a.few(), b.few()), cmp.Compare(a.high, b.high))
+	})
+	switch {
+	case leastHigh.high < 0:
+		return DoesNotHold, leastHigh
+	case leastLow.low > 0:
+		return Holds, leastLow
+	}
+	return Undecided, leastLow
+}
+
+// Comparable tests that no two of the methods differ by more than a margin, a tenth
+// for ratios and 0.02 for differences (two one-sided tests): it holds where all
+// intervals lie within, and does not where one lies outside.
+func Comparable(m Measure, methods ...string) Test {
+	return func(r Results) (Verdict, error) {
+		n, err := r.numbers(m)
+		if err != nil {
+			return Verdict{}, err
+		}
+		margin, text := marginDifference, fmt.Sprintf("; within ±%v is none", marginDifference)
+		if m.Smaller {
+			margin, text = math.Log(marginRatio), fmt.Sprintf("; from 1/%v to %v is none", marginRatio, marginRatio)
+		}
+		pairs := len(methods) * (len(methods) - 1) / 2
+		var widest, furthest comparison // by the bound further from 0, by the nearer
+		outer, inner := math.Inf(-1), math.Inf(-1)
+		for i, a := range methods {
+			for _, b := range methods[i+1:] {
+				c := compare(n, a, b, "", 1-0.05/float64(pairs), m.meanLead(n, n.x, a, b))
+				if far := max(c.high, -c.low); far > outer {
+					outer, widest = far, c
+				}
+				if near := max(c.low, -c.high); near > inner && c.few() == 0 {
+					inner, furthest = near, c
+				}
+			}
+		}
+		o, c := Undecided, widest
+		switch {
+		case inner > margin:
+			o, c = DoesNotHold, furthest
+		case outer < margin:
+			o = Holds
+		}
+		return m.verdict(n, o, c, methods, m.effectName(c)+text), nil
+	}
+}
+
+// Axis is how a trend goes along m.Along: the slope is per unit of Of.
+type Axis struct {
+	Of   func(x float64) float64
+	Unit string
+}
+
+// Trend tests that the lead of a over each of rivals grows along m.Along, or, with
+// sign −1, shrinks: the least-squares slope of each replicate's leads. It holds and
+// does not as Best.
+func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test {
+	return func(r Results) (Verdict, error) {
+		n, err := r.numbers(m)
+		if err != nil {
+			return Verdict{}, err
+		}
+		var x []float64
+		for _, text := range n.x {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return Verdict{}, fmt.Errorf("column %s: %w", m.Along, err)
+			}
+			x = append(x, along.Of(v))
+		}
+		var all []comparison
+		for _, b := range rivals {
+			all = append(all, compare(n, a, b, "", 1-0.05/float64(len(rivals)), func(replicate string) (float64, bool) {
+				var leads []float64
+				for _, at := range n.x {
+					v, ok := m.lead(n, at, replicate, a, b)
+					if !ok {
+						return 0, false
+					}
+					leads = append(leads, v)
+				}
+				if len(leads) < 2 {
+					return 0, false
+				}
+				_, slope := stat.LinearRegression(x, leads, nil, false)
+				return sign * slope, true
+			}))
+		}
+		o, c := positive(all)
+		kind := "change of the difference"
+		if m.Smaller {
+			kind = "factor on the ratio"
+		}
+		if sign < 0 {
+			c.effect, c.low, c.high = -c.effect, -c.high, -c.low
+		}
+		return m.verdict(n, o, c, slices.Concat([]string{a}, rivals), kind+" "+along.Unit+": "+m.effectName(c)), nil
+	}
+}
+
+// Against tests that a number of the same method is above (or, with sign −1, below)
+// another measure's, as at another epoch or place.
+func Against(now, then Measure, a, b string, sign float64, name string) Test {
+	return func(r Results) (Verdict, error) {
+		n, err := r.numbers(now)
+		if err != nil {
+			return Verdict{}, err
+		}
+		before, err := r.numbers(then)
+		if err != nil {
+			return Verdict{}, err
+		}
+		late, early := now.meanLead(n, n.x, a, b), then.meanLead(before, before.x, a, b)
+		c := compare(n, a, b, "", 0.95, func(replicate string) (float64, bool) {
+			l, okl := late(replicate)
+			e, oke := early(replicate)
+			return sign * (l - e), okl && oke
+		})
+		o, _ := positive([]comparison{c})
+		if sign < 0 {
+			c.effect, c.low, c.high = -c.effect, -c.high, -c.low
+		}
+		return now.verdict(n, o, c, []string{a, b}, name), nil
+	}
+}
+
+// Fact is a number of the simulated truth, and so the same for all methods: a column,
+// of the lines where others have the given values.
+type Fact struct {
+	Column string
+	Where  map[string]string
+}
+
+// Between tests that one fact is above another, over replicates.
+func Between(above, below Fact, name string) Test {
+	return func(r Results) (Verdict, error) {
+		hi, err := r.facts(above)
+		if err != nil {
+			return Verdict{}, err
+		}
+		lo, err := r.facts(below)
+		if err != nil {
+			return Verdict{}, err
+		}
+		n := &numbers{replicates: slices.Sorted(maps.Keys(hi))}
+		c := compare(n, "", "", "", 0.95, func(replicate string) (float64, bool) {
+			v, ok := lo[replicate]
+			return hi[replicate] - v, ok
+		})
+		o, _ := positive([]comparison{c})
+		v := Measure{}.verdict(n, o, c, nil, name)
+		if c.few() == 0 {
+			v.Evidence = fmt.Sprintf("Means: %.3g and %.3g.", average(hi), average(lo))
+		}
+		return v, nil
+	}
+}
+
+func average(of map[string]float64) float64 {
+	return stat.Mean(slices.Sorted(maps.Values(of)), nil)
+}
+
+// facts are a fact's numbers by replicate.
+func (r Results) facts(f Fact) (map[string]float64, error) {
+	chosen, err := r.Only(f.Where)
+	if err != nil {
+		return nil, err
+	}
+	i, err := r.column(f.Column)
+	if err != nil {
+		return nil, err
+	}
+	at, err := r.column("replicate")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]float64{}
+	for _, line := range chosen.Lines {
+		if out[line[at]], err = strconv.ParseFloat(line[i], 64); err != nil {
+			return nil, fmt.Errorf("column %s: %w", f.Column, err)
+		}
+	}
+	return out, nil
+}
+
+// AtLargest makes a test at the largest place only.
+func AtLargest(m Measure, test func(Measure) Test) Test {
+	return func(r Results) (Verdict, error) {
+		n, err := r.numbers(m)
+		if err != nil {
+			return Verdict{}, err
+		}
+		largest, top := "", math.Inf(-1)
+		for _, x := range n.x {
+			v, err := strconv.ParseFloat(x, 64)
+			if err != nil {
+				return Verdict{}, fmt.Errorf("column %s: %w", m.Along, err)
+			}
+			if v > top {
+				largest, top = x, v
+			}
+		}
+		v, err := test(m.With(m.Along, largest))(r)
+		v.Measure += fmt.Sprintf(" at %s %s", m.Along, largest)
+		return v, err
+	}
+}

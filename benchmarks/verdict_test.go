@@ -1,0 +1,141 @@
+package benchmarks_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/benchmarks"
+)
+
+// planted are results whose number for a method at a place is given; "-" where it is NaN.
+func planted(replicates int, methods []string, value func(x float64, replicate int, method string) float64) benchmarks.Results {
+	r := benchmarks.Results{Columns: []string{"columns", "replicate", "method", "error"}}
+	for replicate := 1; replicate <= replicates; replicate++ {
+		for _, x := range []float64{5, 10, 20} {
+			for _, m := range methods {
+				text := "-"
+				if v := value(x, replicate, m); !math.IsNaN(v) {
+					text = fmt.Sprint(v)
+				}
+				r.Lines = append(r.Lines, []string{fmt.Sprint(x), fmt.Sprint(replicate), m, "9 " + text})
+			}
+		}
+	}
+	return r
+}
+
+var (
+	errorOf = benchmarks.Measure{Column: "error", Name: "error", Smaller: true, Along: "columns"}
+	abc     = []string{"a", "b", "c"}
+)
+
+// noise that differs between replicates by little, between methods not at all.
+func noise(replicate int) float64 { return 0.01 * math.Sin(float64(7*replicate)) }
+
+func TestVerdictsOfPlantedResults(t *testing.T) {
+	level := func(a, b, c float64) benchmarks.Results { // errors e^a …, with noise of methods' own
+		own := map[string]float64{"a": a, "b": b, "c": c}
+		return planted(6, abc, func(x float64, replicate int, m string) float64 {
+			return math.Exp(own[m] + 3*noise(replicate) + noise(replicate+int(m[0])))
+		})
+	}
+	growing := planted(6, abc, func(x float64, replicate int, m string) float64 {
+		if m == "a" {
+			return math.Exp(noise(replicate))
+		}
+		return math.Exp(0.3*math.Log2(x) + noise(replicate+1))
+	})
+	log2 := benchmarks.Axis{Of: math.Log2, Unit: "per doubling"}
+	for name, c := range map[string]struct {
+		test    benchmarks.Test
+		results benchmarks.Results
+		want    benchmarks.Outcome
+	}{
+		"ahead of both":       {benchmarks.Best(errorOf, []string{"a"}, []string{"b", "c"}, true), level(0, 0.5, 0.3), benchmarks.Holds},
+		"behind one":          {benchmarks.Best(errorOf, []string{"a"}, []string{"b", "c"}, false), level(0, 0.5, -0.3), benchmarks.DoesNotHold},
+		"equal":               {benchmarks.Best(errorOf, []string{"a"}, []string{"b", "c"}, false), level(0, 0.5, 0), benchmarks.Undecided},
+		"ahead on average":    {benchmarks.Best(errorOf, []string{"a"}, []string{"b"}, false), growing, benchmarks.Holds},
+		"comparable":          {benchmarks.Comparable(errorOf, abc...), level(0, 0.03, -0.02), benchmarks.Holds},
+		"one apart":           {benchmarks.Comparable(errorOf, abc...), level(0, 0.03, -0.4), benchmarks.DoesNotHold},
+		"gap widens":          {benchmarks.Trend(errorOf, "a", []string{"b", "c"}, log2, 1), growing, benchmarks.Holds},
+		"gap does not close":  {benchmarks.Trend(errorOf, "a", []string{"b", "c"}, log2, -1), growing, benchmarks.DoesNotHold},
+		"no method of a name": {benchmarks.Best(errorOf, []string{"a"}, []string{"d"}, false), growing, benchmarks.Undecided},
+		"nothing run":         {benchmarks.Comparable(errorOf, abc...), planted(0, abc, nil), benchmarks.Undecided},
+		"better at the end":   {benchmarks.Against(errorOf, early(errorOf), "a", "b", 1, "x"), growing, benchmarks.Holds},
+		"at the largest place": {benchmarks.AtLargest(errorOf, func(m benchmarks.Measure) benchmarks.Test {
+			return benchmarks.Best(m, []string{"a"}, []string{"b"}, false)
+		}), growing, benchmarks.Holds},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := c.test(c.results)
+			require.NoError(t, err)
+			require.Equal(t, c.want, v.Outcome, "%+v", v)
+			if v.Replicates > 0 {
+				require.LessOrEqual(t, v.Low, v.Effect)
+				require.LessOrEqual(t, v.Effect, v.High)
+			}
+		})
+	}
+}
+
+func early(m benchmarks.Measure) benchmarks.Measure { m.Back = 1; return m }
+
+// Leads 1 … 4 by AUC: mean 2.5, standard error √(5/3)/2, t(0.975; 3) = 3.182446
+// (R: t.test(1:4)$conf.int gives 0.4457397432, 4.5542602568).
+func TestIntervalOfAVerdict(t *testing.T) {
+	m := benchmarks.Measure{Column: "error", Name: "AUC", Along: "columns"}
+	r := planted(4, abc, func(x float64, replicate int, method string) float64 {
+		if method == "a" {
+			return float64(replicate) + x
+		}
+		return x
+	})
+	v, err := benchmarks.Best(m, []string{"a"}, []string{"b"}, false)(r)
+	require.NoError(t, err)
+	require.InDelta(t, 2.5, v.Effect, 1e-12)
+	require.InDelta(t, 0.4457397432, v.Low, 1e-9)
+	require.InDelta(t, 4.5542602568, v.High, 1e-9)
+	require.Equal(t, 4, v.Replicates)
+	// R: t.test(1:4, conf.level = 1 - 0.05/2)$conf.int gives -0.1959416506, 5.1959416506.
+	v, err = benchmarks.Best(m, []string{"a"}, []string{"b", "c"}, false)(r)
+	require.NoError(t, err)
+	require.InDelta(t, -0.1959416506, v.Low, 1e-9)
+	require.Equal(t, benchmarks.Undecided, v.Outcome)
+}
+
+func TestTooFewReplicatesDecideNothing(t *testing.T) {
+	clear := func(n int) benchmarks.Results {
+		return planted(n, abc, func(x float64, replicate int, m string) float64 {
+			if m == "a" {
+				return 1
+			}
+			return 10 + noise(replicate)
+		})
+	}
+	test := benchmarks.Best(errorOf, []string{"a"}, []string{"b"}, false)
+	for n := range 4 {
+		v, err := test(clear(n))
+		require.NoError(t, err)
+		require.Equal(t, benchmarks.Undecided, v.Outcome)
+		require.True(t, math.IsNaN(v.Effect))
+	}
+	v, err := test(clear(4))
+	require.NoError(t, err)
+	require.Equal(t, benchmarks.Holds, v.Outcome)
+}
+
+func TestARunThatRanAwayLeavesItsReplicateOut(t *testing.T) {
+	r := planted(6, abc, func(x float64, replicate int, m string) float64 {
+		if replicate == 3 && m == "a" && x == 20 {
+			return math.NaN()
+		}
+		return 1 + noise(replicate+int(m[0]))
+	})
+	v, err := benchmarks.Best(errorOf, []string{"a"}, []string{"b"}, false)(r)
+	require.NoError(t, err)
+	require.Equal(t, 5, v.Replicates)
+	require.Contains(t, v.Evidence, "1 replicates lack a number of either method.")
+}

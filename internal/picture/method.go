@@ -1,0 +1,79 @@
+package picture
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// look is how a series is drawn. Dashes and glyph repeat the colour's distinction for
+// black and white.
+type look struct {
+	title  string
+	colour color.NRGBA
+	dashes []vg.Length
+	glyph  draw.GlyphDrawer
+}
+
+// Okabe and Ito's colours, safe for colour blindness.
+var (
+	sea     = color.NRGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}
+	rust    = color.NRGBA{R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}
+	green   = color.NRGBA{R: 0x00, G: 0x9E, B: 0x73, A: 0xFF}
+	purple  = color.NRGBA{R: 0xCC, G: 0x79, B: 0xA7, A: 0xFF}
+	orange  = color.NRGBA{R: 0xE6, G: 0x9F, B: 0x00, A: 0xFF}
+	sky     = color.NRGBA{R: 0x56, G: 0xB4, B: 0xE9, A: 0xFF}
+	midgrey = color.NRGBA{R: 0x88, G: 0x88, B: 0x88, A: 0xFF}
+)
+
+var (
+	dashed  = []vg.Length{6, 3}
+	dotted  = []vg.Length{1.5, 2.5}
+	dashDot = []vg.Length{8, 2, 2, 2}
+)
+
+// methods gives a method the same look in every picture. A name that is not here
+// gets one of spare.
+var methods = map[string]look{
+	"iw":       {"Marg-IW", sea, nil, draw.CircleGlyph{}},
+	"iw-unit":  {"Marg-IW, N(0, I)", sea, dotted, draw.RingGlyph{}},
+	"var":      {"Marg-Var", rust, nil, draw.TriangleGlyph{}},
+	"variw":    {"Marg-VarIW", purple, dashed, draw.PyramidGlyph{}},
+	"em":       {"EM", green, dashed, draw.SquareGlyph{}},
+	"em-unit":  {"EM, N(0, I)", green, dotted, draw.BoxGlyph{}},
+	"em-full":  {"EM, all coordinates", green, dashDot, draw.PlusGlyph{}},
+	"zeroed":   {"Zeroed", orange, dashDot, draw.CrossGlyph{}},
+	"exact":    {"Marg-Exact", sky, dashDot, draw.PlusGlyph{}},
+	"exact-mc": {"Marg-Exact, sampled", sky, dotted, draw.PlusGlyph{}},
+	"full":     {"Full", ink, nil, draw.PlusGlyph{}},
+	"glasso":   {"EM + glasso", midgrey, dashed, draw.RingGlyph{}},
+}
+
+var spare = []look{
+	{"", sea, nil, draw.CircleGlyph{}}, {"", rust, dashed, draw.TriangleGlyph{}}, {"", green, dotted, draw.SquareGlyph{}},
+	{"", purple, dashDot, draw.CrossGlyph{}}, {"", orange, nil, draw.PlusGlyph{}}, {"", sky, dashed, draw.RingGlyph{}},
+	{"", ink, dotted, draw.CircleGlyph{}}, {"", midgrey, dashDot, draw.TriangleGlyph{}},
+}
+
+// lookOf is the look of a method, or the i-th spare one under the name itself.
+func lookOf(name string, i int) look {
+	l, ok := methods[name]
+	if !ok {
+		l = spare[i%len(spare)]
+		l.title = name
+	}
+	return l
+}
+
+// MethodTitle is a method's name for readers.
+func MethodTitle(name string) string { return lookOf(name, 0).title }
+
+func (l look) line(width vg.Length, xy plotter.XYs) *plotter.Line {
+	return line(draw.LineStyle{Color: l.colour, Width: width, Dashes: l.dashes}, xy)
+}
+
+func (l look) marks(xy plotter.XYs) *plotter.Scatter {
+	return &plotter.Scatter{XYs: xy, GlyphStyle: draw.GlyphStyle{Color: l.colour, Radius: 2.4, Shape: l.glyph}}
+}
