@@ -1,6 +1,10 @@
 package data
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Batch is a block of rows of fixed shape, so that one program serves a whole
 // fit. Rows that are not filled are padding of weight 0.
@@ -30,17 +34,22 @@ func (b *Batch) Fill(t *Table, rows []int, weight float64) {
 	if len(rows) > b.Size || t.D != b.D {
 		panic(mat.ErrShape)
 	}
-	clear(b.X)
-	clear(b.Mask)
+	clear(b.X[len(rows)*b.D:])
+	clear(b.Mask[len(rows)*b.D:])
 	clear(b.Weight)
 	b.Rows = append(b.Rows[:0], rows...)
 	for i, row := range rows {
 		b.Weight[i] = weight
-		for j := range b.D {
-			// The test, not a product with the mask: 0·NaN is NaN.
-			if from, to := row*t.D+j, i*b.D+j; t.Observed[from] {
-				b.X[to], b.Mask[to] = t.Values[from], 1
+		x, mask := b.X[i*b.D:(i+1)*b.D], b.Mask[i*b.D:(i+1)*b.D]
+		values, observed := t.Values[row*t.D:(row+1)*t.D], t.Observed[row*t.D:(row+1)*t.D]
+		for j, v := range values {
+			// Bits, for 0·NaN is NaN and a branch on random gaps costs ten times as much.
+			seen := uint64(0)
+			if observed[j] {
+				seen = 1
 			}
+			x[j] = math.Float64frombits(math.Float64bits(v) & -seen)
+			mask[j] = float64(seen)
 		}
 	}
 }

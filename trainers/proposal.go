@@ -26,12 +26,7 @@ func newProposal(s Setting) (Source, error) {
 // Complete implements Source.
 func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
 	repeat(b, p.r, x)
-	for i := range len(b.Rows) {
-		if err := p.draws.complete(b, i, p.r, x, logProposal, p.mean, p.sd, rng); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.draws.complete(b, p.r, x, logProposal, func(int) []float64 { return p.mean }, p.sd, rng)
 }
 
 var halfLog2Pi = 0.5 * math.Log(2*math.Pi) // of a normal density's constant

@@ -26,7 +26,8 @@ type restricted struct {
 	section domain.Section
 	gaps    []gap
 	kind    restriction
-	log     float64 // part of the log density that the row's draws share
+	log     float64   // part of the log density that the row's draws share
+	logSD   []float64 // log σ_j + ½ log 2π
 
 	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
 	beta  float64   // its bound along that direction
@@ -65,7 +66,7 @@ func (s *restricted) row(x, mask, mean, sd []float64) {
 			continue
 		}
 		g := gap{j: j, mean: mean[j], sd: sd[j]}
-		s.log -= math.Log(sd[j]) + halfLog2Pi
+		s.log -= s.logSD[j]
 		if bounded && s.domain.BoundedColumn(j) {
 			g.bounded, g.low, g.high = true, s.section.Lower[j], s.section.Upper[j]
 			g.alpha, g.beta = (g.low-g.mean)/g.sd, (g.high-g.mean)/g.sd
@@ -130,8 +131,8 @@ var errNoRoom = errors.New("its missing cells have no room inside the domain")
 
 func (s *restricted) box(x []float64, rng *rand.Rand) (log float64) {
 	log = s.log
-	for _, g := range s.gaps {
-		z := rng.NormFloat64()
+	for k := range s.gaps {
+		g, z := &s.gaps[k], rng.NormFloat64()
 		if !g.bounded {
 			x[g.j] = g.mean + g.sd*z
 		} else {
@@ -159,13 +160,19 @@ func (s *restricted) half(x []float64, rng *rand.Rand) (log float64) {
 	return log + 0.5*(along*along-t*t)
 }
 
-// complete draws row i of a batch r times.
-func (s *restricted) complete(b *data.Batch, i, r int, x, logProposal, mean, sd []float64, rng *rand.Rand) (err error) {
-	mask := b.Mask[i*b.D : (i+1)*b.D]
-	s.row(b.X[i*b.D:(i+1)*b.D], mask, mean, sd)
-	for k := i * r; k < (i+1)*r; k++ {
-		if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, rng); err != nil {
-			return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
+// complete draws the rows of a batch r times each; mean gives a row's own.
+func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, mean func(i int) []float64, sd []float64, rng *rand.Rand) (err error) {
+	s.logSD = s.logSD[:0]
+	for _, v := range sd {
+		s.logSD = append(s.logSD, math.Log(v)+halfLog2Pi)
+	}
+	for i := range b.Rows {
+		mask := b.Mask[i*b.D : (i+1)*b.D]
+		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean(i), sd)
+		for k := i * r; k < (i+1)*r; k++ {
+			if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, rng); err != nil {
+				return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
+			}
 		}
 	}
 	return nil

@@ -37,10 +37,5 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 	for j, l := range logSD {
 		v.sd[j] = math.Exp(l)
 	}
-	for i := range len(b.Rows) {
-		if err := v.draws.complete(b, i, v.r, x, logProposal, mean[i*b.D:(i+1)*b.D], v.sd, rng); err != nil {
-			return err
-		}
-	}
-	return nil
+	return v.draws.complete(b, v.r, x, logProposal, func(i int) []float64 { return mean[i*b.D : (i+1)*b.D] }, v.sd, rng)
 }
