@@ -290,9 +290,9 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 	}
 }
 
-// Against tests that a number of the same method is above (or, with sign −1, below)
-// another measure's, as at another epoch or place.
-func Against(now, then Measure, a, b string, sign float64, name string) Test {
+// Against tests that the lead of a over b is larger by one measure than by another,
+// as at a later epoch.
+func Against(now, then Measure, a, b, name string) Test {
 	return func(r Results) (Verdict, error) {
 		n, err := r.numbers(now)
 		if err != nil {
@@ -303,15 +303,11 @@ func Against(now, then Measure, a, b string, sign float64, name string) Test {
 			return Verdict{}, err
 		}
 		late, early := now.meanLead(n, n.x, a, b), then.meanLead(before, before.x, a, b)
-		c := compare(n, a, b, "", 0.95, func(replicate string) (float64, bool) {
+		o, c := positive([]comparison{compare(n, a, b, "", 0.95, func(replicate string) (float64, bool) {
 			l, okl := late(replicate)
 			e, oke := early(replicate)
-			return sign * (l - e), okl && oke
-		})
-		o, _ := positive([]comparison{c})
-		if sign < 0 {
-			c.effect, c.low, c.high = -c.effect, -c.high, -c.low
-		}
+			return l - e, okl && oke
+		})})
 		return now.verdict(n, o, c, []string{a, b}, name), nil
 	}
 }

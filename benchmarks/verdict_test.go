@@ -64,7 +64,7 @@ func TestVerdictsOfPlantedResults(t *testing.T) {
 		"gap does not close":  {benchmarks.Trend(errorOf, "a", []string{"b", "c"}, log2, -1), growing, benchmarks.DoesNotHold},
 		"no method of a name": {benchmarks.Best(errorOf, []string{"a"}, []string{"d"}, false), growing, benchmarks.Undecided},
 		"nothing run":         {benchmarks.Comparable(errorOf, abc...), planted(0, abc, nil), benchmarks.Undecided},
-		"better at the end":   {benchmarks.Against(errorOf, early(errorOf), "a", "b", 1, "x"), growing, benchmarks.Holds},
+		"better at the end":   {benchmarks.Against(errorOf, early(errorOf), "a", "b", "x"), growing, benchmarks.Holds},
 		"at the largest place": {benchmarks.AtLargest(errorOf, func(m benchmarks.Measure) benchmarks.Test {
 			return benchmarks.Best(m, []string{"a"}, []string{"b"}, false)
 		}), growing, benchmarks.Holds},

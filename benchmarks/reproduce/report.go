@@ -191,9 +191,9 @@ func versions() ([][2]string, error) {
 	return out, nil
 }
 
-// Interval is the effect as it is read; empty without one.
+// Interval is the effect as it is read; empty where there is none.
 func (j judged) Interval() string {
-	if math.IsNaN(j.Effect) {
+	if math.IsNaN(j.Effect) || j.Outcome == benchmarks.Undecided && j.Low == j.High {
 		return ""
 	}
 	return strings.ReplaceAll(fmt.Sprintf("%.3g [%.3g, %.3g]", j.Effect, j.Low, j.High), "-", "−")

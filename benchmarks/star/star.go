@@ -24,6 +24,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks"
+	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
@@ -138,6 +139,7 @@ type settings struct {
 	Rates      bool                `json:"rates"` // keep the ROC curves
 	Fit        trainers.PathConfig `json:"fit"`   // what the methods have in common
 	Methods    []json.RawMessage   `json:"methods"`
+	Likelihood *emglasso.Options   `json:"likelihood"` // of the peer "glasso", which ignores the truncation; null: without it
 	Ours       []string            `json:"ours"`
 	variants   []benchmarks.Variant
 }
@@ -171,6 +173,28 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, err
 }
 
+// peer is penalised likelihood, beside the methods of score matching.
+const peer = "glasso"
+
+// names are those of all methods.
+func (s settings) names() []string {
+	names := benchmarks.Names(s.variants)
+	if s.Likelihood != nil {
+		names = append(names, peer)
+	}
+	return names
+}
+
+// config is a method's; the peer has none.
+func (s settings) config(name string) trainers.Config {
+	for _, v := range s.variants {
+		if v.Name == name {
+			return v.Config
+		}
+	}
+	return trainers.Config{Method: name}
+}
+
 // setting is one of the grid.
 type setting struct {
 	treatment treatment
@@ -197,10 +221,10 @@ func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
 				for _, k := range s.Centres {
 					for _, p := range s.Missing {
 						at := setting{t, d, p, k}
-						for _, v := range s.variants {
+						for _, name := range s.names() {
 							g.Cells = append(g.Cells, benchmarks.Cell{
-								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), v.Name},
-								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, v.Config, uint64(replicate)) },
+								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), name},
+								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, s.config(name), uint64(replicate)) },
 							})
 						}
 					}
@@ -238,60 +262,90 @@ func (s settings) run(ctx context.Context, at setting, c trainers.Config, seed u
 			return nil, err
 		}
 	}
-	path := s.Fit
-	path.Config = c
-	path.Seed, path.Weight = seed, at.treatment.Weight
-	if !at.treatment.Ignore {
-		path.Domain = support
+	var values []string
+	var rates string
+	diverged := false
+	if c.Method == peer {
+		values, rates, err = s.likelihood(ctx, table, truth)
+	} else {
+		values, rates, diverged, err = s.scoreMatching(ctx, at.treatment, c, table, truth, support, seed)
 	}
-	state := &trainers.State{}
-	_, err = trainers.EstimateNetwork(ctx, table, trainers.NetworkConfig{
-		PathConfig: path, Select: trainers.Selection{Kind: "none"}, Tolerance: math.MaxFloat64, // the AUC is of the path: no refinement
-	}, state, nil)
-	var diverged *trainers.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
-		return nil, err
-	}
-	values, rates, err := s.recovery(state.Points, truth, path.Threshold)
 	if err != nil {
 		return nil, err
 	}
-	values = slices.Insert(values, 1, strconv.FormatBool(diverged != nil), fmt.Sprintf("%.5f", missed(truth.Precision)))
+	values = slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed(truth.Precision)))
 	if s.Rates {
 		values = append(values, rates)
 	}
 	return values, nil
 }
 
-// recovery tells the AUC of a path and how it went; a path that ran away before its
-// end has none.
-func (s settings) recovery(points []trainers.Point, truth data.Gaussian, threshold float64) (values []string, rates string, err error) {
-	if len(points) < s.Fit.Lambdas {
-		return []string{"-", "-", "-", "-", "-"}, "-", nil
-	}
-	found := trainers.NetworkResult{Points: points, Names: make([]string, len(truth.Mean))}
-	found.Config.Threshold = threshold
-	curve, err := found.Rates(network.Threshold(truth.Precision, 1e-12))
+// likelihood is the peer's path, on standardised columns.
+func (s settings) likelihood(ctx context.Context, table *data.Table, truth data.Gaussian) ([]string, string, error) {
+	standard, _ := data.Standardise(table)
+	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
 	if err != nil {
 		return nil, "", err
 	}
+	var found []network.Adjacency
+	for _, g := range path {
+		found = append(found, network.Threshold(g.Precision, s.Fit.Threshold))
+	}
+	values, rates, err := recovery(found, truth)
+	return append(values, "0", "-"), rates, err
+}
+
+// scoreMatching is a method's path; one that runs away before its end has no AUC.
+func (s settings) scoreMatching(ctx context.Context, t treatment, c trainers.Config, table *data.Table, truth data.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
+	path := s.Fit
+	path.Config = c
+	path.Seed, path.Weight = seed, t.Weight
+	if !t.Ignore {
+		path.Domain = support
+	}
+	state := &trainers.State{}
+	_, err = trainers.EstimateNetwork(ctx, table, trainers.NetworkConfig{
+		PathConfig: path, Select: trainers.Selection{Kind: "none"}, Tolerance: math.MaxFloat64, // the AUC is of the path: no refinement
+	}, state, nil)
+	var ranAway *trainers.DivergedError
+	if diverged = errors.As(err, &ranAway); err != nil && !diverged {
+		return nil, "", false, err
+	}
+	points := state.Points
+	if len(points) < s.Fit.Lambdas {
+		return []string{"-", "-", "-", "-", "-"}, "-", diverged, nil
+	}
+	found := trainers.NetworkResult{Points: points, Names: table.Names}
+	found.Config.Threshold = s.Fit.Threshold
 	lifts := 0
 	for _, p := range points {
 		lifts += p.Lifts
 	}
+	values, rates, err = recovery(found.Adjacencies(), truth)
+	return append(values, strconv.Itoa(lifts), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), rates, diverged, err
+}
+
+// recovery tells the AUC of the networks along a path, the edges of the first and the
+// last, and the ROC curve.
+func recovery(found []network.Adjacency, truth data.Gaussian) (values []string, rates string, err error) {
+	want := network.Threshold(truth.Precision, 1e-12)
+	var curve []network.Rate
 	var pairs []string
-	for _, r := range curve {
+	for _, a := range found {
+		r, err := network.Compare(want, a)
+		if err != nil {
+			return nil, "", err
+		}
+		curve = append(curve, r)
 		pairs = append(pairs, fmt.Sprintf("%.4f:%.4f", r.FPR, r.TPR))
 	}
-	first, last := points[0], points[len(points)-1]
 	return []string{
-		fmt.Sprintf("%.6f", network.AUC(curve)), strconv.Itoa(first.Edges), strconv.Itoa(last.Edges), strconv.Itoa(lifts),
-		fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize),
+		fmt.Sprintf("%.6f", network.AUC(curve)), strconv.Itoa(found[0].Count()), strconv.Itoa(found[len(found)-1].Count()),
 	}, strings.Join(slices.Compact(pairs), " "), nil
 }
 
 // missed is the share of the true marginal precision without node 1, off the
-// diagonal, that the naive one misses: Frobenius norms.
+// diagonal, that the naive one misses: Frobenius norms. It is 0 where there is nothing to miss.
 func missed(precision mat.Symmetric) float64 {
 	naive, marginal := benchmarks.WithoutFirst(precision)
 	var gap, all float64
@@ -300,6 +354,9 @@ func missed(precision mat.Symmetric) float64 {
 			gap += math.Pow(naive.At(j, k)-marginal.At(j, k), 2)
 			all += math.Pow(marginal.At(j, k), 2)
 		}
+	}
+	if all == 0 {
+		return 0
 	}
 	return math.Sqrt(gap / all)
 }
@@ -315,7 +372,7 @@ func lines(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, err
 	word := map[string]string{"columns": "columns", "centres": "star centres", "missing": "missing probability"}[s.along()]
 	var out []benchmarks.Figure
 	for _, t := range s.Treatments {
-		at, series, err := r.Series(auc(s.along()).With("treatment", t.Name), benchmarks.Names(s.variants))
+		at, series, err := r.Series(auc(s.along()).With("treatment", t.Name), s.names())
 		if err != nil {
 			return nil, err
 		}

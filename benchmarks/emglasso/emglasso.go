@@ -1,0 +1,245 @@
+// Package emglasso is the outside peer of score matching for Gaussian networks:
+// likelihood under an L1 penalty, from a table with missing cells, by EM with the
+// graphical lasso in the M-step (Städler and Bühlmann 2012, "Missing values: sparse
+// inverse covariance estimation and an extension to sparse regression").
+package emglasso
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+)
+
+// Options of a path; all must be positive.
+type Options struct {
+	Lambdas    int     `json:"lambdas"`    // how many, evenly on a log scale
+	Ratio      float64 `json:"ratio"`      // largest over smallest λ
+	Iterations int     `json:"iterations"` // of EM at each λ, at most
+	Tolerance  float64 `json:"tolerance"`  // EM stops where no entry of P moves by more
+}
+
+// Path maximises, for each λ of a decreasing sequence, the observed cells' likelihood
+//
+//	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ) / n − λ Σ_{j<k} |P_jk|
+//
+// over P and μ, each λ from the solution before, the columns as they are. The first λ
+// is the largest covariance of two columns that pairs of observed cells show.
+func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error) {
+	if o.Lambdas < 2 || o.Iterations < 1 || !(o.Ratio > 1) || !(o.Tolerance > 0) {
+		return nil, fmt.Errorf("likelihood: %d λs over a ratio of %v, %d iterations, tolerance %v: at least 2, above 1, at least 1, above 0 are needed", o.Lambdas, o.Ratio, o.Iterations, o.Tolerance)
+	}
+	mean, top := start(t)
+	p := mat.NewSymDense(t.D, nil)
+	for j := range t.D {
+		p.SetSym(j, j, 1)
+	}
+	var path []data.Gaussian
+	for _, lambda := range floats.LogSpan(make([]float64, o.Lambdas), top, top/o.Ratio) {
+		for range o.Iterations {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			s, err := expect(t, mean, p)
+			if err != nil {
+				return nil, err
+			}
+			next := Glasso(s, lambda)
+			moved := 0.0
+			for j := range t.D {
+				for k := j; k < t.D; k++ {
+					moved = math.Max(moved, math.Abs(next.At(j, k)-p.At(j, k)))
+				}
+			}
+			if p = next; moved <= o.Tolerance {
+				break
+			}
+		}
+		path = append(path, data.Gaussian{Mean: slices.Clone(mean), Precision: p})
+	}
+	return path, nil
+}
+
+// start gives the observed means and the largest |covariance| over pairs.
+func start(t *data.Table) (mean []float64, top float64) {
+	mean = make([]float64, t.D)
+	count := make([]float64, t.D)
+	for i, seen := range t.Observed {
+		if seen {
+			mean[i%t.D] += t.Values[i]
+			count[i%t.D]++
+		}
+	}
+	floats.Div(mean, count)
+	for j := range t.D {
+		for k := range j {
+			sum, n := 0.0, 0.0
+			for i := 0; i < len(t.Values); i += t.D {
+				if t.Observed[i+j] && t.Observed[i+k] {
+					sum += (t.Values[i+j] - mean[j]) * (t.Values[i+k] - mean[k])
+					n++
+				}
+			}
+			if n > 0 {
+				top = math.Max(top, math.Abs(sum/n))
+			}
+		}
+	}
+	return mean, top
+}
+
+// expect is the E-step: the expected covariance given the observed cells,
+//
+//	S = Σ_i (x̂_i − μ)(x̂_i − μ)ᵀ / n + C_i / n,   x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o),   C_mm = P_mm⁻¹,
+//
+// with μ, moved in place, the mean of x̂.
+func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, error) {
+	d := t.D
+	s := mat.NewSymDense(d, nil)
+	filled := mat.NewDense(t.N, d, nil) // x̂ − μ
+	for i := range t.N {
+		row, seen := filled.RawRowView(i), t.Observed[i*d:(i+1)*d]
+		var gaps []int
+		for j := range d {
+			if seen[j] {
+				row[j] = t.Values[i*d+j] - mean[j]
+			} else {
+				gaps = append(gaps, j)
+			}
+		}
+		if len(gaps) == 0 {
+			continue
+		}
+		block, pull := mat.NewSymDense(len(gaps), nil), mat.NewVecDense(len(gaps), nil)
+		for a, j := range gaps {
+			for b, k := range gaps[a:] {
+				block.SetSym(a, a+b, p.At(j, k))
+			}
+			for k := range d {
+				if seen[k] {
+					pull.SetVec(a, pull.AtVec(a)-p.At(j, k)*row[k])
+				}
+			}
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(block) {
+			return nil, fmt.Errorf("likelihood: the precision is not positive definite")
+		}
+		var covariance mat.SymDense
+		var hat mat.VecDense
+		if err := chol.InverseTo(&covariance); err != nil {
+			return nil, fmt.Errorf("likelihood: %w", err)
+		}
+		hat.MulVec(&covariance, pull)
+		for a, j := range gaps {
+			row[j] = hat.AtVec(a)
+			for b, k := range gaps[a:] {
+				s.SetSym(j, k, s.At(j, k)+covariance.At(a, a+b))
+			}
+		}
+	}
+	shift := make([]float64, d)
+	for i := range t.N {
+		floats.Add(shift, filled.RawRowView(i))
+	}
+	floats.Scale(1/float64(t.N), shift)
+	floats.Add(mean, shift)
+	for i := range t.N {
+		floats.Sub(filled.RawRowView(i), shift)
+	}
+	var cross mat.SymDense
+	cross.SymOuterK(1, filled.T())
+	s.AddSym(s, &cross)
+	s.ScaleSym(1/float64(t.N), s)
+	return s, nil
+}
+
+const (
+	glassoTolerance = 1e-6 // of W, against the mean |S_jk|
+	glassoSweeps    = 200
+)
+
+// Glasso is the graphical lasso with the diagonal free,
+//
+//	argmax log det P − tr(SP) − 2λ Σ_{j<k} |P_jk|,
+//
+// by block coordinate descent on W = P⁻¹, a lasso for each column (Friedman, Hastie and
+// Tibshirani 2008). S must be positive definite.
+func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
+	d := s.SymmetricDim()
+	w := mat.NewSymDense(d, nil)
+	w.CopySym(s)
+	beta := mat.NewDense(d, d, nil) // row j: the lasso of column j; its entry j stays 0
+	scale := 0.0
+	for j := range d {
+		for k := range j {
+			scale += math.Abs(s.At(j, k))
+		}
+	}
+	for range glassoSweeps {
+		moved := 0.0
+		for j := range d {
+			b := beta.RawRowView(j)
+			lasso(w, s, j, lambda, b)
+			for k := range d {
+				if k == j {
+					continue
+				}
+				v := 0.0
+				for l, x := range b {
+					if x != 0 {
+						v += w.At(k, l) * x
+					}
+				}
+				moved += math.Abs(v - w.At(j, k))
+				w.SetSym(j, k, v)
+			}
+		}
+		if moved <= glassoTolerance*scale {
+			break
+		}
+	}
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		b, v := beta.RawRowView(j), w.At(j, j)
+		for k, x := range b {
+			v -= w.At(j, k) * x
+		}
+		p.SetSym(j, j, 1/v)
+	}
+	for j := range d {
+		for k := range j { // the two columns' values agree at the solution
+			p.SetSym(j, k, -(beta.At(j, k)*p.At(j, j)+beta.At(k, j)*p.At(k, k))/2)
+		}
+	}
+	return p
+}
+
+// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the other columns, from b on.
+func lasso(w, s *mat.SymDense, j int, lambda float64, b []float64) {
+	for range glassoSweeps {
+		moved := 0.0
+		for k := range b {
+			if k == j {
+				continue
+			}
+			pull := s.At(j, k) + w.At(k, k)*b[k]
+			for l, x := range b {
+				if x != 0 {
+					pull -= w.At(k, l) * x
+				}
+			}
+			next := math.Copysign(math.Max(math.Abs(pull)-lambda, 0), pull) / w.At(k, k)
+			moved = math.Max(moved, math.Abs(next-b[k])*w.At(k, k))
+			b[k] = next
+		}
+		if moved <= glassoTolerance*lambda {
+			return
+		}
+	}
+}

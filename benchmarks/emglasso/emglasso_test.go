@@ -1,0 +1,146 @@
+package emglasso_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/benchmarks/emglasso"
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/internal/stream"
+)
+
+func sample(t *testing.T, n int, missing float64) *data.Table {
+	truth, err := data.SimulateStar(7, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err := truth.Sample(n, stream.New(1, stream.Simulate, 1))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, missing, stream.New(1, stream.Hide))
+	require.NoError(t, err)
+	return table
+}
+
+func second(t *data.Table) *mat.SymDense {
+	var s mat.SymDense
+	s.SymOuterK(1/float64(t.N), mat.NewDense(t.N, t.D, t.Values).T())
+	return &s
+}
+
+// R 4.2, glasso 1.11: glasso(s, 0.15, penalize.diagonal = FALSE, thr = 1e-12)$wi.
+func TestGlassoAgreesWithR(t *testing.T) {
+	s := mat.NewSymDense(4, []float64{1, .5, .3, -.2, .5, 1.2, .4, .1, .3, .4, .9, 0, -.2, .1, 0, 1.1})
+	want := mat.NewSymDense(4, []float64{
+		1.124726884, -0.306122449, -0.102040816, 0.045558087,
+		-0.306122449, 0.96800883, -0.21787093, 0,
+		-0.102040816, -0.21787093, 1.18863762, 0,
+		0.045558087, 0, 0, 0.911161731,
+	})
+	require.True(t, mat.EqualApprox(emglasso.Glasso(s, 0.15), want, 1e-5))
+}
+
+// At the solution W = P⁻¹ is S + λ sign P where P has an entry, within λ of S where it
+// has none, and S on the diagonal.
+func TestGlassoMeetsItsConditions(t *testing.T) {
+	s := second(sample(t, 300, 0))
+	for _, lambda := range []float64{0.3, 0.1, 0.02, 1e-4} {
+		p := emglasso.Glasso(s, lambda)
+		var w mat.Dense
+		require.NoError(t, w.Inverse(p))
+		for j := range 7 {
+			require.InDelta(t, s.At(j, j), w.At(j, j), 1e-4)
+			for k := range j {
+				if p.At(j, k) == 0 {
+					require.LessOrEqual(t, math.Abs(w.At(j, k)-s.At(j, k)), lambda+1e-4)
+				} else {
+					require.InDelta(t, s.At(j, k)+math.Copysign(lambda, p.At(j, k)), w.At(j, k), 1e-4)
+				}
+			}
+		}
+	}
+}
+
+// objective is the mean log likelihood of the observed cells less the penalty.
+func objective(t *testing.T, table *data.Table, g data.Gaussian, lambda float64) (value float64) {
+	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, nil)
+	require.True(t, ok)
+	for i := range table.N {
+		var at []int
+		var x []float64
+		for j := range table.D {
+			if table.Observed[i*table.D+j] {
+				at, x = append(at, j), append(x, table.Values[i*table.D+j])
+			}
+		}
+		if len(at) == 0 {
+			continue
+		}
+		m, ok := normal.MarginalNormal(at, nil)
+		require.True(t, ok)
+		value += m.LogProb(x) / float64(table.N)
+	}
+	for j := range table.D {
+		for k := range j {
+			value -= lambda * math.Abs(g.Precision.At(j, k))
+		}
+	}
+	return value
+}
+
+// With gaps no small change of P or μ makes the penalised likelihood of what is seen
+// larger.
+func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
+	table := sample(t, 200, 0.4)
+	path, err := emglasso.Path(t.Context(), table, emglasso.Options{Lambdas: 6, Ratio: 10, Iterations: 300, Tolerance: 1e-8})
+	require.NoError(t, err)
+	require.Len(t, path, 6)
+	edges := func(g data.Gaussian) int { return network.Threshold(g.Precision, 0).Count() }
+	require.LessOrEqual(t, edges(path[0]), 1)
+	require.Greater(t, edges(path[5]), edges(path[2]))
+	g, lambda := path[5], largest(table)/10
+	best := objective(t, table, g, lambda)
+	rng := stream.New(1, stream.Simulate, 2)
+	for range 60 {
+		p := mat.NewSymDense(7, nil)
+		p.CopySym(g.Precision)
+		mean := slices.Clone(g.Mean)
+		step := 0.01 * (2*rng.Float64() - 1)
+		if j, k := rng.IntN(8), rng.IntN(7); j == 7 {
+			mean[k] += step
+		} else {
+			p.SetSym(j, k, p.At(j, k)+step)
+		}
+		require.Less(t, objective(t, table, data.Gaussian{Mean: mean, Precision: p}, lambda), best+1e-9)
+	}
+	_, err = emglasso.Path(t.Context(), table, emglasso.Options{})
+	require.ErrorContains(t, err, "0 λs")
+}
+
+// largest |covariance| that pairs show.
+func largest(t *data.Table) (top float64) {
+	for j := range t.D {
+		for k := range j {
+			sum, n, mj, mk := 0.0, 0.0, 0.0, 0.0
+			nj, nk := 0.0, 0.0
+			for i := range t.N {
+				if t.Observed[i*t.D+j] {
+					mj, nj = mj+t.Values[i*t.D+j], nj+1
+				}
+				if t.Observed[i*t.D+k] {
+					mk, nk = mk+t.Values[i*t.D+k], nk+1
+				}
+			}
+			for i := range t.N {
+				if t.Observed[i*t.D+j] && t.Observed[i*t.D+k] {
+					sum, n = sum+(t.Values[i*t.D+j]-mj/nj)*(t.Values[i*t.D+k]-mk/nk), n+1
+				}
+			}
+			top = math.Max(top, math.Abs(sum/n))
+		}
+	}
+	return top
+}
