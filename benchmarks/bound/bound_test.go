@@ -327,6 +327,7 @@ func TestFigures(t *testing.T) {
 	figures, err := Experiment.Figures(raw, results(5, 0.01, func(n, r int) float64 { return 30/float64(n) + 1/float64(r*r) }))
 	require.NoError(t, err)
 	require.Len(t, figures, 2)
+	require.Less(t, figures[0].Plot.Y.Max, 1.0, "the theorem's rate starts where r = n does, not at its own size")
 	for k, parts := range [][]string{{"r = n: -", "r = 20: -0.", "theorem, r = n", "rows n"}, {"n = 800: -", "theorem, n = 800", "draws for each row"}} {
 		svg, err := picture.SVG(figures[k].Plot, vg.Length(figures[k].Width)*vg.Centimeter, vg.Length(figures[k].Height)*vg.Centimeter)
 		require.NoError(t, err)

@@ -356,3 +356,57 @@ func TestRealTables(t *testing.T) {
 		}
 	}
 }
+
+// By hand: differences 0.01, 0.02, 0.03, t(0.975; 2) = 4.302653.
+func TestInterval(t *testing.T) {
+	r := results("closing", 3, func(m string, k int) float64 {
+		if m == "var" {
+			return 0.5 + 0.01*float64(k)
+		}
+		return 0.5
+	})
+	s, err := collect(r, "closing", meanColumn)
+	require.NoError(t, err)
+	half := 4.302653 * 0.01 / math.Sqrt(3)
+	d := s.compare("var", "iw")
+	require.InDelta(t, 0.02, d.mean, 1e-9)
+	require.InDelta(t, 0.02-half, d.low, 1e-7)
+	require.InDelta(t, 0.02+half, d.high, 1e-7)
+	bands, replicates, err := settings{Methods: []string{"iw", "var"}, Missing: []float64{0.3, 0.6}}.bands(r, "closing", meanColumn)
+	require.NoError(t, err)
+	require.Equal(t, "3", replicates)
+	require.Equal(t, "var", bands[1].Name)
+	require.Equal(t, []float64{0.3, 0.6}, bands[1].X)
+	require.InDeltaSlice(t, []float64{0.62, 0.52}, bands[1].Y, 1e-9)
+	require.InDeltaSlice(t, []float64{0.62 - half, 0.52 - half}, bands[1].Low, 1e-7)
+	require.InDeltaSlice(t, []float64{0.62 + half, 0.52 + half}, bands[1].High, 1e-7)
+}
+
+// λ is for a loss that sums over columns; "-unit" is another proposal of the same method;
+// replicates differ in what is hidden.
+func TestPath(t *testing.T) {
+	s, err := read(here(t, Yeast, nil))
+	require.NoError(t, err)
+	at, err := s.open(s.Tables[0])
+	require.NoError(t, err)
+	complete, _, err := at.truths(context.Background(), s)
+	require.NoError(t, err)
+	for method, sd := range map[string]float64{"iw": s.ProposalSD, "iw-unit": 1} {
+		hidden, err := data.HideMCAR(complete, 0.3, stream.New(1, stream.Hide))
+		require.NoError(t, err)
+		r, err := s.path(context.Background(), hidden, method, 1)
+		require.NoError(t, err)
+		require.Equal(t, "iw", r.Config.Method)
+		require.Equal(t, sd, r.Config.ProposalSD)
+		require.InDelta(t, s.LambdaMax/10, r.Config.LambdaMax, 1e-12)
+		require.InDelta(t, s.LambdaMin/10, r.Config.LambdaMin, 1e-12)
+		require.Greater(t, r.Config.Threshold, 0.0)
+	}
+	var lines []string
+	for replicate := 1; replicate <= 2; replicate++ {
+		values, err := s.run(context.Background(), at, 0.3, replicate, "zeroed") // nothing random but what is hidden
+		require.NoError(t, err)
+		lines = append(lines, strings.Join(values, ","))
+	}
+	require.NotEqual(t, lines[0], lines[1])
+}
