@@ -82,7 +82,8 @@ func (s settings) bands(r benchmarks.Results, table, column string) (bands []pic
 			if len(auc) > 1 {
 				_, half = benchmarks.MeanInterval(auc)
 			}
-			b.X, b.Y, b.Low, b.High = append(b.X, missing), append(b.Y, mean), append(b.Low, mean-half), append(b.High, mean+half)
+			b.X, b.Y = append(b.X, missing), append(b.Y, mean)
+			b.Low, b.High = append(b.Low, max(0, mean-half)), append(b.High, min(1, mean+half)) // an AUC's own range
 		}
 		if len(b.X) > 0 {
 			bands = append(bands, b)
@@ -112,7 +113,7 @@ func size(r benchmarks.Results, table string) string {
 	for _, line := range r.Lines {
 		if line[0] == table {
 			at := len(keyColumns)
-			return fmt.Sprintf("Table: %s complete rows of %s columns.", line[at], line[at+1])
+			return fmt.Sprintf("Table: %s complete rows of %s columns; edges of the networks taken for the truth: %s.", line[at], line[at+1], line[at+2])
 		}
 	}
 	return ""

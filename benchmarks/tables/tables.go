@@ -135,7 +135,7 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 	if replicates == 0 {
 		replicates = s.Replicates
 	}
-	g := benchmarks.Grid{Key: keyColumns, Value: []string{"rows", "columns", "threshold", "effective_size", "lifts"}}
+	g := benchmarks.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "lifts"}}
 	for _, density := range s.Densities {
 		g.Value = append(g.Value, densityColumn(density))
 	}
@@ -173,7 +173,11 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 	if err != nil {
 		return nil, err
 	}
-	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D),
+	var edges []string
+	for _, truth := range truths {
+		edges = append(edges, strconv.Itoa(truth.Count()))
+	}
+	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D), strings.Join(edges, " "),
 		number(round(path.Config.Threshold)), number(round(path.Points[len(path.Points)/2].EffectiveSize)), strconv.Itoa(lifts(path.Points))}
 	sum := 0.0
 	for _, truth := range truths {

@@ -159,7 +159,7 @@ func TestCellsAreReproducible(t *testing.T) {
 		require.Equal(t, lines[0], lines[1])
 		for key, values := range lines[0] {
 			mean := 0.0
-			for _, text := range values[5 : len(values)-1] {
+			for _, text := range values[6 : len(values)-1] {
 				auc := parse(t, text)
 				require.True(t, 0 <= auc && auc <= 1, key)
 				mean += auc / 5
@@ -246,12 +246,12 @@ func TestThreshold(t *testing.T) {
 // results are made-up AUCs at two probabilities: base plus what is given by method and
 // replicate.
 func results(table string, replicates int, auc func(method string, replicate int) float64) benchmarks.Results {
-	r := benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", densityColumn(0.1), meanColumn)}
+	r := benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", densityColumn(0.1), meanColumn)}
 	for _, missing := range []string{"0.3", "0.6"} {
 		for k := 1; k <= replicates; k++ {
 			for _, method := range []string{"iw", "var", "em", "zeroed", "exact"} {
 				x := auc(method, k) + map[string]float64{"0.3": 0.1, "0.6": 0}[missing]
-				r.Lines = append(r.Lines, []string{table, missing, fmt.Sprint(k), method, "100", "10", fmt.Sprint(x - 0.01), fmt.Sprint(x)})
+				r.Lines = append(r.Lines, []string{table, missing, fmt.Sprint(k), method, "100", "10", "3", fmt.Sprint(x - 0.01), fmt.Sprint(x)})
 			}
 		}
 	}
@@ -316,7 +316,7 @@ func TestClaimsPairWhatIsThere(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	raw := configured(t, SP100, "smoke", nil)
-	empty, err := SP100.Figures(raw, benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", meanColumn, "auc_0.05", "auc_0.1", "auc_0.15", "auc_0.2", "auc_0.25")})
+	empty, err := SP100.Figures(raw, benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", meanColumn, "auc_0.05", "auc_0.1", "auc_0.15", "auc_0.2", "auc_0.25")})
 	require.NoError(t, err)
 	require.Empty(t, empty)
 
@@ -328,7 +328,7 @@ func TestFigures(t *testing.T) {
 		require.Len(t, figures, 2)
 		require.Equal(t, []string{"closing", "closing-0.1"}, []string{figures[0].Name, figures[1].Name})
 		require.Contains(t, figures[0].Caption, "EBAY", "what differs from the paper's data is said")
-		require.Contains(t, figures[0].Caption, "100 complete rows of 10 columns")
+		require.Contains(t, figures[0].Caption, "100 complete rows of 10 columns; edges of the networks taken for the truth: 3.")
 		svg, err := picture.SVG(figures[1].Plot, vg.Length(figures[1].Width)*vg.Centimeter, vg.Length(figures[1].Height)*vg.Centimeter)
 		require.NoError(t, err)
 		for _, part := range []string{"AUC", "missing probability", ">0.3<", ">0.6<", "density 0.1"} {
@@ -372,6 +372,9 @@ func TestInterval(t *testing.T) {
 	require.InDelta(t, 0.02, d.mean, 1e-9)
 	require.InDelta(t, 0.02-half, d.low, 1e-7)
 	require.InDelta(t, 0.02+half, d.high, 1e-7)
+	high, _, err := settings{Methods: []string{"var"}, Missing: []float64{0.3}}.bands(results("closing", 2, func(_ string, k int) float64 { return 0.2 + 0.2*float64(k) }), "closing", meanColumn)
+	require.NoError(t, err)
+	require.Equal(t, [2]float64{0, 1}, [2]float64{high[0].Low[0], high[0].High[0]}, "no AUC is outside 0 … 1")
 	bands, replicates, err := settings{Methods: []string{"iw", "var"}, Missing: []float64{0.3, 0.6}}.bands(r, "closing", meanColumn)
 	require.NoError(t, err)
 	require.Equal(t, "3", replicates)
