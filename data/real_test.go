@@ -52,6 +52,32 @@ func TestReturnsOfRealPrices(t *testing.T) {
 	require.InDelta(t, 0.0086, float64(r.Missing())/float64(r.N*r.D), 0.0002)
 }
 
+func TestRealClosingPrices(t *testing.T) {
+	columns := data.PriceColumns{Date: "date", Name: "Name", Price: "close"}
+	p, err := data.ReadClosingPrices(real(t, "sp100_close.csv.gz"), columns, data.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, [3]int{1259, 97, 1056}, [3]int{p.N, p.D, p.Missing()})
+	complete, err := p.Present(1)
+	require.NoError(t, err)
+	require.Equal(t, 92, complete.D)
+	// All columns of Kaggle's file, of which only three are looked at.
+	p, err = data.ReadClosingPrices(real(t, "all_stocks_5yr_sample.csv"), columns, data.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, [2]int{73, 30}, [2]int{p.N, p.D})
+}
+
+func TestRealExpressions(t *testing.T) {
+	for name, want := range map[string][3]int{ // rows, genes seen in 95 % of them, missing cells
+		"yeast_brem2005_missing106.csv":  {112, 106, 92},
+		"yeast_gasch2000.csv.gz":         {173, 811, 1966},
+		"yeast_brem2005_complete.csv.gz": {112, 6216, 0},
+	} {
+		e, err := data.ReadExpression(real(t, name), 0.95, data.ReadOptions{})
+		require.NoError(t, err, name)
+		require.Equal(t, want, [3]int{e.N, e.D, e.Missing()}, name)
+	}
+}
+
 func TestReadPrices(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.csv")
 	columns := data.PriceColumns{Date: "date", Name: "name", Price: "close"}
@@ -70,6 +96,13 @@ func TestReadPrices(t *testing.T) {
 	require.InDelta(t, -math.Ln2, table.Values[4], 1e-15)
 	require.InDelta(t, math.Ln2, table.Values[5], 1e-15)
 	require.InDelta(t, -math.Ln2, table.Values[7], 1e-15)
+	// Prices as they are, on the days on which one of the chosen names has one.
+	require.NoError(t, os.WriteFile(path, []byte(head+"2020-01-03,4,B\n2020-01-01,1.5,A\n2020-01-01,5,B\n2020-01-03,2,A\n2020-01-02,9,C\n2020-01-06,,A\n"), 0o600))
+	table, err = data.ReadClosingPrices(path, columns, data.ReadOptions{Columns: []string{"B", "A"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"B", "A"}, table.Names)
+	require.Equal(t, []float64{5, 1.5, 4, 2}, table.Values)
+	require.Equal(t, 2, table.Dropped)
 	for text, want := range map[string]string{
 		"2020-01-01,1,A\n2020-01-01,2,A\n": `p.csv:3: "A" on 2020-01-01 stands on line 2 already`,
 		"2020-01-01,1,A\n2020-01-02,0,A\n": `p.csv:3: column "close": "0" is not positive`,

@@ -1,121 +1,22 @@
 package data
 
-import (
-	"fmt"
-	"math"
-	"slices"
-	"time"
-)
+import "math"
 
-// PriceColumns names the columns of a long table of prices.
-type PriceColumns struct{ Date, Name, Price string }
-
-// ReadPrices reads a long table, one line for each date and name, and gives the
+// ReadPrices reads a long table of prices as ReadClosingPrices does and gives the
 // wide table of daily log returns
 //
 //	r_tj = log p_tj − log p_(t−1)j
 //
-// with a row for each date but the first, in increasing order, and a column for
-// each name, sorted. Days follow each other as they do in the whole file, so a
-// return over a day on which only this name has no price is missing, never a
-// return over two days. o.Columns chooses names, in the order asked.
-//
-// Dates are written 2013-02-08. It refuses, by file and line, other dates, a
-// price that is not positive and a date and name that come twice; and what
-// ReadCSV refuses. Rows without any return are left out and counted in Dropped.
+// with a row for each date but the first. Days follow each other as they do in the
+// whole file, so a return over a day on which only this name has no price is
+// missing, never a return over two days. Rows without any return are left out and
+// counted in Dropped.
 func ReadPrices(path string, c PriceColumns, o ReadOptions) (*Table, error) {
-	s, err := openSheet(path, o.Comma)
+	prices, err := readQuotes(path, c, o)
 	if err != nil {
 		return nil, err
 	}
-	columns, err := s.find([]string{c.Date, c.Name, c.Price})
-	if err != nil {
-		return nil, err
-	}
-	q := &quotes{sheet: s, date: columns[0], name: columns[1], price: columns[2]}
-	days, names, err := q.margins()
-	if err != nil {
-		return nil, err
-	}
-	if len(o.Columns) > 0 {
-		if _, err := choose(names, o.Columns); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		names = o.Columns
-	}
-	if err := checkNames(names); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	prices, err := q.wide(days, names, o)
-	if err != nil {
-		return nil, err
-	}
-	returns := prices.logReturns().withoutEmptyRows()
-	if err := checkRows(returns.N); err != nil {
-		return nil, fmt.Errorf("%s: returns: %w", path, err)
-	}
-	if err := returns.refusal(path); err != nil {
-		return nil, err
-	}
-	return returns, nil
-}
-
-// quotes is a sheet with the places of its three columns.
-type quotes struct {
-	*sheet
-	date, name, price int
-}
-
-// margins are the dates and names of the file, sorted.
-func (q *quotes) margins() (days, names []string, err error) {
-	for i, row := range q.rows {
-		if _, err := time.Parse(time.DateOnly, row[q.date]); err != nil {
-			return nil, nil, q.cellError(i, q.date, fmt.Errorf("is not a date"), "write year, month and day as 2013-02-08")
-		}
-		if row[q.name] == "" {
-			return nil, nil, q.cellError(i, q.name, fmt.Errorf("is no name"), "each price needs one")
-		}
-		days, names = append(days, row[q.date]), append(names, row[q.name])
-	}
-	return distinct(days), distinct(names), nil
-}
-
-func distinct(words []string) []string {
-	slices.Sort(words)
-	return slices.Compact(words)
-}
-
-// wide is the table of prices, (days, names).
-func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
-	place := make(map[string]int, len(names))
-	for j, name := range names {
-		place[name] = j
-	}
-	prices := blank(slices.Clone(names), len(days))
-	firstLine := make([]int, prices.N*prices.D)
-	for i, row := range q.rows {
-		j, chosen := place[row[q.name]]
-		if !chosen {
-			continue
-		}
-		day, _ := slices.BinarySearch(days, row[q.date])
-		if first := firstLine[day*prices.D+j]; first > 0 {
-			return nil, fmt.Errorf("%s:%d: %q on %s stands on line %d already; keep one of the two", q.file, q.lines[i], row[q.name], row[q.date], first)
-		}
-		firstLine[day*prices.D+j] = q.lines[i]
-		if o.missing(row[q.price]) {
-			continue
-		}
-		price, err := number(row[q.price])
-		if err != nil {
-			return nil, q.cellError(i, q.price, err, o.remedy(row[q.price], err))
-		}
-		if price <= 0 {
-			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "a log return needs positive prices")
-		}
-		prices.set(day, j, price)
-	}
-	return prices, nil
+	return prices.logReturns().usable(path + ": returns")
 }
 
 func (t *Table) logReturns() *Table {
@@ -129,15 +30,4 @@ func (t *Table) logReturns() *Table {
 		}
 	}
 	return r
-}
-
-func (t *Table) withoutEmptyRows() *Table {
-	rows := t.withValues(nil)
-	kept := blank(t.Names, len(rows))
-	kept.Dropped = t.N - kept.N
-	for k, i := range rows {
-		copy(kept.Values[k*t.D:(k+1)*t.D], t.Values[i*t.D:(i+1)*t.D])
-		copy(kept.Observed[k*t.D:(k+1)*t.D], t.Observed[i*t.D:(i+1)*t.D])
-	}
-	return kept
 }

@@ -24,19 +24,29 @@ type sheet struct {
 
 // openSheet reads a file, decompressing it if its name ends in .gz.
 func openSheet(path string, comma rune) (*sheet, error) {
-	f, err := os.Open(path)
+	f, err := openText(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if !strings.HasSuffix(path, ".gz") {
-		return readSheet(f, path, comma)
+	return readSheet(f, path, comma)
+}
+
+// openText opens a file, decompressing it if its name ends in .gz.
+func openText(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil || !strings.HasSuffix(path, ".gz") {
+		return f, err
 	}
 	z, err := gzip.NewReader(f)
 	if err != nil {
+		f.Close()
 		return nil, fmt.Errorf("%s: cannot be decompressed: %w", path, err)
 	}
-	return readSheet(z, path, comma)
+	return struct {
+		io.Reader
+		io.Closer
+	}{z, f}, nil
 }
 
 // readSheet refuses what is no UTF-8 text, no header with rows below, or has a

@@ -1,0 +1,120 @@
+package tables
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+
+	"missingscore/benchmarks"
+	"missingscore/internal/picture"
+)
+
+// Centimetres of a figure.
+const (
+	width  = 16
+	height = 11
+)
+
+type panel struct{ column, name, against string }
+
+// figures are, for each table, the paper's (the mean of the AUCs against all truths)
+// and one panel for each density of the truth.
+func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+	s, err := read(raw)
+	if err != nil {
+		return nil, err
+	}
+	var out []benchmarks.Figure
+	for _, t := range s.Tables {
+		panels := []panel{{meanColumn, t.Name, fmt.Sprintf("%d networks, mean", len(s.Densities))}}
+		for _, density := range s.Densities {
+			panels = append(panels, panel{densityColumn(density), t.Name + "-" + number(density), "the network of density " + number(density)})
+		}
+		for _, is := range panels {
+			bands, replicates, err := s.bands(r, t.Name, is.column)
+			if err != nil {
+				return nil, err
+			}
+			if len(bands) == 0 {
+				continue
+			}
+			p, err := picture.Bands(fmt.Sprintf("%s: AUC against %s", t.Name, is.against), "missing probability", "AUC", bands)
+			if err != nil {
+				return nil, err
+			}
+			s.axis(p)
+			out = append(out, benchmarks.Figure{
+				Name: is.name, Plot: p, Width: width, Height: height,
+				Caption: fmt.Sprintf("AUC against %s of the complete table, mean with 95 %% interval over %s corruptions. %s %s", is.against, replicates, size(r, t.Name), t.Note),
+			})
+		}
+	}
+	return out, nil
+}
+
+// bands are the methods' means by missing probability, with the number of replicates.
+func (s settings) bands(r benchmarks.Results, table, column string) (bands []picture.Band, replicates string, err error) {
+	all, err := collect(r, table, column)
+	if err != nil {
+		return nil, "", err
+	}
+	fewest, most := 0, 0
+	for _, method := range s.Methods {
+		b := picture.Band{Name: method}
+		for _, missing := range s.Missing {
+			var auc []float64
+			for at, x := range all[method] {
+				if at.missing == number(missing) {
+					auc = append(auc, x)
+				}
+			}
+			if len(auc) == 0 {
+				continue
+			}
+			if fewest == 0 || len(auc) < fewest {
+				fewest = len(auc)
+			}
+			most = max(most, len(auc))
+			mean, half := ordered(auc), 0.0
+			if len(auc) > 1 {
+				_, half = benchmarks.MeanInterval(auc)
+			}
+			b.X, b.Y = append(b.X, missing), append(b.Y, mean)
+			b.Low, b.High = append(b.Low, max(0, mean-half)), append(b.High, min(1, mean+half)) // an AUC's own range
+		}
+		if len(b.X) > 0 {
+			bands = append(bands, b)
+		}
+	}
+	if replicates = strconv.Itoa(most); fewest < most {
+		replicates = fmt.Sprintf("%d to %d", fewest, most)
+	}
+	return bands, replicates, nil
+}
+
+// axis makes the missing probabilities a linear axis with a tick at each.
+func (s settings) axis(p *plot.Plot) {
+	var ticks plot.ConstantTicks
+	for _, missing := range s.Missing {
+		ticks = append(ticks, plot.Tick{Value: missing, Label: number(missing)})
+	}
+	p.X.Scale, p.X.Tick.Marker = plot.LinearScale{}, ticks
+	low, high := slices.Min(s.Missing), slices.Max(s.Missing)
+	p.X.Min, p.X.Max = low, high+legendShare*(high-low)
+}
+
+const legendShare = 0.33 // of the data's width, kept free at the right
+
+// size says how large the table was of which lines are there.
+func size(r benchmarks.Results, table string) string {
+	for _, line := range r.Lines {
+		if line[0] == table {
+			at := len(keyColumns)
+			return fmt.Sprintf("Table: %s complete rows of %s columns; edges of the networks taken for the truth: %s.", line[at], line[at+1], line[at+2])
+		}
+	}
+	return ""
+}

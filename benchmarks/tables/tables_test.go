@@ -1,0 +1,415 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
+
+	"missingscore/benchmarks"
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/internal/picture"
+	"missingscore/internal/stream"
+)
+
+var experiments = []benchmarks.Experiment{SP100, Yeast}
+
+// configured are the settings of a size, with changes.
+func configured(t *testing.T, e benchmarks.Experiment, size string, changes map[string]any) json.RawMessage {
+	t.Helper()
+	var sizes map[string]map[string]any
+	require.NoError(t, json.Unmarshal(e.Settings, &sizes))
+	for name, value := range changes {
+		sizes[size][name] = value
+	}
+	raw, err := json.Marshal(sizes[size])
+	require.NoError(t, err)
+	return raw
+}
+
+// folder has files of the names in the settings, of made-up numbers with a few gaps.
+func folder(t *testing.T, e benchmarks.Experiment) string {
+	t.Helper()
+	s, err := read(configured(t, e, "smoke", nil))
+	require.NoError(t, err)
+	dir := t.TempDir()
+	rng := stream.New(1, stream.Simulate)
+	truth, err := data.SimulateStar(len(s.Tables[0].Names), rng)
+	require.NoError(t, err)
+	sample, err := truth.Sample(70, rng)
+	require.NoError(t, err)
+	var text strings.Builder
+	if s.Tables[0].Kind == "expression" {
+		sample.Names = s.Tables[0].Names
+		sample.Observed[3] = false
+		require.NoError(t, data.WriteCSV(filepath.Join(dir, s.Tables[0].File), sample))
+		return dir
+	}
+	text.WriteString("date,close,Name\n")
+	for i := range sample.N {
+		for j, name := range s.Tables[0].Names {
+			date := time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+			if i != 5 || j != 0 {
+				fmt.Fprintf(&text, "%s,%g,%s\n", date, math.Exp(sample.Values[i*sample.D+j]), name)
+			}
+		}
+	}
+	plain := filepath.Join(dir, "prices.csv")
+	require.NoError(t, os.WriteFile(plain, []byte(text.String()), 0o600))
+	return dir
+}
+
+// here are settings of a tiny run on the made-up files.
+func here(t *testing.T, e benchmarks.Experiment, changes map[string]any) json.RawMessage {
+	t.Helper()
+	all := map[string]any{"folder": folder(t, e), "lambdas": 8, "first": 10, "each": 5, "missing": []float64{0.3}}
+	for name, value := range changes {
+		all[name] = value
+	}
+	raw := configured(t, e, "smoke", all)
+	return []byte(strings.ReplaceAll(string(raw), "sp100_close.csv.gz", "prices.csv"))
+}
+
+func TestGrid(t *testing.T) {
+	for _, e := range experiments {
+		for _, size := range []string{"full", "smoke"} {
+			dir := t.TempDir()
+			raw := configured(t, e, size, map[string]any{"folder": dir})
+			s, err := read(raw)
+			require.NoError(t, err)
+			_, err = e.Grid(raw, 1)
+			require.ErrorIs(t, err, ErrNoFile)
+			require.ErrorContains(t, err, s.Tables[0].File)
+			require.ErrorContains(t, err, FolderVariable)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, s.Tables[0].File), nil, 0o600))
+			for asked, replicates := range map[int]int{3: 3, 0: s.Replicates} {
+				g, err := e.Grid(raw, asked)
+				require.NoError(t, err)
+				require.Len(t, g.Cells, len(s.Tables)*len(s.Missing)*replicates*len(s.Methods))
+				seen := map[string]bool{}
+				for _, c := range g.Cells {
+					require.Len(t, c.Key, len(g.Key))
+					seen[strings.Join(c.Key, ",")] = true
+				}
+				require.Len(t, seen, len(g.Cells))
+			}
+		}
+		full, err := read(configured(t, e, "full", nil))
+		require.NoError(t, err)
+		require.Equal(t, 25, full.Replicates)
+		require.Equal(t, []float64{0.05, 0.1, 0.15, 0.2, 0.25}, full.Densities)
+		require.Equal(t, 0.01, full.Jumpiness)
+		for _, table := range full.Tables {
+			require.NotEmpty(t, table.Note)
+		}
+	}
+}
+
+// The settings may name the folder, and an unknown setting is refused.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(FolderVariable, dir)
+	raw := configured(t, Yeast, "smoke", nil)
+	_, err := Yeast.Grid(raw, 1)
+	require.ErrorContains(t, err, dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "yeast_brem2005_missing106.csv"), nil, 0o600))
+	_, err = Yeast.Grid(raw, 1)
+	require.NoError(t, err)
+	_, err = Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"folder": t.TempDir()}), 1)
+	require.ErrorIs(t, err, ErrNoFile)
+	_, err = Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"misssing": 1}), 1)
+	require.ErrorContains(t, err, "misssing")
+	_, err = Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"lambdas": 1}), 1)
+	require.ErrorContains(t, err, `"lambdas"`)
+}
+
+// A cell gives as many numbers as there are columns, and the same ones again, in
+// another grid whose truth is found anew.
+func TestCellsAreReproducible(t *testing.T) {
+	for _, e := range experiments {
+		raw := here(t, e, nil)
+		var lines [2]map[string][]string
+		var header []string
+		for k := range lines {
+			g, err := e.Grid(raw, 1)
+			require.NoError(t, err)
+			header = g.Value
+			lines[k] = map[string][]string{}
+			if k == 1 {
+				slices.Reverse(g.Cells)
+			}
+			for _, c := range g.Cells {
+				values, err := c.Run(context.Background())
+				require.NoError(t, err, c.Key)
+				require.Len(t, values, len(header))
+				lines[k][strings.Join(c.Key, ",")] = values
+			}
+		}
+		require.Equal(t, lines[0], lines[1])
+		for key, values := range lines[0] {
+			mean := 0.0
+			for _, text := range values[6 : len(values)-1] {
+				auc := parse(t, text)
+				require.True(t, 0 <= auc && auc <= 1, key)
+				mean += auc / 5
+			}
+			require.InDelta(t, mean, parse(t, values[len(values)-1]), 1e-6)
+			require.Equal(t, "10", values[1])
+		}
+	}
+}
+
+func parse(t *testing.T, text string) (x float64) {
+	t.Helper()
+	_, err := fmt.Sscan(text, &x)
+	require.NoError(t, err)
+	return x
+}
+
+func TestCancelledCellLeavesNothingBehind(t *testing.T) {
+	g, err := Yeast.Grid(here(t, Yeast, nil), 1)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = g.Cells[0].Run(ctx)
+	require.True(t, errors.Is(err, context.Canceled), err)
+	_, err = g.Cells[0].Run(context.Background())
+	require.NoError(t, err)
+}
+
+func TestNearest(t *testing.T) {
+	of := func(edges int) network.Adjacency {
+		a := network.Adjacency{D: 5, Edge: make([]bool, 10)}
+		for k := range edges {
+			a.Edge[k] = true
+		}
+		return a
+	}
+	path := []network.Adjacency{of(0), of(2), of(4), of(9), of(10)}
+	for density, edges := range map[float64]int{0.05: 2, 0.25: 2, 0.3: 2, 0.31: 4, 1: 9} {
+		got, err := nearest(path, density)
+		require.NoError(t, err)
+		require.Equal(t, edges, got.Count(), density)
+	}
+	_, err := nearest([]network.Adjacency{of(0), of(10)}, 0.5)
+	require.ErrorContains(t, err, "no network of the path")
+}
+
+func TestJumpiness(t *testing.T) {
+	for _, c := range []struct {
+		densities []float64
+		want      float64
+	}{
+		{[]float64{0, 0.1, 0.4, 0.9}, 0},
+		{[]float64{0, 0.3, 0.1, 0.5}, 0.2},      // one fall after a rise
+		{[]float64{0, 0.3, 0.2, 0.1, 0.5}, 0.1}, // the second fall follows a fall
+		{[]float64{0.3, 0.1}, 0},                // nothing before it
+		{[]float64{0.3, 0.3, 0.1}, 0},           // no rise before it
+		{[]float64{0, 0.3, 0.2, 0.4, 0.1}, 0.4}, // two falls
+		{[]float64{0, 0.3, 0.3, 0.1, 0.2}, 0},   // the rise is not the jump before
+		{[]float64{0.5, 0.6, 0.55, 0.65}, 0.05}, //
+		{nil, 0},
+	} {
+		require.InDelta(t, c.want, Jumpiness(c.densities), 1e-15, c.densities)
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	asked := 0
+	// Smooth from 0.137 on, and in an island below that only a fine grid would see.
+	path := func(threshold float64) []float64 {
+		asked++
+		if threshold >= 0.137 || 0.0301 < threshold && threshold < 0.0302 {
+			return []float64{0, 0.1, 0.2}
+		}
+		return []float64{0, 0.2, 0.15}
+	}
+	got := Threshold(path, 1, 0.01, 20, 4)
+	require.InDelta(t, 0.137, got, 1/math.Pow(20, 4))
+	require.GreaterOrEqual(t, got, 0.137)
+	require.LessOrEqual(t, asked, 80)
+	require.Less(t, Threshold(path, 1, 0.06, 20, 4), 1e-5, "a fall of 0.05 is smooth at level 0.06")
+	require.Equal(t, 1.0, Threshold(func(float64) []float64 { return []float64{0, 1, 0} }, 1, 0.01, 20, 4))
+}
+
+// results are made-up AUCs at two probabilities: base plus what is given by method and
+// replicate.
+func results(table string, replicates int, auc func(method string, replicate int) float64) benchmarks.Results {
+	r := benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", densityColumn(0.1), meanColumn)}
+	for _, missing := range []string{"0.3", "0.6"} {
+		for k := 1; k <= replicates; k++ {
+			for _, method := range []string{"iw", "var", "em", "zeroed", "exact"} {
+				x := auc(method, k) + map[string]float64{"0.3": 0.1, "0.6": 0}[missing]
+				r.Lines = append(r.Lines, []string{table, missing, fmt.Sprint(k), method, "100", "10", "3", fmt.Sprint(x - 0.01), fmt.Sprint(x)})
+			}
+		}
+	}
+	return r
+}
+
+func TestClaims(t *testing.T) {
+	// Noise common to the methods of a replicate must not count, its own must.
+	noise := func(k int) float64 { return 0.05 * math.Sin(float64(7*k)) }
+	own := func(method string, k int) float64 {
+		return 0.002 * stream.New(1, uint64(len(method)), uint64(method[0]), uint64(k)).NormFloat64()
+	}
+	with := func(lead map[string]float64, size float64) func(string, int) float64 {
+		return func(m string, k int) float64 { return 0.7 + noise(k) + size*own(m, k) + lead[m] }
+	}
+	for name, c := range map[string]struct {
+		replicates       int
+		auc              func(string, int) float64
+		best, comparable benchmarks.Outcome
+	}{
+		"as the paper":       {10, with(map[string]float64{"var": 0.05}, 1), benchmarks.Holds, benchmarks.Holds},
+		"one rival ahead":    {10, with(map[string]float64{"var": 0.05, "zeroed": 0.1}, 1), benchmarks.DoesNotHold, benchmarks.DoesNotHold},
+		"as good as a rival": {10, with(map[string]float64{"var": 0.05, "zeroed": 0.05}, 1), benchmarks.Undecided, benchmarks.DoesNotHold},
+		"a small lead":       {10, with(map[string]float64{"var": 0.01}, 1), benchmarks.Holds, benchmarks.Holds},
+		"much noise":         {10, with(map[string]float64{"var": 0.05}, 30), benchmarks.Undecided, benchmarks.Undecided},
+		"too few replicates": {2, with(map[string]float64{"var": 0.05}, 1), benchmarks.Undecided, benchmarks.Undecided},
+		"nothing":            {0, nil, benchmarks.Undecided, benchmarks.Undecided},
+	} {
+		for _, e := range experiments {
+			table := map[string]string{"sp100": "closing", "yeast": "segregants"}[e.Name]
+			r := results(table, c.replicates, c.auc)
+			for k, want := range []benchmarks.Outcome{c.best, c.comparable} {
+				v, err := e.Claims[k].Test(r)
+				require.NoError(t, err)
+				require.Equal(t, want, v.Outcome, "%s, %s: %+v", name, e.Claims[k].ID, v)
+				require.Equal(t, c.replicates, v.Replicates)
+			}
+			// Results of another table decide nothing.
+			v, err := e.Claims[0].Test(results("other", 10, with(map[string]float64{"var": 0.05}, 1)))
+			require.NoError(t, err)
+			require.Equal(t, benchmarks.Undecided, v.Outcome)
+		}
+	}
+	v, err := SP100.Claims[0].Test(results("closing", 10, with(map[string]float64{"var": 0.05, "em": 0.02}, 1)))
+	require.NoError(t, err)
+	require.InDelta(t, 0.03, v.Effect, 0.002)
+	require.Less(t, v.High-v.Low, 0.01)
+	require.Contains(t, v.Measure, "var less that of em")
+	require.Contains(t, v.Evidence, "exact 0.7")
+}
+
+// A cell that failed leaves the rest of its replicate to be compared.
+func TestClaimsPairWhatIsThere(t *testing.T) {
+	r := results("closing", 5, func(m string, k int) float64 { return 0.7 + 0.1*float64(len(m)%2) })
+	whole, err := collect(r, "closing", meanColumn)
+	require.NoError(t, err)
+	r.Lines = slices.DeleteFunc(r.Lines, func(line []string) bool { return line[1] == "0.6" && line[2] == "1" && line[3] == "var" })
+	part, err := collect(r, "closing", meanColumn)
+	require.NoError(t, err)
+	require.Equal(t, whole.compare("var", "iw"), part.compare("var", "iw"))
+}
+
+func TestFigures(t *testing.T) {
+	raw := configured(t, SP100, "smoke", nil)
+	empty, err := SP100.Figures(raw, benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", meanColumn, "auc_0.05", "auc_0.1", "auc_0.15", "auc_0.2", "auc_0.25")})
+	require.NoError(t, err)
+	require.Empty(t, empty)
+
+	raw = configured(t, SP100, "smoke", map[string]any{"densities": []float64{0.1}})
+	for _, replicates := range []int{1, 3} {
+		r := results("closing", replicates, func(m string, k int) float64 { return 0.6 + 0.01*float64(k*len(m)) })
+		figures, err := SP100.Figures(raw, r)
+		require.NoError(t, err)
+		require.Len(t, figures, 2)
+		require.Equal(t, []string{"closing", "closing-0.1"}, []string{figures[0].Name, figures[1].Name})
+		require.Contains(t, figures[0].Caption, "EBAY", "what differs from the paper's data is said")
+		require.Contains(t, figures[0].Caption, "100 complete rows of 10 columns; edges of the networks taken for the truth: 3.")
+		svg, err := picture.SVG(figures[1].Plot, vg.Length(figures[1].Width)*vg.Centimeter, vg.Length(figures[1].Height)*vg.Centimeter)
+		require.NoError(t, err)
+		for _, part := range []string{"AUC", "missing probability", ">0.3<", ">0.6<", "density 0.1"} {
+			require.Contains(t, svg, part)
+		}
+	}
+}
+
+// The real files, where they are.
+func TestRealTables(t *testing.T) {
+	if os.Getenv(FolderVariable) == "" {
+		t.Skip(FolderVariable + " is not set: the real tables are not here")
+	}
+	for _, e := range experiments {
+		s, err := read(configured(t, e, "full", nil))
+		require.NoError(t, err)
+		for _, from := range s.Tables {
+			at, err := s.open(from)
+			require.NoError(t, err)
+			complete, err := from.read(at.path)
+			require.NoError(t, err)
+			require.True(t, complete.Complete())
+			want := map[string][2]int{"closing": {1255, 94}, "returns": {1251, 94}, "segregants": {96, 106}}[from.Name]
+			require.Equal(t, want, [2]int{complete.N, complete.D}, from.Name)
+		}
+	}
+}
+
+// By hand: differences 0.01, 0.02, 0.03, t(0.975; 2) = 4.302653.
+func TestInterval(t *testing.T) {
+	r := results("closing", 3, func(m string, k int) float64 {
+		if m == "var" {
+			return 0.5 + 0.01*float64(k)
+		}
+		return 0.5
+	})
+	s, err := collect(r, "closing", meanColumn)
+	require.NoError(t, err)
+	half := 4.302653 * 0.01 / math.Sqrt(3)
+	d := s.compare("var", "iw")
+	require.InDelta(t, 0.02, d.mean, 1e-9)
+	require.InDelta(t, 0.02-half, d.low, 1e-7)
+	require.InDelta(t, 0.02+half, d.high, 1e-7)
+	high, _, err := settings{Methods: []string{"var"}, Missing: []float64{0.3}}.bands(results("closing", 2, func(_ string, k int) float64 { return 0.2 + 0.2*float64(k) }), "closing", meanColumn)
+	require.NoError(t, err)
+	require.Equal(t, [2]float64{0, 1}, [2]float64{high[0].Low[0], high[0].High[0]}, "no AUC is outside 0 … 1")
+	bands, replicates, err := settings{Methods: []string{"iw", "var"}, Missing: []float64{0.3, 0.6}}.bands(r, "closing", meanColumn)
+	require.NoError(t, err)
+	require.Equal(t, "3", replicates)
+	require.Equal(t, "var", bands[1].Name)
+	require.Equal(t, []float64{0.3, 0.6}, bands[1].X)
+	require.InDeltaSlice(t, []float64{0.62, 0.52}, bands[1].Y, 1e-9)
+	require.InDeltaSlice(t, []float64{0.62 - half, 0.52 - half}, bands[1].Low, 1e-7)
+	require.InDeltaSlice(t, []float64{0.62 + half, 0.52 + half}, bands[1].High, 1e-7)
+}
+
+// λ is for a loss that sums over columns; "-unit" is another proposal of the same method;
+// replicates differ in what is hidden.
+func TestPath(t *testing.T) {
+	s, err := read(here(t, Yeast, nil))
+	require.NoError(t, err)
+	at, err := s.open(s.Tables[0])
+	require.NoError(t, err)
+	complete, _, err := at.truths(context.Background(), s)
+	require.NoError(t, err)
+	for method, sd := range map[string]float64{"iw": s.ProposalSD, "iw-unit": 1} {
+		hidden, err := data.HideMCAR(complete, 0.3, stream.New(1, stream.Hide))
+		require.NoError(t, err)
+		r, err := s.path(context.Background(), hidden, method, 1)
+		require.NoError(t, err)
+		require.Equal(t, "iw", r.Config.Method)
+		require.Equal(t, sd, r.Config.ProposalSD)
+		require.InDelta(t, s.LambdaMax/10, r.Config.LambdaMax, 1e-12)
+		require.InDelta(t, s.LambdaMin/10, r.Config.LambdaMin, 1e-12)
+		require.Greater(t, r.Config.Threshold, 0.0)
+	}
+	var lines []string
+	for replicate := 1; replicate <= 2; replicate++ {
+		values, err := s.run(context.Background(), at, 0.3, replicate, "zeroed") // nothing random but what is hidden
+		require.NoError(t, err)
+		lines = append(lines, strings.Join(values, ","))
+	}
+	require.NotEqual(t, lines[0], lines[1])
+}
