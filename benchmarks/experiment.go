@@ -2,9 +2,14 @@ package benchmarks
 
 import (
 	"encoding/json"
+	"errors"
 
 	"gonum.org/v1/plot"
 )
+
+// ErrAbsent says that data which an experiment needs is not on this computer: others
+// that are asked for along with it run without it.
+var ErrAbsent = errors.New("the table is not here")
 
 // Experiment is one of the paper's: a grid of cells, the pictures of their
 // results, and the sentences of the paper that they test. Each is a package in a

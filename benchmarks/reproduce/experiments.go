@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"missingscore/benchmarks"
+	"missingscore/benchmarks/bound"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
 	"missingscore/benchmarks/star"
+	"missingscore/benchmarks/tables"
 )
 
 // Experiments are all there are, in the paper's order. A new one is a line here.
@@ -24,6 +26,9 @@ var Experiments = []benchmarks.Experiment{
 	star.Centres,
 	star.Dim,
 	star.ROC,
+	tables.SP100,
+	tables.Yeast,
+	bound.Experiment,
 }
 
 // ByName looks experiments up; "all" are all of them.

@@ -31,6 +31,7 @@ type Options struct {
 
 	Progress func(experiment string, done, total int)
 	Failed   func(Failure)
+	Skipped  func(experiment string, why error) // its data is not here
 }
 
 // Failure is a cell that failed.
@@ -82,6 +83,12 @@ func Run(ctx context.Context, experiments []benchmarks.Experiment, o Options) (f
 			return 0, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		grid, err := e.Grid(r.Settings, r.Replicates)
+		if errors.Is(err, benchmarks.ErrAbsent) && len(experiments) > 1 {
+			if o.Skipped != nil {
+				o.Skipped(e.Name, err)
+			}
+			continue
+		}
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", e.Name, err)
 		}

@@ -10,12 +10,10 @@ import (
 	"path/filepath"
 	"sync"
 
+	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/data/network"
 )
-
-// ErrNoFile says that a table's file is not on this computer: the experiment is skipped.
-var ErrNoFile = errors.New("the table is not here")
 
 // FolderVariable is the environment variable that names the folder of the tables,
 // where the settings do not.
@@ -69,7 +67,7 @@ func (s settings) open(from source) (*table, error) {
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%w: there is no file %s; name the folder that holds %s by the environment variable %s or the setting \"folder\"",
-			ErrNoFile, path, filepath.Base(path), FolderVariable)
+			benchmarks.ErrAbsent, path, filepath.Base(path), FolderVariable)
 	case err != nil:
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // grid has a cell for each table, missing probability, replicate and method. The
 // replicates' corruptions are the same for all methods, and nested: what is hidden at
 // one probability is so at every larger one. Replicates of 0 are the settings' own.
-// It fails with ErrNoFile where a table's file is absent.
+// It fails with benchmarks.ErrAbsent where a table's file is absent.
 func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 	s, err := read(raw)
 	if err != nil {

@@ -71,6 +71,9 @@ is the paper's; most experiments then take days.`,
 				bar.finish()
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %s failed: %v\n  again: missingscore %s\n", f.Experiment, f.Seed, f.Err, rerun(cmd, f))
 			}
+			o.Skipped = func(experiment string, why error) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s is left out: %v\n", experiment, why)
+			}
 			failed, err := reproduce.Run(cmd.Context(), experiments, o)
 			bar.finish()
 			switch {
