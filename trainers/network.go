@@ -194,7 +194,7 @@ func (r *pathRun) warnings(f Refine, selective bool) (out []string) {
 		}
 	}
 	if lifts > 0 {
-		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (diagonal raised) in %d of %d iterations, at %d of %d λ", lifts, r.iterations(), blocks, len(points)))
+		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", lifts, r.iterations(), blocks, len(points)))
 	}
 	return append(out, r.degenerate(f.Size)...)
 }

@@ -148,39 +148,6 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	}
 }
 
-// Iterations after the path that diverge cost the refinement only: a step far
-// beyond the stability limit is harmless for the path's four iterations and overflows
-// within the 2000 that follow. Taken up again, the state says the same.
-func TestADivergingRefinementKeepsThePath(t *testing.T) {
-	g, _ := star(t, 5, 100, 0)
-	table, err := g.Sample(100, stream.New(2, stream.Simulate))
-	require.NoError(t, err)
-	half := domain.All(5)
-	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0, 0}, B: 40}} // far from the rows: it is η that is fitted along
-	for name, s := range map[string]*domain.Domain{"mean kept": nil, "mean fitted": half} {
-		t.Run(name, func(t *testing.T) {
-			c := trainers.NetworkConfig{PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "full", Domain: s}, Rate: 2, Lambdas: 3, Each: 1, First: 1}}
-			state := &trainers.State{}
-			for range 2 {
-				r, err := trainers.EstimateNetwork(context.Background(), table, c, state, nil)
-				require.NoError(t, err)
-				require.Greater(t, state.Iteration, 4)
-				require.False(t, r.Converged)
-				require.Regexp(t, `^NOT converged: after the path the fit diverged: the (loss|gradient|precision) was not finite at iteration \d+; the result is the path's`, r.Verdict)
-				point := r.Points[r.Chosen]
-				require.Equal(t, point.Loss, r.Loss)
-				want := graph.NewGaussian(5, graph.FreeSymmetric)
-				copy(want.Packed.Value, point.Packed)
-				require.Equal(t, r.Scale.Precision(want.Precision()), r.Precision)
-				if s != nil {
-					require.Equal(t, point.Linear, state.Model[0])
-				}
-				require.Equal(t, want.Packed.Value, state.Model[1])
-			}
-		})
-	}
-}
-
 func TestWarnsOfDegenerateWeights(t *testing.T) {
 	_, table := star(t, 20, 200, 0.6)
 	r := estimate(t, table, trainers.NetworkConfig{

@@ -284,7 +284,7 @@ func (r *pathRun) advance(ctx context.Context, lambda float64) (stepResult, erro
 		copy(r.packed(), b.Start)
 		return s, &DivergedError{r.state.Iteration, "precision"}
 	}
-	if lift(r.model, r.config.Floor) {
+	if hold(r.model, r.config.Floor) {
 		r.state.Lifts++
 		b.Lifts++
 	}

@@ -28,7 +28,7 @@ type Spectral struct {
 	Recent   []float64 // the last F's at this λ
 	Step     float64   // t to try next
 	Long     bool      // which of the two steps comes next
-	Held     bool      // the last step left P indefinite, and its diagonal was raised
+	Held     bool      // the last step left P indefinite, and was held
 }
 
 const (
@@ -170,7 +170,7 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 				r.space.set(theta)
 				return &DivergedError{r.state.Iteration, "precision"}
 			}
-			if held = lift(r.model, r.config.Floor); held {
+			if held = hold(r.model, r.config.Floor); held {
 				r.state.Lifts++
 				r.state.Block.Lifts++
 			}

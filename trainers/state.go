@@ -32,7 +32,7 @@ type State struct {
 	Points      []Point   // Path
 	Block       Block     // Path: the block of iterations under way
 	Spectral    Spectral  // Path, accelerated
-	Lifts       int       // Path: how often the diagonal was raised
+	Lifts       int       // Path: how often P was held positive definite
 	Resampled   Resampled // Path: the choice of λ by resampling
 	Refine      Refine    // Path: the stage after the path
 }

@@ -273,8 +273,13 @@ class Run:
         p.copy_(torch.nn.functional.softshrink(p, self.rate * self.penalty))
         torch.diagonal(p).copy_(diagonal)
         if torch.linalg.cholesky_ex(p - self.floor).info:
-            lift = FLOOR - torch.linalg.eigvalsh(p)[0]
-            torch.diagonal(p).add_(lift.clamp(min=0))
+            torch.diagonal(p).clamp_(min=2 * FLOOR)
+            diagonal = torch.diagonal(p).clone()
+            e = 1 / torch.sqrt(diagonal - FLOOR)
+            off = p - torch.diag(diagonal)
+            least = torch.linalg.eigvalsh(e[:, None] * off * e)[0]
+            p.copy_(off * (-1 / least).clamp(max=1) if least < 0 else off)
+            torch.diagonal(p).copy_(diagonal)
 
     def pair_gradient(self):
         """By the one parameter of each pair P_jk = P_kj."""
