@@ -166,6 +166,25 @@ func TestReport(t *testing.T) {
 	require.Contains(t, string(table), "| `c` | It <holds>. | **undecided** |")
 }
 
+func TestAFigureThatFailsLosesNothingElse(t *testing.T) {
+	var runs atomic.Int32
+	before := Experiments
+	t.Cleanup(func() { Experiments = before })
+	bad := counted(&runs, "")
+	bad.Figures = func(json.RawMessage, benchmarks.Results) ([]benchmarks.Figure, error) {
+		return nil, errors.New("no ink")
+	}
+	Experiments = []benchmarks.Experiment{bad}
+	out := t.TempDir()
+	_, err := Run(t.Context(), Experiments, Options{Out: out})
+	require.NoError(t, err)
+	require.EqualError(t, Report(out), "counted: no ink")
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "no ink")
+	require.Contains(t, string(page), "It &lt;holds&gt;.")
+}
+
 // Every experiment has both sizes, its keys end with replicate and method, and no
 // name, cell or claim occurs twice.
 func TestExperimentsAreWhole(t *testing.T) {
