@@ -77,7 +77,7 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	have := byKey(cells, lines)
 	missing := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return have[c.Name()] != nil })
 
-	if hooks.Progress != nil {
+	if hooks.Progress != nil && len(missing) > 0 {
 		hooks.Progress(0, len(missing))
 	}
 	ctx, stop := context.WithCancelCause(ctx)

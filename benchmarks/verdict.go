@@ -36,15 +36,10 @@ type comparison struct {
 	replicates, left  int
 }
 
-// few is 1 where the replicates are too few for a verdict, else 0.
-func (c comparison) few() int {
-	if c.replicates < leastReplicates {
-		return 1
-	}
-	return 0
-}
+// few says that the replicates are too few for a verdict.
+func (c comparison) few() bool { return c.replicates < leastReplicates }
 
-// compare gives the interval of value over replicates.
+// compare gives the interval of value over replicates, without ends where they are few.
 func compare(n *numbers, a, b, at string, level float64, value func(replicate string) (float64, bool)) comparison {
 	c := comparison{a: a, b: b, at: at, low: math.Inf(-1), high: math.Inf(1)}
 	var effects []float64
@@ -55,7 +50,7 @@ func compare(n *numbers, a, b, at string, level float64, value func(replicate st
 			c.left++
 		}
 	}
-	if c.replicates = len(effects); c.replicates >= 2 {
+	if c.replicates = len(effects); !c.few() {
 		mean, half := meanInterval(effects, level)
 		c.effect, c.low, c.high = mean, mean-half, mean+half
 	}
@@ -105,9 +100,6 @@ func (m Measure) effectName(c comparison) string {
 
 // verdict reports the deciding comparison.
 func (m Measure) verdict(n *numbers, o Outcome, c comparison, methods []string, name string) Verdict {
-	if c.few() == 1 {
-		o = Undecided
-	}
 	v := Verdict{Outcome: o, Measure: name, Effect: m.shown(c.effect), Low: m.shown(c.low), High: m.shown(c.high), Replicates: c.replicates, Evidence: m.means(n, methods)}
 	if c.at != "" {
 		v.Measure += fmt.Sprintf(" at %s %s", m.Along, c.at)
@@ -115,7 +107,7 @@ func (m Measure) verdict(n *numbers, o Outcome, c comparison, methods []string, 
 	if c.left > 0 {
 		v.Evidence += fmt.Sprintf(" %d replicates lack a number of either method.", c.left)
 	}
-	if c.few() == 1 {
+	if c.few() {
 		v.Effect, v.Low, v.High = math.NaN(), math.NaN(), math.NaN()
 		v.Evidence = fmt.Sprintf("%d replicates, %d are needed. ", c.replicates, leastReplicates) + v.Evidence
 	}
@@ -187,9 +179,7 @@ func positive(all []comparison) (Outcome, comparison) {
 		return Undecided, comparison{}
 	}
 	leastLow := slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.low, b.low) })
-	leastHigh := slices.MinFunc(all, func(a, b comparison) int {
-		return cmp.Or(cmp.Compare(a.few(), b.few()), cmp.Compare(a.high, b.high))
-	})
+	leastHigh := slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.high, b.high) })
 	switch {
 	case leastHigh.high < 0:
 		return DoesNotHold, leastHigh
@@ -221,7 +211,7 @@ func Comparable(m Measure, methods ...string) Test {
 				if far := max(c.high, -c.low); far > outer {
 					outer, widest = far, c
 				}
-				if near := max(c.low, -c.high); near > inner && c.few() == 0 {
+				if near := max(c.low, -c.high); near > inner {
 					inner, furthest = near, c
 				}
 			}
@@ -337,7 +327,7 @@ func Between(above, below Fact, name string) Test {
 		})
 		o, _ := positive([]comparison{c})
 		v := Measure{}.verdict(n, o, c, nil, name)
-		if c.few() == 0 {
+		if !c.few() {
 			v.Evidence = fmt.Sprintf("Means: %.3g and %.3g.", average(hi), average(lo))
 		}
 		return v, nil

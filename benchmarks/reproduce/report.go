@@ -28,10 +28,11 @@ import (
 
 // Report draws what Out holds of all experiments: pictures beside the results, and in
 // Out the tables of claims (claims.csv, claims.md) and report.html with everything, a
-// page that needs no other file.
+// page that needs no other file. A figure that cannot be drawn does not lose the rest:
+// the page tells it, and so does the error.
 func Report(out string) error {
 	page := study{}
-	var err error
+	var err, trouble error
 	if page.Versions, err = versions(); err != nil {
 		return err
 	}
@@ -42,6 +43,9 @@ func Report(out string) error {
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+		if s.Trouble != nil {
+			trouble = errors.Join(trouble, fmt.Errorf("%s: %w", e.Name, s.Trouble))
 		}
 		page.Sections = append(page.Sections, *s)
 		page.Claims = append(page.Claims, s.claims...)
@@ -55,7 +59,7 @@ func Report(out string) error {
 			return err
 		}
 	}
-	return nil
+	return trouble
 }
 
 // study is the page from top to bottom.
@@ -80,6 +84,7 @@ type section struct {
 	Written      []setting
 	Ours         []string
 	Figures      []shown
+	Trouble      error // with the figures
 	claims       []judged
 }
 
@@ -121,24 +126,30 @@ func sectionOf(e benchmarks.Experiment, dir string) (*section, error) {
 	if s.Done == 0 {
 		return s, nil
 	}
-	figures, err := e.Figures(r.Settings, results)
+	s.Trouble = s.draw(e, dir, results)
+	return s, nil
+}
+
+// draw saves the figures and puts them into the section.
+func (s *section) draw(e benchmarks.Experiment, dir string, results benchmarks.Results) error {
+	figures, err := e.Figures(s.Run.Settings, results)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, f := range figures {
 		width, height := vg.Length(f.Width)*vg.Centimeter, vg.Length(f.Height)*vg.Centimeter
 		for _, suffix := range []string{".svg", ".png"} {
 			if err := picture.Save(filepath.Join(dir, f.Name+suffix), f.Plot, width, height); err != nil {
-				return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+				return fmt.Errorf("figure %s: %w", f.Name, err)
 			}
 		}
 		svg, err := picture.SVG(f.Plot, width, height)
 		if err != nil {
-			return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+			return fmt.Errorf("figure %s: %w", f.Name, err)
 		}
 		s.Figures = append(s.Figures, shown{f.Caption, template.HTML(svg), f.Width <= 12})
 	}
-	return s, nil
+	return nil
 }
 
 // written are the settings as the file has them, one line each, and those that the

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ import (
 )
 
 // counted squares numbers, counts its runs, and fails at one cell.
-func counted(runs *int, fail string) benchmarks.Experiment {
+func counted(runs *atomic.Int32, fail string) benchmarks.Experiment {
 	return benchmarks.Experiment{
 		Name: "counted", Settings: []byte(`{"full": {"replicates": 2, "xs": [1, 2, 3]}, "smoke": {"replicates": 1, "xs": [1]}}`),
 		Grid: func(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
@@ -34,7 +35,7 @@ func counted(runs *int, fail string) benchmarks.Experiment {
 				for _, x := range s.Xs {
 					c := benchmarks.Cell{Key: []string{strconv.Itoa(x), strconv.Itoa(r), "iw"}}
 					c.Run = func(context.Context) ([]string, error) {
-						*runs++
+						runs.Add(1)
 						if c.Name() == fail {
 							return nil, errors.New("no luck")
 						}
@@ -55,7 +56,7 @@ func counted(runs *int, fail string) benchmarks.Experiment {
 const whole = "x,replicate,method,square\n1,1,iw,1\n2,1,iw,4\n3,1,iw,9\n1,2,iw,1\n2,2,iw,4\n3,2,iw,9\n"
 
 func TestCutAnywhereAndStartedAgain(t *testing.T) {
-	runs := 0
+	var runs atomic.Int32
 	e := []benchmarks.Experiment{counted(&runs, "")}
 	for cut := range len(whole) + 1 {
 		out := t.TempDir()
@@ -72,7 +73,7 @@ func TestCutAnywhereAndStartedAgain(t *testing.T) {
 }
 
 func TestShardsMergeToTheWhole(t *testing.T) {
-	runs := 0
+	var runs atomic.Int32
 	before := Experiments
 	t.Cleanup(func() { Experiments = before })
 	Experiments = []benchmarks.Experiment{counted(&runs, "")}
@@ -86,7 +87,7 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 	require.Equal(t, 1, missing, "the fourth shard's")
 	_, err = Run(t.Context(), Experiments, Options{Out: out})
 	require.NoError(t, err)
-	require.Equal(t, 6, runs)
+	require.EqualValues(t, 6, runs.Load())
 	text, err := os.ReadFile(filepath.Join(out, "counted", cellsFile))
 	require.NoError(t, err)
 	require.Equal(t, whole, string(text))
@@ -95,7 +96,7 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 }
 
 func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
-	runs := 0
+	var runs atomic.Int32
 	out := t.TempDir()
 	var told []Failure
 	o := Options{Out: out, Workers: 1, Failed: func(f Failure) { told = append(told, f) }}
@@ -109,7 +110,7 @@ func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
 	o.Cell = told[0].Cell
 	_, err = Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, o)
 	require.NoError(t, err)
-	require.Equal(t, 7, runs)
+	require.EqualValues(t, 7, runs.Load())
 	o.Cell = ""
 	_, err = Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, o)
 	require.NoError(t, err)
@@ -119,7 +120,7 @@ func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
 }
 
 func TestAFolderBelongsToItsSettings(t *testing.T) {
-	runs := 0
+	var runs atomic.Int32
 	e := []benchmarks.Experiment{counted(&runs, "")}
 	out := t.TempDir()
 	run := func(o Options) error {
@@ -129,7 +130,7 @@ func TestAFolderBelongsToItsSettings(t *testing.T) {
 	}
 	require.NoError(t, run(Options{}))
 	require.NoError(t, run(Options{Replicates: 3}))
-	require.Equal(t, 9, runs, "only the third replicate is new")
+	require.EqualValues(t, 9, runs.Load(), "only the third replicate is new")
 	require.ErrorContains(t, run(Options{Replicates: 2}), "holds 3 replicates, not 2: ask for as many or more, or choose another folder")
 	require.ErrorContains(t, run(Options{Smoke: true}), "is of a full run of counted with other settings: choose another folder")
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least one is needed")
@@ -141,7 +142,7 @@ func TestAFolderBelongsToItsSettings(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	runs := 0
+	var runs atomic.Int32
 	before := Experiments
 	t.Cleanup(func() { Experiments = before })
 	Experiments = []benchmarks.Experiment{counted(&runs, "")}
@@ -163,6 +164,25 @@ func TestReport(t *testing.T) {
 	table, err := os.ReadFile(filepath.Join(out, "claims.md"))
 	require.NoError(t, err)
 	require.Contains(t, string(table), "| `c` | It <holds>. | **undecided** |")
+}
+
+func TestAFigureThatFailsLosesNothingElse(t *testing.T) {
+	var runs atomic.Int32
+	before := Experiments
+	t.Cleanup(func() { Experiments = before })
+	bad := counted(&runs, "")
+	bad.Figures = func(json.RawMessage, benchmarks.Results) ([]benchmarks.Figure, error) {
+		return nil, errors.New("no ink")
+	}
+	Experiments = []benchmarks.Experiment{bad}
+	out := t.TempDir()
+	_, err := Run(t.Context(), Experiments, Options{Out: out})
+	require.NoError(t, err)
+	require.EqualError(t, Report(out), "counted: no ink")
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "no ink")
+	require.Contains(t, string(page), "It &lt;holds&gt;.")
 }
 
 // Every experiment has both sizes, its keys end with replicate and method, and no

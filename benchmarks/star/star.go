@@ -2,9 +2,9 @@
 // Graphical Model Estimation"): stars, dense networks and several stars, the rows on
 // one side of a random plane, and the AUC of the L1 path.
 //
-// The experiment as the paper describes it violates an assumption of its own lemma
-// (docs/theory.md): where a half-space cuts missing cells, the expected score
-// is not the marginal score. So it is run twice: treatment "paper" has one g a row and no
+// The experiment as the paper describes it violates an assumption of its own lemma:
+// where a half-space cuts missing cells their range moves with the observed ones, and
+// the expected score is not the marginal score (domain.Tangent). So it is run twice: treatment "paper" has one g a row and no
 // correction, "honoured" has g by coordinate and the tangential correction. A third,
 // "ignored", takes the support for all of R^d.
 package star

@@ -71,9 +71,6 @@ func (p *progress) enter(stage string, total int) {
 
 // due says whether another part of the stage is done.
 func (p *progress) due(done, total int) bool {
-	if total == 0 {
-		return false
-	}
 	parts := 10
 	if p.verbose {
 		parts = 100

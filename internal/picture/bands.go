@@ -17,8 +17,8 @@ type Band struct {
 	X, Y, Low, High []float64
 }
 
-// Bands draws means with their intervals on logarithmic axes, except for an axis
-// that does not span a factor of 4, the legend to the right of them. Every number
+// Bands draws means with their intervals, the legend to the right of them. An axis is
+// logarithmic where it spans a factor of 10, for y a factor of 4. Every number
 // must be positive; what reaches far below or above all means is cut.
 func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 	p := blank(title, x, y)
@@ -59,8 +59,11 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		p.Legend.Add(seen.title, l, marks)
 	}
 	p.Add(over...)
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		if a.Max > 4*a.Min && a.Min > 0 {
+	for _, a := range []struct {
+		*plot.Axis
+		span float64
+	}{{&p.X, 10}, {&p.Y, 4}} {
+		if a.Max >= a.span*a.Min && a.Min > 0 {
 			a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{}
 		}
 	}
