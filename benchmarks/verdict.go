@@ -22,8 +22,8 @@ import (
 // 1 − 0.05/k (Bonferroni), so that a verdict is wrong with probability 0.05 at most.
 
 const (
-	// leastReplicates is what a verdict needs; below, it is undecided.
-	leastReplicates = 4
+	// LeastReplicates is what a verdict needs; below, it is undecided.
+	LeastReplicates = 4
 	// Differences below these are called none: ours, the paper gives no number.
 	marginRatio, marginDifference = 1.1, 0.02
 )
@@ -37,7 +37,7 @@ type comparison struct {
 }
 
 // few says that the replicates are too few for a verdict.
-func (c comparison) few() bool { return c.replicates < leastReplicates }
+func (c comparison) few() bool { return c.replicates < LeastReplicates }
 
 // compare gives the interval of value over replicates, without ends where they are few.
 func compare(n *numbers, a, b, at string, level float64, value func(replicate string) (float64, bool)) comparison {
@@ -109,7 +109,7 @@ func (m Measure) verdict(n *numbers, o Outcome, c comparison, methods []string, 
 	}
 	if c.few() {
 		v.Effect, v.Low, v.High = math.NaN(), math.NaN(), math.NaN()
-		v.Evidence = fmt.Sprintf("%d replicates, %d are needed. ", c.replicates, leastReplicates) + v.Evidence
+		v.Evidence = fmt.Sprintf("%d replicates, %d are needed. ", c.replicates, LeastReplicates) + v.Evidence
 	}
 	return v
 }

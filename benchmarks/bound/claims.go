@@ -12,9 +12,6 @@ import (
 	"missingscore/benchmarks"
 )
 
-// fewest replicates with which a mean is used.
-const fewest = 3
-
 var claims = []benchmarks.Claim{
 	{
 		ID: "bound-rate", Where: `Section "Finite Sample Bounds", theorem`,
@@ -74,7 +71,7 @@ func means(lines []line, want func(line) bool, x, y func(line) float64) (points 
 		}
 	}
 	for _, at := range slices.Sorted(maps.Keys(values)) {
-		if n := len(values[at]); n >= fewest {
+		if n := len(values[at]); n >= benchmarks.LeastReplicates {
 			points = append(points, newPoint(at, values[at]))
 			if replicates == 0 || n < replicates {
 				replicates = n

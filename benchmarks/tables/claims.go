@@ -22,8 +22,6 @@ const (
 	// margin of AUC within which two methods "perform comparably": ours, chosen
 	// before any run.
 	margin = 0.02
-	// fewest replicates that decide anything.
-	fewest = 3
 )
 
 // claims are the two that the paper makes of each real table.
@@ -104,13 +102,13 @@ func testComparable(r benchmarks.Results, table string) (benchmarks.Verdict, err
 }
 
 func enough(ds []difference) bool {
-	return !slices.ContainsFunc(ds, func(d difference) bool { return d.replicates < fewest })
+	return !slices.ContainsFunc(ds, func(d difference) bool { return d.replicates < benchmarks.LeastReplicates })
 }
 
 func tooFew(ds []difference) benchmarks.Verdict {
 	least := slices.MinFunc(ds, func(a, b difference) int { return cmp.Compare(a.replicates, b.replicates) })
 	return benchmarks.Verdict{Outcome: benchmarks.Undecided, Measure: "AUC, mean over missing probabilities", Replicates: least.replicates,
-		Evidence: fmt.Sprintf("%d replicates of %s and %s; %d are needed.", least.replicates, least.a, least.b, fewest)}
+		Evidence: fmt.Sprintf("%d replicates of %s and %s; %d are needed.", least.replicates, least.a, least.b, benchmarks.LeastReplicates)}
 }
 
 // verdict rests on one of the differences and tells all.
@@ -174,7 +172,7 @@ func (s scores) compare(a, b string) difference {
 		means = append(means, ordered(gaps[replicate]))
 	}
 	d := difference{a: a, b: b, replicates: len(means)}
-	if len(means) >= fewest {
+	if len(means) > 1 {
 		mean, half := benchmarks.MeanInterval(means)
 		d.mean, d.low, d.high = mean, mean-half, mean+half
 	}
