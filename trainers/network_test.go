@@ -137,7 +137,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	state = &trainers.State{}
 	var saved *trainers.State
 	_, err = trainers.EstimateNetwork(context.Background(), &complete, trainers.NetworkConfig{
-		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "full"}, Rate: 1e9, First: 1, Each: 1}}, state,
+		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "full"}, Rate: 1e150, First: 1, Each: 1}}, state,
 		func(s *trainers.State) error { saved = s; return nil })
 	var diverged *trainers.DivergedError
 	require.ErrorAs(t, err, &diverged)
