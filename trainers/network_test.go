@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,14 +137,18 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	}
 	state = &trainers.State{}
 	var saved *trainers.State
+	far := domain.All(table.D) // a half-space far from the rows: η = Pμ is fitted along, which nothing holds
+	normal := make([]float64, table.D)
+	normal[0] = 1
+	far.Half = []domain.HalfSpace{{A: normal, B: 40}}
 	_, err = trainers.EstimateNetwork(context.Background(), &complete, trainers.NetworkConfig{
-		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "full"}, Rate: 1e150, First: 1, Each: 1}}, state,
+		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "full", Domain: far}, Rate: 1e9, First: 1, Each: 1}}, state,
 		func(s *trainers.State) error { saved = s; return nil })
 	var diverged *trainers.DivergedError
 	require.ErrorAs(t, err, &diverged)
 	require.ErrorContains(t, err, "was not finite at iteration")
 	require.NotNil(t, saved)
-	for _, v := range saved.Model[1] {
+	for _, v := range slices.Concat(saved.Model...) {
 		require.False(t, math.IsNaN(v) || math.IsInf(v, 0))
 	}
 }
