@@ -61,6 +61,7 @@ func TestAPanicLosesItsCellOnly(t *testing.T) {
 		return benchmarks.Cell{Key: []string{name}, Run: func(context.Context) ([]string, error) { return run(), nil }}
 	}
 	cells := []benchmarks.Cell{
+		// the panic that the runner has to survive
 		cell("bad", func() []string { panic("shape") }),
 		cell("short", func() []string { return nil }),
 		cell("good", func() []string { return []string{"1"} }),

@@ -74,16 +74,16 @@ func openBLASNames() []string {
 // that is not OpenBLAS nothing but the products is asked.
 func openBLAS(path string) (found library, err error) {
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
-	if err != nil {
-		return found, err
+	if err != nil { // its text may be lost: the loader keeps it for the thread that asked
+		return found, fmt.Errorf("%s cannot be loaded: %w", path, err)
 	}
 	dgemm, err := purego.Dlsym(lib, "dgemm_")
 	if err != nil {
-		return found, err
+		return found, fmt.Errorf("%s has no dgemm: %w", path, err)
 	}
 	sgemm, err := purego.Dlsym(lib, "sgemm_")
 	if err != nil {
-		return found, err
+		return found, fmt.Errorf("%s has no sgemm: %w", path, err)
 	}
 	found = library{path, func() Product[float64] { return withZeros(fortran[float64](dgemm)) }, func() Product[float32] { return withZeros(fortran[float32](sgemm)) }}
 	if address, err := purego.Dlsym(lib, "openblas_set_num_threads"); err == nil {

@@ -111,14 +111,15 @@ func TestOperations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var params []*graph.Param
-			p, err := graph.Build(func(b *graph.Builder) {
+			build := func(b *graph.Builder) {
 				var out graph.Node
 				out, params = f(b, b.Param)
 				r, c := graph.Shape(out)
 				weighted := b.Prod(out, b.Input("weights", r, c))
 				b.Output("value", out)
 				b.Minimise(b.Sum(weighted), params...)
-			})
+			}
+			p, err := graph.Build(build)
 			require.NoError(t, err)
 			rng := stream.New(7, 7)
 			for i := range p.Input("weights") {
@@ -133,6 +134,17 @@ func TestOperations(t *testing.T) {
 				}
 				return
 			}(), diff.Compared)
+
+			// In float32 the same, to a hundred roundings (2⁻²⁴ each) of numbers up to a hundred.
+			single, err := graph.BuildAs(graph.Float32, build)
+			require.NoError(t, err)
+			copy(single.Input("weights"), p.Input("weights"))
+			require.NoError(t, p.Run())
+			require.NoError(t, single.Run())
+			require.InDeltaSlice(t, p.Output("value"), single.Output("value"), 6e-4)
+			for _, q := range params {
+				require.InDeltaSlice(t, p.Grad(q), single.Grad(q), 6e-4)
+			}
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestCheckPassesTheModels(t *testing.T) {
-	_, table := star(t, 4, 30, 0.4)
+	_, table := trainers.StarTable(t, 4, 30, 0.4)
 	half := domain.All(4)
 	half.Half = []domain.HalfSpace{{A: []float64{1, -0.5, 0.3, 1}, B: 8}}
 	box := domain.All(4)
@@ -58,7 +58,7 @@ func (w half) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 }
 
 func TestCheckFindsWrongModels(t *testing.T) {
-	_, table := star(t, 4, 30, 0.4)
+	_, table := trainers.StarTable(t, 4, 30, 0.4)
 	failed := func(m graph.Model) (names []string) {
 		results, err := trainers.Check(table, m, nil, 10, 1)
 		require.NoError(t, err)

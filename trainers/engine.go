@@ -117,7 +117,7 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 // trainImputer makes the L imputer steps before parameter step number iteration,
 // and before the first those of the warm-up.
 func (e *engine) trainImputer(iteration int) error {
-	if e.train == nil {
+	if e.train == nil || len(e.gaps) == 0 { // a part of the rows may have no gap
 		return nil
 	}
 	size := e.batch.Size

@@ -20,18 +20,6 @@ import (
 	"missingscore/trainers"
 )
 
-func star(t *testing.T, d, n int, missing float64) (data.Gaussian, *data.Table) {
-	t.Helper()
-	rng := stream.New(1, stream.Simulate)
-	g, err := data.SimulateStar(d, rng)
-	require.NoError(t, err)
-	table, err := g.Sample(n, rng)
-	require.NoError(t, err)
-	table, err = data.HideMCAR(table, missing, stream.New(1, stream.Hide))
-	require.NoError(t, err)
-	return g, table
-}
-
 func estimate(t *testing.T, table *data.Table, c trainers.NetworkConfig) *trainers.NetworkResult {
 	t.Helper()
 	r, err := trainers.EstimateNetwork(context.Background(), table, c, &trainers.State{}, nil)
@@ -40,7 +28,7 @@ func estimate(t *testing.T, table *data.Table, c trainers.NetworkConfig) *traine
 }
 
 func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
-	g, table := star(t, 10, 500, 0.3)
+	g, table := trainers.StarTable(t, 10, 500, 0.3)
 	r := estimate(t, table, trainers.NetworkConfig{})
 	require.Equal(t, "exact", r.Config.Method)
 	require.Zero(t, r.Points[0].Edges)
@@ -70,7 +58,7 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 
 // Units: a column times 100 changes its mean and precision, and nothing else.
 func TestUnitsComeBack(t *testing.T) {
-	_, table := star(t, 5, 300, 0.3)
+	_, table := trainers.StarTable(t, 5, 300, 0.3)
 	scaled := *table
 	scaled.Values = append([]float64(nil), table.Values...)
 	for i := range table.N {
@@ -106,7 +94,7 @@ func TestFullWithoutPenaltyIsTheInverseCovariance(t *testing.T) {
 }
 
 func TestZeroedStaysPositiveDefinite(t *testing.T) {
-	_, table := star(t, 15, 400, 0.5)
+	_, table := trainers.StarTable(t, 15, 400, 0.5)
 	r := estimate(t, table, trainers.NetworkConfig{PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "zeroed"}}, Select: trainers.Selection{Kind: "none"}})
 	lifts := 0
 	for _, p := range r.Points {
@@ -124,7 +112,7 @@ func TestZeroedStaysPositiveDefinite(t *testing.T) {
 }
 
 func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
-	_, table := star(t, 5, 100, 0.3)
+	_, table := trainers.StarTable(t, 5, 100, 0.3)
 	state := &trainers.State{}
 	_, err := trainers.EstimateNetwork(context.Background(), table, trainers.NetworkConfig{
 		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "full"}, Rate: 1e9}}, state, nil)
@@ -154,7 +142,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 }
 
 func TestWarnsOfDegenerateWeights(t *testing.T) {
-	_, table := star(t, 20, 200, 0.6)
+	_, table := trainers.StarTable(t, 20, 200, 0.6)
 	r := estimate(t, table, trainers.NetworkConfig{
 		PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "iw", ProposalSD: 4}, First: 20, Each: 1, Lambdas: 5}})
 	require.Less(t, r.Points[4].EffectiveSize, 1.6)
@@ -162,7 +150,7 @@ func TestWarnsOfDegenerateWeights(t *testing.T) {
 }
 
 func TestStateRefusals(t *testing.T) {
-	_, table := star(t, 4, 50, 0.3)
+	_, table := trainers.StarTable(t, 4, 50, 0.3)
 	c := trainers.NetworkConfig{PathConfig: trainers.PathConfig{First: 5, Each: 1, Lambdas: 3}}
 	state := &trainers.State{}
 	path := filepath.Join(t.TempDir(), "state")
@@ -193,13 +181,13 @@ func TestSelections(t *testing.T) {
 		_, err := trainers.ParseSelection(text)
 		require.Error(t, err, text)
 	}
-	_, table := star(t, 10, 400, 0.2)
+	_, table := trainers.StarTable(t, 10, 400, 0.2)
 	r := estimate(t, table, trainers.NetworkConfig{Select: trainers.Selection{Kind: "density", Density: 0.2}})
 	require.InDelta(t, 9, r.Points[r.Chosen].Edges, 2, "of 45 pairs")
 }
 
 func TestConfigRefusals(t *testing.T) {
-	_, table := star(t, 4, 50, 0.3)
+	_, table := trainers.StarTable(t, 4, 50, 0.3)
 	for _, c := range []struct {
 		config trainers.NetworkConfig
 		want   string
@@ -245,7 +233,7 @@ func TestFitRecoversAGaussian(t *testing.T) {
 }
 
 func TestFitCutAndResumed(t *testing.T) {
-	_, table := star(t, 3, 60, 0.3)
+	_, table := trainers.StarTable(t, 3, 60, 0.3)
 	c := trainers.FitConfig{Config: trainers.Config{Method: "var", Batch: 16, Draws: 4, ImputerSteps: 2}, Epochs: 6}
 	fit := func(ctx context.Context, c trainers.FitConfig, s *trainers.State) (*graph.Gaussian, error) {
 		m := graph.NewGaussian(3, graph.CholeskyFactor)
@@ -274,7 +262,7 @@ func TestFitCutAndResumed(t *testing.T) {
 // At the diagonal P_jj = 1/v_j the largest gradient of a pair is LambdaMax, but
 // for its 5 % to spare: the gradient is the closed form's, over d.
 func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
-	_, table := star(t, 6, 200, 0.3)
+	_, table := trainers.StarTable(t, 6, 200, 0.3)
 	standard, _ := data.Standardise(table)
 	m := graph.NewGaussian(6, graph.FreeSymmetric)
 	_, grads, err := trainers.Gradient(standard, m, losses.Classical{}, trainers.Config{Method: "exact"}, 0)
@@ -289,7 +277,7 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 }
 
 func TestEBICByItsFormula(t *testing.T) {
-	_, table := star(t, 6, 200, 0.3)
+	_, table := trainers.StarTable(t, 6, 200, 0.3)
 	standard, _ := data.Standardise(table)
 	rows := make([]int, table.N)
 	for i := range rows {

@@ -207,7 +207,11 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 			r.rows = append(r.rows, i)
 		}
 	}
-	e.gaps = slices.DeleteFunc(e.gaps, func(i int) bool { return c.Rows != nil && !slices.Contains(c.Rows, i) })
+	chosen := make([]bool, t.N)
+	for _, i := range r.rows {
+		chosen[i] = true
+	}
+	e.gaps = slices.DeleteFunc(e.gaps, func(i int) bool { return !chosen[i] })
 	slices.SortStableFunc(r.rows, func(i, j int) int { // one pattern's rows share work
 		for k := range t.D {
 			if a, b := t.Observed[i*t.D+k], t.Observed[j*t.D+k]; a != b {

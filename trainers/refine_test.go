@@ -13,7 +13,7 @@ import (
 // A step after the path that gives no finite number costs the refinement only: the
 // result is the path's point, and a state that is taken up again says the same.
 func TestADivergingRefinementKeepsThePath(t *testing.T) {
-	_, table := starTable(t, 5, 100, 0)
+	_, table := StarTable(t, 5, 100, 0)
 	half := domain.All(5)
 	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0, 0}, B: 40}} // far from the rows: it is η that is fitted along
 	for name, s := range map[string]*domain.Domain{"mean kept": nil, "mean fitted": half} {

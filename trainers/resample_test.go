@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,20 +12,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/internal/stream"
+	"missingscore/nets"
 )
-
-func starTable(t *testing.T, d, n int, missing float64) (data.Gaussian, *data.Table) {
-	t.Helper()
-	rng := stream.New(1, stream.Simulate)
-	g, err := data.SimulateStar(d, rng)
-	require.NoError(t, err)
-	table, err := g.Sample(n, rng)
-	require.NoError(t, err)
-	table, err = data.HideMCAR(table, missing, stream.New(1, stream.Hide))
-	require.NoError(t, err)
-	return g, table
-}
 
 func TestPartsOfTheRows(t *testing.T) {
 	folds := Selection{Kind: "cv", Folds: 4}.parts(10, 1)
@@ -57,10 +46,37 @@ func TestInstabilityByHand(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(), 1e-15)
 }
 
+// Folds of two rows and of one: (2·3 + 1·6)/3 = 4; at the second λ the first fold's path has ended.
+func TestCrossValidationCountsRows(t *testing.T) {
+	f := Resampled{Counts: make([][]int, 2), Losses: [][]float64{{3}, {6, 7}}}
+	scores := f.crossValidated([]rowPart{{held: []int{0, 2}}, {held: []int{1}}})
+	require.InDelta(t, 4, scores[0], 1e-15)
+	require.True(t, math.IsInf(scores[1], 1))
+}
+
+// All rows with gaps may be held out: there is then nothing to train the imputer on.
+func TestPartWithoutGaps(t *testing.T) {
+	_, table := StarTable(t, 4, 40, 0)
+	table.Observed[0] = false
+	c := PathConfig{Config: Config{Method: "var", Seed: 1, Workers: 1, Imputer: nets.Options{Hidden: 5}}, Lambdas: 2, First: 1, Each: 1}
+	var p rowPart
+	for i := range 40 {
+		if i < 4 {
+			p.held = append(p.held, i)
+		} else {
+			p.fit = append(p.fit, i)
+		}
+	}
+	_, heldOut, err := c.part(context.Background(), table, p)
+	require.NoError(t, err)
+	require.Len(t, heldOut, 2)
+	require.True(t, finite(heldOut...))
+}
+
 // The held-out loss against −2 tr Q + ‖Q x‖² with Q from the inverse of a block of P⁻¹,
 // row by row.
 func TestHeldOutLossByItsFormula(t *testing.T) {
-	_, table := starTable(t, 6, 90, 0.3)
+	_, table := StarTable(t, 6, 90, 0.3)
 	work, _ := data.Standardise(table)
 	c := PathConfig{Config: Config{Method: "exact", Seed: 1}, Lambdas: 5}
 	c, err := c.withDefaults(work)
@@ -101,32 +117,43 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 	}
 }
 
-// The path on a part of the rows is the path on the table of those rows.
+// The path on a part of the rows is the path on the table of those rows: step by step
+// by the fixed schedule, at the minima by the accelerated one.
 func TestPathOnSomeRows(t *testing.T) {
-	_, table := starTable(t, 6, 60, 0.3)
-	c := PathConfig{Config: Config{Method: "exact", Seed: 1}, Lambdas: 4, LambdaMax: 0.2, LambdaMin: 0.01, Rate: 0.01}
+	_, table := StarTable(t, 6, 60, 0.3)
 	rows := []int{3, 4, 10, 11, 12, 13, 20, 30, 31, 32, 33, 34, 35, 41, 50, 51, 59}
 	sub := &data.Table{Names: table.Names, N: len(rows), D: 6}
 	for _, i := range rows {
 		sub.Values = append(sub.Values, table.Values[i*6:(i+1)*6]...)
 		sub.Observed = append(sub.Observed, table.Observed[i*6:(i+1)*6]...)
 	}
-	some := c
-	some.Rows = rows
-	a, err := newPathRun(table, some, &State{}, nil, nil)
-	require.NoError(t, err)
-	require.NoError(t, a.path(context.Background()))
-	b, err := newPathRun(sub, c, &State{}, nil, nil)
-	require.NoError(t, err)
-	require.NoError(t, b.path(context.Background()))
-	for k := range a.state.Points {
-		require.InDeltaSlice(t, b.state.Points[k].Packed, a.state.Points[k].Packed, 1e-12)
-		require.InDelta(t, b.state.Points[k].Loss, a.state.Points[k].Loss, 1e-12)
+	grid := PathConfig{Config: Config{Method: "exact", Seed: 1}, Lambdas: 4, LambdaMax: 0.4, LambdaMin: 0.1}
+	for schedule, tolerance := range map[string]float64{"fixed": 1e-12, "accelerated": 1e-6} {
+		c := grid
+		c.Schedule = schedule
+		if schedule == "fixed" {
+			c.Rate = 0.01
+		} else {
+			c.Standstill, c.Most = 1e-8, 5000
+		}
+		some := c
+		some.Rows = rows
+		a, err := newPathRun(table, some, &State{}, nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, a.path(context.Background()))
+		b, err := newPathRun(sub, c, &State{}, nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, b.path(context.Background()))
+		require.Len(t, a.state.Points, 4)
+		for k, point := range a.state.Points {
+			require.InDeltaSlice(t, b.state.Points[k].Packed, point.Packed, tolerance, schedule)
+			require.InDelta(t, b.state.Points[k].Loss, point.Loss, tolerance, schedule)
+		}
 	}
 }
 
 func TestResamplingFindsTheStarAndIsReproducible(t *testing.T) {
-	g, table := starTable(t, 10, 400, 0.3)
+	g, table := StarTable(t, 10, 400, 0.3)
 	for _, kind := range []string{"cv", "stars"} {
 		for _, method := range []string{"exact", "iw"} {
 			if kind == "stars" && method == "iw" {

@@ -28,8 +28,8 @@ func minima(t *testing.T, table *data.Table, c trainers.PathConfig) []trainers.P
 // where an edge is, and within ±λ elsewhere.
 func TestAcceleratedPathMeetsItsConditions(t *testing.T) {
 	const d = 6
-	g, sparse := star(t, d, 300, 0.4)
-	_, complete := star(t, d, 300, 0)
+	g, sparse := trainers.StarTable(t, d, 300, 0.4)
+	_, complete := trainers.StarTable(t, d, 300, 0)
 	box, err := g.TruncateBelow(2, 0.3)
 	require.NoError(t, err)
 	inside, err := g.SampleInside(box, 300, stream.New(2, 2))
@@ -87,7 +87,7 @@ func TestAcceleratedPathMeetsItsConditions(t *testing.T) {
 // The minimum is where plain proximal steps end, and it does not depend on where
 // the iterations start: along a path, or from P = I.
 func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
-	_, table := star(t, 4, 100, 0.4)
+	_, table := trainers.StarTable(t, 4, 100, 0.4)
 	table, _ = data.Standardise(table)
 	top := trainers.LambdaMax(table, nil, domain.Weight{})
 	warm := minima(t, table, trainers.PathConfig{Lambdas: 6, LambdaMax: top, LambdaMin: top / 20})
@@ -107,7 +107,7 @@ func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 
 // A λ whose minimum is not reached ends the path and is told.
 func TestAcceleratedPathGivesUp(t *testing.T) {
-	_, table := star(t, 6, 200, 0.4)
+	_, table := trainers.StarTable(t, 6, 200, 0.4)
 	r := estimate(t, table, trainers.NetworkConfig{PathConfig: trainers.PathConfig{Most: 2, Standstill: 1e-9}, Select: trainers.Selection{Kind: "none"}})
 	last := r.Points[len(r.Points)-1]
 	require.True(t, last.Unfinished)
@@ -117,7 +117,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 }
 
 func TestScheduleRefusals(t *testing.T) {
-	_, table := star(t, 4, 50, 0.3)
+	_, table := trainers.StarTable(t, 4, 50, 0.3)
 	for want, c := range map[string]trainers.PathConfig{
 		"the gradients of method var are noisy":          {Config: trainers.Config{Method: "var"}, Schedule: "accelerated"},
 		"it is accelerated or fixed":                     {Schedule: "fast"},

@@ -29,7 +29,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -73,10 +72,8 @@ type settings struct {
 
 func read(raw json.RawMessage) (settings, error) {
 	var s settings
-	in := json.NewDecoder(strings.NewReader(string(raw)))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&s); err != nil {
-		return s, fmt.Errorf("settings: %w", err)
+	if err := benchmarks.Decode(raw, &s); err != nil {
+		return s, err
 	}
 	for _, v := range []struct {
 		name string
