@@ -2,6 +2,7 @@ package data
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -14,6 +15,22 @@ type Batch struct {
 	Mask    []float64 // (Size, D), 1 = observed, 0 = missing or padding
 	Weight  []float64 // (Size)
 	Rows    []int     // table row of each filled row
+
+	// Of rows with noise added to what was observed, x(t) = a x + σ ε; else nil.
+	Signal, Noise []float64 // (Size): a and σ
+	Epsilon       []float64 // (Size, D): ε, 0 where missing
+
+	completed *Batch
+}
+
+// Completed is the batch of completed rows x, with mask, as if they had been observed
+// so. It is b's own, made anew by each call.
+func (b *Batch) Completed(x, mask []float64) *Batch {
+	if b.completed == nil {
+		b.completed = new(Batch)
+	}
+	*b.completed = Batch{Size: len(x) / b.D, D: b.D, X: x, Mask: mask}
+	return b.completed
 }
 
 // NewBatch is a batch of padding.
@@ -24,6 +41,22 @@ func NewBatch(size, d int) *Batch {
 		Mask:   make([]float64, size*d),
 		Weight: make([]float64, size),
 		Rows:   make([]int, 0, size),
+	}
+}
+
+// AddNoise makes X a x + σ ε where observed, each row at the level that draw gives,
+// and keeps a, σ and ε. It allocates at its first call only.
+func (b *Batch) AddNoise(draw func(*rand.Rand) (signal, noise float64), rng *rand.Rand) {
+	if b.Signal == nil {
+		b.Signal, b.Noise, b.Epsilon = make([]float64, b.Size), make([]float64, b.Size), make([]float64, b.Size*b.D)
+	}
+	for i := range b.Size {
+		a, sigma := draw(rng)
+		b.Signal[i], b.Noise[i] = a, sigma
+		for j := i * b.D; j < (i+1)*b.D; j++ {
+			b.Epsilon[j] = b.Mask[j] * rng.NormFloat64()
+			b.X[j] = a*b.X[j] + sigma*b.Epsilon[j]
+		}
 	}
 }
 

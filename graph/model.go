@@ -29,6 +29,21 @@ type Terms struct {
 	HessianProduct func(v Node) Node
 }
 
+// Levelled is a model of rows at any level of noise, x(t) = a x + σ ε.
+type Levelled interface {
+	Model
+	// At is the model of n rows at their own levels: signal a and noise σ, both (n, 1).
+	At(signal, noise Node) Model
+}
+
+// Patterned is a density that depends on which cells of a row were observed, such
+// as q_θ(x) φ_Λ(x) for cells that are missing not at random.
+type Patterned interface {
+	Model
+	// Given is the model of n rows with these masks (n, d), 1 = observed.
+	Given(mask Node) Model
+}
+
 // AboutZero is a model whose columns may be scaled but not shifted.
 type AboutZero interface {
 	Model

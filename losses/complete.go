@@ -1,6 +1,10 @@
 package losses
 
-import "missingscore/graph"
+import (
+	"errors"
+
+	"missingscore/graph"
+)
 
 // Complete takes a completed row as if it had been observed so: the loss is
 // Σ_i a_i Σ_k sg(w_ik) (R + Σ_j c_j S_j²), for the classical objective
@@ -20,10 +24,13 @@ type Complete struct {
 
 // Add implements Loss.
 func (l Complete) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
-	t := m.Terms(b, rows.X)
+	t := rows.terms(b, m)
 	w := b.Detach(l.Weighting.weights(b, rows, t))
 	of := rows
 	if l.AllCoordinates {
+		if rows.Noise != nil {
+			b.Fail(errors.New("em-full takes imputed cells for observed ones, but no noise was added to them: use em"))
+		}
 		r, d := graph.Shape(rows.X)
 		of = Rows{R: 1, X: rows.X, Mask: b.Input(inputAll, r, d)} // each completed row is a table row
 	}

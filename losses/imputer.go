@@ -63,7 +63,8 @@ const (
 
 // NewImputer builds the program of one imputer step on b rows: one draw a row,
 // the loss per row weighted by InputWeight, and its gradient for φ. On all of R^d
-// (s nil) the draw is x' = μ_φ(x⁰) + σ_φ ε. The reported value of KL is
+// (s nil) the draw is x' = μ_φ(x⁰) + σ_φ ε. If the objective o adds noise, the rows are
+// noisy ones and InputSignal and InputNoiseLevel are inputs too. The reported value of KL is
 // E[log q' − log q_θ], up to the model's constant.
 //
 // On a domain q'_φ is that normal restricted to the row's section: per coordinate
@@ -73,23 +74,29 @@ const (
 // columns, or a second one, is left out here: the imputer learns the conditional on
 // the box, and its draws are restricted to the rest later, which is right
 // whenever it has learned it.
-func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, s *domain.Domain, rows int) (*graph.Program, error) {
+func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
 	return graph.BuildAs(t, func(b *graph.Builder) {
 		d := m.Dim()
 		x0, mask := b.Input(InputX, rows, d), b.Input(InputMask, rows, d)
 		z := b.Input(InputNoise, rows, d) // standardised draws
 		weight := b.Input(InputWeight, rows, 1)
 		missing := b.Complement(mask)
-		mean, logSD := imp.Mean(b, x0, mask), imp.LogDeviation(b)
+		at := Rows{R: 1, Mask: mask}
+		at.levels(b, m, o)
+		mean, logSD := imp.Mean(b, x0, mask, at.Signal, at.Noise), imp.LogDeviation(b)
 		sd := b.Rows(b.Map(graph.Exp, logSD), rows)
+		level := imp.LevelLogDeviation(b, at.Signal, at.Noise)
+		if level != nil {
+			sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
+		}
 
 		var mass graph.Node // log of what the section leaves of the normal (b, 1), nil for all
 		if s.Bounded() {
 			z, mass = restrict(b, s, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
 		}
 		draw := b.Add(mean, b.Prod(sd, z))
-		x := b.Add(x0, b.Prod(missing, draw))
-		terms := m.Terms(b, x)
+		at.X = b.Add(x0, b.Prod(missing, draw))
+		terms := at.terms(b, m)
 
 		var surrogate, reported graph.Node // per row (b, 1)
 		switch k {
@@ -98,10 +105,17 @@ func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, 
 			if mass != nil {
 				logQ = b.Sub(logQ, mass)
 			}
+			if level != nil {
+				logQ = b.Sub(logQ, b.Prod(b.RowSum(missing), level))
+			}
 			surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(terms.Score), draw))))
 			reported = b.Sub(logQ, terms.LogDensity)
 		case Fisher: // restricting a density does not change its score
-			gap := b.Add(b.Prod(z, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)), terms.Score)
+			inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
+			if level != nil {
+				inverse = b.Prod(inverse, b.Columns(b.Map(graph.Exp, b.Scale(-1, level)), d))
+			}
+			gap := b.Add(b.Prod(z, inverse), terms.Score)
 			surrogate = b.RowSum(b.Prod(missing, b.Square(gap)))
 			reported = surrogate
 		}
@@ -160,6 +174,7 @@ func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {
 	copy(p.Input(InputX), batch.X)
 	copy(p.Input(InputMask), batch.Mask)
 	copy(p.Input(InputWeight), batch.Weight)
+	bindLevels(p, batch)
 	if !s.Bounded() {
 		return
 	}
@@ -194,13 +209,20 @@ func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {
 const (
 	OutputMean  = "mean"
 	OutputLogSD = "log sd"
+
+	OutputLevelLogSD = "log sd by level" // (b, 1), of a levelled imputer
 )
 
 // NewForward builds the program that only evaluates the imputer on b rows:
 // OutputMean (b, d) and OutputLogSD (1, d).
 func NewForward(t graph.DType, imp *nets.Imputer, d, rows int) (*graph.Program, error) {
 	return graph.BuildAs(t, func(b *graph.Builder) {
-		b.Output(OutputMean, imp.Mean(b, b.Input(InputX, rows, d), b.Input(InputMask, rows, d)))
+		var signal, noise graph.Node
+		if imp.Options().Levelled {
+			signal, noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
+			b.Output(OutputLevelLogSD, imp.LevelLogDeviation(b, signal, noise))
+		}
+		b.Output(OutputMean, imp.Mean(b, b.Input(InputX, rows, d), b.Input(InputMask, rows, d), signal, noise))
 		b.Output(OutputLogSD, b.Scale(1, imp.LogDeviation(b)))
 	})
 }

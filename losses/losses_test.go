@@ -502,7 +502,7 @@ func TestImputerLosses(t *testing.T) {
 			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
 				p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
 				imp := nets.NewImputer(d, o, stream.New(18, 18))
-				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, nil, n)
+				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
 				require.NoError(t, err)
 				p.bind(prog, 1)
 				rng := stream.New(19, 19)

@@ -1,6 +1,11 @@
 package losses
 
-import "missingscore/graph"
+import (
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/graph"
+)
 
 // Parts are what an objective is made of. Every objective of the paper is,
 // per table row, with m score terms j,
@@ -20,8 +25,19 @@ type Parts struct {
 type Objective interface {
 	// Parts adds the parts, and the inputs that the objective has of its own.
 	Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts
-	// Bind fills those inputs for rows x with masks (both as Rows.Mask: (b, d)).
-	Bind(p *graph.Program, x, mask []float64)
+	// Bind fills those inputs for a batch whose gaps have been filled; rng is the
+	// batch's own, for what the objective draws.
+	Bind(p *graph.Program, batch *data.Batch, rng *rand.Rand)
+}
+
+// Noising is an objective on rows that noise is added to. Programs made for it have
+// the inputs InputSignal and InputNoise, which models that are graph.Levelled get.
+type Noising interface {
+	Objective
+	// AddNoise draws levels and noise for a batch before its gaps are filled.
+	AddNoise(batch *data.Batch, rng *rand.Rand)
+	// OneLevel tells that the level is always the same, so that any model will do.
+	OneLevel() bool
 }
 
 // Classical is Hyvärinen's objective on the observed coordinates Λ
@@ -43,4 +59,4 @@ func (Classical) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 }
 
 // Bind implements Objective.
-func (Classical) Bind(*graph.Program, []float64, []float64) {}
+func (Classical) Bind(*graph.Program, *data.Batch, *rand.Rand) {}

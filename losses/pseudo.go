@@ -35,7 +35,7 @@ func (p Pseudo) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Res
 	if p.Correction == LeaveOneOut && (p.Weighting != Uniform || rows.R < 3) {
 		b.Fail(errors.New("leave-one-out needs uniform weights and at least 3 imputations per row"))
 	}
-	t := m.Terms(b, rows.X)
+	t := rows.terms(b, m)
 	parts := o.Parts(b, rows, t)
 	r := rows.R
 	w := b.Detach(p.Weighting.weights(b, rows, t))

@@ -17,7 +17,7 @@ type Direct struct{ Weighting Weighting }
 
 // Add implements Loss.
 func (l Direct) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
-	t := m.Terms(b, rows.X)
+	t := rows.terms(b, m)
 	w := l.Weighting.weights(b, rows, t)
 	parts := o.Parts(b, rows, t)
 	loss := reported(b, parts, w, b.GroupMean(w, parts.Score, rows.R), rows)

@@ -7,6 +7,10 @@
 package losses
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
 	"missingscore/data"
 	"missingscore/graph"
 )
@@ -18,6 +22,38 @@ type Rows struct {
 	Mask        graph.Node // (b, d) 1 = observed
 	LogProposal graph.Node // (B, 1) log p'(x'_ik), for weights
 	Weight      graph.Node // (b, 1) what the row counts, 0 for padding
+
+	// Level of noise of each row, a and σ (b, 1); nil unless the objective is Noising.
+	Signal, Noise graph.Node
+}
+
+// terms are m's at the completed rows, given their masks and levels of noise where
+// it depends on them.
+func (r Rows) terms(b *graph.Builder, m graph.Model) graph.Terms {
+	if p, ok := m.(graph.Patterned); ok {
+		m = p.Given(b.GroupRepeat(r.Mask, r.R))
+	}
+	if l, ok := m.(graph.Levelled); ok && r.Noise != nil {
+		m = l.At(b.GroupRepeat(r.Signal, r.R), b.GroupRepeat(r.Noise, r.R))
+	}
+	return m.Terms(b, r.X)
+}
+
+// levels adds the inputs for levels of noise if o needs them, and refuses a model
+// that cannot follow it.
+func (r *Rows) levels(b *graph.Builder, m graph.Model, o Objective) {
+	n, ok := o.(Noising)
+	if !ok {
+		return
+	}
+	if _, patterned := m.(graph.Patterned); patterned {
+		b.Fail(errors.New("which cells are missing depends on the row without noise: a model of missingness and an objective that adds noise do not go together"))
+	}
+	if _, levelled := m.(graph.Levelled); !levelled && !n.OneLevel() {
+		b.Fail(fmt.Errorf("the objective has many levels of noise, and a model of type %T does not know them: take one level, or a model that does (graph.Levelled)", m))
+	}
+	rows, _ := graph.Shape(r.Mask)
+	r.Signal, r.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
 }
 
 // Names of the inputs and outputs of a program made by New.
@@ -26,6 +62,8 @@ const (
 	InputMask        = "mask"
 	InputLogProposal = "log proposal"
 	InputWeight      = "weight"
+	InputSignal      = "signal"
+	InputNoiseLevel  = "noise level"
 	OutputReported   = "reported"
 	OutputWeights    = "weights"
 
@@ -51,13 +89,15 @@ type Result struct {
 func New(t graph.DType, l Loss, m graph.Model, o Objective, b, r int) (*graph.Program, error) {
 	p, err := graph.BuildAs(t, func(g *graph.Builder) {
 		d := m.Dim()
-		res := l.Add(g, m, o, Rows{
+		rows := Rows{
 			R:           r,
 			X:           g.Input(InputX, b*r, d),
 			Mask:        g.Input(InputMask, b, d),
 			LogProposal: g.Input(InputLogProposal, b*r, 1),
 			Weight:      g.Input(InputWeight, b, 1),
-		})
+		}
+		rows.levels(g, m, o)
+		res := l.Add(g, m, o, rows)
 		g.Minimise(res.Surrogate, m.Params()...)
 		g.Output(OutputReported, res.Reported)
 		if res.Weights != nil {
@@ -74,13 +114,20 @@ func New(t graph.DType, l Loss, m graph.Model, o Objective, b, r int) (*graph.Pr
 }
 
 // Bind fills the inputs of a program made by New, but the completed rows and
-// their log density, which are there already.
-func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch) {
+// their log density, which are there already. rng is for what the objective draws.
+func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch, rng *rand.Rand) {
 	copy(p.Input(InputMask), batch.Mask)
 	copy(p.Input(InputWeight), batch.Weight)
+	bindLevels(p, batch)
 	if c, ok := l.(Complete); ok && c.AllCoordinates {
-		o.Bind(p, p.Input(InputX), p.Input(inputAll))
-		return
+		batch = batch.Completed(p.Input(InputX), p.Input(inputAll))
 	}
-	o.Bind(p, batch.X, batch.Mask)
+	o.Bind(p, batch, rng)
+}
+
+func bindLevels(p *graph.Program, batch *data.Batch) {
+	if p.Has(InputSignal) {
+		copy(p.Input(InputSignal), batch.Signal)
+		copy(p.Input(InputNoiseLevel), batch.Noise)
+	}
 }

@@ -2,7 +2,9 @@ package losses
 
 import (
 	"fmt"
+	"math/rand/v2"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
 )
@@ -45,7 +47,7 @@ func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 func (o Truncated) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 	n, d := graph.Shape(rows.Mask)
 	g, slope := b.Input(inputG, n, d), b.Input(inputSlope, n, d)
-	score, diagonal := o.along(b, n, rows.R, t)
+	score, diagonal := o.score(b, n, rows.R, t.Score), o.diagonal(b, n, rows.R, t)
 	twice := b.Scale(2, g)
 	return Parts{
 		Linear: b.Add(b.GroupSquares(twice, score, rows.R), b.Add(
@@ -56,33 +58,58 @@ func (o Truncated) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 	}
 }
 
-// along is s̃ and D̃. With K half-spaces, D̃_j = D_j − 2 Σ_k a_kj (Hv_k)_j + Σ_kl a_kj a_lj v_lᵀHv_k.
-func (o Truncated) along(b *graph.Builder, n, r int, t graph.Terms) (score, diagonal graph.Node) {
-	score, diagonal = t.Score, t.Diagonal
+// tangents are the inputs a_h (1, d) and v_h (n, d); none with NoTangent.
+func (o Truncated) tangents(b *graph.Builder, n int) (normals, along []graph.Node) {
 	if o.Weight.NoTangent {
-		return score, diagonal
+		return nil, nil
 	}
-	rows, d := graph.Shape(t.Score)
-	var normals, tangents []graph.Node
-	for k := range o.Domain.Half {
-		normals = append(normals, b.Input(fmt.Sprintf(inputNormal, k), 1, d))
-		tangents = append(tangents, b.Input(fmt.Sprintf(inputTangent, k), n, d))
+	for k, h := range o.Domain.Half {
+		normals = append(normals, b.Input(fmt.Sprintf(inputNormal, k), 1, len(h.A)))
+		along = append(along, b.Input(fmt.Sprintf(inputTangent, k), n, len(h.A)))
 	}
+	return normals, along
+}
+
+// score is s̃ (n·r, d).
+func (o Truncated) score(b *graph.Builder, n, r int, s graph.Node) graph.Node {
+	normals, tangents := o.tangents(b, n)
+	along := s
+	for k, v := range tangents {
+		along = b.Sub(along, b.MatMul(false, false, b.GroupDot(v, s, r), normals[k]))
+	}
+	return along
+}
+
+// diagonal is D̃_j = D_j − 2 Σ_k a_kj (Hv_k)_j + Σ_kl a_kj a_lj v_lᵀHv_k.
+func (o Truncated) diagonal(b *graph.Builder, n, r int, t graph.Terms) graph.Node {
+	diagonal := t.Diagonal
+	normals, tangents := o.tangents(b, n)
+	rows, _ := graph.Shape(t.Score)
 	for k, v := range tangents {
 		a := normals[k]
-		score = b.Sub(score, b.MatMul(false, false, b.GroupDot(v, t.Score, r), a))
 		hv := t.HessianProduct(b.GroupRepeat(v, r))
 		diagonal = b.Sub(diagonal, b.Scale(2, b.Prod(b.Rows(a, rows), hv)))
 		for l, u := range tangents {
 			diagonal = b.Add(diagonal, b.MatMul(false, false, b.GroupDot(u, hv, r), b.Prod(a, normals[l])))
 		}
 	}
-	return score, diagonal
+	return diagonal
+}
+
+// pull is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).
+func (o Truncated) pull(b *graph.Builder, u graph.Node) graph.Node {
+	n, d := graph.Shape(u)
+	normals, tangents := o.tangents(b, n)
+	w := u
+	for k, v := range tangents {
+		w = b.Sub(w, b.Prod(b.Columns(b.RowDot(u, b.Rows(normals[k], n)), d), v))
+	}
+	return w
 }
 
 // Bind implements Objective.
-func (o Truncated) Bind(p *graph.Program, x, mask []float64) {
-	d := len(o.Domain.Lower)
+func (o Truncated) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
+	d, x, mask := batch.D, batch.X, batch.Mask
 	g, slope := p.Input(inputG), p.Input(inputSlope)
 	var tangents [][]float64
 	if !o.Weight.NoTangent {

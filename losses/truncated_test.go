@@ -163,7 +163,7 @@ func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph
 		}
 		b.X[2*i], b.Mask[2*i], b.Weight[i] = v, 1, weight[i]
 	}
-	losses.Bind(prog, l, o, b)
+	losses.Bind(prog, l, o, b, nil)
 	return prog
 }
 
@@ -283,7 +283,7 @@ func TestTruncatedCompleteRows(t *testing.T) {
 				prog, err := losses.New(graph.Float64, l, m, o, b.Size, 1)
 				require.NoError(t, err)
 				copy(prog.Input(losses.InputX), b.X)
-				losses.Bind(prog, l, o, b)
+				losses.Bind(prog, l, o, b, nil)
 				require.NoError(t, prog.Run())
 				for _, q := range m.Params() {
 					for _, g := range prog.Grad(q) {
@@ -341,7 +341,7 @@ func TestImputerLossesOnDomains(t *testing.T) {
 				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
 					p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
 					imp := nets.NewImputer(d, o, stream.New(18, 18))
-					prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, s, n)
+					prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
 					require.NoError(t, err)
 					b := data.NewBatch(n, d)
 					for i := range n {
@@ -477,7 +477,7 @@ func TestTruncatedLine(t *testing.T) {
 				prog, err := losses.New(graph.Float64, l, m, o, len(x), 1)
 				require.NoError(t, err)
 				copy(prog.Input(losses.InputX), b.X)
-				losses.Bind(prog, l, o, b)
+				losses.Bind(prog, l, o, b, nil)
 				require.NoError(t, prog.Run())
 				require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
 				for _, q := range m.Params() {

@@ -15,17 +15,23 @@ type Options struct {
 	MaskInput   bool    `json:"mask_input"`     // give the mask to the network too (as in GAIN)
 	DiagonalSD  bool    `json:"diagonal_sd"`    // one standard deviation per coordinate instead of one in all
 	InitialLogS float64 `json:"initial_log_sd"` // log σ at the start; 0 is σ = 1, the deviation of a standardised column
+	Levelled    bool    `json:"levelled"`       // for rows at many levels of noise, which the network is told
 }
 
 // Imputer is the variational family q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ² I):
 // μ_φ a d→200→200→d ReLU network on the zero-filled row x⁰, σ_φ learned
 // (paper, appendix "Variational Modelling Details").
+//
+// Levelled, for rows a x + σ ε at any level of noise: with c = √(a² + σ²) and ℓ = log(σ/a)/4
+// it is N(c μ_φ(x⁰/c, ℓ)_mis, c² e^{2(βℓ + γℓ²)} σ_φ² I), β and γ learned.
 type Imputer struct {
 	d       int
 	options Options
 	layers  [3]layer
 	// LogSD is log σ: (1, 1), or (1, d) with Options.DiagonalSD.
 	LogSD  *graph.Param
+	// Slope is (β, γ) of a levelled imputer (2, 1), else nil.
+	Slope  *graph.Param
 	params []*graph.Param
 }
 
@@ -39,6 +45,9 @@ func NewImputer(d int, o Options, rng *rand.Rand) *Imputer {
 	in, sds := d, 1
 	if o.MaskInput {
 		in = 2 * d
+	}
+	if o.Levelled {
+		in++
 	}
 	if o.DiagonalSD {
 		sds = d
@@ -54,6 +63,10 @@ func NewImputer(d int, o Options, rng *rand.Rand) *Imputer {
 		m.params = append(m.params, w, b)
 	}
 	m.params = append(m.params, m.LogSD)
+	if o.Levelled {
+		m.Slope = graph.NewParam("log sd by level", 2, 1)
+		m.params = append(m.params, m.Slope)
+	}
 	for i := range m.LogSD.Value {
 		m.LogSD.Value[i] = o.InitialLogS
 	}
@@ -63,20 +76,45 @@ func NewImputer(d int, o Options, rng *rand.Rand) *Imputer {
 // Params are φ.
 func (m *Imputer) Params() []*graph.Param { return m.params }
 
-// Mean adds μ_φ (b, d) for the zero-filled rows x0 and their masks, both (b, d).
-// Only its missing coordinates mean anything.
-func (m *Imputer) Mean(b *graph.Builder, x0, mask graph.Node) graph.Node {
+// Options are those that it was made with.
+func (m *Imputer) Options() Options { return m.options }
+
+// Mean adds μ_φ (n, d) for the zero-filled rows x0 and their masks, both (n, d).
+// Only its missing coordinates mean anything. signal and noise are the rows'
+// levels (n, 1) for a levelled imputer, else nil.
+func (m *Imputer) Mean(b *graph.Builder, x0, mask, signal, noise graph.Node) graph.Node {
 	if _, d := graph.Shape(x0); d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
 	}
 	h := x0
+	var size, level graph.Node
+	if m.options.Levelled {
+		size, level = levelOf(b, signal, noise)
+		h = b.Prod(x0, b.Columns(b.Map(reciprocal, size), m.d))
+	}
 	if m.options.MaskInput {
-		h = b.Beside(x0, mask)
+		h = b.Beside(h, mask)
+	}
+	if m.options.Levelled {
+		h = b.Beside(h, level)
 	}
 	for l, layer := range m.layers {
 		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(m.layers)-1)
 	}
+	if m.options.Levelled {
+		h = b.Prod(h, b.Columns(size, m.d))
+	}
 	return h
+}
+
+// LevelLogDeviation adds log c + βℓ + γℓ² (n, 1), what a row's level adds to LogDeviation; nil
+// unless the imputer is levelled.
+func (m *Imputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) graph.Node {
+	if !m.options.Levelled {
+		return nil
+	}
+	size, level := levelOf(b, signal, noise)
+	return b.Add(b.Map(logarithm, size), b.MatMul(false, false, b.Beside(level, b.Square(level)), b.Param(m.Slope)))
 }
 
 // LogDeviation adds log σ_φ as a row (1, d).

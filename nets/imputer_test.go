@@ -56,7 +56,7 @@ func TestImputerMean(t *testing.T) {
 		x := []float64{0.5, 0, -1, 0, 2, 0.3}
 		mask := []float64{1, 0, 1, 0, 1, 1}
 		p, err := graph.Build(func(b *graph.Builder) {
-			b.Output("mean", m.Mean(b, b.Input("x", n, d), b.Input("mask", n, d)))
+			b.Output("mean", m.Mean(b, b.Input("x", n, d), b.Input("mask", n, d), nil, nil))
 		})
 		require.NoError(t, err)
 		copy(p.Input("x"), x)
@@ -87,7 +87,7 @@ func TestImputerMean(t *testing.T) {
 	}
 	_, err := graph.Build(func(b *graph.Builder) {
 		m := nets.NewImputer(d, nets.Options{Hidden: 4}, stream.New(3, 3))
-		b.Output("mean", m.Mean(b, b.Input("x", n, 5), b.Input("mask", n, 5)))
+		b.Output("mean", m.Mean(b, b.Input("x", n, 5), b.Input("mask", n, 5), nil, nil))
 	})
 	require.ErrorContains(t, err, "an imputer for 3 columns got rows of 5")
 }

@@ -90,7 +90,7 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 		} else {
 			copy(p.Input(losses.InputX), batch.X)
 		}
-		losses.Bind(p, l, objective, batch)
+		losses.Bind(p, l, objective, batch, rng)
 		return p, nil
 	}
 	reported := func(p *graph.Program) func() (float64, error) {
@@ -124,7 +124,7 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	}
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 		imp := nets.NewImputer(t.D, nets.Options{Hidden: 10}, stream.New(seed, stream.Initial, 1))
-		p, err := losses.NewImputer(graph.Float64, kind, imp, m, s, rows)
+		p, err := losses.NewImputer(graph.Float64, kind, imp, m, objective, s, rows)
 		if err != nil {
 			return nil, err
 		}

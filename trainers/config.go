@@ -43,9 +43,11 @@ type Progress struct {
 }
 
 // withDefaults fills zero values and checks the rest.
-func (c Config) withDefaults(rows int) (Config, Estimator, error) {
+func (c Config) withDefaults(rows int, o losses.Objective) (Config, Estimator, error) {
 	e, err := EstimatorByName(c.Method)
-	if err == nil && e.Restricted != "" && c.Domain.Bounded() {
+	noising, _ := o.(losses.Noising)
+	c.Imputer.Levelled = noising != nil && !noising.OneLevel()
+	if _, classical := o.(losses.Classical); err == nil && e.Restricted != "" && !classical {
 		c.Method = e.Restricted
 		e, err = EstimatorByName(c.Method)
 	}

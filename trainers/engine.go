@@ -2,6 +2,7 @@ package trainers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +25,7 @@ type engine struct {
 	method    Estimator
 	loss      losses.Loss
 	objective losses.Objective
+	noising   losses.Noising // the objective, if it adds noise; else nil
 	table     *data.Table
 	model     graph.Model
 	workers   []*worker
@@ -47,6 +49,7 @@ type worker struct {
 	source  Source
 	program *graph.Program
 	stream  stream.Stream
+	own     stream.Stream // of what the objective draws
 	sizes   []float64 // effective, of a batch
 }
 
@@ -66,7 +69,7 @@ type stepResult struct {
 }
 
 func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*engine, error) {
-	c, method, err := c.withDefaults(t.N)
+	c, method, err := c.withDefaults(t.N, o)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,11 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	if method.Complete && t.Missing() > 0 {
 		return nil, fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", method.Name, t.Missing())
 	}
-	e := &engine{config: c, method: method, loss: method.Loss(c.correction()), objective: o, table: t, model: m, epoch: -1}
+	noising, _ := o.(losses.Noising)
+	if noising != nil && c.Domain.Bounded() {
+		return nil, errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")
+	}
+	e := &engine{config: c, noising: noising, method: method, loss: method.Loss(c.correction()), objective: o, table: t, model: m, epoch: -1}
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			e.gaps = append(e.gaps, i)
@@ -96,7 +103,7 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 		if len(e.gaps) > 0 {
 			size := min(c.Batch, len(e.gaps))
 			e.batch = data.NewBatch(size, t.D)
-			if e.train, err = losses.NewImputer(c.DType, c.ImputerLoss, e.imputer, m, c.Domain, size); err != nil {
+			if e.train, err = losses.NewImputer(c.DType, c.ImputerLoss, e.imputer, m, o, c.Domain, size); err != nil {
 				return nil, err
 			}
 		}
@@ -138,6 +145,9 @@ func (e *engine) trainImputer(iteration int) error {
 		from := step % perEpoch * size
 		rows := e.shuffle[from:min(from+size, len(e.shuffle))]
 		e.batch.Fill(e.table, rows, 1/float64(len(rows)))
+		if e.noising != nil {
+			e.noising.AddNoise(e.batch, e.stream.At(e.config.Seed, stream.Objective, uint64(iteration), uint64(l), 1))
+		}
 		losses.BindImputer(e.train, e.config.Domain, e.batch)
 		rng := e.stream.At(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
 		noise := e.train.Input(losses.InputNoise)
@@ -213,11 +223,15 @@ func (e *engine) share(k, iteration int, rows []int, weight float64) {
 func (e *engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
 	w.batch.Fill(e.table, rows, weight)
 	in := w.program
+	own := w.own.At(e.config.Seed, stream.Objective, uint64(iteration), uint64(index))
+	if e.noising != nil {
+		e.noising.AddNoise(w.batch, own)
+	}
 	rng := w.stream.At(e.config.Seed, stream.Impute, uint64(iteration), uint64(index))
 	if err := w.source.Complete(w.batch, in.Input(losses.InputX), in.Input(losses.InputLogProposal), rng); err != nil {
 		return err
 	}
-	losses.Bind(in, e.loss, e.objective, w.batch)
+	losses.Bind(in, e.loss, e.objective, w.batch, own)
 	if err := in.Run(); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type Estimator struct {
 	Complete      bool              // is for tables without missing cells
 	Conditional   bool              // needs the precision positive definite on missing blocks
 	Gaussian      bool              // needs a Gaussian model
-	Restricted    string            // the estimator in its place on a domain with a boundary, if it knows none itself
+	Restricted    string            // the estimator in its place for other objectives than the classical one, if it knows none itself
 	Note          string            // one line for the user
 }
 

@@ -70,7 +70,7 @@ type Block struct {
 func (c PathConfig) natural() bool { return c.Domain.Bounded() }
 
 func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
-	_, method, err := c.Config.withDefaults(t.N)
+	_, method, err := c.Config.withDefaults(t.N, losses.ObjectiveFor(c.Domain, c.Weight))
 	if err != nil {
 		return c, err
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
@@ -28,6 +30,7 @@ type restricted struct {
 	kind    restriction
 	log     float64   // part of the log density that the row's draws share
 	logSD   []float64 // log σ_j + ½ log 2π
+	scaled  []float64 // σ_j of a row
 
 	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
 	beta  float64   // its bound along that direction
@@ -160,13 +163,18 @@ func (s *restricted) half(x []float64, rng *rand.Rand) (log float64) {
 	return log + 0.5*(along*along-t*t)
 }
 
-// complete draws the rows of a batch r times each; mean gives a row's own.
-func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, mean func(i int) []float64, sd []float64, rng *rand.Rand) (err error) {
-	s.logSD = s.logSD[:0]
-	for _, v := range sd {
-		s.logSD = append(s.logSD, math.Log(v)+halfLog2Pi)
-	}
+// complete draws the rows of a batch r times each; mean gives a row's own. sd are the
+// rows' common deviations, or, with scale, to be multiplied by scale(i).
+func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, mean func(i int) []float64, sd []float64, scale func(i int) float64, rng *rand.Rand) (err error) {
+	s.logs(sd)
+	common := sd
 	for i := range b.Rows {
+		if scale != nil {
+			sd = append(s.scaled[:0], common...)
+			floats.Scale(scale(i), sd)
+			s.scaled = sd
+			s.logs(sd)
+		}
 		mask := b.Mask[i*b.D : (i+1)*b.D]
 		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean(i), sd)
 		for k := i * r; k < (i+1)*r; k++ {
@@ -176,4 +184,11 @@ func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, me
 		}
 	}
 	return nil
+}
+
+func (s *restricted) logs(sd []float64) {
+	s.logSD = s.logSD[:0]
+	for _, v := range sd {
+		s.logSD = append(s.logSD, math.Log(v)+halfLog2Pi)
+	}
 }

@@ -29,6 +29,12 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 	if v.forward.Has(losses.InputMask) {
 		copy(v.forward.Input(losses.InputMask), b.Mask)
 	}
+	var scale func(int) float64
+	if v.forward.Has(losses.InputNoiseLevel) {
+		copy(v.forward.Input(losses.InputSignal), b.Signal)
+		copy(v.forward.Input(losses.InputNoiseLevel), b.Noise)
+		scale = func(i int) float64 { return math.Exp(v.forward.Output(losses.OutputLevelLogSD)[i]) }
+	}
 	if err := v.forward.Run(); err != nil {
 		return err
 	}
@@ -37,5 +43,5 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 	for j, l := range logSD {
 		v.sd[j] = math.Exp(l)
 	}
-	return v.draws.complete(b, v.r, x, logProposal, func(i int) []float64 { return mean[i*b.D : (i+1)*b.D] }, v.sd, rng)
+	return v.draws.complete(b, v.r, x, logProposal, func(i int) []float64 { return mean[i*b.D : (i+1)*b.D] }, v.sd, scale, rng)
 }

@@ -185,7 +185,7 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 		for _, p := range imputer.Params() {
 			at.Imputer = append(at.Imputer, p.Value)
 		}
-		train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, nil, b.Size)
+		train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical{}, nil, b.Size)
 		if err != nil {
 			return at, g, err
 		}
@@ -222,7 +222,7 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 			log[i/s.D] -= logSD + 0.5*eps*eps
 		}
 	}
-	losses.Bind(p, e.Loss(losses.PlugIn), losses.Classical{}, b)
+	losses.Bind(p, e.Loss(losses.PlugIn), losses.Classical{}, b, nil)
 	if err := p.Run(); err != nil {
 		return at, g, err
 	}

@@ -13,6 +13,7 @@ const (
 	Simulate
 	Hide
 	Replicate
+	Objective
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

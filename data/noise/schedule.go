@@ -1,0 +1,128 @@
+// Package noise says how noise is added to rows: x(t) = a(t) x + σ(t) ε with
+// ε ~ N(0, I), for denoising score matching and the samplers that follow it.
+package noise
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Kind of schedule. Times are from 0 (least noise) to 1 (most).
+type Kind string
+
+const (
+	// Fixed is one level: a = 1, σ = Least (Vincent 2011).
+	Fixed Kind = "fixed"
+	// Exploding is variance-exploding: a = 1, σ = Least (Most/Least)^t (Song et al. 2021).
+	Exploding Kind = "exploding"
+	// Preserving is variance-preserving: a² + σ² = 1 with a = exp(−½∫β),
+	// β rising linearly from Least to Most in time (Ho et al. 2020). Time starts
+	// at 0.001, where σ is not yet 0.
+	Preserving Kind = "preserving"
+)
+
+// Schedule is a(t), σ(t) and which t occur. Lengths are those of the rows, in
+// a fit standard deviations.
+type Schedule struct {
+	Kind   Kind    `json:"kind"`
+	Least  float64 `json:"least"`  // fixed: σ, 0.1; exploding: least σ, 0.01; preserving: β at 0, 0.1
+	Most   float64 `json:"most"`   // exploding: most σ, 10; preserving: β at 1, 20
+	Levels int     `json:"levels"` // that many levels, equally spaced in t; 0 is all t
+}
+
+// WithDefaults fills zero values and refuses what makes no schedule.
+func (s Schedule) WithDefaults() (Schedule, error) {
+	if s.Kind == "" {
+		s.Kind = Exploding
+	}
+	byDefault, ok := map[Kind]Schedule{Fixed: {Least: 0.1}, Exploding: {Least: 0.01, Most: 10}, Preserving: {Least: 0.1, Most: 20}}[s.Kind]
+	if !ok {
+		return s, fmt.Errorf("there is no noise schedule %q; they are fixed, exploding, preserving", s.Kind)
+	}
+	if s.Least == 0 {
+		s.Least = byDefault.Least
+	}
+	if s.Most == 0 {
+		s.Most = byDefault.Most
+	}
+	switch {
+	case !(s.Least > 0) || math.IsInf(s.Least, 0):
+		return s, fmt.Errorf("least noise %v: it must be positive", s.Least)
+	case s.Kind == Fixed && (s.Most != 0 || s.Levels > 1):
+		return s, errors.New("a fixed schedule has one level: leave most and levels out")
+	case s.Kind != Fixed && !(s.Most > s.Least) || math.IsInf(s.Most, 0):
+		return s, fmt.Errorf("most noise %v: it must be above the least, %v", s.Most, s.Least)
+	case s.Levels < 0 || s.Kind != Fixed && s.Levels == 1:
+		return s, fmt.Errorf("%d levels: at least 2 make a ladder, 0 is all times, and kind fixed is one", s.Levels)
+	}
+	return s, nil
+}
+
+// UnmarshalJSON refuses unknown fields and fills in the defaults.
+func (s *Schedule) UnmarshalJSON(text []byte) error {
+	type plain Schedule
+	var p plain
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return err
+	}
+	var err error
+	*s, err = Schedule(p).WithDefaults()
+	return err
+}
+
+// Single tells whether there is one level only.
+func (s Schedule) Single() bool { return s.Kind == Fixed }
+
+// At is a(t) and σ(t).
+func (s Schedule) At(t float64) (signal, noise float64) {
+	switch s.Kind {
+	case Fixed:
+		return 1, s.Least
+	case Exploding:
+		return 1, s.Least * math.Pow(s.Most/s.Least, t)
+	}
+	t = first + (1-first)*t
+	integral := s.Least*t + 0.5*(s.Most-s.Least)*t*t
+	return math.Exp(-0.5 * integral), math.Sqrt(-math.Expm1(-integral))
+}
+
+// Rates are f = d log a/dt and g² = dσ²/dt − 2fσ² of the equation
+// dx = f x dt + g dW that adds this noise (Song et al. 2021).
+func (s Schedule) Rates(t float64) (f, square float64) {
+	switch s.Kind {
+	case Fixed:
+		return 0, 0
+	case Exploding:
+		_, sigma := s.At(t)
+		return 0, 2 * sigma * sigma * math.Log(s.Most/s.Least)
+	}
+	beta := (s.Least + (s.Most-s.Least)*(first+(1-first)*t)) * (1 - first)
+	return -0.5 * beta, beta
+}
+
+const first = 1e-3 // where preserving schedules start
+
+// Time of level k, from 0, the least noise.
+func (s Schedule) Time(k int) float64 {
+	if s.Levels < 2 {
+		return 0
+	}
+	return float64(k) / float64(s.Levels-1)
+}
+
+// Draw is a level at random, uniform in t.
+func (s Schedule) Draw(rng *rand.Rand) (signal, noise float64) {
+	switch {
+	case s.Single():
+		return s.At(0)
+	case s.Levels > 0:
+		return s.At(s.Time(rng.IntN(s.Levels)))
+	}
+	return s.At(rng.Float64())
+}

@@ -1,0 +1,73 @@
+package losses
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/data/noise"
+	"missingscore/graph"
+)
+
+// Denoising is the objective on rows with noise added, which needs no diagonal
+// (Vincent 2011; paper, appendix "Missing Denoised Score Matching"; maths.md,
+// "Objectives"). Observed cells become x(t) = a x + σ ε, the gaps are filled given
+// those, and the score is compared with that of the added noise, u_j = −ε_j/σ:
+//
+//	ℓ = ν Σ_{j∈Λ} (E[s_j] − u_j)²,  in parts R = ν Σ_{j∈Λ} u_j² − 2u_j s_j,  S = s,  c_j = ν for j ∈ Λ
+//
+// so that a completed row has the loss ν Σ_{j∈Λ} (s_j − u_j)². What is learned is the
+// score of the noisy rows. Without units for the default ν = σ².
+type Denoising struct {
+	Noise  noise.Schedule `json:"noise"`
+	Weight string         `json:"weight"` // ν of a level: "variance", σ², the default; or "one"
+}
+
+// WithDefaults fills zero values and refuses what is unknown.
+func (o Denoising) WithDefaults() (Denoising, error) {
+	switch o.Weight {
+	case "":
+		o.Weight = "variance"
+	case "variance", "one":
+	default:
+		return o, fmt.Errorf("there is no weight %q; they are variance, one", o.Weight)
+	}
+	var err error
+	o.Noise, err = o.Noise.WithDefaults()
+	return o, err
+}
+
+const (
+	inputTarget      = "target"       // u (b, d), 0 where missing
+	inputLevelWeight = "level weight" // ν for observed cells (b, d), 0 where missing
+)
+
+// Parts implements Objective.
+func (Denoising) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+	n, d := graph.Shape(rows.Mask)
+	u, nu := b.Input(inputTarget, n, d), b.Input(inputLevelWeight, n, d)
+	constant := b.GroupRepeat(b.GroupSquares(nu, u, 1), rows.R)
+	return Parts{
+		Linear:    b.Add(constant, b.GroupDot(b.Scale(-2, b.Prod(nu, u)), t.Score, rows.R)),
+		Score:     t.Score,
+		Quadratic: nu,
+	}
+}
+
+// AddNoise implements Noising.
+func (o Denoising) AddNoise(batch *data.Batch, rng *rand.Rand) { batch.AddNoise(o.Noise.Draw, rng) }
+
+// OneLevel implements Noising.
+func (o Denoising) OneLevel() bool { return o.Noise.Single() }
+
+// Bind implements Objective.
+func (o Denoising) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
+	u, nu := p.Input(inputTarget), p.Input(inputLevelWeight)
+	for i, m := range batch.Mask {
+		sigma := batch.Noise[i/batch.D]
+		u[i], nu[i] = -batch.Epsilon[i]/sigma, m
+		if o.Weight == "variance" {
+			nu[i] *= sigma * sigma
+		}
+	}
+}

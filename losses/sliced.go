@@ -1,0 +1,160 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+)
+
+// Directions says which v a sliced objective projects on. All have E[vvᵀ] = I.
+type Directions string
+
+const (
+	Rademacher Directions = "rademacher" // ±1 for each coordinate
+	Normal     Directions = "normal"     // N(0, I)
+	// Basis is √d e_j for each j: the mean over all of them is the classical objective.
+	Basis Directions = "basis"
+)
+
+// Sliced is the objective on random directions, for models whose diagonal is dear
+// (Song et al. 2020; paper, appendix "Missing Sliced Score Matching"; maths.md,
+// "Objectives"). With V = m∘v, the same for all draws of a row,
+//
+//	ℓ = E_v { 2E[VᵀHV] + 2E[(Vᵀs)²] − E[Vᵀs]² }
+//
+// the mean over Number directions v. As E[vvᵀ] = I its expectation is the classical
+// objective. VarianceReduced takes the squares exactly,
+//
+//	R = 2VᵀHV + 2‖m∘s‖²,  S = m∘s,  c = −1
+//
+// so that only the trace is estimated. On a domain V = T(√g∘v), with T the tangents of
+// Truncated, and the term 2∂_jg_j s̃_j is added: its expectation over v is Truncated's
+// objective. Units: 1/x².
+type Sliced struct {
+	Directions      Directions     `json:"directions"`       // rademacher
+	Number          int            `json:"number"`           // directions a row; 1; for basis all
+	VarianceReduced bool           `json:"variance_reduced"` // squares exactly
+	Domain          *domain.Domain `json:"-"`                // nil for all of R^d
+	Weight          domain.Weight  `json:"-"`
+}
+
+// WithDefaults fills zero values and refuses unknown directions.
+func (o Sliced) WithDefaults() (Sliced, error) {
+	if o.Directions == "" {
+		o.Directions = Rademacher
+	}
+	switch o.Directions {
+	case Rademacher, Normal:
+		if o.Number == 0 {
+			o.Number = 1
+		}
+		if o.Number < 0 {
+			return o, fmt.Errorf("%d directions: at least 1 is needed", o.Number)
+		}
+	case Basis:
+		if o.Number != 0 {
+			return o, fmt.Errorf("%d directions: basis takes all d of them", o.Number)
+		}
+	default:
+		return o, fmt.Errorf("there are no directions %q; they are rademacher, normal, basis", o.Directions)
+	}
+	return o, nil
+}
+
+func (o Sliced) number(d int) int {
+	if o.Directions == Basis {
+		return d
+	}
+	return o.Number
+}
+
+func (o Sliced) truncated(d int) Truncated {
+	if o.Domain == nil {
+		return Truncated{Domain: domain.All(d)}
+	}
+	return Truncated{o.Domain, o.Weight}
+}
+
+const inputDirection = "direction %d" // (b, d): √g∘v, 0 where missing
+
+// Parts implements Objective.
+func (o Sliced) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+	n, d := graph.Shape(rows.Mask)
+	k := o.number(d)
+	share := 1 / float64(k)
+	truncated := o.truncated(d)
+
+	var linear, projections graph.Node
+	for i := range k {
+		v := truncated.pull(b, b.Input(fmt.Sprintf(inputDirection, i), n, d))
+		vhv := b.GroupDot(v, t.HessianProduct(b.GroupRepeat(v, rows.R)), rows.R)
+		linear = plus(b, linear, b.Scale(2*share, vhv))
+		if o.VarianceReduced {
+			continue
+		}
+		vs := b.GroupDot(v, t.Score, rows.R)
+		linear = b.Add(linear, b.Scale(2*share, b.Square(vs)))
+		if projections == nil {
+			projections = vs
+		} else {
+			projections = b.Beside(projections, vs)
+		}
+	}
+	p := Parts{Linear: linear, Score: projections}
+	score, g := t.Score, rows.Mask
+	if o.Domain.Bounded() {
+		score = truncated.score(b, n, rows.R, t.Score)
+		g = b.Input(inputG, n, d)
+		p.Linear = b.Add(p.Linear, b.GroupDot(b.Scale(2, b.Input(inputSlope, n, d)), score, rows.R))
+	}
+	if o.VarianceReduced {
+		p.Linear = b.Add(p.Linear, b.GroupSquares(b.Scale(2, g), score, rows.R))
+		p.Score, p.Quadratic = score, b.Scale(-1, g)
+		return p
+	}
+	p.Quadratic = b.Map(&graph.Function{Name: "minus share", F: func(float64) float64 { return -share }}, b.Columns(rows.Weight, k))
+	return p
+}
+
+func plus(b *graph.Builder, x, y graph.Node) graph.Node {
+	if x == nil {
+		return y
+	}
+	return b.Add(x, y)
+}
+
+// Bind implements Objective.
+func (o Sliced) Bind(p *graph.Program, batch *data.Batch, rng *rand.Rand) {
+	d := batch.D
+	bounded := o.Domain.Bounded()
+	if bounded {
+		o.truncated(d).Bind(p, batch, rng)
+	}
+	for k := range o.number(d) {
+		v := p.Input(fmt.Sprintf(inputDirection, k))
+		for i, m := range batch.Mask {
+			switch {
+			case o.Directions == Normal:
+				v[i] = rng.NormFloat64()
+			case o.Directions == Rademacher:
+				v[i] = 2*float64(rng.Uint64()>>63) - 1
+			case i%d == k:
+				v[i] = math.Sqrt(float64(d))
+			default:
+				v[i] = 0
+			}
+			if m == 0 {
+				v[i] = 0
+			}
+		}
+		if bounded {
+			for i, g := range p.Input(inputG) {
+				v[i] *= math.Sqrt(g)
+			}
+		}
+	}
+}
