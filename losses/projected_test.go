@@ -1,0 +1,339 @@
+package losses_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/noise"
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+)
+
+// supports are where the projected objectives are compared.
+func supports() map[string]*domain.Domain {
+	cut := domain.All(d)
+	cut.Lower[0], cut.Upper[1] = -4, 5
+	cut.Half = []domain.HalfSpace{{A: []float64{0.5, 0, 1, -0.7}, B: 6}}
+	return map[string]*domain.Domain{"all": nil, "box and half-space": cut}
+}
+
+// batch is the problem's rows.
+func (p problem) batch() *data.Batch {
+	b := data.NewBatch(p.n, d)
+	copy(b.X, p.x)
+	copy(b.Mask, p.mask)
+	copy(b.Weight, p.weights())
+	return b
+}
+
+// objective makes the program of an objective on the problem's rows, N(0, 1) in the gaps.
+func (p problem) objective(t testing.TB, l losses.Loss, o losses.Objective, r int, seed uint64) *graph.Program {
+	t.Helper()
+	prog, err := losses.New(graph.Float64, l, p.model, o, p.n, r)
+	require.NoError(t, err)
+	b := p.batch()
+	if n, ok := o.(losses.Noising); ok {
+		n.AddNoise(b, stream.New(seed, 1))
+	}
+	for i := range p.n {
+		for k := range r {
+			copy(prog.Input(losses.InputX)[(i*r+k)*d:], b.X[i*d:i*d+d])
+		}
+	}
+	p.propose(prog, r, 1, stream.New(seed, 2))
+	losses.Bind(prog, l, o, b, stream.New(seed, 3))
+	return prog
+}
+
+func projected(t *testing.T, s *domain.Domain) map[string]losses.Objective {
+	t.Helper()
+	out := map[string]losses.Objective{}
+	for _, directions := range []losses.Directions{losses.Rademacher, losses.Normal, losses.Basis} {
+		for _, reduced := range []bool{false, true} {
+			o, err := losses.Sliced{Directions: directions, VarianceReduced: reduced, Domain: s}.WithDefaults()
+			require.NoError(t, err)
+			if directions != losses.Basis {
+				o.Number = 2
+			}
+			out[fmt.Sprintf("sliced %s %v", directions, reduced)] = o
+		}
+	}
+	if s != nil {
+		return out
+	}
+	for _, weight := range []string{"variance", "one"} {
+		o, err := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.3}, Weight: weight}.WithDefaults()
+		require.NoError(t, err)
+		out["denoising "+weight] = o
+	}
+	return out
+}
+
+// With importance weights (P), the direct Marg-IW loss and EM's own have the gradient
+// of the reported loss, by differences.
+func TestProjectedGradients(t *testing.T) {
+	for where, s := range supports() {
+		for name, o := range projected(t, s) {
+			t.Run(where+"/"+name, func(t *testing.T) {
+				p := newProblem(t, 7, 0.4, graph.CholeskyFactor, 21)
+				const r = 4
+				for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}, losses.Complete{}} {
+					draws := r
+					if l == (losses.Complete{}) {
+						draws = 1
+					}
+					prog := p.objective(t, l, o, draws, 5)
+					diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) {
+						err := prog.Run()
+						return prog.Output(losses.OutputReported)[0], err
+					})
+					require.NoError(t, err)
+					require.Less(t, diff.Error, 1e-8, "%T: %+v", l, diff)
+				}
+			})
+		}
+	}
+}
+
+// gradients are all of the model's, in a row.
+func gradients(t testing.TB, prog *graph.Program, m graph.Model) (out []float64) {
+	t.Helper()
+	require.NoError(t, prog.Run())
+	for _, q := range m.Params() {
+		out = append(out, prog.Grad(q)...)
+	}
+	return out
+}
+
+// All d basis directions together are the classical objective, or the truncated one.
+func TestSlicedBasisIsClassical(t *testing.T) {
+	for where, s := range supports() {
+		for _, reduced := range []bool{false, true} {
+			for _, l := range []losses.Loss{losses.Pseudo{}, losses.Pseudo{Correction: losses.LeaveOneOut}, losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Complete{Weighting: losses.SelfNormalised}} {
+				t.Run(fmt.Sprintf("%s/%v/%+v", where, reduced, l), func(t *testing.T) {
+					p := newProblem(t, 9, 0.4, graph.CholeskyFactor, 22)
+					want := p.objective(t, l, losses.ObjectiveFor(s, domain.Weight{}), 5, 6)
+					got := p.objective(t, l, losses.Sliced{Directions: losses.Basis, VarianceReduced: reduced, Domain: s}, 5, 6)
+					require.InDeltaSlice(t, gradients(t, want, p.model), gradients(t, got, p.model), 1e-10)
+					require.InDelta(t, want.Output(losses.OutputReported)[0], got.Output(losses.OutputReported)[0], 1e-10)
+				})
+			}
+		}
+	}
+}
+
+// Over directions the sliced gradient has the classical one for its mean; the
+// variance-reduced form varies less.
+func TestSlicedIsUnbiased(t *testing.T) {
+	for where, s := range supports() {
+		spread := map[string]float64{}
+		for name, o := range projected(t, s) {
+			sliced, ok := o.(losses.Sliced)
+			if !ok || sliced.Directions == losses.Basis {
+				continue
+			}
+			t.Run(where+"/"+name, func(t *testing.T) {
+				const r, repeats = 4, 4000
+				p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 23)
+				l := losses.Pseudo{Weighting: losses.SelfNormalised}
+				want := gradients(t, p.objective(t, l, losses.ObjectiveFor(s, domain.Weight{}), r, 7), p.model)
+				prog := p.objective(t, l, o, r, 7)
+				b, rng := p.batch(), stream.New(9)
+				seen := make([][]float64, len(want))
+				for range repeats {
+					losses.Bind(prog, l, o, b, rng)
+					for i, g := range gradients(t, prog, p.model) {
+						seen[i] = append(seen[i], g)
+					}
+				}
+				for i, w := range want {
+					mean, sd := stat.MeanStdDev(seen[i], nil)
+					require.InDelta(t, w, mean, 4.5*sd/math.Sqrt(repeats)+1e-12, "gradient %d", i)
+					spread[name] += sd * sd
+				}
+			})
+		}
+		for _, directions := range []losses.Directions{losses.Rademacher, losses.Normal} {
+			require.Less(t, spread[fmt.Sprintf("sliced %s true", directions)], spread[fmt.Sprintf("sliced %s false", directions)])
+		}
+	}
+}
+
+// Nothing missing: Song et al. 2020, equations 6 and 8 (times 2), written out for a
+// normal: 2vᵀ(−P)v + (vᵀs)², s = −P(x−μ).
+func TestSlicedTextbook(t *testing.T) {
+	p := newProblem(t, 5, 0, graph.FreeSymmetric, 24)
+	for _, reduced := range []bool{false, true} {
+		o := losses.Sliced{Directions: losses.Normal, Number: 1, VarianceReduced: reduced}
+		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
+			prog := p.objective(t, l, o, 1, 8)
+			require.NoError(t, prog.Run())
+			want := 0.0
+			for i, w := range p.weights() {
+				v := mat.NewVecDense(d, prog.Input("direction 0")[i*d:i*d+d])
+				var pv, s mat.VecDense
+				pv.MulVec(p.model.Precision(), v)
+				s.SubVec(mat.NewVecDense(d, p.x[i*d:i*d+d]), mat.NewVecDense(d, p.model.Mean()))
+				s.MulVec(p.model.Precision(), &s)
+				square := mat.Dot(v, &s) * mat.Dot(v, &s)
+				if reduced {
+					square = mat.Dot(&s, &s)
+				}
+				want += w * (-2*mat.Dot(v, &pv) + square)
+			}
+			require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10, "%T %v", l, reduced)
+		}
+	}
+}
+
+// noisy is a normal with the noise that a batch was given, and what was added.
+func noisy(p problem, o losses.Denoising, seed uint64) *data.Batch {
+	b := p.batch()
+	o.AddNoise(b, stream.New(seed, 1))
+	return b
+}
+
+// Nothing missing: Vincent 2011, equation 10 (times 2 and ν): ‖s(x̃) − (x − x̃)/σ²‖².
+func TestDenoisingTextbook(t *testing.T) {
+	p := newProblem(t, 5, 0, graph.FreeSymmetric, 25)
+	for name, factor := range map[string]float64{"one": 1, "variance": 0.09} {
+		o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.3}, Weight: name}
+		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
+			prog := p.objective(t, l, o, 1, 11)
+			require.NoError(t, prog.Run())
+			b, want := noisy(p, o, 11), 0.0
+			for i, w := range p.weights() {
+				var s mat.VecDense
+				s.SubVec(mat.NewVecDense(d, b.X[i*d:i*d+d]), mat.NewVecDense(d, p.model.Mean()))
+				s.MulVec(p.model.Precision(), &s)
+				for j := range d {
+					gap := -s.AtVec(j) - (p.x[i*d+j]-b.X[i*d+j])/0.09
+					want += w * factor * gap * gap
+				}
+			}
+			require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9, "%T", l)
+		}
+	}
+}
+
+// With missing cells: E[s_Λ] of a normal is −Σ_ΛΛ⁻¹(x_Λ − μ_Λ), so the loss and its
+// gradient are known; draws from the exact conditional, leave-one-out, approach them.
+func TestDenoisingMarginal(t *testing.T) {
+	p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 26)
+	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.5}, Weight: "one"}
+	const r, repeats = 8, 3000
+	b := noisy(p, o, 12)
+	truth := func() float64 {
+		var sigma mat.Dense
+		require.NoError(t, sigma.Inverse(p.model.Precision()))
+		sum := 0.0
+		for i, w := range p.weights() {
+			observed, _ := split(p.mask[i*d : i*d+d])
+			if len(observed) == 0 {
+				continue
+			}
+			oo, gap := mat.NewDense(len(observed), len(observed), nil), mat.NewVecDense(len(observed), nil)
+			for a, j := range observed {
+				gap.SetVec(a, b.X[i*d+j]-p.model.Mean()[j])
+				for c, k := range observed {
+					oo.Set(a, c, sigma.At(j, k))
+				}
+			}
+			require.NoError(t, gap.SolveVec(oo, gap))
+			for a, j := range observed {
+				e := -gap.AtVec(a) + b.Epsilon[i*d+j]/0.5
+				sum += w * e * e
+			}
+		}
+		return sum
+	}
+	var want []float64
+	for _, q := range p.model.Params() {
+		for i, old := range q.Value {
+			const h = 1e-5
+			q.Value[i] = old + h
+			up := truth()
+			q.Value[i] = old - h
+			want = append(want, (up-truth())/(2*h))
+			q.Value[i] = old
+		}
+	}
+	l := losses.Pseudo{Correction: losses.LeaveOneOut}
+	prog := p.objective(t, l, o, r, 12)
+	noised := p
+	noised.x = b.X
+	seen, rng := make([][]float64, len(want)), stream.New(13)
+	for range repeats {
+		noised.condition(t, prog, r, rng)
+		for i, g := range gradients(t, prog, p.model) {
+			seen[i] = append(seen[i], g)
+		}
+	}
+	for i, w := range want {
+		mean, sd := stat.MeanStdDev(seen[i], nil)
+		require.InDelta(t, w, mean, 4.5*sd/math.Sqrt(repeats)+1e-8, "gradient %d", i)
+	}
+	require.Greater(t, floats.Norm(want, 2), 1.0, "nothing is compared")
+}
+
+// With little noise the gradient approaches the classical one. Pairs ±ε take out the
+// terms of order 1/σ.
+func TestDenoisingApproachesClassical(t *testing.T) {
+	p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 27)
+	const r, repeats, sigma = 4, 3000, 1e-3
+	l := losses.Pseudo{Weighting: losses.SelfNormalised}
+	want := gradients(t, p.objective(t, l, losses.Classical{}, r, 14), p.model)
+	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: sigma}, Weight: "one"}
+	prog := p.objective(t, l, o, r, 14)
+	x := append([]float64(nil), p.objective(t, l, losses.Classical{}, r, 14).Input(losses.InputX)...)
+	seen, rng := make([][]float64, len(want)), stream.New(15)
+	for range repeats {
+		b := p.batch()
+		o.AddNoise(b, rng)
+		mean := make([]float64, len(want))
+		for range 2 {
+			floats.Scale(-1, b.Epsilon)
+			for i := range p.n * r {
+				for j := range d {
+					prog.Input(losses.InputX)[i*d+j] = x[i*d+j] + sigma*b.Epsilon[i/r*d+j]
+				}
+			}
+			losses.Bind(prog, l, o, b, rng)
+			floats.AddScaled(mean, 0.5, gradients(t, prog, p.model))
+		}
+		for i, g := range mean {
+			seen[i] = append(seen[i], g)
+		}
+	}
+	for i, w := range want {
+		mean, sd := stat.MeanStdDev(seen[i], nil)
+		require.InDelta(t, w, mean, 4.5*sd/math.Sqrt(repeats)+1e-3*math.Abs(w), "gradient %d", i)
+		require.Less(t, 4.5*sd/math.Sqrt(repeats), 0.3*(1+floats.Norm(want, 2)), "too noisy to compare")
+	}
+}
+
+func TestProjectedRefuses(t *testing.T) {
+	p := newProblem(t, 4, 0.3, graph.CholeskyFactor, 28)
+	ladder := losses.Denoising{Noise: noise.Schedule{Kind: noise.Exploding, Least: 0.1, Most: 1}}
+	_, err := losses.New(graph.Float64, losses.Pseudo{}, p.model, ladder, 4, 1)
+	require.ErrorContains(t, err, "many levels of noise")
+	one := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
+	_, err = losses.New(graph.Float64, losses.Complete{AllCoordinates: true}, p.model, one, 4, 1)
+	require.ErrorContains(t, err, "use em")
+	_, err = losses.Sliced{Directions: "axis"}.WithDefaults()
+	require.ErrorContains(t, err, "they are rademacher, normal, basis")
+	_, err = losses.Sliced{Directions: losses.Basis, Number: 2}.WithDefaults()
+	require.ErrorContains(t, err, "basis takes all d")
+	_, err = losses.Denoising{Weight: "two"}.WithDefaults()
+	require.ErrorContains(t, err, "they are variance, one")
+}
