@@ -122,6 +122,7 @@ func TestLevelledImputer(t *testing.T) {
 					}
 				}
 			}
+			require.NoError(t, prog.Run())
 			require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
 		}
 	}
