@@ -37,6 +37,13 @@ type AboutZero interface {
 	StartSize() float64
 }
 
+// Levelled is a model of rows at any level of noise, x(t) = a x + σ ε.
+type Levelled interface {
+	Model
+	// At is the model of n rows at their own levels: signal a and noise σ, both (n, 1).
+	At(signal, noise Node) Model
+}
+
 // Models makes a model of d columns by name.
 var Models = map[string]func(d int) Model{
 	"gaussian":         func(d int) Model { return NewGaussian(d, CholeskyFactor) },

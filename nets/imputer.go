@@ -1,4 +1,5 @@
-// Package nets holds the neural networks: the imputer q'_φ(x_mis | x_obs).
+// Package nets holds the neural networks: the imputer q'_φ(x_mis | x_obs) and the
+// neural score models, with an energy and without.
 package nets
 
 import (
