@@ -78,6 +78,12 @@ func (b *Builder) Rows(x Node, n int) Node {
 	return b.fold("rows", x, n, d, d, n, true)
 }
 
+// Tile repeats a whole matrix n times, one below the other: (k, d) to (n·k, d).
+func (b *Builder) Tile(x Node, n int) Node {
+	k, d := shape(x)
+	return b.fold("tile", x, n*k, d, k*d, n, true)
+}
+
 // AddRow is x + row in each row: (n, d) and (1, d) to (n, d).
 func (b *Builder) AddRow(x, row Node) Node {
 	n, d := shape(x)

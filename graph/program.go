@@ -78,6 +78,12 @@ func (b *Builder) Param(p *Param) Node {
 	return n
 }
 
+// Constant adds a matrix of fixed numbers, row-major. It keeps the slice.
+func (b *Builder) Constant(rows, cols int, values []float64) Node {
+	b.serial++
+	return b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
+}
+
 func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
 		b.fail("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))

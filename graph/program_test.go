@@ -93,6 +93,51 @@ func TestOperations(t *testing.T) {
 		"group outer": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.GroupOuter(b.GroupSum(n(y), 3), n(col), 3)), []*graph.Param{y, col}
 		},
+		"group log-sum-exp": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupLogSumExp(n(col), 3)), []*graph.Param{col}
+		},
+		"tile": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.Tile(n(w), 3)), []*graph.Param{w}
+		},
+		"group prod": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupProd(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{x, y}
+		},
+		"stack": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.Stack(n(x), b.GroupSum(n(y), 2))), []*graph.Param{x, y}
+		},
+		"unstack": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.Unstack(n(col), 3)), []*graph.Param{col}
+		},
+		"stack diagonal": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.StackDiagonal(b.MatMul(false, false, n(x), n(w)))), []*graph.Param{x, w}
+		},
+		"softplus value": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.Softplus, n(x)).Value, []*graph.Param{x}
+		},
+		"softplus slope": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.Softplus, n(x)).Slope, []*graph.Param{x}
+		},
+		"softplus curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.Softplus, n(x)).Curvature, []*graph.Param{x}
+		},
+		"tanh value": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.Tanh, n(x)).Value, []*graph.Param{x}
+		},
+		"tanh slope": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.Tanh, n(x)).Slope, []*graph.Param{x}
+		},
+		"tanh curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.Tanh, n(x)).Curvature, []*graph.Param{x}
+		},
+		"silu value": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.SiLU, n(x)).Value, []*graph.Param{x}
+		},
+		"silu slope": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.SiLU, n(x)).Slope, []*graph.Param{x}
+		},
+		"silu curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Activate(graph.SiLU, n(x)).Curvature, []*graph.Param{x}
+		},
 		"beside": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.Beside(n(x), n(col))), []*graph.Param{x, col}
 		},

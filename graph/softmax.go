@@ -1,6 +1,9 @@
 package graph
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a
 // column x (n·r, 1): the self-normalised weights of one table row's imputations.
@@ -35,6 +38,33 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 			for k := range w {
 				w[k] /= sum
 			}
+		}
+		return nil
+	}
+}
+
+// GroupLogSumExp is log Σ_k exp(x_k) over each r consecutive rows of a column:
+// (n·r, 1) to (n, 1). Its reverse rule is the softmax.
+func (b *Builder) GroupLogSumExp(x Node, r int) Node {
+	n, c := shape(x)
+	if c != 1 || n%r != 0 {
+		b.fail("group log-sum-exp: (%d, %d) in groups of %d", n, c, r)
+	}
+	return b.Apply(Op{Name: "grouplogsumexp", Rows: n / r, Cols: 1,
+		Kernel: groupLogSumExp[float64](r), Single: groupLogSumExp[float32](r),
+		Reverse: func(_, g Node) []Node { return []Node{b.Prod(b.GroupRepeat(g, r), b.GroupSoftmax(x, r))} }}, x)
+}
+
+func groupLogSumExp[T Float](r int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for i := range out {
+			x := in[0][i*r : i*r+r]
+			top := slices.Max(x)
+			var sum float64
+			for _, v := range x {
+				sum += math.Exp(float64(v - top))
+			}
+			out[i] = top + T(math.Log(sum))
 		}
 		return nil
 	}

@@ -1,4 +1,5 @@
-// Package nets holds the neural networks: the imputer q'_φ(x_mis | x_obs).
+// Package nets holds the neural networks: the imputer q'_φ(x_mis | x_obs) and the
+// neural score models, with an energy and without.
 package nets
 
 import (
@@ -87,22 +88,20 @@ func (m *Imputer) Mean(b *graph.Builder, x0, mask, signal, noise graph.Node) gra
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
 	}
 	h := x0
-	var size, level graph.Node
 	if m.options.Levelled {
-		size, level = levelOf(b, signal, noise)
-		h = b.Prod(x0, b.Columns(b.Map(reciprocal, size), m.d))
+		h = times(b, column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) }), h)
 	}
 	if m.options.MaskInput {
 		h = b.Beside(h, mask)
 	}
 	if m.options.Levelled {
-		h = b.Beside(h, level)
+		h = b.Beside(h, column(b, signal, noise, quarterLog))
 	}
 	for l, layer := range m.layers {
 		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(m.layers)-1)
 	}
 	if m.options.Levelled {
-		h = b.Prod(h, b.Columns(size, m.d))
+		h = times(b, size(b, signal, noise), h)
 	}
 	return h
 }
@@ -113,9 +112,13 @@ func (m *Imputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) 
 	if !m.options.Levelled {
 		return nil
 	}
-	size, level := levelOf(b, signal, noise)
-	return b.Add(b.Map(logarithm, size), b.MatMul(false, false, b.Beside(level, b.Square(level)), b.Param(m.Slope)))
+	logSize := column(b, signal, noise, func(a, s float64) float64 { return math.Log(math.Hypot(a, s)) })
+	level := column(b, signal, noise, quarterLog)
+	return b.Add(logSize, b.MatMul(false, false, b.Beside(level, b.Square(level)), b.Param(m.Slope)))
 }
+
+// quarterLog is ℓ = log(σ/a)/4 (Karras et al. 2022).
+func quarterLog(signal, noise float64) float64 { return math.Log(noise/signal) / 4 }
 
 // LogDeviation adds log σ_φ as a row (1, d).
 func (m *Imputer) LogDeviation(b *graph.Builder) graph.Node {

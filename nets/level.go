@@ -6,18 +6,96 @@ import (
 	"missingscore/graph"
 )
 
-// levelOf is what a network is told of a row's level of noise, x(t) = a x + σ ε with
-// standardised x: the row's size c = √(a² + σ²), which it is divided by, and ℓ = log(σ/a)/4
-// (Karras et al. 2022). Both (n, 1).
-func levelOf(b *graph.Builder, signal, noise graph.Node) (size, level graph.Node) {
-	size = b.Map(root, b.Add(b.Square(signal), b.Square(noise)))
-	level = b.Scale(0.25, b.Sub(b.Map(logarithm, noise), b.Map(logarithm, signal)))
-	return size, level
+// Level is a level of noise: a cell is Signal·x + Noise·ε, ε ~ N(0, 1). Noise > 0.
+type Level struct {
+	Signal float64 `json:"signal"`
+	Noise  float64 `json:"noise"`
 }
 
-// Levels are constants of a program: these have no derivatives.
-var (
-	root       = &graph.Function{Name: "root", F: math.Sqrt}
-	logarithm  = &graph.Function{Name: "log", F: math.Log}
-	reciprocal = &graph.Function{Name: "reciprocal", F: func(x float64) float64 { return 1 / x }}
-)
+// leastLevel is the least noise of the usual schedules for standardised columns.
+var leastLevel = Level{1, 0.01}
+
+// nodes are the level of n rows, all the same.
+func (l Level) nodes(b *graph.Builder, n int) (signal, noise graph.Node) {
+	return b.Rows(b.Constant(1, 1, []float64{l.Signal}), n), b.Rows(b.Constant(1, 1, []float64{l.Noise}), n)
+}
+
+// bound is a levelled model at the levels of its rows.
+type bound struct {
+	graph.Model
+	terms func(b *graph.Builder, x graph.Node) graph.Terms
+}
+
+func (m bound) Terms(b *graph.Builder, x graph.Node) graph.Terms { return m.terms(b, x) }
+
+// levelFeatures is the number of features of a level.
+const levelFeatures = 5
+
+// features are c, sin πc, cos πc, sin 2πc, cos 2πc of c = log(σ/a)/4, which is between
+// −1.2 and 1.2 for noises from a hundredth to a hundred times the signal.
+func features(b *graph.Builder, signal, noise graph.Node) graph.Node {
+	n, _ := graph.Shape(signal)
+	return b.Apply(graph.Op{Name: "level features", Rows: n, Cols: levelFeatures,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i, a := range in[0] {
+				c := math.Log(in[1][i]/a) / 4
+				s1, c1 := math.Sincos(math.Pi * c)
+				s2, c2 := math.Sincos(2 * math.Pi * c)
+				copy(out[i*levelFeatures:], []float64{c, s1, c1, s2, c2})
+			}
+			return nil
+		}}, signal, noise)
+}
+
+// column is f of each row's level, (n, 1).
+func column(b *graph.Builder, signal, noise graph.Node, f func(a, s float64) float64) graph.Node {
+	n, _ := graph.Shape(signal)
+	return b.Apply(graph.Op{Name: "level", Rows: n, Cols: 1,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i, a := range in[0] {
+				out[i] = f(a, in[1][i])
+			}
+			return nil
+		}}, signal, noise)
+}
+
+// size is c = √(a² + σ²), the size of a noisy row of standardised columns.
+func size(b *graph.Builder, signal, noise graph.Node) graph.Node {
+	return column(b, signal, noise, math.Hypot)
+}
+
+// times is each row of x times its number in the column w.
+func times(b *graph.Builder, w, x graph.Node) graph.Node { return b.GroupOuter(x, w, 1) }
+
+// preconditioned is a perceptron f around the model N(0, a²+σ²) of standardised columns,
+// with y = x/√(a²+σ²) for its input and what it adds to the score scaled as Karras et al.
+// (2022, "Elucidating the design space of diffusion-based generative models", Table 1)
+// scale their network: by a/(σ√(a²+σ²)), so that its targets have size 1 at all levels.
+type preconditioned struct {
+	b             *graph.Builder
+	signal, noise graph.Node
+	x             graph.Node
+	spread        graph.Node // −1/(a²+σ²), (n, 1)
+	f             *pass
+}
+
+func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise graph.Node) preconditioned {
+	inverse := column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) })
+	return preconditioned{b, signal, noise, x,
+		column(b, signal, noise, func(a, s float64) float64 { return -1 / (a*a + s*s) }),
+		p.at(b, times(b, inverse, x), features(b, signal, noise))}
+}
+
+// by is k times a/(σ (a²+σ²)^{order/2}): what the order-th x-derivative of (a/σ) f(y)
+// is, for k that of f by y.
+func (c preconditioned) by(order int, k graph.Node) graph.Node {
+	return times(c.b, column(c.b, c.signal, c.noise, func(a, s float64) float64 {
+		return a / s / math.Pow(math.Hypot(a, s), float64(order))
+	}), k)
+}
+
+// around is −v/(a²+σ²), the base model's score at x or Hessian product with v.
+func (c preconditioned) around(v graph.Node) graph.Node { return times(c.b, c.spread, v) }
+
+// base is the base model's diagonal in d columns.
+func (c preconditioned) diagonal(d int) graph.Node { return c.b.Columns(c.spread, d) }

@@ -1,0 +1,103 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Activation is a smooth elementwise function. It and its derivatives are products
+// of z and one transcendental number per unit, its gate: σ(z) = 1/(1+e⁻ᶻ) or tanh z.
+// All are finite for |z| up to 800 and beyond.
+type Activation struct {
+	Name string
+
+	gate  func(z float64) float64
+	order [4]func(z, s float64) float64 // value and three derivatives at z with gate s
+}
+
+// Softplus is log(1 + eᶻ), with derivatives s = σ(z), s(1−s), s(1−s)(1−2s). It grows
+// like |z| at most.
+var Softplus = &Activation{"softplus", sigmoid, [...]func(z, s float64) float64{
+	func(z, s float64) float64 {
+		if z < 0 {
+			return -math.Log1p(-s)
+		}
+		return z - math.Log(s)
+	},
+	func(_, s float64) float64 { return s },
+	func(_, s float64) float64 { return s * (1 - s) },
+	func(_, s float64) float64 { return s * (1 - s) * (1 - 2*s) },
+}}
+
+// Tanh has, with t = tanh z, the derivatives 1−t², −2t(1−t²), (1−t²)(6t²−2). It is bounded.
+var Tanh = &Activation{"tanh", math.Tanh, [...]func(z, s float64) float64{
+	func(_, t float64) float64 { return t },
+	func(_, t float64) float64 { return 1 - t*t },
+	func(_, t float64) float64 { return -2 * t * (1 - t*t) },
+	func(_, t float64) float64 { return (1 - t*t) * (6*t*t - 2) },
+}}
+
+// SiLU is zσ(z), also called swish (Elfwing et al. 2018), with derivatives, p = s(1−s),
+// s + zp, p(2 + z(1−2s)), p(3(1−2s) + z(1−6p)). It grows like |z| at most.
+var SiLU = &Activation{"silu", sigmoid, [...]func(z, s float64) float64{
+	func(z, s float64) float64 { return z * s },
+	func(z, s float64) float64 { return s + z*s*(1-s) },
+	func(z, s float64) float64 { return s * (1 - s) * (2 + z*(1-2*s)) },
+	func(z, s float64) float64 {
+		p := s * (1 - s)
+		return p * (3*(1-2*s) + z*(1-6*p))
+	},
+}}
+
+// Activations are the smooth activations by name.
+var Activations = map[string]*Activation{"softplus": Softplus, "tanh": Tanh, "silu": SiLU}
+
+// NewActivation looks an activation up in Activations.
+func NewActivation(name string) (*Activation, error) {
+	a, ok := Activations[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no activation %q with two derivatives; they are %s", name, strings.Join(slices.Sorted(maps.Keys(Activations)), ", "))
+	}
+	return a, nil
+}
+
+// Activated is an activation at z with its first two derivatives, all in z's shape.
+// Each is differentiable.
+type Activated struct{ Value, Slope, Curvature Node }
+
+// Activate adds an activation of each element of z, and what of its derivatives is used.
+func (b *Builder) Activate(a *Activation, z Node) Activated {
+	r, c := shape(z)
+	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Kernel: apply[float64](a.gate), Single: apply[float32](a.gate)}, z)
+	var order [4]Node
+	for k := 3; k >= 0; k-- {
+		op := Op{Name: fmt.Sprintf("%s %d", a.Name, k), Rows: r, Cols: c, Constant: []bool{false, true},
+			Kernel: gated[float64](a.order[k]), Single: gated[float32](a.order[k])}
+		if k < 3 {
+			op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, order[k+1]), nil} }
+		}
+		order[k] = b.Apply(op, z, gate)
+	}
+	return Activated{order[0], order[1], order[2]}
+}
+
+func gated[T Float](f func(z, s float64) float64) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		gate := in[1][:len(out)]
+		for i, z := range in[0][:len(out)] {
+			out[i] = T(f(float64(z), float64(gate[i])))
+		}
+		return nil
+	}
+}
+
+func sigmoid(z float64) float64 {
+	e := math.Exp(-math.Abs(z))
+	if z < 0 {
+		return e / (1 + e)
+	}
+	return 1 / (1 + e)
+}

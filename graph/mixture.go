@@ -1,0 +1,149 @@
+package graph
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data"
+)
+
+// Mixture is a mixture of K normals with diagonal covariances,
+//
+//	log q(x) = log Σ_k w_k Π_j N(x_j; m_kj, σ_kj²).
+//
+// With r_k the components' posterior probabilities at x, s_k = −(x−m_k)/σ_k² their
+// scores and s = Σ_k r_k s_k,
+//
+//	D = Σ_k r_k ((s_k − s)² − 1/σ_k²),  Hv = Σ_k r_k ((s_k − s)ᵀv (s_k − s) − v/σ_k²).
+//
+// Its score is known everywhere, so it serves as a truth; it can be fitted too.
+type Mixture struct {
+	components, d int
+
+	LogWeights *Param // (K, 1): log w_k, up to a constant
+	Means      *Param // (K, d)
+	LogSDs     *Param // (K, d): log σ_kj
+}
+
+// NewMixture is the model of a known mixture. It fails if that is none.
+func NewMixture(of data.Mixture) (*Mixture, error) {
+	if err := of.Check(); err != nil {
+		return nil, err
+	}
+	k, d := len(of.Weights), len(of.Means[0])
+	m := &Mixture{k, d, NewParam("log weights", k, 1), NewParam("means", k, d), NewParam("log sds", k, d)}
+	m.set(of.Weights, slices.Concat(of.Means...), slices.Concat(of.Deviations...))
+	return m, nil
+}
+
+// set takes weights in any proportion.
+func (m *Mixture) set(weights, means, deviations []float64) {
+	total := floats.Sum(weights)
+	for k, w := range weights {
+		m.LogWeights.Value[k] = math.Log(w / total)
+	}
+	copy(m.Means.Value, means)
+	for i, s := range deviations {
+		m.LogSDs.Value[i] = math.Log(s)
+	}
+}
+
+func (m *Mixture) Dim() int         { return m.d }
+func (m *Mixture) Params() []*Param { return []*Param{m.LogWeights, m.Means, m.LogSDs} }
+
+// Terms implements Model. Rows are repeated for the components: (n·K, d).
+func (m *Mixture) Terms(b *Builder, x Node) Terms {
+	n, _ := shape(x)
+	k := m.components
+	logSD := b.Param(m.LogSDs)
+	precision := b.Tile(b.Map(Exp, b.Scale(-2, logSD)), n)
+	level := b.Tile(b.Sub(b.Param(m.LogWeights), b.RowSum(logSD)), n)
+
+	gap := b.Sub(b.Tile(b.Param(m.Means), n), b.GroupRepeat(x, k))
+	scores := b.Prod(gap, precision)
+	logs := b.Add(level, b.Scale(-0.5, b.RowDot(gap, scores)))
+	r := b.GroupSoftmax(logs, k)
+	score := b.GroupMean(r, scores, k)
+	about := b.Sub(scores, b.GroupRepeat(score, k))
+	within := b.GroupMean(r, precision, k)
+	return Terms{
+		LogDensity: b.GroupLogSumExp(logs, k),
+		Score:      score,
+		Diagonal:   b.Sub(b.GroupMean(r, b.Square(about), k), within),
+		HessianProduct: func(v Node) Node {
+			return b.Sub(b.GroupMean(b.Prod(r, b.GroupDot(v, about, k)), about, k), b.Prod(v, within))
+		},
+	}
+}
+
+// Distribution is the mixture at its present parameters.
+func (m *Mixture) Distribution() data.Mixture {
+	weights, deviations := softmax(m.LogWeights.Value), exponentials(m.LogSDs.Value)
+	return data.Mixture{
+		Weights:    weights,
+		Means:      slices.Collect(slices.Chunk(slices.Clone(m.Means.Value), m.d)),
+		Deviations: slices.Collect(slices.Chunk(deviations, m.d)),
+	}
+}
+
+// Sample draws n rows (n, d), row-major.
+func (m *Mixture) Sample(n int, rng *rand.Rand) []float64 { return m.Distribution().Draw(n, rng) }
+
+// Quantities are weights (K, 1), means (K, d) and deviations (K, d).
+func (m *Mixture) Quantities() []Quantity {
+	return []Quantity{
+		{"weights", m.components, 1, softmax(m.LogWeights.Value)},
+		{"means", m.components, m.d, slices.Clone(m.Means.Value)},
+		{"deviations", m.components, m.d, exponentials(m.LogSDs.Value)},
+	}
+}
+
+// SetQuantities implements Described.
+func (m *Mixture) SetQuantities(qs []Quantity) error {
+	weights, err := pick(qs, "weights", m.components, 1)
+	if err != nil {
+		return err
+	}
+	means, err := pick(qs, "means", m.components, m.d)
+	if err != nil {
+		return err
+	}
+	deviations, err := pick(qs, "deviations", m.components, m.d)
+	if err != nil {
+		return err
+	}
+	rows := func(x []float64) [][]float64 { return slices.Collect(slices.Chunk(x, m.d)) }
+	if err := (data.Mixture{Weights: weights, Means: rows(means), Deviations: rows(deviations)}).Check(); err != nil {
+		return err
+	}
+	m.set(weights, means, deviations)
+	return nil
+}
+
+// Rescale implements Described.
+func (m *Mixture) Rescale(mean, deviation []float64) error {
+	for i := range m.Means.Value {
+		j := i % m.d
+		m.Means.Value[i] = mean[j] + deviation[j]*m.Means.Value[i]
+		m.LogSDs.Value[i] += math.Log(deviation[j])
+	}
+	return nil
+}
+
+func exponentials(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Exp(v)
+	}
+	return out
+}
+
+// softmax is exp(x_k)/Σ_l exp(x_l).
+func softmax(x []float64) []float64 {
+	out := slices.Clone(x)
+	floats.AddConst(-floats.LogSumExp(x), out)
+	return exponentials(out)
+}

@@ -1,0 +1,39 @@
+package graph
+
+import "fmt"
+
+// Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, such as one
+// of standardised columns:
+//
+//	s_j(x) = s_j(z)/dev_j,  D_j(x) = D_j(z)/dev_j²,  H(x)v = (H(z)(v/dev))/dev
+//
+// and log q(x) = log q(z), up to a constant; none where z's model has none. Mean and
+// Deviation are read when a program is built, which fails unless each holds d numbers
+// and the deviations are positive.
+type Rescaled struct {
+	Model
+	Mean, Deviation []float64
+}
+
+// Terms implements Model.
+func (m Rescaled) Terms(b *Builder, x Node) Terms {
+	n, d := shape(x)
+	if len(m.Mean) != d || len(m.Deviation) != d {
+		b.Fail(fmt.Errorf("%d means and %d deviations for %d columns", len(m.Mean), len(m.Deviation), d))
+	}
+	shift, inverse := make([]float64, d), make([]float64, d)
+	for j, s := range m.Deviation {
+		if !(s > 0) {
+			b.Fail(fmt.Errorf("the deviation of column %d is %v: it must be positive", j+1, s))
+		}
+		shift[j], inverse[j] = -m.Mean[j], 1/s
+	}
+	scale := b.Rows(b.Constant(1, d, inverse), n)
+	of := m.Model.Terms(b, b.Prod(b.AddRow(x, b.Constant(1, d, shift)), scale))
+	return Terms{
+		LogDensity:     of.LogDensity,
+		Score:          b.Prod(of.Score, scale),
+		Diagonal:       b.Prod(of.Diagonal, b.Square(scale)),
+		HessianProduct: func(v Node) Node { return b.Prod(of.HessianProduct(b.Prod(v, scale)), scale) },
+	}
+}

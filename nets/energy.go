@@ -1,0 +1,100 @@
+package nets
+
+import (
+	"math/rand/v2"
+
+	"missingscore/graph"
+)
+
+// NewEnergy makes a neural energy model of d columns with weights drawn from rng: an
+// *Energy, or a *LevelledEnergy if the options say so. It fails on an unknown
+// activation and on layers without units.
+func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (graph.Model, error) {
+	f, err := newPerceptron(d, 1, o, rng)
+	if err != nil {
+		return nil, err
+	}
+	if o.Levelled {
+		return &LevelledEnergy{f, d, o.clean()}, nil
+	}
+	return newEnergy(d, f), nil
+}
+
+// Energy is the unnormalised density with a neural energy,
+//
+//	log q(x) = f_θ(x) − ½ Σ_j κ_j (x_j − c_j)²,   κ_j = exp(θ_j) > 0
+//
+// f a perceptron with smooth activations, κ and c learned. As f grows no faster than
+// |x| (all activations do so), q is integrable for every θ. It starts near the
+// standard normal: for standardised columns. s = ∇f − κ∘(x − c),
+// D_j = ∂²f/∂x_j² − κ_j, Hv = (∇²f)v − κ∘v.
+type Energy struct {
+	*perceptron
+	d int
+
+	Centre       *graph.Param // c (1, d)
+	LogStiffness *graph.Param // log κ (1, d)
+}
+
+func newEnergy(d int, f *perceptron) *Energy {
+	m := &Energy{f, d, graph.NewParam("centre", 1, d), graph.NewParam("log stiffness", 1, d)}
+	m.params = append(m.params, m.Centre, m.LogStiffness)
+	return m
+}
+
+func (m *Energy) Dim() int { return m.d }
+
+// Terms implements graph.Model.
+func (m *Energy) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+	n, _ := graph.Shape(x)
+	f := m.at(b, x, nil).reverse()
+	minus := b.Rows(b.Scale(-1, b.Map(graph.Exp, b.Param(m.LogStiffness))), n)
+	gap := b.AddRow(x, b.Scale(-1, b.Param(m.Centre)))
+	pull := b.Prod(minus, gap)
+	return graph.Terms{
+		LogDensity:     b.Add(f.value(), b.Scale(0.5, b.RowDot(gap, pull))),
+		Score:          b.Add(f.slope, pull),
+		Diagonal:       b.Add(f.diagonal(), minus),
+		HessianProduct: func(v graph.Node) graph.Node { return b.Add(f.hessianProduct(v), b.Prod(minus, v)) },
+	}
+}
+
+// LevelledEnergy is the neural energy of rows at any level of noise, x(t) = ax + σε,
+// for standardised columns:
+//
+//	log q(x; a, σ) = −½‖x‖²/(a²+σ²) + (a/σ) f_θ(x/√(a²+σ²), e)
+//
+// e features of log(σ/a). The network adds a∇f/(σ√(a²+σ²)) to the score, the
+// preconditioning of Karras et al. (2022) for a denoiser, here for an energy. As f grows
+// no faster than |x|, q is integrable for every θ at every level.
+type LevelledEnergy struct {
+	*perceptron
+	d     int
+	Clean Level // that of Terms
+}
+
+func (m *LevelledEnergy) Dim() int { return m.d }
+
+// Terms implements graph.Model at the level Clean.
+func (m *LevelledEnergy) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+	n, _ := graph.Shape(x)
+	signal, noise := m.Clean.nodes(b, n)
+	return m.terms(b, x, signal, noise)
+}
+
+// At implements graph.Levelled.
+func (m *LevelledEnergy) At(signal, noise graph.Node) graph.Model {
+	return bound{m, func(b *graph.Builder, x graph.Node) graph.Terms { return m.terms(b, x, signal, noise) }}
+}
+
+func (m *LevelledEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) graph.Terms {
+	c := m.preconditioned(b, x, signal, noise)
+	f := c.f.reverse()
+	base := c.around(x)
+	return graph.Terms{
+		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, base))),
+		Score:          b.Add(c.by(1, f.slope), base),
+		Diagonal:       b.Add(c.by(2, f.diagonal()), c.diagonal(m.d)),
+		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.around(v)) },
+	}
+}
