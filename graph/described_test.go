@@ -18,7 +18,7 @@ func TestDescribed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const d, n = 3, 5
 			make := func() graph.Described {
-				m, err := graph.NewModel(name, d)
+				m, err := graph.NewModel(name, d, nil, stream.New(1))
 				require.NoError(t, err)
 				described, ok := m.(graph.Described)
 				if !ok {

@@ -16,14 +16,14 @@ func TestModels(t *testing.T) {
 	for name := range graph.Models {
 		t.Run(name, func(t *testing.T) {
 			modeltest.Run(t, func(d int) graph.Model {
-				m, err := graph.NewModel(name, d)
+				m, err := graph.NewModel(name, d, nil, stream.New(1))
 				require.NoError(t, err)
 				return m
 			})
 		})
 	}
-	_, err := graph.NewModel("gausian", 2)
-	require.EqualError(t, err, `there is no model "gausian"; models are gaussian, gaussian-natural, gaussian-network, quartic`)
+	_, err := graph.NewModel("gausian", 2, nil, stream.New(1))
+	require.EqualError(t, err, `there is no model "gausian"; models are gaussian, gaussian-natural, gaussian-network, mixture, quartic`)
 }
 
 // randomPrecision is AAᵀ/d + I/2.

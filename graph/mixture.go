@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
+	"missingscore/internal/options"
 )
 
 // Mixture is a mixture of K normals with diagonal covariances,
@@ -27,6 +29,30 @@ type Mixture struct {
 	Means      *Param // (K, d)
 	LogSDs     *Param // (K, d): log σ_kj
 }
+
+// MixtureOptions are those of the registered model "mixture".
+type MixtureOptions struct {
+	Components int `json:"components"` // 10
+}
+
+// newMixture starts from equal weights, N(0, 1) means and unit deviations.
+func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
+	o := MixtureOptions{Components: 10}
+	if err := options.Decode(text, &o); err != nil {
+		return nil, err
+	}
+	if o.Components < 1 {
+		return nil, fmt.Errorf("%d components: at least 1 is needed", o.Components)
+	}
+	m := &Mixture{o.Components, d, NewParam("log weights", o.Components, 1), NewParam("means", o.Components, d), NewParam("log sds", o.Components, d)}
+	for i := range m.Means.Value {
+		m.Means.Value[i] = rng.NormFloat64()
+	}
+	return m, nil
+}
+
+// Options implements Optioned.
+func (m *Mixture) Options() any { return MixtureOptions{m.components} }
 
 // NewMixture is the model of a known mixture. It fails if that is none.
 func NewMixture(of data.Mixture) (*Mixture, error) {

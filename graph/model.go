@@ -3,8 +3,11 @@ package graph
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"missingscore/internal/options"
 )
 
 // Model is an unnormalised density q_θ on R^d, given by three expressions.
@@ -21,7 +24,7 @@ type Model interface {
 
 // Terms are a model's values at B points (maths.md, "Notation and shapes").
 type Terms struct {
-	LogDensity Node // (B, 1): log q_θ(x), up to a constant
+	LogDensity Node // (B, 1): log q_θ(x), up to a constant; nil for a score without a density
 	Score      Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
 	Diagonal   Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
 	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row and v
@@ -44,6 +47,16 @@ type Patterned interface {
 	Given(mask Node) Model
 }
 
+// HasDensity tells whether a model has a log density, or is a score alone.
+func HasDensity(m Model) (has bool, err error) {
+	_, err = Build(func(b *Builder) {
+		t := m.Terms(b, b.Input("x", 1, m.Dim()))
+		has = t.LogDensity != nil
+		b.Output("score", t.Score)
+	})
+	return has, err
+}
+
 // AboutZero is a model whose columns may be scaled but not shifted.
 type AboutZero interface {
 	Model
@@ -52,19 +65,44 @@ type AboutZero interface {
 	StartSize() float64
 }
 
-// Models makes a model of d columns by name.
-var Models = map[string]func(d int) Model{
-	"gaussian":         func(d int) Model { return NewGaussian(d, CholeskyFactor) },
-	"gaussian-network": func(d int) Model { return NewGaussian(d, FreeSymmetric) },
-	"gaussian-natural": func(d int) Model { return NewGaussian(d, Natural) },
-	"quartic":          func(d int) Model { return NewQuartic(d) },
+// Maker makes a model of d columns: options are a JSON object, nothing for the
+// defaults, and rng is for what starts at random.
+type Maker func(d int, options []byte, rng *rand.Rand) (Model, error)
+
+// Optioned is a model that is made with options.
+type Optioned interface {
+	Model
+	// Options are what its Maker makes it again from, once they are JSON.
+	Options() any
 }
 
-// NewModel looks a model up in Models.
-func NewModel(name string, d int) (Model, error) {
-	m, ok := Models[name]
+// Models are the models by name. A new one is a line here, or an assignment in the
+// init function of the package that has it: then programs that link it in know it, the
+// command line too.
+var Models = map[string]Maker{
+	"gaussian":         plain(func(d int) Model { return NewGaussian(d, CholeskyFactor) }),
+	"gaussian-network": plain(func(d int) Model { return NewGaussian(d, FreeSymmetric) }),
+	"gaussian-natural": plain(func(d int) Model { return NewGaussian(d, Natural) }),
+	"quartic":          plain(func(d int) Model { return NewQuartic(d) }),
+	"mixture":          newMixture,
+}
+
+// plain is a model without options.
+func plain(make func(d int) Model) Maker {
+	return func(d int, text []byte, _ *rand.Rand) (Model, error) {
+		return make(d), options.Decode(text, &struct{}{})
+	}
+}
+
+// NewModel looks a model up in Models and makes it.
+func NewModel(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
+	make, ok := Models[name]
 	if !ok {
 		return nil, fmt.Errorf("there is no model %q; models are %s", name, strings.Join(slices.Sorted(maps.Keys(Models)), ", "))
 	}
-	return m(d), nil
+	m, err := make(d, options, rng)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", name, err)
+	}
+	return m, nil
 }

@@ -30,7 +30,7 @@ type Imputer struct {
 	options Options
 	layers  [3]layer
 	// LogSD is log σ: (1, 1), or (1, d) with Options.DiagonalSD.
-	LogSD  *graph.Param
+	LogSD *graph.Param
 	// Slope is (β, γ) of a levelled imputer (2, 1), else nil.
 	Slope  *graph.Param
 	params []*graph.Param

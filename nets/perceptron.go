@@ -28,6 +28,7 @@ func (o NetworkOptions) clean() Level {
 //
 // e being features of the level of noise.
 type perceptron struct {
+	options    NetworkOptions
 	activation *graph.Activation
 	hidden     []layer
 	level      *graph.Param // U; nil where there is no level
@@ -51,7 +52,10 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if err != nil {
 		return nil, err
 	}
-	p := &perceptron{activation: activation}
+	if o.Levelled {
+		o.Clean = o.clean()
+	}
+	p := &perceptron{options: o, activation: activation}
 	add := func(name string, rows, cols, inputs int) *graph.Param {
 		q := graph.NewParam(name, rows, cols)
 		uniformFanIn(q, inputs, rng)
@@ -72,6 +76,9 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	p.out = add("output weight", k, in, in)
 	return p, nil
 }
+
+// Options implements graph.Optioned.
+func (p *perceptron) Options() any { return p.options }
 
 // Params are θ.
 func (p *perceptron) Params() []*graph.Param { return p.params }

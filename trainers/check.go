@@ -26,7 +26,8 @@ type CheckResult struct {
 // would use on the first rows of t with central differences: the model's score,
 // diagonal and Hessian products, the pseudo-loss under self-normalised weights
 // (also with the direct Marg-IW loss), the closed form if m is Gaussian and the
-// domain has no boundary, and both imputer losses. Parameters are moved away from
+// domain has no boundary, and both imputer losses; for a score without a density what
+// can be learned of it. Parameters are moved away from
 // their start first; gaps are filled with N(0, 1) draws that stay fixed.
 func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64) ([]CheckResult, error) {
 	const r, tolerance = 3, 1e-5
@@ -67,7 +68,10 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	if err != nil {
 		return nil, err
 	}
-	add("score of the model", score)
+	density := score.Compared > 0
+	if density {
+		add("score of the model", score)
+	}
 	add("diagonal of the model", diagonal)
 	along := make([]float64, len(x))
 	for i := range along {
@@ -96,20 +100,21 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	reported := func(p *graph.Program) func() (float64, error) {
 		return func() (float64, error) { err := p.Run(); return p.Output(losses.OutputReported)[0], err }
 	}
-	checks := []struct {
+	type check struct {
 		name string
 		loss losses.Loss
 		r    int
-	}{
+	}
+	checks := []check{
 		{"pseudo-loss (P), importance weights", losses.Pseudo{Weighting: losses.SelfNormalised}, r},
 		{"direct Marg-IW loss", losses.Direct{Weighting: losses.SelfNormalised}, r},
 	}
+	if !density { // MissDiff's form, which zeroed and full can learn
+		checks = checks[:0]
+		checks = append(checks, check{"ordinary score matching", losses.Complete{}, 1})
+	}
 	if g, ok := m.(*graph.Gaussian); ok && g.Parameterisation() != graph.Natural && !s.Bounded() {
-		checks = append(checks, struct {
-			name string
-			loss losses.Loss
-			r    int
-		}{"closed form of Marg-Exact", losses.GaussianMarginal{}, 1})
+		checks = append(checks, check{"closed form of Marg-Exact", losses.GaussianMarginal{}, 1})
 	}
 	for _, c := range checks {
 		p, err := program(c.loss, c.r)
@@ -122,7 +127,11 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 		}
 		add(c.name, d)
 	}
-	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
+	kinds := []losses.ImputerLoss{losses.KL, losses.Fisher}
+	if !density {
+		kinds = nil
+	}
+	for _, kind := range kinds {
 		imp := nets.NewImputer(t.D, nets.Options{Hidden: 10}, stream.New(seed, stream.Initial, 1))
 		p, err := losses.NewImputer(graph.Float64, kind, imp, m, objective, s, rows)
 		if err != nil {

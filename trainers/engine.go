@@ -50,7 +50,7 @@ type worker struct {
 	program *graph.Program
 	stream  stream.Stream
 	own     stream.Stream // of what the objective draws
-	sizes   []float64 // effective, of a batch
+	sizes   []float64     // effective, of a batch
 }
 
 // part is the contribution of one batch to a step.

@@ -78,9 +78,10 @@ type Truth struct {
 	Model  graph.Model // what Fisher divergence and errors are taken against
 	Sample []float64   // (n, d): draws of it; nil: the Fisher divergence of two normals in closed form, else none
 
-	// View, of the fitted model's kind, and Scale are for fits of standardised
-	// columns: comparisons are made after rescaling the fit to the truth's units.
-	View  graph.Described
+	// View and Scale are for fits of standardised columns: the fit in the truth's units.
+	// A graph.Described view takes over the fit's quantities and is rescaled; any
+	// other reads the fit's own parameters, as graph.Rescaled does.
+	View  graph.Model
 	Scale data.Scale
 
 	Unknown []string // quantities of Model that are not known
@@ -118,7 +119,7 @@ func (t *Truth) follow(m graph.Model) (*comparison, error) {
 // matrix the Frobenius norm).
 func (c *comparison) errors() (out []Error, err error) {
 	got, described := c.fitted.(graph.Described)
-	if v := c.truth.View; v != nil && described {
+	if v, ok := c.truth.View.(graph.Described); ok && described {
 		if err := v.SetQuantities(got.Quantities()); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/losses"
+	"missingscore/nets"
 )
 
 // FitConfig is parameter estimation by Adam on mini-batches (paper, appendix
@@ -36,6 +37,7 @@ type FitResult struct {
 	Config    FitConfig
 	Estimator Estimator
 	History   []Record
+	Imputer   *nets.Imputer // what the method trained along, nil if nothing
 	Converged bool
 	Verdict   string
 	Warnings  []string // what the user should know
@@ -59,7 +61,7 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 		return nil, err
 	}
 	c.Config = e.config
-	identified := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o)})
+	identified := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o), o, modelOptions(m), startOf(m)})
 	if s.Version == 0 {
 		*s = State{Version: stateVersion, Fingerprint: identified, ModelAdam: Adam{Rate: c.Rate}}
 		e.capture(s)
@@ -119,10 +121,19 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 			return nil, err
 		}
 	}
-	r := &FitResult{Config: c, Estimator: e.method, History: s.History}
+	r := &FitResult{Config: c, Estimator: e.method, History: s.History, Imputer: e.imputer}
 	r.Converged, r.Verdict = trend(s.History)
 	r.Warnings = append(e.degenerate(s.History[len(s.History)-1].EffectiveSize), e.leftOut()...)
 	return r, nil
+}
+
+// startOf are the shapes of a model's parameters: with its type and the seed they
+// tell where a fit starts.
+func startOf(m graph.Model) (shapes []string) {
+	for _, p := range m.Params() {
+		shapes = append(shapes, fmt.Sprintf("%s %d %d", p.Name, p.Rows, p.Cols))
+	}
+	return shapes
 }
 
 // trend compares the epochs' losses in the last fifth of a fit with those in

@@ -23,11 +23,15 @@ func (s *SavedModel) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.T
 		}
 		return t, nil, err
 	}
+	if m, ok := s.Model.(*graph.Mixture); ok && s.Domain == nil {
+		t, err := data.NewTable(s.Names, m.Sample(n, rng), nil)
+		return t, nil, err
+	}
 	start, err := starts(s.Domain, max(n, 4), d, rng)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := mcmc.HMC(ctx, s.Model, s.Domain, start, mcmc.Options{}, rng)
+	r, err := mcmc.HMC(ctx, s.InUnits(), s.Domain, start, mcmc.Options{}, rng)
 	if err != nil {
 		return nil, nil, err
 	}

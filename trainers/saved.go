@@ -2,45 +2,186 @@ package trainers
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 
+	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/noise"
 	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/nets"
 )
 
-// SavedModel is a fitted or true model with what is needed to use it, in the
-// table's units. Its file is JSON: version, model, names, domain, and each of the
-// model's quantities under its own name.
+// SavedModel is a fitted or true model with what is needed to use it. Its file is
+// JSON with a version; quantities of a graph.Described are there under their own
+// names, the numbers of networks packed.
 type SavedModel struct {
-	Kind   string // a name of graph.Models
-	Model  graph.Described
+	Kind string // a name of graph.Models
+	// Model is of the table's columns if it is a graph.Described, otherwise of
+	// standardised ones (see InUnits).
+	Model  graph.Model
 	Names  []string
-	Domain *domain.Domain // nil for all of R^d
+	Domain *domain.Domain // in the table's units; nil for all of R^d
+
+	Scale   data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
+	Imputer *nets.Imputer   // of standardised columns; nil if none was trained
+	Noise   *noise.Schedule // of a graph.Levelled, or the level that was added to standardised columns; else nil
 }
 
-const modelVersion = 1
+// modelVersion 1 had quantities only.
+const modelVersion = 2
+
+// InUnits is the model of the table's columns.
+func (s *SavedModel) InUnits() graph.Model {
+	if _, ok := s.Model.(graph.Described); ok || s.Scale.Mean == nil {
+		return s.Model
+	}
+	return graph.Rescaled{Model: s.Model, Mean: s.Scale.Mean, Deviation: s.Scale.Deviation}
+}
+
+// Standardised is the model of the fit's standardised columns.
+func (s *SavedModel) Standardised() (graph.Model, error) {
+	m, ok := s.Model.(graph.Described)
+	if !ok || s.Scale.Mean == nil {
+		return s.Model, nil
+	}
+	again, err := graph.NewModel(s.Kind, len(s.Names), modelOptions(m), stream.New(0))
+	if err != nil {
+		return nil, err
+	}
+	back := again.(graph.Described)
+	if err := back.SetQuantities(m.Quantities()); err != nil {
+		return nil, err
+	}
+	mean, deviation := make([]float64, len(s.Names)), make([]float64, len(s.Names))
+	for j, v := range s.Scale.Deviation {
+		mean[j], deviation[j] = -s.Scale.Mean[j]/v, 1/v
+	}
+	return back, back.Rescale(mean, deviation)
+}
+
+// modelOptions are the JSON that a model is made again from.
+func modelOptions(m graph.Model) json.RawMessage {
+	o, ok := m.(graph.Optioned)
+	if !ok {
+		return nil
+	}
+	text, err := json.Marshal(o.Options())
+	if err != nil {
+		panic(err) // options are plain numbers and strings
+	}
+	return text
+}
+
+// file is what every model file holds.
+type file struct {
+	Version    int               `json:"version"`
+	Model      string            `json:"model"`
+	Options    json.RawMessage   `json:"options,omitempty"`
+	Names      []string          `json:"names"`
+	Domain     json.RawMessage   `json:"domain,omitempty"`
+	Scale      *scaleFile        `json:"standardised_by,omitempty"`
+	Parameters map[string]packed `json:"parameters,omitempty"`
+	Imputer    *imputerFile      `json:"imputer,omitempty"`
+	Noise      *noise.Schedule   `json:"noise,omitempty"`
+}
+
+type scaleFile struct {
+	Mean      []float64 `json:"mean"`
+	Deviation []float64 `json:"deviation"`
+}
+
+type imputerFile struct {
+	Options    nets.Options      `json:"options"`
+	Parameters map[string]packed `json:"parameters"`
+}
+
+// packed are the numbers of a parameter, little-endian float64 in base64.
+type packed struct {
+	Rows    int    `json:"rows"`
+	Cols    int    `json:"cols"`
+	Float64 []byte `json:"float64"`
+}
+
+func packParams(params []*graph.Param) map[string]packed {
+	out := map[string]packed{}
+	for _, p := range params {
+		q := packed{Rows: p.Rows, Cols: p.Cols}
+		for _, v := range p.Value {
+			q.Float64 = binary.LittleEndian.AppendUint64(q.Float64, math.Float64bits(v))
+		}
+		out[p.Name] = q
+	}
+	return out
+}
+
+func readParams(params []*graph.Param, from map[string]packed) error {
+	for _, p := range params {
+		q, ok := from[p.Name]
+		if !ok {
+			return fmt.Errorf("parameter %q is missing", p.Name)
+		}
+		if q.Rows != p.Rows || q.Cols != p.Cols || len(q.Float64) != 8*len(p.Value) {
+			return fmt.Errorf("parameter %q is (%d, %d) with %d bytes, (%d, %d) is needed", p.Name, q.Rows, q.Cols, len(q.Float64), p.Rows, p.Cols)
+		}
+		for i := range p.Value {
+			p.Value[i] = math.Float64frombits(binary.LittleEndian.Uint64(q.Float64[8*i:]))
+			if !finite(p.Value[i]) {
+				return fmt.Errorf("parameter %q holds %v", p.Name, p.Value[i])
+			}
+		}
+	}
+	return nil
+}
 
 // Encode gives the file's text; extra fields are added as they are.
 func (s *SavedModel) Encode(extra map[string]any) ([]byte, error) {
-	file := map[string]any{"version": modelVersion, "model": s.Kind, "names": s.Names}
-	for k, v := range extra {
-		file[k] = v
+	f := file{Version: modelVersion, Model: s.Kind, Options: modelOptions(s.Model), Names: s.Names, Noise: s.Noise}
+	if s.Scale.Mean != nil {
+		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
-	for _, q := range s.Model.Quantities() {
-		file[q.Name] = q.Value
-		if q.Rows > 1 || q.Cols == 1 {
-			file[q.Name] = nested(q)
-		}
+	if s.Imputer != nil {
+		f.Imputer = &imputerFile{s.Imputer.Options(), packParams(s.Imputer.Params())}
+	}
+	described, ok := s.Model.(graph.Described)
+	if !ok {
+		f.Parameters = packParams(s.Model.Params())
 	}
 	var text bytes.Buffer
 	if err := s.Domain.Write(&text, s.Names); err != nil {
 		return nil, err
 	}
-	file["domain"] = json.RawMessage(text.Bytes())
-	text2, err := json.MarshalIndent(file, "", " ")
-	return append(text2, '\n'), err
+	f.Domain = json.RawMessage(text.Bytes())
+	plain, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]any{}
+	var own map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &own); err != nil {
+		return nil, err
+	}
+	for k, v := range own {
+		fields[k] = v
+	}
+	for k, v := range extra {
+		fields[k] = v
+	}
+	if ok {
+		for _, q := range described.Quantities() {
+			fields[q.Name] = q.Value
+			if q.Rows > 1 || q.Cols == 1 {
+				fields[q.Name] = nested(q)
+			}
+		}
+	}
+	whole, err := json.MarshalIndent(fields, "", " ")
+	return append(whole, '\n'), err
 }
 
 func nested(q graph.Quantity) [][]float64 {
@@ -66,62 +207,48 @@ func LoadModel(path string) (*SavedModel, error) {
 
 func decodeModel(text []byte) (*SavedModel, error) {
 	var head struct {
-		Version int             `json:"version"`
-		Model   string          `json:"model"`
-		Names   []string        `json:"names"`
-		Domain  json.RawMessage `json:"domain"`
+		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	if head.Version > modelVersion {
 		return nil, fmt.Errorf("it was written by a newer program (model version %d, this one reads %d)", head.Version, modelVersion)
 	}
-	if head.Version < 1 || len(head.Names) == 0 {
-		return nil, fmt.Errorf("it has no version or no names")
+	var f file
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
-	m, err := graph.NewModel(head.Model, len(head.Names))
+	if f.Version < 1 || len(f.Names) == 0 {
+		return nil, errors.New("it has no version or no names")
+	}
+	m, err := graph.NewModel(f.Model, len(f.Names), f.Options, stream.New(0))
 	if err != nil {
 		return nil, err
 	}
-	s := &SavedModel{Kind: head.Model, Names: head.Names}
-	var ok bool
-	if s.Model, ok = m.(graph.Described); !ok {
-		return nil, fmt.Errorf("model %q cannot be restored from a file", head.Model)
+	s := &SavedModel{Kind: f.Model, Model: m, Names: f.Names, Noise: f.Noise}
+	if described, ok := m.(graph.Described); ok {
+		err = readQuantities(text, described)
+	} else {
+		err = readParams(m.Params(), f.Parameters)
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	var qs []graph.Quantity
-	for _, q := range s.Model.Quantities() {
-		raw, ok := fields[q.Name]
-		if !ok {
-			return nil, fmt.Errorf("%s is missing", q.Name)
+	if f.Scale != nil {
+		if err := f.Scale.check(len(f.Names)); err != nil {
+			return nil, err
 		}
-		var flat []float64
-		if err := json.Unmarshal(raw, &flat); err == nil {
-			qs = append(qs, graph.Quantity{Name: q.Name, Rows: 1, Cols: len(flat), Value: flat})
-			continue
-		}
-		var rows [][]float64
-		if err := json.Unmarshal(raw, &rows); err != nil {
-			return nil, fmt.Errorf("%s: %w", q.Name, err)
-		}
-		n := graph.Quantity{Name: q.Name, Rows: len(rows), Cols: q.Cols}
-		for i, row := range rows {
-			if len(row) != q.Cols {
-				return nil, fmt.Errorf("%s: row %d has %d numbers, %d are needed", q.Name, i+1, len(row), q.Cols)
-			}
-			n.Value = append(n.Value, row...)
-		}
-		qs = append(qs, n)
+		s.Scale = data.Scale{Mean: f.Scale.Mean, Deviation: f.Scale.Deviation}
 	}
-	if err := s.Model.SetQuantities(qs); err != nil {
-		return nil, err
+	if f.Imputer != nil {
+		s.Imputer = nets.NewImputer(len(f.Names), f.Imputer.Options, stream.New(0))
+		if err := readParams(s.Imputer.Params(), f.Imputer.Parameters); err != nil {
+			return nil, fmt.Errorf("imputer: %w", err)
+		}
 	}
-	if len(head.Domain) > 0 {
-		d, err := domain.Parse(head.Domain, head.Names)
+	if len(f.Domain) > 0 {
+		d, err := domain.Parse(f.Domain, f.Names)
 		if err != nil {
 			return nil, fmt.Errorf("domain: %w", err)
 		}
@@ -130,4 +257,49 @@ func decodeModel(text []byte) (*SavedModel, error) {
 		}
 	}
 	return s, nil
+}
+
+func (s *scaleFile) check(d int) error {
+	if len(s.Mean) != d || len(s.Deviation) != d {
+		return fmt.Errorf("standardised_by has %d means and %d deviations for %d columns", len(s.Mean), len(s.Deviation), d)
+	}
+	for _, v := range s.Deviation {
+		if !(v > 0) {
+			return fmt.Errorf("standardised_by has the deviation %v", v)
+		}
+	}
+	return nil
+}
+
+// readQuantities restores a model from the fields of a file.
+func readQuantities(text []byte, m graph.Described) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	var qs []graph.Quantity
+	for _, q := range m.Quantities() {
+		raw, ok := fields[q.Name]
+		if !ok {
+			return fmt.Errorf("%s is missing", q.Name)
+		}
+		var flat []float64
+		if err := json.Unmarshal(raw, &flat); err == nil {
+			qs = append(qs, graph.Quantity{Name: q.Name, Rows: 1, Cols: len(flat), Value: flat})
+			continue
+		}
+		var rows [][]float64
+		if err := json.Unmarshal(raw, &rows); err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
+		}
+		n := graph.Quantity{Name: q.Name, Rows: len(rows), Cols: q.Cols}
+		for i, row := range rows {
+			if len(row) != q.Cols {
+				return fmt.Errorf("%s: row %d has %d numbers, %d are needed", q.Name, i+1, len(row), q.Cols)
+			}
+			n.Value = append(n.Value, row...)
+		}
+		qs = append(qs, n)
+	}
+	return m.SetQuantities(qs)
 }

@@ -10,22 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/noise"
 	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/nets"
 	"missingscore/trainers"
 )
 
 func TestSavedModelsComeBack(t *testing.T) {
 	rng := stream.New(1, 1)
 	for name := range graph.Models {
-		m, err := graph.NewModel(name, 3)
+		m, err := graph.NewModel(name, 3, nil, stream.New(1))
 		require.NoError(t, err)
-		described, ok := m.(graph.Described)
-		if !ok {
-			continue
-		}
 		for _, p := range m.Params() {
 			for i := range p.Value {
 				p.Value[i] += 0.1 * rng.NormFloat64()
@@ -34,7 +33,9 @@ func TestSavedModelsComeBack(t *testing.T) {
 		s := domain.All(3)
 		s.Lower[1] = -2
 		s.Half = []domain.HalfSpace{{A: []float64{1, 0, -1}, B: 3}}
-		saved := trainers.SavedModel{Kind: name, Model: described, Names: []string{"a", "b", "c"}, Domain: s}
+		imputer := nets.NewImputer(3, nets.Options{Hidden: 4, MaskInput: true}, rng)
+		saved := trainers.SavedModel{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer,
+			Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{0.5, 2, 3}}, Noise: &noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
 		text, err := saved.Encode(map[string]any{"loss": 1.5})
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "model.json")
@@ -43,24 +44,55 @@ func TestSavedModelsComeBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, saved.Names, back.Names)
 		require.Equal(t, s, back.Domain)
-		for i, q := range described.Quantities() {
-			require.InDeltaSlice(t, q.Value, back.Model.Quantities()[i].Value, 1e-12, name)
+		require.Equal(t, saved.Scale, back.Scale)
+		require.Equal(t, saved.Noise, back.Noise)
+		require.Equal(t, imputer, back.Imputer)
+		require.InDeltaSlice(t, scoreAt(t, m, []float64{0.1, 2, -1}), scoreAt(t, back.Model, []float64{0.1, 2, -1}), 1e-11, name)
+		standardised, err := back.Standardised()
+		require.NoError(t, err)
+		x, z := []float64{0.3, -1, 0.7}, []float64{0.6, -0.5, 0.7 / 3}
+		inUnits, within := scoreAt(t, saved.InUnits(), x), scoreAt(t, standardised, z)
+		for j, deviation := range saved.Scale.Deviation {
+			require.InDelta(t, within[j]/deviation, inUnits[j], 1e-9*(1+math.Abs(within[j])), name)
 		}
 	}
+}
+
+func scoreAt(t *testing.T, m graph.Model, x []float64) []float64 {
+	t.Helper()
+	p, err := graph.Build(func(b *graph.Builder) { b.Output("s", m.Terms(b, b.Input("x", 1, len(x))).Score) })
+	require.NoError(t, err)
+	copy(p.Input("x"), x)
+	require.NoError(t, p.Run())
+	return p.Output("s")
+}
+
+// A file of version 1, as earlier programs wrote it.
+func TestFirstVersionIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"model":"gaussian","names":["a"],"mean":[2],"precision":[[4]],"settings":{"seed":1}}`), 0o600))
+	m, err := trainers.LoadModel(path)
+	require.NoError(t, err)
+	require.Equal(t, []float64{-4}, scoreAt(t, m.InUnits(), []float64{3}))
 }
 
 func TestDamagedModelsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`: "unexpected end",
-		`{"version":2,"model":"gaussian","names":["a"]}`:                                                         "newer program (model version 2, this one reads 1)",
-		`{"model":"gaussian","names":["a"]}`:                                                                     "no version",
-		`{"version":1,"model":"moon","names":["a"]}`:                                                             `there is no model "moon"`,
-		`{"version":1,"model":"gaussian","names":["a"],"mean":[0]}`:                                              "precision is missing",
-		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1,2]]}`:                          "row 1 has 2 numbers",
-		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[-1]]}`:                           "not positive definite",
-		`{"version":1,"model":"gaussian","names":["a","b"],"mean":[0,0],"precision":[[1,0.1],[0.2,1]]}`:          "not symmetric at (1, 2)",
-		`{"version":1,"model":"gaussian","names":["a"],"mean":["x"],"precision":[[1]]}`:                          "mean",
-		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"domain":{"lower":{"z":0}}}`: `there is no column "z"`,
+		`{"version":3,"model":"gaussian","names":["a"]}`:                                                                                       "newer program (model version 3, this one reads 2)",
+		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]}}`:                                                                `parameter "weight 1" is missing`,
+		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[-2]}}`:                                                               "-2 units",
+		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]},"parameters":{"weight 1":{"rows":1,"cols":2,"float64":"AAAA"}}}`: `"weight 1" is (1, 2) with 3 bytes`,
+		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"standardised_by":{"mean":[0],"deviation":[0]}}`:           "the deviation 0",
+		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"noise":{"kind":"pink"}}`:                                  "no noise schedule",
+		`{"model":"gaussian","names":["a"]}`:                                                                                                   "no version",
+		`{"version":1,"model":"moon","names":["a"]}`:                                                                                           `there is no model "moon"`,
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0]}`:                                                                            "precision is missing",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1,2]]}`:                                                        "row 1 has 2 numbers",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[-1]]}`:                                                         "not positive definite",
+		`{"version":1,"model":"gaussian","names":["a","b"],"mean":[0,0],"precision":[[1,0.1],[0.2,1]]}`:                                        "not symmetric at (1, 2)",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":["x"],"precision":[[1]]}`:                                                        "mean",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"domain":{"lower":{"z":0}}}`:                               `there is no column "z"`,
 	} {
 		path := filepath.Join(t.TempDir(), "model.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

@@ -9,13 +9,14 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/stream"
 	"missingscore/trainers"
 )
 
 func newCheckCommand() *cobra.Command {
 	var table tableFlags
 	var support domainFlags
-	var model string
+	var model, options string
 	var rows int
 	var seed uint64
 	var asJSON bool
@@ -34,7 +35,7 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 			if err != nil {
 				return err
 			}
-			m, err := graph.NewModel(model, t.D)
+			m, err := graph.NewModel(model, t.D, []byte(options), stream.New(seed, stream.Initial, 1))
 			if err != nil {
 				return usageError{fmt.Errorf("--model: %w", err)}
 			}
@@ -77,7 +78,8 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 	table.add(cmd)
 	support.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&model, "model", "gaussian", "gaussian (Cholesky), gaussian-network (free symmetric precision), gaussian-natural (the same with η = Pμ) or quartic")
+	fl.StringVar(&model, "model", "gaussian", "gaussian (Cholesky), gaussian-network (free symmetric precision), gaussian-natural (the same with η = Pμ), quartic, mixture, energy or score-network")
+	fl.StringVar(&options, "model-options", "", "options of the model as JSON, as for fit")
 	fl.IntVar(&rows, "rows", 20, "how many rows of the table are used")
 	fl.Uint64Var(&seed, "seed", 1, "seed of all random draws")
 	fl.BoolVar(&asJSON, "json", false, "print one JSON object on stdout")

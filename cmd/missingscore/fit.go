@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,11 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/losses"
+	"missingscore/nets"
 	"missingscore/trainers"
 )
 
@@ -29,9 +32,11 @@ type fitFlags struct {
 	table  tableFlags
 	domain domainFlags
 	trainingFlags
-	model, objective, out, history, truth string
-	keepUnits                             bool
-	config                                trainers.FitConfig
+	model, objective               string
+	modelOptions, objectiveOptions string
+	out, history, truth            string
+	keepUnits                      bool
+	config                         trainers.FitConfig
 }
 
 func newFitCommand() *cobra.Command {
@@ -46,6 +51,20 @@ matching, with Adam on mini-batches (the paper's parameter estimation).
   quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
             but not shifted meanwhile. It overfits: with 1000 rows 5 to 15 passes are best,
             the fewer the more columns (--epochs)
+  mixture   normals with diagonal covariances; --model-options '{"components":10}'
+  energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
+            --model-options '{"hidden":[64,64],"activation":"silu"}' (or tanh, softplus)
+  score-network  MissDiff's network: a score without a density, for zeroed and full
+
+Objectives (--objective, --objective-options):
+
+  auto       classical, or truncated where a support is given
+  sliced     on random directions: '{"directions":"rademacher","number":1,"variance_reduced":false}'
+             (or normal, basis); fast for networks with many columns
+  denoising  on rows with noise added: '{"noise":{"kind":"exploding","least":0.01,"most":10,
+             "levels":0},"weight":"variance"}' (or preserving; fixed with one level), lengths in
+             standard deviations. Networks learn all levels (levels 0) or a ladder of them,
+             for "missingscore sample"; other models one level, fixed
 
 With --lower, --upper or --domain the model is restricted to that support: the
 objective is weighted by g, and imputed cells stay inside. It writes the model, in
@@ -64,9 +83,11 @@ Methods:
 	c := &f.config
 	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "gaussian", "gaussian or quartic")
-	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; others: iw; full if nothing is missing) or one of the methods above")
-	fl.StringVar(&f.objective, "objective", "auto", "classical, or truncated where a support is given")
+	fl.StringVar(&f.model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", "))
+	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
+	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; score-network: zeroed; others: iw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&f.objective, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
+	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
 	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
 	fl.StringVar(&f.truth, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
@@ -111,27 +132,21 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	fitted, err := described(f.model, table.D)
-	if err != nil {
-		return err
-	}
 	support, weight, err := f.domain.around(table, path)
 	if err != nil {
 		return err
 	}
-	switch {
-	case f.objective == "auto", f.objective == "truncated" && support != nil, f.objective == "classical" && support == nil:
-	case f.objective == "truncated":
-		return usageError{errors.New("--objective truncated: say where the support ends, with --lower, --upper or --domain")}
-	case f.objective == "classical":
-		return usageError{errors.New("--objective classical: it is for data on all of R^d, leave --lower, --upper and --domain out")}
-	default:
-		return usageError{fmt.Errorf("--objective %q: it is classical or truncated", f.objective)}
+	objective, err := f.makeObjective(support, weight)
+	if err != nil {
+		return err
+	}
+	fitted, err := f.makeModel(table.D, objective)
+	if err != nil {
+		return err
 	}
 	if c.Method == "auto" {
-		c.Method = trainers.AutoMethod(table)
-		if _, gaussian := fitted.(*graph.Gaussian); !gaussian && c.Method == "exact" {
-			c.Method = "iw"
+		if c.Method, err = autoMethod(table, fitted); err != nil {
+			return err
 		}
 	}
 	if f.model == "quartic" && c.ImputerRate == 0 {
@@ -166,10 +181,16 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		}
 	}
 	c.Domain, c.Weight = support.Standardised(scale.Mean, scale.Deviation), weight
+	if objective, err = f.makeObjective(c.Domain, weight); err != nil {
+		return err
+	}
+	described, isDescribed := fitted.(graph.Described)
 	if truth != nil {
-		truth.Scale = scale
-		if truth.View, err = described(f.model, table.D); err != nil {
-			return err
+		truth.Scale, truth.View = scale, graph.Rescaled{Model: fitted, Mean: scale.Mean, Deviation: scale.Deviation}
+		if isDescribed {
+			if truth.View, err = f.makeModel(table.D, objective); err != nil {
+				return err
+			}
 		}
 		c.Truth = truth
 	}
@@ -179,20 +200,25 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	bar := newProgress(stderr, f.verbose)
 	c.Observe = bar.observe
-	result, err := trainers.Fit(cmd.Context(), work, fitted, losses.ObjectiveFor(c.Domain, weight), c, state, checkpoint(cmd.Context(), saved))
+	result, err := trainers.Fit(cmd.Context(), work, fitted, objective, c, state, checkpoint(cmd.Context(), saved))
 	bar.finish()
 	if err != nil {
 		return explain(err, path, saved, "no model is written. Try a smaller --rate, another --method, or look for outliers in the table")
 	}
-	if err := fitted.Rescale(scale.Mean, scale.Deviation); err != nil {
-		return err
+	if isDescribed {
+		if err := described.Rescale(scale.Mean, scale.Deviation); err != nil {
+			return err
+		}
 	}
 	final := result.History[len(result.History)-1]
-	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support}
+	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support, Scale: scale, Imputer: result.Imputer}
+	if d, ok := objective.(losses.Denoising); ok {
+		model.Noise = &d.Noise
+	}
 	settings := result.Config
 	text, err := model.Encode(map[string]any{
-		"method": settings.Method, "loss": final.Loss, "converged": result.Converged, "verdict": result.Verdict, "blas": blas,
-		"standardised_by": scaleFile{scale.Mean, scale.Deviation}, "settings": settings,
+		"method": settings.Method, "objective": f.objective, "objective_options": objective, "loss": final.Loss,
+		"converged": result.Converged, "verdict": result.Verdict, "blas": blas, "settings": settings,
 	})
 	if err != nil {
 		return err
@@ -222,17 +248,41 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	return err
 }
 
-// described is a registered model that can be written down.
-func described(name string, d int) (graph.Described, error) {
-	m, err := graph.NewModel(name, d)
+func (f *fitFlags) makeObjective(s *domain.Domain, w domain.Weight) (losses.Objective, error) {
+	o, err := losses.NewObjective(f.objective, []byte(f.objectiveOptions), s, w)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--objective: %w", err)}
+	}
+	return o, nil
+}
+
+// makeModel starts a model; networks are told if the objective has many levels of noise.
+func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
+	options := []byte(f.modelOptions)
+	if n, ok := o.(losses.Denoising); ok && !n.OneLevel() {
+		var err error
+		if options, err = nets.AtLevels(f.model, options, n.Noise); err != nil {
+			return nil, usageError{fmt.Errorf("--model-options: %w", err)}
+		}
+	}
+	m, err := graph.NewModel(f.model, d, options, stream.New(f.config.Seed, stream.Initial, 1))
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--model: %w", err)}
 	}
-	described, ok := m.(graph.Described)
-	if !ok {
-		return nil, usageError{fmt.Errorf("--model %s: it cannot be written to a file", name)}
+	return m, nil
+}
+
+// autoMethod is the default for a model.
+func autoMethod(t *data.Table, m graph.Model) (string, error) {
+	method := trainers.AutoMethod(t)
+	if _, gaussian := m.(*graph.Gaussian); gaussian || method == "full" {
+		return method, nil
 	}
-	return described, nil
+	density, err := graph.HasDensity(m)
+	if !density {
+		return "zeroed", err
+	}
+	return "iw", nil
 }
 
 func unitScale(d int) data.Scale {
@@ -295,7 +345,7 @@ func writeHistory(w io.Writer, history []trainers.Record) error {
 	return c.Error()
 }
 
-func (f *fitFlags) summary(w io.Writer, m graph.Described, names []string, r *trainers.FitResult, final trainers.Record) error {
+func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, r *trainers.FitResult, final trainers.Record) error {
 	e := r.Estimator
 	fmt.Fprintf(w, "%s model by %s, %d passes\n%s\n", f.model, e.Title, final.Epoch, r.Verdict)
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
@@ -307,7 +357,17 @@ func (f *fitFlags) summary(w io.Writer, m graph.Described, names []string, r *tr
 		fmt.Fprintf(w, "  %s %.4g\n", strings.ReplaceAll(v.Name, "_", " "), v.Value)
 	}
 	const shown = 6
-	for _, q := range m.Quantities() {
+	var quantities []graph.Quantity
+	if described, ok := m.(graph.Described); ok {
+		quantities = described.Quantities()
+	} else {
+		numbers := 0
+		for _, p := range m.Params() {
+			numbers += len(p.Value)
+		}
+		fmt.Fprintf(w, "%d parameters, in the file\n", numbers)
+	}
+	for _, q := range quantities {
 		if q.Rows > 1 && q.Rows > shown {
 			fmt.Fprintf(w, "%s: %d × %d numbers, in the file\n", q.Name, q.Rows, q.Cols)
 			continue

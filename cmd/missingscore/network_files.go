@@ -87,11 +87,6 @@ func writePath(w io.Writer, r *trainers.NetworkResult, rates []network.Rate) err
 	return c.Error()
 }
 
-type scaleFile struct {
-	Mean      []float64 `json:"mean"`
-	Deviation []float64 `json:"deviation"`
-}
-
 func writeModel(w io.Writer, r *trainers.NetworkResult) error {
 	blas, err := graph.BLAS()
 	if err != nil {
@@ -102,9 +97,9 @@ func writeModel(w io.Writer, r *trainers.NetworkResult) error {
 		return err
 	}
 	m.SetMean(r.Mean)
-	saved := trainers.SavedModel{Kind: "gaussian", Model: m, Names: r.Names, Domain: r.Config.Domain}
+	saved := trainers.SavedModel{Kind: "gaussian", Model: m, Names: r.Names, Domain: r.Config.Domain, Scale: r.Scale}
 	text, err := saved.Encode(map[string]any{
-		"method": r.Config.Method, "standardised_by": scaleFile{r.Scale.Mean, r.Scale.Deviation}, "lambda": r.Lambda, "loss": r.Loss,
+		"method": r.Config.Method, "lambda": r.Lambda, "loss": r.Loss,
 		"converged": r.Converged, "verdict": r.Verdict, "warnings": r.Warnings, "blas": blas, "settings": r.Config,
 	})
 	if err != nil {

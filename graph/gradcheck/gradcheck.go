@@ -63,12 +63,15 @@ func Params(p *graph.Program, params []*graph.Param, step float64, value func() 
 
 // Model compares a model's score with central differences of its log density,
 // and its diagonal with central differences of its score, at the rows of x (n, d).
+// For a score without a density only the latter, and score.Compared is 0.
 func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
 		t := m.Terms(b, b.Input("x", n, d))
-		b.Output("log density", t.LogDensity)
+		if t.LogDensity != nil {
+			b.Output("log density", t.LogDensity)
+		}
 		b.Output("score", t.Score)
 		b.Output("diagonal", t.Diagonal)
 	})
@@ -83,7 +86,10 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 		}
 		err = p.Run()
 		clone := func(name string) []float64 { return append([]float64(nil), p.Output(name)...) }
-		return clone("log density"), clone("score"), clone("diagonal"), err
+		if p.HasOutput("log density") {
+			log = clone("log density")
+		}
+		return log, clone("score"), clone("diagonal"), err
 	}
 	_, s0, d0, err := at(0, 0)
 	if err != nil {
@@ -99,7 +105,9 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 			return score, diagonal, err
 		}
 		for i := range n {
-			score.see(s0[i*d+j], (lu[i]-ld[i])/(2*step), "row %d, column %d", i, j)
+			if lu != nil {
+				score.see(s0[i*d+j], (lu[i]-ld[i])/(2*step), "row %d, column %d", i, j)
+			}
 			diagonal.see(d0[i*d+j], (su[i*d+j]-sd[i*d+j])/(2*step), "row %d, column %d", i, j)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 var allowed = map[string][]string{
 	"data":     {},
 	"graph":    {"data"},
-	"nets":     {"graph"},
+	"nets":     {"graph", "data"},
 	"losses":   {"graph", "nets", "data"},
 	"trainers": {"losses", "nets", "graph", "data"},
 }
