@@ -36,7 +36,7 @@ type simulation struct {
 func newSimulateCommand() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
-		Use:   "simulate normal|star|dense|stars|quartic",
+		Use:   "simulate normal|star|dense|stars|quartic|moons|ring|modes",
 		Short: "Draw a table from a known distribution and hide cells of it",
 		Long: `Draw a table from one of the paper's distributions and hide cells completely at
 random. It writes to --out: complete.csv (nothing hidden), data.csv (cells
@@ -50,7 +50,10 @@ model) and domain.json (its support).
   stars   P = I + wA, --centres centres with as many edges as the star expects
   quartic log q = Σ θ_ij x_i² x_j², θ = −I and about d couplings ±0.4, shrunk until
           integrable; drawn by Hamiltonian Monte Carlo, one chain a row
+  moons, ring  two half circles, a circle (2 columns), blurred: mixtures of 40 normals
+  modes   a mixture of --centres normals of deviation ½ with N(0, 1) means
 
+The last three have no precision: truth.json only.
 --truncate box=0.1 keeps rows whose first three columns are above their 10 %
 quantile, --truncate halfspace=0.2 those on one side of a plane of random
 direction with 20 % of the distribution beyond it; a bare number is the share for
@@ -58,7 +61,7 @@ what the paper does (normal: box, networks: halfspace). --lower, --upper and
 --domain cut further.`,
 		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star
   missingscore network star/data.csv --domain star/domain.json --truth star/truth.csv --out star/result`,
-		Args: exactArgs(1, "one of normal, star, dense, stars, quartic"),
+		Args: exactArgs(1, "one of normal, star, dense, stars, quartic, moons, ring, modes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.kind = args[0]
 			return s.run(cmd.Context(), cmd.OutOrStdout())
@@ -112,16 +115,19 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for name, write := range map[string]func(io.Writer) error{
-		"truth.csv":   func(w io.Writer) error { return network.WritePrecision(w, complete.Names, matrix) },
+	files := map[string]func(io.Writer) error{
 		"truth.json":  func(w io.Writer) error { _, err := w.Write(text); return err },
 		"domain.json": func(w io.Writer) error { return truth.Domain.Write(w, complete.Names) },
-	} {
+	}
+	if matrix != nil {
+		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, complete.Names, matrix) }
+	}
+	for name, write := range files {
 		if err := atomicfile.Write(at(name), write); err != nil {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, truth.csv, truth.json, domain.json in %s\n",
+	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, the truth and domain.json in %s\n",
 		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), s.out); err != nil {
 		return err
 	}
@@ -144,6 +150,9 @@ func (s *simulation) advise(w io.Writer, truth *trainers.SavedModel, chains *mcm
 		support = " --domain " + at("domain.json")
 	}
 	next := fmt.Sprintf("network %s%s --truth %s --out %s", at("data.csv"), support, at("truth.csv"), at("result"))
+	if truth.Kind == "mixture" {
+		next = fmt.Sprintf("fit %s --model energy --truth %s --out %s", at("data.csv"), at("truth.json"), at("model.json"))
+	}
 	if truth.Kind == "quartic" {
 		next = fmt.Sprintf("fit %s --model quartic%s --truth %s --out %s", at("data.csv"), support, at("truth.json"), at("model.json"))
 	}
@@ -156,6 +165,9 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 	names := make([]string, s.d)
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j+1)
+	}
+	if mixture, ok := s.mixture(rng); ok {
+		return s.mixed(names[:len(mixture.Means[0])], mixture)
 	}
 	cut, _, err := s.domain.read(names)
 	if err != nil {
@@ -183,7 +195,7 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 	case "stars":
 		g, err = data.SimulateStars(s.d, s.centres, rng)
 	default:
-		return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are normal, star, dense, stars, quartic", s.kind)}
+		return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are normal, star, dense, stars, quartic, moons, ring, modes", s.kind)}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -199,6 +211,28 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 	m.SetMean(g.Mean)
 	support = support.Intersect(cut)
 	return &trainers.SavedModel{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
+}
+
+// mixture is the distribution of the simulations that are one.
+func (s *simulation) mixture(rng *rand.Rand) (data.Mixture, bool) {
+	switch s.kind {
+	case "moons":
+		return data.SimulateMoons(), true
+	case "ring":
+		return data.SimulateRing(), true
+	case "modes":
+		return data.SimulateModes(s.d, s.centres, rng), true
+	}
+	return data.Mixture{}, false
+}
+
+func (s *simulation) mixed(names []string, of data.Mixture) (*trainers.SavedModel, *mat.SymDense, error) {
+	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
+		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
+	}
+	m, err := graph.NewMixture(of)
+	s.d = len(names)
+	return &trainers.SavedModel{Kind: "mixture", Model: m, Names: names}, nil, err
 }
 
 // truncated understands --truncate; nil is no truncation.

@@ -1,0 +1,111 @@
+package extension_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/examples/extension"
+	"missingscore/graph"
+	"missingscore/graph/modeltest"
+	"missingscore/losses"
+	"missingscore/trainers"
+	"missingscore/trainers/estimatortest"
+)
+
+// The model passes what every model has to pass, and has the score of gonum's
+// multivariate t.
+func TestStudent(t *testing.T) {
+	modeltest.Run(t, func(d int) graph.Model {
+		return extension.Student{Gaussian: graph.NewGaussian(d, graph.CholeskyFactor), Freedom: 4}
+	})
+	m := extension.Student{Gaussian: graph.NewGaussian(2, graph.CholeskyFactor), Freedom: 4}
+	require.NoError(t, m.SetPrecision(mat.NewSymDense(2, []float64{2, -0.6, -0.6, 1})))
+	m.SetMean([]float64{1, -1})
+	var sigma mat.SymDense
+	var c mat.Cholesky
+	require.True(t, c.Factorize(m.Precision()))
+	require.NoError(t, c.InverseTo(&sigma))
+	truth, ok := distmv.NewStudentsT(m.Mean(), &sigma, 4, nil)
+	require.True(t, ok)
+	p, err := graph.Build(func(b *graph.Builder) { b.Output("log", m.Terms(b, b.Input("x", 2, 2)).LogDensity) })
+	require.NoError(t, err)
+	copy(p.Input("x"), []float64{0.3, 2, -4, 1})
+	require.NoError(t, p.Run())
+	require.InDelta(t, truth.LogProb([]float64{0.3, 2})-truth.LogProb([]float64{-4, 1}), p.Output("log")[0]-p.Output("log")[1], 1e-12)
+}
+
+// Draws of it with gaps give their precision back.
+func TestStudentIsFound(t *testing.T) {
+	sigma := mat.NewSymDense(3, []float64{1, 0.6, 0, 0.6, 1, 0.3, 0, 0.3, 1})
+	truth, ok := distmv.NewStudentsT([]float64{0, 0, 0}, sigma, 4, rand.NewPCG(1, 1))
+	require.True(t, ok)
+	const n = 4000
+	x := make([]float64, 0, 3*n)
+	for range n {
+		x = append(x, truth.Rand(nil)...)
+	}
+	complete, err := data.NewTable([]string{"a", "b", "c"}, x, nil)
+	require.NoError(t, err)
+	table, err := data.HideMCAR(complete, 0.3, rand.New(rand.NewPCG(2, 2)))
+	require.NoError(t, err)
+	m := extension.Student{Gaussian: graph.NewGaussian(3, graph.CholeskyFactor), Freedom: 4}
+	config := trainers.FitConfig{Config: trainers.Config{Method: "iw-heavy", Seed: 1}, Epochs: 40}
+	_, err = trainers.Fit(context.Background(), table, m, losses.Classical{}, config, &trainers.State{}, nil)
+	require.NoError(t, err)
+	var p mat.Dense
+	require.NoError(t, p.Inverse(sigma))
+	p.Sub(&p, m.Precision())
+	require.Less(t, mat.Norm(&p, 2), 0.3, "its own norm is %.1f", mat.Norm(m.Precision(), 2))
+}
+
+// The source passes what every estimator has to pass.
+func TestHeavy(t *testing.T) { estimatortest.Run(t, "iw-heavy") }
+
+// Weights of 1 are the classical objective, and what has weight 0 has no influence.
+func TestColumns(t *testing.T) {
+	table, err := data.ReadCSV("../airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Wind", "Temp"}})
+	require.NoError(t, err)
+	work, _ := data.Standardise(table)
+	gradient := func(o losses.Objective) [][]float64 {
+		_, g, err := trainers.Gradient(work, graph.NewGaussian(3, graph.FreeSymmetric), o, trainers.Config{Method: "iw", Seed: 1}, 0)
+		require.NoError(t, err)
+		return g
+	}
+	made, err := losses.NewObjective("columns", []byte(`{"weights":[1,1,1]}`), nil, domain.Weight{})
+	require.NoError(t, err)
+	require.Equal(t, gradient(losses.Classical{}), gradient(made))
+	without := gradient(extension.Columns{Weights: []float64{1, 0, 1}})
+	require.InDelta(t, 0, without[1][graph.PackedIndex(3, 1, 1)], 1e-12, "the diagonal of the column that does not count")
+}
+
+// A model of one's own, fitted by Marg-Var to a table with missing cells.
+func Example() {
+	table, err := data.ReadCSV("../airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	work, scale := data.Standardise(table)
+	model := extension.Student{Gaussian: graph.NewGaussian(4, graph.CholeskyFactor), Freedom: 4}
+	config := trainers.FitConfig{Config: trainers.Config{Method: "var", Seed: 1, WarmUp: 500}, Epochs: 200}
+	result, err := trainers.Fit(context.Background(), work, model, losses.Classical{}, config, &trainers.State{}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := scale.Precision(model.Precision())
+	fmt.Println(result.Estimator.Title, result.Converged)
+	fmt.Printf("partial correlation of Ozone and Temp %.1f\n", -p.At(0, 3)/math.Sqrt(p.At(0, 0)*p.At(3, 3)))
+	// Output:
+	// Marg-Var true
+	// partial correlation of Ozone and Temp 0.7
+}
