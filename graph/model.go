@@ -21,12 +21,21 @@ type Model interface {
 
 // Terms are a model's values at B points (maths.md, "Notation and shapes").
 type Terms struct {
-	LogDensity Node // (B, 1): log q_θ(x), up to a constant
+	LogDensity Node // (B, 1): log q_θ(x), up to a constant; nil where a model is its score only
 	Score      Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
 	Diagonal   Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
 	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row and v
 	// (B, d) a constant direction for each.
 	HessianProduct func(v Node) Node
+}
+
+// Density is LogDensity for what cannot do without: it stops the construction where
+// the model has none.
+func (t Terms) Density(b *Builder) Node {
+	if t.LogDensity == nil {
+		b.fail("the model has a score but no log density, which is needed here")
+	}
+	return t.LogDensity
 }
 
 // AboutZero is a model whose columns may be scaled but not shifted.

@@ -99,7 +99,7 @@ func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, 
 				logQ = b.Sub(logQ, mass)
 			}
 			surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(terms.Score), draw))))
-			reported = b.Sub(logQ, terms.LogDensity)
+			reported = b.Sub(logQ, terms.Density(b))
 		case Fisher: // restricting a density does not change its score
 			gap := b.Add(b.Prod(z, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)), terms.Score)
 			surrogate = b.RowSum(b.Prod(missing, b.Square(gap)))

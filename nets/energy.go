@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"missingscore/graph"
@@ -57,6 +58,21 @@ func (m *Energy) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 		Diagonal:       b.Add(f.diagonal(), minus),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Add(f.hessianProduct(v), b.Prod(minus, v)) },
 	}
+}
+
+// Rescale implements graph.Described: the first layer and the quadratic term take in
+// the change of units, so that the result is an Energy again.
+func (m *Energy) Rescale(mean, deviation []float64) error {
+	w, bias := m.hidden[0].weight, m.hidden[0].bias
+	for j := range m.d {
+		for k := range w.Cols {
+			w.Value[j*w.Cols+k] /= deviation[j]
+			bias.Value[k] -= mean[j] * w.Value[j*w.Cols+k]
+		}
+		m.Centre.Value[j] = mean[j] + deviation[j]*m.Centre.Value[j]
+		m.LogStiffness.Value[j] -= 2 * math.Log(deviation[j])
+	}
+	return nil
 }
 
 // LevelledEnergy is the neural energy of rows at any level of noise, x(t) = ax + σε,

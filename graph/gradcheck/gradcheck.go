@@ -68,7 +68,7 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
 		t := m.Terms(b, b.Input("x", n, d))
-		b.Output("log density", t.LogDensity)
+		b.Output("log density", t.Density(b))
 		b.Output("score", t.Score)
 		b.Output("diagonal", t.Diagonal)
 	})
