@@ -106,11 +106,11 @@ func (m *LevelledEnergy) At(signal, noise graph.Node) graph.Model {
 func (m *LevelledEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) graph.Terms {
 	c := m.preconditioned(b, x, signal, noise)
 	f := c.f.reverse()
-	base := c.around(x)
+	pull := c.base(x)
 	return graph.Terms{
-		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, base))),
-		Score:          b.Add(c.by(1, f.slope), base),
-		Diagonal:       b.Add(c.by(2, f.diagonal()), c.diagonal(m.d)),
-		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.around(v)) },
+		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, pull))),
+		Score:          b.Add(c.by(1, f.slope), pull),
+		Diagonal:       b.Add(c.by(2, f.diagonal()), c.baseDiagonal(m.d)),
+		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.base(v)) },
 	}
 }
