@@ -9,7 +9,7 @@ import (
 
 // NewEnergy makes a neural energy model of d columns with weights drawn from rng: an
 // *Energy, or a *LevelledEnergy if the options say so. It fails on an unknown
-// activation and on layers without units.
+// activation, on layers without units and on a clean level that is not positive.
 func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (graph.Model, error) {
 	f, err := newPerceptron(d, 1, o, rng)
 	if err != nil {

@@ -239,8 +239,9 @@ func matching(b *graph.Builder, t graph.Terms) graph.Node {
 func TestNetworksRefuse(t *testing.T) {
 	for want, o := range map[string]nets.NetworkOptions{
 		`no activation "relu" with two derivatives; they are silu, softplus, tanh`: {Activation: "relu"},
-		"hidden layer 2 has 0 units":     {Hidden: []int{3, 0}},
-		"2 columns with 0 hidden layers": {Hidden: []int{}},
+		"hidden layer 2 has 0 units":                  {Hidden: []int{3, 0}},
+		"signal 1 and noise 0: both must be positive": {Clean: nets.Level{Signal: 1}},
+		"2 columns with 0 hidden layers":              {Hidden: []int{}},
 	} {
 		_, err := nets.NewEnergy(2, o, stream.New(1, 1))
 		require.ErrorContains(t, err, want)

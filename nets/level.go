@@ -81,7 +81,7 @@ func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise graph.Nod
 }
 
 // by turns k, a derivative of f by y of the given order, into that of (a/σ) f(y) by x:
-// a/(σ (a²+σ²)^{order/2}) k.
+// a/(σ (a²+σ²)^{order/2}) k. A free score counts as of order 1.
 func (c preconditioned) by(order int, k graph.Node) graph.Node {
 	return times(c.b, column(c.b, c.signal, c.noise, func(a, s float64) float64 {
 		return a / s / math.Pow(math.Hypot(a, s), float64(order))

@@ -16,6 +16,7 @@ type NetworkOptions struct {
 	Clean      Level  `json:"clean"`      // the level of data as they are, if levelled; zero means {1, 0.01}
 }
 
+// clean is Clean with its default.
 func (o NetworkOptions) clean() Level {
 	if o.Clean == (Level{}) {
 		return leastLevel
@@ -47,6 +48,9 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	}
 	if d < 1 || len(o.Hidden) == 0 {
 		return nil, fmt.Errorf("a network of %d columns with %d hidden layers: at least one of each is needed", d, len(o.Hidden))
+	}
+	if c := o.clean(); !(c.Signal > 0) || !(c.Noise > 0) {
+		return nil, fmt.Errorf("a clean level of signal %v and noise %v: both must be positive", c.Signal, c.Noise)
 	}
 	activation, err := graph.NewActivation(o.Activation)
 	if err != nil {
