@@ -57,6 +57,15 @@ func HasDensity(m Model) (has bool, err error) {
 	return has, err
 }
 
+// Density is LogDensity for what cannot do without: it stops the construction where
+// the model has none.
+func (t Terms) Density(b *Builder) Node {
+	if t.LogDensity == nil {
+		b.fail("the model is a score without a log density, which is needed here: only the methods zeroed and full can learn it")
+	}
+	return t.LogDensity
+}
+
 // AboutZero is a model whose columns may be scaled but not shifted.
 type AboutZero interface {
 	Model

@@ -311,3 +311,17 @@ func TestKernelFailuresAreErrors(t *testing.T) {
 		})
 	}
 }
+
+// Two constants that differ in the middle only stay two; equal ones are harmless.
+func TestConstants(t *testing.T) {
+	x, y := make([]float64, 400), make([]float64, 400)
+	y[200] = 1
+	p, err := graph.Build(func(b *graph.Builder) {
+		b.Output("gap", b.Sum(b.Sub(b.Constant(20, 20, y), b.Constant(20, 20, x))))
+		b.Output("none", b.Sum(b.Sub(b.Constant(20, 20, y), b.Constant(20, 20, y))))
+	})
+	require.NoError(t, err)
+	require.NoError(t, p.Run())
+	require.Equal(t, []float64{1}, p.Output("gap"))
+	require.Equal(t, []float64{0}, p.Output("none"))
+}

@@ -109,7 +109,7 @@ func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, 
 				logQ = b.Sub(logQ, b.Prod(b.RowSum(missing), level))
 			}
 			surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(terms.Score), draw))))
-			reported = b.Sub(logQ, density(b, terms))
+			reported = b.Sub(logQ, terms.Density(b))
 		case Fisher: // restricting a density does not change its score
 			inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
 			if level != nil {

@@ -51,7 +51,7 @@ func (p Pseudo) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Res
 		h = b.Add(parts.Linear, b.GroupDot(b.Detach(b.Prod(c2, mean)), parts.Score, r))
 		baseline = b.GroupRepeat(b.GroupMean(w, h, r), r)
 	}
-	covariance := b.Prod(b.Detach(b.Prod(w, b.Sub(h, baseline))), density(b, t))
+	covariance := b.Prod(b.Detach(b.Prod(w, b.Sub(h, baseline))), t.Density(b))
 	each := b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Add(b.Prod(w, h), covariance))
 	return Result{Surrogate: b.Sum(each), Reported: reported(b, parts, w, mean, rows), Weights: w}
 }

@@ -39,14 +39,6 @@ func (r Rows) terms(b *graph.Builder, m graph.Model) graph.Terms {
 	return m.Terms(b, r.X)
 }
 
-// density is log q_θ of terms that have one.
-func density(b *graph.Builder, t graph.Terms) graph.Node {
-	if t.LogDensity == nil {
-		b.Fail(errors.New("the model is a score without a density: only the methods zeroed and full can learn it"))
-	}
-	return t.LogDensity
-}
-
 // levels adds the inputs for levels of noise if o needs them, and refuses a model
 // that cannot follow it.
 func (r *Rows) levels(b *graph.Builder, m graph.Model, o Objective) {

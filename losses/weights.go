@@ -15,7 +15,7 @@ const (
 // weights adds w (B, 1), not detached.
 func (w Weighting) weights(b *graph.Builder, rows Rows, t graph.Terms) graph.Node {
 	if w == SelfNormalised {
-		return b.GroupSoftmax(b.Sub(density(b, t), rows.LogProposal), rows.R)
+		return b.GroupSoftmax(b.Sub(t.Density(b), rows.LogProposal), rows.R)
 	}
 	share := 1 / float64(rows.R)
 	return b.Map(&graph.Function{Name: "uniform", F: func(float64) float64 { return share }}, rows.LogProposal)

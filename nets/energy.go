@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"missingscore/graph"
@@ -8,7 +9,7 @@ import (
 
 // NewEnergy makes a neural energy model of d columns with weights drawn from rng: an
 // *Energy, or a *LevelledEnergy if the options say so. It fails on an unknown
-// activation and on layers without units.
+// activation, on layers without units and on a clean level that is not positive.
 func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (graph.Model, error) {
 	f, err := newPerceptron(d, 1, o, rng)
 	if err != nil {
@@ -59,6 +60,21 @@ func (m *Energy) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 	}
 }
 
+// Rescale implements graph.Described: the first layer and the quadratic term take in
+// the change of units, so that the result is an Energy again.
+func (m *Energy) Rescale(mean, deviation []float64) error {
+	w, bias := m.hidden[0].weight, m.hidden[0].bias
+	for j := range m.d {
+		for k := range w.Cols {
+			w.Value[j*w.Cols+k] /= deviation[j]
+			bias.Value[k] -= mean[j] * w.Value[j*w.Cols+k]
+		}
+		m.Centre.Value[j] = mean[j] + deviation[j]*m.Centre.Value[j]
+		m.LogStiffness.Value[j] -= 2 * math.Log(deviation[j])
+	}
+	return nil
+}
+
 // LevelledEnergy is the neural energy of rows at any level of noise, x(t) = ax + σε,
 // for standardised columns:
 //
@@ -90,11 +106,11 @@ func (m *LevelledEnergy) At(signal, noise graph.Node) graph.Model {
 func (m *LevelledEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) graph.Terms {
 	c := m.preconditioned(b, x, signal, noise)
 	f := c.f.reverse()
-	base := c.around(x)
+	pull := c.base(x)
 	return graph.Terms{
-		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, base))),
-		Score:          b.Add(c.by(1, f.slope), base),
-		Diagonal:       b.Add(c.by(2, f.diagonal()), c.diagonal(m.d)),
-		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.around(v)) },
+		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, pull))),
+		Score:          b.Add(c.by(1, f.slope), pull),
+		Diagonal:       b.Add(c.by(2, f.diagonal()), c.baseDiagonal(m.d)),
+		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.base(v)) },
 	}
 }

@@ -239,8 +239,9 @@ func matching(b *graph.Builder, t graph.Terms) graph.Node {
 func TestNetworksRefuse(t *testing.T) {
 	for want, o := range map[string]nets.NetworkOptions{
 		`no activation "relu" with two derivatives; they are silu, softplus, tanh`: {Activation: "relu"},
-		"hidden layer 2 has 0 units":     {Hidden: []int{3, 0}},
-		"2 columns with 0 hidden layers": {Hidden: []int{}},
+		"hidden layer 2 has 0 units":                  {Hidden: []int{3, 0}},
+		"signal 1 and noise 0: both must be positive": {Clean: nets.Level{Signal: 1}},
+		"2 columns with 0 hidden layers":              {Hidden: []int{}},
 	} {
 		_, err := nets.NewEnergy(2, o, stream.New(1, 1))
 		require.ErrorContains(t, err, want)
@@ -251,6 +252,47 @@ func TestNetworksRefuse(t *testing.T) {
 	for i, p := range a.Params() {
 		require.Equal(t, p.Value, b.Params()[i].Value, "a seed gives one network")
 	}
+}
+
+// Another energy takes the quantities over; rescaled it is the density of x = m + s z.
+func TestEnergyDescribed(t *testing.T) {
+	const d, n = 3, 5
+	o := nets.NetworkOptions{Hidden: []int{5, 4}}
+	m := newEnergy(t, d, o).(graph.Described)
+	second, err := nets.NewEnergy(d, o, stream.New(99, 1))
+	require.NoError(t, err)
+	other := second.(graph.Described)
+	for _, p := range m.Params() {
+		for i := range p.Value {
+			p.Value[i] += 0.1 * float64(i%3)
+		}
+	}
+	require.NoError(t, other.SetQuantities(m.Quantities()))
+	require.Equal(t, m.Quantities(), other.Quantities())
+	mean, sd := []float64{1, -2, 3}, []float64{2, 0.5, 1.5}
+	require.NoError(t, other.Rescale(mean, sd))
+	rescaled := graph.Rescaled{Model: m, Mean: mean, Deviation: sd}
+	p, err := graph.Build(func(b *graph.Builder) {
+		x := b.Input("x", n, d)
+		for name, terms := range map[string]graph.Terms{"got": other.Terms(b, x), "want": rescaled.Terms(b, x)} {
+			b.Output(name+" log", terms.LogDensity)
+			b.Output(name+" score", terms.Score)
+			b.Output(name+" diagonal", terms.Diagonal)
+		}
+	})
+	require.NoError(t, err)
+	rng := stream.New(6, 6)
+	for i := range p.Input("x") {
+		p.Input("x")[i] = 3 * rng.NormFloat64()
+	}
+	require.NoError(t, p.Run())
+	for _, name := range []string{" log", " score", " diagonal"} {
+		require.InDeltaSlice(t, p.Output("want"+name), p.Output("got"+name), 1e-11, name)
+	}
+	require.ErrorContains(t, other.SetQuantities(nil), "0 quantities for a network of 7 parameters")
+	bad := m.Quantities()
+	bad[2].Rows++
+	require.ErrorContains(t, other.SetQuantities(bad), "is needed")
 }
 
 // One iteration's work: value, score, diagonal, gradient by the parameters.

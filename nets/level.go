@@ -67,35 +67,34 @@ func size(b *graph.Builder, signal, noise graph.Node) graph.Node {
 // times is each row of x times its number in the column w.
 func times(b *graph.Builder, w, x graph.Node) graph.Node { return b.GroupOuter(x, w, 1) }
 
-// preconditioned is a perceptron f around the model N(0, a²+σ²) of standardised columns,
-// with y = x/√(a²+σ²) for its input and what it adds to the score scaled as Karras et al.
-// (2022, "Elucidating the design space of diffusion-based generative models", Table 1)
-// scale their network: by a/(σ√(a²+σ²)), so that its targets have size 1 at all levels.
+// preconditioned is a perceptron f around the model N(0, a²+σ²) of standardised columns.
+// It sees y = x/√(a²+σ²), and what it adds to the score is scaled by a/(σ√(a²+σ²)), so
+// that its own target has size 1 at all levels (Karras et al. 2022, "Elucidating the
+// design space of diffusion-based generative models", Table 1, with x/a for x).
 type preconditioned struct {
 	b             *graph.Builder
 	signal, noise graph.Node
-	x             graph.Node
 	spread        graph.Node // −1/(a²+σ²), (n, 1)
-	f             *pass
+	f             *pass      // at y
 }
 
 func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise graph.Node) preconditioned {
 	inverse := column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) })
-	return preconditioned{b, signal, noise, x,
+	return preconditioned{b, signal, noise,
 		column(b, signal, noise, func(a, s float64) float64 { return -1 / (a*a + s*s) }),
 		p.at(b, times(b, inverse, x), features(b, signal, noise))}
 }
 
-// by is k times a/(σ (a²+σ²)^{order/2}): what the order-th x-derivative of (a/σ) f(y)
-// is, for k that of f by y.
+// by turns k, a derivative of f by y of the given order, into that of (a/σ) f(y) by x:
+// a/(σ (a²+σ²)^{order/2}) k. A free score counts as of order 1.
 func (c preconditioned) by(order int, k graph.Node) graph.Node {
 	return times(c.b, column(c.b, c.signal, c.noise, func(a, s float64) float64 {
 		return a / s / math.Pow(math.Hypot(a, s), float64(order))
 	}), k)
 }
 
-// around is −v/(a²+σ²), the base model's score at x or Hessian product with v.
-func (c preconditioned) around(v graph.Node) graph.Node { return times(c.b, c.spread, v) }
+// base is −v/(a²+σ²): the score of N(0, a²+σ²) at v, and its Hessian times v.
+func (c preconditioned) base(v graph.Node) graph.Node { return times(c.b, c.spread, v) }
 
-// base is the base model's diagonal in d columns.
-func (c preconditioned) diagonal(d int) graph.Node { return c.b.Columns(c.spread, d) }
+// baseDiagonal is the diagonal of that Hessian, in d columns.
+func (c preconditioned) baseDiagonal(d int) graph.Node { return c.b.Columns(c.spread, d) }

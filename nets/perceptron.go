@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"missingscore/graph"
 )
@@ -10,11 +11,12 @@ import (
 // NetworkOptions are those of an energy or a score network.
 type NetworkOptions struct {
 	Hidden     []int  `json:"hidden"`     // units of each hidden layer; nil means 64, 64
-	Activation string `json:"activation"` // of graph.Activations; "" means silu
+	Activation string `json:"activation"` // of graph.Activations; "" means softplus
 	Levelled   bool   `json:"levelled"`   // a model at every level of noise, a graph.Levelled
 	Clean      Level  `json:"clean"`      // the level of data as they are, if levelled; zero means {1, 0.01}
 }
 
+// clean is Clean with its default.
 func (o NetworkOptions) clean() Level {
 	if o.Clean == (Level{}) {
 		return leastLevel
@@ -43,10 +45,13 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 		o.Hidden = []int{64, 64}
 	}
 	if o.Activation == "" {
-		o.Activation = "silu"
+		o.Activation = "softplus"
 	}
 	if d < 1 || len(o.Hidden) == 0 {
 		return nil, fmt.Errorf("a network of %d columns with %d hidden layers: at least one of each is needed", d, len(o.Hidden))
+	}
+	if c := o.clean(); !(c.Signal > 0) || !(c.Noise > 0) {
+		return nil, fmt.Errorf("a clean level of signal %v and noise %v: both must be positive", c.Signal, c.Noise)
 	}
 	activation, err := graph.NewActivation(o.Activation)
 	if err != nil {
@@ -82,6 +87,32 @@ func (p *perceptron) Options() any { return p.options }
 
 // Params are θ.
 func (p *perceptron) Params() []*graph.Param { return p.params }
+
+// Quantities are the parameters as they are: weights and biases have no meaning of their own.
+func (p *perceptron) Quantities() []graph.Quantity {
+	var qs []graph.Quantity
+	for _, q := range p.params {
+		qs = append(qs, graph.Quantity{Name: q.Name, Rows: q.Rows, Cols: q.Cols, Value: slices.Clone(q.Value)})
+	}
+	return qs
+}
+
+// SetQuantities sets the parameters to what Quantities of a network of the same options
+// gave. It fails, and changes nothing, on any other.
+func (p *perceptron) SetQuantities(qs []graph.Quantity) error {
+	if len(qs) != len(p.params) {
+		return fmt.Errorf("%d quantities for a network of %d parameters", len(qs), len(p.params))
+	}
+	for i, q := range p.params {
+		if g := qs[i]; g.Name != q.Name || g.Rows != q.Rows || g.Cols != q.Cols || len(g.Value) != len(q.Value) {
+			return fmt.Errorf("%s (%d, %d) with %d numbers where %s (%d, %d) is needed", g.Name, g.Rows, g.Cols, len(g.Value), q.Name, q.Rows, q.Cols)
+		}
+	}
+	for i, q := range p.params {
+		copy(q.Value, qs[i].Value)
+	}
+	return nil
+}
 
 // pass is a perceptron at n rows. Its x-derivatives are nodes, each differentiable
 // by the parameters; what they have in common is there once.

@@ -80,8 +80,8 @@ func (m *LevelledScoreNetwork) At(signal, noise graph.Node) graph.Model {
 func (m *LevelledScoreNetwork) terms(b *graph.Builder, x, signal, noise graph.Node) graph.Terms {
 	c := m.preconditioned(b, x, signal, noise)
 	return graph.Terms{
-		Score:          b.Add(c.by(1, c.f.value()), c.around(x)),
-		Diagonal:       b.Add(c.by(2, c.f.jacobianDiagonal()), c.diagonal(m.d)),
-		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, c.f.jacobianProduct(v)), c.around(v)) },
+		Score:          b.Add(c.by(1, c.f.value()), c.base(x)),
+		Diagonal:       b.Add(c.by(2, c.f.jacobianDiagonal()), c.baseDiagonal(m.d)),
+		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, c.f.jacobianProduct(v)), c.base(v)) },
 	}
 }

@@ -163,7 +163,7 @@ func newHMC(m graph.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 	var err error
 	if h.program, err = graph.Build(func(b *graph.Builder) {
 		t := m.Terms(b, b.Input("x", h.chains, d))
-		b.Output("log density", t.LogDensity)
+		b.Output("log density", t.Density(b))
 		b.Output("score", t.Score)
 	}); err != nil {
 		return nil, err
