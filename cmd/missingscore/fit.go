@@ -53,7 +53,7 @@ matching, with Adam on mini-batches (the paper's parameter estimation).
             the fewer the more columns (--epochs)
   mixture   normals with diagonal covariances; --model-options '{"components":10}'
   energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
-            --model-options '{"hidden":[64,64],"activation":"silu"}' (or tanh, softplus)
+            --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, tanh)
   score-network  MissDiff's network: a score without a density, for zeroed and full
 
 Objectives (--objective, --objective-options):
@@ -368,7 +368,7 @@ func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, r *traine
 		fmt.Fprintf(w, "%d parameters, in the file\n", numbers)
 	}
 	for _, q := range quantities {
-		if q.Rows > 1 && q.Rows > shown {
+		if q.Rows > 1 && q.Rows > shown || q.Cols > 2*shown {
 			fmt.Fprintf(w, "%s: %d × %d numbers, in the file\n", q.Name, q.Rows, q.Cols)
 			continue
 		}
