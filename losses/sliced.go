@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -116,7 +117,7 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 		p.Score, p.Quadratic = score, b.Scale(-1, g)
 		return p
 	}
-	p.Quadratic = b.Map(&graph.Function{Name: "minus share", F: func(float64) float64 { return -share }}, b.Columns(rows.Weight, k))
+	p.Quadratic = b.Rows(b.Constant(1, k, slices.Repeat([]float64{-share}, k)), n)
 	return p
 }
 

@@ -1,0 +1,146 @@
+package trainers_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
+)
+
+func objective(t *testing.T, name, options string) losses.Objective {
+	t.Helper()
+	o, err := losses.NewObjective(name, []byte(options), nil, trainers.Config{}.Weight)
+	require.NoError(t, err)
+	return o
+}
+
+var projected = map[string]string{
+	"sliced":    `{"number":2}`,
+	"denoising": `{"noise":{"kind":"fixed","least":0.4}}`,
+}
+
+// ladder is a neural energy that knows levels of noise, with the objective for it.
+func ladder(t *testing.T, d int) (graph.Model, losses.Objective) {
+	t.Helper()
+	m, err := graph.NewModel("energy", d, []byte(`{"hidden":[6],"levelled":true}`), stream.New(3))
+	require.NoError(t, err)
+	return m, objective(t, "denoising", `{"noise":{"kind":"preserving","levels":5}}`)
+}
+
+// Without a gap every estimator is ordinary score matching, whatever the objective.
+func TestObjectivesWithoutGaps(t *testing.T) {
+	g, err := data.SimulateNormal(3, stream.New(1))
+	require.NoError(t, err)
+	table, err := g.Sample(37, stream.New(2))
+	require.NoError(t, err)
+	for _, e := range trainers.Estimators {
+		config := trainers.Config{Method: e.Name, Seed: 4, Batch: 16, Draws: 4}
+		whole := config
+		whole.Method = "full"
+		compare := func(m graph.Model, o losses.Objective) {
+			want, wanted, err := trainers.Gradient(table, m, o, whole, 0)
+			require.NoError(t, err)
+			got, grads, err := trainers.Gradient(table, m, o, config, 0)
+			if e.Name == "em-full" && err != nil {
+				require.ErrorContains(t, err, "use em")
+				return
+			}
+			require.NoError(t, err)
+			require.InDelta(t, want, got, 1e-10)
+			for i := range wanted {
+				require.InDeltaSlice(t, wanted[i], grads[i], 1e-10)
+			}
+		}
+		for name, options := range projected {
+			t.Run(e.Name+"/"+name, func(t *testing.T) {
+				m := graph.NewGaussian(3, graph.CholeskyFactor)
+				require.NoError(t, m.SetPrecision(mat.NewSymDense(3, []float64{1.2, 0.3, 0, 0.3, 1, 0.2, 0, 0.2, 0.9})))
+				compare(m, objective(t, name, options))
+			})
+		}
+		if !e.Gaussian {
+			t.Run(e.Name+"/ladder", func(t *testing.T) { compare(ladder(t, 3)) })
+		}
+	}
+}
+
+// What is learned from noisy rows with gaps is the distribution with the noise:
+// precision (Σ + σ²I)⁻¹, by every estimator without a bias of its own.
+func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
+	const n, sigma = 4000, 0.6
+	sd := mat.NewSymDense(2, []float64{1, 0.6, 0.6, 0.8})
+	var c mat.Cholesky
+	require.True(t, c.Factorize(sd))
+	var p mat.SymDense
+	require.NoError(t, c.InverseTo(&p))
+	g := data.Gaussian{Mean: []float64{0.3, -0.5}, Precision: &p}
+	complete, err := g.Sample(n, stream.New(5, 1))
+	require.NoError(t, err)
+	table, err := data.HideMCAR(complete, 0.3, stream.New(5, 2))
+	require.NoError(t, err)
+	var want mat.Dense
+	require.NoError(t, want.Inverse(mat.NewSymDense(2, []float64{1 + sigma*sigma, 0.6, 0.6, 0.8 + sigma*sigma})))
+	for _, method := range []string{"exact", "variw"} {
+		m := graph.NewGaussian(2, graph.CholeskyFactor)
+		config := trainers.FitConfig{Config: trainers.Config{Method: method, Seed: 6}, Epochs: 40}
+		_, err := trainers.Fit(context.Background(), table, m, objective(t, "denoising", fmt.Sprintf(`{"noise":{"kind":"fixed","least":%v}}`, sigma)), config, &trainers.State{}, nil)
+		require.NoError(t, err)
+		for j := range 2 {
+			require.InDelta(t, g.Mean[j], m.Mean()[j], 0.08, method)
+			for k := range 2 {
+				// without the noise it would be off by 0.3 to 1
+				require.InDelta(t, want.At(j, k), m.Precision().At(j, k), 0.06, method)
+			}
+		}
+	}
+}
+
+// Many levels of noise, an imputer that is told them, an energy: no worker and no
+// cut changes a byte.
+func TestLadderIsReproducible(t *testing.T) {
+	_, table := trainers.StarTable(t, 3, 60, 0.3)
+	config := trainers.FitConfig{Config: trainers.Config{Method: "variw", Seed: 7, Batch: 8, Draws: 3, ImputerSteps: 2}, Epochs: 3}
+	fit := func(ctx context.Context, c trainers.FitConfig, s *trainers.State) ([]float64, error) {
+		m, o := ladder(t, 3)
+		r, err := trainers.Fit(ctx, table, m, o, c, s, nil)
+		if err != nil {
+			return nil, err
+		}
+		require.True(t, r.Imputer.Options().Levelled)
+		var out []float64
+		for _, p := range slices.Concat(m.Params(), r.Imputer.Params()) {
+			out = append(out, p.Value...)
+		}
+		return out, nil
+	}
+	want, err := fit(context.Background(), config, &trainers.State{})
+	require.NoError(t, err)
+	several := config
+	several.Workers = 3
+	got, err := fit(context.Background(), several, &trainers.State{})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cut, state := config, &trainers.State{}
+	cut.Observe = func(p trainers.Progress) {
+		if p.Iteration == 5 {
+			cancel()
+		}
+	}
+	_, err = fit(ctx, cut, state)
+	require.ErrorIs(t, err, context.Canceled)
+	got, err = fit(context.Background(), config, state)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
