@@ -107,7 +107,7 @@ func fill(dst []float64, by map[string]float64, names []string) error {
 	return nil
 }
 
-// Write writes what Read reads.
+// Write writes what Read reads: where data can lie, Gaps apart.
 func (s *Domain) Write(w io.Writer, names []string) error {
 	f := file{Lower: map[string]float64{}, Upper: map[string]float64{}}
 	if s != nil {
@@ -150,8 +150,14 @@ func (s *Domain) MarshalJSON() ([]byte, error) {
 		}
 		return out
 	}
+	type bounds struct{ Lower, Upper []*float64 }
+	var gaps *bounds
+	if s.Gaps != nil {
+		gaps = &bounds{finite(s.Gaps.Lower), finite(s.Gaps.Upper)}
+	}
 	return json.Marshal(struct {
 		Lower, Upper []*float64
 		Half         []HalfSpace
-	}{finite(s.Lower), finite(s.Upper), s.Half})
+		Gaps         *bounds `json:",omitempty"`
+	}{finite(s.Lower), finite(s.Upper), s.Half, gaps})
 }
