@@ -8,7 +8,7 @@ import (
 // Bounds are those of a box, (d) each.
 type Bounds struct{ Lower, Upper []float64 }
 
-// Censored is s for a table whose cells below Below_j or above Above_j are missing, and
+// Censoring is s for a table whose cells below Below_j or above Above_j are missing, and
 // no others of these columns; infinite thresholds are none. Observed cells then lie
 // between the thresholds and missing ones beyond, so g vanishes at the threshold and
 // imputed cells stay on its other side. Given the pattern the range of the missing
@@ -16,7 +16,7 @@ type Bounds struct{ Lower, Upper []float64 }
 //
 // Check refuses a column with both thresholds, whose missing cells would lie in two
 // pieces, and a threshold outside s.
-func (s *Domain) Censored(below, above []float64) *Domain {
+func (s *Domain) Censoring(below, above []float64) *Domain {
 	if s == nil {
 		s = All(len(below))
 	}
@@ -35,6 +35,9 @@ func (s *Domain) Censored(below, above []float64) *Domain {
 	}
 	return c
 }
+
+// Censored says whether missing cells lie elsewhere than observed ones.
+func (s *Domain) Censored() bool { return s != nil && s.Gaps != nil }
 
 // GapBounds are the bounds (d) of missing cells.
 func (s *Domain) GapBounds() (lower, upper []float64) {

@@ -12,7 +12,7 @@ import (
 // censored hides cells of the first column above 2, of the second below 1, in the
 // box x1 ≥ 0, x2 ≤ 3, −1 ≤ x3 ≤ 1.
 func censored() *domain.Domain {
-	return box().Censored([]float64{-inf, 1, -inf, -inf}, []float64{2, inf, inf, inf})
+	return box().Censoring([]float64{-inf, 1, -inf, -inf}, []float64{2, inf, inf, inf})
 }
 
 func TestCensoredBounds(t *testing.T) {
@@ -29,14 +29,14 @@ func TestCensoredBounds(t *testing.T) {
 	}
 
 	var all *domain.Domain
-	s = all.Censored([]float64{-inf, -inf}, []float64{inf, 0.5})
+	s = all.Censoring([]float64{-inf, -inf}, []float64{inf, 0.5})
 	require.NoError(t, s.Check([]string{"a", "b"}))
 	require.True(t, s.Bounded())
 	require.False(t, s.BoundedColumn(0))
 	require.True(t, s.BoundedColumn(1), "below 0.5 or above: both have a bound")
 
-	require.ErrorContains(t, all.Censored([]float64{-1, -inf}, []float64{1, inf}).Check([]string{"a", "b"}), `column "a": its missing cells would lie between 1 and -1`)
-	require.ErrorContains(t, box().Censored([]float64{-inf, -inf, -inf, -inf}, []float64{inf, inf, 1, inf}).Check([]string{"a", "b", "c", "d"}), `column "c": its missing cells would lie between 1 and 1`)
+	require.ErrorContains(t, all.Censoring([]float64{-1, -inf}, []float64{1, inf}).Check([]string{"a", "b"}), `column "a": its missing cells would lie between 1 and -1`)
+	require.ErrorContains(t, box().Censoring([]float64{-inf, -inf, -inf, -inf}, []float64{inf, inf, 1, inf}).Check([]string{"a", "b", "c", "d"}), `column "c": its missing cells would lie between 1 and 1`)
 }
 
 // A missing cell's interval lies beyond the threshold, an observed cell's before it:

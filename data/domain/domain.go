@@ -22,7 +22,7 @@ import (
 type Domain struct {
 	Lower, Upper []float64 // (d)
 	Half         []HalfSpace
-	Gaps         *Bounds // of missing cells, where they lie elsewhere than observed ones (Censored); else nil
+	Gaps         *Bounds // of missing cells, where they lie elsewhere than observed ones (Censoring); else nil
 }
 
 // HalfSpace is the set of x with Aᵀx ≤ B.
