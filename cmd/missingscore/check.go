@@ -15,6 +15,7 @@ import (
 func newCheckCommand() *cobra.Command {
 	var table tableFlags
 	var support domainFlags
+	var law missingnessFlag
 	var model string
 	var rows int
 	var seed uint64
@@ -26,7 +27,8 @@ func newCheckCommand() *cobra.Command {
 first rows of a table (standardised) and at parameters away from their start:
 the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
 Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
---lower, --upper or --domain: on that support. Exit code 1 if one fails.`,
+--lower, --upper or --domain: on that support; with --missingness: of the model with
+what is known of its gaps. Exit code 1 if one fails.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --model gaussian`,
 		Args:    exactArgs(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,8 +47,12 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 			if err != nil {
 				return err
 			}
+			known, s, err := law.read(t, s, args[0])
+			if err != nil {
+				return err
+			}
 			standard, scale := data.Standardise(t)
-			results, err := trainers.Check(standard, m, s.Standardised(scale.Mean, scale.Deviation), rows, seed)
+			results, err := trainers.Check(standard, joint(m, known.Standardised(scale.Mean, scale.Deviation)), s.Standardised(scale.Mean, scale.Deviation), rows, seed)
 			if err != nil {
 				return err
 			}
@@ -76,6 +82,7 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 	}
 	table.add(cmd)
 	support.add(cmd)
+	law.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&model, "model", "gaussian", "gaussian (Cholesky), gaussian-network (free symmetric precision), gaussian-natural (the same with η = Pμ) or quartic")
 	fl.IntVar(&rows, "rows", 20, "how many rows of the table are used")

@@ -28,6 +28,7 @@ import (
 type fitFlags struct {
 	table  tableFlags
 	domain domainFlags
+	known  missingnessFlag
 	trainingFlags
 	model, objective, out, history, truth string
 	keepUnits                             bool
@@ -48,7 +49,9 @@ matching, with Adam on mini-batches (the paper's parameter estimation).
             the fewer the more columns (--epochs)
 
 With --lower, --upper or --domain the model is restricted to that support: the
-objective is weighted by g, and imputed cells stay inside. It writes the model, in
+objective is weighted by g, and imputed cells stay inside. With --missingness the
+chance that a cell is missing may depend on the row, itself included, or cells beyond
+a threshold are missing; what is in the file must be known. It writes the model, in
 the table's units, and history.csv beside it: a line for each pass over the table.
 
 Methods:
@@ -61,11 +64,12 @@ Methods:
 	f.table.add(cmd)
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
+	f.known.add(cmd)
 	c := &f.config
 	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "gaussian", "gaussian or quartic")
-	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; others: iw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.objective, "objective", "auto", "classical, or truncated where a support is given")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
 	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
@@ -119,17 +123,21 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	known, cut, err := f.known.read(table, support, path)
+	if err != nil {
+		return err
+	}
 	switch {
-	case f.objective == "auto", f.objective == "truncated" && support != nil, f.objective == "classical" && support == nil:
+	case f.objective == "auto", f.objective == "truncated" && cut != nil, f.objective == "classical" && cut == nil:
 	case f.objective == "truncated":
-		return usageError{errors.New("--objective truncated: say where the support ends, with --lower, --upper or --domain")}
+		return usageError{errors.New("--objective truncated: say where the support ends, with --lower, --upper or --domain, or thresholds in --missingness")}
 	case f.objective == "classical":
-		return usageError{errors.New("--objective classical: it is for data on all of R^d, leave --lower, --upper and --domain out")}
+		return usageError{errors.New("--objective classical: it is for data on all of R^d, leave --lower, --upper, --domain and thresholds in --missingness out")}
 	default:
 		return usageError{fmt.Errorf("--objective %q: it is classical or truncated", f.objective)}
 	}
 	if c.Method == "auto" {
-		c.Method = trainers.AutoMethod(table)
+		c.Method = trainers.AutoMethod(table, known)
 		if _, gaussian := fitted.(*graph.Gaussian); !gaussian && c.Method == "exact" {
 			c.Method = "iw"
 		}
@@ -165,7 +173,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 			work, scale = data.Standardise(table)
 		}
 	}
-	c.Domain, c.Weight = support.Standardised(scale.Mean, scale.Deviation), weight
+	c.Domain, c.Weight = cut.Standardised(scale.Mean, scale.Deviation), weight
+	if known := known.Standardised(scale.Mean, scale.Deviation); known != nil && known.Logistic != nil {
+		c.Missingness = graph.NewLogisticMissingness(known.Logistic)
+	}
 	if truth != nil {
 		truth.Scale = scale
 		if truth.View, err = described(f.model, table.D); err != nil {
@@ -190,10 +201,14 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	final := result.History[len(result.History)-1]
 	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support}
 	settings := result.Config
-	text, err := model.Encode(map[string]any{
+	fields := map[string]any{
 		"method": settings.Method, "loss": final.Loss, "converged": result.Converged, "verdict": result.Verdict, "blas": blas,
 		"standardised_by": scaleFile{scale.Mean, scale.Deviation}, "settings": settings,
-	})
+	}
+	if err := recorded(fields, known, table.Names); err != nil {
+		return err
+	}
+	text, err := model.Encode(fields)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	}
 	hidden, err := data.NewTable(slices.Clone(t.Names), values, observed)
 	if err != nil {
-		return nil, fmt.Errorf("after hiding cells: %w; hide fewer or take more rows", err)
+		return nil, fmt.Errorf("after hiding cells not at random: %w; hide fewer or take more rows", err)
 	}
 	hidden.Lines = t.Lines
 	return hidden, nil
