@@ -12,10 +12,12 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/internal/stream"
 	"missingscore/losses"
+	"missingscore/nets"
 )
 
 // notAtRandom is one row of a Gaussian in three columns and what is known of its gaps.
@@ -265,4 +267,44 @@ func TestNothingObserved(t *testing.T) {
 	for _, param := range m.Params() {
 		require.Equal(t, make([]float64, len(param.Value)), p.Grad(param))
 	}
+}
+
+// The imputer of censored cells is trained on draws from beyond the threshold: the
+// reported E[log q' − log q] is that of such draws, written out.
+func TestImputerOfCensoredCells(t *testing.T) {
+	r := rows()["censored both"]
+	m := three(t)
+	imp := nets.NewImputer(3, nets.Options{Hidden: 5, DiagonalSD: true}, stream.New(3, stream.Initial))
+	p, err := losses.NewImputer(graph.Float64, losses.KL, imp, m, losses.ObjectiveFor(r.support, domain.Weight{}), r.support, 1)
+	require.NoError(t, err)
+	forward, err := losses.NewForward(graph.Float64, imp, 3, 1)
+	require.NoError(t, err)
+	batch := data.NewBatch(1, 3)
+	batch.Rows = append(batch.Rows, 0)
+	batch.X[0], batch.Weight[0] = r.x[0], 1
+	copy(batch.Mask, r.mask)
+	losses.BindImputer(p, r.support, batch)
+	noise := []float64{0.3, -0.8, 0.5}
+	copy(p.Input(losses.InputNoise), noise)
+	require.NoError(t, p.Run())
+	copy(forward.Input(losses.InputX), batch.X)
+	require.NoError(t, forward.Run())
+
+	x, want := append([]float64(nil), r.x...), 0.0
+	low, high := []float64{-math.Inf(1), -math.Inf(1), 1}, []float64{math.Inf(1), -0.5, math.Inf(1)}
+	for j := 1; j < 3; j++ {
+		mean, sd := forward.Output(losses.OutputMean)[j], math.Exp(forward.Output(losses.OutputLogSD)[j])
+		alpha, beta := (low[j]-mean)/sd, (high[j]-mean)/sd
+		z := truncnorm.Transport(noise[j], alpha, beta)
+		x[j] = mean + sd*z
+		want -= 0.5*z*z + math.Log(sd) + truncnorm.LogMass(alpha, beta)
+	}
+	require.True(t, x[1] < -0.5 && x[2] > 1, "%v", x)
+	mu, precision := m.Mean(), m.Precision()
+	for j := range 3 {
+		for k := range 3 {
+			want += 0.5 * (x[j] - mu[j]) * precision.At(j, k) * (x[k] - mu[k])
+		}
+	}
+	require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-10)
 }
