@@ -51,6 +51,12 @@ func TestOperations(t *testing.T) {
 		"complement": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.Complement(n(x))), []*graph.Param{x}
 		},
+		"logistic": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.Logistic(n(x))), []*graph.Param{x}
+		},
+		"log logistic": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.LogLogistic(n(x))), []*graph.Param{x}
+		},
 		"row sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.RowSum(n(x))), []*graph.Param{x}
 		},

@@ -180,10 +180,11 @@ func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {
 	}
 	if s.Box() {
 		lower, upper := p.Input(inputLower), p.Input(inputUpper)
+		low, high := s.GapBounds()
 		for i, m := range batch.Mask {
 			lower[i], upper[i] = -truncnorm.Unbounded, truncnorm.Unbounded
 			if j := i % batch.D; m == 0 {
-				lower[i], upper[i] = max(s.Lower[j], lower[i]), min(s.Upper[j], upper[i])
+				lower[i], upper[i] = max(low[j], lower[i]), min(high[j], upper[i])
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package trainers
 
 import (
 	"fmt"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -27,8 +28,9 @@ type CheckResult struct {
 // diagonal and Hessian products, the pseudo-loss under self-normalised weights
 // (also with the direct Marg-IW loss), the closed form if m is Gaussian and the
 // domain has no boundary, and both imputer losses; for a score without a density what
-// can be learned of it. Parameters are moved away from
-// their start first; gaps are filled with N(0, 1) draws that stay fixed.
+// can be learned of it. Parameters are moved away from their start first; gaps are
+// filled with N(0, 1) draws that stay fixed. A model with missingness (graph.Joint) is
+// seen at the rows' own patterns.
 func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64) ([]CheckResult, error) {
 	const r, tolerance = 3, 1e-5
 	rows = min(rows, t.N)
@@ -64,7 +66,15 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	add := func(name string, d gradcheck.Difference) {
 		out = append(out, CheckResult{name, d.Compared, d.Error, d.Where, tolerance, d.Error < tolerance})
 	}
-	score, diagonal, err := gradcheck.Model(m, x, gradcheck.Step)
+	seen := m
+	if p, ok := m.(graph.Patterned); ok {
+		var mask []float64 // of each draw
+		for i := range rows {
+			mask = append(mask, slices.Repeat(batch.Mask[i*t.D:(i+1)*t.D], r)...)
+		}
+		seen = graph.Observing(p, mask)
+	}
+	score, diagonal, err := gradcheck.Model(seen, x, gradcheck.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +87,7 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	for i := range along {
 		along[i] = rng.NormFloat64()
 	}
-	product, err := gradcheck.HessianProduct(m, x, along, gradcheck.Step)
+	product, err := gradcheck.HessianProduct(seen, x, along, gradcheck.Step)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,10 @@ type Config struct {
 	Domain       *domain.Domain     `json:"domain"` // the support, in the table's units; nil: all of R^d
 	Weight       domain.Weight      `json:"weight"` // g of the truncated objective
 
+	// Missingness is what is known of cells missing not at random, for rows as the table
+	// has them; nil: missing completely at random. Censoring is a matter of Domain.
+	Missingness graph.Missingness `json:"missingness,omitempty"`
+
 	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
 	Observe func(Progress) `json:"-"` // called after each parameter step, if set
 }

@@ -205,7 +205,7 @@ func TestLambdaMaxOnABox(t *testing.T) {
 		m := graph.NewGaussian(d, graph.Natural)
 		gradient := func(iteration int) []float64 {
 			_, grads, err := trainers.Gradient(standard, m, losses.ObjectiveFor(z, domain.Weight{}),
-				trainers.Config{Method: trainers.AutoMethod(table), Draws: 100, Seed: 1, Domain: z}, iteration)
+				trainers.Config{Method: trainers.AutoMethod(table, nil), Draws: 100, Seed: 1, Domain: z}, iteration)
 			require.NoError(t, err)
 			return slices.Concat(grads...)
 		}

@@ -37,14 +37,14 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 //
 // with n the mean number of rows in which a pair of columns is observed, as
 // bootnet counts for pairwise data: only those rows tell of an edge directly. On
-// a domain, where the likelihood has a normaliser that nobody knows, the reported
+// a domain or with missingness, where the likelihood has a normaliser that nobody knows, the reported
 // loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
 func (r *pathRun) ebic(gamma float64) []float64 {
 	t := r.table
 	mean := make([]float64, t.D)
 	scores := make([]float64, len(r.state.Points))
 	logN := math.Log(meanPairCount(t))
-	if r.config.Domain.Bounded() {
+	if r.config.natural() {
 		for i, p := range r.state.Points {
 			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*(logN+4*gamma*math.Log(float64(t.D)))
 		}

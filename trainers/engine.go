@@ -76,6 +76,9 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	if m.Dim() != t.D {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", m.Dim(), t.D)
 	}
+	if c.Missingness != nil {
+		m = &graph.Joint{Model: m, Missingness: c.Missingness}
+	}
 	if method.Gaussian {
 		if _, err := asGaussian(m, "method "+method.Name); err != nil {
 			return nil, err
@@ -86,6 +89,9 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	}
 	if method.Complete && t.Missing() > 0 {
 		return nil, fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", method.Name, t.Missing())
+	}
+	if full, ok := method.Loss(c.correction()).(losses.Complete); ok && full.AllCoordinates && c.Domain.Censored() {
+		return nil, fmt.Errorf("method %s takes imputed cells for observed ones, but censored cells lie beyond the bounds of those: use em", method.Name)
 	}
 	noising, _ := o.(losses.Noising)
 	if noising != nil && c.Domain.Bounded() {

@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/missingness"
 	"missingscore/data/network"
+	"missingscore/graph"
 )
 
 // NetworkConfig is the whole of a Gaussian graphical model from a table.
@@ -17,6 +19,8 @@ type NetworkConfig struct {
 	Select    Selection `json:"select"`
 	Tolerance float64   `json:"tolerance"`  // of the refinement at the chosen λ, columns standardised; 0.003
 	KeepUnits bool      `json:"keep_units"` // do not standardise the columns
+
+	Known *missingness.Model `json:"-"` // what is known of cells missing not at random, in the table's units; nil: missing completely at random
 }
 
 // NetworkResult is a fitted network in the table's own units.
@@ -39,11 +43,16 @@ type NetworkResult struct {
 	Warnings  []string // what the user should know
 }
 
-// AutoMethod is the default for Gaussian networks: full where nothing is
-// missing, otherwise exact, which has neither an imputer's bias nor noise.
-func AutoMethod(t *data.Table) string {
-	if t.Missing() == 0 {
+// AutoMethod is the default for Gaussian models: full where nothing is
+// missing, otherwise exact, which has neither an imputer's bias nor noise, but
+// where probabilities of missing, known to be logistic, forbid it: variw there, for
+// cells that hide where a fixed proposal seldom looks (benchmarks/missingness).
+func AutoMethod(t *data.Table, known *missingness.Model) string {
+	switch {
+	case t.Missing() == 0:
 		return "full"
+	case known != nil && known.Logistic != nil:
+		return "variw"
 	}
 	return "exact"
 }
@@ -51,8 +60,8 @@ func AutoMethod(t *data.Table) string {
 // EstimateNetwork standardises the columns and the domain with them, runs the L1
 // path, chooses λ, and goes on at that λ until the precision stands still. On all
 // of R^d the mean stays at the observed means: cells missing completely at random
-// leave those unbiased. On a domain it is estimated along, for there the observed
-// means are not μ.
+// leave those unbiased. On a domain, and where cells are known to be missing not at
+// random, it is estimated along, for there the observed means are not μ.
 //
 // s is a zero State, or one from a run that was cut; checkpoint (may be nil)
 // gets the state after each block. When ctx is cancelled the state is saved and
@@ -61,7 +70,7 @@ func AutoMethod(t *data.Table) string {
 // converged.
 func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *State, checkpoint func(*State) error) (*NetworkResult, error) {
 	if c.Method == "" || c.Method == "auto" {
-		c.Method = AutoMethod(t)
+		c.Method = AutoMethod(t, c.Known)
 	}
 	if c.Tolerance == 0 {
 		c.Tolerance = 0.003
@@ -83,11 +92,14 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	if !c.KeepUnits {
 		work, scale = data.Standardise(t)
 	}
-	support := c.Domain
-	if err := inside(t, support); err != nil { // in the table's units, which the message shows
+	support, cut := c.Domain, c.Known.Support(c.Domain)
+	if err := inside(t, cut); err != nil { // in the table's units, which the message shows
 		return nil, err
 	}
-	c.Domain = support.Standardised(scale.Mean, scale.Deviation)
+	c.Domain = cut.Standardised(scale.Mean, scale.Deviation)
+	if known := c.Known.Standardised(scale.Mean, scale.Deviation); known != nil && known.Logistic != nil {
+		c.Missingness = graph.NewLogisticMissingness(known.Logistic)
+	}
 	r, err := newPathRun(work, c.PathConfig, s, checkpoint, []any{c.Select, c.Tolerance})
 	if err != nil {
 		return nil, err

@@ -65,9 +65,9 @@ type Block struct {
 	Lifts int
 }
 
-// natural says whether the path fits η = Pμ along: on a domain with a boundary the
-// observed means are not μ.
-func (c PathConfig) natural() bool { return c.Domain.Bounded() }
+// natural says whether the path fits η = Pμ along: on a domain with a boundary, and of
+// cells missing not at random, the observed means are not μ.
+func (c PathConfig) natural() bool { return c.Domain.Bounded() || c.Missingness != nil }
 
 func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 	_, method, err := c.Config.withDefaults(t.N, losses.ObjectiveFor(c.Domain, c.Weight))
@@ -106,6 +106,9 @@ func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 	}
 	if c.LambdaMax == 0 {
 		c.LambdaMax = LambdaMax(t, c.Domain, c.Weight)
+		if c.Missingness != nil {
+			c.LambdaMax *= 1.3 // the score of φ is left aside there
+		}
 	}
 	if c.LambdaMin == 0 {
 		c.LambdaMin = c.LambdaMax / 200

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/missingness"
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/internal/stream"
@@ -31,6 +32,8 @@ type SavedModel struct {
 	Scale   data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
 	Imputer *nets.Imputer   // of standardised columns; nil if none was trained
 	Noise   *noise.Schedule // of a graph.Levelled, or the level that was added to standardised columns; else nil
+
+	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
 }
 
 // modelVersion 1 had quantities only.
@@ -89,6 +92,8 @@ type file struct {
 	Parameters map[string]packed `json:"parameters,omitempty"`
 	Imputer    *imputerFile      `json:"imputer,omitempty"`
 	Noise      *noise.Schedule   `json:"noise,omitempty"`
+
+	Missingness json.RawMessage `json:"missingness,omitempty"`
 }
 
 type scaleFile struct {
@@ -157,6 +162,13 @@ func (s *SavedModel) Encode(extra map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	f.Domain = json.RawMessage(text.Bytes())
+	if s.Missingness != nil {
+		var text bytes.Buffer
+		if err := s.Missingness.Write(&text, s.Names); err != nil {
+			return nil, err
+		}
+		f.Missingness = json.RawMessage(text.Bytes())
+	}
 	plain, err := json.Marshal(f)
 	if err != nil {
 		return nil, err
@@ -254,6 +266,11 @@ func decodeModel(text []byte) (*SavedModel, error) {
 		}
 		if d.Bounded() {
 			s.Domain = d
+		}
+	}
+	if len(f.Missingness) > 0 {
+		if s.Missingness, err = missingness.Parse(f.Missingness, f.Names); err != nil {
+			return nil, fmt.Errorf("missingness: %w", err)
 		}
 	}
 	return s, nil

@@ -54,6 +54,9 @@ func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *rand.Rand) err
 // asGaussian is for sources and methods that need a normal model.
 func asGaussian(m graph.Model, what string) (*graph.Gaussian, error) {
 	g, ok := m.(*graph.Gaussian)
+	if _, patterned := m.(graph.Patterned); patterned {
+		return nil, fmt.Errorf("%s needs missing cells that are normal given the observed ones, and with a model of missingness they are not; use iw, variw or var", what)
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s needs a Gaussian model, this is %T; use var, variw or iw", what, m)
 	}

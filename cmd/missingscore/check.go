@@ -16,6 +16,7 @@ import (
 func newCheckCommand() *cobra.Command {
 	var table tableFlags
 	var support domainFlags
+	var law missingnessFlag
 	var model, options string
 	var rows int
 	var seed uint64
@@ -27,7 +28,8 @@ func newCheckCommand() *cobra.Command {
 first rows of a table (standardised) and at parameters away from their start:
 the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
 Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
---lower, --upper or --domain: on that support. Exit code 1 if one fails.`,
+--lower, --upper or --domain: on that support; with --missingness: of the model with
+what is known of its gaps. Exit code 1 if one fails.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --model gaussian`,
 		Args:    exactArgs(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,8 +48,12 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 			if err != nil {
 				return err
 			}
+			known, s, err := law.read(t, s, args[0])
+			if err != nil {
+				return err
+			}
 			standard, scale := data.Standardise(t)
-			results, err := trainers.Check(standard, m, s.Standardised(scale.Mean, scale.Deviation), rows, seed)
+			results, err := trainers.Check(standard, joint(m, known.Standardised(scale.Mean, scale.Deviation)), s.Standardised(scale.Mean, scale.Deviation), rows, seed)
 			if err != nil {
 				return err
 			}
@@ -77,6 +83,7 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 	}
 	table.add(cmd)
 	support.add(cmd)
+	law.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&model, "model", "gaussian", "gaussian (Cholesky), gaussian-network (free symmetric precision), gaussian-natural (the same with η = Pμ), quartic, mixture, energy or score-network")
 	fl.StringVar(&options, "model-options", "", "options of the model as JSON, as for fit")

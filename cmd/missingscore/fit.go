@@ -18,6 +18,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/missingness"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
@@ -31,6 +32,7 @@ import (
 type fitFlags struct {
 	table  tableFlags
 	domain domainFlags
+	known  missingnessFlag
 	trainingFlags
 	model, objective               string
 	modelOptions, objectiveOptions string
@@ -67,7 +69,9 @@ Objectives (--objective, --objective-options):
              for "missingscore sample"; other models one level, fixed
 
 With --lower, --upper or --domain the model is restricted to that support: the
-objective is weighted by g, and imputed cells stay inside. It writes the model, in
+objective is weighted by g, and imputed cells stay inside. With --missingness the
+chance that a cell is missing may depend on the row, itself included, or cells beyond
+a threshold are missing; what is in the file must be known. It writes the model, in
 the table's units, and history.csv beside it: a line for each pass over the table.
 
 Methods:
@@ -80,12 +84,13 @@ Methods:
 	f.table.add(cmd)
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
+	f.known.add(cmd)
 	c := &f.config
 	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", "))
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
-	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; score-network: zeroed; others: iw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; score-network: zeroed; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.objective, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
@@ -136,7 +141,11 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	objective, err := f.makeObjective(support, weight)
+	known, cut, err := f.known.read(table, support, path)
+	if err != nil {
+		return err
+	}
+	objective, err := f.makeObjective(cut, weight)
 	if err != nil {
 		return err
 	}
@@ -145,7 +154,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if c.Method == "auto" {
-		if c.Method, err = autoMethod(table, fitted); err != nil {
+		if c.Method, err = autoMethod(table, known, fitted); err != nil {
 			return err
 		}
 	}
@@ -180,9 +189,12 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 			work, scale = data.Standardise(table)
 		}
 	}
-	c.Domain, c.Weight = support.Standardised(scale.Mean, scale.Deviation), weight
+	c.Domain, c.Weight = cut.Standardised(scale.Mean, scale.Deviation), weight
 	if objective, err = f.makeObjective(c.Domain, weight); err != nil {
 		return err
+	}
+	if known := known.Standardised(scale.Mean, scale.Deviation); known != nil && known.Logistic != nil {
+		c.Missingness = graph.NewLogisticMissingness(known.Logistic)
 	}
 	described, isDescribed := fitted.(graph.Described)
 	if truth != nil {
@@ -211,7 +223,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		}
 	}
 	final := result.History[len(result.History)-1]
-	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support, Scale: scale, Imputer: result.Imputer}
+	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support, Scale: scale, Imputer: result.Imputer, Missingness: known}
 	if d, ok := objective.(losses.Denoising); ok {
 		model.Noise = &d.Noise
 	}
@@ -273,9 +285,9 @@ func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
 }
 
 // autoMethod is the default for a model.
-func autoMethod(t *data.Table, m graph.Model) (string, error) {
-	method := trainers.AutoMethod(t)
-	if _, gaussian := m.(*graph.Gaussian); gaussian || method == "full" {
+func autoMethod(t *data.Table, known *missingness.Model, m graph.Model) (string, error) {
+	method := trainers.AutoMethod(t, known)
+	if _, gaussian := m.(*graph.Gaussian); gaussian || method != "exact" {
 		return method, nil
 	}
 	density, err := graph.HasDensity(m)

@@ -71,6 +71,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 type networkFlags struct {
 	table  tableFlags
 	domain domainFlags
+	known  missingnessFlag
 	trainingFlags
 	out, selection, truth string
 	gamma                 float64
@@ -91,7 +92,8 @@ standardised over their observed cells; results are in the table's own units.
 
 With --lower, --upper or --domain the columns are a normal distribution restricted
 to that support: the objective is weighted by g, imputed cells stay inside, and
-the mean is estimated along with the precision.
+the mean is estimated along with the precision; so it is with --missingness, which
+says what is known of cells missing not at random.
 
 It writes to --out: edges.csv, precision.csv, path.csv, model.json,
 network.graphml, network.dot, network.json, network.svg/png, path.svg/png, report.html.
@@ -105,11 +107,12 @@ Methods:
 	f.table.add(cmd)
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
+	f.known.add(cmd)
 	c := &f.config
 	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
-	fl.StringVar(&c.Method, "method", "auto", "auto (exact, or full if nothing is missing) or one of the methods above")
+	fl.StringVar(&c.Method, "method", "auto", "auto (exact; with logistic --missingness variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.table.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
 	fl.Float64Var(&f.table.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
@@ -158,6 +161,9 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", path, table.Names[0])
 	}
 	if c.Domain, c.Weight, err = f.domain.around(table, path); err != nil {
+		return err
+	}
+	if c.Known, _, err = f.known.read(table, c.Domain, path); err != nil {
 		return err
 	}
 	var truth *mat.SymDense

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"missingscore/data"
+	"missingscore/data/missingness"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
@@ -97,7 +98,7 @@ func writeModel(w io.Writer, r *trainers.NetworkResult) error {
 		return err
 	}
 	m.SetMean(r.Mean)
-	saved := trainers.SavedModel{Kind: "gaussian", Model: m, Names: r.Names, Domain: r.Config.Domain, Scale: r.Scale}
+	saved := trainers.SavedModel{Kind: "gaussian", Model: m, Names: r.Names, Domain: r.Config.Domain, Scale: r.Scale, Missingness: r.Config.Known}
 	text, err := saved.Encode(map[string]any{
 		"method": r.Config.Method, "lambda": r.Lambda, "loss": r.Loss,
 		"converged": r.Converged, "verdict": r.Verdict, "warnings": r.Warnings, "blas": blas, "settings": r.Config,
@@ -182,10 +183,11 @@ func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures 
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
-			{"Selection of λ", selectionText(c.Select, c.Domain.Bounded())},
+			{"Selection of λ", selectionText(c.Select, c.Domain.Bounded() || c.Known != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Support", supportText(c, t.Names)},
+			{"Missing cells", missingText(c.Known, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 			{"Reported loss (M)", fmt.Sprintf("%.5g per row and column", r.Loss)},
 			{"Seed", strconv.FormatUint(c.Seed, 10)},
@@ -211,15 +213,15 @@ func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures 
 	return page
 }
 
-func selectionText(s trainers.Selection, truncated bool) string {
+func selectionText(s trainers.Selection, unnormalised bool) string {
 	switch s.Kind {
 	case "density":
 		return fmt.Sprintf("density %g", s.Density)
 	case "none":
 		return "none: the smallest λ"
 	}
-	if truncated {
-		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support, γ = %g", s.Gamma)
+	if unnormalised {
+		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", s.Gamma)
 	}
 	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", s.Gamma)
 }
@@ -227,7 +229,10 @@ func selectionText(s trainers.Selection, truncated bool) string {
 // supportText tells where the data can lie and how the objective is weighted.
 func supportText(c trainers.NetworkConfig, names []string) string {
 	s := c.Domain
-	if !s.Bounded() {
+	switch {
+	case !s.Bounded() && c.Known != nil:
+		return "all of R^d"
+	case !s.Bounded():
 		return "all of R^d; the mean is kept at the observed means"
 	}
 	var parts []string
@@ -255,6 +260,25 @@ func supportText(c trainers.NetworkConfig, names []string) string {
 		g += ", without the tangential correction"
 	}
 	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
+}
+
+// missingText tells what is known of cells missing not at random.
+func missingText(m *missingness.Model, names []string) string {
+	if m == nil {
+		return "taken to be missing completely at random"
+	}
+	var parts []string
+	for j, name := range names {
+		if m.Logistic != nil && m.Logistic.Concerns(j) {
+			parts = append(parts, name+" by a logistic regression")
+		}
+		if c := m.Censored; c != nil && !math.IsInf(c.Above[j], 1) {
+			parts = append(parts, fmt.Sprintf("%s above %.4g", name, c.Above[j]))
+		} else if c != nil && !math.IsInf(c.Below[j], -1) {
+			parts = append(parts, fmt.Sprintf("%s below %.4g", name, c.Below[j]))
+		}
+	}
+	return strings.Join(parts, ", ") + " (given, not estimated; in model.json); the mean is estimated along"
 }
 
 // boundText is how a column's bounds are written, empty if it has none.

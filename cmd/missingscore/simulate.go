@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/missingness"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/mcmc"
@@ -28,6 +31,7 @@ type simulation struct {
 	n, d, centres int
 	missing       float64
 	truncate      string
+	missingBy     string
 	domain        domainFlags
 	seed          uint64
 	out           string
@@ -58,12 +62,19 @@ The last three have no precision: truth.json only.
 quantile, --truncate halfspace=0.2 those on one side of a plane of random
 direction with 20 % of the distribution beyond it; a bare number is the share for
 what the paper does (normal: box, networks: halfspace). --lower, --upper and
---domain cut further.`,
+--domain cut further.
+
+--missing-by FILE.json hides cells not at random: the columns in the file as it says,
+the others completely at random if --missing is given too. It also writes
+missingness.json, for fit and network --missingness.`,
 		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star
   missingscore network star/data.csv --domain star/domain.json --truth star/truth.csv --out star/result`,
 		Args: exactArgs(1, "one of normal, star, dense, stars, quartic, moons, ring, modes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.kind = args[0]
+			if s.missingBy != "" && !cmd.Flags().Changed("missing") {
+				s.missing = 0
+			}
 			return s.run(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
@@ -72,6 +83,7 @@ what the paper does (normal: box, networks: halfspace). --lower, --upper and
 	fl.IntVar(&s.n, "n", 1000, "rows")
 	fl.IntVar(&s.d, "d", 10, "columns")
 	fl.Float64Var(&s.missing, "missing", 0.5, "probability that a cell is hidden")
+	fl.StringVar(&s.missingBy, "missing-by", "", `hide cells not at random, as this JSON says: {"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2}}},"censored":{"x3":{"above":1.5}}}`)
 	fl.IntVar(&s.centres, "centres", 5, "centres of stars")
 	fl.StringVar(&s.truncate, "truncate", "", "box, box=SHARE, halfspace, halfspace=SHARE, or a SHARE")
 	fl.Uint64Var(&s.seed, "seed", 1, "seed of all random draws")
@@ -97,7 +109,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	hidden, err := data.HideMCAR(complete, s.missing, stream.New(s.seed, stream.Hide))
+	hidden, by, err := s.hide(complete)
 	if err != nil {
 		return err
 	}
@@ -122,16 +134,34 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	if matrix != nil {
 		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, complete.Names, matrix) }
 	}
+	if by != nil {
+		files["missingness.json"] = func(w io.Writer) error { return by.Write(w, complete.Names) }
+	}
 	for name, write := range files {
 		if err := atomicfile.Write(at(name), write); err != nil {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, the truth and domain.json in %s\n",
-		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), s.out); err != nil {
+	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
+		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(slices.Sorted(maps.Keys(files)), ", "), s.out); err != nil {
 		return err
 	}
 	return s.advise(stdout, truth, chains, at)
+}
+
+// hide hides cells of a table; by is how, nil for completely at random.
+func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missingness.Model, err error) {
+	rng := stream.New(s.seed, stream.Hide)
+	if s.missingBy == "" {
+		hidden, err = data.HideMCAR(complete, s.missing, rng)
+		return hidden, nil, err
+	}
+	if by, err = missingness.Read(s.missingBy, complete.Names); err != nil {
+		return nil, nil, fmt.Errorf("--missing-by: %w", err)
+	}
+	by = by.Elsewhere(len(complete.Names), s.missing)
+	hidden, err = missingness.Hide(complete, by, rng)
+	return hidden, by, err
 }
 
 // advise says how the draws went and what to do next.
@@ -148,6 +178,9 @@ func (s *simulation) advise(w io.Writer, truth *trainers.SavedModel, chains *mcm
 	support := ""
 	if truth.Domain != nil {
 		support = " --domain " + at("domain.json")
+	}
+	if s.missingBy != "" {
+		support += " --missingness " + at("missingness.json")
 	}
 	next := fmt.Sprintf("network %s%s --truth %s --out %s", at("data.csv"), support, at("truth.csv"), at("result"))
 	if truth.Kind == "mixture" {

@@ -22,6 +22,7 @@ import (
 type Domain struct {
 	Lower, Upper []float64 // (d)
 	Half         []HalfSpace
+	Gaps         *Bounds // of missing cells, where they lie elsewhere than observed ones (Censoring); else nil
 }
 
 // HalfSpace is the set of x with Aᵀx ≤ B.
@@ -52,6 +53,9 @@ func (s *Domain) Check(names []string) error {
 		if !(s.Lower[j] < s.Upper[j]) || math.IsInf(s.Lower[j], 1) || math.IsInf(s.Upper[j], -1) {
 			return fmt.Errorf("column %q: its lower bound %g must be less than its upper bound %g", name, s.Lower[j], s.Upper[j])
 		}
+	}
+	if s.Gaps != nil {
+		return s.Gaps.check(names) // rows tell whether the rest leaves them room
 	}
 	for _, h := range s.Half {
 		if len(h.A) != d {
@@ -85,7 +89,8 @@ func (s *Domain) Box() bool {
 
 // BoundedColumn says whether column j has a finite bound of its own.
 func (s *Domain) BoundedColumn(j int) bool {
-	return !math.IsInf(s.Lower[j], -1) || !math.IsInf(s.Upper[j], 1)
+	low, high := s.GapBounds()
+	return !math.IsInf(s.Lower[j], -1) || !math.IsInf(s.Upper[j], 1) || !math.IsInf(low[j], -1) || !math.IsInf(high[j], 1)
 }
 
 // Concerns says whether column j has a bound or a part in a half-space.
@@ -93,7 +98,7 @@ func (s *Domain) Concerns(j int) bool {
 	return s.BoundedColumn(j) || slices.ContainsFunc(s.Half, func(h HalfSpace) bool { return h.A[j] != 0 })
 }
 
-// Contains says whether a complete row lies in s.
+// Contains says whether a complete row, all of it observed, lies in s.
 func (s *Domain) Contains(x []float64) bool {
 	if s == nil {
 		return true
@@ -121,9 +126,9 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 		switch {
 		case mask[j] == 0:
 		case v < s.Lower[j]:
-			return j, fmt.Errorf("is below the lower bound %g", s.Lower[j])
+			return j, fmt.Errorf("is below the lower bound %g%s", s.Lower[j], s.whose(j))
 		case v > s.Upper[j]:
-			return j, fmt.Errorf("is above the upper bound %g", s.Upper[j])
+			return j, fmt.Errorf("is above the upper bound %g%s", s.Upper[j], s.whose(j))
 		}
 	}
 	cuts := 0
@@ -150,6 +155,7 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 // reach is the least aᵀx that the missing cells allow within the box, the size
 // of its terms, and whether a missing cell has a part in it.
 func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut bool) {
+	lower, upper := s.GapBounds()
 	for j, a := range h.A {
 		switch {
 		case a == 0:
@@ -158,7 +164,7 @@ func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut b
 			size += math.Abs(a * x[j])
 		default:
 			cut = true
-			low += math.Min(a*s.Lower[j], a*s.Upper[j])
+			low += math.Min(a*lower[j], a*upper[j])
 		}
 	}
 	return low, size, cut
@@ -168,6 +174,7 @@ func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut b
 // the nearest bound, at most 1, is as large as it can be (a linear program). It
 // fails where no slack is left.
 func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
+	lower, upper := s.GapBounds()
 	var free []int
 	for j, m := range mask {
 		if m == 0 && s.Concerns(j) { // the simplex method refuses a variable in no row
@@ -183,12 +190,12 @@ func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 	}
 	row(1)[n] = 1
 	for a, j := range free {
-		if !math.IsInf(s.Lower[j], -1) {
-			r := row(-s.Lower[j])
+		if !math.IsInf(lower[j], -1) {
+			r := row(-lower[j])
 			r[a], r[n] = -1, 1
 		}
-		if !math.IsInf(s.Upper[j], 1) {
-			r := row(s.Upper[j])
+		if !math.IsInf(upper[j], 1) {
+			r := row(upper[j])
 			r[a], r[n] = 1, 1
 		}
 	}
@@ -249,6 +256,14 @@ func (s *Domain) Intersect(o *Domain) *Domain {
 		both.Lower[j], both.Upper[j] = max(s.Lower[j], o.Lower[j]), min(s.Upper[j], o.Upper[j])
 	}
 	both.Half = slices.Concat(s.Half, o.Half)
+	if s.Gaps != nil || o.Gaps != nil {
+		low, high := s.GapBounds()
+		also, too := o.GapBounds()
+		both.Gaps = &Bounds{slices.Clone(low), slices.Clone(high)}
+		for j := range low {
+			both.Gaps.Lower[j], both.Gaps.Upper[j] = max(low[j], also[j]), min(high[j], too[j])
+		}
+	}
 	return both
 }
 
@@ -268,6 +283,9 @@ func (s *Domain) Standardised(mean, deviation []float64) *Domain {
 			scaled.A[j] = a * deviation[j]
 		}
 		z.Half = append(z.Half, scaled)
+	}
+	if s.Gaps != nil {
+		z.Gaps = (&Domain{Lower: s.Gaps.Lower, Upper: s.Gaps.Upper}).Standardised(mean, deviation).bounds()
 	}
 	return z
 }

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"missingscore/internal/strictjson"
 )
 
 // file is domain.json: bounds and half-spaces by column name, in the table's
@@ -47,14 +48,8 @@ func Read(path string, names []string) (*Domain, error) {
 // Parse is Read for text.
 func Parse(text []byte, names []string) (*Domain, error) {
 	var f file
-	in := json.NewDecoder(bytes.NewReader(text))
-	in.DisallowUnknownFields()
-	err := in.Decode(&f)
-	if err == nil && in.More() {
-		err = errors.New("something follows the first object")
-	}
-	if err != nil {
-		return nil, fmt.Errorf(`%w; it should look like {"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`, plainly(err))
+	if err := strictjson.Decode(text, &f, `{"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`); err != nil {
+		return nil, err
 	}
 	s := All(len(names))
 	if err := fill(s.Lower, f.Lower, names); err != nil {
@@ -80,22 +75,6 @@ func Parse(text []byte, names []string) (*Domain, error) {
 	return s, s.Check(names)
 }
 
-// plainly says what is wrong with JSON without Go's words for it.
-func plainly(err error) error {
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &kind) && kind.Field == "":
-		return fmt.Errorf("%s where an object is expected", kind.Value)
-	case errors.As(err, &kind):
-		return fmt.Errorf("%q: %s where a number or an object is expected", kind.Field, kind.Value)
-	case errors.Is(err, io.EOF):
-		return errors.New("the file is empty")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the file ends too early")
-	}
-	return err
-}
-
 func fill(dst []float64, by map[string]float64, names []string) error {
 	for name, v := range by {
 		j := slices.Index(names, name)
@@ -107,7 +86,7 @@ func fill(dst []float64, by map[string]float64, names []string) error {
 	return nil
 }
 
-// Write writes what Read reads.
+// Write writes what Read reads: where data can lie, Gaps apart.
 func (s *Domain) Write(w io.Writer, names []string) error {
 	f := file{Lower: map[string]float64{}, Upper: map[string]float64{}}
 	if s != nil {
@@ -150,8 +129,14 @@ func (s *Domain) MarshalJSON() ([]byte, error) {
 		}
 		return out
 	}
+	type bounds struct{ Lower, Upper []*float64 }
+	var gaps *bounds
+	if s.Gaps != nil {
+		gaps = &bounds{finite(s.Gaps.Lower), finite(s.Gaps.Upper)}
+	}
 	return json.Marshal(struct {
 		Lower, Upper []*float64
 		Half         []HalfSpace
-	}{finite(s.Lower), finite(s.Upper), s.Half})
+		Gaps         *bounds `json:",omitempty"`
+	}{finite(s.Lower), finite(s.Upper), s.Half, gaps})
 }

@@ -17,7 +17,8 @@ type Section struct {
 // not appear. It allocates only the first times.
 func (s *Domain) Section(c *Section, x, mask []float64) {
 	d := len(s.Lower)
-	c.Lower, c.Upper, c.Cuts = s.Lower, s.Upper, c.Cuts[:0]
+	c.Lower, c.Upper = s.GapBounds()
+	c.Cuts = c.Cuts[:0]
 	if len(c.memory) < d*len(s.Half) {
 		c.memory = make([]float64, d*len(s.Half))
 	}

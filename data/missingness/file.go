@@ -1,0 +1,140 @@
+package missingness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"missingscore/internal/strictjson"
+)
+
+// file is missingness.json: what hides the columns, by name, in the table's units.
+type file struct {
+	Logistic map[string]regression `json:"logistic,omitempty"`
+	Censored map[string]threshold  `json:"censored,omitempty"`
+}
+
+type regression struct {
+	Intercept *float64           `json:"intercept"` // 0 is an intercept like others, so it must be there
+	Slope     map[string]float64 `json:"slope,omitempty"`
+}
+
+type threshold struct {
+	Below *float64 `json:"below,omitempty"`
+	Above *float64 `json:"above,omitempty"`
+}
+
+// Read reads a missingness.json for a table with these columns:
+//
+//	{"logistic": {"x1": {"intercept": 1.2, "slope": {"x1": -2, "x2": 0.5}}},
+//	 "censored": {"x3": {"above": 1.5}, "x4": {"below": -1}}}
+//
+// where x1 is observed with probability 1/(1 + exp(−1.2 + 2 x1 − 0.5 x2)), and cells of x3
+// above 1.5 and of x4 below −1 are missing, no others. Columns that are not named are
+// always observed, or missing completely at random. Errors name the file and the column.
+func Read(path string, names []string) (*Model, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Parse(text, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// Parse is Read for text.
+func Parse(text []byte, names []string) (*Model, error) {
+	var f file
+	if err := strictjson.Decode(text, &f, `{"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2,"x2":0.5}}},"censored":{"x3":{"above":1.5},"x4":{"below":-1}}}`); err != nil {
+		return nil, err
+	}
+	if len(f.Logistic)+len(f.Censored) == 0 {
+		return nil, errors.New(`it says nothing of any column: "logistic" or "censored" is needed`)
+	}
+	m := &Model{}
+	if len(f.Logistic) > 0 {
+		m.Logistic = NewLogistic(len(names))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Logistic)) {
+		j, err := column(names, name)
+		if err != nil {
+			return nil, fmt.Errorf("logistic: %w", err)
+		}
+		r := f.Logistic[name]
+		if r.Intercept == nil {
+			return nil, fmt.Errorf(`logistic: column %q needs an "intercept", a number`, name)
+		}
+		m.Logistic.Intercept[j] = *r.Intercept
+		for on, slope := range r.Slope {
+			k, err := column(names, on)
+			if err != nil {
+				return nil, fmt.Errorf("logistic: slope of column %q: %w", name, err)
+			}
+			m.Logistic.Slope.Set(j, k, slope)
+		}
+	}
+	if len(f.Censored) > 0 {
+		m.Censored = NewCensored(len(names))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Censored)) {
+		j, err := column(names, name)
+		if err != nil {
+			return nil, fmt.Errorf("censored: %w", err)
+		}
+		t := f.Censored[name]
+		switch {
+		case m.Logistic != nil && m.Logistic.Concerns(j):
+			return nil, fmt.Errorf("column %q is both logistic and censored: choose one", name)
+		case t.Above != nil && t.Below == nil:
+			m.Censored.Above[j] = *t.Above
+		case t.Below != nil && t.Above == nil:
+			m.Censored.Below[j] = *t.Below
+		default:
+			return nil, fmt.Errorf(`censored: column %q needs either "above" or "below", a number: a missing cell would not tell on which side it lies`, name)
+		}
+	}
+	return m, nil
+}
+
+func column(names []string, name string) (int, error) {
+	j := slices.Index(names, name)
+	if j < 0 {
+		return j, fmt.Errorf("there is no column %q; columns are %s", name, strings.Join(names, ", "))
+	}
+	return j, nil
+}
+
+// Write writes what Read reads.
+func (m *Model) Write(w io.Writer, names []string) error {
+	f := file{Logistic: map[string]regression{}, Censored: map[string]threshold{}}
+	for j, name := range names {
+		if l := m.Logistic; l != nil && l.Concerns(j) {
+			r := regression{Intercept: &l.Intercept[j], Slope: map[string]float64{}}
+			for k, slope := range l.Slope.RawRowView(j) {
+				if slope != 0 {
+					r.Slope[names[k]] = slope
+				}
+			}
+			f.Logistic[name] = r
+		}
+		if c := m.Censored; c != nil && c.Concerns(j) {
+			var t threshold
+			if !math.IsInf(c.Below[j], -1) {
+				t.Below = &c.Below[j]
+			}
+			if !math.IsInf(c.Above[j], 1) {
+				t.Above = &c.Above[j]
+			}
+			f.Censored[name] = t
+		}
+	}
+	return json.NewEncoder(w).Encode(f)
+}
