@@ -22,6 +22,7 @@ import (
 type normals struct {
 	graph.Model
 	parts []part
+	watch func(i int, x, y, a, sigma float64) // told of each row i whose score is asked for; may be nil
 }
 
 type part struct {
@@ -31,7 +32,7 @@ type part struct {
 }
 
 func mixture(parts ...part) normals {
-	return normals{graph.NewGaussian(2, graph.CholeskyFactor), parts}
+	return normals{Model: graph.NewGaussian(2, graph.CholeskyFactor), parts: parts}
 }
 
 func (m normals) At(signal, noise graph.Node) graph.Model { return atLevel{m, signal, noise} }
@@ -68,7 +69,11 @@ func (m atLevel) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 	apply := func(cols int, fill func(out []float64, log float64, score [2]float64)) graph.Node {
 		return b.Apply(graph.Op{Name: "mixture", Rows: n, Cols: cols, Kernel: func(out []float64, in [][]float64) error {
 			for i := range n {
-				log, score := m.value(in[0][2*i], in[0][2*i+1], in[1][i], in[2][i])
+				x, y, a, sigma := in[0][2*i], in[0][2*i+1], in[1][i], in[2][i]
+				if m.watch != nil {
+					m.watch(i, x, y, a, sigma)
+				}
+				log, score := m.value(x, y, a, sigma)
 				fill(out[i*cols:(i+1)*cols], log, score)
 			}
 			return nil
@@ -96,13 +101,13 @@ func flow(s *diffusion.Sampler, o diffusion.Options) ([]float64, error) {
 
 var (
 	exploding  = noise.Schedule{Kind: noise.Exploding, Least: 0.01, Most: 100}
-	preserving = noise.Schedule{Kind: noise.Preserving}
+	preserving = noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20}
 	samplers   = map[string]struct {
 		draw    method
 		options diffusion.Options
 	}{
-		"langevin":  {langevin, diffusion.Options{Steps: 60, Corrections: 60, Rate: 0.5}},
-		"sde":       {reverse, diffusion.Options{Steps: 600}},
+		"langevin":  {langevin, diffusion.Options{Steps: 50, Corrections: 60, Rate: 0.5}},
+		"sde":       {reverse, diffusion.Options{Steps: 400}},
 		"corrected": {reverse, diffusion.Options{Steps: 300, Corrections: 1, Rate: 0.1}},
 		"ode":       {flow, diffusion.Options{}},
 	}
@@ -111,10 +116,10 @@ var (
 // allowed is what discretisation may add to the tolerances, in deviations of a column:
 // the recursions of means and variances that these samplers follow on normals of variance
 // 0.3 to 2 stay below it for the options above.
-const allowed = 0.012
+const allowed = 0.03
 
 func TestNormal(t *testing.T) {
-	const n = 3000
+	const n = 2000
 	truth := part{weight: 1, mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}
 	for name, c := range samplers {
 		for _, s := range []noise.Schedule{exploding, preserving} {
@@ -142,24 +147,40 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// With much noise left the two ends differ as they should: N(μ, Σ + σ²) without and
-// Σ(Σ + σ²)⁻¹Σ with Tweedie's step.
+// With much noise left the two ends differ as they should: N(μ, Σ + s²) without and
+// Σ(Σ + s²)⁻¹Σ with Tweedie's step, s = σ/a.
 func TestDenoise(t *testing.T) {
-	const n, sigma = 3000, 0.6
-	truth := part{weight: 1, xx: 1, yy: 1}
-	s := noise.Schedule{Kind: noise.Exploding, Least: sigma, Most: 60}
-	for denoise, want := range map[bool]float64{false: 1 + sigma*sigma, true: 1 / (1 + sigma*sigma)} {
-		sampler, err := diffusion.New(mixture(truth), s, n)
-		require.NoError(t, err)
-		x, err := reverse(sampler, diffusion.Options{Steps: 600, Denoise: denoise})
-		require.NoError(t, err)
-		require.InEpsilon(t, want, stat.Variance(x, nil), 4.5*math.Sqrt(2./(2*n))+2*allowed)
+	const n = 3000
+	for _, s := range []noise.Schedule{{Kind: noise.Exploding, Least: 0.6, Most: 60}, {Kind: noise.Preserving, Least: 200, Most: 300}} {
+		a, sigma := s.At(0)
+		extra := sigma * sigma / a / a
+		require.Greater(t, extra, 0.2)
+		for denoise, want := range map[bool]float64{false: 1 + extra, true: 1 / (1 + extra)} {
+			sampler, err := diffusion.New(mixture(part{weight: 1, xx: 1, yy: 1}), s, n)
+			require.NoError(t, err)
+			for _, draw := range []method{reverse, flow} {
+				x, err := draw(sampler, diffusion.Options{Steps: 2000, Denoise: denoise})
+				require.NoError(t, err)
+				require.InEpsilon(t, want, stat.Variance(x, nil), 4.5*math.Sqrt(2./(2*n))+2*allowed, "%v %v", s.Kind, denoise)
+			}
+		}
 	}
+}
+
+// Langevin steps of no length leave the start, in the units of rows without noise.
+func TestLevelsAreScaled(t *testing.T) {
+	const n = 3000
+	sampler, err := diffusion.New(mixture(part{weight: 1, xx: 1, yy: 1}), preserving, n)
+	require.NoError(t, err)
+	x, err := langevin(sampler, diffusion.Options{Steps: 5, Corrections: 1, Rate: 1e-12})
+	require.NoError(t, err)
+	a, _ := preserving.At(1)
+	require.InEpsilon(t, 1/a, stat.StdDev(x, nil), 4.5/math.Sqrt(2*2*n))
 }
 
 // Two normals apart: each gets its weight.
 func TestMixtureWeights(t *testing.T) {
-	const n, weight = 4000, 0.3
+	const n, weight = 2500, 0.3
 	m := mixture(part{weight, [2]float64{1.4, 0}, 0.1, 0, 0.1}, part{1 - weight, [2]float64{-0.6, 0}, 0.1, 0, 0.1})
 	for name, c := range samplers {
 		t.Run(name, func(t *testing.T) {
@@ -178,16 +199,23 @@ func TestMixtureWeights(t *testing.T) {
 	}
 }
 
-// Missing cells given observed ones: the conditional normal.
+// Missing cells given observed ones: the conditional normal. The score is asked for where
+// the observed ones are a x + σ ε.
 func TestComplete(t *testing.T) {
-	const n, rho, seen = 3000, 0.8, 1.5
+	const n, rho, seen = 2000, 0.8, 1.5
 	x, mask := make([]float64, 2*n), make([]float64, 2*n)
 	for i := range n {
 		x[2*i+i%2], mask[2*i+i%2] = seen, 1
 		x[2*i+1-i%2] = math.NaN() // what stands under a missing cell is not read
 	}
 	for _, s := range []noise.Schedule{exploding, preserving} {
-		sampler, err := diffusion.New(mixture(part{weight: 1, xx: 1, xy: rho, yy: 1}), s, n)
+		m := mixture(part{weight: 1, xx: 1, xy: rho, yy: 1})
+		var calls, sum, squares float64
+		m.watch = func(i int, x, y, a, sigma float64) {
+			z := ([]float64{x, y}[i%2] - a*seen) / sigma
+			calls, sum, squares = calls+1, sum+z, squares+z*z
+		}
+		sampler, err := diffusion.New(m, s, n)
 		require.NoError(t, err)
 		y, err := sampler.Complete(context.Background(), x, mask, diffusion.Options{Steps: 70, Corrections: 70, Rate: 0.5}, stream.New(1, 4))
 		require.NoError(t, err)
@@ -199,6 +227,9 @@ func TestComplete(t *testing.T) {
 		variance := 1 - rho*rho
 		require.InDelta(t, rho*seen, stat.Mean(drawn, nil), math.Sqrt(variance)*(4.5/math.Sqrt(n)+allowed))
 		require.InEpsilon(t, variance, stat.Variance(drawn, nil), 4.5*math.Sqrt(2./n)+2*allowed)
+		require.Equal(t, float64(70*70*n), calls)
+		require.InDelta(t, 0, sum/calls, 4.5/math.Sqrt(calls))
+		require.InDelta(t, 1, squares/calls, 4.5*math.Sqrt(2/calls))
 	}
 }
 
