@@ -63,9 +63,7 @@ func (f *Fitted) walked(z *data.Table, c ImputeConfig) (completer, error) {
 	density, support := f.density(), f.support()
 	o := c.Chains
 	o.Group, o.Scale, o.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
-	if o.Draws == 0 {
-		o.Draws = max(200, 10*o.Keep)
-	}
+	setDefault(&o.Draws, max(1000, 10*o.Keep)) // a row's conditional may have two modes, which chains seldom pass between
 	return func(ctx context.Context, rows []int, rng *rand.Rand) (block, error) {
 		b, err := start(ctx, rows, rng)
 		if err != nil {

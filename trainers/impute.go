@@ -31,7 +31,7 @@ type ImputeConfig struct {
 	Draws int // of each row; 1
 	Seed  uint64
 
-	Chains    mcmc.Options      // of mcmc: WarmUp, Draws, Leapfrog
+	Chains    mcmc.Options      // of mcmc: WarmUp, Draws (1000 by default), Leapfrog
 	Diffusion diffusion.Options // of diffusion
 
 	Workers int                   // parallel blocks of rows; 1. Results do not depend on it.
@@ -163,7 +163,7 @@ func eachBlock(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig, vi
 	}
 	var mixing *Mixing
 	var rhat []float64 // by row with gaps
-	if c.By == "mcmc" {
+	if c.By == "mcmc" && len(gaps) > 0 {
 		mixing, rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(gaps))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

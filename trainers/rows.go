@@ -32,7 +32,7 @@ type RowsConfig struct {
 	N      int // rows; 1000
 	Seed   uint64
 
-	Chains    mcmc.Options      // of hmc and mala: WarmUp, Draws, Leapfrog
+	Chains    mcmc.Options      // of hmc and mala: WarmUp, Draws (500 by default), Leapfrog
 	Diffusion diffusion.Options // of langevin, sde and ode
 }
 
@@ -78,7 +78,7 @@ func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
 		}
 		chains := min(max(c.N, 4), mostChains)
 		o.Keep = (c.N + chains - 1) / chains
-		setDefault(&o.Draws, max(200, 10*o.Keep))
+		setDefault(&o.Draws, max(500, 10*o.Keep))
 		if r.Chains, err = chainRows(ctx, f.density(), f.support(), chains, o, rng); err != nil {
 			return nil, err
 		}
