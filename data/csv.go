@@ -1,14 +1,9 @@
 package data
 
 import (
-	"compress/gzip"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-
-	"missingscore/internal/atomicfile"
 )
 
 // DefaultNA are the cells that are read as missing when nothing else is asked.
@@ -50,37 +45,24 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 // compressed. Missing cells are empty and numbers the shortest which read back
 // as the same; rows without any value are written too, though a reader drops them.
 func WriteCSV(path string, t *Table) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		if !strings.HasSuffix(path, ".gz") {
-			return encode(w, t)
-		}
-		z := gzip.NewWriter(w)
-		if err := encode(z, t); err != nil {
+	return writeRows(path, ',', func(write func([]string) error) error {
+		if err := write(t.Names); err != nil {
 			return err
 		}
-		return z.Close()
-	})
-}
-
-func encode(w io.Writer, t *Table) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(t.Names); err != nil {
-		return err
-	}
-	row := make([]string, t.D)
-	for i := range t.N {
-		for j := range row {
-			row[j] = ""
-			if k := i*t.D + j; t.Observed[k] {
-				row[j] = format(t.Values[k])
+		row := make([]string, t.D)
+		for i := range t.N {
+			for j := range row {
+				row[j] = ""
+				if k := i*t.D + j; t.Observed[k] {
+					row[j] = format(t.Values[k])
+				}
+			}
+			if err := write(row); err != nil {
+				return err
 			}
 		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
+		return nil
+	})
 }
 
 func (o ReadOptions) marks() []string {

@@ -27,16 +27,21 @@ func (s *SavedModel) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.T
 		t, err := data.NewTable(s.Names, m.Sample(n, rng), nil)
 		return t, nil, err
 	}
-	start, err := starts(s.Domain, max(n, 4), d, rng)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := mcmc.HMC(ctx, s.InUnits(), s.Domain, start, mcmc.Options{}, rng)
+	r, err := chainRows(ctx, s.InUnits(), s.Domain, max(n, 4), mcmc.Options{}, rng)
 	if err != nil {
 		return nil, nil, err
 	}
 	t, err := data.NewTable(s.Names, r.Last[:n*d], nil)
 	return t, r, err
+}
+
+// chainRows runs n chains from points inside the domain.
+func chainRows(ctx context.Context, m graph.Model, s *domain.Domain, n int, o mcmc.Options, rng *rand.Rand) (*mcmc.Result, error) {
+	start, err := starts(s, n, m.Dim(), rng)
+	if err != nil {
+		return nil, err
+	}
+	return mcmc.HMC(ctx, m, s, start, o, rng)
 }
 
 // starts are points inside a domain: normal ones, drawn towards one well inside

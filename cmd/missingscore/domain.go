@@ -95,11 +95,11 @@ func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, domain
 	if err != nil || s == nil {
 		return nil, w, err
 	}
-	return s, w, atLine(t.Inside(s), file, "the domain (--lower, --upper, --domain)")
+	return s, w, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
 }
 
-// atLine puts file and line to an error about a row; limit is what keeps it out.
-func atLine(err error, file, limit string) error {
+// atLine puts file and line to an error about a row, and what to do.
+func atLine(err error, file, advice string) error {
 	var row *data.RowError
 	if !errors.As(err, &row) {
 		return err
@@ -112,5 +112,5 @@ func atLine(err error, file, limit string) error {
 	if row.Column != "" {
 		what = fmt.Sprintf("column %q: %s %v", row.Column, row.Cell, row.Why)
 	}
-	return fmt.Errorf("%s: %s; correct the row, leave it out, or change %s", where, what, limit)
+	return fmt.Errorf("%s: %s; %s", where, what, advice)
 }

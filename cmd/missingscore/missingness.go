@@ -35,7 +35,7 @@ func (f *missingnessFlag) read(t *data.Table, support *domain.Domain, file strin
 	if m.Censored == nil {
 		return m, cut, nil
 	}
-	return m, cut, atLine(t.Inside(cut), file, "the thresholds (--missingness)")
+	return m, cut, atLine(t.Inside(cut), file, "correct the row, leave it out, or change the thresholds (--missingness)")
 }
 
 // joint is a model with its missingness, if there is any but thresholds.

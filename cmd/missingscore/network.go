@@ -27,6 +27,11 @@ type tableFlags struct {
 
 func (f *tableFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c (default: all)")
+	f.addFormat(cmd)
+}
+
+// addFormat is add for commands whose model says which columns they use.
+func (f *tableFlags) addFormat(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
 	cmd.Flags().StringVar(&f.sep, "sep", ",", `separator of the cells: one character, or "tab"`)
 }

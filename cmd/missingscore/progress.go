@@ -42,17 +42,17 @@ func (p *progress) observe(s trainers.Progress) {
 	}
 }
 
-// cells shows how far a grid of runs is, with the time that the rest will take.
-func (p *progress) cells(experiment string, done, total int) {
-	p.enter(experiment, total)
+// count shows how many of the stage's units are done, with the time that the rest will take.
+func (p *progress) count(stage, units string, done, total int) {
+	p.enter(stage, total)
 	if p.live {
-		p.bar.Describe(experiment)
+		p.bar.Describe(stage)
 		_ = p.bar.Set(done)
 		return
 	}
 	if p.due(done, total) {
 		left := time.Since(p.start) / time.Duration(done) * time.Duration(total-done)
-		fmt.Fprintf(p.w, "%s: %d of %d cells, about %v left\n", experiment, done, total, left.Round(time.Second))
+		fmt.Fprintf(p.w, "%s: %d of %d %s, about %v left\n", stage, done, total, units, left.Round(time.Second))
 	}
 }
 

@@ -66,7 +66,7 @@ is the paper's; most experiments then take days.`,
 				return err
 			}
 			bar := newProgress(cmd.ErrOrStderr(), false)
-			o.Progress = bar.cells
+			o.Progress = func(experiment string, done, total int) { bar.count(experiment, "cells", done, total) }
 			o.Failed = func(f reproduce.Failure) {
 				bar.finish()
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %s failed: %v\n  again: missingscore %s\n", f.Experiment, f.Seed, f.Err, rerun(cmd, f))

@@ -14,6 +14,7 @@ const (
 	Hide
 	Replicate
 	Objective
+	Sample
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/graph/diffusion"
+	"missingscore/graph/mcmc"
+	"missingscore/internal/atomicfile"
+	"missingscore/trainers"
+)
+
+// drawingFlags are those of every command that uses a fitted model.
+type drawingFlags struct {
+	out       string
+	seed      uint64
+	chains    mcmc.Options
+	diffusion diffusion.Options
+	json      bool
+}
+
+func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", out, what)
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random draws")
+	fl.IntVar(&f.chains.WarmUp, "warm-up", 300, "Monte Carlo iterations before any counts")
+	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations after them (default: 500, for missing cells 1000, or ten for each draw of a chain)")
+	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the levels of noise (default: sde 1000, ode 100, Langevin 100 levels or the model's own)")
+	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each level (default: Langevin 100, others none)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+}
+
+// ready refuses flags and folders that cannot be used, and loads the model.
+func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) (*trainers.SavedModel, *trainers.Fitted, error) {
+	if err := positive(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+		return nil, nil, err
+	}
+	m, err := trainers.LoadModel(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	fitted, err := m.Fitted()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, fitted, ensureDir(filepath.Dir(f.out))
+}
+
+// finish writes what is known of the draws beside them, as OUT.json, and prints it.
+func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
+	known["seed"], known["converged"], known["out"] = f.seed, converged, f.out
+	if err := atomicfile.Write(f.out+".json", func(w io.Writer) error { return printJSON(w, known) }); err != nil {
+		return err
+	}
+	if f.json {
+		if err := printJSON(cmd.OutOrStdout(), known); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nresult in %s, about it in %s.json\n", summary, f.out, f.out); err != nil {
+		return err
+	}
+	if !converged {
+		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another method", trainers.Unmixed, f.out)}
+	}
+	return nil
+}
+
+// refused says that nothing was written; path is the table's, if there is one.
+func refused(err error, path string) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("nothing is written (%w)", context.Canceled)
+	}
+	if path == "" {
+		return err
+	}
+	var row *data.RowError
+	if errors.As(err, &row) {
+		return atLine(err, path, "correct the row or leave it out")
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// plain is v for JSON, which knows neither NaN nor infinity.
+func plain(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
+// completingFlags are those of commands that draw missing cells.
+type completingFlags struct {
+	drawingFlags
+	table  tableFlags
+	config trainers.ImputeConfig
+}
+
+func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
+	f.drawingFlags.add(cmd, out, what)
+	f.table.addFormat(cmd)
+	fl := cmd.Flags()
+	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each row's missing cells")
+	fl.StringVar(&f.config.By, "by", "auto", "where draws come from: auto, exact, mcmc, imputer or diffusion")
+	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
+}
+
+// drawnBy says what --by may be.
+const drawnBy = `Missing cells are drawn given the row's observed ones, inside the model's domain, --by
+
+  exact      the conditional normal distribution of a Gaussian model
+  mcmc       Hamiltonian Monte Carlo, four chains a row, from the imputer's draws where
+             the model has one
+  imputer    the imputer that var and variw train, alone: fast, and as good as its training
+  diffusion  Langevin steps along the levels of noise a model was fitted at
+  auto       the first of exact, mcmc, diffusion that the model allows
+
+If the model was fitted with --missingness, they are drawn as the cells that it hides.
+
+`
+
+// read loads model and table.
+func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*trainers.SavedModel, *trainers.Fitted, *data.Cells, error) {
+	m, fitted, err := f.ready(cmd, model, "draws", "workers")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o, err := f.table.options()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o.Columns = fitted.Names
+	cells, err := data.ReadCells(path, o)
+	c := &f.config
+	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
+	return m, fitted, cells, err
+}
+
+// watch shows how many rows are done.
+func (f *completingFlags) watch(cmd *cobra.Command, stage string) *progress {
+	bar := newProgress(cmd.ErrOrStderr(), false)
+	f.config.Observe = func(done, total int) { bar.count(stage, "rows", done, total) }
+	return bar
+}
+
+// mixed adds to known what the chains tell, and says it.
+func mixed(known map[string]any, m *trainers.Mixing) (converged bool, summary string) {
+	if m == nil {
+		return true, ""
+	}
+	least := math.Inf(1)
+	for _, v := range m.Size {
+		least = min(least, v)
+	}
+	known["r_hat"], known["worst_r_hat"], known["worst_row"], known["effective_size"] = plain(m.RHat), plain(m.Worst), m.Row+1, plain(least)
+	return m.Converged(), fmt.Sprintf("\nR-hat %.3f over rows, at most %.3f (row %d); effective number of draws at least %.0f", m.RHat, m.Worst, m.Row+1, least)
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/trainers"
+)
+
+func newScoreCommand() *cobra.Command {
+	var f completingFlags
+	cmd := &cobra.Command{
+		Use:   "score MODEL.json TABLE.csv",
+		Short: "Score a table's rows under a fitted model",
+		Long: `Write a line for each row of a table: .id, its number; log_density, the model's log
+density up to a constant (rows without missing cells); score_X, the derivative of the
+log density by column X; for rows with missing cells that of the density of the
+observed ones, the mean of the score over --draws of the others, with its standard
+error error_X and effective_draws. What there is no number for is empty.
+
+` + drawnBy,
+		Example: `  missingscore simulate quartic --d 3 --n 50 --missing 0.3 --out q
+  missingscore score q/truth.json q/data.csv --out q/scores.csv`,
+		Args: exactArgs(2, "a model and a table"),
+		RunE: func(cmd *cobra.Command, args []string) error { return score(cmd, &f, args[0], args[1]) },
+	}
+	f.add(cmd, 100, "scores.csv", "file for the scores")
+	return cmd
+}
+
+func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
+	m, fitted, cells, err := f.read(cmd, model, path)
+	if err != nil {
+		return err
+	}
+	if f.config.Draws < 2 {
+		return usageError{fmt.Errorf("--draws %d: at least two are needed for a standard error", f.config.Draws)}
+	}
+	bar := f.watch(cmd, "score")
+	r, err := trainers.ScoreRows(cmd.Context(), fitted, cells.Table, f.config)
+	bar.finish()
+	if err != nil {
+		return refused(err, path)
+	}
+	header := []string{".id", "log_density"}
+	for _, prefix := range []string{"score_", "error_"} {
+		for _, name := range fitted.Names {
+			header = append(header, prefix+name)
+		}
+	}
+	var values []float64
+	d := cells.Table.D
+	for i, size := range r.Size {
+		if size == 0 {
+			size = math.NaN()
+		}
+		values = append(values, slices.Concat([]float64{float64(i + 1), r.LogDensity[i]}, r.Score[i*d:(i+1)*d], r.Error[i*d:(i+1)*d], []float64{size})...)
+	}
+	if err := data.WriteNumbers(f.out, append(header, "effective_draws"), values); err != nil {
+		return err
+	}
+	known := map[string]any{"model": m.Kind, "by": r.By, "draws": f.config.Draws, "rows": cells.Table.N}
+	converged, mixing := mixed(known, r.Mixing)
+	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, missing cells drawn %d times by %s%s", cells.Table.N, f.config.Draws, r.By, mixing))
+}
