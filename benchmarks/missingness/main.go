@@ -165,10 +165,7 @@ func estimate(t *data.Table, law *missingness.Model, method string, seed uint64)
 	work, scale := data.Standardise(t)
 	known := law.Standardised(scale.Mean, scale.Deviation)
 	c := trainers.FitConfig{Config: trainers.Config{Method: method, Seed: seed, WarmUp: 500, Imputer: nets.Options{Hidden: 50, DiagonalSD: true, MaskInput: true},
-		Domain: known.Support(nil)}}
-	if known != nil && known.Logistic != nil {
-		c.Missingness = graph.NewLogisticMissingness(known.Logistic)
-	}
+		Domain: known.Support(nil), Missingness: graph.MissingnessOf(known)}}
 	m := graph.NewGaussian(t.D, graph.CholeskyFactor)
 	for _, rate := range []float64{0.05, 0.005} {
 		c.Rate, c.Epochs = rate, 25

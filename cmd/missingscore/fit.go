@@ -174,9 +174,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		}
 	}
 	c.Domain, c.Weight = cut.Standardised(scale.Mean, scale.Deviation), weight
-	if known := known.Standardised(scale.Mean, scale.Deviation); known != nil && known.Logistic != nil {
-		c.Missingness = graph.NewLogisticMissingness(known.Logistic)
-	}
+	c.Missingness = graph.MissingnessOf(known.Standardised(scale.Mean, scale.Deviation))
 	if truth != nil {
 		truth.Scale = scale
 		if truth.View, err = described(f.model, table.D); err != nil {
