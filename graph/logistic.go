@@ -31,6 +31,15 @@ func NewLogisticMissingness(l *missingness.Logistic) *LogisticMissingness {
 	return m
 }
 
+// MissingnessOf is φ of a model of missingness, in the units that the rows have: nil
+// where it has no regressions, for thresholds are a matter of the support.
+func MissingnessOf(m *missingness.Model) Missingness {
+	if m == nil || m.Logistic == nil {
+		return nil
+	}
+	return NewLogisticMissingness(m.Logistic)
+}
+
 // Terms implements Missingness.
 func (l *LogisticMissingness) Terms(b *Builder, x, mask Node) Terms {
 	slope := b.Param(l.Slope)

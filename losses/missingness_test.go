@@ -308,3 +308,12 @@ func TestImputerOfCensoredCells(t *testing.T) {
 	}
 	require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-10)
 }
+
+// φ depends on the row without noise: objectives that add some are refused.
+func TestNoiseAndMissingnessDoNotGoTogether(t *testing.T) {
+	o, err := losses.Denoising{}.WithDefaults()
+	require.NoError(t, err)
+	m := &graph.Joint{Model: three(t), Missingness: graph.NewLogisticMissingness(selfMasked())}
+	_, err = losses.New(graph.Float64, losses.Pseudo{Weighting: losses.SelfNormalised}, m, o, 1, 4)
+	require.ErrorContains(t, err, "a model of missingness and an objective that adds noise do not go together")
+}

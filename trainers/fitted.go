@@ -53,8 +53,8 @@ func (f *Fitted) density() graph.Model {
 
 // joint is density, times what is known of the pattern.
 func (f *Fitted) joint() graph.Model {
-	if known := f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation); known != nil && known.Logistic != nil {
-		return &graph.Joint{Model: f.density(), Missingness: graph.NewLogisticMissingness(known.Logistic)}
+	if phi := graph.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
+		return &graph.Joint{Model: f.density(), Missingness: phi}
 	}
 	return f.density()
 }

@@ -52,9 +52,7 @@ func hidden(t *testing.T, g data.Gaussian, by missingness.Mechanism, n int, keys
 // known is a config that takes m into account.
 func known(c trainers.Config, m *missingness.Model) trainers.Config {
 	c.Domain = m.Support(nil)
-	if m != nil && m.Logistic != nil {
-		c.Missingness = graph.NewLogisticMissingness(m.Logistic)
-	}
+	c.Missingness = graph.MissingnessOf(m)
 	return c
 }
 
@@ -298,6 +296,43 @@ func TestCheckWithMissingness(t *testing.T) {
 			for _, r := range results {
 				require.True(t, r.OK, "%+v", r)
 			}
+		})
+	}
+}
+
+// A network's mean and precision in the table's own units, far from standard ones.
+func TestNetworkNotAtRandom(t *testing.T) {
+	g, logistic, censored := pair()
+	const replicates = 6
+	for name, by := range map[string]*missingness.Model{"logistic": logistic, "censored": censored} {
+		t.Run(name, func(t *testing.T) {
+			other := by.Standardised([]float64{-0.3, 1}, []float64{0.1, 2}) // of columns (x1 + 0.3)/0.1, (x2 − 1)/2
+			z := func(known *missingness.Model) (worst float64) {
+				errors := make([][]float64, 4)
+				for k := range replicates {
+					table := hidden(t, g, by, 500, 60, uint64(k))
+					for i := 0; i < len(table.Values); i += 2 {
+						table.Values[i], table.Values[i+1] = (table.Values[i]+0.3)/0.1, (table.Values[i+1]-1)/2
+					}
+					r, err := trainers.EstimateNetwork(context.Background(), table, trainers.NetworkConfig{
+						PathConfig: trainers.PathConfig{Config: trainers.Config{Method: "iw", Seed: uint64(k), ProposalSD: 1.5}, Lambdas: 3, First: 100, Each: 100},
+						Select:     trainers.Selection{Kind: "none"}, Tolerance: 1e9, Known: known, // the path alone
+					}, &trainers.State{}, nil)
+					require.NoError(t, err)
+					require.Nil(t, r.Config.Domain, "where the data can lie has not changed")
+					for i, e := range []float64{0.1*r.Mean[0] - 0.3 - g.Mean[0], 2*r.Mean[1] + 1 - g.Mean[1],
+						r.Precision.At(0, 0)/0.01 - g.Precision.At(0, 0), r.Precision.At(1, 1)/4 - g.Precision.At(1, 1)} {
+						errors[i] = append(errors[i], e)
+					}
+				}
+				for _, e := range errors {
+					mean, sd := stat.MeanStdDev(e, nil)
+					worst = max(worst, math.Abs(mean)/stat.StdErr(sd, replicates))
+				}
+				return worst
+			}
+			require.Less(t, z(other), 6.87) // t(5) has its 1 − 5e−4 quantile there
+			require.Greater(t, z(nil), 12.)
 		})
 	}
 }

@@ -97,9 +97,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 		return nil, err
 	}
 	c.Domain = cut.Standardised(scale.Mean, scale.Deviation)
-	if known := c.Known.Standardised(scale.Mean, scale.Deviation); known != nil && known.Logistic != nil {
-		c.Missingness = graph.NewLogisticMissingness(known.Logistic)
-	}
+	c.Missingness = graph.MissingnessOf(c.Known.Standardised(scale.Mean, scale.Deviation))
 	r, err := newPathRun(work, c.PathConfig, s, checkpoint, []any{c.Select, c.Tolerance})
 	if err != nil {
 		return nil, err

@@ -193,9 +193,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if objective, err = f.makeObjective(c.Domain, weight); err != nil {
 		return err
 	}
-	if known := known.Standardised(scale.Mean, scale.Deviation); known != nil && known.Logistic != nil {
-		c.Missingness = graph.NewLogisticMissingness(known.Logistic)
-	}
+	c.Missingness = graph.MissingnessOf(known.Standardised(scale.Mean, scale.Deviation))
 	described, isDescribed := fitted.(graph.Described)
 	if truth != nil {
 		truth.Scale, truth.View = scale, graph.Rescaled{Model: fitted, Mean: scale.Mean, Deviation: scale.Deviation}

@@ -40,8 +40,8 @@ func (f *missingnessFlag) read(t *data.Table, support *domain.Domain, file strin
 
 // joint is a model with its missingness, if there is any but thresholds.
 func joint(m graph.Model, by *missingness.Model) graph.Model {
-	if by == nil || by.Logistic == nil {
-		return m
+	if phi := graph.MissingnessOf(by); phi != nil {
+		return &graph.Joint{Model: m, Missingness: phi}
 	}
-	return &graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(by.Logistic)}
+	return m
 }
