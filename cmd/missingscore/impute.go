@@ -16,7 +16,7 @@ func newImputeCommand() *cobra.Command {
 		Long: drawnBy + `The table must have the model's columns, by name and in any order; others are
 carried along. With one draw (--draws 1) the same table comes out, every observed
 cell as it was read; with more, all of them below each other, with .imp for the
-draw and .id for the row in front, as the R package mice reads it (as.mids).
+draw and .id for the row in front, the long format of the R package mice.
 Draws, not best guesses: their spread is what is not known of the missing cells.`,
 		Example: `  missingscore simulate normal --d 5 --n 200 --missing 0.3 --out n
   missingscore fit n/data.csv --out n/model.json

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -113,5 +114,37 @@ func killedAndResumed(t *testing.T, binary string, args []string, stateName, sla
 	require.NoError(t, err)
 	for _, f := range left {
 		require.NotEqual(t, stateName, f.Name())
+	}
+}
+
+// Ctrl-C while drawing: exit code 130, and no file.
+func TestDrawingInterrupted(t *testing.T) {
+	caught := make(chan os.Signal, 1) // until the command listens, so that nothing ends the test
+	signal.Notify(caught, os.Interrupt)
+	defer signal.Stop(caught)
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	require.Zero(t, run([]string{"simulate", "quartic", "--d", "3", "--n", "100", "--out", dir}, &stdout, &stderr), stderr.String())
+	model, table := filepath.Join(dir, "truth.json"), filepath.Join(dir, "data.csv")
+	for _, args := range [][]string{{"sample", model}, {"impute", model, table}, {"score", model, table}} {
+		stderr.Reset()
+		out := t.TempDir()
+		code := make(chan int)
+		go func() {
+			code <- run(append(args, "--warm-up", "1000000000", "--out", filepath.Join(out, "out.csv")), &stdout, &stderr)
+		}()
+		for ended := false; !ended; {
+			select {
+			case c := <-code:
+				require.Equal(t, exitInterrupted, c)
+				ended = true
+			case <-time.After(200 * time.Millisecond):
+				require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
+			}
+		}
+		require.Contains(t, stderr.String(), "nothing is written")
+		left, err := os.ReadDir(out)
+		require.NoError(t, err)
+		require.Empty(t, left)
 	}
 }
