@@ -140,10 +140,7 @@ func (e *engine) trainImputer(iteration int) error {
 		e.batch.Fill(e.table, rows, 1/float64(len(rows)))
 		losses.BindImputer(e.train, e.config.Domain, e.batch)
 		rng := e.stream.At(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
-		noise := e.train.Input(losses.InputNoise)
-		for i := range noise {
-			noise[i] = rng.NormFloat64()
-		}
+		rng.Normals(e.train.Input(losses.InputNoise))
 		run := e.train.RunAgain // the model stays as it is for all the steps
 		if l == 0 {
 			run = e.train.Run

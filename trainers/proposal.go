@@ -2,10 +2,10 @@ package trainers
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"missingscore/data"
+	"missingscore/internal/stream"
 )
 
 // proposal draws each missing cell from N(0, sd²), whatever was observed, restricted
@@ -24,7 +24,7 @@ func newProposal(s Setting) (Source, error) {
 }
 
 // Complete implements Source.
-func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
+func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *stream.Stream) error {
 	repeat(b, p.r, x)
 	return p.draws.complete(b, p.r, x, logProposal, func(int) []float64 { return p.mean }, p.sd, rng)
 }

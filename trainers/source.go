@@ -2,11 +2,11 @@ package trainers
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/internal/stream"
 	"missingscore/nets"
 )
 
@@ -15,7 +15,7 @@ import (
 type Source interface {
 	// Complete fills x (b·r, d) with the batch's rows, r times each, their gaps
 	// filled, and logProposal (b·r) with the log density of what was drawn.
-	Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error
+	Complete(b *data.Batch, x, logProposal []float64, rng *stream.Stream) error
 }
 
 // Setting is what a source may build on.
@@ -46,7 +46,7 @@ type zeros struct{}
 func newZeros(Setting) (Source, error) { return zeros{}, nil }
 
 // Complete implements Source.
-func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *rand.Rand) error {
+func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *stream.Stream) error {
 	repeat(b, len(logProposal)/b.Size, x)
 	return nil
 }

@@ -2,10 +2,10 @@ package trainers
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/stream"
 	"missingscore/losses"
 )
 
@@ -24,7 +24,7 @@ func newVariational(s Setting) (Source, error) {
 }
 
 // Complete implements Source.
-func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
+func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *stream.Stream) error {
 	copy(v.forward.Input(losses.InputX), b.X)
 	if v.forward.Has(losses.InputMask) {
 		copy(v.forward.Input(losses.InputMask), b.Mask)
