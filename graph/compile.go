@@ -67,8 +67,8 @@ func (w *walk[T]) run(again bool) (err error) {
 }
 
 // compile orders what the roots need and gives every node its memory. results
-// are the roots' values after a run.
-func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, err error) {
+// are the roots' values after a run: []float64, but for bare ones the program's own []T.
+func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {
 	w, memory, held := &walk[T]{}, map[Node][]T{}, b.held()
 	var visit func(n Node) ([]T, error)
 	visit = func(n Node) ([]T, error) {
@@ -76,10 +76,11 @@ func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, er
 			return m, nil
 		}
 		if source, ok := b.sources[n]; ok {
-			m, same := any(source).([]T)
+			m, same := source.([]T)
 			if !same {
-				m = make([]T, len(source))
-				w.in = append(w.in, copied[T]{m, source, held[n]})
+				outside := source.([]float64)
+				m = make([]T, len(outside))
+				w.in = append(w.in, copied[T]{m, outside, held[n]})
 			}
 			memory[n] = m
 			return m, nil
@@ -118,11 +119,12 @@ func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, er
 		if err != nil {
 			return nil, nil, err
 		}
-		result, same := any(m).([]float64)
-		if !same {
-			result = make([]float64, len(m))
-			w.out = append(w.out, copied[T]{m, result, false})
+		if _, same := any(m).([]float64); same || bare[n] {
+			results = append(results, m)
+			continue
 		}
+		result := make([]float64, len(m))
+		w.out = append(w.out, copied[T]{m, result, false})
 		results = append(results, result)
 	}
 	return w, results, nil

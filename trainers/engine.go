@@ -32,6 +32,7 @@ type engine struct {
 	adam    Adam
 	train   *graph.Program
 	grads   [][]float64 // of the imputer
+	singles [][]float32 // instead, in float32
 	batch   *data.Batch // of the imputer's step
 	gaps    []int       // rows with missing cells
 	shuffle []int
@@ -93,11 +94,23 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	if method.Trains {
 		e.imputer = nets.NewImputer(t.D, c.Imputer, stream.New(c.Seed, stream.Initial))
 		e.adam = Adam{Rate: c.ImputerRate}
+		if c.DType == graph.Float32 {
+			for _, p := range e.imputer.Params() {
+				p.KeepSingle()
+			}
+		}
 		if len(e.gaps) > 0 {
 			size := min(c.Batch, len(e.gaps))
 			e.batch = data.NewBatch(size, t.D)
 			if e.train, err = losses.NewImputer(c.DType, c.ImputerLoss, e.imputer, m, c.Domain, size); err != nil {
 				return nil, err
+			}
+			for _, p := range e.imputer.Params() {
+				if p.Single != nil {
+					e.singles = append(e.singles, e.train.SingleGrad(p))
+				} else {
+					e.grads = append(e.grads, e.train.Grad(p))
+				}
 			}
 		}
 	}
@@ -148,11 +161,14 @@ func (e *engine) trainImputer(iteration int) error {
 		if err := run(); err != nil {
 			return fmt.Errorf("training the imputer: %w", err)
 		}
-		e.grads = e.grads[:0]
-		for _, p := range e.imputer.Params() {
-			e.grads = append(e.grads, e.train.Grad(p))
+		if e.singles != nil {
+			e.adam.StepSingle(e.imputer.Params(), e.singles)
+		} else {
+			e.adam.Step(e.imputer.Params(), e.grads)
 		}
-		e.adam.Step(e.imputer.Params(), e.grads)
+	}
+	for _, p := range e.imputer.Params() {
+		p.Widen()
 	}
 	return nil
 }

@@ -80,21 +80,27 @@ func TestRectifyAndGateKeepNaN(t *testing.T) {
 }
 
 func TestAdamEqualsThePlainLoopToTheBit(t *testing.T) {
+	t.Run("float64", adamSteps[float64])
+	t.Run("float32", adamSteps[float32])
+}
+
+func adamSteps[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
-	for n := range 40 {
-		var a, b [4][]float64
+	k := constants[T](&c)
+	for n := range 80 {
+		var a, b [4][]T
 		for i := range a {
-			a[i] = numbers[float64](rng, n, 0)
+			a[i] = numbers[T](rng, n, 0)
 			if i == 2 {
 				mul(a[i], a[i], a[i])
 			}
-			b[i] = append([]float64{}, a[i]...)
+			b[i] = append([]T{}, a[i]...)
 		}
 		Adam(a[0], a[1], a[2], a[3], &c)
-		adam(b[0], b[1], b[2], b[3], &c)
+		adam(b[0], b[1], b[2], b[3], &k)
 		for i := range a {
-			require.Equal(t, b[i], append([]float64{}, a[i]...))
+			require.Equal(t, b[i], append([]T{}, a[i]...))
 		}
 	}
 }

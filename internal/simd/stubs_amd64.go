@@ -49,6 +49,11 @@ func dotF64(x *float64, y *float64, n int) float64
 //go:noescape
 func nonzeroF64(x *float64, n int) int
 
+// adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
+//
+//go:noescape
+func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
+
 // compressF64 lists the numbers of x that are not 0, with their offsets;
 // steps are those of the first numbers, and what a vector adds; n is a multiple of 8 (16).
 //
@@ -124,6 +129,11 @@ func dotF32(x *float32, y *float32, n int) float32
 //go:noescape
 func nonzeroF32(x *float32, n int) int
 
+// adamF32 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
+//
+//go:noescape
+func adamF32(w *float32, m *float32, v *float32, slope *float32, c *[6]float32, n int)
+
 // compressF32 lists the numbers of x that are not 0, with their offsets;
 // steps are those of the first numbers, and what a vector adds; n is a multiple of 8 (16).
 //
@@ -153,11 +163,6 @@ func sparse3F32(out *float32, panel *float32, values *float32, offsets *uint32, 
 //
 //go:noescape
 func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
-//
-//go:noescape
-func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
 
 // narrow is float64 to float32; n is a multiple of 4.
 //

@@ -13,26 +13,27 @@ type op func(...Op)
 
 // number is what differs between the two types of numbers.
 type number struct {
-	elem, suffix                                 string
-	size, lanes                                  int
-	load, store                                  op
-	add, sub, mul, max, and, fma, fmaScalar, xor op
-	compare                                      op
-	broadcast                                    op
-	addScalar                                    op
-	storeScalar                                  op
+	elem, suffix                      string
+	size, lanes                       int
+	load, store                       op
+	add, sub, mul, max, and, fma, xor op
+	compare                           op
+	broadcast                         op
+	div, sqrt                         op
 }
 
 var double = number{
 	elem: "float64", suffix: "F64", size: 8, lanes: 4,
 	load: VMOVUPD, store: VMOVUPD, add: VADDPD, sub: VSUBPD, mul: VMULPD, max: VMAXPD, and: VANDPD, xor: VXORPD,
-	fma: VFMADD231PD, compare: VCMPPD, broadcast: VBROADCASTSD, addScalar: VADDSD, storeScalar: VMOVSD,
+	fma: VFMADD231PD, compare: VCMPPD, broadcast: VBROADCASTSD,
+	div: VDIVPD, sqrt: VSQRTPD,
 }
 
 var single = number{
 	elem: "float32", suffix: "F32", size: 4, lanes: 8,
 	load: VMOVUPS, store: VMOVUPS, add: VADDPS, sub: VSUBPS, mul: VMULPS, max: VMAXPS, and: VANDPS, xor: VXORPS,
-	fma: VFMADD231PS, compare: VCMPPS, broadcast: VBROADCASTSS, addScalar: VADDSS, storeScalar: VMOVSS,
+	fma: VFMADD231PS, compare: VCMPPS, broadcast: VBROADCASTSS,
+	div: VDIVPS, sqrt: VSQRTPS,
 }
 
 const unroll = 4
@@ -216,35 +217,35 @@ func nonzero(t number) {
 
 // adam is one step of Adam, in the order of operations of the plain loop, so that
 // the results are the same to the bit.
-func adam() {
-	TEXT("adamF64", NOSPLIT, "func(w, m, v, slope *float64, c *[6]float64, n int)")
+func adam(t number) {
+	TEXT("adam"+t.suffix, NOSPLIT, "func(w, m, v, slope *"+t.elem+", c *[6]"+t.elem+", n int)")
 	Pragma("noescape")
-	Doc("adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).")
+	Doc("adam" + t.suffix + " is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).")
 	w, m, v, g, c, n := pointer("w"), pointer("m"), pointer("v"), pointer("slope"), pointer("c"), pointer("n")
 	var k [6]VecVirtual
 	for i := range k {
 		k[i] = YMM()
-		VBROADCASTSD(at(c, 8*i), k[i])
+		t.broadcast(at(c, t.size*i), k[i])
 	}
-	over(double, n, []GPVirtual{w, m, v, g}, func(o int) {
+	over(t, n, []GPVirtual{w, m, v, g}, func(o int) {
 		x, y, z := YMM(), YMM(), YMM()
-		VMOVUPD(at(g, o), x)
-		VMULPD(at(m, o), k[0], y)
-		VMULPD(x, k[1], z)
-		VADDPD(z, y, y)
-		VMOVUPD(y, at(m, o))
-		VMULPD(x, k[3], z)
-		VMULPD(x, z, z)
-		VMULPD(at(v, o), k[2], x)
-		VADDPD(z, x, x)
-		VMOVUPD(x, at(v, o))
-		VSQRTPD(x, x)
-		VADDPD(k[5], x, x)
-		VMULPD(k[4], y, y)
-		VDIVPD(x, y, y)
-		VMOVUPD(at(w, o), x)
-		VSUBPD(y, x, x)
-		VMOVUPD(x, at(w, o))
+		t.load(at(g, o), x)
+		t.mul(at(m, o), k[0], y)
+		t.mul(x, k[1], z)
+		t.add(z, y, y)
+		t.store(y, at(m, o))
+		t.mul(x, k[3], z)
+		t.mul(x, z, z)
+		t.mul(at(v, o), k[2], x)
+		t.add(z, x, x)
+		t.store(x, at(v, o))
+		t.sqrt(x, x)
+		t.add(k[5], x, x)
+		t.mul(k[4], y, y)
+		t.div(x, y, y)
+		t.load(at(w, o), x)
+		t.sub(y, x, x)
+		t.store(x, at(w, o))
 	})
 	VZEROUPPER()
 	RET()
@@ -504,12 +505,12 @@ func main() {
 		gate(t)
 		dot(t)
 		nonzero(t)
+		adam(t)
 		compress(t)
 		for vectors := range 4 {
 			sparse(t, vectors+1)
 		}
 	}
-	adam()
 	convert()
 	transpose()
 	Generate()
