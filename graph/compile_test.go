@@ -35,6 +35,16 @@ func testParams() (params []*Param) {
 
 // The walk is compared with Gorgonia's own machine on the same graph, to the bit.
 func TestWalkEqualsGorgoniasMachine(t *testing.T) {
+	for _, bytes := range []int{blockBytes, 1, 200} { // in one block, row by row, in unequal ones
+		func() {
+			defer func(was int) { blockBytes = was }(blockBytes)
+			blockBytes = bytes
+			walkEqualsMachine(t)
+		}()
+	}
+}
+
+func walkEqualsMachine(t *testing.T) {
 	params := testParams()
 	b := newBuilder(Float64)
 	loss := testGraph(b, params[0], params[1], params[2])

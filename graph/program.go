@@ -30,7 +30,8 @@ type Builder struct {
 	serial  uint64
 	inputs  map[string]binding
 	params  map[*Param]Node
-	sources map[Node]any // memory of inputs and parameters: []float64, or a Param.Single
+	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
+	rows    map[Node]Node // what Rows made, and of which row
 	outputs map[string]Node
 	loss    Node
 	wrt     []*Param
@@ -106,7 +107,7 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 }
 
 func newBuilder(t DType) *Builder {
-	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, outputs: map[string]Node{}}
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, rows: map[Node]Node{}, outputs: map[string]Node{}}
 }
 
 // Program is a built graph. It is for one goroutine at a time.
