@@ -13,7 +13,7 @@ import (
 const (
 	similar   = 0.75 // share of columns in which a row may differ from the first of its group
 	worth     = 0.7  // share of the multiplications above which a BLAS is as fast
-	least     = 32   // columns of either matrix below which it is
+	shortest  = 256  // bytes of a row of b below which it is
 	undecided = 32   // rows that are looked at before the answer may be no
 )
 
@@ -30,7 +30,7 @@ func (p *Product[T]) repeats(ta bool, m, n, k int, a, b, c []T) bool {
 	if ta {
 		rows, columns = k, m
 	}
-	if !faster || n < least || rows < undecided || columns < least || !p.find(a[:rows*columns], columns, n) {
+	if !faster || n*sizeOf[T]() < shortest || rows < undecided || columns < 32 || !p.find(a[:rows*columns], columns, n) {
 		return false
 	}
 	const zmm = 64

@@ -198,7 +198,7 @@ func imputed[T Float](rng *rand.Rand, rows, columns, r int, share float64) []T {
 func repeatedRows[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 2))
 	var p Product[T]
-	for n := least; n < least+70; n++ {
+	for n := shortest / sizeOf[T](); n < 110; n++ {
 		r, rows, columns := 2+n%17, 32+n%40, 32+n%37
 		x := imputed[T](rng, rows, columns, r, 0.3)
 		for _, ta := range []bool{false, true} {
