@@ -25,7 +25,6 @@ func newProposal(s Setting) (Source, error) {
 
 // Complete implements Source.
 func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *stream.Stream) error {
-	repeat(b, p.r, x)
 	return p.draws.complete(b, p.r, x, logProposal, func(int) []float64 { return p.mean }, p.sd, rng)
 }
 

@@ -159,13 +159,18 @@ func (s *restricted) half(x []float64, rng *rand.Rand) (log float64) {
 	return log + 0.5*(along*along-t*t)
 }
 
-// complete draws the rows of a batch r times each; mean gives a row's own.
+// complete writes the rows of a batch r times each and draws their gaps; mean gives a
+// row's own.
 func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, mean func(i int) []float64, sd []float64, rng *stream.Stream) (err error) {
 	s.logSD = s.logSD[:0]
 	for _, v := range sd {
 		s.logSD = append(s.logSD, math.Log(v)+halfLog2Pi)
 	}
-	for i := range b.Rows {
+	for i := range b.Size {
+		repeatRow(b, i, r, x)
+		if i >= len(b.Rows) { // padding
+			continue
+		}
 		mask := b.Mask[i*b.D : (i+1)*b.D]
 		if !s.domain.Bounded() {
 			s.free.row(x[i*r*b.D:(i+1)*r*b.D], logProposal[i*r:(i+1)*r], mask, mean(i), sd, s.logSD, rng)

@@ -32,10 +32,14 @@ type Setting struct {
 // repeat writes each row of the batch r times, zero where missing.
 func repeat(b *data.Batch, r int, x []float64) {
 	for i := range b.Size {
-		row := b.X[i*b.D : (i+1)*b.D]
-		for k := range r {
-			copy(x[(i*r+k)*b.D:], row)
-		}
+		repeatRow(b, i, r, x)
+	}
+}
+
+func repeatRow(b *data.Batch, i, r int, x []float64) {
+	row := b.X[i*b.D : (i+1)*b.D]
+	for k := range r {
+		copy(x[(i*r+k)*b.D:], row)
 	}
 }
 

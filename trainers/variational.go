@@ -32,7 +32,6 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *str
 	if err := v.forward.Run(); err != nil {
 		return err
 	}
-	repeat(b, v.r, x)
 	mean, logSD := v.forward.Output(losses.OutputMean), v.forward.Output(losses.OutputLogSD)
 	for j, l := range logSD {
 		v.sd[j] = math.Exp(l)
