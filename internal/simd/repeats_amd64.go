@@ -47,11 +47,11 @@ func (p *Product[T]) repeats(ta bool, m, n, k int, a, b, c []T) bool {
 			}
 		}
 	}
-	for j := 0; j < n; j += 2 * lanes {
-		vectors, last := masked(min(2*lanes, n-j), lanes)
-		for g, q := range p.groups {
-			varying, shared := p.places[q.first:q.first+q.varying], p.places[q.shared:q.shared+columns-q.varying]
-			first := a[q.from*columns:]
+	for g, q := range p.groups {
+		varying, shared := p.places[q.first:q.first+q.varying], p.places[q.shared:q.shared+columns-q.varying]
+		first := a[q.from*columns:]
+		for j := 0; j < n; j += 2 * lanes {
+			vectors, last := masked(min(2*lanes, n-j), lanes)
 			if ta {
 				down(vectors-1, c[j:], p.sums[g*n+j:], first, shared, n, columns, last)
 			} else {
