@@ -29,14 +29,11 @@ const (
 // pays: a large product and enough zeros in a, or rows that repeat each other. Otherwise
 // it says false and c is nothing. What it decides depends on the numbers only.
 func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
-	if !tb && p.repeats(ta, m, n, k, a, b, c) {
-		return true
-	}
-	if !fast || n < narrowest || m < 32 || k < 32 {
+	if !fast || m < 32 || k < 32 {
 		return false
 	}
-	if float64(nonzero(a[:m*k])) > dense*float64(m*k) {
-		return false
+	if n < narrowest || float64(nonzero(a[:m*k])) > dense*float64(m*k) {
+		return !tb && p.repeats(ta, m, n, k, a, b, c)
 	}
 	if ta {
 		p.left = grown(p.left, m*k)

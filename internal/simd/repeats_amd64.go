@@ -24,13 +24,13 @@ type group struct{ from, to, first, shared, varying int }
 // place is a column's offset in a row, and that of its row in the other matrix, in bytes.
 type place = [2]uint32
 
-// repeats is Multiply for such a matrix and an untransposed b.
+// repeats is Multiply for such a matrix and an untransposed b, of 32 rows and columns at least.
 func (p *Product[T]) repeats(ta bool, m, n, k int, a, b, c []T) bool {
 	rows, columns := m, k
 	if ta {
 		rows, columns = k, m
 	}
-	if !faster || n*sizeOf[T]() < shortest || rows < undecided || columns < 32 || !p.find(a[:rows*columns], columns, n) {
+	if !faster || n*sizeOf[T]() < shortest || !p.find(a[:rows*columns], columns, n) {
 		return false
 	}
 	const zmm = 64
