@@ -67,6 +67,7 @@ func (b *Batch) Fill(t *Table, rows []int, weight float64) {
 	if len(rows) > b.Size || t.D != b.D {
 		panic(mat.ErrShape)
 	}
+	one := math.Float64bits(1)
 	clear(b.X[len(rows)*b.D:])
 	clear(b.Mask[len(rows)*b.D:])
 	clear(b.Weight)
@@ -82,7 +83,7 @@ func (b *Batch) Fill(t *Table, rows []int, weight float64) {
 				seen = 1
 			}
 			x[j] = math.Float64frombits(math.Float64bits(v) & -seen)
-			mask[j] = float64(seen)
+			mask[j] = math.Float64frombits(one & -seen)
 		}
 	}
 }

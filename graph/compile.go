@@ -67,65 +67,93 @@ func (w *walk[T]) run(again bool) (err error) {
 }
 
 // compile orders what the roots need and gives every node its memory. results
-// are the roots' values after a run.
-func compile[T Float](b *Builder, roots []Node) (t tape, results [][]float64, err error) {
-	w, memory, held := &walk[T]{}, map[Node][]T{}, b.held()
-	var visit func(n Node) ([]T, error)
-	visit = func(n Node) ([]T, error) {
-		if m, ok := memory[n]; ok {
-			return m, nil
-		}
-		if source, ok := b.sources[n]; ok {
-			m, same := any(source).([]T)
-			if !same {
-				m = make([]T, len(source))
-				w.in = append(w.in, copied[T]{m, source, held[n]})
-			}
-			memory[n] = m
-			return m, nil
-		}
-		if v := n.Value(); v != nil { // a constant of Gorgonia's: the 1 that gradients start from
-			memory[n], held[n] = numbers[T](v), true
-			return memory[n], nil
-		}
-		s := step[T]{name: n.Op().String(), held: true}
-		children := b.children(n)
-		switch op := n.Op().(type) {
-		case *kernelOp:
-			s.kernel = kernelOf[T](op)
-			children = op.inputs
-		default: // Gorgonia's, where gradients meet
-			if !strings.HasPrefix(s.name, "+") {
-				return nil, fmt.Errorf("the graph has an operation %q that is not of this package", s.name)
-			}
-			s.kernel = add[T]
-		}
-		for _, c := range children {
-			m, err := visit(c)
-			if err != nil {
-				return nil, err
-			}
-			s.in = append(s.in, m)
-			s.held = s.held && held[c]
-		}
-		s.out = make([]T, max(1, n.Shape().TotalSize()))
-		memory[n], held[n] = s.out, s.held
-		w.steps = append(w.steps, s)
-		return s.out, nil
-	}
+// are the roots' values after a run: []float64, but for bare ones the program's own []T.
+func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {
+	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, held: b.held(), made: map[Node]*operation[T]{}}
 	for _, n := range roots {
-		m, err := visit(n)
-		if err != nil {
+		if err := c.visit(n); err != nil {
 			return nil, nil, err
 		}
-		result, same := any(m).([]float64)
-		if !same {
-			result = make([]float64, len(m))
-			w.out = append(w.out, copied[T]{m, result, false})
+		if o := c.made[n]; o != nil {
+			o.kept = true
 		}
+	}
+	c.place()
+	for _, n := range roots {
+		m := c.memory[n]
+		if _, same := any(m).([]float64); same || bare[n] {
+			results = append(results, m)
+			continue
+		}
+		result := make([]float64, len(m))
+		c.walk.out = append(c.walk.out, copied[T]{m, result, false})
 		results = append(results, result)
 	}
-	return w, results, nil
+	return c.walk, results, nil
+}
+
+type compiler[T Float] struct {
+	b      *Builder
+	walk   *walk[T]
+	memory map[Node][]T
+	held   map[Node]bool
+	order  []*operation[T]
+	made   map[Node]*operation[T] // by the node that it computes
+}
+
+// operation is a step that has no memory yet.
+type operation[T Float] struct {
+	node   Node
+	name   string
+	kernel Kernel[T]
+	inputs []Node
+	size   int
+	parts  int // see Op.Parts
+	whole  []bool
+	held   bool
+	kept   bool // its result is needed after its run
+	run    int  // from 1; 0 before it has one
+	cut    bool // the run is done in blocks
+}
+
+// visit puts a node after what it needs.
+func (c *compiler[T]) visit(n Node) error {
+	if c.memory[n] != nil || c.made[n] != nil {
+		return nil
+	}
+	if source, ok := c.b.sources[n]; ok {
+		m, same := source.([]T)
+		if !same {
+			outside := source.([]float64)
+			m = make([]T, len(outside))
+			c.walk.in = append(c.walk.in, copied[T]{m, outside, c.held[n]})
+		}
+		c.memory[n] = m
+		return nil
+	}
+	if v := n.Value(); v != nil { // a constant of Gorgonia's: the 1 that gradients start from
+		c.memory[n], c.held[n] = numbers[T](v), true
+		return nil
+	}
+	o := &operation[T]{node: n, name: n.Op().String(), size: max(1, n.Shape().TotalSize()), held: true}
+	switch op := n.Op().(type) {
+	case *kernelOp:
+		o.kernel, o.inputs, o.parts, o.whole = kernelOf[T](op), op.inputs, op.Parts, op.Whole
+	default: // Gorgonia's, where gradients meet
+		if !strings.HasPrefix(o.name, "+") {
+			return fmt.Errorf("the graph has an operation %q that is not of this package", o.name)
+		}
+		o.kernel, o.inputs, o.parts = add[T], c.b.children(n), o.size
+	}
+	for _, input := range o.inputs {
+		if err := c.visit(input); err != nil {
+			return err
+		}
+		o.held = o.held && c.held[input]
+	}
+	c.held[n], c.made[n] = o.held, o
+	c.order = append(c.order, o)
+	return nil
 }
 
 // held are the parameters that the program does not train.

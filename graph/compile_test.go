@@ -35,6 +35,16 @@ func testParams() (params []*Param) {
 
 // The walk is compared with Gorgonia's own machine on the same graph, to the bit.
 func TestWalkEqualsGorgoniasMachine(t *testing.T) {
+	for _, bytes := range []int{blockBytes, 1, 200} { // in one block, row by row, in unequal ones
+		func() {
+			defer func(was int) { blockBytes = was }(blockBytes)
+			blockBytes = bytes
+			walkEqualsMachine(t)
+		}()
+	}
+}
+
+func walkEqualsMachine(t *testing.T) {
 	params := testParams()
 	b := newBuilder(Float64)
 	loss := testGraph(b, params[0], params[1], params[2])
@@ -53,7 +63,7 @@ func TestWalkEqualsGorgoniasMachine(t *testing.T) {
 	defer machine.Close()
 	require.NoError(t, machine.RunAll())
 
-	tape, results, err := compile[float64](b, roots)
+	tape, results, err := compile[float64](b, roots, nil)
 	require.NoError(t, err)
 	for range 2 { // and again: nothing is left behind
 		require.NoError(t, tape.run(false))
@@ -95,6 +105,37 @@ func TestFloat32ProgramsApproachFloat64(t *testing.T) {
 	require.NoError(t, double.Run())
 	require.NoError(t, single.Run())
 	require.InEpsilon(t, double.Loss(), single.Loss(), 1e-5)
+}
+
+// A parameter kept in float32 is the same parameter, without copies.
+func TestSingleParameters(t *testing.T) {
+	params := testParams()
+	build := func(dtype DType) *Program {
+		p, err := BuildAs(dtype, func(b *Builder) {
+			b.Minimise(testGraph(b, params[0], params[1], params[2]), params...)
+		})
+		require.NoError(t, err)
+		require.NoError(t, p.Run())
+		return p
+	}
+	copied := build(Float32)
+	params[1].KeepSingle()
+	kept := build(Float32)
+	require.Equal(t, copied.Loss(), kept.Loss())
+	require.Equal(t, copied.Grad(params[0]), kept.Grad(params[0]))
+	for i, v := range kept.SingleGrad(params[1]) {
+		require.Equal(t, copied.Grad(params[1])[i], float64(v))
+	}
+	require.Panics(t, func() { kept.Grad(params[1]) })
+	require.Panics(t, func() { kept.SingleGrad(params[0]) })
+
+	params[1].Single[0] = 3
+	require.NoError(t, kept.Run())
+	params[1].Widen()
+	require.Equal(t, 3.0, params[1].Value[0])
+	require.NoError(t, copied.Run())
+	require.Equal(t, copied.Loss(), kept.Loss())
+	require.InEpsilon(t, build(Float64).Loss(), kept.Loss(), 1e-5, "float64 programs read Value")
 }
 
 // Other operations of Gorgonia's would be run with their faults.

@@ -175,27 +175,36 @@ func setFactor(packed []float64, p mat.Symmetric, d int, what string) error {
 // symmetric unpacks θ to a symmetric matrix.
 func (b *Builder) symmetric(packed Node, d int) Node {
 	return b.Apply(Op{Name: "symmetric", Rows: d, Cols: d,
-		Kernel: func(out []float64, in [][]float64) error {
-			for j, i := 0, 0; j < d; j++ {
-				for k := j; k < d; k, i = k+1, i+1 {
-					out[j*d+k], out[k*d+j] = in[0][i], in[0][i]
-				}
-			}
-			return nil
-		},
+		Kernel: unpack[float64](d), Single: unpack[float32](d),
 		Reverse: func(_, g Node) []Node {
 			return []Node{b.Apply(Op{Name: "symmetric'", Rows: 1, Cols: d * (d + 1) / 2,
-				Kernel: func(out []float64, in [][]float64) error {
-					for j, i := 0, 0; j < d; j++ {
-						out[i] = in[0][j*d+j]
-						i++
-						for k := j + 1; k < d; k, i = k+1, i+1 {
-							out[i] = in[0][j*d+k] + in[0][k*d+j]
-						}
-					}
-					return nil
-				}}, g)}
+				Kernel: pairs[float64](d), Single: pairs[float32](d)}, g)}
 		}}, packed)
+}
+
+func unpack[T Float](d int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for j, i := 0, 0; j < d; j++ {
+			for k := j; k < d; k, i = k+1, i+1 {
+				out[j*d+k], out[k*d+j] = in[0][i], in[0][i]
+			}
+		}
+		return nil
+	}
+}
+
+// pairs adds the gradients of P_jk and P_kj.
+func pairs[T Float](d int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for j, i := 0, 0; j < d; j++ {
+			out[i] = in[0][j*d+j]
+			i++
+			for k := j + 1; k < d; k, i = k+1, i+1 {
+				out[i] = in[0][j*d+k] + in[0][k*d+j]
+			}
+		}
+		return nil
+	}
 }
 
 func fillFactor(l, packed []float64, d int) {
@@ -236,20 +245,25 @@ func (b *Builder) factor(packed Node, d int) Node {
 func (b *Builder) diagonal(p Node) Node {
 	d, _ := shape(p)
 	return b.Apply(Op{Name: "diagonal", Rows: 1, Cols: d,
-		Kernel: func(out []float64, in [][]float64) error {
-			for j := range out {
-				out[j] = in[0][j*d+j]
-			}
-			return nil
-		},
+		Kernel: takeDiagonal[float64], Single: takeDiagonal[float32],
 		Reverse: func(_, g Node) []Node {
 			return []Node{b.Apply(Op{Name: "diagonal'", Rows: d, Cols: d,
-				Kernel: func(out []float64, in [][]float64) error {
-					clear(out)
-					for j := range d {
-						out[j*d+j] = in[0][j]
-					}
-					return nil
-				}}, g)}
+				Kernel: setDiagonal[float64], Single: setDiagonal[float32]}, g)}
 		}}, p)
+}
+
+func takeDiagonal[T Float](out []T, in [][]T) error {
+	for j := range out {
+		out[j] = in[0][j*len(out)+j]
+	}
+	return nil
+}
+
+func setDiagonal[T Float](out []T, in [][]T) error {
+	clear(out)
+	d := len(in[0])
+	for j, v := range in[0] {
+		out[j*d+j] = v
+	}
+	return nil
 }

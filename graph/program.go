@@ -30,7 +30,8 @@ type Builder struct {
 	serial  uint64
 	inputs  map[string]binding
 	params  map[*Param]Node
-	sources map[Node][]float64 // memory of inputs and parameters
+	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
+	rows    map[Node]Node // what Rows made, and of which row
 	outputs map[string]Node
 	loss    Node
 	wrt     []*Param
@@ -74,6 +75,9 @@ func (b *Builder) Param(p *Param) Node {
 		return n
 	}
 	n := b.matrix(fmt.Sprintf("param %d %s", len(b.params), p.Name), p.Rows, p.Cols, p.Value)
+	if b.single(p) {
+		b.sources[n] = p.Single
+	}
 	b.params[p] = n
 	return n
 }
@@ -83,6 +87,9 @@ func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	b.serial++
 	return b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
 }
+
+// single tells whether the program takes p in float32 as it is.
+func (b *Builder) single(p *Param) bool { return b.dtype == Float32 && p.Single != nil }
 
 func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
@@ -106,7 +113,7 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 }
 
 func newBuilder(t DType) *Builder {
-	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node][]float64{}, outputs: map[string]Node{}}
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, rows: map[Node]Node{}, outputs: map[string]Node{}}
 }
 
 // Program is a built graph. It is for one goroutine at a time.
@@ -116,13 +123,14 @@ type Program struct {
 	outputs map[string][]float64
 	loss    []float64
 	grads   map[*Param][]float64
+	singles map[*Param][]float32 // for those in float32
 }
 
 // Build runs f on a new Builder and compiles what it made, in float64.
 func Build(f func(b *Builder)) (*Program, error) { return BuildAs(Float64, f) }
 
 // BuildAs is Build with the program's numbers of the given type. What goes in and
-// comes out stays float64: a float32 program keeps copies.
+// comes out stays float64, but for Param.Single: a float32 program keeps copies.
 func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -136,8 +144,9 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	b := newBuilder(t)
 	f(b)
 
-	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}}
+	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}, singles: map[*Param][]float32{}}
 	var roots gorgonia.Nodes
+	bare := map[Node]bool{}
 	if b.loss != nil {
 		roots = append(roots, b.loss)
 		var wrt gorgonia.Nodes
@@ -155,6 +164,9 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 				return nil, fmt.Errorf("differentiating the loss: %w", err)
 			}
 			roots = append(roots, grads...)
+			for i, g := range grads {
+				bare[g] = b.single(b.wrt[i])
+			}
 		}
 	}
 	names := slices.Sorted(maps.Keys(b.outputs))
@@ -167,23 +179,28 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	if err := distinct(b.g); err != nil {
 		return nil, err
 	}
-	var results [][]float64
+	var results []any
 	if t == Float32 {
-		p.tape, results, err = compile[float32](b, roots)
+		p.tape, results, err = compile[float32](b, roots, bare)
 	} else {
-		p.tape, results, err = compile[float64](b, roots)
+		p.tape, results, err = compile[float64](b, roots, bare)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if b.loss != nil {
-		p.loss, results = results[0], results[1:]
+		p.loss, results = results[0].([]float64), results[1:]
 		for _, q := range b.wrt {
-			p.grads[q], results = results[0], results[1:]
+			if b.single(q) {
+				p.singles[q] = results[0].([]float32)
+			} else {
+				p.grads[q] = results[0].([]float64)
+			}
+			results = results[1:]
 		}
 	}
 	for i, name := range names {
-		p.outputs[name] = results[i]
+		p.outputs[name] = results[i].([]float64)
 	}
 	return p, nil
 }
@@ -255,6 +272,15 @@ func (p *Program) Grad(q *Param) []float64 {
 	v, ok := p.grads[q]
 	if !ok && !q.Fixed {
 		panic(fmt.Sprintf("graph: no gradient for parameter %q", q.Name))
+	}
+	return v
+}
+
+// SingleGrad is Grad in a float32 program for a parameter with Param.Single.
+func (p *Program) SingleGrad(q *Param) []float32 {
+	v, ok := p.singles[q]
+	if !ok && !q.Fixed {
+		panic(fmt.Sprintf("graph: no gradient in float32 for parameter %q", q.Name))
 	}
 	return v
 }

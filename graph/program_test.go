@@ -90,6 +90,9 @@ func TestOperations(t *testing.T) {
 		"group dot": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{y, x}
 		},
+		"group dot of a repeated row": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3)), []*graph.Param{y, row}
+		},
 		"group squares": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.GroupSquares(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{x, y}
 		},

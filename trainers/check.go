@@ -57,7 +57,7 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 	if err != nil {
 		return nil, err
 	}
-	if err := source.Complete(batch, x, log, stream.New(seed, stream.Impute)); err != nil {
+	if err := source.Complete(batch, x, log, new(stream.Stream).At(seed, stream.Impute)); err != nil {
 		return nil, err
 	}
 	objective := losses.ObjectiveFor(s, domain.Weight{})

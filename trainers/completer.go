@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -15,7 +14,7 @@ import (
 )
 
 // completer draws the gaps of some rows of a table.
-type completer func(ctx context.Context, rows []int, rng *rand.Rand) (block, error)
+type completer func(ctx context.Context, rows []int, rng *Stream) (block, error)
 
 // newCompleter makes one worker's, for a table in the units of z.
 func newCompleter(f *Fitted, z *data.Table, c ImputeConfig) (completer, error) {
@@ -35,7 +34,7 @@ func (f *Fitted) drawn(z *data.Table, draws int, from func(Setting) (Source, err
 	source, err := from(Setting{Model: f.Model, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch := data.NewBatch(blockRows, z.D)
 	x, log := make([]float64, blockRows*draws*z.D), make([]float64, blockRows*draws)
-	return func(_ context.Context, rows []int, rng *rand.Rand) (block, error) {
+	return func(_ context.Context, rows []int, rng *Stream) (block, error) {
 		batch.Fill(z, rows, 1)
 		if err := source.Complete(batch, x, log, rng); err != nil {
 			return block{}, err
@@ -64,7 +63,7 @@ func (f *Fitted) walked(z *data.Table, c ImputeConfig) (completer, error) {
 	o := c.Chains
 	o.Group, o.Scale, o.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
 	setDefault(&o.Draws, max(1000, 10*o.Keep)) // a row's conditional may have two modes, which chains seldom pass between
-	return func(ctx context.Context, rows []int, rng *rand.Rand) (block, error) {
+	return func(ctx context.Context, rows []int, rng *Stream) (block, error) {
 		b, err := start(ctx, rows, rng)
 		if err != nil {
 			return b, err
@@ -73,7 +72,7 @@ func (f *Fitted) walked(z *data.Table, c ImputeConfig) (completer, error) {
 		for i := range rows {
 			o.Held = append(o.Held, slices.Repeat(b.mask[i*z.D:(i+1)*z.D], rowChains)...)
 		}
-		r, err := mcmc.HMC(ctx, density, support, b.x, o, rng)
+		r, err := mcmc.HMC(ctx, density, support, b.x, o, rng.Rand)
 		if err != nil {
 			return b, fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
 		}
@@ -118,13 +117,13 @@ func (f *Fitted) denoised(z *data.Table, c ImputeConfig) (completer, error) {
 	}
 	batch := data.NewBatch(blockRows, z.D)
 	x, mask := make([]float64, blockRows*c.Draws*z.D), make([]float64, blockRows*c.Draws*z.D)
-	return func(ctx context.Context, rows []int, rng *rand.Rand) (block, error) {
+	return func(ctx context.Context, rows []int, rng *Stream) (block, error) {
 		batch.Fill(z, rows, 1)
 		repeat(batch, c.Draws, x)
 		for i := range blockRows {
 			copy(mask[i*c.Draws*z.D:], slices.Repeat(batch.Mask[i*z.D:(i+1)*z.D], c.Draws))
 		}
-		y, err := s.Complete(ctx, x, mask, c.Diffusion, rng)
+		y, err := s.Complete(ctx, x, mask, c.Diffusion, rng.Rand)
 		if err != nil {
 			return block{}, err
 		}
@@ -151,7 +150,7 @@ func newLeastNoise(f *Fitted) func(Setting) (Source, error) {
 }
 
 // Complete implements Source.
-func (l leastNoise) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
+func (l leastNoise) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	b.Signal, b.Noise = slices.Repeat([]float64{l.signal}, b.Size), slices.Repeat([]float64{l.sigma}, b.Size)
 	for i := range b.X {
 		b.X[i] *= l.signal

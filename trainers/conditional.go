@@ -31,7 +31,7 @@ func newExact(s Setting) (Source, error) {
 }
 
 // Complete implements Source.
-func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
+func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	repeat(b, s.r, x)
 	s.c = Conditional{Mean: s.model.Mean(), Precision: s.model.Precision(), Domain: s.domain}
 	for i, row := range b.Rows {
@@ -42,7 +42,7 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 		s.c.Given(b.X[i*b.D : (i+1)*b.D])
 		for k := i * s.r; k < (i+1)*s.r; k++ {
 			var err error
-			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng); err != nil {
+			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng.Rand); err != nil {
 				return fmt.Errorf("row %d of the table: %w", row+1, err)
 			}
 		}

@@ -118,7 +118,7 @@ func TestSourcesReportTheirDensity(t *testing.T) {
 			source, err := make(Setting{Model: m, Imputer: nets.NewImputer(4, nets.Options{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: 2, Draws: r, ProposalSD: 2})
 			require.NoError(t, err)
 			x, log := slice(2*r*4), slice(2*r)
-			require.NoError(t, source.Complete(batch, x, log, stream.New(3, 3)))
+			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
 			ratio := slice(r)
 			for k := range r {
 				row := x[k*4 : k*4+4]

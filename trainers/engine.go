@@ -34,6 +34,7 @@ type engine struct {
 	adam    Adam
 	train   *graph.Program
 	grads   [][]float64 // of the imputer
+	singles [][]float32 // instead, in float32
 	batch   *data.Batch // of the imputer's step
 	gaps    []int       // rows with missing cells
 	shuffle []int
@@ -106,11 +107,23 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 	if method.Trains {
 		e.imputer = nets.NewImputer(t.D, c.Imputer, stream.New(c.Seed, stream.Initial))
 		e.adam = Adam{Rate: c.ImputerRate}
+		if c.DType == graph.Float32 {
+			for _, p := range e.imputer.Params() {
+				p.KeepSingle()
+			}
+		}
 		if len(e.gaps) > 0 {
 			size := min(c.Batch, len(e.gaps))
 			e.batch = data.NewBatch(size, t.D)
 			if e.train, err = losses.NewImputer(c.DType, c.ImputerLoss, e.imputer, m, o, c.Domain, size); err != nil {
 				return nil, err
+			}
+			for _, p := range e.imputer.Params() {
+				if p.Single != nil {
+					e.singles = append(e.singles, e.train.SingleGrad(p))
+				} else {
+					e.grads = append(e.grads, e.train.Grad(p))
+				}
 			}
 		}
 	}
@@ -152,14 +165,11 @@ func (e *engine) trainImputer(iteration int) error {
 		rows := e.shuffle[from:min(from+size, len(e.shuffle))]
 		e.batch.Fill(e.table, rows, 1/float64(len(rows)))
 		if e.noising != nil {
-			e.noising.AddNoise(e.batch, e.stream.At(e.config.Seed, stream.Objective, uint64(iteration), uint64(l), 1))
+			e.noising.AddNoise(e.batch, e.stream.At(e.config.Seed, stream.Objective, uint64(iteration), uint64(l), 1).Rand)
 		}
 		losses.BindImputer(e.train, e.config.Domain, e.batch)
 		rng := e.stream.At(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
-		noise := e.train.Input(losses.InputNoise)
-		for i := range noise {
-			noise[i] = rng.NormFloat64()
-		}
+		rng.Normals(e.train.Input(losses.InputNoise))
 		run := e.train.RunAgain // the model stays as it is for all the steps
 		if l == 0 {
 			run = e.train.Run
@@ -167,11 +177,14 @@ func (e *engine) trainImputer(iteration int) error {
 		if err := run(); err != nil {
 			return fmt.Errorf("training the imputer: %w", err)
 		}
-		e.grads = e.grads[:0]
-		for _, p := range e.imputer.Params() {
-			e.grads = append(e.grads, e.train.Grad(p))
+		if e.singles != nil {
+			e.adam.StepSingle(e.imputer.Params(), e.singles)
+		} else {
+			e.adam.Step(e.imputer.Params(), e.grads)
 		}
-		e.adam.Step(e.imputer.Params(), e.grads)
+	}
+	for _, p := range e.imputer.Params() {
+		p.Widen()
 	}
 	return nil
 }
@@ -229,7 +242,7 @@ func (e *engine) share(k, iteration int, rows []int, weight float64) {
 func (e *engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
 	w.batch.Fill(e.table, rows, weight)
 	in := w.program
-	own := w.own.At(e.config.Seed, stream.Objective, uint64(iteration), uint64(index))
+	own := w.own.At(e.config.Seed, stream.Objective, uint64(iteration), uint64(index)).Rand
 	if e.noising != nil {
 		e.noising.AddNoise(w.batch, own)
 	}

@@ -191,7 +191,7 @@ func eachBlock(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig, vi
 					return
 				}
 				rows := gaps[from:min(from+blockRows, len(gaps))]
-				b, err := draw(ctx, rows, stream.New(c.Seed, stream.Sample, uint64(k)))
+				b, err := draw(ctx, rows, new(Stream).At(c.Seed, stream.Sample, uint64(k)))
 				if err == nil && mixing != nil {
 					copy(rhat[from:], b.rhat)
 					for i, row := range rows {

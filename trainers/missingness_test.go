@@ -128,7 +128,7 @@ func TestDrawsOfCensoredCells(t *testing.T) {
 		}
 		b.Fill(table, rows, 1)
 		x := make([]float64, 200*3*2)
-		require.NoError(t, source.Complete(b, x, make([]float64, 600), stream.New(9)))
+		require.NoError(t, source.Complete(b, x, make([]float64, 600), new(stream.Stream).At(9)))
 		gaps := 0
 		for k := range 600 {
 			mask := b.Mask[k/3*2 : k/3*2+2]

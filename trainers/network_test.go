@@ -233,8 +233,14 @@ func TestFitRecoversAGaussian(t *testing.T) {
 }
 
 func TestFitCutAndResumed(t *testing.T) {
+	for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
+		t.Run(dtype.String(), func(t *testing.T) { cutAndResumed(t, dtype) })
+	}
+}
+
+func cutAndResumed(t *testing.T, dtype graph.DType) {
 	_, table := trainers.StarTable(t, 3, 60, 0.3)
-	c := trainers.FitConfig{Config: trainers.Config{Method: "var", Batch: 16, Draws: 4, ImputerSteps: 2}, Epochs: 6}
+	c := trainers.FitConfig{Config: trainers.Config{Method: "var", Batch: 16, Draws: 4, ImputerSteps: 2, DType: dtype}, Epochs: 6}
 	fit := func(ctx context.Context, c trainers.FitConfig, s *trainers.State) (*graph.Gaussian, error) {
 		m := graph.NewGaussian(3, graph.CholeskyFactor)
 		_, err := trainers.Fit(ctx, table, m, losses.Classical{}, c, s, nil)

@@ -33,6 +33,26 @@ func TestAdam(t *testing.T) {
 	require.NotEqual(t, saved.M, a.M, "the copy shares no memory")
 }
 
+// Cut and taken up again, too.
+func TestAdamInFloat32(t *testing.T) {
+	p, q := graph.NewParam("w", 1, 3), graph.NewParam("w", 1, 3)
+	copy(p.Value, []float64{1, -1, 0.5})
+	copy(q.Value, p.Value)
+	q.KeepSingle()
+	a, b := Adam{Rate: 0.1}, Adam{Rate: 0.1}
+	for step := range 40 {
+		g := []float64{0.5, math.Sin(float64(step)), -1e-3}
+		a.Step([]*graph.Param{p}, [][]float64{g})
+		b.StepSingle([]*graph.Param{q}, [][]float32{{0.5, float32(g[1]), -1e-3}})
+		if step == 20 {
+			b = b.clone()
+		}
+	}
+	q.Widen()
+	require.InDeltaSlice(t, p.Value, q.Value, 1e-5)
+	require.InDeltaSlice(t, a.V[0], b.clone().V[0], 1e-7)
+}
+
 func TestProximalStep(t *testing.T) {
 	// d = 3, packed 00 01 02 11 12 22; rate 0.1, threshold 0.05
 	x := []float64{1, 0.2, -0.2, 1, 0.04, 1}

@@ -2,7 +2,6 @@ package trainers
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"missingscore/data"
@@ -25,8 +24,7 @@ func newProposal(s Setting) (Source, error) {
 }
 
 // Complete implements Source.
-func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
-	repeat(b, p.r, x)
+func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	var scale func(int) float64
 	if b.Noise != nil {
 		scale = func(i int) float64 { return math.Hypot(b.Signal[i], b.Noise[i]/p.sd[0]) }

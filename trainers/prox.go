@@ -3,6 +3,9 @@ package trainers
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
@@ -74,14 +77,17 @@ func hold(g *graph.Gaussian, floor float64) (held bool) {
 	return true
 }
 
-// above tells whether P's smallest eigenvalue is above floor.
+// above tells whether P's smallest eigenvalue is above floor: whether P − floor·I has a
+// Cholesky factor. (mat.Cholesky would estimate its condition too, at the same cost.)
 func above(g *graph.Gaussian, floor float64) bool {
-	p := g.Precision()
-	for j := range g.Dim() {
-		p.SetSym(j, j, p.At(j, j)-floor)
+	d, packed := g.Dim(), g.Packed.Value
+	upper := make([]float64, d*d)
+	for j := range d {
+		copy(upper[j*d+j:j*d+d], packed[graph.PackedIndex(d, j, j):])
+		upper[j*d+j] -= floor
 	}
-	var c mat.Cholesky
-	return c.Factorize(p)
+	_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: upper})
+	return ok
 }
 
 func smallestEigenvalue(p mat.Symmetric) float64 {

@@ -25,6 +25,7 @@ import (
 //     constant of the row, which self-normalised weights do not need.
 type restricted struct {
 	domain  *domain.Domain
+	free    free
 	section domain.Section
 	gaps    []gap
 	kind    restriction
@@ -57,27 +58,24 @@ type gap struct {
 
 const rejections = 50 // draws from the box before Gibbs steps take over
 
-// row prepares for a row with these observed cells.
+// row prepares for a row with these observed cells, on a domain with a boundary.
 func (s *restricted) row(x, mask, mean, sd []float64) {
 	s.gaps, s.log, s.kind = s.gaps[:0], 0, toBox
-	bounded := s.domain.Bounded()
-	if bounded {
-		s.domain.Section(&s.section, x, mask)
-	}
+	s.domain.Section(&s.section, x, mask)
 	for j, m := range mask {
 		if m != 0 {
 			continue
 		}
 		g := gap{j: j, mean: mean[j], sd: sd[j]}
 		s.log -= s.logSD[j]
-		if bounded && s.domain.BoundedColumn(j) {
+		if s.domain.BoundedColumn(j) {
 			g.bounded, g.low, g.high = true, s.section.Lower[j], s.section.Upper[j]
 			g.alpha, g.beta = (g.low-g.mean)/g.sd, (g.high-g.mean)/g.sd
 			s.log -= truncnorm.LogMass(g.alpha, g.beta)
 		}
 		s.gaps = append(s.gaps, g)
 	}
-	if !bounded || len(s.section.Cuts) == 0 {
+	if len(s.section.Cuts) == 0 {
 		return
 	}
 	h, single := s.section.Single()
@@ -163,12 +161,16 @@ func (s *restricted) half(x []float64, rng *rand.Rand) (log float64) {
 	return log + 0.5*(along*along-t*t)
 }
 
-// complete draws the rows of a batch r times each; mean gives a row's own. sd are the
-// rows' common deviations, or, with scale, to be multiplied by scale(i).
-func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, mean func(i int) []float64, sd []float64, scale func(i int) float64, rng *rand.Rand) (err error) {
+// complete writes the rows of a batch r times each and draws their gaps; mean gives a
+// row's own. sd are the rows' common deviations, or, with scale, to be multiplied by scale(i).
+func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, mean func(i int) []float64, sd []float64, scale func(i int) float64, rng *Stream) (err error) {
 	s.logs(sd)
 	common := sd
-	for i := range b.Rows {
+	for i := range b.Size {
+		repeatRow(b, i, r, x)
+		if i >= len(b.Rows) { // padding
+			continue
+		}
 		if scale != nil {
 			sd = append(s.scaled[:0], common...)
 			floats.Scale(scale(i), sd)
@@ -176,9 +178,13 @@ func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, me
 			s.logs(sd)
 		}
 		mask := b.Mask[i*b.D : (i+1)*b.D]
+		if !s.domain.Bounded() {
+			s.free.row(x[i*r*b.D:(i+1)*r*b.D], logProposal[i*r:(i+1)*r], mask, mean(i), sd, s.logSD, rng)
+			continue
+		}
 		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean(i), sd)
 		for k := i * r; k < (i+1)*r; k++ {
-			if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, rng); err != nil {
+			if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, rng.Rand); err != nil {
 				return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
 			}
 		}

@@ -103,7 +103,7 @@ func TestSourcesOnDomains(t *testing.T) {
 					Batch: 1, Draws: r, ProposalSD: 2, Domain: s})
 				require.NoError(t, err)
 				x, log := slice(r*4), slice(r)
-				require.NoError(t, source.Complete(batch, x, log, stream.New(3, 3)))
+				require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
 				ratio := slice(r)
 				for k := range r {
 					row := x[k*4 : k*4+4]

@@ -2,20 +2,23 @@ package trainers
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/internal/stream"
 	"missingscore/nets"
 )
+
+// Stream is a *rand.Rand that draws normals in bulk too, the same ones.
+type Stream = stream.Stream
 
 // Source says where the missing values come from: one of the four choices that
 // make an estimator. Each worker has its own.
 type Source interface {
 	// Complete fills x (b·r, d) with the batch's rows, r times each, their gaps
 	// filled, and logProposal (b·r) with the log density of what was drawn.
-	Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error
+	Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error
 }
 
 // Setting is what a source may build on.
@@ -32,10 +35,14 @@ type Setting struct {
 // repeat writes each row of the batch r times, zero where missing.
 func repeat(b *data.Batch, r int, x []float64) {
 	for i := range b.Size {
-		row := b.X[i*b.D : (i+1)*b.D]
-		for k := range r {
-			copy(x[(i*r+k)*b.D:], row)
-		}
+		repeatRow(b, i, r, x)
+	}
+}
+
+func repeatRow(b *data.Batch, i, r int, x []float64) {
+	row := b.X[i*b.D : (i+1)*b.D]
+	for k := range r {
+		copy(x[(i*r+k)*b.D:], row)
 	}
 }
 
@@ -46,7 +53,7 @@ type zeros struct{}
 func newZeros(Setting) (Source, error) { return zeros{}, nil }
 
 // Complete implements Source.
-func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *rand.Rand) error {
+func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *Stream) error {
 	repeat(b, len(logProposal)/b.Size, x)
 	return nil
 }

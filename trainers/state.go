@@ -104,13 +104,13 @@ func (e *engine) restore(s *State) {
 	setValues(e.model.Params(), s.Model)
 	if e.imputer != nil {
 		setValues(e.imputer.Params(), s.Imputer)
+		for _, p := range e.imputer.Params() {
+			if p.Single != nil {
+				p.KeepSingle()
+			}
+		}
 		e.adam = s.ImputerAdam.clone()
 	}
-}
-
-func (a Adam) clone() Adam {
-	a.M, a.V = cloneAll(a.M), cloneAll(a.V)
-	return a
 }
 
 func cloneAll(xs [][]float64) [][]float64 {

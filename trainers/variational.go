@@ -2,7 +2,6 @@ package trainers
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"missingscore/data"
 	"missingscore/graph"
@@ -24,7 +23,7 @@ func newVariational(s Setting) (Source, error) {
 }
 
 // Complete implements Source.
-func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
+func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	copy(v.forward.Input(losses.InputX), b.X)
 	if v.forward.Has(losses.InputMask) {
 		copy(v.forward.Input(losses.InputMask), b.Mask)
@@ -38,7 +37,6 @@ func (v *variational) Complete(b *data.Batch, x, logProposal []float64, rng *ran
 	if err := v.forward.Run(); err != nil {
 		return err
 	}
-	repeat(b, v.r, x)
 	mean, logSD := v.forward.Output(losses.OutputMean), v.forward.Output(losses.OutputLogSD)
 	for j, l := range logSD {
 		v.sd[j] = math.Exp(l)

@@ -2,7 +2,6 @@ package extension
 
 import (
 	"errors"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -32,7 +31,7 @@ func newHeavy(s trainers.Setting) (trainers.Source, error) {
 }
 
 // Complete implements trainers.Source.
-func (h heavy) Complete(b *data.Batch, x, logProposal []float64, rng *rand.Rand) error {
+func (h heavy) Complete(b *data.Batch, x, logProposal []float64, rng *trainers.Stream) error {
 	t := distuv.StudentsT{Sigma: 1, Nu: 3, Src: rng}
 	for i := range b.Size * h.draws {
 		row, from := x[i*b.D:(i+1)*b.D], i/h.draws*b.D

@@ -27,6 +27,6 @@ func TestTutorialIsThisCode(t *testing.T) {
 	require.Len(t, blocks, 7)
 	for _, b := range blocks {
 		block, _, _ := strings.Cut(b, "```")
-		require.Contains(t, code.String(), block)
+		require.True(t, strings.Contains(code.String(), block), block)
 	}
 }

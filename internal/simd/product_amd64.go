@@ -4,7 +4,7 @@ import "unsafe"
 
 // Product multiplies by a matrix with many zeros: activations behind a rectifier,
 // gradients behind a gate, zero-filled rows. Half of their products need not be
-// made, which a BLAS cannot know. It keeps the memory that it works in, and is for
+// made, which a BLAS cannot know; nor that rows repeat each other (repeats). It keeps the memory that it works in, and is for
 // one goroutine at a time.
 type Product[T Float] struct {
 	values      []T
@@ -12,6 +12,12 @@ type Product[T Float] struct {
 	counts      []int
 	left        []T // a, transposed
 	panel, edge []T
+
+	groups      []group // see repeats
+	places      []place
+	marks, row  []uint8
+	zeros, base []T
+	sums        []T
 }
 
 const (
@@ -20,14 +26,14 @@ const (
 )
 
 // Multiply is c = op(a) op(b), with c (m, n) and inner size k, row-major, where that
-// pays: a large product and enough zeros in a. Otherwise it does nothing and says
-// false. What it decides depends on the numbers only.
+// pays: a large product and enough zeros in a, or rows that repeat each other. Otherwise
+// it says false and c is nothing. What it decides depends on the numbers only.
 func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
-	if !fast || n < narrowest || m < 32 || k < 32 {
+	if !fast || m < 32 || k < 32 {
 		return false
 	}
-	if float64(nonzero(a[:m*k])) > dense*float64(m*k) {
-		return false
+	if n < narrowest || float64(nonzero(a[:m*k])) > dense*float64(m*k) {
+		return !tb && p.repeats(ta, m, n, k, a, b, c)
 	}
 	if ta {
 		p.left = grown(p.left, m*k)

@@ -13,6 +13,13 @@ type Float interface{ float32 | float64 }
 // AdamConstants are c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).
 type AdamConstants [6]float64
 
+func constants[T Float](c *AdamConstants) (k [6]T) {
+	for i, v := range c {
+		k[i] = T(v)
+	}
+	return k
+}
+
 // The plain loops: for machines without the instructions, for what is left over
 // at the end of a slice, and as the truth in tests.
 
@@ -76,12 +83,12 @@ func dot[T Float](x, y []T) (s T) {
 	return s
 }
 
-func adam(w, m, v, g []float64, c *AdamConstants) {
+func adam[T Float](w, m, v, g []T, c *[6]T) {
 	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
 	for j := range w {
 		m[j] = c[0]*m[j] + c[1]*g[j]
 		v[j] = c[2]*v[j] + c[3]*g[j]*g[j]
-		w[j] -= c[4] * m[j] / (math.Sqrt(v[j]) + c[5])
+		w[j] -= c[4] * m[j] / (T(math.Sqrt(float64(v[j]))) + c[5])
 	}
 }
 

@@ -151,13 +151,17 @@ func Dot[T Float](x, y []T) (s T) {
 }
 
 // Adam makes one step; the results are those of the plain loop to the bit.
-func Adam(w, m, v, g []float64, c *AdamConstants) {
+func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
 	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
-	n := whole[float64](len(w))
+	n, k := whole[T](len(w)), constants[T](c)
 	if n > 0 {
-		adamF64(&w[0], &m[0], &v[0], &g[0], (*[6]float64)(c), n)
+		if double[T]() {
+			adamF64(p64(w), p64(m), p64(v), p64(g), (*[6]float64)(unsafe.Pointer(&k)), n)
+		} else {
+			adamF32(p32(w), p32(m), p32(v), p32(g), (*[6]float32)(unsafe.Pointer(&k)), n)
+		}
 	}
-	adam(w[n:], m[n:], v[n:], g[n:], c)
+	adam(w[n:], m[n:], v[n:], g[n:], &k)
 }
 
 // Narrow is float64 to float32.

@@ -410,6 +410,131 @@ done:
 	VZEROUPPER
 	RET
 
+// func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
+// Requires: AVX
+TEXT ·adamF64(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         m+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         slope+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	VBROADCASTSD 32(SI), Y4
+	VBROADCASTSD 40(SI), Y5
+
+many:
+	CMPQ    DI, $0x00000010
+	JL      one
+	VMOVUPD (BX), Y6
+	VMULPD  (CX), Y0, Y7
+	VMULPD  Y6, Y1, Y8
+	VADDPD  Y8, Y7, Y7
+	VMOVUPD Y7, (CX)
+	VMULPD  Y6, Y3, Y8
+	VMULPD  Y6, Y8, Y8
+	VMULPD  (DX), Y2, Y6
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD Y6, (DX)
+	VSQRTPD Y6, Y6
+	VADDPD  Y5, Y6, Y6
+	VMULPD  Y4, Y7, Y7
+	VDIVPD  Y6, Y7, Y7
+	VMOVUPD (AX), Y6
+	VSUBPD  Y7, Y6, Y6
+	VMOVUPD Y6, (AX)
+	VMOVUPD 32(BX), Y6
+	VMULPD  32(CX), Y0, Y7
+	VMULPD  Y6, Y1, Y8
+	VADDPD  Y8, Y7, Y7
+	VMOVUPD Y7, 32(CX)
+	VMULPD  Y6, Y3, Y8
+	VMULPD  Y6, Y8, Y8
+	VMULPD  32(DX), Y2, Y6
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD Y6, 32(DX)
+	VSQRTPD Y6, Y6
+	VADDPD  Y5, Y6, Y6
+	VMULPD  Y4, Y7, Y7
+	VDIVPD  Y6, Y7, Y7
+	VMOVUPD 32(AX), Y6
+	VSUBPD  Y7, Y6, Y6
+	VMOVUPD Y6, 32(AX)
+	VMOVUPD 64(BX), Y6
+	VMULPD  64(CX), Y0, Y7
+	VMULPD  Y6, Y1, Y8
+	VADDPD  Y8, Y7, Y7
+	VMOVUPD Y7, 64(CX)
+	VMULPD  Y6, Y3, Y8
+	VMULPD  Y6, Y8, Y8
+	VMULPD  64(DX), Y2, Y6
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD Y6, 64(DX)
+	VSQRTPD Y6, Y6
+	VADDPD  Y5, Y6, Y6
+	VMULPD  Y4, Y7, Y7
+	VDIVPD  Y6, Y7, Y7
+	VMOVUPD 64(AX), Y6
+	VSUBPD  Y7, Y6, Y6
+	VMOVUPD Y6, 64(AX)
+	VMOVUPD 96(BX), Y6
+	VMULPD  96(CX), Y0, Y7
+	VMULPD  Y6, Y1, Y8
+	VADDPD  Y8, Y7, Y7
+	VMOVUPD Y7, 96(CX)
+	VMULPD  Y6, Y3, Y8
+	VMULPD  Y6, Y8, Y8
+	VMULPD  96(DX), Y2, Y6
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD Y6, 96(DX)
+	VSQRTPD Y6, Y6
+	VADDPD  Y5, Y6, Y6
+	VMULPD  Y4, Y7, Y7
+	VDIVPD  Y6, Y7, Y7
+	VMOVUPD 96(AX), Y6
+	VSUBPD  Y7, Y6, Y6
+	VMOVUPD Y6, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000010, DI
+	JMP     many
+
+one:
+	CMPQ    DI, $0x00000004
+	JL      done
+	VMOVUPD (BX), Y6
+	VMULPD  (CX), Y0, Y7
+	VMULPD  Y6, Y1, Y8
+	VADDPD  Y8, Y7, Y7
+	VMOVUPD Y7, (CX)
+	VMULPD  Y6, Y3, Y8
+	VMULPD  Y6, Y8, Y8
+	VMULPD  (DX), Y2, Y6
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD Y6, (DX)
+	VSQRTPD Y6, Y6
+	VADDPD  Y5, Y6, Y6
+	VMULPD  Y4, Y7, Y7
+	VDIVPD  Y6, Y7, Y7
+	VMOVUPD (AX), Y6
+	VSUBPD  Y7, Y6, Y6
+	VMOVUPD Y6, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	SUBQ    $0x04, DI
+	JMP     one
+
+done:
+	VZEROUPPER
+	RET
+
 // func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32, n int) int
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
 TEXT ·compressF64(SB), NOSPLIT, $0-48
@@ -441,6 +566,990 @@ loop:
 
 done:
 	MOVQ DI, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·differsF64(SB), NOSPLIT, $0-48
+	MOVQ  marks+0(FP), AX
+	MOVQ  first+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	KMOVW last+32(FP), K1
+	XORQ  SI, SI
+
+loop:
+	CMPQ    BX, $0x01
+	JE      end
+	VMOVUPD (CX), Z0
+	VMOVUPD (DX), Z1
+	VCMPPD  $0x04, Z1, Z0, K2
+	KMOVW   K2, DI
+	MOVB    DI, (AX)
+	POPCNTL DI, DI
+	ADDQ    DI, SI
+	ADDQ    $0x01, AX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	DECQ    BX
+	JMP     loop
+
+end:
+	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (DX), K1, Z1
+	VCMPPD    $0x04, Z1, Z0, K2
+	KMOVW     K2, DI
+	MOVB      DI, (AX)
+	POPCNTL   DI, DI
+	ADDQ      DI, SI
+	MOVQ      SI, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func across1x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across1x1F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD.Z (AX), K1, Z0
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	MOVQ      places+32(FP), BX
+	MOVQ      count+40(FP), SI
+
+several:
+	CMPQ             SI, $0x04
+	JL               single
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PD.BCST (DX), Z4, Z0
+	MOVL             8(BX), DX
+	MOVL             12(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PD.BCST (DX), Z4, Z1
+	MOVL             16(BX), DX
+	MOVL             20(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PD.BCST (DX), Z4, Z2
+	MOVL             24(BX), DX
+	MOVL             28(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PD.BCST (DX), Z4, Z3
+	ADDQ             $0x20, BX
+	SUBQ             $0x04, SI
+	JMP              several
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PD.BCST (DX), Z4, Z0
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VADDPD  Z1, Z0, Z0
+	VADDPD  Z2, Z0, Z0
+	VADDPD  Z3, Z0, Z0
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPD Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func down1x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down1x1F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPD.Z (AX), K1, Z0
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), BX
+	MOVQ      count+32(FP), SI
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (CX)(DX*1), DX
+	VMOVUPD.Z        (AX)(DI*1), K1, Z1
+	VFMADD231PD.BCST (DX), Z0, Z1
+	VMOVUPD          Z1, K1, (AX)(DI*1)
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across1x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across1x2F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD   (AX), Z0
+	VMOVUPD.Z 64(AX), K1, Z1
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	MOVQ      places+32(FP), BX
+	MOVQ      count+40(FP), SI
+
+several:
+	CMPQ             SI, $0x04
+	JL               single
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD          (CX)(DI*1), Z8
+	VFMADD231PD.BCST (DX), Z8, Z0
+	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PD.BCST (DX), Z8, Z1
+	MOVL             8(BX), DX
+	MOVL             12(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD          (CX)(DI*1), Z8
+	VFMADD231PD.BCST (DX), Z8, Z2
+	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PD.BCST (DX), Z8, Z3
+	MOVL             16(BX), DX
+	MOVL             20(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD          (CX)(DI*1), Z8
+	VFMADD231PD.BCST (DX), Z8, Z4
+	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PD.BCST (DX), Z8, Z5
+	MOVL             24(BX), DX
+	MOVL             28(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD          (CX)(DI*1), Z8
+	VFMADD231PD.BCST (DX), Z8, Z6
+	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PD.BCST (DX), Z8, Z7
+	ADDQ             $0x20, BX
+	SUBQ             $0x04, SI
+	JMP              several
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPD          (CX)(DI*1), Z8
+	VFMADD231PD.BCST (DX), Z8, Z0
+	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PD.BCST (DX), Z8, Z1
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VADDPD  Z2, Z0, Z0
+	VADDPD  Z3, Z1, Z1
+	VADDPD  Z4, Z0, Z0
+	VADDPD  Z5, Z1, Z1
+	VADDPD  Z6, Z0, Z0
+	VADDPD  Z7, Z1, Z1
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func down1x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down1x2F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPD   (AX), Z0
+	VMOVUPD.Z 64(AX), K1, Z1
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), BX
+	MOVQ      count+32(FP), SI
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (CX)(DX*1), DX
+	VMOVUPD          (AX)(DI*1), Z2
+	VFMADD231PD.BCST (DX), Z0, Z2
+	VMOVUPD          Z2, (AX)(DI*1)
+	VMOVUPD.Z        64(AX)(DI*1), K1, Z2
+	VFMADD231PD.BCST (DX), Z1, Z2
+	VMOVUPD          Z2, K1, 64(AX)(DI*1)
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across2x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across2x1F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (AX), K1, Z1
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	MOVQ      places+32(FP), SI
+	MOVQ      count+40(FP), DI
+
+several:
+	CMPQ             DI, $0x02
+	JL               single
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPD.Z        (CX)(R8*1), K1, Z4
+	VFMADD231PD.BCST (BX), Z4, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z4, Z1
+	MOVL             8(SI), BX
+	MOVL             12(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPD.Z        (CX)(R8*1), K1, Z4
+	VFMADD231PD.BCST (BX), Z4, Z2
+	VFMADD231PD.BCST (BX)(DX*1), Z4, Z3
+	ADDQ             $0x10, SI
+	SUBQ             $0x02, DI
+	JMP              several
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPD.Z        (CX)(R8*1), K1, Z4
+	VFMADD231PD.BCST (BX), Z4, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z4, Z1
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VADDPD  Z2, Z0, Z0
+	VADDPD  Z3, Z1, Z1
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down2x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down2x1F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (AX)(CX*1), K1, Z1
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), SI
+	MOVQ      count+32(FP), DI
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (CX)(BX*1), BX
+	VMOVUPD.Z        (AX)(R8*1), K1, Z2
+	VFMADD231PD.BCST (BX), Z0, Z2
+	VFMADD231PD.BCST (BX)(DX*1), Z1, Z2
+	VMOVUPD          Z2, K1, (AX)(R8*1)
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across2x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across2x2F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD   (AX), Z0
+	VMOVUPD   (AX), Z1
+	VMOVUPD.Z 64(AX), K1, Z2
+	VMOVUPD.Z 64(AX), K1, Z3
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	MOVQ      places+32(FP), SI
+	MOVQ      count+40(FP), DI
+
+several:
+	CMPQ             DI, $0x02
+	JL               single
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPD          (CX)(R8*1), Z8
+	VFMADD231PD.BCST (BX), Z8, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z8, Z1
+	VMOVUPD.Z        64(CX)(R8*1), K1, Z8
+	VFMADD231PD.BCST (BX), Z8, Z2
+	VFMADD231PD.BCST (BX)(DX*1), Z8, Z3
+	MOVL             8(SI), BX
+	MOVL             12(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPD          (CX)(R8*1), Z8
+	VFMADD231PD.BCST (BX), Z8, Z4
+	VFMADD231PD.BCST (BX)(DX*1), Z8, Z6
+	VMOVUPD.Z        64(CX)(R8*1), K1, Z8
+	VFMADD231PD.BCST (BX), Z8, Z5
+	VFMADD231PD.BCST (BX)(DX*1), Z8, Z7
+	ADDQ             $0x10, SI
+	SUBQ             $0x02, DI
+	JMP              several
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPD          (CX)(R8*1), Z8
+	VFMADD231PD.BCST (BX), Z8, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z8, Z1
+	VMOVUPD.Z        64(CX)(R8*1), K1, Z8
+	VFMADD231PD.BCST (BX), Z8, Z2
+	VFMADD231PD.BCST (BX)(DX*1), Z8, Z3
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VADDPD  Z4, Z0, Z0
+	VADDPD  Z5, Z2, Z2
+	VADDPD  Z6, Z1, Z1
+	VADDPD  Z7, Z3, Z3
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, (AX)(CX*1)
+	VMOVUPD Z2, K1, 64(AX)
+	VMOVUPD Z3, K1, 64(AX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down2x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down2x2F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPD   (AX), Z0
+	VMOVUPD   (AX)(CX*1), Z1
+	VMOVUPD.Z 64(AX), K1, Z2
+	VMOVUPD.Z 64(AX)(CX*1), K1, Z3
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), SI
+	MOVQ      count+32(FP), DI
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (CX)(BX*1), BX
+	VMOVUPD          (AX)(R8*1), Z4
+	VFMADD231PD.BCST (BX), Z0, Z4
+	VFMADD231PD.BCST (BX)(DX*1), Z1, Z4
+	VMOVUPD          Z4, (AX)(R8*1)
+	VMOVUPD.Z        64(AX)(R8*1), K1, Z4
+	VFMADD231PD.BCST (BX), Z2, Z4
+	VFMADD231PD.BCST (BX)(DX*1), Z3, Z4
+	VMOVUPD          Z4, K1, 64(AX)(R8*1)
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across5x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across5x1F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (AX), K1, Z1
+	VMOVUPD.Z (AX), K1, Z2
+	VMOVUPD.Z (AX), K1, Z3
+	VMOVUPD.Z (AX), K1, Z4
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+32(FP), R8
+	MOVQ      count+40(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (AX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPD.Z        (CX)(R10*1), K1, Z5
+	VFMADD231PD.BCST (BX), Z5, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z5, Z1
+	VFMADD231PD.BCST (BX)(DX*2), Z5, Z2
+	VFMADD231PD.BCST (SI), Z5, Z3
+	VFMADD231PD.BCST (SI)(DX*1), Z5, Z4
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)(CX*1)
+	VMOVUPD Z2, K1, (AX)(CX*2)
+	VMOVUPD Z3, K1, (DX)
+	VMOVUPD Z4, K1, (DX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down5x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down5x1F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (AX)(CX*1), K1, Z1
+	VMOVUPD.Z (AX)(CX*2), K1, Z2
+	VMOVUPD.Z (DX), K1, Z3
+	VMOVUPD.Z (DX)(CX*1), K1, Z4
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+24(FP), R8
+	MOVQ      count+32(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (CX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPD.Z        (AX)(R10*1), K1, Z5
+	VFMADD231PD.BCST (BX), Z0, Z5
+	VFMADD231PD.BCST (BX)(DX*1), Z1, Z5
+	VFMADD231PD.BCST (BX)(DX*2), Z2, Z5
+	VFMADD231PD.BCST (SI), Z3, Z5
+	VFMADD231PD.BCST (SI)(DX*1), Z4, Z5
+	VMOVUPD          Z5, K1, (AX)(R10*1)
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across5x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across5x2F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD   (AX), Z0
+	VMOVUPD   (AX), Z1
+	VMOVUPD   (AX), Z2
+	VMOVUPD   (AX), Z3
+	VMOVUPD   (AX), Z4
+	VMOVUPD.Z 64(AX), K1, Z5
+	VMOVUPD.Z 64(AX), K1, Z6
+	VMOVUPD.Z 64(AX), K1, Z7
+	VMOVUPD.Z 64(AX), K1, Z8
+	VMOVUPD.Z 64(AX), K1, Z9
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+32(FP), R8
+	MOVQ      count+40(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (AX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPD          (CX)(R10*1), Z10
+	VFMADD231PD.BCST (BX), Z10, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z10, Z1
+	VFMADD231PD.BCST (BX)(DX*2), Z10, Z2
+	VFMADD231PD.BCST (SI), Z10, Z3
+	VFMADD231PD.BCST (SI)(DX*1), Z10, Z4
+	VMOVUPD.Z        64(CX)(R10*1), K1, Z10
+	VFMADD231PD.BCST (BX), Z10, Z5
+	VFMADD231PD.BCST (BX)(DX*1), Z10, Z6
+	VFMADD231PD.BCST (BX)(DX*2), Z10, Z7
+	VFMADD231PD.BCST (SI), Z10, Z8
+	VFMADD231PD.BCST (SI)(DX*1), Z10, Z9
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, (AX)(CX*1)
+	VMOVUPD Z2, (AX)(CX*2)
+	VMOVUPD Z3, (DX)
+	VMOVUPD Z4, (DX)(CX*1)
+	VMOVUPD Z5, K1, 64(AX)
+	VMOVUPD Z6, K1, 64(AX)(CX*1)
+	VMOVUPD Z7, K1, 64(AX)(CX*2)
+	VMOVUPD Z8, K1, 64(DX)
+	VMOVUPD Z9, K1, 64(DX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down5x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down5x2F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	VMOVUPD   (AX), Z0
+	VMOVUPD   (AX)(CX*1), Z1
+	VMOVUPD   (AX)(CX*2), Z2
+	VMOVUPD   (DX), Z3
+	VMOVUPD   (DX)(CX*1), Z4
+	VMOVUPD.Z 64(AX), K1, Z5
+	VMOVUPD.Z 64(AX)(CX*1), K1, Z6
+	VMOVUPD.Z 64(AX)(CX*2), K1, Z7
+	VMOVUPD.Z 64(DX), K1, Z8
+	VMOVUPD.Z 64(DX)(CX*1), K1, Z9
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+24(FP), R8
+	MOVQ      count+32(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (CX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPD          (AX)(R10*1), Z10
+	VFMADD231PD.BCST (BX), Z0, Z10
+	VFMADD231PD.BCST (BX)(DX*1), Z1, Z10
+	VFMADD231PD.BCST (BX)(DX*2), Z2, Z10
+	VFMADD231PD.BCST (SI), Z3, Z10
+	VFMADD231PD.BCST (SI)(DX*1), Z4, Z10
+	VMOVUPD          Z10, (AX)(R10*1)
+	VMOVUPD.Z        64(AX)(R10*1), K1, Z10
+	VFMADD231PD.BCST (BX), Z5, Z10
+	VFMADD231PD.BCST (BX)(DX*1), Z6, Z10
+	VFMADD231PD.BCST (BX)(DX*2), Z7, Z10
+	VFMADD231PD.BCST (SI), Z8, Z10
+	VFMADD231PD.BCST (SI)(DX*1), Z9, Z10
+	VMOVUPD          Z10, K1, 64(AX)(R10*1)
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across10x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across10x1F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (AX), K1, Z1
+	VMOVUPD.Z (AX), K1, Z2
+	VMOVUPD.Z (AX), K1, Z3
+	VMOVUPD.Z (AX), K1, Z4
+	VMOVUPD.Z (AX), K1, Z5
+	VMOVUPD.Z (AX), K1, Z6
+	VMOVUPD.Z (AX), K1, Z7
+	VMOVUPD.Z (AX), K1, Z8
+	VMOVUPD.Z (AX), K1, Z9
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+32(FP), R12
+	MOVQ      count+40(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (AX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPD.Z        (CX)(R14*1), K1, Z10
+	VFMADD231PD.BCST (BX), Z10, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z10, Z1
+	VFMADD231PD.BCST (BX)(DX*2), Z10, Z2
+	VFMADD231PD.BCST (SI), Z10, Z3
+	VFMADD231PD.BCST (SI)(DX*1), Z10, Z4
+	VFMADD231PD.BCST (SI)(DX*2), Z10, Z5
+	VFMADD231PD.BCST (R8), Z10, Z6
+	VFMADD231PD.BCST (R8)(DX*1), Z10, Z7
+	VFMADD231PD.BCST (R8)(DX*2), Z10, Z8
+	VFMADD231PD.BCST (R10), Z10, Z9
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	LEAQ    (DX)(CX*2), BX
+	ADDQ    CX, BX
+	LEAQ    (BX)(CX*2), SI
+	ADDQ    CX, SI
+	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K1, (AX)(CX*1)
+	VMOVUPD Z2, K1, (AX)(CX*2)
+	VMOVUPD Z3, K1, (DX)
+	VMOVUPD Z4, K1, (DX)(CX*1)
+	VMOVUPD Z5, K1, (DX)(CX*2)
+	VMOVUPD Z6, K1, (BX)
+	VMOVUPD Z7, K1, (BX)(CX*1)
+	VMOVUPD Z8, K1, (BX)(CX*2)
+	VMOVUPD Z9, K1, (SI)
+	VZEROUPPER
+	RET
+
+// func down10x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down10x1F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	LEAQ      (DX)(CX*2), BX
+	ADDQ      CX, BX
+	LEAQ      (BX)(CX*2), SI
+	ADDQ      CX, SI
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (AX)(CX*1), K1, Z1
+	VMOVUPD.Z (AX)(CX*2), K1, Z2
+	VMOVUPD.Z (DX), K1, Z3
+	VMOVUPD.Z (DX)(CX*1), K1, Z4
+	VMOVUPD.Z (DX)(CX*2), K1, Z5
+	VMOVUPD.Z (BX), K1, Z6
+	VMOVUPD.Z (BX)(CX*1), K1, Z7
+	VMOVUPD.Z (BX)(CX*2), K1, Z8
+	VMOVUPD.Z (SI), K1, Z9
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+24(FP), R12
+	MOVQ      count+32(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (CX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPD.Z        (AX)(R14*1), K1, Z10
+	VFMADD231PD.BCST (BX), Z0, Z10
+	VFMADD231PD.BCST (BX)(DX*1), Z1, Z10
+	VFMADD231PD.BCST (BX)(DX*2), Z2, Z10
+	VFMADD231PD.BCST (SI), Z3, Z10
+	VFMADD231PD.BCST (SI)(DX*1), Z4, Z10
+	VFMADD231PD.BCST (SI)(DX*2), Z5, Z10
+	VFMADD231PD.BCST (R8), Z6, Z10
+	VFMADD231PD.BCST (R8)(DX*1), Z7, Z10
+	VFMADD231PD.BCST (R8)(DX*2), Z8, Z10
+	VFMADD231PD.BCST (R10), Z9, Z10
+	VMOVUPD          Z10, K1, (AX)(R14*1)
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across10x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across10x2F64(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPD   (AX), Z0
+	VMOVUPD   (AX), Z1
+	VMOVUPD   (AX), Z2
+	VMOVUPD   (AX), Z3
+	VMOVUPD   (AX), Z4
+	VMOVUPD   (AX), Z5
+	VMOVUPD   (AX), Z6
+	VMOVUPD   (AX), Z7
+	VMOVUPD   (AX), Z8
+	VMOVUPD   (AX), Z9
+	VMOVUPD.Z 64(AX), K1, Z10
+	VMOVUPD.Z 64(AX), K1, Z11
+	VMOVUPD.Z 64(AX), K1, Z12
+	VMOVUPD.Z 64(AX), K1, Z13
+	VMOVUPD.Z 64(AX), K1, Z14
+	VMOVUPD.Z 64(AX), K1, Z15
+	VMOVUPD.Z 64(AX), K1, Z16
+	VMOVUPD.Z 64(AX), K1, Z17
+	VMOVUPD.Z 64(AX), K1, Z18
+	VMOVUPD.Z 64(AX), K1, Z19
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+32(FP), R12
+	MOVQ      count+40(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (AX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPD          (CX)(R14*1), Z20
+	VFMADD231PD.BCST (BX), Z20, Z0
+	VFMADD231PD.BCST (BX)(DX*1), Z20, Z1
+	VFMADD231PD.BCST (BX)(DX*2), Z20, Z2
+	VFMADD231PD.BCST (SI), Z20, Z3
+	VFMADD231PD.BCST (SI)(DX*1), Z20, Z4
+	VFMADD231PD.BCST (SI)(DX*2), Z20, Z5
+	VFMADD231PD.BCST (R8), Z20, Z6
+	VFMADD231PD.BCST (R8)(DX*1), Z20, Z7
+	VFMADD231PD.BCST (R8)(DX*2), Z20, Z8
+	VFMADD231PD.BCST (R10), Z20, Z9
+	VMOVUPD.Z        64(CX)(R14*1), K1, Z20
+	VFMADD231PD.BCST (BX), Z20, Z10
+	VFMADD231PD.BCST (BX)(DX*1), Z20, Z11
+	VFMADD231PD.BCST (BX)(DX*2), Z20, Z12
+	VFMADD231PD.BCST (SI), Z20, Z13
+	VFMADD231PD.BCST (SI)(DX*1), Z20, Z14
+	VFMADD231PD.BCST (SI)(DX*2), Z20, Z15
+	VFMADD231PD.BCST (R8), Z20, Z16
+	VFMADD231PD.BCST (R8)(DX*1), Z20, Z17
+	VFMADD231PD.BCST (R8)(DX*2), Z20, Z18
+	VFMADD231PD.BCST (R10), Z20, Z19
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	LEAQ    (DX)(CX*2), BX
+	ADDQ    CX, BX
+	LEAQ    (BX)(CX*2), SI
+	ADDQ    CX, SI
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, (AX)(CX*1)
+	VMOVUPD Z2, (AX)(CX*2)
+	VMOVUPD Z3, (DX)
+	VMOVUPD Z4, (DX)(CX*1)
+	VMOVUPD Z5, (DX)(CX*2)
+	VMOVUPD Z6, (BX)
+	VMOVUPD Z7, (BX)(CX*1)
+	VMOVUPD Z8, (BX)(CX*2)
+	VMOVUPD Z9, (SI)
+	VMOVUPD Z10, K1, 64(AX)
+	VMOVUPD Z11, K1, 64(AX)(CX*1)
+	VMOVUPD Z12, K1, 64(AX)(CX*2)
+	VMOVUPD Z13, K1, 64(DX)
+	VMOVUPD Z14, K1, 64(DX)(CX*1)
+	VMOVUPD Z15, K1, 64(DX)(CX*2)
+	VMOVUPD Z16, K1, 64(BX)
+	VMOVUPD Z17, K1, 64(BX)(CX*1)
+	VMOVUPD Z18, K1, 64(BX)(CX*2)
+	VMOVUPD Z19, K1, 64(SI)
+	VZEROUPPER
+	RET
+
+// func down10x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down10x2F64(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	LEAQ      (DX)(CX*2), BX
+	ADDQ      CX, BX
+	LEAQ      (BX)(CX*2), SI
+	ADDQ      CX, SI
+	VMOVUPD   (AX), Z0
+	VMOVUPD   (AX)(CX*1), Z1
+	VMOVUPD   (AX)(CX*2), Z2
+	VMOVUPD   (DX), Z3
+	VMOVUPD   (DX)(CX*1), Z4
+	VMOVUPD   (DX)(CX*2), Z5
+	VMOVUPD   (BX), Z6
+	VMOVUPD   (BX)(CX*1), Z7
+	VMOVUPD   (BX)(CX*2), Z8
+	VMOVUPD   (SI), Z9
+	VMOVUPD.Z 64(AX), K1, Z10
+	VMOVUPD.Z 64(AX)(CX*1), K1, Z11
+	VMOVUPD.Z 64(AX)(CX*2), K1, Z12
+	VMOVUPD.Z 64(DX), K1, Z13
+	VMOVUPD.Z 64(DX)(CX*1), K1, Z14
+	VMOVUPD.Z 64(DX)(CX*2), K1, Z15
+	VMOVUPD.Z 64(BX), K1, Z16
+	VMOVUPD.Z 64(BX)(CX*1), K1, Z17
+	VMOVUPD.Z 64(BX)(CX*2), K1, Z18
+	VMOVUPD.Z 64(SI), K1, Z19
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+24(FP), R12
+	MOVQ      count+32(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (CX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPD          (AX)(R14*1), Z20
+	VFMADD231PD.BCST (BX), Z0, Z20
+	VFMADD231PD.BCST (BX)(DX*1), Z1, Z20
+	VFMADD231PD.BCST (BX)(DX*2), Z2, Z20
+	VFMADD231PD.BCST (SI), Z3, Z20
+	VFMADD231PD.BCST (SI)(DX*1), Z4, Z20
+	VFMADD231PD.BCST (SI)(DX*2), Z5, Z20
+	VFMADD231PD.BCST (R8), Z6, Z20
+	VFMADD231PD.BCST (R8)(DX*1), Z7, Z20
+	VFMADD231PD.BCST (R8)(DX*2), Z8, Z20
+	VFMADD231PD.BCST (R10), Z9, Z20
+	VMOVUPD          Z20, (AX)(R14*1)
+	VMOVUPD.Z        64(AX)(R14*1), K1, Z20
+	VFMADD231PD.BCST (BX), Z10, Z20
+	VFMADD231PD.BCST (BX)(DX*1), Z11, Z20
+	VFMADD231PD.BCST (BX)(DX*2), Z12, Z20
+	VFMADD231PD.BCST (SI), Z13, Z20
+	VFMADD231PD.BCST (SI)(DX*1), Z14, Z20
+	VFMADD231PD.BCST (SI)(DX*2), Z15, Z20
+	VFMADD231PD.BCST (R8), Z16, Z20
+	VFMADD231PD.BCST (R8)(DX*1), Z17, Z20
+	VFMADD231PD.BCST (R8)(DX*2), Z18, Z20
+	VFMADD231PD.BCST (R10), Z19, Z20
+	VMOVUPD          Z20, K1, 64(AX)(R14*1)
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
 	VZEROUPPER
 	RET
 
@@ -1176,6 +2285,131 @@ done:
 	VZEROUPPER
 	RET
 
+// func adamF32(w *float32, m *float32, v *float32, slope *float32, c *[6]float32, n int)
+// Requires: AVX
+TEXT ·adamF32(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         m+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         slope+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	VBROADCASTSS 8(SI), Y2
+	VBROADCASTSS 12(SI), Y3
+	VBROADCASTSS 16(SI), Y4
+	VBROADCASTSS 20(SI), Y5
+
+many:
+	CMPQ    DI, $0x00000020
+	JL      one
+	VMOVUPS (BX), Y6
+	VMULPS  (CX), Y0, Y7
+	VMULPS  Y6, Y1, Y8
+	VADDPS  Y8, Y7, Y7
+	VMOVUPS Y7, (CX)
+	VMULPS  Y6, Y3, Y8
+	VMULPS  Y6, Y8, Y8
+	VMULPS  (DX), Y2, Y6
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS Y6, (DX)
+	VSQRTPS Y6, Y6
+	VADDPS  Y5, Y6, Y6
+	VMULPS  Y4, Y7, Y7
+	VDIVPS  Y6, Y7, Y7
+	VMOVUPS (AX), Y6
+	VSUBPS  Y7, Y6, Y6
+	VMOVUPS Y6, (AX)
+	VMOVUPS 32(BX), Y6
+	VMULPS  32(CX), Y0, Y7
+	VMULPS  Y6, Y1, Y8
+	VADDPS  Y8, Y7, Y7
+	VMOVUPS Y7, 32(CX)
+	VMULPS  Y6, Y3, Y8
+	VMULPS  Y6, Y8, Y8
+	VMULPS  32(DX), Y2, Y6
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS Y6, 32(DX)
+	VSQRTPS Y6, Y6
+	VADDPS  Y5, Y6, Y6
+	VMULPS  Y4, Y7, Y7
+	VDIVPS  Y6, Y7, Y7
+	VMOVUPS 32(AX), Y6
+	VSUBPS  Y7, Y6, Y6
+	VMOVUPS Y6, 32(AX)
+	VMOVUPS 64(BX), Y6
+	VMULPS  64(CX), Y0, Y7
+	VMULPS  Y6, Y1, Y8
+	VADDPS  Y8, Y7, Y7
+	VMOVUPS Y7, 64(CX)
+	VMULPS  Y6, Y3, Y8
+	VMULPS  Y6, Y8, Y8
+	VMULPS  64(DX), Y2, Y6
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS Y6, 64(DX)
+	VSQRTPS Y6, Y6
+	VADDPS  Y5, Y6, Y6
+	VMULPS  Y4, Y7, Y7
+	VDIVPS  Y6, Y7, Y7
+	VMOVUPS 64(AX), Y6
+	VSUBPS  Y7, Y6, Y6
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS 96(BX), Y6
+	VMULPS  96(CX), Y0, Y7
+	VMULPS  Y6, Y1, Y8
+	VADDPS  Y8, Y7, Y7
+	VMOVUPS Y7, 96(CX)
+	VMULPS  Y6, Y3, Y8
+	VMULPS  Y6, Y8, Y8
+	VMULPS  96(DX), Y2, Y6
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS Y6, 96(DX)
+	VSQRTPS Y6, Y6
+	VADDPS  Y5, Y6, Y6
+	VMULPS  Y4, Y7, Y7
+	VDIVPS  Y6, Y7, Y7
+	VMOVUPS 96(AX), Y6
+	VSUBPS  Y7, Y6, Y6
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, DI
+	JMP     many
+
+one:
+	CMPQ    DI, $0x00000008
+	JL      done
+	VMOVUPS (BX), Y6
+	VMULPS  (CX), Y0, Y7
+	VMULPS  Y6, Y1, Y8
+	VADDPS  Y8, Y7, Y7
+	VMOVUPS Y7, (CX)
+	VMULPS  Y6, Y3, Y8
+	VMULPS  Y6, Y8, Y8
+	VMULPS  (DX), Y2, Y6
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS Y6, (DX)
+	VSQRTPS Y6, Y6
+	VADDPS  Y5, Y6, Y6
+	VMULPS  Y4, Y7, Y7
+	VDIVPS  Y6, Y7, Y7
+	VMOVUPS (AX), Y6
+	VSUBPS  Y7, Y6, Y6
+	VMOVUPS Y6, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DI
+	JMP     one
+
+done:
+	VZEROUPPER
+	RET
+
 // func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32, n int) int
 // Requires: AVX, AVX512F, POPCNT
 TEXT ·compressF32(SB), NOSPLIT, $0-48
@@ -1207,6 +2441,990 @@ loop:
 
 done:
 	MOVQ DI, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·differsF32(SB), NOSPLIT, $0-48
+	MOVQ  marks+0(FP), AX
+	MOVQ  first+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	KMOVW last+32(FP), K1
+	XORQ  SI, SI
+
+loop:
+	CMPQ    BX, $0x01
+	JE      end
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z1
+	VCMPPS  $0x04, Z1, Z0, K2
+	KMOVW   K2, DI
+	MOVW    DI, (AX)
+	POPCNTL DI, DI
+	ADDQ    DI, SI
+	ADDQ    $0x02, AX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	DECQ    BX
+	JMP     loop
+
+end:
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VCMPPS    $0x04, Z1, Z0, K2
+	KMOVW     K2, DI
+	MOVW      DI, (AX)
+	POPCNTL   DI, DI
+	ADDQ      DI, SI
+	MOVQ      SI, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func across1x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across1x1F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS.Z (AX), K1, Z0
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	MOVQ      places+32(FP), BX
+	MOVQ      count+40(FP), SI
+
+several:
+	CMPQ             SI, $0x04
+	JL               single
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PS.BCST (DX), Z4, Z0
+	MOVL             8(BX), DX
+	MOVL             12(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PS.BCST (DX), Z4, Z1
+	MOVL             16(BX), DX
+	MOVL             20(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PS.BCST (DX), Z4, Z2
+	MOVL             24(BX), DX
+	MOVL             28(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PS.BCST (DX), Z4, Z3
+	ADDQ             $0x20, BX
+	SUBQ             $0x04, SI
+	JMP              several
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS.Z        (CX)(DI*1), K1, Z4
+	VFMADD231PS.BCST (DX), Z4, Z0
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VADDPS  Z1, Z0, Z0
+	VADDPS  Z2, Z0, Z0
+	VADDPS  Z3, Z0, Z0
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPS Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func down1x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down1x1F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPS.Z (AX), K1, Z0
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), BX
+	MOVQ      count+32(FP), SI
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (CX)(DX*1), DX
+	VMOVUPS.Z        (AX)(DI*1), K1, Z1
+	VFMADD231PS.BCST (DX), Z0, Z1
+	VMOVUPS          Z1, K1, (AX)(DI*1)
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across1x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across1x2F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS   (AX), Z0
+	VMOVUPS.Z 64(AX), K1, Z1
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	MOVQ      places+32(FP), BX
+	MOVQ      count+40(FP), SI
+
+several:
+	CMPQ             SI, $0x04
+	JL               single
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS          (CX)(DI*1), Z8
+	VFMADD231PS.BCST (DX), Z8, Z0
+	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PS.BCST (DX), Z8, Z1
+	MOVL             8(BX), DX
+	MOVL             12(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS          (CX)(DI*1), Z8
+	VFMADD231PS.BCST (DX), Z8, Z2
+	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PS.BCST (DX), Z8, Z3
+	MOVL             16(BX), DX
+	MOVL             20(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS          (CX)(DI*1), Z8
+	VFMADD231PS.BCST (DX), Z8, Z4
+	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PS.BCST (DX), Z8, Z5
+	MOVL             24(BX), DX
+	MOVL             28(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS          (CX)(DI*1), Z8
+	VFMADD231PS.BCST (DX), Z8, Z6
+	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PS.BCST (DX), Z8, Z7
+	ADDQ             $0x20, BX
+	SUBQ             $0x04, SI
+	JMP              several
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (AX)(DX*1), DX
+	VMOVUPS          (CX)(DI*1), Z8
+	VFMADD231PS.BCST (DX), Z8, Z0
+	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
+	VFMADD231PS.BCST (DX), Z8, Z1
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VADDPS  Z2, Z0, Z0
+	VADDPS  Z3, Z1, Z1
+	VADDPS  Z4, Z0, Z0
+	VADDPS  Z5, Z1, Z1
+	VADDPS  Z6, Z0, Z0
+	VADDPS  Z7, Z1, Z1
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func down1x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down1x2F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPS   (AX), Z0
+	VMOVUPS.Z 64(AX), K1, Z1
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), BX
+	MOVQ      count+32(FP), SI
+
+single:
+	CMPQ             SI, $0x01
+	JL               after
+	MOVL             (BX), DX
+	MOVL             4(BX), DI
+	LEAQ             (CX)(DX*1), DX
+	VMOVUPS          (AX)(DI*1), Z2
+	VFMADD231PS.BCST (DX), Z0, Z2
+	VMOVUPS          Z2, (AX)(DI*1)
+	VMOVUPS.Z        64(AX)(DI*1), K1, Z2
+	VFMADD231PS.BCST (DX), Z1, Z2
+	VMOVUPS          Z2, K1, 64(AX)(DI*1)
+	ADDQ             $0x08, BX
+	SUBQ             $0x01, SI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across2x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across2x1F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX), K1, Z1
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	MOVQ      places+32(FP), SI
+	MOVQ      count+40(FP), DI
+
+several:
+	CMPQ             DI, $0x02
+	JL               single
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPS.Z        (CX)(R8*1), K1, Z4
+	VFMADD231PS.BCST (BX), Z4, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z4, Z1
+	MOVL             8(SI), BX
+	MOVL             12(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPS.Z        (CX)(R8*1), K1, Z4
+	VFMADD231PS.BCST (BX), Z4, Z2
+	VFMADD231PS.BCST (BX)(DX*1), Z4, Z3
+	ADDQ             $0x10, SI
+	SUBQ             $0x02, DI
+	JMP              several
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPS.Z        (CX)(R8*1), K1, Z4
+	VFMADD231PS.BCST (BX), Z4, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z4, Z1
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VADDPS  Z2, Z0, Z0
+	VADDPS  Z3, Z1, Z1
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down2x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down2x1F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), SI
+	MOVQ      count+32(FP), DI
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (CX)(BX*1), BX
+	VMOVUPS.Z        (AX)(R8*1), K1, Z2
+	VFMADD231PS.BCST (BX), Z0, Z2
+	VFMADD231PS.BCST (BX)(DX*1), Z1, Z2
+	VMOVUPS          Z2, K1, (AX)(R8*1)
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across2x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across2x2F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (AX), Z1
+	VMOVUPS.Z 64(AX), K1, Z2
+	VMOVUPS.Z 64(AX), K1, Z3
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	MOVQ      places+32(FP), SI
+	MOVQ      count+40(FP), DI
+
+several:
+	CMPQ             DI, $0x02
+	JL               single
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPS          (CX)(R8*1), Z8
+	VFMADD231PS.BCST (BX), Z8, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z8, Z1
+	VMOVUPS.Z        64(CX)(R8*1), K1, Z8
+	VFMADD231PS.BCST (BX), Z8, Z2
+	VFMADD231PS.BCST (BX)(DX*1), Z8, Z3
+	MOVL             8(SI), BX
+	MOVL             12(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPS          (CX)(R8*1), Z8
+	VFMADD231PS.BCST (BX), Z8, Z4
+	VFMADD231PS.BCST (BX)(DX*1), Z8, Z6
+	VMOVUPS.Z        64(CX)(R8*1), K1, Z8
+	VFMADD231PS.BCST (BX), Z8, Z5
+	VFMADD231PS.BCST (BX)(DX*1), Z8, Z7
+	ADDQ             $0x10, SI
+	SUBQ             $0x02, DI
+	JMP              several
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (AX)(BX*1), BX
+	VMOVUPS          (CX)(R8*1), Z8
+	VFMADD231PS.BCST (BX), Z8, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z8, Z1
+	VMOVUPS.Z        64(CX)(R8*1), K1, Z8
+	VFMADD231PS.BCST (BX), Z8, Z2
+	VFMADD231PS.BCST (BX)(DX*1), Z8, Z3
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VADDPS  Z4, Z0, Z0
+	VADDPS  Z5, Z2, Z2
+	VADDPS  Z6, Z1, Z1
+	VADDPS  Z7, Z3, Z3
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z2, K1, 64(AX)
+	VMOVUPS Z3, K1, 64(AX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down2x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down2x2F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (AX)(CX*1), Z1
+	VMOVUPS.Z 64(AX), K1, Z2
+	VMOVUPS.Z 64(AX)(CX*1), K1, Z3
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	MOVQ      places+24(FP), SI
+	MOVQ      count+32(FP), DI
+
+single:
+	CMPQ             DI, $0x01
+	JL               after
+	MOVL             (SI), BX
+	MOVL             4(SI), R8
+	LEAQ             (CX)(BX*1), BX
+	VMOVUPS          (AX)(R8*1), Z4
+	VFMADD231PS.BCST (BX), Z0, Z4
+	VFMADD231PS.BCST (BX)(DX*1), Z1, Z4
+	VMOVUPS          Z4, (AX)(R8*1)
+	VMOVUPS.Z        64(AX)(R8*1), K1, Z4
+	VFMADD231PS.BCST (BX), Z2, Z4
+	VFMADD231PS.BCST (BX)(DX*1), Z3, Z4
+	VMOVUPS          Z4, K1, 64(AX)(R8*1)
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across5x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across5x1F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX), K1, Z1
+	VMOVUPS.Z (AX), K1, Z2
+	VMOVUPS.Z (AX), K1, Z3
+	VMOVUPS.Z (AX), K1, Z4
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+32(FP), R8
+	MOVQ      count+40(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (AX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPS.Z        (CX)(R10*1), K1, Z5
+	VFMADD231PS.BCST (BX), Z5, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z5, Z1
+	VFMADD231PS.BCST (BX)(DX*2), Z5, Z2
+	VFMADD231PS.BCST (SI), Z5, Z3
+	VFMADD231PS.BCST (SI)(DX*1), Z5, Z4
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)(CX*1)
+	VMOVUPS Z2, K1, (AX)(CX*2)
+	VMOVUPS Z3, K1, (DX)
+	VMOVUPS Z4, K1, (DX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down5x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down5x1F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	VMOVUPS.Z (AX)(CX*2), K1, Z2
+	VMOVUPS.Z (DX), K1, Z3
+	VMOVUPS.Z (DX)(CX*1), K1, Z4
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+24(FP), R8
+	MOVQ      count+32(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (CX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPS.Z        (AX)(R10*1), K1, Z5
+	VFMADD231PS.BCST (BX), Z0, Z5
+	VFMADD231PS.BCST (BX)(DX*1), Z1, Z5
+	VFMADD231PS.BCST (BX)(DX*2), Z2, Z5
+	VFMADD231PS.BCST (SI), Z3, Z5
+	VFMADD231PS.BCST (SI)(DX*1), Z4, Z5
+	VMOVUPS          Z5, K1, (AX)(R10*1)
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across5x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across5x2F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (AX), Z1
+	VMOVUPS   (AX), Z2
+	VMOVUPS   (AX), Z3
+	VMOVUPS   (AX), Z4
+	VMOVUPS.Z 64(AX), K1, Z5
+	VMOVUPS.Z 64(AX), K1, Z6
+	VMOVUPS.Z 64(AX), K1, Z7
+	VMOVUPS.Z 64(AX), K1, Z8
+	VMOVUPS.Z 64(AX), K1, Z9
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+32(FP), R8
+	MOVQ      count+40(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (AX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPS          (CX)(R10*1), Z10
+	VFMADD231PS.BCST (BX), Z10, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z10, Z1
+	VFMADD231PS.BCST (BX)(DX*2), Z10, Z2
+	VFMADD231PS.BCST (SI), Z10, Z3
+	VFMADD231PS.BCST (SI)(DX*1), Z10, Z4
+	VMOVUPS.Z        64(CX)(R10*1), K1, Z10
+	VFMADD231PS.BCST (BX), Z10, Z5
+	VFMADD231PS.BCST (BX)(DX*1), Z10, Z6
+	VFMADD231PS.BCST (BX)(DX*2), Z10, Z7
+	VFMADD231PS.BCST (SI), Z10, Z8
+	VFMADD231PS.BCST (SI)(DX*1), Z10, Z9
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z2, (AX)(CX*2)
+	VMOVUPS Z3, (DX)
+	VMOVUPS Z4, (DX)(CX*1)
+	VMOVUPS Z5, K1, 64(AX)
+	VMOVUPS Z6, K1, 64(AX)(CX*1)
+	VMOVUPS Z7, K1, 64(AX)(CX*2)
+	VMOVUPS Z8, K1, 64(DX)
+	VMOVUPS Z9, K1, 64(DX)(CX*1)
+	VZEROUPPER
+	RET
+
+// func down5x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down5x2F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (AX)(CX*1), Z1
+	VMOVUPS   (AX)(CX*2), Z2
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (DX)(CX*1), Z4
+	VMOVUPS.Z 64(AX), K1, Z5
+	VMOVUPS.Z 64(AX)(CX*1), K1, Z6
+	VMOVUPS.Z 64(AX)(CX*2), K1, Z7
+	VMOVUPS.Z 64(DX), K1, Z8
+	VMOVUPS.Z 64(DX)(CX*1), K1, Z9
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	MOVQ      places+24(FP), R8
+	MOVQ      count+32(FP), R9
+
+single:
+	CMPQ             R9, $0x01
+	JL               after
+	MOVL             (R8), SI
+	MOVL             4(R8), R10
+	LEAQ             (CX)(SI*1), BX
+	LEAQ             (DI)(SI*1), SI
+	VMOVUPS          (AX)(R10*1), Z10
+	VFMADD231PS.BCST (BX), Z0, Z10
+	VFMADD231PS.BCST (BX)(DX*1), Z1, Z10
+	VFMADD231PS.BCST (BX)(DX*2), Z2, Z10
+	VFMADD231PS.BCST (SI), Z3, Z10
+	VFMADD231PS.BCST (SI)(DX*1), Z4, Z10
+	VMOVUPS          Z10, (AX)(R10*1)
+	VMOVUPS.Z        64(AX)(R10*1), K1, Z10
+	VFMADD231PS.BCST (BX), Z5, Z10
+	VFMADD231PS.BCST (BX)(DX*1), Z6, Z10
+	VFMADD231PS.BCST (BX)(DX*2), Z7, Z10
+	VFMADD231PS.BCST (SI), Z8, Z10
+	VFMADD231PS.BCST (SI)(DX*1), Z9, Z10
+	VMOVUPS          Z10, K1, 64(AX)(R10*1)
+	ADDQ             $0x08, R8
+	SUBQ             $0x01, R9
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across10x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across10x1F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX), K1, Z1
+	VMOVUPS.Z (AX), K1, Z2
+	VMOVUPS.Z (AX), K1, Z3
+	VMOVUPS.Z (AX), K1, Z4
+	VMOVUPS.Z (AX), K1, Z5
+	VMOVUPS.Z (AX), K1, Z6
+	VMOVUPS.Z (AX), K1, Z7
+	VMOVUPS.Z (AX), K1, Z8
+	VMOVUPS.Z (AX), K1, Z9
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+32(FP), R12
+	MOVQ      count+40(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (AX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPS.Z        (CX)(R14*1), K1, Z10
+	VFMADD231PS.BCST (BX), Z10, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z10, Z1
+	VFMADD231PS.BCST (BX)(DX*2), Z10, Z2
+	VFMADD231PS.BCST (SI), Z10, Z3
+	VFMADD231PS.BCST (SI)(DX*1), Z10, Z4
+	VFMADD231PS.BCST (SI)(DX*2), Z10, Z5
+	VFMADD231PS.BCST (R8), Z10, Z6
+	VFMADD231PS.BCST (R8)(DX*1), Z10, Z7
+	VFMADD231PS.BCST (R8)(DX*2), Z10, Z8
+	VFMADD231PS.BCST (R10), Z10, Z9
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	LEAQ    (DX)(CX*2), BX
+	ADDQ    CX, BX
+	LEAQ    (BX)(CX*2), SI
+	ADDQ    CX, SI
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)(CX*1)
+	VMOVUPS Z2, K1, (AX)(CX*2)
+	VMOVUPS Z3, K1, (DX)
+	VMOVUPS Z4, K1, (DX)(CX*1)
+	VMOVUPS Z5, K1, (DX)(CX*2)
+	VMOVUPS Z6, K1, (BX)
+	VMOVUPS Z7, K1, (BX)(CX*1)
+	VMOVUPS Z8, K1, (BX)(CX*2)
+	VMOVUPS Z9, K1, (SI)
+	VZEROUPPER
+	RET
+
+// func down10x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down10x1F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	LEAQ      (DX)(CX*2), BX
+	ADDQ      CX, BX
+	LEAQ      (BX)(CX*2), SI
+	ADDQ      CX, SI
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX)(CX*1), K1, Z1
+	VMOVUPS.Z (AX)(CX*2), K1, Z2
+	VMOVUPS.Z (DX), K1, Z3
+	VMOVUPS.Z (DX)(CX*1), K1, Z4
+	VMOVUPS.Z (DX)(CX*2), K1, Z5
+	VMOVUPS.Z (BX), K1, Z6
+	VMOVUPS.Z (BX)(CX*1), K1, Z7
+	VMOVUPS.Z (BX)(CX*2), K1, Z8
+	VMOVUPS.Z (SI), K1, Z9
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+24(FP), R12
+	MOVQ      count+32(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (CX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPS.Z        (AX)(R14*1), K1, Z10
+	VFMADD231PS.BCST (BX), Z0, Z10
+	VFMADD231PS.BCST (BX)(DX*1), Z1, Z10
+	VFMADD231PS.BCST (BX)(DX*2), Z2, Z10
+	VFMADD231PS.BCST (SI), Z3, Z10
+	VFMADD231PS.BCST (SI)(DX*1), Z4, Z10
+	VFMADD231PS.BCST (SI)(DX*2), Z5, Z10
+	VFMADD231PS.BCST (R8), Z6, Z10
+	VFMADD231PS.BCST (R8)(DX*1), Z7, Z10
+	VFMADD231PS.BCST (R8)(DX*2), Z8, Z10
+	VFMADD231PS.BCST (R10), Z9, Z10
+	VMOVUPS          Z10, K1, (AX)(R14*1)
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
+	VZEROUPPER
+	RET
+
+// func across10x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·across10x2F32(SB), NOSPLIT, $0-66
+	KMOVW     last+64(FP), K1
+	MOVQ      start+8(FP), AX
+	MOVQ      b+16(FP), CX
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (AX), Z1
+	VMOVUPS   (AX), Z2
+	VMOVUPS   (AX), Z3
+	VMOVUPS   (AX), Z4
+	VMOVUPS   (AX), Z5
+	VMOVUPS   (AX), Z6
+	VMOVUPS   (AX), Z7
+	VMOVUPS   (AX), Z8
+	VMOVUPS   (AX), Z9
+	VMOVUPS.Z 64(AX), K1, Z10
+	VMOVUPS.Z 64(AX), K1, Z11
+	VMOVUPS.Z 64(AX), K1, Z12
+	VMOVUPS.Z 64(AX), K1, Z13
+	VMOVUPS.Z 64(AX), K1, Z14
+	VMOVUPS.Z 64(AX), K1, Z15
+	VMOVUPS.Z 64(AX), K1, Z16
+	VMOVUPS.Z 64(AX), K1, Z17
+	VMOVUPS.Z 64(AX), K1, Z18
+	VMOVUPS.Z 64(AX), K1, Z19
+	MOVQ      x+24(FP), AX
+	MOVQ      xStride+56(FP), DX
+	LEAQ      (AX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+32(FP), R12
+	MOVQ      count+40(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (AX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPS          (CX)(R14*1), Z20
+	VFMADD231PS.BCST (BX), Z20, Z0
+	VFMADD231PS.BCST (BX)(DX*1), Z20, Z1
+	VFMADD231PS.BCST (BX)(DX*2), Z20, Z2
+	VFMADD231PS.BCST (SI), Z20, Z3
+	VFMADD231PS.BCST (SI)(DX*1), Z20, Z4
+	VFMADD231PS.BCST (SI)(DX*2), Z20, Z5
+	VFMADD231PS.BCST (R8), Z20, Z6
+	VFMADD231PS.BCST (R8)(DX*1), Z20, Z7
+	VFMADD231PS.BCST (R8)(DX*2), Z20, Z8
+	VFMADD231PS.BCST (R10), Z20, Z9
+	VMOVUPS.Z        64(CX)(R14*1), K1, Z20
+	VFMADD231PS.BCST (BX), Z20, Z10
+	VFMADD231PS.BCST (BX)(DX*1), Z20, Z11
+	VFMADD231PS.BCST (BX)(DX*2), Z20, Z12
+	VFMADD231PS.BCST (SI), Z20, Z13
+	VFMADD231PS.BCST (SI)(DX*1), Z20, Z14
+	VFMADD231PS.BCST (SI)(DX*2), Z20, Z15
+	VFMADD231PS.BCST (R8), Z20, Z16
+	VFMADD231PS.BCST (R8)(DX*1), Z20, Z17
+	VFMADD231PS.BCST (R8)(DX*2), Z20, Z18
+	VFMADD231PS.BCST (R10), Z20, Z19
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
+	MOVQ    out+0(FP), AX
+	MOVQ    outStride+48(FP), CX
+	LEAQ    (AX)(CX*2), DX
+	ADDQ    CX, DX
+	LEAQ    (DX)(CX*2), BX
+	ADDQ    CX, BX
+	LEAQ    (BX)(CX*2), SI
+	ADDQ    CX, SI
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z2, (AX)(CX*2)
+	VMOVUPS Z3, (DX)
+	VMOVUPS Z4, (DX)(CX*1)
+	VMOVUPS Z5, (DX)(CX*2)
+	VMOVUPS Z6, (BX)
+	VMOVUPS Z7, (BX)(CX*1)
+	VMOVUPS Z8, (BX)(CX*2)
+	VMOVUPS Z9, (SI)
+	VMOVUPS Z10, K1, 64(AX)
+	VMOVUPS Z11, K1, 64(AX)(CX*1)
+	VMOVUPS Z12, K1, 64(AX)(CX*2)
+	VMOVUPS Z13, K1, 64(DX)
+	VMOVUPS Z14, K1, 64(DX)(CX*1)
+	VMOVUPS Z15, K1, 64(DX)(CX*2)
+	VMOVUPS Z16, K1, 64(BX)
+	VMOVUPS Z17, K1, 64(BX)(CX*1)
+	VMOVUPS Z18, K1, 64(BX)(CX*2)
+	VMOVUPS Z19, K1, 64(SI)
+	VZEROUPPER
+	RET
+
+// func down10x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+// Requires: AVX, AVX512F
+TEXT ·down10x2F32(SB), NOSPLIT, $0-58
+	KMOVW     last+56(FP), K1
+	MOVQ      y+8(FP), AX
+	MOVQ      yStride+40(FP), CX
+	LEAQ      (AX)(CX*2), DX
+	ADDQ      CX, DX
+	LEAQ      (DX)(CX*2), BX
+	ADDQ      CX, BX
+	LEAQ      (BX)(CX*2), SI
+	ADDQ      CX, SI
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (AX)(CX*1), Z1
+	VMOVUPS   (AX)(CX*2), Z2
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (DX)(CX*1), Z4
+	VMOVUPS   (DX)(CX*2), Z5
+	VMOVUPS   (BX), Z6
+	VMOVUPS   (BX)(CX*1), Z7
+	VMOVUPS   (BX)(CX*2), Z8
+	VMOVUPS   (SI), Z9
+	VMOVUPS.Z 64(AX), K1, Z10
+	VMOVUPS.Z 64(AX)(CX*1), K1, Z11
+	VMOVUPS.Z 64(AX)(CX*2), K1, Z12
+	VMOVUPS.Z 64(DX), K1, Z13
+	VMOVUPS.Z 64(DX)(CX*1), K1, Z14
+	VMOVUPS.Z 64(DX)(CX*2), K1, Z15
+	VMOVUPS.Z 64(BX), K1, Z16
+	VMOVUPS.Z 64(BX)(CX*1), K1, Z17
+	VMOVUPS.Z 64(BX)(CX*2), K1, Z18
+	VMOVUPS.Z 64(SI), K1, Z19
+	MOVQ      out+0(FP), AX
+	MOVQ      x+16(FP), CX
+	MOVQ      xStride+48(FP), DX
+	LEAQ      (CX)(DX*2), DI
+	ADDQ      DX, DI
+	LEAQ      (DI)(DX*2), R9
+	ADDQ      DX, R9
+	LEAQ      (R9)(DX*2), R11
+	ADDQ      DX, R11
+	MOVQ      places+24(FP), R12
+	MOVQ      count+32(FP), R13
+
+single:
+	CMPQ             R13, $0x01
+	JL               after
+	MOVL             (R12), R10
+	MOVL             4(R12), R14
+	LEAQ             (CX)(R10*1), BX
+	LEAQ             (DI)(R10*1), SI
+	LEAQ             (R9)(R10*1), R8
+	LEAQ             (R11)(R10*1), R10
+	VMOVUPS          (AX)(R14*1), Z20
+	VFMADD231PS.BCST (BX), Z0, Z20
+	VFMADD231PS.BCST (BX)(DX*1), Z1, Z20
+	VFMADD231PS.BCST (BX)(DX*2), Z2, Z20
+	VFMADD231PS.BCST (SI), Z3, Z20
+	VFMADD231PS.BCST (SI)(DX*1), Z4, Z20
+	VFMADD231PS.BCST (SI)(DX*2), Z5, Z20
+	VFMADD231PS.BCST (R8), Z6, Z20
+	VFMADD231PS.BCST (R8)(DX*1), Z7, Z20
+	VFMADD231PS.BCST (R8)(DX*2), Z8, Z20
+	VFMADD231PS.BCST (R10), Z9, Z20
+	VMOVUPS          Z20, (AX)(R14*1)
+	VMOVUPS.Z        64(AX)(R14*1), K1, Z20
+	VFMADD231PS.BCST (BX), Z10, Z20
+	VFMADD231PS.BCST (BX)(DX*1), Z11, Z20
+	VFMADD231PS.BCST (BX)(DX*2), Z12, Z20
+	VFMADD231PS.BCST (SI), Z13, Z20
+	VFMADD231PS.BCST (SI)(DX*1), Z14, Z20
+	VFMADD231PS.BCST (SI)(DX*2), Z15, Z20
+	VFMADD231PS.BCST (R8), Z16, Z20
+	VFMADD231PS.BCST (R8)(DX*1), Z17, Z20
+	VFMADD231PS.BCST (R8)(DX*2), Z18, Z20
+	VFMADD231PS.BCST (R10), Z19, Z20
+	VMOVUPS          Z20, K1, 64(AX)(R14*1)
+	ADDQ             $0x08, R12
+	SUBQ             $0x01, R13
+	JMP              single
+
+after:
 	VZEROUPPER
 	RET
 
@@ -1534,131 +3752,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
-// Requires: AVX
-TEXT ·adamF64(SB), NOSPLIT, $0-48
-	MOVQ         w+0(FP), AX
-	MOVQ         m+8(FP), CX
-	MOVQ         v+16(FP), DX
-	MOVQ         slope+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSD (SI), Y0
-	VBROADCASTSD 8(SI), Y1
-	VBROADCASTSD 16(SI), Y2
-	VBROADCASTSD 24(SI), Y3
-	VBROADCASTSD 32(SI), Y4
-	VBROADCASTSD 40(SI), Y5
-
-many:
-	CMPQ    DI, $0x00000010
-	JL      one
-	VMOVUPD (BX), Y6
-	VMULPD  (CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, (CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  (DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, (DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD (AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, (AX)
-	VMOVUPD 32(BX), Y6
-	VMULPD  32(CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, 32(CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  32(DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, 32(DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD 32(AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, 32(AX)
-	VMOVUPD 64(BX), Y6
-	VMULPD  64(CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, 64(CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  64(DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, 64(DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD 64(AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, 64(AX)
-	VMOVUPD 96(BX), Y6
-	VMULPD  96(CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, 96(CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  96(DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, 96(DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD 96(AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	ADDQ    $0x00000080, BX
-	SUBQ    $0x00000010, DI
-	JMP     many
-
-one:
-	CMPQ    DI, $0x00000004
-	JL      done
-	VMOVUPD (BX), Y6
-	VMULPD  (CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, (CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  (DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, (DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD (AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	ADDQ    $0x20, BX
-	SUBQ    $0x04, DI
-	JMP     one
-
-done:
-	VZEROUPPER
-	RET
-
 // func narrow(out *float32, x *float64, n int)
 // Requires: AVX
 TEXT ·narrow(SB), NOSPLIT, $0-24
@@ -1782,5 +3875,42 @@ loop:
 	JMP       loop
 
 done:
+	VZEROUPPER
+	RET
+
+// func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint32, n int) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·split(SB), NOSPLIT, $0-48
+	MOVQ         marked+0(FP), AX
+	MOVQ         others+8(FP), CX
+	MOVQ         marks+16(FP), DX
+	MOVQ         first+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VMOVDQU64    (BX), Z0
+	VPBROADCASTQ 64(BX), Z1
+	XORQ         DI, DI
+
+loop:
+	TESTQ         SI, SI
+	JE            done
+	MOVBLZX       (DX), BX
+	KMOVW         BX, K1
+	KNOTB         K1, K2
+	VPCOMPRESSQ.Z Z0, K1, Z2
+	VMOVDQU64     Z2, (AX)
+	VPCOMPRESSQ.Z Z0, K2, Z2
+	VMOVDQU64     Z2, (CX)
+	POPCNTL       BX, BX
+	ADDQ          BX, DI
+	LEAQ          (AX)(BX*8), AX
+	NEGQ          BX
+	LEAQ          64(CX)(BX*8), CX
+	VPADDD        Z1, Z0, Z0
+	INCQ          DX
+	DECQ          SI
+	JMP           loop
+
+done:
+	MOVQ DI, ret+40(FP)
 	VZEROUPPER
 	RET

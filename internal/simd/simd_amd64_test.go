@@ -19,6 +19,13 @@ func numbers[T Float](rng *rand.Rand, n int, zeros float64) []T {
 	return x
 }
 
+func epsilonOf[T Float]() float64 {
+	if double[T]() {
+		return math.Nextafter(1, 2) - 1
+	}
+	return float64(math.Nextafter32(1, 2) - 1)
+}
+
 // Every length, so that all ways through the loops are taken.
 func TestLoopsEqualThePlainOnes(t *testing.T) {
 	t.Logf("instructions: %s", Instructions())
@@ -28,10 +35,7 @@ func TestLoopsEqualThePlainOnes(t *testing.T) {
 
 func loops[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	epsilon := float64(math.Nextafter32(1, 2) - 1)
-	if double[T]() {
-		epsilon = math.Nextafter(1, 2) - 1
-	}
+	epsilon := epsilonOf[T]()
 	for n := range 150 {
 		x, y := numbers[T](rng, n, 0.2), numbers[T](rng, n, 0.2)
 		k := T(rng.NormFloat64())
@@ -80,21 +84,27 @@ func TestRectifyAndGateKeepNaN(t *testing.T) {
 }
 
 func TestAdamEqualsThePlainLoopToTheBit(t *testing.T) {
+	t.Run("float64", adamSteps[float64])
+	t.Run("float32", adamSteps[float32])
+}
+
+func adamSteps[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
-	for n := range 40 {
-		var a, b [4][]float64
+	k := constants[T](&c)
+	for n := range 80 {
+		var a, b [4][]T
 		for i := range a {
-			a[i] = numbers[float64](rng, n, 0)
+			a[i] = numbers[T](rng, n, 0)
 			if i == 2 {
 				mul(a[i], a[i], a[i])
 			}
-			b[i] = append([]float64{}, a[i]...)
+			b[i] = append([]T{}, a[i]...)
 		}
 		Adam(a[0], a[1], a[2], a[3], &c)
-		adam(b[0], b[1], b[2], b[3], &c)
+		adam(b[0], b[1], b[2], b[3], &k)
 		for i := range a {
-			require.Equal(t, b[i], append([]float64{}, a[i]...))
+			require.Equal(t, b[i], append([]T{}, a[i]...))
 		}
 	}
 }
@@ -127,10 +137,7 @@ func TestProduct(t *testing.T) {
 
 func product[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
-	epsilon := float64(math.Nextafter32(1, 2) - 1)
-	if double[T]() {
-		epsilon = math.Nextafter(1, 2) - 1
-	}
+	epsilon := epsilonOf[T]()
 	var p Product[T]
 	for _, s := range [][3]int{{100, 200, 50}, {201, 65, 33}, {97, 66, 101}, {50, 73, 200}, {300, 77, 43}, {64, 95, 77}, {33, 90, 34}} {
 		m, n, k := s[0], s[1], s[2]
@@ -161,6 +168,69 @@ func product[T Float](t *testing.T) {
 	}
 	a, b, c := numbers[T](rng, 100*100, 0), numbers[T](rng, 100*100, 0), make([]T, 100*100)
 	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
+}
+
+// Groups of every size, with any number of columns that vary; every width of b.
+func TestProductOfRepeatedRows(t *testing.T) {
+	if !faster {
+		t.Skip("this machine has no AVX-512")
+	}
+	t.Run("float64", repeatedRows[float64])
+	t.Run("float32", repeatedRows[float32])
+}
+
+// imputed is a matrix whose rows, in groups of r, differ in a share of columns.
+func imputed[T Float](rng *rand.Rand, rows, columns, r int, share float64) []T {
+	x := numbers[T](rng, rows*columns, 0)
+	for i := 0; i < rows; i += r {
+		for j := range columns {
+			if rng.Float64() < share {
+				continue
+			}
+			for k := i; k < min(i+r, rows); k++ {
+				x[k*columns+j] = x[i*columns+j]
+			}
+		}
+	}
+	return x
+}
+
+func repeatedRows[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 2))
+	var p Product[T]
+	for n := shortest / sizeOf[T](); n < 110; n++ {
+		r, rows, columns := 2+n%17, 32+n%40, 32+n%37
+		x := imputed[T](rng, rows, columns, r, 0.3)
+		for _, ta := range []bool{false, true} {
+			m, k := rows, columns
+			if ta {
+				m, k = columns, rows
+			}
+			b, got, want := numbers[T](rng, k*n, 0), numbers[T](rng, m*n, 0), make([]float64, m*n)
+			require.True(t, p.repeats(ta, m, n, k, x, b, got), "groups of %d", r)
+			for i := range m {
+				for l := range k {
+					at := i*columns + l
+					if ta {
+						at = l*columns + i
+					}
+					v := float64(x[at])
+					for j := range n {
+						want[i*n+j] += v * float64(b[l*n+j])
+					}
+				}
+			}
+			for i, v := range want {
+				require.InDelta(t, v, float64(got[i]), 200*epsilonOf[T]()*(1+math.Abs(v)), "%d columns, transposed %v, number %d", n, ta, i)
+			}
+		}
+	}
+	x := imputed[T](rng, 300, 100, 10, 0.3)
+	b, c := numbers[T](rng, 300*100, 0), make([]T, 300*100)
+	require.True(t, p.Multiply(false, false, 300, 100, 100, x, b, c))
+	require.Zero(t, testing.AllocsPerRun(5, func() { p.Multiply(false, false, 300, 100, 100, x, b, c) }))
+	require.False(t, p.repeats(false, 300, 100, 100, numbers[T](rng, 300*100, 0), b, c), "rows without anything in common")
+	require.False(t, p.repeats(false, 300, 100, 100, imputed[T](rng, 300, 100, 10, 0.9), b, c), "too little in common")
 }
 
 func BenchmarkProduct(b *testing.B) {

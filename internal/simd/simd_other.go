@@ -30,7 +30,10 @@ func Gate[T Float](out, y, g []T) { gate(out, y, g) }
 func Dot[T Float](x, y []T) T { return dot(x, y) }
 
 // Adam makes one step.
-func Adam(w, m, v, g []float64, c *AdamConstants) { adam(w, m, v, g, c) }
+func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
+	k := constants[T](c)
+	adam(w, m, v, g, &k)
+}
 
 // Narrow is float64 to float32.
 func Narrow(dst []float32, src []float64) { convert(dst, src) }

@@ -49,11 +49,118 @@ func dotF64(x *float64, y *float64, n int) float64
 //go:noescape
 func nonzeroF64(x *float64, n int) int
 
+// adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
+//
+//go:noescape
+func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
+
 // compressF64 lists the numbers of x that are not 0, with their offsets;
 // steps are those of the first numbers, and what a vector adds; n is a multiple of 8 (16).
 //
 //go:noescape
 func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32, n int) int
+
+// differsF64 marks the numbers of x that differ from first's and counts them: a bit of marks
+// each; n vectors, of the last the numbers in the mask only.
+//
+//go:noescape
+func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) int
+
+// across1x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across1x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down1x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down1x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across1x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across1x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down1x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down1x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across2x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across2x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down2x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down2x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across2x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across2x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down2x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down2x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across5x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across5x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down5x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down5x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across5x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across5x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down5x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down5x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across10x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across10x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down10x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down10x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across10x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across10x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down10x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down10x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
 
 // sparse1F64 is out_i = Σ_t values_it panel[offsets_it], 4 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
@@ -124,11 +231,118 @@ func dotF32(x *float32, y *float32, n int) float32
 //go:noescape
 func nonzeroF32(x *float32, n int) int
 
+// adamF32 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
+//
+//go:noescape
+func adamF32(w *float32, m *float32, v *float32, slope *float32, c *[6]float32, n int)
+
 // compressF32 lists the numbers of x that are not 0, with their offsets;
 // steps are those of the first numbers, and what a vector adds; n is a multiple of 8 (16).
 //
 //go:noescape
 func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32, n int) int
+
+// differsF32 marks the numbers of x that differ from first's and counts them: a bit of marks
+// each; n vectors, of the last the numbers in the mask only.
+//
+//go:noescape
+func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) int
+
+// across1x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across1x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down1x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down1x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across1x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across1x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down1x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down1x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across2x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across2x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down2x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down2x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across2x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across2x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down2x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down2x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across5x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across5x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down5x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down5x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across5x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across5x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down5x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down5x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across10x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across10x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down10x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 1 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down10x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
+
+// across10x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func across10x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
+
+// down10x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 2 vectors wide,
+// of the last the numbers in the mask only. Offsets and strides are in bytes.
+//
+//go:noescape
+func down10x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
 
 // sparse1F32 is out_i = Σ_t values_it panel[offsets_it], 8 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
@@ -154,11 +368,6 @@ func sparse3F32(out *float32, panel *float32, values *float32, offsets *uint32, 
 //go:noescape
 func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
-// adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
-//
-//go:noescape
-func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
-
 // narrow is float64 to float32; n is a multiple of 4.
 //
 //go:noescape
@@ -178,3 +387,9 @@ func transposeF64(out *float64, x *float64, rows int, cols int, n int)
 //
 //go:noescape
 func transposeF32(out *float32, x *float32, rows int, cols int, n int)
+
+// split lists the places of the columns that are marked and of the others, and counts the former;
+// first are those of the first eight columns, and what eight columns add. There are n times eight.
+//
+//go:noescape
+func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint32, n int) int

@@ -19,26 +19,26 @@ const (
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).
 // Equal seed and keys give equal draws; any difference gives an unrelated stream.
-func New(seed uint64, keys ...uint64) *rand.Rand { return new(Stream).At(seed, keys...) }
+func New(seed uint64, keys ...uint64) *rand.Rand { return new(Stream).At(seed, keys...).Rand }
 
-// Stream goes from place to place without allocating. The zero value is ready.
+// Stream goes from place to place without allocating. The zero value is ready for At.
 type Stream struct {
+	*rand.Rand
 	pcg rand.PCG
-	rng *rand.Rand
 }
 
 // At is the stream of a place; the one given before is at an end.
-func (s *Stream) At(seed uint64, keys ...uint64) *rand.Rand {
+func (s *Stream) At(seed uint64, keys ...uint64) *Stream {
 	a, b := mix(seed), mix(seed^0x9e3779b97f4a7c15)
 	for _, k := range keys {
 		a = mix(a ^ mix(k+0x632be59bd9b4e019))
 		b = mix(b + a)
 	}
 	s.pcg.Seed(a, b)
-	if s.rng == nil {
-		s.rng = rand.New(&s.pcg)
+	if s.Rand == nil {
+		s.Rand = rand.New(&s.pcg)
 	}
-	return s.rng
+	return s
 }
 
 // mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014).

@@ -25,3 +25,42 @@ func TestStreamsDependOnSeedAndPlaceOnly(t *testing.T) {
 	}
 	require.Len(t, seen, n)
 }
+
+// Many, so that strips' edges and the tail are met.
+func TestNormalsAreThoseOfTheStandardLibrary(t *testing.T) {
+	var s stream.Stream
+	for seed := range uint64(20) {
+		want := stream.New(seed, 1)
+		s.At(seed, 1)
+		for _, n := range []int{0, 1, 2, 17, 300_000} {
+			got := make([]float64, n)
+			s.Normals(got)
+			for i, v := range got {
+				if w := want.NormFloat64(); v != w {
+					t.Fatalf("seed %d, number %d of %d: %v is %v there", seed, i, n, v, w)
+				}
+			}
+			require.Equal(t, want.Uint64(), s.Uint64(), "the stream goes on")
+		}
+	}
+	var x [100]float64
+	require.Zero(t, testing.AllocsPerRun(10, func() { s.At(1, 2).Normals(x[:]) }))
+}
+
+func BenchmarkNormals(b *testing.B) {
+	var s stream.Stream
+	s.At(1, 2)
+	x := make([]float64, 1000)
+	b.Run("one by one", func(b *testing.B) {
+		for b.Loop() {
+			for i := range x {
+				x[i] = s.NormFloat64()
+			}
+		}
+	})
+	b.Run("in bulk", func(b *testing.B) {
+		for b.Loop() {
+			s.Normals(x)
+		}
+	})
+}

@@ -231,7 +231,7 @@ func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 	source, err := e.Source(trainers.Setting{Model: graph.NewGaussian(4, graph.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: table.N, Draws: r, ProposalSD: 1, Domain: support})
 	require.NoError(t, err)
 	x, log := make([]float64, table.N*r*4), make([]float64, table.N*r)
-	require.NoError(t, source.Complete(b, x, log, stream.New(2)))
+	require.NoError(t, source.Complete(b, x, log, new(stream.Stream).At(2)))
 	for i := range table.N * r {
 		row := x[i*4 : i*4+4]
 		require.True(t, support.Contains(row), "row %d: %v", i/r, row)

@@ -13,26 +13,28 @@ type op func(...Op)
 
 // number is what differs between the two types of numbers.
 type number struct {
-	elem, suffix                                 string
-	size, lanes                                  int
-	load, store                                  op
-	add, sub, mul, max, and, fma, fmaScalar, xor op
-	compare                                      op
-	broadcast                                    op
-	addScalar                                    op
-	storeScalar                                  op
+	elem, suffix                      string
+	size, lanes                       int
+	load, store                       op
+	add, sub, mul, max, and, fma, xor op
+	compare                           op
+	broadcast                         op
+	div, sqrt                         op
+	loadMasked, fmaBroadcast          op
 }
 
 var double = number{
 	elem: "float64", suffix: "F64", size: 8, lanes: 4,
 	load: VMOVUPD, store: VMOVUPD, add: VADDPD, sub: VSUBPD, mul: VMULPD, max: VMAXPD, and: VANDPD, xor: VXORPD,
-	fma: VFMADD231PD, compare: VCMPPD, broadcast: VBROADCASTSD, addScalar: VADDSD, storeScalar: VMOVSD,
+	fma: VFMADD231PD, compare: VCMPPD, broadcast: VBROADCASTSD,
+	div: VDIVPD, sqrt: VSQRTPD, loadMasked: func(o ...Op) { VMOVUPD_Z(o[0], o[1], o[2]) }, fmaBroadcast: VFMADD231PD_BCST,
 }
 
 var single = number{
 	elem: "float32", suffix: "F32", size: 4, lanes: 8,
 	load: VMOVUPS, store: VMOVUPS, add: VADDPS, sub: VSUBPS, mul: VMULPS, max: VMAXPS, and: VANDPS, xor: VXORPS,
-	fma: VFMADD231PS, compare: VCMPPS, broadcast: VBROADCASTSS, addScalar: VADDSS, storeScalar: VMOVSS,
+	fma: VFMADD231PS, compare: VCMPPS, broadcast: VBROADCASTSS,
+	div: VDIVPS, sqrt: VSQRTPS, loadMasked: func(o ...Op) { VMOVUPS_Z(o[0], o[1], o[2]) }, fmaBroadcast: VFMADD231PS_BCST,
 }
 
 const unroll = 4
@@ -216,35 +218,35 @@ func nonzero(t number) {
 
 // adam is one step of Adam, in the order of operations of the plain loop, so that
 // the results are the same to the bit.
-func adam() {
-	TEXT("adamF64", NOSPLIT, "func(w, m, v, slope *float64, c *[6]float64, n int)")
+func adam(t number) {
+	TEXT("adam"+t.suffix, NOSPLIT, "func(w, m, v, slope *"+t.elem+", c *[6]"+t.elem+", n int)")
 	Pragma("noescape")
-	Doc("adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).")
+	Doc("adam" + t.suffix + " is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).")
 	w, m, v, g, c, n := pointer("w"), pointer("m"), pointer("v"), pointer("slope"), pointer("c"), pointer("n")
 	var k [6]VecVirtual
 	for i := range k {
 		k[i] = YMM()
-		VBROADCASTSD(at(c, 8*i), k[i])
+		t.broadcast(at(c, t.size*i), k[i])
 	}
-	over(double, n, []GPVirtual{w, m, v, g}, func(o int) {
+	over(t, n, []GPVirtual{w, m, v, g}, func(o int) {
 		x, y, z := YMM(), YMM(), YMM()
-		VMOVUPD(at(g, o), x)
-		VMULPD(at(m, o), k[0], y)
-		VMULPD(x, k[1], z)
-		VADDPD(z, y, y)
-		VMOVUPD(y, at(m, o))
-		VMULPD(x, k[3], z)
-		VMULPD(x, z, z)
-		VMULPD(at(v, o), k[2], x)
-		VADDPD(z, x, x)
-		VMOVUPD(x, at(v, o))
-		VSQRTPD(x, x)
-		VADDPD(k[5], x, x)
-		VMULPD(k[4], y, y)
-		VDIVPD(x, y, y)
-		VMOVUPD(at(w, o), x)
-		VSUBPD(y, x, x)
-		VMOVUPD(x, at(w, o))
+		t.load(at(g, o), x)
+		t.mul(at(m, o), k[0], y)
+		t.mul(x, k[1], z)
+		t.add(z, y, y)
+		t.store(y, at(m, o))
+		t.mul(x, k[3], z)
+		t.mul(x, z, z)
+		t.mul(at(v, o), k[2], x)
+		t.add(z, x, x)
+		t.store(x, at(v, o))
+		t.sqrt(x, x)
+		t.add(k[5], x, x)
+		t.mul(k[4], y, y)
+		t.div(x, y, y)
+		t.load(at(w, o), x)
+		t.sub(y, x, x)
+		t.store(x, at(w, o))
 	})
 	VZEROUPPER()
 	RET()
@@ -492,6 +494,255 @@ func sparse(t number, vectors int) {
 	RET()
 }
 
+// strided are addresses in rows. at moves them to a column.
+type strided struct {
+	stride   GPVirtual
+	from, to []GPVirtual // of rows 0, 3, 6 …
+}
+
+func rowsFrom(p, stride GPVirtual, rows int) (s strided) {
+	s.stride = stride
+	for i := 0; i < rows; i += 3 {
+		s.to = append(s.to, GP64())
+		if i == 0 {
+			s.from = append(s.from, p)
+			continue
+		}
+		next := GP64()
+		LEAQ(Mem{Base: s.from[len(s.from)-1], Index: stride, Scale: 2}, next)
+		ADDQ(stride, next)
+		s.from = append(s.from, next)
+	}
+	return s
+}
+
+func (s strided) at(offset GPVirtual) {
+	for i, p := range s.from {
+		LEAQ(Mem{Base: p, Index: offset, Scale: 1}, s.to[i])
+	}
+}
+
+func (s strided) row(p []GPVirtual, i, offset int) Mem {
+	m := Mem{Base: p[i/3], Disp: offset}
+	if i%3 > 0 {
+		m.Index, m.Scale = s.stride, uint8(i%3)
+	}
+	return m
+}
+
+// places goes through pairs of offsets (of a column in a row, of its row in a matrix),
+// so many at once.
+func places(together int, body func(u int, column, row GPVirtual)) {
+	place, count := pointer("places"), pointer("count")
+	column, row := GP64(), GP64()
+	loop := func(label, after string, together int) {
+		Label(label)
+		CMPQ(count, Imm(uint64(together)))
+		JL(LabelRef(after))
+		for u := range together {
+			MOVL(at(place, 8*u), column.As32())
+			MOVL(at(place, 8*u+4), row.As32())
+			body(u, column, row)
+		}
+		ADDQ(Imm(uint64(8*together)), place)
+		SUBQ(Imm(uint64(together)), count)
+		JMP(LabelRef(label))
+	}
+	if together > 1 {
+		loop("several", "single", together)
+	}
+	loop("single", "after", 1)
+	Label("after")
+}
+
+// across multiplies listed columns of some rows by the matrix's rows (AVX-512).
+func across(t number, rows, vectors int) {
+	name := fmt.Sprintf("across%dx%d%s", rows, vectors, t.suffix)
+	TEXT(name, NOSPLIT, "func(out, start, b, x *"+t.elem+", places *[2]uint32, count, outStride, xStride int, last uint16)")
+	Pragma("noescape")
+	Doc(name+fmt.Sprintf(" is out_i = start + Σ_p x_i[p0] b[p1] for %d rows i, %d vectors wide,", rows, vectors),
+		"of the last the numbers in the mask only. Offsets and strides are in bytes.")
+	mask := K()
+	KMOVW(parameter("last"), mask)
+	load := func(m Mem, v int, to VecVirtual) {
+		if v == vectors-1 {
+			t.loadMasked(m, mask, to)
+		} else {
+			t.load(m, to)
+		}
+	}
+	start, b := pointer("start"), pointer("b")
+	acc := make([]VecVirtual, rows*vectors)
+	for v := range vectors {
+		for i := range rows {
+			acc[i*vectors+v] = ZMM()
+			load(at(start, 64*v), v, acc[i*vectors+v])
+		}
+	}
+	x := rowsFrom(pointer("x"), pointer("xStride"), rows)
+	chains := max(1, 4/rows) // sums that do not wait for each other
+	for i := rows * vectors; i < chains*rows*vectors; i++ {
+		acc = append(acc, ZMM())
+		VPXORQ(acc[i], acc[i], acc[i])
+	}
+	places(chains, func(u int, column, row GPVirtual) {
+		x.at(column)
+		for v := range vectors {
+			y := ZMM()
+			load(Mem{Base: b, Index: row, Scale: 1, Disp: 64 * v}, v, y)
+			for i := range rows {
+				t.fmaBroadcast(x.row(x.to, i, 0), y, acc[(u*rows+i)*vectors+v])
+			}
+		}
+	})
+	for i := rows * vectors; i < len(acc); i++ {
+		t.add(acc[i], acc[i%(rows*vectors)], acc[i%(rows*vectors)])
+	}
+	out := rowsFrom(pointer("out"), pointer("outStride"), rows)
+	for v := range vectors {
+		for i := range rows {
+			m := out.row(out.from, i, 64*v)
+			if v == vectors-1 {
+				t.store(acc[i*vectors+v], mask, m)
+			} else {
+				t.store(acc[i*vectors+v], m)
+			}
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// down adds listed columns of some rows times other rows to the matrix's rows (AVX-512).
+func down(t number, rows, vectors int) {
+	name := fmt.Sprintf("down%dx%d%s", rows, vectors, t.suffix)
+	TEXT(name, NOSPLIT, "func(out, y, x *"+t.elem+", places *[2]uint32, count, yStride, xStride int, last uint16)")
+	Pragma("noescape")
+	Doc(name+fmt.Sprintf(" is out[p1] = out[p1] + Σ_i x_i[p0] y_i for %d rows i, %d vectors wide,", rows, vectors),
+		"of the last the numbers in the mask only. Offsets and strides are in bytes.")
+	mask := K()
+	KMOVW(parameter("last"), mask)
+	load := func(m Mem, v int, to VecVirtual) {
+		if v == vectors-1 {
+			t.loadMasked(m, mask, to)
+		} else {
+			t.load(m, to)
+		}
+	}
+	y := rowsFrom(pointer("y"), pointer("yStride"), rows)
+	held := make([]VecVirtual, rows*vectors)
+	for v := range vectors {
+		for i := range rows {
+			held[i*vectors+v] = ZMM()
+			load(y.row(y.from, i, 64*v), v, held[i*vectors+v])
+		}
+	}
+	out := pointer("out")
+	x := rowsFrom(pointer("x"), pointer("xStride"), rows)
+	places(1, func(_ int, column, row GPVirtual) {
+		x.at(column)
+		for v := range vectors {
+			sum, m := ZMM(), Mem{Base: out, Index: row, Scale: 1, Disp: 64 * v}
+			load(m, v, sum)
+			for i := range rows {
+				t.fmaBroadcast(x.row(x.to, i, 0), held[i*vectors+v], sum)
+			}
+			if v == vectors-1 {
+				t.store(sum, mask, m)
+			} else {
+				t.store(sum, m)
+			}
+		}
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// differs marks the columns in which a row differs from the first (AVX-512).
+func differs(t number) {
+	TEXT("differs"+t.suffix, NOSPLIT, "func(marks *uint8, first, x *"+t.elem+", n int, last uint16) int")
+	Pragma("noescape")
+	Doc("differs"+t.suffix+" marks the numbers of x that differ from first's and counts them: a bit of marks",
+		"each; n vectors, of the last the numbers in the mask only.")
+	marks, first, x, n := pointer("marks"), pointer("first"), pointer("x"), pointer("n")
+	last, different := K(), K()
+	KMOVW(parameter("last"), last)
+	count, bits := GP64(), GP32()
+	XORQ(count, count)
+	v, w := ZMM(), ZMM()
+	mark := func() {
+		if t.lanes == 4 {
+			VCMPPD(Imm(4), w, v, different)
+		} else {
+			VCMPPS(Imm(4), w, v, different)
+		}
+		KMOVW(different, bits)
+		if t.lanes == 4 {
+			MOVB(bits.As8(), at(marks, 0))
+		} else {
+			MOVW(bits.As16(), at(marks, 0))
+		}
+		POPCNTL(bits, bits)
+		ADDQ(bits.As64(), count)
+	}
+	Label("loop")
+	CMPQ(n, Imm(1))
+	JE(LabelRef("end"))
+	t.load(at(first, 0), v)
+	t.load(at(x, 0), w)
+	mark()
+	ADDQ(Imm(uint64(8/t.size)), marks)
+	ADDQ(Imm(64), first)
+	ADDQ(Imm(64), x)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("end")
+	t.loadMasked(at(first, 0), last, v)
+	t.loadMasked(at(x, 0), last, w)
+	mark()
+	Store(count, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// split lists columns (AVX-512).
+func split() {
+	TEXT("split", NOSPLIT, "func(marked, others *[2]uint32, marks *uint8, first *[9][2]uint32, n int) int")
+	Pragma("noescape")
+	Doc("split lists the places of the columns that are marked and of the others, and counts the former;",
+		"first are those of the first eight columns, and what eight columns add. There are n times eight.")
+	marked, others, marks, first, n := pointer("marked"), pointer("others"), pointer("marks"), pointer("first"), pointer("n")
+	place, step, some := ZMM(), ZMM(), ZMM()
+	VMOVDQU64(at(first, 0), place)
+	VPBROADCASTQ(at(first, 64), step)
+	k, other := K(), K()
+	bits, count := GP32(), GP64()
+	XORQ(count, count)
+	Label("loop")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	MOVBLZX(at(marks, 0), bits)
+	KMOVW(bits, k)
+	KNOTB(k, other)
+	VPCOMPRESSQ_Z(place, k, some)
+	VMOVDQU64(some, at(marked, 0))
+	VPCOMPRESSQ_Z(place, other, some)
+	VMOVDQU64(some, at(others, 0))
+	POPCNTL(bits, bits)
+	ADDQ(bits.As64(), count)
+	LEAQ(Mem{Base: marked, Index: bits.As64(), Scale: 8}, marked)
+	NEGQ(bits.As64())
+	LEAQ(Mem{Base: others, Index: bits.As64(), Scale: 8, Disp: 64}, others)
+	VPADDD(step, place, place)
+	INCQ(marks)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	Store(count, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
 func main() {
 	ConstraintExpr("amd64")
 	for _, t := range []number{double, single} {
@@ -504,13 +755,21 @@ func main() {
 		gate(t)
 		dot(t)
 		nonzero(t)
+		adam(t)
 		compress(t)
+		differs(t)
+		for _, rows := range []int{1, 2, 5, 10} {
+			for vectors := range 2 {
+				across(t, rows, vectors+1)
+				down(t, rows, vectors+1)
+			}
+		}
 		for vectors := range 4 {
 			sparse(t, vectors+1)
 		}
 	}
-	adam()
 	convert()
 	transpose()
+	split()
 	Generate()
 }
