@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,4 +110,17 @@ func Example() {
 	// Output:
 	// Marg-Var true
 	// partial correlation of Ozone and Temp 0.7
+}
+
+// The command line with all three linked in.
+func TestCommandLine(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "model.json")
+	run := func(args ...string) string {
+		text, err := exec.Command("go", append([]string{"run", "./missingscore"}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(text))
+		return string(text)
+	}
+	require.Contains(t, run("fit", "../airquality.csv", "--columns", "Ozone,Wind,Temp", "--model", "student", "--method", "iw-heavy",
+		"--objective", "columns", "--objective-options", `{"weights":[1,0.5,1]}`, "--epochs", "150", "--out", out), "student model by Marg-IW, heavy tails")
+	require.Contains(t, run("score", out, "../airquality.csv", "--draws", "20", "--out", out+".csv"), "scores of 153 rows")
 }

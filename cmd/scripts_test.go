@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"missingscore": main})
+	testscript.Main(m, map[string]func(){"missingscore": Main})
 }
 
 func TestScripts(t *testing.T) {
-	examples, err := filepath.Abs("../../examples")
+	examples, err := filepath.Abs("../examples")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 )
 
 func TestExitCodes(t *testing.T) {
-	t.Chdir("../..")
+	t.Chdir("..")
 	out := t.TempDir()
 	for _, c := range []struct {
 		code int

@@ -1,0 +1,131 @@
+// Package cmd is the command line, one file a sub-command. It is a package so that a
+// program can link models, objectives and sources of its own into it: docs/extending.md.
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitUnconverged = 3   // results are written and marked
+	exitInterrupted = 130 // the state is saved
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// unconverged says that a fit finished, was written, and has not converged.
+type unconverged struct{ verdict string }
+
+func (e unconverged) Error() string { return e.verdict }
+
+// Main runs the program with the arguments it was started with, and exits.
+func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the program; it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	var open unconverged
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(stderr, "missingscore: interrupted; %v\n", err)
+		return exitInterrupted
+	case errors.As(err, &open):
+		fmt.Fprintf(stderr, "missingscore: %v\n", err)
+		return exitUnconverged
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "missingscore: %v (see missingscore --help)\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "missingscore: %v\n", err)
+	return exitError
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "missingscore",
+		Short: "Score matching for tables with missing cells",
+		Long: `missingscore estimates probability models from tables with missing cells by
+score matching (Givens, Liu, Reeve: Score Matching with Missing Data, 2025).
+
+Exit codes: 0 done, 1 error, 2 mistake on the command line, 3 finished but not
+converged (results are written and marked), 130 interrupted (state saved).`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("there is no command %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newNetworkCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
+	return root
+}
+
+// exactArgs is cobra.ExactArgs as a usage error that says what is expected.
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{fmt.Errorf("%s is expected, got %d arguments", what, len(args))}
+		}
+		return nil
+	}
+}
+
+// positive refuses flags that were set to zero or less: zero would be taken for
+// "the default" further down.
+func positive(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if flag := cmd.Flags().Lookup(name); flag.Changed {
+			if v, err := strconv.ParseFloat(flag.Value.String(), 64); err != nil || !(v > 0) {
+				return usageError{fmt.Errorf("--%s %s: it must be positive", name, flag.Value)}
+			}
+		}
+	}
+	return nil
+}
+
+// ensureDir creates the output folder.
+func ensureDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--out %s: %w", dir, err)
+	}
+	probe, err := os.CreateTemp(dir, ".writable.*")
+	if err != nil {
+		return fmt.Errorf("--out %s cannot be written to: %w", dir, err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// printJSON writes one object.
+func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
