@@ -44,7 +44,7 @@ func TestExitCodes(t *testing.T) {
 func TestKilledAndResumed(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "missingscore")
-	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	build, err := exec.Command("go", "build", "-o", binary, "./missingscore").CombinedOutput()
 	require.NoError(t, err, "%s", build)
 	var stdout, stderr bytes.Buffer
 	require.Zero(t, run([]string{"simulate", "star", "--d", "8", "--n", "200", "--out", dir}, &stdout, &stderr), stderr.String())

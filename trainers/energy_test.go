@@ -62,7 +62,7 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	// Pseudo-losses need a log density.
 	_, err = trainers.Fit(context.Background(), table, network, losses.Classical{},
 		trainers.FitConfig{Config: trainers.Config{Method: "var"}, Epochs: 1}, &trainers.State{}, nil)
-	require.ErrorContains(t, err, "no log density")
+	require.ErrorContains(t, err, "without a log density")
 }
 
 // Trained on a ring at all levels by denoising (Vincent 2011), one network's score at
