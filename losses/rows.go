@@ -8,7 +8,6 @@ package losses
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"missingscore/data"
@@ -50,7 +49,7 @@ func (r *Rows) levels(b *graph.Builder, m graph.Model, o Objective) {
 		b.Fail(errors.New("which cells are missing depends on the row without noise: a model of missingness and an objective that adds noise do not go together"))
 	}
 	if _, levelled := m.(graph.Levelled); !levelled && !n.OneLevel() {
-		b.Fail(fmt.Errorf("the objective has many levels of noise, and a model of type %T does not know them: take one level, or a model that does (graph.Levelled)", m))
+		b.Fail(errors.New("the objective has many levels of noise, which the model does not know: take one level (kind fixed), or a model that does (energy, score-network; graph.Levelled)"))
 	}
 	rows, _ := graph.Shape(r.Mask)
 	r.Signal, r.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)

@@ -124,17 +124,17 @@ func (c ImputeConfig) withDefaults(f *Fitted) (ImputeConfig, error) {
 	}
 	switch {
 	case c.By == "exact" && !gaussian:
-		err = fmt.Errorf("the exact conditional is known for Gaussian models, this is a %T: use mcmc", f.Model)
+		err = errors.New("the exact conditional is known for Gaussian models, this is another: use mcmc")
 	case c.By == "exact" && regressed:
 		err = errors.New("cells are missing not at random by a logistic regression: given the observed ones they are not normal; use mcmc")
 	case c.By == "diffusion" && regressed:
 		err = errors.New("cells are missing not at random, which draws along noise do not know: use mcmc")
 	case c.By == "mcmc" && scoreOnly:
-		err = fmt.Errorf("a %T gives a score but no log density, which Monte Carlo needs: use diffusion", f.Model)
+		err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use diffusion")
 	case c.By == "imputer" && f.Imputer == nil:
 		err = fmt.Errorf("the model has no imputer (a fit by var or variw trains one): use auto")
 	case c.By == "diffusion" && f.levelled() == nil:
-		err = fmt.Errorf("a %T was not fitted along levels of noise: use mcmc", f.Model)
+		err = errors.New("the model was not fitted along levels of noise: use mcmc")
 	case c.By == "diffusion" && f.Domain.Bounded():
 		err = fmt.Errorf("noise takes rows out of the domain: use mcmc")
 	}

@@ -118,16 +118,16 @@ func (c RowsConfig) withDefaults(f *Fitted) (RowsConfig, error) {
 	switch c.Method {
 	case "exact":
 		if !gaussian {
-			err = fmt.Errorf("independent draws are known for Gaussian models, this is a %T: use hmc", f.Model)
+			err = errors.New("independent draws are known for Gaussian models, this is another: use hmc")
 		}
 	case "hmc", "mala":
 		if scoreOnly {
-			err = fmt.Errorf("a %T gives a score but no log density, which Monte Carlo needs: use langevin, sde or ode", f.Model)
+			err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use langevin, sde or ode")
 		}
 	case "langevin", "sde", "ode":
 		switch {
 		case f.levelled() == nil:
-			err = fmt.Errorf("a %T was not fitted along levels of noise: use hmc", f.Model)
+			err = errors.New("the model was not fitted along levels of noise: use hmc")
 		case f.Domain.Bounded():
 			err = errors.New("noise takes rows out of the domain: use hmc")
 		case f.Noise.Single() && c.Method != "langevin":

@@ -65,7 +65,7 @@ func asGaussian(m graph.Model, what string) (*graph.Gaussian, error) {
 		return nil, fmt.Errorf("%s needs missing cells that are normal given the observed ones, and with a model of missingness they are not; use iw, variw or var", what)
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s needs a Gaussian model, this is %T; use var, variw or iw", what, m)
+		return nil, fmt.Errorf("%s needs a Gaussian model, this is another; use var, variw or iw", what)
 	}
 	return g, nil
 }
