@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
-	"missingscore/internal/options"
+	"missingscore/internal/strictjson"
 )
 
 // Mixture is a mixture of K normals with diagonal covariances,
@@ -38,7 +38,7 @@ type MixtureOptions struct {
 // newMixture starts from equal weights, N(0, 1) means and unit deviations.
 func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 	o := MixtureOptions{Components: 10}
-	if err := options.Decode(text, &o); err != nil {
+	if err := strictjson.Options(text, &o); err != nil {
 		return nil, err
 	}
 	if o.Components < 1 {

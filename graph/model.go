@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"missingscore/internal/options"
+	"missingscore/internal/strictjson"
 )
 
 // Model is an unnormalised density q_θ on R^d, given by three expressions.
@@ -99,7 +99,7 @@ var Models = map[string]Maker{
 // plain is a model without options.
 func plain(make func(d int) Model) Maker {
 	return func(d int, text []byte, _ *rand.Rand) (Model, error) {
-		return make(d), options.Decode(text, &struct{}{})
+		return make(d), strictjson.Options(text, &struct{}{})
 	}
 }
 

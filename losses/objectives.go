@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"missingscore/data/domain"
-	"missingscore/internal/options"
+	"missingscore/internal/strictjson"
 )
 
 // ObjectiveMaker makes an objective from options (a JSON object, nothing for the
@@ -22,17 +22,17 @@ var Objectives = map[string]ObjectiveMaker{
 		if s.Bounded() {
 			return nil, errors.New("it is for data on all of R^d; take truncated or sliced on a support")
 		}
-		return Classical{}, options.Decode(text, &struct{}{})
+		return Classical{}, strictjson.Options(text, &struct{}{})
 	},
 	"truncated": func(text []byte, s *domain.Domain, w domain.Weight) (Objective, error) {
 		if !s.Bounded() {
 			return nil, errors.New("it needs a support that ends somewhere")
 		}
-		return Truncated{s, w}, options.Decode(text, &struct{}{})
+		return Truncated{s, w}, strictjson.Options(text, &struct{}{})
 	},
 	"sliced": func(text []byte, s *domain.Domain, w domain.Weight) (Objective, error) {
 		var o Sliced
-		if err := options.Decode(text, &o); err != nil {
+		if err := strictjson.Options(text, &o); err != nil {
 			return nil, err
 		}
 		o, err := o.WithDefaults()
@@ -44,7 +44,7 @@ var Objectives = map[string]ObjectiveMaker{
 			return nil, errors.New("noise takes rows out of the support: it is for data on all of R^d")
 		}
 		var o Denoising
-		if err := options.Decode(text, &o); err != nil {
+		if err := strictjson.Options(text, &o); err != nil {
 			return nil, err
 		}
 		return o.WithDefaults()

@@ -29,8 +29,8 @@ func TestObjectivesByName(t *testing.T) {
 		{name: "truncated", problem: "needs a support that ends"},
 		{name: "denoising", support: box, problem: "takes rows out of the support"},
 		{name: "classic", problem: "objectives are classical, denoising, sliced, truncated"},
-		{name: "classical", options: `{"number":1}`, problem: "none to set"},
-		{name: "sliced", options: `{"numbers":1}`, problem: "directions, number, variance_reduced"},
+		{name: "classical", options: `{"number":1}`, problem: "should look like {}"},
+		{name: "sliced", options: `{"numbers":1}`, problem: `"directions": …, "number": …, "variance_reduced": …`},
 		{name: "denoising", options: `{"noise":{"kind":"blue"}}`, problem: "they are fixed, exploding, preserving"},
 	} {
 		got, err := losses.NewObjective(c.name, []byte(c.options), c.support, domain.Weight{})

@@ -6,7 +6,7 @@ import (
 
 	"missingscore/data/noise"
 	"missingscore/graph"
-	"missingscore/internal/options"
+	"missingscore/internal/strictjson"
 )
 
 func init() {
@@ -17,7 +17,7 @@ func init() {
 func network(make func(int, NetworkOptions, *rand.Rand) (graph.Model, error)) graph.Maker {
 	return func(d int, text []byte, rng *rand.Rand) (graph.Model, error) {
 		var o NetworkOptions
-		if err := options.Decode(text, &o); err != nil {
+		if err := strictjson.Options(text, &o); err != nil {
 			return nil, err
 		}
 		return make(d, o, rng)
@@ -31,7 +31,7 @@ func AtLevels(model string, text []byte, s noise.Schedule) ([]byte, error) {
 		return text, nil
 	}
 	var o NetworkOptions
-	if err := options.Decode(text, &o); err != nil {
+	if err := strictjson.Options(text, &o); err != nil {
 		return nil, err
 	}
 	o.Levelled = true

@@ -295,8 +295,8 @@ func TestFile(t *testing.T) {
 		`{"lower":{"a":"0"}}`:                 `string where a number or an object is expected; it should look like`,
 		`[]`:                                  `array where an object is expected; it should look like`,
 		`{"lower":{"a":0}} {"upper":{"a":1}}`: `something follows the first object`,
-		`{"lower":{"a":0}`:                    `the file ends too early; it should look like`,
-		``:                                    `the file is empty; it should look like`,
+		`{"lower":{"a":0}`:                    `it ends too early; it should look like`,
+		``:                                    `it is empty; it should look like`,
 		`{"lower":{"a":0},"halfspace":{"a":{"a":1},"b":-1}}`: `leave no room`,
 		`nonsense`: `it should look like`,
 	} {

@@ -59,8 +59,8 @@ func TestParseAndWrite(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, why := range map[string]string{
-		``:                               "the file is empty",
-		`{"logistic":`:                   "the file ends too early",
+		``:                               "it is empty",
+		`{"logistic":`:                   "it ends too early",
 		`[]`:                             "array where an object is expected",
 		`{}`:                             `it says nothing of any column: "logistic" or "censored" is needed`,
 		`{"probit":{}}`:                  `unknown field "probit"; it should look like {"logistic"`,

@@ -3,12 +3,12 @@
 package noise
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"missingscore/internal/strictjson"
 )
 
 // Kind of schedule. Times are from 0 (least noise) to 1 (most).
@@ -66,9 +66,7 @@ func (s Schedule) WithDefaults() (Schedule, error) {
 func (s *Schedule) UnmarshalJSON(text []byte) error {
 	type plain Schedule
 	var p plain
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
+	if err := strictjson.Options(text, &p); err != nil {
 		return err
 	}
 	var err error

@@ -1,5 +1,5 @@
-// Package strictjson reads one JSON object from a settings file: unknown fields and
-// anything after it are errors, in plain words.
+// Package strictjson reads one JSON object of settings, from a file or a flag: unknown
+// fields and anything after it are errors, in plain words.
 package strictjson
 
 import (
@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 )
 
 // Decode reads text into v. What is wrong is said without Go's words for it, with an
@@ -25,6 +27,30 @@ func Decode(text []byte, v any, example string) error {
 	return nil
 }
 
+// Options is Decode into a pointer to a struct, for settings that are chosen along with
+// a name: no text leaves v as it is, and what is wrong is said with v's fields.
+func Options(text []byte, v any) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	if err := Decode(text, v, fields(v)); err != nil {
+		return fmt.Errorf("options %s: %w", text, err)
+	}
+	return nil
+}
+
+// fields is an object with the fields of a struct.
+func fields(v any) string {
+	t := reflect.TypeOf(v).Elem()
+	var names []string
+	for i := range t.NumField() {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, fmt.Sprintf("%q: …", name))
+		}
+	}
+	return "{" + strings.Join(names, ", ") + "}"
+}
+
 func plainly(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -33,9 +59,9 @@ func plainly(err error) error {
 	case errors.As(err, &kind):
 		return fmt.Errorf("%q: %s where a number or an object is expected", kind.Field, kind.Value)
 	case errors.Is(err, io.EOF):
-		return errors.New("the file is empty")
+		return errors.New("it is empty")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the file ends too early")
+		return errors.New("it ends too early")
 	}
 	return err
 }

@@ -1,0 +1,28 @@
+package strictjson
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOptions(t *testing.T) {
+	v := struct {
+		Number int    `json:"number"`
+		Name   string `json:"name,omitempty"`
+		Hidden int    `json:"-"`
+	}{Number: 3}
+	require.NoError(t, Options(nil, &v))
+	require.NoError(t, Options([]byte(`{"name":"a"}`), &v))
+	require.Equal(t, 3, v.Number)
+	require.Equal(t, "a", v.Name)
+	for text, want := range map[string]string{
+		`{"numbre":1}`:  `unknown field "numbre"; it should look like {"number": …, "name": …}`,
+		`{"number":""}`: `"number": string where a number`,
+		`{} {}`:         "something follows",
+		`{`:             "it ends too early",
+	} {
+		require.ErrorContains(t, Options([]byte(text), &v), want)
+	}
+	require.ErrorContains(t, Options([]byte(`{"a":1}`), &struct{}{}), "should look like {}")
+}
