@@ -1,9 +1,11 @@
 // Package mcmc draws from unnormalised models: Hamiltonian Monte Carlo on a domain,
-// many chains at once, with adaptation and convergence diagnostics.
+// many chains at once, with adaptation and convergence diagnostics; of all columns,
+// or of some given the others.
 package mcmc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -20,100 +22,91 @@ type Options struct {
 	Draws    int     // iterations after it, looked at by the diagnostics; 200
 	Leapfrog int     // steps of an iteration; 12. One step is MALA
 	Accept   float64 // the acceptance that the step size is adapted to; 0.8, for MALA 0.57
-}
 
-// Result is a finished run. Units are the model's.
-type Result struct {
-	Last   []float64 // (chains, d): the chains' last states, independent draws
-	Step   float64   // adapted step size, in deviations
-	Accept float64   // mean acceptance after warm-up
+	// Keep is how many states of each chain Result.Kept holds, equally spaced over
+	// Draws and the last its last; 0.
+	Keep int
+	// Scale is the columns' deviations (d) before they are adapted; ones.
+	Scale []float64
 
-	// By column, then for the log density: split R-hat (Gelman et al. 2013), near 1
-	// where the chains agree, and the effective number of draws of all chains.
-	RHat, EffectiveSize []float64
-}
-
-// WorstRHat is the largest.
-func (r *Result) WorstRHat() (worst float64) {
-	for _, v := range r.RHat {
-		if !(v <= worst) {
-			worst = v
-		}
-	}
-	return worst
-}
-
-// LeastSize is the smallest effective number of draws.
-func (r *Result) LeastSize() float64 {
-	least := math.Inf(1)
-	for _, v := range r.EffectiveSize {
-		least = min(least, v)
-	}
-	return least
+	// Held marks coordinates that stay where their chain starts (chains, d), 1 = held:
+	// the others are drawn given them, a row's missing cells given its observed ones.
+	// A graph.Patterned model is that of this mask. Nil: none is held.
+	Held []float64
+	// Group is how many chains, one after the other, share what is held and with it a
+	// target: at least four, for R-hat compares chains of one target. Step size and metric
+	// are adapted, and diagnostics made, by group. Without Held all chains are one group.
+	Group int
 }
 
 // HMC runs as many chains as start (chains, d) has rows, at least four, from there
 // (inside the domain, nil for all of R^d) with density q_θ restricted to it. During
 // warm-up the step size follows the dual averaging of Hoffman & Gelman 2014 (section
 // 3.2) on the chains' mean acceptance, and halfway the columns' deviations over
-// chains become the metric. A proposal outside the domain is rejected, which
-// leaves the restricted density invariant.
+// at least a hundred states of the chains become the metric. A proposal outside the
+// domain is rejected, which leaves the restricted density invariant.
 func HMC(ctx context.Context, m graph.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
 	h, err := newHMC(m, s, start, o)
 	if err != nil {
 		return nil, err
 	}
-	const gamma, offset, kappa = 0.05, 10, 0.75
-	step, logMean, error := 0.1, 0.0, 0.0
-	anchor := math.Log(10 * step)
-	k := 0.0
+	seen := (100 + h.size - 1) / h.size // iterations whose states make the metric
+	var states [][]float64
 	for i := range h.WarmUp {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if i == h.WarmUp/2 {
-			h.rescale()
-			anchor, logMean, error, k = math.Log(10*step), 0, 0, 0
+		if half := h.WarmUp / 2; i <= half && i > half-seen {
+			states = append(states, clone(h.x))
+			if i == half {
+				h.rescale(states)
+			}
 		}
-		accept, err := h.iterate(step, rng)
-		if err != nil {
+		if err := h.iterate(rng); err != nil {
 			return nil, err
 		}
-		k++
-		error += (h.Accept - accept - error) / (k + offset)
-		logStep := anchor - math.Sqrt(k)/gamma*error
-		rate := math.Pow(k, -kappa)
-		logMean = rate*logStep + (1-rate)*logMean
-		step = math.Exp(logStep)
+		for _, g := range h.groups {
+			g.learn(h.Accept)
+		}
 	}
-	step = math.Exp(logMean)
-
-	r := &Result{Step: step}
+	r := &Result{}
+	for _, g := range h.groups {
+		g.step = math.Exp(g.logMean)
+		r.Step += g.step / float64(len(h.groups))
+	}
 	traces := make([][][]float64, h.d+1) // by column, chain, iteration
 	for j := range traces {
 		traces[j] = make([][]float64, h.chains)
 	}
-	for range h.Draws {
+	if h.Keep > 0 {
+		r.Kept = make([]float64, h.chains*h.Keep*h.d)
+	}
+	kept := 0
+	for i := range h.Draws {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		accept, err := h.iterate(step, rng)
-		if err != nil {
+		if err := h.iterate(rng); err != nil {
 			return nil, err
 		}
-		r.Accept += accept / float64(h.Draws)
+		for _, g := range h.groups {
+			r.Accept += g.accept / float64(h.Draws*len(h.groups))
+		}
 		for c := range h.chains {
 			for j := range h.d {
 				traces[j][c] = append(traces[j][c], h.x[c*h.d+j])
 			}
 			traces[h.d][c] = append(traces[h.d][c], h.log[c])
 		}
+		if kept < h.Keep && (i+1)*h.Keep >= (kept+1)*h.Draws {
+			for c := range h.chains {
+				copy(r.Kept[(c*h.Keep+kept)*h.d:], h.x[c*h.d:(c+1)*h.d])
+			}
+			kept++
+		}
 	}
-	r.Last = append([]float64(nil), h.x...)
-	for _, t := range traces {
-		rhat, size := diagnose(t)
-		r.RHat, r.EffectiveSize = append(r.RHat, rhat), append(r.EffectiveSize, size)
-	}
+	r.Last = clone(h.x)
+	h.diagnose(r, traces)
 	return r, nil
 }
 
@@ -121,24 +114,53 @@ func HMC(ctx context.Context, m graph.Model, s *domain.Domain, start []float64, 
 type hmc struct {
 	Options
 	domain    *domain.Domain
-	program   *graph.Program
+	model     *graph.Evaluator
 	chains, d int
-	scale     []float64 // (d), the metric's deviations
+	size      int // chains in a group
+	groups    []*group
 
 	x, log, score []float64 // at the chains' states
 	y, p, energy  []float64 // of the proposals
 }
 
-func newHMC(m graph.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
+// group is what chains with one target share.
+type group struct {
+	held    []float64 // (d) 1 = held, nil for none
+	free    []bool    // (d)
+	scale   []float64 // (d), the metric's deviations
+	section domain.Section
+	accept  float64 // mean of the last iteration
+
+	step, anchor, logMean, error, k float64 // of dual averaging
+}
+
+// learn is a step of dual averaging.
+func (g *group) learn(target float64) {
+	const gamma, offset, kappa = 0.05, 10, 0.75
+	g.k++
+	g.error += (target - g.accept - g.error) / (g.k + offset)
+	logStep := g.anchor - math.Sqrt(g.k)/gamma*g.error
+	rate := math.Pow(g.k, -kappa)
+	g.logMean = rate*logStep + (1-rate)*g.logMean
+	g.step = math.Exp(logStep)
+}
+
+// restart makes it learn anew from the present step.
+func (g *group) restart() {
+	g.anchor, g.logMean, g.error, g.k = math.Log(10*g.step), 0, 0, 0
+}
+
+// check fills in the defaults and refuses what cannot be.
+func (o *Options) check(chains, d int) error {
 	for _, v := range []struct {
 		value     *int
 		byDefault int
-	}{{&o.WarmUp, 300}, {&o.Draws, 200}, {&o.Leapfrog, 12}} {
+	}{{&o.WarmUp, 300}, {&o.Draws, 200}, {&o.Leapfrog, 12}, {&o.Keep, 0}} {
 		if *v.value == 0 {
 			*v.value = v.byDefault
 		}
 		if *v.value < 0 {
-			return nil, fmt.Errorf("%d iterations or steps: none may be negative", *v.value)
+			return fmt.Errorf("%d iterations or steps: none may be negative", *v.value)
 		}
 	}
 	if o.Accept == 0 {
@@ -147,34 +169,79 @@ func newHMC(m graph.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 			o.Accept = 0.57
 		}
 	}
-	if !(o.Accept > 0 && o.Accept < 1) || o.Draws < 8 {
-		return nil, fmt.Errorf("acceptance %v, draws %d: a number between 0 and 1 and at least 8 draws are needed", o.Accept, o.Draws)
+	if o.Held == nil {
+		o.Group = chains
 	}
+	switch {
+	case !(o.Accept > 0 && o.Accept < 1) || o.Draws < 8:
+		return fmt.Errorf("acceptance %v, draws %d: a number between 0 and 1 and at least 8 draws are needed", o.Accept, o.Draws)
+	case o.Keep > o.Draws:
+		return fmt.Errorf("%d draws cannot be kept of %d", o.Keep, o.Draws)
+	case o.Scale != nil && len(o.Scale) != d:
+		return fmt.Errorf("%d deviations do not fit %d columns", len(o.Scale), d)
+	case o.Held != nil && len(o.Held) != chains*d:
+		return fmt.Errorf("%d marks of what is held do not fit %d chains of %d columns", len(o.Held), chains, d)
+	case o.Group < 4:
+		return fmt.Errorf("groups of %d chains: R-hat needs at least 4 of one target", o.Group)
+	case chains%o.Group != 0:
+		return fmt.Errorf("%d chains do not fill groups of %d", chains, o.Group)
+	}
+	return nil
+}
+
+func clone(x []float64) []float64 { return append([]float64(nil), x...) }
+
+func newHMC(m graph.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
 	d := m.Dim()
-	h := &hmc{Options: o, domain: s, chains: len(start) / d, d: d}
+	h := &hmc{domain: s, chains: len(start) / d, d: d}
 	if h.chains < 4 || h.chains*d != len(start) {
 		return nil, fmt.Errorf("%d numbers to start from: at least 4 chains of %d columns are needed", len(start), d)
 	}
+	if err := o.check(h.chains, d); err != nil {
+		return nil, err
+	}
+	h.Options, h.size = o, o.Group
+	for c := 0; c < h.chains; c += h.size {
+		g := &group{step: 0.1, scale: clone(o.Scale), free: make([]bool, d)}
+		g.restart()
+		if o.Held != nil {
+			g.held = o.Held[c*d : (c+1)*d]
+			if s != nil {
+				s.Section(&g.section, start[c*d:(c+1)*d], g.held)
+			}
+		}
+		for j := range d {
+			g.free[j] = o.Held == nil || g.held[j] == 0
+			if o.Scale == nil {
+				g.scale = append(g.scale, 1)
+			}
+		}
+		h.groups = append(h.groups, g)
+	}
 	for c := range h.chains {
-		if !s.Contains(start[c*d : c*d+d]) {
+		if !h.inside(c, start[c*d:c*d+d]) {
 			return nil, fmt.Errorf("chain %d starts outside the domain", c+1)
+		}
+		first := c / h.size * h.size
+		for j, held := range h.groups[c/h.size].held {
+			if held != 0 && (start[c*d+j] != start[first*d+j] || o.Held[c*d+j] == 0) {
+				return nil, fmt.Errorf("chains %d and %d are of one group, but differ in what is held in column %d", first+1, c+1, j+1)
+			}
 		}
 	}
 	var err error
-	if h.program, err = graph.Build(func(b *graph.Builder) {
-		t := m.Terms(b, b.Input("x", h.chains, d))
-		b.Output("log density", t.Density(b))
-		b.Output("score", t.Score)
-	}); err != nil {
+	if h.model, err = graph.NewEvaluator(m, h.chains, o.Held != nil); err != nil {
 		return nil, err
 	}
-	clone := func(x []float64) []float64 { return append([]float64(nil), x...) }
+	if h.model.ScoreOnly() {
+		return nil, errors.New("the model gives a score but no log density, without which no proposal can be accepted; sample it along levels of noise (graph/diffusion)")
+	}
+	if o.Held != nil {
+		h.model.SetMask(o.Held)
+	}
 	h.x, h.y, h.p = clone(start), clone(start), clone(start)
 	h.energy = make([]float64, h.chains)
-	for range d {
-		h.scale = append(h.scale, 1)
-	}
-	log, score, err := h.at(h.x)
+	log, score, err := h.model.At(h.x)
 	if err != nil {
 		return nil, err
 	}
@@ -187,47 +254,47 @@ func newHMC(m graph.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 	return h, nil
 }
 
-// at evaluates the model; the memory is the program's.
-func (h *hmc) at(x []float64) (log, score []float64, err error) {
-	copy(h.program.Input("x"), x)
-	if err := h.program.Run(); err != nil {
-		return nil, nil, err
+// inside says whether what is not held of chain c may be where it is in x.
+func (h *hmc) inside(c int, x []float64) bool {
+	if g := h.groups[c/h.size]; h.domain != nil && g.held != nil {
+		return g.section.Contains(x, g.held)
 	}
-	return h.program.Output("log density"), h.program.Output("score"), nil
+	return h.domain.Contains(x)
 }
 
-// iterate proposes a move for every chain and returns the mean acceptance.
-func (h *hmc) iterate(step float64, rng *rand.Rand) (accept float64, err error) {
-	step *= 0.8 + 0.4*rng.Float64() // no common period with the target's
+// iterate proposes a move for every chain and leaves each group's mean acceptance.
+func (h *hmc) iterate(rng *rand.Rand) (err error) {
+	jitter := 0.8 + 0.4*rng.Float64() // no common period with the target's
 	copy(h.y, h.x)
 	for c := range h.chains {
+		g := h.groups[c/h.size]
+		g.accept = 0
 		kinetic := 0.0
 		for j := range h.d {
-			v := rng.NormFloat64() // momentum in units of the metric
-			h.p[c*h.d+j] = v
-			kinetic += 0.5 * v * v
+			h.p[c*h.d+j] = 0
+			if g.free[j] {
+				v := rng.NormFloat64() // momentum in units of the metric
+				h.p[c*h.d+j] = v
+				kinetic += 0.5 * v * v
+			}
 		}
 		h.energy[c] = h.log[c] - kinetic
 	}
 	kick := func(score []float64, by float64) {
-		for i, s := range score {
-			h.p[i] += by * h.scale[i%h.d] * s
-		}
+		h.each(func(i, j int, g *group) { h.p[i] += by * jitter * g.step * g.scale[j] * score[i] })
 	}
-	kick(h.score, step/2)
+	kick(h.score, 0.5)
 	var log, score []float64
 	for l := range h.Leapfrog {
-		for i := range h.y {
-			h.y[i] += step * h.scale[i%h.d] * h.p[i]
-		}
-		if log, score, err = h.at(h.y); err != nil {
-			return 0, err
+		h.each(func(i, j int, g *group) { h.y[i] += jitter * g.step * g.scale[j] * h.p[i] })
+		if log, score, err = h.model.At(h.y); err != nil {
+			return err
 		}
 		if l < h.Leapfrog-1 {
-			kick(score, step)
+			kick(score, 1)
 		}
 	}
-	kick(score, step/2)
+	kick(score, 0.5)
 	for c := range h.chains {
 		from, to := c*h.d, (c+1)*h.d
 		kinetic := 0.0
@@ -236,73 +303,46 @@ func (h *hmc) iterate(step float64, rng *rand.Rand) (accept float64, err error) 
 		}
 		ratio := math.Exp(min(0, log[c]-kinetic-h.energy[c]))
 		u := rng.Float64()
-		if math.IsNaN(ratio) || !h.domain.Contains(h.y[from:to]) {
+		if math.IsNaN(ratio) || !h.inside(c, h.y[from:to]) {
 			continue
 		}
-		accept += ratio / float64(h.chains)
+		h.groups[c/h.size].accept += ratio / float64(h.size)
 		if u < ratio {
 			copy(h.x[from:to], h.y[from:to])
 			copy(h.score[from:to], score[from:to])
 			h.log[c] = log[c]
 		}
 	}
-	return accept, nil
+	return nil
 }
 
-// rescale makes the columns' deviations over chains the metric.
-func (h *hmc) rescale() {
-	column := make([]float64, h.chains)
-	for j := range h.d {
-		for c := range h.chains {
-			column[c] = h.x[c*h.d+j]
-		}
-		if sd := stat.StdDev(column, nil); sd > 0 {
-			h.scale[j] = sd
-		}
-	}
-}
-
-// diagnose gives split R-hat and the effective number of draws of traces by chain,
-// by the formulas of Gelman et al. 2013 ("Bayesian Data Analysis", 11.4 and 11.5): with
-// W the mean variance within half-chains of length n, B/n the variance of their
-// means, and V = (n−1)/n W + B/n,
-//
-//	R = √(V/W),   size = m n / (1 + 2 Σ_t ρ_t),   ρ_t = 1 − (mean squared difference at lag t)/2V
-//
-// the sum ending where two neighbouring ρ add up to less than 0.
-func diagnose(traces [][]float64) (rhat, size float64) {
-	var halves [][]float64
-	for _, t := range traces {
-		n := len(t) / 2
-		halves = append(halves, t[:n], t[n:2*n])
-	}
-	n, m := float64(len(halves[0])), float64(len(halves))
-	var means []float64
-	within := 0.0
-	for _, t := range halves {
-		mean, variance := stat.MeanVariance(t, nil)
-		means = append(means, mean)
-		within += variance / m
-	}
-	v := (n-1)/n*within + stat.Variance(means, nil)
-	rhat = math.Sqrt(v / within)
-	rho := func(lag int) float64 {
-		sum, count := 0.0, 0.0
-		for _, t := range halves {
-			for i := lag; i < len(t); i++ {
-				sum += (t[i] - t[i-lag]) * (t[i] - t[i-lag])
-				count++
+// each visits the free coordinates of all chains: place, column and group.
+func (h *hmc) each(visit func(i, j int, g *group)) {
+	for c := range h.chains {
+		g := h.groups[c/h.size]
+		for j, free := range g.free {
+			if free {
+				visit(c*h.d+j, j, g)
 			}
 		}
-		return 1 - sum/count/(2*v)
 	}
-	sum := 0.0
-	for lag := 1; lag+1 < len(halves[0]); lag += 2 {
-		pair := rho(lag) + rho(lag+1)
-		if pair < 0 {
-			break
+}
+
+// rescale makes the columns' deviations over these states the metric.
+func (h *hmc) rescale(states [][]float64) {
+	var column []float64
+	for k, g := range h.groups {
+		for j := range h.d {
+			column = column[:0]
+			for _, x := range states {
+				for c := k * h.size; c < (k+1)*h.size; c++ {
+					column = append(column, x[c*h.d+j])
+				}
+			}
+			if sd := stat.StdDev(column, nil); sd > 0 && g.free[j] {
+				g.scale[j] = sd
+			}
 		}
-		sum += pair
+		g.restart()
 	}
-	return rhat, m * n / (1 + 2*sum)
 }
