@@ -65,7 +65,7 @@ func (s settings) planes(ctx context.Context, name string, names []string, first
 		if err != nil {
 			return err
 		}
-		draws, err := mcmc.HMC(ctx, m, nil, table.Values, mcmc.Options{}, stream.New(first, stream.Simulate, 3))
+		draws, err := mcmc.HMC(ctx, m, nil, table.Values, mcmc.Options{WarmUp: 150, Draws: 50}, stream.New(first, stream.Simulate, 3))
 		if err != nil {
 			return err
 		}
