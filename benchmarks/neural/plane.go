@@ -48,7 +48,7 @@ func (s settings) planes(ctx context.Context, name string, names []string, first
 		return err
 	}
 	top := []picture.Plane{{Title: "truth", Density: star}}
-	below := []picture.Plane{{Title: "draws", Points: of.Draw(table.N, stream.New(first, stream.Simulate, 1))}}
+	below := []picture.Plane{{Title: "draws", Points: of.Draw(shown, stream.New(first, stream.Simulate, 1))}}
 	for _, method := range names {
 		saved, err := trainers.LoadModel(s.model(name, method, first, first))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -71,27 +71,31 @@ func (s settings) planes(ctx context.Context, name string, names []string, first
 		}
 		fmt.Printf("%s, %s: Kullback–Leibler divergence of the truth from the fit %.3g, largest R-hat %.3f\n", name, picture.MethodTitle(method), g.divergence(star, p), draws.WorstRHat())
 		top = append(top, picture.Plane{Title: picture.MethodTitle(method), Density: p})
-		below = append(below, picture.Plane{Title: "draws", Points: draws.Last})
+		below = append(below, picture.Plane{Title: "draws", Points: some(draws.Last)})
 	}
 	fmt.Println()
 	p, err := picture.Planes("Densities of the first replicate, and draws", append(top, below...), len(top), g.x, g.y, g.side, floats.Max(star))
 	if err != nil {
 		return err
 	}
-	return picture.Save(filepath.Join(s.out, name+"-densities.svg"), p, vg.Length(len(top))*3.4*vg.Centimeter, 8.6*vg.Centimeter)
+	return picture.Save(filepath.Join(s.out, name+"-densities.svg"), p, vg.Length(len(top))*3.2*vg.Centimeter, 9*vg.Centimeter)
 }
+
+const shown = 300 // draws
+
+func some(draws []float64) []float64 { return draws[:min(len(draws), 2*shown)] }
 
 // grid is a square with its centre, cut into squares.
 type grid struct{ x, y, side float64 }
 
 const cells = 90 // of a grid's side
 
-// gridAround is around a mixture's means and 6 of their deviations.
+// gridAround is around a mixture's means and 4 of their deviations.
 func gridAround(of data.Mixture) grid {
 	var x, y []float64
 	for k, mean := range of.Means {
-		x = append(x, mean[0]-6*of.Deviations[k][0], mean[0]+6*of.Deviations[k][0])
-		y = append(y, mean[1]-6*of.Deviations[k][1], mean[1]+6*of.Deviations[k][1])
+		x = append(x, mean[0]-4*of.Deviations[k][0], mean[0]+4*of.Deviations[k][0])
+		y = append(y, mean[1]-4*of.Deviations[k][1], mean[1]+4*of.Deviations[k][1])
 	}
 	return grid{(floats.Min(x) + floats.Max(x)) / 2, (floats.Min(y) + floats.Max(y)) / 2, max(floats.Max(x)-floats.Min(x), floats.Max(y)-floats.Min(y))}
 }

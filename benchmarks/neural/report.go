@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
@@ -15,43 +18,48 @@ import (
 var last = benchmarks.Measure{Column: "fisher_divergence"}
 
 // report prints a density's table in Markdown: means over the replicates, with the half
-// widths of their 95 % t-intervals.
+// widths of their 95 % t-intervals. Ratios are taken within replicates.
 func (s settings) report(density string, names []string, r benchmarks.Results) error {
-	numbers := func(column, method string) ([]float64, error) {
-		series, err := r.Training(benchmarks.Measure{Column: column}, []string{method})
-		if err != nil || len(series[0].Values) == 0 {
-			return nil, err
-		}
-		return series[0].Values[len(series[0].Values)-1], nil
-	}
-	fmt.Printf("| %s | after %d passes | relative | to Full's, paired ratio | least | at pass | draws that count | seconds |\n|%s\n", density, s.epochs, " --- | --- | --- | --- | --- | --- | --- | --- |")
-	full, err := numbers("fisher_divergence", "full")
-	if err != nil {
-		return err
-	}
+	fmt.Printf("| %s | after %d passes | of E‖s‖² | over Marg-IW's | least | at pass | draws that count | seconds | replicates |\n|%s\n", density, s.epochs, strings.Repeat(" --- |", 9))
 	for _, name := range names {
-		column := map[string][]float64{}
-		for _, c := range value {
-			if column[c], err = numbers(c, name); err != nil {
-				return err
+		var end, relative, ratio, least, pass, size, seconds []float64
+		for _, line := range r.Lines {
+			if line[2] != name {
+				continue
+			}
+			v := numbers(r, line)
+			end, least, pass = append(end, v["fisher_divergence"]), append(least, v["least"]), append(pass, v["least_epoch"])
+			relative = append(relative, v["fisher_divergence"]/v["score_size"])
+			size, seconds = append(size, v["effective_size"]), append(seconds, v["seconds"])
+			for _, other := range r.Lines {
+				if other[1] == line[1] && other[2] == "iw" {
+					ratio = append(ratio, v["fisher_divergence"]/numbers(r, other)["fisher_divergence"])
+				}
 			}
 		}
-		end, size := column["fisher_divergence"], column["score_size"]
 		if len(end) == 0 {
 			continue
 		}
-		relative, ratio := make([]float64, len(end)), make([]float64, 0, len(end))
-		for i, v := range end {
-			relative[i] = v / size[i]
-			if len(full) == len(end) {
-				ratio = append(ratio, v/full[i])
-			}
-		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %.1f | %.0f |\n", picture.MethodTitle(name), interval(end), interval(relative), interval(ratio), interval(column["least"]),
-			stat.Mean(column["least_epoch"], nil), stat.Mean(column["effective_size"], nil), stat.Mean(column["seconds"], nil))
+		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %.1f | %.0f | %d |\n", picture.MethodTitle(name), interval(end), interval(relative), interval(ratio), interval(least),
+			stat.Mean(pass, nil), stat.Mean(size, nil), stat.Mean(seconds, nil), len(end))
 	}
 	fmt.Println()
 	return nil
+}
+
+// numbers are a line's values by column, of a trace the last; NaN for none.
+func numbers(r benchmarks.Results, line []string) map[string]float64 {
+	out := map[string]float64{}
+	for i, text := range line[len(key):] {
+		v := math.NaN()
+		if trace := strings.Fields(text); len(trace) > 0 {
+			if x, err := strconv.ParseFloat(trace[len(trace)-1], 64); err == nil {
+				v = x
+			}
+		}
+		out[r.Columns[len(key)+i]] = v
+	}
+	return out
 }
 
 func interval(x []float64) string {
