@@ -82,7 +82,7 @@ func (s settings) run(names []string, first, seeds uint64) error {
 	if err := report(names, benchmarks.Results{Columns: header, Lines: lines}); err != nil {
 		return err
 	}
-	return s.picture(names, first)
+	return s.picture(first)
 }
 
 // path is where a method's rows go.

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
@@ -35,9 +39,17 @@ func report(names []string, r benchmarks.Results) error {
 		for _, c := range []string{"ks", "worst_ks", "correlation", "pairs", "energy_distance"} {
 			fmt.Printf(" %s |", interval(column[c]))
 		}
-		fmt.Printf(" %.1f | %.0f |\n", stat.Mean(column["effective_size"], nil), stat.Mean(column["seconds"], nil))
+		fmt.Printf(" %s | %.0f |\n", draws(column["effective_size"]), stat.Mean(column["seconds"], nil))
 	}
 	return nil
+}
+
+// draws is the mean effective number of draws; nothing where a method makes none.
+func draws(x []float64) string {
+	if mean := stat.Mean(x, nil); !math.IsNaN(mean) {
+		return fmt.Sprintf("%.1f", mean)
+	}
+	return ""
 }
 
 func interval(x []float64) string {
@@ -48,41 +60,64 @@ func interval(x []float64) string {
 	return fmt.Sprintf("%.3g ± %.2g", mean, half)
 }
 
-// drawnPairs are the columns whose joint distribution is drawn.
-var drawnPairs = [][2]string{{"raf", "mek"}, {"erk", "akt"}, {"pkc", "p38"}}
+// What is drawn: rows of these methods in two pairs of columns.
+var (
+	drawnMethods = []string{"floor", "full", "iw", "var", "missdiff", "gaussian"}
+	drawnPairs   = [][2]string{{"raf", "mek"}, {"pkc", "p38"}}
+)
 
-// picture draws rows of the first replicate.
-func (s settings) picture(names []string, first uint64) error {
-	var planes []picture.Plane
+const drawnRows = 250
+
+// picture draws rows of the first replicate, as far as they are there.
+func (s settings) picture(first uint64) error {
 	_, held, _, err := s.split(first)
 	if err != nil {
 		return err
 	}
 	_, units := data.Standardise(held)
+	var planes []picture.Plane
+	perRow := 0
 	for _, pair := range drawnPairs {
-		if !slices.Contains(s.columns, pair[0]) || !slices.Contains(s.columns, pair[1]) {
+		j, k := slices.Index(s.columns, pair[0]), slices.Index(s.columns, pair[1])
+		if j < 0 || k < 0 {
 			continue
 		}
-		j, k := slices.Index(s.columns, pair[0]), slices.Index(s.columns, pair[1])
-		for _, name := range names {
+		before := len(planes)
+		for _, name := range drawnMethods {
 			t, title := held, "held out"
 			if name != "floor" {
-				if t, err = data.ReadCSV(s.path(name), data.ReadOptions{}); err != nil {
+				title = picture.MethodTitle(name)
+				t, err = data.ReadCSV(s.path(name), data.ReadOptions{})
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				if err != nil {
 					return err
 				}
-				title = picture.MethodTitle(name)
 			}
 			x := standardised(t, units)
 			var points []float64
-			for i := range min(t.N, 500) {
+			for i := range min(t.N, drawnRows) {
 				points = append(points, x.At(i, j), x.At(i, k))
 			}
-			planes = append(planes, picture.Plane{Title: fmt.Sprintf("%s: %s, %s", title, pair[0], pair[1]), Points: points})
+			planes = append(planes, picture.Plane{Title: title, Points: points})
 		}
+		perRow = len(planes) - before
 	}
-	p, err := picture.Planes("Two columns of 500 rows, standardised", planes, len(names), 0, 0, 8, 1)
+	if perRow == 0 {
+		return nil
+	}
+	p, err := picture.Planes("Rows held out and drawn: "+pairTitles(), planes, perRow, 0, 0, 7, 1)
 	if err != nil {
 		return err
 	}
-	return picture.Save(filepath.Join(s.out, "pairs.svg"), p, vg.Length(len(names))*3.2*vg.Centimeter, vg.Length(len(drawnPairs))*4*vg.Centimeter)
+	return picture.Save(filepath.Join(s.out, "pairs.svg"), p, vg.Length(perRow)*3.2*vg.Centimeter, 9*vg.Centimeter)
+}
+
+func pairTitles() string {
+	var out []string
+	for _, pair := range drawnPairs {
+		out = append(out, pair[1]+" over "+pair[0])
+	}
+	return strings.Join(out, ", below ")
 }

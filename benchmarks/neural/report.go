@@ -40,8 +40,8 @@ func (s settings) report(density string, names []string, r benchmarks.Results) e
 		if len(end) == 0 {
 			continue
 		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %.1f | %.0f | %d |\n", picture.MethodTitle(name), interval(end), interval(relative), interval(ratio), interval(least),
-			stat.Mean(pass, nil), stat.Mean(size, nil), stat.Mean(seconds, nil), len(end))
+		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %s | %.0f | %d |\n", picture.MethodTitle(name), interval(end), interval(relative), interval(ratio), interval(least),
+			stat.Mean(pass, nil), draws(size), stat.Mean(seconds, nil), len(end))
 	}
 	fmt.Println()
 	return nil
@@ -60,6 +60,14 @@ func numbers(r benchmarks.Results, line []string) map[string]float64 {
 		out[r.Columns[len(key)+i]] = v
 	}
 	return out
+}
+
+// draws is the mean effective number of draws; nothing where a method makes none.
+func draws(x []float64) string {
+	if mean := stat.Mean(x, nil); !math.IsNaN(mean) {
+		return fmt.Sprintf("%.1f", mean)
+	}
+	return ""
 }
 
 func interval(x []float64) string {

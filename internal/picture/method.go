@@ -50,7 +50,7 @@ var methods = map[string]look{
 	"full":       {"Full", ink, nil, draw.PlusGlyph{}},
 	"missdiff":   {"MissDiff", red, dotted, draw.SquareGlyph{}},
 	"full-score": {"Full, score network", midgrey, nil, draw.BoxGlyph{}},
-	"gaussian":   {"Gaussian, Marg-Exact", sky, dashDot, draw.PlusGlyph{}},
+	"gaussian":   {"Gaussian", sky, dashDot, draw.PlusGlyph{}},
 	"glasso":     {"EM + glasso", midgrey, dashed, draw.RingGlyph{}},
 }
 
