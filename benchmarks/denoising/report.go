@@ -20,7 +20,7 @@ import (
 // report prints the table in Markdown: means over the replicates with the half widths
 // of their 95 % t-intervals.
 func report(names []string, r benchmarks.Results) error {
-	fmt.Print("| | KS of a column | worst KS | correlation error | energy distance of two columns | of the rows | draws that count | seconds |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Print("| | KS of a column | worst KS | correlation error | energy distance of two columns | of the rows | draws that count | seconds | replicates |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, name := range names {
 		column := map[string][]float64{}
 		for _, c := range value {
@@ -39,7 +39,7 @@ func report(names []string, r benchmarks.Results) error {
 		for _, c := range []string{"ks", "worst_ks", "correlation", "pairs", "energy_distance"} {
 			fmt.Printf(" %s |", interval(column[c]))
 		}
-		fmt.Printf(" %s | %.0f |\n", draws(column["effective_size"]), stat.Mean(column["seconds"], nil))
+		fmt.Printf(" %s | %.0f | %d |\n", draws(column["effective_size"]), stat.Mean(column["seconds"], nil), len(column["ks"]))
 	}
 	return nil
 }
