@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -18,30 +20,60 @@ import (
 )
 
 // report prints the table in Markdown: means over the replicates with the half widths
-// of their 95 % t-intervals.
+// of their 95 % t-intervals. Differences are taken within replicates.
 func report(names []string, r benchmarks.Results) error {
-	fmt.Print("| | KS of a column | worst KS | correlation error | energy distance of two columns | of the rows | draws that count | seconds | replicates |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Printf("| | KS of a column | worst KS | correlation error | energy distance of two columns | of the rows | less Marg-IW's: KS | correlation error | energy distance | draws that count | seconds | replicates |\n|%s\n", strings.Repeat(" --- |", 12))
 	for _, name := range names {
-		column := map[string][]float64{}
+		of := map[string]map[string]float64{} // column, replicate
 		for _, c := range value {
-			series, err := r.Training(benchmarks.Measure{Column: c}, []string{name})
-			if err != nil {
+			var err error
+			if of[c], err = numbers(r, c, name); err != nil {
 				return err
 			}
-			if len(series[0].Values) > 0 {
-				column[c] = series[0].Values[0]
-			}
 		}
-		if len(column["ks"]) == 0 {
+		if len(of["ks"]) == 0 {
 			continue
 		}
 		fmt.Printf("| %s |", picture.MethodTitle(name))
 		for _, c := range []string{"ks", "worst_ks", "correlation", "pairs", "energy_distance"} {
-			fmt.Printf(" %s |", interval(column[c]))
+			fmt.Printf(" %s |", interval(slices.Collect(maps.Values(of[c]))))
 		}
-		fmt.Printf(" %s | %.0f | %d |\n", draws(column["effective_size"]), stat.Mean(column["seconds"], nil), len(column["ks"]))
+		for _, c := range []string{"ks", "correlation", "energy_distance"} {
+			base, err := numbers(r, c, "iw")
+			if err != nil {
+				return err
+			}
+			var gaps []float64
+			for replicate, v := range of[c] {
+				if other, ok := base[replicate]; ok && name != "iw" {
+					gaps = append(gaps, v-other)
+				}
+			}
+			fmt.Printf(" %s |", interval(gaps))
+		}
+		fmt.Printf(" %s | %.0f | %d |\n", draws(slices.Collect(maps.Values(of["effective_size"]))), stat.Mean(slices.Collect(maps.Values(of["seconds"])), nil), len(of["ks"]))
 	}
 	return nil
+}
+
+// numbers are a method's by replicate; NaN for none.
+func numbers(r benchmarks.Results, column, method string) (map[string]float64, error) {
+	out := map[string]float64{}
+	at := slices.Index(r.Columns, column)
+	for _, line := range r.Lines {
+		if line[1] != method {
+			continue
+		}
+		v := math.NaN()
+		if line[at] != "-" {
+			var err error
+			if v, err = strconv.ParseFloat(line[at], 64); err != nil {
+				return nil, err
+			}
+		}
+		out[line[0]] = v
+	}
+	return out, nil
 }
 
 // draws is the mean effective number of draws; nothing where a method makes none.
@@ -53,7 +85,10 @@ func draws(x []float64) string {
 }
 
 func interval(x []float64) string {
-	if len(x) == 1 {
+	switch len(x) {
+	case 0:
+		return ""
+	case 1:
 		return fmt.Sprintf("%.3g", x[0])
 	}
 	mean, half := benchmarks.MeanInterval(x)
