@@ -37,18 +37,21 @@ var (
 // methods gives a method the same look in every picture. A name that is not here
 // gets one of spare.
 var methods = map[string]look{
-	"iw":       {"Marg-IW", sea, nil, draw.CircleGlyph{}},
-	"iw-unit":  {"Marg-IW, N(0, I)", sea, dotted, draw.RingGlyph{}},
-	"var":      {"Marg-Var", rust, nil, draw.TriangleGlyph{}},
-	"variw":    {"Marg-VarIW", purple, dashed, draw.PyramidGlyph{}},
-	"em":       {"EM", green, dashed, draw.SquareGlyph{}},
-	"em-unit":  {"EM, N(0, I)", green, dotted, draw.BoxGlyph{}},
-	"em-full":  {"EM, all coordinates", green, dashDot, draw.PlusGlyph{}},
-	"zeroed":   {"Zeroed", orange, dashDot, draw.CrossGlyph{}},
-	"exact":    {"Marg-Exact", sky, dashDot, draw.PlusGlyph{}},
-	"exact-mc": {"Marg-Exact, sampled", sky, dotted, draw.PlusGlyph{}},
-	"full":     {"Full", ink, nil, draw.PlusGlyph{}},
-	"glasso":   {"EM + glasso", midgrey, dashed, draw.RingGlyph{}},
+	"iw":         {"Marg-IW", sea, nil, draw.CircleGlyph{}},
+	"iw-unit":    {"Marg-IW, N(0, I)", sea, dotted, draw.RingGlyph{}},
+	"var":        {"Marg-Var", rust, nil, draw.TriangleGlyph{}},
+	"variw":      {"Marg-VarIW", purple, dashed, draw.PyramidGlyph{}},
+	"em":         {"EM", green, dashed, draw.SquareGlyph{}},
+	"em-unit":    {"EM, N(0, I)", green, dotted, draw.BoxGlyph{}},
+	"em-full":    {"EM, all coordinates", green, dashDot, draw.PlusGlyph{}},
+	"zeroed":     {"Zeroed", orange, dashDot, draw.CrossGlyph{}},
+	"exact":      {"Marg-Exact", sky, dashDot, draw.PlusGlyph{}},
+	"exact-mc":   {"Marg-Exact, sampled", sky, dotted, draw.PlusGlyph{}},
+	"full":       {"Full", ink, nil, draw.PlusGlyph{}},
+	"missdiff":   {"MissDiff", red, dotted, draw.SquareGlyph{}},
+	"full-score": {"Full, score network", midgrey, nil, draw.BoxGlyph{}},
+	"gaussian":   {"Gaussian", sky, dashDot, draw.PlusGlyph{}},
+	"glasso":     {"EM + glasso", midgrey, dashed, draw.RingGlyph{}},
 }
 
 var spare = []look{
