@@ -55,7 +55,8 @@ matching, with Adam on mini-batches (the paper's parameter estimation).
             the fewer the more columns (--epochs)
   mixture   normals with diagonal covariances; --model-options '{"components":10}'
   energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
-            --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, tanh)
+            --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, the
+            default for denoising, tanh)
   score-network  MissDiff's network: a score without a density, for zeroed and full
 
 Objectives (--objective, --objective-options):
@@ -98,8 +99,8 @@ Methods:
 	fl.StringVar(&f.truth, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
 	fl.BoolVar(&f.keepUnits, "keep-units", false, "do not standardise the columns meanwhile")
 	fl.Float64Var(&f.table.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
-	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the table (default: 200; quartic: 25, or what makes 250 steps)")
-	fl.Float64Var(&c.Rate, "rate", 0.01, "Adam's rate for the model")
+	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the table (default: 200; quartic: 25, or what makes 250 steps; networks: what makes 2500 steps, at most 300; 200 for denoising)")
+	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; networks: 0.003)")
 	fl.IntVar(&c.Batch, "batch", 100, "rows in a batch")
 	fl.IntVar(&c.WarmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	fl.Float64Var(&c.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
@@ -158,15 +159,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 			return err
 		}
 	}
-	if f.model == "quartic" && c.ImputerRate == 0 {
-		c.ImputerRate = 3e-3 // slower, Marg-Var runs away in 20 columns: benchmarks/README.md
-	}
-	if c.Epochs == 0 {
-		if c.Epochs = 200; f.model == "quartic" { // 250 steps, more for large tables
-			batches := (table.N + c.Batch - 1) / c.Batch
-			c.Epochs = max(25, (250+batches-1)/batches)
-		}
-	}
+	f.defaults(objective, (table.N+c.Batch-1)/c.Batch, &c)
 	truth, err := readTruth(cmd.Context(), f.truth, table.Names)
 	if err != nil {
 		return err
@@ -264,6 +257,31 @@ func (f *fitFlags) makeObjective(s *domain.Domain, w domain.Weight) (losses.Obje
 		return nil, usageError{fmt.Errorf("--objective: %w", err)}
 	}
 	return o, nil
+}
+
+// defaults are those that a model's benchmarks speak for: benchmarks/README.md,
+// benchmarks/neural, benchmarks/denoising. A pass has so many batches.
+func (f *fitFlags) defaults(o losses.Objective, batches int, c *trainers.FitConfig) {
+	passes, rate, imputerRate := 200, 0.01, 1e-3
+	steps := func(n int) int { return (n + batches - 1) / batches }
+	switch f.model {
+	case "quartic": // slower, Marg-Var runs away in 20 columns
+		passes, imputerRate = max(25, steps(250)), 3e-3
+	case "energy", "score-network":
+		rate = 3e-3
+		if _, denoising := o.(losses.Denoising); !denoising {
+			passes = min(300, steps(2500))
+		}
+	}
+	if c.Epochs == 0 {
+		c.Epochs = passes
+	}
+	if c.Rate == 0 {
+		c.Rate = rate
+	}
+	if c.ImputerRate == 0 {
+		c.ImputerRate = imputerRate
+	}
 }
 
 // makeModel starts a model; networks are told if the objective has many levels of noise.

@@ -11,7 +11,7 @@ import (
 // NetworkOptions are those of an energy or a score network.
 type NetworkOptions struct {
 	Hidden     []int  `json:"hidden"`     // units of each hidden layer; nil means 64, 64
-	Activation string `json:"activation"` // of graph.Activations; "" means softplus
+	Activation string `json:"activation"` // of graph.Activations; "" means softplus, or silu if levelled: benchmarks/neural, benchmarks/denoising
 	Levelled   bool   `json:"levelled"`   // a model at every level of noise, a graph.Levelled
 	Clean      Level  `json:"clean"`      // the level of data as they are, if levelled; zero means {1, 0.01}
 }
@@ -45,7 +45,9 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 		o.Hidden = []int{64, 64}
 	}
 	if o.Activation == "" {
-		o.Activation = "softplus"
+		if o.Activation = "softplus"; o.Levelled {
+			o.Activation = "silu"
+		}
 	}
 	if d < 1 || len(o.Hidden) == 0 {
 		return nil, fmt.Errorf("a network of %d columns with %d hidden layers: at least one of each is needed", d, len(o.Hidden))
