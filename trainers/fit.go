@@ -61,7 +61,14 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 		return nil, err
 	}
 	c.Config = e.config
-	identified := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o), o, modelOptions(m), startOf(m)})
+	options, err := modelOptions(m)
+	if err != nil {
+		return nil, err
+	}
+	identified, err := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o), o, options, startOf(m)})
+	if err != nil {
+		return nil, err
+	}
 	if s.Version == 0 {
 		*s = State{Version: stateVersion, Fingerprint: identified, ModelAdam: Adam{Rate: c.Rate}}
 		e.capture(s)

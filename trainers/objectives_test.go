@@ -147,3 +147,15 @@ func TestLadderIsReproducible(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
+
+// unsaid is an objective that JSON cannot hold.
+type unsaid struct {
+	losses.Classical
+	Weight func() float64
+}
+
+func TestSettingsThatCannotBeSaved(t *testing.T) {
+	_, table := trainers.StarTable(t, 3, 20, 0.3)
+	_, err := trainers.Fit(context.Background(), table, graph.NewGaussian(3, graph.CholeskyFactor), unsaid{}, trainers.FitConfig{Config: trainers.Config{Method: "iw"}, Epochs: 1}, &trainers.State{}, nil)
+	require.ErrorContains(t, err, "must be JSON")
+}

@@ -231,7 +231,10 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 		total += c.Each
 		r.steps = append(r.steps, total)
 	}
-	identified := fingerprint(t, []any{c, identity})
+	identified, err := fingerprint(t, []any{c, identity})
+	if err != nil {
+		return nil, err
+	}
 	if s.Version == 0 {
 		*s = State{Version: stateVersion, Fingerprint: identified}
 		e.capture(s)

@@ -53,7 +53,11 @@ func (s *SavedModel) Standardised() (graph.Model, error) {
 	if !ok || s.Scale.Mean == nil {
 		return s.Model, nil
 	}
-	again, err := graph.NewModel(s.Kind, len(s.Names), modelOptions(m), stream.New(0))
+	options, err := modelOptions(m)
+	if err != nil {
+		return nil, err
+	}
+	again, err := graph.NewModel(s.Kind, len(s.Names), options, stream.New(0))
 	if err != nil {
 		return nil, err
 	}
@@ -69,16 +73,16 @@ func (s *SavedModel) Standardised() (graph.Model, error) {
 }
 
 // modelOptions are the JSON that a model is made again from.
-func modelOptions(m graph.Model) json.RawMessage {
+func modelOptions(m graph.Model) (json.RawMessage, error) {
 	o, ok := m.(graph.Optioned)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	text, err := json.Marshal(o.Options())
 	if err != nil {
-		panic(err) // options are plain numbers and strings
+		return nil, fmt.Errorf("the options of a model must be JSON: %w", err)
 	}
-	return text
+	return text, nil
 }
 
 // file is what every model file holds.
@@ -146,7 +150,11 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 
 // Encode gives the file's text; extra fields are added as they are.
 func (s *SavedModel) Encode(extra map[string]any) ([]byte, error) {
-	f := file{Version: modelVersion, Model: s.Kind, Options: modelOptions(s.Model), Names: s.Names, Noise: s.Noise}
+	options, err := modelOptions(s.Model)
+	if err != nil {
+		return nil, err
+	}
+	f := file{Version: modelVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise}
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}

@@ -64,8 +64,9 @@ func LoadState(path string) (*State, error) {
 // ErrOtherRun says that a state belongs to another table or other settings.
 var ErrOtherRun = errors.New("the saved state belongs to another table or other settings: use the same, or start again without resuming")
 
-// fingerprint identifies a table's observed cells and a fit's settings.
-func fingerprint(t *data.Table, settings any) string {
+// fingerprint identifies a table's observed cells and a fit's settings. It fails if
+// JSON cannot hold these, as may be with an objective or missingness of a user's own.
+func fingerprint(t *data.Table, settings any) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
 	values := make([]uint64, len(t.Values))
@@ -76,10 +77,10 @@ func fingerprint(t *data.Table, settings any) string {
 	}
 	for _, v := range []any{settings, t.Names, t.N, t.D, t.Observed, values} {
 		if err := enc.Encode(v); err != nil {
-			panic(err) // settings are plain numbers and strings
+			return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // interrupted saves the state of a cancelled fit and returns the context's
