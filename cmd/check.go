@@ -3,6 +3,9 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -85,7 +88,7 @@ what is known of its gaps. Exit code 1 if one fails.`,
 	support.add(cmd)
 	law.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&model, "model", "gaussian", "gaussian (Cholesky), gaussian-network (free symmetric precision), gaussian-natural (the same with η = Pμ), quartic, mixture, energy or score-network")
+	fl.StringVar(&model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", ")+"; gaussian has P = LLᵀ, gaussian-network a free symmetric P, gaussian-natural the same with η = Pμ")
 	fl.StringVar(&options, "model-options", "", "options of the model as JSON, as for fit")
 	fl.IntVar(&rows, "rows", 20, "how many rows of the table are used")
 	fl.Uint64Var(&seed, "seed", 1, "seed of all random draws")

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +46,17 @@ func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) 
 	if err := positive(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
 		return nil, nil, err
 	}
+	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
+		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
+	}
+	for _, out := range []string{f.out, f.out + ".json"} {
+		if same(out, path) {
+			return nil, nil, usageError{fmt.Errorf("--out %s: it would overwrite the model in %s", f.out, path)}
+		}
+	}
+	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
+		return nil, nil, usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
+	}
 	m, err := trainers.LoadModel(path)
 	if err != nil {
 		return nil, nil, err
@@ -52,6 +66,13 @@ func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) 
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, fitted, ensureDir(filepath.Dir(f.out))
+}
+
+// same tells whether two paths are one file.
+func same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // finish writes what is known of the draws beside them, as OUT.json, and prints it.
@@ -128,6 +149,9 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 
 // read loads model and table.
 func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*trainers.SavedModel, *trainers.Fitted, *data.Cells, error) {
+	if by := f.config.By; !slices.Contains(trainers.Imputers, by) {
+		return nil, nil, nil, usageError{fmt.Errorf("--by %s: it is one of %s", by, strings.Join(trainers.Imputers, ", "))}
+	}
 	m, fitted, err := f.ready(cmd, model, "draws", "workers")
 	if err != nil {
 		return nil, nil, nil, err

@@ -20,6 +20,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
+	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
@@ -67,7 +68,8 @@ Objectives (--objective, --objective-options):
   denoising  on rows with noise added: '{"noise":{"kind":"exploding","least":0.01,"most":10,
              "levels":0},"weight":"variance"}' (or preserving; fixed with one level), lengths in
              standard deviations. Networks learn all levels (levels 0) or a ladder of them,
-             for "missingscore sample"; other models one level, fixed
+             for "missingscore sample"; other models one level, fixed, and are then models
+             of the rows with that noise
 
 With --lower, --upper or --domain the model is restricted to that support: the
 objective is weighted by g, and imputed cells stay inside. With --missingness the
@@ -215,8 +217,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	final := result.History[len(result.History)-1]
 	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support, Scale: scale, Imputer: result.Imputer, Missingness: known}
-	if d, ok := objective.(losses.Denoising); ok {
-		model.Noise = &d.Noise
+	noising, noisy := objective.(losses.Noising)
+	if noisy {
+		schedule := noising.Schedule()
+		model.Noise = &schedule
 	}
 	settings := result.Config
 	text, err := model.Encode(map[string]any{
@@ -243,7 +247,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		}
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
-		err = f.summary(cmd.OutOrStdout(), fitted, table.Names, result, final)
+		err = f.summary(cmd.OutOrStdout(), fitted, table.Names, model.Noise, result, final)
 	}
 	if err == nil && !result.Converged {
 		err = unconverged{result.Verdict}
@@ -269,7 +273,7 @@ func (f *fitFlags) defaults(o losses.Objective, batches int, c *trainers.FitConf
 		passes, imputerRate = max(25, steps(250)), 3e-3
 	case "energy", "score-network":
 		rate = 3e-3
-		if _, denoising := o.(losses.Denoising); !denoising {
+		if _, noising := o.(losses.Noising); !noising {
 			passes = min(300, steps(2500))
 		}
 	}
@@ -287,9 +291,9 @@ func (f *fitFlags) defaults(o losses.Objective, batches int, c *trainers.FitConf
 // makeModel starts a model; networks are told if the objective has many levels of noise.
 func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
 	options := []byte(f.modelOptions)
-	if n, ok := o.(losses.Denoising); ok && !n.OneLevel() {
+	if n, ok := o.(losses.Noising); ok && !n.Schedule().Single() {
 		var err error
-		if options, err = nets.AtLevels(f.model, options, n.Noise); err != nil {
+		if options, err = nets.AtLevels(f.model, options, n.Schedule()); err != nil {
 			return nil, usageError{fmt.Errorf("--model-options: %w", err)}
 		}
 	}
@@ -302,13 +306,12 @@ func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
 
 // autoMethod is the default for a model.
 func autoMethod(t *data.Table, known *missingness.Model, m graph.Model) (string, error) {
+	if density, err := graph.HasDensity(m); !density && t.Missing() > 0 {
+		return "zeroed", err
+	}
 	method := trainers.AutoMethod(t, known)
 	if _, gaussian := m.(*graph.Gaussian); gaussian || method != "exact" {
 		return method, nil
-	}
-	density, err := graph.HasDensity(m)
-	if !density {
-		return "zeroed", err
 	}
 	return "iw", nil
 }
@@ -344,11 +347,14 @@ func readTruth(ctx context.Context, path string, names []string) (*trainers.Trut
 	if _, ok := m.Model.(*graph.Gaussian); ok && m.Domain == nil {
 		return &trainers.Truth{Model: m.Model}, nil // the divergence is known exactly
 	}
-	sample, _, err := m.Sample(ctx, 10000, stream.New(1, stream.Simulate, 1))
+	sample, chains, err := m.Sample(ctx, 10000, stream.New(1, stream.Simulate, 1))
 	if err != nil {
 		return nil, fmt.Errorf("--truth: %s: %w", path, err)
 	}
-	return &trainers.Truth{Model: m.Model, Sample: sample.Values}, nil
+	if chains != nil && !(chains.WorstRHat() <= trainers.Unmixed) {
+		return nil, fmt.Errorf("--truth: %s: its Markov chains do not meet (R-hat %.3f), so the Fisher divergence over draws of it would be wrong; compare with a precision as CSV, or leave --truth out", path, chains.WorstRHat())
+	}
+	return &trainers.Truth{Model: m.InUnits(), Sample: sample.Values}, nil
 }
 
 func writeHistory(w io.Writer, history []trainers.Record) error {
@@ -373,9 +379,12 @@ func writeHistory(w io.Writer, history []trainers.Record) error {
 	return c.Error()
 }
 
-func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, r *trainers.FitResult, final trainers.Record) error {
+func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, noise *noise.Schedule, r *trainers.FitResult, final trainers.Record) error {
 	e := r.Estimator
 	fmt.Fprintf(w, "%s model by %s, %d passes\n%s\n", f.model, e.Title, final.Epoch, r.Verdict)
+	if noise != nil && noise.Single() {
+		fmt.Fprintf(w, "the model is that of rows with noise of %g standard deviations added, not of the table's\n", noise.Least)
+	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
 	if !math.IsNaN(final.EffectiveSize) && e.Draws {
 		fmt.Fprintf(w, ", effective sample size %.1f of %d draws", final.EffectiveSize, r.Config.Draws)

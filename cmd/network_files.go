@@ -230,6 +230,8 @@ func selectionText(s trainers.Selection, unnormalised bool) string {
 func supportText(c trainers.NetworkConfig, names []string) string {
 	s := c.Domain
 	switch {
+	case !s.Bounded() && c.Known != nil && c.Known.Censored != nil:
+		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
 	case !s.Bounded() && c.Known != nil:
 		return "all of R^d"
 	case !s.Bounded():

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,14 +20,15 @@ func newSampleCommand() *cobra.Command {
 		Long: `Draw complete rows from a fitted model, in the table's units and inside the
 model's domain, by --method
 
-  exact     independent draws of a Gaussian
+  exact     independent draws of a Gaussian, or of a mixture
   hmc       Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective size
   mala      the same with one step a proposal
   langevin  annealed Langevin steps along the levels of noise a model was fitted at
   sde       the equation of that noise backwards in time (--corrections: Langevin
             steps after each)
   ode       its probability flow
-  auto      exact for Gaussians, sde for models of many levels of noise, else hmc`,
+  auto      exact where it can be; for models of many levels of noise sde, of a
+            ladder of levels langevin; else hmc`,
 		Example: `  missingscore simulate quartic --d 3 --out q
   missingscore sample q/truth.json --n 500 --out q/samples.csv`,
 		Args: exactArgs(1, "one model"),
@@ -38,6 +41,9 @@ model's domain, by --method
 }
 
 func sample(cmd *cobra.Command, f *drawingFlags, c trainers.RowsConfig, model string) error {
+	if !slices.Contains(trainers.RowsMethods, c.Method) {
+		return usageError{fmt.Errorf("--method %s: it is one of %s", c.Method, strings.Join(trainers.RowsMethods, ", "))}
+	}
 	m, fitted, err := f.ready(cmd, model, "n")
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ func newScoreCommand() *cobra.Command {
 density up to a constant (rows without missing cells); score_X, the derivative of the
 log density by column X; for rows with missing cells that of the density of the
 observed ones, the mean of the score over --draws of the others, with its standard
-error error_X and effective_draws. What there is no number for is empty.
+error error_X and effective_draws. What there is no number for is empty. If the model was fitted with --missingness, all of
+it is of the density of row and pattern, q φ.
 
 ` + drawnBy,
 		Example: `  missingscore simulate quartic --d 3 --n 50 --missing 0.3 --out q

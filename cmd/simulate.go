@@ -97,6 +97,8 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 		return usageError{fmt.Errorf("--n %d: at least two rows are needed", s.n)}
 	case s.d < 2:
 		return usageError{fmt.Errorf("--d %d: at least two columns are needed", s.d)}
+	case s.centres < 1:
+		return usageError{fmt.Errorf("--centres %d: at least one is needed", s.centres)}
 	case !(s.missing >= 0 && s.missing < 1):
 		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", s.missing)}
 	}

@@ -29,7 +29,7 @@ func (f *trainingFlags) add(cmd *cobra.Command, c *trainers.Config) {
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
-	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; parameters stay float64)")
+	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; the model's parameters stay float64, the imputer's do not)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
 	fl.BoolVar(&c.Imputer.MaskInput, "mask-input", false, "give the imputer the mask too")
 	fl.BoolVar(&c.Imputer.DiagonalSD, "diagonal-sd", false, "one imputer deviation per column instead of one in all")

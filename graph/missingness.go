@@ -48,12 +48,17 @@ func (g given) Terms(b *Builder, x Node) Terms {
 		m = p.Given(g.mask)
 	}
 	q, phi := m.Terms(b, x), g.Missingness.Terms(b, x, g.mask)
-	return Terms{
-		LogDensity:     b.Add(q.LogDensity, phi.LogDensity),
-		Score:          b.Add(q.Score, phi.Score),
-		Diagonal:       b.Add(q.Diagonal, phi.Diagonal),
-		HessianProduct: func(v Node) Node { return b.Add(q.HessianProduct(v), phi.HessianProduct(v)) },
+	t := Terms{Score: b.Add(q.Score, phi.Score)}
+	if q.LogDensity != nil {
+		t.LogDensity = b.Add(q.LogDensity, phi.LogDensity)
 	}
+	if q.Diagonal != nil {
+		t.Diagonal = b.Add(q.Diagonal, phi.Diagonal)
+	}
+	if q.HessianProduct != nil {
+		t.HessianProduct = func(v Node) Node { return b.Add(q.HessianProduct(v), phi.HessianProduct(v)) }
+	}
+	return t
 }
 
 // Observing is a patterned model at rows of fixed masks (n, d), one after the other and

@@ -41,8 +41,8 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 	if err := strictjson.Options(text, &o); err != nil {
 		return nil, err
 	}
-	if o.Components < 1 {
-		return nil, fmt.Errorf("%d components: at least 1 is needed", o.Components)
+	if most := 1_000_000 / d; o.Components < 1 || o.Components > most {
+		return nil, fmt.Errorf("%d components of %d columns: 1 to %d are possible", o.Components, d, most)
 	}
 	m := &Mixture{o.Components, d, NewParam("log weights", o.Components, 1), NewParam("means", o.Components, d), NewParam("log sds", o.Components, d)}
 	for i := range m.Means.Value {

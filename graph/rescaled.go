@@ -30,10 +30,12 @@ func (m Rescaled) Terms(b *Builder, x Node) Terms {
 	}
 	scale := b.Rows(b.Constant(1, d, inverse), n)
 	of := m.Model.Terms(b, b.Prod(b.AddRow(x, b.Constant(1, d, shift)), scale))
-	return Terms{
-		LogDensity:     of.LogDensity,
-		Score:          b.Prod(of.Score, scale),
-		Diagonal:       b.Prod(of.Diagonal, b.Square(scale)),
-		HessianProduct: func(v Node) Node { return b.Prod(of.HessianProduct(b.Prod(v, scale)), scale) },
+	t := Terms{LogDensity: of.LogDensity, Score: b.Prod(of.Score, scale)}
+	if of.Diagonal != nil {
+		t.Diagonal = b.Prod(of.Diagonal, b.Square(scale))
 	}
+	if of.HessianProduct != nil {
+		t.HessianProduct = func(v Node) Node { return b.Prod(of.HessianProduct(b.Prod(v, scale)), scale) }
+	}
+	return t
 }

@@ -57,8 +57,8 @@ func (Denoising) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 // AddNoise implements Noising.
 func (o Denoising) AddNoise(batch *data.Batch, rng *rand.Rand) { batch.AddNoise(o.Noise.Draw, rng) }
 
-// OneLevel implements Noising.
-func (o Denoising) OneLevel() bool { return o.Noise.Single() }
+// Schedule implements Noising.
+func (o Denoising) Schedule() noise.Schedule { return o.Noise }
 
 // Bind implements Objective.
 func (o Denoising) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"missingscore/data"
+	"missingscore/data/noise"
 	"missingscore/graph"
 )
 
@@ -31,13 +32,14 @@ type Objective interface {
 }
 
 // Noising is an objective on rows that noise is added to. Programs made for it have
-// the inputs InputSignal and InputNoise, which models that are graph.Levelled get.
+// the inputs InputSignal and InputNoiseLevel, which models that are graph.Levelled get.
 type Noising interface {
 	Objective
 	// AddNoise draws levels and noise for a batch before its gaps are filled.
 	AddNoise(batch *data.Batch, rng *rand.Rand)
-	// OneLevel tells that the level is always the same, so that any model will do.
-	OneLevel() bool
+	// Schedule is the noise, as models that are fitted with it are used with. Where it
+	// has one level only, any model will do.
+	Schedule() noise.Schedule
 }
 
 // Classical is Hyvärinen's objective on the observed coordinates Λ

@@ -48,7 +48,7 @@ func (r *Rows) levels(b *graph.Builder, m graph.Model, o Objective) {
 	if _, patterned := m.(graph.Patterned); patterned {
 		b.Fail(errors.New("which cells are missing depends on the row without noise: a model of missingness and an objective that adds noise do not go together"))
 	}
-	if _, levelled := m.(graph.Levelled); !levelled && !n.OneLevel() {
+	if _, levelled := m.(graph.Levelled); !levelled && !n.Schedule().Single() {
 		b.Fail(errors.New("the objective has many levels of noise, which the model does not know: take one level (kind fixed), or a model that does (energy, score-network; graph.Levelled)"))
 	}
 	rows, _ := graph.Shape(r.Mask)

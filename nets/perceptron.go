@@ -24,6 +24,9 @@ func (o NetworkOptions) clean() Level {
 	return o.Clean
 }
 
+// MostUnits is the largest hidden layer: more is a mistake or a damaged file.
+const MostUnits = 10000
+
 // perceptron is f: R^d → R^k with smooth activations,
 //
 //	z_1 = xW_1 + eU + b_1,  a_l = act(z_l),  z_{l+1} = a_lW_{l+1} + b_{l+1},  f = a_L Vᵀ + c
@@ -71,8 +74,8 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	}
 	in := d
 	for l, h := range o.Hidden {
-		if h < 1 {
-			return nil, fmt.Errorf("hidden layer %d has %d units", l+1, h)
+		if h < 1 || h > MostUnits {
+			return nil, fmt.Errorf("hidden layer %d has %d units: 1 to %d are possible", l+1, h, MostUnits)
 		}
 		p.hidden = append(p.hidden, layer{add(fmt.Sprintf("weight %d", l+1), in, h, in), add(fmt.Sprintf("bias %d", l+1), 1, h, in)})
 		in = h

@@ -63,6 +63,9 @@ func (f *Fitted) walked(z *data.Table, c ImputeConfig) (completer, error) {
 	o := c.Chains
 	o.Group, o.Scale, o.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
 	setDefault(&o.Draws, max(1000, 10*o.Keep)) // a row's conditional may have two modes, which chains seldom pass between
+	if o.Keep > o.Draws {
+		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", o.Draws, rowChains, c.Draws)
+	}
 	return func(ctx context.Context, rows []int, rng *Stream) (block, error) {
 		b, err := start(ctx, rows, rng)
 		if err != nil {

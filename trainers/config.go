@@ -50,7 +50,7 @@ type Progress struct {
 func (c Config) withDefaults(rows int, o losses.Objective) (Config, Estimator, error) {
 	e, err := EstimatorByName(c.Method)
 	noising, _ := o.(losses.Noising)
-	c.Imputer.Levelled = noising != nil && !noising.OneLevel()
+	c.Imputer.Levelled = noising != nil && !noising.Schedule().Single()
 	if _, classical := o.(losses.Classical); err == nil && e.Restricted != "" && !classical {
 		c.Method = e.Restricted
 		e, err = EstimatorByName(c.Method)

@@ -41,7 +41,7 @@ var Estimators = []Estimator{
 	{Name: "variw", Title: "Marg-VarIW", Source: newVariational, Loss: pseudo(losses.SelfNormalised), Draws: true, Trains: true, Conditional: true,
 		Note: "variational imputer, self-normalised weights"},
 	{Name: "exact", Title: "Marg-Exact", Source: newZeros, Loss: fixed(losses.GaussianMarginal{}), Deterministic: true, Conditional: true, Gaussian: true, Restricted: "exact-mc",
-		Note: "Gaussian only: expectations in closed form (exact-mc on a domain)"},
+		Note: "Gaussian only: expectations in closed form (exact-mc on a domain, and for other objectives)"},
 	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: newExact, Loss: pseudo(losses.Uniform), Correction: losses.LeaveOneOut, Draws: true, Conditional: true, Gaussian: true,
 		Note: "Gaussian only: draws from the exact conditional"},
 	{Name: "em", Title: "EM", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised}), Draws: true,

@@ -39,6 +39,9 @@ type ImputeConfig struct {
 	Observe func(done, total int) // called when a block of rows is done, if set
 }
 
+// errScoreAlone is of a model that no sampler here can use.
+var errScoreAlone = errors.New("the model is a score without a log density, fitted without noise, and cannot be drawn from: fit it with --objective denoising")
+
 // Imputers are the values of ImputeConfig.By.
 var Imputers = []string{"auto", "exact", "mcmc", "imputer", "diffusion"}
 
@@ -114,7 +117,7 @@ func (c ImputeConfig) withDefaults(f *Fitted) (ImputeConfig, error) {
 	}
 	if c.By == "auto" {
 		switch {
-		case gaussian && f.Noise == nil && !regressed:
+		case gaussian && !regressed:
 			c.By = "exact"
 		case !scoreOnly:
 			c.By = "mcmc"
@@ -129,6 +132,8 @@ func (c ImputeConfig) withDefaults(f *Fitted) (ImputeConfig, error) {
 		err = errors.New("cells are missing not at random by a logistic regression: given the observed ones they are not normal; use mcmc")
 	case c.By == "diffusion" && regressed:
 		err = errors.New("cells are missing not at random, which draws along noise do not know: use mcmc")
+	case scoreOnly && f.levelled() == nil && c.By != "imputer":
+		err = errScoreAlone
 	case c.By == "mcmc" && scoreOnly:
 		err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use diffusion")
 	case c.By == "imputer" && f.Imputer == nil:
@@ -221,7 +226,7 @@ func eachBlock(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig, vi
 		squares := 0.0
 		for i, v := range rhat {
 			squares += v * v / float64(len(rhat))
-			if !(v <= mixing.Worst) {
+			if !(v <= mixing.Worst) && !math.IsNaN(mixing.Worst) {
 				mixing.Worst, mixing.Row = v, gaps[i]
 			}
 		}

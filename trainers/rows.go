@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/graph/diffusion"
 	"missingscore/graph/mcmc"
 	"missingscore/internal/stream"
@@ -19,13 +17,14 @@ import (
 type RowsConfig struct {
 	// Method is how:
 	//
-	//	exact     independent draws of a Gaussian, by rejection on its domain
+	//	exact     independent draws of a Gaussian, by rejection on its domain; of a mixture
 	//	hmc       Hamiltonian Monte Carlo from the density
 	//	mala      the same with one leapfrog step, a Langevin step that may be rejected
 	//	langevin  annealed Langevin steps along the levels of noise
 	//	sde       the equation of the noise backwards in time
 	//	ode       its probability flow
-	//	auto      exact for Gaussians; sde for models of many levels of noise; hmc
+	//	auto      exact where it can be; for models of many levels of noise sde, of a ladder of
+	//	          levels langevin; else hmc
 	//
 	// The last three before auto need a model that knows levels of noise, and no domain.
 	Method string
@@ -65,12 +64,9 @@ func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
 	rng := stream.New(c.Seed, stream.Sample)
 	switch c.Method {
 	case "exact":
-		g := f.Model.(*graph.Gaussian)
-		t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(f.support(), max(c.N, 2), rng)
-		if err != nil {
+		if r.Values, err = drawExactly(f.Model, f.support(), c.N, rng); err != nil {
 			return nil, err
 		}
-		r.Values = t.Values[:c.N*t.D]
 	case "hmc", "mala":
 		o := c.Chains
 		if c.Method == "mala" {
@@ -98,27 +94,30 @@ func (c RowsConfig) withDefaults(f *Fitted) (RowsConfig, error) {
 	if c.N < 0 {
 		return c, fmt.Errorf("%d rows: a positive number is needed", c.N)
 	}
-	_, gaussian := f.Model.(*graph.Gaussian)
+	exact := exactly(f.Model, f.Domain)
 	scoreOnly, err := f.scoreOnly()
 	if err != nil {
 		return c, err
 	}
 	if c.Method == "auto" {
 		switch {
-		case gaussian && f.Noise == nil:
+		case exact:
 			c.Method = "exact"
-		case f.levelled() != nil && !f.Noise.Single() && !f.Domain.Bounded():
+		case f.levelled() != nil && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
 			c.Method = "sde"
-		case scoreOnly && f.levelled() != nil:
+		case f.levelled() != nil && (scoreOnly || !f.Noise.Single() && !f.Domain.Bounded()):
 			c.Method = "langevin"
 		default:
 			c.Method = "hmc"
 		}
 	}
+	if scoreOnly && f.levelled() == nil {
+		return c, errScoreAlone
+	}
 	switch c.Method {
 	case "exact":
-		if !gaussian {
-			err = errors.New("independent draws are known for Gaussian models, this is another: use hmc")
+		if !exact {
+			err = errors.New("independent draws are known for Gaussian models, and for mixtures on all of R^d; this is another: use hmc")
 		}
 	case "hmc", "mala":
 		if scoreOnly {

@@ -11,20 +11,17 @@ import (
 	"missingscore/graph/mcmc"
 )
 
-// Sample draws n complete rows: exactly from a Gaussian, by rejection on its domain;
-// from other models by Hamiltonian Monte Carlo, the last states of n chains, with
-// their diagnostics (nil for a Gaussian).
+// Sample draws n complete rows: exactly from a Gaussian, by rejection on its domain, or
+// a mixture; otherwise by Hamiltonian Monte Carlo, the last states of n chains, with
+// their diagnostics (else nil).
 func (s *SavedModel) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	d := len(s.Names)
-	if g, ok := s.Model.(*graph.Gaussian); ok {
-		t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s.Domain, n, rng)
-		if err == nil {
-			t.Names = s.Names
+	if exactly(s.Model, s.Domain) {
+		x, err := drawExactly(s.Model, s.Domain, n, rng)
+		if err != nil {
+			return nil, nil, err
 		}
-		return t, nil, err
-	}
-	if m, ok := s.Model.(*graph.Mixture); ok && s.Domain == nil {
-		t, err := data.NewTable(s.Names, m.Sample(n, rng), nil)
+		t, err := data.NewTable(s.Names, x, nil)
 		return t, nil, err
 	}
 	r, err := chainRows(ctx, s.InUnits(), s.Domain, max(n, 4), mcmc.Options{}, rng)
@@ -71,4 +68,28 @@ func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 		}
 	}
 	return x, nil
+}
+
+// exactly tells whether independent draws of m on s are known.
+func exactly(m graph.Model, s *domain.Domain) bool {
+	switch m.(type) {
+	case *graph.Gaussian:
+		return true
+	case *graph.Mixture:
+		return !s.Bounded()
+	}
+	return false
+}
+
+// drawExactly draws n rows (n, d) of a model that exactly is true of.
+func drawExactly(m graph.Model, s *domain.Domain, n int, rng *rand.Rand) ([]float64, error) {
+	g, ok := m.(*graph.Gaussian)
+	if !ok {
+		return m.(*graph.Mixture).Sample(n, rng), nil
+	}
+	t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
+	if err != nil {
+		return nil, err
+	}
+	return t.Values[:n*t.D], nil
 }

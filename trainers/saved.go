@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -15,6 +17,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/strictjson"
 	"missingscore/nets"
 )
 
@@ -230,17 +233,20 @@ func decodeModel(text []byte) (*SavedModel, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, fmt.Errorf("it is damaged: %w", err)
+		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
 	}
 	if head.Version > modelVersion {
 		return nil, fmt.Errorf("it was written by a newer program (model version %d, this one reads %d)", head.Version, modelVersion)
 	}
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("it is damaged: %w", err)
+		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
 	}
 	if f.Version < 1 || len(f.Names) == 0 {
 		return nil, errors.New("it has no version or no names")
+	}
+	if twice := slices.Clone(f.Names); len(slices.Compact(slices.Sorted(slices.Values(twice)))) < len(f.Names) {
+		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
 	}
 	m, err := graph.NewModel(f.Model, len(f.Names), f.Options, stream.New(0))
 	if err != nil {
@@ -262,6 +268,12 @@ func decodeModel(text []byte) (*SavedModel, error) {
 		s.Scale = data.Scale{Mean: f.Scale.Mean, Deviation: f.Scale.Deviation}
 	}
 	if f.Imputer != nil {
+		switch o := f.Imputer.Options; {
+		case o.Hidden < 0 || o.Hidden > nets.MostUnits:
+			return nil, fmt.Errorf("imputer: %d units", o.Hidden)
+		case o.Levelled && f.Noise == nil:
+			return nil, errors.New("its imputer is for levels of noise, but noise is missing")
+		}
 		s.Imputer = nets.NewImputer(len(f.Names), f.Imputer.Options, stream.New(0))
 		if err := readParams(s.Imputer.Params(), f.Imputer.Parameters); err != nil {
 			return nil, fmt.Errorf("imputer: %w", err)
@@ -315,7 +327,7 @@ func readQuantities(text []byte, m graph.Described) error {
 		}
 		var rows [][]float64
 		if err := json.Unmarshal(raw, &rows); err != nil {
-			return fmt.Errorf("%s: %w", q.Name, err)
+			return fmt.Errorf("%s: %w", q.Name, strictjson.Plainly(err))
 		}
 		n := graph.Quantity{Name: q.Name, Rows: len(rows), Cols: q.Cols}
 		for i, row := range rows {

@@ -292,7 +292,7 @@ func TestFile(t *testing.T) {
 		`{"halfspace":{"a":{},"b":1}}`:        `needs both "a", coefficients by column, and "b"`,
 		`{"halfspace":{"b":1}}`:               `needs both "a", coefficients by column, and "b"`,
 		`{"halfspace":{"a":{"a":1}}}`:         `needs both "a", coefficients by column, and "b"`,
-		`{"lower":{"a":"0"}}`:                 `string where a number or an object is expected; it should look like`,
+		`{"lower":{"a":"0"}}`:                 `a string does not fit there; it should look like`,
 		`[]`:                                  `array where an object is expected; it should look like`,
 		`{"lower":{"a":0}} {"upper":{"a":1}}`: `something follows the first object`,
 		`{"lower":{"a":0}`:                    `it ends too early; it should look like`,

@@ -279,7 +279,7 @@ func TestRefuses(t *testing.T) {
 	ladder, err := diffusion.New(m, noise.Schedule{Kind: noise.Exploding, Levels: 10}, 3)
 	require.NoError(t, err)
 	_, err = langevin(ladder, diffusion.Options{Steps: 20})
-	require.ErrorContains(t, err, "the schedule has its own 10")
+	require.ErrorContains(t, err, "the model was fitted at 10 levels")
 	_, err = langevin(ladder, diffusion.Options{Rate: 2})
 	require.ErrorContains(t, err, "Langevin rate 2")
 	_, err = flow(ladder, diffusion.Options{Corrections: 1})

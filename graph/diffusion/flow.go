@@ -18,7 +18,7 @@ func (c *Sampler) Flow(ctx context.Context, o Options, rng *rand.Rand) ([]float6
 	if o.Corrections != 0 {
 		return nil, errors.New("the probability flow has no noise to correct: leave the corrections out")
 	}
-	o, err := o.withDefaults(100, 0)
+	o, err := o.withDefaults(c.steps(100), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package diffusion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -51,7 +52,10 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, o Options, 
 		return nil, err
 	}
 	if c.schedule.Levels > 0 && o.Steps != levels {
-		return nil, fmt.Errorf("%d levels asked for: the schedule has its own %d, which the model was fitted at", o.Steps, levels)
+		return nil, c.asked(o.Steps, levels)
+	}
+	if o.Steps == 1 && !c.schedule.Single() {
+		return nil, errors.New("one step would start and stay at the least noise: at least 2 are needed")
 	}
 	ladder := noise.Schedule{Kind: c.schedule.Kind, Least: c.schedule.Least, Most: c.schedule.Most, Levels: o.Steps}
 	hold := func(x []float64, a, sigma float64) {

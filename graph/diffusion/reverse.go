@@ -17,7 +17,7 @@ import (
 // 1e-3 with 1000 steps, and what the start gets wrong is forgotten as (v/σ²) at the
 // most noise.
 func (c *Sampler) Reverse(ctx context.Context, o Options, rng *rand.Rand) ([]float64, error) {
-	o, err := o.withDefaults(1000, 0)
+	o, err := o.withDefaults(c.steps(1000), 0)
 	if err != nil {
 		return nil, err
 	}

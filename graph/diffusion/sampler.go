@@ -45,8 +45,9 @@ func New(m graph.Levelled, s noise.Schedule, n int) (*Sampler, error) {
 
 // Options of the samplers. Zero values mean the defaults named here.
 type Options struct {
-	// Steps from the most noise to the least: of Reverse 1000, of Flow 100; of Langevin
-	// and Complete the levels, those of the schedule if it has its own, else 100.
+	// Steps from the most noise to the least: of Reverse 1000, of Flow 100, of a schedule
+	// with levels of its own those from level to level; of Langevin and Complete the
+	// levels, those of the schedule if it has its own, else 100.
 	Steps int
 	// Corrections are Langevin steps at each level: of Langevin and Complete 100, of
 	// Reverse 0, for the predictor alone.
@@ -127,12 +128,28 @@ func (c *Sampler) finish(x []float64, denoise bool) ([]float64, error) {
 	return x, nil
 }
 
+// asked refuses steps that a ladder does not have.
+func (c *Sampler) asked(steps, own int) error {
+	return fmt.Errorf("%d steps asked for: the model was fitted at %d levels of noise, which make %d", steps, c.schedule.Levels, own)
+}
+
+// steps are a ladder's own, or those by default.
+func (c *Sampler) steps(byDefault int) int {
+	if c.schedule.Levels > 0 {
+		return c.schedule.Levels - 1
+	}
+	return byDefault
+}
+
 var errOneLevel = errors.New("the schedule has one level of noise only, and no time to go back in: use Langevin steps or, where the model has a log density, Markov chains")
 
 // back visits the steps of a grid of times from 1 to 0.
 func (c *Sampler) back(ctx context.Context, steps int, step func(from, to float64) error) error {
 	if c.schedule.Single() {
 		return errOneLevel
+	}
+	if own := c.schedule.Levels; own > 0 && steps != own-1 {
+		return c.asked(steps, own-1)
 	}
 	for k := steps; k > 0; k-- {
 		if err := ctx.Err(); err != nil {

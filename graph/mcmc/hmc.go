@@ -16,6 +16,9 @@ import (
 	"missingscore/graph"
 )
 
+// LeastDraws are needed for the diagnostics.
+const LeastDraws = 8
+
 // Options of HMC. Zero values mean the defaults named here.
 type Options struct {
 	WarmUp   int     // iterations before any draw counts; 300
@@ -173,7 +176,7 @@ func (o *Options) check(chains, d int) error {
 		o.Group = chains
 	}
 	switch {
-	case !(o.Accept > 0 && o.Accept < 1) || o.Draws < 8:
+	case !(o.Accept > 0 && o.Accept < 1) || o.Draws < LeastDraws:
 		return fmt.Errorf("acceptance %v, draws %d: a number between 0 and 1 and at least 8 draws are needed", o.Accept, o.Draws)
 	case o.Keep > o.Draws:
 		return fmt.Errorf("%d draws cannot be kept of %d", o.Keep, o.Draws)

@@ -22,7 +22,7 @@ func Decode(text []byte, v any, example string) error {
 		err = errors.New("something follows the first object")
 	}
 	if err != nil {
-		return fmt.Errorf("%w; it should look like %s", plainly(err), example)
+		return fmt.Errorf("%w; it should look like %s", Plainly(err), example)
 	}
 	return nil
 }
@@ -51,13 +51,14 @@ func fields(v any) string {
 	return "{" + strings.Join(names, ", ") + "}"
 }
 
-func plainly(err error) error {
+// Plainly is an error of encoding/json without Go's words for it; others stay.
+func Plainly(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind) && kind.Field == "":
 		return fmt.Errorf("%s where an object is expected", kind.Value)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%q: %s where a number or an object is expected", kind.Field, kind.Value)
+		return fmt.Errorf("%q: a %s does not fit there", kind.Field, kind.Value)
 	case errors.Is(err, io.EOF):
 		return errors.New("it is empty")
 	case errors.Is(err, io.ErrUnexpectedEOF):
