@@ -71,7 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"censored":{"y":{"above":1}}}`: `censored: there is no column "y"`,
 		`{"logistic":{"x1":{"intercept":1,"slope":{"q":1}}}}`:               `logistic: slope of column "x1": there is no column "q"`,
 		`{"logistic":{"x1":{"intercept":"a"}}}`:                             `intercept": a string does not fit`,
-		`{"logistic":{"x1":{"intercept":1,"slope":{"x1":true}}}}`:           `bool where a number`,
+		`{"logistic":{"x1":{"intercept":1,"slope":{"x1":true}}}}`:           `a bool does not fit`,
 		`{"censored":{"x1":{"above":1,"below":0}}}`:                         "a missing cell would not tell on which side it lies",
 		`{"censored":{"x1":{"above":1}},"logistic":{"x1":{"intercept":0}}}`: `column "x1" is both logistic and censored`,
 		text + `{}`: "something follows the first object",
