@@ -2,11 +2,13 @@ package data_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/stream"
 )
 
 func TestBatch(t *testing.T) {
@@ -26,4 +28,21 @@ func TestBatch(t *testing.T) {
 	rows := []int{0, 1}
 	require.Zero(t, testing.AllocsPerRun(100, func() { b.Fill(table, rows, 1) }))
 	require.Panics(t, func() { b.Fill(table, []int{0, 1, 2, 0}, 1) })
+}
+
+func TestAddNoise(t *testing.T) {
+	b := data.NewBatch(2, 2)
+	copy(b.X, []float64{1, 0, 3, 4})
+	copy(b.Mask, []float64{1, 0, 1, 1})
+	level := 0.
+	b.AddNoise(func(*rand.Rand) (float64, float64) { level++; return 0.5 * level, 2 * level }, stream.New(1))
+	require.Equal(t, []float64{0.5, 1}, b.Signal)
+	require.Equal(t, []float64{2, 4}, b.Noise)
+	require.Zero(t, b.X[1])
+	require.Zero(t, b.Epsilon[1])
+	for i, x := range []float64{0.5 * 1, 0, 1 * 3, 1 * 4} {
+		require.InDelta(t, x+b.Noise[i/2]*b.Epsilon[i], b.X[i], 1e-15)
+	}
+	require.NotZero(t, b.Epsilon[0])
+	require.NotEqual(t, b.Epsilon[2], b.Epsilon[3])
 }

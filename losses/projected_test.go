@@ -27,6 +27,9 @@ func supports() map[string]*domain.Domain {
 	return map[string]*domain.Domain{"all": nil, "box and half-space": cut}
 }
 
+// weight lets g and its slope differ from cell to cell over the whole support.
+var weight = domain.Weight{Cap: 7}
+
 // batch is the problem's rows.
 func (p problem) batch() *data.Batch {
 	b := data.NewBatch(p.n, d)
@@ -60,7 +63,7 @@ func projected(t *testing.T, s *domain.Domain) map[string]losses.Objective {
 	out := map[string]losses.Objective{}
 	for _, directions := range []losses.Directions{losses.Rademacher, losses.Normal, losses.Basis} {
 		for _, reduced := range []bool{false, true} {
-			o, err := losses.Sliced{Directions: directions, VarianceReduced: reduced, Domain: s}.WithDefaults()
+			o, err := losses.Sliced{Directions: directions, VarianceReduced: reduced, Domain: s, Weight: weight}.WithDefaults()
 			require.NoError(t, err)
 			if directions != losses.Basis {
 				o.Number = 2
@@ -122,8 +125,8 @@ func TestSlicedBasisIsClassical(t *testing.T) {
 			for _, l := range []losses.Loss{losses.Pseudo{}, losses.Pseudo{Correction: losses.LeaveOneOut}, losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Complete{Weighting: losses.SelfNormalised}} {
 				t.Run(fmt.Sprintf("%s/%v/%+v", where, reduced, l), func(t *testing.T) {
 					p := newProblem(t, 9, 0.4, graph.CholeskyFactor, 22)
-					want := p.objective(t, l, losses.ObjectiveFor(s, domain.Weight{}), 5, 6)
-					got := p.objective(t, l, losses.Sliced{Directions: losses.Basis, VarianceReduced: reduced, Domain: s}, 5, 6)
+					want := p.objective(t, l, losses.ObjectiveFor(s, weight), 5, 6)
+					got := p.objective(t, l, losses.Sliced{Directions: losses.Basis, VarianceReduced: reduced, Domain: s, Weight: weight}, 5, 6)
 					require.InDeltaSlice(t, gradients(t, want, p.model), gradients(t, got, p.model), 1e-10)
 					require.InDelta(t, want.Output(losses.OutputReported)[0], got.Output(losses.OutputReported)[0], 1e-10)
 				})
@@ -146,7 +149,7 @@ func TestSlicedIsUnbiased(t *testing.T) {
 				const r, repeats = 4, 4000
 				p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 23)
 				l := losses.Pseudo{Weighting: losses.SelfNormalised}
-				want := gradients(t, p.objective(t, l, losses.ObjectiveFor(s, domain.Weight{}), r, 7), p.model)
+				want := gradients(t, p.objective(t, l, losses.ObjectiveFor(s, weight), r, 7), p.model)
 				prog := p.objective(t, l, o, r, 7)
 				b, rng := p.batch(), stream.New(9)
 				seen := make([][]float64, len(want))

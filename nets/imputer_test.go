@@ -91,3 +91,34 @@ func TestImputerMean(t *testing.T) {
 	})
 	require.ErrorContains(t, err, "an imputer for 3 columns got rows of 5")
 }
+
+// A levelled imputer works in units of the row's size: with row, signal and noise
+// all k times as large, mean and deviation are too.
+func TestLevelledImputerScales(t *testing.T) {
+	const d, k = 3, 2.5
+	m := nets.NewImputer(d, nets.Options{Hidden: 5, Levelled: true, MaskInput: true}, stream.New(4, 4))
+	m.Slope.Value[0], m.Slope.Value[1] = 0.3, -0.2
+	p, err := graph.Build(func(b *graph.Builder) {
+		signal, noise := b.Input("signal", 1, 1), b.Input("noise", 1, 1)
+		b.Output("mean", m.Mean(b, b.Input("x", 1, d), b.Input("mask", 1, d), signal, noise))
+		b.Output("log sd", m.LevelLogDeviation(b, signal, noise))
+	})
+	require.NoError(t, err)
+	at := func(k, noise float64) (mean []float64, logSD float64) {
+		for j, v := range []float64{0.7, 0, -1.2} {
+			p.Input("x")[j], p.Input("mask")[j] = k*v, 1
+		}
+		p.Input("mask")[1] = 0
+		p.Input("signal")[0], p.Input("noise")[0] = k*0.8, k*noise
+		require.NoError(t, p.Run())
+		return append(mean, p.Output("mean")...), p.Output("log sd")[0]
+	}
+	mean, logSD := at(1, 0.5)
+	scaled, scaledSD := at(k, 0.5)
+	for j := range mean {
+		require.InDelta(t, k*mean[j], scaled[j], 1e-12)
+	}
+	require.InDelta(t, logSD+math.Log(k), scaledSD, 1e-12)
+	other, _ := at(1, 0.05)
+	require.NotEqual(t, mean, other, "the level is not told")
+}

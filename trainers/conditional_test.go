@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
@@ -128,6 +130,41 @@ func TestSourcesReportTheirDensity(t *testing.T) {
 			mean, sd := stat.MeanStdDev(ratio, nil)
 			require.InDelta(t, 1, mean, 4*sd/math.Sqrt(r)+1e-9)
 			require.Equal(t, slice(r*4), x[r*4:], "padding stays zero")
+		})
+	}
+}
+
+// Of a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a levelled imputer's deviation is
+// c e^{βℓ + γℓ²} σ_φ: the draws have that deviation, and report that density.
+func TestSourcesAtLevels(t *testing.T) {
+	const r, a, sigma = 20000, 0.6, 0.5
+	imputer := nets.NewImputer(4, nets.Options{Levelled: true, InitialLogS: 0.3}, stream.New(2, 2))
+	imputer.Slope.Value[0], imputer.Slope.Value[1] = 0.7, -0.4
+	level := 0.25 * math.Log(sigma/a)
+	for name, want := range map[string]float64{
+		"proposal":    math.Sqrt(a*a*2*2 + sigma*sigma),
+		"variational": math.Hypot(a, sigma) * math.Exp(0.3+0.7*level-0.4*level*level),
+	} {
+		t.Run(name, func(t *testing.T) {
+			batch := testBatch(1)
+			batch.Signal, batch.Noise = []float64{a}, []float64{sigma}
+			source, err := testSources[name](Setting{Model: testModel(t), Imputer: imputer, Batch: 1, Draws: r, ProposalSD: 2})
+			require.NoError(t, err)
+			x, log := slice(r*4), slice(r)
+			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
+			gap, z := slice(r), slice(r)
+			for k := range r {
+				gap[k] = x[k*4+1]
+			}
+			_, sd := stat.MeanStdDev(gap, nil)
+			require.InEpsilon(t, want, sd, 4.5/math.Sqrt(2*r))
+			for k := range r { // up to the means, which are the network's, the density has that deviation too
+				z[k] = log[k] + distuv.Normal{Sigma: want}.LogProb(0)*-2
+			}
+			_, spread := stat.MeanStdDev(z, nil)
+			require.InEpsilon(t, 1, spread, 0.05) // −½(z² + z²) of two cells
+			most := floats.Max(z)
+			require.InDelta(t, 0, most, 0.01)
 		})
 	}
 }
