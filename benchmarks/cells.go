@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -220,4 +221,25 @@ func meanInterval(x []float64, level float64) (mean, half float64) {
 	n := float64(len(x))
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}
 	return mean, t.Quantile((1+level)/2) * stat.StdErr(sd, n)
+}
+
+// Interval shows a mean with the half width of its 95 % t-interval; the number itself
+// where there is one only, nothing where there is none.
+func Interval(x []float64) string {
+	switch len(x) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%.3g", x[0])
+	}
+	mean, half := MeanInterval(x)
+	return fmt.Sprintf("%.3g ± %.2g", mean, half)
+}
+
+// MeanDraws shows the mean effective number of draws; nothing where a method makes none.
+func MeanDraws(x []float64) string {
+	if mean := stat.Mean(x, nil); !math.IsNaN(mean) {
+		return fmt.Sprintf("%.1f", mean)
+	}
+	return ""
 }

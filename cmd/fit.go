@@ -31,9 +31,6 @@ import (
 
 // fitFlags are the fit command's.
 type fitFlags struct {
-	table  tableFlags
-	domain domainFlags
-	known  missingnessFlag
 	trainingFlags
 	model, objective               string
 	modelOptions, objectiveOptions string
@@ -84,10 +81,6 @@ Methods:
 		Args: exactArgs(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	f.table.add(cmd)
-	f.domain.add(cmd)
-	f.domain.addWeight(cmd)
-	f.known.add(cmd)
 	c := &f.config
 	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
@@ -100,7 +93,6 @@ Methods:
 	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
 	fl.StringVar(&f.truth, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
 	fl.BoolVar(&f.keepUnits, "keep-units", false, "do not standardise the columns meanwhile")
-	fl.Float64Var(&f.table.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
 	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the table (default: 200; quartic: 25, or what makes 250 steps; networks: what makes 2500 steps, at most 300; 200 for denoising)")
 	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; networks: 0.003)")
 	fl.IntVar(&c.Batch, "batch", 100, "rows in a batch")

@@ -74,9 +74,6 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 
 // networkFlags are the network command's.
 type networkFlags struct {
-	table  tableFlags
-	domain domainFlags
-	known  missingnessFlag
 	trainingFlags
 	out, selection, truth string
 	gamma                 float64
@@ -109,17 +106,12 @@ Methods:
 		Args:    exactArgs(1, "one table"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	f.table.add(cmd)
-	f.domain.add(cmd)
-	f.domain.addWeight(cmd)
-	f.known.add(cmd)
 	c := &f.config
 	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&c.Method, "method", "auto", "auto (exact; with logistic --missingness variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.table.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
-	fl.Float64Var(&f.table.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")

@@ -17,15 +17,24 @@ import (
 	"missingscore/trainers"
 )
 
-// trainingFlags are those of every command that trains: the estimator, and a run
-// that can be cut and resumed.
+// trainingFlags are those of every command that trains: the table with its support and
+// what is known of its gaps, the estimator, and a run that can be cut and resumed.
 type trainingFlags struct {
+	table  tableFlags
+	domain domainFlags
+	known  missingnessFlag
+
 	imputerLoss           string
 	json, resume, verbose bool
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command, c *trainers.Config) {
+	f.table.add(cmd)
+	f.domain.add(cmd)
+	f.domain.addWeight(cmd)
+	f.known.add(cmd)
 	fl := cmd.Flags()
+	fl.Float64Var(&f.table.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")

@@ -30,13 +30,11 @@ func (k ImputerLoss) MarshalText() ([]byte, error) { return []byte(k.String()), 
 
 // UnmarshalText reads "kl" or "fisher".
 func (k *ImputerLoss) UnmarshalText(text []byte) error {
-	for _, l := range []ImputerLoss{KL, Fisher} {
-		if l.String() == string(text) {
-			*k = l
-			return nil
-		}
+	l, err := ParseImputerLoss(string(text))
+	if err == nil {
+		*k = l
 	}
-	return fmt.Errorf("there is no imputer loss %q; they are kl, fisher", text)
+	return err
 }
 
 // ParseImputerLoss reads "kl" or "fisher".

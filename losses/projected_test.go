@@ -318,11 +318,14 @@ func TestDenoisingApproachesClassical(t *testing.T) {
 			seen[i] = append(seen[i], g)
 		}
 	}
+	noise := 0.0
 	for i, w := range want {
 		mean, sd := stat.MeanStdDev(seen[i], nil)
-		require.InDelta(t, w, mean, 4.5*sd/math.Sqrt(repeats)+1e-3*math.Abs(w), "gradient %d", i)
-		require.Less(t, 4.5*sd/math.Sqrt(repeats), 0.3*(1+floats.Norm(want, 2)), "too noisy to compare")
+		se := sd / math.Sqrt(repeats)
+		require.InDelta(t, w, mean, 4.5*se+100*sigma*sigma, "gradient %d", i) // what is left is of order σ²
+		noise += se * se
 	}
+	require.Less(t, 4.5*math.Sqrt(noise), 0.2*floats.Norm(want, 2), "too noisy to find a lost factor")
 }
 
 func TestProjectedRefuses(t *testing.T) {

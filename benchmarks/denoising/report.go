@@ -36,7 +36,7 @@ func report(names []string, r benchmarks.Results) error {
 		}
 		fmt.Printf("| %s |", picture.MethodTitle(name))
 		for _, c := range []string{"ks", "worst_ks", "correlation", "pairs", "energy_distance"} {
-			fmt.Printf(" %s |", interval(slices.Collect(maps.Values(of[c]))))
+			fmt.Printf(" %s |", benchmarks.Interval(slices.Collect(maps.Values(of[c]))))
 		}
 		for _, c := range []string{"ks", "correlation", "energy_distance"} {
 			base, err := numbers(r, c, "iw")
@@ -49,9 +49,9 @@ func report(names []string, r benchmarks.Results) error {
 					gaps = append(gaps, v-other)
 				}
 			}
-			fmt.Printf(" %s |", interval(gaps))
+			fmt.Printf(" %s |", benchmarks.Interval(gaps))
 		}
-		fmt.Printf(" %s | %.0f | %d |\n", draws(slices.Collect(maps.Values(of["effective_size"]))), stat.Mean(slices.Collect(maps.Values(of["seconds"])), nil), len(of["ks"]))
+		fmt.Printf(" %s | %.0f | %d |\n", benchmarks.MeanDraws(slices.Collect(maps.Values(of["effective_size"]))), stat.Mean(slices.Collect(maps.Values(of["seconds"])), nil), len(of["ks"]))
 	}
 	return nil
 }
@@ -74,25 +74,6 @@ func numbers(r benchmarks.Results, column, method string) (map[string]float64, e
 		out[line[0]] = v
 	}
 	return out, nil
-}
-
-// draws is the mean effective number of draws; nothing where a method makes none.
-func draws(x []float64) string {
-	if mean := stat.Mean(x, nil); !math.IsNaN(mean) {
-		return fmt.Sprintf("%.1f", mean)
-	}
-	return ""
-}
-
-func interval(x []float64) string {
-	switch len(x) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%.3g", x[0])
-	}
-	mean, half := benchmarks.MeanInterval(x)
-	return fmt.Sprintf("%.3g ± %.2g", mean, half)
 }
 
 // What is drawn: rows of these methods in two pairs of columns.

@@ -21,9 +21,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
+	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/data/missingness"
 	"missingscore/graph"
@@ -225,9 +224,7 @@ func interval(e []float64) string {
 	if len(e) < 2 {
 		return ""
 	}
-	mean, sd := stat.MeanStdDev(e, nil)
-	n := float64(len(e))
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * stat.StdErr(sd, n)
+	mean, half := benchmarks.MeanInterval(e)
 	text := fmt.Sprintf("%+.3f ± %.3f", mean, half)
 	if math.Abs(mean) > half {
 		return "**" + text + "**"

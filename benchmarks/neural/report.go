@@ -40,8 +40,8 @@ func (s settings) report(density string, names []string, r benchmarks.Results) e
 		if len(end) == 0 {
 			continue
 		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %s | %.0f | %d |\n", picture.MethodTitle(name), interval(end), interval(relative), interval(ratio), interval(least),
-			stat.Mean(pass, nil), draws(size), stat.Mean(seconds, nil), len(end))
+		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %s | %.0f | %d |\n", picture.MethodTitle(name), benchmarks.Interval(end), benchmarks.Interval(relative), benchmarks.Interval(ratio), benchmarks.Interval(least),
+			stat.Mean(pass, nil), benchmarks.MeanDraws(size), stat.Mean(seconds, nil), len(end))
 	}
 	fmt.Println()
 	return nil
@@ -60,25 +60,6 @@ func numbers(r benchmarks.Results, line []string) map[string]float64 {
 		out[r.Columns[len(key)+i]] = v
 	}
 	return out
-}
-
-// draws is the mean effective number of draws; nothing where a method makes none.
-func draws(x []float64) string {
-	if mean := stat.Mean(x, nil); !math.IsNaN(mean) {
-		return fmt.Sprintf("%.1f", mean)
-	}
-	return ""
-}
-
-func interval(x []float64) string {
-	switch len(x) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%.3g", x[0])
-	}
-	mean, half := benchmarks.MeanInterval(x)
-	return fmt.Sprintf("%.3g ± %.2g", mean, half)
 }
 
 // figures draws the error along training, and planes.

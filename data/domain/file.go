@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -34,15 +33,7 @@ type half struct {
 // the half-space being aᵀx ≤ b; "halfspaces" is a list of such. Errors name the
 // file and the column.
 func Read(path string, names []string) (*Domain, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := Parse(text, names)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
+	return strictjson.File(path, func(text []byte) (*Domain, error) { return Parse(text, names) })
 }
 
 // Parse is Read for text.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -39,15 +38,7 @@ type threshold struct {
 // above 1.5 and of x4 below −1 are missing, no others. Columns that are not named are
 // always observed, or missing completely at random. Errors name the file and the column.
 func Read(path string, names []string) (*Model, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := Parse(text, names)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
+	return strictjson.File(path, func(text []byte) (*Model, error) { return Parse(text, names) })
 }
 
 // Parse is Read for text.

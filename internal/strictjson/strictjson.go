@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 )
@@ -25,6 +26,18 @@ func Decode(text []byte, v any, example string) error {
 		return fmt.Errorf("%w; it should look like %s", Plainly(err), example)
 	}
 	return nil
+}
+
+// File parses a file; errors name it.
+func File[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return v, err
+	}
+	if v, err = parse(text); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return v, err
 }
 
 // Options is Decode into a pointer to a struct, for settings that are chosen along with
