@@ -6,6 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -33,7 +37,8 @@ func newExact(s Setting) (Source, error) {
 // Complete implements Source.
 func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	repeat(b, s.r, x)
-	s.c = Conditional{Mean: s.model.Mean(), Precision: s.model.Precision(), Domain: s.domain}
+	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
+	s.c.Renew()
 	for i, row := range b.Rows {
 		mask := b.Mask[i*b.D : (i+1)*b.D]
 		if err := s.c.Condition(mask); err != nil {
@@ -42,7 +47,7 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 		s.c.Given(b.X[i*b.D : (i+1)*b.D])
 		for k := i * s.r; k < (i+1)*s.r; k++ {
 			var err error
-			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng.Rand); err != nil {
+			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng); err != nil {
 				return fmt.Errorf("row %d of the table: %w", row+1, err)
 			}
 		}
@@ -51,18 +56,22 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 }
 
 // Conditional is the distribution of a normal row's missing cells given its
-// observed ones, restricted to a domain.
+// observed ones, restricted to a domain. Renew follows a change of its fields.
 type Conditional struct {
 	Mean      []float64
 	Precision *mat.SymDense
 	Domain    *domain.Domain // nil for all of R^d
 
-	mask           []float64
-	observed, gaps []int
-	first          int          // of the gaps that bounds or half-spaces concern; they come last
-	chol           mat.Cholesky // of P_mm
-	upper          mat.TriDense
-	shift, z       []float64 // the conditional mean less μ; work space
+	mask      []float64
+	gaps      []int
+	concerned []int
+	first     int               // of the gaps that bounds or half-spaces concern; they come last
+	rows      []float64         // (gaps, d): those of P
+	upper     blas64.Triangular // U of P_mm = UᵀU
+	logDet    float64           // log det U
+	deviation []float64         // (d): x_o − μ_o of a row, 0 in its gaps
+	shift     []float64         // the conditional mean less μ
+	y         []float64         // a draw less the conditional mean
 
 	section domain.Section
 	single  bool             // the section is one half-space over unbounded columns,
@@ -71,67 +80,77 @@ type Conditional struct {
 	gibbs   gibbs
 }
 
+// Renew forgets the pattern last conditioned on.
+func (c *Conditional) Renew() { c.mask = c.mask[:0] }
+
 const unrestrictedTries = 10 // draws of the unrestricted conditional before Gibbs sweeps
 
 // Condition prepares for a pattern (1 = observed). It fails with
 // losses.ErrNotPositiveDefinite where P_mm is not positive definite.
 func (c *Conditional) Condition(mask []float64) error {
-	if c.mask != nil && slices.Equal(c.mask, mask) {
+	if len(c.mask) > 0 && slices.Equal(c.mask, mask) {
 		return nil
 	}
 	c.mask = append(c.mask[:0], mask...)
-	c.observed, c.gaps = c.observed[:0], c.gaps[:0]
+	c.gaps, c.concerned, c.tilt = c.gaps[:0], c.concerned[:0], c.tilt[:0]
 	for j, o := range mask {
-		if o != 0 {
-			c.observed = append(c.observed, j)
-		} else {
+		switch {
+		case o != 0:
+		case c.Domain.Bounded() && c.Domain.Concerns(j):
+			c.concerned = append(c.concerned, j)
+		default:
 			c.gaps = append(c.gaps, j)
 		}
 	}
-	m := len(c.gaps)
+	c.first = len(c.gaps)
+	c.gaps = append(c.gaps, c.concerned...)
+	d, m := len(mask), len(c.gaps)
+	c.rows, c.upper.Data = c.rows[:0], c.upper.Data[:0]
+	for _, j := range c.gaps {
+		for k := range d {
+			c.rows = append(c.rows, c.Precision.At(j, k))
+		}
+		for _, k := range c.gaps {
+			c.upper.Data = append(c.upper.Data, c.rows[len(c.rows)-d+k])
+		}
+	}
+	if cap(c.deviation) < d {
+		c.deviation, c.shift, c.y = make([]float64, d), make([]float64, d), make([]float64, d)
+	}
+	c.shift, c.y = c.shift[:m], c.y[:m]
 	if m == 0 {
 		return nil
 	}
-	c.first, c.tilt = m, c.tilt[:0]
-	if c.Domain.Bounded() {
-		var concerned []int
-		c.gaps = slices.DeleteFunc(c.gaps, func(j int) bool {
-			if c.Domain.Concerns(j) {
-				concerned = append(concerned, j)
-			}
-			return c.Domain.Concerns(j)
-		})
-		c.first = len(c.gaps)
-		c.gaps = append(c.gaps, concerned...)
-	}
-	pmm := mat.NewSymDense(m, nil)
-	for a, j := range c.gaps {
-		for b := a; b < m; b++ {
-			pmm.SetSym(a, b, c.Precision.At(j, c.gaps[b]))
-		}
-	}
-	if !c.chol.Factorize(pmm) {
-		c.mask = nil
+	// mat.Cholesky would estimate a condition number, at twice the cost of the factor.
+	var ok bool
+	if c.upper, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c.upper.Data}); !ok {
+		c.Renew()
 		return losses.ErrNotPositiveDefinite
 	}
-	c.upper.Reset()
-	c.chol.UTo(&c.upper)
-	c.shift, c.z = make([]float64, m), make([]float64, m)
+	c.logDet = 0
+	for a := range m {
+		c.logDet += math.Log(c.at(a, a))
+	}
 	return nil
 }
+
+// at is U_ab, a ≤ b.
+func (c *Conditional) at(a, b int) float64 { return c.upper.Data[a*c.upper.Stride+b] }
 
 // Given prepares for a row of the pattern last conditioned on: its conditional
 // mean and, on a domain, its section.
 func (c *Conditional) Given(row []float64) {
-	m := len(c.gaps)
+	m, d := len(c.gaps), len(c.mask)
 	if m == 0 {
 		return
 	}
-	for a, j := range c.gaps {
-		c.shift[a] = 0
-		for _, k := range c.observed {
-			c.shift[a] -= c.Precision.At(j, k) * (row[k] - c.Mean[k])
+	for k, o := range c.mask {
+		if c.deviation[k] = 0; o != 0 {
+			c.deviation[k] = row[k] - c.Mean[k]
 		}
+	}
+	for a := range m {
+		c.shift[a] = -floats.Dot(c.rows[a*d:a*d+d], c.deviation)
 	}
 	c.solve(c.shift)
 	if c.first == m {
@@ -150,10 +169,9 @@ func (c *Conditional) Given(row []float64) {
 
 // solve replaces v by P_mm⁻¹v.
 func (c *Conditional) solve(v []float64) {
-	x := mat.NewVecDense(len(v), v)
-	if err := c.chol.SolveVecTo(x, x); err != nil && !isCondition(err) {
-		panic(err) // the factor exists: only its condition number can be complained of
-	}
+	x := blas64.Vector{N: len(v), Inc: 1, Data: v}
+	blas64.Trsv(blas.Trans, c.upper, x)
+	blas64.Trsv(blas.NoTrans, c.upper, x)
 }
 
 // Expect sets the missing cells of row to their conditional mean
@@ -164,8 +182,6 @@ func (c *Conditional) Expect(row []float64) {
 		row[j] = c.expected(a)
 	}
 }
-
-func isCondition(err error) bool { _, ok := err.(mat.Condition); return ok }
 
 // Draw fills the missing cells of row and returns the log density of the draw, on
 // a domain up to a constant of the row (the mass inside). With P_mm = UᵀU it is the
@@ -179,7 +195,7 @@ func isCondition(err error) bool { _, ok := err.(mat.Condition); return ok }
 //     from a point well inside; then the others exactly.
 //
 // Given comes first.
-func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64, err error) {
+func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) {
 	m := len(c.gaps)
 	switch {
 	case m == 0:
@@ -187,17 +203,17 @@ func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64, err erro
 	case c.first == m:
 		return c.unrestricted(row, m, rng), nil
 	case c.single:
-		return c.unrestricted(row, m, rng) + c.move(row, rng), nil
+		return c.unrestricted(row, m, rng) + c.move(row, rng.Rand), nil
 	}
-	if err := c.concerned(row, rng); err != nil {
+	if err := c.drawConcerned(row, rng.Rand); err != nil {
 		return 0, err
 	}
-	for a := m - 1; a >= c.first; a-- {
-		z := 0.0
-		for b := a; b < m; b++ {
-			z += c.upper.At(a, b) * (row[c.gaps[b]] - c.expected(b))
-		}
-		log -= 0.5*z*z + halfLog2Pi - math.Log(c.upper.At(a, a))
+	for b, j := range c.gaps[c.first:] {
+		c.y[c.first+b] = row[j] - c.expected(c.first+b)
+	}
+	for a := c.first; a < m; a++ {
+		z := c.at(a, a)*c.y[a] + c.later(a)
+		log -= 0.5*z*z + halfLog2Pi
 	}
 	return log + c.unrestricted(row, c.first, rng), nil
 }
@@ -205,24 +221,22 @@ func (c *Conditional) Draw(row []float64, rng *rand.Rand) (log float64, err erro
 // expected is the unrestricted conditional mean of gap b.
 func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.shift[b] }
 
-// unrestricted draws the first gaps given the others, from the last to the first.
-func (c *Conditional) unrestricted(row []float64, first int, rng *rand.Rand) (log float64) {
-	for a := range first {
-		c.z[a] = rng.NormFloat64()
-		log -= 0.5*c.z[a]*c.z[a] + halfLog2Pi - math.Log(c.upper.At(a, a))
-	}
+// unrestricted draws the first gaps given the others, whose y is known, from the last
+// to the first. The log density has the factor of all gaps, det U.
+func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log float64) {
+	rng.Normals(c.y[:first])
+	log = c.logDet - float64(first)*halfLog2Pi - 0.5*floats.Dot(c.y[:first], c.y[:first])
 	for a := first - 1; a >= 0; a-- {
-		row[c.gaps[a]] = c.expected(a) + (c.z[a]-c.later(row, a))/c.upper.At(a, a)
+		c.y[a] = (c.y[a] - c.later(a)) / c.at(a, a)
+		row[c.gaps[a]] = c.expected(a) + c.y[a]
 	}
 	return log
 }
 
-// later is what the gaps after a contribute to row a of U(x − mean).
-func (c *Conditional) later(row []float64, a int) (v float64) {
-	for b := a + 1; b < len(c.gaps); b++ {
-		v += c.upper.At(a, b) * (row[c.gaps[b]] - c.expected(b))
-	}
-	return v
+// later is what the gaps after a contribute to element a of Uy.
+func (c *Conditional) later(a int) float64 {
+	n := c.upper.Stride
+	return floats.Dot(c.upper.Data[a*n+a+1:a*n+n], c.y[a+1:])
 }
 
 // move takes an unrestricted draw into the half-space.
@@ -241,20 +255,19 @@ func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 	return 0.5 * (from*from - to*to)
 }
 
-// concerned draws the gaps that the domain concerns.
-func (c *Conditional) concerned(row []float64, rng *rand.Rand) error {
+// drawConcerned draws the gaps that the domain concerns.
+func (c *Conditional) drawConcerned(row []float64, rng *rand.Rand) error {
 	m, f := len(c.gaps), c.first
 	sequence := func(truncate bool) {
 		for a := m - 1; a >= f; a-- {
 			j := c.gaps[a]
-			sd := 1 / c.upper.At(a, a)
-			mean, z := c.expected(a)-c.later(row, a)*sd, rng.NormFloat64()
-			if !truncate {
-				row[j] = mean + sd*z
-				continue
+			sd := 1 / c.at(a, a)
+			mean, z := c.expected(a)-c.later(a)*sd, rng.NormFloat64()
+			if row[j] = mean + sd*z; truncate {
+				low, high := c.section.Lower[j], c.section.Upper[j]
+				row[j] = min(max(mean+sd*truncnorm.Transport(z, (low-mean)/sd, (high-mean)/sd), low), high)
 			}
-			low, high := c.section.Lower[j], c.section.Upper[j]
-			row[j] = min(max(mean+sd*truncnorm.Transport(z, (low-mean)/sd, (high-mean)/sd), low), high)
+			c.y[a] = row[j] - c.expected(a)
 		}
 	}
 	if m-f == 1 && len(c.section.Cuts) == 0 {
@@ -282,7 +295,7 @@ func (c *Conditional) concerned(row []float64, rng *rand.Rand) error {
 		g.mean = append(g.mean, c.expected(a))
 		for b := f; b < m; b++ { // the precision of the last block alone is its part of UᵀU
 			for k := f; k <= min(a, b); k++ {
-				g.precision[(a-f)*(m-f)+b-f] += c.upper.At(k, a) * c.upper.At(k, b)
+				g.precision[(a-f)*(m-f)+b-f] += c.at(k, a) * c.at(k, b)
 			}
 		}
 	}
@@ -294,19 +307,23 @@ func (c *Conditional) concerned(row []float64, rng *rand.Rand) error {
 // ½ log det Q − ½ (x−μ)_oᵀQ(x−μ)_o − ½|Λ| log 2π with Q = Σ_ΛΛ⁻¹ and
 // log det Q = log det P − log det P_mm, for the pattern last conditioned on.
 func (c *Conditional) LogLikelihood(row []float64, logDetP float64) float64 {
-	full := append(c.z[:0:0], row...)
+	full := slices.Clone(row)
 	c.Expect(full)
 	logDet := logDetP
 	if len(c.gaps) > 0 {
-		logDet -= c.chol.LogDet()
+		logDet -= 2 * c.logDet
 	}
-	square := 0.0
-	for _, j := range c.observed { // Q(x−μ)_o is (P(x̂−μ))_o at the completed row
+	square, observed := 0.0, 0.0
+	for j, o := range c.mask { // Q(x−μ)_o is (P(x̂−μ))_o at the completed row
+		if o == 0 {
+			continue
+		}
 		y := 0.0
 		for k := range full {
 			y += c.Precision.At(j, k) * (full[k] - c.Mean[k])
 		}
 		square += (row[j] - c.Mean[j]) * y
+		observed++
 	}
-	return 0.5 * (logDet - square - float64(len(c.observed))*math.Log(2*math.Pi))
+	return 0.5 * (logDet - square - observed*math.Log(2*math.Pi))
 }

@@ -44,7 +44,7 @@ func TestConditionalAgainstDistmv(t *testing.T) {
 	require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
 
 	const n = 20000
-	rng := stream.New(1, 1)
+	rng := new(Stream).At(1, 1)
 	draws := [2][]float64{}
 	for range n {
 		copy(row, testRow)

@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -62,7 +63,7 @@ func GaussianFisher(m, truth *graph.Gaussian) (float64, error) {
 		return math.NaN(), fmt.Errorf("the true precision is not positive definite")
 	}
 	var x, prod mat.Dense
-	if err := chol.SolveTo(&x, &gap); err != nil && !isCondition(err) {
+	if err := chol.SolveTo(&x, &gap); err != nil && !errors.As(err, new(mat.Condition)) {
 		return math.NaN(), err
 	}
 	prod.Mul(&gap, &x)

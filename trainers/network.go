@@ -18,6 +18,7 @@ type NetworkConfig struct {
 	PathConfig
 	Select    Selection `json:"select"`
 	Tolerance float64   `json:"tolerance"`  // of the refinement at the chosen λ, columns standardised; 0.003
+	PathOnly  bool      `json:"path_only"`  // no refinement: the result is the path's point at the chosen λ
 	KeepUnits bool      `json:"keep_units"` // do not standardise the columns
 
 	Known *missingness.Model `json:"-"` // what is known of cells missing not at random, in the table's units; nil: missing completely at random
@@ -98,7 +99,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	}
 	c.Domain = cut.Standardised(scale.Mean, scale.Deviation)
 	c.Missingness = graph.MissingnessOf(c.Known.Standardised(scale.Mean, scale.Deviation))
-	r, err := newPathRun(work, c.PathConfig, s, checkpoint, []any{c.Select, c.Tolerance})
+	r, err := newPathRun(work, c.PathConfig, s, checkpoint, []any{c.Select, c.Tolerance, c.PathOnly})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,9 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 		return nil, err
 	}
 	scores, chosen := c.Select.score(r)
-	if err := r.refine(ctx, chosen, c.Tolerance); err != nil {
+	if c.PathOnly {
+		r.take(chosen)
+	} else if err := r.refine(ctx, chosen, c.Tolerance); err != nil {
 		return nil, err
 	}
 
@@ -169,6 +172,8 @@ func (r *pathRun) verdict(f Refine) string {
 		held = f.Iterations
 	}
 	switch {
+	case !f.Started:
+		return "not refined: the result is the path's point at the chosen λ"
 	case f.Failure != "":
 		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, remedy)
 	case f.Converged:

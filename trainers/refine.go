@@ -93,10 +93,16 @@ func (r *pathRun) setPoint(index int) {
 // giveUp ends the stage with the path's point.
 func (r *pathRun) giveUp(why error) error {
 	f := &r.state.Refine
-	r.setPoint(f.Index)
-	point := r.state.Points[f.Index]
-	f.Size, f.Loss, f.Failure, f.Done = point.EffectiveSize, point.Loss, why.Error(), true
+	r.take(f.Index)
+	f.Failure, f.Done = why.Error(), true
 	return r.save()
+}
+
+// take makes a point of the path the result.
+func (r *pathRun) take(index int) {
+	r.setPoint(index)
+	f, point := &r.state.Refine, r.state.Points[index]
+	f.Index, f.Size, f.Loss = index, point.EffectiveSize, point.Loss
 }
 
 // numerical says whether a step failed for what P has become.

@@ -50,3 +50,26 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 		}
 	}
 }
+
+// Without refinement the result is the path's point, in the table's units, and the same
+// from a state taken up again.
+func TestPathOnly(t *testing.T) {
+	_, table := StarTable(t, 5, 200, 0.3)
+	for _, method := range []string{"exact", "iw"} {
+		c := NetworkConfig{PathConfig: PathConfig{Config: Config{Method: method, Seed: 2}, Lambdas: 4, First: 10, Each: 5}, Select: Selection{Kind: "none"}, PathOnly: true, KeepUnits: true}
+		state := &State{}
+		r, err := EstimateNetwork(context.Background(), table, c, state, nil)
+		require.NoError(t, err)
+		require.Equal(t, "not refined: the result is the path's point at the chosen λ", r.Verdict)
+		require.False(t, r.Converged)
+		require.Equal(t, 10+4*5, state.Iteration)
+		require.Equal(t, unpack(r.Points[r.Chosen].Packed, 5), r.Precision)
+		require.Equal(t, r.Points[r.Chosen].Loss, r.Loss)
+		again, err := EstimateNetwork(context.Background(), table, c, state, nil)
+		require.NoError(t, err)
+		require.Equal(t, r.Precision, again.Precision)
+		c.PathOnly = false
+		_, err = EstimateNetwork(context.Background(), table, c, state, nil)
+		require.ErrorIs(t, err, ErrOtherRun)
+	}
+}

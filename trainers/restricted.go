@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -34,7 +33,10 @@ type restricted struct {
 	scaled  []float64 // σ_j of a row
 
 	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
+	shift []float64 // (gaps): σ∘along
 	beta  float64   // its bound along that direction
+
+	z []float64 // normals of the row's draws
 
 	gibbs gibbs
 }
@@ -93,23 +95,50 @@ func (s *restricted) row(x, mask, mean, sd []float64) {
 	}
 	size = math.Sqrt(size)
 	s.beta /= size
-	for k := range s.along {
+	s.shift = s.shift[:0]
+	for k, g := range s.gaps {
 		s.along[k] /= size
+		s.shift = append(s.shift, g.sd*s.along[k])
 	}
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
-// draw fills the missing cells of x and returns their log density.
-func (s *restricted) draw(x, mask []float64, rng *rand.Rand) (log float64, err error) {
-	switch s.kind {
-	case toHalfSpace:
-		return s.half(x, rng), nil
-	case toBox:
-		return s.box(x, rng), nil
+// draw fills the missing cells of the row's draws x, as many as log, and gives their log
+// densities.
+func (s *restricted) draw(x, log, mask []float64, rng *Stream) (err error) {
+	d, m := len(mask), len(s.gaps)
+	if s.kind == toIntersection {
+		for k := range log {
+			if log[k], err = s.intersection(x[k*d:k*d+d], mask, rng); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
+	rng.Normals(s.normals(len(log) * m))
+	for k := range log {
+		row, z := x[k*d:k*d+d], s.z[k*m:k*m+m]
+		if log[k] = s.box(row, z); s.kind == toHalfSpace {
+			log[k] += s.half(row, z)
+		}
+	}
+	return nil
+}
+
+// normals is room for so many.
+func (s *restricted) normals(n int) []float64 {
+	if len(s.z) < n {
+		s.z = make([]float64, n)
+	}
+	return s.z[:n]
+}
+
+// intersection draws from the box until it is inside, else by Gibbs steps.
+func (s *restricted) intersection(x, mask []float64, rng *Stream) (log float64, err error) {
+	z := s.normals(len(s.gaps))
 	for range rejections {
-		log = s.box(x, rng)
-		if s.section.Contains(x, mask) {
+		rng.Normals(z)
+		if log = s.box(x, z); s.section.Contains(x, mask) {
 			return log, nil
 		}
 	}
@@ -119,7 +148,7 @@ func (s *restricted) draw(x, mask []float64, rng *rand.Rand) (log float64, err e
 	}
 	copy(x, point)
 	s.gibbs.independent(s.gaps)
-	s.gibbs.sweep(&s.section, x, rng)
+	s.gibbs.sweep(&s.section, x, rng.Rand)
 	log = s.log
 	for _, g := range s.gaps {
 		z := (x[g.j] - g.mean) / g.sd
@@ -130,10 +159,11 @@ func (s *restricted) draw(x, mask []float64, rng *rand.Rand) (log float64, err e
 
 var errNoRoom = errors.New("its missing cells have no room inside the domain")
 
-func (s *restricted) box(x []float64, rng *rand.Rand) (log float64) {
+// box draws from the box: z, moved into its bounds.
+func (s *restricted) box(x, z []float64) (log float64) {
 	log = s.log
 	for k := range s.gaps {
-		g, z := &s.gaps[k], rng.NormFloat64()
+		g, z := &s.gaps[k], z[k]
 		if !g.bounded {
 			x[g.j] = g.mean + g.sd*z
 		} else {
@@ -145,20 +175,15 @@ func (s *restricted) box(x []float64, rng *rand.Rand) (log float64) {
 	return log
 }
 
-// half draws from the box, then truncates the component of z along the half-space.
-func (s *restricted) half(x []float64, rng *rand.Rand) (log float64) {
-	log = s.box(x, rng)
-	along := 0.0
-	for k, g := range s.gaps {
-		if s.along[k] != 0 {
-			along += s.along[k] * (x[g.j] - g.mean) / g.sd
-		}
-	}
+// half truncates the component along the half-space of a draw from the box, and gives
+// what that adds to its log density.
+func (s *restricted) half(x, z []float64) (log float64) {
+	along := floats.Dot(s.along, z) // bounded gaps have no part in it
 	t := truncnorm.Transport(along, math.Inf(-1), s.beta)
-	for k, g := range s.gaps {
-		x[g.j] += g.sd * (t - along) * s.along[k]
+	for k := range s.gaps {
+		x[s.gaps[k].j] += (t - along) * s.shift[k]
 	}
-	return log + 0.5*(along*along-t*t)
+	return 0.5 * (along*along - t*t)
 }
 
 // complete writes the rows of a batch r times each and draws their gaps; mean gives a
@@ -183,10 +208,8 @@ func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, me
 			continue
 		}
 		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean(i), sd)
-		for k := i * r; k < (i+1)*r; k++ {
-			if logProposal[k], err = s.draw(x[k*b.D:(k+1)*b.D], mask, rng.Rand); err != nil {
-				return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
-			}
+		if err = s.draw(x[i*r*b.D:(i+1)*r*b.D], logProposal[i*r:(i+1)*r], mask, rng); err != nil {
+			return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
 		}
 	}
 	return nil

@@ -171,7 +171,7 @@ func TestExactOnABoxAgainstRejection(t *testing.T) {
 	row := slice(d)
 	row[0] = -0.8
 	c.Given(row)
-	rng := stream.New(5, 5)
+	rng := new(Stream).At(5, 5)
 	draws, rejected := make([][]float64, d), make([][]float64, d)
 	for range r {
 		_, err := c.Draw(row, rng)
@@ -215,7 +215,7 @@ func TestGibbsIsNotNeededForOneColumn(t *testing.T) {
 	n := distuv.Normal{Mu: row[1], Sigma: 1 / math.Sqrt(testPrecision.At(1, 1))}
 	const r = 20000
 	var u []float64
-	rng := stream.New(6, 6)
+	rng := new(Stream).At(6, 6)
 	for range r {
 		_, err := c.Draw(row, rng)
 		require.NoError(t, err)

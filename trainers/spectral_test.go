@@ -18,7 +18,7 @@ import (
 func minima(t *testing.T, table *data.Table, c trainers.PathConfig) []trainers.Point {
 	t.Helper()
 	c.Standstill = 1e-7
-	r := estimate(t, table, trainers.NetworkConfig{PathConfig: c, Select: trainers.Selection{Kind: "none"}, Tolerance: 1e9, KeepUnits: true})
+	r := estimate(t, table, trainers.NetworkConfig{PathConfig: c, Select: trainers.Selection{Kind: "none"}, PathOnly: true, KeepUnits: true})
 	require.Equal(t, "accelerated", r.Config.Schedule)
 	require.Len(t, r.Points, c.Lambdas)
 	return r.Points
@@ -98,7 +98,7 @@ func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 		require.InDeltaSlice(t, warm[k].Packed, cold[0].Packed, 1e-6)
 		plain := estimate(t, table, trainers.NetworkConfig{
 			PathConfig: trainers.PathConfig{First: 6000, Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda},
-			Select:     trainers.Selection{Kind: "none"}, Tolerance: 1e9, KeepUnits: true})
+			Select:     trainers.Selection{Kind: "none"}, PathOnly: true, KeepUnits: true})
 		require.Equal(t, "fixed", plain.Config.Schedule)
 		require.InDeltaSlice(t, plain.Points[0].Packed, warm[k].Packed, 1e-6)
 		require.Less(t, cold[0].Iterations, 100)

@@ -305,7 +305,7 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c trainers.Con
 	}
 	state := &trainers.State{}
 	_, err = trainers.EstimateNetwork(ctx, table, trainers.NetworkConfig{
-		PathConfig: path, Select: trainers.Selection{Kind: "none"}, Tolerance: math.MaxFloat64, // the AUC is of the path: no refinement
+		PathConfig: path, Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
 	}, state, nil)
 	var ranAway *trainers.DivergedError
 	if diverged = errors.As(err, &ranAway); err != nil && !diverged {

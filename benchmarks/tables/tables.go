@@ -218,7 +218,7 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 			// The estimator's loss is a mean over columns.
 			LambdaMax: s.LambdaMax / d, LambdaMin: s.LambdaMin / d, Lambdas: s.Lambdas, First: s.First, Each: s.Each,
 		},
-		Select: trainers.Selection{Kind: "none"}, Tolerance: math.MaxFloat64, // the AUC is of the path: nothing is refined
+		Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
 	}, &trainers.State{}, nil)
 	if err != nil {
 		return nil, err
