@@ -66,6 +66,18 @@ func (w *walk[T]) run(again bool) (err error) {
 	return nil
 }
 
+// take gives the memory of what was copied from outside, and copies it no more. What no
+// operation needs has none; then it is memory that nobody reads.
+func (w *walk[T]) take(outside []float64) []T {
+	i := slices.IndexFunc(w.in, func(c copied[T]) bool { return &c.outside[0] == &outside[0] })
+	if i < 0 {
+		return make([]T, len(outside))
+	}
+	inside := w.in[i].inside
+	w.in = slices.Delete(w.in, i, i+1)
+	return inside
+}
+
 // compile orders what the roots need and gives every node its memory. results
 // are the roots' values after a run: []float64, but for bare ones the program's own []T.
 func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {

@@ -124,6 +124,8 @@ type Program struct {
 	loss    []float64
 	grads   map[*Param][]float64
 	singles map[*Param][]float32 // for those in float32
+
+	singleInputs map[string][]float32
 }
 
 // Build runs f on a new Builder and compiles what it made, in float64.
@@ -144,7 +146,7 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	b := newBuilder(t)
 	f(b)
 
-	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}, singles: map[*Param][]float32{}}
+	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}, singles: map[*Param][]float32{}, singleInputs: map[string][]float32{}}
 	var roots gorgonia.Nodes
 	bare := map[Node]bool{}
 	if b.loss != nil {
@@ -225,6 +227,19 @@ func (p *Program) Input(name string) []float64 {
 		panic(fmt.Sprintf("graph: no input %q among %q", name, slices.Sorted(maps.Keys(p.inputs))))
 	}
 	return in.memory
+}
+
+// SingleInput is the memory of an input of a float32 program, to be filled in place of
+// Input(name), which the program does not look at any more.
+func (p *Program) SingleInput(name string) []float32 {
+	w, ok := p.tape.(*walk[float32])
+	if !ok {
+		panic("graph: a float64 program has no inputs in float32")
+	}
+	if p.singleInputs[name] == nil {
+		p.singleInputs[name] = w.take(p.Input(name))
+	}
+	return p.singleInputs[name]
 }
 
 // Has tells whether the program has an input of that name.

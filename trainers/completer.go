@@ -52,7 +52,7 @@ func (f *Fitted) walked(z *data.Table, c ImputeConfig) (completer, error) {
 	from := newLeastNoise(f)
 	if f.Imputer == nil {
 		from = func(s Setting) (Source, error) {
-			return &proposal{r: s.Draws, mean: mean, sd: sd, draws: restricted{domain: s.Domain}}, nil
+			return &proposal{mean: mean, sd: sd, draws: newIndependent(s.Draws, s.Domain)}, nil
 		}
 	}
 	start, err := f.drawn(z, rowChains, from)

@@ -39,7 +39,8 @@ type engine struct {
 	gaps    []int       // rows with missing cells
 	shuffle []int
 	epoch   int
-	stream  stream.Stream // of the imputer's steps
+	stream  stream.Stream  // of the imputer's steps
+	noise   stream.Singles // from it, in float32
 
 	parts []part
 }
@@ -48,6 +49,7 @@ type engine struct {
 type worker struct {
 	batch   *data.Batch
 	source  Source
+	single  SingleSource // the source, if it writes float32 where the program has its numbers
 	program *graph.Program
 	stream  stream.Stream
 	own     stream.Stream // of what the objective draws
@@ -135,6 +137,9 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 		if w.program, err = losses.New(c.DType, e.loss, m, o, c.Batch, c.Draws); err != nil {
 			return nil, err
 		}
+		if full, ok := e.loss.(losses.Complete); c.DType == graph.Float32 && !c.Domain.Bounded() && !(ok && full.AllCoordinates) {
+			w.single, _ = w.source.(SingleSource)
+		}
 		e.workers = append(e.workers, w)
 	}
 	return e, nil
@@ -169,7 +174,12 @@ func (e *engine) trainImputer(iteration int) error {
 		}
 		losses.BindImputer(e.train, e.config.Domain, e.batch)
 		rng := e.stream.At(e.config.Seed, stream.Train, uint64(iteration), uint64(l))
-		rng.Normals(e.train.Input(losses.InputNoise))
+		if e.singles != nil {
+			e.noise.From(rng)
+			e.noise.Normals(e.train.SingleInput(losses.InputNoise))
+		} else {
+			rng.Normals(e.train.Input(losses.InputNoise))
+		}
 		run := e.train.RunAgain // the model stays as it is for all the steps
 		if l == 0 {
 			run = e.train.Run
@@ -247,7 +257,13 @@ func (e *engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 		e.noising.AddNoise(w.batch, own)
 	}
 	rng := w.stream.At(e.config.Seed, stream.Impute, uint64(iteration), uint64(index))
-	if err := w.source.Complete(w.batch, in.Input(losses.InputX), in.Input(losses.InputLogProposal), rng); err != nil {
+	var err error
+	if w.single != nil {
+		err = w.single.CompleteSingle(w.batch, in.SingleInput(losses.InputX), in.SingleInput(losses.InputLogProposal), rng)
+	} else {
+		err = w.source.Complete(w.batch, in.Input(losses.InputX), in.Input(losses.InputLogProposal), rng)
+	}
+	if err != nil {
 		return err
 	}
 	losses.Bind(in, e.loss, e.objective, w.batch, own)

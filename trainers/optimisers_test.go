@@ -63,9 +63,10 @@ func TestProximalStep(t *testing.T) {
 
 func TestHoldKeepsZerosAndSymmetry(t *testing.T) {
 	g := graph.NewGaussian(3, graph.FreeSymmetric)
-	require.False(t, hold(g, 0.01), "the identity needs none")
+	h := holder{floor: 0.01}
+	require.False(t, h.hold(g), "the identity needs none")
 	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{1, 1.5, 0, 1.5, 1, 0, 0, 0, 1}))) // smallest eigenvalue −0.5
-	require.True(t, hold(g, 0.01))
+	require.True(t, h.hold(g))
 	p := g.Precision()
 	require.InDelta(t, 0.01, smallestEigenvalue(p), 1e-12)
 	require.InDelta(t, 0.99, p.At(0, 1), 1e-12) // 1 − s·1.5 = 0.01
@@ -74,7 +75,7 @@ func TestHoldKeepsZerosAndSymmetry(t *testing.T) {
 
 	// Unequal scales, and a diagonal that has become negative.
 	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{-2, 3, 1, 3, 50, -20, 1, -20, 4})))
-	require.True(t, hold(g, 0.01))
+	require.True(t, h.hold(g))
 	p = g.Precision()
 	require.InDelta(t, 0.01, smallestEigenvalue(p), 1e-10)
 	require.Equal(t, []float64{0.02, 50, 4}, []float64{p.At(0, 0), p.At(1, 1), p.At(2, 2)})

@@ -177,6 +177,7 @@ func (c PathConfig) lambdaGrid() []float64 {
 // pathRun is a Gaussian network being fitted along the path.
 type pathRun struct {
 	*engine
+	holder
 	config     PathConfig
 	model      *graph.Gaussian
 	state      *State
@@ -204,7 +205,7 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 		return nil, err
 	}
 	c.Config = e.config
-	r := &pathRun{engine: e, config: c, model: m, state: s, checkpoint: checkpoint, lambdas: c.lambdaGrid(), space: newSpace(m)}
+	r := &pathRun{engine: e, holder: holder{floor: c.Floor}, config: c, model: m, state: s, checkpoint: checkpoint, lambdas: c.lambdaGrid(), space: newSpace(m)}
 	if r.rows = slices.Clone(c.Rows); c.Rows == nil {
 		for i := range t.N {
 			r.rows = append(r.rows, i)
@@ -294,7 +295,7 @@ func (r *pathRun) advance(ctx context.Context, lambda float64) (stepResult, erro
 		copy(r.packed(), b.Start)
 		return s, &DivergedError{r.state.Iteration, "precision"}
 	}
-	if hold(r.model, r.config.Floor) {
+	if r.hold(r.model) {
 		r.state.Lifts++
 		b.Lifts++
 	}

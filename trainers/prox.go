@@ -39,6 +39,12 @@ func softThreshold(x, t float64) float64 {
 	return 0
 }
 
+// holder keeps a precision's smallest eigenvalue at floor or above.
+type holder struct {
+	floor float64
+	upper []float64 // work space
+}
+
 // hold keeps P positive definite: if its smallest eigenvalue is under floor, all its
 // off-diagonal elements are shrunk by one factor until it is floor. With D the diagonal,
 // nowhere under 2·floor, and E = D − floor·I, the factor is
@@ -48,8 +54,9 @@ func softThreshold(x, t float64) float64 {
 // Zeros stay zeros, P stays symmetric, and nothing grows. (A diagonal that is raised
 // instead grows without bound where step after step leads out of the positive definite
 // matrices: up to 10²⁹ on daily returns with Zeroed.)
-func hold(g *graph.Gaussian, floor float64) (held bool) {
-	if above(g, floor) {
+func (h *holder) hold(g *graph.Gaussian) (held bool) {
+	floor := h.floor
+	if h.above(g) {
 		return false
 	}
 	p := g.Precision()
@@ -79,14 +86,16 @@ func hold(g *graph.Gaussian, floor float64) (held bool) {
 
 // above tells whether P's smallest eigenvalue is above floor: whether P − floor·I has a
 // Cholesky factor. (mat.Cholesky would estimate its condition too, at the same cost.)
-func above(g *graph.Gaussian, floor float64) bool {
+func (h *holder) above(g *graph.Gaussian) bool {
 	d, packed := g.Dim(), g.Packed.Value
-	upper := make([]float64, d*d)
-	for j := range d {
-		copy(upper[j*d+j:j*d+d], packed[graph.PackedIndex(d, j, j):])
-		upper[j*d+j] -= floor
+	if h.upper == nil {
+		h.upper = make([]float64, d*d)
 	}
-	_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: upper})
+	for j := range d {
+		copy(h.upper[j*d+j:j*d+d], packed[graph.PackedIndex(d, j, j):])
+		h.upper[j*d+j] -= h.floor
+	}
+	_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: h.upper})
 	return ok
 }
 

@@ -2,12 +2,10 @@ package trainers
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
 )
@@ -23,14 +21,12 @@ import (
 //     Gibbs steps from a point well inside. The log density is then known up to a
 //     constant of the row, which self-normalised weights do not need.
 type restricted struct {
-	domain  *domain.Domain
-	free    free
-	section domain.Section
-	gaps    []gap
-	kind    restriction
-	log     float64   // part of the log density that the row's draws share
-	logSD   []float64 // log σ_j + ½ log 2π
-	scaled  []float64 // σ_j of a row
+	domain     *domain.Domain
+	deviations deviations
+	section    domain.Section
+	gaps       []gap
+	kind       restriction
+	log        float64 // part of the log density that the row's draws share
 
 	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
 	shift []float64 // (gaps): σ∘along
@@ -61,15 +57,15 @@ type gap struct {
 const rejections = 50 // draws from the box before Gibbs steps take over
 
 // row prepares for a row with these observed cells, on a domain with a boundary.
-func (s *restricted) row(x, mask, mean, sd []float64) {
+func (s *restricted) row(x, mask, mean []float64) {
 	s.gaps, s.log, s.kind = s.gaps[:0], 0, toBox
 	s.domain.Section(&s.section, x, mask)
 	for j, m := range mask {
 		if m != 0 {
 			continue
 		}
-		g := gap{j: j, mean: mean[j], sd: sd[j]}
-		s.log -= s.logSD[j]
+		g := gap{j: j, mean: mean[j], sd: s.deviations.sd[j]}
+		s.log -= s.deviations.log[j]
 		if s.domain.BoundedColumn(j) {
 			g.bounded, g.low, g.high = true, s.section.Lower[j], s.section.Upper[j]
 			g.alpha, g.beta = (g.low-g.mean)/g.sd, (g.high-g.mean)/g.sd
@@ -184,40 +180,4 @@ func (s *restricted) half(x, z []float64) (log float64) {
 		x[s.gaps[k].j] += (t - along) * s.shift[k]
 	}
 	return 0.5 * (along*along - t*t)
-}
-
-// complete writes the rows of a batch r times each and draws their gaps; mean gives a
-// row's own. sd are the rows' common deviations, or, with scale, to be multiplied by scale(i).
-func (s *restricted) complete(b *data.Batch, r int, x, logProposal []float64, mean func(i int) []float64, sd []float64, scale func(i int) float64, rng *Stream) (err error) {
-	s.logs(sd)
-	common := sd
-	for i := range b.Size {
-		repeatRow(b, i, r, x)
-		if i >= len(b.Rows) { // padding
-			continue
-		}
-		if scale != nil {
-			sd = append(s.scaled[:0], common...)
-			floats.Scale(scale(i), sd)
-			s.scaled = sd
-			s.logs(sd)
-		}
-		mask := b.Mask[i*b.D : (i+1)*b.D]
-		if !s.domain.Bounded() {
-			s.free.row(x[i*r*b.D:(i+1)*r*b.D], logProposal[i*r:(i+1)*r], mask, mean(i), sd, s.logSD, rng)
-			continue
-		}
-		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean(i), sd)
-		if err = s.draw(x[i*r*b.D:(i+1)*r*b.D], logProposal[i*r:(i+1)*r], mask, rng); err != nil {
-			return fmt.Errorf("row %d of the table: %w", b.Rows[i]+1, err)
-		}
-	}
-	return nil
-}
-
-func (s *restricted) logs(sd []float64) {
-	s.logSD = s.logSD[:0]
-	for _, v := range sd {
-		s.logSD = append(s.logSD, math.Log(v)+halfLog2Pi)
-	}
 }

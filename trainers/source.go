@@ -6,6 +6,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/internal/simd"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -21,6 +22,13 @@ type Source interface {
 	Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error
 }
 
+// SingleSource is a Source that can also write into a program's float32 memory, by
+// other draws, where the domain has no boundary.
+type SingleSource interface {
+	Source
+	CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error
+}
+
 // Setting is what a source may build on.
 type Setting struct {
 	Model      graph.Model
@@ -33,16 +41,18 @@ type Setting struct {
 }
 
 // repeat writes each row of the batch r times, zero where missing.
-func repeat(b *data.Batch, r int, x []float64) {
+func repeat[T graph.Float](b *data.Batch, r int, x []T) {
 	for i := range b.Size {
-		repeatRow(b, i, r, x)
-	}
-}
-
-func repeatRow(b *data.Batch, i, r int, x []float64) {
-	row := b.X[i*b.D : (i+1)*b.D]
-	for k := range r {
-		copy(x[(i*r+k)*b.D:], row)
+		first, row := x[i*r*b.D:(i*r+1)*b.D], b.X[i*b.D:(i+1)*b.D]
+		switch first := any(first).(type) {
+		case []float32:
+			simd.Narrow(first, row)
+		case []float64:
+			copy(first, row)
+		}
+		for k := 1; k < r; k++ {
+			copy(x[(i*r+k)*b.D:], first)
+		}
 	}
 }
 
@@ -54,6 +64,12 @@ func newZeros(Setting) (Source, error) { return zeros{}, nil }
 
 // Complete implements Source.
 func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *Stream) error {
+	repeat(b, len(logProposal)/b.Size, x)
+	return nil
+}
+
+// CompleteSingle implements SingleSource.
+func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) error {
 	repeat(b, len(logProposal)/b.Size, x)
 	return nil
 }

@@ -170,12 +170,12 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 				r.space.set(theta)
 				return &DivergedError{r.state.Iteration, "precision"}
 			}
-			if held = hold(r.model, r.config.Floor); held {
+			if held = r.hold(r.model); held {
 				r.state.Lifts++
 				r.state.Block.Lifts++
 			}
 			trial = r.space.get()
-		} else if !finite(trial...) || !above(r.model, r.config.Floor) {
+		} else if !finite(trial...) || !r.above(r.model) {
 			continue
 		}
 		loss, g, err := r.evaluate()

@@ -164,6 +164,15 @@ func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
 	adam(w[n:], m[n:], v[n:], g[n:], &k)
 }
 
+// NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals.
+func NormalBlocks(dst []float32, s *Lanes) {
+	if n := len(dst) / NormalBlock; n > 0 && fast {
+		normalsF32(&dst[0], &s[0][0], &normalConstants[0][0], n)
+		return
+	}
+	normalBlocks(dst, s)
+}
+
 // Narrow is float64 to float32.
 func Narrow(dst []float32, src []float64) {
 	n := whole[float64](len(dst))

@@ -35,6 +35,9 @@ func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
 	adam(w, m, v, g, &k)
 }
 
+// NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals.
+func NormalBlocks(dst []float32, s *Lanes) { normalBlocks(dst, s) }
+
 // Narrow is float64 to float32.
 func Narrow(dst []float32, src []float64) { convert(dst, src) }
 

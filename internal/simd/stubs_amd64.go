@@ -393,3 +393,8 @@ func transposeF32(out *float32, x *float32, rows int, cols int, n int)
 //
 //go:noescape
 func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint32, n int) int
+
+// normalsF32 fills n blocks of 16 normals.
+//
+//go:noescape
+func normalsF32(dst *float32, s *uint32, c *uint32, n int)

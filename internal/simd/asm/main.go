@@ -743,6 +743,171 @@ func split() {
 	RET()
 }
 
+// normals is the plain loop of normals.go: see there.
+func normals() {
+	const (
+		half = iota
+		one
+		unit31
+		root
+		log0
+	)
+	const (
+		ln2Low = log0 + 9 + iota
+		ln2High
+		minusTwo
+		quarter
+		sin0
+		sin1
+		sin2
+		cos0
+		cos1
+		cos2
+		sign
+	)
+	TEXT("normalsF32", NOSPLIT, "func(dst *float32, s, c *uint32, n int)")
+	Pragma("noescape")
+	Doc("normalsF32 fills n blocks of 16 normals.")
+	dst, s, c, n := pointer("dst"), pointer("s"), pointer("c"), pointer("n")
+	constant := func(k int) Mem { return at(c, 32*k) }
+	var state [4]VecVirtual
+	for k := range state {
+		state[k] = YMM()
+		VMOVDQU(at(s, 32*k), state[k])
+	}
+	rotate := func(x VecVirtual, k uint8) {
+		t := YMM()
+		VPSLLD(Imm(uint64(k)), x, t)
+		VPSRLD(Imm(uint64(32-k)), x, x)
+		VPOR(t, x, x)
+	}
+	word := func() VecVirtual {
+		w, t := YMM(), YMM()
+		VPADDD(state[0], state[3], w)
+		rotate(w, 7)
+		VPADDD(state[0], w, w)
+		VPSLLD(Imm(9), state[1], t)
+		VPXOR(state[0], state[2], state[2])
+		VPXOR(state[1], state[3], state[3])
+		VPXOR(state[2], state[1], state[1])
+		VPXOR(state[3], state[0], state[0])
+		VPXOR(t, state[2], state[2])
+		rotate(state[3], 11)
+		return w
+	}
+	// A block waits for its logarithm's polynomial: two at a time fill its pauses.
+	blocks := func(many int) {
+		type vectors []VecVirtual
+		some := func() (v vectors) {
+			for range many {
+				v = append(v, YMM())
+			}
+			return v
+		}
+		each := func(f op, operands ...any) {
+			for i := range many {
+				var ops []Op
+				for _, o := range operands {
+					if v, ok := o.(vectors); ok {
+						o = v[i]
+					}
+					ops = append(ops, o.(Op))
+				}
+				f(ops...)
+			}
+		}
+		var u, b vectors
+		for range many {
+			u = append(u, word())
+			b = append(b, word())
+		}
+		blend := func(o ...Op) { VBLENDVPS(o[0], o[1], o[2], o[3]) }
+		and := func(o ...Op) { VPAND(o[0], o[1], o[2]) }
+
+		each(VPSRLD, Imm(1), u, u)
+		each(VCVTDQ2PS, u, u)
+		each(VADDPS, constant(half), u, u)
+		each(VMULPS, constant(unit31), u, u)
+		e, t := some(), some()
+		each(VPSUBD, constant(root), u, e)
+		each(VPSRAD, Imm(23), e, e)
+		each(VPSLLD, Imm(23), e, t)
+		m := u
+		each(VPSUBD, t, u, m)
+		each(VSUBPS, constant(one), m, m)
+		y := some()
+		each(VMOVUPS, constant(log0), y)
+		for k := log0 + 1; k < log0+9; k++ {
+			each(VMULPS, m, y, y)
+			each(VADDPS, constant(k), y, y)
+		}
+		each(VMULPS, m, y, y)
+		each(VMULPS, m, m, t)
+		each(VMULPS, t, y, y)
+		each(VMULPS, constant(half), t, t)
+		each(VCVTDQ2PS, e, e)
+		low := some()
+		each(VMULPS, constant(ln2Low), e, low)
+		each(VADDPS, low, y, y)
+		each(VSUBPS, t, y, y)
+		each(VADDPS, y, m, y)
+		each(VMULPS, constant(ln2High), e, e)
+		each(VADDPS, e, y, y)
+		each(VMULPS, constant(minusTwo), y, y)
+		each(VSQRTPS, y, y)
+
+		angle, z, sin, cos := some(), some(), some(), some()
+		each(VPSLLD, Imm(2), b, angle)
+		each(VCVTDQ2PS, angle, angle)
+		each(VMULPS, constant(quarter), angle, angle)
+		each(VMULPS, angle, angle, z)
+		for _, p := range []struct {
+			v     vectors
+			first int
+		}{{sin, sin0}, {cos, cos0}} {
+			each(VMULPS, constant(p.first+2), z, p.v)
+			each(VADDPS, constant(p.first+1), p.v, p.v)
+			each(VMULPS, z, p.v, p.v)
+			each(VADDPS, constant(p.first), p.v, p.v)
+			each(VMULPS, z, p.v, p.v)
+		}
+		each(VMULPS, angle, sin, sin)
+		each(VADDPS, angle, sin, sin)
+		each(VMULPS, z, cos, cos)
+		each(VMULPS, constant(half), z, z)
+		each(VSUBPS, z, cos, cos)
+		each(VADDPS, constant(one), cos, cos)
+		each(and, constant(sign), b, z)
+		each(VXORPS, z, cos, cos)
+		each(VPSLLD, Imm(1), b, b)
+		each(blend, b, sin, cos, angle)
+		each(blend, b, cos, sin, z)
+		each(VMULPS, y, angle, angle)
+		each(VMULPS, y, z, z)
+		for i := range many {
+			VMOVUPS(angle[i], at(dst, 64*i))
+			VMOVUPS(z[i], at(dst, 64*i+32))
+		}
+		ADDQ(U8(64*many), dst)
+		SUBQ(U8(many), n)
+	}
+	Label("two")
+	CMPQ(n, U8(2))
+	JL(LabelRef("one"))
+	blocks(2)
+	JMP(LabelRef("two"))
+	Label("one")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	blocks(1)
+	Label("done")
+	for k := range state {
+		VMOVDQU(state[k], at(s, 32*k))
+	}
+	VZEROUPPER()
+	RET()
+}
+
 func main() {
 	ConstraintExpr("amd64")
 	for _, t := range []number{double, single} {
@@ -771,5 +936,6 @@ func main() {
 	convert()
 	transpose()
 	split()
+	normals()
 	Generate()
 }
