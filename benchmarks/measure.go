@@ -127,18 +127,27 @@ func (r Results) numbers(m Measure) (*numbers, error) {
 	return n, nil
 }
 
+// values are the places along a column as numbers.
+func (n *numbers) values(along string) ([]float64, error) {
+	var values []float64
+	for _, text := range n.x {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", along, err)
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
 // Series are the measure's numbers for each of the methods, by x: what Bands draws.
 func (r Results) Series(m Measure, methods []string) (x []float64, series []Series, err error) {
 	n, err := r.numbers(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, text := range n.x {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, nil, fmt.Errorf("column %s: %w", m.Along, err)
-		}
-		x = append(x, v)
+	if x, err = n.values(m.Along); err != nil {
+		return nil, nil, err
 	}
 	for _, method := range methods {
 		s := Series{Name: method, Values: make([][]float64, len(n.x))}

@@ -39,20 +39,30 @@ type comparison struct {
 // few says that the replicates are too few for a verdict.
 func (c comparison) few() bool { return c.replicates < LeastReplicates }
 
-// compare gives the interval of value over replicates, without ends where they are few.
-func compare(n *numbers, a, b, at string, level float64, value func(replicate string) (float64, bool)) comparison {
-	c := comparison{a: a, b: b, at: at, low: math.Inf(-1), high: math.Inf(1)}
-	var effects []float64
+// each gives the values of the replicates that have one, and how many have none.
+func (n *numbers) each(value func(replicate string) (float64, bool)) (values []float64, left int) {
 	for _, replicate := range n.replicates {
 		if v, ok := value(replicate); ok {
-			effects = append(effects, v)
+			values = append(values, v)
 		} else {
-			c.left++
+			left++
 		}
 	}
-	if c.replicates = len(effects); !c.few() {
-		mean, half := meanInterval(effects, level)
-		c.effect, c.low, c.high = mean, mean-half, mean+half
+	return values, left
+}
+
+// compare gives the interval of value over replicates.
+func compare(n *numbers, a, b, at string, level float64, value func(replicate string) (float64, bool)) comparison {
+	effects, left := n.each(value)
+	return newComparison(a, b, at, len(effects), left, func() (effect, half float64) { return meanInterval(effects, level) })
+}
+
+// newComparison has no ends where the replicates are few.
+func newComparison(a, b, at string, replicates, left int, interval func() (effect, half float64)) comparison {
+	c := comparison{a: a, b: b, at: at, low: math.Inf(-1), high: math.Inf(1), replicates: replicates, left: left}
+	if !c.few() {
+		effect, half := interval()
+		c.effect, c.low, c.high = effect, effect-half, effect+half
 	}
 	return c
 }
@@ -91,16 +101,26 @@ func (m Measure) shown(effect float64) float64 {
 }
 
 func (m Measure) effectName(c comparison) string {
-	a, b := picture.MethodTitle(c.a), picture.MethodTitle(c.b)
-	if m.Smaller {
-		return fmt.Sprintf("%s, %s / %s (above 1: %s is the better)", m.Name, b, a, a)
-	}
-	return fmt.Sprintf("%s, %s − %s (above 0: %s is the better)", m.Name, a, b, a)
+	lead, none := m.leadName(c)
+	return fmt.Sprintf("%s (above %d: %s is the better)", lead, none, picture.MethodTitle(c.a))
 }
 
-// verdict reports the deciding comparison.
+// leadName is the lead in words, and its value where there is none.
+func (m Measure) leadName(c comparison) (lead string, none int) {
+	a, b := picture.MethodTitle(c.a), picture.MethodTitle(c.b)
+	if m.Smaller {
+		return fmt.Sprintf("%s, %s / %s", m.Name, b, a), 1
+	}
+	return fmt.Sprintf("%s, %s − %s", m.Name, a, b), 0
+}
+
+// verdict reports the deciding comparison beside the methods' means.
 func (m Measure) verdict(n *numbers, o Outcome, c comparison, methods []string, name string) Verdict {
-	v := Verdict{Outcome: o, Measure: name, Effect: m.shown(c.effect), Low: m.shown(c.low), High: m.shown(c.high), Replicates: c.replicates, Evidence: m.means(n, methods)}
+	return m.decided(o, c, name, m.means(n, methods))
+}
+
+func (m Measure) decided(o Outcome, c comparison, name, evidence string) Verdict {
+	v := Verdict{Outcome: o, Measure: name, Effect: m.shown(c.effect), Low: m.shown(c.low), High: m.shown(c.high), Replicates: c.replicates, Evidence: evidence}
 	if c.at != "" {
 		v.Measure += fmt.Sprintf(" at %s %s", m.Along, c.at)
 	}
@@ -143,6 +163,11 @@ type Test = func(Results) (Verdict, error)
 // places of m.Along, or, if everywhere, at each of them. It holds where all intervals are above 0,
 // and does not where one is below.
 func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
+	return best(m, ahead, rivals, everywhere, 0.05)
+}
+
+// best is wrong with probability alpha at most.
+func best(m Measure, ahead, rivals []string, everywhere bool, alpha float64) Test {
 	return func(r Results) (Verdict, error) {
 		n, err := r.numbers(m)
 		if err != nil {
@@ -155,7 +180,7 @@ func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
 				groups = append(groups, []string{x})
 			}
 		}
-		level := 1 - 0.05/float64(max(1, len(groups)*len(ahead)*len(rivals)))
+		level := 1 - alpha/float64(max(1, len(groups)*len(ahead)*len(rivals)))
 		var all []comparison
 		for _, xs := range groups {
 			at := ""
@@ -242,13 +267,12 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 		if err != nil {
 			return Verdict{}, err
 		}
-		var x []float64
-		for _, text := range n.x {
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				return Verdict{}, fmt.Errorf("column %s: %w", m.Along, err)
-			}
-			x = append(x, along.Of(v))
+		x, err := n.values(m.Along)
+		if err != nil {
+			return Verdict{}, err
+		}
+		for i := range x {
+			x[i] = along.Of(x[i])
 		}
 		var all []comparison
 		for _, b := range rivals {
@@ -362,24 +386,27 @@ func (r Results) facts(f Fact) (map[string]float64, error) {
 }
 
 // AtLargest makes a test at the largest place only.
-func AtLargest(m Measure, test func(Measure) Test) Test {
+func AtLargest(m Measure, test func(Measure) Test) Test { return atEnd(m, slices.Max, test) }
+
+// AtSmallest makes a test at the smallest place only.
+func AtSmallest(m Measure, test func(Measure) Test) Test { return atEnd(m, slices.Min, test) }
+
+func atEnd(m Measure, end func([]float64) float64, test func(Measure) Test) Test {
 	return func(r Results) (Verdict, error) {
 		n, err := r.numbers(m)
 		if err != nil {
 			return Verdict{}, err
 		}
-		largest, top := "", math.Inf(-1)
-		for _, x := range n.x {
-			v, err := strconv.ParseFloat(x, 64)
-			if err != nil {
-				return Verdict{}, fmt.Errorf("column %s: %w", m.Along, err)
-			}
-			if v > top {
-				largest, top = x, v
-			}
+		x, err := n.values(m.Along)
+		if err != nil {
+			return Verdict{}, err
 		}
-		v, err := test(m.With(m.Along, largest))(r)
-		v.Measure += fmt.Sprintf(" at %s %s", m.Along, largest)
+		if len(x) == 0 {
+			return test(m)(r)
+		}
+		at := n.x[slices.Index(x, end(x))]
+		v, err := test(m.With(m.Along, at))(r)
+		v.Measure += fmt.Sprintf(" at %s %s", m.Along, at)
 		return v, err
 	}
 }

@@ -31,8 +31,8 @@ var (
 	missing []byte
 )
 
-// The paper shows the error of the parameters.
-func parameters(along string) benchmarks.Measure {
+// Parameters are measured by their error, which the paper shows.
+func Parameters(along string) benchmarks.Measure {
 	return benchmarks.Measure{Column: "quartic_error", Name: "error of the parameters at the last epoch", Smaller: true, Along: along}
 }
 
@@ -46,19 +46,19 @@ var Dim = benchmarks.Experiment{
 	Claims: []benchmarks.Claim{
 		{
 			ID: "ica-dim-var-best", Quote: "Our variational method (Marg-Var) consistently yields the lowest error.", Where: section,
-			Test: benchmarks.Best(parameters("columns"), []string{"var"}, []string{"iw", "em", "zeroed"}, true),
+			Test: benchmarks.Best(Parameters("columns"), []string{"var"}, []string{"iw", "em", "zeroed"}, true),
 		},
 		{
 			ID: "ica-dim-gap-widens", Quote: "Moreover, as the dimensionality increases, the performance gap between Marg-Var and the other methods widens.", Where: section,
-			Test: benchmarks.Trend(parameters("columns"), "var", []string{"iw", "em", "zeroed"}, benchmarks.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1),
+			Test: benchmarks.Trend(Parameters("columns"), "var", []string{"iw", "em", "zeroed"}, benchmarks.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1),
 		},
 		{
 			ID: "ica-dim-others-comparable", Quote: "We note that all other methods perform comparably …", Where: section,
-			Test: benchmarks.Comparable(parameters("columns"), "iw", "em", "zeroed"),
+			Test: benchmarks.Comparable(Parameters("columns"), "iw", "em", "zeroed"),
 		},
 		{
 			ID: "ica-dim-em-iw", Quote: "… with the performance of EM and Marg-IW being indistinguishable, a pattern we observe throughout our experiments.", Where: section,
-			Test: benchmarks.Comparable(parameters("columns"), "iw", "em"),
+			Test: benchmarks.Comparable(Parameters("columns"), "iw", "em"),
 		},
 	},
 }
@@ -71,13 +71,13 @@ var Rows = benchmarks.Experiment{
 	Claims: []benchmarks.Claim{
 		{
 			ID: "ica-n-em-iw-smallest", Quote: "From Figure ICA_varyn we see that both EM and Marg-IW have the smallest estimation error for larger sample sizes.", Where: appendix,
-			Test: benchmarks.AtLargest(parameters("rows"), func(m benchmarks.Measure) benchmarks.Test {
+			Test: benchmarks.AtLargest(Parameters("rows"), func(m benchmarks.Measure) benchmarks.Test {
 				return benchmarks.Best(m, []string{"iw", "em"}, []string{"var", "zeroed"}, false)
 			}),
 		},
 		{
 			ID: "ica-n-zeroed-largest", Quote: "Zeroed Score Matching has the largest estimation error due to its inability to appropriately marginalise the distribution.", Where: appendix,
-			Test: benchmarks.Best(parameters("rows"), []string{"iw", "var", "em"}, []string{"zeroed"}, false),
+			Test: benchmarks.Best(Parameters("rows"), []string{"iw", "var", "em"}, []string{"zeroed"}, false),
 		},
 	},
 }
@@ -90,11 +90,11 @@ var Missing = benchmarks.Experiment{
 	Claims: []benchmarks.Claim{
 		{
 			ID: "ica-missing-var-smallest", Quote: "In Figure ICA_varymiss, we observe that Marg-Var has the smallest estimation error …", Where: appendix,
-			Test: benchmarks.Best(parameters("missing"), []string{"var"}, []string{"iw", "em", "zeroed"}, false),
+			Test: benchmarks.Best(Parameters("missing"), []string{"var"}, []string{"iw", "em", "zeroed"}, false),
 		},
 		{
 			ID: "ica-missing-converge", Quote: "… with its performance convergence to that of Marg-IW and EM as the missing probability increases.", Where: appendix,
-			Test: benchmarks.Trend(parameters("missing"), "var", []string{"iw", "em"}, benchmarks.Axis{Of: func(p float64) float64 { return 10 * p }, Unit: "per 0.1 more missing"}, -1),
+			Test: benchmarks.Trend(Parameters("missing"), "var", []string{"iw", "em"}, benchmarks.Axis{Of: func(p float64) float64 { return 10 * p }, Unit: "per 0.1 more missing"}, -1),
 		},
 	},
 }
@@ -243,7 +243,7 @@ func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, e
 		out = append(out, benchmarks.Figure{Name: name, Plot: p, Width: 16, Height: 11, Caption: caption + " Mean and 95 % interval of the replicates." + benchmarks.Stopped(series)})
 		return err
 	}
-	measures := []benchmarks.Measure{parameters(along), {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
+	measures := []benchmarks.Measure{Parameters(along), {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
 	for _, m := range measures {
 		at, series, err := r.Series(m, names)
 		if err != nil {

@@ -50,6 +50,15 @@ func Report(out string) error {
 		page.Sections = append(page.Sections, *s)
 		page.Claims = append(page.Claims, s.claims...)
 	}
+	for _, c := range Across {
+		v, err := page.across(c)
+		if err != nil {
+			return fmt.Errorf("claim %s: %w", c.ID, err)
+		}
+		if v != nil {
+			page.Claims = append(page.Claims, judged{c.Of, benchmarks.Claim{ID: c.ID, Quote: c.Quote, Where: c.Where}, *v})
+		}
+	}
 	for name, write := range map[string]func(io.Writer) error{
 		"claims.csv":  page.csv,
 		"claims.md":   page.markdown,
@@ -71,7 +80,7 @@ type study struct {
 
 // judged is a claim with what the cells say of it.
 type judged struct {
-	Experiment string
+	Experiments []string
 	benchmarks.Claim
 	benchmarks.Verdict
 }
@@ -85,6 +94,7 @@ type section struct {
 	Ours         []string
 	Figures      []shown
 	Trouble      error // with the figures
+	results      benchmarks.Results
 	claims       []judged
 }
 
@@ -112,7 +122,7 @@ func sectionOf(e benchmarks.Experiment, dir string) (*section, error) {
 		return nil, err
 	}
 	results.Lines = benchmarks.Select(grid.Cells, lines)
-	s := &section{Experiment: e, Run: r, Done: len(results.Lines), Wanted: len(grid.Cells)}
+	s := &section{Experiment: e, Run: r, Done: len(results.Lines), Wanted: len(grid.Cells), results: results}
 	if s.Written, s.Ours, err = written(r.Settings); err != nil {
 		return nil, err
 	}
@@ -121,13 +131,54 @@ func sectionOf(e benchmarks.Experiment, dir string) (*section, error) {
 		if err != nil {
 			return nil, fmt.Errorf("claim %s: %w", c.ID, err)
 		}
-		s.claims = append(s.claims, judged{e.Name, c, v})
+		s.claims = append(s.claims, judged{[]string{e.Name}, c, v})
 	}
 	if s.Done == 0 {
 		return s, nil
 	}
 	s.Trouble = s.draw(e, dir, results)
 	return s, nil
+}
+
+// Section is that of an experiment; nil if nothing of it has been run.
+func (s study) Section(name string) *section {
+	for i := range s.Sections {
+		if s.Sections[i].Name == name && s.Sections[i].Done > 0 {
+			return &s.Sections[i]
+		}
+	}
+	return nil
+}
+
+// across tests a claim that compares experiments, which all have to be run, in the same
+// size; of none that has been run there is no verdict.
+func (s study) across(c benchmarks.Across) (*benchmarks.Verdict, error) {
+	results := map[string]benchmarks.Results{}
+	var sizes, missing []string
+	for _, name := range c.Of {
+		of := s.Section(name)
+		if of == nil {
+			missing = append(missing, name)
+			continue
+		}
+		results[name] = of.results
+		if !slices.Contains(sizes, of.Run.Size) {
+			sizes = append(sizes, of.Run.Size)
+		}
+	}
+	undecided := &benchmarks.Verdict{Outcome: benchmarks.Undecided, Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	switch {
+	case len(results) == 0:
+		return nil, nil
+	case len(missing) > 0:
+		undecided.Evidence = fmt.Sprintf("Not run: %s.", strings.Join(missing, ", "))
+		return undecided, nil
+	case len(sizes) > 1:
+		undecided.Evidence = fmt.Sprintf("Not run in one size: %s.", strings.Join(sizes, "; "))
+		return undecided, nil
+	}
+	v, err := c.Test(results)
+	return &v, err
 }
 
 // draw saves the figures and puts them into the section.
@@ -241,7 +292,7 @@ func (s study) csv(w io.Writer) error {
 		return strconv.FormatFloat(x, 'g', 6, 64)
 	}
 	for _, c := range s.Claims {
-		lines = append(lines, []string{c.Experiment, c.ID, c.Quote, c.Where, string(c.Outcome), c.Measure,
+		lines = append(lines, []string{strings.Join(c.Experiments, " "), c.ID, c.Quote, c.Where, string(c.Outcome), c.Measure,
 			number(c.Effect), number(c.Low), number(c.High), strconv.Itoa(c.Replicates), c.Evidence})
 	}
 	return csv.NewWriter(w).WriteAll(lines)

@@ -49,16 +49,24 @@ var (
 // others are the paper's rivals of Marg-Var.
 var others = []string{"iw", "em", "zeroed"}
 
-func auc(along string) benchmarks.Measure {
+// AUC of the L1 path, of all treatments together.
+func AUC(along string) benchmarks.Measure {
 	return benchmarks.Measure{Column: "auc", Name: "AUC", Along: along}
 }
 
-// twice is a claim tested as the paper and with the support honoured.
-func twice(id, quote, where string, m benchmarks.Measure, test func(benchmarks.Measure) benchmarks.Test) []benchmarks.Claim {
-	return []benchmarks.Claim{
-		{ID: id, Quote: quote, Where: where, Test: test(m.With("treatment", "paper"))},
-		{ID: id + "-honoured", Quote: quote + " [with the support honoured]", Where: where, Test: test(m.With("treatment", "honoured"))},
+// Tested are the treatments that claims are tested with, and what each adds to a claim's
+// ID and words.
+var Tested = []struct{ Treatment, ID, Words string }{
+	{"paper", "", ""},
+	{"honoured", "-honoured", " [with the support honoured]"},
+}
+
+// twice is a claim tested with both.
+func twice(id, quote, where string, m benchmarks.Measure, test func(benchmarks.Measure) benchmarks.Test) (claims []benchmarks.Claim) {
+	for _, t := range Tested {
+		claims = append(claims, benchmarks.Claim{ID: id + t.ID, Quote: quote + t.Words, Where: where, Test: test(m.With("treatment", t.Treatment))})
 	}
+	return claims
 }
 
 func varBest(m benchmarks.Measure) benchmarks.Test {
@@ -71,8 +79,8 @@ var Missing = benchmarks.Experiment{
 	Source:   "section “Star Shaped Truncated Graphical Model” (figure ggm_starprec_varymiss)",
 	Settings: starMissing, Grid: grid, Figures: lines,
 	Claims: slices.Concat(
-		twice("star-missing-var-best", "As we can see here Marg-Var performs best …", "Star Shaped Truncated Graphical Model", auc("missing"), varBest),
-		twice("star-missing-others-comparable", "… with all other approaches performing comparably.", "Star Shaped Truncated Graphical Model", auc("missing"),
+		twice("star-missing-var-best", "As we can see here Marg-Var performs best …", "Star Shaped Truncated Graphical Model", AUC("missing"), varBest),
+		twice("star-missing-others-comparable", "… with all other approaches performing comparably.", "Star Shaped Truncated Graphical Model", AUC("missing"),
 			func(m benchmarks.Measure) benchmarks.Test { return benchmarks.Comparable(m, others...) }),
 	),
 }
@@ -82,7 +90,7 @@ var Dense = benchmarks.Experiment{
 	Name: "dense-missing", Title: "Dense network, truncated: missing probability",
 	Source:   "section “Unstructured Dense Graphical Model” (figure ggm_one_varymiss)",
 	Settings: denseMissing, Grid: grid, Figures: lines,
-	Claims: twice("dense-missing-var-best", "Again we can see that our variational approach performs best though not as clearly as in the previous example.", "Unstructured Dense Graphical Model", auc("missing"), varBest),
+	Claims: twice("dense-missing-var-best", "Again we can see that our variational approach performs best …", "Unstructured Dense Graphical Model", AUC("missing"), varBest),
 }
 
 // Centres varies the number of star centres, the expected number of edges kept.
@@ -91,7 +99,7 @@ var Centres = benchmarks.Experiment{
 	Source:   "section “Increasing Number of Stars” (figure GGM_vary_centres), appendix “Varying Number of Star Centres” (figures star_marginalisation, 5star_marginalisation)",
 	Settings: starCentres, Grid: grid, Figures: centreFigures,
 	Claims: append(
-		twice("star-centres-lead-shrinks", "As we increase the number of star centres, Marg-Var no longer noticeably outperforms the other approaches.", "Increasing Number of Stars", auc("centres"),
+		twice("star-centres-lead-shrinks", "As we increase the number of star centres, Marg-Var no longer noticeably outperforms the other approaches.", "Increasing Number of Stars", AUC("centres"),
 			func(m benchmarks.Measure) benchmarks.Test {
 				return benchmarks.Trend(m, "var", others, benchmarks.Axis{Of: func(k float64) float64 { return k }, Unit: "per centre"}, -1)
 			}),
@@ -109,9 +117,9 @@ var Dim = benchmarks.Experiment{
 	Source:   "appendix “Varying Number of Dimensions” (figure GGM_vary_dim)",
 	Settings: starDim, Grid: grid, Figures: lines,
 	Claims: slices.Concat(
-		twice("star-dim-high", "As we can see, for higher dimensions the variational approach clearly performs best …", "Varying Number of Dimensions", auc("columns"),
+		twice("star-dim-high", "As we can see, for higher dimensions the variational approach clearly performs best …", "Varying Number of Dimensions", AUC("columns"),
 			func(m benchmarks.Measure) benchmarks.Test { return benchmarks.AtLargest(m, varBest) }),
-		twice("star-dim-low", "… however at lower dimensions the other approach catch up and even overtake it.", "Varying Number of Dimensions", auc("columns"),
+		twice("star-dim-low", "… however at lower dimensions the other approach catch up and even overtake it.", "Varying Number of Dimensions", AUC("columns"),
 			func(m benchmarks.Measure) benchmarks.Test {
 				return benchmarks.Trend(m, "var", others, benchmarks.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1)
 			}),
@@ -123,7 +131,7 @@ var ROC = benchmarks.Experiment{
 	Name: "star-roc", Title: "Star, truncated: individual ROC curves",
 	Source:   "appendix “Individual ROC Curves” (figure GGM_starprec_ROC)",
 	Settings: starROC, Grid: grid, Figures: panels,
-	Claims: twice("star-roc-var-best", "We observe that Marg-Var has consistently the best ROC curves of any of the methods.", "Individual ROC Curves", auc(""), varBest),
+	Claims: twice("star-roc-var-best", "We observe that Marg-Var has consistently the best ROC curves of any of the methods.", "Individual ROC Curves", AUC(""), varBest),
 }
 
 // settings of an experiment; see the JSON files. The one list of several is what varies.
@@ -372,7 +380,7 @@ func lines(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, err
 	word := map[string]string{"columns": "columns", "centres": "star centres", "missing": "missing probability"}[s.along()]
 	var out []benchmarks.Figure
 	for _, t := range s.Treatments {
-		at, series, err := r.Series(auc(s.along()).With("treatment", t.Name), s.names())
+		at, series, err := r.Series(AUC(s.along()).With("treatment", t.Name), s.names())
 		if err != nil {
 			return nil, err
 		}
