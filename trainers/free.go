@@ -9,46 +9,43 @@ import (
 // free draws the missing cells of rows that no domain cuts.
 type free[T graph.Float] struct {
 	deviations deviations
-	gaps       []int
-	mean, sd   []T // of the gaps
-	z          []T // of all their draws
+	gaps       simd.Gaps
+	row        []T
+	mean, sd   []T
+	z          []T // of all draws of a row
 }
 
-// complete draws the gaps of rows that x has already, and gives log densities.
+// complete writes the rows r times each, their gaps drawn, and log densities.
 func (f *free[T]) complete(b *data.Batch, x, logs []T, n normals, draw func([]T)) error {
-	r := len(logs) / b.Size
+	r, d := len(logs)/b.Size, b.D
+	if f.z == nil {
+		f.row, f.mean, f.sd, f.z = make([]T, d), make([]T, d), make([]T, d), make([]T, r*d+simd.Spare)
+	}
+	clear(x[len(b.Rows)*r*d:]) // padding
 	return n.each(b, &f.deviations, func(i int, mask, mean []float64) error {
-		f.row(x[i*r*b.D:(i+1)*r*b.D], logs[i*r:(i+1)*r], mask, mean, draw)
+		f.gaps.Set(mask)
+		gaps, constant := len(f.gaps.At()), 0.0
+		for _, j := range f.gaps.At() {
+			constant -= f.deviations.log[j]
+		}
+		convert(f.row, b.X[i*d:i*d+d])
+		convert(f.mean, mean)
+		convert(f.sd, f.deviations.sd)
+		draw(f.z[:r*gaps])
+		for k := range r {
+			z := f.z[k*gaps:]
+			logs[i*r+k] = T(constant) - simd.Dot(z[:gaps], z[:gaps])/2
+			simd.Scatter(x[(i*r+k)*d:(i*r+k+1)*d], f.row, f.mean, f.sd, z, &f.gaps)
+		}
 		return nil
 	})
 }
 
-func (f *free[T]) row(x, logs []T, mask, mean []float64, draw func([]T)) {
-	d, r := len(mask), len(logs)
-	if len(f.z) < r*d {
-		f.gaps, f.mean, f.sd, f.z = make([]int, d), make([]T, d), make([]T, d), make([]T, r*d)
-	}
-	n, constant := 0, 0.0
-	for j, m := range mask { // a branch on random gaps costs more than all the rest
-		f.gaps[n] = j
-		one := 0
-		if m == 0 {
-			one = 1
-		}
-		n += one
-	}
-	gaps, means, sds := f.gaps[:n], f.mean[:n], f.sd[:n]
-	for t, j := range gaps {
-		means[t], sds[t] = T(mean[j]), T(f.deviations.sd[j])
-		constant -= f.deviations.log[j]
-	}
-	z := f.z[:r*n]
-	draw(z)
-	for k := range logs {
-		row, z := x[k*d:k*d+d], z[k*n:k*n+n]
-		logs[k] = T(constant) - simd.Dot(z, z)/2
-		for t, v := range z {
-			row[gaps[t]] = means[t] + sds[t]*v
-		}
+func convert[T graph.Float](to []T, from []float64) {
+	switch to := any(to).(type) {
+	case []float32:
+		simd.Narrow(to, from)
+	case []float64:
+		copy(to, from)
 	}
 }

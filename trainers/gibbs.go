@@ -20,14 +20,14 @@ type gibbs struct {
 // near the target (or, in intersections, from a point inside).
 const sweeps = 20
 
-// independent sets the normals of the gaps.
-func (g *gibbs) independent(gaps []gap) {
-	m := len(gaps)
+// independent sets the normals of the coordinates at.
+func (g *gibbs) independent(at []int, mean, sd []float64) {
+	m := len(at)
 	g.coordinates, g.mean = g.coordinates[:0], g.mean[:0]
 	g.precision = append(g.precision[:0], make([]float64, m*m)...)
-	for a, v := range gaps {
-		g.coordinates, g.mean = append(g.coordinates, v.j), append(g.mean, v.mean)
-		g.precision[a*m+a] = 1 / (v.sd * v.sd)
+	for a, j := range at {
+		g.coordinates, g.mean = append(g.coordinates, j), append(g.mean, mean[j])
+		g.precision[a*m+a] = 1 / (sd[j] * sd[j])
 	}
 }
 

@@ -66,11 +66,11 @@ func (n normals) each(b *data.Batch, d *deviations, f func(i int, mask, mean []f
 
 // complete writes the rows of a batch r times each and draws their gaps.
 func (c *independent) complete(b *data.Batch, x, logProposal []float64, n normals, rng *Stream) error {
-	repeat(b, c.r, x)
 	if s := &c.restricted; s.domain.Bounded() {
+		clear(x[len(b.Rows)*c.r*b.D:]) // padding
 		return n.each(b, &s.deviations, func(i int, mask, mean []float64) error {
 			s.row(b.X[i*b.D:(i+1)*b.D], mask, mean)
-			return s.draw(x[i*c.r*b.D:(i+1)*c.r*b.D], logProposal[i*c.r:(i+1)*c.r], mask, rng)
+			return s.draw(x[i*c.r*b.D:(i+1)*c.r*b.D], logProposal[i*c.r:(i+1)*c.r], rng)
 		})
 	}
 	return c.free.complete(b, x, logProposal, n, rng.Normals)
@@ -78,7 +78,6 @@ func (c *independent) complete(b *data.Batch, x, logProposal []float64, n normal
 
 // completeSingle is complete for float32 and where nothing is restricted.
 func (c *independent) completeSingle(b *data.Batch, x, logProposal []float32, n normals, rng *Stream) error {
-	repeat(b, c.r, x)
 	c.generator.From(rng)
 	return c.singles.complete(b, x, logProposal, n, c.generator.Normals)
 }

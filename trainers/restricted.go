@@ -4,10 +4,9 @@ import (
 	"errors"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
+	"missingscore/internal/simd"
 )
 
 // restricted draws the missing cells of a row from independent normals
@@ -24,16 +23,17 @@ type restricted struct {
 	domain     *domain.Domain
 	deviations deviations
 	section    domain.Section
-	gaps       []gap
+	gaps       simd.Gaps
+	x, mask    []float64 // of the row
+	mean       []float64
+	bounds     []bound
 	kind       restriction
 	log        float64 // part of the log density that the row's draws share
 
 	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
-	shift []float64 // (gaps): σ∘along
 	beta  float64   // its bound along that direction
 
-	z []float64 // normals of the row's draws
-
+	z     []float64 // normals of the row's draws
 	gibbs gibbs
 }
 
@@ -45,33 +45,31 @@ const (
 	toIntersection
 )
 
-// gap is a missing cell.
-type gap struct {
-	j           int
-	mean, sd    float64
+// bound is that of a missing cell.
+type bound struct {
+	gap, j      int // the cell is gap number gap of the row, and column j
 	low, high   float64
-	alpha, beta float64 // the bounds, standardised
-	bounded     bool
+	alpha, beta float64 // standardised
 }
 
 const rejections = 50 // draws from the box before Gibbs steps take over
 
 // row prepares for a row with these observed cells, on a domain with a boundary.
 func (s *restricted) row(x, mask, mean []float64) {
-	s.gaps, s.log, s.kind = s.gaps[:0], 0, toBox
+	s.x, s.mask, s.mean = x, mask, mean
+	s.gaps.Set(mask)
+	s.bounds, s.kind = s.bounds[:0], toBox
+	s.log = 0
 	s.domain.Section(&s.section, x, mask)
-	for j, m := range mask {
-		if m != 0 {
-			continue
-		}
-		g := gap{j: j, mean: mean[j], sd: s.deviations.sd[j]}
+	for k, j := range s.gaps.At() {
+		sd := s.deviations.sd[j]
 		s.log -= s.deviations.log[j]
 		if s.domain.BoundedColumn(j) {
-			g.bounded, g.low, g.high = true, s.section.Lower[j], s.section.Upper[j]
-			g.alpha, g.beta = (g.low-g.mean)/g.sd, (g.high-g.mean)/g.sd
-			s.log -= truncnorm.LogMass(g.alpha, g.beta)
+			b := bound{gap: k, j: j, low: s.section.Lower[j], high: s.section.Upper[j]}
+			b.alpha, b.beta = (b.low-mean[j])/sd, (b.high-mean[j])/sd
+			s.log -= truncnorm.LogMass(b.alpha, b.beta)
+			s.bounds = append(s.bounds, b)
 		}
-		s.gaps = append(s.gaps, g)
 	}
 	if len(s.section.Cuts) == 0 {
 		return
@@ -82,30 +80,22 @@ func (s *restricted) row(x, mask, mean []float64) {
 		return
 	}
 	s.kind, s.along, s.beta = toHalfSpace, s.along[:0], h.B
-	size := 0.0
-	for _, g := range s.gaps {
-		u := h.A[g.j] * g.sd
-		s.along = append(s.along, u)
-		size += u * u
-		s.beta -= h.A[g.j] * g.mean
+	for _, j := range s.gaps.At() {
+		s.along = append(s.along, h.A[j]*s.deviations.sd[j])
+		s.beta -= h.A[j] * mean[j]
 	}
-	size = math.Sqrt(size)
+	size := math.Sqrt(simd.Dot(s.along, s.along))
 	s.beta /= size
-	s.shift = s.shift[:0]
-	for k, g := range s.gaps {
-		s.along[k] /= size
-		s.shift = append(s.shift, g.sd*s.along[k])
-	}
+	simd.Scale(s.along, 1/size, s.along)
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
-// draw fills the missing cells of the row's draws x, as many as log, and gives their log
-// densities.
-func (s *restricted) draw(x, log, mask []float64, rng *Stream) (err error) {
-	d, m := len(mask), len(s.gaps)
+// draw writes the row's draws, as many as log, to x, with their log densities.
+func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
+	d, m := len(s.x), len(s.gaps.At())
 	if s.kind == toIntersection {
 		for k := range log {
-			if log[k], err = s.intersection(x[k*d:k*d+d], mask, rng); err != nil {
+			if log[k], err = s.intersection(x[k*d:k*d+d], rng); err != nil {
 				return err
 			}
 		}
@@ -113,41 +103,44 @@ func (s *restricted) draw(x, log, mask []float64, rng *Stream) (err error) {
 	}
 	rng.Normals(s.normals(len(log) * m))
 	for k := range log {
-		row, z := x[k*d:k*d+d], s.z[k*m:k*m+m]
-		if log[k] = s.box(row, z); s.kind == toHalfSpace {
-			log[k] += s.half(row, z)
+		z := s.z[k*m:]
+		s.box(z)
+		if s.kind == toHalfSpace {
+			s.half(z[:m])
 		}
+		log[k] = s.place(x[k*d:k*d+d], z)
 	}
 	return nil
 }
 
 // normals is room for so many.
 func (s *restricted) normals(n int) []float64 {
-	if len(s.z) < n {
-		s.z = make([]float64, n)
+	if len(s.z) < n+simd.Spare {
+		s.z = make([]float64, n+simd.Spare)
 	}
 	return s.z[:n]
 }
 
 // intersection draws from the box until it is inside, else by Gibbs steps.
-func (s *restricted) intersection(x, mask []float64, rng *Stream) (log float64, err error) {
-	z := s.normals(len(s.gaps))
+func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
+	z := s.normals(len(s.gaps.At()))
 	for range rejections {
 		rng.Normals(z)
-		if log = s.box(x, z); s.section.Contains(x, mask) {
+		s.box(s.z)
+		if log = s.place(x, s.z); s.section.Contains(x, s.mask) {
 			return log, nil
 		}
 	}
-	point, ok := s.domain.Interior(x, mask)
+	point, ok := s.domain.Interior(x, s.mask)
 	if !ok {
 		return 0, errNoRoom
 	}
 	copy(x, point)
-	s.gibbs.independent(s.gaps)
+	s.gibbs.independent(s.gaps.At(), s.mean, s.deviations.sd)
 	s.gibbs.sweep(&s.section, x, rng.Rand)
 	log = s.log
-	for _, g := range s.gaps {
-		z := (x[g.j] - g.mean) / g.sd
+	for _, j := range s.gaps.At() {
+		z := (x[j] - s.mean[j]) / s.deviations.sd[j]
 		log -= 0.5 * z * z
 	}
 	return log, nil
@@ -155,29 +148,26 @@ func (s *restricted) intersection(x, mask []float64, rng *Stream) (log float64, 
 
 var errNoRoom = errors.New("its missing cells have no room inside the domain")
 
-// box draws from the box: z, moved into its bounds.
-func (s *restricted) box(x, z []float64) (log float64) {
-	log = s.log
-	for k := range s.gaps {
-		g, z := &s.gaps[k], z[k]
-		if !g.bounded {
-			x[g.j] = g.mean + g.sd*z
-		} else {
-			z = truncnorm.Transport(z, g.alpha, g.beta)
-			x[g.j] = min(max(g.mean+g.sd*z, g.low), g.high) // rounding may take it over the edge
-		}
-		log -= 0.5 * z * z
+// box moves the normals z into the box.
+func (s *restricted) box(z []float64) {
+	for _, b := range s.bounds {
+		z[b.gap] = truncnorm.Transport(z[b.gap], b.alpha, b.beta)
 	}
-	return log
 }
 
-// half truncates the component along the half-space of a draw from the box, and gives
-// what that adds to its log density.
-func (s *restricted) half(x, z []float64) (log float64) {
-	along := floats.Dot(s.along, z) // bounded gaps have no part in it
-	t := truncnorm.Transport(along, math.Inf(-1), s.beta)
-	for k := range s.gaps {
-		x[s.gaps[k].j] += (t - along) * s.shift[k]
+// half truncates the component of z along the half-space, in which bounded gaps have no
+// part.
+func (s *restricted) half(z []float64) {
+	along := simd.Dot(s.along, z)
+	simd.Axpy(z, truncnorm.Transport(along, math.Inf(-1), s.beta)-along, s.along)
+}
+
+// place writes the row with the draw z, and gives its log density.
+func (s *restricted) place(x, z []float64) (log float64) {
+	simd.Scatter(x, s.x, s.mean, s.deviations.sd, z, &s.gaps)
+	for _, b := range s.bounds { // rounding may take it over the edge
+		x[b.j] = min(max(x[b.j], b.low), b.high)
 	}
-	return 0.5 * (along*along - t*t)
+	z = z[:len(s.gaps.At())]
+	return s.log - 0.5*simd.Dot(z, z)
 }

@@ -6,7 +6,6 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
-	"missingscore/internal/simd"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -44,12 +43,7 @@ type Setting struct {
 func repeat[T graph.Float](b *data.Batch, r int, x []T) {
 	for i := range b.Size {
 		first, row := x[i*r*b.D:(i*r+1)*b.D], b.X[i*b.D:(i+1)*b.D]
-		switch first := any(first).(type) {
-		case []float32:
-			simd.Narrow(first, row)
-		case []float64:
-			copy(first, row)
-		}
+		convert(first, row)
 		for k := 1; k < r; k++ {
 			copy(x[(i*r+k)*b.D:], first)
 		}

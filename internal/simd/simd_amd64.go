@@ -173,6 +173,28 @@ func NormalBlocks(dst []float32, s *Lanes) {
 	normalBlocks(dst, s)
 }
 
+// Scatter is out = row with mean + sd z in its gaps, z's numbers in turn; all but z have
+// a number for each column. Behind those that it uses z has Spare more.
+func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) {
+	d := len(out)
+	if d == 0 || !faster {
+		scatter(out, row, mean, sd, z, g)
+		return
+	}
+	row, mean, sd, z = row[:d], mean[:d], sd[:d], z[:len(g.at)+Spare]
+	lanes := 16
+	if double[T]() {
+		lanes = 8
+	}
+	n := (d + lanes - 1) / lanes
+	last := uint16(1)<<(d-(n-1)*lanes) - 1 // 0 − 1 for all 16
+	if double[T]() {
+		scatterF64(p64(out), p64(row), p64(mean), p64(sd), p64(z), &g.bits[0], n, last)
+	} else {
+		scatterF32(p32(out), p32(row), p32(mean), p32(sd), p32(z), &g.bits[0], n, last)
+	}
+}
+
 // Narrow is float64 to float32.
 func Narrow(dst []float32, src []float64) {
 	n := whole[float64](len(dst))

@@ -607,6 +607,57 @@ end:
 	VZEROUPPER
 	RET
 
+// func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, n int, last uint16)
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·scatterF64(SB), NOSPLIT, $0-58
+	MOVQ  out+0(FP), AX
+	MOVQ  row+8(FP), CX
+	MOVQ  mean+16(FP), DX
+	MOVQ  sd+24(FP), BX
+	MOVQ  z+32(FP), SI
+	MOVQ  bits+40(FP), DI
+	MOVQ  n+48(FP), R8
+	KMOVW last+56(FP), K1
+
+loop:
+	CMPQ        R8, $0x01
+	JE          end
+	MOVBLZX     (DI), R9
+	KMOVW       R9, K2
+	VMOVUPD     (SI), Z0
+	VEXPANDPD.Z Z0, K2, Z0
+	VMOVUPD     (BX), Z1
+	VMULPD      Z1, Z0, Z0
+	VMOVUPD     (DX), Z1
+	VADDPD      Z1, Z0, Z0
+	VMOVUPD     (CX), Z1
+	VMOVAPD     Z0, K2, Z1
+	VMOVUPD     Z1, (AX)
+	POPCNTL     R9, R9
+	LEAQ        (SI)(R9*8), SI
+	ADDQ        $0x01, DI
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	DECQ        R8
+	JMP         loop
+
+end:
+	MOVBLZX     (DI), R9
+	KMOVW       R9, K2
+	VMOVUPD     (SI), Z0
+	VEXPANDPD.Z Z0, K2, Z0
+	VMOVUPD.Z   (BX), K1, Z1
+	VMULPD      Z1, Z0, Z0
+	VMOVUPD.Z   (DX), K1, Z1
+	VADDPD      Z1, Z0, Z0
+	VMOVUPD.Z   (CX), K1, Z1
+	VMOVAPD     Z0, K2, Z1
+	VMOVUPD     Z1, K1, (AX)
+	VZEROUPPER
+	RET
+
 // func across1x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
 // Requires: AVX, AVX512F
 TEXT ·across1x1F64(SB), NOSPLIT, $0-66
@@ -2479,6 +2530,57 @@ end:
 	POPCNTL   DI, DI
 	ADDQ      DI, SI
 	MOVQ      SI, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, n int, last uint16)
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·scatterF32(SB), NOSPLIT, $0-58
+	MOVQ  out+0(FP), AX
+	MOVQ  row+8(FP), CX
+	MOVQ  mean+16(FP), DX
+	MOVQ  sd+24(FP), BX
+	MOVQ  z+32(FP), SI
+	MOVQ  bits+40(FP), DI
+	MOVQ  n+48(FP), R8
+	KMOVW last+56(FP), K1
+
+loop:
+	CMPQ        R8, $0x01
+	JE          end
+	MOVWLZX     (DI), R9
+	KMOVW       R9, K2
+	VMOVUPS     (SI), Z0
+	VEXPANDPS.Z Z0, K2, Z0
+	VMOVUPS     (BX), Z1
+	VMULPS      Z1, Z0, Z0
+	VMOVUPS     (DX), Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVUPS     (CX), Z1
+	VMOVAPS     Z0, K2, Z1
+	VMOVUPS     Z1, (AX)
+	POPCNTL     R9, R9
+	LEAQ        (SI)(R9*4), SI
+	ADDQ        $0x02, DI
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	DECQ        R8
+	JMP         loop
+
+end:
+	MOVWLZX     (DI), R9
+	KMOVW       R9, K2
+	VMOVUPS     (SI), Z0
+	VEXPANDPS.Z Z0, K2, Z0
+	VMOVUPS.Z   (BX), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VMOVUPS.Z   (DX), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVUPS.Z   (CX), K1, Z1
+	VMOVAPS     Z0, K2, Z1
+	VMOVUPS     Z1, K1, (AX)
 	VZEROUPPER
 	RET
 

@@ -38,6 +38,9 @@ func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
 // NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals.
 func NormalBlocks(dst []float32, s *Lanes) { normalBlocks(dst, s) }
 
+// Scatter is out = row with mean + sd z in its gaps, z's numbers in turn.
+func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) { scatter(out, row, mean, sd, z, g) }
+
 // Narrow is float64 to float32.
 func Narrow(dst []float32, src []float64) { convert(dst, src) }
 

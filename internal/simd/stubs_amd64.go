@@ -66,6 +66,12 @@ func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32
 //go:noescape
 func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) int
 
+// scatterF64 is out = row with mean + sd z where bits say, z's numbers in turn;
+// n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.
+//
+//go:noescape
+func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, n int, last uint16)
+
 // across1x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
 // of the last the numbers in the mask only. Offsets and strides are in bytes.
 //
@@ -247,6 +253,12 @@ func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32
 //
 //go:noescape
 func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) int
+
+// scatterF32 is out = row with mean + sd z where bits say, z's numbers in turn;
+// n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.
+//
+//go:noescape
+func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, n int, last uint16)
 
 // across1x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
 // of the last the numbers in the mask only. Offsets and strides are in bytes.

@@ -743,6 +743,59 @@ func split() {
 	RET()
 }
 
+// scatter is the plain loop of scatter.go: see there.
+func scatter(t number) {
+	TEXT("scatter"+t.suffix, NOSPLIT, "func(out, row, mean, sd, z *"+t.elem+", bits *uint8, n int, last uint16)")
+	Pragma("noescape")
+	Doc("scatter"+t.suffix+" is out = row with mean + sd z where bits say, z's numbers in turn;",
+		"n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.")
+	out, row, mean, sd, z, bits, n := pointer("out"), pointer("row"), pointer("mean"), pointer("sd"), pointer("z"), pointer("bits"), pointer("n")
+	last, k := K(), K()
+	KMOVW(parameter("last"), last)
+	v, w, count := ZMM(), ZMM(), GP32()
+	body := func(load func(p GPVirtual, v VecVirtual), store func()) {
+		if t.lanes == 4 {
+			MOVBLZX(at(bits, 0), count)
+		} else {
+			MOVWLZX(at(bits, 0), count)
+		}
+		KMOVW(count, k)
+		t.load(at(z, 0), v)
+		if t.lanes == 4 {
+			VEXPANDPD_Z(v, k, v)
+		} else {
+			VEXPANDPS_Z(v, k, v)
+		}
+		load(sd, w)
+		t.mul(w, v, v)
+		load(mean, w)
+		t.add(w, v, v)
+		load(row, w)
+		if t.lanes == 4 {
+			VMOVAPD(v, k, w)
+		} else {
+			VMOVAPS(v, k, w)
+		}
+		store()
+	}
+	Label("loop")
+	CMPQ(n, Imm(1))
+	JE(LabelRef("end"))
+	body(func(p GPVirtual, v VecVirtual) { t.load(at(p, 0), v) }, func() { t.store(w, at(out, 0)) })
+	POPCNTL(count, count)
+	LEAQ(Mem{Base: z, Index: count.As64(), Scale: uint8(t.size)}, z)
+	ADDQ(Imm(uint64(8/t.size)), bits)
+	for _, p := range []GPVirtual{out, row, mean, sd} {
+		ADDQ(Imm(64), p)
+	}
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("end")
+	body(func(p GPVirtual, v VecVirtual) { t.loadMasked(at(p, 0), last, v) }, func() { t.store(w, last, at(out, 0)) })
+	VZEROUPPER()
+	RET()
+}
+
 // normals is the plain loop of normals.go: see there.
 func normals() {
 	const (
@@ -923,6 +976,7 @@ func main() {
 		adam(t)
 		compress(t)
 		differs(t)
+		scatter(t)
 		for _, rows := range []int{1, 2, 5, 10} {
 			for vectors := range 2 {
 				across(t, rows, vectors+1)
