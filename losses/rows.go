@@ -112,6 +112,12 @@ func New(t graph.DType, l Loss, m graph.Model, o Objective, b, r int) (*graph.Pr
 	return p, err
 }
 
+// Share makes a program's inputs the batch's own mask and weights: filling it binds them,
+// and nothing is copied.
+func Share(p *graph.Program, batch *data.Batch) {
+	batch.Mask, batch.Weight = p.Input(InputMask), p.Input(InputWeight)
+}
+
 // Bind fills the inputs of a program made by New, but the completed rows and
 // their log density, which are there already. rng is for what the objective draws.
 func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch, rng *rand.Rand) {

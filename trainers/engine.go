@@ -120,6 +120,8 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 			if e.train, err = losses.NewImputer(c.DType, c.ImputerLoss, e.imputer, m, o, c.Domain, size); err != nil {
 				return nil, err
 			}
+			losses.Share(e.train, e.batch)
+			e.batch.X = e.train.Input(losses.InputX)
 			for _, p := range e.imputer.Params() {
 				if p.Single != nil {
 					e.singles = append(e.singles, e.train.SingleGrad(p))
@@ -137,6 +139,7 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 		if w.program, err = losses.New(c.DType, e.loss, m, o, c.Batch, c.Draws); err != nil {
 			return nil, err
 		}
+		losses.Share(w.program, w.batch)
 		if full, ok := e.loss.(losses.Complete); c.DType == graph.Float32 && !c.Domain.Bounded() && !(ok && full.AllCoordinates) {
 			w.single, _ = w.source.(SingleSource)
 		}
