@@ -1,10 +1,11 @@
 package data
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/internal/simd"
 )
 
 // Batch is a block of rows of fixed shape, so that one program serves a whole
@@ -67,23 +68,12 @@ func (b *Batch) Fill(t *Table, rows []int, weight float64) {
 	if len(rows) > b.Size || t.D != b.D {
 		panic(mat.ErrShape)
 	}
-	one := math.Float64bits(1)
 	clear(b.X[len(rows)*b.D:])
 	clear(b.Mask[len(rows)*b.D:])
 	clear(b.Weight)
 	b.Rows = append(b.Rows[:0], rows...)
 	for i, row := range rows {
 		b.Weight[i] = weight
-		x, mask := b.X[i*b.D:(i+1)*b.D], b.Mask[i*b.D:(i+1)*b.D]
-		values, observed := t.Values[row*t.D:(row+1)*t.D], t.Observed[row*t.D:(row+1)*t.D]
-		for j, v := range values {
-			// Bits, for 0·NaN is NaN and a branch on random gaps costs ten times as much.
-			seen := uint64(0)
-			if observed[j] {
-				seen = 1
-			}
-			x[j] = math.Float64frombits(math.Float64bits(v) & -seen)
-			mask[j] = math.Float64frombits(one & -seen)
-		}
+		simd.Seen(b.X[i*b.D:(i+1)*b.D], b.Mask[i*b.D:(i+1)*b.D], t.Values[row*t.D:(row+1)*t.D], t.Observed[row*t.D:(row+1)*t.D])
 	}
 }

@@ -195,6 +195,15 @@ func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) {
 	}
 }
 
+// Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0.
+func Seen(x, mask, values []float64, observed []bool) {
+	n := whole[float64](len(observed))
+	if n > 0 {
+		seenF64(&x[:len(observed)][0], &mask[:len(observed)][0], &values[:len(observed)][0], &observed[0], n)
+	}
+	seen(x[n:], mask[n:], values[n:], observed[n:])
+}
+
 // Narrow is float64 to float32.
 func Narrow(dst []float32, src []float64) {
 	n := whole[float64](len(dst))

@@ -4017,6 +4017,39 @@ done:
 	VZEROUPPER
 	RET
 
+// func seenF64(x *float64, mask *float64, values *float64, observed *bool, n int)
+// Requires: AVX, AVX2
+TEXT ·seenF64(SB), NOSPLIT, $0-40
+	MOVQ     x+0(FP), AX
+	MOVQ     mask+8(FP), CX
+	MOVQ     values+16(FP), DX
+	MOVQ     observed+24(FP), BX
+	MOVQ     n+32(FP), SI
+	VPCMPEQQ Y0, Y0, Y0
+	VPSRLQ   $0x36, Y0, Y0
+	VPSLLQ   $0x34, Y0, Y0
+	VPXOR    Y1, Y1, Y1
+
+loop:
+	CMPQ      SI, $0x04
+	JL        done
+	VPMOVZXBQ (BX), Y2
+	VPSUBQ    Y2, Y1, Y2
+	VPAND     (DX), Y2, Y3
+	VMOVUPD   Y3, (AX)
+	VPAND     Y0, Y2, Y2
+	VMOVUPD   Y2, (CX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, BX
+	SUBQ      $0x04, SI
+	JMP       loop
+
+done:
+	VZEROUPPER
+	RET
+
 // func normalsF32(dst *float32, s *uint32, c *uint32, n int)
 // Requires: AVX, AVX2
 TEXT ·normalsF32(SB), NOSPLIT, $0-32

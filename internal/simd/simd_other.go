@@ -41,6 +41,9 @@ func NormalBlocks(dst []float32, s *Lanes) { normalBlocks(dst, s) }
 // Scatter is out = row with mean + sd z in its gaps, z's numbers in turn.
 func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) { scatter(out, row, mean, sd, z, g) }
 
+// Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0.
+func Seen(x, mask, values []float64, observed []bool) { seen(x, mask, values, observed) }
+
 // Narrow is float64 to float32.
 func Narrow(dst []float32, src []float64) { convert(dst, src) }
 

@@ -406,6 +406,11 @@ func transposeF32(out *float32, x *float32, rows int, cols int, n int)
 //go:noescape
 func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint32, n int) int
 
+// seenF64 is x = values where observed, else 0, and mask = 1 or 0; n is a multiple of 4.
+//
+//go:noescape
+func seenF64(x *float64, mask *float64, values *float64, observed *bool, n int)
+
 // normalsF32 fills n blocks of 16 normals.
 //
 //go:noescape

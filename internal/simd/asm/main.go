@@ -743,6 +743,37 @@ func split() {
 	RET()
 }
 
+// seen is the plain loop of seen.go: see there.
+func seen() {
+	TEXT("seenF64", NOSPLIT, "func(x, mask, values *float64, observed *bool, n int)")
+	Pragma("noescape")
+	Doc("seenF64 is x = values where observed, else 0, and mask = 1 or 0; n is a multiple of 4.")
+	x, mask, values, observed, n := pointer("x"), pointer("mask"), pointer("values"), pointer("observed"), pointer("n")
+	one, zero, v, w := YMM(), YMM(), YMM(), YMM()
+	VPCMPEQQ(one, one, one)
+	VPSRLQ(Imm(54), one, one)
+	VPSLLQ(Imm(52), one, one) // the bits of 1.0
+	VPXOR(zero, zero, zero)
+	Label("loop")
+	CMPQ(n, U8(4))
+	JL(LabelRef("done"))
+	VPMOVZXBQ(at(observed, 0), v)
+	VPSUBQ(v, zero, v)
+	VPAND(at(values, 0), v, w)
+	VMOVUPD(w, at(x, 0))
+	VPAND(one, v, v)
+	VMOVUPD(v, at(mask, 0))
+	for _, p := range []GPVirtual{x, mask, values} {
+		ADDQ(U8(32), p)
+	}
+	ADDQ(U8(4), observed)
+	SUBQ(U8(4), n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
 // scatter is the plain loop of scatter.go: see there.
 func scatter(t number) {
 	TEXT("scatter"+t.suffix, NOSPLIT, "func(out, row, mean, sd, z *"+t.elem+", bits *uint8, n int, last uint16)")
@@ -990,6 +1021,7 @@ func main() {
 	convert()
 	transpose()
 	split()
+	seen()
 	normals()
 	Generate()
 }
