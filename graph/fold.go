@@ -115,6 +115,9 @@ func (b *Builder) GroupSum(x Node, r int) Node {
 
 // GroupRepeat repeats each row r times in place: (n, d) to (n·r, d).
 func (b *Builder) GroupRepeat(x Node, r int) Node {
+	if r == 1 {
+		return x
+	}
 	n, d := shape(x)
 	return b.fold("grouprepeat", x, n*r, d, d, r, true)
 }

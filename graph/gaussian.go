@@ -65,6 +65,7 @@ func (g *Gaussian) Terms(b *Builder, x Node) Terms {
 	t := Terms{
 		Diagonal:       b.Rows(b.diagonal(minus), n),
 		HessianProduct: func(v Node) Node { return b.MatMul(false, false, v, minus) },
+		OneHessian:     true,
 	}
 	if g.kind == Natural {
 		t.Score = b.AddRow(b.MatMul(false, false, x, minus), location)

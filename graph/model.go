@@ -30,6 +30,17 @@ type Terms struct {
 	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row and v
 	// (B, d) a constant direction for each.
 	HessianProduct func(v Node) Node
+	// OneHessian says that H is the same everywhere: HessianProduct then takes any
+	// number of directions.
+	OneHessian bool
+}
+
+// Hessians is how many of a table row's r draws need a Hessian of their own.
+func (t Terms) Hessians(r int) int {
+	if t.OneHessian {
+		return 1
+	}
+	return r
 }
 
 // Levelled is a model of rows at any level of noise, x(t) = a x + σ ε.

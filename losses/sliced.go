@@ -92,7 +92,8 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 	var linear, projections graph.Node
 	for i := range k {
 		v := truncated.pull(b, b.Input(fmt.Sprintf(inputDirection, i), n, d))
-		vhv := b.GroupDot(v, t.HessianProduct(b.GroupRepeat(v, rows.R)), rows.R)
+		each := t.Hessians(rows.R)
+		vhv := b.GroupRepeat(b.GroupDot(v, t.HessianProduct(b.GroupRepeat(v, each)), each), rows.R/each)
 		linear = plus(b, linear, b.Scale(2*share, vhv))
 		if o.VarianceReduced {
 			continue

@@ -82,18 +82,21 @@ func (o Truncated) score(b *graph.Builder, n, r int, s graph.Node) graph.Node {
 
 // diagonal is D̃_j = D_j − 2 Σ_k a_kj (Hv_k)_j + Σ_kl a_kj a_lj v_lᵀHv_k.
 func (o Truncated) diagonal(b *graph.Builder, n, r int, t graph.Terms) graph.Node {
-	diagonal := t.Diagonal
 	normals, tangents := o.tangents(b, n)
-	rows, _ := graph.Shape(t.Score)
+	each := t.Hessians(r)
+	var change graph.Node // (n·each, d)
 	for k, v := range tangents {
 		a := normals[k]
-		hv := t.HessianProduct(b.GroupRepeat(v, r))
-		diagonal = b.Sub(diagonal, b.Scale(2, b.Prod(b.Rows(a, rows), hv)))
+		hv := t.HessianProduct(b.GroupRepeat(v, each))
+		change = plus(b, change, b.Scale(-2, b.Prod(b.Rows(a, n*each), hv)))
 		for l, u := range tangents {
-			diagonal = b.Add(diagonal, b.MatMul(false, false, b.GroupDot(u, hv, r), b.Prod(a, normals[l])))
+			change = b.Add(change, b.MatMul(false, false, b.GroupDot(u, hv, each), b.Prod(a, normals[l])))
 		}
 	}
-	return diagonal
+	if change == nil {
+		return t.Diagonal
+	}
+	return b.Add(t.Diagonal, b.GroupRepeat(change, r/each))
 }
 
 // pull is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).

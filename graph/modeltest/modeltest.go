@@ -4,6 +4,7 @@
 package modeltest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ import (
 // Run checks a model at random parameters and points, for several sizes:
 // score, diagonal and Hessian products against differences, θ-gradients of sums of
 // all terms against differences, unique parameter names, inputs left unchanged,
-// equal numbers from equal runs, rows that do not influence each other.
+// equal numbers from equal runs, a Hessian that is one if it says so, rows that do not influence each other.
 func Run(t *testing.T, make func(d int) graph.Model) {
 	for _, d := range []int{1, 2, 5} {
 		m := make(d)
@@ -40,6 +41,21 @@ func Run(t *testing.T, make func(d int) graph.Model) {
 		product, err := gradcheck.HessianProduct(m, x, random(n*d, rng.NormFloat64), gradcheck.Step)
 		require.NoError(t, err)
 		require.Less(t, product.Error, 1e-7, "H v is not the derivative of the score along v: %+v", product)
+
+		one, err := graph.Build(func(b *graph.Builder) {
+			terms := m.Terms(b, b.Input("x", n, d))
+			if b.Output("score", terms.Score); terms.OneHessian {
+				b.Output("product", terms.HessianProduct(b.Constant(1, d, random(d, rng.NormFloat64))))
+			}
+		})
+		require.NoError(t, err)
+		if one.HasOutput("product") {
+			require.NoError(t, one.Run())
+			before := slices.Clone(one.Output("product"))
+			copy(one.Input("x"), x)
+			require.NoError(t, one.Run())
+			require.Equal(t, before, one.Output("product"), "the Hessian is said to be the same everywhere")
+		}
 
 		u, v := random(n*d, rng.NormFloat64), random(n*d, rng.NormFloat64)
 		p, err := graph.Build(func(b *graph.Builder) {
