@@ -1,18 +1,16 @@
 package benchmarks
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
+	"missingscore/internal/strictjson"
 	"missingscore/trainers"
 )
 
 // Decode reads settings and refuses fields that v does not have.
 func Decode(settings json.RawMessage, v any) error {
-	d := json.NewDecoder(bytes.NewReader(settings))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	if err := strictjson.Decode(settings, v, ""); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 )
 
 // file is missingness.json: what hides the columns, by name, in the table's units.
-type file struct {
-	Logistic map[string]regression `json:"logistic,omitempty"`
-	Censored map[string]threshold  `json:"censored,omitempty"`
+type file[R, T any] struct {
+	Logistic map[string]R `json:"logistic,omitempty"`
+	Censored map[string]T `json:"censored,omitempty"`
 }
 
 type regression struct {
@@ -43,7 +43,7 @@ func Read(path string, names []string) (*Model, error) {
 
 // Parse is Read for text.
 func Parse(text []byte, names []string) (*Model, error) {
-	var f file
+	var f file[json.RawMessage, json.RawMessage] // the laws one by one, so that errors name the column
 	if err := strictjson.Decode(text, &f, `{"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2,"x2":0.5}}},"censored":{"x3":{"above":1.5},"x4":{"below":-1}}}`); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,10 @@ func Parse(text []byte, names []string) (*Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("logistic: %w", err)
 		}
-		r := f.Logistic[name]
+		var r regression
+		if err := strictjson.Decode(f.Logistic[name], &r, `{"intercept":1.2,"slope":{"x1":-2}}`); err != nil {
+			return nil, fmt.Errorf("logistic: column %q: %w", name, err)
+		}
 		if r.Intercept == nil {
 			return nil, fmt.Errorf(`logistic: column %q needs an "intercept", a number`, name)
 		}
@@ -80,7 +83,10 @@ func Parse(text []byte, names []string) (*Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("censored: %w", err)
 		}
-		t := f.Censored[name]
+		var t threshold
+		if err := strictjson.Decode(f.Censored[name], &t, `{"above":1.5}`); err != nil {
+			return nil, fmt.Errorf("censored: column %q: %w", name, err)
+		}
 		switch {
 		case m.Logistic != nil && m.Logistic.Concerns(j):
 			return nil, fmt.Errorf("column %q is both logistic and censored: choose one", name)
@@ -105,7 +111,7 @@ func column(names []string, name string) (int, error) {
 
 // Write writes what Read reads.
 func (m *Model) Write(w io.Writer, names []string) error {
-	f := file{Logistic: map[string]regression{}, Censored: map[string]threshold{}}
+	f := file[regression, threshold]{Logistic: map[string]regression{}, Censored: map[string]threshold{}}
 	for j, name := range names {
 		if l := m.Logistic; l != nil && l.Concerns(j) {
 			r := regression{Intercept: &l.Intercept[j], Slope: map[string]float64{}}

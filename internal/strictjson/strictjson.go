@@ -14,13 +14,16 @@ import (
 )
 
 // Decode reads text into v. What is wrong is said without Go's words for it, with an
-// example of how the text should look.
+// example of how the text should look unless that is empty.
 func Decode(text []byte, v any, example string) error {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	err := in.Decode(v)
 	if err == nil && in.More() {
 		err = errors.New("something follows the first object")
+	}
+	if err != nil && example == "" {
+		return Plainly(err)
 	}
 	if err != nil {
 		return fmt.Errorf("%w; it should look like %s", Plainly(err), example)
