@@ -181,3 +181,25 @@ func TestFixedParametersHaveNoGradient(t *testing.T) {
 	require.Equal(t, []float64{3}, p.Grad(w))
 	require.Nil(t, p.Grad(v))
 }
+
+func TestSingleInput(t *testing.T) {
+	build := func(dtype DType) *Program {
+		p, err := BuildAs(dtype, func(b *Builder) {
+			b.Input("unused", 1, 3)
+			b.Output("double", b.Scale(2, b.Input("x", 1, 2)))
+		})
+		require.NoError(t, err)
+		return p
+	}
+	p := build(Float32)
+	copy(p.Input("x"), []float64{1, 2})
+	require.NoError(t, p.Run())
+	require.Equal(t, []float64{2, 4}, p.Output("double"))
+	copy(p.SingleInput("x"), []float32{3, 5})
+	require.Len(t, p.SingleInput("unused"), 3)
+	require.NoError(t, p.Run())
+	require.Equal(t, []float64{6, 10}, p.Output("double"), "float64 is not looked at any more")
+	require.Equal(t, []float32{3, 5}, p.SingleInput("x"))
+	require.Panics(t, func() { p.SingleInput("y") })
+	require.Panics(t, func() { build(Float64).SingleInput("x") })
+}
