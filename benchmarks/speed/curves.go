@@ -175,34 +175,32 @@ func (c curve) table(w io.Writer, found map[benchmarks.Setting]measured, methods
 	}
 }
 
-// draw makes a picture of the times with their spread and the floors, and of the
+// draw makes a picture of the times with their spread and, thin, the floors, and of the
 // memory for the number of columns.
 func (c curve) draw(folder string, found map[benchmarks.Setting]measured, methods []string, types []graph.DType) error {
-	var times, floors, memory []picture.Band
+	var times, memory []picture.Band
 	for _, m := range methods {
 		for _, t := range types {
 			name := fmt.Sprintf("%s %v", m, t)
-			b, f, p := picture.Band{Name: name}, picture.Band{Name: m + " floor"}, picture.Band{Name: name}
+			b, p := picture.Band{Name: name}, picture.Band{Name: name}
 			add := func(b *picture.Band, v int, y spread) {
-				if y.low > 0 {
-					b.X, b.Y = append(b.X, float64(v)), append(b.Y, y.median)
-					b.Low, b.High = append(b.Low, y.low), append(b.High, y.high)
-				}
+				b.X, b.Y = append(b.X, float64(v)), append(b.Y, y.median)
+				b.Low, b.High = append(b.Low, y.low), append(b.High, y.high)
 			}
-			same := func(y float64) spread { return spread{y, y, y} }
 			for _, v := range c.values {
-				r := found[c.at(v, m, t)]
-				add(&b, v, r.seconds)
-				add(&f, v, same(r.floor))
-				add(&p, v, same(float64(r.peakMemory)/1024))
-			}
-			for _, to := range []struct {
-				all  *[]picture.Band
-				band picture.Band
-			}{{&times, b}, {&floors, f}, {&memory, p}} {
-				if len(to.band.X) > 0 {
-					*to.all = append(*to.all, to.band)
+				r, ok := found[c.at(v, m, t)]
+				if !ok || r.seconds.low <= 0 {
+					continue
 				}
+				add(&b, v, r.seconds)
+				if r.floor > 0 {
+					b.Floor = append(b.Floor, r.floor)
+				}
+				peak := float64(r.peakMemory) / 1024
+				add(&p, v, spread{peak, peak, peak})
+			}
+			if len(b.X) > 0 {
+				times, memory = append(times, b), append(memory, p)
 			}
 		}
 	}
@@ -216,7 +214,7 @@ func (c curve) draw(folder string, found map[benchmarks.Setting]measured, method
 		}
 		return picture.Save(filepath.Join(folder, c.name+suffix), p, 16*vg.Centimeter, 11*vg.Centimeter)
 	}
-	if err := save(".svg", "seconds", append(times, floors...)); err != nil || c.name != "d" {
+	if err := save(".svg", "seconds", times); err != nil || c.name != "d" {
 		return err
 	}
 	return save("-memory.svg", "peak memory, MB", memory)

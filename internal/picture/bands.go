@@ -15,6 +15,7 @@ import (
 type Band struct {
 	Name            string
 	X, Y, Low, High []float64
+	Floor           []float64 // a thin line of the same look, all along X; nil for none
 }
 
 // Bands draws means with their intervals, the legend to the right of them. An axis is
@@ -24,7 +25,7 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 	p := blank(title, x, y)
 	low, high := math.Inf(1), 0.0
 	for _, b := range bands {
-		for _, v := range b.Y {
+		for _, v := range slices.Concat(b.Y, b.Floor) {
 			low, high = min(low, v), max(high, v)
 		}
 	}
@@ -57,6 +58,14 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		p.Add(shade)
 		over = append(over, l, marks)
 		p.Legend.Add(seen.title, l, marks)
+		if b.Floor == nil {
+			continue
+		}
+		floor, err := pairs(b.X, b.Floor)
+		if err != nil {
+			return nil, fmt.Errorf("picture: floor of band %q: %w", b.Name, err)
+		}
+		over = append(over, seen.line(0.5, floor))
 	}
 	p.Add(over...)
 	for _, a := range []struct {
@@ -77,6 +86,20 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 	}
 	p.Legend.Top = true
 	return p, nil
+}
+
+// pairs are points on a logarithmic axis.
+func pairs(x, y []float64) (points plotter.XYs, err error) {
+	if len(x) != len(y) {
+		return nil, fmt.Errorf("%d numbers for %d places", len(y), len(x))
+	}
+	for k, v := range y {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%v at %v; a logarithmic axis needs positive numbers", v, x[k])
+		}
+		points = append(points, plotter.XY{X: x[k], Y: v})
+	}
+	return points, nil
 }
 
 const legendShare = 0.33 // of the data's width, kept free at the right
