@@ -16,6 +16,7 @@ import (
 
 	"missingscore/benchmarks"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/strictjson"
 )
 
 // Options of a run. Zero values mean the defaults named here.
@@ -121,8 +122,8 @@ func newRun(e benchmarks.Experiment, o Options) (run, error) {
 		Full  json.RawMessage `json:"full"`
 		Smoke json.RawMessage `json:"smoke"`
 	}
-	if err := benchmarks.Decode(text, &sizes); err != nil {
-		return run{}, err
+	if err := strictjson.Decode(text, &sizes, `{"full": {…}, "smoke": {…}}`); err != nil {
+		return run{}, fmt.Errorf("settings: %w", err)
 	}
 	size, settings := "full", sizes.Full
 	if o.Smoke {

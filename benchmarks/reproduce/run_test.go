@@ -134,7 +134,7 @@ func TestAFolderBelongsToItsSettings(t *testing.T) {
 	require.ErrorContains(t, run(Options{Replicates: 2}), "holds 3 replicates, not 2: ask for as many or more, or choose another folder")
 	require.ErrorContains(t, run(Options{Smoke: true}), "is of a full run of counted with other settings: choose another folder")
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least one is needed")
-	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: json: unknown field "ys"`)
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: unknown field "ys"`)
 	require.ErrorContains(t, run(Options{Config: []byte(`{"smoke": {}}`)}), `settings: there is no "full" among them`)
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full"`)}), "settings: ")
 	require.ErrorContains(t, run(Options{Cell: "9"}), "there is no cell 9; the first is 1,1,iw")

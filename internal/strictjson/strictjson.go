@@ -80,5 +80,8 @@ func Plainly(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("it ends too early")
 	}
+	if text, ok := strings.CutPrefix(err.Error(), "json: "); ok {
+		return errors.New(text)
+	}
 	return err
 }
