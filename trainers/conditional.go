@@ -121,7 +121,7 @@ func (c *Conditional) Condition(mask []float64) error {
 	if m == 0 {
 		return nil
 	}
-	// mat.Cholesky would estimate a condition number, at twice the cost of the factor.
+	// mat.Cholesky would estimate a condition number, at several times the cost of the factor.
 	var ok bool
 	if c.upper, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c.upper.Data}); !ok {
 		c.Renew()
