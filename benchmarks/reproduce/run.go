@@ -183,13 +183,11 @@ func (r run) same(other run, dir string) error {
 }
 
 func (r run) write(dir string) error {
-	text, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
 	return atomicfile.Write(filepath.Join(dir, runFile), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		e.SetEscapeHTML(false) // the settings are compared to the byte when the run goes on
+		return e.Encode(r)
 	})
 }
 
