@@ -251,22 +251,32 @@ func (s settings) truth(d, centres int, rng *rand.Rand) (data.Gaussian, error) {
 	return data.SimulateStars(d, centres, rng)
 }
 
-func (s settings) run(ctx context.Context, at setting, c trainers.Config, seed uint64) ([]string, error) {
+// simulate makes a replicate's network, the side of a plane that its rows lie on, and
+// the complete rows.
+func (s settings) simulate(at setting, seed uint64) (truth data.Gaussian, support *domain.Domain, table *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
-	truth, err := s.truth(at.columns, at.centres, rng)
-	if err != nil {
-		return nil, err
+	if truth, err = s.truth(at.columns, at.centres, rng); err != nil {
+		return truth, nil, nil, err
 	}
-	support, err := truth.TruncateAcross(s.Outside, stream.New(seed, stream.Simulate, 1))
-	if err != nil {
-		return nil, err
+	if support, err = truth.TruncateAcross(s.Outside, stream.New(seed, stream.Simulate, 1)); err != nil {
+		return truth, nil, nil, err
 	}
-	table, err := truth.SampleInside(support, s.Rows, rng)
+	table, err = truth.SampleInside(support, s.Rows, rng)
+	return truth, support, table, err
+}
+
+// hide hides the cells of a replicate.
+func hide(table *data.Table, at setting, seed uint64) (*data.Table, error) {
+	return data.HideMCAR(table, at.missing, stream.New(seed, stream.Hide))
+}
+
+func (s settings) run(ctx context.Context, at setting, c trainers.Config, seed uint64) ([]string, error) {
+	truth, support, table, err := s.simulate(at, seed)
 	if err != nil {
 		return nil, err
 	}
 	if c.Method != "full" {
-		if table, err = data.HideMCAR(table, at.missing, stream.New(seed, stream.Hide)); err != nil {
+		if table, err = hide(table, at, seed); err != nil {
 			return nil, err
 		}
 	}
