@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
@@ -224,4 +225,22 @@ func TestGibbsIsNotNeededForOneColumn(t *testing.T) {
 	mean, variance := stat.MeanVariance(u, nil)
 	require.InDelta(t, 0.5, mean, 4.5/math.Sqrt(12*r))
 	require.InDelta(t, 1./12, variance, 4.5*math.Sqrt(1./180/r))
+}
+
+// Far from the box all draws lie within rounding of its edge: none is beyond it.
+func TestRoundingStaysInsideTheBox(t *testing.T) {
+	s := domain.All(1)
+	s.Lower[0], s.Upper[0] = 0, 1
+	b := data.NewBatch(1, 1)
+	b.Fill(&data.Table{Names: []string{"a"}, N: 1, D: 1, Values: []float64{math.NaN()}, Observed: []bool{false}}, []int{0}, 1)
+	const r = 10
+	x, logs := make([]float64, r), make([]float64, r)
+	for k := range 100 {
+		mean := math.Copysign(1e8+0.37*float64(k), float64(k%2)-0.5)
+		c := newIndependent(r, s)
+		require.NoError(t, c.complete(b, x, logs, normals{mean: []float64{mean}, sd: []float64{0.1 + 0.013*float64(k)}}, new(Stream).At(1, 1)))
+		for _, v := range x {
+			require.True(t, 0 <= v && v <= 1, "%v", v)
+		}
+	}
 }

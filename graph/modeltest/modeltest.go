@@ -17,7 +17,8 @@ import (
 // Run checks a model at random parameters and points, for several sizes:
 // score, diagonal and Hessian products against differences, θ-gradients of sums of
 // all terms against differences, unique parameter names, inputs left unchanged,
-// equal numbers from equal runs, a Hessian that is one if it says so, rows that do not influence each other.
+// equal numbers from equal runs, a Hessian that is one if it says so, rows that do not
+// influence each other.
 func Run(t *testing.T, make func(d int) graph.Model) {
 	for _, d := range []int{1, 2, 5} {
 		m := make(d)

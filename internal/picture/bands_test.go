@@ -17,6 +17,17 @@ func TestBands(t *testing.T) {
 	for _, part := range []string{"Title", "epoch", "error", "Marg-Var", "Marg-IW", ">100<"} {
 		require.True(t, strings.Contains(svg, part), part)
 	}
+	b.Floor = []float64{2, 0.5, 0.02}
+	p, err = Bands("Title", "epoch", "error", []Band{b})
+	require.NoError(t, err)
+	require.InDelta(t, 0.02/1.6, p.Y.Min, 1e-12, "room for the floor")
+	b.Floor[1] = 0
+	_, err = Bands("", "", "", []Band{b})
+	require.ErrorContains(t, err, `floor of band "var": 0 at 10; a logarithmic axis needs positive numbers`)
+	b.Floor = b.Floor[:2]
+	_, err = Bands("", "", "", []Band{b})
+	require.ErrorContains(t, err, "2 numbers for 3 places")
+	b.Floor = nil
 	b.Y[1] = 0
 	_, err = Bands("", "", "", []Band{b})
 	require.ErrorContains(t, err, "needs positive numbers")

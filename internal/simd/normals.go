@@ -79,14 +79,10 @@ const (
 	unit31
 	root
 	log0
-	_
-	_
-	_
-	_
-	_
-	_
-	_
-	log8
+)
+
+const (
+	log8 = log0 + 8 + iota
 	ln2Low
 	ln2High
 	minusTwo

@@ -658,6 +658,20 @@ func down(t number, rows, vectors int) {
 	RET()
 }
 
+// upTo runs body for n vectors of 64 bytes, at least one, the last with the numbers of
+// the mask only; next goes on to the next vector.
+func (t number) upTo(n GPVirtual, last Register, body func(load func(GPVirtual, VecVirtual), store func(VecVirtual, GPVirtual)), next func()) {
+	Label("loop")
+	CMPQ(n, Imm(1))
+	JE(LabelRef("end"))
+	body(func(p GPVirtual, v VecVirtual) { t.load(at(p, 0), v) }, func(v VecVirtual, p GPVirtual) { t.store(v, at(p, 0)) })
+	next()
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("end")
+	body(func(p GPVirtual, v VecVirtual) { t.loadMasked(at(p, 0), last, v) }, func(v VecVirtual, p GPVirtual) { t.store(v, last, at(p, 0)) })
+}
+
 // differs marks the columns in which a row differs from the first (AVX-512).
 func differs(t number) {
 	TEXT("differs"+t.suffix, NOSPLIT, "func(marks *uint8, first, x *"+t.elem+", n int, last uint16) int")
@@ -685,21 +699,15 @@ func differs(t number) {
 		POPCNTL(bits, bits)
 		ADDQ(bits.As64(), count)
 	}
-	Label("loop")
-	CMPQ(n, Imm(1))
-	JE(LabelRef("end"))
-	t.load(at(first, 0), v)
-	t.load(at(x, 0), w)
-	mark()
-	ADDQ(Imm(uint64(8/t.size)), marks)
-	ADDQ(Imm(64), first)
-	ADDQ(Imm(64), x)
-	DECQ(n)
-	JMP(LabelRef("loop"))
-	Label("end")
-	t.loadMasked(at(first, 0), last, v)
-	t.loadMasked(at(x, 0), last, w)
-	mark()
+	t.upTo(n, last, func(load func(GPVirtual, VecVirtual), _ func(VecVirtual, GPVirtual)) {
+		load(first, v)
+		load(x, w)
+		mark()
+	}, func() {
+		ADDQ(Imm(uint64(8/t.size)), marks)
+		ADDQ(Imm(64), first)
+		ADDQ(Imm(64), x)
+	})
 	Store(count, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
@@ -784,7 +792,7 @@ func scatter(t number) {
 	last, k := K(), K()
 	KMOVW(parameter("last"), last)
 	v, w, count := ZMM(), ZMM(), GP32()
-	body := func(load func(p GPVirtual, v VecVirtual), store func()) {
+	t.upTo(n, last, func(load func(GPVirtual, VecVirtual), store func(VecVirtual, GPVirtual)) {
 		if t.lanes == 4 {
 			MOVBLZX(at(bits, 0), count)
 		} else {
@@ -807,22 +815,15 @@ func scatter(t number) {
 		} else {
 			VMOVAPS(v, k, w)
 		}
-		store()
-	}
-	Label("loop")
-	CMPQ(n, Imm(1))
-	JE(LabelRef("end"))
-	body(func(p GPVirtual, v VecVirtual) { t.load(at(p, 0), v) }, func() { t.store(w, at(out, 0)) })
-	POPCNTL(count, count)
-	LEAQ(Mem{Base: z, Index: count.As64(), Scale: uint8(t.size)}, z)
-	ADDQ(Imm(uint64(8/t.size)), bits)
-	for _, p := range []GPVirtual{out, row, mean, sd} {
-		ADDQ(Imm(64), p)
-	}
-	DECQ(n)
-	JMP(LabelRef("loop"))
-	Label("end")
-	body(func(p GPVirtual, v VecVirtual) { t.loadMasked(at(p, 0), last, v) }, func() { t.store(w, last, at(out, 0)) })
+		store(w, out)
+	}, func() {
+		POPCNTL(count, count)
+		LEAQ(Mem{Base: z, Index: count.As64(), Scale: uint8(t.size)}, z)
+		ADDQ(Imm(uint64(8/t.size)), bits)
+		for _, p := range []GPVirtual{out, row, mean, sd} {
+			ADDQ(Imm(64), p)
+		}
+	})
 	VZEROUPPER()
 	RET()
 }
