@@ -315,32 +315,37 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth data.
 
 // scoreMatching is a method's path; one that runs away before its end has no AUC.
 func (s settings) scoreMatching(ctx context.Context, t treatment, c trainers.Config, table *data.Table, truth data.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
-	path := s.Fit
-	path.Config = c
-	path.Seed, path.Weight = seed, t.Weight
-	if !t.Ignore {
-		path.Domain = support
-	}
-	state := &trainers.State{}
-	_, err = trainers.EstimateNetwork(ctx, table, trainers.NetworkConfig{
-		PathConfig: path, Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
-	}, state, nil)
+	path, err := s.path(ctx, t, c, table, support, seed)
 	var ranAway *trainers.DivergedError
 	if diverged = errors.As(err, &ranAway); err != nil && !diverged {
 		return nil, "", false, err
 	}
-	points := state.Points
-	if len(points) < s.Fit.Lambdas {
+	if len(path.Points) < s.Fit.Lambdas {
 		return []string{"-", "-", "-", "-", "-"}, "-", diverged, nil
 	}
-	found := trainers.NetworkResult{Points: points, Names: table.Names}
-	found.Config.Threshold = s.Fit.Threshold
 	lifts := 0
-	for _, p := range points {
+	for _, p := range path.Points {
 		lifts += p.Lifts
 	}
-	values, rates, err = recovery(found.Adjacencies(), truth)
-	return append(values, strconv.Itoa(lifts), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), rates, diverged, err
+	values, rates, err = recovery(path.Adjacencies(), truth)
+	return append(values, strconv.Itoa(lifts), fmt.Sprintf("%.2f", path.Points[len(path.Points)/2].EffectiveSize)), rates, diverged, err
+}
+
+// path is a method's; with an error, as far as it came.
+func (s settings) path(ctx context.Context, t treatment, c trainers.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.NetworkResult, error) {
+	config := trainers.NetworkConfig{
+		PathConfig: s.Fit, Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
+	}
+	config.Config, config.Seed, config.Weight = c, seed, t.Weight
+	if !t.Ignore {
+		config.Domain = support
+	}
+	state := &trainers.State{}
+	path, err := trainers.EstimateNetwork(ctx, table, config, state, nil)
+	if err != nil {
+		path = &trainers.NetworkResult{Config: config, Points: state.Points, Names: table.Names}
+	}
+	return path, err
 }
 
 // recovery tells the AUC of the networks along a path, the edges of the first and the

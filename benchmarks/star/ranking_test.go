@@ -1,0 +1,78 @@
+package star
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/benchmarks"
+	"missingscore/data"
+)
+
+// By hand: of rows (1, 2, ·), (2, 1, 5), (3, ·, 7), (6, 6, 6), over those that have both.
+func TestCorrelationsOfPairs(t *testing.T) {
+	nan := math.NaN()
+	c := correlations(&data.Table{N: 4, D: 3, Values: []float64{1, 2, nan, 2, 1, 5, 3, nan, 7, 6, 6, 6},
+		Observed: []bool{true, true, false, true, true, true, true, false, true, true, true, true}})
+	require.InDelta(t, 13/14., c.At(0, 1), 1e-12)               // deviations −2 −1 3 and −1 −2 3
+	require.InDelta(t, 1, c.At(1, 2), 1e-12)                    // two rows, both rise
+	require.InDelta(t, 1/math.Sqrt(26./3*2), c.At(0, 2), 1e-12) // deviations −5/3 −2/3 7/3 and −1 1 0
+}
+
+func TestPartialCorrelationsAndRanks(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{2, -1, 0, -1, 4, 0.2, 0, 0.2, 1})
+	got := partialCorrelations(p)
+	require.InDelta(t, 1/math.Sqrt(8), got.At(0, 1), 1e-12)
+	require.InDelta(t, -0.1, got.At(1, 2), 1e-12)
+	require.InDelta(t, 0, got.At(0, 2), 1e-12)
+
+	of, err := ranked(got, data.Gaussian{Precision: p}) // edges 01 and 12, before 02
+	require.NoError(t, err)
+	require.Equal(t, 1.0, of)
+	got.SetSym(0, 2, 0.2) // between them
+	of, err = ranked(got, data.Gaussian{Precision: p})
+	require.NoError(t, err)
+	require.InDelta(t, 0.5, of, 1e-12)
+}
+
+// On the small size, the path's AUC is that of the experiment's cells.
+func TestRank(t *testing.T) {
+	var sizes map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(denseMissing, &sizes))
+	sizes["full"] = sizes["smoke"]
+	text, err := json.Marshal(sizes)
+	require.NoError(t, err)
+	r := Ranking{Experiment: benchmarks.Experiment{Name: "small", Settings: text}, Treatment: "honoured", Missing: []float64{0.5}, Replicates: 2, Methods: []string{"full", "zeroed"}}
+	var out strings.Builder
+	require.NoError(t, Rank(t.Context(), &out, r))
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Len(t, lines, 3)
+	require.Equal(t, "| missing | marginal | partial | full, path | full, sizes | zeroed, path | zeroed, sizes |", lines[0])
+	got := strings.Split(lines[2], " | ")
+
+	g, err := grid(sizes["full"], r.Replicates)
+	require.NoError(t, err)
+	for i, method := range r.Methods {
+		mean := 0.0
+		for _, c := range g.Cells {
+			if c.Key[0] == "honoured" && c.Key[2] == "0.5" && c.Key[5] == method {
+				values, err := c.Run(t.Context())
+				require.NoError(t, err)
+				auc, err := strconv.ParseFloat(values[0], 64)
+				require.NoError(t, err)
+				mean += auc / float64(r.Replicates)
+			}
+		}
+		require.Equal(t, fmt.Sprintf("%.3f", mean), got[3+2*i])
+	}
+	r.Methods = []string{"none"}
+	require.EqualError(t, Rank(t.Context(), &out, r), `method "none": small has iw, var, em, zeroed, full, variw, exact, iw-unit`)
+	r.Methods, r.Treatment = nil, "other"
+	require.EqualError(t, Rank(t.Context(), &out, r), `treatment "other": it is paper, honoured or ignored`)
+}
