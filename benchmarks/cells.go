@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"math"
 	"os"
 	"runtime/debug"
@@ -38,6 +39,17 @@ func (c Cell) Name() string { return strings.Join(c.Key, ",") }
 type Hooks struct {
 	Progress func(done, total int)         // of the cells that were missing; first 0
 	Failed   func(key []string, err error) // a cell that failed; the rest goes on
+}
+
+// InTurn runs what is missing of a grid one cell after another, into the file path, and
+// logs what fails.
+func (g Grid) InTurn(ctx context.Context, path string) (Results, error) {
+	r := Results{Columns: slices.Concat(g.Key, g.Value)}
+	var err error
+	r.Lines, err = Run(ctx, path, r.Columns, g.Cells, 1, Hooks{
+		Failed: func(key []string, err error) { log.Printf("%s: %v", strings.Join(key, ", "), err) },
+	})
+	return r, err
 }
 
 // Run appends to path what is missing of the cells, on so many workers, and

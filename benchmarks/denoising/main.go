@@ -55,7 +55,7 @@ var (
 )
 
 func (s settings) run(names []string, first, seeds uint64) error {
-	var cells []benchmarks.Cell
+	g := benchmarks.Grid{Key: key, Value: value}
 	for seed := first; seed < first+seeds; seed++ {
 		for _, name := range names {
 			m, ok := methods[name]
@@ -66,20 +66,17 @@ func (s settings) run(names []string, first, seeds uint64) error {
 			if seed == first {
 				rows = s.path(name)
 			}
-			cells = append(cells, benchmarks.Cell{
+			g.Cells = append(g.Cells, benchmarks.Cell{
 				Key: []string{strconv.FormatUint(seed, 10), name},
 				Run: func(ctx context.Context) ([]string, error) { return s.cell(ctx, m, seed, rows) },
 			})
 		}
 	}
-	header := append(append([]string{}, key...), value...)
-	lines, err := benchmarks.Run(context.Background(), filepath.Join(s.out, "results.csv"), header, cells, 1, benchmarks.Hooks{
-		Failed: func(key []string, err error) { log.Printf("%s: %v", strings.Join(key, ", "), err) },
-	})
+	results, err := g.InTurn(context.Background(), filepath.Join(s.out, "results.csv"))
 	if err != nil {
 		return err
 	}
-	if err := report(names, benchmarks.Results{Columns: header, Lines: lines}); err != nil {
+	if err := report(names, results); err != nil {
 		return err
 	}
 	return s.picture(first)

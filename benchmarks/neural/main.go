@@ -55,14 +55,14 @@ var (
 func (s settings) run(densities, names []string, first, seeds uint64) error {
 	ctx := context.Background()
 	for _, density := range densities {
-		var cells []benchmarks.Cell
+		g := benchmarks.Grid{Key: key, Value: value}
 		for seed := first; seed < first+seeds; seed++ {
 			for _, name := range names {
 				m, ok := methods[name]
 				if !ok {
 					return fmt.Errorf("there is no method %q", name)
 				}
-				cells = append(cells, benchmarks.Cell{
+				g.Cells = append(g.Cells, benchmarks.Cell{
 					Key: []string{density, strconv.FormatUint(seed, 10), name},
 					Run: func(ctx context.Context) ([]string, error) {
 						return s.fit(ctx, density, m, seed, s.model(density, name, seed, first))
@@ -70,14 +70,10 @@ func (s settings) run(densities, names []string, first, seeds uint64) error {
 				})
 			}
 		}
-		header := append(append([]string{}, key...), value...)
-		lines, err := benchmarks.Run(ctx, filepath.Join(s.out, "results.csv"), header, cells, 1, benchmarks.Hooks{
-			Failed: func(key []string, err error) { log.Printf("%s: %v", strings.Join(key, ", "), err) },
-		})
+		r, err := g.InTurn(ctx, filepath.Join(s.out, "results.csv"))
 		if err != nil {
 			return err
 		}
-		r := benchmarks.Results{Columns: header, Lines: lines}
 		if err := s.report(density, names, r); err != nil {
 			return err
 		}
