@@ -16,6 +16,8 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
 )
 
 // Ranking says what is compared.
@@ -33,7 +35,9 @@ type Ranking struct {
 //     matrix, and by its partial correlations;
 //   - by each method's path, as the paper does: a pair ranks by the λ at which its edge
 //     enters;
-//   - by the sizes of the partial correlations at the method's last λ.
+//   - by the sizes of the partial correlations at the method's last λ;
+//   - by the path of complete rows, each drawn ten times given its observed cells by the
+//     method's network at the last λ.
 func Rank(ctx context.Context, w io.Writer, r Ranking) error {
 	s, at, err := r.settings()
 	if err != nil {
@@ -42,6 +46,9 @@ func Rank(ctx context.Context, w io.Writer, r Ranking) error {
 	ways := []string{"marginal", "partial"}
 	for _, m := range r.Methods {
 		ways = append(ways, m+", path", m+", sizes")
+		if m != full {
+			ways = append(ways, m+", imputed")
+		}
 	}
 	fmt.Fprintf(w, "| missing | %s |\n| --- |%s\n", strings.Join(ways, " | "), strings.Repeat(" --- |", len(ways)))
 	for _, at.missing = range r.Missing {
@@ -111,14 +118,14 @@ func (s settings) rankings(ctx context.Context, at setting, methods []string, se
 	}
 	for _, m := range methods {
 		of := table
-		if m == "full" {
+		if m == full {
 			of = complete
 		}
 		path, err := s.path(ctx, at.treatment, s.config(m), of, support, seed)
 		if err != nil {
 			return nil, err
 		}
-		rates, err := path.Rates(network.Threshold(truth.Precision, 1e-12))
+		auc, err := entered(path, truth)
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +133,54 @@ func (s settings) rankings(ctx context.Context, at setting, methods []string, se
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, network.AUC(rates), sizes)
+		if out = append(out, auc, sizes); m == full {
+			continue
+		}
+		drawn, err := imputed(table, path, seed)
+		if err != nil {
+			return nil, err
+		}
+		if path, err = s.path(ctx, at.treatment, s.config(full), drawn, support, seed); err != nil {
+			return nil, err
+		}
+		if auc, err = entered(path, truth); err != nil {
+			return nil, err
+		}
+		out = append(out, auc)
 	}
+	return out, nil
+}
+
+const full = "full"
+
+// entered is the AUC of a path.
+func entered(path *trainers.NetworkResult, truth data.Gaussian) (float64, error) {
+	rates, err := path.Rates(network.Threshold(truth.Precision, 1e-12))
+	return network.AUC(rates), err
+}
+
+// imputed are ten draws of each row given its observed cells, by the chosen network.
+func imputed(t *data.Table, path *trainers.NetworkResult, seed uint64) (*data.Table, error) {
+	const draws = 10
+	c := trainers.Conditional{Mean: path.Mean, Precision: path.Precision, Domain: path.Config.Domain}
+	rng := new(stream.Stream).At(seed, stream.Impute)
+	b := data.NewBatch(1, t.D)
+	out := &data.Table{Names: t.Names, N: draws * t.N, D: t.D}
+	for i := range t.N {
+		b.Fill(t, []int{i}, 1)
+		if err := c.Condition(b.Mask); err != nil {
+			return nil, err
+		}
+		row := slices.Clone(b.X)
+		c.Given(row)
+		for range draws {
+			if _, err := c.Draw(row, rng); err != nil {
+				return nil, err
+			}
+			out.Values = append(out.Values, row...)
+		}
+	}
+	out.Observed = slices.Repeat([]bool{true}, len(out.Values))
 	return out, nil
 }
 

@@ -10,9 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/benchmarks"
 	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/trainers"
 )
 
 // By hand: of rows (1, 2, ·), (2, 1, 5), (3, ·, 7), (6, 6, 6), over those that have both.
@@ -53,7 +56,7 @@ func TestRank(t *testing.T) {
 	require.NoError(t, Rank(t.Context(), &out, r))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 3)
-	require.Equal(t, "| missing | marginal | partial | full, path | full, sizes | zeroed, path | zeroed, sizes |", lines[0])
+	require.Equal(t, "| missing | marginal | partial | full, path | full, sizes | zeroed, path | zeroed, sizes | zeroed, imputed |", lines[0])
 	got := strings.Split(lines[2], " | ")
 
 	g, err := grid(sizes["full"], r.Replicates)
@@ -75,4 +78,27 @@ func TestRank(t *testing.T) {
 	require.EqualError(t, Rank(t.Context(), &out, r), `method "none": small has iw, var, em, zeroed, full, variw, exact, iw-unit`)
 	r.Methods, r.Treatment = nil, "other"
 	require.EqualError(t, Rank(t.Context(), &out, r), `treatment "other": it is paper, honoured or ignored`)
+}
+
+// The gaps are drawn given the row's other cells: x_2 | x_1 ~ N(μ_2 − P_12/P_22 (x_1 − μ_1), 1/P_22).
+func TestImputed(t *testing.T) {
+	const n = 500
+	table := &data.Table{Names: []string{"a", "b"}, N: n, D: 2}
+	for range n {
+		table.Values, table.Observed = append(table.Values, 3, math.NaN()), append(table.Observed, true, false)
+	}
+	path := &trainers.NetworkResult{Mean: []float64{1, -1}, Precision: mat.NewSymDense(2, []float64{2, -1, -1, 4})}
+	path.Config.Domain = domain.All(2)
+	got, err := imputed(table, path, 1)
+	require.NoError(t, err)
+	require.Equal(t, 10*n, got.N)
+	var drawn []float64
+	for i := range got.N {
+		require.Equal(t, 3.0, got.Values[2*i])
+		require.True(t, got.Observed[2*i+1])
+		drawn = append(drawn, got.Values[2*i+1])
+	}
+	mean, variance := stat.MeanVariance(drawn, nil)
+	require.InDelta(t, -0.5, mean, 4.5*0.5/math.Sqrt(10*n))
+	require.InDelta(t, 0.25, variance, 4.5*0.25*math.Sqrt(2/(10.*n)))
 }
