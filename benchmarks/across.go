@@ -43,13 +43,14 @@ func Clearer(m Measure, in, than, a string, rivals []string) Joint {
 			leads, left := n.each(m.meanLead(n, n.x, a, b))
 			others, leftOthers := other.each(m.meanLead(other, n.x, a, b))
 			all = append(all, newComparison(a, b, "", min(len(leads), len(others)), left+leftOthers,
-				func() (effect, half float64) { return welch(leads, others, 1-0.05/float64(len(rivals))) }))
+				func() (effect, half float64) { return welch(leads, others, m.level(len(rivals))) }))
 		}
 		o, c := positive(all)
+		o, doubt := certain(o, n.ranAway([]string{a})+other.ranAway([]string{a}))
 		lead, none := m.leadName(c)
 		methods := slices.Concat([]string{a}, rivals)
 		return m.decided(o, c, fmt.Sprintf("%s: in %s against %s (above %d: the lead is larger in %s)", lead, in, than, none, in),
-			fmt.Sprintf("%s, %d replicates. %s %s, %d replicates. %s", in, len(n.replicates), m.means(n, methods), than, len(other.replicates), m.means(other, methods))), nil
+			fmt.Sprintf("%s, %d replicates. %s %s, %d replicates. %s", in, len(n.replicates), m.means(n, methods), than, len(other.replicates), m.means(other, methods))+doubt), nil
 	}}
 }
 
@@ -89,7 +90,7 @@ func BestIn(cases []Case, ahead, rivals []string) Joint {
 		var verdicts []Verdict
 		var evidence []string
 		for _, c := range cases {
-			test := func(m Measure) Test { return best(m, ahead, rivals, false, 0.05/float64(len(cases))) }
+			test := func(m Measure) Test { return Best(m.share(len(cases)), ahead, rivals, false) }
 			whole := test(c.Measure)
 			if c.At != nil {
 				whole = c.At(c.Measure, test)
@@ -102,14 +103,7 @@ func BestIn(cases []Case, ahead, rivals []string) Joint {
 			verdicts = append(verdicts, v)
 			evidence = append(evidence, fmt.Sprintf("%s: %s. %s", c.Experiment, v.Outcome, v.Evidence))
 		}
-		decides := 0
-		for _, o := range []Outcome{DoesNotHold, Undecided} {
-			if i := slices.IndexFunc(verdicts, func(v Verdict) bool { return v.Outcome == o }); i >= 0 {
-				decides = i
-				break
-			}
-		}
-		v := verdicts[decides]
+		v := verdicts[decisive(verdicts)]
 		v.Evidence = strings.Join(evidence, " ")
 		return v, nil
 	}}

@@ -18,6 +18,12 @@ func leading(overB, overC []float64) benchmarks.Results {
 	})
 }
 
+// astray are the results had the first line's method run away.
+func astray(r benchmarks.Results) benchmarks.Results {
+	r.Lines[0][3] = "9 -"
+	return r
+}
+
 // Leads of unlike number and variance. R, x <- 1:4:
 //
 //	t.test(x, c(.5,.7,.4,.9,.6,.5))$conf.int                          -0.138408313093 3.938408313093 (df 3.07698903967)
@@ -69,6 +75,7 @@ func TestClearerInOneExperiment(t *testing.T) {
 		"three replicates":     {leading(large, large), leading(small[:3], small[:3]), benchmarks.Undecided},
 		"the other has three":  {leading(large[:3], large[:3]), leading(small, small), benchmarks.Undecided},
 		"one of four ran away": {leading(large, large), leading([]float64{nan, 0.2, 0.1, 0}, small[:4]), benchmarks.Undecided},
+		"a ran away in one":    {astray(leading(large, large)), leading(small, small), benchmarks.Undecided},
 		"nothing varies":       {leading([]float64{2, 2, 2, 2}, []float64{2, 2, 2, 2}), leading([]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}), benchmarks.Holds},
 	} {
 		t.Run(name, func(t *testing.T) {

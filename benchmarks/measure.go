@@ -18,7 +18,20 @@ type Measure struct {
 	Along   string            // the setting column that varies; "" for none
 	Where   map[string]string // which lines: setting column → value
 	Back    int               // so many places before the last epoch of the list
+	Risk    float64           // that a verdict is wrong; 0 is 0.05
 }
+
+// share is the measure with its risk shared by k tests.
+func (m Measure) share(k int) Measure {
+	if m.Risk == 0 {
+		m.Risk = 0.05
+	}
+	m.Risk /= float64(max(1, k))
+	return m
+}
+
+// level of each of k intervals of which none may be wrong.
+func (m Measure) level(k int) float64 { return 1 - m.share(k).Risk }
 
 // With is the measure of lines whose column has the value, too.
 func (m Measure) With(column, value string) Measure {
@@ -37,6 +50,18 @@ type place struct{ x, replicate, method string }
 type numbers struct {
 	x, replicates []string // in the order of the grid
 	at            map[place]float64
+	fled          map[place]bool // the method ran away
+}
+
+// ranAway counts the replicates in which one of the methods did, somewhere.
+func (n *numbers) ranAway(methods []string) int {
+	replicates := map[string]bool{}
+	for p := range n.fled {
+		if slices.Contains(methods, p.method) {
+			replicates[p.replicate] = true
+		}
+	}
+	return len(replicates)
 }
 
 func (r Results) column(name string) (int, error) {
@@ -86,7 +111,7 @@ func (r Results) Only(where map[string]string) (Results, error) {
 
 // numbers reads a measure.
 func (r Results) numbers(m Measure) (*numbers, error) {
-	n := &numbers{at: map[place]float64{}}
+	n := &numbers{at: map[place]float64{}, fled: map[place]bool{}}
 	chosen, err := r.Only(m.Where)
 	if err != nil {
 		return nil, err
@@ -118,6 +143,7 @@ func (r Results) numbers(m Measure) (*numbers, error) {
 		trace := strings.Fields(line[at[2]])
 		k := len(trace) - 1 - m.Back
 		if k < 0 || trace[k] == "-" {
+			n.fled[p] = true
 			continue
 		}
 		if n.at[p], err = strconv.ParseFloat(trace[k], 64); err != nil {

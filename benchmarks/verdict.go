@@ -18,8 +18,9 @@ import (
 // methods come from the same table with the same gaps, so methods are compared within
 // it, the settings of a replicate are averaged first, and the t-interval is that of the
 // replicates' averages. Replicates that lack a number of either method are left out and
-// counted. Where a sentence needs k comparisons each interval has level
-// 1 − 0.05/k (Bonferroni), so that a verdict is wrong with probability 0.05 at most.
+// counted; if the method that a sentence favours ran away in one, the sentence does not
+// hold on the strength of the others. Where a sentence needs k comparisons each interval
+// has level 1 − 0.05/k (Bonferroni), so that a verdict is wrong with probability 0.05 at most.
 
 const (
 	// LeastReplicates is what a verdict needs; below, it is undecided.
@@ -114,9 +115,19 @@ func (m Measure) leadName(c comparison) (lead string, none int) {
 	return fmt.Sprintf("%s, %s − %s", m.Name, a, b), 0
 }
 
-// verdict reports the deciding comparison beside the methods' means.
-func (m Measure) verdict(n *numbers, o Outcome, c comparison, methods []string, name string) Verdict {
-	return m.decided(o, c, name, m.means(n, methods))
+// verdict reports the deciding comparison beside the methods' means, the favoured ones'
+// and their rivals'.
+func (m Measure) verdict(n *numbers, o Outcome, c comparison, favoured, rivals []string, name string) Verdict {
+	o, doubt := certain(o, n.ranAway(favoured))
+	return m.decided(o, c, name, m.means(n, slices.Concat(favoured, rivals))+doubt)
+}
+
+// certain takes nothing from the replicates that are left when the favoured ran away in others.
+func certain(o Outcome, ranAway int) (Outcome, string) {
+	if ranAway == 0 || o != Holds {
+		return o, ""
+	}
+	return Undecided, fmt.Sprintf(" It would hold, but for %d replicates in which a method that it favours ran away.", ranAway)
 }
 
 func (m Measure) decided(o Outcome, c comparison, name, evidence string) Verdict {
@@ -163,11 +174,6 @@ type Test = func(Results) (Verdict, error)
 // places of m.Along, or, if everywhere, at each of them. It holds where all intervals are above 0,
 // and does not where one is below.
 func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
-	return best(m, ahead, rivals, everywhere, 0.05)
-}
-
-// best is wrong with probability alpha at most.
-func best(m Measure, ahead, rivals []string, everywhere bool, alpha float64) Test {
 	return func(r Results) (Verdict, error) {
 		n, err := r.numbers(m)
 		if err != nil {
@@ -180,7 +186,7 @@ func best(m Measure, ahead, rivals []string, everywhere bool, alpha float64) Tes
 				groups = append(groups, []string{x})
 			}
 		}
-		level := 1 - alpha/float64(max(1, len(groups)*len(ahead)*len(rivals)))
+		level := m.level(len(groups) * len(ahead) * len(rivals))
 		var all []comparison
 		for _, xs := range groups {
 			at := ""
@@ -194,7 +200,7 @@ func best(m Measure, ahead, rivals []string, everywhere bool, alpha float64) Tes
 			}
 		}
 		o, c := positive(all)
-		return m.verdict(n, o, c, slices.Concat(ahead, rivals), m.effectName(c)), nil
+		return m.verdict(n, o, c, ahead, rivals, m.effectName(c)), nil
 	}
 }
 
@@ -214,42 +220,123 @@ func positive(all []comparison) (Outcome, comparison) {
 	return Undecided, leastLow
 }
 
-// Comparable tests that no two of the methods differ by more than a margin, a tenth
-// for ratios and 0.02 for differences (two one-sided tests): it holds where all
-// intervals lie within, and does not where one lies outside.
+// margin below which a difference is called none, as an effect and in words.
+func (m Measure) margin() (float64, string) {
+	if m.Smaller {
+		return math.Log(marginRatio), fmt.Sprintf("; from 1/%v to %v is none", marginRatio, marginRatio)
+	}
+	return marginDifference, fmt.Sprintf("; within ±%v is none", marginDifference)
+}
+
+// Comparable tests that no two of the methods differ by more than the margin anywhere
+// along m.Along (two one-sided tests): it holds where the intervals of all places lie within, and
+// does not where that of one place, or of an average over places, lies outside. An
+// average alone would let opposite differences cancel. Averages and places share the risk.
 func Comparable(m Measure, methods ...string) Test {
 	return func(r Results) (Verdict, error) {
 		n, err := r.numbers(m)
 		if err != nil {
 			return Verdict{}, err
 		}
-		margin, text := marginDifference, fmt.Sprintf("; within ±%v is none", marginDifference)
-		if m.Smaller {
-			margin, text = math.Log(marginRatio), fmt.Sprintf("; from 1/%v to %v is none", marginRatio, marginRatio)
-		}
 		pairs := len(methods) * (len(methods) - 1) / 2
-		var widest, furthest comparison // by the bound further from 0, by the nearer
-		outer, inner := math.Inf(-1), math.Inf(-1)
+		places, averages := m.level(pairs*len(n.x)), 0.0
+		if len(n.x) > 1 {
+			places, averages = m.share(2).level(pairs*len(n.x)), m.share(2).level(pairs)
+		}
+		var each, all []comparison
 		for i, a := range methods {
 			for _, b := range methods[i+1:] {
-				c := compare(n, a, b, "", 1-0.05/float64(pairs), m.meanLead(n, n.x, a, b))
-				if far := max(c.high, -c.low); far > outer {
-					outer, widest = far, c
+				for _, x := range n.x {
+					at := x
+					if len(n.x) == 1 {
+						at = ""
+					}
+					each = append(each, compare(n, a, b, at, places, m.meanLead(n, []string{x}, a, b)))
 				}
-				if near := max(c.low, -c.high); near > inner {
-					inner, furthest = near, c
+				if len(n.x) > 1 {
+					all = append(all, compare(n, a, b, "", averages, m.meanLead(n, n.x, a, b)))
 				}
 			}
 		}
-		o, c := Undecided, widest
+		if len(each) == 0 {
+			return m.verdict(n, Undecided, comparison{}, methods, nil, ""), nil
+		}
+		margin, text := m.margin()
+		c := slices.MaxFunc(each, func(a, b comparison) int { return cmp.Compare(a.furthest(), b.furthest()) })
+		apart := slices.MaxFunc(append(all, each...), func(a, b comparison) int { return cmp.Compare(a.nearest(), b.nearest()) })
+		o := Undecided
 		switch {
-		case inner > margin:
-			o, c = DoesNotHold, furthest
-		case outer < margin:
+		case apart.nearest() > margin:
+			o, c = DoesNotHold, apart
+		case c.furthest() < margin:
 			o = Holds
 		}
-		return m.verdict(n, o, c, methods, m.effectName(c)+text), nil
+		return m.verdict(n, o, c, methods, nil, m.effectName(c)+text), nil
 	}
+}
+
+// furthest is the end of the interval further from 0, nearest how far all of it is.
+func (c comparison) furthest() float64 { return max(c.high, -c.low) }
+func (c comparison) nearest() float64  { return max(c.low, -c.high) }
+
+// NoLead tests that a does not lead all of rivals by more than the margin: it holds where
+// its lead over one of them is below the margin, and does not where all are above.
+func NoLead(m Measure, a string, rivals []string) Test {
+	return func(r Results) (Verdict, error) {
+		n, err := r.numbers(m)
+		if err != nil {
+			return Verdict{}, err
+		}
+		var all []comparison
+		for _, b := range rivals {
+			all = append(all, compare(n, a, b, "", m.level(len(rivals)), m.meanLead(n, n.x, a, b)))
+		}
+		margin, text := m.margin()
+		least := slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.high, b.high) })
+		o := Undecided
+		switch {
+		case least.high < margin:
+			o = Holds
+		case slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.low, b.low) }).low > margin:
+			o = DoesNotHold
+		}
+		return m.verdict(n, o, least, rivals, []string{a}, m.effectName(least)+text), nil
+	}
+}
+
+// All tests the parts of a sentence: it holds where all do, and does not where one does
+// not. They share the risk.
+func All(m Measure, parts ...func(Measure) Test) Test {
+	return func(r Results) (Verdict, error) {
+		var verdicts []Verdict
+		var others []string
+		for _, part := range parts {
+			v, err := part(m.share(len(parts)))(r)
+			if err != nil {
+				return v, err
+			}
+			verdicts = append(verdicts, v)
+		}
+		decides := decisive(verdicts)
+		for i, v := range verdicts {
+			if i != decides {
+				others = append(others, fmt.Sprintf(" The other part, %s: %s, %.3g [%.3g, %.3g].", v.Measure, v.Outcome, v.Effect, v.Low, v.High))
+			}
+		}
+		v := verdicts[decides]
+		v.Evidence += strings.Join(others, "")
+		return v, nil
+	}
+}
+
+// decisive is the first verdict that does not hold, else the first undecided, else the first.
+func decisive(verdicts []Verdict) int {
+	for _, o := range []Outcome{DoesNotHold, Undecided} {
+		if i := slices.IndexFunc(verdicts, func(v Verdict) bool { return v.Outcome == o }); i >= 0 {
+			return i
+		}
+	}
+	return 0
 }
 
 // Axis is how a trend goes along m.Along: the slope is per unit of Of.
@@ -276,7 +363,7 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 		}
 		var all []comparison
 		for _, b := range rivals {
-			all = append(all, compare(n, a, b, "", 1-0.05/float64(len(rivals)), func(replicate string) (float64, bool) {
+			all = append(all, compare(n, a, b, "", m.level(len(rivals)), func(replicate string) (float64, bool) {
 				var leads []float64
 				for _, at := range n.x {
 					v, ok := m.lead(n, at, replicate, a, b)
@@ -300,7 +387,7 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 		if sign < 0 {
 			c.effect, c.low, c.high = -c.effect, -c.high, -c.low
 		}
-		return m.verdict(n, o, c, slices.Concat([]string{a}, rivals), kind+" "+along.Unit+": "+m.effectName(c)), nil
+		return m.verdict(n, o, c, []string{a}, rivals, kind+" "+along.Unit+": "+m.effectName(c)), nil
 	}
 }
 
@@ -317,12 +404,12 @@ func Against(now, then Measure, a, b, name string) Test {
 			return Verdict{}, err
 		}
 		late, early := now.meanLead(n, n.x, a, b), then.meanLead(before, before.x, a, b)
-		o, c := positive([]comparison{compare(n, a, b, "", 0.95, func(replicate string) (float64, bool) {
+		o, c := positive([]comparison{compare(n, a, b, "", now.level(1), func(replicate string) (float64, bool) {
 			l, okl := late(replicate)
 			e, oke := early(replicate)
 			return l - e, okl && oke
 		})})
-		return now.verdict(n, o, c, []string{a, b}, name), nil
+		return now.verdict(n, o, c, []string{a, b}, nil, name), nil
 	}
 }
 
@@ -350,7 +437,7 @@ func Between(above, below Fact, name string) Test {
 			return hi[replicate] - v, ok
 		})
 		o, _ := positive([]comparison{c})
-		v := Measure{}.verdict(n, o, c, nil, name)
+		v := Measure{}.verdict(n, o, c, nil, nil, name)
 		if !c.few() {
 			v.Evidence = fmt.Sprintf("Means: %.3g and %.3g.", average(hi), average(lo))
 		}

@@ -3,6 +3,8 @@ package benchmarks_test
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +50,29 @@ func TestVerdictsOfPlantedResults(t *testing.T) {
 		}
 		return math.Exp(0.3*math.Log2(x) + noise(replicate+1))
 	})
+	crossing := planted(6, abc, func(x float64, replicate int, m string) float64 { // a: as good as b on average
+		if m == "a" {
+			return math.Exp(0.5*math.Log2(x/10) + noise(replicate))
+		}
+		return math.Exp(noise(replicate + int(m[0])))
+	})
+	cancelling := func(at ...float64) benchmarks.Results { // a's leads at the places, and noise of which the average is free
+		return planted(6, abc, func(x float64, replicate int, m string) float64 {
+			k := slices.Index([]float64{5, 10, 20}, x)
+			if m != "a" {
+				return 1
+			}
+			own := []float64{10 * noise(replicate), 10 * noise(replicate+3)}
+			own = append(own, -own[0]-own[1])
+			return math.Exp(-at[k] - own[k])
+		})
+	}
+	noLead := func(m benchmarks.Measure) benchmarks.Test { return benchmarks.NoLead(m, "a", []string{"b", "c"}) }
+	ahead := func(a, b string) func(benchmarks.Measure) benchmarks.Test {
+		return func(m benchmarks.Measure) benchmarks.Test {
+			return benchmarks.Best(m, []string{a}, []string{b}, false)
+		}
+	}
 	log2 := benchmarks.Axis{Of: math.Log2, Unit: "per doubling"}
 	for name, c := range map[string]struct {
 		test    benchmarks.Test
@@ -60,6 +85,17 @@ func TestVerdictsOfPlantedResults(t *testing.T) {
 		"ahead on average":    {benchmarks.Best(errorOf, []string{"a"}, []string{"b"}, false), growing, benchmarks.Holds},
 		"comparable":          {benchmarks.Comparable(errorOf, abc...), level(0, 0.03, -0.02), benchmarks.Holds},
 		"one apart":           {benchmarks.Comparable(errorOf, abc...), level(0, 0.03, -0.4), benchmarks.DoesNotHold},
+		"opposite places":     {benchmarks.Comparable(errorOf, "a", "b"), crossing, benchmarks.DoesNotHold},
+		"at one place only":   {benchmarks.Comparable(errorOf, "a", "b"), cancelling(0, -2, 2), benchmarks.DoesNotHold},
+		"on average only":     {benchmarks.Comparable(errorOf, "a", "b"), cancelling(0.15, 0.15, 0.15), benchmarks.DoesNotHold},
+		"nowhere for certain": {benchmarks.Comparable(errorOf, "a", "b"), cancelling(0, 0, 0), benchmarks.Undecided},
+		"one place":           {benchmarks.AtLargest(errorOf, func(m benchmarks.Measure) benchmarks.Test { return benchmarks.Comparable(m, "b", "c") }), crossing, benchmarks.Holds},
+		"no lead over one":    {noLead(errorOf), level(0, 0.5, 0.03), benchmarks.Holds},
+		"a lead over both":    {noLead(errorOf), level(0, 0.5, 0.3), benchmarks.DoesNotHold},
+		"perhaps a lead":      {noLead(errorOf), level(0, 0.5, 0.1), benchmarks.Undecided},
+		"both parts":          {benchmarks.All(errorOf, ahead("a", "b"), ahead("c", "b")), level(0, 0.5, 0.3), benchmarks.Holds},
+		"one part does not":   {benchmarks.All(errorOf, ahead("a", "b"), ahead("a", "c")), level(0, 0.5, -0.3), benchmarks.DoesNotHold},
+		"one part undecided":  {benchmarks.All(errorOf, ahead("a", "b"), ahead("a", "c")), level(0, 0.5, 0), benchmarks.Undecided},
 		"gap widens":          {benchmarks.Trend(errorOf, "a", []string{"b", "c"}, log2, 1), growing, benchmarks.Holds},
 		"gap does not close":  {benchmarks.Trend(errorOf, "a", []string{"b", "c"}, log2, -1), growing, benchmarks.DoesNotHold},
 		"no method of a name": {benchmarks.Best(errorOf, []string{"a"}, []string{"d"}, false), growing, benchmarks.Undecided},
@@ -138,4 +174,46 @@ func TestARunThatRanAwayLeavesItsReplicateOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 5, v.Replicates)
 	require.Contains(t, v.Evidence, "1 replicates lack a number of either method.")
+}
+
+// The other replicates may be those in which the method did well.
+func TestNothingHoldsForAMethodThatRanAway(t *testing.T) {
+	r := planted(6, abc, func(x float64, replicate int, m string) float64 {
+		if m == "a" && replicate == 3 && x == 20 || m == "c" && replicate == 4 {
+			return math.NaN()
+		}
+		return map[string]float64{"a": 1, "b": 10, "c": 20}[m] + noise(replicate)
+	})
+	for _, c := range []struct {
+		a, b string
+		want benchmarks.Outcome
+	}{{"a", "b", benchmarks.Undecided}, {"b", "a", benchmarks.DoesNotHold}, {"b", "c", benchmarks.Holds}} {
+		v, err := benchmarks.Best(errorOf, []string{c.a}, []string{c.b}, false)(r)
+		require.NoError(t, err)
+		require.Equal(t, c.want, v.Outcome)
+		require.Equal(t, c.want == benchmarks.Undecided, strings.Contains(v.Evidence, "It would hold, but for 1 replicates"))
+	}
+}
+
+// Leads of 1 … 4 at one level for the average, at another for its parts.
+func TestPartsShareTheRisk(t *testing.T) {
+	m := benchmarks.Measure{Column: "error", Name: "AUC", Along: "columns"}
+	r := planted(4, abc, func(x float64, replicate int, method string) float64 {
+		if method == "a" {
+			return float64(replicate) + x
+		}
+		return x
+	})
+	part := func(m benchmarks.Measure) benchmarks.Test {
+		return benchmarks.Best(m, []string{"a"}, []string{"b"}, false)
+	}
+	v, err := benchmarks.All(m, part, part)(r) // R: t.test(1:4, conf.level = 1 - 0.05/2)$conf.int, as above
+	require.NoError(t, err)
+	require.InDelta(t, -0.1959416506, v.Low, 1e-9)
+	require.Contains(t, v.Evidence, "The other part, AUC, a − b (above 0: a is the better): undecided, 2.5 [-0.196, 5.2].")
+	// Half of the risk is for the places, three. R: qt(1 - 0.025/3/2, 3)
+	v, err = benchmarks.Comparable(m, "a", "b")(r)
+	require.NoError(t, err)
+	require.Contains(t, v.Measure, "at columns 5")
+	require.InDelta(t, 2.5+6.231543480*math.Sqrt(5./3)/2, v.High, 1e-8)
 }

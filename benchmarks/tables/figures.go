@@ -57,32 +57,26 @@ func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 
 // bands are the methods' means by missing probability, with the number of replicates.
 func (s settings) bands(r benchmarks.Results, table, column string) (bands []picture.Band, replicates string, err error) {
-	all, err := collect(r, table, column)
+	x, series, err := r.Series(auc(table, column), s.Methods)
 	if err != nil {
 		return nil, "", err
 	}
 	fewest, most := 0, 0
-	for _, method := range s.Methods {
-		b := picture.Band{Name: method}
-		for _, missing := range s.Missing {
-			var auc []float64
-			for at, x := range all[method] {
-				if at.missing == number(missing) {
-					auc = append(auc, x)
-				}
-			}
-			if len(auc) == 0 {
+	for _, of := range series {
+		b := picture.Band{Name: of.Name}
+		for k, values := range of.Values {
+			if len(values) == 0 {
 				continue
 			}
-			if fewest == 0 || len(auc) < fewest {
-				fewest = len(auc)
+			if fewest == 0 || len(values) < fewest {
+				fewest = len(values)
 			}
-			most = max(most, len(auc))
-			mean, half := ordered(auc), 0.0
-			if len(auc) > 1 {
-				_, half = benchmarks.MeanInterval(auc)
+			most = max(most, len(values))
+			mean, half := values[0], 0.0
+			if len(values) > 1 {
+				mean, half = benchmarks.MeanInterval(values)
 			}
-			b.X, b.Y = append(b.X, missing), append(b.Y, mean)
+			b.X, b.Y = append(b.X, x[k]), append(b.Y, mean)
 			b.Low, b.High = append(b.Low, max(0, mean-half)), append(b.High, min(1, mean+half)) // an AUC's own range
 		}
 		if len(b.X) > 0 {

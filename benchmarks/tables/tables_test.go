@@ -299,19 +299,18 @@ func TestClaims(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 0.03, v.Effect, 0.002)
 	require.Less(t, v.High-v.Low, 0.01)
-	require.Contains(t, v.Measure, "var less that of em")
-	require.Contains(t, v.Evidence, "exact 0.7")
+	require.Contains(t, v.Measure, "AUC, Marg-Var − EM")
+	require.Contains(t, v.Evidence, "Marg-Var 0.8")
 }
 
-// A cell that failed leaves the rest of its replicate to be compared.
-func TestClaimsPairWhatIsThere(t *testing.T) {
+// A replicate that lacks a cell is left out: its average would be over easier settings.
+func TestClaimsLeaveOutReplicatesThatAreNotWhole(t *testing.T) {
 	r := results("closing", 5, func(m string, k int) float64 { return 0.7 + 0.1*float64(len(m)%2) })
-	whole, err := collect(r, "closing", meanColumn)
-	require.NoError(t, err)
 	r.Lines = slices.DeleteFunc(r.Lines, func(line []string) bool { return line[1] == "0.6" && line[2] == "1" && line[3] == "var" })
-	part, err := collect(r, "closing", meanColumn)
+	v, err := SP100.Claims[0].Test(r)
 	require.NoError(t, err)
-	require.Equal(t, whole.compare("var", "iw"), part.compare("var", "iw"))
+	require.Equal(t, 4, v.Replicates)
+	require.Contains(t, v.Evidence, "1 replicates lack a number of either method.")
 }
 
 func TestFigures(t *testing.T) {
@@ -357,21 +356,15 @@ func TestRealTables(t *testing.T) {
 	}
 }
 
-// By hand: differences 0.01, 0.02, 0.03, t(0.975; 2) = 4.302653.
-func TestInterval(t *testing.T) {
+// By hand: 0.01, 0.02, 0.03 above 0.6 and 0.5, t(0.975; 2) = 4.302653.
+func TestBands(t *testing.T) {
 	r := results("closing", 3, func(m string, k int) float64 {
 		if m == "var" {
 			return 0.5 + 0.01*float64(k)
 		}
 		return 0.5
 	})
-	s, err := collect(r, "closing", meanColumn)
-	require.NoError(t, err)
 	half := 4.302653 * 0.01 / math.Sqrt(3)
-	d := s.compare("var", "iw")
-	require.InDelta(t, 0.02, d.mean, 1e-9)
-	require.InDelta(t, 0.02-half, d.low, 1e-7)
-	require.InDelta(t, 0.02+half, d.high, 1e-7)
 	high, _, err := settings{Methods: []string{"var"}, Missing: []float64{0.3}}.bands(results("closing", 2, func(_ string, k int) float64 { return 0.2 + 0.2*float64(k) }), "closing", meanColumn)
 	require.NoError(t, err)
 	require.Equal(t, [2]float64{0, 1}, [2]float64{high[0].Low[0], high[0].High[0]}, "no AUC is outside 0 … 1")
