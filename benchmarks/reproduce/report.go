@@ -112,7 +112,7 @@ func sectionOf(e benchmarks.Experiment, dir string) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	grid, err := e.Grid(r.Settings, r.Replicates)
+	grid, err := r.grid(e)
 	if err != nil {
 		return nil, err
 	}

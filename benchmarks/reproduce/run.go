@@ -83,7 +83,10 @@ func Run(ctx context.Context, experiments []benchmarks.Experiment, o Options) (f
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", e.Name, err)
 		}
-		grid, err := e.Grid(r.Settings, r.Replicates)
+		grid, err := r.grid(e)
+		if err == nil && grid.Present != nil {
+			err = grid.Present()
+		}
 		if errors.Is(err, benchmarks.ErrAbsent) && len(experiments) > 1 {
 			if o.Skipped != nil {
 				o.Skipped(e.Name, err)
@@ -152,6 +155,18 @@ func newRun(e benchmarks.Experiment, o Options) (run, error) {
 	}
 	r.Settings = compact.Bytes()
 	return r, nil
+}
+
+// grid is the experiment's.
+func (r run) grid(e benchmarks.Experiment) (benchmarks.Grid, error) {
+	g, err := e.Grid(r.Settings, r.Replicates)
+	if err != nil {
+		return g, err
+	}
+	if err := g.Check(); err != nil {
+		return g, fmt.Errorf("settings: %w", err)
+	}
+	return g, nil
 }
 
 // claim takes a folder for the run, or goes on in it if it is the run's, perhaps with
@@ -296,7 +311,7 @@ func Merge(dirs []string, out string) (missing int, err error) {
 }
 
 func (r run) merge(e benchmarks.Experiment, paths []string, dir string) (missing int, err error) {
-	grid, err := e.Grid(r.Settings, r.Replicates)
+	grid, err := r.grid(e)
 	if err != nil {
 		return 0, err
 	}

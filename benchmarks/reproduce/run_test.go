@@ -95,6 +95,71 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 	require.ErrorContains(t, err, "there are no results in")
 }
 
+// registered makes them all there are.
+func registered(t *testing.T, experiments ...benchmarks.Experiment) {
+	before := Experiments
+	t.Cleanup(func() { Experiments = before })
+	Experiments = experiments
+}
+
+func readFile(t *testing.T, path ...string) string {
+	text, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Only cells need an experiment's data: what they left is reported and joined without.
+func TestResultsOutliveTheirData(t *testing.T) {
+	var runs atomic.Int32
+	e, out, here := counted(&runs, ""), t.TempDir(), true
+	grid := e.Grid
+	e.Grid = func(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+		g, err := grid(text, replicates)
+		g.Present = func() error {
+			if here {
+				return nil
+			}
+			return benchmarks.ErrAbsent
+		}
+		return g, err
+	}
+	registered(t, e)
+	_, err := Run(t.Context(), Experiments, Options{Out: out})
+	require.NoError(t, err)
+	here = false
+	_, err = Run(t.Context(), Experiments, Options{Out: out})
+	require.ErrorIs(t, err, benchmarks.ErrAbsent)
+	var skipped []string
+	other := counted(&runs, "")
+	other.Name = "other"
+	_, err = Run(t.Context(), []benchmarks.Experiment{e, other}, Options{Out: out, Skipped: func(name string, _ error) { skipped = append(skipped, name) }})
+	require.NoError(t, err)
+	require.Equal(t, []string{"counted"}, skipped)
+	joined := t.TempDir()
+	missing, err := Merge([]string{out}, joined)
+	require.NoError(t, err)
+	require.Zero(t, missing)
+	require.NoError(t, Report(joined))
+	require.Contains(t, readFile(t, joined, "report.html"), "6 of 6 cells")
+}
+
+func TestGridsAreCheckedFirst(t *testing.T) {
+	var runs atomic.Int32
+	e := []benchmarks.Experiment{counted(&runs, "")}
+	out := filepath.Join(t.TempDir(), "out")
+	for settings, want := range map[string]string{
+		`{"full": {"replicates": 1, "xs": [1, 2, 1]}}`: `counted: settings: two cells are called 1,1,iw (x,replicate,method): give methods a "name" each`,
+		`{"full": {"replicates": 1, "xs": []}}`:        "counted: settings: there are no cells: ",
+	} {
+		for _, cell := range []string{"", "1,1,iw"} {
+			_, err := Run(t.Context(), e, Options{Out: out, Config: []byte(settings), Cell: cell})
+			require.ErrorContains(t, err, want)
+		}
+	}
+	require.NoDirExists(t, out)
+	require.Zero(t, runs.Load())
+}
+
 func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
 	var runs atomic.Int32
 	out := t.TempDir()
@@ -210,16 +275,10 @@ func isWhole(t *testing.T, e benchmarks.Experiment) {
 		_, ours, err := written(r.Settings)
 		require.NoError(t, err)
 		require.NotEmpty(t, ours, "it does not say what is ours")
-		g, err := e.Grid(r.Settings, r.Replicates)
-		if errors.Is(err, benchmarks.ErrAbsent) {
-			t.Skip(err)
-		}
+		g, err := r.grid(e)
 		require.NoError(t, err)
 		require.Equal(t, []string{"replicate", "method"}, g.Key[len(g.Key)-2:])
-		seen := map[string]bool{}
 		for _, c := range g.Cells {
-			require.False(t, seen[c.Name()], c.Name())
-			seen[c.Name()] = true
 			require.Len(t, c.Key, len(g.Key))
 		}
 		for _, c := range e.Claims { // before anything has been run
