@@ -69,7 +69,7 @@ is the paper's; most experiments then take days.`,
 			bar := newProgress(cmd.ErrOrStderr(), false)
 			o.Progress = func(experiment string, done, total int) { bar.count(experiment, "cells", done, total) }
 			o.Failed = func(f reproduce.Failure) {
-				bar.note(fmt.Sprintf("%s, seed %s failed: %v\n  again: missingscore %s", f.Experiment, f.Seed, f.Err, rerun(cmd, f)))
+				bar.note(fmt.Sprintf("%s, replicate %s failed: %v\n  again: missingscore %s", f.Experiment, f.Replicate, f.Err, rerun(cmd, f)))
 			}
 			o.Skipped = func(experiment string, why error) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s is left out: %v\n", experiment, why)

@@ -39,7 +39,7 @@ type Options struct {
 type Failure struct {
 	Experiment string
 	Cell       string // as Options.Cell takes it
-	Seed       string // its replicate
+	Replicate  string
 	Err        error
 }
 

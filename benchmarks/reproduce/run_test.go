@@ -170,7 +170,7 @@ func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
 	require.Equal(t, 1, failed)
 	require.Equal(t, "counted", told[0].Experiment)
 	require.Equal(t, "2,1,iw", told[0].Cell)
-	require.Equal(t, "1", told[0].Seed)
+	require.Equal(t, "1", told[0].Replicate)
 	require.EqualError(t, told[0].Err, "no luck")
 	o.Cell = told[0].Cell
 	_, err = Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, o)
@@ -222,7 +222,7 @@ func TestReport(t *testing.T) {
 		pages = append(pages, string(page))
 	}
 	require.Equal(t, pages[0], pages[1])
-	for _, part := range []string{"It &lt;holds&gt;.", "undecided", "Nothing &amp; more", "<svg", "[1,2,3]", "6 of 6 cells, seeds 1 to 2"} {
+	for _, part := range []string{"It &lt;holds&gt;.", "undecided", "Nothing &amp; more", "<svg", "[1,2,3]", "6 of 6 cells, replicates 1 to 2"} {
 		require.Contains(t, pages[0], part)
 	}
 	require.FileExists(t, filepath.Join(out, "counted", "empty.png"))
