@@ -64,7 +64,11 @@ func (g Grid) InTurn(ctx context.Context, path string) (Results, error) {
 	if err := g.Check(); err != nil {
 		return r, err
 	}
-	var err error
+	f, err := Lock(path)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
 	r.Lines, err = Run(ctx, path, r.Columns, g.Cells, 1, Hooks{
 		Failed: func(key []string, err error) { log.Printf("%s: %v", strings.Join(key, ", "), err) },
 	})
