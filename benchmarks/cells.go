@@ -41,11 +41,34 @@ type Hooks struct {
 	Failed   func(key []string, err error) // a cell that failed; the rest goes on
 }
 
+// Check refuses a grid without cells, and one with two cells of one key, whose lines could
+// not be told apart.
+func (g Grid) Check() error {
+	if len(g.Cells) == 0 {
+		return errors.New("there are no cells: a list that they are made of is empty")
+	}
+	seen := map[string]bool{}
+	for _, c := range g.Cells {
+		if seen[c.Name()] {
+			return fmt.Errorf("two cells are called %s (%s): give methods a \"name\" each to tell them apart, and name nothing twice", c.Name(), strings.Join(g.Key, ","))
+		}
+		seen[c.Name()] = true
+	}
+	return nil
+}
+
 // InTurn runs what is missing of a grid one cell after another, into the file path, and
 // logs what fails.
 func (g Grid) InTurn(ctx context.Context, path string) (Results, error) {
 	r := Results{Columns: slices.Concat(g.Key, g.Value)}
-	var err error
+	if err := g.Check(); err != nil {
+		return r, err
+	}
+	f, err := Lock(path)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
 	r.Lines, err = Run(ctx, path, r.Columns, g.Cells, 1, Hooks{
 		Failed: func(key []string, err error) { log.Printf("%s: %v", strings.Join(key, ", "), err) },
 	})

@@ -80,6 +80,17 @@ func TestAPanicLosesItsCellOnly(t *testing.T) {
 	require.Equal(t, 3, last)
 }
 
+func TestGridsThatAreRefused(t *testing.T) {
+	g := benchmarks.Grid{Key: []string{"replicate", "method"}}
+	require.ErrorContains(t, g.Check(), "there are no cells")
+	g.Cells = []benchmarks.Cell{{Key: []string{"1", "iw"}}, {Key: []string{"2", "iw"}}}
+	require.NoError(t, g.Check())
+	g.Cells = append(g.Cells, g.Cells[0])
+	require.EqualError(t, g.Check(), `two cells are called 1,iw (replicate,method): give methods a "name" each to tell them apart, and name nothing twice`)
+	_, err := g.InTurn(t.Context(), filepath.Join(t.TempDir(), "r.csv"))
+	require.ErrorContains(t, err, "two cells are called")
+}
+
 // 1, 2, 3: mean 2, standard error 1/√3, t(0.975; 2) = 4.30265 (R: qt(.975, 2)).
 func TestMeanInterval(t *testing.T) {
 	mean, half := benchmarks.MeanInterval([]float64{1, 2, 3})

@@ -24,7 +24,7 @@ type Experiment struct {
 
 	// Grid gives the cells for settings of one size and a number of replicates. Keys
 	// are setting columns, then replicate, then method. A cell's line has no clock in
-	// it: the same seed gives the same line anywhere.
+	// it: the same seed gives the same line anywhere. The data that cells read need not be here.
 	Grid func(settings json.RawMessage, replicates int) (Grid, error)
 	// Figures draws what has been run; cells may be missing.
 	Figures func(settings json.RawMessage, r Results) ([]Figure, error)
@@ -35,6 +35,7 @@ type Experiment struct {
 type Grid struct {
 	Key, Value []string // column names
 	Cells      []Cell
+	Present    func() error // ErrAbsent where data that the cells read is not here; may be nil
 }
 
 // Results are the lines of the finished cells, in the order of the grid.

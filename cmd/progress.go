@@ -83,6 +83,14 @@ func (p *progress) due(done, total int) bool {
 	return true
 }
 
+// note writes a line in the middle of a stage.
+func (p *progress) note(line string) {
+	if p.bar != nil {
+		_ = p.bar.Clear() // drawn again when it moves on
+	}
+	fmt.Fprintln(p.w, line)
+}
+
 func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -68,8 +69,7 @@ is the paper's; most experiments then take days.`,
 			bar := newProgress(cmd.ErrOrStderr(), false)
 			o.Progress = func(experiment string, done, total int) { bar.count(experiment, "cells", done, total) }
 			o.Failed = func(f reproduce.Failure) {
-				bar.finish()
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %s failed: %v\n  again: missingscore %s\n", f.Experiment, f.Seed, f.Err, rerun(cmd, f))
+				bar.note(fmt.Sprintf("%s, replicate %s failed: %v\n  again: missingscore %s", f.Experiment, f.Replicate, f.Err, rerun(cmd, f)))
 			}
 			o.Skipped = func(experiment string, why error) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s is left out: %v\n", experiment, why)
@@ -88,7 +88,7 @@ is the paper's; most experiments then take days.`,
 				if err := reported(cmd.OutOrStdout(), o.Out); err != nil {
 					return err
 				}
-			} else if _, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done; after all: missingscore reproduce merge %s --out %s\n", o.Shard, o.Shards, o.Out, o.Out); err != nil {
+			} else if _, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done; after all: missingscore reproduce merge %s --out %[3]s\n", o.Shard, o.Shards, quoted(o.Out)); err != nil {
 				return err
 			}
 			if failed > 0 {
@@ -135,7 +135,7 @@ func newMergeCommand() *cobra.Command {
 				return err
 			}
 			if missing > 0 {
-				return fmt.Errorf("%d cells are missing: run their shards again, or reproduce with --out %s", missing, out)
+				return fmt.Errorf("%d cells are missing: run their shards again, or reproduce with --out %s", missing, quoted(out))
 			}
 			return nil
 		},
@@ -181,8 +181,18 @@ func rerun(cmd *cobra.Command, f reproduce.Failure) string {
 	words := []string{"reproduce", f.Experiment}
 	for _, name := range []string{"smoke", "replicates", "config", "out"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed {
-			words = append(words, "--"+name+"="+flag.Value.String())
+			words = append(words, quoted("--"+name+"="+flag.Value.String()))
 		}
 	}
-	return strings.Join(append(words, "--cell="+f.Cell), " ")
+	return strings.Join(append(words, quoted("--cell="+f.Cell)), " ")
+}
+
+var bare = regexp.MustCompile(`^[A-Za-z0-9_./=,:+-]+$`)
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if bare.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -112,7 +112,7 @@ func sectionOf(e benchmarks.Experiment, dir string) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	grid, err := e.Grid(r.Settings, r.Replicates)
+	grid, err := r.grid(e)
 	if err != nil {
 		return nil, err
 	}
@@ -266,12 +266,12 @@ func (j judged) Class() string {
 	return map[benchmarks.Outcome]string{benchmarks.Holds: "good", benchmarks.DoesNotHold: "bad", benchmarks.Undecided: "warn"}[j.Outcome]
 }
 
-// Seeds of the replicates.
-func (s section) Seeds() string {
+// Replicates in words.
+func (s section) Replicates() string {
 	if s.Run.Replicates == 1 {
-		return "1"
+		return "replicate 1"
 	}
-	return fmt.Sprintf("1 to %d", s.Run.Replicates)
+	return fmt.Sprintf("replicates 1 to %d", s.Run.Replicates)
 }
 
 // Count of each outcome.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"missingscore/benchmarks"
@@ -39,7 +40,7 @@ type Options struct {
 type Failure struct {
 	Experiment string
 	Cell       string // as Options.Cell takes it
-	Seed       string // its replicate
+	Replicate  string
 	Err        error
 }
 
@@ -49,6 +50,8 @@ const (
 	cellsFile    = "cells.csv"
 	shardPattern = "cells-%d-of-%d.csv"
 	runFile      = "run.json"
+
+	replicateColumn = "replicate" // of every grid's key
 )
 
 // run is what a folder of results came from.
@@ -72,18 +75,9 @@ func Run(ctx context.Context, experiments []benchmarks.Experiment, o Options) (f
 	if o.Workers == 0 {
 		o.Workers = runtime.NumCPU()
 	}
-	type planned struct {
-		experiment benchmarks.Experiment
-		run        run
-		grid       benchmarks.Grid
-	}
 	var plan []planned
-	for _, e := range experiments { // all settings are read before the first cell runs
-		r, err := newRun(e, o)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", e.Name, err)
-		}
-		grid, err := e.Grid(r.Settings, r.Replicates)
+	for _, e := range experiments { // all settings and folders are looked at before the first cell runs
+		p, err := o.plan(e)
 		if errors.Is(err, benchmarks.ErrAbsent) && len(experiments) > 1 {
 			if o.Skipped != nil {
 				o.Skipped(e.Name, err)
@@ -93,23 +87,72 @@ func Run(ctx context.Context, experiments []benchmarks.Experiment, o Options) (f
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", e.Name, err)
 		}
-		if grid.Cells, err = o.part(grid.Cells); err != nil {
-			return 0, fmt.Errorf("%s: %w", e.Name, err)
-		}
-		plan = append(plan, planned{e, r, grid})
+		plan = append(plan, p)
 	}
 	for _, p := range plan {
-		dir := filepath.Join(o.Out, p.experiment.Name)
-		if err := p.run.claim(dir); err != nil {
-			return failed, err
-		}
-		n, err := o.cells(ctx, p.experiment.Name, dir, p.grid)
+		n, err := o.cells(ctx, p)
 		failed += n
 		if err != nil {
-			return failed, fmt.Errorf("%s: %w", p.experiment.Name, err)
+			return failed, fmt.Errorf("%s: %w", p.run.Experiment, err)
 		}
 	}
 	return failed, nil
+}
+
+// planned is what is to be run of an experiment: some cells of its grid.
+type planned struct {
+	run   run
+	grid  benchmarks.Grid
+	cells []benchmarks.Cell
+	dir   string
+}
+
+func (o Options) plan(e benchmarks.Experiment) (planned, error) {
+	r, err := newRun(e, o)
+	if err != nil {
+		return planned{}, err
+	}
+	grid, err := r.grid(e)
+	if err != nil {
+		return planned{}, err
+	}
+	if grid.Present != nil {
+		if err := grid.Present(); err != nil {
+			return planned{}, err
+		}
+	}
+	p := planned{run: r, grid: grid, dir: filepath.Join(o.Out, e.Name)}
+	if p.cells, err = o.part(grid.Cells); err != nil {
+		return planned{}, err
+	}
+	_, err = o.claim(p)
+	return p, err
+}
+
+// claim gives what a folder's run.json is to say. It fails where the folder is of other
+// settings, or holds finished cells of later replicates, which a whole run would drop.
+func (o Options) claim(p planned) (run, error) {
+	before, err := readRun(p.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return run{}, err
+	default:
+		if err := before.same(p.run, p.dir); err != nil {
+			return run{}, err
+		}
+		if o.Cell != "" { // it says nothing of how many replicates are wanted
+			return before, nil
+		}
+	}
+	_, held, err := finished(p.dir, p.grid)
+	if err != nil {
+		return run{}, err
+	}
+	if held > p.run.Replicates {
+		return run{}, fmt.Errorf("%s holds %d replicates, not %d: ask for as many or more, or choose another folder", p.dir, held, p.run.Replicates)
+	}
+	return p.run, nil
 }
 
 // newRun reads the settings of the size that is asked for.
@@ -154,24 +197,16 @@ func newRun(e benchmarks.Experiment, o Options) (run, error) {
 	return r, nil
 }
 
-// claim takes a folder for the run, or goes on in it if it is the run's, perhaps with
-// fewer replicates.
-func (r run) claim(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+// grid is the experiment's.
+func (r run) grid(e benchmarks.Experiment) (benchmarks.Grid, error) {
+	g, err := e.Grid(r.Settings, r.Replicates)
+	if err != nil {
+		return g, err
 	}
-	before, err := readRun(dir)
-	if err == nil {
-		if err := before.same(r, dir); err != nil {
-			return err
-		}
-		if before.Replicates > r.Replicates {
-			return fmt.Errorf("%s holds %d replicates, not %d: ask for as many or more, or choose another folder", dir, before.Replicates, r.Replicates)
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if err := g.Check(); err != nil {
+		return g, fmt.Errorf("settings: %w", err)
 	}
-	return r.write(dir)
+	return g, nil
 }
 
 // same says how two runs differ other than in their replicates.
@@ -229,39 +264,83 @@ func (o Options) part(cells []benchmarks.Cell) ([]benchmarks.Cell, error) {
 }
 
 // cells runs them and leaves the file in the order of the grid.
-func (o Options) cells(ctx context.Context, name, dir string, grid benchmarks.Grid) (failed int, err error) {
+func (o Options) cells(ctx context.Context, p planned) (failed int, err error) {
 	file := cellsFile
 	if o.Shards > 0 {
 		file = fmt.Sprintf(shardPattern, o.Shard, o.Shards)
 	}
-	path, header := filepath.Join(dir, file), slices.Concat(grid.Key, grid.Value)
+	path, header := filepath.Join(p.dir, file), slices.Concat(p.grid.Key, p.grid.Value)
+	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		return 0, err
+	}
+	lock, err := benchmarks.Lock(path)
+	if err != nil {
+		return 0, err
+	}
+	defer lock.Close()
+	r, err := o.claim(p) // again, for another run may have written since
+	if err != nil {
+		return 0, err
+	}
+	if err := r.write(p.dir); err != nil {
+		return 0, err
+	}
 	hooks := benchmarks.Hooks{Failed: func(key []string, err error) {
 		failed++
 		if o.Failed != nil {
-			o.Failed(Failure{name, strings.Join(key, ","), key[slices.Index(grid.Key, "replicate")], err})
+			o.Failed(Failure{p.run.Experiment, strings.Join(key, ","), key[slices.Index(p.grid.Key, replicateColumn)], err})
 		}
 	}}
 	if o.Progress != nil {
-		hooks.Progress = func(done, total int) { o.Progress(name, done, total) }
+		hooks.Progress = func(done, total int) { o.Progress(p.run.Experiment, done, total) }
 	}
-	lines, err := benchmarks.Run(ctx, path, header, grid.Cells, o.Workers, hooks)
+	_, err = benchmarks.Run(ctx, path, header, p.cells, o.Workers, hooks)
 	if err != nil || o.Cell != "" { // one cell leaves the order to the next whole run
 		return failed, err
 	}
-	return failed, benchmarks.WriteLines(path, header, lines)
+	lines, err := benchmarks.ReadLines(path, header) // with cells that were the shard's when replicates were fewer
+	if err != nil {
+		return failed, err
+	}
+	return failed, benchmarks.WriteLines(path, header, benchmarks.Select(p.grid.Cells, lines))
 }
 
-// Merge joins what shards left in folders into out/NAME/cells.csv. It returns
-// how many cells of the grids are still missing.
+// finished are the lines of all files of cells in a folder, and the last replicate among them.
+func finished(dir string, grid benchmarks.Grid) (lines [][]string, last int, err error) {
+	files, err := fs.Glob(os.DirFS(dir), "cells*.csv")
+	if err != nil {
+		return nil, 0, err
+	}
+	at := slices.Index(grid.Key, replicateColumn)
+	for _, file := range files {
+		path := filepath.Join(dir, file)
+		more, err := benchmarks.ReadLines(path, slices.Concat(grid.Key, grid.Value))
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, line := range more {
+			replicate, err := strconv.Atoi(line[at])
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: replicate %q is no number", path, line[at])
+			}
+			last = max(last, replicate)
+		}
+		lines = append(lines, more...)
+	}
+	return lines, last, nil
+}
+
+// Merge joins what shards left in folders, and what is in out/NAME already, into
+// out/NAME/cells.csv. It returns how many cells of the grids are still missing.
 func Merge(dirs []string, out string) (missing int, err error) {
 	found := false
 	for _, e := range Experiments {
 		var whole *run
-		var paths []string
-		for _, dir := range dirs {
+		var from []string
+		for i, dir := range append(slices.Clone(dirs), out) {
 			at := filepath.Join(dir, e.Name)
 			r, err := readRun(at)
-			if errors.Is(err, fs.ErrNotExist) {
+			if errors.Is(err, fs.ErrNotExist) || i == len(dirs) && whole == nil { // nothing comes to what is there
 				continue
 			}
 			if err != nil {
@@ -273,17 +352,13 @@ func Merge(dirs []string, out string) (missing int, err error) {
 				return missing, err
 			}
 			whole.Replicates = max(whole.Replicates, r.Replicates)
-			files, err := filepath.Glob(filepath.Join(at, "cells*.csv"))
-			if err != nil {
-				return missing, err
-			}
-			paths = append(paths, files...)
+			from = append(from, at)
 		}
 		if whole == nil {
 			continue
 		}
 		found = true
-		n, err := whole.merge(e, paths, filepath.Join(out, e.Name))
+		n, err := whole.merge(e, from, filepath.Join(out, e.Name))
 		missing += n
 		if err != nil {
 			return missing, fmt.Errorf("%s: %w", e.Name, err)
@@ -295,23 +370,35 @@ func Merge(dirs []string, out string) (missing int, err error) {
 	return missing, nil
 }
 
-func (r run) merge(e benchmarks.Experiment, paths []string, dir string) (missing int, err error) {
-	grid, err := e.Grid(r.Settings, r.Replicates)
+// merge joins folders into one, which keeps what it has.
+func (r run) merge(e benchmarks.Experiment, from []string, dir string) (missing int, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return 0, err
+	}
+	path := filepath.Join(dir, cellsFile)
+	lock, err := benchmarks.Lock(path)
 	if err != nil {
 		return 0, err
 	}
-	header := slices.Concat(grid.Key, grid.Value)
+	defer lock.Close()
+	grid, err := r.grid(e)
+	if err != nil {
+		return 0, err
+	}
 	var lines [][]string
-	for _, path := range paths {
-		more, err := benchmarks.ReadLines(path, header)
+	for _, at := range slices.Compact(append(from, dir)) {
+		more, last, err := finished(at, grid)
 		if err != nil {
 			return 0, err
 		}
-		lines = append(lines, more...)
+		lines, r.Replicates = append(lines, more...), max(r.Replicates, last) // single cells may be of later ones
 	}
-	if err := r.claim(dir); err != nil {
+	if grid, err = r.grid(e); err != nil {
+		return 0, err
+	}
+	if err := r.write(dir); err != nil {
 		return 0, err
 	}
 	lines = benchmarks.Select(grid.Cells, lines)
-	return len(grid.Cells) - len(lines), benchmarks.WriteLines(filepath.Join(dir, cellsFile), header, lines)
+	return len(grid.Cells) - len(lines), benchmarks.WriteLines(path, slices.Concat(grid.Key, grid.Value), lines)
 }

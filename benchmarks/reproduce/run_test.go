@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -95,6 +96,193 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 	require.ErrorContains(t, err, "there are no results in")
 }
 
+// registered makes them all there are.
+func registered(t *testing.T, experiments ...benchmarks.Experiment) {
+	before := Experiments
+	t.Cleanup(func() { Experiments = before })
+	Experiments = experiments
+}
+
+func readFile(t *testing.T, path ...string) string {
+	text, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestMergeKeepsWhatIsThere(t *testing.T) {
+	var runs atomic.Int32
+	registered(t, counted(&runs, ""))
+	base := t.TempDir()
+	out := filepath.Join(base, "o[1]") // no pattern
+	for i, want := range []int{4, 2, 0} {
+		part := filepath.Join(base, strconv.Itoa(i))
+		_, err := Run(t.Context(), Experiments, Options{Out: part, Shard: i + 1, Shards: 3})
+		require.NoError(t, err)
+		missing, err := Merge([]string{part}, out)
+		require.NoError(t, err)
+		require.Equal(t, want, missing)
+	}
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+	_, err := Merge([]string{out}, out)
+	require.NoError(t, err)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+
+	fewer, other := filepath.Join(base, "fewer"), filepath.Join(base, "other")
+	_, err = Run(t.Context(), Experiments, Options{Out: fewer, Replicates: 1})
+	require.NoError(t, err)
+	missing, err := Merge([]string{fewer}, out)
+	require.NoError(t, err)
+	require.Zero(t, missing)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "the larger number of replicates stays")
+	require.NoError(t, os.Remove(filepath.Join(out, "counted", runFile)))
+	_, err = Merge([]string{fewer}, out)
+	require.NoError(t, err)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "so do cells of which nothing is said")
+	_, err = Run(t.Context(), Experiments, Options{Out: other, Smoke: true})
+	require.NoError(t, err)
+	_, err = Merge([]string{other}, out)
+	require.ErrorContains(t, err, "with other settings")
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+}
+
+// Only cells need an experiment's data: what they left is reported and joined without.
+func TestResultsOutliveTheirData(t *testing.T) {
+	var runs atomic.Int32
+	e, out, here := counted(&runs, ""), t.TempDir(), true
+	grid := e.Grid
+	e.Grid = func(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+		g, err := grid(text, replicates)
+		g.Present = func() error {
+			if here {
+				return nil
+			}
+			return benchmarks.ErrAbsent
+		}
+		return g, err
+	}
+	registered(t, e)
+	_, err := Run(t.Context(), Experiments, Options{Out: out})
+	require.NoError(t, err)
+	here = false
+	_, err = Run(t.Context(), Experiments, Options{Out: out})
+	require.ErrorIs(t, err, benchmarks.ErrAbsent)
+	var skipped []string
+	other := counted(&runs, "")
+	other.Name = "other"
+	_, err = Run(t.Context(), []benchmarks.Experiment{e, other}, Options{Out: out, Skipped: func(name string, _ error) { skipped = append(skipped, name) }})
+	require.NoError(t, err)
+	require.Equal(t, []string{"counted"}, skipped)
+	joined := t.TempDir()
+	missing, err := Merge([]string{out}, joined)
+	require.NoError(t, err)
+	require.Zero(t, missing)
+	require.NoError(t, Report(joined))
+	require.Contains(t, readFile(t, joined, "report.html"), "6 of 6 cells")
+}
+
+func TestGridsAreCheckedFirst(t *testing.T) {
+	var runs atomic.Int32
+	e := []benchmarks.Experiment{counted(&runs, "")}
+	out := filepath.Join(t.TempDir(), "out")
+	for settings, want := range map[string]string{
+		`{"full": {"replicates": 1, "xs": [1, 2, 1]}}`: `counted: settings: two cells are called 1,1,iw (x,replicate,method): give methods a "name" each`,
+		`{"full": {"replicates": 1, "xs": []}}`:        "counted: settings: there are no cells: ",
+	} {
+		for _, cell := range []string{"", "1,1,iw"} {
+			_, err := Run(t.Context(), e, Options{Out: out, Config: []byte(settings), Cell: cell})
+			require.ErrorContains(t, err, want)
+		}
+	}
+	require.NoDirExists(t, out)
+	require.Zero(t, runs.Load())
+}
+
+func TestOneRunAFile(t *testing.T) {
+	var runs atomic.Int32
+	registered(t, counted(&runs, ""))
+	out := t.TempDir()
+	_, err := Run(t.Context(), Experiments, Options{Out: out, Shard: 1, Shards: 2})
+	require.NoError(t, err)
+	lock, err := benchmarks.Lock(filepath.Join(out, "counted", "cells-1-of-2.csv"))
+	require.NoError(t, err)
+	for _, cell := range []string{"", "1,1,iw"} {
+		_, err = Run(t.Context(), Experiments, Options{Out: out, Shard: 1, Shards: 2, Replicates: 3, Cell: cell})
+		require.ErrorContains(t, err, "cells-1-of-2.csv is being written by another run")
+	}
+	_, err = Run(t.Context(), Experiments, Options{Out: out, Shard: 2, Shards: 2})
+	require.NoError(t, err, "another shard runs beside it")
+	require.NoError(t, lock.Close())
+	lock, err = benchmarks.Lock(filepath.Join(out, "counted", cellsFile))
+	require.NoError(t, err)
+	_, err = Merge([]string{out}, out)
+	require.ErrorContains(t, err, "cells.csv is being written by another run")
+	require.NoError(t, lock.Close())
+	_, err = Merge([]string{out}, out)
+	require.NoError(t, err)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+}
+
+// With replicates innermost a cell's shard changes with their number.
+func TestAShardKeepsCellsThatMoved(t *testing.T) {
+	var runs atomic.Int32
+	e, out := counted(&runs, ""), t.TempDir()
+	grid := e.Grid
+	e.Grid = func(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+		g, err := grid(text, replicates)
+		slices.SortStableFunc(g.Cells, func(a, b benchmarks.Cell) int { return strings.Compare(a.Key[0], b.Key[0]) })
+		return g, err
+	}
+	for _, replicates := range []int{1, 2} {
+		_, err := Run(t.Context(), []benchmarks.Experiment{e}, Options{Out: out, Shard: 2, Shards: 2, Replicates: replicates})
+		require.NoError(t, err)
+	}
+	require.Equal(t, "x,replicate,method,square\n1,2,iw,1\n2,1,iw,4\n2,2,iw,4\n3,2,iw,9\n", readFile(t, out, "counted", "cells-2-of-2.csv"))
+}
+
+func TestFoldersAreCheckedFirst(t *testing.T) {
+	var runs atomic.Int32
+	a, b, out := counted(&runs, ""), counted(&runs, ""), t.TempDir()
+	b.Name = "b"
+	_, err := Run(t.Context(), []benchmarks.Experiment{b}, Options{Out: out})
+	require.NoError(t, err)
+	_, err = Run(t.Context(), []benchmarks.Experiment{a, b}, Options{Out: out, Replicates: 1})
+	require.ErrorContains(t, err, "b holds 2 replicates, not 1")
+	require.EqualValues(t, 6, runs.Load())
+	require.NoDirExists(t, filepath.Join(out, "counted"))
+}
+
+// Replicates that were asked for, but never ran, bind nobody; nor does a single cell.
+func TestReplicatesAreThoseThatRan(t *testing.T) {
+	var runs atomic.Int32
+	registered(t, counted(&runs, ""))
+	out := t.TempDir()
+	run := func(ctx context.Context, o Options) error {
+		o.Out = out
+		_, err := Run(ctx, Experiments, o)
+		return err
+	}
+	replicates := func() int {
+		r, err := readRun(filepath.Join(out, "counted"))
+		require.NoError(t, err)
+		return r.Replicates
+	}
+	cut, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, run(cut, Options{Replicates: 9}), context.Canceled)
+	require.Equal(t, 9, replicates())
+	require.NoError(t, run(t.Context(), Options{}))
+	require.Equal(t, 2, replicates())
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+	require.NoError(t, run(t.Context(), Options{Replicates: 1, Cell: "1,1,iw"}))
+	require.NoError(t, run(t.Context(), Options{Replicates: 3, Cell: "1,3,iw"}))
+	require.Equal(t, 2, replicates())
+	require.ErrorContains(t, run(t.Context(), Options{}), "holds 3 replicates, not 2")
+	missing, err := Merge([]string{out}, out)
+	require.NoError(t, err)
+	require.Equal(t, 2, missing)
+	require.Equal(t, whole+"1,3,iw,1\n", readFile(t, out, "counted", cellsFile))
+}
+
 func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
 	var runs atomic.Int32
 	out := t.TempDir()
@@ -105,7 +293,7 @@ func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
 	require.Equal(t, 1, failed)
 	require.Equal(t, "counted", told[0].Experiment)
 	require.Equal(t, "2,1,iw", told[0].Cell)
-	require.Equal(t, "1", told[0].Seed)
+	require.Equal(t, "1", told[0].Replicate)
 	require.EqualError(t, told[0].Err, "no luck")
 	o.Cell = told[0].Cell
 	_, err = Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, o)
@@ -157,7 +345,7 @@ func TestReport(t *testing.T) {
 		pages = append(pages, string(page))
 	}
 	require.Equal(t, pages[0], pages[1])
-	for _, part := range []string{"It &lt;holds&gt;.", "undecided", "Nothing &amp; more", "<svg", "[1,2,3]", "6 of 6 cells, seeds 1 to 2"} {
+	for _, part := range []string{"It &lt;holds&gt;.", "undecided", "Nothing &amp; more", "<svg", "[1,2,3]", "6 of 6 cells, replicates 1 to 2"} {
 		require.Contains(t, pages[0], part)
 	}
 	require.FileExists(t, filepath.Join(out, "counted", "empty.png"))
@@ -205,21 +393,17 @@ func isWhole(t *testing.T, e benchmarks.Experiment) {
 		r, err := newRun(e, Options{Smoke: smoke})
 		require.NoError(t, err)
 		dir := t.TempDir()
-		require.NoError(t, r.claim(dir))
-		require.NoError(t, r.claim(dir), "the same run goes on")
+		require.NoError(t, r.write(dir))
+		before, err := readRun(dir)
+		require.NoError(t, err)
+		require.NoError(t, before.same(r, dir), "the same run goes on")
 		_, ours, err := written(r.Settings)
 		require.NoError(t, err)
 		require.NotEmpty(t, ours, "it does not say what is ours")
-		g, err := e.Grid(r.Settings, r.Replicates)
-		if errors.Is(err, benchmarks.ErrAbsent) {
-			t.Skip(err)
-		}
+		g, err := r.grid(e)
 		require.NoError(t, err)
 		require.Equal(t, []string{"replicate", "method"}, g.Key[len(g.Key)-2:])
-		seen := map[string]bool{}
 		for _, c := range g.Cells {
-			require.False(t, seen[c.Name()], c.Name())
-			seen[c.Name()] = true
 			require.Len(t, c.Key, len(g.Key))
 		}
 		for _, c := range e.Claims { // before anything has been run

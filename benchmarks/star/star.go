@@ -330,7 +330,7 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c trainers.Con
 	if diverged = errors.As(err, &ranAway); err != nil && !diverged {
 		return nil, "", false, err
 	}
-	if len(path.Points) < s.Fit.Lambdas {
+	if diverged || len(path.Points) < path.Config.Lambdas {
 		return []string{"-", "-", "-", "-", "-"}, "-", diverged, nil
 	}
 	lifts := 0
@@ -341,7 +341,7 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c trainers.Con
 	return append(values, strconv.Itoa(lifts), fmt.Sprintf("%.2f", path.Points[len(path.Points)/2].EffectiveSize)), rates, diverged, err
 }
 
-// path is a method's; with an error, as far as it came.
+// path is a method's.
 func (s settings) path(ctx context.Context, t treatment, c trainers.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.NetworkResult, error) {
 	config := trainers.NetworkConfig{
 		PathConfig: s.Fit, Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
@@ -350,12 +350,7 @@ func (s settings) path(ctx context.Context, t treatment, c trainers.Config, tabl
 	if !t.Ignore {
 		config.Domain = support
 	}
-	state := &trainers.State{}
-	path, err := trainers.EstimateNetwork(ctx, table, config, state, nil)
-	if err != nil {
-		path = &trainers.NetworkResult{Config: config, Points: state.Points, Names: table.Names}
-	}
-	return path, err
+	return trainers.EstimateNetwork(ctx, table, config, &trainers.State{}, nil)
 }
 
 // recovery tells the AUC of the networks along a path, the edges of the first and the
@@ -448,7 +443,7 @@ func centreFigures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Fig
 	return out, nil
 }
 
-// panels are the ROC curves of the first four replicates.
+// panels are the ROC curves of the first four replicates, as far as there are any.
 func panels(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
 	s, err := decode(text)
 	if err != nil {
@@ -456,7 +451,7 @@ func panels(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 	}
 	var out []benchmarks.Figure
 	for _, t := range s.Treatments {
-		for run := 1; run <= min(4, s.Replicates); run++ {
+		for run := 1; run <= 4; run++ {
 			chosen, err := r.Only(map[string]string{"treatment": t.Name, "replicate": strconv.Itoa(run)})
 			if err != nil {
 				return nil, err
@@ -470,6 +465,9 @@ func panels(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 				if curve != nil {
 					curves = append(curves, picture.NamedRates{Name: line[slices.Index(r.Columns, "method")], Rates: curve})
 				}
+			}
+			if curves == nil {
+				continue
 			}
 			p, err := picture.ROCs(fmt.Sprintf("Run %d, %s", run, treatmentTitle[t.Name]), curves)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"missingscore/benchmarks"
 	"missingscore/data"
@@ -58,20 +59,28 @@ func (f source) read(path string) (t *data.Table, err error) {
 	return t, nil
 }
 
-// open finds the file of a table, which is read when it is needed.
-func (s settings) open(from source) (*table, error) {
+// open names the file of a table, which is read when it is needed.
+func (s settings) open(from source) *table {
 	path := from.File
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cmp.Or(s.Folder, os.Getenv(FolderVariable)), path)
 	}
-	switch _, err := os.Stat(path); {
+	return &table{source: from, path: path}
+}
+
+// present fails with benchmarks.ErrAbsent where the file is not there.
+func (t *table) present() error {
+	var why string
+	switch _, err := os.Stat(t.path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: there is no file %s; name the folder that holds %s by the environment variable %s or the setting \"folder\"",
-			benchmarks.ErrAbsent, path, filepath.Base(path), FolderVariable)
-	case err != nil:
-		return nil, err
+		why = "there is no file " + t.path
+	case errors.Is(err, syscall.ENOTDIR):
+		why = filepath.Dir(t.path) + " is no folder"
+	default:
+		return err
 	}
-	return &table{source: from, path: path}, nil
+	return fmt.Errorf("%w: %s; name the folder that holds %s by the environment variable %s or the setting \"folder\"",
+		benchmarks.ErrAbsent, why, filepath.Base(t.path), FolderVariable)
 }
 
 // table is read, and its true networks found, by the first cell that needs them.

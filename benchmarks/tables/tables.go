@@ -124,7 +124,6 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // grid has a cell for each table, missing probability, replicate and method. The
 // replicates' corruptions are the same for all methods, and nested: what is hidden at
 // one probability is so at every larger one. Replicates of 0 are the settings' own.
-// It fails with benchmarks.ErrAbsent where a table's file is absent.
 func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
@@ -138,11 +137,10 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 		g.Value = append(g.Value, densityColumn(density))
 	}
 	g.Value = append(g.Value, meanColumn)
+	var tables []*table
 	for _, from := range s.Tables {
-		t, err := s.open(from)
-		if err != nil {
-			return benchmarks.Grid{}, err
-		}
+		t := s.open(from)
+		tables = append(tables, t)
 		for _, missing := range s.Missing {
 			for replicate := 1; replicate <= replicates; replicate++ {
 				for _, method := range s.Methods {
@@ -153,6 +151,14 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 				}
 			}
 		}
+	}
+	g.Present = func() error {
+		for _, t := range tables {
+			if err := t.present(); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return g, nil
 }

@@ -88,7 +88,9 @@ func TestGrid(t *testing.T) {
 			raw := configured(t, e, size, map[string]any{"folder": dir})
 			s, err := read(raw)
 			require.NoError(t, err)
-			_, err = e.Grid(raw, 1)
+			g, err := e.Grid(raw, 1)
+			require.NoError(t, err)
+			err = g.Present()
 			require.ErrorIs(t, err, benchmarks.ErrAbsent)
 			require.ErrorContains(t, err, s.Tables[0].File)
 			require.ErrorContains(t, err, FolderVariable)
@@ -96,6 +98,7 @@ func TestGrid(t *testing.T) {
 			for asked, replicates := range map[int]int{3: 3, 0: s.Replicates} {
 				g, err := e.Grid(raw, asked)
 				require.NoError(t, err)
+				require.NoError(t, g.Present())
 				require.Len(t, g.Cells, len(s.Tables)*len(s.Missing)*replicates*len(s.Methods))
 				seen := map[string]bool{}
 				for _, c := range g.Cells {
@@ -121,14 +124,20 @@ func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(FolderVariable, dir)
 	raw := configured(t, Yeast, "smoke", nil)
-	_, err := Yeast.Grid(raw, 1)
-	require.ErrorContains(t, err, dir)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "yeast_brem2005_missing106.csv"), nil, 0o600))
-	_, err = Yeast.Grid(raw, 1)
-	require.NoError(t, err)
-	_, err = Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"folder": t.TempDir()}), 1)
-	require.ErrorIs(t, err, benchmarks.ErrAbsent)
-	_, err = Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"misssing": 1}), 1)
+	present := func(raw json.RawMessage) error {
+		g, err := Yeast.Grid(raw, 1)
+		require.NoError(t, err)
+		return g.Present()
+	}
+	require.ErrorContains(t, present(raw), "there is no file "+dir)
+	file := filepath.Join(dir, "yeast_brem2005_missing106.csv")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, present(raw))
+	require.ErrorIs(t, present(configured(t, Yeast, "smoke", map[string]any{"folder": t.TempDir()})), benchmarks.ErrAbsent)
+	t.Setenv(FolderVariable, file)
+	require.ErrorIs(t, present(raw), benchmarks.ErrAbsent)
+	require.ErrorContains(t, present(raw), file+" is no folder; name the folder that holds")
+	_, err := Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"misssing": 1}), 1)
 	require.ErrorContains(t, err, "misssing")
 	_, err = Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"lambdas": 1}), 1)
 	require.ErrorContains(t, err, `"lambdas"`)
@@ -345,8 +354,7 @@ func TestRealTables(t *testing.T) {
 		s, err := read(configured(t, e, "full", nil))
 		require.NoError(t, err)
 		for _, from := range s.Tables {
-			at, err := s.open(from)
-			require.NoError(t, err)
+			at := s.open(from)
 			complete, err := from.read(at.path)
 			require.NoError(t, err)
 			require.True(t, complete.Complete())
@@ -383,8 +391,7 @@ func TestBands(t *testing.T) {
 func TestPath(t *testing.T) {
 	s, err := read(here(t, Yeast, nil))
 	require.NoError(t, err)
-	at, err := s.open(s.Tables[0])
-	require.NoError(t, err)
+	at := s.open(s.Tables[0])
 	complete, _, err := at.truths(context.Background(), s)
 	require.NoError(t, err)
 	for method, sd := range map[string]float64{"iw": s.ProposalSD, "iw-unit": 1} {

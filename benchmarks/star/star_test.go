@@ -1,0 +1,51 @@
+package star
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/benchmarks"
+)
+
+// smoke are the small settings of the ROC curves, with changes.
+func smoke(t *testing.T, changes map[string]any) json.RawMessage {
+	var sizes map[string]map[string]any
+	require.NoError(t, json.Unmarshal(starROC, &sizes))
+	for name, value := range changes {
+		sizes["smoke"][name] = value
+	}
+	text, err := json.Marshal(sizes["smoke"])
+	require.NoError(t, err)
+	return text
+}
+
+// A step of 1e300 leaves nothing finite.
+func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
+	for _, fit := range []map[string]any{{"rate": 1e300}, {"rate": 1e300, "lambdas": 5}} {
+		g, err := grid(smoke(t, map[string]any{"fit": fit, "methods": []any{map[string]any{"method": "zeroed"}}, "likelihood": nil}), 1)
+		require.NoError(t, err)
+		values, err := g.Cells[0].Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []string{"-", "true"}, values[:2])
+		require.Equal(t, []string{"-", "-", "-", "-", "-"}, values[3:])
+	}
+}
+
+// Figures are of the runs that there are, fewer or more than the settings say.
+func TestPanelsAreOfWhatRan(t *testing.T) {
+	r := benchmarks.Results{Columns: []string{"treatment", "replicate", "method", "rates"}}
+	names := func() (out []string) {
+		figures, err := panels(smoke(t, nil), r)
+		require.NoError(t, err)
+		for _, f := range figures {
+			out = append(out, f.Name)
+		}
+		return out
+	}
+	r.Lines = [][]string{{"paper", "1", "iw", "0:0 1:1"}, {"honoured", "1", "iw", "-"}}
+	require.Equal(t, []string{"roc-paper-1"}, names())
+	r.Lines = [][]string{{"paper", "3", "iw", "0:0 1:1"}, {"paper", "5", "iw", "0:0 1:1"}, {"honoured", "1", "iw", "0:0 1:1"}}
+	require.Equal(t, []string{"roc-paper-3", "roc-honoured-1"}, names())
+}
