@@ -27,6 +27,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -173,16 +174,20 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 	if err != nil {
 		return nil, err
 	}
-	path, err := s.path(ctx, hidden, method, uint64(replicate))
-	if err != nil {
-		return nil, err
-	}
 	var edges []string
 	for _, truth := range truths {
 		edges = append(edges, strconv.Itoa(truth.Count()))
 	}
-	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D), strings.Join(edges, " "),
-		number(round(path.Config.Threshold)), number(round(path.Points[len(path.Points)/2].EffectiveSize)), strconv.Itoa(lifts(path.Points))}
+	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D), strings.Join(edges, " ")}
+	path, err := s.path(ctx, hidden, method, uint64(replicate))
+	var ranAway *trainers.DivergedError
+	if errors.As(err, &ranAway) { // a result, not a failure
+		return append(values, slices.Repeat([]string{"-"}, 4+len(truths))...), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	values = append(values, number(round(path.Config.Threshold)), number(round(path.Points[len(path.Points)/2].EffectiveSize)), strconv.Itoa(lifts(path.Points)))
 	sum := 0.0
 	for _, truth := range truths {
 		rates, err := path.Rates(truth)

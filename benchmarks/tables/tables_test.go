@@ -413,3 +413,21 @@ func TestPath(t *testing.T) {
 	}
 	require.NotEqual(t, lines[0], lines[1])
 }
+
+// An imputer's step of 1e200 leaves nothing finite.
+func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
+	raw := here(t, Yeast, map[string]any{"imputer_rate": 1e200, "methods": []string{"var"}})
+	g, err := grid(raw, 1)
+	require.NoError(t, err)
+	values, err := g.Cells[0].Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, values, len(g.Value))
+	require.NotContains(t, values[:3], "-")
+	for _, v := range values[3:] {
+		require.Equal(t, "-", v)
+	}
+	r := benchmarks.Results{Columns: slices.Concat(g.Key, g.Value), Lines: [][]string{slices.Concat(g.Cells[0].Key, values)}}
+	figures, err := Yeast.Figures(raw, r)
+	require.NoError(t, err)
+	require.Empty(t, figures)
+}
