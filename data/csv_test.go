@@ -90,6 +90,7 @@ func TestParseCSVRefuses(t *testing.T) {
 		"empty":       {"", data.ReadOptions{}, `t.csv: the file is empty; it needs a first line of column names and a line for each row`},
 		"only blanks": {"\ufeff\n \n", data.ReadOptions{}, `t.csv: the file is empty; it needs a first line of column names and a line for each row`},
 		"no rows":     {"a,b\n", data.ReadOptions{}, `t.csv: a header but no rows`},
+		"Mac":         {"a,b\r1,2\r3,4\r", data.ReadOptions{}, `t.csv: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)`},
 		"one row":     {"a,b\n1,2\n", data.ReadOptions{}, `t.csv: only 1 row has a value; at least 2 are needed`},
 		"one usable":  {"a,b,c\n1,2,3\n,NA,4\n", data.ReadOptions{Columns: []string{"a", "b"}}, `t.csv: only 1 row has a value; at least 2 are needed`},
 		"none usable": {"a,b\n,\nNA,\n", data.ReadOptions{}, `t.csv: no row has a value; at least 2 are needed`},

@@ -94,6 +94,9 @@ func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
 	if s.header == nil {
 		return nil, fmt.Errorf("%s: the file is empty; it needs a first line of column names and a line for each row", file)
 	}
+	if len(s.rows) == 0 && !bytes.Contains(text, []byte("\n")) && bytes.Contains(text, []byte("\r")) {
+		return nil, fmt.Errorf("%s: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)", file)
+	}
 	if len(s.rows) == 0 {
 		return nil, fmt.Errorf("%s: a header but no rows", file)
 	}

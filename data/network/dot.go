@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/encoding"
@@ -21,7 +22,10 @@ type dotNode struct {
 }
 
 // DOTID is always quoted: a name like <b> or node has a meaning in DOT.
-func (n dotNode) DOTID() string { return strconv.Quote(n.name) }
+func (n dotNode) DOTID() string { return `"` + escape.Replace(n.name) + `"` }
+
+// escape is all that DOT knows: other characters stand for themselves.
+var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 type dotEdge struct {
 	graph.Edge

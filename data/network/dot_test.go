@@ -65,6 +65,13 @@ func TestWriteDOT(t *testing.T) {
 		"partial_correlation": "0.25"}, edge(`say "hi", you`, "a<b>&c"))
 }
 
+// A space that does not break, and the joiners of Persian and of emoji, have no escapes in DOT.
+func TestDOTNamesStayAsTheyAre(t *testing.T) {
+	for name, want := range map[string]string{"price\u00a0EUR": "\"price\u00a0EUR\"", "می\u200cروم": "\"می\u200cروم\"", `a\b "c"` + "\n": `"a\\b \"c\"\n"`} {
+		require.Equal(t, want, dotNode{name: name}.DOTID())
+	}
+}
+
 func TestWriteDOTErrors(t *testing.T) {
 	var b bytes.Buffer
 	n := &Network{Nodes: []string{"a"}, Edges: []Edge{{From: "a", To: "a"}}}
