@@ -23,6 +23,12 @@ import (
 	"missingscore/trainers"
 )
 
+// networkFiles are all that a result may have.
+var networkFiles = []string{
+	"edges.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html",
+	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
+}
+
 // writeNetwork writes every file of a result, each whole or not at all.
 func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, rates []network.Rate) error {
 	pictures, err := drawNetwork(r, rates)

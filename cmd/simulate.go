@@ -37,6 +37,9 @@ type simulation struct {
 	out           string
 }
 
+// simulatedFiles are all that a simulation may write.
+var simulatedFiles = []string{"complete.csv", "data.csv", "truth.csv", "truth.json", "domain.json", "missingness.json"}
+
 func newSimulateCommand() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
@@ -74,6 +77,9 @@ missingness.json, for fit and network --missingness.`,
 			s.kind = args[0]
 			if s.missingBy != "" && !cmd.Flags().Changed("missing") {
 				s.missing = 0
+			}
+			if err := apart(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
+				return err
 			}
 			return s.run(cmd.Context(), cmd.OutOrStdout())
 		},
