@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // inputFlags are those of any command that name a file to read.
-var inputFlags = []string{"domain", "missingness", "missing-by", "truth", "config"}
+var inputFlags = []string{"domain", "missingness", "missing-by", "truth"}
 
 // output is a file that a command writes, and the flag that says where. No path: it is not
 // written.
@@ -48,6 +50,20 @@ func apart(cmd *cobra.Command, outputs ...output) error {
 			}
 		}
 		taken = append(taken, use{out.path, "--" + out.flag + " writes too"})
+	}
+	return nil
+}
+
+// removeOld removes, of the files that a folder may have, those that were not written now:
+// they are of an earlier run.
+func removeOld(dir string, all, written []string) error {
+	for _, name := range all {
+		if slices.Contains(written, name) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

@@ -29,13 +29,15 @@ var networkFiles = []string{
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 }
 
-// writeNetwork writes every file of a result, each whole or not at all.
+// writeNetwork writes every file of a result, each whole or not at all, and leaves none of
+// an earlier one.
 func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, rates []network.Rate) error {
 	pictures, err := drawNetwork(r, rates)
 	if err != nil {
 		return err
 	}
 	var shown []report.Picture
+	var written []string
 	for _, p := range pictures {
 		svg, err := picture.SVG(p.plot, p.width, p.height)
 		if err != nil {
@@ -46,6 +48,7 @@ func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, 
 			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
 				return err
 			}
+			written = append(written, p.name+suffix)
 		}
 	}
 	for _, file := range []struct {
@@ -64,8 +67,9 @@ func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, 
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
 		}
+		written = append(written, file.name)
 	}
-	return nil
+	return removeOld(dir, networkFiles, written)
 }
 
 func writePath(w io.Writer, r *trainers.NetworkResult, rates []network.Rate) error {

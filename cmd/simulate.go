@@ -150,6 +150,9 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 			return err
 		}
 	}
+	if err := removeOld(s.out, simulatedFiles, slices.AppendSeq([]string{"complete.csv", "data.csv"}, maps.Keys(files))); err != nil {
+		return err
+	}
 	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
 		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(slices.Sorted(maps.Keys(files)), ", "), s.out); err != nil {
 		return err
