@@ -49,10 +49,8 @@ func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) 
 	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
 		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
 	}
-	for _, out := range []string{f.out, f.out + ".json"} {
-		if same(out, path) {
-			return nil, nil, usageError{fmt.Errorf("--out %s: it would overwrite the model in %s", f.out, path)}
-		}
+	if err := apart(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
+		return nil, nil, err
 	}
 	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
 		return nil, nil, usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
@@ -65,27 +63,27 @@ func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, fitted, ensureDir(filepath.Dir(f.out))
+	return m, fitted, ensureDirOf(f.out)
 }
 
-// same tells whether two paths are one file.
-func same(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}
+// about is where what is known of the draws goes, OUT.json.
+func (f *drawingFlags) about() string { return beside(f.out, filepath.Base(f.out)+".json") }
 
-// finish writes what is known of the draws beside them, as OUT.json, and prints it.
+// finish writes what is known of the draws beside them, and prints it.
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged, f.out
-	if err := atomicfile.Write(f.out+".json", func(w io.Writer) error { return printJSON(w, known) }); err != nil {
-		return err
+	summary += "\nresult in " + f.out
+	if about := f.about(); about != "" {
+		if err := atomicfile.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
+			return err
+		}
+		summary += ", about it in " + about
 	}
 	if f.json {
 		if err := printJSON(cmd.OutOrStdout(), known); err != nil {
 			return err
 		}
-	} else if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nresult in %s, about it in %s.json\n", summary, f.out, f.out); err != nil {
+	} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), summary); err != nil {
 		return err
 	}
 	if !converged {

@@ -101,19 +101,20 @@ Methods:
 	return cmd
 }
 
-// paths fills in where model, history and state go.
-func (f *fitFlags) paths() (state string, err error) {
+// paths fills in where model, history and state go; beside a device or a pipe goes nothing.
+func (f *fitFlags) paths(cmd *cobra.Command) (state string, err error) {
 	info, statErr := os.Stat(f.out)
 	if strings.HasSuffix(f.out, "/") || statErr == nil && info.IsDir() {
 		f.out = filepath.Join(f.out, "model.json")
 	}
-	if err := ensureDir(filepath.Dir(f.out)); err != nil {
-		return "", err
-	}
 	if f.history == "" {
-		f.history = filepath.Join(filepath.Dir(f.out), "history.csv")
+		f.history = beside(f.out, "history.csv")
 	}
-	return f.out + ".state", ensureDir(filepath.Dir(f.history))
+	state = beside(f.out, filepath.Base(f.out)+".state")
+	if f.resume && state == "" {
+		return "", usageError{fmt.Errorf("--resume: no state is kept beside %s: leave it out, or choose a file as --out", f.out)}
+	}
+	return state, apart(cmd, output{"out", f.out}, output{"history", f.history}, output{"out", state})
 }
 
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
@@ -126,6 +127,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", c.WarmUp)}
 	}
 	if err := f.parse(&c.Config); err != nil {
+		return err
+	}
+	saved, err := f.paths(cmd)
+	if err != nil {
 		return err
 	}
 	table, err := f.table.read(path, c.Seed)
@@ -158,9 +163,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	saved, err := f.paths()
-	if err != nil {
-		return err
+	for _, out := range []string{f.out, f.history} {
+		if err := ensureDirOf(out); err != nil {
+			return err
+		}
 	}
 	stderr := cmd.ErrOrStderr()
 	blas, err := f.announce(stderr, path, table)
@@ -222,8 +228,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(f.history, func(w io.Writer) error { return writeHistory(w, result.History) }); err != nil {
-		return err
+	if f.history != "" {
+		if err := atomicfile.Write(f.history, func(w io.Writer) error { return writeHistory(w, result.History) }); err != nil {
+			return err
+		}
 	}
 	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
@@ -414,6 +422,10 @@ func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, noise *no
 			fmt.Fprintln(w)
 		}
 	}
-	_, err := fmt.Fprintf(w, "model in %s, history in %s\n", f.out, f.history)
+	places := "model in " + f.out
+	if f.history != "" {
+		places += ", history in " + f.history
+	}
+	_, err := fmt.Fprintln(w, places)
 	return err
 }

@@ -33,6 +33,11 @@ func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if err != nil {
 		return err
 	}
+	if f.config.Draws > 1 {
+		if err := cells.CheckLong(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	bar := f.watch(cmd, "impute")
 	r, err := trainers.Impute(cmd.Context(), fitted, cells.Table, f.config)
 	bar.finish()

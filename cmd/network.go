@@ -150,6 +150,9 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.parse(&c.Config); err != nil {
 		return err
 	}
+	if err := apart(cmd, inFolder(f.out, append(networkFiles, stateFile)...)...); err != nil {
+		return err
+	}
 	table, err := f.table.read(path, c.Seed)
 	if err != nil {
 		return err

@@ -23,13 +23,21 @@ import (
 	"missingscore/trainers"
 )
 
-// writeNetwork writes every file of a result, each whole or not at all.
+// networkFiles are all that a result may have.
+var networkFiles = []string{
+	"edges.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html",
+	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
+}
+
+// writeNetwork writes every file of a result, each whole or not at all, and leaves none of
+// an earlier one.
 func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, rates []network.Rate) error {
 	pictures, err := drawNetwork(r, rates)
 	if err != nil {
 		return err
 	}
 	var shown []report.Picture
+	var written []string
 	for _, p := range pictures {
 		svg, err := picture.SVG(p.plot, p.width, p.height)
 		if err != nil {
@@ -40,6 +48,7 @@ func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, 
 			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
 				return err
 			}
+			written = append(written, p.name+suffix)
 		}
 	}
 	for _, file := range []struct {
@@ -58,8 +67,9 @@ func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, 
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
 		}
+		written = append(written, file.name)
 	}
-	return nil
+	return removeOld(dir, networkFiles, written)
 }
 
 func writePath(w io.Writer, r *trainers.NetworkResult, rates []network.Rate) error {

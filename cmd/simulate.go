@@ -37,6 +37,9 @@ type simulation struct {
 	out           string
 }
 
+// simulatedFiles are all that a simulation may write.
+var simulatedFiles = []string{"complete.csv", "data.csv", "truth.csv", "truth.json", "domain.json", "missingness.json"}
+
 func newSimulateCommand() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
@@ -74,6 +77,9 @@ missingness.json, for fit and network --missingness.`,
 			s.kind = args[0]
 			if s.missingBy != "" && !cmd.Flags().Changed("missing") {
 				s.missing = 0
+			}
+			if err := apart(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
+				return err
 			}
 			return s.run(cmd.Context(), cmd.OutOrStdout())
 		},
@@ -143,6 +149,9 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 		if err := atomicfile.Write(at(name), write); err != nil {
 			return err
 		}
+	}
+	if err := removeOld(s.out, simulatedFiles, slices.AppendSeq([]string{"complete.csv", "data.csv"}, maps.Keys(files))); err != nil {
+		return err
 	}
 	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
 		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(slices.Sorted(maps.Keys(files)), ", "), s.out); err != nil {

@@ -88,8 +88,11 @@ func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, 
 	return state, err
 }
 
-// checkpoint saves the state once a second, and when the run is cut.
+// checkpoint saves the state once a second, and when the run is cut, if there is where.
 func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
+	if saved == "" {
+		return nil
+	}
 	last := time.Now()
 	return func(s *trainers.State) error {
 		if ctx.Err() == nil && time.Since(last) < time.Second {
@@ -105,6 +108,8 @@ func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
 func explain(err error, path, saved, advice string) error {
 	var diverged *trainers.DivergedError
 	switch {
+	case errors.Is(err, context.Canceled) && saved == "":
+		return refused(err, path)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("the state is saved in %s; go on with the same command and --resume (%w)", saved, context.Canceled)
 	case errors.As(err, &diverged):

@@ -56,6 +56,20 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	return &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, Comma: o.Comma}, nil
 }
 
+// longColumns are those that R's mice knows draws and rows by.
+var longColumns = []string{".imp", ".id"}
+
+// CheckLong refuses cells that several draws of cannot be written: a column has the name of
+// one that they need.
+func (c *Cells) CheckLong() error {
+	for _, name := range longColumns {
+		if slices.Contains(c.Header, name) {
+			return fmt.Errorf("there is a column %q already, which several draws need: rename it or leave it out, or make one draw", name)
+		}
+	}
+	return nil
+}
+
 // WriteCompleted writes the cells with the table's gaps filled from values, which hold
 // draws of each row (n·draws, d): one draw as the same table, several one after the other
 // below two more columns, .imp from 1 for the draw and .id from 1 for the row (the long
@@ -64,7 +78,7 @@ func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
 	return writeRows(path, c.Comma, func(write func([]string) error) error {
 		header := c.Header
 		if draws > 1 {
-			header = slices.Concat([]string{".imp", ".id"}, header)
+			header = slices.Concat(longColumns, header)
 		}
 		if err := write(header); err != nil {
 			return err

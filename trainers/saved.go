@@ -239,8 +239,8 @@ func decodeModel(text []byte) (*SavedModel, error) {
 		return nil, fmt.Errorf("it was written by a newer program (model version %d, this one reads %d)", head.Version, modelVersion)
 	}
 	var f file
-	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
+	if err := strictjson.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	if f.Version < 1 || len(f.Names) == 0 {
 		return nil, errors.New("it has no version or no names")
@@ -319,6 +319,9 @@ func readQuantities(text []byte, m graph.Described) error {
 		raw, ok := fields[q.Name]
 		if !ok {
 			return fmt.Errorf("%s is missing", q.Name)
+		}
+		if err := strictjson.Check(raw, &[][]float64{}); err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
 		}
 		var flat []float64
 		if err := json.Unmarshal(raw, &flat); err == nil {

@@ -3,14 +3,22 @@ package atomicfile
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
 // Write calls fill on a temporary file beside path and renames it to path when
-// fill succeeds; on any error the file at path stays as it was.
+// fill succeeds; on any error the file at path stays as it was. Symbolic links stay,
+// what they lead to is written; devices and pipes are written into.
 func Write(path string, fill func(io.Writer) error) (err error) {
+	if Special(path) {
+		return into(path, fill)
+	}
+	path = Target(path)
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -38,4 +46,46 @@ func Write(path string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// into writes nothing of a text that fill could not end.
+func into(path string, fill func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := fill(&text); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = text.WriteTo(f)
+	return errors.Join(err, f.Close())
+}
+
+// Special tells whether path leads to a device, a pipe or the like: nothing that could
+// be replaced, or have files beside it.
+func Special(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// Target is where path leads through symbolic links, be it there yet or not.
+func Target(path string) string {
+	found, err := filepath.EvalSymlinks(path)
+	dir := filepath.Dir(path)
+	switch {
+	case err == nil:
+		return found
+	case !errors.Is(err, fs.ErrNotExist) || dir == path:
+		return path
+	}
+	path = filepath.Join(Target(dir), filepath.Base(path))
+	link, err := os.Readlink(path)
+	if err != nil {
+		return path
+	}
+	if !filepath.IsAbs(link) {
+		link = filepath.Join(filepath.Dir(path), link)
+	}
+	return Target(link)
 }

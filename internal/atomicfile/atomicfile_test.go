@@ -34,3 +34,32 @@ func TestWriteIsWholeOrNotAtAll(t *testing.T) {
 	require.Len(t, files, 1, "nothing is left behind")
 	require.ErrorIs(t, atomicfile.Write(filepath.Join(dir, "no", "f"), func(io.Writer) error { return nil }), os.ErrNotExist)
 }
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func TestWriteFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.Mkdir(at("sub"), 0o755))
+	require.NoError(t, os.Symlink("sub", at("folder")))
+	require.NoError(t, os.Symlink("../file", at("sub/second")))
+	require.NoError(t, os.Symlink("folder/second", at("first")))
+	for _, s := range []string{"made", "replaced"} { // the links lead to nothing at first
+		require.NoError(t, atomicfile.Write(at("first"), text(s)))
+		read, err := os.ReadFile(at("file"))
+		require.NoError(t, err)
+		require.Equal(t, s, string(read))
+	}
+	for _, name := range []string{"first", "sub/second"} {
+		info, err := os.Lstat(at(name))
+		require.NoError(t, err)
+		require.Equal(t, os.ModeSymlink, info.Mode().Type(), name)
+	}
+	info, err := os.Lstat(at("file"))
+	require.NoError(t, err)
+	require.True(t, info.Mode().IsRegular())
+	require.NoError(t, os.Symlink("circle", at("circle")))
+	require.Equal(t, at("circle"), atomicfile.Target(at("circle")), "a circle leads nowhere")
+}

@@ -22,6 +22,9 @@ func Decode(text []byte, v any, example string) error {
 	if err == nil && in.More() {
 		err = errors.New("something follows the first object")
 	}
+	if err == nil {
+		err = Check(text, v)
+	}
 	if err != nil && example == "" {
 		return Plainly(err)
 	}

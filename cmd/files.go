@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/internal/atomicfile"
+)
+
+// inputFlags are those of any command that name a file to read.
+var inputFlags = []string{"domain", "missingness", "missing-by", "truth"}
+
+// output is a file that a command writes, and the flag that says where. No path: it is not
+// written.
+type output struct{ flag, path string }
+
+// inFolder are the files of a folder that --out names.
+func inFolder(dir string, names ...string) (files []output) {
+	for _, name := range names {
+		files = append(files, output{"out", filepath.Join(dir, name)})
+	}
+	return files
+}
+
+// apart refuses to write over what the command reads, arguments and inputFlags, and to
+// write one file twice.
+func apart(cmd *cobra.Command, outputs ...output) error {
+	type use struct{ path, by string }
+	var taken []use
+	for _, arg := range cmd.Flags().Args() {
+		taken = append(taken, use{arg, "the command reads"})
+	}
+	for _, name := range inputFlags {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Value.String() != "" {
+			taken = append(taken, use{flag.Value.String(), "--" + name + " reads"})
+		}
+	}
+	for _, out := range outputs {
+		if out.path == "" {
+			continue
+		}
+		for _, t := range taken {
+			if same(out.path, t.path) {
+				return usageError{fmt.Errorf("--%s: writing %s would overwrite %s, which %s: choose another --%[1]s", out.flag, out.path, t.path, t.by)}
+			}
+		}
+		taken = append(taken, use{out.path, "--" + out.flag + " writes too"})
+	}
+	return nil
+}
+
+// removeOld removes, of the files that a folder may have, those that were not written now:
+// they are of an earlier run.
+func removeOld(dir string, all, written []string) error {
+	for _, name := range all {
+		if slices.Contains(written, name) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// same tells whether two paths are one file, be it there yet or not. Devices and pipes
+// have no content to lose.
+func same(a, b string) bool {
+	if atomicfile.Special(a) || atomicfile.Special(b) {
+		return false
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y) || target(a) == target(b)
+}
+
+func target(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	return atomicfile.Target(path)
+}
+
+// beside is the path of a file beside another, none beside a device or a pipe.
+func beside(path, name string) string {
+	if atomicfile.Special(path) {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), name)
+}
+
+// ensureDirOf creates the folder of an output file.
+func ensureDirOf(path string) error {
+	if path == "" || atomicfile.Special(path) {
+		return nil
+	}
+	return ensureDir(filepath.Dir(path))
+}
