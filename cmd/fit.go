@@ -132,6 +132,9 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := fits(size{min(c.Batch, table.N), "rows in a batch"}, size{table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		return err
+	}
 	support, weight, err := f.domain.around(table, path)
 	if err != nil {
 		return err

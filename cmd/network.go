@@ -157,6 +157,12 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if table.D < 2 {
 		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", path, table.Names[0])
 	}
+	if err := fits(size{table.N, "rows"}, size{table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		return err
+	}
+	if err := fits(size{c.Lambdas, "λ (--lambdas)"}, size{table.D, "columns"}, size{table.D, "columns"}); err != nil {
+		return err
+	}
 	if c.Domain, c.Weight, err = f.domain.around(table, path); err != nil {
 		return err
 	}
