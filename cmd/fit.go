@@ -203,14 +203,15 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	bar := newProgress(stderr, f.verbose)
 	c.Observe = bar.observe
+	const advice = "no model is written. Try a smaller --rate, another --method, or look for outliers in the table"
 	result, err := trainers.Fit(cmd.Context(), work, fitted, objective, c, state, checkpoint(cmd.Context(), saved))
 	bar.finish()
 	if err != nil {
-		return explain(err, path, saved, "no model is written. Try a smaller --rate, another --method, or look for outliers in the table")
+		return explain(err, path, saved, advice)
 	}
 	if isDescribed {
 		if err := described.Rescale(scale.Mean, scale.Deviation); err != nil {
-			return err
+			return fmt.Errorf("%s: the fitted parameters cannot be given in the table's units: %w; %s", path, err, advice)
 		}
 	}
 	final := result.History[len(result.History)-1]

@@ -41,8 +41,8 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	if f.sep == "tab" || f.sep == `\t` {
 		sep = []rune{'\t'}
 	}
-	if len(sep) != 1 {
-		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, or tab", f.sep)}
+	if len(sep) != 1 || strings.ContainsRune("\"\r\n\uFFFD", sep[0]) {
+		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)}
 	}
 	return data.ReadOptions{NA: f.na, Columns: f.columns, Comma: sep[0]}, nil
 }

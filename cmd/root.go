@@ -99,6 +99,15 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newNetworkCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		_, rest, err := root.Find(args)
+		if err == nil {
+			err = root.Args(root, rest)
+		}
+		return err
+	}
 	return root
 }
 
@@ -156,11 +165,14 @@ var most = map[string]int{"d": 1 << 16, "centres": 1 << 16, "draws": 1 << 24, "l
 
 const mostOthers = 1<<31 - 1
 
-// sane refuses numbers that no command can use: not finite, or too large to count
-// with. Sizes that are one by one possible are for fits.
+// sane refuses values that no command can use: numbers that are not finite or too
+// large to count with, and an empty --out. Sizes that are one by one possible are for fits.
 func sane(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(flag *pflag.Flag) {
 		text := flag.Value.String()
+		if flag.Name == "out" && text == "" {
+			err = usageError{errors.New("--out is empty: the name of a file or folder is expected")}
+		}
 		switch flag.Value.Type() {
 		case "float64":
 			if v, _ := strconv.ParseFloat(text, 64); math.IsInf(v, 0) || math.IsNaN(v) {
