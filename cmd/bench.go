@@ -50,6 +50,9 @@ state, with one worker.
 			if err := positive(cmd, "batch", "draws"); err != nil {
 				return err
 			}
+			if err := fits(size{s.Batch, "rows (--batch)"}, size{s.Draws, "draws (--draws)"}, size{s.D, "columns (--d)"}); err != nil {
+				return err
+			}
 			if !slices.Contains(benchmarks.Experiments, s.Experiment) {
 				return usageError{fmt.Errorf("--experiment %q: it is normal, quartic or star", s.Experiment)}
 			}

@@ -56,8 +56,11 @@ what is known of its gaps. Exit code 1 if one fails.`,
 				return err
 			}
 			standard, scale := data.Standardise(t)
-			results, err := trainers.Check(standard, joint(m, known.Standardised(scale.Mean, scale.Deviation)), s.Standardised(scale.Mean, scale.Deviation), rows, seed)
-			if err != nil {
+			var results []trainers.CheckResult
+			if err := leaving(cmd.Context(), func() (err error) {
+				results, err = trainers.Check(standard, joint(m, known.Standardised(scale.Mean, scale.Deviation)), s.Standardised(scale.Mean, scale.Deviation), rows, seed)
+				return err
+			}); err != nil {
 				return err
 			}
 			ok := true

@@ -160,9 +160,12 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*trainer
 	}
 	o.Columns = fitted.Names
 	cells, err := data.ReadCells(path, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	c := &f.config
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
-	return m, fitted, cells, err
+	return m, fitted, cells, fits(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"})
 }
 
 // watch shows how many rows are done.

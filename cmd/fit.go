@@ -86,7 +86,7 @@ Methods:
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", "))
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
-	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; score-network: zeroed; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; gaussian-natural: exact-mc; score-network: zeroed; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.objective, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
@@ -137,6 +137,9 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := fits(size{min(c.Batch, table.N), "rows in a batch"}, size{table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		return err
+	}
 	support, weight, err := f.domain.around(table, path)
 	if err != nil {
 		return err
@@ -157,6 +160,9 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		if c.Method, err = autoMethod(table, known, fitted); err != nil {
 			return err
 		}
+	}
+	if _, classical := objective.(losses.Classical); classical && c.Method == "exact" && natural(fitted) {
+		return usageError{fmt.Errorf("--method exact: its closed form needs the mean μ among the parameters, and %s has η = Pμ; take --method exact-mc", f.model)}
 	}
 	f.defaults(objective, (table.N+c.Batch-1)/c.Batch, &c)
 	truth, err := readTruth(cmd.Context(), f.truth, table.Names)
@@ -203,14 +209,15 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	bar := newProgress(stderr, f.verbose)
 	c.Observe = bar.observe
+	const advice = "no model is written. Try a smaller --rate, another --method, or look for outliers in the table"
 	result, err := trainers.Fit(cmd.Context(), work, fitted, objective, c, state, checkpoint(cmd.Context(), saved))
 	bar.finish()
 	if err != nil {
-		return explain(err, path, saved, "no model is written. Try a smaller --rate, another --method, or look for outliers in the table")
+		return explain(err, path, saved, advice)
 	}
 	if isDescribed {
 		if err := described.Rescale(scale.Mean, scale.Deviation); err != nil {
-			return err
+			return fmt.Errorf("%s: the fitted parameters cannot be given in the table's units: %w; %s", path, err, advice)
 		}
 	}
 	final := result.History[len(result.History)-1]
@@ -310,10 +317,22 @@ func autoMethod(t *data.Table, known *missingness.Model, m graph.Model) (string,
 		return "zeroed", err
 	}
 	method := trainers.AutoMethod(t, known)
-	if _, gaussian := m.(*graph.Gaussian); gaussian || method != "exact" {
+	_, gaussian := m.(*graph.Gaussian)
+	switch {
+	case method != "exact":
+		return method, nil
+	case natural(m):
+		return "exact-mc", nil
+	case gaussian:
 		return method, nil
 	}
 	return "iw", nil
+}
+
+// natural tells whether a model is normal by η = Pμ, which method exact's closed form is not for.
+func natural(m graph.Model) bool {
+	g, gaussian := m.(*graph.Gaussian)
+	return gaussian && g.Parameterisation() == graph.Natural
 }
 
 func unitScale(d int) data.Scale {

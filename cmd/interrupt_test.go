@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"bytes"
+	"context"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -11,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/graph"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -30,6 +34,15 @@ func TestExitCodes(t *testing.T) {
 		{2, []string{"network", "examples/airquality.csv", "--bogus"}},
 		{2, []string{"network", "examples/airquality.csv", "--method", "vae"}},
 		{2, []string{"fly"}},
+		{2, []string{"help", "fly"}},
+		{0, []string{"help", "fit"}},
+		{2, []string{"network", "examples/airquality.csv", "--sep", "\""}},
+		{2, []string{"network", "examples/airquality.csv", "--lambda-min", "1", "--lambda-max", "0.1", "--out", out}},
+		{2, []string{"fit", "examples/airquality.csv", "--correction", "foo"}},
+		{2, []string{"fit", "examples/airquality.csv", "--out", ""}},
+		{2, []string{"bench", "--seconds", "Inf"}},
+		{2, []string{"simulate", "star", "--n", "9223372036854775807"}},
+		{2, []string{"simulate", "star", "--n", "1000000000"}},
 		{2, []string{"simulate", "star", "--missing", "2"}},
 		{0, []string{"simulate", "star", "--d", "15", "--n", "300", "--out", out}},
 		{3, []string{"network", filepath.Join(out, "data.csv"), "--method", "zeroed", "--select", "none", "--out", out}},
@@ -147,4 +160,34 @@ func TestDrawingInterrupted(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}
+}
+
+// What cannot be stopped is left behind.
+func TestLeft(t *testing.T) {
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	require.Zero(t, run([]string{"simulate", "star", "--d", "30", "--n", "100", "--out", filepath.Join(dir, "star")}, &stdout, &stderr), stderr.String())
+	out := filepath.Join(dir, "out")
+	for _, args := range [][]string{
+		{"simulate", "normal", "--d", "1500", "--n", "2", "--out", out},
+		{"simulate", "normal", "--d", "50", "--n", "3000", "--truncate", "halfspace=0.9989", "--out", out},
+		{"check", filepath.Join(dir, "star", "data.csv"), "--rows", "50"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		root := newRoot()
+		root.SetArgs(args)
+		require.ErrorIs(t, root.ExecuteContext(ctx), context.Canceled, "%v", args)
+		require.NoDirExists(t, out)
+	}
+}
+
+// A fault of the program's own is one line.
+func TestPanic(t *testing.T) {
+	graph.Models["faulty"] = func(int, []byte, *rand.Rand) (graph.Model, error) { panic("no such luck") }
+	defer delete(graph.Models, "faulty")
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitError, run([]string{"check", "../examples/airquality.csv", "--model", "faulty"}, &stdout, &stderr))
+	require.Equal(t, "missingscore: internal error: no such luck; please report it\n", stderr.String())
+	require.PanicsWithValue(t, "left alone", func() { _ = leaving(t.Context(), func() error { panic("left alone") }) })
 }

@@ -41,8 +41,8 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	if f.sep == "tab" || f.sep == `\t` {
 		sep = []rune{'\t'}
 	}
-	if len(sep) != 1 {
-		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, or tab", f.sep)}
+	if len(sep) != 1 || strings.ContainsRune("\"\r\n\uFFFD", sep[0]) {
+		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)}
 	}
 	return data.ReadOptions{NA: f.na, Columns: f.columns, Comma: sep[0]}, nil
 }
@@ -159,6 +159,12 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	}
 	if table.D < 2 {
 		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", path, table.Names[0])
+	}
+	if err := fits(size{table.N, "rows"}, size{table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		return err
+	}
+	if err := fits(size{c.Lambdas, "λ (--lambdas)"}, size{table.D, "columns"}, size{table.D, "columns"}); err != nil {
+		return err
 	}
 	if c.Domain, c.Weight, err = f.domain.around(table, path); err != nil {
 		return err

@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes.
@@ -39,7 +42,13 @@ func (e unconverged) Error() string { return e.verdict }
 func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program; it returns the exit code.
-func run(args []string, stdout, stderr io.Writer) int {
+func run(args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "missingscore: internal error: %v; please report it\n", r)
+			code = exitError
+		}
+	}()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot()
@@ -84,10 +93,21 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return sane(cmd.Flags()) },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newNetworkCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		_, rest, err := root.Find(args)
+		if err == nil {
+			err = root.Args(root, rest)
+		}
+		return err
+	}
 	return root
 }
 
@@ -98,6 +118,31 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 			return usageError{fmt.Errorf("%s is expected, got %d arguments", what, len(args))}
 		}
 		return nil
+	}
+}
+
+// leaving runs work that cannot be stopped, and leaves it behind when ctx is done:
+// work must write nothing that stays.
+func leaving(ctx context.Context, work func() error) error {
+	var panicked any
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				panicked = r
+				done <- nil
+			}
+		}()
+		done <- work()
+	}()
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("nothing is written (%w)", ctx.Err())
+	case err := <-done:
+		if panicked != nil {
+			panic(panicked) // where run catches it
+		}
+		return err
 	}
 }
 
@@ -112,6 +157,59 @@ func positive(cmd *cobra.Command, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// most are the largest values of whole-number flags that make tables, models and
+// workers; the others stay below mostOthers.
+var most = map[string]int{"d": 1 << 16, "centres": 1 << 16, "draws": 1 << 24, "lambdas": 1 << 16, "workers": 1 << 12}
+
+const mostOthers = 1<<31 - 1
+
+// sane refuses values that no command can use: numbers that are not finite or too
+// large to count with, and an empty --out. Sizes that are one by one possible are for fits.
+func sane(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(flag *pflag.Flag) {
+		text := flag.Value.String()
+		if flag.Name == "out" && text == "" {
+			err = usageError{errors.New("--out is empty: the name of a file or folder is expected")}
+		}
+		switch flag.Value.Type() {
+		case "float64":
+			if v, _ := strconv.ParseFloat(text, 64); math.IsInf(v, 0) || math.IsNaN(v) {
+				err = usageError{fmt.Errorf("--%s %s: a finite number is needed", flag.Name, text)}
+			}
+		case "int":
+			limit, ok := most[flag.Name]
+			if !ok {
+				limit = mostOthers
+			}
+			if v, _ := strconv.Atoi(text); v > limit {
+				err = usageError{fmt.Errorf("--%s %s: at most %d is possible", flag.Name, text, limit)}
+			}
+		}
+	})
+	return err
+}
+
+const mostNumbers = 1 << 33 // held at once: 64 GiB
+
+// fits refuses sizes whose product is more numbers than can be held.
+func fits(sizes ...size) error {
+	product, words := 1.0, []string{}
+	for _, s := range sizes {
+		product *= float64(s.n)
+		words = append(words, fmt.Sprintf("%d %s", s.n, s.what))
+	}
+	if product <= mostNumbers {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s make %.2g numbers, more than the %.2g that can be held", strings.Join(words, " × "), product, float64(mostNumbers))}
+}
+
+// size is one for fits, with its words, as "rows (--n)".
+type size struct {
+	n    int
+	what string
 }
 
 // ensureDir creates the output folder.

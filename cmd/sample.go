@@ -48,6 +48,9 @@ func sample(cmd *cobra.Command, f *drawingFlags, c trainers.RowsConfig, model st
 	if err != nil {
 		return err
 	}
+	if err := fits(size{c.N, "rows (--n)"}, size{len(fitted.Names), "columns"}); err != nil {
+		return err
+	}
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
 	r, err := trainers.DrawRows(cmd.Context(), fitted, c)
 	if err != nil {

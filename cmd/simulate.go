@@ -108,17 +108,25 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	case !(s.missing >= 0 && s.missing < 1):
 		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", s.missing)}
 	}
-	rng := stream.New(s.seed, stream.Simulate)
-	truth, matrix, err := s.truth(rng)
-	if err != nil {
+	if err := fits(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
 		return err
 	}
-	complete, chains, err := truth.Sample(ctx, s.n, rng)
-	if err != nil {
+	var truth *trainers.SavedModel
+	var matrix *mat.SymDense
+	var complete, hidden *data.Table
+	var chains *mcmc.Result
+	var by *missingness.Model
+	if err := leaving(ctx, func() (err error) {
+		rng := stream.New(s.seed, stream.Simulate)
+		if truth, matrix, err = s.truth(rng); err != nil {
+			return err
+		}
+		if complete, chains, err = truth.Sample(ctx, s.n, rng); err != nil {
+			return err
+		}
+		hidden, by, err = s.hide(complete)
 		return err
-	}
-	hidden, by, err := s.hide(complete)
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	if err := ensureDir(s.out); err != nil {

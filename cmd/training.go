@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,9 @@ func (f *trainingFlags) add(cmd *cobra.Command, c *trainers.Config) {
 func (f *trainingFlags) parse(c *trainers.Config) (err error) {
 	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
 		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+	}
+	if !slices.Contains([]string{"", "plugin", "loo"}, c.Correction) {
+		return usageError{fmt.Errorf("--correction %s: it is plugin or loo", c.Correction)}
 	}
 	if c.Method != "auto" {
 		if _, err := trainers.EstimatorByName(c.Method); err != nil {
@@ -114,6 +118,10 @@ func explain(err error, path, saved, advice string) error {
 		return fmt.Errorf("the state is saved in %s; go on with the same command and --resume (%w)", saved, context.Canceled)
 	case errors.As(err, &diverged):
 		return fmt.Errorf("%s: %w; %s", path, err, advice)
+	case errors.Is(err, losses.ErrNotPositiveDefinite):
+		return fmt.Errorf("%s: the fit diverged: %w; %s", path, losses.ErrNotPositiveDefinite, advice)
+	case errors.Is(err, trainers.ErrLambdas):
+		return usageError{fmt.Errorf("--lambda-max, --lambda-min: %w", err)}
 	case errors.Is(err, trainers.ErrOtherRun):
 		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
 	}

@@ -131,7 +131,7 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 			}
 		}
 	}
-	for range c.Workers {
+	for range min(c.Workers, (t.N+c.Batch-1)/c.Batch) { // a part is one worker's
 		w := &worker{batch: data.NewBatch(c.Batch, t.D)}
 		if w.source, err = method.Source(Setting{Model: m, Imputer: e.imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: c.Domain}); err != nil {
 			return nil, err

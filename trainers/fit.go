@@ -131,6 +131,7 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 	r := &FitResult{Config: c, Estimator: e.method, History: s.History, Imputer: e.imputer}
 	r.Converged, r.Verdict = trend(s.History)
 	r.Warnings = append(e.degenerate(s.History[len(s.History)-1].EffectiveSize), e.leftOut()...)
+	r.Warnings = append(r.Warnings, apart(t, m)...)
 	return r, nil
 }
 

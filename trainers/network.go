@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -134,6 +135,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	res.Verdict = r.verdict(f)
 	res.Warnings = r.warnings(f, c.Select.judges())
 	res.Warnings = append(res.Warnings, r.leftOut()...)
+	res.Warnings = append(res.Warnings, apart(t, r.model)...)
 	return res, nil
 }
 
@@ -231,7 +233,37 @@ func (e *engine) leftOut() []string {
 	return []string{fmt.Sprintf("%d of %d observed cells are left out of the objective: a half-space ties them to missing cells that have bounds of their own", lost, cells)}
 }
 
+// apart warns of columns that no row shows together: observed rows say nothing of
+// their element of a Gaussian's precision, wherever a fit leaves it.
+func apart(t *data.Table, m graph.Model) []string {
+	if _, gaussian := m.(*graph.Gaussian); !gaussian {
+		return nil
+	}
+	var pairs []string
+	for j := range t.D {
+		for k := j + 1; k < t.D; k++ {
+			together := false
+			for i := 0; i < t.N && !together; i++ {
+				together = t.Observed[i*t.D+j] && t.Observed[i*t.D+k]
+			}
+			if !together {
+				pairs = append(pairs, t.Names[j]+" and "+t.Names[k])
+			}
+		}
+	}
+	switch n := len(pairs) - namedPairs; {
+	case len(pairs) == 0:
+		return nil
+	case len(pairs) == 1:
+		return []string{pairs[0] + " are never observed in the same row: their partial correlation is not determined by the data"}
+	case n > 0:
+		pairs = append(pairs[:namedPairs], fmt.Sprintf("%d more pairs of columns", n))
+	}
+	return []string{strings.Join(pairs, "; ") + " are never observed in the same row: their partial correlations are not determined by the data"}
+}
+
 const (
+	namedPairs = 4   // of columns never observed together; more are counted
 	denseShare = 0.8 // of all pairs: less is not a dense end of a path
 	smallSize  = 2.0 // effective draws: fewer carry no average
 )

@@ -69,6 +69,9 @@ type Block struct {
 // cells missing not at random, the observed means are not μ.
 func (c PathConfig) natural() bool { return c.Domain.Bounded() || c.Missingness != nil }
 
+// ErrLambdas says that there is no path between two λ.
+var ErrLambdas = errors.New("the largest must not be under the smallest, and both positive")
+
 func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 	_, method, err := c.Config.withDefaults(t.N, losses.ObjectiveFor(c.Domain, c.Weight))
 	if err != nil {
@@ -114,7 +117,7 @@ func (c PathConfig) withDefaults(t *data.Table) (PathConfig, error) {
 		c.LambdaMin = c.LambdaMax / 200
 	}
 	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
-		return c, fmt.Errorf("λ from %v to %v: the largest must not be under the smallest, and both positive", c.LambdaMax, c.LambdaMin)
+		return c, fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
 	}
 	if c.Lambdas < 1 || c.First < 0 || c.Each+c.Most < 1 || c.Rate < 0 || c.Standstill < 0 || c.Threshold < 0 || c.Floor < 0 {
 		return c, fmt.Errorf("λs %d, first %d, each %d, most %d, rate %v, standstill %v, threshold %v, floor %v: none may be negative, and at least one λ and one iteration each",

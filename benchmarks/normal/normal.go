@@ -5,6 +5,7 @@
 package normal
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -112,7 +113,11 @@ func decode(text json.RawMessage) (s settings, variants []benchmarks.Variant, er
 	if err = benchmarks.Decode(text, &s); err != nil {
 		return s, nil, err
 	}
-	variants, err = benchmarks.Variants(s.Fit, s.Methods)
+	if variants, err = benchmarks.Variants(s.Fit, s.Methods); err == nil {
+		err = cmp.Or(benchmarks.AtLeast(3, "columns", s.Columns), benchmarks.AtLeast(2, "rows", s.Rows), benchmarks.AtLeast(2, "fresh_draws", s.Fresh),
+			benchmarks.AtLeast(0, "truncate_columns", s.Truncate), benchmarks.Shares("truncate_below", s.Quantile),
+			benchmarks.Shares("missing", s.Missing), benchmarks.Training(s.Epochs, s.Rate))
+	}
 	return s, variants, err
 }
 

@@ -4,6 +4,7 @@
 package quartic
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -134,7 +135,11 @@ func decode(text json.RawMessage) (s settings, variants []benchmarks.Variant, er
 	if err = benchmarks.Decode(text, &s); err != nil {
 		return s, nil, err
 	}
-	variants, err = benchmarks.Variants(s.Fit, s.Methods)
+	if variants, err = benchmarks.Variants(s.Fit, s.Methods); err == nil {
+		err = cmp.Or(benchmarks.AtLeast(2, "columns", s.Columns...), benchmarks.AtLeast(2, "rows", s.Rows...), benchmarks.AtLeast(2, "fresh_draws", s.Fresh),
+			benchmarks.AtLeast(1, "mcmc_warm_up", s.WarmUp), benchmarks.AtLeast(mcmc.LeastDraws, "mcmc_draws", s.Draws),
+			benchmarks.Shares("missing", s.Missing...), benchmarks.Training(s.Epochs, s.Rate))
+	}
 	return s, variants, err
 }
 

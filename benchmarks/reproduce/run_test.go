@@ -413,3 +413,32 @@ func isWhole(t *testing.T, e benchmarks.Experiment) {
 		}
 	}
 }
+
+// Settings that no cell could run with are refused when they are read.
+func TestSettingsOutOfRange(t *testing.T) {
+	for _, c := range []struct{ experiment, key, value, want string }{
+		{"normal", "epochs", "0", "settings: epochs: 0: at least 1 is needed"},
+		{"normal", "columns", "-1", "settings: columns: -1: at least 3 is needed"},
+		{"normal", "rows", "0", "settings: rows: 0: at least 2 is needed"},
+		{"normal", "missing", "2", "settings: missing: 2: a share from 0 to less than 1 is needed"},
+		{"normal-truncated", "rate", "0", "settings: rate: 0: it must be positive"},
+		{"ica-n", "epochs", "0", "settings: epochs: 0: at least 1 is needed"},
+		{"ica-n", "rows", "[250, 0]", "settings: rows: 0: at least 2 is needed"},
+		{"ica-n", "mcmc_draws", "1", "settings: mcmc_draws: 1: at least 8 is needed"},
+		{"star-dim", "columns", "[10, -1]", "settings: columns: -1: at least 3 is needed"},
+		{"star-dim", "missing", "[0.5, 2]", "settings: missing: 2: a share from 0 to less than 1 is needed"},
+	} {
+		found, err := ByName([]string{c.experiment})
+		require.NoError(t, err)
+		r, err := newRun(found[0], Options{})
+		require.NoError(t, err)
+		var settings map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(r.Settings, &settings))
+		require.Contains(t, settings, c.key)
+		settings[c.key] = json.RawMessage(c.value)
+		text, err := json.Marshal(settings)
+		require.NoError(t, err)
+		_, err = found[0].Grid(text, 1)
+		require.EqualError(t, err, c.want)
+	}
+}

@@ -10,6 +10,7 @@
 package star
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -187,7 +188,10 @@ func decode(text json.RawMessage) (s settings, err error) {
 	if s.Graph != "star" && s.Graph != "dense" {
 		return s, fmt.Errorf("settings: graph %q: it is star or dense", s.Graph)
 	}
-	s.variants, err = benchmarks.Variants(s.Fit.Config, s.Methods)
+	if s.variants, err = benchmarks.Variants(s.Fit.Config, s.Methods); err == nil {
+		err = cmp.Or(benchmarks.AtLeast(3, "columns", s.Columns...), benchmarks.AtLeast(2, "rows", s.Rows), benchmarks.AtLeast(1, "centres", s.Centres...),
+			benchmarks.Shares("missing", s.Missing...), benchmarks.Shares("outside", s.Outside))
+	}
 	return s, err
 }
 
