@@ -95,7 +95,7 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 // refused says that nothing was written; path is the table's, if there is one.
 func refused(err error, path string) error {
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("nothing is written (%w)", context.Canceled)
+		return interrupted("nothing is written")
 	}
 	if path == "" {
 		return err

@@ -109,6 +109,7 @@ func killedAndResumed(t *testing.T, binary string, args []string, stateName, sla
 	code, output := start(os.Interrupt, "--resume")
 	require.Equal(t, exitInterrupted, code)
 	require.Contains(t, output, "go on with the same command and --resume")
+	require.NotContains(t, output, "context")
 	if out, err := command(cut, "--resume").CombinedOutput(); err != nil {
 		require.Equal(t, exitUnconverged, err.(*exec.ExitError).ExitCode(), "%s", out)
 	}

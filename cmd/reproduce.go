@@ -78,7 +78,7 @@ is the paper's; most experiments then take days.`,
 			bar.finish()
 			switch {
 			case cmd.Context().Err() != nil:
-				return fmt.Errorf("%w: go on with the same command", err)
+				return interrupted("go on with the same command")
 			case err != nil && config != "":
 				return fmt.Errorf("--config %s: %w", config, err)
 			case err != nil:

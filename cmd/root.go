@@ -38,6 +38,11 @@ type unconverged struct{ verdict string }
 
 func (e unconverged) Error() string { return e.verdict }
 
+// interrupted says what is left of a command that the user stopped.
+type interrupted string
+
+func (e interrupted) Error() string { return string(e) }
+
 // Main runs the program with the arguments it was started with, and exits.
 func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
@@ -58,11 +63,15 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	err := root.ExecuteContext(ctx)
 	var usage usageError
 	var open unconverged
+	var cut interrupted
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &cut):
+		fmt.Fprintf(stderr, "missingscore: interrupted; %v\n", cut)
+		return exitInterrupted
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "missingscore: interrupted; %v\n", err)
+		fmt.Fprintln(stderr, "missingscore: interrupted")
 		return exitInterrupted
 	case errors.As(err, &open):
 		fmt.Fprintf(stderr, "missingscore: %v\n", err)
@@ -137,7 +146,7 @@ func leaving(ctx context.Context, work func() error) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return fmt.Errorf("nothing is written (%w)", ctx.Err())
+		return interrupted("nothing is written")
 	case err := <-done:
 		if panicked != nil {
 			panic(panicked) // where run catches it

@@ -115,7 +115,7 @@ func explain(err error, path, saved, advice string) error {
 	case errors.Is(err, context.Canceled) && saved == "":
 		return refused(err, path)
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("the state is saved in %s; go on with the same command and --resume (%w)", saved, context.Canceled)
+		return interrupted(fmt.Sprintf("the state is saved in %s; go on with the same command and --resume", saved))
 	case errors.As(err, &diverged):
 		return fmt.Errorf("%s: %w; %s", path, err, advice)
 	case errors.Is(err, losses.ErrNotPositiveDefinite):
