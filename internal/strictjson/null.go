@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Unmarshal is json.Unmarshal that refuses what this reads as if it were not there: null for a
-// value, or in a list or map, and the first of two equal keys. A pointer, a list, a map or an
-// object may be null.
+// Unmarshal is json.Unmarshal, but refuses what that passes over: null where a value or a map
+// is expected, or in a list or map, and the first of two equal keys. A pointer, a list or an
+// object may be null, which is as if it were not there.
 func Unmarshal(text []byte, v any) error {
 	if err := json.Unmarshal(text, v); err != nil {
 		return Plainly(err)
@@ -108,7 +108,7 @@ func member(t reflect.Type, key string) (of reflect.Type, why string) {
 		}
 		if f.IsExported() && strings.EqualFold(name, key) {
 			switch f.Type.Kind() {
-			case reflect.Map, reflect.Slice, reflect.Struct, reflect.Interface:
+			case reflect.Slice, reflect.Struct, reflect.Interface:
 				return f.Type, ""
 			}
 			return f.Type, missing(f.Type)
