@@ -168,10 +168,12 @@ func TestLeft(t *testing.T) {
 	dir := t.TempDir()
 	var stdout, stderr bytes.Buffer
 	require.Zero(t, run([]string{"simulate", "star", "--d", "30", "--n", "100", "--out", filepath.Join(dir, "star")}, &stdout, &stderr), stderr.String())
+	require.Zero(t, run([]string{"simulate", "normal", "--d", "50", "--n", "30", "--truncate", "halfspace=0.99", "--out", filepath.Join(dir, "rare")}, &stdout, &stderr), stderr.String())
 	out := filepath.Join(dir, "out")
 	for _, args := range [][]string{
-		{"simulate", "normal", "--d", "1500", "--n", "2", "--out", out},
-		{"simulate", "normal", "--d", "50", "--n", "3000", "--truncate", "halfspace=0.9989", "--out", out},
+		{"simulate", "normal", "--d", "700", "--n", "50", "--out", out},
+		{"simulate", "normal", "--d", "50", "--n", "300", "--truncate", "halfspace=0.9989", "--out", out},
+		{"sample", filepath.Join(dir, "rare", "truth.json"), "--n", "2000", "--out", filepath.Join(out, "rows.csv")},
 		{"check", filepath.Join(dir, "star", "data.csv"), "--rows", "50"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -179,7 +181,8 @@ func TestLeft(t *testing.T) {
 		root := newRoot()
 		root.SetArgs(args)
 		require.ErrorIs(t, root.ExecuteContext(ctx), context.Canceled, "%v", args)
-		require.NoDirExists(t, out)
+		require.NoFileExists(t, filepath.Join(out, "rows.csv"))
+		require.NoFileExists(t, filepath.Join(out, "data.csv"))
 	}
 }
 

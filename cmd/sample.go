@@ -52,8 +52,11 @@ func sample(cmd *cobra.Command, f *drawingFlags, c trainers.RowsConfig, model st
 		return err
 	}
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
-	r, err := trainers.DrawRows(cmd.Context(), fitted, c)
-	if err != nil {
+	var r *trainers.Rows
+	if err := leaving(cmd.Context(), func() (err error) {
+		r, err = trainers.DrawRows(cmd.Context(), fitted, c)
+		return err
+	}); err != nil {
 		return refused(err, model)
 	}
 	if err := data.WriteNumbers(f.out, fitted.Names, r.Values); err != nil {

@@ -43,6 +43,8 @@ type Sliced struct {
 	Weight          domain.Weight  `json:"-"`
 }
 
+const mostDirections = 10000 // a row: each is a pass through the model
+
 // WithDefaults fills zero values and refuses unknown directions.
 func (o Sliced) WithDefaults() (Sliced, error) {
 	if o.Directions == "" {
@@ -53,8 +55,8 @@ func (o Sliced) WithDefaults() (Sliced, error) {
 		if o.Number == 0 {
 			o.Number = 1
 		}
-		if o.Number < 0 {
-			return o, fmt.Errorf("%d directions: at least 1 is needed", o.Number)
+		if o.Number < 0 || o.Number > mostDirections {
+			return o, fmt.Errorf("%d directions: 1 to %d are possible", o.Number, mostDirections)
 		}
 	case Basis:
 		if o.Number != 0 {

@@ -86,6 +86,9 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 	case c.Select.Kind == "stars" && c.Select.Beta == 0:
 		c.Select.Beta = DefaultBeta
 	}
+	if c.Select.Kind == "cv" && c.Select.Folds > t.N {
+		return nil, fmt.Errorf("cv=%d: the table has only %d rows", c.Select.Folds, t.N)
+	}
 	scale := data.Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	for j := range scale.Deviation {
 		scale.Deviation[j] = 1

@@ -70,9 +70,6 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 	if len(parts) == 0 {
 		return nil
 	}
-	if s.Kind == "cv" && s.Folds > t.N {
-		return fmt.Errorf("cv=%d: the table has only %d rows", s.Folds, t.N)
-	}
 	if state.Done == nil {
 		state.Done, state.Losses = make([]bool, len(parts)), make([][]float64, len(parts))
 		state.Counts, state.Points = make([][]int, c.Lambdas), make([]int, len(parts))
