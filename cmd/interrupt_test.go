@@ -177,7 +177,7 @@ func TestLeft(t *testing.T) {
 		{"check", filepath.Join(dir, "star", "data.csv"), "--rows", "50"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(100*time.Millisecond, cancel)
+		time.AfterFunc(20*time.Millisecond, cancel)
 		root := newRoot()
 		root.SetArgs(args)
 		require.ErrorIs(t, root.ExecuteContext(ctx), context.Canceled, "%v", args)

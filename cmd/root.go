@@ -41,7 +41,8 @@ func (e unconverged) Error() string { return e.verdict }
 // interrupted says what is left of a command that the user stopped.
 type interrupted string
 
-func (e interrupted) Error() string { return string(e) }
+func (e interrupted) Error() string        { return string(e) }
+func (e interrupted) Is(target error) bool { return target == context.Canceled }
 
 // Main runs the program with the arguments it was started with, and exits.
 func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
