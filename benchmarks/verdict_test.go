@@ -122,21 +122,15 @@ func early(m benchmarks.Measure) benchmarks.Measure { m.Back = 1; return m }
 // Leads 1 … 4 by AUC: mean 2.5, standard error √(5/3)/2, t(0.975; 3) = 3.182446
 // (R: t.test(1:4)$conf.int gives 0.4457397432, 4.5542602568).
 func TestIntervalOfAVerdict(t *testing.T) {
-	m := benchmarks.Measure{Column: "error", Name: "AUC", Along: "columns"}
-	r := planted(4, abc, func(x float64, replicate int, method string) float64 {
-		if method == "a" {
-			return float64(replicate) + x
-		}
-		return x
-	})
-	v, err := benchmarks.Best(m, []string{"a"}, []string{"b"}, false)(r)
+	r := leading([]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4})
+	v, err := benchmarks.Best(aucOf, []string{"a"}, []string{"b"}, false)(r)
 	require.NoError(t, err)
 	require.InDelta(t, 2.5, v.Effect, 1e-12)
 	require.InDelta(t, 0.4457397432, v.Low, 1e-9)
 	require.InDelta(t, 4.5542602568, v.High, 1e-9)
 	require.Equal(t, 4, v.Replicates)
 	// R: t.test(1:4, conf.level = 1 - 0.05/2)$conf.int gives -0.1959416506, 5.1959416506.
-	v, err = benchmarks.Best(m, []string{"a"}, []string{"b", "c"}, false)(r)
+	v, err = benchmarks.Best(aucOf, []string{"a"}, []string{"b", "c"}, false)(r)
 	require.NoError(t, err)
 	require.InDelta(t, -0.1959416506, v.Low, 1e-9)
 	require.Equal(t, benchmarks.Undecided, v.Outcome)
@@ -197,22 +191,16 @@ func TestNothingHoldsForAMethodThatRanAway(t *testing.T) {
 
 // Leads of 1 … 4 at one level for the average, at another for its parts.
 func TestPartsShareTheRisk(t *testing.T) {
-	m := benchmarks.Measure{Column: "error", Name: "AUC", Along: "columns"}
-	r := planted(4, abc, func(x float64, replicate int, method string) float64 {
-		if method == "a" {
-			return float64(replicate) + x
-		}
-		return x
-	})
+	r := leading([]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4})
 	part := func(m benchmarks.Measure) benchmarks.Test {
 		return benchmarks.Best(m, []string{"a"}, []string{"b"}, false)
 	}
-	v, err := benchmarks.All(m, part, part)(r) // R: t.test(1:4, conf.level = 1 - 0.05/2)$conf.int, as above
+	v, err := benchmarks.All(aucOf, part, part)(r) // R: t.test(1:4, conf.level = 1 - 0.05/2)$conf.int, as above
 	require.NoError(t, err)
 	require.InDelta(t, -0.1959416506, v.Low, 1e-9)
 	require.Contains(t, v.Evidence, "The other part, AUC, a − b (above 0: a is the better): undecided, 2.5 [-0.196, 5.2].")
 	// Half of the risk is for the places, three. R: qt(1 - 0.025/3/2, 3)
-	v, err = benchmarks.Comparable(m, "a", "b")(r)
+	v, err = benchmarks.Comparable(aucOf, "a", "b")(r)
 	require.NoError(t, err)
 	require.Contains(t, v.Measure, "at columns 5")
 	require.InDelta(t, 2.5+6.231543480*math.Sqrt(5./3)/2, v.High, 1e-8)

@@ -230,7 +230,8 @@ func (p *Program) Input(name string) []float64 {
 }
 
 // SingleInput is the memory of an input of a float32 program, to be filled in place of
-// Input(name), which the program does not look at any more.
+// Input(name), which the program does not look at any more. It panics in a float64
+// program, a mistake of the caller's like an unknown name.
 func (p *Program) SingleInput(name string) []float32 {
 	w, ok := p.tape.(*walk[float32])
 	if !ok {

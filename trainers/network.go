@@ -242,14 +242,11 @@ func apart(t *data.Table, m graph.Model) []string {
 	if _, gaussian := m.(*graph.Gaussian); !gaussian {
 		return nil
 	}
+	_, together, _ := secondMoments(t)
 	var pairs []string
 	for j := range t.D {
 		for k := j + 1; k < t.D; k++ {
-			together := false
-			for i := 0; i < t.N && !together; i++ {
-				together = t.Observed[i*t.D+j] && t.Observed[i*t.D+k]
-			}
-			if !together {
+			if together.At(j, k) == 0 {
 				pairs = append(pairs, t.Names[j]+" and "+t.Names[k])
 			}
 		}
