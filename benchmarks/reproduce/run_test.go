@@ -251,6 +251,18 @@ func TestFoldersAreCheckedFirst(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(out, "counted"))
 }
 
+// As single cells leave them, lines are in no order.
+func TestLaterReplicatesAreFoundAnywhere(t *testing.T) {
+	var runs atomic.Int32
+	out := t.TempDir()
+	for _, cell := range []string{"1,2,iw", "1,1,iw"} {
+		_, err := Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, Options{Out: out, Cell: cell})
+		require.NoError(t, err)
+	}
+	_, err := Run(t.Context(), []benchmarks.Experiment{counted(&runs, "")}, Options{Out: out, Replicates: 1})
+	require.ErrorContains(t, err, "holds 2 replicates, not 1")
+}
+
 // Replicates that were asked for, but never ran, bind nobody; nor does a single cell.
 func TestReplicatesAreThoseThatRan(t *testing.T) {
 	var runs atomic.Int32

@@ -44,6 +44,32 @@ func TestPartialCorrelationsAndRanks(t *testing.T) {
 	require.InDelta(t, 0.5, of, 1e-12)
 }
 
+// probability that an edge has the larger of two partial correlations: the AUC by its meaning.
+func probability(precision *mat.SymDense, truth data.Gaussian) float64 {
+	var of [2][]float64 // pairs without and with an edge
+	for j := range precision.SymmetricDim() {
+		for k := range j {
+			edge := 0
+			if truth.Precision.At(j, k) != 0 {
+				edge = 1
+			}
+			of[edge] = append(of[edge], math.Abs(precision.At(j, k))/math.Sqrt(precision.At(j, j)*precision.At(k, k)))
+		}
+	}
+	sum := 0.0
+	for _, with := range of[1] {
+		for _, without := range of[0] {
+			switch {
+			case with > without:
+				sum++
+			case with == without:
+				sum += 0.5
+			}
+		}
+	}
+	return sum / float64(len(of[0])*len(of[1]))
+}
+
 // On the small size, the path's AUC is that of the experiment's cells.
 func TestRank(t *testing.T) {
 	var sizes map[string]json.RawMessage
@@ -59,10 +85,25 @@ func TestRank(t *testing.T) {
 	require.Equal(t, "| missing | marginal | partial | full, path | full, sizes | zeroed, path | zeroed, sizes | zeroed, imputed |", lines[0])
 	got := strings.Split(lines[2], " | ")
 
+	s, at, err := r.settings()
+	require.NoError(t, err)
+	at.missing = 0.5
 	g, err := grid(sizes["full"], r.Replicates)
 	require.NoError(t, err)
 	for i, method := range r.Methods {
-		mean := 0.0
+		mean, sizes := 0.0, 0.0
+		for seed := uint64(1); seed <= 2; seed++ {
+			truth, support, table, err := s.simulate(at, seed)
+			require.NoError(t, err)
+			if method != full {
+				table, err = hide(table, at, seed)
+				require.NoError(t, err)
+			}
+			path, err := s.path(t.Context(), at.treatment, s.config(method), table, support, seed)
+			require.NoError(t, err)
+			sizes += probability(path.Precision, truth) / 2
+		}
+		require.Equal(t, fmt.Sprintf("%.3f", sizes), got[4+2*i])
 		for _, c := range g.Cells {
 			if c.Key[0] == "honoured" && c.Key[2] == "0.5" && c.Key[5] == method {
 				values, err := c.Run(t.Context())
