@@ -10,18 +10,29 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 )
 
-// Options of a path; all must be positive.
+// Options of a path.
 type Options struct {
 	Lambdas    int     `json:"lambdas"`    // how many, evenly on a log scale
 	Ratio      float64 `json:"ratio"`      // largest over smallest λ
 	Iterations int     `json:"iterations"` // of EM at each λ, at most
 	Tolerance  float64 `json:"tolerance"`  // EM stops where no entry of P moves by more
+}
+
+// Check fails unless there are λs, falling, and EM may step and stop.
+func (o Options) Check() error {
+	if o.Lambdas < 2 || o.Iterations < 1 || !(o.Ratio > 1) || !(o.Tolerance > 0) {
+		return fmt.Errorf("likelihood: %d λs over a ratio of %v, %d iterations, tolerance %v: at least 2, above 1, at least 1, above 0 are needed", o.Lambdas, o.Ratio, o.Iterations, o.Tolerance)
+	}
+	return nil
 }
 
 // Path maximises, for each λ of a decreasing sequence, the observed cells' likelihood
@@ -31,8 +42,8 @@ type Options struct {
 // over P and μ, each λ from the solution before, the columns as they are. The first λ
 // is the largest covariance of two columns that pairs of observed cells show.
 func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error) {
-	if o.Lambdas < 2 || o.Iterations < 1 || !(o.Ratio > 1) || !(o.Tolerance > 0) {
-		return nil, fmt.Errorf("likelihood: %d λs over a ratio of %v, %d iterations, tolerance %v: at least 2, above 1, at least 1, above 0 are needed", o.Lambdas, o.Ratio, o.Iterations, o.Tolerance)
+	if err := o.Check(); err != nil {
+		return nil, err
 	}
 	mean, top := start(t)
 	p := mat.NewSymDense(t.D, nil)
@@ -115,31 +126,32 @@ func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, erro
 		if len(gaps) == 0 {
 			continue
 		}
-		block, pull := mat.NewSymDense(len(gaps), nil), mat.NewVecDense(len(gaps), nil)
+		m := len(gaps)
+		block := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: make([]float64, m*m)}
+		pull := make([]float64, m)
 		for a, j := range gaps {
 			for b, k := range gaps[a:] {
-				block.SetSym(a, a+b, p.At(j, k))
+				block.Data[a*m+a+b] = p.At(j, k)
 			}
 			for k := range d {
 				if seen[k] {
-					pull.SetVec(a, pull.AtVec(a)-p.At(j, k)*row[k])
+					pull[a] -= p.At(j, k) * row[k]
 				}
 			}
 		}
-		var chol mat.Cholesky
-		if !chol.Factorize(block) {
+		factor, ok := lapack64.Potrf(block)
+		if ok {
+			block, ok = lapack64.Potri(factor)
+		}
+		if !ok {
 			return nil, fmt.Errorf("likelihood: the precision is not positive definite")
 		}
-		var covariance mat.SymDense
-		var hat mat.VecDense
-		if err := chol.InverseTo(&covariance); err != nil {
-			return nil, fmt.Errorf("likelihood: %w", err)
-		}
-		hat.MulVec(&covariance, pull)
+		hat := make([]float64, m)
+		blas64.Symv(1, block, blas64.Vector{N: m, Inc: 1, Data: pull}, 0, blas64.Vector{N: m, Inc: 1, Data: hat})
 		for a, j := range gaps {
-			row[j] = hat.AtVec(a)
+			row[j] = hat[a]
 			for b, k := range gaps[a:] {
-				s.SetSym(j, k, s.At(j, k)+covariance.At(a, a+b))
+				s.SetSym(j, k, s.At(j, k)+block.Data[a*m+a+b])
 			}
 		}
 	}
@@ -172,8 +184,7 @@ const (
 // Tibshirani 2008). S must be positive definite.
 func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 	d := s.SymmetricDim()
-	w := mat.NewSymDense(d, nil)
-	w.CopySym(s)
+	w := mat.DenseCopyOf(s)
 	beta := mat.NewDense(d, d, nil) // row j: the lasso of column j; its entry j stays 0
 	scale := 0.0
 	for j := range d {
@@ -181,23 +192,21 @@ func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 			scale += math.Abs(s.At(j, k))
 		}
 	}
+	column, slack := make([]float64, d), make([]float64, d)
 	for range glassoSweeps {
 		moved := 0.0
 		for j := range d {
-			b := beta.RawRowView(j)
-			lasso(w, s, j, lambda, b)
 			for k := range d {
-				if k == j {
-					continue
+				column[k] = s.At(j, k)
+			}
+			lasso(w, column, slack, j, lambda, beta.RawRowView(j))
+			for k := range d {
+				if k != j {
+					v := column[k] - slack[k]
+					moved += math.Abs(v - w.At(j, k))
+					w.Set(j, k, v)
+					w.Set(k, j, v)
 				}
-				v := 0.0
-				for l, x := range b {
-					if x != 0 {
-						v += w.At(k, l) * x
-					}
-				}
-				moved += math.Abs(v - w.At(j, k))
-				w.SetSym(j, k, v)
 			}
 		}
 		if moved <= glassoTolerance*scale {
@@ -206,11 +215,7 @@ func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 	}
 	p := mat.NewSymDense(d, nil)
 	for j := range d {
-		b, v := beta.RawRowView(j), w.At(j, j)
-		for k, x := range b {
-			v -= w.At(j, k) * x
-		}
-		p.SetSym(j, j, 1/v)
+		p.SetSym(j, j, 1/(w.At(j, j)-floats.Dot(w.RawRowView(j), beta.RawRowView(j))))
 	}
 	for j := range d {
 		for k := range j { // the two columns' values agree at the solution
@@ -220,23 +225,32 @@ func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 	return p
 }
 
-// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the other columns, from b on.
-func lasso(w, s *mat.SymDense, j int, lambda float64, b []float64) {
+// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the other columns, from b on, and
+// leaves s_j − W b in slack.
+func lasso(w *mat.Dense, s, slack []float64, j int, lambda float64, b []float64) {
+	copy(slack, s)
+	for k, x := range b {
+		if x != 0 {
+			floats.AddScaled(slack, -x, w.RawRowView(k))
+		}
+	}
 	for range glassoSweeps {
 		moved := 0.0
-		for k := range b {
+		for k, x := range b {
 			if k == j {
 				continue
 			}
-			pull := s.At(j, k) + w.At(k, k)*b[k]
-			for l, x := range b {
-				if x != 0 {
-					pull -= w.At(k, l) * x
-				}
+			row := w.RawRowView(k)
+			pull := slack[k] + row[k]*x
+			next := 0.0
+			if size := math.Abs(pull) - lambda; size > 0 {
+				next = math.Copysign(size, pull) / row[k]
 			}
-			next := math.Copysign(math.Max(math.Abs(pull)-lambda, 0), pull) / w.At(k, k)
-			moved = math.Max(moved, math.Abs(next-b[k])*w.At(k, k))
-			b[k] = next
+			if next != x {
+				floats.AddScaled(slack, x-next, row)
+				moved = max(moved, math.Abs(next-x)*row[k])
+				b[k] = next
+			}
 		}
 		if moved <= glassoTolerance*lambda {
 			return

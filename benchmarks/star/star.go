@@ -192,6 +192,11 @@ func decode(text json.RawMessage) (s settings, err error) {
 		err = cmp.Or(benchmarks.AtLeast(3, "columns", s.Columns...), benchmarks.AtLeast(2, "rows", s.Rows), benchmarks.AtLeast(1, "centres", s.Centres...),
 			benchmarks.Shares("missing", s.Missing...), benchmarks.Shares("outside", s.Outside))
 	}
+	if err == nil && s.Likelihood != nil {
+		if err = s.Likelihood.Check(); err != nil {
+			err = fmt.Errorf("settings: %w", err)
+		}
+	}
 	return s, err
 }
 

@@ -49,3 +49,8 @@ func TestPanelsAreOfWhatRan(t *testing.T) {
 	r.Lines = [][]string{{"paper", "3", "iw", "0:0 1:1"}, {"paper", "5", "iw", "0:0 1:1"}, {"honoured", "1", "iw", "0:0 1:1"}}
 	require.Equal(t, []string{"roc-paper-3", "roc-honoured-1"}, names())
 }
+
+func TestSettingsOfThePeerAreChecked(t *testing.T) {
+	_, err := grid(smoke(t, map[string]any{"likelihood": map[string]any{"lambdas": 5, "ratio": 1, "iterations": 3, "tolerance": 0.001}}), 1)
+	require.ErrorContains(t, err, "settings: likelihood: 5 λs over a ratio of 1")
+}

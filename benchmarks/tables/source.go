@@ -105,13 +105,13 @@ func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.
 	if err != nil {
 		return nil, nil, err
 	}
-	path, err := s.path(ctx, complete, "full", 0)
+	path, err := s.estimate(ctx, complete, "full", 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
 	}
 	var networks []network.Adjacency
 	for _, density := range s.Densities {
-		truth, err := nearest(path.Adjacencies(), density)
+		truth, err := nearest(path.networks, density)
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
 		}

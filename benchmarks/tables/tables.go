@@ -17,6 +17,7 @@
 //   - The proposal of iw and em is the paper's of its normal experiment, N(0, 16 I);
 //     a method in "-unit" has N(0, I).
 //   - The threshold of an edge is found anew for each path (Threshold).
+//   - The peer "glasso", EM with the graphical lasso, has its own λs (emglasso.Path).
 //
 // Replicates are corruptions of one table: intervals tell what other corruptions would
 // give, not other stocks or years.
@@ -34,7 +35,10 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/benchmarks"
+	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
@@ -86,6 +90,8 @@ type settings struct {
 	Batch        int     `json:"batch"` // of the imputer's steps
 	ProposalSD   float64 `json:"proposal_sd"`
 
+	Likelihood *emglasso.Options `json:"likelihood"` // of the method "glasso"; null: it is not run
+
 	Jumpiness float64 `json:"jumpiness"` // that a path may have, see Threshold
 	Points    int     `json:"points"`    // of a grid of the threshold's search
 	Rounds    int     `json:"rounds"`    // of it
@@ -110,8 +116,19 @@ func read(raw json.RawMessage) (settings, error) {
 			return s, fmt.Errorf("settings: %q is missing, empty or too small", v.name)
 		}
 	}
+	switch {
+	case s.Likelihood != nil:
+		if err := s.Likelihood.Check(); err != nil {
+			return s, fmt.Errorf("settings: %w", err)
+		}
+	case slices.Contains(s.Methods, peer):
+		return s, fmt.Errorf("settings: the method %q needs \"likelihood\"", peer)
+	}
 	return s, nil
 }
+
+// peer is the method of penalised likelihood, beside those of score matching.
+const peer = "glasso"
 
 var keyColumns = []string{"table", "missing", "replicate", "method"}
 
@@ -179,7 +196,7 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 		edges = append(edges, strconv.Itoa(truth.Count()))
 	}
 	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D), strings.Join(edges, " ")}
-	path, err := s.path(ctx, hidden, method, uint64(replicate))
+	found, err := s.estimate(ctx, hidden, method, uint64(replicate))
 	var ranAway *trainers.DivergedError
 	if errors.As(err, &ranAway) { // a result, not a failure
 		return append(values, slices.Repeat([]string{"-"}, 4+len(truths))...), nil
@@ -187,12 +204,16 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 	if err != nil {
 		return nil, err
 	}
-	values = append(values, number(round(path.Config.Threshold)), number(round(path.Points[len(path.Points)/2].EffectiveSize)), strconv.Itoa(lifts(path.Points)))
+	values = append(values, number(round(found.threshold)), found.effective, found.lifts)
 	sum := 0.0
 	for _, truth := range truths {
-		rates, err := path.Rates(truth)
-		if err != nil {
-			return nil, err
+		var rates []network.Rate
+		for _, a := range found.networks {
+			rate, err := network.Compare(truth, a)
+			if err != nil {
+				return nil, err
+			}
+			rates = append(rates, rate)
 		}
 		auc := network.AUC(rates)
 		sum += auc
@@ -214,7 +235,71 @@ func lifts(points []trainers.Point) (n int) {
 	return n
 }
 
-// path is the L1 path of a table with the threshold that smooths it.
+// estimate is what a method finds on a table: the networks of an L1 path, with the
+// threshold that smooths it.
+type estimate struct {
+	networks         []network.Adjacency
+	threshold        float64
+	effective, lifts string // a Point's, in the middle of the path and summed
+}
+
+func (s settings) estimate(ctx context.Context, t *data.Table, method string, replicate uint64) (e estimate, err error) {
+	var precisions []*mat.SymDense
+	if method == peer {
+		precisions, err = s.likelihood(ctx, t)
+		e.effective, e.lifts = "-", "0"
+	} else {
+		var r *trainers.NetworkResult
+		if r, err = s.path(ctx, t, method, replicate); err == nil {
+			for _, p := range r.Points {
+				precisions = append(precisions, unpack(t.D, p.Packed))
+			}
+			e.effective, e.lifts = number(round(r.Points[len(r.Points)/2].EffectiveSize)), strconv.Itoa(lifts(r.Points))
+		}
+	}
+	if err != nil {
+		return estimate{}, err
+	}
+	e.networks, e.threshold = s.smooth(precisions)
+	return e, nil
+}
+
+// smooth finds the threshold of a path of precisions.
+func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, threshold float64) {
+	at := func(threshold float64) (networks []network.Adjacency) {
+		for _, p := range path {
+			networks = append(networks, network.Threshold(p, threshold))
+		}
+		return networks
+	}
+	largest := 0.0
+	for _, p := range path {
+		for j := range p.SymmetricDim() {
+			for k := range j {
+				largest = max(largest, math.Abs(p.At(j, k)))
+			}
+		}
+	}
+	threshold = Threshold(func(threshold float64) (densities []float64) {
+		for _, a := range at(threshold) {
+			densities = append(densities, a.Density())
+		}
+		return densities
+	}, largest, s.Jumpiness, s.Points, s.Rounds)
+	return at(threshold), threshold
+}
+
+// likelihood is the peer's path, on standardised columns.
+func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*mat.SymDense, err error) {
+	standard, _ := data.Standardise(t)
+	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
+	for _, g := range path {
+		precisions = append(precisions, g.Precision)
+	}
+	return precisions, err
+}
+
+// path is a method's of score matching.
 func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.NetworkResult, error) {
 	sd := s.ProposalSD
 	name, unit := strings.CutSuffix(method, "-unit")
@@ -222,7 +307,7 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 		sd = 1
 	}
 	d := float64(t.D)
-	r, err := trainers.EstimateNetwork(ctx, t, trainers.NetworkConfig{
+	return trainers.EstimateNetwork(ctx, t, trainers.NetworkConfig{
 		PathConfig: trainers.PathConfig{
 			Config: trainers.Config{Method: name, Seed: stream.New(s.Seed, stream.Replicate, replicate).Uint64(), Draws: s.Draws,
 				ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
@@ -231,26 +316,16 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 		},
 		Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
 	}, &trainers.State{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	largest := 0.0
-	for _, p := range r.Points {
-		for j := range t.D {
-			for k := j + 1; k < t.D; k++ {
-				largest = max(largest, math.Abs(p.Packed[graph.PackedIndex(t.D, j, k)]))
-			}
+}
+
+func unpack(d int, packed []float64) *mat.SymDense {
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			p.SetSym(j, k, packed[graph.PackedIndex(d, j, k)])
 		}
 	}
-	r.Config.Threshold = Threshold(func(threshold float64) (densities []float64) {
-		at := *r
-		at.Config.Threshold = threshold
-		for _, a := range at.Adjacencies() {
-			densities = append(densities, a.Density())
-		}
-		return densities
-	}, largest, s.Jumpiness, s.Points, s.Rounds)
-	return r, nil
+	return p
 }
 
 // nearest is, of some networks, that with the density nearest to the one asked for, the

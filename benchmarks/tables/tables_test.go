@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
 	"missingscore/benchmarks"
+	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/picture"
@@ -403,7 +405,12 @@ func TestPath(t *testing.T) {
 		require.Equal(t, sd, r.Config.ProposalSD)
 		require.InDelta(t, s.LambdaMax/10, r.Config.LambdaMax, 1e-12)
 		require.InDelta(t, s.LambdaMin/10, r.Config.LambdaMin, 1e-12)
-		require.Greater(t, r.Config.Threshold, 0.0)
+		found, err := s.estimate(context.Background(), hidden, method, 1)
+		require.NoError(t, err)
+		require.Greater(t, found.threshold, 0.0)
+		for k, p := range r.Points {
+			require.Equal(t, network.Threshold(unpack(10, p.Packed), found.threshold), found.networks[k])
+		}
 	}
 	var lines []string
 	for replicate := 1; replicate <= 2; replicate++ {
@@ -412,6 +419,59 @@ func TestPath(t *testing.T) {
 		lines = append(lines, strings.Join(values, ","))
 	}
 	require.NotEqual(t, lines[0], lines[1])
+}
+
+// The peer's networks are those of emglasso on columns of mean 0 and variance 1 over
+// what is observed, of which its penalty needs to know the unit.
+func TestPeer(t *testing.T) {
+	s, err := read(here(t, Yeast, nil))
+	require.NoError(t, err)
+	at := s.open(s.Tables[0])
+	complete, truths, err := at.truths(t.Context(), s)
+	require.NoError(t, err)
+	hidden, err := data.HideMCAR(complete, 0.3, stream.New(s.Seed, stream.Hide, 1))
+	require.NoError(t, err)
+	found, err := s.estimate(t.Context(), hidden, peer, 1)
+	require.NoError(t, err)
+	standard := *hidden
+	standard.Values = slices.Clone(hidden.Values)
+	for j := range hidden.D {
+		var seen []float64
+		for i := j; i < len(hidden.Values); i += hidden.D {
+			if hidden.Observed[i] {
+				seen = append(seen, hidden.Values[i])
+			}
+		}
+		mean, sd := stat.PopMeanStdDev(seen, nil)
+		for i := j; i < len(hidden.Values); i += hidden.D {
+			standard.Values[i] = (hidden.Values[i] - mean) / sd
+		}
+	}
+	path, err := emglasso.Path(t.Context(), &standard, *s.Likelihood)
+	require.NoError(t, err)
+	require.Len(t, found.networks, len(path))
+	var rates []network.Rate
+	for k, g := range path {
+		a := network.Threshold(g.Precision, found.threshold)
+		require.Equal(t, a, found.networks[k])
+		rate, err := network.Compare(truths[0], a)
+		require.NoError(t, err)
+		rates = append(rates, rate)
+	}
+	values, err := s.run(t.Context(), at, 0.3, 1, peer)
+	require.NoError(t, err)
+	require.Equal(t, []string{"-", "0", fmt.Sprintf("%.6f", network.AUC(rates))}, values[4:7])
+
+	for _, c := range []struct {
+		likelihood any
+		want       string
+	}{
+		{nil, `the method "glasso" needs "likelihood"`},
+		{map[string]any{"lambdas": 1, "ratio": 200, "iterations": 2, "tolerance": 0.1}, "likelihood: 1 λs"},
+	} {
+		_, err = Yeast.Grid(here(t, Yeast, map[string]any{"likelihood": c.likelihood}), 1)
+		require.ErrorContains(t, err, c.want)
+	}
 }
 
 // An imputer's step of 1e200 leaves nothing finite.
