@@ -105,7 +105,7 @@ func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.
 	if err != nil {
 		return nil, nil, err
 	}
-	path, err := s.estimate(ctx, complete, "full", 0)
+	path, err := s.estimate(ctx, complete, full, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
@@ -254,6 +255,24 @@ func TestThreshold(t *testing.T) {
 	require.Equal(t, 1.0, Threshold(func(float64) []float64 { return []float64{0, 1, 0} }, 1, 0.01, 20, 4))
 }
 
+// An entry that comes and goes is no edge, however large and whichever pair it is of.
+func TestSmooth(t *testing.T) {
+	s := settings{Jumpiness: 0.01, Points: 20, Rounds: 4}
+	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+		var path []*mat.SymDense
+		for _, entry := range []float64{0, -5, 0} {
+			p := mat.NewSymDense(3, []float64{1, 0.1, 0.1, 0.1, 1, 0.1, 0.1, 0.1, 1})
+			p.SetSym(pair[0], pair[1], entry)
+			path = append(path, p)
+		}
+		networks, threshold := s.smooth(path)
+		require.Equal(t, 5.0, threshold)
+		for _, a := range networks {
+			require.Zero(t, a.Count())
+		}
+	}
+}
+
 // results are made-up AUCs at two probabilities: base plus what is given by method and
 // replicate.
 func results(table string, replicates int, auc func(method string, replicate int) float64) benchmarks.Results {
@@ -490,4 +509,20 @@ func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
 	figures, err := Yeast.Figures(raw, r)
 	require.NoError(t, err)
 	require.Empty(t, figures)
+}
+
+// The complete table's own path goes through the truths: through (0, 1), whatever is
+// hidden from the others.
+func TestFull(t *testing.T) {
+	s, err := read(here(t, Yeast, nil))
+	require.NoError(t, err)
+	at := s.open(s.Tables[0])
+	want, err := s.run(t.Context(), at, 0.3, 1, full)
+	require.NoError(t, err)
+	for _, auc := range want[6:] {
+		require.Greater(t, parse(t, auc), 0.97)
+	}
+	again, err := s.run(t.Context(), at, 0.6, 2, full)
+	require.NoError(t, err)
+	require.Equal(t, want, again)
 }
