@@ -15,7 +15,6 @@ import (
 	"log"
 	"math"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/panics"
 )
 
 // Cell is one run of a grid: Key names it, Run gives its numbers.
@@ -163,17 +163,17 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	return inOrder(cells, have), context.Cause(ctx)
 }
 
-// attempt runs the cell and makes a panic an error: one cell must not lose the rest.
+// attempt runs the cell; a panic must not lose the rest.
 func (c Cell) attempt(ctx context.Context) (values []string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return c.Run(ctx)
+	err = panics.Caught(func() (err error) { values, err = c.Run(ctx); return err })
+	var panicked *panics.Error
+	if errors.As(err, &panicked) {
+		err = fmt.Errorf("%w\n%s", err, panicked.Stack)
+	}
+	return values, err
 }
 
 // Select are the lines of cells in their order, out of those in any order; the first

@@ -76,7 +76,7 @@ func TestAPanicLosesItsCellOnly(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"good", "1"}}, records)
-	require.ElementsMatch(t, []string{"bad: panic: shape", "short: it gave 0 numbers for 1 columns"}, failed)
+	require.ElementsMatch(t, []string{"bad: internal error: shape; please report it", "short: it gave 0 numbers for 1 columns"}, failed)
 	require.Equal(t, 3, last)
 }
 

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"missingscore/internal/panics"
 )
 
 // Exit codes.
@@ -48,20 +50,14 @@ func (e interrupted) Is(target error) bool { return target == context.Canceled }
 func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program; it returns the exit code.
-func run(args []string, stdout, stderr io.Writer) (code int) {
-	defer func() {
-		if r := recover(); r != nil {
-			fmt.Fprintf(stderr, "missingscore: internal error: %v; please report it\n", r)
-			code = exitError
-		}
-	}()
+func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := panics.Caught(func() error { return root.ExecuteContext(ctx) })
 	var usage usageError
 	var open unconverged
 	var cut interrupted
@@ -134,24 +130,12 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 // leaving runs work that cannot be stopped, and leaves it behind when ctx is done:
 // work must write nothing that stays.
 func leaving(ctx context.Context, work func() error) error {
-	var panicked any
 	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				panicked = r
-				done <- nil
-			}
-		}()
-		done <- work()
-	}()
+	go func() { done <- panics.Caught(work) }()
 	select {
 	case <-ctx.Done():
 		return interrupted("nothing is written")
 	case err := <-done:
-		if panicked != nil {
-			panic(panicked) // where run catches it
-		}
 		return err
 	}
 }

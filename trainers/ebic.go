@@ -2,12 +2,13 @@ package trainers
 
 import (
 	"math"
-	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/panics"
 )
 
 // LogLikelihood is the log density of a table's observed cells under a normal
@@ -39,7 +40,7 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 // bootnet counts for pairwise data: only those rows tell of an edge directly. On
 // a domain or with missingness, where the likelihood has a normaliser that nobody knows, the reported
 // loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
-func (r *pathRun) ebic(gamma float64) []float64 {
+func (r *pathRun) ebic(gamma float64) ([]float64, error) {
 	t := r.table
 	mean := make([]float64, t.D)
 	scores := make([]float64, len(r.state.Points))
@@ -48,21 +49,23 @@ func (r *pathRun) ebic(gamma float64) []float64 {
 		for i, p := range r.state.Points {
 			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*(logN+4*gamma*math.Log(float64(t.D)))
 		}
-		return scores
+		return scores, nil
 	}
-	var wg sync.WaitGroup
+	var pool errgroup.Group
 	for k := range r.workers {
-		wg.Go(func() {
-			for i := k; i < len(scores); i += len(r.workers) {
-				q := r.state.Points[i]
-				e := float64(q.Edges)
-				scores[i] = -2*LogLikelihood(t, r.rows, mean, unpack(q.Packed, t.D)) +
-					e*logN + 4*gamma*e*math.Log(float64(t.D))
-			}
+		pool.Go(func() error {
+			return panics.Caught(func() error {
+				for i := k; i < len(scores); i += len(r.workers) {
+					q := r.state.Points[i]
+					e := float64(q.Edges)
+					scores[i] = -2*LogLikelihood(t, r.rows, mean, unpack(q.Packed, t.D)) +
+						e*logN + 4*gamma*e*math.Log(float64(t.D))
+				}
+				return nil
+			})
 		})
 	}
-	wg.Wait()
-	return scores
+	return scores, pool.Wait()
 }
 
 // meanPairCount is the mean over pairs of columns of the rows that have both.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -214,11 +216,15 @@ func (e *engine) gradient(iteration int, rows []int, weight float64) (stepResult
 		e.parts = append(e.parts, p)
 	}
 	if workers := min(n, len(e.workers)); workers > 1 {
-		var wg sync.WaitGroup
+		var pool errgroup.Group
 		for k := range workers {
-			wg.Go(func() { e.share(k, iteration, rows, weight) })
+			pool.Go(func() error {
+				return panics.Caught(func() error { e.share(k, iteration, rows, weight); return nil })
+			})
 		}
-		wg.Wait()
+		if err := pool.Wait(); err != nil {
+			return stepResult{}, err
+		}
 	} else {
 		e.share(0, iteration, rows, weight)
 	}

@@ -14,6 +14,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/diffusion"
 	"missingscore/graph/mcmc"
+	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 )
 
@@ -196,16 +197,19 @@ func eachBlock(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig, vi
 					return
 				}
 				rows := gaps[from:min(from+blockRows, len(gaps))]
-				b, err := draw(ctx, rows, new(Stream).At(c.Seed, stream.Sample, uint64(k)))
-				if err == nil && mixing != nil {
-					copy(rhat[from:], b.rhat)
-					for i, row := range rows {
-						mixing.Size[row] = b.size[i]
+				err := panics.Caught(func() error {
+					b, err := draw(ctx, rows, new(Stream).At(c.Seed, stream.Sample, uint64(k)))
+					if err == nil && mixing != nil {
+						copy(rhat[from:], b.rhat)
+						for i, row := range rows {
+							mixing.Size[row] = b.size[i]
+						}
 					}
-				}
-				if err == nil {
-					err = visit(b)
-				}
+					if err == nil {
+						err = visit(b)
+					}
+					return err
+				})
 				if err != nil {
 					cancel(err)
 					return

@@ -118,7 +118,10 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 		}
 		return nil, err
 	}
-	scores, chosen := c.Select.score(r)
+	scores, chosen, err := c.Select.score(r)
+	if err != nil {
+		return nil, err
+	}
 	if c.PathOnly {
 		r.take(chosen)
 	} else if err := r.refine(ctx, chosen, c.Tolerance); err != nil {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
+	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 )
 
@@ -87,7 +88,9 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 			continue
 		}
 		pool.Go(func() error {
-			r, heldOut, err := c.part(ctx, t, p)
+			var r *pathRun
+			var heldOut []float64
+			err := panics.Caught(func() (err error) { r, heldOut, err = c.part(ctx, t, p); return err })
 			if err != nil {
 				return fmt.Errorf("selection by %s, part %d: %w", s.Kind, k+1, err)
 			}

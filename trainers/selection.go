@@ -68,11 +68,11 @@ func (s Selection) judges() bool { return s.Kind == "ebic" || s.Kind == "cv" || 
 
 // score rates the points and says which is chosen: that with the smallest score,
 // for "stars" the last below its bound.
-func (s Selection) score(r *pathRun) (scores []float64, chosen int) {
+func (s Selection) score(r *pathRun) (scores []float64, chosen int, err error) {
 	points := r.state.Points
 	switch s.Kind {
 	case "none":
-		return nil, len(points) - 1
+		return nil, len(points) - 1, nil
 	case "density":
 		d := r.table.D
 		for _, p := range points {
@@ -87,14 +87,16 @@ func (s Selection) score(r *pathRun) (scores []float64, chosen int) {
 				chosen = i
 			}
 		}
-		return scores, chosen
+		return scores, chosen, nil
 	default:
-		scores = r.ebic(s.Gamma)
+		if scores, err = r.ebic(s.Gamma); err != nil {
+			return nil, 0, err
+		}
 	}
 	for i, v := range scores {
 		if v < scores[chosen] {
 			chosen = i
 		}
 	}
-	return scores, chosen
+	return scores, chosen, nil
 }
