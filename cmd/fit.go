@@ -164,6 +164,13 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if _, classical := objective.(losses.Classical); classical && c.Method == "exact" && natural(fitted) {
 		return usageError{fmt.Errorf("--method exact: its closed form needs the mean μ among the parameters, and %s has η = Pμ; take --method exact-mc", f.model)}
 	}
+	e, err := trainers.EstimatorFor(c.Method, objective)
+	if err != nil {
+		return err
+	}
+	if err := unused(cmd, f.config.Method, e, cut != nil); err != nil {
+		return err
+	}
 	f.defaults(objective, (table.N+c.Batch-1)/c.Batch, &c)
 	truth, err := readTruth(cmd.Context(), f.truth, table.Names)
 	if err != nil {

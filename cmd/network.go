@@ -15,6 +15,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/stream"
+	"missingscore/losses"
 	"missingscore/trainers"
 )
 
@@ -37,6 +38,9 @@ func (f *tableFlags) addFormat(cmd *cobra.Command) {
 }
 
 func (f *tableFlags) options() (data.ReadOptions, error) {
+	if f.columns != nil && len(f.columns) == 0 {
+		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
+	}
 	sep := []rune(f.sep)
 	if f.sep == "tab" || f.sep == `\t` {
 		sep = []rune{'\t'}
@@ -146,6 +150,8 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 		if c.Select.Gamma = f.gamma; f.gamma < 0 {
 			return usageError{fmt.Errorf("--gamma %v: it must not be negative", f.gamma)}
 		}
+	} else if cmd.Flags().Changed("gamma") {
+		return usageError{fmt.Errorf("--gamma is of --select ebic, and λ is chosen by %s; leave one of them out", c.Select.Kind)}
 	}
 	if err := f.parse(&c.Config); err != nil {
 		return err
@@ -169,7 +175,18 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if c.Domain, c.Weight, err = f.domain.around(table, path); err != nil {
 		return err
 	}
-	if c.Known, _, err = f.known.read(table, c.Domain, path); err != nil {
+	known, cut, err := f.known.read(table, c.Domain, path)
+	if err != nil {
+		return err
+	}
+	if c.Known = known; c.Method == "auto" {
+		c.Method = trainers.AutoMethod(table, known)
+	}
+	e, err := trainers.EstimatorFor(c.Method, losses.ObjectiveFor(cut, c.Weight))
+	if err != nil {
+		return err
+	}
+	if err := unused(cmd, f.config.Method, e, cut != nil); err != nil {
 		return err
 	}
 	var truth *mat.SymDense

@@ -46,18 +46,24 @@ type Progress struct {
 	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
 }
 
+// EstimatorFor is the estimator that a method is with an objective.
+func EstimatorFor(method string, o losses.Objective) (Estimator, error) {
+	e, err := EstimatorByName(method)
+	if _, classical := o.(losses.Classical); err == nil && e.Restricted != "" && !classical {
+		return EstimatorByName(e.Restricted)
+	}
+	return e, err
+}
+
 // withDefaults fills zero values and checks the rest.
 func (c Config) withDefaults(rows int, o losses.Objective) (Config, Estimator, error) {
-	e, err := EstimatorByName(c.Method)
-	noising, _ := o.(losses.Noising)
-	c.Imputer.Levelled = noising != nil && !noising.Schedule().Single()
-	if _, classical := o.(losses.Classical); err == nil && e.Restricted != "" && !classical {
-		c.Method = e.Restricted
-		e, err = EstimatorByName(c.Method)
-	}
+	e, err := EstimatorFor(c.Method, o)
 	if err != nil {
 		return c, e, err
 	}
+	c.Method = e.Name
+	noising, _ := o.(losses.Noising)
+	c.Imputer.Levelled = noising != nil && !noising.Schedule().Single()
 	setDefault(&c.Draws, 10)
 	setDefault(&c.ImputerSteps, 10)
 	setDefault(&c.Batch, 100)

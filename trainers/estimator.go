@@ -15,6 +15,7 @@ type Estimator struct {
 	Loss          func(losses.Correction) losses.Loss
 	Correction    losses.Correction // the default, chosen by measured error (benchmarks/normal)
 	Draws         bool              // makes r imputations of a row; otherwise one
+	Proposes      bool              // draws from a fixed proposal
 	Trains        bool              // trains an imputer along
 	Deterministic bool              // has a gradient without noise: its path is accelerated
 	Complete      bool              // is for tables without missing cells
@@ -36,7 +37,7 @@ func fixed(l losses.Loss) func(losses.Correction) losses.Loss {
 var Estimators = []Estimator{
 	{Name: "var", Title: "Marg-Var", Source: newVariational, Loss: pseudo(losses.Uniform), Draws: true, Trains: true, Conditional: true,
 		Note: "variational imputer, uniform weights (the paper's Algorithm 2)"},
-	{Name: "iw", Title: "Marg-IW", Source: newProposal, Loss: pseudo(losses.SelfNormalised), Draws: true,
+	{Name: "iw", Title: "Marg-IW", Source: newProposal, Loss: pseudo(losses.SelfNormalised), Draws: true, Proposes: true,
 		Note: "fixed proposal, self-normalised weights (the paper's Algorithm 1)"},
 	{Name: "variw", Title: "Marg-VarIW", Source: newVariational, Loss: pseudo(losses.SelfNormalised), Draws: true, Trains: true, Conditional: true,
 		Note: "variational imputer, self-normalised weights"},
@@ -44,9 +45,9 @@ var Estimators = []Estimator{
 		Note: "Gaussian only: expectations in closed form (exact-mc on a domain, and for other objectives)"},
 	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: newExact, Loss: pseudo(losses.Uniform), Correction: losses.LeaveOneOut, Draws: true, Conditional: true, Gaussian: true,
 		Note: "Gaussian only: draws from the exact conditional"},
-	{Name: "em", Title: "EM", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised}), Draws: true,
+	{Name: "em", Title: "EM", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised}), Draws: true, Proposes: true,
 		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
-	{Name: "em-full", Title: "EM (all coordinates)", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}), Draws: true,
+	{Name: "em-full", Title: "EM (all coordinates)", Source: newProposal, Loss: fixed(losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}), Draws: true, Proposes: true,
 		Note: "fractional imputation, the literal full-data form"},
 	{Name: "zeroed", Title: "Zeroed", Source: newZeros, Loss: fixed(losses.Complete{}), Deterministic: true,
 		Note: "zeros for missing cells (MissDiff without its network)"},
