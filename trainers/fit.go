@@ -150,7 +150,7 @@ func startOf(m graph.Model) (shapes []string) {
 func trend(h []Record) (converged bool, verdict string) {
 	n := len(h) / 5
 	if n < 3 {
-		return false, fmt.Sprintf("NOT converged: %d epochs are too few to tell", len(h))
+		return false, fmt.Sprintf("NOT converged: too few epochs (%d) to tell", len(h))
 	}
 	var before, last []float64
 	for i := range n {
