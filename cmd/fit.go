@@ -168,7 +168,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := unused(cmd, f.config.Method, e, cut != nil); err != nil {
+	if err := unused(cmd, f.config.Method, e, fitted, cut); err != nil {
 		return err
 	}
 	f.defaults(objective, (table.N+c.Batch-1)/c.Batch, &c)

@@ -14,6 +14,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -186,7 +187,7 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := unused(cmd, f.config.Method, e, cut != nil); err != nil {
+	if err := unused(cmd, f.config.Method, e, graph.NewGaussian(table.D, graph.FreeSymmetric), cut); err != nil {
 		return err
 	}
 	var truth *mat.SymDense

@@ -7,13 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data/domain"
+	"missingscore/graph"
 	"missingscore/losses"
 	"missingscore/trainers"
 )
 
 // needs say what an estimator must do for a flag to mean anything.
 var needs = []struct {
-	what  string
+	lacks string
 	met   func(trainers.Estimator) bool
 	flags []string
 }{
@@ -21,14 +23,21 @@ var needs = []struct {
 	{"has no fixed proposal", func(e trainers.Estimator) bool { return e.Proposes }, []string{"proposal-sd"}},
 	{"trains no imputer", func(e trainers.Estimator) bool { return e.Trains },
 		[]string{"imputer-steps", "imputer-rate", "imputer-loss", "mask-input", "diagonal-sd", "warm-up"}},
-	{"has one average only", func(e trainers.Estimator) bool {
-		return !reflect.DeepEqual(e.Loss(losses.PlugIn), e.Loss(losses.LeaveOneOut))
-	}, []string{"correction"}},
+	{"has one kind of averages only", averagesTwoWays, []string{"correction"}},
 }
 
-// unused refuses flags that the estimator in use, or the lack of a support, makes
-// meaningless: who sets one expects a difference. asked is --method.
-func unused(cmd *cobra.Command, asked string, e trainers.Estimator, bounded bool) error {
+func averagesTwoWays(e trainers.Estimator) bool {
+	loo := e.Loss(losses.LeaveOneOut)
+	if p, ok := loo.(losses.Pseudo); ok && p.Weighting != losses.Uniform {
+		return false
+	}
+	return !reflect.DeepEqual(e.Loss(losses.PlugIn), loo)
+}
+
+// unused refuses flags that the estimator in use, or a support (nil: none) without
+// boundary or half-space, makes meaningless: who sets one expects a difference. asked is
+// --method, and m what it is to estimate.
+func unused(cmd *cobra.Command, asked string, e trainers.Estimator, m graph.Model, s *domain.Domain) error {
 	name := "method " + e.Name
 	if asked != e.Name {
 		name += fmt.Sprintf(", which %s means here,", asked)
@@ -37,22 +46,36 @@ func unused(cmd *cobra.Command, asked string, e trainers.Estimator, bounded bool
 		if need.met(e) {
 			continue
 		}
-		var others []string
-		for _, other := range trainers.Estimators {
-			if need.met(other) {
-				others = append(others, other.Name)
-			}
-		}
 		for _, flag := range need.flags {
-			if cmd.Flags().Changed(flag) {
-				return usageError{fmt.Errorf("--%s: %s %s; leave it out, or choose a --method that does (%s)", flag, name, need.what, strings.Join(others, ", "))}
+			if !cmd.Flags().Changed(flag) {
+				continue
 			}
+			advice := "leave it out"
+			if others := capable(m, need.met); others != nil {
+				advice += ", or choose another --method: " + strings.Join(others, ", ")
+			}
+			return usageError{fmt.Errorf("--%s: %s %s; %s", flag, name, need.lacks, advice)}
 		}
 	}
-	for _, flag := range []string{"g-per-row", "g-cap", "no-tangent"} {
-		if !bounded && cmd.Flags().Changed(flag) {
+	for _, flag := range []string{"g-per-row", "g-cap"} {
+		if s == nil && cmd.Flags().Changed(flag) {
 			return usageError{fmt.Errorf("--%s is about a support, and there is none; leave it out, or say where the rows can lie (--lower, --upper, --domain)", flag)}
 		}
 	}
+	if (s == nil || len(s.Half) == 0) && cmd.Flags().Changed("no-tangent") {
+		return usageError{fmt.Errorf("--no-tangent is about a half-space, and there is none; leave it out, or give one by --domain")}
+	}
 	return nil
+}
+
+// capable are the estimators that meet a need and can estimate m.
+func capable(m graph.Model, met func(trainers.Estimator) bool) (names []string) {
+	_, gaussian := m.(*graph.Gaussian)
+	density, err := graph.HasDensity(m)
+	for _, e := range trainers.Estimators {
+		if met(e) && (gaussian || !e.Gaussian) && (density && err == nil || !e.Draws) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }

@@ -208,17 +208,20 @@ func eachBlock(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig, vi
 					if err == nil {
 						err = visit(b)
 					}
-					return err
+					if err != nil {
+						return err
+					}
+					lock.Lock()
+					defer lock.Unlock()
+					if done += len(rows); c.Observe != nil {
+						c.Observe(done, len(gaps))
+					}
+					return nil
 				})
 				if err != nil {
 					cancel(err)
 					return
 				}
-				lock.Lock()
-				if done += len(rows); c.Observe != nil {
-					c.Observe(done, len(gaps))
-				}
-				lock.Unlock()
 			}
 		})
 	}

@@ -54,4 +54,10 @@ func TestPanicsAreErrors(t *testing.T) {
 	f := &Fitted{Names: table.Names, Model: graph.NewGaussian(3, graph.CholeskyFactor), Scale: data.Scale{Mean: make([]float64, 3), Deviation: []float64{1, 1, 1}}}
 	_, err = eachBlock(t.Context(), f, table, ImputeConfig{By: "exact", Draws: 1, Workers: 2}, func(block) error { panic("shape") })
 	require.ErrorContains(t, err, want)
+	_, err = eachBlock(t.Context(), f, table, ImputeConfig{By: "exact", Draws: 1, Workers: 2, Observe: func(int, int) { panic("shape") }}, func(block) error { return nil })
+	require.ErrorContains(t, err, want)
+
+	short := &pathRun{engine: &engine{table: table, workers: make([]*worker, 2)}, state: &State{Points: []Point{{}, {}}}}
+	_, err = short.ebic(0)
+	require.ErrorContains(t, err, "internal error: runtime error: index out of range")
 }

@@ -88,26 +88,26 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 			continue
 		}
 		pool.Go(func() error {
-			var r *pathRun
-			var heldOut []float64
-			err := panics.Caught(func() (err error) { r, heldOut, err = c.part(ctx, t, p); return err })
-			if err != nil {
-				return fmt.Errorf("selection by %s, part %d: %w", s.Kind, k+1, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(r.state.Points)
-			for l, q := range r.state.Points {
-				for i, edge := range adjacency(q.Packed, t.D, r.config.Threshold).Edge {
-					if edge {
-						state.Counts[l][i]++
+			return panics.Caught(func() error {
+				r, heldOut, err := c.part(ctx, t, p)
+				if err != nil {
+					return fmt.Errorf("selection by %s, part %d: %w", s.Kind, k+1, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(r.state.Points)
+				for l, q := range r.state.Points {
+					for i, edge := range adjacency(q.Packed, t.D, r.config.Threshold).Edge {
+						if edge {
+							state.Counts[l][i]++
+						}
 					}
 				}
-			}
-			if observe != nil {
-				observe(Progress{Stage: s.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
-			}
-			return save()
+				if observe != nil {
+					observe(Progress{Stage: s.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
+				}
+				return save()
+			})
 		})
 	}
 	return pool.Wait()

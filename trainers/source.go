@@ -34,7 +34,7 @@ type Setting struct {
 	Imputer    *nets.Imputer // nil unless the estimator trains one
 	Batch      int           // table rows in a batch
 	Draws      int           // r
-	ProposalSD float64
+	ProposalSD float64       // of an estimator that Proposes
 	DType      graph.DType
 	Domain     *domain.Domain // the support, nil for all of R^d
 }

@@ -90,6 +90,7 @@ type table struct {
 
 	mu       sync.Mutex
 	complete *data.Table
+	found    estimate // on it, by ordinary score matching
 	networks []network.Adjacency
 }
 
@@ -105,18 +106,18 @@ func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.
 	if err != nil {
 		return nil, nil, err
 	}
-	path, err := s.estimate(ctx, complete, full, 0)
+	found, err := s.estimate(ctx, complete, full, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
 	}
 	var networks []network.Adjacency
 	for _, density := range s.Densities {
-		truth, err := nearest(path.networks, density)
+		truth, err := nearest(found.networks, density)
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
 		}
 		networks = append(networks, truth)
 	}
-	t.complete, t.networks = complete, networks
+	t.complete, t.found, t.networks = complete, found, networks
 	return complete, networks, nil
 }

@@ -129,7 +129,7 @@ func read(raw json.RawMessage) (settings, error) {
 
 const (
 	peer = "glasso" // penalised likelihood, beside the methods of score matching
-	full = "full"   // sees what the others do not: its networks are those that truths are chosen from
+	full = "full"   // sees what the others do not; truths are chosen from its networks
 )
 
 var keyColumns = []string{"table", "missing", "replicate", "method"}
@@ -189,24 +189,25 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 	if err != nil {
 		return nil, err
 	}
-	seen := complete
-	if method != full {
-		if seen, err = data.HideMCAR(complete, missing, stream.New(s.Seed, stream.Hide, uint64(replicate))); err != nil {
-			return nil, err
-		}
-	}
 	var edges []string
 	for _, truth := range truths {
 		edges = append(edges, strconv.Itoa(truth.Count()))
 	}
 	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D), strings.Join(edges, " ")}
-	found, err := s.estimate(ctx, seen, method, uint64(replicate))
-	var ranAway *trainers.DivergedError
-	if errors.As(err, &ranAway) { // a result, not a failure
-		return append(values, slices.Repeat([]string{"-"}, 4+len(truths))...), nil
-	}
-	if err != nil {
-		return nil, err
+	found := t.found
+	if method != full {
+		hidden, err := data.HideMCAR(complete, missing, stream.New(s.Seed, stream.Hide, uint64(replicate)))
+		if err != nil {
+			return nil, err
+		}
+		found, err = s.estimate(ctx, hidden, method, uint64(replicate))
+		var ranAway *trainers.DivergedError
+		if errors.As(err, &ranAway) { // a result, not a failure
+			return append(values, slices.Repeat([]string{"-"}, 4+len(truths))...), nil
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	values = append(values, number(round(found.threshold)), found.effective, found.lifts)
 	sum := 0.0
