@@ -19,8 +19,8 @@ type Band struct {
 }
 
 // Bands draws means with their intervals, the legend to the right of them. An axis is
-// logarithmic where it spans a factor of 10, for y a factor of 4. Every number
-// must be positive; what reaches far below or above all means is cut.
+// logarithmic where it spans a factor of 10, for y a factor of 4. Every mean must be
+// positive, and x not negative; what reaches far below or above all means is cut.
 func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 	p := blank(title, x, y)
 	low, high := math.Inf(1), 0.0
@@ -38,8 +38,8 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		}
 		var outline, middle plotter.XYs
 		for k := range b.X {
-			if !(b.Y[k] > 0) || math.IsInf(b.Y[k], 0) || math.IsInf(b.High[k], 0) || math.IsNaN(b.High[k]) || !(b.X[k] > 0) {
-				return nil, fmt.Errorf("picture: band %q is %v (to %v) at %v; a logarithmic axis needs positive numbers", b.Name, b.Y[k], b.High[k], b.X[k])
+			if !(b.Y[k] > 0) || math.IsInf(b.Y[k], 0) || math.IsInf(b.High[k], 0) || math.IsNaN(b.High[k]) || !(b.X[k] >= 0) {
+				return nil, fmt.Errorf("picture: band %q is %v (to %v) at %v; means must be positive, places not negative", b.Name, b.Y[k], b.High[k], b.X[k])
 			}
 			outline = append(outline, plotter.XY{X: b.X[k], Y: min(b.High[k], high)})
 			middle = append(middle, plotter.XY{X: b.X[k], Y: b.Y[k]})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -30,7 +31,20 @@ func TestBands(t *testing.T) {
 	b.Floor = nil
 	b.Y[1] = 0
 	_, err = Bands("", "", "", []Band{b})
-	require.ErrorContains(t, err, "needs positive numbers")
+	require.ErrorContains(t, err, "means must be positive")
+	b.Y[1] = 1
+	b.X[0] = -1
+	_, err = Bands("", "", "", []Band{b})
+	require.ErrorContains(t, err, "places not negative")
+	b.X[0] = 0 // no logarithm, then
+	p, err = Bands("", "", "", []Band{b})
+	require.NoError(t, err)
+	require.Equal(t, plot.LinearScale{}, p.X.Scale)
+	none := Band{Name: "var", X: []float64{0}, Y: []float64{1}, Low: []float64{1}, High: []float64{1}}
+	p, err = Bands("", "", "", []Band{none})
+	require.NoError(t, err)
+	_, err = SVG(p, 10*vg.Centimeter, 8*vg.Centimeter)
+	require.NoError(t, err)
 	b.Y = b.Y[:2]
 	_, err = Bands("", "", "", []Band{b})
 	require.ErrorContains(t, err, `band "var" has`)
