@@ -92,6 +92,22 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 	return nil
 }
 
+// samplers are those that a flag is for.
+var samplers = []struct{ flag, of string }{
+	{"warm-up", "mcmc hmc mala"}, {"iterations", "mcmc hmc mala"},
+	{"steps", "diffusion langevin sde ode"}, {"corrections", "diffusion langevin sde"},
+}
+
+// idle refuses flags that the sampler in use has no use for.
+func idle(cmd *cobra.Command, sampler string) error {
+	for _, s := range samplers {
+		if cmd.Flags().Changed(s.flag) && !slices.Contains(strings.Fields(s.of), sampler) {
+			return usageError{fmt.Errorf("--%s: draws are made by %s here, which has no use for it; leave it out", s.flag, sampler)}
+		}
+	}
+	return nil
+}
+
 // refused says that nothing was written; path is the table's, if there is one.
 func refused(err error, path string) error {
 	if errors.Is(err, context.Canceled) {
@@ -165,7 +181,13 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*trainer
 	}
 	c := &f.config
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
-	return m, fitted, cells, fits(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"})
+	if err := fits(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		return nil, nil, nil, err
+	}
+	if *c, err = c.For(fitted); err != nil {
+		return nil, nil, nil, refused(err, model)
+	}
+	return m, fitted, cells, idle(cmd, c.By)
 }
 
 // watch shows how many rows are done.

@@ -52,6 +52,12 @@ func sample(cmd *cobra.Command, f *drawingFlags, c trainers.RowsConfig, model st
 		return err
 	}
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
+	if c, err = c.For(fitted); err != nil {
+		return refused(err, model)
+	}
+	if err := idle(cmd, c.Method); err != nil {
+		return err
+	}
 	var r *trainers.Rows
 	if err := leaving(cmd.Context(), func() (err error) {
 		r, err = trainers.DrawRows(cmd.Context(), fitted, c)

@@ -73,7 +73,7 @@ func (m *Mixing) Converged() bool { return m.RHat <= Unmixed && m.Worst <= 1.2 }
 // Rows without any value are drawn whole. It fails if the model does not allow
 // c.By, or by a *data.RowError if a row lies outside the domain.
 func Impute(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig) (*Imputed, error) {
-	c, err := c.withDefaults(f)
+	c, err := c.For(f)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,8 @@ func Impute(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig) (*Imp
 	return r, err
 }
 
-func (c ImputeConfig) withDefaults(f *Fitted) (ImputeConfig, error) {
+// For is c with its defaults for a model; it fails where the model does not allow c.By.
+func (c ImputeConfig) For(f *Fitted) (ImputeConfig, error) {
 	setDefault(&c.By, "auto")
 	setDefault(&c.Draws, 1)
 	setDefault(&c.Workers, 1)

@@ -56,7 +56,7 @@ const noiseRows = 500
 
 // DrawRows draws complete rows from a model.
 func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
-	c, err := c.withDefaults(f)
+	c, err := c.For(f)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,8 @@ func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
 	return r, nil
 }
 
-func (c RowsConfig) withDefaults(f *Fitted) (RowsConfig, error) {
+// For is c with its defaults for a model; it fails where the model does not allow c.Method.
+func (c RowsConfig) For(f *Fitted) (RowsConfig, error) {
 	setDefault(&c.Method, "auto")
 	setDefault(&c.N, 1000)
 	if c.N < 0 {

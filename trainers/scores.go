@@ -33,7 +33,7 @@ type Scores struct {
 func ScoreRows(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig) (*Scores, error) {
 	setDefault(&c.Draws, 100)
 	c.Draws = max(c.Draws, 2)
-	c, err := c.withDefaults(f)
+	c, err := c.For(f)
 	if err != nil {
 		return nil, err
 	}
