@@ -78,10 +78,10 @@ type Case struct {
 	At         func(Measure, func(Measure) Test) Test
 }
 
-// BestIn tests that each of ahead is better than each of rivals in each of the cases,
-// within which replicates are paired. It holds where it does in all cases, and does not
-// where it does not in one; k cases share the 0.05 that the verdict may be wrong with.
-func BestIn(cases []Case, ahead, rivals []string) Joint {
+// Each makes a test in each of the cases, within which replicates are paired. It holds
+// where it does in all cases, and does not where it does not in one; k cases share the
+// 0.05 that the verdict may be wrong with.
+func Each(cases []Case, test func(Measure) Test) Joint {
 	var of []string
 	for _, c := range cases {
 		of = append(of, c.Experiment)
@@ -90,10 +90,10 @@ func BestIn(cases []Case, ahead, rivals []string) Joint {
 		var verdicts []Verdict
 		var evidence []string
 		for _, c := range cases {
-			test := func(m Measure) Test { return Best(m.share(len(cases)), ahead, rivals, false) }
-			whole := test(c.Measure)
+			m := c.Measure.share(len(cases))
+			whole := test(m)
 			if c.At != nil {
-				whole = c.At(c.Measure, test)
+				whole = c.At(m, test)
 			}
 			v, err := whole(of[c.Experiment])
 			if err != nil {

@@ -125,9 +125,13 @@ func TestReplicatesLeftOutOfEitherExperimentAreCounted(t *testing.T) {
 	}
 }
 
-func TestBestInEachCase(t *testing.T) {
+func aBeatsB(m benchmarks.Measure) benchmarks.Test {
+	return benchmarks.Best(m, []string{"a"}, []string{"b"}, false)
+}
+
+func TestEachCase(t *testing.T) {
 	at := func(at func(benchmarks.Measure, func(benchmarks.Measure) benchmarks.Test) benchmarks.Test) benchmarks.Joint {
-		return benchmarks.BestIn([]benchmarks.Case{{"one", aucOf, nil}, {"other", aucOf, at}}, []string{"a"}, []string{"b"})
+		return benchmarks.Each([]benchmarks.Case{{"one", aucOf, nil}, {"other", aucOf, at}}, aBeatsB)
 	}
 	everywhere := func(lead float64) benchmarks.Results {
 		return planted(6, abc, func(x float64, replicate int, m string) float64 {
@@ -165,7 +169,7 @@ func TestBestInEachCase(t *testing.T) {
 // Two cases share 0.05: R's t.test(1:4, conf.level = 1 - 0.05/2)$conf.int, as for two rivals.
 func TestCasesShareTheLevel(t *testing.T) {
 	leads := leading([]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4})
-	joint := benchmarks.BestIn([]benchmarks.Case{{"one", aucOf, nil}, {"other", aucOf, nil}}, []string{"a"}, []string{"b"})
+	joint := benchmarks.Each([]benchmarks.Case{{"one", aucOf, nil}, {"other", aucOf, nil}}, aBeatsB)
 	v, err := joint.Test(map[string]benchmarks.Results{"one": leads, "other": leads})
 	require.NoError(t, err)
 	require.InDelta(t, -0.195941650636, v.Low, 1e-9)

@@ -36,6 +36,7 @@ type Grid struct {
 	Key, Value []string // column names
 	Cells      []Cell
 	Present    func() error // ErrAbsent where data that the cells read is not here; may be nil
+	Notes      []string     // what the user should know, as how data differ from the paper's
 }
 
 // Results are the lines of the finished cells, in the order of the grid.

@@ -72,6 +72,55 @@ func TestKilledAndResumed(t *testing.T) {
 	} {
 		t.Run(c.args[0], func(t *testing.T) { killedAndResumed(t, binary, c.args, c.state, c.other, c.files) })
 	}
+	t.Run("reproduce", func(t *testing.T) { reproduceKilled(t, binary) })
+}
+
+// reproduceKilled kills a run of the paper each time that it has added a line.
+func reproduceKilled(t *testing.T, binary string) {
+	dir := t.TempDir()
+	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
+	command := func(out string) *exec.Cmd {
+		return exec.Command(binary, "reproduce", "star-missing", "--smoke", "--out", out)
+	}
+	out, err := command(whole).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	cells := filepath.Join(cut, "star-missing", "cells.csv")
+	size := func() int64 {
+		info, err := os.Stat(cells)
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	killed := 0
+	for range 8 {
+		c, before := command(cut), size()
+		require.NoError(t, c.Start())
+		for wait := 0; size() <= before && wait < 5000; wait++ {
+			time.Sleep(2 * time.Millisecond)
+		}
+		require.NoError(t, c.Process.Kill())
+		_ = c.Wait()
+		if c.ProcessState.ExitCode() == -1 {
+			killed++
+		}
+	}
+	require.Greater(t, killed, 3)
+	out, err = command(cut).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NoError(t, filepath.WalkDir(whole, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		name, err := filepath.Rel(whole, path)
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(cut, name))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "%s differs", name)
+		return nil
+	}))
 }
 
 // killedAndResumed runs a command into folders whole and cut; slash ends a folder's

@@ -72,8 +72,9 @@ is the paper's; most experiments then take days.`,
 				bar.note(fmt.Sprintf("%s, replicate %s failed: %v\n  again: missingscore %s", f.Experiment, f.Replicate, f.Err, rerun(cmd, f)))
 			}
 			o.Skipped = func(experiment string, why error) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s is left out: %v\n", experiment, why)
+				bar.note(fmt.Sprintf("%s is left out: %v", experiment, why))
 			}
+			o.Note = func(experiment, note string) { bar.note(fmt.Sprintf("%s, %s", experiment, note)) }
 			failed, err := reproduce.Run(cmd.Context(), experiments, o)
 			bar.finish()
 			switch {

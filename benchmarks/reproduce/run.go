@@ -34,6 +34,7 @@ type Options struct {
 	Progress func(experiment string, done, total int)
 	Failed   func(Failure)
 	Skipped  func(experiment string, why error) // its data is not here
+	Note     func(experiment, note string)      // before its cells
 }
 
 // Failure is a cell that failed.
@@ -90,6 +91,11 @@ func Run(ctx context.Context, experiments []benchmarks.Experiment, o Options) (f
 		plan = append(plan, p)
 	}
 	for _, p := range plan {
+		if o.Note != nil {
+			for _, note := range p.grid.Notes {
+				o.Note(p.run.Experiment, note)
+			}
+		}
 		n, err := o.cells(ctx, p)
 		failed += n
 		if err != nil {

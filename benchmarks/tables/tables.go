@@ -142,8 +142,8 @@ func densityColumn(density float64) string { return meanColumn + "_" + number(de
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // grid has a cell for each table, missing probability, replicate and method. The
-// replicates' corruptions are the same for all methods, and nested: what is hidden at
-// one probability is so at every larger one. Replicates of 0 are the settings' own.
+// replicates' corruptions are the same for all methods, and nested but where one had to
+// be drawn again: what is hidden at one probability is so at every larger one. Replicates of 0 are the settings' own.
 func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
@@ -161,6 +161,9 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 	for _, from := range s.Tables {
 		t := s.open(from)
 		tables = append(tables, t)
+		if from.Note != "" {
+			g.Notes = append(g.Notes, from.Name+": "+from.Note)
+		}
 		for _, missing := range s.Missing {
 			for replicate := 1; replicate <= replicates; replicate++ {
 				for _, method := range s.Methods {
@@ -196,7 +199,7 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 	values := []string{strconv.Itoa(complete.N), strconv.Itoa(complete.D), strings.Join(edges, " ")}
 	found := t.found
 	if method != full {
-		hidden, err := data.HideMCAR(complete, missing, stream.New(s.Seed, stream.Hide, uint64(replicate)))
+		hidden, err := s.hide(complete, missing, uint64(replicate))
 		if err != nil {
 			return nil, err
 		}
@@ -225,6 +228,20 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 		values = append(values, fmt.Sprintf("%.6f", auc))
 	}
 	return append(values, fmt.Sprintf("%.6f", sum/float64(len(truths)))), nil
+}
+
+// hide makes a replicate's corruption, and another one where it leaves a column without
+// two different values.
+func (s settings) hide(complete *data.Table, missing float64, replicate uint64) (hidden *data.Table, err error) {
+	from := []uint64{stream.Hide, replicate}
+	for again := range uint64(100) {
+		var fault *data.ColumnError
+		if hidden, err = data.HideMCAR(complete, missing, stream.New(s.Seed, from...)); !errors.As(err, &fault) {
+			return hidden, err
+		}
+		from = []uint64{stream.Hide, replicate, again + 1}
+	}
+	return nil, err
 }
 
 // round is x to five digits, enough to read and no more than another BLAS would keep.

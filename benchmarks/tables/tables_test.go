@@ -526,3 +526,26 @@ func TestFull(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, again)
 }
+
+// A corruption that leaves a column without two values is made again, others are the first.
+func TestHideAgain(t *testing.T) {
+	s := settings{Seed: 1}
+	truth, err := data.SimulateStar(4, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	complete, err := truth.Sample(12, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	again := 0
+	for replicate := range uint64(20) {
+		got, err := s.hide(complete, 0.8, replicate)
+		require.NoError(t, err)
+		if want, err := data.HideMCAR(complete, 0.8, stream.New(1, stream.Hide, replicate)); err == nil {
+			require.Equal(t, want, got)
+		} else {
+			again++
+		}
+	}
+	require.NotZero(t, again)
+	require.Less(t, again, 20)
+	_, err = s.hide(complete, 0.9999, 1)
+	require.ErrorContains(t, err, "after hiding cells with probability 0.9999")
+}
