@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -215,12 +216,21 @@ func (r run) grid(e benchmarks.Experiment) (benchmarks.Grid, error) {
 	return g, nil
 }
 
-// same says how two runs differ other than in their replicates.
+// same says how two runs differ other than in their replicates and in what is called ours.
 func (r run) same(other run, dir string) error {
-	if r.Experiment != other.Experiment || r.Size != other.Size || !bytes.Equal(r.Settings, other.Settings) {
+	if r.Experiment != other.Experiment || r.Size != other.Size || !maps.EqualFunc(r.values(), other.values(), func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 		return fmt.Errorf("%s is of a %s run of %s with other settings: choose another folder", dir, r.Size, r.Experiment)
 	}
 	return nil
+}
+
+// values are the settings that cells depend on.
+func (r run) values() (values map[string]json.RawMessage) {
+	if json.Unmarshal(r.Settings, &values) != nil {
+		return nil // read has refused it already, or Grid will
+	}
+	delete(values, "ours")
+	return values
 }
 
 func (r run) write(dir string) error {

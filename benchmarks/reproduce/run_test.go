@@ -454,3 +454,15 @@ func TestSettingsOutOfRange(t *testing.T) {
 		require.EqualError(t, err, c.want)
 	}
 }
+
+// What is called ours changes no cell; any other setting may.
+func TestSameSettings(t *testing.T) {
+	of := func(settings string) run { return run{Settings: json.RawMessage(settings)} }
+	first := of(`{"a":1,"b":[2],"ours":["a"]}`)
+	for settings, want := range map[string]bool{
+		`{"a":1,"b":[2],"ours":["a"]}`: true, `{"a":1,"b":[2]}`: true, `{"a":1,"b":[2],"ours":["b"]}`: true,
+		`{"a":1,"b":[3],"ours":["a"]}`: false, `{"a":1,"ours":["a"]}`: false, `{"a":1,"b":[2],"c":0}`: false,
+	} {
+		require.Equal(t, want, first.same(of(settings), "dir") == nil, settings)
+	}
+}
