@@ -54,6 +54,17 @@ func NewGaussian(d int, kind Parameterisation) *Gaussian {
 // PackedIndex is the place of the pair j ≤ k in a packed symmetric matrix.
 func PackedIndex(d, j, k int) int { return j*d - j*(j-1)/2 + k - j }
 
+// Unpack is the symmetric matrix (d, d) of its packed upper triangle.
+func Unpack(d int, packed []float64) *mat.SymDense {
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			p.SetSym(j, k, packed[PackedIndex(d, j, k)])
+		}
+	}
+	return p
+}
+
 func (g *Gaussian) Dim() int         { return g.d }
 func (g *Gaussian) Params() []*Param { return g.params }
 
@@ -121,15 +132,10 @@ func (g *Gaussian) SetMean(mu []float64) {
 
 // Precision is P, a copy.
 func (g *Gaussian) Precision() *mat.SymDense {
-	p := mat.NewSymDense(g.d, nil)
 	if g.kind != CholeskyFactor {
-		for j := range g.d {
-			for k := j; k < g.d; k++ {
-				p.SetSym(j, k, g.Packed.Value[PackedIndex(g.d, j, k)])
-			}
-		}
-		return p
+		return Unpack(g.d, g.Packed.Value)
 	}
+	p := mat.NewSymDense(g.d, nil)
 	l := make([]float64, g.d*g.d)
 	fillFactor(l, g.Packed.Value, g.d)
 	p.SymOuterK(1, mat.NewDense(g.d, g.d, l))

@@ -58,7 +58,7 @@ func (r *pathRun) ebic(gamma float64) ([]float64, error) {
 				for i := k; i < len(scores); i += len(r.workers) {
 					q := r.state.Points[i]
 					e := float64(q.Edges)
-					scores[i] = -2*LogLikelihood(t, r.rows, mean, unpack(q.Packed, t.D)) +
+					scores[i] = -2*LogLikelihood(t, r.rows, mean, graph.Unpack(t.D, q.Packed)) +
 						e*logN + 4*gamma*e*math.Log(float64(t.D))
 				}
 				return nil
@@ -78,15 +78,4 @@ func meanPairCount(t *data.Table) float64 {
 		}
 	}
 	return sum / float64(t.D*(t.D-1)/2)
-}
-
-// unpack is the symmetric matrix of a packed precision.
-func unpack(packed []float64, d int) *mat.SymDense {
-	p := mat.NewSymDense(d, nil)
-	for j := range d {
-		for k := j; k < d; k++ {
-			p.SetSym(j, k, packed[graph.PackedIndex(d, j, k)])
-		}
-	}
-	return p
 }

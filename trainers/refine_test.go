@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data/domain"
+	"missingscore/graph"
 )
 
 // A step after the path that gives no finite number costs the refinement only: the
@@ -63,7 +64,7 @@ func TestPathOnly(t *testing.T) {
 		require.Equal(t, "not refined: the result is the path's point at the chosen λ", r.Verdict)
 		require.False(t, r.Converged)
 		require.Equal(t, 10+4*5, state.Iteration)
-		require.Equal(t, unpack(r.Points[r.Chosen].Packed, 5), r.Precision)
+		require.Equal(t, graph.Unpack(5, r.Points[r.Chosen].Packed), r.Precision)
 		require.Equal(t, r.Points[r.Chosen].Loss, r.Loss)
 		again, err := EstimateNetwork(context.Background(), table, c, state, nil)
 		require.NoError(t, err)

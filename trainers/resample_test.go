@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/graph"
 	"missingscore/nets"
 )
 
@@ -88,7 +89,7 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 	require.Len(t, heldOut, 5)
 	for l, q := range r.state.Points {
 		var sigma mat.Dense
-		require.NoError(t, sigma.Inverse(unpack(q.Packed, 6)))
+		require.NoError(t, sigma.Inverse(graph.Unpack(6, q.Packed)))
 		want := 0.0
 		for _, i := range p.held {
 			var seen []int

@@ -274,7 +274,7 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 		var r *trainers.NetworkResult
 		if r, err = s.path(ctx, t, method, replicate); err == nil {
 			for _, p := range r.Points {
-				precisions = append(precisions, unpack(t.D, p.Packed))
+				precisions = append(precisions, graph.Unpack(t.D, p.Packed))
 			}
 			e.effective, e.lifts = number(round(r.Points[len(r.Points)/2].EffectiveSize)), strconv.Itoa(lifts(r.Points))
 		}
@@ -338,16 +338,6 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 		},
 		Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
 	}, &trainers.State{}, nil)
-}
-
-func unpack(d int, packed []float64) *mat.SymDense {
-	p := mat.NewSymDense(d, nil)
-	for j := range d {
-		for k := j; k < d; k++ {
-			p.SetSym(j, k, packed[graph.PackedIndex(d, j, k)])
-		}
-	}
-	return p
 }
 
 // nearest is, of some networks, that with the density nearest to the one asked for, the
