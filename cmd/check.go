@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 )
@@ -20,7 +20,7 @@ func newCheckCommand() *cobra.Command {
 	var table tableFlags
 	var support domainFlags
 	var law missingnessFlag
-	var model, options string
+	var kind, options string
 	var rows int
 	var seed uint64
 	var asJSON bool
@@ -40,7 +40,7 @@ what is known of its gaps. Exit code 1 if one fails.`,
 			if err != nil {
 				return err
 			}
-			m, err := graph.NewModel(model, t.D, []byte(options), stream.New(seed, stream.Initial, 1))
+			m, err := model.New(kind, t.D, []byte(options), stream.New(seed, stream.Initial, 1))
 			if err != nil {
 				return usageError{fmt.Errorf("--model: %w", err)}
 			}
@@ -68,7 +68,7 @@ what is known of its gaps. Exit code 1 if one fails.`,
 				ok = ok && r.OK
 			}
 			if asJSON {
-				err = printJSON(cmd.OutOrStdout(), map[string]any{"model": model, "ok": ok, "checks": results})
+				err = printJSON(cmd.OutOrStdout(), map[string]any{"model": kind, "ok": ok, "checks": results})
 			} else {
 				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "check\tcompared\tlargest error\twhere\ttolerance\t")
@@ -91,7 +91,7 @@ what is known of its gaps. Exit code 1 if one fails.`,
 	support.add(cmd)
 	law.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", ")+"; gaussian has P = LLᵀ, gaussian-network a free symmetric P, gaussian-natural the same with η = Pμ")
+	fl.StringVar(&kind, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(model.Models)), ", ")+"; gaussian has P = LLᵀ, gaussian-network a free symmetric P, gaussian-natural the same with η = Pμ")
 	fl.StringVar(&options, "model-options", "", "options of the model as JSON, as for fit")
 	fl.IntVar(&rows, "rows", 20, "how many rows of the table are used")
 	fl.Uint64Var(&seed, "seed", 1, "seed of all random draws")

@@ -21,7 +21,7 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/data/network"
 	"missingscore/data/noise"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -84,7 +84,7 @@ Methods:
 	c := &f.config
 	f.trainingFlags.add(cmd, &c.Config)
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", "))
+	fl.StringVar(&f.model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(model.Models)), ", "))
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
 	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; gaussian-natural: exact-mc; score-network: zeroed; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.objective, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
@@ -189,8 +189,8 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 
 	work, scale := table, unitScale(table.D)
 	if !f.keepUnits {
-		if m, about := fitted.(graph.AboutZero); about {
-			work, scale = data.ScaleAboutZero(table, m.StartSize())
+		if m, about := fitted.(model.FixedOrigin); about {
+			work, scale = data.ScaleAboutZero(table, m.InitialRMS())
 		} else {
 			work, scale = data.Standardise(table)
 		}
@@ -199,10 +199,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if objective, err = f.makeObjective(c.Domain, weight); err != nil {
 		return err
 	}
-	c.Missingness = graph.MissingnessOf(known.Standardised(scale.Mean, scale.Deviation))
-	described, isDescribed := fitted.(graph.Described)
+	c.Missingness = model.MissingnessOf(known.Standardised(scale.Mean, scale.Deviation))
+	described, isDescribed := fitted.(model.Parametric)
 	if truth != nil {
-		truth.Scale, truth.View = scale, graph.Rescaled{Model: fitted, Mean: scale.Mean, Deviation: scale.Deviation}
+		truth.Scale, truth.View = scale, model.Rescaled{Model: fitted, Mean: scale.Mean, Deviation: scale.Deviation}
 		if isDescribed {
 			if truth.View, err = f.makeModel(table.D, objective); err != nil {
 				return err
@@ -303,7 +303,7 @@ func (f *fitFlags) defaults(o losses.Objective, batches int, c *trainers.FitConf
 }
 
 // makeModel starts a model; networks are told if the objective has many levels of noise.
-func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
+func (f *fitFlags) makeModel(d int, o losses.Objective) (model.Model, error) {
 	options := []byte(f.modelOptions)
 	if n, ok := o.(losses.Noising); ok && !n.Schedule().Single() {
 		var err error
@@ -311,7 +311,7 @@ func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
 			return nil, usageError{fmt.Errorf("--model-options: %w", err)}
 		}
 	}
-	m, err := graph.NewModel(f.model, d, options, stream.New(f.config.Seed, stream.Initial, 1))
+	m, err := model.New(f.model, d, options, stream.New(f.config.Seed, stream.Initial, 1))
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--model: %w", err)}
 	}
@@ -319,12 +319,12 @@ func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
 }
 
 // autoMethod is the default for a model.
-func autoMethod(t *data.Table, known *missingness.Model, m graph.Model) (string, error) {
-	if density, err := graph.HasDensity(m); !density && t.Missing() > 0 {
+func autoMethod(t *data.Table, known *missingness.Model, m model.Model) (string, error) {
+	if density, err := model.HasDensity(m); !density && t.Missing() > 0 {
 		return "zeroed", err
 	}
 	method := trainers.AutoMethod(t, known)
-	_, gaussian := m.(*graph.Gaussian)
+	_, gaussian := m.(*model.Gaussian)
 	switch {
 	case method != "exact":
 		return method, nil
@@ -337,9 +337,9 @@ func autoMethod(t *data.Table, known *missingness.Model, m graph.Model) (string,
 }
 
 // natural tells whether a model is normal by η = Pμ, which method exact's closed form is not for.
-func natural(m graph.Model) bool {
-	g, gaussian := m.(*graph.Gaussian)
-	return gaussian && g.Parameterisation() == graph.Natural
+func natural(m model.Model) bool {
+	g, gaussian := m.(*model.Gaussian)
+	return gaussian && g.Parameterisation() == model.Natural
 }
 
 func unitScale(d int) data.Scale {
@@ -360,7 +360,7 @@ func readTruth(ctx context.Context, path string, names []string) (*trainers.Trut
 		if err != nil {
 			return nil, fmt.Errorf("--truth: %w", err)
 		}
-		m := graph.NewGaussian(len(names), graph.FreeSymmetric)
+		m := model.NewGaussian(len(names), model.FreeSymmetric)
 		return &trainers.Truth{Model: m, Unknown: []string{"mean"}}, m.SetPrecision(p)
 	}
 	m, err := trainers.LoadModel(path)
@@ -370,7 +370,7 @@ func readTruth(ctx context.Context, path string, names []string) (*trainers.Trut
 	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
 		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
 	}
-	if _, ok := m.Model.(*graph.Gaussian); ok && m.Domain == nil {
+	if _, ok := m.Model.(*model.Gaussian); ok && m.Domain == nil {
 		return &trainers.Truth{Model: m.Model}, nil // the divergence is known exactly
 	}
 	sample, chains, err := m.Sample(ctx, 10000, stream.New(1, stream.Simulate, 1))
@@ -405,7 +405,7 @@ func writeHistory(w io.Writer, history []trainers.Record) error {
 	return c.Error()
 }
 
-func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, noise *noise.Schedule, r *trainers.FitResult, final trainers.Record) error {
+func (f *fitFlags) summary(w io.Writer, m model.Model, names []string, noise *noise.Schedule, r *trainers.FitResult, final trainers.Record) error {
 	e := r.Estimator
 	fmt.Fprintf(w, "%s model by %s, %d passes\n%s\n", f.model, e.Title, final.Epoch, r.Verdict)
 	if noise != nil && noise.Single() {
@@ -420,8 +420,8 @@ func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, noise *no
 		fmt.Fprintf(w, "  %s %.4g\n", strings.ReplaceAll(v.Name, "_", " "), v.Value)
 	}
 	const shown = 6
-	var quantities []graph.Quantity
-	if described, ok := m.(graph.Described); ok {
+	var quantities []model.Quantity
+	if described, ok := m.(model.Parametric); ok {
 		quantities = described.Quantities()
 	} else {
 		numbers := 0

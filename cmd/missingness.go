@@ -8,7 +8,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // missingnessFlag says what is known of cells missing not at random.
@@ -39,9 +39,9 @@ func (f *missingnessFlag) read(t *data.Table, support *domain.Domain, file strin
 }
 
 // joint is a model with its missingness, if there is any but thresholds.
-func joint(m graph.Model, by *missingness.Model) graph.Model {
-	if phi := graph.MissingnessOf(by); phi != nil {
-		return &graph.Joint{Model: m, Missingness: phi}
+func joint(m model.Model, by *missingness.Model) model.Model {
+	if phi := model.MissingnessOf(by); phi != nil {
+		return &model.Joint{Model: m, Missingness: phi}
 	}
 	return m
 }

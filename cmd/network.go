@@ -14,7 +14,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -187,7 +187,7 @@ func (f *networkFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := unused(cmd, f.config.Method, e, graph.NewGaussian(table.D, graph.FreeSymmetric), cut); err != nil {
+	if err := unused(cmd, f.config.Method, e, model.NewGaussian(table.D, model.FreeSymmetric), cut); err != nil {
 		return err
 	}
 	var truth *mat.SymDense

@@ -17,6 +17,7 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
 	"missingscore/internal/report"
@@ -103,7 +104,7 @@ func writeModel(w io.Writer, r *trainers.NetworkResult) error {
 	if err != nil {
 		return err
 	}
-	m := graph.NewGaussian(len(r.Names), graph.CholeskyFactor)
+	m := model.NewGaussian(len(r.Names), model.CholeskyFactor)
 	if err := m.SetPrecision(r.Precision); err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
-	"missingscore/graph"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -233,7 +233,7 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 		if err != nil {
 			return nil, nil, err
 		}
-		q := graph.NewQuartic(s.d)
+		q := model.NewQuartic(s.d)
 		return &trainers.SavedModel{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
 	}
 	var g data.Gaussian
@@ -256,7 +256,7 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 	if err != nil {
 		return nil, nil, err
 	}
-	m := graph.NewGaussian(s.d, graph.CholeskyFactor)
+	m := model.NewGaussian(s.d, model.CholeskyFactor)
 	if err := m.SetPrecision(g.Precision); err != nil {
 		return nil, nil, err
 	}
@@ -282,7 +282,7 @@ func (s *simulation) mixed(names []string, of data.Mixture) (*trainers.SavedMode
 	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
 		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
 	}
-	m, err := graph.NewMixture(of)
+	m, err := model.NewMixture(of)
 	s.d = len(names)
 	return &trainers.SavedModel{Kind: "mixture", Model: m, Names: names}, nil, err
 }

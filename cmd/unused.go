@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/trainers"
 )
@@ -37,7 +37,7 @@ func averagesTwoWays(e trainers.Estimator) bool {
 // unused refuses flags that the estimator in use, or a support (nil: none) without
 // boundary or half-space, makes meaningless: who sets one expects a difference. asked is
 // --method, and m what it is to estimate.
-func unused(cmd *cobra.Command, asked string, e trainers.Estimator, m graph.Model, s *domain.Domain) error {
+func unused(cmd *cobra.Command, asked string, e trainers.Estimator, m model.Model, s *domain.Domain) error {
 	name := "method " + e.Name
 	if asked != e.Name {
 		name += fmt.Sprintf(", which %s means here,", asked)
@@ -69,9 +69,9 @@ func unused(cmd *cobra.Command, asked string, e trainers.Estimator, m graph.Mode
 }
 
 // capable are the estimators that meet a need and can estimate m.
-func capable(m graph.Model, met func(trainers.Estimator) bool) (names []string) {
-	_, gaussian := m.(*graph.Gaussian)
-	density, err := graph.HasDensity(m)
+func capable(m model.Model, met func(trainers.Estimator) bool) (names []string) {
+	_, gaussian := m.(*model.Gaussian)
+	density, err := model.HasDensity(m)
 	for _, e := range trainers.Estimators {
 		if met(e) && (gaussian || !e.Gaussian) && (density && err == nil || !e.Draws) {
 			names = append(names, e.Name)

@@ -7,7 +7,7 @@ import "missingscore/internal/simd"
 func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node {
 	xr, xc := shape(x)
 	if small, large := min(rows*cols, xr*xc), max(rows*cols, xr*xc); small*r != large || large%l != 0 {
-		b.fail("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
+		b.Failf("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
 	}
 	return b.Apply(Op{Name: name, Rows: rows, Cols: cols, Parts: min(rows*cols, xr*xc) / l,
 		Kernel: foldBlocks[float64](l, r, up), Single: foldBlocks[float32](l, r, up),
@@ -90,7 +90,7 @@ func (b *Builder) Tile(x Node, n int) Node {
 func (b *Builder) AddRow(x, row Node) Node {
 	n, d := shape(x)
 	if r, c := shape(row); r != 1 || c != d {
-		b.fail("add row: (%d, %d) to (%d, %d)", r, c, n, d)
+		b.Failf("add row: (%d, %d) to (%d, %d)", r, c, n, d)
 	}
 	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Parts: n, Whole: []bool{false, true}, Kernel: addRow[float64], Single: addRow[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, b.ColSum(g)} }}, x, row)
@@ -108,7 +108,7 @@ func addRow[T Float](out []T, in [][]T) error {
 func (b *Builder) GroupSum(x Node, r int) Node {
 	n, d := shape(x)
 	if n%r != 0 {
-		b.fail("group sum: %d rows are not groups of %d", n, r)
+		b.Failf("group sum: %d rows are not groups of %d", n, r)
 	}
 	return b.fold("groupsum", x, n/r, d, d, r, false)
 }

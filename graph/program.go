@@ -45,7 +45,7 @@ type binding struct {
 // buildError carries a mistake from a Builder's method to Build.
 type buildError struct{ err error }
 
-func (b *Builder) fail(format string, args ...any) {
+func (b *Builder) Failf(format string, args ...any) {
 	panic(buildError{fmt.Errorf(format, args...)})
 }
 
@@ -58,7 +58,7 @@ func (b *Builder) Fail(err error) { panic(buildError{err}) }
 func (b *Builder) Input(name string, rows, cols int) Node {
 	if in, ok := b.inputs[name]; ok {
 		if r, c := shape(in.node); r != rows || c != cols {
-			b.fail("input %q is (%d, %d), asked for as (%d, %d)", name, r, c, rows, cols)
+			b.Failf("input %q is (%d, %d), asked for as (%d, %d)", name, r, c, rows, cols)
 		}
 		return in.node
 	}
@@ -93,7 +93,7 @@ func (b *Builder) single(p *Param) bool { return b.dtype == Float32 && p.Single 
 
 func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
-		b.fail("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
+		b.Failf("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
 	}
 	n := gorgonia.NewMatrix(b.g, b.dtype.gorgonia(), gorgonia.WithShape(rows, cols), gorgonia.WithName(name))
 	b.sources[n] = memory
@@ -107,7 +107,7 @@ func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
 // with respect to params, but those that are fixed. A program has one loss.
 func (b *Builder) Minimise(n Node, params ...*Param) {
 	if b.loss != nil {
-		b.fail("a program has one loss: a second gradient on the same nodes would be the first one's")
+		b.Failf("a program has one loss: a second gradient on the same nodes would be the first one's")
 	}
 	b.loss, b.wrt = n, params
 }

@@ -148,7 +148,7 @@ func TestOperations(t *testing.T) {
 			return b.Activate(graph.SiLU, n(x)).Curvature, []*graph.Param{x}
 		},
 		"beside": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Beside(n(x), n(col))), []*graph.Param{x, col}
+			return b.Square(b.ConcatColumns(n(x), n(col))), []*graph.Param{x, col}
 		},
 		"matmul": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.MatMul(false, false, n(x), n(w)), []*graph.Param{x, w}

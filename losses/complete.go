@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Complete takes a completed row as if it had been observed so: the loss is
@@ -23,7 +24,7 @@ type Complete struct {
 }
 
 // Add implements Loss.
-func (l Complete) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
+func (l Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows) Result {
 	t := rows.terms(b, m)
 	w := b.Detach(l.Weighting.weights(b, rows, t))
 	of := rows

@@ -7,6 +7,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/noise"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Denoising is the objective on rows with noise added, which needs no diagonal
@@ -43,7 +44,7 @@ const (
 )
 
 // Parts implements Objective.
-func (Denoising) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (Denoising) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	u, nu := b.Input(inputTarget, n, d), b.Input(inputLevelWeight, n, d)
 	constant := b.GroupRepeat(b.GroupSquares(nu, u, 1), rows.R)

@@ -8,6 +8,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/nets"
 )
 
@@ -72,7 +73,7 @@ const (
 // columns, or a second one, is left out here: the imputer learns the conditional on
 // the box, and its draws are restricted to the rest later, which is right
 // whenever it has learned it.
-func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
+func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m model.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
 	return graph.BuildAs(t, func(b *graph.Builder) {
 		d := m.Dim()
 		x0, mask := b.Input(InputX, rows, d), b.Input(InputMask, rows, d)

@@ -9,6 +9,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -16,24 +17,26 @@ import (
 
 // scaled is a normal of x/c, c = √(a² + σ²): a model that knows its level of noise.
 type scaled struct {
-	*graph.Gaussian
+	*model.Gaussian
 	signal, noise graph.Node
 }
 
-func (s scaled) At(signal, noise graph.Node) graph.Model { return scaled{s.Gaussian, signal, noise} }
+func (s scaled) AtNoise(signal, noise graph.Node) model.Model {
+	return scaled{s.Gaussian, signal, noise}
+}
 
-func (s scaled) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (s scaled) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	reciprocal := &graph.Function{Name: "1/c", F: func(v float64) float64 { return 1 / math.Sqrt(v) }}
 	inverse := b.Columns(b.Map(reciprocal, b.Add(b.Square(s.signal), b.Square(s.noise))), d)
-	t := s.Gaussian.Terms(b, b.Prod(x, inverse))
-	return graph.Terms{LogDensity: t.LogDensity, Score: b.Prod(t.Score, inverse)}
+	t := s.Gaussian.Evaluate(b, b.Prod(x, inverse))
+	return model.Evaluation{LogDensity: t.LogDensity, Score: b.Prod(t.Score, inverse)}
 }
 
 var ladder = losses.Denoising{Noise: noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20}, Weight: "variance"}
 
 // (P) and the direct loss at many levels have the gradient of what is reported.
 func TestLevelledGradients(t *testing.T) {
-	p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 31)
+	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 31)
 	const r = 4
 	for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}} {
 		prog, err := losses.New(graph.Float64, l, scaled{Gaussian: p.model}, ladder, p.n, r)
@@ -59,7 +62,7 @@ func TestLevelledGradients(t *testing.T) {
 func TestLevelledImputer(t *testing.T) {
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 		for _, options := range []nets.Options{{Hidden: 6, Levelled: true}, {Hidden: 6, Levelled: true, MaskInput: true, DiagonalSD: true}} {
-			p := newProblem(t, 6, 0.5, graph.CholeskyFactor, 34)
+			p := newProblem(t, 6, 0.5, model.CholeskyFactor, 34)
 			imp := nets.NewImputer(d, options, stream.New(35))
 			imp.LogSD.Value[0], imp.Slope.Value[0], imp.Slope.Value[1] = -0.2, 0.4, -0.7
 			prog, err := losses.NewImputer(graph.Float64, kind, imp, scaled{Gaussian: p.model}, ladder, nil, p.n)

@@ -13,6 +13,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -22,16 +23,16 @@ const d = 4
 
 // problem is a small incomplete sample and a model away from the truth.
 type problem struct {
-	model *graph.Gaussian
+	model *model.Gaussian
 	x     []float64 // (n, d), zero where missing
 	mask  []float64
 	n     int
 }
 
-func newProblem(t testing.TB, n int, missing float64, kind graph.Parameterisation, seed uint64) problem {
+func newProblem(t testing.TB, n int, missing float64, kind model.Parameterisation, seed uint64) problem {
 	t.Helper()
 	rng := stream.New(seed, 1)
-	p := problem{model: graph.NewGaussian(d, kind), n: n, x: make([]float64, n*d), mask: make([]float64, n*d)}
+	p := problem{model: model.NewGaussian(d, kind), n: n, x: make([]float64, n*d), mask: make([]float64, n*d)}
 	a := mat.NewDense(d, d, nil)
 	for j := range d {
 		for k := range d {
@@ -62,7 +63,7 @@ func (p problem) weights() []float64 {
 }
 
 // normal is the model's distribution by gonum, the outside truth.
-func normal(t testing.TB, m *graph.Gaussian, src rand.Source) *distmv.Normal {
+func normal(t testing.TB, m *model.Gaussian, src rand.Source) *distmv.Normal {
 	t.Helper()
 	n, ok := distmv.NewNormalPrecision(m.Mean(), m.Precision(), src)
 	require.True(t, ok, "not positive definite")
@@ -139,14 +140,14 @@ func (p problem) condition(t testing.TB, prog *graph.Program, r int, rng rand.So
 	}
 }
 
-func build(t testing.TB, l losses.Loss, m graph.Model, n, r int) *graph.Program {
+func build(t testing.TB, l losses.Loss, m model.Model, n, r int) *graph.Program {
 	t.Helper()
 	prog, err := losses.New(graph.Float64, l, m, losses.Classical{}, n, r)
 	require.NoError(t, err)
 	return prog
 }
 
-func gradient(prog *graph.Program, m graph.Model) []float64 {
+func gradient(prog *graph.Program, m model.Model) []float64 {
 	var g []float64
 	for _, q := range m.Params() {
 		g = append(g, prog.Grad(q)...)
@@ -158,7 +159,7 @@ func gradient(prog *graph.Program, m graph.Model) []float64 {
 // ways: (P), (M) differentiated through its weights, and central differences.
 func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 	const n, r = 7, 5
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 1)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 1)
 	snis := losses.SelfNormalised
 	pseudo := build(t, losses.Pseudo{Weighting: snis}, p.model, n, r)
 	direct := build(t, losses.Direct{Weighting: snis}, p.model, n, r)
@@ -182,7 +183,7 @@ func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 // f(x_Λ) = log Σ_k q(x_Λ, x'_k)/p'(x'_k), with f differentiated numerically.
 func TestDirectIWIsScoreMatchingOnLogSumExp(t *testing.T) {
 	const n, r, h = 3, 4, 1e-4
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 3)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 3)
 	prog := build(t, losses.Direct{Weighting: losses.SelfNormalised}, p.model, n, r)
 	p.bind(prog, r)
 	p.propose(prog, r, 1, stream.New(4, 4))
@@ -214,7 +215,7 @@ func TestDirectIWIsScoreMatchingOnLogSumExp(t *testing.T) {
 // The closed form against gonum's marginal distribution, its gradient against differences.
 func TestGaussianMarginal(t *testing.T) {
 	const n = 12
-	for name, kind := range map[string]graph.Parameterisation{"cholesky": graph.CholeskyFactor, "symmetric": graph.FreeSymmetric} {
+	for name, kind := range map[string]model.Parameterisation{"cholesky": model.CholeskyFactor, "symmetric": model.FreeSymmetric} {
 		t.Run(name, func(t *testing.T) {
 			p := newProblem(t, n, 0.45, kind, 5)
 			copy(p.mask[:d], []float64{0, 0, 0, 0}) // a row without any value counts nothing
@@ -259,7 +260,7 @@ func TestGaussianMarginal(t *testing.T) {
 }
 
 func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
-	p := newProblem(t, 2, 0, graph.FreeSymmetric, 6)
+	p := newProblem(t, 2, 0, model.FreeSymmetric, 6)
 	prec := mat.NewSymDense(d, []float64{1, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})
 	require.NoError(t, p.model.SetPrecision(prec))
 	prog := build(t, losses.GaussianMarginal{}, p.model, 2, 1)
@@ -273,7 +274,7 @@ func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
 // visibly is not. Both with draws from gonum's conditionals.
 func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	const n, r, repeats = 6, 4, 20000
-	p := newProblem(t, n, 0.5, graph.CholeskyFactor, 8)
+	p := newProblem(t, n, 0.5, model.CholeskyFactor, 8)
 	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
@@ -328,7 +329,7 @@ func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 		"em-full": losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, "closed": losses.GaussianMarginal{},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newProblem(t, n, 0, graph.CholeskyFactor, 10)
+			p := newProblem(t, n, 0, model.CholeskyFactor, 10)
 			r := 4
 			if name == "closed" {
 				r = 1
@@ -366,7 +367,7 @@ func TestCompleteRows(t *testing.T) {
 		"em-full": {losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newProblem(t, n, 0.4, graph.FreeSymmetric, 11)
+			p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
 			prog := build(t, c.loss, p.model, n, c.r)
 			p.bind(prog, c.r)
 			if c.r > 1 {
@@ -414,7 +415,7 @@ func TestCompleteRows(t *testing.T) {
 // independent halves of the draws.
 func TestIWApproachesTheClosedForm(t *testing.T) {
 	const n, r, repeats = 4, 4000, 12
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 13)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 13)
 	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
@@ -442,7 +443,7 @@ func TestIWApproachesTheClosedForm(t *testing.T) {
 // model, cells hidden at random, closed form.
 func TestGradientVanishesAtTheTruth(t *testing.T) {
 	const n, batches = 500, 200
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 15)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 15)
 	prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
 	src := rand.NewPCG(16, 16)
 	joint := normal(t, p.model, src)
@@ -476,7 +477,7 @@ func TestGradientVanishesAtTheTruth(t *testing.T) {
 }
 
 func TestLeaveOneOutRefuses(t *testing.T) {
-	m := graph.NewGaussian(d, graph.CholeskyFactor)
+	m := model.NewGaussian(d, model.CholeskyFactor)
 	for _, c := range []struct {
 		w losses.Weighting
 		r int
@@ -500,7 +501,7 @@ func TestImputerLosses(t *testing.T) {
 	for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
-				p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
+				p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
 				imp := nets.NewImputer(d, o, stream.New(18, 18))
 				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
 				require.NoError(t, err)

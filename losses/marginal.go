@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // GaussianMarginal is the marginal loss (M) of a Gaussian with its expectations
@@ -26,15 +27,15 @@ type GaussianMarginal struct{}
 var ErrNotPositiveDefinite = errors.New("the precision is not positive definite on the missing cells of a row")
 
 // Add implements Loss.
-func (GaussianMarginal) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
-	g, ok := m.(*graph.Gaussian)
+func (GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows) Result {
+	g, ok := m.(*model.Gaussian)
 	if !ok {
 		b.Fail(fmt.Errorf("the closed form is for Gaussian models, not %T", m))
 	}
 	if o != (Classical{}) || rows.R != 1 {
 		b.Fail(errors.New("the closed form is for the classical objective and needs no imputations (r = 1)"))
 	}
-	if g.Parameterisation() == graph.Natural {
+	if g.Parameterisation() == model.Natural {
 		b.Fail(errors.New("the closed form needs the mean among the model's parameters"))
 	}
 	k := newMarginalKernel(g.Dim(), b.Product())

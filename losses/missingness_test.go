@@ -15,6 +15,7 @@ import (
 	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -28,9 +29,9 @@ type notAtRandom struct {
 }
 
 // three is N(μ, P⁻¹) on three columns.
-func three(t *testing.T) *graph.Gaussian {
+func three(t *testing.T) *model.Gaussian {
 	t.Helper()
-	m := graph.NewGaussian(3, graph.FreeSymmetric)
+	m := model.NewGaussian(3, model.FreeSymmetric)
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(3, []float64{1.3, 0.5, -0.3, 0.5, 1.1, 0.4, -0.3, 0.4, 0.9})))
 	m.SetMean([]float64{0.2, -0.1, 0.4})
 	return m
@@ -95,7 +96,7 @@ func (r notAtRandom) grid() (x, weight []float64) {
 }
 
 // log is f(x_Λ) = log ∫ q(x) φ_Λ(x) dx_mis, by nothing but the density.
-func (r notAtRandom) log(m *graph.Gaussian) float64 {
+func (r notAtRandom) log(m *model.Gaussian) float64 {
 	x, weight := r.grid()
 	mu, p := m.Mean(), m.Precision()
 	sum, observed := 0.0, make([]float64, 3)
@@ -124,7 +125,7 @@ func (r notAtRandom) log(m *graph.Gaussian) float64 {
 
 // objective is Σ_Λ g_j(2∂²f + (∂f)²) + 2∂_jg_j ∂_jf, f differentiated by five-point
 // differences.
-func (r notAtRandom) objective(m *graph.Gaussian) (loss float64, score []float64) {
+func (r notAtRandom) objective(m *model.Gaussian) (loss float64, score []float64) {
 	g, slope := []float64{1, 1, 1}, make([]float64, 3)
 	if r.support.Bounded() {
 		domain.Weight{}.At(r.support, r.x, r.mask, g, slope, &domain.Tangent{})
@@ -151,10 +152,10 @@ func (r notAtRandom) objective(m *graph.Gaussian) (loss float64, score []float64
 
 // program has the row's grid for draws, the grid's weights for the proposal's density:
 // self-normalised averages are then integrals under the conditional, without noise.
-func (r notAtRandom) program(t *testing.T, l losses.Loss, m graph.Model) *graph.Program {
+func (r notAtRandom) program(t *testing.T, l losses.Loss, m model.Model) *graph.Program {
 	t.Helper()
 	if r.logistic != nil {
-		m = &graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(r.logistic)}
+		m = &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}
 	}
 	x, weight := r.grid()
 	o := losses.ObjectiveFor(r.support, domain.Weight{})
@@ -186,13 +187,13 @@ func TestObservedScoreAgainstQuadrature(t *testing.T) {
 			require.NoError(t, p.Run())
 			require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-8)
 
-			var model graph.Model = m
+			var seen model.Model = m
 			if r.logistic != nil {
-				model = graph.Observing(&graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(r.logistic)}, r.mask)
+				seen = model.Observing(&model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}, r.mask)
 			}
 			x, _ := r.grid()
 			q, err := graph.Build(func(b *graph.Builder) {
-				b.Output("score", model.Terms(b, b.Input("x", len(x)/3, 3)).Score)
+				b.Output("score", seen.Evaluate(b, b.Input("x", len(x)/3, 3)).Score)
 			})
 			require.NoError(t, err)
 			copy(q.Input("x"), x)
@@ -252,7 +253,7 @@ func TestNothingObserved(t *testing.T) {
 	r.x = slices.Repeat([]float64{0}, 3)
 	l := losses.Pseudo{Weighting: losses.SelfNormalised}
 	m := three(t)
-	joint := &graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(r.logistic)}
+	joint := &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}
 	p, err := losses.New(graph.Float64, l, joint, losses.Classical{}, 1, 4)
 	require.NoError(t, err)
 	rng := stream.New(8)
@@ -313,7 +314,7 @@ func TestImputerOfCensoredCells(t *testing.T) {
 func TestNoiseAndMissingnessDoNotGoTogether(t *testing.T) {
 	o, err := losses.Denoising{}.WithDefaults()
 	require.NoError(t, err)
-	m := &graph.Joint{Model: three(t), Missingness: graph.NewLogisticMissingness(selfMasked())}
+	m := &model.Joint{Model: three(t), Missingness: model.NewLogisticMissingness(selfMasked())}
 	_, err = losses.New(graph.Float64, losses.Pseudo{Weighting: losses.SelfNormalised}, m, o, 1, 4)
 	require.ErrorContains(t, err, "a model of missingness and an objective that adds noise do not go together")
 }

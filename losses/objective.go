@@ -6,6 +6,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/noise"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Parts are what an objective is made of. Every objective of the paper is,
@@ -25,14 +26,14 @@ type Parts struct {
 // Objective gives the parts for a model's terms at the completed rows.
 type Objective interface {
 	// Parts adds the parts, and the inputs that the objective has of its own.
-	Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts
+	Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts
 	// Bind fills those inputs for a batch whose gaps have been filled; rng is the
 	// batch's own, for what the objective draws.
 	Bind(p *graph.Program, batch *data.Batch, rng *rand.Rand)
 }
 
 // Noising is an objective on rows that noise is added to. Programs made for it have
-// the inputs InputSignal and InputNoiseLevel, which models that are graph.Levelled get.
+// the inputs InputSignal and InputNoiseLevel, which models that are model.NoiseConditional get.
 type Noising interface {
 	Objective
 	// AddNoise draws levels and noise for a batch before its gaps are filled.
@@ -51,7 +52,7 @@ type Noising interface {
 type Classical struct{}
 
 // Parts implements Objective.
-func (Classical) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (Classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	twice := b.Scale(2, rows.Mask)
 	return Parts{
 		Linear:    b.Add(b.GroupDot(twice, t.Diagonal, rows.R), b.GroupSquares(twice, t.Score, rows.R)),

@@ -15,6 +15,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 )
@@ -88,7 +89,7 @@ func TestProjectedGradients(t *testing.T) {
 	for where, s := range supports() {
 		for name, o := range projected(t, s) {
 			t.Run(where+"/"+name, func(t *testing.T) {
-				p := newProblem(t, 7, 0.4, graph.CholeskyFactor, 21)
+				p := newProblem(t, 7, 0.4, model.CholeskyFactor, 21)
 				const r = 4
 				for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}, losses.Complete{}} {
 					draws := r
@@ -109,7 +110,7 @@ func TestProjectedGradients(t *testing.T) {
 }
 
 // gradients are all of the model's, in a row.
-func gradients(t testing.TB, prog *graph.Program, m graph.Model) (out []float64) {
+func gradients(t testing.TB, prog *graph.Program, m model.Model) (out []float64) {
 	t.Helper()
 	require.NoError(t, prog.Run())
 	for _, q := range m.Params() {
@@ -124,7 +125,7 @@ func TestSlicedBasisIsClassical(t *testing.T) {
 		for _, reduced := range []bool{false, true} {
 			for _, l := range []losses.Loss{losses.Pseudo{}, losses.Pseudo{Correction: losses.LeaveOneOut}, losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Complete{Weighting: losses.SelfNormalised}} {
 				t.Run(fmt.Sprintf("%s/%v/%+v", where, reduced, l), func(t *testing.T) {
-					p := newProblem(t, 9, 0.4, graph.CholeskyFactor, 22)
+					p := newProblem(t, 9, 0.4, model.CholeskyFactor, 22)
 					want := p.objective(t, l, losses.ObjectiveFor(s, weight), 5, 6)
 					got := p.objective(t, l, losses.Sliced{Directions: losses.Basis, VarianceReduced: reduced, Domain: s, Weight: weight}, 5, 6)
 					require.InDeltaSlice(t, gradients(t, want, p.model), gradients(t, got, p.model), 1e-10)
@@ -147,7 +148,7 @@ func TestSlicedIsUnbiased(t *testing.T) {
 			}
 			t.Run(where+"/"+name, func(t *testing.T) {
 				const r, repeats = 4, 4000
-				p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 23)
+				p := newProblem(t, 6, 0.4, model.CholeskyFactor, 23)
 				l := losses.Pseudo{Weighting: losses.SelfNormalised}
 				want := gradients(t, p.objective(t, l, losses.ObjectiveFor(s, weight), r, 7), p.model)
 				prog := p.objective(t, l, o, r, 7)
@@ -175,7 +176,7 @@ func TestSlicedIsUnbiased(t *testing.T) {
 // Nothing missing: Song et al. 2020, equations 6 and 8 (times 2), written out for a
 // normal: 2vᵀ(−P)v + (vᵀs)², s = −P(x−μ).
 func TestSlicedTextbook(t *testing.T) {
-	p := newProblem(t, 5, 0, graph.FreeSymmetric, 24)
+	p := newProblem(t, 5, 0, model.FreeSymmetric, 24)
 	for _, reduced := range []bool{false, true} {
 		o := losses.Sliced{Directions: losses.Normal, Number: 1, VarianceReduced: reduced}
 		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
@@ -208,7 +209,7 @@ func noisy(p problem, o losses.Denoising, seed uint64) *data.Batch {
 
 // Nothing missing: Vincent 2011, equation 10 (times 2 and ν): ‖s(x̃) − (x − x̃)/σ²‖².
 func TestDenoisingTextbook(t *testing.T) {
-	p := newProblem(t, 5, 0, graph.FreeSymmetric, 25)
+	p := newProblem(t, 5, 0, model.FreeSymmetric, 25)
 	for name, factor := range map[string]float64{"one": 1, "variance": 0.09} {
 		o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.3}, Weight: name}
 		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
@@ -232,7 +233,7 @@ func TestDenoisingTextbook(t *testing.T) {
 // With missing cells: E[s_Λ] of a normal is −Σ_ΛΛ⁻¹(x_Λ − μ_Λ), so the loss and its
 // gradient are known; draws from the exact conditional, leave-one-out, approach them.
 func TestDenoisingMarginal(t *testing.T) {
-	p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 26)
+	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 26)
 	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.5}, Weight: "one"}
 	const r, repeats = 8, 3000
 	b := noisy(p, o, 12)
@@ -292,7 +293,7 @@ func TestDenoisingMarginal(t *testing.T) {
 // With little noise the gradient approaches the classical one. Pairs ±ε take out the
 // terms of order 1/σ.
 func TestDenoisingApproachesClassical(t *testing.T) {
-	p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 27)
+	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 27)
 	const r, repeats, sigma = 4, 3000, 1e-3
 	l := losses.Pseudo{Weighting: losses.SelfNormalised}
 	want := gradients(t, p.objective(t, l, losses.Classical{}, r, 14), p.model)
@@ -329,7 +330,7 @@ func TestDenoisingApproachesClassical(t *testing.T) {
 }
 
 func TestProjectedRefuses(t *testing.T) {
-	p := newProblem(t, 4, 0.3, graph.CholeskyFactor, 28)
+	p := newProblem(t, 4, 0.3, model.CholeskyFactor, 28)
 	ladder := losses.Denoising{Noise: noise.Schedule{Kind: noise.Exploding, Least: 0.1, Most: 1}}
 	_, err := losses.New(graph.Float64, losses.Pseudo{}, p.model, ladder, 4, 1)
 	require.ErrorContains(t, err, "many levels of noise")

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Correction says which average stands for E_i[·] where two averages over
@@ -31,7 +32,7 @@ type Pseudo struct {
 }
 
 // Add implements Loss.
-func (p Pseudo) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
+func (p Pseudo) Add(b *graph.Builder, m model.Model, o Objective, rows Rows) Result {
 	if p.Correction == LeaveOneOut && (p.Weighting != Uniform || rows.R < 3) {
 		b.Fail(errors.New("leave-one-out needs uniform weights and at least 3 imputations per row"))
 	}

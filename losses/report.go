@@ -1,6 +1,9 @@
 package losses
 
-import "missingscore/graph"
+import (
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
 
 // reported is the marginal loss (M), Σ_i a_i (E_i[R] + Σ_j c_j E_i[S_j]²), for
 // mean = E_i[S] (b, m).
@@ -16,7 +19,7 @@ func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.No
 type Direct struct{ Weighting Weighting }
 
 // Add implements Loss.
-func (l Direct) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
+func (l Direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows) Result {
 	t := rows.terms(b, m)
 	w := l.Weighting.weights(b, rows, t)
 	parts := o.Parts(b, rows, t)

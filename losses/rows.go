@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Rows are the inputs that every row loss reads.
@@ -28,28 +29,28 @@ type Rows struct {
 
 // terms are m's at the completed rows, given their masks and levels of noise where
 // it depends on them.
-func (r Rows) terms(b *graph.Builder, m graph.Model) graph.Terms {
-	if p, ok := m.(graph.Patterned); ok {
-		m = p.Given(b.GroupRepeat(r.Mask, r.R))
+func (r Rows) terms(b *graph.Builder, m model.Model) model.Evaluation {
+	if p, ok := m.(model.MaskConditional); ok {
+		m = p.WithMask(b.GroupRepeat(r.Mask, r.R))
 	}
-	if l, ok := m.(graph.Levelled); ok && r.Noise != nil {
-		m = l.At(b.GroupRepeat(r.Signal, r.R), b.GroupRepeat(r.Noise, r.R))
+	if l, ok := m.(model.NoiseConditional); ok && r.Noise != nil {
+		m = l.AtNoise(b.GroupRepeat(r.Signal, r.R), b.GroupRepeat(r.Noise, r.R))
 	}
-	return m.Terms(b, r.X)
+	return m.Evaluate(b, r.X)
 }
 
 // levels adds the inputs for levels of noise if o needs them, and refuses a model
 // that cannot follow it.
-func (r *Rows) levels(b *graph.Builder, m graph.Model, o Objective) {
+func (r *Rows) levels(b *graph.Builder, m model.Model, o Objective) {
 	n, ok := o.(Noising)
 	if !ok {
 		return
 	}
-	if _, patterned := m.(graph.Patterned); patterned {
+	if _, patterned := m.(model.MaskConditional); patterned {
 		b.Fail(errors.New("which cells are missing depends on the row without noise: a model of missingness and an objective that adds noise do not go together"))
 	}
-	if _, levelled := m.(graph.Levelled); !levelled && !n.Schedule().Single() {
-		b.Fail(errors.New("the objective has many levels of noise, which the model does not know: take one level (kind fixed), or a model that does (energy, score-network; graph.Levelled)"))
+	if _, levelled := m.(model.NoiseConditional); !levelled && !n.Schedule().Single() {
+		b.Fail(errors.New("the objective has many levels of noise, which the model does not know: take one level (kind fixed), or a model that does (energy, score-network; model.NoiseConditional)"))
 	}
 	rows, _ := graph.Shape(r.Mask)
 	r.Signal, r.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
@@ -72,7 +73,7 @@ const (
 // Loss is one way to learn a model from completed rows.
 type Loss interface {
 	// Add adds the loss to b.
-	Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result
+	Add(b *graph.Builder, m model.Model, o Objective, rows Rows) Result
 }
 
 // Result is what a Loss makes.
@@ -85,7 +86,7 @@ type Result struct {
 // New builds the program of one parameter step: inputs as named above, loss
 // and gradient of the surrogate for all of the model's parameters, the
 // reported loss, and the weights if there are any.
-func New(t graph.DType, l Loss, m graph.Model, o Objective, b, r int) (*graph.Program, error) {
+func New(t graph.DType, l Loss, m model.Model, o Objective, b, r int) (*graph.Program, error) {
 	p, err := graph.BuildAs(t, func(g *graph.Builder) {
 		d := m.Dim()
 		rows := Rows{

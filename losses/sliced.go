@@ -9,6 +9,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Directions says which v a sliced objective projects on. All have E[vvᵀ] = I.
@@ -85,7 +86,7 @@ func (o Sliced) truncated(d int) Truncated {
 const inputDirection = "direction %d" // (b, d): √g∘v, 0 where missing
 
 // Parts implements Objective.
-func (o Sliced) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	k := o.number(d)
 	share := 1 / float64(k)
@@ -105,7 +106,7 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
 		if projections == nil {
 			projections = vs
 		} else {
-			projections = b.Beside(projections, vs)
+			projections = b.ConcatColumns(projections, vs)
 		}
 	}
 	p := Parts{Linear: linear, Score: projections}

@@ -7,6 +7,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Truncated is the objective on a domain, weighted by g_Λ (paper, equation of the
@@ -44,7 +45,7 @@ func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 }
 
 // Parts implements Objective.
-func (o Truncated) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (o Truncated) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	g, slope := b.Input(inputG, n, d), b.Input(inputSlope, n, d)
 	score, diagonal := o.score(b, n, rows.R, t.Score), o.diagonal(b, n, rows.R, t)
@@ -81,7 +82,7 @@ func (o Truncated) score(b *graph.Builder, n, r int, s graph.Node) graph.Node {
 }
 
 // diagonal is D̃_j = D_j − 2 Σ_k a_kj (Hv_k)_j + Σ_kl a_kj a_lj v_lᵀHv_k.
-func (o Truncated) diagonal(b *graph.Builder, n, r int, t graph.Terms) graph.Node {
+func (o Truncated) diagonal(b *graph.Builder, n, r int, t model.Evaluation) graph.Node {
 	normals, tangents := o.tangents(b, n)
 	each := t.Hessians(r)
 	var change graph.Node // (n·each, d)

@@ -15,6 +15,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -113,14 +114,14 @@ func nodes(low, high float64, panels, each int) (x, w []float64) {
 	return x, w
 }
 
-func logQ(m *graph.Gaussian, x1, x2 float64) float64 {
+func logQ(m *model.Gaussian, x1, x2 float64) float64 {
 	mu, p := m.Mean(), m.Precision()
 	a, b := x1-mu[0], x2-mu[1]
 	return -0.5 * (p.At(0, 0)*a*a + 2*p.At(0, 1)*a*b + p.At(1, 1)*b*b)
 }
 
 // marginal is log ∫ q(x1, x2) dx2.
-func (p plane) marginal(m *graph.Gaussian, x1 float64) float64 {
+func (p plane) marginal(m *model.Gaussian, x1 float64) float64 {
 	low, high := p.second(x1)
 	x, w := nodes(low, high, 8, 30)
 	sum := 0.0
@@ -131,7 +132,7 @@ func (p plane) marginal(m *graph.Gaussian, x1 float64) float64 {
 }
 
 // objective is g (2ℓ” + ℓ'²) + 2g'ℓ' for the marginal ℓ, by differences of sixth order.
-func (p plane) objective(m *graph.Gaussian, x1 float64) float64 {
+func (p plane) objective(m *model.Gaussian, x1 float64) float64 {
 	const h = 0.01 // ℓ comes with rounding of 1e−15, hence its second difference of 1e−11; h⁶ is less
 	f := func(k float64) float64 { return p.marginal(m, x1+k*h) }
 	first := (45*(f(1)-f(-1)) - 9*(f(2)-f(-2)) + f(3) - f(-3)) / (60 * h)
@@ -148,7 +149,7 @@ func (p plane) g(x1 float64) (g, slope float64) {
 
 // program is the loss with the quadrature's nodes as imputations: self-normalised
 // weights with log p' = −log(quadrature weight) make E_i the quadrature itself.
-func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph.Gaussian, x1, weight []float64) *graph.Program {
+func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *model.Gaussian, x1, weight []float64) *graph.Program {
 	const panels, each = 8, 30
 	r := panels * each
 	prog, err := losses.New(graph.Float64, l, m, o, len(x1), r)
@@ -167,9 +168,9 @@ func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph
 	return prog
 }
 
-func planeModel(t testing.TB, kind graph.Parameterisation) *graph.Gaussian {
+func planeModel(t testing.TB, kind model.Parameterisation) *model.Gaussian {
 	t.Helper()
-	m := graph.NewGaussian(2, kind)
+	m := model.NewGaussian(2, kind)
 	require.NoError(t, m.SetPrecision(planePrecision))
 	m.SetMean(planeMean)
 	return m
@@ -184,7 +185,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 			low, high = max(low, -2)+0.137, min(high, 2)-0.0531
 			x1 := []float64{low, low + 0.31*(high-low), low + 0.77*(high-low), high}
 			weight := []float64{0.1, 0.4, 0.3, 0.2}
-			m := planeModel(t, graph.CholeskyFactor)
+			m := planeModel(t, model.CholeskyFactor)
 			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 			truth := func() float64 {
 				sum := 0.0
@@ -212,7 +213,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 	for _, p := range planes() {
 		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(t, graph.Natural)
+			m := planeModel(t, model.Natural)
 			low, high := p.first()
 			x1, w := pieces(low, high, p.kinks(0, 0), 12, 10)
 			expected := func(o losses.Objective, imputed plane) float64 {
@@ -253,7 +254,7 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 func TestTruncatedCompleteRows(t *testing.T) {
 	for _, p := range planes() {
 		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(t, graph.CholeskyFactor)
+			m := planeModel(t, model.CholeskyFactor)
 			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 			low, high := p.first()
 			if p.weight.Scalar {
@@ -303,7 +304,7 @@ func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 			p = q
 		}
 	}
-	m := planeModel(t, graph.CholeskyFactor)
+	m := planeModel(t, model.CholeskyFactor)
 	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 	x1 := []float64{0.3}
 	prog := p.program(t, losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, o, m, x1, []float64{1})
@@ -339,7 +340,7 @@ func TestImputerLossesOnDomains(t *testing.T) {
 		for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 			for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
-					p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
+					p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
 					imp := nets.NewImputer(d, o, stream.New(18, 18))
 					prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
 					require.NoError(t, err)
@@ -449,7 +450,7 @@ func TestTruncatedLine(t *testing.T) {
 	for name, s := range map[string]*domain.Domain{"half-line": line, "interval": interval, "half-space": half} {
 		t.Run(name, func(t *testing.T) {
 			const mu, p = 0.2, 1.7
-			m := graph.NewGaussian(1, graph.CholeskyFactor)
+			m := model.NewGaussian(1, model.CholeskyFactor)
 			require.NoError(t, m.SetPrecision(mat.NewSymDense(1, []float64{p})))
 			m.SetMean([]float64{mu})
 			low, high := -0.3, min(s.Upper[0], reach)

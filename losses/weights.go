@@ -1,6 +1,9 @@
 package losses
 
-import "missingscore/graph"
+import (
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
 
 // Weighting says how r draws become an expectation: E_i[f] = Σ_k w_ik f(x_ik).
 type Weighting int
@@ -13,7 +16,7 @@ const (
 )
 
 // weights adds w (B, 1), not detached.
-func (w Weighting) weights(b *graph.Builder, rows Rows, t graph.Terms) graph.Node {
+func (w Weighting) weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node {
 	if w == SelfNormalised {
 		return b.GroupSoftmax(b.Sub(t.Density(b), rows.LogProposal), rows.R)
 	}

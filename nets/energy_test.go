@@ -10,6 +10,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
 	"missingscore/internal/stream"
 	"missingscore/nets"
@@ -17,7 +18,7 @@ import (
 
 var activations = []string{"softplus", "tanh", "silu"}
 
-func newEnergy(t testing.TB, d int, o nets.NetworkOptions) graph.Model {
+func newEnergy(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	t.Helper()
 	m, err := nets.NewEnergy(d, o, stream.New(7, uint64(d)))
 	require.NoError(t, err)
@@ -26,13 +27,13 @@ func newEnergy(t testing.TB, d int, o nets.NetworkOptions) graph.Model {
 
 // atLevels is a levelled model with levels of its own for each row.
 type atLevels struct {
-	graph.Levelled
+	model.NoiseConditional
 	signal, noise []float64
 }
 
-func (m atLevels) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (m atLevels) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
-	return m.At(b.Constant(n, 1, m.signal[:n]), b.Constant(n, 1, m.noise[:n])).Terms(b, x)
+	return m.AtNoise(b.Constant(n, 1, m.signal[:n]), b.Constant(n, 1, m.noise[:n])).Evaluate(b, x)
 }
 
 func TestEnergies(t *testing.T) {
@@ -40,10 +41,10 @@ func TestEnergies(t *testing.T) {
 		for _, hidden := range [][]int{{6}, {5, 4}, {4, 5, 3}} {
 			for _, levelled := range []bool{false, true} {
 				t.Run(fmt.Sprint(activation, hidden, levelled), func(t *testing.T) {
-					modeltest.Run(t, func(d int) graph.Model {
+					modeltest.Run(t, func(d int) model.Model {
 						m := newEnergy(t, d, nets.NetworkOptions{Hidden: hidden, Activation: activation, Levelled: levelled})
 						if levelled {
-							return atLevels{m.(graph.Levelled), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
+							return atLevels{m.(model.NoiseConditional), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
 						}
 						return m
 					})
@@ -59,22 +60,22 @@ func TestCleanLevel(t *testing.T) {
 	o := nets.NetworkOptions{Hidden: []int{5, 4}, Levelled: true}
 	network, err := nets.NewScoreNetwork(d, o, stream.New(1, 1))
 	require.NoError(t, err)
-	for _, m := range []graph.Levelled{newEnergy(t, d, o).(graph.Levelled), network.(graph.Levelled)} {
+	for _, m := range []model.NoiseConditional{newEnergy(t, d, o).(model.NoiseConditional), network.(model.NoiseConditional)} {
 		for _, clean := range []nets.Level{{Signal: 1, Noise: 0.01}, {Signal: 0.8, Noise: 0.6}} {
 			if clean.Signal < 1 {
 				switch m := m.(type) {
-				case *nets.LevelledEnergy:
+				case *nets.NoiseConditionalEnergy:
 					m.Clean = clean
-				case *nets.LevelledScoreNetwork:
+				case *nets.NoiseConditionalScoreNetwork:
 					m.Clean = clean
 				}
 			}
 			p, err := graph.Build(func(b *graph.Builder) {
 				x := b.Input("x", n, d)
 				level := func(v float64) graph.Node { return b.Constant(n, 1, []float64{v, v, v}) }
-				b.Output("clean", m.Terms(b, x).Score)
-				b.Output("at", m.At(level(clean.Signal), level(clean.Noise)).Terms(b, x).Score)
-				b.Output("noisier", m.At(level(1), level(2)).Terms(b, x).Score)
+				b.Output("clean", m.Evaluate(b, x).Score)
+				b.Output("at", m.AtNoise(level(clean.Signal), level(clean.Noise)).Evaluate(b, x).Score)
+				b.Output("noisier", m.AtNoise(level(1), level(2)).Evaluate(b, x).Score)
 			})
 			require.NoError(t, err)
 			copy(p.Input("x"), []float64{0.3, 1, -1, 0.5, 2, -0.2})
@@ -88,13 +89,13 @@ func TestCleanLevel(t *testing.T) {
 // Where the noise drowns the signal, x(t) is N(0, a²+σ²) whatever the data.
 func TestMuchNoiseIsNormal(t *testing.T) {
 	const d = 3
-	for _, m := range []graph.Model{
+	for _, m := range []model.Model{
 		newEnergy(t, d, nets.NetworkOptions{Levelled: true}),
 		newScoreNetwork(t, d, nets.NetworkOptions{Levelled: true}),
 	} {
 		p, err := graph.Build(func(b *graph.Builder) {
-			at := m.(graph.Levelled).At(b.Constant(1, 1, []float64{1}), b.Constant(1, 1, []float64{1e4}))
-			b.Output("score", at.Terms(b, b.Input("x", 1, d)).Score)
+			at := m.(model.NoiseConditional).AtNoise(b.Constant(1, 1, []float64{1}), b.Constant(1, 1, []float64{1e4}))
+			b.Output("score", at.Evaluate(b, b.Input("x", 1, d)).Score)
 		})
 		require.NoError(t, err)
 		copy(p.Input("x"), []float64{1e4, -2e4, 3e3})
@@ -125,7 +126,7 @@ func TestEnergyAgainstQuadrature(t *testing.T) {
 				x, w := make([]float64, n), make([]float64, n)
 				quad.Legendre{}.FixedLocations(x, w, -30, 30)
 				p, err := graph.Build(func(b *graph.Builder) {
-					terms := m.Terms(b, b.Input("x", n, 1))
+					terms := m.Evaluate(b, b.Input("x", n, 1))
 					b.Output("log", terms.LogDensity)
 					b.Output("score", terms.Score)
 					b.Output("diagonal", terms.Diagonal)
@@ -176,7 +177,7 @@ func TestEnergyIsIntegrable(t *testing.T) {
 			}
 			p, err := graph.Build(func(b *graph.Builder) {
 				x := b.Input("x", n, d)
-				terms := m.Terms(b, x)
+				terms := m.Evaluate(b, x)
 				b.Output("inwards", b.RowDot(x, terms.Score))
 				b.Output("log", terms.LogDensity)
 			})
@@ -201,7 +202,7 @@ func TestEnergyInFloat32(t *testing.T) {
 	for k, dtype := range []graph.DType{graph.Float64, graph.Float32} {
 		p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
 			x := b.Input("x", n, d)
-			terms := m.Terms(b, x)
+			terms := m.Evaluate(b, x)
 			b.Output("log", terms.LogDensity)
 			b.Output("score", terms.Score)
 			b.Output("diagonal", terms.Diagonal)
@@ -232,7 +233,7 @@ func TestEnergyInFloat32(t *testing.T) {
 }
 
 // matching is score matching's loss, Σ 2D_j + s_j².
-func matching(b *graph.Builder, t graph.Terms) graph.Node {
+func matching(b *graph.Builder, t model.Evaluation) graph.Node {
 	return b.Add(b.Scale(2, b.Sum(t.Diagonal)), b.Sum(b.Square(t.Score)))
 }
 
@@ -258,10 +259,10 @@ func TestNetworksRefuse(t *testing.T) {
 func TestEnergyDescribed(t *testing.T) {
 	const d, n = 3, 5
 	o := nets.NetworkOptions{Hidden: []int{5, 4}}
-	m := newEnergy(t, d, o).(graph.Described)
+	m := newEnergy(t, d, o).(model.Parametric)
 	second, err := nets.NewEnergy(d, o, stream.New(99, 1))
 	require.NoError(t, err)
-	other := second.(graph.Described)
+	other := second.(model.Parametric)
 	for _, p := range m.Params() {
 		for i := range p.Value {
 			p.Value[i] += 0.1 * float64(i%3)
@@ -271,10 +272,10 @@ func TestEnergyDescribed(t *testing.T) {
 	require.Equal(t, m.Quantities(), other.Quantities())
 	mean, sd := []float64{1, -2, 3}, []float64{2, 0.5, 1.5}
 	require.NoError(t, other.Rescale(mean, sd))
-	rescaled := graph.Rescaled{Model: m, Mean: mean, Deviation: sd}
+	rescaled := model.Rescaled{Model: m, Mean: mean, Deviation: sd}
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", n, d)
-		for name, terms := range map[string]graph.Terms{"got": other.Terms(b, x), "want": rescaled.Terms(b, x)} {
+		for name, terms := range map[string]model.Evaluation{"got": other.Evaluate(b, x), "want": rescaled.Evaluate(b, x)} {
 			b.Output(name+" log", terms.LogDensity)
 			b.Output(name+" score", terms.Score)
 			b.Output(name+" diagonal", terms.Diagonal)
@@ -303,7 +304,7 @@ func BenchmarkEnergy(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%v", activation, dtype), func(b *testing.B) {
 				m := newEnergy(b, d, nets.NetworkOptions{Activation: activation})
 				p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
-					terms := m.Terms(b, b.Input("x", n, d))
+					terms := m.Evaluate(b, b.Input("x", n, d))
 					b.Minimise(b.Add(matching(b, terms), b.Sum(terms.LogDensity)), m.Params()...)
 				})
 				require.NoError(b, err)
@@ -319,7 +320,7 @@ func BenchmarkEnergy(b *testing.B) {
 	}
 }
 
-func newScoreNetwork(t testing.TB, d int, o nets.NetworkOptions) graph.Model {
+func newScoreNetwork(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	t.Helper()
 	m, err := nets.NewScoreNetwork(d, o, stream.New(8, uint64(d)))
 	require.NoError(t, err)
@@ -336,7 +337,7 @@ func TestScoreNetworks(t *testing.T) {
 					const d, n = 3, 4
 					m := newScoreNetwork(t, d, nets.NetworkOptions{Hidden: hidden, Activation: activation, Levelled: levelled})
 					if levelled {
-						m = atLevels{m.(graph.Levelled), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
+						m = atLevels{m.(model.NoiseConditional), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
 					}
 					rng := stream.New(5, 5)
 					x, u, v := make([]float64, n*d), make([]float64, n*d), make([]float64, n*d)
@@ -347,7 +348,7 @@ func TestScoreNetworks(t *testing.T) {
 					require.NoError(t, err)
 					require.Less(t, product.Error, 1e-7)
 					p, err := graph.Build(func(b *graph.Builder) {
-						terms := m.Terms(b, b.Input("x", n, d))
+						terms := m.Evaluate(b, b.Input("x", n, d))
 						require.Nil(t, terms.LogDensity)
 						u, v := b.Input("u", n, d), b.Input("v", n, d)
 						b.Output("diagonal", terms.Diagonal)

@@ -92,10 +92,10 @@ func (m *Imputer) Mean(b *graph.Builder, x0, mask, signal, noise graph.Node) gra
 		h = times(b, column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) }), h)
 	}
 	if m.options.MaskInput {
-		h = b.Beside(h, mask)
+		h = b.ConcatColumns(h, mask)
 	}
 	if m.options.Levelled {
-		h = b.Beside(h, column(b, signal, noise, quarterLog))
+		h = b.ConcatColumns(h, column(b, signal, noise, quarterLog))
 	}
 	for l, layer := range m.layers {
 		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(m.layers)-1)
@@ -114,7 +114,7 @@ func (m *Imputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) 
 	}
 	logSize := column(b, signal, noise, func(a, s float64) float64 { return math.Log(math.Hypot(a, s)) })
 	level := column(b, signal, noise, quarterLog)
-	return b.Add(logSize, b.MatMul(false, false, b.Beside(level, b.Square(level)), b.Param(m.Slope)))
+	return b.Add(logSize, b.MatMul(false, false, b.ConcatColumns(level, b.Square(level)), b.Param(m.Slope)))
 }
 
 // quarterLog is ℓ = log(σ/a)/4 (Karras et al. 2022).

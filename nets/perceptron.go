@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // NetworkOptions are those of an energy or a score network.
 type NetworkOptions struct {
 	Hidden     []int  `json:"hidden"`     // units of each hidden layer; nil means 64, 64
 	Activation string `json:"activation"` // of graph.Activations; "" means softplus, or silu if levelled: benchmarks/neural, benchmarks/denoising
-	Levelled   bool   `json:"levelled"`   // a model at every level of noise, a graph.Levelled
+	Levelled   bool   `json:"levelled"`   // a model at every level of noise, a model.NoiseConditional
 	Clean      Level  `json:"clean"`      // the level of data as they are, if levelled; zero means {1, 0.01}
 }
 
@@ -87,24 +88,24 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	return p, nil
 }
 
-// Options implements graph.Optioned.
+// Options implements model.Configured.
 func (p *perceptron) Options() any { return p.options }
 
 // Params are θ.
 func (p *perceptron) Params() []*graph.Param { return p.params }
 
 // Quantities are the parameters as they are: weights and biases have no meaning of their own.
-func (p *perceptron) Quantities() []graph.Quantity {
-	var qs []graph.Quantity
+func (p *perceptron) Quantities() []model.Quantity {
+	var qs []model.Quantity
 	for _, q := range p.params {
-		qs = append(qs, graph.Quantity{Name: q.Name, Rows: q.Rows, Cols: q.Cols, Value: slices.Clone(q.Value)})
+		qs = append(qs, model.Quantity{Name: q.Name, Rows: q.Rows, Cols: q.Cols, Value: slices.Clone(q.Value)})
 	}
 	return qs
 }
 
 // SetQuantities sets the parameters to what Quantities of a network of the same options
 // gave. It fails, and changes nothing, on any other.
-func (p *perceptron) SetQuantities(qs []graph.Quantity) error {
+func (p *perceptron) SetQuantities(qs []model.Quantity) error {
 	if len(qs) != len(p.params) {
 		return fmt.Errorf("%d quantities for a network of %d parameters", len(qs), len(p.params))
 	}

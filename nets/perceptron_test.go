@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
 
 // byLoops is a two-layer softplus network's f at x, with features e of the level if any.
-func byLoops(m graph.Model, x, e []float64) []float64 {
+func byLoops(m model.Model, x, e []float64) []float64 {
 	params := map[string]*graph.Param{}
 	for _, p := range m.Params() {
 		params[p.Name] = p
@@ -75,10 +76,10 @@ func TestNetworksAgainstLoops(t *testing.T) {
 	energy, network, conditional := newEnergy(t, d, levelled), newScoreNetwork(t, d, o), newScoreNetwork(t, d, levelled)
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", 1, d)
-		b.Output("plain", plain.Terms(b, x).LogDensity)
-		b.Output("energy", energy.Terms(b, x).LogDensity)
-		b.Output("network", network.Terms(b, x).Score)
-		b.Output("conditional", conditional.Terms(b, x).Score)
+		b.Output("plain", plain.Evaluate(b, x).LogDensity)
+		b.Output("energy", energy.Evaluate(b, x).LogDensity)
+		b.Output("network", network.Evaluate(b, x).Score)
+		b.Output("conditional", conditional.Evaluate(b, x).Score)
 	})
 	require.NoError(t, err)
 	copy(p.Input("x"), x)

@@ -5,17 +5,17 @@ import (
 	"math/rand/v2"
 
 	"missingscore/data/noise"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/strictjson"
 )
 
 func init() {
-	graph.Models["energy"] = network(NewEnergy)
-	graph.Models["score-network"] = network(NewScoreNetwork)
+	model.Models["energy"] = network(NewEnergy)
+	model.Models["score-network"] = network(NewScoreNetwork)
 }
 
-func network(make func(int, NetworkOptions, *rand.Rand) (graph.Model, error)) graph.Maker {
-	return func(d int, text []byte, rng *rand.Rand) (graph.Model, error) {
+func network(make func(int, NetworkOptions, *rand.Rand) (model.Model, error)) model.Maker {
+	return func(d int, text []byte, rng *rand.Rand) (model.Model, error) {
 		var o NetworkOptions
 		if err := strictjson.Options(text, &o); err != nil {
 			return nil, err

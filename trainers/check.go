@@ -8,6 +8,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -29,9 +30,9 @@ type CheckResult struct {
 // (also with the direct Marg-IW loss), the closed form if m is Gaussian and the
 // domain has no boundary, and both imputer losses; for a score without a density what
 // can be learned of it. Parameters are moved away from their start first; gaps are
-// filled with N(0, 1) draws that stay fixed. A model with missingness (graph.Joint) is
+// filled with N(0, 1) draws that stay fixed. A model with missingness (model.Joint) is
 // seen at the rows' own patterns.
-func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64) ([]CheckResult, error) {
+func Check(t *data.Table, m model.Model, s *domain.Domain, rows int, seed uint64) ([]CheckResult, error) {
 	const r, tolerance = 3, 1e-5
 	rows = min(rows, t.N)
 	if rows < 1 {
@@ -67,12 +68,12 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 		out = append(out, CheckResult{name, d.Compared, d.Error, d.Where, tolerance, d.Error < tolerance})
 	}
 	seen := m
-	if p, ok := m.(graph.Patterned); ok {
+	if p, ok := m.(model.MaskConditional); ok {
 		var mask []float64 // of each draw
 		for i := range rows {
 			mask = append(mask, slices.Repeat(batch.Mask[i*t.D:(i+1)*t.D], r)...)
 		}
-		seen = graph.Observing(p, mask)
+		seen = model.Observing(p, mask)
 	}
 	score, diagonal, err := gradcheck.Model(seen, x, gradcheck.Step)
 	if err != nil {
@@ -123,7 +124,7 @@ func Check(t *data.Table, m graph.Model, s *domain.Domain, rows int, seed uint64
 		checks = checks[:0]
 		checks = append(checks, check{"ordinary score matching", losses.Complete{}, 1})
 	}
-	if g, ok := m.(*graph.Gaussian); ok && g.Parameterisation() != graph.Natural && !s.Bounded() {
+	if g, ok := m.(*model.Gaussian); ok && g.Parameterisation() != model.Natural && !s.Bounded() {
 		checks = append(checks, check{"closed form of Marg-Exact", losses.GaussianMarginal{}, 1})
 	}
 	for _, c := range checks {

@@ -7,6 +7,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 )
@@ -19,10 +20,10 @@ func TestCheckPassesTheModels(t *testing.T) {
 	for j := range 3 {
 		box.Lower[j], box.Upper[j] = -5, 5+float64(j)
 	}
-	for name := range graph.Models {
+	for name := range model.Models {
 		for domain, s := range map[string]*domain.Domain{"all": nil, "box": box, "half-space": half} {
 			t.Run(name+" "+domain, func(t *testing.T) {
-				m, err := graph.NewModel(name, 4, nil, stream.New(1))
+				m, err := model.New(name, 4, nil, stream.New(1))
 				require.NoError(t, err)
 				results, err := trainers.Check(table, m, s, 10, 1)
 				require.NoError(t, err)
@@ -45,26 +46,26 @@ func TestCheckPassesTheModels(t *testing.T) {
 }
 
 // wrong is a Gaussian whose diagonal lost its sign.
-type wrong struct{ *graph.Gaussian }
+type wrong struct{ *model.Gaussian }
 
-func (w wrong) Terms(b *graph.Builder, x graph.Node) graph.Terms {
-	t := w.Gaussian.Terms(b, x)
+func (w wrong) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	t := w.Gaussian.Evaluate(b, x)
 	t.Diagonal = b.Scale(-1, t.Diagonal)
 	return t
 }
 
 // half is one whose score lost a factor 2.
-type half struct{ *graph.Gaussian }
+type half struct{ *model.Gaussian }
 
-func (w half) Terms(b *graph.Builder, x graph.Node) graph.Terms {
-	t := w.Gaussian.Terms(b, x)
+func (w half) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	t := w.Gaussian.Evaluate(b, x)
 	t.Score = b.Scale(0.5, t.Score)
 	return t
 }
 
 func TestCheckFindsWrongModels(t *testing.T) {
 	_, table := trainers.StarTable(t, 4, 30, 0.4)
-	failed := func(m graph.Model) (names []string) {
+	failed := func(m model.Model) (names []string) {
 		results, err := trainers.Check(table, m, nil, 10, 1)
 		require.NoError(t, err)
 		for _, r := range results {
@@ -74,6 +75,6 @@ func TestCheckFindsWrongModels(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"diagonal of the model"}, failed(wrong{graph.NewGaussian(4, graph.CholeskyFactor)}))
-	require.Contains(t, failed(half{graph.NewGaussian(4, graph.CholeskyFactor)}), "score of the model")
+	require.Equal(t, []string{"diagonal of the model"}, failed(wrong{model.NewGaussian(4, model.CholeskyFactor)}))
+	require.Contains(t, failed(half{model.NewGaussian(4, model.CholeskyFactor)}), "score of the model")
 }

@@ -15,7 +15,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 )
 
@@ -24,7 +24,7 @@ import (
 // pattern that follow each other share its factor.
 type exactSource struct {
 	r      int
-	model  *graph.Gaussian
+	model  *model.Gaussian
 	domain *domain.Domain
 	c      Conditional
 }

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -91,9 +91,9 @@ func TestConditionalNeedsADefiniteBlock(t *testing.T) {
 
 // testModel is the model of testMean and testPrecision, testBatch holds testRow and
 // padding; testSources fill its gaps with draws.
-func testModel(t *testing.T) *graph.Gaussian {
+func testModel(t *testing.T) *model.Gaussian {
 	t.Helper()
-	m := graph.NewGaussian(4, graph.FreeSymmetric)
+	m := model.NewGaussian(4, model.FreeSymmetric)
 	require.NoError(t, m.SetPrecision(testPrecision))
 	m.SetMean(testMean)
 	return m

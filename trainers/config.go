@@ -6,6 +6,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/nets"
 )
@@ -29,7 +30,7 @@ type Config struct {
 
 	// Missingness is what is known of cells missing not at random, for rows as the table
 	// has them; nil: missing completely at random. Censoring is a matter of Domain.
-	Missingness graph.Missingness `json:"missingness,omitempty"`
+	Missingness model.Missingness `json:"missingness,omitempty"`
 
 	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
 	Observe func(Progress) `json:"-"` // called after each parameter step, if set

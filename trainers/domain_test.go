@@ -13,6 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -47,7 +48,7 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 				table, err = data.HideMCAR(table, 0.4, rng)
 				require.NoError(t, err)
 			}
-			m := graph.NewGaussian(4, graph.CholeskyFactor)
+			m := model.NewGaussian(4, model.CholeskyFactor)
 			m.SetMean(g.Mean)
 			require.NoError(t, m.SetPrecision(g.Precision))
 			_, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(honoured, w),
@@ -82,7 +83,7 @@ func TestWeightedEstimatorsAgreeWithExactOnDomains(t *testing.T) {
 			require.NoError(t, err)
 			gradient := func(method string) (mean, se []float64) {
 				return meanSE(12, func(k int) []float64 {
-					m := graph.NewGaussian(4, graph.CholeskyFactor)
+					m := model.NewGaussian(4, model.CholeskyFactor)
 					m.SetMean(g.Mean)
 					require.NoError(t, m.SetPrecision(g.Precision))
 					_, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(s, domain.Weight{}),
@@ -109,7 +110,7 @@ func TestWeightedEstimatorsAgreeWithExactOnDomains(t *testing.T) {
 func TestFisherDivergence(t *testing.T) {
 	g, err := data.SimulateNormal(5, stream.New(31, stream.Simulate))
 	require.NoError(t, err)
-	truth, m := graph.NewGaussian(5, graph.CholeskyFactor), graph.NewGaussian(5, graph.Natural)
+	truth, m := model.NewGaussian(5, model.CholeskyFactor), model.NewGaussian(5, model.Natural)
 	truth.SetMean(g.Mean)
 	require.NoError(t, truth.SetPrecision(g.Precision))
 	sample, err := g.Sample(40000, stream.New(32, stream.Simulate))
@@ -137,17 +138,17 @@ func TestFisherDivergence(t *testing.T) {
 // Along a fit the exact divergence and the sampled one agree, in the truth's units.
 func TestErrorsAlongAFit(t *testing.T) {
 	g, table := small(t, 100, 27)
-	truth := graph.NewGaussian(4, graph.CholeskyFactor)
+	truth := model.NewGaussian(4, model.CholeskyFactor)
 	truth.SetMean(g.Mean)
 	require.NoError(t, truth.SetPrecision(g.Precision))
 	fresh, err := g.Sample(20000, stream.New(33, stream.Simulate))
 	require.NoError(t, err)
 	standard, scale := data.Standardise(table)
-	errors := func(sample []float64) ([]trainers.Error, *graph.Gaussian) {
-		m := graph.NewGaussian(4, graph.CholeskyFactor)
+	errors := func(sample []float64) ([]trainers.Error, *model.Gaussian) {
+		m := model.NewGaussian(4, model.CholeskyFactor)
 		r, err := trainers.Fit(context.Background(), standard, m, losses.Classical{}, trainers.FitConfig{
 			Config: trainers.Config{Method: "exact"}, Epochs: 5, Rate: 0.05,
-			Truth: &trainers.Truth{Model: truth, Sample: sample, View: graph.NewGaussian(4, graph.CholeskyFactor), Scale: scale},
+			Truth: &trainers.Truth{Model: truth, Sample: sample, View: model.NewGaussian(4, model.CholeskyFactor), Scale: scale},
 		}, &trainers.State{}, nil)
 		require.NoError(t, err)
 		return r.History[4].Errors, m
@@ -173,13 +174,13 @@ func TestFitsRefuseRowsOutside(t *testing.T) {
 	_, table := small(t, 30, 24)
 	s := domain.All(4)
 	s.Lower[2] = 0.4
-	_, _, err := trainers.Gradient(table, graph.NewGaussian(4, graph.Natural), losses.ObjectiveFor(s, domain.Weight{}), trainers.Config{Method: "iw", Domain: s}, 0)
+	_, _, err := trainers.Gradient(table, model.NewGaussian(4, model.Natural), losses.ObjectiveFor(s, domain.Weight{}), trainers.Config{Method: "iw", Domain: s}, 0)
 	var row *data.RowError
 	require.ErrorAs(t, err, &row)
 	require.Equal(t, "x3", row.Column)
 	require.ErrorContains(t, err, "is below the lower bound 0.4")
 	s.Lower = s.Lower[:3]
-	_, _, err = trainers.Gradient(table, graph.NewGaussian(4, graph.Natural), losses.Classical{}, trainers.Config{Method: "iw", Domain: s}, 0)
+	_, _, err = trainers.Gradient(table, model.NewGaussian(4, model.Natural), losses.Classical{}, trainers.Config{Method: "iw", Domain: s}, 0)
 	require.ErrorContains(t, err, "does not fit 4 columns")
 }
 
@@ -202,7 +203,7 @@ func TestLambdaMaxOnABox(t *testing.T) {
 		require.NoError(t, err)
 		standard, scale := data.Standardise(table)
 		z := s.Standardised(scale.Mean, scale.Deviation)
-		m := graph.NewGaussian(d, graph.Natural)
+		m := model.NewGaussian(d, model.Natural)
 		gradient := func(iteration int) []float64 {
 			_, grads, err := trainers.Gradient(standard, m, losses.ObjectiveFor(z, domain.Weight{}),
 				trainers.Config{Method: trainers.AutoMethod(table, nil), Draws: 100, Seed: 1, Domain: z}, iteration)
@@ -293,7 +294,7 @@ func TestEBICOnADomain(t *testing.T) {
 func TestWarmUp(t *testing.T) {
 	_, table := small(t, 60, 26)
 	gradient := func(warm int) []float64 {
-		m := graph.NewGaussian(4, graph.CholeskyFactor)
+		m := model.NewGaussian(4, model.CholeskyFactor)
 		state := &trainers.State{}
 		_, err := trainers.Fit(context.Background(), table, m, losses.Classical{},
 			trainers.FitConfig{Config: trainers.Config{Method: "var", WarmUp: warm, ImputerSteps: 1, Seed: 1}, Epochs: 1}, state, nil)

@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -23,12 +24,12 @@ import (
 // best normal leaves, that with the truth's mean and covariance.
 func TestNeuralModelsFitARing(t *testing.T) {
 	of := data.SimulateRing()
-	truth, err := graph.NewMixture(of)
+	truth, err := model.NewMixture(of)
 	require.NoError(t, err)
 	table, err := of.Sample(1000, stream.New(1, 1))
 	require.NoError(t, err)
 	sample := truth.Sample(2000, stream.New(1, 2))
-	divergence := func(m graph.Model) float64 {
+	divergence := func(m model.Model) float64 {
 		f, err := trainers.NewFisherDivergence(m, truth, sample)
 		require.NoError(t, err)
 		v, _, err := f.Value()
@@ -41,7 +42,7 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	var c mat.Cholesky
 	require.True(t, c.Factorize(&covariance))
 	require.NoError(t, c.InverseTo(&precision))
-	best := graph.NewGaussian(2, graph.CholeskyFactor)
+	best := model.NewGaussian(2, model.CholeskyFactor)
 	require.NoError(t, best.SetPrecision(&precision))
 	normal := divergence(best)
 
@@ -50,7 +51,7 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	require.NoError(t, err)
 	network, err := nets.NewScoreNetwork(2, o, stream.New(1, 4))
 	require.NoError(t, err)
-	for name, m := range map[string]graph.Model{"energy": energy, "score network": network} {
+	for name, m := range map[string]model.Model{"energy": energy, "score network": network} {
 		before := divergence(m)
 		_, err := trainers.Fit(context.Background(), table, m, losses.Classical{},
 			trainers.FitConfig{Config: trainers.Config{Method: "full"}, Epochs: 200, Rate: 0.005}, &trainers.State{}, nil)
@@ -75,10 +76,10 @@ func TestLevelledModelsDenoiseARing(t *testing.T) {
 	require.NoError(t, err)
 	network, err := nets.NewScoreNetwork(d, o, stream.New(1, 4))
 	require.NoError(t, err)
-	for name, m := range map[string]graph.Model{"energy": energy, "score network": network} {
-		at := m.(graph.Levelled).At
+	for name, m := range map[string]model.Model{"energy": energy, "score network": network} {
+		at := m.(model.NoiseConditional).AtNoise
 		p, err := graph.Build(func(b *graph.Builder) {
-			score := at(b.Input("signal", batch, 1), b.Input("noise", batch, 1)).Terms(b, b.Input("x", batch, d)).Score
+			score := at(b.Input("signal", batch, 1), b.Input("noise", batch, 1)).Evaluate(b, b.Input("x", batch, d)).Score
 			gap := b.Sub(score, b.Input("target", batch, d))
 			b.Minimise(b.Sum(b.Prod(b.Input("weight", batch, 1), b.RowSum(b.Square(gap)))), m.Params()...)
 		})
@@ -106,20 +107,20 @@ func TestLevelledModelsDenoiseARing(t *testing.T) {
 			adam.Step(m.Params(), grads)
 		}
 		for _, level := range []nets.Level{{Signal: 1, Noise: 0.2}, {Signal: 0.7, Noise: 0.4}, {Signal: 1, Noise: 1}} {
-			truth, err := graph.NewMixture(noised(ring, level.Signal, level.Noise))
+			truth, err := model.NewMixture(noised(ring, level.Signal, level.Noise))
 			require.NoError(t, err)
 			sample := truth.Sample(2000, stream.New(1, 6))
-			divergence := func(m graph.Model) float64 {
+			divergence := func(m model.Model) float64 {
 				f, err := trainers.NewFisherDivergence(m, truth, sample)
 				require.NoError(t, err)
 				v, _, err := f.Value()
 				require.NoError(t, err)
 				return v
 			}
-			normal := graph.NewGaussian(d, graph.CholeskyFactor)
+			normal := model.NewGaussian(d, model.CholeskyFactor)
 			variance := level.Signal*level.Signal + level.Noise*level.Noise
 			require.NoError(t, normal.SetPrecision(mat.NewSymDense(d, []float64{1 / variance, 0, 0, 1 / variance})))
-			got, want := divergence(atLevel{m.(graph.Levelled), level}), divergence(normal)
+			got, want := divergence(atLevel{m.(model.NoiseConditional), level}), divergence(normal)
 			t.Logf("%s at %v: %.3g, normal %.3g", name, level, got, want)
 			require.Less(t, got, want/5, "%s at %v", name, level)
 		}
@@ -142,12 +143,12 @@ func noised(m data.Mixture, a, sigma float64) data.Mixture {
 
 // atLevel is a levelled model with all rows at one level.
 type atLevel struct {
-	graph.Levelled
+	model.NoiseConditional
 	level nets.Level
 }
 
-func (m atLevel) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (m atLevel) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	column := func(v float64) graph.Node { return b.Rows(b.Constant(1, 1, []float64{v}), n) }
-	return m.At(column(m.level.Signal), column(m.level.Noise)).Terms(b, x)
+	return m.AtNoise(column(m.level.Signal), column(m.level.Noise)).Evaluate(b, x)
 }

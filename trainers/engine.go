@@ -12,6 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -29,7 +30,7 @@ type engine struct {
 	objective losses.Objective
 	noising   losses.Noising // the objective, if it adds noise; else nil
 	table     *data.Table
-	model     graph.Model
+	model     model.Model
 	workers   []*worker
 
 	imputer *nets.Imputer
@@ -73,7 +74,7 @@ type stepResult struct {
 	Grads         [][]float64 // one slice per parameter of the model
 }
 
-func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*engine, error) {
+func newEngine(t *data.Table, m model.Model, o losses.Objective, c Config) (*engine, error) {
 	c, method, err := c.withDefaults(t.N, o)
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func newEngine(t *data.Table, m graph.Model, o losses.Objective, c Config) (*eng
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", m.Dim(), t.D)
 	}
 	if c.Missingness != nil {
-		m = &graph.Joint{Model: m, Missingness: c.Missingness}
+		m = &model.Joint{Model: m, Missingness: c.Missingness}
 	}
 	if method.Gaussian {
 		if _, err := asGaussian(m, "method "+method.Name); err != nil {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -72,7 +72,7 @@ func worst(mean, se []float64) (z float64) {
 func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	_, table := small(t, 12, 21)
 	gradient := func(method string, iteration int) []float64 {
-		m := graph.NewGaussian(4, graph.CholeskyFactor)
+		m := model.NewGaussian(4, model.CholeskyFactor)
 		m.SetMean([]float64{0.3, 0.1, 0.6, 0.4})
 		require.NoError(t, m.SetPrecision(mat.NewSymDense(4, []float64{1.2, 0.3, 0, -0.2, 0.3, 1, 0.2, 0, 0, 0.2, 0.9, 0.1, -0.2, 0, 0.1, 1.1})))
 		_, g, err := trainers.Gradient(table, m, losses.Classical{}, trainers.Config{Method: method, Draws: 3000, ProposalSD: 2, Seed: 1}, iteration)
@@ -105,7 +105,7 @@ func TestExpectedGradientAtTheTruth(t *testing.T) {
 				table, err = data.HideMCAR(table, 0.4, rng)
 				require.NoError(t, err)
 			}
-			m := graph.NewGaussian(4, graph.CholeskyFactor)
+			m := model.NewGaussian(4, model.CholeskyFactor)
 			m.SetMean(g.Mean)
 			require.NoError(t, m.SetPrecision(g.Precision))
 			_, grads, err := trainers.Gradient(table, m, losses.Classical{}, trainers.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)

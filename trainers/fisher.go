@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // FisherDivergence is E‖s_θ(x) − s(x)‖² over draws x of a true distribution, by
@@ -23,7 +24,7 @@ type FisherDivergence struct {
 
 // NewFisherDivergence compares m with truth at the rows of sample (n, d): fresh,
 // uncorrupted draws of the truth, restricted to its support.
-func NewFisherDivergence(m, truth graph.Model, sample []float64) (*FisherDivergence, error) {
+func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDivergence, error) {
 	d := m.Dim()
 	n := len(sample) / d
 	if truth.Dim() != d || n < 2 || n*d != len(sample) {
@@ -31,7 +32,7 @@ func NewFisherDivergence(m, truth graph.Model, sample []float64) (*FisherDiverge
 	}
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", n, d)
-		gap := b.Sub(m.Terms(b, x).Score, truth.Terms(b, x).Score)
+		gap := b.Sub(m.Evaluate(b, x).Score, truth.Evaluate(b, x).Score)
 		b.Output("square", b.RowSum(b.Square(gap)))
 	})
 	if err != nil {
@@ -53,7 +54,7 @@ func (f *FisherDivergence) Value() (mean, se float64, err error) {
 // GaussianFisher is the divergence in closed form where both are normal on all of
 // R^d: tr((P−P*)Σ*(P−P*)) + ‖P(μ−μ*)‖², stars for the truth. It fails if P* is not
 // positive definite.
-func GaussianFisher(m, truth *graph.Gaussian) (float64, error) {
+func GaussianFisher(m, truth *model.Gaussian) (float64, error) {
 	p, star := m.Precision(), truth.Precision()
 	var gap mat.SymDense
 	gap.ScaleSym(-1, star)
@@ -76,13 +77,13 @@ func GaussianFisher(m, truth *graph.Gaussian) (float64, error) {
 // Truth is a known distribution that a fit is compared with as it goes. Either
 // part may be absent.
 type Truth struct {
-	Model  graph.Model // what Fisher divergence and errors are taken against
+	Model  model.Model // what Fisher divergence and errors are taken against
 	Sample []float64   // (n, d): draws of it; nil: the Fisher divergence of two normals in closed form, else none
 
 	// View and Scale are for fits of standardised columns: the fit in the truth's units.
-	// A graph.Described view takes over the fit's quantities and is rescaled; any
-	// other reads the fit's own parameters, as graph.Rescaled does.
-	View  graph.Model
+	// A model.Parametric view takes over the fit's quantities and is rescaled; any
+	// other reads the fit's own parameters, as model.Rescaled does.
+	View  model.Model
 	Scale data.Scale
 
 	Unknown []string // quantities of Model that are not known
@@ -97,11 +98,11 @@ type Error struct {
 // comparison follows a fit.
 type comparison struct {
 	truth  *Truth
-	fitted graph.Model
+	fitted model.Model
 	fisher *FisherDivergence
 }
 
-func (t *Truth) follow(m graph.Model) (*comparison, error) {
+func (t *Truth) follow(m model.Model) (*comparison, error) {
 	c := &comparison{truth: t, fitted: m}
 	if t.Sample == nil {
 		return c, nil
@@ -119,8 +120,8 @@ func (t *Truth) follow(m graph.Model) (*comparison, error) {
 // quantity that both models have, the root of the sum of squared errors (for a
 // matrix the Frobenius norm).
 func (c *comparison) errors() (out []Error, err error) {
-	got, described := c.fitted.(graph.Described)
-	if v, ok := c.truth.View.(graph.Described); ok && described {
+	got, described := c.fitted.(model.Parametric)
+	if v, ok := c.truth.View.(model.Parametric); ok && described {
 		if err := v.SetQuantities(got.Quantities()); err != nil {
 			return nil, err
 		}
@@ -135,8 +136,8 @@ func (c *comparison) errors() (out []Error, err error) {
 			return nil, err
 		}
 		out = append(out, Error{"fisher_divergence", mean}, Error{"fisher_divergence_se", se})
-	} else if g, ok := got.(*graph.Gaussian); ok && len(c.truth.Unknown) == 0 {
-		if truth, ok := c.truth.Model.(*graph.Gaussian); ok {
+	} else if g, ok := got.(*model.Gaussian); ok && len(c.truth.Unknown) == 0 {
+		if truth, ok := c.truth.Model.(*model.Gaussian); ok {
 			exact, err := GaussianFisher(g, truth)
 			if err != nil {
 				return nil, err
@@ -144,7 +145,7 @@ func (c *comparison) errors() (out []Error, err error) {
 			out = append(out, Error{"fisher_divergence", exact}, Error{"fisher_divergence_se", 0})
 		}
 	}
-	want, also := c.truth.Model.(graph.Described)
+	want, also := c.truth.Model.(model.Parametric)
 	if !described || !also {
 		return out, nil
 	}

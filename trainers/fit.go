@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -46,7 +46,7 @@ type FitResult struct {
 // Fit estimates the parameters of m, in place, from the table as it stands
 // (standardise it first if the columns' units differ). State, checkpoint and
 // cancelling are as in EstimateNetwork.
-func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, c FitConfig, s *State, checkpoint func(*State) error) (*FitResult, error) {
+func Fit(ctx context.Context, t *data.Table, m model.Model, o losses.Objective, c FitConfig, s *State, checkpoint func(*State) error) (*FitResult, error) {
 	if c.Epochs == 0 {
 		c.Epochs = 200
 	}
@@ -137,7 +137,7 @@ func Fit(ctx context.Context, t *data.Table, m graph.Model, o losses.Objective, 
 
 // startOf are the shapes of a model's parameters: with its type and the seed they
 // tell where a fit starts.
-func startOf(m graph.Model) (shapes []string) {
+func startOf(m model.Model) (shapes []string) {
 	for _, p := range m.Params() {
 		shapes = append(shapes, fmt.Sprintf("%s %d %d", p.Name, p.Rows, p.Cols))
 	}
@@ -172,7 +172,7 @@ func trend(h []Record) (converged bool, verdict string) {
 // Gradient is one parameter gradient of m on all rows of t, as the given
 // iteration of a fit would see it: draws, loss and weights of c.Method, rows
 // counting 1/n. An imputer is at its start. One slice per parameter of m.
-func Gradient(t *data.Table, m graph.Model, o losses.Objective, c Config, iteration int) (loss float64, grads [][]float64, err error) {
+func Gradient(t *data.Table, m model.Model, o losses.Objective, c Config, iteration int) (loss float64, grads [][]float64, err error) {
 	e, err := newEngine(t, m, o, c)
 	if err != nil {
 		return 0, nil, err

@@ -7,15 +7,15 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/noise"
-	"missingscore/graph"
 	"missingscore/graph/diffusion"
+	"missingscore/graph/model"
 	"missingscore/nets"
 )
 
 // Fitted is a model with all that drawing from it and scoring rows by it need.
 type Fitted struct {
 	Names   []string
-	Model   graph.Model     // of rows z, x_j = Mean_j + Deviation_j z_j
+	Model   model.Model     // of rows z, x_j = Mean_j + Deviation_j z_j
 	Scale   data.Scale      // Mean and Deviation
 	Domain  *domain.Domain  // in the units of x, nil for all of R^d
 	Imputer *nets.Imputer   // of rows z, nil if there is none
@@ -43,7 +43,7 @@ func (s *SavedModel) Fitted() (*Fitted, error) {
 
 // density is the model of rows z without noise: of one fitted at many levels that
 // of the least.
-func (f *Fitted) density() graph.Model {
+func (f *Fitted) density() model.Model {
 	if l := f.levelled(); l != nil {
 		signal, sigma := f.Noise.At(0)
 		return diffusion.Level(l, signal, sigma)
@@ -52,9 +52,9 @@ func (f *Fitted) density() graph.Model {
 }
 
 // joint is density, times what is known of the pattern.
-func (f *Fitted) joint() graph.Model {
-	if phi := graph.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
-		return &graph.Joint{Model: f.density(), Missingness: phi}
+func (f *Fitted) joint() model.Model {
+	if phi := model.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
+		return &model.Joint{Model: f.density(), Missingness: phi}
 	}
 	return f.density()
 }
@@ -69,7 +69,7 @@ func (f *Fitted) gaps() *domain.Domain {
 
 // scoreOnly says that the model gives no log density.
 func (f *Fitted) scoreOnly() (bool, error) {
-	e, err := graph.NewEvaluator(f.density(), 1, true)
+	e, err := model.NewEvaluator(f.density(), 1, true)
 	return err == nil && e.ScoreOnly(), err
 }
 
@@ -109,8 +109,8 @@ func (f *Fitted) logUnit() (sum float64) {
 }
 
 // levelled is the model as one that knows levels of noise, nil if it is none.
-func (f *Fitted) levelled() graph.Levelled {
-	l, _ := f.Model.(graph.Levelled)
+func (f *Fitted) levelled() model.NoiseConditional {
+	l, _ := f.Model.(model.NoiseConditional)
 	if f.Noise == nil {
 		return nil
 	}

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/graph/diffusion"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 )
@@ -111,7 +111,7 @@ func (c ImputeConfig) For(f *Fitted) (ImputeConfig, error) {
 	if !slices.Contains(Imputers, c.By) {
 		return c, fmt.Errorf("cells cannot be imputed by %q; it is one of %s", c.By, strings.Join(Imputers, ", "))
 	}
-	_, gaussian := f.Model.(*graph.Gaussian)
+	_, gaussian := f.Model.(*model.Gaussian)
 	regressed := f.Missingness != nil && f.Missingness.Logistic != nil
 	scoreOnly, err := f.scoreOnly()
 	if err != nil {

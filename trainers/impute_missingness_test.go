@@ -11,14 +11,14 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/missingness"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/trainers"
 )
 
 // Missing cells are drawn from q φ_Λ: self-masked ones against quadrature, censored
 // ones beyond their threshold. Rows have the score of q φ_Λ.
 func TestImputeNotAtRandom(t *testing.T) {
-	m := graph.NewGaussian(2, graph.CholeskyFactor)
+	m := model.NewGaussian(2, model.CholeskyFactor)
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(2, []float64{1, -0.4, -0.4, 1.2})))
 	fitted := func(known *missingness.Model) *trainers.Fitted {
 		f, err := (&trainers.SavedModel{Kind: "gaussian", Model: m, Names: []string{"a", "b"}, Missingness: known,

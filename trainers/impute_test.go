@@ -17,6 +17,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/diffusion"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers"
@@ -26,7 +27,7 @@ import (
 func scaledNormal(t testing.TB) (*trainers.Fitted, *distmv.Normal) {
 	p := mat.NewSymDense(3, []float64{2, 0.5, -0.3, 0.5, 1, 0.2, -0.3, 0.2, 0.4})
 	mean := []float64{11, 7, 9}
-	m := graph.NewGaussian(3, graph.CholeskyFactor)
+	m := model.NewGaussian(3, model.CholeskyFactor)
 	require.NoError(t, m.SetPrecision(p))
 	m.SetMean(mean)
 	scale := data.Scale{Mean: []float64{10, 10, 10}, Deviation: []float64{1, 2, 5}}
@@ -180,26 +181,26 @@ func TestImputeByImputer(t *testing.T) {
 
 // levelledNormal is N(μ_j, 1/4) in each column, told by its score alone or with its density.
 type levelledNormal struct {
-	*graph.Gaussian
+	*model.Gaussian
 	mean          float64
 	density       bool
 	signal, sigma graph.Node
 }
 
-func (m levelledNormal) At(signal, sigma graph.Node) graph.Model {
+func (m levelledNormal) AtNoise(signal, sigma graph.Node) model.Model {
 	m.signal, m.sigma = signal, sigma
 	return m
 }
 
-func (m levelledNormal) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (m levelledNormal) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	if m.signal == nil {
-		return graph.Terms{Score: x}
+		return model.Evaluation{Score: x}
 	}
 	_, d := graph.Shape(x)
 	variance := b.Add(b.Scale(0.25, b.Square(m.signal)), b.Square(m.sigma))
 	inverse := b.Columns(b.Map(&graph.Function{Name: "reciprocal", F: func(v float64) float64 { return 1 / v }}, variance), d)
 	r := b.Sub(x, b.Columns(b.Scale(m.mean, m.signal), d))
-	t := graph.Terms{Score: b.Scale(-1, b.Prod(inverse, r))}
+	t := model.Evaluation{Score: b.Scale(-1, b.Prod(inverse, r))}
 	if m.density {
 		t.LogDensity = b.Scale(0.5, b.RowDot(r, t.Score))
 	}
@@ -209,7 +210,7 @@ func (m levelledNormal) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 // levelled is that model of z = (x − 5)/3.
 func levelled(density bool) *trainers.Fitted {
 	return &trainers.Fitted{
-		Names: []string{"a", "b"}, Model: levelledNormal{graph.NewGaussian(2, graph.CholeskyFactor), 0.5, density, nil, nil},
+		Names: []string{"a", "b"}, Model: levelledNormal{model.NewGaussian(2, model.CholeskyFactor), 0.5, density, nil, nil},
 		Scale: data.Scale{Mean: []float64{5, 5}, Deviation: []float64{3, 3}},
 		Noise: &noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20},
 	}
@@ -269,7 +270,7 @@ func TestImputeDeterministic(t *testing.T) {
 
 func TestImputeRefuses(t *testing.T) {
 	normal, _ := scaledNormal(t)
-	quartic := &trainers.Fitted{Names: []string{"a", "b"}, Model: graph.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
+	quartic := &trainers.Fitted{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
 	scores := levelled(false)
 	for _, c := range []struct {
 		f       *trainers.Fitted
@@ -330,7 +331,7 @@ func TestScoresNormal(t *testing.T) {
 // its Monte-Carlo error, by repeating.
 func TestScoresQuartic(t *testing.T) {
 	const x = 0.8
-	q := graph.NewQuartic(2)
+	q := model.NewQuartic(2)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(2, []float64{-1, 0.4, 0.4, -0.7})))
 	f := &trainers.Fitted{Names: []string{"a", "b"}, Model: q, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{2, 1}}}
 	integral := func(g func(y float64) float64) float64 {
@@ -354,7 +355,7 @@ func TestScoresQuartic(t *testing.T) {
 // φ(x) Φ((b − a₁x)/a₂): its score needs the tangential correction.
 func TestScoresHalfSpace(t *testing.T) {
 	const x, a1, a2, bound = 0.4, 1, 0.8, 0.6
-	f := &trainers.Fitted{Names: []string{"a", "b"}, Model: graph.NewGaussian(2, graph.CholeskyFactor), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 2}}, Domain: domain.All(2)}
+	f := &trainers.Fitted{Names: []string{"a", "b"}, Model: model.NewGaussian(2, model.CholeskyFactor), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 2}}, Domain: domain.All(2)}
 	f.Domain.Half = []domain.HalfSpace{{A: []float64{a1, a2 / 2}, B: bound}} // in x; the second column is 2z
 	z := (bound - a1*x) / a2
 	want := -x - a1/a2*distuv.UnitNormal.Prob(z)/distuv.UnitNormal.CDF(z)

@@ -12,7 +12,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/missingness"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -32,9 +32,9 @@ func pair() (data.Gaussian, *missingness.Model, *missingness.Model) {
 	return g, &missingness.Model{Logistic: l}, &missingness.Model{Censored: &missingness.Censored{Below: []float64{-inf, -0.8}, Above: []float64{1, inf}}}
 }
 
-func at(t *testing.T, g data.Gaussian) *graph.Gaussian {
+func at(t *testing.T, g data.Gaussian) *model.Gaussian {
 	t.Helper()
-	m := graph.NewGaussian(len(g.Mean), graph.CholeskyFactor)
+	m := model.NewGaussian(len(g.Mean), model.CholeskyFactor)
 	m.SetMean(g.Mean)
 	require.NoError(t, m.SetPrecision(g.Precision))
 	return m
@@ -52,7 +52,7 @@ func hidden(t *testing.T, g data.Gaussian, by missingness.Mechanism, n int, keys
 // known is a config that takes m into account.
 func known(c trainers.Config, m *missingness.Model) trainers.Config {
 	c.Domain = m.Support(nil)
-	c.Missingness = graph.MissingnessOf(m)
+	c.Missingness = model.MissingnessOf(m)
 	return c
 }
 
@@ -248,7 +248,7 @@ func TestRecoveryNotAtRandom(t *testing.T) {
 				var errors [][]float64
 				for k := range replicates {
 					table := hidden(t, c.g, c.by, 1000, 50, uint64(k))
-					m := graph.NewGaussian(len(c.g.Mean), graph.CholeskyFactor)
+					m := model.NewGaussian(len(c.g.Mean), model.CholeskyFactor)
 					config := known(trainers.Config{Method: c.method, Batch: 250, Seed: uint64(k), ProposalSD: 1.5}, told)
 					for _, rate := range []float64{0.05, 0.005} {
 						_, err := trainers.Fit(context.Background(), table, m, losses.ObjectiveFor(config.Domain, config.Weight),
@@ -286,9 +286,9 @@ func TestCheckWithMissingness(t *testing.T) {
 	g, logistic, censored := pair()
 	for name, by := range map[string]*missingness.Model{"logistic": logistic, "censored": censored} {
 		t.Run(name, func(t *testing.T) {
-			var m graph.Model = graph.NewGaussian(2, graph.CholeskyFactor)
+			var m model.Model = model.NewGaussian(2, model.CholeskyFactor)
 			if by.Logistic != nil {
-				m = &graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(by.Logistic)}
+				m = &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(by.Logistic)}
 			}
 			results, err := trainers.Check(hidden(t, g, by, 40, 11), m, by.Support(nil), 20, 1)
 			require.NoError(t, err)

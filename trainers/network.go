@@ -11,7 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
-	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // NetworkConfig is the whole of a Gaussian graphical model from a table.
@@ -102,7 +102,7 @@ func EstimateNetwork(ctx context.Context, t *data.Table, c NetworkConfig, s *Sta
 		return nil, err
 	}
 	c.Domain = cut.Standardised(scale.Mean, scale.Deviation)
-	c.Missingness = graph.MissingnessOf(c.Known.Standardised(scale.Mean, scale.Deviation))
+	c.Missingness = model.MissingnessOf(c.Known.Standardised(scale.Mean, scale.Deviation))
 	r, err := newPathRun(work, c.PathConfig, s, checkpoint, []any{c.Select, c.Tolerance, c.PathOnly})
 	if err != nil {
 		return nil, err
@@ -241,8 +241,8 @@ func (e *engine) leftOut() []string {
 
 // apart warns of columns that no row shows together: observed rows say nothing of
 // their element of a Gaussian's precision, wherever a fit leaves it.
-func apart(t *data.Table, m graph.Model) []string {
-	if _, gaussian := m.(*graph.Gaussian); !gaussian {
+func apart(t *data.Table, m model.Model) []string {
+	if _, gaussian := m.(*model.Gaussian); !gaussian {
 		return nil
 	}
 	_, together, _ := secondMoments(t)

@@ -15,6 +15,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -99,7 +100,7 @@ func TestZeroedStaysPositiveDefinite(t *testing.T) {
 	lifts := 0
 	for _, p := range r.Points {
 		lifts += p.Lifts
-		m := graph.NewGaussian(15, graph.FreeSymmetric)
+		m := model.NewGaussian(15, model.FreeSymmetric)
 		copy(m.Packed.Value, p.Packed)
 		var e mat.EigenSym
 		require.True(t, e.Factorize(m.Precision(), false))
@@ -219,7 +220,7 @@ func TestFitRecoversAGaussian(t *testing.T) {
 	require.NoError(t, err)
 	table, err = data.HideMCAR(table, 0.2, rng)
 	require.NoError(t, err)
-	m := graph.NewGaussian(3, graph.CholeskyFactor)
+	m := model.NewGaussian(3, model.CholeskyFactor)
 	r, err := trainers.Fit(context.Background(), table, m, losses.Classical{}, trainers.FitConfig{Config: trainers.Config{Method: "exact"}, Epochs: 60}, &trainers.State{}, nil)
 	require.NoError(t, err)
 	require.True(t, r.Converged, r.Verdict)
@@ -241,8 +242,8 @@ func TestFitCutAndResumed(t *testing.T) {
 func cutAndResumed(t *testing.T, dtype graph.DType) {
 	_, table := trainers.StarTable(t, 3, 60, 0.3)
 	c := trainers.FitConfig{Config: trainers.Config{Method: "var", Batch: 16, Draws: 4, ImputerSteps: 2, DType: dtype}, Epochs: 6}
-	fit := func(ctx context.Context, c trainers.FitConfig, s *trainers.State) (*graph.Gaussian, error) {
-		m := graph.NewGaussian(3, graph.CholeskyFactor)
+	fit := func(ctx context.Context, c trainers.FitConfig, s *trainers.State) (*model.Gaussian, error) {
+		m := model.NewGaussian(3, model.CholeskyFactor)
 		_, err := trainers.Fit(ctx, table, m, losses.Classical{}, c, s, nil)
 		return m, err
 	}
@@ -270,7 +271,7 @@ func cutAndResumed(t *testing.T, dtype graph.DType) {
 func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 	_, table := trainers.StarTable(t, 6, 200, 0.3)
 	standard, _ := data.Standardise(table)
-	m := graph.NewGaussian(6, graph.FreeSymmetric)
+	m := model.NewGaussian(6, model.FreeSymmetric)
 	_, grads, err := trainers.Gradient(standard, m, losses.Classical{}, trainers.Config{Method: "exact"}, 0)
 	require.NoError(t, err)
 	top := 0.0
@@ -303,7 +304,7 @@ func TestEBICByItsFormula(t *testing.T) {
 	require.Len(t, r.Scores, 100)
 	best := 0
 	for i, p := range r.Points {
-		m := graph.NewGaussian(6, graph.FreeSymmetric)
+		m := model.NewGaussian(6, model.FreeSymmetric)
 		copy(m.Packed.Value, p.Packed)
 		edges := float64(p.Edges)
 		want := -2*trainers.LogLikelihood(standard, rows, make([]float64, 6), m.Precision()) + edges*math.Log(both/15) + 4*0.7*edges*math.Log(6)

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -34,9 +34,9 @@ var projected = map[string]string{
 }
 
 // ladder is a neural energy that knows levels of noise, with the objective for it.
-func ladder(t *testing.T, d int) (graph.Model, losses.Objective) {
+func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
 	t.Helper()
-	m, err := graph.NewModel("energy", d, []byte(`{"hidden":[6],"levelled":true}`), stream.New(3))
+	m, err := model.New("energy", d, []byte(`{"hidden":[6],"levelled":true}`), stream.New(3))
 	require.NoError(t, err)
 	return m, objective(t, "denoising", `{"noise":{"kind":"preserving","levels":5}}`)
 }
@@ -54,7 +54,7 @@ func TestObjectivesWithoutGaps(t *testing.T) {
 		}
 		whole := config
 		whole.Method = "full"
-		compare := func(m graph.Model, o losses.Objective) {
+		compare := func(m model.Model, o losses.Objective) {
 			want, wanted, err := trainers.Gradient(table, m, o, whole, 0)
 			require.NoError(t, err)
 			got, grads, err := trainers.Gradient(table, m, o, config, 0)
@@ -70,7 +70,7 @@ func TestObjectivesWithoutGaps(t *testing.T) {
 		}
 		for name, options := range projected {
 			t.Run(e.Name+"/"+name, func(t *testing.T) {
-				m := graph.NewGaussian(3, graph.CholeskyFactor)
+				m := model.NewGaussian(3, model.CholeskyFactor)
 				require.NoError(t, m.SetPrecision(mat.NewSymDense(3, []float64{1.2, 0.3, 0, 0.3, 1, 0.2, 0, 0.2, 0.9})))
 				compare(m, objective(t, name, options))
 			})
@@ -95,7 +95,7 @@ func TestObjectivesWithGaps(t *testing.T) {
 		if e.Complete {
 			continue
 		}
-		compare := func(t *testing.T, m graph.Model, o losses.Objective) {
+		compare := func(t *testing.T, m model.Model, o losses.Objective) {
 			config := trainers.Config{Method: e.Name, Seed: 4, Batch: 8, Draws: 4}
 			want, wanted, err := trainers.Gradient(table, m, o, config, 0)
 			if e.Name == "em-full" && err != nil {
@@ -115,7 +115,7 @@ func TestObjectivesWithGaps(t *testing.T) {
 		}
 		for name, options := range projected {
 			t.Run(e.Name+"/"+name, func(t *testing.T) {
-				compare(t, graph.NewGaussian(3, graph.CholeskyFactor), objective(t, name, options))
+				compare(t, model.NewGaussian(3, model.CholeskyFactor), objective(t, name, options))
 			})
 		}
 		if !e.Gaussian {
@@ -144,7 +144,7 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 			require.NoError(t, err)
 			table, err := data.HideMCAR(complete, 0.3, stream.New(5, 2, k))
 			require.NoError(t, err)
-			m := graph.NewGaussian(2, graph.CholeskyFactor)
+			m := model.NewGaussian(2, model.CholeskyFactor)
 			config := trainers.FitConfig{Config: trainers.Config{Method: method, Seed: 6 + k, Imputer: nets.Options{Hidden: 20}}, Epochs: 40}
 			_, err = trainers.Fit(context.Background(), table, m, objective(t, "denoising", fmt.Sprintf(`{"noise":{"kind":"fixed","least":%v}}`, sigma)), config, &trainers.State{}, nil)
 			require.NoError(t, err)
@@ -213,6 +213,6 @@ type unsaid struct {
 
 func TestSettingsThatCannotBeSaved(t *testing.T) {
 	_, table := trainers.StarTable(t, 3, 20, 0.3)
-	_, err := trainers.Fit(context.Background(), table, graph.NewGaussian(3, graph.CholeskyFactor), unsaid{}, trainers.FitConfig{Config: trainers.Config{Method: "iw"}, Epochs: 1}, &trainers.State{}, nil)
+	_, err := trainers.Fit(context.Background(), table, model.NewGaussian(3, model.CholeskyFactor), unsaid{}, trainers.FitConfig{Config: trainers.Config{Method: "iw"}, Epochs: 1}, &trainers.State{}, nil)
 	require.ErrorContains(t, err, "must be JSON")
 }

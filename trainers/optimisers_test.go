@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Two steps of Kingma & Ba's Algorithm 1 written out.
@@ -62,7 +63,7 @@ func TestProximalStep(t *testing.T) {
 }
 
 func TestHoldKeepsZerosAndSymmetry(t *testing.T) {
-	g := graph.NewGaussian(3, graph.FreeSymmetric)
+	g := model.NewGaussian(3, model.FreeSymmetric)
 	h := holder{floor: 0.01}
 	require.False(t, h.hold(g), "the identity needs none")
 	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{1, 1.5, 0, 1.5, 1, 0, 0, 0, 1}))) // smallest eigenvalue −0.5

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
@@ -51,7 +51,7 @@ func TestPanicsAreErrors(t *testing.T) {
 		require.ErrorContains(t, err, want, name)
 	}
 
-	f := &Fitted{Names: table.Names, Model: graph.NewGaussian(3, graph.CholeskyFactor), Scale: data.Scale{Mean: make([]float64, 3), Deviation: []float64{1, 1, 1}}}
+	f := &Fitted{Names: table.Names, Model: model.NewGaussian(3, model.CholeskyFactor), Scale: data.Scale{Mean: make([]float64, 3), Deviation: []float64{1, 1, 1}}}
 	_, err = eachBlock(t.Context(), f, table, ImputeConfig{By: "exact", Draws: 1, Workers: 2}, func(block) error { panic("shape") })
 	require.ErrorContains(t, err, want)
 	_, err = eachBlock(t.Context(), f, table, ImputeConfig{By: "exact", Draws: 1, Workers: 2, Observe: func(int, int) { panic("shape") }}, func(block) error { return nil })

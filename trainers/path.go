@@ -13,6 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 )
 
@@ -182,7 +183,7 @@ type pathRun struct {
 	*engine
 	holder
 	config     PathConfig
-	model      *graph.Gaussian
+	model      *model.Gaussian
 	state      *State
 	checkpoint func(*State) error
 	rows       []int
@@ -197,11 +198,11 @@ func newPathRun(t *data.Table, c PathConfig, s *State, checkpoint func(*State) e
 	if err != nil {
 		return nil, err
 	}
-	kind := graph.FreeSymmetric
+	kind := model.FreeSymmetric
 	if c.natural() {
-		kind = graph.Natural
+		kind = model.Natural
 	}
-	m := graph.NewGaussian(t.D, kind)
+	m := model.NewGaussian(t.D, kind)
 	m.Location.Fixed = !c.natural()
 	e, err := newEngine(t, m, losses.ObjectiveFor(c.Domain, c.Weight), c.Config)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Proximal is the step of the L1 path (maths.md, "L1 path"): a gradient step of
@@ -54,7 +55,7 @@ type holder struct {
 // Zeros stay zeros, P stays symmetric, and nothing grows. (A diagonal that is raised
 // instead grows without bound where step after step leads out of the positive definite
 // matrices: up to 10²⁹ on daily returns with Zeroed.)
-func (h *holder) hold(g *graph.Gaussian) (held bool) {
+func (h *holder) hold(g *model.Gaussian) (held bool) {
 	floor := h.floor
 	if h.above(g) {
 		return false
@@ -86,7 +87,7 @@ func (h *holder) hold(g *graph.Gaussian) (held bool) {
 
 // above tells whether P's smallest eigenvalue is above floor: whether P − floor·I has a
 // Cholesky factor. (mat.Cholesky would estimate its condition too, at the same cost.)
-func (h *holder) above(g *graph.Gaussian) bool {
+func (h *holder) above(g *model.Gaussian) bool {
 	d, packed := g.Dim(), g.Packed.Value
 	if h.upper == nil {
 		h.upper = make([]float64, d*d)

@@ -13,7 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -159,7 +159,7 @@ func TestExactOnABoxAgainstRejection(t *testing.T) {
 			p.SetSym(j, k, -0.25)
 		}
 	}
-	m := graph.NewGaussian(d, graph.FreeSymmetric)
+	m := model.NewGaussian(d, model.FreeSymmetric)
 	require.NoError(t, m.SetPrecision(p))
 	s := domain.All(d)
 	for j := 1; j < 5; j++ {

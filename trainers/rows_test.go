@@ -13,9 +13,9 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/noise"
-	"missingscore/graph"
 	"missingscore/graph/diffusion"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/trainers"
 )
 
@@ -70,7 +70,7 @@ func TestDrawRowsAlongNoise(t *testing.T) {
 
 // A quartic inside a box: second moment by quadrature.
 func TestDrawRowsQuartic(t *testing.T) {
-	q := graph.NewQuartic(1)
+	q := model.NewQuartic(1)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
 	f := &trainers.Fitted{Names: []string{"a"}, Model: q, Scale: data.Scale{Mean: []float64{0}, Deviation: []float64{2}}, Domain: domain.All(1)}
 	f.Domain.Lower[0] = 0.8 // 0.4 for the model
@@ -93,7 +93,7 @@ func TestDrawRowsQuartic(t *testing.T) {
 
 func TestDrawRowsRefuses(t *testing.T) {
 	normal, _ := scaledNormal(t)
-	quartic := &trainers.Fitted{Names: []string{"a", "b"}, Model: graph.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
+	quartic := &trainers.Fitted{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
 	single := levelled(false)
 	single.Noise = &noise.Schedule{Kind: noise.Fixed, Least: 0.1}
 	bounded := levelled(false)

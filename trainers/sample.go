@@ -7,8 +7,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 )
 
 // Sample draws n complete rows: exactly from a Gaussian, by rejection on its domain, or
@@ -33,7 +33,7 @@ func (s *SavedModel) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.T
 }
 
 // chainRows runs n chains from points inside the domain.
-func chainRows(ctx context.Context, m graph.Model, s *domain.Domain, n int, o mcmc.Options, rng *rand.Rand) (*mcmc.Result, error) {
+func chainRows(ctx context.Context, m model.Model, s *domain.Domain, n int, o mcmc.Options, rng *rand.Rand) (*mcmc.Result, error) {
 	start, err := starts(s, n, m.Dim(), rng)
 	if err != nil {
 		return nil, err
@@ -71,21 +71,21 @@ func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 }
 
 // exactly tells whether independent draws of m on s are known.
-func exactly(m graph.Model, s *domain.Domain) bool {
+func exactly(m model.Model, s *domain.Domain) bool {
 	switch m.(type) {
-	case *graph.Gaussian:
+	case *model.Gaussian:
 		return true
-	case *graph.Mixture:
+	case *model.Mixture:
 		return !s.Bounded()
 	}
 	return false
 }
 
 // drawExactly draws n rows (n, d) of a model that exactly is true of.
-func drawExactly(m graph.Model, s *domain.Domain, n int, rng *rand.Rand) ([]float64, error) {
-	g, ok := m.(*graph.Gaussian)
+func drawExactly(m model.Model, s *domain.Domain, n int, rng *rand.Rand) ([]float64, error) {
+	g, ok := m.(*model.Gaussian)
 	if !ok {
-		return m.(*graph.Mixture).Sample(n, rng), nil
+		return m.(*model.Mixture).Sample(n, rng), nil
 	}
 	t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
 	if err != nil {

@@ -16,25 +16,26 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/data/noise"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
 	"missingscore/nets"
 )
 
 // SavedModel is a fitted or true model with what is needed to use it. Its file is
-// JSON with a version; quantities of a graph.Described are there under their own
+// JSON with a version; quantities of a model.Parametric are there under their own
 // names, the numbers of networks packed.
 type SavedModel struct {
-	Kind string // a name of graph.Models
-	// Model is of the table's columns if it is a graph.Described, otherwise of
+	Kind string // a name of model.Models
+	// Model is of the table's columns if it is a model.Parametric, otherwise of
 	// standardised ones (see InUnits).
-	Model  graph.Model
+	Model  model.Model
 	Names  []string
 	Domain *domain.Domain // in the table's units; nil for all of R^d
 
 	Scale   data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
 	Imputer *nets.Imputer   // of standardised columns; nil if none was trained
-	Noise   *noise.Schedule // of a graph.Levelled, or the level that was added to standardised columns; else nil
+	Noise   *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
 
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
 }
@@ -43,16 +44,16 @@ type SavedModel struct {
 const modelVersion = 2
 
 // InUnits is the model of the table's columns.
-func (s *SavedModel) InUnits() graph.Model {
-	if _, ok := s.Model.(graph.Described); ok || s.Scale.Mean == nil {
+func (s *SavedModel) InUnits() model.Model {
+	if _, ok := s.Model.(model.Parametric); ok || s.Scale.Mean == nil {
 		return s.Model
 	}
-	return graph.Rescaled{Model: s.Model, Mean: s.Scale.Mean, Deviation: s.Scale.Deviation}
+	return model.Rescaled{Model: s.Model, Mean: s.Scale.Mean, Deviation: s.Scale.Deviation}
 }
 
 // Standardised is the model of the fit's standardised columns.
-func (s *SavedModel) Standardised() (graph.Model, error) {
-	m, ok := s.Model.(graph.Described)
+func (s *SavedModel) Standardised() (model.Model, error) {
+	m, ok := s.Model.(model.Parametric)
 	if !ok || s.Scale.Mean == nil {
 		return s.Model, nil
 	}
@@ -60,11 +61,11 @@ func (s *SavedModel) Standardised() (graph.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := graph.NewModel(s.Kind, len(s.Names), options, stream.New(0))
+	again, err := model.New(s.Kind, len(s.Names), options, stream.New(0))
 	if err != nil {
 		return nil, err
 	}
-	back := again.(graph.Described)
+	back := again.(model.Parametric)
 	if err := back.SetQuantities(m.Quantities()); err != nil {
 		return nil, err
 	}
@@ -76,8 +77,8 @@ func (s *SavedModel) Standardised() (graph.Model, error) {
 }
 
 // modelOptions are the JSON that a model is made again from.
-func modelOptions(m graph.Model) (json.RawMessage, error) {
-	o, ok := m.(graph.Optioned)
+func modelOptions(m model.Model) (json.RawMessage, error) {
+	o, ok := m.(model.Configured)
 	if !ok {
 		return nil, nil
 	}
@@ -164,7 +165,7 @@ func (s *SavedModel) Encode(extra map[string]any) ([]byte, error) {
 	if s.Imputer != nil {
 		f.Imputer = &imputerFile{s.Imputer.Options(), packParams(s.Imputer.Params())}
 	}
-	described, ok := s.Model.(graph.Described)
+	described, ok := s.Model.(model.Parametric)
 	if !ok {
 		f.Parameters = packParams(s.Model.Params())
 	}
@@ -207,7 +208,7 @@ func (s *SavedModel) Encode(extra map[string]any) ([]byte, error) {
 	return append(whole, '\n'), err
 }
 
-func nested(q graph.Quantity) [][]float64 {
+func nested(q model.Quantity) [][]float64 {
 	var rows [][]float64
 	for i := range q.Rows {
 		rows = append(rows, q.Value[i*q.Cols:(i+1)*q.Cols])
@@ -248,12 +249,12 @@ func decodeModel(text []byte) (*SavedModel, error) {
 	if twice := slices.Clone(f.Names); len(slices.Compact(slices.Sorted(slices.Values(twice)))) < len(f.Names) {
 		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
 	}
-	m, err := graph.NewModel(f.Model, len(f.Names), f.Options, stream.New(0))
+	m, err := model.New(f.Model, len(f.Names), f.Options, stream.New(0))
 	if err != nil {
 		return nil, err
 	}
 	s := &SavedModel{Kind: f.Model, Model: m, Names: f.Names, Noise: f.Noise}
-	if described, ok := m.(graph.Described); ok {
+	if described, ok := m.(model.Parametric); ok {
 		err = readQuantities(text, described)
 	} else {
 		err = readParams(m.Params(), f.Parameters)
@@ -309,12 +310,12 @@ func (s *scaleFile) check(d int) error {
 }
 
 // readQuantities restores a model from the fields of a file.
-func readQuantities(text []byte, m graph.Described) error {
+func readQuantities(text []byte, m model.Parametric) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return err
 	}
-	var qs []graph.Quantity
+	var qs []model.Quantity
 	for _, q := range m.Quantities() {
 		raw, ok := fields[q.Name]
 		if !ok {
@@ -325,14 +326,14 @@ func readQuantities(text []byte, m graph.Described) error {
 		}
 		var flat []float64
 		if err := json.Unmarshal(raw, &flat); err == nil {
-			qs = append(qs, graph.Quantity{Name: q.Name, Rows: 1, Cols: len(flat), Value: flat})
+			qs = append(qs, model.Quantity{Name: q.Name, Rows: 1, Cols: len(flat), Value: flat})
 			continue
 		}
 		var rows [][]float64
 		if err := json.Unmarshal(raw, &rows); err != nil {
 			return fmt.Errorf("%s: %w", q.Name, strictjson.Plainly(err))
 		}
-		n := graph.Quantity{Name: q.Name, Rows: len(rows), Cols: q.Cols}
+		n := model.Quantity{Name: q.Name, Rows: len(rows), Cols: q.Cols}
 		for i, row := range rows {
 			if len(row) != q.Cols {
 				return fmt.Errorf("%s: row %d has %d numbers, %d are needed", q.Name, i+1, len(row), q.Cols)

@@ -15,6 +15,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/data/truncnorm"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers"
@@ -22,8 +23,8 @@ import (
 
 func TestSavedModelsComeBack(t *testing.T) {
 	rng := stream.New(1, 1)
-	for name := range graph.Models {
-		m, err := graph.NewModel(name, 3, nil, stream.New(1))
+	for name := range model.Models {
+		m, err := model.New(name, 3, nil, stream.New(1))
 		require.NoError(t, err)
 		for _, p := range m.Params() {
 			for i := range p.Value {
@@ -58,9 +59,9 @@ func TestSavedModelsComeBack(t *testing.T) {
 	}
 }
 
-func scoreAt(t *testing.T, m graph.Model, x []float64) []float64 {
+func scoreAt(t *testing.T, m model.Model, x []float64) []float64 {
 	t.Helper()
-	p, err := graph.Build(func(b *graph.Builder) { b.Output("s", m.Terms(b, b.Input("x", 1, len(x))).Score) })
+	p, err := graph.Build(func(b *graph.Builder) { b.Output("s", m.Evaluate(b, b.Input("x", 1, len(x))).Score) })
 	require.NoError(t, err)
 	copy(p.Input("x"), x)
 	require.NoError(t, p.Run())
@@ -109,7 +110,7 @@ func TestSavedModelsSample(t *testing.T) {
 	const n = 3000
 	s := domain.All(2)
 	s.Lower[0] = 0.3
-	q := graph.NewQuartic(2)
+	q := model.NewQuartic(2)
 	saved := trainers.SavedModel{Kind: "quartic", Model: q, Names: []string{"u", "v"}, Domain: s}
 	table, chains, err := saved.Sample(context.Background(), n, stream.New(2, 1))
 	require.NoError(t, err)
@@ -131,7 +132,7 @@ func TestSavedModelsSample(t *testing.T) {
 		require.InDelta(t, want, got, 4.5*se, "column %d", j)
 	}
 
-	saved = trainers.SavedModel{Kind: "gaussian", Model: graph.NewGaussian(2, graph.CholeskyFactor), Names: []string{"u", "v"}, Domain: s}
+	saved = trainers.SavedModel{Kind: "gaussian", Model: model.NewGaussian(2, model.CholeskyFactor), Names: []string{"u", "v"}, Domain: s}
 	table, chains, err = saved.Sample(context.Background(), n, stream.New(3, 1))
 	require.NoError(t, err)
 	require.Nil(t, chains)

@@ -9,7 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Scores are a table's rows under a model. All slices are in the table's units and NaN
@@ -82,7 +82,7 @@ func (f *Fitted) scoreComplete(ctx context.Context, r *Scores, t *data.Table) er
 
 // at is the model's log density and score at rows z with these masks.
 func (f *Fitted) at(z, mask []float64) (log, score []float64, err error) {
-	e, err := graph.NewEvaluator(f.joint(), len(z)/len(f.Names), true)
+	e, err := model.NewEvaluator(f.joint(), len(z)/len(f.Names), true)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/nets"
 )
@@ -25,7 +26,7 @@ func TestSingleSources(t *testing.T) {
 	batch := data.NewBatch(size, d)
 	batch.Fill(table, []int{0, 1}, 0.5)
 	for name, make64 := range map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newVariational} {
-		s, err := make64(Setting{Model: graph.NewGaussian(d, graph.CholeskyFactor), Imputer: imputer, Batch: size, Draws: r, ProposalSD: 1.7, DType: graph.Float32})
+		s, err := make64(Setting{Model: model.NewGaussian(d, model.CholeskyFactor), Imputer: imputer, Batch: size, Draws: r, ProposalSD: 1.7, DType: graph.Float32})
 		require.NoError(t, err)
 		mean, sd := make([]float64, size*d), []float64{1.7, 1.7, 1.7}
 		if name == "variational" {

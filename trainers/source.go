@@ -6,6 +6,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -30,7 +31,7 @@ type SingleSource interface {
 
 // Setting is what a source may build on.
 type Setting struct {
-	Model      graph.Model
+	Model      model.Model
 	Imputer    *nets.Imputer // nil unless the estimator trains one
 	Batch      int           // table rows in a batch
 	Draws      int           // r
@@ -69,9 +70,9 @@ func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) 
 }
 
 // asGaussian is for sources and methods that need a normal model.
-func asGaussian(m graph.Model, what string) (*graph.Gaussian, error) {
-	g, ok := m.(*graph.Gaussian)
-	if _, patterned := m.(graph.Patterned); patterned {
+func asGaussian(m model.Model, what string) (*model.Gaussian, error) {
+	g, ok := m.(*model.Gaussian)
+	if _, patterned := m.(model.MaskConditional); patterned {
 		return nil, fmt.Errorf("%s needs missing cells that are normal given the observed ones, and with a model of missingness they are not; use iw, variw or var", what)
 	}
 	if !ok {

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Spectral is the state of the accelerated path: proximal gradient steps
@@ -45,9 +45,9 @@ type space struct {
 	penalised []bool
 }
 
-func newSpace(m *graph.Gaussian) space {
+func newSpace(m *model.Gaussian) space {
 	var s space
-	if m.Parameterisation() == graph.Natural {
+	if m.Parameterisation() == model.Natural {
 		s.memory, s.grads = append(s.memory, m.Location.Value), append(s.grads, 0)
 		s.inverse, s.penalised = slices.Repeat([]float64{1}, m.Dim()), make([]bool, m.Dim())
 	}

@@ -9,6 +9,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -46,21 +47,21 @@ func TestAcceleratedPathMeetsItsConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table, scale := data.Standardise(c.table)
 			c.config.Domain = c.config.Domain.Standardised(scale.Mean, scale.Deviation)
-			kind := graph.FreeSymmetric
+			kind := model.FreeSymmetric
 			if c.config.Domain.Bounded() {
-				kind = graph.Natural
+				kind = model.Natural
 			}
 			top := trainers.LambdaMax(table, c.config.Domain, c.config.Weight)
 			edges := 0
 			for _, p := range minima(t, table, trainers.PathConfig{Config: c.config, Lambdas: 5, LambdaMax: top, LambdaMin: top / 10}) {
 				require.Zero(t, p.Lifts)
-				m := graph.NewGaussian(d, kind)
+				m := model.NewGaussian(d, kind)
 				copy(m.Packed.Value, p.Packed)
 				copy(m.Location.Value, p.Linear)
 				loss, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(c.config.Domain, c.config.Weight), c.config, 0)
 				require.NoError(t, err)
 				require.InDelta(t, loss/d, p.Loss, 1e-12)
-				if kind == graph.Natural {
+				if kind == model.Natural {
 					for _, v := range grads[0] {
 						require.InDelta(t, 0, v/d, 1e-7)
 					}

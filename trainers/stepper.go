@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 )
 
@@ -16,9 +16,9 @@ import (
 func NewStepper(t *data.Table, experiment string, c Config) (step func() error, err error) {
 	switch experiment {
 	case "normal", "quartic":
-		var m graph.Model = graph.NewGaussian(t.D, graph.CholeskyFactor)
+		var m model.Model = model.NewGaussian(t.D, model.CholeskyFactor)
 		if experiment == "quartic" {
-			m = graph.NewQuartic(t.D)
+			m = model.NewQuartic(t.D)
 		}
 		e, err := newEngine(t, m, losses.Classical{}, c)
 		if err != nil {

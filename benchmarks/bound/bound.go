@@ -35,7 +35,7 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
@@ -140,7 +140,7 @@ func (s settings) run(ctx context.Context, truth data.Gaussian, measure *diverge
 	if table, err = data.HideMCAR(table, s.Missing, stream.New(s.Seed, append(at, stream.Hide)...)); err != nil {
 		return nil, err
 	}
-	m := graph.NewGaussian(s.Columns, graph.Natural)
+	m := model.NewGaussian(s.Columns, model.Natural)
 	draws := stream.New(s.Seed, append(at, stream.Impute, uint64(r))...).Uint64()
 	if err := s.minimise(ctx, table, m, r, draws); err != nil {
 		return nil, err
@@ -177,8 +177,8 @@ func (s settings) box() *domain.Domain {
 }
 
 // natural is a model at the truth.
-func natural(g data.Gaussian) *graph.Gaussian {
-	m := graph.NewGaussian(len(g.Mean), graph.Natural)
+func natural(g data.Gaussian) *model.Gaussian {
+	m := model.NewGaussian(len(g.Mean), model.Natural)
 	m.SetPrecision(g.Precision) // its size is right
 	m.SetMean(g.Mean)
 	return m

@@ -19,7 +19,7 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 )
@@ -89,7 +89,7 @@ func TestRate(t *testing.T) {
 
 // small is a truth of two columns and another model, on a box that is not the same for
 // both columns.
-func small(t *testing.T) (truth data.Gaussian, other *graph.Gaussian, box *domain.Domain) {
+func small(t *testing.T) (truth data.Gaussian, other *model.Gaussian, box *domain.Domain) {
 	t.Helper()
 	truth = data.Gaussian{Mean: []float64{0.4, -0.2}, Precision: mat.NewSymDense(2, []float64{2, 1.1, 1.1, 1.5})}
 	other = natural(data.Gaussian{Mean: []float64{-0.1, 0.3}, Precision: mat.NewSymDense(2, []float64{1, -0.4, -0.4, 3})})
@@ -104,7 +104,7 @@ func TestDivergenceByDefinition(t *testing.T) {
 	got := newDivergence(natural(truth), box, missing, 8)
 	require.InDelta(t, 0, got.of(natural(truth)), 1e-20)
 
-	log := func(m *graph.Gaussian, x, y float64) float64 {
+	log := func(m *model.Gaussian, x, y float64) float64 {
 		p, h := m.Precision(), m.Location.Value
 		return -0.5*(p.At(0, 0)*x*x+2*p.At(0, 1)*x*y+p.At(1, 1)*y*y) + h[0]*x + h[1]*y
 	}
@@ -126,12 +126,12 @@ func TestDivergenceByDefinition(t *testing.T) {
 	}, 0)
 	for j := range 2 {
 		// Column j alone.
-		marginal := func(m *graph.Gaussian, own float64) float64 {
+		marginal := func(m *model.Gaussian, own float64) float64 {
 			return math.Log(integral(func(unseen float64) float64 {
 				return math.Exp(log(m, first(at(j, own, unseen)), second(at(j, own, unseen))))
 			}, 1-j))
 		}
-		score := func(m *graph.Gaussian, own float64) float64 {
+		score := func(m *model.Gaussian, own float64) float64 {
 			return fd.Derivative(func(own float64) float64 { return marginal(m, own) }, own, &fd.Settings{Formula: fd.Central, Step: 1e-4})
 		}
 		want += (1 - missing) * missing * integral(func(own float64) float64 {
@@ -142,7 +142,7 @@ func TestDivergenceByDefinition(t *testing.T) {
 		want += (1 - missing) * (1 - missing) * integral(func(own float64) float64 {
 			return integral(func(seen float64) float64 {
 				x, y := at(j, own, seen)
-				slope := func(m *graph.Gaussian) float64 {
+				slope := func(m *model.Gaussian) float64 {
 					return m.Location.Value[j] - m.Precision().At(j, 0)*x - m.Precision().At(j, 1)*y
 				}
 				gap := slope(star) - slope(other)
@@ -205,7 +205,7 @@ func TestMinimise(t *testing.T) {
 	require.NoError(t, err)
 	table, err = data.HideMCAR(table, s.Missing, stream.New(3, stream.Hide))
 	require.NoError(t, err)
-	m, n := graph.NewGaussian(s.Columns, graph.Natural), natural(truth)
+	m, n := model.NewGaussian(s.Columns, model.Natural), natural(truth)
 	require.NoError(t, s.minimise(context.Background(), table, m, 5, 7))
 	require.NoError(t, s.minimise(context.Background(), table, n, 5, 7))
 	require.InDeltaSlice(t, m.Location.Value, n.Location.Value, 1e-4)
@@ -225,7 +225,7 @@ func TestMinimise(t *testing.T) {
 		}
 	}
 	s.Iterations = 1
-	err = s.minimise(context.Background(), table, graph.NewGaussian(s.Columns, graph.Natural), 5, 7)
+	err = s.minimise(context.Background(), table, model.NewGaussian(s.Columns, model.Natural), 5, 7)
 	require.ErrorContains(t, err, "no minimum of the objective was found")
 }
 

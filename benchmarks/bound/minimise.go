@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/trainers"
 )
@@ -20,7 +20,7 @@ import (
 // has it: a fit that draws anew at each step would go for the mean over draws. The
 // pseudo-loss's gradient at fixed draws is that of the objective (maths.md, "One
 // estimator family"), so a quasi-Newton method may use it.
-func (s settings) minimise(ctx context.Context, t *data.Table, m *graph.Gaussian, r int, seed uint64) error {
+func (s settings) minimise(ctx context.Context, t *data.Table, m *model.Gaussian, r int, seed uint64) error {
 	var at, slope []float64
 	var value float64
 	var failed error
@@ -65,7 +65,7 @@ func (s settings) minimise(ctx context.Context, t *data.Table, m *graph.Gaussian
 
 // objective is Marg-IW's at the model's parameters, with its gradient (by linear term,
 // then packed precision).
-func (s settings) objective(t *data.Table, m *graph.Gaussian, r int, seed uint64) (value float64, gradient []float64, err error) {
+func (s settings) objective(t *data.Table, m *model.Gaussian, r int, seed uint64) (value float64, gradient []float64, err error) {
 	c := trainers.Config{Method: "iw", Draws: r, ProposalSD: s.ProposalSD, Seed: seed, Domain: s.box(), Batch: max(1, rowsAtOnce/r)}
 	value, grads, err := trainers.Gradient(t, m, losses.ObjectiveFor(c.Domain, c.Weight), c, 0)
 	return value, slices.Concat(grads...), err

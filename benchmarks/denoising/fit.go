@@ -11,6 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/diffusion"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -114,7 +115,7 @@ func (s settings) draw(ctx context.Context, table *data.Table, how method, seed 
 			return nil, "", err
 		}
 	}
-	m, err := graph.NewModel(how.model, table.D, options, stream.New(seed, stream.Initial, 1))
+	m, err := model.New(how.model, table.D, options, stream.New(seed, stream.Initial, 1))
 	if err != nil {
 		return nil, "", err
 	}
@@ -125,11 +126,11 @@ func (s settings) draw(ctx context.Context, table *data.Table, how method, seed 
 	}
 	rng := stream.New(seed, stream.Simulate)
 	var drawn *data.Table
-	if g, ok := m.(*graph.Gaussian); ok {
+	if g, ok := m.(*model.Gaussian); ok {
 		drawn, err = data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.Sample(s.held, rng)
 	} else {
 		var sampler *diffusion.Sampler
-		if sampler, err = diffusion.New(m.(graph.Levelled), denoising.Noise, s.held); err != nil {
+		if sampler, err = diffusion.New(m.(model.NoiseConditional), denoising.Noise, s.held); err != nil {
 			return nil, "", err
 		}
 		var x []float64

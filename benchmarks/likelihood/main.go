@@ -20,7 +20,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 )
@@ -159,7 +159,7 @@ func likelihood(script string, table *data.Table, truth data.Gaussian, points in
 	d := table.D
 	var rates []network.Rate
 	for _, line := range lines {
-		m := graph.NewGaussian(d, graph.FreeSymmetric)
+		m := model.NewGaussian(d, model.FreeSymmetric)
 		if len(line) != len(m.Packed.Value) {
 			return r, fmt.Errorf("%s wrote %d numbers a line, not %d", script, len(line), len(m.Packed.Value))
 		}

@@ -25,7 +25,7 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/data/missingness"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -187,12 +187,12 @@ func (s setting) table(n int, k uint64, complete bool) (*data.Table, error) {
 
 // estimate fits as the fit command does, with Adam's rate lowered once and, for var and
 // variw, a small imputer: two columns need no more.
-func estimate(t *data.Table, law *missingness.Model, method string, seed uint64) (*graph.Gaussian, error) {
+func estimate(t *data.Table, law *missingness.Model, method string, seed uint64) (*model.Gaussian, error) {
 	work, scale := data.Standardise(t)
 	known := law.Standardised(scale.Mean, scale.Deviation)
 	c := trainers.FitConfig{Config: trainers.Config{Method: method, Seed: seed, WarmUp: 500, Imputer: nets.Options{Hidden: 50, DiagonalSD: true, MaskInput: true},
-		Domain: known.Support(nil), Missingness: graph.MissingnessOf(known)}}
-	m := graph.NewGaussian(t.D, graph.CholeskyFactor)
+		Domain: known.Support(nil), Missingness: model.MissingnessOf(known)}}
+	m := model.NewGaussian(t.D, model.CholeskyFactor)
 	for _, rate := range []float64{0.05, 0.005} {
 		c.Rate, c.Epochs = rate, 25
 		if _, err := trainers.Fit(context.Background(), work, m, losses.ObjectiveFor(c.Domain, c.Weight), c, &trainers.State{}, nil); err != nil {

@@ -10,6 +10,7 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -66,7 +67,7 @@ func (s settings) fit(ctx context.Context, name string, how method, seed uint64,
 	if err != nil {
 		return nil, err
 	}
-	truth, err := graph.NewMixture(of)
+	truth, err := model.NewMixture(of)
 	if err != nil {
 		return nil, err
 	}
@@ -80,15 +81,15 @@ func (s settings) fit(ctx context.Context, name string, how method, seed uint64,
 		return nil, err
 	}
 	work, scale := data.Standardise(table)
-	start := func() (graph.Model, error) {
-		return graph.NewModel(how.model, table.D, []byte(s.network), stream.New(seed, stream.Initial, 1))
+	start := func() (model.Model, error) {
+		return model.New(how.model, table.D, []byte(s.network), stream.New(seed, stream.Initial, 1))
 	}
 	m, err := start()
 	if err != nil {
 		return nil, err
 	}
-	known := &trainers.Truth{Model: truth, Sample: fresh, Scale: scale, View: graph.Rescaled{Model: m, Mean: scale.Mean, Deviation: scale.Deviation}}
-	described, ok := m.(graph.Described)
+	known := &trainers.Truth{Model: truth, Sample: fresh, Scale: scale, View: model.Rescaled{Model: m, Mean: scale.Mean, Deviation: scale.Deviation}}
+	described, ok := m.(model.Parametric)
 	if ok {
 		if known.View, err = start(); err != nil {
 			return nil, err
@@ -134,10 +135,10 @@ func (s settings) fit(ctx context.Context, name string, how method, seed uint64,
 }
 
 // scoreSize is E‖s‖² of the truth, what a score of 0 would be wrong by.
-func scoreSize(truth graph.Model, sample []float64) (float64, error) {
+func scoreSize(truth model.Model, sample []float64) (float64, error) {
 	n := len(sample) / truth.Dim()
 	p, err := graph.Build(func(b *graph.Builder) {
-		b.Output("square", b.RowSum(b.Square(truth.Terms(b, b.Input("x", n, truth.Dim())).Score)))
+		b.Output("square", b.RowSum(b.Square(truth.Evaluate(b, b.Input("x", n, truth.Dim())).Score)))
 	})
 	if err != nil {
 		return 0, err

@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
 // One normal of deviation ½ in the plane has E‖s‖² = 2/¼.
 func TestScoreSize(t *testing.T) {
 	of := data.Mixture{Weights: []float64{1}, Means: [][]float64{{1, -1}}, Deviations: [][]float64{{0.5, 0.5}}}
-	m, err := graph.NewMixture(of)
+	m, err := model.NewMixture(of)
 	require.NoError(t, err)
 	size, err := scoreSize(m, of.Draw(20000, stream.New(1)))
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestScoreSize(t *testing.T) {
 	require.InEpsilon(t, 2/3.141592653589793, floats.Max(p), 0.01)
 	require.Zero(t, g.divergence(p, p))
 	wider := data.Mixture{Weights: []float64{1}, Means: of.Means, Deviations: [][]float64{{0.6, 0.6}}}
-	m, err = graph.NewMixture(wider)
+	m, err = model.NewMixture(wider)
 	require.NoError(t, err)
 	q, err := g.density(m)
 	require.NoError(t, err)

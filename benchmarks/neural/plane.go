@@ -15,6 +15,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -31,7 +32,7 @@ func (s settings) planes(ctx context.Context, name string, names []string, first
 	if len(of.Means[0]) != 2 {
 		return nil
 	}
-	truth, err := graph.NewMixture(of)
+	truth, err := model.NewMixture(of)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (s settings) planes(ctx context.Context, name string, names []string, first
 			return err
 		}
 		m := saved.InUnits()
-		if has, err := graph.HasDensity(m); err != nil || !has {
+		if has, err := model.HasDensity(m); err != nil || !has {
 			continue
 		}
 		p, err := g.density(m)
@@ -101,9 +102,9 @@ func gridAround(of data.Mixture) grid {
 }
 
 // density is a model's at the midpoints, normalised on the grid.
-func (g grid) density(m graph.Model) ([]float64, error) {
+func (g grid) density(m model.Model) ([]float64, error) {
 	p, err := graph.Build(func(b *graph.Builder) {
-		b.Output("log density", m.Terms(b, b.Input("x", cells*cells, 2)).Density(b))
+		b.Output("log density", m.Evaluate(b, b.Input("x", cells*cells, 2)).Density(b))
 	})
 	if err != nil {
 		return nil, err

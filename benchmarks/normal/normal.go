@@ -19,7 +19,7 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -166,14 +166,14 @@ func (s settings) run(ctx context.Context, c trainers.Config, seed uint64) ([]st
 			return nil, err
 		}
 	}
-	star := graph.NewGaussian(s.Columns, graph.CholeskyFactor)
+	star := model.NewGaussian(s.Columns, model.CholeskyFactor)
 	if err := star.SetPrecision(truth.Precision); err != nil {
 		return nil, err
 	}
 	star.SetMean(truth.Mean)
 	c.Seed, c.Domain = seed, support
 	state := &trainers.State{}
-	_, err = trainers.Fit(ctx, table, graph.NewGaussian(s.Columns, graph.CholeskyFactor), losses.ObjectiveFor(support, c.Weight), trainers.FitConfig{
+	_, err = trainers.Fit(ctx, table, model.NewGaussian(s.Columns, model.CholeskyFactor), losses.ObjectiveFor(support, c.Weight), trainers.FitConfig{
 		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &trainers.Truth{Model: star, Sample: fresh.Values},
 	}, state, nil)
 	var diverged *trainers.DivergedError

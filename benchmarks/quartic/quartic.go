@@ -16,8 +16,8 @@ import (
 
 	"missingscore/benchmarks"
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -179,7 +179,7 @@ func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
 
 // sample is a truth with its draws, the same for all methods of a replicate.
 type sample struct {
-	truth *graph.Quartic
+	truth *model.Quartic
 	table *data.Table
 	fresh []float64
 	rhat  float64
@@ -191,7 +191,7 @@ func (s settings) draw(ctx context.Context, d, n int, seed uint64) (*sample, err
 	if err != nil {
 		return nil, err
 	}
-	truth := graph.NewQuartic(d)
+	truth := model.NewQuartic(d)
 	if err := truth.SetTheta(theta); err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s settings) run(ctx context.Context, c trainers.Config, drawn *sample, mis
 	}
 	c.Seed = seed
 	state := &trainers.State{}
-	_, err := trainers.Fit(ctx, table, graph.NewQuartic(table.D), losses.Classical{}, trainers.FitConfig{
+	_, err := trainers.Fit(ctx, table, model.NewQuartic(table.D), losses.Classical{}, trainers.FitConfig{
 		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &trainers.Truth{Model: drawn.truth, Sample: drawn.fresh},
 	}, state, nil)
 	var diverged *trainers.DivergedError

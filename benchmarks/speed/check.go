@@ -9,6 +9,7 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -149,17 +150,17 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 		}
 		return x
 	}
-	var m graph.Model
+	var m model.Model
 	var packed *graph.Param
 	if s.Experiment == "quartic" {
-		q := graph.NewQuartic(s.D)
+		q := model.NewQuartic(s.D)
 		m, packed = q, q.Packed
 	} else {
-		kind := graph.CholeskyFactor
+		kind := model.CholeskyFactor
 		if s.Experiment == "star" {
-			kind = graph.FreeSymmetric
+			kind = model.FreeSymmetric
 		}
-		q := graph.NewGaussian(s.D, kind)
+		q := model.NewGaussian(s.D, kind)
 		copy(q.Location.Value, normals(s.D, 0.3))
 		m, packed, at.Mean = q, q.Packed, q.Location.Value
 	}

@@ -7,6 +7,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 )
 
@@ -26,7 +27,7 @@ func init() {
 const inputWeights = "column weights" // (b, d), 0 where missing
 
 // Parts implements losses.Objective.
-func (o Columns) Parts(b *graph.Builder, rows losses.Rows, t graph.Terms) losses.Parts {
+func (o Columns) Parts(b *graph.Builder, rows losses.Rows, t model.Evaluation) losses.Parts {
 	n, d := graph.Shape(rows.Mask)
 	w := b.Input(inputWeights, n, d)
 	twice := b.Scale(2, w)

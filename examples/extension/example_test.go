@@ -19,6 +19,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/examples/extension"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -28,10 +29,10 @@ import (
 // The model passes what every model has to pass, and has the score of gonum's
 // multivariate t.
 func TestStudent(t *testing.T) {
-	modeltest.Run(t, func(d int) graph.Model {
-		return extension.Student{Gaussian: graph.NewGaussian(d, graph.CholeskyFactor), Freedom: 4}
+	modeltest.Run(t, func(d int) model.Model {
+		return extension.Student{Gaussian: model.NewGaussian(d, model.CholeskyFactor), Freedom: 4}
 	})
-	m := extension.Student{Gaussian: graph.NewGaussian(2, graph.CholeskyFactor), Freedom: 4}
+	m := extension.Student{Gaussian: model.NewGaussian(2, model.CholeskyFactor), Freedom: 4}
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(2, []float64{2, -0.6, -0.6, 1})))
 	m.SetMean([]float64{1, -1})
 	var sigma mat.SymDense
@@ -40,7 +41,7 @@ func TestStudent(t *testing.T) {
 	require.NoError(t, c.InverseTo(&sigma))
 	truth, ok := distmv.NewStudentsT(m.Mean(), &sigma, 4, nil)
 	require.True(t, ok)
-	p, err := graph.Build(func(b *graph.Builder) { b.Output("log", m.Terms(b, b.Input("x", 2, 2)).LogDensity) })
+	p, err := graph.Build(func(b *graph.Builder) { b.Output("log", m.Evaluate(b, b.Input("x", 2, 2)).LogDensity) })
 	require.NoError(t, err)
 	copy(p.Input("x"), []float64{0.3, 2, -4, 1})
 	require.NoError(t, p.Run())
@@ -65,7 +66,7 @@ func TestStudentIsFound(t *testing.T) {
 		require.NoError(t, err)
 		table, err := data.HideMCAR(complete, 0.3, rand.New(rand.NewPCG(2, k)))
 		require.NoError(t, err)
-		m := extension.Student{Gaussian: graph.NewGaussian(3, graph.CholeskyFactor), Freedom: 4}
+		m := extension.Student{Gaussian: model.NewGaussian(3, model.CholeskyFactor), Freedom: 4}
 		config := trainers.FitConfig{Config: trainers.Config{Method: "iw-heavy", Draws: 30, Seed: k}, Epochs: 40}
 		_, err = trainers.Fit(context.Background(), table, m, losses.Classical{}, config, &trainers.State{}, nil)
 		require.NoError(t, err)
@@ -91,7 +92,7 @@ func TestColumns(t *testing.T) {
 	require.NoError(t, err)
 	work, _ := data.Standardise(table)
 	gradient := func(o losses.Objective) [][]float64 {
-		_, g, err := trainers.Gradient(work, graph.NewGaussian(3, graph.FreeSymmetric), o, trainers.Config{Method: "iw", Seed: 1}, 0)
+		_, g, err := trainers.Gradient(work, model.NewGaussian(3, model.FreeSymmetric), o, trainers.Config{Method: "iw", Seed: 1}, 0)
 		require.NoError(t, err)
 		return g
 	}
@@ -110,7 +111,7 @@ func Example() {
 		return
 	}
 	work, scale := data.Standardise(table)
-	model := extension.Student{Gaussian: graph.NewGaussian(4, graph.CholeskyFactor), Freedom: 4}
+	model := extension.Student{Gaussian: model.NewGaussian(4, model.CholeskyFactor), Freedom: 4}
 	config := trainers.FitConfig{Config: trainers.Config{Method: "var", Seed: 1, WarmUp: 500}, Epochs: 200}
 	result, err := trainers.Fit(context.Background(), work, model, losses.Classical{}, config, &trainers.State{}, nil)
 	if err != nil {

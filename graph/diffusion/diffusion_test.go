@@ -14,13 +14,14 @@ import (
 	"missingscore/graph/diffusion"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
 // normals is Σ_k w_k N(μ_k, Σ_k) in two columns, k ≤ 2, whose rows a x + σ ε are
 // Σ_k w_k N(a μ_k, a²Σ_k + σ²I), by hand. It has parts as nodes at levels only.
 type normals struct {
-	graph.Model
+	model.Model
 	parts []part
 	watch func(i int, x, y, a, sigma float64) // told of each row i whose score is asked for; may be nil
 }
@@ -32,10 +33,10 @@ type part struct {
 }
 
 func mixture(parts ...part) normals {
-	return normals{Model: graph.NewGaussian(2, graph.CholeskyFactor), parts: parts}
+	return normals{Model: model.NewGaussian(2, model.CholeskyFactor), parts: parts}
 }
 
-func (m normals) At(signal, noise graph.Node) graph.Model { return atLevel{m, signal, noise} }
+func (m normals) AtNoise(signal, noise graph.Node) model.Model { return atLevel{m, signal, noise} }
 
 type atLevel struct {
 	normals
@@ -64,7 +65,7 @@ func (m normals) value(x, y, a, sigma float64) (log float64, score [2]float64) {
 	return log, score
 }
 
-func (m atLevel) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (m atLevel) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	apply := func(cols int, fill func(out []float64, log float64, score [2]float64)) graph.Node {
 		return b.Apply(graph.Op{Name: "mixture", Rows: n, Cols: cols, Kernel: func(out []float64, in [][]float64) error {
@@ -79,7 +80,7 @@ func (m atLevel) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 			return nil
 		}}, x, m.signal, m.noise)
 	}
-	return graph.Terms{
+	return model.Evaluation{
 		LogDensity: apply(1, func(out []float64, log float64, _ [2]float64) { out[0] = log }),
 		Score:      apply(2, func(out []float64, _ float64, s [2]float64) { out[0], out[1] = s[0], s[1] }),
 	}
@@ -251,7 +252,7 @@ func TestLevel(t *testing.T) {
 		require.InDelta(t, []float64{0.7, -0.4}[j], stat.Mean(column, nil), 4.5*math.Sqrt(variance/chains))
 		require.InEpsilon(t, variance, stat.Variance(column, nil), 4.5*math.Sqrt(2./chains))
 	}
-	quartic := diffusion.Level(ignorant{graph.NewQuartic(2)}, signal, sigma)
+	quartic := diffusion.Level(ignorant{model.NewQuartic(2)}, signal, sigma)
 	score, diagonal, err := gradcheck.Model(quartic, []float64{0.3, -1, 0.8, 0.5}, gradcheck.Step)
 	require.NoError(t, err)
 	require.Less(t, score.Error, 1e-7)
@@ -262,9 +263,9 @@ func TestLevel(t *testing.T) {
 }
 
 // ignorant is the same at every level.
-type ignorant struct{ graph.Model }
+type ignorant struct{ model.Model }
 
-func (i ignorant) At(_, _ graph.Node) graph.Model { return i.Model }
+func (i ignorant) AtNoise(_, _ graph.Node) model.Model { return i.Model }
 
 func TestRefuses(t *testing.T) {
 	m := mixture(part{weight: 1, xx: 1, yy: 1})

@@ -1,20 +1,23 @@
 package diffusion
 
-import "missingscore/graph"
+import (
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
 
 // Level is the model of x + (σ/a) ε: m of rows a x + σ ε at one level, in the units
 // of x. Its density is what a fit at many levels knows best of that of x itself.
-func Level(m graph.Levelled, signal, noise float64) graph.Model {
+func Level(m model.NoiseConditional, signal, noise float64) model.Model {
 	return level{m, signal, noise}
 }
 
 type level struct {
-	graph.Levelled
+	model.NoiseConditional
 	signal, noise float64
 }
 
-// Terms implements graph.Model: log q(a x; a, σ), a s, a² D and a² H v.
-func (l level) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+// Evaluate implements model.Model: log q(a x; a, σ), a s, a² D and a² H v.
+func (l level) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	constant := func(v float64) graph.Node {
 		return b.Apply(graph.Op{Name: "level", Rows: n, Cols: 1, Kernel: func(out []float64, _ [][]float64) error {
@@ -25,8 +28,8 @@ func (l level) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 		}}, x)
 	}
 	a := l.signal
-	t := l.At(constant(a), constant(l.noise)).Terms(b, b.Scale(a, x))
-	scaled := graph.Terms{LogDensity: t.LogDensity, Score: b.Scale(a, t.Score)}
+	t := l.AtNoise(constant(a), constant(l.noise)).Evaluate(b, b.Scale(a, x))
+	scaled := model.Evaluation{LogDensity: t.LogDensity, Score: b.Scale(a, t.Score)}
 	if t.Diagonal != nil {
 		scaled.Diagonal = b.Scale(a*a, t.Diagonal)
 	}

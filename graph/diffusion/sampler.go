@@ -14,6 +14,7 @@ import (
 
 	"missingscore/data/noise"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Sampler draws n rows at a time from a model of rows a(t) x + σ(t) ε. It is for one
@@ -27,7 +28,7 @@ type Sampler struct {
 }
 
 // New makes a sampler of a model on a schedule. The model's log density is not asked for.
-func New(m graph.Levelled, s noise.Schedule, n int) (*Sampler, error) {
+func New(m model.NoiseConditional, s noise.Schedule, n int) (*Sampler, error) {
 	s, err := s.WithDefaults()
 	if err != nil {
 		return nil, err
@@ -37,8 +38,8 @@ func New(m graph.Levelled, s noise.Schedule, n int) (*Sampler, error) {
 	}
 	c := &Sampler{schedule: s, n: n, d: m.Dim()}
 	c.program, err = graph.Build(func(b *graph.Builder) {
-		at := m.At(b.Input("signal", n, 1), b.Input("noise", n, 1))
-		b.Output("score", at.Terms(b, b.Input("x", n, c.d)).Score)
+		at := m.AtNoise(b.Input("signal", n, 1), b.Input("noise", n, 1))
+		b.Output("score", at.Evaluate(b, b.Input("x", n, c.d)).Score)
 	})
 	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Step is the default distance of central differences, the cube root of the
@@ -64,11 +65,11 @@ func Params(p *graph.Program, params []*graph.Param, step float64, value func() 
 // Model compares a model's score with central differences of its log density,
 // and its diagonal with central differences of its score, at the rows of x (n, d).
 // For a score without a density only the latter, and score.Compared is 0.
-func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference, err error) {
+func Model(m model.Model, x []float64, step float64) (score, diagonal Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
-		t := m.Terms(b, b.Input("x", n, d))
+		t := m.Evaluate(b, b.Input("x", n, d))
 		if t.LogDensity != nil {
 			b.Output("log density", t.LogDensity)
 		}
@@ -116,11 +117,11 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 
 // HessianProduct compares a model's H v with central differences of its score
 // along v, at the rows of x and v (n, d).
-func HessianProduct(m graph.Model, x, v []float64, step float64) (diff Difference, err error) {
+func HessianProduct(m model.Model, x, v []float64, step float64) (diff Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
-		t := m.Terms(b, b.Input("x", n, d))
+		t := m.Evaluate(b, b.Input("x", n, d))
 		b.Output("score", t.Score)
 		b.Output("product", t.HessianProduct(b.Input("v", n, d)))
 	})

@@ -14,6 +14,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
@@ -31,7 +32,7 @@ func repeatRows(n int, rows, masks [][]float64) (start, held []float64) {
 // deviations from 0.1 to 10 in one run; and the states kept are as good as the last.
 func TestHeldGaussian(t *testing.T) {
 	const n, keep = 500, 4
-	m := graph.NewGaussian(4, graph.CholeskyFactor)
+	m := model.NewGaussian(4, model.CholeskyFactor)
 	p := mat.NewSymDense(4, []float64{100, 3, 0, 2, 3, 1, 0.02, -0.4, 0, 0.02, 0.01, 0, 2, -0.4, 0, 1})
 	require.NoError(t, m.SetPrecision(p))
 	mean := []float64{1, -2, 5, 0}
@@ -93,7 +94,7 @@ func TestHeldGaussian(t *testing.T) {
 // quadrature, on all of R and where 2x + y ≤ 2.2 leaves y ≤ 0.6.
 func TestHeldQuartic(t *testing.T) {
 	const n, x = 3000, 0.8
-	q := graph.NewQuartic(2)
+	q := model.NewQuartic(2)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(2, []float64{-1, 0.4, 0.4, -0.7})))
 	half := domain.All(2)
 	half.Half = []domain.HalfSpace{{A: []float64{2, 1}, B: 2.2}}
@@ -124,21 +125,21 @@ func TestHeldQuartic(t *testing.T) {
 
 // counted is N(3 k, I) with k the number of observed cells.
 type counted struct {
-	graph.Model
+	model.Model
 	mask graph.Node
 }
 
-func (c counted) Given(mask graph.Node) graph.Model { return counted{c.Model, mask} }
+func (c counted) WithMask(mask graph.Node) model.Model { return counted{c.Model, mask} }
 
-func (c counted) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (c counted) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	r := b.Sub(x, b.Scale(3, b.Columns(b.RowSum(c.mask), 3)))
-	return graph.Terms{LogDensity: b.Scale(-0.5, b.RowDot(r, r)), Score: b.Scale(-1, r)}
+	return model.Evaluation{LogDensity: b.Scale(-0.5, b.RowDot(r, r)), Score: b.Scale(-1, r)}
 }
 
 func TestHeldPatterned(t *testing.T) {
 	const n = 400
 	start, held := repeatRows(n, [][]float64{{0, 1, 2}, {0, 1, 2}}, [][]float64{{0, 1, 0}, {1, 1, 0}})
-	m := counted{Model: graph.NewGaussian(3, graph.CholeskyFactor)}
+	m := counted{Model: model.NewGaussian(3, model.CholeskyFactor)}
 	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Held: held, Group: n, Leapfrog: 6}, stream.New(4, 1))
 	require.NoError(t, err)
 	last := mat.NewDense(2*n, 3, r.Last)
@@ -147,9 +148,9 @@ func TestHeldPatterned(t *testing.T) {
 }
 
 // wells is N(0, I) times cosh 6y for the second column y, which is ½N(6, 1) + ½N(−6, 1).
-type wells struct{ graph.Model }
+type wells struct{ model.Model }
 
-func (w wells) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (w wells) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	second := func(f *graph.Function) graph.Node { // f of the second column, 0 of the first
 		n, d := graph.Shape(x)
 		return b.Apply(graph.Op{Name: f.Name, Rows: n, Cols: d, Kernel: func(out []float64, in [][]float64) error {
@@ -159,7 +160,7 @@ func (w wells) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 			return nil
 		}}, x)
 	}
-	t := w.Model.Terms(b, x)
+	t := w.Model.Evaluate(b, x)
 	t.LogDensity = b.Add(t.LogDensity, b.RowSum(second(&graph.Function{Name: "log cosh", F: func(y float64) float64 { return 6*math.Abs(y) + math.Log1p(math.Exp(-12*math.Abs(y))) }})))
 	t.Score = b.Add(t.Score, second(&graph.Function{Name: "6 tanh", F: func(y float64) float64 { return 6 * math.Tanh(6*y) }}))
 	return t
@@ -167,7 +168,7 @@ func (w wells) Terms(b *graph.Builder, x graph.Node) graph.Terms {
 
 // A group of chains that have not met is found out, though the others have.
 func TestRHatByGroup(t *testing.T) {
-	m := wells{graph.NewGaussian(2, graph.CholeskyFactor)}
+	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
 	start := []float64{0, 0, 1, 0, -1, 0, 0.5, 0, 0, -6, 0, 6, 0, -5, 0, 7}
 	held := []float64{0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0}
 	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Held: held, Group: 4, Leapfrog: 5}, stream.New(5, 1))
@@ -194,7 +195,7 @@ func TestRHatByGroup(t *testing.T) {
 }
 
 func TestHeldRefuses(t *testing.T) {
-	m := graph.NewGaussian(2, graph.CholeskyFactor)
+	m := model.NewGaussian(2, model.CholeskyFactor)
 	start, held := repeatRows(4, [][]float64{{0, 1}, {1, 1}}, [][]float64{{0, 1}, {0, 1}})
 	for message, change := range map[string]func(o *mcmc.Options){
 		"groups of 2 chains":                 func(o *mcmc.Options) { o.Group = 2 },
@@ -215,8 +216,8 @@ func TestHeldRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "a score but no log density")
 }
 
-type scoreOnly struct{ graph.Model }
+type scoreOnly struct{ model.Model }
 
-func (s scoreOnly) Terms(b *graph.Builder, x graph.Node) graph.Terms {
-	return graph.Terms{Score: s.Model.Terms(b, x).Score}
+func (s scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	return model.Evaluation{Score: s.Model.Evaluate(b, x).Score}
 }

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // LeastDraws are needed for the diagnostics.
@@ -34,7 +34,7 @@ type Options struct {
 
 	// Held marks coordinates that stay where their chain starts (chains, d), 1 = held:
 	// the others are drawn given them, a row's missing cells given its observed ones.
-	// A graph.Patterned model is that of this mask. Nil: none is held.
+	// A model.MaskConditional model is that of this mask. Nil: none is held.
 	Held []float64
 	// Group is how many chains, one after the other, share what is held and with it a
 	// target: at least four, for R-hat compares chains of one target. Step size and metric
@@ -48,7 +48,7 @@ type Options struct {
 // 3.2) on the chains' mean acceptance, and halfway the columns' deviations over
 // at least a hundred states of the chains become the metric. A proposal outside the
 // domain is rejected, which leaves the restricted density invariant.
-func HMC(ctx context.Context, m graph.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
+func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
 	h, err := newHMC(m, s, start, o)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func HMC(ctx context.Context, m graph.Model, s *domain.Domain, start []float64, 
 type hmc struct {
 	Options
 	domain    *domain.Domain
-	model     *graph.Evaluator
+	model     *model.Evaluator
 	chains, d int
 	size      int // chains in a group
 	groups    []*group
@@ -194,7 +194,7 @@ func (o *Options) check(chains, d int) error {
 
 func clone(x []float64) []float64 { return append([]float64(nil), x...) }
 
-func newHMC(m graph.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
+func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
 	d := m.Dim()
 	h := &hmc{domain: s, chains: len(start) / d, d: d}
 	if h.chains < 4 || h.chains*d != len(start) {
@@ -233,7 +233,7 @@ func newHMC(m graph.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 		}
 	}
 	var err error
-	if h.model, err = graph.NewEvaluator(m, h.chains, o.Held != nil); err != nil {
+	if h.model, err = model.NewEvaluator(m, h.chains, o.Held != nil); err != nil {
 		return nil, err
 	}
 	if h.model.ScoreOnly() {

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data/domain"
-	"missingscore/graph"
 	"missingscore/graph/mcmc"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
@@ -20,7 +20,7 @@ const chains = 2000
 
 // One dimension, all of R and truncated: moments of exp(θ x⁴) by quadrature.
 func TestQuarticMoments(t *testing.T) {
-	q := graph.NewQuartic(1)
+	q := model.NewQuartic(1)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
 	bounded := domain.All(1)
 	bounded.Lower[0] = 0.4
@@ -64,7 +64,7 @@ func TestQuarticMoments(t *testing.T) {
 
 // A Gaussian with columns of very different size: the metric adapts.
 func TestGaussian(t *testing.T) {
-	m := graph.NewGaussian(3, graph.CholeskyFactor)
+	m := model.NewGaussian(3, model.CholeskyFactor)
 	p := mat.NewSymDense(3, []float64{100, 3, 0, 3, 1, 0.02, 0, 0.02, 0.01})
 	require.NoError(t, m.SetPrecision(p))
 	m.SetMean([]float64{1, -2, 5})
@@ -92,7 +92,7 @@ func TestGaussian(t *testing.T) {
 
 // Chains that have not met are found out.
 func TestRHatFindsChainsApart(t *testing.T) {
-	m := graph.NewGaussian(1, graph.CholeskyFactor)
+	m := model.NewGaussian(1, model.CholeskyFactor)
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(1, []float64{1e-4})))
 	r, err := mcmc.HMC(context.Background(), m, nil, []float64{-300, 300, -200, 250}, mcmc.Options{WarmUp: 2, Draws: 10, Leapfrog: 1}, stream.New(3, 1))
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestRHatFindsChainsApart(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	m := graph.NewGaussian(1, graph.CholeskyFactor)
+	m := model.NewGaussian(1, model.CholeskyFactor)
 	s := domain.All(1)
 	s.Lower[0] = 0
 	ctx := context.Background()

@@ -1,6 +1,6 @@
-// Package modeltest is what every graph.Model has to pass. A new model's test is one line:
+// Package modeltest is what every model.Model has to pass. A new model's test is one line:
 //
-//	func TestMyModel(t *testing.T) { modeltest.Run(t, func(d int) graph.Model { return NewMyModel(d) }) }
+//	func TestMyModel(t *testing.T) { modeltest.Run(t, func(d int) model.Model { return NewMyModel(d) }) }
 package modeltest
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
@@ -19,7 +20,7 @@ import (
 // all terms against differences, unique parameter names, inputs left unchanged,
 // equal numbers from equal runs, a Hessian that is one if it says so, rows that do not
 // influence each other.
-func Run(t *testing.T, make func(d int) graph.Model) {
+func Run(t *testing.T, make func(d int) model.Model) {
 	for _, d := range []int{1, 2, 5} {
 		m := make(d)
 		require.Equal(t, d, m.Dim())
@@ -44,8 +45,8 @@ func Run(t *testing.T, make func(d int) graph.Model) {
 		require.Less(t, product.Error, 1e-7, "H v is not the derivative of the score along v: %+v", product)
 
 		one, err := graph.Build(func(b *graph.Builder) {
-			terms := m.Terms(b, b.Input("x", n, d))
-			if b.Output("score", terms.Score); terms.OneHessian {
+			terms := m.Evaluate(b, b.Input("x", n, d))
+			if b.Output("score", terms.Score); terms.ConstantHessian {
 				b.Output("product", terms.HessianProduct(b.Constant(1, d, random(d, rng.NormFloat64))))
 			}
 		})
@@ -60,7 +61,7 @@ func Run(t *testing.T, make func(d int) graph.Model) {
 
 		u, v := random(n*d, rng.NormFloat64), random(n*d, rng.NormFloat64)
 		p, err := graph.Build(func(b *graph.Builder) {
-			terms := m.Terms(b, b.Input("x", n, d))
+			terms := m.Evaluate(b, b.Input("x", n, d))
 			u, v := b.Input("u", n, d), b.Input("v", n, d)
 			b.Output("log density", terms.LogDensity)
 			b.Minimise(b.Add(b.Add(b.Sum(terms.LogDensity), b.Sum(b.Prod(u, terms.HessianProduct(v)))), b.Add(

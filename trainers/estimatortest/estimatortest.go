@@ -16,6 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -35,7 +36,7 @@ func Run(t *testing.T, name string) {
 	t.Run("no gap is ordinary score matching", func(t *testing.T) { noGap(t, e) })
 	supports := map[string]*domain.Domain{"box": box(), "half-space": half()}
 	for name, support := range supports {
-		_, err := e.Source(trainers.Setting{Model: graph.NewGaussian(4, graph.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: 16, Draws: 4, ProposalSD: 1, Domain: support})
+		_, err := e.Source(trainers.Setting{Model: model.NewGaussian(4, model.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: 16, Draws: 4, ProposalSD: 1, Domain: support})
 		if err != nil { // it says that it does not know supports
 			delete(supports, name)
 			continue
@@ -129,7 +130,7 @@ func noGap(t *testing.T, e trainers.Estimator) {
 	require.NoError(t, err)
 	table, err := g.Sample(37, rng) // not a multiple of the batch
 	require.NoError(t, err)
-	m := graph.NewGaussian(4, graph.FreeSymmetric)
+	m := model.NewGaussian(4, model.FreeSymmetric)
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, m.SetPrecision(p))
 	m.SetMean([]float64{0.1, -0.2, 0.3, 0})
@@ -171,7 +172,7 @@ func truncatedNoGap(t *testing.T, e trainers.Estimator, support *domain.Domain) 
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 37, rng)
 	require.NoError(t, err)
-	m := graph.NewGaussian(4, graph.Natural)
+	m := model.NewGaussian(4, model.Natural)
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, m.SetPrecision(p))
 	eta := []float64{0.1, -0.2, 0.3, 0}
@@ -228,7 +229,7 @@ func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 		rows[i] = i
 	}
 	b.Fill(table, rows, 1)
-	source, err := e.Source(trainers.Setting{Model: graph.NewGaussian(4, graph.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: table.N, Draws: r, ProposalSD: 1, Domain: support})
+	source, err := e.Source(trainers.Setting{Model: model.NewGaussian(4, model.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: table.N, Draws: r, ProposalSD: 1, Domain: support})
 	require.NoError(t, err)
 	x, log := make([]float64, table.N*r*4), make([]float64, table.N*r)
 	require.NoError(t, source.Complete(b, x, log, new(stream.Stream).At(2)))

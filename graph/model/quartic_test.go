@@ -1,4 +1,4 @@
-package graph_test
+package model_test
 
 import (
 	"math"
@@ -9,18 +9,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // The formulas written out for one point, by hand.
 func TestQuarticByHand(t *testing.T) {
-	q := graph.NewQuartic(2)
+	q := model.NewQuartic(2)
 	require.True(t, mat.EqualApprox(mat.NewSymDense(2, []float64{-0.5, 0, 0, -0.5}), q.Theta(), 1e-15), "start")
 	theta := mat.NewSymDense(2, []float64{-1, 0.3, 0.3, -2})
 	require.NoError(t, q.SetTheta(theta))
 	require.True(t, mat.EqualApprox(theta, q.Theta(), 1e-14))
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", 1, 2)
-		terms := q.Terms(b, x)
+		terms := q.Evaluate(b, x)
 		b.Output("log density", terms.LogDensity)
 		b.Output("score", terms.Score)
 		b.Output("diagonal", terms.Diagonal)
@@ -46,10 +47,10 @@ func TestQuarticByHand(t *testing.T) {
 }
 
 // The start's size by quadrature.
-func TestQuarticStartSize(t *testing.T) {
+func TestQuarticInitialRMS(t *testing.T) {
 	density := func(x float64) float64 { return math.Exp(-x * x * x * x / 2) }
 	square := func(x float64) float64 { return x * x * density(x) }
 	want := quad.Fixed(square, -5, 5, 200, nil, 0) / quad.Fixed(density, -5, 5, 200, nil, 0)
-	size := graph.NewQuartic(1).StartSize()
+	size := model.NewQuartic(1).InitialRMS()
 	require.InDelta(t, want, size*size, 1e-12)
 }

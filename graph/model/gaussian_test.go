@@ -1,4 +1,4 @@
-package graph_test
+package model_test
 
 import (
 	"testing"
@@ -8,21 +8,22 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
 	"missingscore/internal/stream"
 )
 
 func TestModels(t *testing.T) {
-	for name := range graph.Models {
+	for name := range model.Models {
 		t.Run(name, func(t *testing.T) {
-			modeltest.Run(t, func(d int) graph.Model {
-				m, err := graph.NewModel(name, d, nil, stream.New(1))
+			modeltest.Run(t, func(d int) model.Model {
+				m, err := model.New(name, d, nil, stream.New(1))
 				require.NoError(t, err)
 				return m
 			})
 		})
 	}
-	_, err := graph.NewModel("gausian", 2, nil, stream.New(1))
+	_, err := model.New("gausian", 2, nil, stream.New(1))
 	require.EqualError(t, err, `there is no model "gausian"; models are gaussian, gaussian-natural, gaussian-network, mixture, quartic`)
 }
 
@@ -50,14 +51,14 @@ func TestGaussianAgainstDistmv(t *testing.T) {
 	mu := []float64{0.3, -1, 2, 0.1}
 	normal, ok := distmv.NewNormalPrecision(mu, p, nil)
 	require.True(t, ok)
-	for name, kind := range map[string]graph.Parameterisation{"cholesky": graph.CholeskyFactor, "symmetric": graph.FreeSymmetric, "natural": graph.Natural} {
+	for name, kind := range map[string]model.Parameterisation{"cholesky": model.CholeskyFactor, "symmetric": model.FreeSymmetric, "natural": model.Natural} {
 		t.Run(name, func(t *testing.T) {
-			m := graph.NewGaussian(d, kind)
+			m := model.NewGaussian(d, kind)
 			require.NoError(t, m.SetPrecision(p))
 			m.SetMean(mu)
 			require.True(t, mat.EqualApprox(p, m.Precision(), 1e-13))
 			prog, err := graph.Build(func(b *graph.Builder) {
-				terms := m.Terms(b, b.Input("x", n, d))
+				terms := m.Evaluate(b, b.Input("x", n, d))
 				b.Output("log", terms.LogDensity)
 				b.Output("score", terms.Score)
 				b.Output("diagonal", terms.Diagonal)
@@ -84,8 +85,8 @@ func TestGaussianAgainstDistmv(t *testing.T) {
 }
 
 func TestSetPrecisionRefuses(t *testing.T) {
-	m := graph.NewGaussian(2, graph.CholeskyFactor)
+	m := model.NewGaussian(2, model.CholeskyFactor)
 	require.ErrorContains(t, m.SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})), "not positive definite")
 	require.ErrorContains(t, m.SetPrecision(mat.NewSymDense(3, nil)), "does not fit")
-	require.NoError(t, graph.NewGaussian(2, graph.FreeSymmetric).SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})))
+	require.NoError(t, model.NewGaussian(2, model.FreeSymmetric).SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})))
 }

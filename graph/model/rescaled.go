@@ -1,6 +1,10 @@
-package graph
+package model
 
-import "fmt"
+import (
+	"fmt"
+
+	"missingscore/graph"
+)
 
 // Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, such as one
 // of standardised columns:
@@ -15,9 +19,9 @@ type Rescaled struct {
 	Mean, Deviation []float64
 }
 
-// Terms implements Model.
-func (m Rescaled) Terms(b *Builder, x Node) Terms {
-	n, d := shape(x)
+// Evaluation implements Model.
+func (m Rescaled) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	n, d := graph.Shape(x)
 	if len(m.Mean) != d || len(m.Deviation) != d {
 		b.Fail(fmt.Errorf("%d means and %d deviations for %d columns", len(m.Mean), len(m.Deviation), d))
 	}
@@ -29,13 +33,13 @@ func (m Rescaled) Terms(b *Builder, x Node) Terms {
 		shift[j], inverse[j] = -m.Mean[j], 1/s
 	}
 	scale := b.Rows(b.Constant(1, d, inverse), n)
-	of := m.Model.Terms(b, b.Prod(b.AddRow(x, b.Constant(1, d, shift)), scale))
-	t := Terms{LogDensity: of.LogDensity, Score: b.Prod(of.Score, scale)}
+	of := m.Model.Evaluate(b, b.Prod(b.AddRow(x, b.Constant(1, d, shift)), scale))
+	t := Evaluation{LogDensity: of.LogDensity, Score: b.Prod(of.Score, scale)}
 	if of.Diagonal != nil {
 		t.Diagonal = b.Prod(of.Diagonal, b.Square(scale))
 	}
 	if of.HessianProduct != nil {
-		t.HessianProduct = func(v Node) Node { return b.Prod(of.HessianProduct(b.Prod(v, scale)), scale) }
+		t.HessianProduct = func(v graph.Node) graph.Node { return b.Prod(of.HessianProduct(b.Prod(v, scale)), scale) }
 	}
 	return t
 }

@@ -1,11 +1,11 @@
 package graph
 
 // Beside is the two matrices side by side: (n, c) and (n, k) to (n, c+k).
-func (b *Builder) Beside(x, y Node) Node {
+func (b *Builder) ConcatColumns(x, y Node) Node {
 	n, c := shape(x)
 	m, k := shape(y)
 	if n != m {
-		b.fail("beside: %d and %d rows", n, m)
+		b.Failf("beside: %d and %d rows", n, m)
 	}
 	return b.Apply(Op{Name: "beside", Rows: n, Cols: c + k,
 		Kernel: func(out []float64, in [][]float64) error {

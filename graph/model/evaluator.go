@@ -1,24 +1,26 @@
-package graph
+package model
+
+import "missingscore/graph"
 
 // Evaluator gives a model's log density and score at n points, for samplers and for
 // whoever wants the numbers. Parameters are those at its first call. It is for one
 // goroutine at a time.
 type Evaluator struct {
-	program *Program
+	program *graph.Program
 	scores  bool // there is no log density
 	ran     bool
 }
 
-// NewEvaluator builds it. With masks, a Patterned model is that of the points'
-// masks (Given); other models take no notice of them.
+// NewEvaluator builds it. With masks, a MaskConditional model is that of the points'
+// masks (WithMask); other models take no notice of them.
 func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 	e := &Evaluator{}
 	var err error
-	e.program, err = Build(func(b *Builder) {
-		if p, ok := m.(Patterned); ok && masks {
-			m = p.Given(b.Input("mask", n, m.Dim()))
+	e.program, err = graph.Build(func(b *graph.Builder) {
+		if p, ok := m.(MaskConditional); ok && masks {
+			m = p.WithMask(b.Input("mask", n, m.Dim()))
 		}
-		t := m.Terms(b, b.Input("x", n, m.Dim()))
+		t := m.Evaluate(b, b.Input("x", n, m.Dim()))
 		b.Output("score", t.Score)
 		if e.scores = t.LogDensity == nil; !e.scores {
 			b.Output("log density", t.LogDensity)

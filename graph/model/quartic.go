@@ -1,9 +1,11 @@
-package graph
+package model
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
 )
 
 // Quartic is the paper's "ICA inspired" model log q(x) = Σ_ij θ_ij x_i² x_j² with
@@ -18,39 +20,39 @@ import (
 type Quartic struct {
 	d int
 	// Packed holds L as CholeskyFactor does: (1, d(d+1)/2). See PackedIndex.
-	Packed *Param
+	Packed *graph.Param
 }
 
 // NewQuartic is the model with θ = −½ I.
 func NewQuartic(d int) *Quartic {
-	q := &Quartic{d: d, Packed: NewParam("quartic", 1, d*(d+1)/2)}
+	q := &Quartic{d: d, Packed: graph.NewParam("quartic", 1, d*(d+1)/2)}
 	for j := range d {
-		q.Packed.Value[PackedIndex(d, j, j)] = 0.5 * math.Log(0.5)
+		q.Packed.Value[graph.PackedIndex(d, j, j)] = 0.5 * math.Log(0.5)
 	}
 	return q
 }
 
-func (q *Quartic) Dim() int         { return q.d }
-func (q *Quartic) Params() []*Param { return []*Param{q.Packed} }
+func (q *Quartic) Dim() int               { return q.d }
+func (q *Quartic) Params() []*graph.Param { return []*graph.Param{q.Packed} }
 
-// StartSize implements AboutZero, for the model is even in each column: where
+// InitialRMS implements FixedOrigin, for the model is even in each column: where
 // log q = −x⁴/2, E x² = √2 Γ(3/4)/Γ(1/4).
-func (q *Quartic) StartSize() float64 {
+func (q *Quartic) InitialRMS() float64 {
 	return math.Sqrt(math.Sqrt2 * math.Gamma(0.75) / math.Gamma(0.25))
 }
 
-// Terms implements Model.
-func (q *Quartic) Terms(b *Builder, x Node) Terms {
-	n, _ := shape(x)
-	l := b.factor(b.Param(q.Packed), q.d)
+// Evaluation implements Model.
+func (q *Quartic) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	n, _ := graph.Shape(x)
+	l := b.CholeskyFactor(b.Param(q.Packed), q.d)
 	theta := b.Scale(-1, b.MatMul(false, true, l, l))
 	z := b.Square(x)
 	tz := b.MatMul(false, false, z, theta)
-	return Terms{
+	return Evaluation{
 		LogDensity: b.RowDot(z, tz),
 		Score:      b.Scale(4, b.Prod(x, tz)),
-		Diagonal:   b.Add(b.Scale(4, tz), b.Scale(8, b.Prod(b.Rows(b.diagonal(theta), n), z))),
-		HessianProduct: func(v Node) Node {
+		Diagonal:   b.Add(b.Scale(4, tz), b.Scale(8, b.Prod(b.Rows(b.DiagonalOf(theta), n), z))),
+		HessianProduct: func(v graph.Node) graph.Node {
 			cross := b.Prod(x, b.MatMul(false, false, b.Prod(x, v), theta))
 			return b.Add(b.Scale(4, b.Prod(tz, v)), b.Scale(8, cross))
 		},
@@ -60,7 +62,7 @@ func (q *Quartic) Terms(b *Builder, x Node) Terms {
 // Theta is θ, a copy.
 func (q *Quartic) Theta() *mat.SymDense {
 	l := make([]float64, q.d*q.d)
-	fillFactor(l, q.Packed.Value, q.d)
+	graph.FillCholeskyFactor(l, q.Packed.Value, q.d)
 	t := mat.NewSymDense(q.d, nil)
 	t.SymOuterK(-1, mat.NewDense(q.d, q.d, l))
 	return t

@@ -1,4 +1,4 @@
-package graph_test
+package model_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"missingscore/data/missingness"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
 	"missingscore/internal/stream"
 )
@@ -28,10 +29,10 @@ func logisticOn(d int) *missingness.Logistic {
 var masks = []float64{1, 0, 0, 1, 1, 0, 1} // repeated over rows of any length
 
 func TestJoint(t *testing.T) {
-	modeltest.Run(t, func(d int) graph.Model {
-		return graph.Observing(&graph.Joint{
-			Model:       graph.NewGaussian(d, graph.CholeskyFactor),
-			Missingness: graph.NewLogisticMissingness(logisticOn(d)),
+	modeltest.Run(t, func(d int) model.Model {
+		return model.Observing(&model.Joint{
+			Model:       model.NewGaussian(d, model.CholeskyFactor),
+			Missingness: model.NewLogisticMissingness(logisticOn(d)),
 		}, masks)
 	})
 }
@@ -42,7 +43,7 @@ func onlyPhi(t *testing.T, dtype graph.DType, l *missingness.Logistic, x, mask [
 	d := len(l.Intercept)
 	n := len(x) / d
 	p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
-		terms := graph.NewLogisticMissingness(l).Terms(b, b.Input("x", n, d), b.Input("mask", n, d))
+		terms := model.NewLogisticMissingness(l).Evaluate(b, b.Input("x", n, d), b.Input("mask", n, d))
 		b.Output("log", terms.LogDensity)
 		b.Output("score", terms.Score)
 		b.Output("diagonal", terms.Diagonal)
@@ -100,8 +101,8 @@ func TestLogisticMissingnessFarOut(t *testing.T) {
 // A joint density does not forget its mask.
 func TestJointNeedsItsPattern(t *testing.T) {
 	_, err := graph.Build(func(b *graph.Builder) {
-		j := &graph.Joint{Model: graph.NewGaussian(1, graph.Natural), Missingness: graph.NewLogisticMissingness(logisticOn(1))}
-		b.Output("score", j.Terms(b, b.Input("x", 2, 1)).Score)
+		j := &model.Joint{Model: model.NewGaussian(1, model.Natural), Missingness: model.NewLogisticMissingness(logisticOn(1))}
+		b.Output("score", j.Evaluate(b, b.Input("x", 2, 1)).Score)
 	})
 	require.ErrorContains(t, err, "needs to know which cells were observed")
 }
@@ -110,9 +111,9 @@ func TestJointNeedsItsPattern(t *testing.T) {
 // table with probability exp(−½ Σ_{j∈Λ} x_j²), the faint ones more often.
 type fading struct{}
 
-func (fading) Terms(b *graph.Builder, x, mask graph.Node) graph.Terms {
+func (fading) Evaluate(b *graph.Builder, x, mask graph.Node) model.Evaluation {
 	minus := b.Scale(-1, mask)
-	return graph.Terms{
+	return model.Evaluation{
 		LogDensity:     b.Scale(-0.5, b.RowDot(mask, b.Square(x))),
 		Score:          b.Prod(minus, x),
 		Diagonal:       b.Scale(1, minus),
@@ -121,11 +122,11 @@ func (fading) Terms(b *graph.Builder, x, mask graph.Node) graph.Terms {
 }
 
 func TestOwnMissingness(t *testing.T) {
-	modeltest.Run(t, func(d int) graph.Model {
-		return graph.Observing(&graph.Joint{Model: graph.NewQuartic(d), Missingness: fading{}}, masks)
+	modeltest.Run(t, func(d int) model.Model {
+		return model.Observing(&model.Joint{Model: model.NewQuartic(d), Missingness: fading{}}, masks)
 	})
-	modeltest.Run(t, func(d int) graph.Model { // two reasons at once
-		inner := &graph.Joint{Model: graph.NewQuartic(d), Missingness: fading{}}
-		return graph.Observing(&graph.Joint{Model: inner, Missingness: graph.NewLogisticMissingness(logisticOn(d))}, masks)
+	modeltest.Run(t, func(d int) model.Model { // two reasons at once
+		inner := &model.Joint{Model: model.NewQuartic(d), Missingness: fading{}}
+		return model.Observing(&model.Joint{Model: inner, Missingness: model.NewLogisticMissingness(logisticOn(d))}, masks)
 	})
 }

@@ -1,4 +1,4 @@
-package graph_test
+package model_test
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
 	"missingscore/internal/stream"
 )
@@ -32,24 +33,24 @@ func randomMixture(d, k int) data.Mixture {
 	return m
 }
 
-func newMixture(t *testing.T, of data.Mixture) *graph.Mixture {
+func newMixture(t *testing.T, of data.Mixture) *model.Mixture {
 	t.Helper()
-	m, err := graph.NewMixture(of)
+	m, err := model.NewMixture(of)
 	require.NoError(t, err)
 	return m
 }
 
 func TestMixture(t *testing.T) {
-	modeltest.Run(t, func(d int) graph.Model { return newMixture(t, randomMixture(d, 3)) })
-	modeltest.Run(t, func(d int) graph.Model { return newMixture(t, randomMixture(d, 1)) })
+	modeltest.Run(t, func(d int) model.Model { return newMixture(t, randomMixture(d, 3)) })
+	modeltest.Run(t, func(d int) model.Model { return newMixture(t, randomMixture(d, 1)) })
 }
 
 // termsAt are log density, score, diagonal and Hv at the rows of x.
-func termsAt(t *testing.T, m graph.Model, dtype graph.DType, x, v []float64) (log, score, diagonal, product []float64) {
+func termsAt(t *testing.T, m model.Model, dtype graph.DType, x, v []float64) (log, score, diagonal, product []float64) {
 	t.Helper()
 	d := m.Dim()
 	p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
-		terms := m.Terms(b, b.Input("x", len(x)/d, d))
+		terms := m.Evaluate(b, b.Input("x", len(x)/d, d))
 		if terms.LogDensity != nil {
 			b.Output("log", terms.LogDensity)
 		}
@@ -114,7 +115,7 @@ func draws(n int, size float64) []float64 {
 func TestOneComponentIsGaussian(t *testing.T) {
 	const d, n = 3, 5
 	of := randomMixture(d, 1)
-	normal := graph.NewGaussian(d, graph.CholeskyFactor)
+	normal := model.NewGaussian(d, model.CholeskyFactor)
 	precision := mat.NewSymDense(d, nil)
 	for j, s := range of.Deviations[0] {
 		precision.SetSym(j, j, 1/(s*s))
@@ -217,7 +218,7 @@ func TestMixtureDescribed(t *testing.T) {
 	require.NoError(t, other.Rescale(mean, sd))
 	x := draws(5*d, 2)
 	log, score, diagonal, product := termsAt(t, other, graph.Float64, x, x)
-	wantLog, wantScore, wantDiagonal, wantProduct := termsAt(t, graph.Rescaled{Model: m, Mean: mean, Deviation: sd}, graph.Float64, x, x)
+	wantLog, wantScore, wantDiagonal, wantProduct := termsAt(t, model.Rescaled{Model: m, Mean: mean, Deviation: sd}, graph.Float64, x, x)
 	require.InDeltaSlice(t, wantScore, score, 1e-10)
 	require.InDeltaSlice(t, wantDiagonal, diagonal, 1e-10)
 	require.InDeltaSlice(t, wantProduct, product, 1e-9)
@@ -229,6 +230,6 @@ func TestMixtureDescribed(t *testing.T) {
 	bad := m.Quantities()
 	bad[2].Value[1] = 0
 	require.ErrorContains(t, m.SetQuantities(bad), "must be positive")
-	_, err := graph.NewMixture(data.Mixture{Weights: []float64{1}})
+	_, err := model.NewMixture(data.Mixture{Weights: []float64{1}})
 	require.ErrorContains(t, err, "make no mixture")
 }

@@ -1,4 +1,4 @@
-package graph
+package model
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
+	"missingscore/graph"
 	"missingscore/internal/strictjson"
 )
 
@@ -25,9 +26,9 @@ import (
 type Mixture struct {
 	components, d int
 
-	LogWeights *Param // (K, 1): log w_k, up to a constant
-	Means      *Param // (K, d)
-	LogSDs     *Param // (K, d): log σ_kj
+	LogWeights *graph.Param // (K, 1): log w_k, up to a constant
+	Means      *graph.Param // (K, d)
+	LogSDs     *graph.Param // (K, d): log σ_kj
 }
 
 // MixtureOptions are those of the registered model "mixture".
@@ -44,14 +45,14 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 	if most := 1_000_000 / d; o.Components < 1 || o.Components > most {
 		return nil, fmt.Errorf("%d components of %d columns: 1 to %d are possible", o.Components, d, most)
 	}
-	m := &Mixture{o.Components, d, NewParam("log weights", o.Components, 1), NewParam("means", o.Components, d), NewParam("log sds", o.Components, d)}
+	m := &Mixture{o.Components, d, graph.NewParam("log weights", o.Components, 1), graph.NewParam("means", o.Components, d), graph.NewParam("log sds", o.Components, d)}
 	for i := range m.Means.Value {
 		m.Means.Value[i] = rng.NormFloat64()
 	}
 	return m, nil
 }
 
-// Options implements Optioned.
+// Options implements Configured.
 func (m *Mixture) Options() any { return MixtureOptions{m.components} }
 
 // NewMixture is the model of a known mixture. It fails if that is none.
@@ -60,7 +61,7 @@ func NewMixture(of data.Mixture) (*Mixture, error) {
 		return nil, err
 	}
 	k, d := len(of.Weights), len(of.Means[0])
-	m := &Mixture{k, d, NewParam("log weights", k, 1), NewParam("means", k, d), NewParam("log sds", k, d)}
+	m := &Mixture{k, d, graph.NewParam("log weights", k, 1), graph.NewParam("means", k, d), graph.NewParam("log sds", k, d)}
 	m.set(of.Weights, slices.Concat(of.Means...), slices.Concat(of.Deviations...))
 	return m, nil
 }
@@ -77,15 +78,15 @@ func (m *Mixture) set(weights, means, deviations []float64) {
 	}
 }
 
-func (m *Mixture) Dim() int         { return m.d }
-func (m *Mixture) Params() []*Param { return []*Param{m.LogWeights, m.Means, m.LogSDs} }
+func (m *Mixture) Dim() int               { return m.d }
+func (m *Mixture) Params() []*graph.Param { return []*graph.Param{m.LogWeights, m.Means, m.LogSDs} }
 
-// Terms implements Model. Rows are repeated for the components: (n·K, d).
-func (m *Mixture) Terms(b *Builder, x Node) Terms {
-	n, _ := shape(x)
+// Evaluation implements Model. Rows are repeated for the components: (n·K, d).
+func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	n, _ := graph.Shape(x)
 	k := m.components
 	logSD := b.Param(m.LogSDs)
-	precision := b.Tile(b.Map(Exp, b.Scale(-2, logSD)), n)
+	precision := b.Tile(b.Map(graph.Exp, b.Scale(-2, logSD)), n)
 	level := b.Tile(b.Sub(b.Param(m.LogWeights), b.RowSum(logSD)), n)
 
 	gap := b.Sub(b.Tile(b.Param(m.Means), n), b.GroupRepeat(x, k))
@@ -95,11 +96,11 @@ func (m *Mixture) Terms(b *Builder, x Node) Terms {
 	score := b.GroupMean(r, scores, k)
 	about := b.Sub(scores, b.GroupRepeat(score, k))
 	within := b.GroupMean(r, precision, k)
-	return Terms{
+	return Evaluation{
 		LogDensity: b.GroupLogSumExp(logs, k),
 		Score:      score,
 		Diagonal:   b.Sub(b.GroupMean(r, b.Square(about), k), within),
-		HessianProduct: func(v Node) Node {
+		HessianProduct: func(v graph.Node) graph.Node {
 			return b.Sub(b.GroupMean(b.Prod(r, b.GroupDot(v, about, k)), about, k), b.Prod(v, within))
 		},
 	}
@@ -127,7 +128,7 @@ func (m *Mixture) Quantities() []Quantity {
 	}
 }
 
-// SetQuantities implements Described.
+// SetQuantities implements Parametric.
 func (m *Mixture) SetQuantities(qs []Quantity) error {
 	weights, err := pick(qs, "weights", m.components, 1)
 	if err != nil {
@@ -149,7 +150,7 @@ func (m *Mixture) SetQuantities(qs []Quantity) error {
 	return nil
 }
 
-// Rescale implements Described.
+// Rescale implements Parametric.
 func (m *Mixture) Rescale(mean, deviation []float64) error {
 	for i := range m.Means.Value {
 		j := i % m.d

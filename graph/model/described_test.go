@@ -1,4 +1,4 @@
-package graph_test
+package model_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
@@ -14,13 +15,13 @@ import (
 // gives the density of x = m + s z, so log q_x(x) − log q_z(z) is constant and scores
 // differ by the factor 1/s.
 func TestDescribed(t *testing.T) {
-	for name := range graph.Models {
+	for name := range model.Models {
 		t.Run(name, func(t *testing.T) {
 			const d, n = 3, 5
-			make := func() graph.Described {
-				m, err := graph.NewModel(name, d, nil, stream.New(1))
+			make := func() model.Parametric {
+				m, err := model.New(name, d, nil, stream.New(1))
 				require.NoError(t, err)
-				described, ok := m.(graph.Described)
+				described, ok := m.(model.Parametric)
 				if !ok {
 					t.Skip("has none")
 				}
@@ -39,14 +40,14 @@ func TestDescribed(t *testing.T) {
 				require.Len(t, q.Value, q.Rows*q.Cols)
 			}
 			mean, sd := []float64{1, -2, 3}, []float64{2, 0.5, 1.5}
-			if _, about := m.(graph.AboutZero); about {
+			if _, about := m.(model.FixedOrigin); about {
 				require.ErrorContains(t, other.Rescale(mean, sd), "cannot be shifted")
 				mean = []float64{0, 0, 0}
 			}
 			require.NoError(t, other.Rescale(mean, sd))
-			at := func(m graph.Model, x []float64) (log, score []float64) {
+			at := func(m model.Model, x []float64) (log, score []float64) {
 				p, err := graph.Build(func(b *graph.Builder) {
-					terms := m.Terms(b, b.Input("x", n, d))
+					terms := m.Evaluate(b, b.Input("x", n, d))
 					b.Output("log", terms.LogDensity)
 					b.Output("score", terms.Score)
 				})

@@ -1,10 +1,12 @@
-package graph
+package model
 
 import (
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
 )
 
 // Parameterisation says how a Gaussian's precision depends on its parameters.
@@ -30,53 +32,39 @@ type Gaussian struct {
 	kind Parameterisation
 
 	// Location is μ, for Natural η: (1, d).
-	Location *Param
+	Location *graph.Param
 	// Packed holds θ_jk for j ≤ k, row by row: (1, d(d+1)/2). See PackedIndex.
-	Packed *Param
-	params []*Param
+	Packed *graph.Param
+	params []*graph.Param
 }
 
 // NewGaussian is the standard normal on R^d.
 func NewGaussian(d int, kind Parameterisation) *Gaussian {
-	g := &Gaussian{d: d, kind: kind, Location: NewParam("mean", 1, d), Packed: NewParam("precision", 1, d*(d+1)/2)}
-	g.params = []*Param{g.Location, g.Packed}
+	g := &Gaussian{d: d, kind: kind, Location: graph.NewParam("mean", 1, d), Packed: graph.NewParam("precision", 1, d*(d+1)/2)}
+	g.params = []*graph.Param{g.Location, g.Packed}
 	if kind == Natural {
 		g.Location.Name = "linear"
 	}
 	if kind != CholeskyFactor {
 		for j := range d {
-			g.Packed.Value[PackedIndex(d, j, j)] = 1
+			g.Packed.Value[graph.PackedIndex(d, j, j)] = 1
 		}
 	}
 	return g
 }
 
-// PackedIndex is the place of the pair j ≤ k in a packed symmetric matrix.
-func PackedIndex(d, j, k int) int { return j*d - j*(j-1)/2 + k - j }
+func (g *Gaussian) Dim() int               { return g.d }
+func (g *Gaussian) Params() []*graph.Param { return g.params }
 
-// Unpack is the symmetric matrix (d, d) of its packed upper triangle.
-func Unpack(d int, packed []float64) *mat.SymDense {
-	p := mat.NewSymDense(d, nil)
-	for j := range d {
-		for k := j; k < d; k++ {
-			p.SetSym(j, k, packed[PackedIndex(d, j, k)])
-		}
-	}
-	return p
-}
-
-func (g *Gaussian) Dim() int         { return g.d }
-func (g *Gaussian) Params() []*Param { return g.params }
-
-// Terms implements Model.
-func (g *Gaussian) Terms(b *Builder, x Node) Terms {
-	n, _ := shape(x)
+// Evaluation implements Model.
+func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	n, _ := graph.Shape(x)
 	p := g.PrecisionNode(b)
 	location, minus := b.Param(g.Location), b.Scale(-1, p)
-	t := Terms{
-		Diagonal:       b.Rows(b.diagonal(minus), n),
-		HessianProduct: func(v Node) Node { return b.MatMul(false, false, v, minus) },
-		OneHessian:     true,
+	t := Evaluation{
+		Diagonal:        b.Rows(b.DiagonalOf(minus), n),
+		HessianProduct:  func(v graph.Node) graph.Node { return b.MatMul(false, false, v, minus) },
+		ConstantHessian: true,
 	}
 	if g.kind == Natural {
 		t.Score = b.AddRow(b.MatMul(false, false, x, minus), location)
@@ -90,12 +78,12 @@ func (g *Gaussian) Terms(b *Builder, x Node) Terms {
 }
 
 // PrecisionNode is P (d, d) as a node.
-func (g *Gaussian) PrecisionNode(b *Builder) Node {
+func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
 	if g.kind == CholeskyFactor {
-		l := b.factor(b.Param(g.Packed), g.d)
+		l := b.CholeskyFactor(b.Param(g.Packed), g.d)
 		return b.MatMul(false, true, l, l)
 	}
-	return b.symmetric(b.Param(g.Packed), g.d)
+	return b.Symmetric(b.Param(g.Packed), g.d)
 }
 
 // Parameterisation says how the parameters stand for μ and P.
@@ -133,11 +121,11 @@ func (g *Gaussian) SetMean(mu []float64) {
 // Precision is P, a copy.
 func (g *Gaussian) Precision() *mat.SymDense {
 	if g.kind != CholeskyFactor {
-		return Unpack(g.d, g.Packed.Value)
+		return graph.Unpack(g.d, g.Packed.Value)
 	}
 	p := mat.NewSymDense(g.d, nil)
 	l := make([]float64, g.d*g.d)
-	fillFactor(l, g.Packed.Value, g.d)
+	graph.FillCholeskyFactor(l, g.Packed.Value, g.d)
 	p.SymOuterK(1, mat.NewDense(g.d, g.d, l))
 	return p
 }
@@ -153,7 +141,7 @@ func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
 	}
 	for j := range g.d {
 		for k := j; k < g.d; k++ {
-			g.Packed.Value[PackedIndex(g.d, j, k)] = p.At(j, k)
+			g.Packed.Value[graph.PackedIndex(g.d, j, k)] = p.At(j, k)
 		}
 	}
 	return nil
@@ -171,106 +159,10 @@ func setFactor(packed []float64, p mat.Symmetric, d int, what string) error {
 	var l mat.TriDense
 	c.LTo(&l)
 	for j := range d {
-		packed[PackedIndex(d, j, j)] = math.Log(l.At(j, j))
+		packed[graph.PackedIndex(d, j, j)] = math.Log(l.At(j, j))
 		for k := j + 1; k < d; k++ {
-			packed[PackedIndex(d, j, k)] = l.At(k, j)
+			packed[graph.PackedIndex(d, j, k)] = l.At(k, j)
 		}
-	}
-	return nil
-}
-
-// symmetric unpacks θ to a symmetric matrix.
-func (b *Builder) symmetric(packed Node, d int) Node {
-	return b.Apply(Op{Name: "symmetric", Rows: d, Cols: d,
-		Kernel: unpack[float64](d), Single: unpack[float32](d),
-		Reverse: func(_, g Node) []Node {
-			return []Node{b.Apply(Op{Name: "symmetric'", Rows: 1, Cols: d * (d + 1) / 2,
-				Kernel: pairs[float64](d), Single: pairs[float32](d)}, g)}
-		}}, packed)
-}
-
-func unpack[T Float](d int) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		for j, i := 0, 0; j < d; j++ {
-			for k := j; k < d; k, i = k+1, i+1 {
-				out[j*d+k], out[k*d+j] = in[0][i], in[0][i]
-			}
-		}
-		return nil
-	}
-}
-
-// pairs adds the gradients of P_jk and P_kj.
-func pairs[T Float](d int) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		for j, i := 0, 0; j < d; j++ {
-			out[i] = in[0][j*d+j]
-			i++
-			for k := j + 1; k < d; k, i = k+1, i+1 {
-				out[i] = in[0][j*d+k] + in[0][k*d+j]
-			}
-		}
-		return nil
-	}
-}
-
-func fillFactor(l, packed []float64, d int) {
-	clear(l)
-	for j, i := 0, 0; j < d; j++ {
-		l[j*d+j] = math.Exp(packed[i])
-		i++
-		for k := j + 1; k < d; k, i = k+1, i+1 {
-			l[k*d+j] = packed[i]
-		}
-	}
-}
-
-// factor unpacks θ to the lower triangular L with L_jj = exp(θ_jj).
-func (b *Builder) factor(packed Node, d int) Node {
-	return b.Apply(Op{Name: "factor", Rows: d, Cols: d,
-		Kernel: func(out []float64, in [][]float64) error {
-			fillFactor(out, in[0], d)
-			return nil
-		},
-		Reverse: func(out, g Node) []Node {
-			return []Node{b.Apply(Op{Name: "factor'", Rows: 1, Cols: d * (d + 1) / 2,
-				Kernel: func(o []float64, in [][]float64) error {
-					l, g := in[0], in[1]
-					for j, i := 0, 0; j < d; j++ {
-						o[i] = g[j*d+j] * l[j*d+j]
-						i++
-						for k := j + 1; k < d; k, i = k+1, i+1 {
-							o[i] = g[k*d+j]
-						}
-					}
-					return nil
-				}}, out, g)}
-		}}, packed)
-}
-
-// diagonal is diag P as a row (1, d).
-func (b *Builder) diagonal(p Node) Node {
-	d, _ := shape(p)
-	return b.Apply(Op{Name: "diagonal", Rows: 1, Cols: d,
-		Kernel: takeDiagonal[float64], Single: takeDiagonal[float32],
-		Reverse: func(_, g Node) []Node {
-			return []Node{b.Apply(Op{Name: "diagonal'", Rows: d, Cols: d,
-				Kernel: setDiagonal[float64], Single: setDiagonal[float32]}, g)}
-		}}, p)
-}
-
-func takeDiagonal[T Float](out []T, in [][]T) error {
-	for j := range out {
-		out[j] = in[0][j*len(out)+j]
-	}
-	return nil
-}
-
-func setDiagonal[T Float](out []T, in [][]T) error {
-	clear(out)
-	d := len(in[0])
-	for j, v := range in[0] {
-		out[j*d+j] = v
 	}
 	return nil
 }

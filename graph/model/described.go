@@ -1,4 +1,4 @@
-package graph
+package model
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ type Quantity struct {
 	Value      []float64 // row-major
 }
 
-// Described is a model with quantities to show, compare and restore.
-type Described interface {
+// Parametric is a model with quantities to show, compare and restore.
+type Parametric interface {
 	Model
 	Quantities() []Quantity
 	// SetQuantities sets the model to what Quantities of another gave.
@@ -70,7 +70,7 @@ func (g *Gaussian) Quantities() []Quantity {
 	return []Quantity{{"mean", 1, g.d, g.Mean()}, symmetricQuantity("precision", g.Precision())}
 }
 
-// SetQuantities implements Described.
+// SetQuantities implements Parametric.
 func (g *Gaussian) SetQuantities(qs []Quantity) error {
 	mean, err := pick(qs, "mean", 1, g.d)
 	if err != nil {
@@ -87,7 +87,7 @@ func (g *Gaussian) SetQuantities(qs []Quantity) error {
 	return nil
 }
 
-// Rescale implements Described.
+// Rescale implements Parametric.
 func (g *Gaussian) Rescale(mean, deviation []float64) error {
 	mu, p := g.Mean(), g.Precision()
 	for j := range mu {
@@ -108,7 +108,7 @@ func (q *Quartic) Quantities() []Quantity {
 	return []Quantity{symmetricQuantity("quartic", q.Theta())}
 }
 
-// SetQuantities implements Described.
+// SetQuantities implements Parametric.
 func (q *Quartic) SetQuantities(qs []Quantity) error {
 	theta, err := pickSymmetric(qs, "quartic", q.d)
 	if err != nil {
@@ -117,7 +117,7 @@ func (q *Quartic) SetQuantities(qs []Quantity) error {
 	return q.SetTheta(theta)
 }
 
-// Rescale implements Described. The model is symmetric about 0, so it fails for
+// Rescale implements Parametric. The model is symmetric about 0, so it fails for
 // means other than 0.
 func (q *Quartic) Rescale(mean, deviation []float64) error {
 	theta := q.Theta()
