@@ -1,0 +1,160 @@
+package fitted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"missingscore/graph/diffusion"
+	"missingscore/graph/mcmc"
+	"missingscore/internal/stream"
+)
+
+// RowsConfig says how complete rows are drawn. Zero values mean the defaults named here.
+type RowsConfig struct {
+	// Method is how:
+	//
+	//	exact     independent draws of a Gaussian, by rejection on its domain; of a mixture
+	//	hmc       Hamiltonian Monte Carlo from the density
+	//	mala      the same with one leapfrog step, a Langevin step that may be rejected
+	//	langevin  annealed Langevin steps along the levels of noise
+	//	sde       the equation of the noise backwards in time
+	//	ode       its probability flow
+	//	auto      exact where it can be; for models of many levels of noise sde, of a ladder of
+	//	          levels langevin; else hmc
+	//
+	// The last three before auto need a model that knows levels of noise, and no domain.
+	Method string
+	N      int // rows; 1000
+	Seed   uint64
+
+	Chains    mcmc.Options      // of hmc and mala: WarmUp, Draws (500 by default), Leapfrog
+	Diffusion diffusion.Options // of langevin, sde and ode
+}
+
+// RowsMethods are the values of RowsConfig.Method.
+var RowsMethods = []string{"auto", "exact", "hmc", "mala", "langevin", "sde", "ode"}
+
+// Rows are drawn ones.
+type Rows struct {
+	Method string
+	Values []float64    // (n, d) in the units of the table
+	Chains *mcmc.Result // of hmc and mala, else nil
+}
+
+// Converged says that no R-hat is above Unmixed, where there is one.
+func (r *Rows) Converged() bool { return r.Chains == nil || r.Chains.WorstRHat() <= Unmixed }
+
+// mostChains run at once; of more rows each chain gives several.
+const mostChains = 1000
+
+// noiseRows are drawn at once along the levels of noise.
+const noiseRows = 500
+
+// DrawRows draws complete rows from a model.
+func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
+	c, err := c.For(f)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rows{Method: c.Method}
+	rng := stream.New(c.Seed, stream.Sample)
+	switch c.Method {
+	case "exact":
+		if r.Values, err = drawExactly(f.Model, f.support(), c.N, rng); err != nil {
+			return nil, err
+		}
+	case "hmc", "mala":
+		o := c.Chains
+		if c.Method == "mala" {
+			o.Leapfrog = 1
+		}
+		chains := min(max(c.N, 4), mostChains)
+		o.Keep = (c.N + chains - 1) / chains
+		setDefault(&o.Draws, max(500, 10*o.Keep))
+		if r.Chains, err = chainRows(ctx, f.density(), f.support(), chains, o, rng); err != nil {
+			return nil, err
+		}
+		r.Values = r.Chains.Kept[:c.N*len(f.Names)]
+	default:
+		if r.Values, err = f.alongNoise(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	f.restore(r.Values)
+	return r, nil
+}
+
+// For is c with its defaults for a model; it fails where the model does not allow c.Method.
+func (c RowsConfig) For(f *Fitted) (RowsConfig, error) {
+	setDefault(&c.Method, "auto")
+	setDefault(&c.N, 1000)
+	if c.N < 0 {
+		return c, fmt.Errorf("%d rows: a positive number is needed", c.N)
+	}
+	exact := exactly(f.Model, f.Domain)
+	scoreOnly, err := f.scoreOnly()
+	if err != nil {
+		return c, err
+	}
+	if c.Method == "auto" {
+		switch {
+		case exact:
+			c.Method = "exact"
+		case f.levelled() != nil && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
+			c.Method = "sde"
+		case f.levelled() != nil && (scoreOnly || !f.Noise.Single() && !f.Domain.Bounded()):
+			c.Method = "langevin"
+		default:
+			c.Method = "hmc"
+		}
+	}
+	if scoreOnly && f.levelled() == nil {
+		return c, errScoreAlone
+	}
+	switch c.Method {
+	case "exact":
+		if !exact {
+			err = errors.New("independent draws are known for Gaussian models, and for mixtures on all of R^d; this is another: use hmc")
+		}
+	case "hmc", "mala":
+		if scoreOnly {
+			err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use langevin, sde or ode")
+		}
+	case "langevin", "sde", "ode":
+		switch {
+		case f.levelled() == nil:
+			err = errors.New("the model was not fitted along levels of noise: use hmc")
+		case f.Domain.Bounded():
+			err = errors.New("noise takes rows out of the domain: use hmc")
+		case f.Noise.Single() && c.Method != "langevin":
+			err = errors.New("the model was fitted at one level of noise, there is no time to go back in: use langevin or hmc")
+		}
+	default:
+		err = fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Method, strings.Join(RowsMethods, ", "))
+	}
+	return c, err
+}
+
+// alongNoise draws in blocks, each from its own stream.
+func (f *Fitted) alongNoise(ctx context.Context, c RowsConfig) ([]float64, error) {
+	s, err := diffusion.New(f.levelled(), *f.Noise, min(c.N, noiseRows))
+	if err != nil {
+		return nil, err
+	}
+	draw := map[string]func(context.Context, diffusion.Options, *rand.Rand) ([]float64, error){
+		"langevin": s.Langevin, "sde": s.Reverse, "ode": s.Flow,
+	}[c.Method]
+	var values []float64
+	for k := 0; len(values) < c.N*len(f.Names); k++ {
+		x, err := draw(ctx, c.Diffusion, stream.New(c.Seed, stream.Sample, uint64(k)))
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, x...)
+	}
+	return slices.Clip(values[:c.N*len(f.Names)]), nil
+}

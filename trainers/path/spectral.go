@@ -1,0 +1,226 @@
+package path
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/graph/model"
+)
+
+// Spectral is the state of the accelerated path: proximal gradient steps
+//
+//	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 1 on the diagonal of P and on η, 2 off the diagonal
+//
+// (the metric of symmetric matrices) whose t is a Barzilai–Borwein step, long and
+// short by turns, halved until P is positive definite and
+//
+//	F(θ⁺) ≤ max(the last F's) − 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M,   F = ℓ + λ Σ_{j<k} |P_jk|
+//
+// (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex, as the
+// marginal one, Gong et al. 2013: every limit point is stationary). An accepted
+// trial's gradient is the next step's: mostly one gradient an iteration.
+type Spectral struct {
+	Gradient []float64 // ∇ℓ at the present θ; nil: not known
+	Loss     float64   // ℓ there
+	Recent   []float64 // the last F's at this λ
+	Step     float64   // t to try next
+	Long     bool      // which of the two steps comes next
+	Held     bool      // the last step left P indefinite, and was held
+}
+
+const (
+	spectralMemory   = 5
+	spectralDecrease = 1e-4
+	spectralShortest = 1e-4 // of the plain step: a shorter one means that P runs into its bound
+)
+
+// space is the vector θ of what a path fits: (η, P) or P alone.
+type space struct {
+	memory    [][]float64 // the parameters' own
+	grads     []int       // their places among the gradients
+	inverse   []float64   // M⁻¹
+	penalised []bool
+}
+
+func newSpace(m *model.Gaussian) space {
+	var s space
+	if m.Parameterisation() == model.Natural {
+		s.memory, s.grads = append(s.memory, m.Location.Value), append(s.grads, 0)
+		s.inverse, s.penalised = slices.Repeat([]float64{1}, m.Dim()), make([]bool, m.Dim())
+	}
+	s.memory, s.grads = append(s.memory, m.Packed.Value), append(s.grads, 1)
+	for j := range m.Dim() {
+		s.inverse, s.penalised = append(s.inverse, 1), append(s.penalised, false)
+		for range m.Dim() - j - 1 {
+			s.inverse, s.penalised = append(s.inverse, 0.5), append(s.penalised, true)
+		}
+	}
+	return s
+}
+
+// get is a copy of θ.
+func (s space) get() []float64 { return slices.Concat(s.memory...) }
+
+func (s space) set(theta []float64) {
+	for _, m := range s.memory {
+		copy(m, theta)
+		theta = theta[len(m):]
+	}
+}
+
+func (s space) gradient(grads [][]float64) []float64 {
+	var g []float64
+	for _, i := range s.grads {
+		g = append(g, grads[i]...)
+	}
+	return g
+}
+
+func (s space) penalty(theta []float64) (sum float64) {
+	for i, v := range theta {
+		if s.penalised[i] {
+			sum += math.Abs(v)
+		}
+	}
+	return sum
+}
+
+// step is prox(θ − tM⁻¹g); plain takes M = 1, as Proximal does.
+func (s space) step(theta, g []float64, t, lambda float64, plain bool) []float64 {
+	to := make([]float64, len(theta))
+	for i, v := range theta {
+		rate := t
+		if !plain {
+			rate *= s.inverse[i]
+		}
+		to[i] = v - rate*g[i]
+		if s.penalised[i] {
+			to[i] = softThreshold(to[i], lambda*rate)
+		}
+	}
+	return to
+}
+
+// evaluate computes loss and gradient at the present θ.
+func (r *pathRun) evaluate() (loss float64, g []float64, err error) {
+	s, err := r.gradient(r.state.Iteration, r.rows, 1/float64(len(r.rows)*r.table.D))
+	if err != nil {
+		return 0, nil, err
+	}
+	return s.Loss, r.space.gradient(s.Grads), nil
+}
+
+// open prepares the iterations at λ: it does nothing when they are under way.
+func (r *pathRun) open(lambda float64) error {
+	if r.state.Block.Start != nil {
+		return nil
+	}
+	s := &r.state.Spectral
+	if s.Gradient == nil {
+		loss, g, err := r.evaluate()
+		if err != nil {
+			return err
+		}
+		if !finite(loss) || !finite(g...) {
+			return &DivergedError{r.state.Iteration, "loss"}
+		}
+		s.Loss, s.Gradient = loss, g
+		if s.Step == 0 {
+			s.Step = r.plainStep()
+		}
+	}
+	s.Recent = []float64{s.Loss + lambda*r.space.penalty(r.space.get())}
+	r.state.Block = Block{Start: slices.Clone(r.packed())}
+	return nil
+}
+
+func (r *pathRun) plainStep() float64 { return r.config.Rate * float64(r.table.D) }
+
+// movement is how far refineBlock plain proximal steps would move an element of
+// θ if all were as the next: zero where the conditions of a minimum hold.
+func (r *pathRun) movement(lambda float64) float64 {
+	theta := r.space.get()
+	return refineBlock * floats.Distance(theta, r.space.step(theta, r.state.Spectral.Gradient, r.plainStep(), lambda, true), math.Inf(1))
+}
+
+// stands tells whether the iterations at λ have come to an end of their own.
+func (r *pathRun) stands(lambda, tolerance float64) bool {
+	return !r.state.Spectral.Held && r.movement(lambda) < tolerance
+}
+
+// accelerate makes one iteration at λ, after open. When the context is done it
+// saves the state between two iterations and returns the context's error.
+func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
+	if ctx.Err() != nil {
+		return interrupted(ctx, r.save)
+	}
+	s, theta := &r.state.Spectral, r.space.get()
+	for t := s.Step; ; t /= 2 {
+		held, bound := false, t < spectralShortest*r.plainStep()
+		if bound { // the loss falls towards a P that is not positive definite
+			t = r.plainStep()
+		}
+		trial := r.space.step(theta, s.Gradient, t, lambda, false)
+		r.space.set(trial)
+		if bound {
+			if !finite(trial...) {
+				r.space.set(theta)
+				return &DivergedError{r.state.Iteration, "precision"}
+			}
+			if held = r.hold(r.model); held {
+				r.state.Lifts++
+				r.state.Block.Lifts++
+			}
+			trial = r.space.get()
+		} else if !finite(trial...) || !r.above(r.model) {
+			continue
+		}
+		loss, g, err := r.evaluate()
+		if err != nil {
+			r.space.set(theta)
+			return err
+		}
+		ok := finite(loss) && finite(g...)
+		if bound && !ok {
+			r.space.set(theta)
+			return &DivergedError{r.state.Iteration, "loss"}
+		}
+		if !ok {
+			continue
+		}
+		var dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
+		for i, v := range trial {
+			x, y := v-theta[i], g[i]-s.Gradient[i]
+			dd += x * x / r.space.inverse[i]
+			dg += x * y
+			gg += y * y * r.space.inverse[i]
+		}
+		value := loss + lambda*r.space.penalty(trial)
+		switch {
+		case bound:
+			s.Recent = nil
+		case value > slices.Max(s.Recent)-spectralDecrease/(2*t)*dd:
+			continue
+		}
+		s.Recent = append(s.Recent, value)
+		if len(s.Recent) > spectralMemory {
+			s.Recent = slices.Clone(s.Recent[1:])
+		}
+		s.Loss, s.Gradient, s.Held = loss, g, held
+		switch {
+		case dg <= 0: // no curvature to go by
+			s.Step = 2 * t
+		case s.Long:
+			s.Step = dd / dg
+		default:
+			s.Step = dg / gg
+		}
+		s.Long = !s.Long
+		r.state.Block.Count++
+		r.state.Iteration++
+		return nil
+	}
+}
