@@ -13,7 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/trainers"
+	"missingscore/trainers/evaluate"
 )
 
 func newCheckCommand() *cobra.Command {
@@ -51,14 +51,18 @@ what is known of its gaps. Exit code 1 if one fails.`,
 			if err != nil {
 				return err
 			}
-			known, s, err := law.read(t, s, args[0])
+			known, err := law.read(t, s)
 			if err != nil {
 				return err
 			}
+			s = known.Support(s)
+			if err := atLine(t.Inside(s), args[0], "correct the row, leave it out, or change the thresholds (--missingness)"); err != nil {
+				return err
+			}
 			standard, scale := data.Standardise(t)
-			var results []trainers.CheckResult
-			if err := leaving(cmd.Context(), func() (err error) {
-				results, err = trainers.Check(standard, joint(m, known.Standardised(scale.Mean, scale.Deviation)), s.Standardised(scale.Mean, scale.Deviation), rows, seed)
+			var results []evaluate.Check
+			if err := abandonable(cmd.Context(), func() (err error) {
+				results, err = evaluate.Gradients(standard, joint(m, known.Standardised(scale.Mean, scale.Deviation)), s.Standardised(scale.Mean, scale.Deviation), rows, seed)
 				return err
 			}); err != nil {
 				return err

@@ -3,9 +3,9 @@ package cmd
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"missingscore/trainers/fitted"
 
-	"missingscore/trainers"
+	"github.com/spf13/cobra"
 )
 
 func newImputeCommand() *cobra.Command {
@@ -29,7 +29,7 @@ Draws, not best guesses: their spread is what is not known of the missing cells.
 }
 
 func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
-	m, fitted, cells, err := f.read(cmd, model, path)
+	m, ready, cells, err := f.read(cmd, model, path)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
 		}
 	}
 	bar := f.watch(cmd, "impute")
-	r, err := trainers.Impute(cmd.Context(), fitted, cells.Table, f.config)
+	r, err := fitted.Impute(cmd.Context(), ready, cells.Table, f.config)
 	bar.finish()
 	if err != nil {
 		return refused(err, path)

@@ -250,5 +250,5 @@ func TestPanic(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, exitError, run([]string{"check", "../examples/airquality.csv", "--model", "faulty"}, &stdout, &stderr))
 	require.Equal(t, "missingscore: internal error: no such luck; please report it\n", stderr.String())
-	require.EqualError(t, leaving(t.Context(), func() error { panic("left alone") }), "internal error: left alone; please report it")
+	require.EqualError(t, abandonable(t.Context(), func() error { panic("left alone") }), "internal error: left alone; please report it")
 }

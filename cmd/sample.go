@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 )
 
 func newSampleCommand() *cobra.Command {
 	var f drawingFlags
-	var c trainers.RowsConfig
+	var c fitted.SampleConfig
 	cmd := &cobra.Command{
 		Use:   "sample MODEL.json",
 		Short: "Draw complete rows from a fitted model",
@@ -40,32 +40,32 @@ model's domain, by --method
 	return cmd
 }
 
-func sample(cmd *cobra.Command, f *drawingFlags, c trainers.RowsConfig, model string) error {
-	if !slices.Contains(trainers.RowsMethods, c.Method) {
-		return usageError{fmt.Errorf("--method %s: it is one of %s", c.Method, strings.Join(trainers.RowsMethods, ", "))}
+func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model string) error {
+	if !slices.Contains(fitted.SampleMethods, c.Method) {
+		return usageError{fmt.Errorf("--method %s: it is one of %s", c.Method, strings.Join(fitted.SampleMethods, ", "))}
 	}
-	m, fitted, err := f.ready(cmd, model, "n")
+	m, ready, err := f.ready(cmd, model, "n")
 	if err != nil {
 		return err
 	}
-	if err := fits(size{c.N, "rows (--n)"}, size{len(fitted.Names), "columns"}); err != nil {
+	if err := checkSize(size{c.N, "rows (--n)"}, size{len(ready.Names), "columns"}); err != nil {
 		return err
 	}
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
-	if c, err = c.For(fitted); err != nil {
+	if c, err = c.For(ready); err != nil {
 		return refused(err, model)
 	}
 	if err := idle(cmd, c.Method); err != nil {
 		return err
 	}
-	var r *trainers.Rows
-	if err := leaving(cmd.Context(), func() (err error) {
-		r, err = trainers.DrawRows(cmd.Context(), fitted, c)
+	var r *fitted.Rows
+	if err := abandonable(cmd.Context(), func() (err error) {
+		r, err = fitted.Sample(cmd.Context(), ready, c)
 		return err
 	}); err != nil {
 		return refused(err, model)
 	}
-	if err := data.WriteNumbers(f.out, fitted.Names, r.Values); err != nil {
+	if err := data.WriteNumbers(f.out, ready.Names, r.Values); err != nil {
 		return err
 	}
 	known := map[string]any{"model": m.Kind, "method": r.Method, "n": c.N}

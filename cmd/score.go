@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 )
 
 func newScoreCommand() *cobra.Command {
@@ -34,7 +34,7 @@ it is of the density of row and pattern, q φ.
 }
 
 func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
-	m, fitted, cells, err := f.read(cmd, model, path)
+	m, ready, cells, err := f.read(cmd, model, path)
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 		return usageError{fmt.Errorf("--draws %d: at least two are needed for a standard error", f.config.Draws)}
 	}
 	bar := f.watch(cmd, "score")
-	r, err := trainers.ScoreRows(cmd.Context(), fitted, cells.Table, f.config)
+	r, err := fitted.Score(cmd.Context(), ready, cells.Table, f.config)
 	bar.finish()
 	if err != nil {
 		return refused(err, path)
 	}
 	header := []string{".id", "log_density"}
 	for _, prefix := range []string{"score_", "error_"} {
-		for _, name := range fitted.Names {
+		for _, name := range ready.Names {
 			header = append(header, prefix+name)
 		}
 	}

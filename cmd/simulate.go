@@ -18,11 +18,11 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
-	"missingscore/graph/mcmc"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 // simulation is what the simulate command was asked for.
@@ -78,7 +78,7 @@ missingness.json, for fit and network --missingness.`,
 			if s.missingBy != "" && !cmd.Flags().Changed("missing") {
 				s.missing = 0
 			}
-			if err := apart(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
+			if err := distinctFiles(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
 				return err
 			}
 			return s.run(cmd.Context(), cmd.OutOrStdout())
@@ -108,15 +108,15 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	case !(s.missing >= 0 && s.missing < 1):
 		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", s.missing)}
 	}
-	if err := fits(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
+	if err := checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
 		return err
 	}
-	var truth *trainers.SavedModel
+	var truth *fitted.Saved
 	var matrix *mat.SymDense
 	var complete, hidden *data.Table
 	var chains *mcmc.Result
 	var by *missingness.Model
-	if err := leaving(ctx, func() (err error) {
+	if err := abandonable(ctx, func() (err error) {
 		rng := stream.New(s.seed, stream.Simulate)
 		if truth, matrix, err = s.truth(rng); err != nil {
 			return err
@@ -158,7 +158,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 			return err
 		}
 	}
-	if err := removeOld(s.out, simulatedFiles, slices.AppendSeq([]string{"complete.csv", "data.csv"}, maps.Keys(files))); err != nil {
+	if err := atomicfile.RemoveOthers(s.out, simulatedFiles, slices.AppendSeq([]string{"complete.csv", "data.csv"}, maps.Keys(files))); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
@@ -184,7 +184,7 @@ func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missing
 }
 
 // advise says how the draws went and what to do next.
-func (s *simulation) advise(w io.Writer, truth *trainers.SavedModel, chains *mcmc.Result, at func(string) string) error {
+func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Result, at func(string) string) error {
 	if chains != nil {
 		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size at least %.0f\n",
 			100*chains.Accept, chains.WorstRHat(), chains.LeastSize()); err != nil {
@@ -213,7 +213,7 @@ func (s *simulation) advise(w io.Writer, truth *trainers.SavedModel, chains *mcm
 }
 
 // truth is the true model with its support, and its matrix.
-func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense, error) {
+func (s *simulation) truth(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	names := make([]string, s.d)
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j+1)
@@ -234,7 +234,7 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 			return nil, nil, err
 		}
 		q := model.NewQuartic(s.d)
-		return &trainers.SavedModel{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
+		return &fitted.Saved{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
 	}
 	var g data.Gaussian
 	switch s.kind {
@@ -262,7 +262,7 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 	}
 	m.SetMean(g.Mean)
 	support = support.Intersect(cut)
-	return &trainers.SavedModel{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
+	return &fitted.Saved{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
 }
 
 // mixture is the distribution of the simulations that are one.
@@ -278,13 +278,13 @@ func (s *simulation) mixture(rng *rand.Rand) (data.Mixture, bool) {
 	return data.Mixture{}, false
 }
 
-func (s *simulation) mixed(names []string, of data.Mixture) (*trainers.SavedModel, *mat.SymDense, error) {
+func (s *simulation) mixed(names []string, of data.Mixture) (*fitted.Saved, *mat.SymDense, error) {
 	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
 		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
 	}
 	m, err := model.NewMixture(of)
 	s.d = len(names)
-	return &trainers.SavedModel{Kind: "mixture", Model: m, Names: names}, nil, err
+	return &fitted.Saved{Kind: "mixture", Model: m, Names: names}, nil, err
 }
 
 // truncated understands --truncate; nil is no truncation.

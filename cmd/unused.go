@@ -7,26 +7,26 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 )
 
 // needs say what an estimator must do for a flag to mean anything.
 var needs = []struct {
 	lacks string
-	met   func(trainers.Estimator) bool
+	met   func(estimator.Estimator) bool
 	flags []string
 }{
-	{"makes no draws", func(e trainers.Estimator) bool { return e.Draws }, []string{"draws"}},
-	{"has no fixed proposal", func(e trainers.Estimator) bool { return e.Proposes }, []string{"proposal-sd"}},
-	{"trains no imputer", func(e trainers.Estimator) bool { return e.Trains },
+	{"makes no draws", func(e estimator.Estimator) bool { return e.Draws }, []string{"draws"}},
+	{"has no fixed proposal", func(e estimator.Estimator) bool { return e.Proposes }, []string{"proposal-sd"}},
+	{"trains no imputer", func(e estimator.Estimator) bool { return e.Trains },
 		[]string{"imputer-steps", "imputer-rate", "imputer-loss", "mask-input", "diagonal-sd", "warm-up"}},
 	{"has one kind of averages only", averagesTwoWays, []string{"correction"}},
 }
 
-func averagesTwoWays(e trainers.Estimator) bool {
+func averagesTwoWays(e estimator.Estimator) bool {
 	loo := e.Loss(losses.LeaveOneOut)
 	if p, ok := loo.(losses.Pseudo); ok && p.Weighting != losses.Uniform {
 		return false
@@ -34,10 +34,10 @@ func averagesTwoWays(e trainers.Estimator) bool {
 	return !reflect.DeepEqual(e.Loss(losses.PlugIn), loo)
 }
 
-// unused refuses flags that the estimator in use, or a support (nil: none) without
-// boundary or half-space, makes meaningless: who sets one expects a difference. asked is
-// --method, and m what it is to estimate.
-func unused(cmd *cobra.Command, asked string, e trainers.Estimator, m model.Model, s *domain.Domain) error {
+// unused refuses flags that the estimator in use, or a support without boundary or
+// half-space, makes meaningless: who sets one expects a difference. asked is --method.
+func unused(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
+	e, m, s := p.Estimator, p.Model, p.Support
 	name := "method " + e.Name
 	if asked != e.Name {
 		name += fmt.Sprintf(", which %s means here,", asked)
@@ -69,10 +69,10 @@ func unused(cmd *cobra.Command, asked string, e trainers.Estimator, m model.Mode
 }
 
 // capable are the estimators that meet a need and can estimate m.
-func capable(m model.Model, met func(trainers.Estimator) bool) (names []string) {
+func capable(m model.Model, met func(estimator.Estimator) bool) (names []string) {
 	_, gaussian := m.(*model.Gaussian)
 	density, err := model.HasDensity(m)
-	for _, e := range trainers.Estimators {
+	for _, e := range estimator.All {
 		if met(e) && (gaussian || !e.Gaussian) && (density && err == nil || !e.Draws) {
 			names = append(names, e.Name)
 		}

@@ -51,14 +51,20 @@ var Objectives = map[string]ObjectiveMaker{
 	},
 }
 
-// NewObjective looks an objective up in Objectives and makes it. "auto" is truncated on
-// a domain with a boundary, else classical.
+// AutoObjective names the default objective: truncated on a domain with a boundary, else
+// classical.
+func AutoObjective(s *domain.Domain) string {
+	if s.Bounded() {
+		return "truncated"
+	}
+	return "classical"
+}
+
+// NewObjective looks an objective up in Objectives, or AutoObjective for "auto", and
+// makes it.
 func NewObjective(name string, options []byte, s *domain.Domain, w domain.Weight) (Objective, error) {
 	if name == "auto" {
-		name = "classical"
-		if s.Bounded() {
-			name = "truncated"
-		}
+		name = AutoObjective(s)
 	}
 	make, ok := Objectives[name]
 	if !ok {

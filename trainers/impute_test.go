@@ -16,11 +16,11 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/noise"
 	"missingscore/graph"
-	"missingscore/graph/diffusion"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/fitted/diffusion"
 )
 
 // scaledNormal is N(μ, P⁻¹) in the units of x, kept as a model of z = (x − 10)/(1, 2, 5).

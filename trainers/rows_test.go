@@ -13,10 +13,10 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/noise"
-	"missingscore/graph/diffusion"
-	"missingscore/graph/mcmc"
 	"missingscore/graph/model"
 	"missingscore/trainers"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 // Mean and covariance of a normal by every method that allows it, in the table's units.

@@ -10,7 +10,7 @@ import (
 	"missingscore/benchmarks"
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/graph/diffusion"
+	"missingscore/trainers/fitted/diffusion"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"

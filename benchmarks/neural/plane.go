@@ -14,7 +14,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/graph/mcmc"
+	"missingscore/trainers/fitted/mcmc"
 	"missingscore/graph/model"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"

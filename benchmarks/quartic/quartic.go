@@ -16,7 +16,7 @@ import (
 
 	"missingscore/benchmarks"
 	"missingscore/data"
-	"missingscore/graph/mcmc"
+	"missingscore/trainers/fitted/mcmc"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"

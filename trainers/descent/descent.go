@@ -1,3 +1,4 @@
+// Package descent fits a model by Adam on mini-batches of rows.
 package descent
 
 import (
@@ -7,147 +8,119 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
-	"missingscore/graph/model"
+	"missingscore/graph"
+	"missingscore/internal/setting"
 	"missingscore/internal/stream"
-	"missingscore/losses"
-	"missingscore/nets"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/optim"
 )
 
-// FitConfig is parameter estimation by Adam on mini-batches (paper, appendix
-// "Normal Distribution estimation"). Zero values mean the defaults named here.
-type FitConfig struct {
-	Config
+// Config is parameter estimation by Adam on mini-batches (paper, appendix
+// "Normal Distribution estimation"). Zero values mean the defaults named here, or the
+// model's own (model.TrainingDefaults).
+type Config struct {
 	Epochs int     `json:"epochs"` // passes over the table; 200
 	Rate   float64 `json:"rate"`   // Adam's rate for the model; 0.01
-	Truth  *Truth  `json:"-"`      // to compare with after each epoch, in the table's units; may be nil
+}
+
+// Resolve fills zero values and checks the rest.
+func (c Config) Resolve() (Config, error) {
+	setting.Default(&c.Epochs, 200)
+	setting.Default(&c.Rate, 0.01)
+	return c, setting.Positive(setting.Field{Name: "epochs", Value: float64(c.Epochs)}, setting.Field{Name: "rate", Value: c.Rate})
 }
 
 // Record is one epoch of a fit.
 type Record struct {
 	Epoch         int
 	Iteration     int     // parameter steps made
-	Loss          float64 // reported loss (M), mean over rows
+	Loss          float64 // reported loss, mean over rows
 	EffectiveSize float64
-	Errors        []Error // against FitConfig.Truth
+	Errors        []evaluate.Error // against the truth, if one is known
 }
 
-// FitResult tells how a fit ended; the parameters are in the model.
-type FitResult struct {
-	Config    FitConfig
-	Estimator Estimator
+// State is everything that changes during a fit beside the engine's part.
+type State struct {
+	Iteration int // parameter steps made
+	Adam      optim.Adam
 	History   []Record
-	Imputer   *nets.Imputer // what the method trained along, nil if nothing
-	Converged bool
-	Verdict   string
-	Warnings  []string // what the user should know
+	Epoch     sums // of the epoch under way
 }
 
-// Fit estimates the parameters of m, in place, from the table as it stands
-// (standardise it first if the columns' units differ). State, checkpoint and
-// cancelling are as in EstimateNetwork.
-func Fit(ctx context.Context, t *data.Table, m model.Model, o losses.Objective, c FitConfig, s *State, checkpoint func(*State) error) (*FitResult, error) {
-	if c.Epochs == 0 {
-		c.Epochs = 200
-	}
-	if c.Rate == 0 {
-		c.Rate = 0.01
-	}
-	if c.Epochs < 0 || c.Rate < 0 {
-		return nil, fmt.Errorf("epochs %d, rate %v: both must be positive", c.Epochs, c.Rate)
-	}
-	e, err := newEngine(t, m, o, c.Config)
-	if err != nil {
-		return nil, err
-	}
-	c.Config = e.config
-	options, err := modelOptions(m)
-	if err != nil {
-		return nil, err
-	}
-	identified, err := fingerprint(t, []any{c, fmt.Sprintf("%T %T", m, o), o, options, startOf(m)})
-	if err != nil {
-		return nil, err
-	}
-	if s.Version == 0 {
-		*s = State{Version: stateVersion, Fingerprint: identified, ModelAdam: Adam{Rate: c.Rate}}
-		e.capture(s)
-	} else if s.Fingerprint != identified {
-		return nil, ErrOtherRun
-	} else {
-		e.restore(s)
-	}
-	save := func() error {
-		e.capture(s)
-		if checkpoint == nil {
-			return nil
-		}
-		return checkpoint(s)
-	}
+// sums are those of an epoch's steps.
+type sums struct {
+	Loss, Size float64
+	Count      int
+}
 
-	var known *comparison
-	if c.Truth != nil {
-		if known, err = c.Truth.follow(m); err != nil {
-			return nil, err
-		}
+// fit is one being made.
+type fit struct {
+	*engine.Engine
+	config   Config
+	params   []*graph.Param
+	state    *State
+	perEpoch int // steps
+	rows     []int
+	truth    *evaluate.Comparison // nil if none is known
+}
+
+// Run makes what is left of a fit: a zero State is a fresh one. The parameters are in
+// the engine's model. save is called after each epoch. When ctx is cancelled Run returns
+// its error with the state as it is between two steps.
+func Run(ctx context.Context, e *engine.Engine, c Config, truth *evaluate.Comparison, s *State, save func() error) error {
+	if s.Adam.Rate == 0 {
+		s.Adam.Rate = c.Rate
 	}
-	size := c.Batch
-	perEpoch := (t.N + size - 1) / size
-	rows := make([]int, t.N)
-	for epoch := s.Iteration / perEpoch; epoch < c.Epochs; epoch++ {
-		for i := range rows {
-			rows[i] = i
+	n, size := e.Table.N, e.Config.Batch
+	f := &fit{Engine: e, config: c, params: e.Model.Params(), state: s, perEpoch: (n + size - 1) / size, rows: make([]int, n), truth: truth}
+	for epoch := s.Iteration / f.perEpoch; epoch < c.Epochs; epoch++ {
+		if err := f.epoch(ctx, epoch); err != nil {
+			return err
 		}
-		stream.New(c.Seed, stream.Shuffle, uint64(epoch), 1).Shuffle(t.N, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		for s.Iteration < (epoch+1)*perEpoch {
-			from := s.Iteration % perEpoch * size
-			batch := rows[from:min(from+size, t.N)]
-			step, err := e.step(ctx, s.Iteration, batch, 1/float64(len(batch)))
-			if err != nil {
-				if ctx.Err() != nil {
-					return nil, interrupted(ctx, save)
-				}
-				return nil, err
-			}
-			s.ModelAdam.Step(m.Params(), step.Grads)
-			s.Iteration++
-			s.Block.Size += step.EffectiveSize
-			s.Block.Loss += step.Loss * float64(len(batch)) / float64(t.N)
-			s.Block.Count++
-			e.observe(Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: c.Epochs * perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
-		}
-		record := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Block.Loss, EffectiveSize: s.Block.Size / float64(s.Block.Count)}
-		if known != nil {
-			if record.Errors, err = known.errors(); err != nil {
-				return nil, err
-			}
-		}
-		s.History = append(s.History, record)
-		s.Block = Block{}
 		if err := save(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	r := &FitResult{Config: c, Estimator: e.method, History: s.History, Imputer: e.imputer}
-	r.Converged, r.Verdict = trend(s.History)
-	r.Warnings = append(e.degenerate(s.History[len(s.History)-1].EffectiveSize), e.leftOut()...)
-	r.Warnings = append(r.Warnings, apart(t, m)...)
-	return r, nil
+	return nil
 }
 
-// startOf are the shapes of a model's parameters: with its type and the seed they
-// tell where a fit starts.
-func startOf(m model.Model) (shapes []string) {
-	for _, p := range m.Params() {
-		shapes = append(shapes, fmt.Sprintf("%s %d %d", p.Name, p.Rows, p.Cols))
+// epoch makes what is left of one pass over the table and records it.
+func (f *fit) epoch(ctx context.Context, epoch int) error {
+	s, n, size := f.state, f.Table.N, f.Config.Batch
+	for i := range f.rows {
+		f.rows[i] = i
 	}
-	return shapes
+	stream.New(f.Config.Seed, stream.Shuffle, uint64(epoch), 1).Shuffle(n, func(i, j int) { f.rows[i], f.rows[j] = f.rows[j], f.rows[i] })
+	for s.Iteration < (epoch+1)*f.perEpoch {
+		from := s.Iteration % f.perEpoch * size
+		batch := f.rows[from:min(from+size, n)]
+		step, err := f.Step(ctx, s.Iteration, batch, 1/float64(len(batch)))
+		if err != nil {
+			return err
+		}
+		s.Adam.Step(f.params, step.Grads)
+		s.Iteration++
+		s.Epoch.Size += step.EffectiveSize
+		s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
+		s.Epoch.Count++
+		f.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: f.config.Epochs * f.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
+	}
+	record := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count)}
+	if f.truth != nil {
+		var err error
+		if record.Errors, err = f.truth.Errors(); err != nil {
+			return err
+		}
+	}
+	s.History, s.Epoch = append(s.History, record), sums{}
+	return nil
 }
 
-// trend compares the epochs' losses in the last fifth of a fit with those in
+// Trend compares the epochs' losses in the last fifth of a fit with those in
 // the fifth before. A loss that still falls or rises by more than three standard
 // errors and a thousandth of itself is not converged; rising means running away.
-func trend(h []Record) (converged bool, verdict string) {
+func Trend(h []Record) (converged bool, verdict string) {
 	n := len(h) / 5
 	if n < 3 {
 		return false, fmt.Sprintf("NOT converged: too few epochs (%d) to tell", len(h))
@@ -167,20 +140,4 @@ func trend(h []Record) (converged bool, verdict string) {
 		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss still fell by %.3g", n, mb-ml)
 	}
 	return true, fmt.Sprintf("converged: over the last %d epochs the loss changed by %.3g ± %.2g", n, ml-mb, se)
-}
-
-// Gradient is one parameter gradient of m on all rows of t, as the given
-// iteration of a fit would see it: draws, loss and weights of c.Method, rows
-// counting 1/n. An imputer is at its start. One slice per parameter of m.
-func Gradient(t *data.Table, m model.Model, o losses.Objective, c Config, iteration int) (loss float64, grads [][]float64, err error) {
-	e, err := newEngine(t, m, o, c)
-	if err != nil {
-		return 0, nil, err
-	}
-	rows := make([]int, t.N)
-	for i := range rows {
-		rows[i] = i
-	}
-	s, err := e.gradient(iteration, rows, 1/float64(t.N))
-	return s.Loss, s.Grads, err
 }

@@ -12,10 +12,11 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
+	"missingscore/trainers/source"
 )
 
-// CheckResult is one comparison of Check.
-type CheckResult struct {
+// Check is one comparison of Gradients.
+type Check struct {
 	Name      string  `json:"check"`
 	Compared  int     `json:"compared"`
 	Error     float64 `json:"error"` // largest relative difference
@@ -24,7 +25,7 @@ type CheckResult struct {
 	OK        bool    `json:"ok"`
 }
 
-// Check compares every gradient that a fit of m on a domain (nil for all of R^d)
+// Gradients compares every gradient that a fit of m on a domain (nil for all of R^d)
 // would use on the first rows of t with central differences: the model's score,
 // diagonal and Hessian products, the pseudo-loss under self-normalised weights
 // (also with the direct Marg-IW loss), the closed form if m is Gaussian and the
@@ -32,7 +33,7 @@ type CheckResult struct {
 // can be learned of it. Parameters are moved away from their start first; gaps are
 // filled with N(0, 1) draws that stay fixed. A model with missingness (model.Joint) is
 // seen at the rows' own patterns.
-func Check(t *data.Table, m model.Model, s *domain.Domain, rows int, seed uint64) ([]CheckResult, error) {
+func Gradients(t *data.Table, m model.Model, s *domain.Domain, rows int, seed uint64) ([]Check, error) {
 	const r, tolerance = 3, 1e-5
 	rows = min(rows, t.N)
 	if rows < 1 {
@@ -51,21 +52,21 @@ func Check(t *data.Table, m model.Model, s *domain.Domain, rows int, seed uint64
 	}
 	batch.Fill(t, index, 1/float64(rows))
 	x, log := make([]float64, rows*r*t.D), make([]float64, rows*r)
-	if err := inside(t, s); err != nil {
+	if err := t.Inside(s); err != nil {
 		return nil, err
 	}
-	source, err := newProposal(Setting{Model: m, Draws: r, ProposalSD: 1, Domain: s})
+	from, err := source.NewProposal(source.Setting{Model: m, Draws: r, ProposalSD: 1, Domain: s})
 	if err != nil {
 		return nil, err
 	}
-	if err := source.Complete(batch, x, log, new(stream.Stream).At(seed, stream.Impute)); err != nil {
+	if err := from.Complete(batch, x, log, new(stream.Stream).At(seed, stream.Impute)); err != nil {
 		return nil, err
 	}
 	objective := losses.ObjectiveFor(s, domain.Weight{})
 
-	var out []CheckResult
+	var out []Check
 	add := func(name string, d gradcheck.Difference) {
-		out = append(out, CheckResult{name, d.Compared, d.Error, d.Where, tolerance, d.Error < tolerance})
+		out = append(out, Check{name, d.Compared, d.Error, d.Where, tolerance, d.Error < tolerance})
 	}
 	seen := m
 	if p, ok := m.(model.MaskConditional); ok {

@@ -1,3 +1,4 @@
+// Package evaluate compares: a fit with a known truth, a gradient with differences.
 package evaluate
 
 import (
@@ -95,15 +96,19 @@ type Error struct {
 	Value float64
 }
 
-// comparison follows a fit.
-type comparison struct {
+// Comparison follows a fit.
+type Comparison struct {
 	truth  *Truth
 	fitted model.Model
 	fisher *FisherDivergence
 }
 
-func (t *Truth) follow(m model.Model) (*comparison, error) {
-	c := &comparison{truth: t, fitted: m}
+// Follow compares a model with the truth as it is fitted; nil where no truth is known.
+func (t *Truth) Follow(m model.Model) (*Comparison, error) {
+	if t == nil {
+		return nil, nil
+	}
+	c := &Comparison{truth: t, fitted: m}
 	if t.Sample == nil {
 		return c, nil
 	}
@@ -116,10 +121,10 @@ func (t *Truth) follow(m model.Model) (*comparison, error) {
 	return c, err
 }
 
-// errors gives the Fisher divergence with its standard error and, for each
+// Errors gives the Fisher divergence with its standard error and, for each
 // quantity that both models have, the root of the sum of squared errors (for a
 // matrix the Frobenius norm).
-func (c *comparison) errors() (out []Error, err error) {
+func (c *Comparison) Errors() (out []Error, err error) {
 	got, described := c.fitted.(model.Parametric)
 	if v, ok := c.truth.View.(model.Parametric); ok && described {
 		if err := v.SetQuantities(got.Quantities()); err != nil {

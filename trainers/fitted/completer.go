@@ -9,18 +9,20 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/graph/diffusion"
-	"missingscore/graph/mcmc"
+	"missingscore/internal/setting"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/source"
 )
 
 // completer draws the gaps of some rows of a table.
-type completer func(ctx context.Context, rows []int, rng *Stream) (block, error)
+type completer func(ctx context.Context, rows []int, rng *source.Stream) (block, error)
 
 // newCompleter makes one worker's, for a table in the units of z.
-func newCompleter(f *Fitted, z *data.Table, c ImputeConfig) (completer, error) {
+func newCompleter(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	switch c.By {
 	case "exact":
-		return f.drawn(z, c.Draws, newExact)
+		return f.drawn(z, c.Draws, source.NewExact)
 	case "imputer":
 		return f.drawn(z, c.Draws, newLeastNoise(f))
 	case "mcmc":
@@ -30,13 +32,13 @@ func newCompleter(f *Fitted, z *data.Table, c ImputeConfig) (completer, error) {
 }
 
 // drawn is by a source, each draw from scratch.
-func (f *Fitted) drawn(z *data.Table, draws int, from func(Setting) (Source, error)) (completer, error) {
-	source, err := from(Setting{Model: f.Model, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
+func (f *Model) drawn(z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
+	gaps, err := from(source.Setting{Model: f.Model, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch := data.NewBatch(blockRows, z.D)
 	x, log := make([]float64, blockRows*draws*z.D), make([]float64, blockRows*draws)
-	return func(_ context.Context, rows []int, rng *Stream) (block, error) {
+	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
 		batch.Fill(z, rows, 1)
-		if err := source.Complete(batch, x, log, rng); err != nil {
+		if err := gaps.Complete(batch, x, log, rng); err != nil {
 			return block{}, err
 		}
 		return block{rows: rows, mask: batch.Mask[:len(rows)*z.D], x: x[:len(rows)*draws*z.D]}, nil
@@ -47,12 +49,12 @@ func (f *Fitted) drawn(z *data.Table, draws int, from func(Setting) (Source, err
 const rowChains = 4
 
 // walked is by Monte Carlo: draw k of a row is of its chain k mod 4.
-func (f *Fitted) walked(z *data.Table, c ImputeConfig) (completer, error) {
+func (f *Model) walked(z *data.Table, c ImputeConfig) (completer, error) {
 	mean, sd := columns(z)
 	from := newLeastNoise(f)
 	if f.Imputer == nil {
-		from = func(s Setting) (Source, error) {
-			return &proposal{mean: mean, sd: sd, draws: newIndependent(s.Draws, s.Domain)}, nil
+		from = func(s source.Setting) (source.Source, error) {
+			return source.NewNormals(s, mean, sd), nil
 		}
 	}
 	start, err := f.drawn(z, rowChains, from)
@@ -62,11 +64,11 @@ func (f *Fitted) walked(z *data.Table, c ImputeConfig) (completer, error) {
 	density, support := f.joint(), f.gaps()
 	o := c.Chains
 	o.Group, o.Scale, o.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
-	setDefault(&o.Draws, max(1000, 10*o.Keep)) // a row's conditional may have two modes, which chains seldom pass between
+	setting.Default(&o.Draws, max(1000, 10*o.Keep)) // a row's conditional may have two modes, which chains seldom pass between
 	if o.Keep > o.Draws {
 		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", o.Draws, rowChains, c.Draws)
 	}
-	return func(ctx context.Context, rows []int, rng *Stream) (block, error) {
+	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		b, err := start(ctx, rows, rng)
 		if err != nil {
 			return b, err
@@ -113,16 +115,16 @@ func columns(z *data.Table) (mean, sd []float64) {
 }
 
 // denoised is by Langevin steps along the levels of noise.
-func (f *Fitted) denoised(z *data.Table, c ImputeConfig) (completer, error) {
+func (f *Model) denoised(z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.levelled(), *f.Noise, blockRows*c.Draws)
 	if err != nil {
 		return nil, err
 	}
 	batch := data.NewBatch(blockRows, z.D)
 	x, mask := make([]float64, blockRows*c.Draws*z.D), make([]float64, blockRows*c.Draws*z.D)
-	return func(ctx context.Context, rows []int, rng *Stream) (block, error) {
+	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		batch.Fill(z, rows, 1)
-		repeat(batch, c.Draws, x)
+		source.Repeat(batch, c.Draws, x)
 		for i := range blockRows {
 			copy(mask[i*c.Draws*z.D:], slices.Repeat(batch.Mask[i*z.D:(i+1)*z.D], c.Draws))
 		}
@@ -137,23 +139,23 @@ func (f *Fitted) denoised(z *data.Table, c ImputeConfig) (completer, error) {
 // leastNoise is the imputer's draws of rows without noise: a levelled imputer is told
 // the least level, where a z stands for a z + σ ε.
 type leastNoise struct {
-	Source
+	source.Source
 	signal, sigma float64
 }
 
-func newLeastNoise(f *Fitted) func(Setting) (Source, error) {
-	return func(s Setting) (Source, error) {
-		source, err := newVariational(s)
+func newLeastNoise(f *Model) func(source.Setting) (source.Source, error) {
+	return func(s source.Setting) (source.Source, error) {
+		draws, err := source.NewImputer(s)
 		if err != nil || !f.Imputer.Options().Levelled {
-			return source, err
+			return draws, err
 		}
 		signal, sigma := f.Noise.At(0)
-		return leastNoise{source, signal, sigma}, nil
+		return leastNoise{draws, signal, sigma}, nil
 	}
 }
 
-// Complete implements Source.
-func (l leastNoise) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
+// Complete implements source.Source.
+func (l leastNoise) Complete(b *data.Batch, x, logProposal []float64, rng *source.Stream) error {
 	b.Signal, b.Noise = slices.Repeat([]float64{l.signal}, b.Size), slices.Repeat([]float64{l.sigma}, b.Size)
 	for i := range b.X {
 		b.X[i] *= l.signal

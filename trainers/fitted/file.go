@@ -20,12 +20,13 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
 	"missingscore/nets"
+	"missingscore/trainers/engine"
 )
 
-// SavedModel is a fitted or true model with what is needed to use it. Its file is
+// Saved is a fitted or true model with what is needed to use it. Its file is
 // JSON with a version; quantities of a model.Parametric are there under their own
 // names, the numbers of networks packed.
-type SavedModel struct {
+type Saved struct {
 	Kind string // a name of model.Models
 	// Model is of the table's columns if it is a model.Parametric, otherwise of
 	// standardised ones (see InUnits).
@@ -44,7 +45,7 @@ type SavedModel struct {
 const modelVersion = 2
 
 // InUnits is the model of the table's columns.
-func (s *SavedModel) InUnits() model.Model {
+func (s *Saved) InUnits() model.Model {
 	if _, ok := s.Model.(model.Parametric); ok || s.Scale.Mean == nil {
 		return s.Model
 	}
@@ -52,12 +53,12 @@ func (s *SavedModel) InUnits() model.Model {
 }
 
 // Standardised is the model of the fit's standardised columns.
-func (s *SavedModel) Standardised() (model.Model, error) {
+func (s *Saved) Standardised() (model.Model, error) {
 	m, ok := s.Model.(model.Parametric)
 	if !ok || s.Scale.Mean == nil {
 		return s.Model, nil
 	}
-	options, err := modelOptions(m)
+	options, err := model.Options(m)
 	if err != nil {
 		return nil, err
 	}
@@ -74,19 +75,6 @@ func (s *SavedModel) Standardised() (model.Model, error) {
 		mean[j], deviation[j] = -s.Scale.Mean[j]/v, 1/v
 	}
 	return back, back.Rescale(mean, deviation)
-}
-
-// modelOptions are the JSON that a model is made again from.
-func modelOptions(m model.Model) (json.RawMessage, error) {
-	o, ok := m.(model.Configured)
-	if !ok {
-		return nil, nil
-	}
-	text, err := json.Marshal(o.Options())
-	if err != nil {
-		return nil, fmt.Errorf("the options of a model must be JSON: %w", err)
-	}
-	return text, nil
 }
 
 // file is what every model file holds.
@@ -144,7 +132,7 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 		}
 		for i := range p.Value {
 			p.Value[i] = math.Float64frombits(binary.LittleEndian.Uint64(q.Float64[8*i:]))
-			if !finite(p.Value[i]) {
+			if !engine.Finite(p.Value[i]) {
 				return fmt.Errorf("parameter %q holds %v", p.Name, p.Value[i])
 			}
 		}
@@ -153,8 +141,8 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 }
 
 // Encode gives the file's text; extra fields are added as they are.
-func (s *SavedModel) Encode(extra map[string]any) ([]byte, error) {
-	options, err := modelOptions(s.Model)
+func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
+	options, err := model.Options(s.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +204,8 @@ func nested(q model.Quantity) [][]float64 {
 	return rows
 }
 
-// LoadModel reads what Encode gave. Errors name the file and what is wrong.
-func LoadModel(path string) (*SavedModel, error) {
+// Load reads what Encode gave. Errors name the file and what is wrong.
+func Load(path string) (*Saved, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -229,7 +217,7 @@ func LoadModel(path string) (*SavedModel, error) {
 	return s, nil
 }
 
-func decodeModel(text []byte) (*SavedModel, error) {
+func decodeModel(text []byte) (*Saved, error) {
 	var head struct {
 		Version int `json:"version"`
 	}
@@ -253,7 +241,7 @@ func decodeModel(text []byte) (*SavedModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &SavedModel{Kind: f.Model, Model: m, Names: f.Names, Noise: f.Noise}
+	s := &Saved{Kind: f.Model, Model: m, Names: f.Names, Noise: f.Noise}
 	if described, ok := m.(model.Parametric); ok {
 		err = readQuantities(text, described)
 	} else {

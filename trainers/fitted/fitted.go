@@ -7,13 +7,13 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/noise"
-	"missingscore/graph/diffusion"
 	"missingscore/graph/model"
 	"missingscore/nets"
+	"missingscore/trainers/fitted/diffusion"
 )
 
-// Fitted is a model with all that drawing from it and scoring rows by it need.
-type Fitted struct {
+// Model is a model with all that drawing from it and scoring rows by it need.
+type Model struct {
 	Names   []string
 	Model   model.Model     // of rows z, x_j = Mean_j + Deviation_j z_j
 	Scale   data.Scale      // Mean and Deviation
@@ -27,12 +27,12 @@ type Fitted struct {
 }
 
 // Fitted is the model of a file, ready for use.
-func (s *SavedModel) Fitted() (*Fitted, error) {
+func (s *Saved) Fitted() (*Model, error) {
 	model, err := s.Standardised()
 	if err != nil {
 		return nil, err
 	}
-	f := &Fitted{Names: s.Names, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
+	f := &Model{Names: s.Names, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
 	if s.Scale.Mean == nil {
 		for range s.Names {
 			f.Scale.Mean, f.Scale.Deviation = append(f.Scale.Mean, 0), append(f.Scale.Deviation, 1)
@@ -43,7 +43,7 @@ func (s *SavedModel) Fitted() (*Fitted, error) {
 
 // density is the model of rows z without noise: of one fitted at many levels that
 // of the least.
-func (f *Fitted) density() model.Model {
+func (f *Model) density() model.Model {
 	if l := f.levelled(); l != nil {
 		signal, sigma := f.Noise.At(0)
 		return diffusion.Level(l, signal, sigma)
@@ -52,7 +52,7 @@ func (f *Fitted) density() model.Model {
 }
 
 // joint is density, times what is known of the pattern.
-func (f *Fitted) joint() model.Model {
+func (f *Model) joint() model.Model {
 	if phi := model.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
 		return &model.Joint{Model: f.density(), Missingness: phi}
 	}
@@ -60,26 +60,26 @@ func (f *Fitted) joint() model.Model {
 }
 
 // patterned is the domain of rows with gaps, as thresholds cut it, in the units of x.
-func (f *Fitted) patterned() *domain.Domain { return f.Missingness.Support(f.Domain) }
+func (f *Model) patterned() *domain.Domain { return f.Missingness.Support(f.Domain) }
 
 // gaps is patterned in the units of z.
-func (f *Fitted) gaps() *domain.Domain {
+func (f *Model) gaps() *domain.Domain {
 	return f.patterned().Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
 // scoreOnly says that the model gives no log density.
-func (f *Fitted) scoreOnly() (bool, error) {
+func (f *Model) scoreOnly() (bool, error) {
 	e, err := model.NewEvaluator(f.density(), 1, true)
 	return err == nil && e.ScoreOnly(), err
 }
 
 // support is the domain in the units of z.
-func (f *Fitted) support() *domain.Domain {
+func (f *Model) support() *domain.Domain {
 	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
 // standardised is the table in the units of z.
-func (f *Fitted) standardised(t *data.Table) *data.Table {
+func (f *Model) standardised(t *data.Table) *data.Table {
 	z := *t
 	z.Values = make([]float64, len(t.Values))
 	for i, seen := range t.Observed {
@@ -91,17 +91,17 @@ func (f *Fitted) standardised(t *data.Table) *data.Table {
 }
 
 // restore takes rows z to the units of x, in place.
-func (f *Fitted) restore(z []float64) {
+func (f *Model) restore(z []float64) {
 	for i, d := 0, len(f.Names); i < len(z); i++ {
 		z[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*z[i]
 	}
 }
 
-// Unmixed is the R-hat above which chains are said not to have converged.
-const Unmixed = 1.05
+// MaxRHat is the R-hat above which chains are said not to have converged.
+const MaxRHat = 1.05
 
 // logUnit is Σ_j log Deviation_j, the log density of z less that of x.
-func (f *Fitted) logUnit() (sum float64) {
+func (f *Model) logUnit() (sum float64) {
 	for _, v := range f.Scale.Deviation {
 		sum += math.Log(v)
 	}
@@ -109,7 +109,7 @@ func (f *Fitted) logUnit() (sum float64) {
 }
 
 // levelled is the model as one that knows levels of noise, nil if it is none.
-func (f *Fitted) levelled() model.NoiseConditional {
+func (f *Model) levelled() model.NoiseConditional {
 	l, _ := f.Model.(model.NoiseConditional)
 	if f.Noise == nil {
 		return nil

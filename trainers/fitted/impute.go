@@ -11,11 +11,13 @@ import (
 	"sync/atomic"
 
 	"missingscore/data"
-	"missingscore/graph/diffusion"
-	"missingscore/graph/mcmc"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
+	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/source"
 )
 
 // ImputeConfig says how missing cells are drawn. Zero values mean the defaults named here.
@@ -66,13 +68,13 @@ type Mixing struct {
 	Size []float64
 }
 
-// Converged says that RHat is at most Unmixed and no row's above 1.2.
-func (m *Mixing) Converged() bool { return m.RHat <= Unmixed && m.Worst <= 1.2 }
+// Converged says that RHat is at most MaxRHat and no row's above 1.2.
+func (m *Mixing) Converged() bool { return m.RHat <= MaxRHat && m.Worst <= 1.2 }
 
 // Impute draws the missing cells of a table given its observed ones, in its units.
 // Rows without any value are drawn whole. It fails if the model does not allow
 // c.By, or by a *data.RowError if a row lies outside the domain.
-func Impute(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig) (*Imputed, error) {
+func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Imputed, error) {
 	c, err := c.For(f)
 	if err != nil {
 		return nil, err
@@ -101,10 +103,10 @@ func Impute(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig) (*Imp
 }
 
 // For is c with its defaults for a model; it fails where the model does not allow c.By.
-func (c ImputeConfig) For(f *Fitted) (ImputeConfig, error) {
-	setDefault(&c.By, "auto")
-	setDefault(&c.Draws, 1)
-	setDefault(&c.Workers, 1)
+func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
+	setting.Default(&c.By, "auto")
+	setting.Default(&c.Draws, 1)
+	setting.Default(&c.Workers, 1)
 	if c.Draws < 0 || c.Workers < 0 {
 		return c, fmt.Errorf("%d draws, %d workers: both must be positive", c.Draws, c.Workers)
 	}
@@ -160,11 +162,11 @@ type block struct {
 const blockRows = 32
 
 // eachBlock visits all rows with gaps, block by block, some at a time.
-func eachBlock(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
+func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
 	}
-	if err := inside(t, f.patterned()); err != nil {
+	if err := t.Inside(f.patterned()); err != nil {
 		return nil, err
 	}
 	z := f.standardised(t)
@@ -199,7 +201,7 @@ func eachBlock(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig, vi
 				}
 				rows := gaps[from:min(from+blockRows, len(gaps))]
 				err := panics.Caught(func() error {
-					b, err := draw(ctx, rows, new(Stream).At(c.Seed, stream.Sample, uint64(k)))
+					b, err := draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
 					if err == nil && mixing != nil {
 						copy(rhat[from:], b.rhat)
 						for i, row := range rows {

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"missingscore/graph/diffusion"
-	"missingscore/graph/mcmc"
+	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
 )
 
-// RowsConfig says how complete rows are drawn. Zero values mean the defaults named here.
-type RowsConfig struct {
+// SampleConfig says how complete rows are drawn. Zero values mean the defaults named here.
+type SampleConfig struct {
 	// Method is how:
 	//
 	//	exact     independent draws of a Gaussian, by rejection on its domain; of a mixture
@@ -35,8 +36,8 @@ type RowsConfig struct {
 	Diffusion diffusion.Options // of langevin, sde and ode
 }
 
-// RowsMethods are the values of RowsConfig.Method.
-var RowsMethods = []string{"auto", "exact", "hmc", "mala", "langevin", "sde", "ode"}
+// SampleMethods are the values of SampleConfig.Method.
+var SampleMethods = []string{"auto", "exact", "hmc", "mala", "langevin", "sde", "ode"}
 
 // Rows are drawn ones.
 type Rows struct {
@@ -45,8 +46,8 @@ type Rows struct {
 	Chains *mcmc.Result // of hmc and mala, else nil
 }
 
-// Converged says that no R-hat is above Unmixed, where there is one.
-func (r *Rows) Converged() bool { return r.Chains == nil || r.Chains.WorstRHat() <= Unmixed }
+// Converged says that no R-hat is above MaxRHat, where there is one.
+func (r *Rows) Converged() bool { return r.Chains == nil || r.Chains.WorstRHat() <= MaxRHat }
 
 // mostChains run at once; of more rows each chain gives several.
 const mostChains = 1000
@@ -54,8 +55,8 @@ const mostChains = 1000
 // noiseRows are drawn at once along the levels of noise.
 const noiseRows = 500
 
-// DrawRows draws complete rows from a model.
-func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
+// Sample draws complete rows from a model.
+func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	c, err := c.For(f)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
 		}
 		chains := min(max(c.N, 4), mostChains)
 		o.Keep = (c.N + chains - 1) / chains
-		setDefault(&o.Draws, max(500, 10*o.Keep))
+		setting.Default(&o.Draws, max(500, 10*o.Keep))
 		if r.Chains, err = chainRows(ctx, f.density(), f.support(), chains, o, rng); err != nil {
 			return nil, err
 		}
@@ -89,9 +90,9 @@ func DrawRows(ctx context.Context, f *Fitted, c RowsConfig) (*Rows, error) {
 }
 
 // For is c with its defaults for a model; it fails where the model does not allow c.Method.
-func (c RowsConfig) For(f *Fitted) (RowsConfig, error) {
-	setDefault(&c.Method, "auto")
-	setDefault(&c.N, 1000)
+func (c SampleConfig) For(f *Model) (SampleConfig, error) {
+	setting.Default(&c.Method, "auto")
+	setting.Default(&c.N, 1000)
 	if c.N < 0 {
 		return c, fmt.Errorf("%d rows: a positive number is needed", c.N)
 	}
@@ -134,13 +135,13 @@ func (c RowsConfig) For(f *Fitted) (RowsConfig, error) {
 			err = errors.New("the model was fitted at one level of noise, there is no time to go back in: use langevin or hmc")
 		}
 	default:
-		err = fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Method, strings.Join(RowsMethods, ", "))
+		err = fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Method, strings.Join(SampleMethods, ", "))
 	}
 	return c, err
 }
 
 // alongNoise draws in blocks, each from its own stream.
-func (f *Fitted) alongNoise(ctx context.Context, c RowsConfig) ([]float64, error) {
+func (f *Model) alongNoise(ctx context.Context, c SampleConfig) ([]float64, error) {
 	s, err := diffusion.New(f.levelled(), *f.Noise, min(c.N, noiseRows))
 	if err != nil {
 		return nil, err

@@ -7,14 +7,14 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph/mcmc"
 	"missingscore/graph/model"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 // Sample draws n complete rows: exactly from a Gaussian, by rejection on its domain, or
 // a mixture; otherwise by Hamiltonian Monte Carlo, the last states of n chains, with
 // their diagnostics (else nil).
-func (s *SavedModel) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
+func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	d := len(s.Names)
 	if exactly(s.Model, s.Domain) {
 		x, err := drawExactly(s.Model, s.Domain, n, rng)

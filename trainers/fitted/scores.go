@@ -10,6 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/setting"
 )
 
 // Scores are a table's rows under a model. All slices are in the table's units and NaN
@@ -28,10 +29,10 @@ type Scores struct {
 	Mixing *Mixing   // of mcmc, else nil
 }
 
-// ScoreRows gives the scores of a table's rows, whose missing cells it draws as Impute
+// Score gives the scores of a table's rows, whose missing cells it draws as Impute
 // does; c.Draws is 100 by default, and at least 2.
-func ScoreRows(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig) (*Scores, error) {
-	setDefault(&c.Draws, 100)
+func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
+	setting.Default(&c.Draws, 100)
 	c.Draws = max(c.Draws, 2)
 	c, err := c.For(f)
 	if err != nil {
@@ -46,7 +47,7 @@ func ScoreRows(ctx context.Context, f *Fitted, t *data.Table, c ImputeConfig) (*
 }
 
 // scoreComplete fills in the rows without gaps.
-func (f *Fitted) scoreComplete(ctx context.Context, r *Scores, t *data.Table) error {
+func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) error {
 	var rows []int
 	for i := range t.N {
 		if !slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
@@ -81,7 +82,7 @@ func (f *Fitted) scoreComplete(ctx context.Context, r *Scores, t *data.Table) er
 }
 
 // at is the model's log density and score at rows z with these masks.
-func (f *Fitted) at(z, mask []float64) (log, score []float64, err error) {
+func (f *Model) at(z, mask []float64) (log, score []float64, err error) {
 	e, err := model.NewEvaluator(f.joint(), len(z)/len(f.Names), true)
 	if err != nil {
 		return nil, nil, err
@@ -91,7 +92,7 @@ func (f *Fitted) at(z, mask []float64) (log, score []float64, err error) {
 }
 
 // marginal averages the scores of a block's draws.
-func (f *Fitted) marginal(r *Scores, b block, draws int) error {
+func (f *Model) marginal(r *Scores, b block, draws int) error {
 	d := len(f.Names)
 	var masks []float64
 	for i := range b.rows {

@@ -1,7 +1,4 @@
-// Package trainers puts the parts together: where imputations come from, the
-// estimators by name, optimisers as plain values, the alternating loop, the L1
-// path, and the state that a run is cut from and taken up with. It never
-// prints; progress goes to a hook.
+// Package optim has the optimisers as plain values: copy them, save them, go on.
 package optim
 
 import (
@@ -68,8 +65,8 @@ func (a *Adam) next() simd.AdamConstants {
 	return simd.AdamConstants{adamBeta1, 1 - adamBeta1, adamBeta2, 1 - adamBeta2, rate, adamEpsilon * c2}
 }
 
-// clone is a copy that shares nothing, with all moments in float64.
-func (a Adam) clone() Adam {
+// Clone is a copy that shares nothing, with all moments in float64.
+func (a Adam) Clone() Adam {
 	if a.m != nil {
 		a.M, a.V, a.m, a.v = wide(a.m), wide(a.v), nil, nil
 		return a
@@ -82,6 +79,14 @@ func wide(xs [][]float32) (out [][]float64) {
 	for _, x := range xs {
 		out = append(out, make([]float64, len(x)))
 		simd.Widen(out[len(out)-1], x)
+	}
+	return out
+}
+
+func cloneAll(xs [][]float64) [][]float64 {
+	var out [][]float64
+	for _, x := range xs {
+		out = append(out, append([]float64(nil), x...))
 	}
 	return out
 }

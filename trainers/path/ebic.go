@@ -9,6 +9,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/panics"
+	"missingscore/trainers/source"
 )
 
 // LogLikelihood is the log density of a table's observed cells under a normal
@@ -18,7 +19,7 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 	if !chol.Factorize(p) {
 		return math.Inf(-1)
 	}
-	c := Conditional{Mean: mean, Precision: p}
+	c := source.Conditional{Mean: mean, Precision: p}
 	total := 0.0
 	b := data.NewBatch(1, t.D)
 	for _, i := range rows {
@@ -40,23 +41,23 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 // bootnet counts for pairwise data: only those rows tell of an edge directly. On
 // a domain or with missingness, where the likelihood has a normaliser that nobody knows, the reported
 // loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
-func (r *pathRun) ebic(gamma float64) ([]float64, error) {
-	t := r.table
+func (r *Run) ebic(gamma float64) ([]float64, error) {
+	t := r.Table
 	mean := make([]float64, t.D)
-	scores := make([]float64, len(r.state.Points))
+	scores := make([]float64, len(r.State.Points))
 	logN := math.Log(meanPairCount(t))
-	if r.config.natural() {
-		for i, p := range r.state.Points {
+	if r.fitsMean() {
+		for i, p := range r.State.Points {
 			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*(logN+4*gamma*math.Log(float64(t.D)))
 		}
 		return scores, nil
 	}
 	var pool errgroup.Group
-	for k := range r.workers {
+	for k := range r.Workers() {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				for i := k; i < len(scores); i += len(r.workers) {
-					q := r.state.Points[i]
+				for i := k; i < len(scores); i += r.Workers() {
+					q := r.State.Points[i]
 					e := float64(q.Edges)
 					scores[i] = -2*LogLikelihood(t, r.rows, mean, graph.Unpack(t.D, q.Packed)) +
 						e*logN + 4*gamma*e*math.Log(float64(t.D))

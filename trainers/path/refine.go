@@ -8,24 +8,25 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/losses"
+	"missingscore/trainers/engine"
 )
 
 // Refine is the stage after the path: at the chosen λ the iterations go on from
 // the path's point until P stands still.
 type Refine struct {
-	Started    bool
-	Index      int // of the chosen point
-	Iterations int
-	Blocks     int         // finished
-	Parts      [][]float64 // sums over the parts of the block under way
-	Previous   []float64   // the last block's mean
-	Movement   float64     // see movement; accelerated: pathRun.movement
-	Lifts      int         // within the last block; accelerated: in all
-	Loss       float64     // mean over the last block; accelerated: at the end
-	Size       float64     // effective sample size, mean over the last block
-	Converged  bool
-	Done       bool
-	Failure    string // why it was given up; the result is then the path's point
+	Started     bool
+	Index       int // of the chosen point
+	Iterations  int
+	Blocks      int         // finished
+	Parts       [][]float64 // sums over the parts of the block under way
+	Previous    []float64   // the last block's mean
+	Movement    float64     // see movement; accelerated: Run.movement
+	Projections int         // within the last block; accelerated: in all
+	Loss        float64     // mean over the last block; accelerated: at the end
+	Size        float64     // effective sample size, mean over the last block
+	Converged   bool
+	Done        bool
+	Failure     string // why it was given up; the result is then the path's point
 }
 
 const (
@@ -36,15 +37,15 @@ const (
 
 // refine runs what is left of the stage. Iterations that run away cost the stage,
 // not the path: the model is then the chosen point again.
-func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) error {
-	f := &r.state.Refine
+func (r *Run) refine(ctx context.Context, index int) error {
+	f := &r.State.Refine
 	if !f.Started {
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		r.setPoint(index)
-		r.state.Spectral = Spectral{Held: r.state.Points[index].Lifts > 0}
+		r.State.Spectral = Spectral{Held: r.State.Points[index].Projections > 0}
 	}
 	if r.accelerated() {
-		return r.settle(ctx, tolerance)
+		return r.settle(ctx)
 	}
 	lambda := r.lambdas[f.Index]
 	for !f.Done {
@@ -61,21 +62,21 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 			f.Parts = append(f.Parts, make([]float64, len(r.packed())))
 		}
 		floats.Add(f.Parts[len(f.Parts)-1], r.packed())
-		r.observe(Progress{Stage: "refine", Unit: "iteration", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
+		r.Report(engine.Progress{Stage: "refine", Unit: "iteration", Iteration: made, Total: refineBlock * refineBlocks, Lambda: lambda,
 			Edges: r.edges(), Loss: s.Loss, EffectiveSize: s.EffectiveSize})
 		if made%refineBlock != 0 {
 			continue
 		}
 		point := r.closeBlock(lambda)
-		f.Lifts, f.Size, f.Loss = point.Lifts, point.EffectiveSize, point.Loss
+		f.Projections, f.Size, f.Loss = point.Projections, point.EffectiveSize, point.Loss
 		mean, variance := blockMean(f.Parts)
-		if !r.method.Draws { // without noise all of a block's variance is movement
+		if !r.Estimator.Draws { // without noise all of a block's variance is movement
 			clear(variance)
 		}
 		f.Movement = movement(f.Previous, mean, variance)
 		f.Previous, f.Parts = mean, nil
 		f.Blocks++
-		f.Converged = f.Movement < tolerance && f.Lifts == 0
+		f.Converged = f.Movement < r.Config.Tolerance && f.Projections == 0
 		f.Done = f.Converged || f.Blocks == refineBlocks
 		if err := r.save(); err != nil {
 			return err
@@ -85,36 +86,36 @@ func (r *pathRun) refine(ctx context.Context, index int, tolerance float64) erro
 }
 
 // setPoint puts the model to a point of the path.
-func (r *pathRun) setPoint(index int) {
-	copy(r.packed(), r.state.Points[index].Packed)
-	copy(r.model.Location.Value, r.state.Points[index].Linear)
+func (r *Run) setPoint(index int) {
+	copy(r.packed(), r.State.Points[index].Packed)
+	copy(r.model.Location.Value, r.State.Points[index].Linear)
 }
 
 // giveUp ends the stage with the path's point.
-func (r *pathRun) giveUp(why error) error {
-	f := &r.state.Refine
+func (r *Run) giveUp(why error) error {
+	f := &r.State.Refine
 	r.take(f.Index)
 	f.Failure, f.Done = why.Error(), true
 	return r.save()
 }
 
 // take makes a point of the path the result.
-func (r *pathRun) take(index int) {
+func (r *Run) take(index int) {
 	r.setPoint(index)
-	f, point := &r.state.Refine, r.state.Points[index]
+	f, point := &r.State.Refine, r.State.Points[index]
 	f.Index, f.Size, f.Loss = index, point.EffectiveSize, point.Loss
 }
 
 // numerical says whether a step failed for what P has become.
 func numerical(err error) bool {
-	var diverged *DivergedError
+	var diverged *engine.DivergedError
 	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }
 
 // settle is refine for the accelerated schedule: P stands still when plain steps
 // would hardly move it.
-func (r *pathRun) settle(ctx context.Context, tolerance float64) error {
-	f := &r.state.Refine
+func (r *Run) settle(ctx context.Context) error {
+	f := &r.State.Refine
 	lambda := r.lambdas[f.Index]
 	for !f.Done {
 		err := r.open(lambda)
@@ -124,8 +125,8 @@ func (r *pathRun) settle(ctx context.Context, tolerance float64) error {
 		if err != nil {
 			return err
 		}
-		f.Movement, f.Loss, f.Lifts = r.movement(lambda), r.state.Spectral.Loss, r.state.Block.Lifts
-		f.Converged = r.stands(lambda, tolerance)
+		f.Movement, f.Loss, f.Projections = r.movement(lambda), r.State.Spectral.Loss, r.State.Block.Projections
+		f.Converged = r.stands(lambda, r.Config.Tolerance)
 		if f.Done = f.Converged || f.Iterations == refineBlock*refineBlocks; f.Done {
 			return r.save()
 		}
@@ -137,8 +138,8 @@ func (r *pathRun) settle(ctx context.Context, tolerance float64) error {
 			return err
 		}
 		f.Iterations++
-		r.observe(Progress{Stage: "refine", Unit: "iteration", Iteration: f.Iterations, Total: refineBlock * refineBlocks, Lambda: lambda,
-			Edges: r.edges(), Loss: r.state.Spectral.Loss, EffectiveSize: math.NaN()})
+		r.Report(engine.Progress{Stage: "refine", Unit: "iteration", Iteration: f.Iterations, Total: refineBlock * refineBlocks, Lambda: lambda,
+			Edges: r.edges(), Loss: r.State.Spectral.Loss, EffectiveSize: math.NaN()})
 		if f.Iterations%refineBlock == 0 {
 			if err := r.save(); err != nil {
 				return err

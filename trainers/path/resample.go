@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"missingscore/data"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
+	"missingscore/trainers/engine"
 )
 
 // Selections by resampling fit the whole path again on parts of the rows, the
@@ -65,9 +65,10 @@ func (s Selection) parts(n int, seed uint64) []rowPart {
 
 const starsSamples = 20 // as huge and pulsar
 
-// resample runs what is left of the parts. c has every λ of the path filled in.
-func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, state *Resampled, save func() error) error {
-	parts := s.parts(t.N, c.Seed)
+// resample runs what is left of the parts.
+func (r *Run) resample(ctx context.Context) error {
+	t, c, state := r.Table, r.Config, &r.State.Resampled
+	parts := c.Select.parts(t.N, r.Engine.Config.Seed)
 	if len(parts) == 0 {
 		return nil
 	}
@@ -79,34 +80,30 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 		}
 	}
 	pool, ctx := errgroup.WithContext(ctx)
-	pool.SetLimit(c.Workers)
+	pool.SetLimit(r.Engine.Config.Workers)
 	var mu sync.Mutex
-	observe := c.Observe
-	c.Workers, c.Observe = 1, nil
 	for k, p := range parts {
 		if state.Done[k] {
 			continue
 		}
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				r, heldOut, err := c.part(ctx, t, p)
+				run, heldOut, err := r.part(ctx, p)
 				if err != nil {
-					return fmt.Errorf("selection by %s, part %d: %w", s.Kind, k+1, err)
+					return fmt.Errorf("selection by %s, part %d: %w", c.Select.Kind, k+1, err)
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(r.state.Points)
-				for l, q := range r.state.Points {
-					for i, edge := range adjacency(q.Packed, t.D, r.config.Threshold).Edge {
+				state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(run.State.Points)
+				for l, q := range run.State.Points {
+					for i, edge := range Adjacency(q.Packed, t.D, c.Threshold).Edge {
 						if edge {
 							state.Counts[l][i]++
 						}
 					}
 				}
-				if observe != nil {
-					observe(Progress{Stage: s.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
-				}
-				return save()
+				r.Report(engine.Progress{Stage: c.Select.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
+				return r.save()
 			})
 		})
 	}
@@ -115,21 +112,22 @@ func (s Selection) resample(ctx context.Context, t *data.Table, c PathConfig, st
 
 // part fits the path to some rows and rates each point on those held out by the
 // estimator's own reported loss (M), mean over rows and columns.
-func (c PathConfig) part(ctx context.Context, t *data.Table, p rowPart) (r *pathRun, heldOut []float64, err error) {
-	c.Rows = p.fit
-	if r, err = newPathRun(t, c, &State{}, nil, nil); err != nil {
+func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64, err error) {
+	steps := r.Engine.Config
+	steps.Workers, steps.Observe = 1, nil
+	if run, err = newRun(r.Problem, steps, r.Config, &State{}, p.fit); err != nil {
 		return nil, nil, err
 	}
 	if len(p.held) > 0 {
-		r.passed = func() error {
+		run.passed = func() error {
 			// Draws are those of an iteration that the path does not reach.
-			s, err := r.gradient(r.iterations()+len(heldOut), p.held, 1/float64(len(p.held)*t.D))
+			s, err := run.Gradient(run.iterations()+len(heldOut), p.held, 1/float64(len(p.held)*r.Table.D))
 			heldOut = append(heldOut, s.Loss)
 			return err
 		}
 	}
-	err = r.path(ctx)
-	return r, heldOut, err
+	err = run.path(ctx)
+	return run, heldOut, err
 }
 
 func count(done []bool) (n int) {

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/graph/model"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
 )
 
 // Spectral is the state of the accelerated path: proximal gradient steps
@@ -98,15 +100,15 @@ func (s space) step(theta, g []float64, t, lambda float64, plain bool) []float64
 		}
 		to[i] = v - rate*g[i]
 		if s.penalised[i] {
-			to[i] = softThreshold(to[i], lambda*rate)
+			to[i] = optim.SoftThreshold(to[i], lambda*rate)
 		}
 	}
 	return to
 }
 
 // evaluate computes loss and gradient at the present θ.
-func (r *pathRun) evaluate() (loss float64, g []float64, err error) {
-	s, err := r.gradient(r.state.Iteration, r.rows, 1/float64(len(r.rows)*r.table.D))
+func (r *Run) evaluate() (loss float64, g []float64, err error) {
+	s, err := r.Gradient(r.State.Iteration, r.rows, 1/float64(len(r.rows)*r.Table.D))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -114,18 +116,18 @@ func (r *pathRun) evaluate() (loss float64, g []float64, err error) {
 }
 
 // open prepares the iterations at λ: it does nothing when they are under way.
-func (r *pathRun) open(lambda float64) error {
-	if r.state.Block.Start != nil {
+func (r *Run) open(lambda float64) error {
+	if r.State.Block.Start != nil {
 		return nil
 	}
-	s := &r.state.Spectral
+	s := &r.State.Spectral
 	if s.Gradient == nil {
 		loss, g, err := r.evaluate()
 		if err != nil {
 			return err
 		}
-		if !finite(loss) || !finite(g...) {
-			return &DivergedError{r.state.Iteration, "loss"}
+		if !engine.Finite(loss) || !engine.Finite(g...) {
+			return &engine.DivergedError{r.State.Iteration, "loss"}
 		}
 		s.Loss, s.Gradient = loss, g
 		if s.Step == 0 {
@@ -133,31 +135,31 @@ func (r *pathRun) open(lambda float64) error {
 		}
 	}
 	s.Recent = []float64{s.Loss + lambda*r.space.penalty(r.space.get())}
-	r.state.Block = Block{Start: slices.Clone(r.packed())}
+	r.State.Block = Block{Start: slices.Clone(r.packed())}
 	return nil
 }
 
-func (r *pathRun) plainStep() float64 { return r.config.Rate * float64(r.table.D) }
+func (r *Run) plainStep() float64 { return r.Config.Rate * float64(r.Table.D) }
 
 // movement is how far refineBlock plain proximal steps would move an element of
 // θ if all were as the next: zero where the conditions of a minimum hold.
-func (r *pathRun) movement(lambda float64) float64 {
+func (r *Run) movement(lambda float64) float64 {
 	theta := r.space.get()
-	return refineBlock * floats.Distance(theta, r.space.step(theta, r.state.Spectral.Gradient, r.plainStep(), lambda, true), math.Inf(1))
+	return refineBlock * floats.Distance(theta, r.space.step(theta, r.State.Spectral.Gradient, r.plainStep(), lambda, true), math.Inf(1))
 }
 
 // stands tells whether the iterations at λ have come to an end of their own.
-func (r *pathRun) stands(lambda, tolerance float64) bool {
-	return !r.state.Spectral.Held && r.movement(lambda) < tolerance
+func (r *Run) stands(lambda, tolerance float64) bool {
+	return !r.State.Spectral.Held && r.movement(lambda) < tolerance
 }
 
-// accelerate makes one iteration at λ, after open. When the context is done it
-// saves the state between two iterations and returns the context's error.
-func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
+// accelerate makes one iteration at λ, after open. When the context is done
+// the state is that between two iterations, and the context's error is returned.
+func (r *Run) accelerate(ctx context.Context, lambda float64) error {
 	if ctx.Err() != nil {
-		return interrupted(ctx, r.save)
+		return ctx.Err()
 	}
-	s, theta := &r.state.Spectral, r.space.get()
+	s, theta := &r.State.Spectral, r.space.get()
 	for t := s.Step; ; t /= 2 {
 		held, bound := false, t < spectralShortest*r.plainStep()
 		if bound { // the loss falls towards a P that is not positive definite
@@ -166,16 +168,16 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 		trial := r.space.step(theta, s.Gradient, t, lambda, false)
 		r.space.set(trial)
 		if bound {
-			if !finite(trial...) {
+			if !engine.Finite(trial...) {
 				r.space.set(theta)
-				return &DivergedError{r.state.Iteration, "precision"}
+				return &engine.DivergedError{r.State.Iteration, "precision"}
 			}
-			if held = r.hold(r.model); held {
-				r.state.Lifts++
-				r.state.Block.Lifts++
+			if held = r.posdef.Project(r.model); held {
+				r.State.Projections++
+				r.State.Block.Projections++
 			}
 			trial = r.space.get()
-		} else if !finite(trial...) || !r.above(r.model) {
+		} else if !engine.Finite(trial...) || !r.posdef.Inside(r.model) {
 			continue
 		}
 		loss, g, err := r.evaluate()
@@ -183,10 +185,10 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 			r.space.set(theta)
 			return err
 		}
-		ok := finite(loss) && finite(g...)
+		ok := engine.Finite(loss) && engine.Finite(g...)
 		if bound && !ok {
 			r.space.set(theta)
-			return &DivergedError{r.state.Iteration, "loss"}
+			return &engine.DivergedError{r.State.Iteration, "loss"}
 		}
 		if !ok {
 			continue
@@ -219,8 +221,8 @@ func (r *pathRun) accelerate(ctx context.Context, lambda float64) error {
 			s.Step = dg / gg
 		}
 		s.Long = !s.Long
-		r.state.Block.Count++
-		r.state.Iteration++
+		r.State.Block.Count++
+		r.State.Iteration++
 		return nil
 	}
 }

@@ -30,7 +30,7 @@ type exactSource struct {
 }
 
 func NewExact(s Setting) (Source, error) {
-	g, err := asGaussian(s.Model, "the exact conditional")
+	g, err := AsGaussian(s.Model, "the exact conditional")
 	return &exactSource{r: s.Draws, model: g, domain: s.Domain}, err
 }
 

@@ -23,6 +23,12 @@ func NewProposal(s Setting) (Source, error) {
 	return &proposal{mean: make([]float64, d), sd: slices.Repeat([]float64{s.ProposalSD}, d), draws: newIndependent(s.Draws, s.Domain)}, nil
 }
 
+// NewNormals draws each missing cell of column j from N(mean_j, sd_j²), whatever was
+// observed, restricted to the domain.
+func NewNormals(s Setting, mean, sd []float64) Source {
+	return &proposal{mean: mean, sd: sd, draws: newIndependent(s.Draws, s.Domain)}
+}
+
 // Complete implements Source.
 func (p *proposal) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	return p.draws.complete(b, x, logProposal, p.normals(b), rng)

@@ -69,8 +69,8 @@ func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) 
 	return nil
 }
 
-// asGaussian is for sources and methods that need a normal model.
-func asGaussian(m model.Model, what string) (*model.Gaussian, error) {
+// AsGaussian is for sources and methods that need a normal model.
+func AsGaussian(m model.Model, what string) (*model.Gaussian, error) {
 	g, ok := m.(*model.Gaussian)
 	if _, patterned := m.(model.MaskConditional); patterned {
 		return nil, fmt.Errorf("%s needs missing cells that are normal given the observed ones, and with a model of missingness they are not; use iw, variw or var", what)

@@ -11,11 +11,11 @@ import (
 
 	"missingscore/data/noise"
 	"missingscore/graph"
-	"missingscore/graph/diffusion"
 	"missingscore/graph/gradcheck"
-	"missingscore/graph/mcmc"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 // normals is Σ_k w_k N(μ_k, Σ_k) in two columns, k ≤ 2, whose rows a x + σ ε are

@@ -13,9 +13,9 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph"
-	"missingscore/graph/mcmc"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 // repeatRows starts n chains from each row, and gives what they hold.

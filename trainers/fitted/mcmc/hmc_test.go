@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data/domain"
-	"missingscore/graph/mcmc"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 const chains = 2000

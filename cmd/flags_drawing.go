@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/graph/diffusion"
-	"missingscore/graph/mcmc"
 	"missingscore/internal/atomicfile"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 // drawingFlags are those of every command that uses a fitted model.
@@ -42,28 +42,28 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 }
 
 // ready refuses flags and folders that cannot be used, and loads the model.
-func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) (*trainers.SavedModel, *trainers.Fitted, error) {
-	if err := positive(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
+	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
 		return nil, nil, err
 	}
 	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
 		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
 	}
-	if err := apart(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
+	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
 		return nil, nil, err
 	}
 	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
 		return nil, nil, usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
 	}
-	m, err := trainers.LoadModel(path)
+	m, err := fitted.Load(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	fitted, err := m.Fitted()
+	ready, err := m.Fitted()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, fitted, ensureDirOf(f.out)
+	return m, ready, ensureDirOf(f.out)
 }
 
 // about is where what is known of the draws goes, OUT.json.
@@ -87,7 +87,7 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 		return err
 	}
 	if !converged {
-		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another method", trainers.Unmixed, f.out)}
+		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another method", fitted.MaxRHat, f.out)}
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func plain(v float64) any {
 type completingFlags struct {
 	drawingFlags
 	table  tableFlags
-	config trainers.ImputeConfig
+	config fitted.ImputeConfig
 }
 
 func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
@@ -162,11 +162,11 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 `
 
 // read loads model and table.
-func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*trainers.SavedModel, *trainers.Fitted, *data.Cells, error) {
-	if by := f.config.By; !slices.Contains(trainers.Imputers, by) {
-		return nil, nil, nil, usageError{fmt.Errorf("--by %s: it is one of %s", by, strings.Join(trainers.Imputers, ", "))}
+func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
+	if by := f.config.By; !slices.Contains(fitted.Imputers, by) {
+		return nil, nil, nil, usageError{fmt.Errorf("--by %s: it is one of %s", by, strings.Join(fitted.Imputers, ", "))}
 	}
-	m, fitted, err := f.ready(cmd, model, "draws", "workers")
+	m, ready, err := f.ready(cmd, model, "draws", "workers")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -174,20 +174,20 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*trainer
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	o.Columns = fitted.Names
+	o.Columns = ready.Names
 	cells, err := data.ReadCells(path, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	c := &f.config
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
-	if err := fits(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
 		return nil, nil, nil, err
 	}
-	if *c, err = c.For(fitted); err != nil {
+	if *c, err = c.For(ready); err != nil {
 		return nil, nil, nil, refused(err, model)
 	}
-	return m, fitted, cells, idle(cmd, c.By)
+	return m, ready, cells, idle(cmd, c.By)
 }
 
 // watch shows how many rows are done.
@@ -198,7 +198,7 @@ func (f *completingFlags) watch(cmd *cobra.Command, stage string) *progress {
 }
 
 // mixed adds to known what the chains tell, and says it.
-func mixed(known map[string]any, m *trainers.Mixing) (converged bool, summary string) {
+func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary string) {
 	if m == nil {
 		return true, ""
 	}

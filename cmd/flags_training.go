@@ -16,26 +16,33 @@ import (
 	"missingscore/graph"
 	"missingscore/losses"
 	"missingscore/trainers"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
 )
 
 // trainingFlags are those of every command that trains: the table with its support and
 // what is known of its gaps, the estimator, and a run that can be cut and resumed.
 type trainingFlags struct {
-	table  tableFlags
-	domain domainFlags
-	known  missingnessFlag
+	tableFlags tableFlags
+	domain     domainFlags
+	known      missingnessFlag
+	spec       trainers.Spec
 
+	warmUp                int
 	imputerLoss           string
 	json, resume, verbose bool
+
+	blas string // the matrix library in use
 }
 
-func (f *trainingFlags) add(cmd *cobra.Command, c *trainers.Config) {
-	f.table.add(cmd)
+func (f *trainingFlags) add(cmd *cobra.Command) {
+	c := &f.spec.Steps
+	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
 	f.known.add(cmd)
 	fl := cmd.Flags()
-	fl.Float64Var(&f.table.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
+	fl.Float64Var(&f.tableFlags.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
@@ -51,7 +58,8 @@ func (f *trainingFlags) add(cmd *cobra.Command, c *trainers.Config) {
 }
 
 // parse sets what the flags say in words.
-func (f *trainingFlags) parse(c *trainers.Config) (err error) {
+func (f *trainingFlags) parse() (err error) {
+	c := &f.spec.Steps
 	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
 		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
 	}
@@ -59,35 +67,79 @@ func (f *trainingFlags) parse(c *trainers.Config) (err error) {
 		return usageError{fmt.Errorf("--correction %s: it is plugin or loo", c.Correction)}
 	}
 	if c.Method != "auto" {
-		if _, err := trainers.EstimatorByName(c.Method); err != nil {
+		if _, err := estimator.ByName(c.Method); err != nil {
 			return usageError{fmt.Errorf("--method: %w", err)}
 		}
 	}
 	return nil
 }
 
-// announce says what is about to be trained on, and gives the matrix library.
-func (f *trainingFlags) announce(w io.Writer, path string, t *data.Table) (blas string, err error) {
-	if blas, err = graph.BLAS(); err != nil {
-		return "", err
+func (f *trainingFlags) readTable(file string) (*data.Table, error) {
+	return f.tableFlags.read(file, f.spec.Steps.Seed)
+}
+
+// prepare reads the support and what is known of missing cells, and prepares the
+// estimate. It refuses flags that mean nothing for it.
+func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
+	var err error
+	s := &f.spec
+	if s.Domain, s.Weight, err = f.domain.read(t.Names); err != nil {
+		return nil, err
+	}
+	if s.Missingness, err = f.known.read(t, s.Domain); err != nil {
+		return nil, err
+	}
+	asked := s.Steps.Method
+	p, err := trainers.Prepare(t, *s)
+	if err != nil {
+		advice := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
+		if t.Inside(s.Domain) == nil {
+			advice = "correct the row, leave it out, or change the thresholds (--missingness)"
+		}
+		return nil, atLine(err, file, advice)
+	}
+	return p, unused(cmd, asked, p)
+}
+
+// announce says what is about to be trained on, and by which matrix library.
+func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err error) {
+	if f.blas, err = graph.BLAS(); err != nil {
+		return err
 	}
 	if f.verbose {
-		fmt.Fprintf(w, "matrix products by %s\n", blas)
+		fmt.Fprintf(w, "matrix products by %s\n", f.blas)
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", path, t.N, t.D, t.Missing(),
+	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", file, t.N, t.D, t.Missing(),
 		100*float64(t.Missing())/float64(t.N*t.D))
-	return blas, err
+	return err
+}
+
+// fit makes the estimate with progress on stderr; saved is where its state goes, and
+// advice is for a fit that diverges.
+func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
+	state, err := f.state(saved, cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
+	p.Spec.Steps.Observe = bar.observe
+	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved)})
+	bar.finish()
+	if err != nil {
+		return nil, explain(err, file, saved, advice)
+	}
+	return r, nil
 }
 
 // state is where the run starts.
 func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, error) {
 	if !f.resume {
-		return &trainers.State{}, nil
+		return nil, nil
 	}
 	state, err := trainers.LoadState(saved)
 	if errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", filepath.Dir(saved))
-		return &trainers.State{}, nil
+		return nil, nil
 	}
 	return state, err
 }
@@ -109,23 +161,25 @@ func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
 
 // explain says what to do after a run that gave no result; advice is for one that
 // diverged.
-func explain(err error, path, saved, advice string) error {
-	var diverged *trainers.DivergedError
+func explain(err error, file, saved, advice string) error {
+	var wrong *trainers.SettingError
 	switch {
+	case errors.As(err, &wrong):
+		return err
 	case errors.Is(err, context.Canceled) && saved == "":
-		return refused(err, path)
+		return refused(err, file)
 	case errors.Is(err, context.Canceled):
 		return interrupted(fmt.Sprintf("the state is saved in %s; go on with the same command and --resume", saved))
-	case errors.As(err, &diverged):
-		return fmt.Errorf("%s: %w; %s", path, err, advice)
 	case errors.Is(err, losses.ErrNotPositiveDefinite):
-		return fmt.Errorf("%s: the fit diverged: %w; %s", path, losses.ErrNotPositiveDefinite, advice)
-	case errors.Is(err, trainers.ErrLambdas):
+		return fmt.Errorf("%s: the fit diverged: %w; %s", file, losses.ErrNotPositiveDefinite, advice)
+	case trainers.Diverged(err):
+		return fmt.Errorf("%s: %w; %s", file, err, advice)
+	case errors.Is(err, path.ErrLambdas):
 		return usageError{fmt.Errorf("--lambda-max, --lambda-min: %w", err)}
 	case errors.Is(err, trainers.ErrOtherRun):
 		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 // finish clears up after the results are written.

@@ -1,7 +1,6 @@
-package cmd
+package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -16,35 +15,34 @@ import (
 	"missingscore/data"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
-	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
-	"missingscore/internal/report"
 	"missingscore/trainers"
+	"missingscore/trainers/path"
 )
 
-// networkFiles are all that a result may have.
-var networkFiles = []string{
+// NetworkFiles are all that a result may have.
+var NetworkFiles = []string{
 	"edges.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html",
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 }
 
-// writeNetwork writes every file of a result, each whole or not at all, and leaves none of
+// WriteNetwork writes every file of a result, each whole or not at all, and leaves none of
 // an earlier one.
-func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, rates []network.Rate) error {
+func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, rates []network.Rate, blas string) error {
+	r := result.Network
 	pictures, err := drawNetwork(r, rates)
 	if err != nil {
 		return err
 	}
-	var shown []report.Picture
+	var shown []Picture
 	var written []string
 	for _, p := range pictures {
 		svg, err := picture.SVG(p.plot, p.width, p.height)
 		if err != nil {
 			return err
 		}
-		shown = append(shown, report.Picture{Caption: p.caption, SVG: svg})
+		shown = append(shown, Picture{Caption: p.caption, SVG: svg})
 		for _, suffix := range []string{".svg", ".png"} {
 			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
 				return err
@@ -61,64 +59,22 @@ func writeNetwork(dir, source string, t *data.Table, r *trainers.NetworkResult, 
 		{"network.dot", r.Network.WriteDOT},
 		{"network.json", r.Network.WriteJSON},
 		{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }},
-		{"path.csv", func(w io.Writer) error { return writePath(w, r, rates) }},
-		{"model.json", func(w io.Writer) error { return writeModel(w, r) }},
-		{"report.html", func(w io.Writer) error { return report.Write(w, describe(source, t, r, shown)) }},
+		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
+		{"model.json", func(w io.Writer) error {
+			text, err := result.Encode(blas)
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
+		}},
+		{"report.html", func(w io.Writer) error { return Write(w, describe(source, t, result, shown)) }},
 	} {
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
 		}
 		written = append(written, file.name)
 	}
-	return removeOld(dir, networkFiles, written)
-}
-
-func writePath(w io.Writer, r *trainers.NetworkResult, rates []network.Rate) error {
-	c := csv.NewWriter(w)
-	header := []string{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "lifted"}
-	if rates != nil {
-		header = append(header, "tpr", "fpr")
-	}
-	if err := c.Write(header); err != nil {
-		return err
-	}
-	for i, p := range r.Points {
-		score := math.NaN()
-		if r.Scores != nil {
-			score = r.Scores[i]
-		}
-		record := []string{number(p.Lambda), strconv.Itoa(p.Edges), number(p.Loss), number(score), number(p.Change), number(p.EffectiveSize), strconv.Itoa(p.Lifts)}
-		if rates != nil {
-			record = append(record, number(rates[i].TPR), number(rates[i].FPR))
-		}
-		if err := c.Write(record); err != nil {
-			return err
-		}
-	}
-	c.Flush()
-	return c.Error()
-}
-
-func writeModel(w io.Writer, r *trainers.NetworkResult) error {
-	blas, err := graph.BLAS()
-	if err != nil {
-		return err
-	}
-	m := model.NewGaussian(len(r.Names), model.CholeskyFactor)
-	if err := m.SetPrecision(r.Precision); err != nil {
-		return err
-	}
-	m.SetMean(r.Mean)
-	saved := trainers.SavedModel{Kind: "gaussian", Model: m, Names: r.Names, Domain: r.Config.Domain, Scale: r.Scale, Missingness: r.Config.Known}
-	text, err := saved.Encode(map[string]any{
-		"method": r.Config.Method, "lambda": r.Lambda, "loss": r.Loss,
-		"converged": r.Converged, "verdict": r.Verdict, "warnings": r.Warnings, "blas": blas, "settings": r.Config,
-	})
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
+	return atomicfile.RemoveOthers(dir, NetworkFiles, written)
 }
 
 // drawing is a picture with its size.
@@ -137,13 +93,13 @@ func drawNetwork(r *trainers.NetworkResult, rates []network.Rate) ([]drawing, er
 	if err != nil {
 		return nil, err
 	}
-	path, err := picture.Path(curves(r), r.Lambda)
+	paths, err := picture.Path(curves(r), r.Lambda)
 	if err != nil {
 		return nil, err
 	}
 	out := []drawing{
 		{"network", "The network at the chosen λ. Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
-		{"path", "Partial correlations along the path; the dashed line is the chosen λ.", path, 18 * vg.Centimeter, 12 * vg.Centimeter},
+		{"path", "Partial correlations along the path; the dashed line is the chosen λ.", paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
 		auc := network.AUC(rates)
@@ -178,40 +134,40 @@ func curves(r *trainers.NetworkResult) []picture.Curve {
 	return out
 }
 
-func iterationsText(c trainers.NetworkConfig) string {
-	if c.Schedule == "accelerated" {
-		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 plain steps would move anything, at most %d", c.Standstill, c.Most)
+func iterationsText(c path.Config) string {
+	if c.Schedule == path.Accelerated {
+		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 plain steps would move anything, at most %d", c.StopTol, c.MaxIter)
 	}
-	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.First, c.Each, c.Rate)
+	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.InitialIter, c.IterPerLambda, c.Rate)
 }
 
-func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures []report.Picture) report.Report {
-	c := r.Config
-	e := r.Estimator
-	page := report.Report{
-		Title: "Network of " + filepath.Base(source), Verdict: r.Verdict, Converged: r.Converged, Warnings: r.Warnings,
+func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
+	r, s, e := result.Network, result.Spec, result.Estimator
+	c, scale := *s.Network, result.Model.Scale
+	page := Report{
+		Title: "Network of " + filepath.Base(source), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings,
 		Edges: r.Network.Edges, Pictures: pictures,
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
-			{"Selection of λ", selectionText(c.Select, c.Domain.Bounded() || c.Known != nil)},
+			{"Selection of λ", selectionText(c.Select, s.Domain.Bounded() || s.Missingness != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
-			{"Support", supportText(c, t.Names)},
-			{"Missing cells", missingText(c.Known, t.Names)},
+			{"Support", supportText(s, t.Names)},
+			{"Missing cells", missingText(s.Missingness, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
-			{"Reported loss (M)", fmt.Sprintf("%.5g per row and column", r.Loss)},
-			{"Seed", strconv.FormatUint(c.Seed, 10)},
+			{"Reported loss (M)", fmt.Sprintf("%.5g per row and column", result.Loss)},
+			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
 	}
 	if e.Draws {
-		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", c.Draws, c.Batch)})
+		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", s.Steps.Draws, s.Steps.Batch)})
 	}
 	if e.Trains {
-		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", c.ImputerSteps, c.ImputerRate, c.ImputerLoss)})
+		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", s.Steps.ImputerSteps, s.Steps.ImputerRate, s.Steps.ImputerLoss)})
 	}
 	for j, name := range t.Names {
-		col := report.Column{Name: name, Mean: r.Scale.Mean[j], Deviation: r.Scale.Deviation[j]}
+		col := Column{Name: name, Mean: scale.Mean[j], Deviation: scale.Deviation[j]}
 		for i := range t.N {
 			if t.Observed[i*t.D+j] {
 				col.Observed++
@@ -224,26 +180,30 @@ func describe(source string, t *data.Table, r *trainers.NetworkResult, pictures 
 	return page
 }
 
-func selectionText(s trainers.Selection, unnormalised bool) string {
+func selectionText(s path.Selection, unnormalised bool) string {
 	switch s.Kind {
 	case "density":
 		return fmt.Sprintf("density %g", s.Density)
 	case "none":
 		return "none: the smallest λ"
+	case "cv":
+		return fmt.Sprintf("cross-validation: least loss of the rows held out, %d folds", s.Folds)
+	case "stars":
+		return fmt.Sprintf("StARS: the densest network with an instability of at most %g over subsamples", s.Beta)
 	}
 	if unnormalised {
-		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", s.Gamma)
+		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", *s.Gamma)
 	}
-	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", s.Gamma)
+	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", *s.Gamma)
 }
 
 // supportText tells where the data can lie and how the objective is weighted.
-func supportText(c trainers.NetworkConfig, names []string) string {
+func supportText(c trainers.Spec, names []string) string {
 	s := c.Domain
 	switch {
-	case !s.Bounded() && c.Known != nil && c.Known.Censored != nil:
+	case !s.Bounded() && c.Missingness != nil && c.Missingness.Censored != nil:
 		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
-	case !s.Bounded() && c.Known != nil:
+	case !s.Bounded() && c.Missingness != nil:
 		return "all of R^d"
 	case !s.Bounded():
 		return "all of R^d; the mean is kept at the observed means"
