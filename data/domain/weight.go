@@ -8,7 +8,7 @@ import (
 )
 
 // Weight chooses the weight function g_Λ of truncated score matching
-// (maths.md, "Truncated support"). It must vanish on the boundary of the projection
+// (docs/theory/truncated.md#eq-weight-g). It must vanish on the boundary of the projection
 // X_Λ of the domain onto the observed coordinates, not on that of the domain:
 // the bounds of missing cells have no part in it, and a half-space that cuts an
 // unbounded missing coordinate has no boundary there at all.

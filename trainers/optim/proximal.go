@@ -1,6 +1,6 @@
 package optim
 
-// Proximal is the step of the L1 path (maths.md, "L1 path"): a gradient step of
+// Proximal is the step of the L1 path (docs/theory/path.md#eq-soft-threshold): a gradient step of
 // size Rate on θ, then soft-thresholding of the off-diagonal precisions by
 // Lambda·Rate, which makes exact zeros.
 type Proximal struct{ Rate, Lambda float64 }
