@@ -1,4 +1,4 @@
-package trainers_test
+package evaluate_test
 
 import (
 	"testing"
@@ -6,14 +6,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data/domain"
+	"missingscore/data/missingness"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/trainers"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/internal/testtables"
 )
 
 func TestCheckPassesTheModels(t *testing.T) {
-	_, table := trainers.StarTable(t, 4, 30, 0.4)
+	_, table := testtables.Star(t, 4, 30, 0.4)
 	half := domain.All(4)
 	half.Half = []domain.HalfSpace{{A: []float64{1, -0.5, 0.3, 1}, B: 8}}
 	box := domain.All(4)
@@ -25,7 +27,7 @@ func TestCheckPassesTheModels(t *testing.T) {
 			t.Run(name+" "+domain, func(t *testing.T) {
 				m, err := model.New(name, 4, nil, stream.New(1))
 				require.NoError(t, err)
-				results, err := trainers.Check(table, m, s, 10, 1)
+				results, err := evaluate.Gradients(table, m, s, 10, 1)
 				require.NoError(t, err)
 				names := map[string]bool{}
 				for _, r := range results {
@@ -64,9 +66,9 @@ func (w half) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 }
 
 func TestCheckFindsWrongModels(t *testing.T) {
-	_, table := trainers.StarTable(t, 4, 30, 0.4)
+	_, table := testtables.Star(t, 4, 30, 0.4)
 	failed := func(m model.Model) (names []string) {
-		results, err := trainers.Check(table, m, nil, 10, 1)
+		results, err := evaluate.Gradients(table, m, nil, 10, 1)
 		require.NoError(t, err)
 		for _, r := range results {
 			if !r.OK {
@@ -77,4 +79,23 @@ func TestCheckFindsWrongModels(t *testing.T) {
 	}
 	require.Equal(t, []string{"diagonal of the model"}, failed(wrong{model.NewGaussian(4, model.CholeskyFactor)}))
 	require.Contains(t, failed(half{model.NewGaussian(4, model.CholeskyFactor)}), "score of the model")
+}
+
+// Gradients of models with missingness against differences, on all of R^d and censored.
+func TestCheckWithMissingness(t *testing.T) {
+	g, logistic, censored := testtables.Pair()
+	for name, by := range map[string]*missingness.Model{"logistic": logistic, "censored": censored} {
+		t.Run(name, func(t *testing.T) {
+			var m model.Model = model.NewGaussian(2, model.CholeskyFactor)
+			if by.Logistic != nil {
+				m = &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(by.Logistic)}
+			}
+			results, err := evaluate.Gradients(testtables.Hidden(t, g, by, 40, 11), m, by.Support(nil), 20, 1)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, len(results), 7)
+			for _, r := range results {
+				require.True(t, r.OK, "%+v", r)
+			}
+		})
+	}
 }

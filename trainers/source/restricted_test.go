@@ -1,4 +1,4 @@
-package trainers
+package source
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package trainers
+package source
 
 import (
 	"math"
@@ -65,21 +65,6 @@ func TestConditionalAgainstDistmv(t *testing.T) {
 	require.InDelta(t, sigma.At(0, 1), cov, 4*math.Sqrt((sigma.At(0, 0)*sigma.At(1, 1)+sigma.At(0, 1)*sigma.At(0, 1))/n))
 }
 
-func TestLogLikelihoodAgainstDistmv(t *testing.T) {
-	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
-	require.True(t, ok)
-	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 3, D: 4,
-		Values:   []float64{0.2, math.NaN(), -0.7, math.NaN(), 1, 2, 3, 4, math.NaN(), 0.5, 0.5, 0.5},
-		Observed: []bool{true, false, true, false, true, true, true, true, false, true, true, true}}
-	marginal, ok := joint.MarginalNormal([]int{0, 2}, nil)
-	require.True(t, ok)
-	rest, ok := joint.MarginalNormal([]int{1, 2, 3}, nil)
-	require.True(t, ok)
-	want := marginal.LogProb([]float64{0.2, -0.7}) + joint.LogProb([]float64{1, 2, 3, 4}) + rest.LogProb([]float64{0.5, 0.5, 0.5})
-	require.InDelta(t, want, LogLikelihood(table, []int{0, 1, 2}, testMean, testPrecision), 1e-10)
-	require.True(t, math.IsInf(LogLikelihood(table, []int{0}, testMean, mat.NewSymDense(4, nil)), -1))
-}
-
 func TestConditionalNeedsADefiniteBlock(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 2, 0, 2, 1})
 	c := Conditional{Mean: make([]float64, 3), Precision: p}
@@ -106,7 +91,7 @@ func testBatch(size int) *data.Batch {
 	return b
 }
 
-var testSources = map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newVariational, "exact": newExact}
+var testSources = map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer, "exact": NewExact}
 
 // Every source leaves observed cells alone, fills the gaps, and reports the log
 // density of what it drew: the mean of p(x)/p'(x) over draws from p' is 1 for the

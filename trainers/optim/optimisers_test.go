@@ -1,4 +1,4 @@
-package trainers
+package optim
 
 import (
 	"math"
@@ -28,7 +28,7 @@ func TestAdam(t *testing.T) {
 		}
 		require.InDeltaSlice(t, w[:], p.Value, 1e-14)
 	}
-	saved := a.clone()
+	saved := a.Clone()
 	a.Step([]*graph.Param{p}, grads[:1])
 	require.Equal(t, 2, saved.Steps)
 	require.NotEqual(t, saved.M, a.M, "the copy shares no memory")
@@ -46,12 +46,12 @@ func TestAdamInFloat32(t *testing.T) {
 		a.Step([]*graph.Param{p}, [][]float64{g})
 		b.StepSingle([]*graph.Param{q}, [][]float32{{0.5, float32(g[1]), -1e-3}})
 		if step == 20 {
-			b = b.clone()
+			b = b.Clone()
 		}
 	}
 	q.Widen()
 	require.InDeltaSlice(t, p.Value, q.Value, 1e-5)
-	require.InDeltaSlice(t, a.V[0], b.clone().V[0], 1e-7)
+	require.InDeltaSlice(t, a.V[0], b.Clone().V[0], 1e-7)
 }
 
 func TestProximalStep(t *testing.T) {
@@ -62,12 +62,12 @@ func TestProximalStep(t *testing.T) {
 	require.Zero(t, x[4], "exactly zero")
 }
 
-func TestHoldKeepsZerosAndSymmetry(t *testing.T) {
+func TestProjectionKeepsZerosAndSymmetry(t *testing.T) {
 	g := model.NewGaussian(3, model.FreeSymmetric)
-	h := holder{floor: 0.01}
-	require.False(t, h.hold(g), "the identity needs none")
+	h := PositiveDefinite{Floor: 0.01}
+	require.False(t, h.Project(g), "the identity needs none")
 	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{1, 1.5, 0, 1.5, 1, 0, 0, 0, 1}))) // smallest eigenvalue −0.5
-	require.True(t, h.hold(g))
+	require.True(t, h.Project(g))
 	p := g.Precision()
 	require.InDelta(t, 0.01, smallestEigenvalue(p), 1e-12)
 	require.InDelta(t, 0.99, p.At(0, 1), 1e-12) // 1 − s·1.5 = 0.01
@@ -76,22 +76,9 @@ func TestHoldKeepsZerosAndSymmetry(t *testing.T) {
 
 	// Unequal scales, and a diagonal that has become negative.
 	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{-2, 3, 1, 3, 50, -20, 1, -20, 4})))
-	require.True(t, h.hold(g))
+	require.True(t, h.Project(g))
 	p = g.Precision()
 	require.InDelta(t, 0.01, smallestEigenvalue(p), 1e-10)
 	require.Equal(t, []float64{0.02, 50, 4}, []float64{p.At(0, 0), p.At(1, 1), p.At(2, 2)})
 	require.InDelta(t, 3./-20, p.At(0, 1)/p.At(1, 2), 1e-12, "one factor for all")
-}
-
-func TestMovementTakesTheNoiseOut(t *testing.T) {
-	require.True(t, math.IsInf(movement(nil, []float64{1}, []float64{0}), 1))
-	// zeros on both sides do not dilute: √((0.3² + 0.4²)/2)
-	require.InDelta(t, math.Sqrt(0.125), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, make([]float64, 3)), 1e-12)
-	require.InDelta(t, math.Sqrt(0.125-0.1), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, []float64{0, 0.05, 0.05}), 1e-12)
-	require.Zero(t, movement([]float64{1}, []float64{1.1}, []float64{1}))
-
-	parts := [][]float64{{10}, {20}, {30}, {40}, {50}} // sums of ten: means 1 … 5
-	mean, variance := blockMean(parts)
-	require.InDelta(t, 3, mean[0], 1e-12)
-	require.InDelta(t, 2.5/5, variance[0], 1e-12) // sample variance over the number of parts
 }

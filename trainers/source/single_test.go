@@ -1,4 +1,4 @@
-package trainers
+package source
 
 import (
 	"math"
@@ -25,7 +25,7 @@ func TestSingleSources(t *testing.T) {
 		Observed: []bool{true, false, true, false, false, true}}
 	batch := data.NewBatch(size, d)
 	batch.Fill(table, []int{0, 1}, 0.5)
-	for name, make64 := range map[string]func(Setting) (Source, error){"proposal": newProposal, "variational": newVariational} {
+	for name, make64 := range map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer} {
 		s, err := make64(Setting{Model: model.NewGaussian(d, model.CholeskyFactor), Imputer: imputer, Batch: size, Draws: r, ProposalSD: 1.7, DType: graph.Float32})
 		require.NoError(t, err)
 		mean, sd := make([]float64, size*d), []float64{1.7, 1.7, 1.7}
