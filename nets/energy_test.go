@@ -54,7 +54,7 @@ func TestEnergies(t *testing.T) {
 	}
 }
 
-// Terms without a level are those at the level Clean.
+// Evaluate without a level are those at the level Clean.
 func TestCleanLevel(t *testing.T) {
 	const d, n = 2, 3
 	o := nets.NetworkOptions{Hidden: []int{5, 4}, Levelled: true}
