@@ -1,13 +1,13 @@
 package graph
 
-// Beside is the two matrices side by side: (n, c) and (n, k) to (n, c+k).
+// ConcatColumns is the two matrices side by side: (n, c) and (n, k) to (n, c+k).
 func (b *Builder) ConcatColumns(x, y Node) Node {
 	n, c := shape(x)
 	m, k := shape(y)
 	if n != m {
-		b.Failf("beside: %d and %d rows", n, m)
+		b.Failf("concat columns: %d and %d rows", n, m)
 	}
-	return b.Apply(Op{Name: "beside", Rows: n, Cols: c + k,
+	return b.Apply(Op{Name: "concatcolumns", Rows: n, Cols: c + k,
 		Kernel: func(out []float64, in [][]float64) error {
 			for i := range n {
 				copy(out[i*(c+k):], in[0][i*c:i*c+c])

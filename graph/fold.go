@@ -72,6 +72,12 @@ func (b *Builder) Columns(x Node, d int) Node {
 	return b.fold("columns", x, n, d, 1, d, true)
 }
 
+// Column is the rows of x as columns, one below the other: (n, k) to (n·k, 1).
+func (b *Builder) Column(x Node) Node {
+	n, k := shape(x)
+	return b.fold("column", x, n*k, 1, n*k, 1, false)
+}
+
 // Rows repeats a row n times: (1, d) to (n, d).
 func (b *Builder) Rows(x Node, n int) Node {
 	_, d := shape(x)

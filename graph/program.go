@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 
 	"gorgonia.org/gorgonia"
 )
@@ -140,7 +142,7 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 		case buildError:
 			p, err = nil, e.err
 		default: // Gorgonia's, or a programming error in f: either way the program is unusable
-			p, err = nil, fmt.Errorf("building the expression graph: %v", e)
+			p, err = nil, fmt.Errorf("building the expression graph: %v%s", e, caller())
 		}
 	}()
 	b := newBuilder(t)
@@ -205,6 +207,28 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 		p.outputs[name] = results[i].([]float64)
 	}
 	return p, nil
+}
+
+// caller is where a panic that is being recovered from came from, file and line in
+// brackets: the first function on the stack that is neither the runtime's, nor
+// Gorgonia's or gonum's, nor this package's, and so the one whose author can help.
+func caller() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for panicking := false; ; {
+		f, more := frames.Next()
+		switch {
+		case f.Function == "runtime.gopanic":
+			panicking = true
+		case !panicking || strings.HasPrefix(f.Function, "runtime."):
+		case strings.HasPrefix(f.Function, "gorgonia.org/"), strings.HasPrefix(f.Function, "gonum.org/"), strings.HasPrefix(f.Function, "missingscore/graph."):
+		case f.Function != "":
+			return fmt.Sprintf(" (%s, at %s:%d)", f.Function, f.File, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
 }
 
 // distinct guards against Gorgonia's merging of nodes by a 32-bit hash.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
@@ -333,4 +334,17 @@ func TestConstants(t *testing.T) {
 	require.NoError(t, p.Run())
 	require.Equal(t, []float64{1}, p.Output("gap"))
 	require.Equal(t, []float64{0}, p.Output("none"))
+}
+
+// A panic in the code of a model or a loss says where, whatever was called from there.
+func TestAPanicSaysWhere(t *testing.T) {
+	for name, f := range map[string]func(*graph.Builder){
+		"nil function":   func(*graph.Builder) { var f func() graph.Node; f() },
+		"in this module": func(b *graph.Builder) { b.Sum(nil) },
+		"in gonum":       func(*graph.Builder) { mat.NewDense(1, 2, nil).Mul(mat.NewDense(1, 2, nil), mat.NewDense(1, 2, nil)) },
+	} {
+		_, err := graph.Build(f)
+		require.ErrorContains(t, err, "building the expression graph", name)
+		require.Regexp(t, `graph/program_test\.go:\d+\)$`, err.Error(), name)
+	}
 }

@@ -49,8 +49,8 @@ func (Denoising) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	u, nu := b.Input(inputTarget, n, d), b.Input(inputLevelWeight, n, d)
 	constant := b.GroupRepeat(b.GroupSquares(nu, u, 1), rows.R)
 	return Parts{
-		Linear:    b.Add(constant, b.GroupDot(b.Scale(-2, b.Prod(nu, u)), t.Score, rows.R)),
-		Score:     t.Score,
+		Linear:    b.Add(constant, b.GroupDot(b.Scale(-2, b.Prod(nu, u)), t.NeedScore(b), rows.R)),
+		Score:     t.NeedScore(b),
 		Quadratic: nu,
 	}
 }

@@ -38,8 +38,8 @@ var ladder = losses.Denoising{Noise: noise.Schedule{Kind: noise.Preserving, Leas
 func TestLevelledGradients(t *testing.T) {
 	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 31)
 	const r = 4
-	for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}} {
-		prog, err := losses.New(graph.Float64, l, scaled{Gaussian: p.model}, ladder, p.n, r)
+	for _, l := range []way{byIW, byDirect} {
+		prog, err := losses.New(graph.Float64, l.Loss, l.weighting, scaled{Gaussian: p.model}, ladder, p.n, r)
 		require.NoError(t, err)
 		b := p.batch()
 		ladder.AddNoise(b, stream.New(32))
@@ -61,9 +61,9 @@ func TestLevelledGradients(t *testing.T) {
 // what is reported, which is written out here.
 func TestLevelledImputer(t *testing.T) {
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-		for _, options := range []nets.Options{{Hidden: 6, Levelled: true}, {Hidden: 6, Levelled: true, MaskInput: true, DiagonalSD: true}} {
+		for _, options := range []nets.NormalOptions{{Hidden: 6, Levelled: true}, {Hidden: 6, Levelled: true, MaskInput: true, DiagonalSD: true}} {
 			p := newProblem(t, 6, 0.5, model.CholeskyFactor, 34)
-			imp := nets.NewImputer(d, options, stream.New(35))
+			imp := nets.NewNormalImputer(d, options, stream.New(35))
 			imp.LogSD.Value[0], imp.Slope.Value[0], imp.Slope.Value[1] = -0.2, 0.4, -0.7
 			prog, err := losses.NewImputer(graph.Float64, kind, imp, scaled{Gaussian: p.model}, ladder, nil, p.n)
 			require.NoError(t, err)

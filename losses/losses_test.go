@@ -140,9 +140,9 @@ func (p problem) condition(t testing.TB, prog *graph.Program, r int, rng rand.So
 	}
 }
 
-func build(t testing.TB, l losses.Loss, m model.Model, n, r int) *graph.Program {
+func build(t testing.TB, l way, m model.Model, n, r int) *graph.Program {
 	t.Helper()
-	prog, err := losses.New(graph.Float64, l, m, losses.Classical{}, n, r)
+	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, losses.Classical{}, n, r)
 	require.NoError(t, err)
 	return prog
 }
@@ -160,9 +160,8 @@ func gradient(prog *graph.Program, m model.Model) []float64 {
 func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 	const n, r = 7, 5
 	p := newProblem(t, n, 0.4, model.CholeskyFactor, 1)
-	snis := losses.SelfNormalised
-	pseudo := build(t, losses.Pseudo{Weighting: snis}, p.model, n, r)
-	direct := build(t, losses.Direct{Weighting: snis}, p.model, n, r)
+	pseudo := build(t, byIW, p.model, n, r)
+	direct := build(t, byDirect, p.model, n, r)
 	for _, prog := range []*graph.Program{pseudo, direct} {
 		p.bind(prog, r)
 		p.propose(prog, r, 1.3, stream.New(2, 2))
@@ -184,7 +183,7 @@ func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 func TestDirectIWIsScoreMatchingOnLogSumExp(t *testing.T) {
 	const n, r, h = 3, 4, 1e-4
 	p := newProblem(t, n, 0.4, model.CholeskyFactor, 3)
-	prog := build(t, losses.Direct{Weighting: losses.SelfNormalised}, p.model, n, r)
+	prog := build(t, byDirect, p.model, n, r)
 	p.bind(prog, r)
 	p.propose(prog, r, 1, stream.New(4, 4))
 	require.NoError(t, prog.Run())
@@ -226,7 +225,7 @@ func TestGaussianMarginal(t *testing.T) {
 			for i := range p.x {
 				p.x[i] = 0.3 * float64(i%7-3) * p.mask[i]
 			}
-			prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+			prog := build(t, byClosedForm, p.model, n, 1)
 			p.bind(prog, 1)
 			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { err := prog.Run(); return prog.Loss(), err })
 			require.NoError(t, err)
@@ -263,7 +262,7 @@ func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
 	p := newProblem(t, 2, 0, model.FreeSymmetric, 6)
 	prec := mat.NewSymDense(d, []float64{1, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})
 	require.NoError(t, p.model.SetPrecision(prec))
-	prog := build(t, losses.GaussianMarginal{}, p.model, 2, 1)
+	prog := build(t, byClosedForm, p.model, 2, 1)
 	p.bind(prog, 1)
 	require.NoError(t, prog.Run(), "nothing missing: no conditional is needed")
 	prog.Input(losses.InputMask)[0], prog.Input(losses.InputMask)[1] = 0, 0
@@ -275,13 +274,13 @@ func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
 func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	const n, r, repeats = 6, 4, 20000
 	p := newProblem(t, n, 0.5, model.CholeskyFactor, 8)
-	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	closed := build(t, byClosedForm, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
 	want := gradient(closed, p.model)
 
-	plug := build(t, losses.Pseudo{}, p.model, n, r)
-	loo := build(t, losses.Pseudo{Correction: losses.LeaveOneOut}, p.model, n, r)
+	plug := build(t, byUniform, p.model, n, r)
+	loo := build(t, byLOO, p.model, n, r)
 	p.bind(plug, r)
 	p.bind(loo, r)
 	src := rand.NewPCG(9, 9)
@@ -322,11 +321,11 @@ func TestLeaveOneOutIsUnbiased(t *testing.T) {
 // −2 tr P + ‖P(x−μ)‖², computed here without any of the graph.
 func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 	const n = 5
-	for name, l := range map[string]losses.Loss{
-		"pseudo uniform": losses.Pseudo{}, "pseudo leave-one-out": losses.Pseudo{Correction: losses.LeaveOneOut},
-		"pseudo snis": losses.Pseudo{Weighting: losses.SelfNormalised}, "direct": losses.Direct{Weighting: losses.SelfNormalised},
-		"full": losses.Complete{}, "em": losses.Complete{Weighting: losses.SelfNormalised},
-		"em-full": losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, "closed": losses.GaussianMarginal{},
+	for name, l := range map[string]way{
+		"pseudo uniform": byUniform, "pseudo leave-one-out": byLOO,
+		"pseudo snis": byIW, "direct": byDirect,
+		"full": byZeroed, "em": byEM,
+		"em-full": byEMFull, "closed": byClosedForm,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProblem(t, n, 0, model.CholeskyFactor, 10)
@@ -359,12 +358,12 @@ func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 func TestCompleteRows(t *testing.T) {
 	const n = 6
 	for name, c := range map[string]struct {
-		loss losses.Complete
+		loss way
 		r    int
 	}{
-		"zeroed":  {losses.Complete{}, 1},
-		"em":      {losses.Complete{Weighting: losses.SelfNormalised}, 3},
-		"em-full": {losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, 3},
+		"zeroed":  {byZeroed, 1},
+		"em":      {byEM, 3},
+		"em-full": {byEMFull, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
@@ -394,7 +393,7 @@ func TestCompleteRows(t *testing.T) {
 					var s mat.VecDense
 					s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
 					for j := range d {
-						if p.mask[i*d+j] == 1 || c.loss.AllCoordinates {
+						if p.mask[i*d+j] == 1 || c.loss == byEMFull {
 							loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
 						}
 					}
@@ -416,10 +415,10 @@ func TestCompleteRows(t *testing.T) {
 func TestIWApproachesTheClosedForm(t *testing.T) {
 	const n, r, repeats = 4, 4000, 12
 	p := newProblem(t, n, 0.4, model.CholeskyFactor, 13)
-	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	closed := build(t, byClosedForm, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
-	prog := build(t, losses.Pseudo{Weighting: losses.SelfNormalised}, p.model, n, r)
+	prog := build(t, byIW, p.model, n, r)
 	p.bind(prog, r)
 	rng := stream.New(14, 14)
 	want := gradient(closed, p.model)
@@ -444,7 +443,7 @@ func TestIWApproachesTheClosedForm(t *testing.T) {
 func TestGradientVanishesAtTheTruth(t *testing.T) {
 	const n, batches = 500, 200
 	p := newProblem(t, n, 0.4, model.CholeskyFactor, 15)
-	prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	prog := build(t, byClosedForm, p.model, n, 1)
 	src := rand.NewPCG(16, 16)
 	joint := normal(t, p.model, src)
 	var mean, square []float64
@@ -476,19 +475,6 @@ func TestGradientVanishesAtTheTruth(t *testing.T) {
 	}
 }
 
-func TestLeaveOneOutRefuses(t *testing.T) {
-	m := model.NewGaussian(d, model.CholeskyFactor)
-	for _, c := range []struct {
-		w losses.Weighting
-		r int
-	}{{losses.SelfNormalised, 10}, {losses.Uniform, 2}} {
-		_, err := losses.New(graph.Float64, losses.Pseudo{Weighting: c.w, Correction: losses.LeaveOneOut}, m, losses.Classical{}, 2, c.r)
-		require.ErrorContains(t, err, "leave-one-out needs uniform weights and at least 3 imputations")
-	}
-	_, err := losses.New(graph.Float64, losses.GaussianMarginal{}, m, losses.Classical{}, 2, 2)
-	require.ErrorContains(t, err, "r = 1")
-}
-
 func TestEffectiveSize(t *testing.T) {
 	got := losses.EffectiveSize(nil, []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0, 0.5, 0.5, 0, 0}, 4)
 	require.InDeltaSlice(t, []float64{4, 1, 2}, got, 1e-15)
@@ -498,11 +484,11 @@ func TestEffectiveSize(t *testing.T) {
 // differences of what is reported, and the reported value by gonum.
 func TestImputerLosses(t *testing.T) {
 	const n = 5
-	for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
+	for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
 				p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
-				imp := nets.NewImputer(d, o, stream.New(18, 18))
+				imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
 				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
 				require.NoError(t, err)
 				p.bind(prog, 1)

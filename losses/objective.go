@@ -32,6 +32,13 @@ type Objective interface {
 	Bind(p *graph.Program, batch *data.Batch, rng *rand.Rand)
 }
 
+// Plain is an objective that is Hyvärinen's own: a completed row has the loss
+// Σ_{j∈Λ} 2D_j + s_j², whose expectations are known in closed form for a normal model.
+type Plain interface {
+	Objective
+	Plain()
+}
+
 // Noising is an objective on rows that noise is added to. Programs made for it have
 // the inputs InputSignal and InputNoiseLevel, which models that are model.NoiseConditional get.
 type Noising interface {
@@ -51,12 +58,15 @@ type Noising interface {
 // so that a completed row has the loss Σ_{j∈Λ} 2D_j + s_j². Units: 1/x².
 type Classical struct{}
 
+// Plain implements Plain.
+func (Classical) Plain() {}
+
 // Parts implements Objective.
 func (Classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	twice := b.Scale(2, rows.Mask)
 	return Parts{
-		Linear:    b.Add(b.GroupDot(twice, t.Diagonal, rows.R), b.GroupSquares(twice, t.Score, rows.R)),
-		Score:     t.Score,
+		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), b.GroupSquares(twice, t.NeedScore(b), rows.R)),
+		Score:     t.NeedScore(b),
 		Quadratic: b.Scale(-1, rows.Mask),
 	}
 }

@@ -11,40 +11,48 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// ObjectiveMaker makes an objective from options (a JSON object, nothing for the
-// defaults) on a domain (nil for all of R^d) with weight g.
-type ObjectiveMaker func(options []byte, s *domain.Domain, w domain.Weight) (Objective, error)
+// ObjectiveSetting is what an objective is made for.
+type ObjectiveSetting struct {
+	Dim     int            // d, the columns of the table
+	Names   []string       // theirs, if known
+	Options []byte         // a JSON object, nothing for the defaults
+	Domain  *domain.Domain // nil for all of R^d
+	Weight  domain.Weight  // g on it
+}
+
+// ObjectiveMaker makes an objective.
+type ObjectiveMaker func(s ObjectiveSetting) (Objective, error)
 
 // Objectives are the objectives by name. A new one is a line here, or an assignment
 // in the init function of the package that has it.
 var Objectives = map[string]ObjectiveMaker{
-	"classical": func(text []byte, s *domain.Domain, _ domain.Weight) (Objective, error) {
-		if s.Bounded() {
+	"classical": func(s ObjectiveSetting) (Objective, error) {
+		if s.Domain.Bounded() {
 			return nil, errors.New("it is for data on all of R^d; take truncated or sliced on a support")
 		}
-		return Classical{}, strictjson.Options(text, &struct{}{})
+		return Classical{}, strictjson.Options(s.Options, &struct{}{})
 	},
-	"truncated": func(text []byte, s *domain.Domain, w domain.Weight) (Objective, error) {
-		if !s.Bounded() {
+	"truncated": func(s ObjectiveSetting) (Objective, error) {
+		if !s.Domain.Bounded() {
 			return nil, errors.New("it needs a support that ends somewhere")
 		}
-		return Truncated{s, w}, strictjson.Options(text, &struct{}{})
+		return Truncated{s.Domain, s.Weight}, strictjson.Options(s.Options, &struct{}{})
 	},
-	"sliced": func(text []byte, s *domain.Domain, w domain.Weight) (Objective, error) {
+	"sliced": func(s ObjectiveSetting) (Objective, error) {
 		var o Sliced
-		if err := strictjson.Options(text, &o); err != nil {
+		if err := strictjson.Options(s.Options, &o); err != nil {
 			return nil, err
 		}
 		o, err := o.WithDefaults()
-		o.Domain, o.Weight = s, w
+		o.Domain, o.Weight = s.Domain, s.Weight
 		return o, err
 	},
-	"denoising": func(text []byte, s *domain.Domain, _ domain.Weight) (Objective, error) {
-		if s.Bounded() {
+	"denoising": func(s ObjectiveSetting) (Objective, error) {
+		if s.Domain.Bounded() {
 			return nil, errors.New("noise takes rows out of the support: it is for data on all of R^d")
 		}
 		var o Denoising
-		if err := strictjson.Options(text, &o); err != nil {
+		if err := strictjson.Options(s.Options, &o); err != nil {
 			return nil, err
 		}
 		return o.WithDefaults()
@@ -62,15 +70,18 @@ func AutoObjective(s *domain.Domain) string {
 
 // NewObjective looks an objective up in Objectives, or AutoObjective for "auto", and
 // makes it.
-func NewObjective(name string, options []byte, s *domain.Domain, w domain.Weight) (Objective, error) {
+func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
 	if name == "auto" {
-		name = AutoObjective(s)
+		name = AutoObjective(s.Domain)
 	}
 	make, ok := Objectives[name]
 	if !ok {
 		return nil, fmt.Errorf("there is no objective %q; objectives are %s", name, strings.Join(slices.Sorted(maps.Keys(Objectives)), ", "))
 	}
-	o, err := make(options, s, w)
+	if s.Dim < 1 || s.Names != nil && len(s.Names) != s.Dim || s.Domain != nil && len(s.Domain.Lower) != s.Dim {
+		return nil, fmt.Errorf("objective %s: it is made for %d columns, with %d names and this domain: %+v", name, s.Dim, len(s.Names), s.Domain)
+	}
+	o, err := make(s)
 	if err != nil {
 		return nil, fmt.Errorf("objective %s: %w", name, err)
 	}

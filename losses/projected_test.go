@@ -41,9 +41,9 @@ func (p problem) batch() *data.Batch {
 }
 
 // objective makes the program of an objective on the problem's rows, N(0, 1) in the gaps.
-func (p problem) objective(t testing.TB, l losses.Loss, o losses.Objective, r int, seed uint64) *graph.Program {
+func (p problem) objective(t testing.TB, l way, o losses.Objective, r int, seed uint64) *graph.Program {
 	t.Helper()
-	prog, err := losses.New(graph.Float64, l, p.model, o, p.n, r)
+	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, p.model, o, p.n, r)
 	require.NoError(t, err)
 	b := p.batch()
 	if n, ok := o.(losses.Noising); ok {
@@ -91,9 +91,9 @@ func TestProjectedGradients(t *testing.T) {
 			t.Run(where+"/"+name, func(t *testing.T) {
 				p := newProblem(t, 7, 0.4, model.CholeskyFactor, 21)
 				const r = 4
-				for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}, losses.Complete{}} {
+				for _, l := range []way{byIW, byDirect, byZeroed} {
 					draws := r
-					if l == (losses.Complete{}) {
+					if l == (byZeroed) {
 						draws = 1
 					}
 					prog := p.objective(t, l, o, draws, 5)
@@ -123,7 +123,7 @@ func gradients(t testing.TB, prog *graph.Program, m model.Model) (out []float64)
 func TestSlicedBasisIsClassical(t *testing.T) {
 	for where, s := range supports() {
 		for _, reduced := range []bool{false, true} {
-			for _, l := range []losses.Loss{losses.Pseudo{}, losses.Pseudo{Correction: losses.LeaveOneOut}, losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Complete{Weighting: losses.SelfNormalised}} {
+			for _, l := range []way{byUniform, byLOO, byIW, byEM} {
 				t.Run(fmt.Sprintf("%s/%v/%+v", where, reduced, l), func(t *testing.T) {
 					p := newProblem(t, 9, 0.4, model.CholeskyFactor, 22)
 					want := p.objective(t, l, losses.ObjectiveFor(s, weight), 5, 6)
@@ -149,7 +149,7 @@ func TestSlicedIsUnbiased(t *testing.T) {
 			t.Run(where+"/"+name, func(t *testing.T) {
 				const r, repeats = 4, 4000
 				p := newProblem(t, 6, 0.4, model.CholeskyFactor, 23)
-				l := losses.Pseudo{Weighting: losses.SelfNormalised}
+				l := byIW
 				want := gradients(t, p.objective(t, l, losses.ObjectiveFor(s, weight), r, 7), p.model)
 				prog := p.objective(t, l, o, r, 7)
 				b, rng := p.batch(), stream.New(9)
@@ -179,7 +179,7 @@ func TestSlicedTextbook(t *testing.T) {
 	p := newProblem(t, 5, 0, model.FreeSymmetric, 24)
 	for _, reduced := range []bool{false, true} {
 		o := losses.Sliced{Directions: losses.Normal, Number: 1, VarianceReduced: reduced}
-		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
+		for _, l := range []way{byZeroed, byUniform} {
 			prog := p.objective(t, l, o, 1, 8)
 			require.NoError(t, prog.Run())
 			want := 0.0
@@ -212,7 +212,7 @@ func TestDenoisingTextbook(t *testing.T) {
 	p := newProblem(t, 5, 0, model.FreeSymmetric, 25)
 	for name, factor := range map[string]float64{"one": 1, "variance": 0.09} {
 		o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.3}, Weight: name}
-		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
+		for _, l := range []way{byZeroed, byUniform} {
 			prog := p.objective(t, l, o, 1, 11)
 			require.NoError(t, prog.Run())
 			b, want := noisy(p, o, 11), 0.0
@@ -272,7 +272,7 @@ func TestDenoisingMarginal(t *testing.T) {
 			q.Value[i] = old
 		}
 	}
-	l := losses.Pseudo{Correction: losses.LeaveOneOut}
+	l := byLOO
 	prog := p.objective(t, l, o, r, 12)
 	noised := p
 	noised.x = b.X
@@ -295,7 +295,7 @@ func TestDenoisingMarginal(t *testing.T) {
 func TestDenoisingApproachesClassical(t *testing.T) {
 	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 27)
 	const r, repeats, sigma = 4, 3000, 1e-3
-	l := losses.Pseudo{Weighting: losses.SelfNormalised}
+	l := byIW
 	want := gradients(t, p.objective(t, l, losses.Classical{}, r, 14), p.model)
 	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: sigma}, Weight: "one"}
 	prog := p.objective(t, l, o, r, 14)
@@ -332,10 +332,10 @@ func TestDenoisingApproachesClassical(t *testing.T) {
 func TestProjectedRefuses(t *testing.T) {
 	p := newProblem(t, 4, 0.3, model.CholeskyFactor, 28)
 	ladder := losses.Denoising{Noise: noise.Schedule{Kind: noise.Exploding, Least: 0.1, Most: 1}}
-	_, err := losses.New(graph.Float64, losses.Pseudo{}, p.model, ladder, 4, 1)
+	_, err := losses.New(graph.Float64, byUniform.Loss, byUniform.weighting, p.model, ladder, 4, 1)
 	require.ErrorContains(t, err, "many levels of noise")
 	one := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
-	_, err = losses.New(graph.Float64, losses.Complete{AllCoordinates: true}, p.model, one, 4, 1)
+	_, err = losses.New(graph.Float64, byCompleteData.Loss, byCompleteData.weighting, p.model, one, 4, 1)
 	require.ErrorContains(t, err, "use em")
 	_, err = losses.Sliced{Directions: "axis"}.WithDefaults()
 	require.ErrorContains(t, err, "they are rademacher, normal, basis")

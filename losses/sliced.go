@@ -91,17 +91,18 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	k := o.number(d)
 	share := 1 / float64(k)
 	truncated := o.truncated(d)
+	hessian, score := t.NeedHessianProduct(b), t.NeedScore(b)
 
 	var linear, projections graph.Node
 	for i := range k {
 		v := truncated.pull(b, b.Input(fmt.Sprintf(inputDirection, i), n, d))
 		each := t.Hessians(rows.R)
-		vhv := b.GroupRepeat(b.GroupDot(v, t.HessianProduct(b.GroupRepeat(v, each)), each), rows.R/each)
+		vhv := b.GroupRepeat(b.GroupDot(v, hessian(b.GroupRepeat(v, each)), each), rows.R/each)
 		linear = plus(b, linear, b.Scale(2*share, vhv))
 		if o.VarianceReduced {
 			continue
 		}
-		vs := b.GroupDot(v, t.Score, rows.R)
+		vs := b.GroupDot(v, score, rows.R)
 		linear = b.Add(linear, b.Scale(2*share, b.Square(vs)))
 		if projections == nil {
 			projections = vs
@@ -110,9 +111,9 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 		}
 	}
 	p := Parts{Linear: linear, Score: projections}
-	score, g := t.Score, rows.Mask
+	g := rows.Mask
 	if o.Domain.Bounded() {
-		score = truncated.score(b, n, rows.R, t.Score)
+		score = truncated.score(b, n, rows.R, score)
 		g = b.Input(inputG, n, d)
 		p.Linear = b.Add(p.Linear, b.GroupDot(b.Scale(2, b.Input(inputSlope, n, d)), score, rows.R))
 	}

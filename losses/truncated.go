@@ -48,7 +48,7 @@ func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 func (o Truncated) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	g, slope := b.Input(inputG, n, d), b.Input(inputSlope, n, d)
-	score, diagonal := o.score(b, n, rows.R, t.Score), o.diagonal(b, n, rows.R, t)
+	score, diagonal := o.score(b, n, rows.R, t.NeedScore(b)), o.diagonal(b, n, rows.R, t)
 	twice := b.Scale(2, g)
 	return Parts{
 		Linear: b.Add(b.GroupSquares(twice, score, rows.R), b.Add(
@@ -88,16 +88,16 @@ func (o Truncated) diagonal(b *graph.Builder, n, r int, t model.Evaluation) grap
 	var change graph.Node // (n·each, d)
 	for k, v := range tangents {
 		a := normals[k]
-		hv := t.HessianProduct(b.GroupRepeat(v, each))
+		hv := t.NeedHessianProduct(b)(b.GroupRepeat(v, each))
 		change = plus(b, change, b.Scale(-2, b.Prod(b.Rows(a, n*each), hv)))
 		for l, u := range tangents {
 			change = b.Add(change, b.MatMul(false, false, b.GroupDot(u, hv, each), b.Prod(a, normals[l])))
 		}
 	}
 	if change == nil {
-		return t.Diagonal
+		return t.NeedDiagonal(b)
 	}
-	return b.Add(t.Diagonal, b.GroupRepeat(change, r/each))
+	return b.Add(t.NeedDiagonal(b), b.GroupRepeat(change, r/each))
 }
 
 // pull is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).

@@ -149,10 +149,10 @@ func (p plane) g(x1 float64) (g, slope float64) {
 
 // program is the loss with the quadrature's nodes as imputations: self-normalised
 // weights with log p' = −log(quadrature weight) make E_i the quadrature itself.
-func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *model.Gaussian, x1, weight []float64) *graph.Program {
+func (p plane) program(t *testing.T, l way, o losses.Objective, m *model.Gaussian, x1, weight []float64) *graph.Program {
 	const panels, each = 8, 30
 	r := panels * each
-	prog, err := losses.New(graph.Float64, l, m, o, len(x1), r)
+	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, len(x1), r)
 	require.NoError(t, err)
 	x, log := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
 	b := data.NewBatch(len(x1), 2)
@@ -194,7 +194,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 				}
 				return sum
 			}
-			for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}} {
+			for _, l := range []way{byIW, byDirect} {
 				prog := p.program(t, l, o, m, x1, weight)
 				require.NoError(t, prog.Run())
 				require.InDelta(t, truth(), prog.Output(losses.OutputReported)[0], 1e-9)
@@ -225,7 +225,7 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 				for i := range weight {
 					weight[i] /= total
 				}
-				prog := imputed.program(t, losses.Pseudo{Weighting: losses.SelfNormalised}, o, m, x1, weight)
+				prog := imputed.program(t, byIW, o, m, x1, weight)
 				require.NoError(t, prog.Run())
 				largest := 0.0
 				for _, q := range m.Params() {
@@ -280,8 +280,8 @@ func TestTruncatedCompleteRows(t *testing.T) {
 			for k := range b.Weight {
 				b.Weight[k] /= total
 			}
-			for _, l := range []losses.Loss{losses.Complete{}, losses.Complete{AllCoordinates: true}, losses.Pseudo{}} {
-				prog, err := losses.New(graph.Float64, l, m, o, b.Size, 1)
+			for _, l := range []way{byZeroed, byCompleteData, byUniform} {
+				prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, b.Size, 1)
 				require.NoError(t, err)
 				copy(prog.Input(losses.InputX), b.X)
 				losses.Bind(prog, l, o, b, nil)
@@ -307,7 +307,7 @@ func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 	m := planeModel(t, model.CholeskyFactor)
 	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 	x1 := []float64{0.3}
-	prog := p.program(t, losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, o, m, x1, []float64{1})
+	prog := p.program(t, byEMFull, o, m, x1, []float64{1})
 	require.NoError(t, prog.Run())
 	low, high := p.second(x1[0])
 	x2, w := nodes(low, high, 8, 30)
@@ -337,11 +337,11 @@ func TestImputerLossesOnDomains(t *testing.T) {
 	both.Lower[2] = -3
 	both.Half = half.Half
 	for name, s := range map[string]*domain.Domain{"box": box, "half-space": half, "both": both} {
-		for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
+		for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 			for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
 					p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
-					imp := nets.NewImputer(d, o, stream.New(18, 18))
+					imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
 					prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
 					require.NoError(t, err)
 					b := data.NewBatch(n, d)
@@ -474,8 +474,8 @@ func TestTruncatedLine(t *testing.T) {
 				want += b.Weight[i] * (g*(-2*p+score*score) + 2*slope*score)
 			}
 			o := losses.Truncated{Domain: s}
-			for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}, losses.Direct{}} {
-				prog, err := losses.New(graph.Float64, l, m, o, len(x), 1)
+			for _, l := range []way{byZeroed, byUniform, byDirectUniform} {
+				prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, len(x), 1)
 				require.NoError(t, err)
 				copy(prog.Input(losses.InputX), b.X)
 				losses.Bind(prog, l, o, b, nil)

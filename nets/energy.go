@@ -87,7 +87,7 @@ func (m *Energy) Rescale(mean, deviation []float64) error {
 type NoiseConditionalEnergy struct {
 	*perceptron
 	d     int
-	Clean Level // that of Terms
+	Clean Level // that of Evaluate
 }
 
 func (m *NoiseConditionalEnergy) Dim() int { return m.d }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
@@ -54,7 +55,7 @@ func TestEnergies(t *testing.T) {
 	}
 }
 
-// Terms without a level are those at the level Clean.
+// Evaluate without a level are those at the level Clean.
 func TestCleanLevel(t *testing.T) {
 	const d, n = 2, 3
 	o := nets.NetworkOptions{Hidden: []int{5, 4}, Levelled: true}
@@ -379,4 +380,28 @@ func TestScoreNetworks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Networks say how they are trained, and how they are made for all levels of noise.
+func TestNetworksSayHowTheyAreTrained(t *testing.T) {
+	for _, name := range []string{"energy", "score-network"} {
+		m, err := model.New(name, 2, nil, stream.New(1))
+		require.NoError(t, err)
+		training := model.TrainingOf(m)
+		require.Equal(t, []float64{250, 300, 200, 0.003, 0.001},
+			[]float64{float64(training.Epochs(10, false)), float64(training.Epochs(1, false)), float64(training.Epochs(10, true)), training.Rate, training.ImputerRate})
+		s := noise.Schedule{Kind: noise.Exploding, Least: 0.02, Most: 10}
+		options, err := nets.AtLevels(name, []byte(`{"hidden":[5]}`), s)
+		require.NoError(t, err)
+		require.JSONEq(t, `{"hidden":[5],"activation":"","levelled":true,"clean":{"signal":1,"noise":0.02}}`, string(options))
+		m, err = model.New(name, 2, options, stream.New(1))
+		require.NoError(t, err)
+		has, err := model.CapabilitiesOf(m)
+		require.NoError(t, err)
+		require.True(t, has.NoiseConditional)
+		require.Equal(t, name == "energy", has.Density)
+	}
+	options, err := nets.AtLevels("gaussian", nil, noise.Schedule{})
+	require.NoError(t, err)
+	require.Empty(t, options)
 }

@@ -35,6 +35,7 @@ const MostUnits = 10000
 // e being features of the level of noise.
 type perceptron struct {
 	options    NetworkOptions
+	asked      NetworkOptions // without their defaults
 	activation *graph.Activation
 	hidden     []layer
 	level      *graph.Param // U; nil where there is no level
@@ -45,6 +46,7 @@ type perceptron struct {
 
 // newPerceptron starts all weights as uniformFanIn does.
 func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, error) {
+	asked := o
 	if o.Hidden == nil {
 		o.Hidden = []int{64, 64}
 	}
@@ -66,7 +68,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if o.Levelled {
 		o.Clean = o.clean()
 	}
-	p := &perceptron{options: o, activation: activation}
+	p := &perceptron{options: o, asked: asked, activation: activation}
 	add := func(name string, rows, cols, inputs int) *graph.Param {
 		q := graph.NewParam(name, rows, cols)
 		uniformFanIn(q, inputs, rng)
@@ -86,6 +88,29 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	}
 	p.out = add("output weight", k, in, in)
 	return p, nil
+}
+
+// TrainingDefaults implements model.Trainable: benchmarks/neural, benchmarks/denoising.
+func (p *perceptron) TrainingDefaults() model.Training {
+	return model.Training{
+		Epochs: func(batches int, noising bool) int {
+			if noising {
+				return 200
+			}
+			return min(300, model.EpochsOf(2500, batches))
+		},
+		Rate: 3e-3,
+	}
+}
+
+// LevelOptions implements LevelLearner.
+func (p *perceptron) LevelOptions(clean Level) any {
+	o := p.asked
+	o.Levelled = true
+	if o.Clean == (Level{}) {
+		o.Clean = clean
+	}
+	return o
 }
 
 // Options implements model.Configured.

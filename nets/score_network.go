@@ -28,7 +28,7 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, erro
 //
 // F a perceptron R^d → R^d with smooth activations, so that it starts near the standard
 // normal's score. Its Jacobian J need not be symmetric and there is no log density:
-// Terms.LogDensity is nil, and only estimators that need none can use it (full and
+// Evaluation.LogDensity is nil, and only estimators that need none can use it (full and
 // zeroed). Diagonal is J's, HessianProduct is Jv, so that the sliced vᵀJv is right too.
 type ScoreNetwork struct {
 	*perceptron
@@ -61,7 +61,7 @@ func (m *ScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation
 type NoiseConditionalScoreNetwork struct {
 	*perceptron
 	d     int
-	Clean Level // that of Terms
+	Clean Level // that of Evaluate
 }
 
 func (m *NoiseConditionalScoreNetwork) Dim() int { return m.d }

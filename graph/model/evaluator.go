@@ -21,7 +21,7 @@ func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 			m = p.WithMask(b.Input("mask", n, m.Dim()))
 		}
 		t := m.Evaluate(b, b.Input("x", n, m.Dim()))
-		b.Output("score", t.Score)
+		b.Output("score", t.NeedScore(b))
 		if e.scores = t.LogDensity == nil; !e.scores {
 			b.Output("log density", t.LogDensity)
 		}

@@ -3,9 +3,12 @@ package model
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 )
 
@@ -56,7 +59,7 @@ func NewGaussian(d int, kind Parameterisation) *Gaussian {
 func (g *Gaussian) Dim() int               { return g.d }
 func (g *Gaussian) Params() []*graph.Param { return g.params }
 
-// Evaluation implements Model.
+// Evaluate implements Model.
 func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	p := g.PrecisionNode(b)
@@ -77,7 +80,15 @@ func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	return t
 }
 
-// PrecisionNode is P (d, d) as a node.
+// MeanNode implements Normal: Natural has η = Pμ in its place and refuses.
+func (g *Gaussian) MeanNode(b *graph.Builder) graph.Node {
+	if g.kind == Natural {
+		b.Failf("the model has η = Pμ among its parameters in place of the mean μ")
+	}
+	return b.Param(g.Location)
+}
+
+// PrecisionNode implements Normal.
 func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
 	if g.kind == CholeskyFactor {
 		l := b.CholeskyFactor(b.Param(g.Packed), g.d)
@@ -145,6 +156,15 @@ func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
 		}
 	}
 	return nil
+}
+
+// SampleRows implements Sampler, on any domain: by rejection where it has a boundary.
+func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
+	t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
+	if err != nil {
+		return nil, err
+	}
+	return t.Values[:n*t.D], nil
 }
 
 // setFactor packs the Cholesky factor of p, called what in errors.

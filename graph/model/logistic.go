@@ -39,7 +39,7 @@ func MissingnessOf(m *missingness.Model) Missingness {
 	return NewLogisticMissingness(m.Logistic)
 }
 
-// Evaluation implements Missingness.
+// Evaluate implements Missingness.
 func (l *LogisticMissingness) Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation {
 	slope := b.Param(l.Slope)
 	sign := b.Sub(mask, b.Complement(mask))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"missingscore/data/domain"
 	"missingscore/graph"
 )
 
@@ -13,7 +14,7 @@ import (
 // exported fields tell one from another when a run is resumed, so encoding/json must
 // be able to write them.
 type Missingness interface {
-	// Evaluation adds log φ_Λ and its x-derivatives at the rows of x (n, d), Λ given by
+	// Evaluate adds log φ_Λ and its x-derivatives at the rows of x (n, d), Λ given by
 	// mask (n, d), 1 = observed.
 	Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation
 }
@@ -21,8 +22,9 @@ type Missingness interface {
 // Joint is the density q_θ(x) φ_Λ(x) of a row and its pattern. Its score is s_θ + ∇log φ_Λ
 // and its diagonal D_θ + ∂²_jj log φ_Λ, in weights, objectives and imputers alike. Rows
 // with nothing observed say nothing about θ; rows with nothing missing do, for φ_Λ
-// weighs them too. Evaluation without Given fail: leaving φ out in silence would be the very
-// bias it is there against.
+// weighs them too. Evaluate without a mask fails: leaving φ out in silence would be the very
+// bias it is there against. A part that one of the two does not have, the joint density
+// does not have.
 type Joint struct {
 	Model
 	Missingness Missingness
@@ -31,7 +33,7 @@ type Joint struct {
 // WithMask implements MaskConditional.
 func (j *Joint) WithMask(mask graph.Node) Model { return given{j, mask} }
 
-// Evaluation implements Model: it fails.
+// Evaluate implements Model: it fails.
 func (j *Joint) Evaluate(b *graph.Builder, _ graph.Node) Evaluation {
 	b.Fail(errors.New("a model with missingness needs to know which cells were observed (MaskConditional): use its WithMask, or the model without missingness"))
 	return Evaluation{}
@@ -43,27 +45,30 @@ type given struct {
 	mask graph.Node
 }
 
-// Evaluation implements Model.
+// Support implements Supported.
+func (j *Joint) Support() *domain.Domain { return SupportOf(j.Model) }
+
+// Evaluate implements Model.
 func (g given) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	m := g.Model
 	if p, ok := m.(MaskConditional); ok {
 		m = p.WithMask(g.mask)
 	}
 	q, phi := m.Evaluate(b, x), g.Missingness.Evaluate(b, x, g.mask)
-	t := Evaluation{Score: b.Add(q.Score, phi.Score)}
-	if q.LogDensity != nil {
-		t.LogDensity = b.Add(q.LogDensity, phi.LogDensity)
+	sum := func(x, y graph.Node) graph.Node {
+		if x == nil || y == nil {
+			return nil
+		}
+		return b.Add(x, y)
 	}
-	if q.Diagonal != nil {
-		t.Diagonal = b.Add(q.Diagonal, phi.Diagonal)
-	}
-	if q.HessianProduct != nil {
+	t := Evaluation{LogDensity: sum(q.LogDensity, phi.LogDensity), Score: sum(q.Score, phi.Score), Diagonal: sum(q.Diagonal, phi.Diagonal)}
+	if q.HessianProduct != nil && phi.HessianProduct != nil {
 		t.HessianProduct = func(v graph.Node) graph.Node { return b.Add(q.HessianProduct(v), phi.HessianProduct(v)) }
 	}
 	return t
 }
 
-// Observing is a patterned model at rows of fixed masks (n, d), one after the other and
+// Observing is a MaskConditional model at rows of fixed masks (n, d), one after the other and
 // again from the first: for checks of its terms.
 func Observing(m MaskConditional, mask []float64) Model { return observing{m, mask} }
 
@@ -72,7 +77,7 @@ type observing struct {
 	mask []float64
 }
 
-// Evaluation implements Model.
+// Evaluate implements Model.
 func (o observing) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, d := graph.Shape(x)
 	mask := graph.NewParam("mask", n, d)

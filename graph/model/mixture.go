@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/strictjson"
 )
@@ -81,7 +82,7 @@ func (m *Mixture) set(weights, means, deviations []float64) {
 func (m *Mixture) Dim() int               { return m.d }
 func (m *Mixture) Params() []*graph.Param { return []*graph.Param{m.LogWeights, m.Means, m.LogSDs} }
 
-// Evaluation implements Model. Rows are repeated for the components: (n·K, d).
+// Evaluate implements Model. Rows are repeated for the components: (n·K, d).
 func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	k := m.components
@@ -116,8 +117,13 @@ func (m *Mixture) Distribution() data.Mixture {
 	}
 }
 
-// Sample draws n rows (n, d), row-major.
-func (m *Mixture) Sample(n int, rng *rand.Rand) []float64 { return m.Distribution().Draw(n, rng) }
+// SampleRows implements Sampler, on all of R^d.
+func (m *Mixture) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
+	if s.Bounded() {
+		return nil, ErrNoExactSampler
+	}
+	return m.Distribution().Draw(n, rng), nil
+}
 
 // Quantities are weights (K, 1), means (K, d) and deviations (K, d).
 func (m *Mixture) Quantities() []Quantity {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
@@ -171,8 +172,15 @@ func TestMixtureSamples(t *testing.T) {
 	const d, n = 2, 40000
 	of := randomMixture(d, 3)
 	m := newMixture(t, of)
-	x := m.Sample(n, stream.New(13, 1))
-	require.Equal(t, x, m.Sample(n, stream.New(13, 1)))
+	x, err := m.SampleRows(n, nil, stream.New(13, 1))
+	require.NoError(t, err)
+	again, err := m.SampleRows(n, nil, stream.New(13, 1))
+	require.NoError(t, err)
+	require.Equal(t, x, again)
+	box := domain.All(d)
+	box.Lower[0] = 0
+	_, err = m.SampleRows(n, box, stream.New(13, 1))
+	require.ErrorIs(t, err, model.ErrNoExactSampler)
 	weights := make([]float64, 3)
 	floats.ScaleTo(weights, 1/floats.Sum(of.Weights), of.Weights)
 	for j := range d {

@@ -11,21 +11,24 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// Model is an unnormalised density q_θ on R^d, given by three expressions.
-// A new model is a type with these three methods and a line in the registry.
+// Model is an unnormalised density q_θ on R^d, given by expressions.
+// A new model is a type with these three methods and a line in the registry. What
+// else it can do it states by the interfaces in capabilities.go.
 type Model interface {
 	// Dim is d, the number of columns.
 	Dim() int
 	// Params are θ.
 	Params() []*graph.Param
-	// Evaluation adds log q_θ and its x-derivatives at the rows of x (B, d).
+	// Evaluate adds log q_θ and its x-derivatives at the rows of x (B, d).
 	// Expressions that a program does not use cost nothing.
 	Evaluate(b *graph.Builder, x graph.Node) Evaluation
 }
 
-// Evaluation are a model's values at B points (maths.md, "Notation and shapes").
+// Evaluation are a model's values at B points (maths.md, "Notation and shapes"). A part
+// that is nil is one that the model does not have: whoever needs one asks for it by the
+// method of its name, which refuses where there is none.
 type Evaluation struct {
-	LogDensity graph.Node // (B, 1): log q_θ(x), up to a constant; nil for a score without a density
+	LogDensity graph.Node // (B, 1): log q_θ(x), up to a constant
 	Score      graph.Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
 	Diagonal   graph.Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
 	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row and v
@@ -36,6 +39,39 @@ type Evaluation struct {
 	ConstantHessian bool
 }
 
+// NeedLogDensity is LogDensity. Like the methods below it stops the construction of the
+// program where the model has none.
+func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
+	if t.LogDensity == nil {
+		b.Failf("the model is a score without a log density, which is needed here: only the methods zeroed and full can learn it")
+	}
+	return t.LogDensity
+}
+
+// NeedScore is Score.
+func (t Evaluation) NeedScore(b *graph.Builder) graph.Node {
+	if t.Score == nil {
+		b.Failf("the model gives no score, which all of score matching needs")
+	}
+	return t.Score
+}
+
+// NeedDiagonal is Diagonal.
+func (t Evaluation) NeedDiagonal(b *graph.Builder) graph.Node {
+	if t.Diagonal == nil {
+		b.Failf("the model gives no diagonal of its Hessian, which the classical and truncated objectives need; sliced and denoising do not")
+	}
+	return t.Diagonal
+}
+
+// NeedHessianProduct is HessianProduct.
+func (t Evaluation) NeedHessianProduct(b *graph.Builder) func(v graph.Node) graph.Node {
+	if t.HessianProduct == nil {
+		b.Failf("the model gives no Hessian product, which sliced objectives and half-spaces need")
+	}
+	return t.HessianProduct
+}
+
 // Hessians is how many of a table row's r draws need a Hessian of their own.
 func (t Evaluation) Hessians(r int) int {
 	if t.ConstantHessian {
@@ -44,58 +80,9 @@ func (t Evaluation) Hessians(r int) int {
 	return r
 }
 
-// NoiseConditional is a model of rows at any level of noise, x(t) = a x + σ ε.
-type NoiseConditional interface {
-	Model
-	// AtNoise is the model of n rows at their own levels: signal a and noise σ, both (n, 1).
-	AtNoise(signal, noise graph.Node) Model
-}
-
-// MaskConditional is a density that depends on which cells of a row were observed, such
-// as q_θ(x) φ_Λ(x) for cells that are missing not at random.
-type MaskConditional interface {
-	Model
-	// WithMask is the model of n rows with these masks (n, d), 1 = observed.
-	WithMask(mask graph.Node) Model
-}
-
-// HasDensity tells whether a model has a log density, or is a score alone.
-func HasDensity(m Model) (has bool, err error) {
-	_, err = graph.Build(func(b *graph.Builder) {
-		t := m.Evaluate(b, b.Input("x", 1, m.Dim()))
-		has = t.LogDensity != nil
-		b.Output("score", t.Score)
-	})
-	return has, err
-}
-
-// Density is LogDensity for what cannot do without: it stops the construction where
-// the model has none.
-func (t Evaluation) Density(b *graph.Builder) graph.Node {
-	if t.LogDensity == nil {
-		b.Failf("the model is a score without a log density, which is needed here: only the methods zeroed and full can learn it")
-	}
-	return t.LogDensity
-}
-
-// FixedOrigin is a model whose columns may be scaled but not shifted.
-type FixedOrigin interface {
-	Model
-	// InitialRMS is the root mean square of a column at the model's start: columns
-	// scaled to it make the start a good one.
-	InitialRMS() float64
-}
-
 // Maker makes a model of d columns: options are a JSON object, nothing for the
 // defaults, and rng is for what starts at random.
 type Maker func(d int, options []byte, rng *rand.Rand) (Model, error)
-
-// Configured is a model that is made with options.
-type Configured interface {
-	Model
-	// Options are what its Maker makes it again from, once they are JSON.
-	Options() any
-}
 
 // Models are the models by name. A new one is a line here, or an assignment in the
 // init function of the package that has it: then programs that link it in know it, the

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"missingscore/data/domain"
 	"missingscore/graph"
 )
 
@@ -11,15 +12,24 @@ import (
 //
 //	s_j(x) = s_j(z)/dev_j,  D_j(x) = D_j(z)/dev_j²,  H(x)v = (H(z)(v/dev))/dev
 //
-// and log q(x) = log q(z), up to a constant; none where z's model has none. Mean and
-// Deviation are read when a program is built, which fails unless each holds d numbers
-// and the deviations are positive.
+// and log q(x) = log q(z), up to a constant. What z's model does not have, it does not
+// have. Mean and Deviation are read when a program is built, which fails unless each
+// holds d numbers and the deviations are positive.
 type Rescaled struct {
 	Model
 	Mean, Deviation []float64
 }
 
-// Evaluation implements Model.
+// Support implements Supported: that of z's model in the units of x.
+func (m Rescaled) Support() *domain.Domain {
+	shift, inverse := make([]float64, len(m.Mean)), make([]float64, len(m.Deviation))
+	for j, s := range m.Deviation {
+		shift[j], inverse[j] = -m.Mean[j]/s, 1/s
+	}
+	return SupportOf(m.Model).Standardised(shift, inverse)
+}
+
+// Evaluate implements Model.
 func (m Rescaled) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, d := graph.Shape(x)
 	if len(m.Mean) != d || len(m.Deviation) != d {
@@ -32,14 +42,22 @@ func (m Rescaled) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 		}
 		shift[j], inverse[j] = -m.Mean[j], 1/s
 	}
-	scale := b.Rows(b.Constant(1, d, inverse), n)
+	row := b.Constant(1, d, inverse)
+	scale := b.Rows(row, n)
 	of := m.Model.Evaluate(b, b.Prod(b.AddRow(x, b.Constant(1, d, shift)), scale))
-	t := Evaluation{LogDensity: of.LogDensity, Score: b.Prod(of.Score, scale)}
+	t := Evaluation{LogDensity: of.LogDensity, ConstantHessian: of.ConstantHessian}
+	if of.Score != nil {
+		t.Score = b.Prod(of.Score, scale)
+	}
 	if of.Diagonal != nil {
 		t.Diagonal = b.Prod(of.Diagonal, b.Square(scale))
 	}
 	if of.HessianProduct != nil {
-		t.HessianProduct = func(v graph.Node) graph.Node { return b.Prod(of.HessianProduct(b.Prod(v, scale)), scale) }
+		t.HessianProduct = func(v graph.Node) graph.Node {
+			rows, _ := graph.Shape(v)
+			scale := b.Rows(row, rows)
+			return b.Prod(of.HessianProduct(b.Prod(v, scale)), scale)
+		}
 	}
 	return t
 }

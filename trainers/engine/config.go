@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"fmt"
+	"encoding/json"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -9,7 +9,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
-	"missingscore/nets"
 	"missingscore/trainers/estimator"
 )
 
@@ -37,9 +36,9 @@ type Config struct {
 	Batch        int                `json:"batch"`             // table rows in a batch; 100, or all rows if fewer
 	ImputerRate  float64            `json:"imputer_rate"`      // Adam's rate for the imputer; 1e-3
 	ImputerLoss  losses.ImputerLoss `json:"imputer_loss"`      // KL
-	Imputer      nets.Options       `json:"imputer"`           // the paper's network
+	Imputer      ImputerSpec        `json:"imputer"`           // the paper's network
 	ProposalSD   float64            `json:"proposal_sd"`       // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
-	Correction   string             `json:"correction"`        // "plugin", "loo", or "" for the estimator's own
+	Weighting    string             `json:"weighting"`         // "uniform" or "leave-one-out"; "": the estimator's own
 	Seed         uint64             `json:"seed"`
 	DType        graph.DType        `json:"dtype"` // of the expression graphs; parameters and optimisers are float64
 
@@ -58,39 +57,39 @@ type Progress struct {
 	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
 }
 
-// Resolve fills zero values for a table of so many rows and an objective, and checks
-// the rest. It gives the estimator that Method is with that objective.
-func (c Config) Resolve(rows int, o losses.Objective) (Config, estimator.Estimator, error) {
-	e, err := estimator.For(c.Method, o)
+// ImputerSpec says which imputer is trained along.
+type ImputerSpec struct {
+	Kind    string          `json:"kind"`              // a name of nets.Imputers; normal, the paper's
+	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
+}
+
+// Resolve fills zero values for a problem and checks the rest. It gives the estimator
+// that Method is for it.
+func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
+	e, err := estimator.For(c.Method, p.joint(), p.Objective, p.Domain)
 	if err != nil {
-		return c, e, err
+		return c, e, setting.Errorf("method", c.Method, "%v", err)
 	}
 	c.Method = e.Name
-	noising, _ := o.(losses.Noising)
-	c.Imputer.Levelled = noising != nil && !noising.Schedule().Single()
 	setting.Default(&c.Draws, 10)
 	setting.Default(&c.ImputerSteps, 10)
 	setting.Default(&c.Batch, 100)
 	setting.Default(&c.Workers, 1)
 	setting.Default(&c.ImputerRate, 1e-3)
+	setting.Default(&c.Imputer.Kind, "normal")
 	setting.Default(&c.ProposalSD, 1)
 	if c.WarmUp == nil {
 		c.WarmUp = new(0)
 	}
-	c.Batch = min(c.Batch, rows)
-	if !e.Draws {
+	c.Batch = min(c.Batch, p.Table.N)
+	if !e.Draws() {
 		c.Draws = 1
 	}
-	switch c.Correction {
-	case "":
-		c.Correction = "plugin"
-		if e.Correction == losses.LeaveOneOut && c.Draws >= 3 {
-			c.Correction = "loo"
-		}
-	case "plugin", "loo":
-	default:
-		return c, e, fmt.Errorf("correction %q: it is plugin or loo", c.Correction)
+	w, err := e.WeightingFor(c.Weighting, c.Draws)
+	if err != nil {
+		return c, e, setting.Errorf("weighting", c.Weighting, "%v", err)
 	}
+	c.Weighting = w.Name()
 	if err := setting.NotNegative(setting.Field{Name: "warm_up", Value: float64(*c.WarmUp)}); err != nil {
 		return c, e, err
 	}
@@ -100,9 +99,10 @@ func (c Config) Resolve(rows int, o losses.Objective) (Config, estimator.Estimat
 		setting.Field{Name: "proposal_sd", Value: c.ProposalSD}, setting.Field{Name: "workers", Value: float64(c.Workers)})
 }
 
-func (c Config) correction() losses.Correction {
-	if c.Correction == "loo" {
-		return losses.LeaveOneOut
+// joint is the model with its missingness, if that is known.
+func (p Problem) joint() model.Model {
+	if p.Missingness == nil {
+		return p.Model
 	}
-	return losses.PlugIn
+	return &model.Joint{Model: p.Model, Missingness: p.Missingness}
 }

@@ -13,8 +13,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/panics"
+	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -31,14 +31,14 @@ type Engine struct {
 	Problem
 	Config    Config
 	Estimator estimator.Estimator
-	Imputer   *nets.Imputer // what the estimator trains along, nil if nothing
+	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
 
-	loss    losses.Loss
-	noising losses.Noising // the objective, if it adds noise; else nil
-	workers []*worker
-	parts   []part
-	gaps    []int // rows with missing cells
-	imputer imputerSteps
+	weighting losses.Weighting
+	noising   losses.Noising // the objective, if it adds noise; else nil
+	workers   []*worker
+	parts     []part
+	gaps      []int // rows with missing cells
+	imputer   imputerSteps
 }
 
 // imputerSteps is what the steps of the imputer need.
@@ -83,17 +83,18 @@ type Step struct {
 // New prepares the steps of a fit. It fails where method, model, objective and table do
 // not go together, by a *data.RowError if a row lies outside the domain.
 func New(p Problem, c Config) (*Engine, error) {
-	c, method, err := c.Resolve(p.Table.N, p.Objective)
+	c, method, err := c.Resolve(p)
 	if err != nil {
 		return nil, err
 	}
 	if p.Model.Dim() != p.Table.D {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", p.Model.Dim(), p.Table.D)
 	}
-	if p.Missingness != nil {
-		p.Model = &model.Joint{Model: p.Model, Missingness: p.Missingness}
+	p.Model = p.joint()
+	e := &Engine{Problem: p, Config: c, Estimator: method, imputer: imputerSteps{epoch: -1}}
+	if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
+		return nil, err
 	}
-	e := &Engine{Problem: p, Config: c, Estimator: method, loss: method.Loss(c.correction()), imputer: imputerSteps{epoch: -1}}
 	e.noising, _ = p.Objective.(losses.Noising)
 	if err := e.check(); err != nil {
 		return nil, err
@@ -118,19 +119,14 @@ func New(p Problem, c Config) (*Engine, error) {
 
 // check refuses what does not go together.
 func (e *Engine) check() error {
-	if e.Estimator.Gaussian {
-		if _, err := source.AsGaussian(e.Model, "method "+e.Estimator.Name); err != nil {
-			return err
-		}
+	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
+		return err
 	}
 	if err := e.Table.Inside(e.Domain); err != nil {
 		return err
 	}
-	if e.Estimator.Complete && e.Table.Missing() > 0 {
+	if e.Estimator.NeedsCompleteRows() && e.Table.Missing() > 0 {
 		return fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", e.Estimator.Name, e.Table.Missing())
-	}
-	if full, ok := e.loss.(losses.Complete); ok && full.AllCoordinates && e.Domain.Censored() {
-		return fmt.Errorf("method %s takes imputed cells for observed ones, but censored cells lie beyond the bounds of those: use em", e.Estimator.Name)
 	}
 	if e.noising != nil && e.Domain.Bounded() {
 		return errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")
@@ -140,11 +136,18 @@ func (e *Engine) check() error {
 
 // prepareImputer makes the imputer, if the estimator trains one, and the program of its steps.
 func (e *Engine) prepareImputer() (err error) {
-	if !e.Estimator.Trains {
+	if !e.Estimator.Trains() {
 		return nil
 	}
 	c, t := e.Config, &e.imputer
-	e.Imputer = nets.NewImputer(e.Table.D, c.Imputer, stream.New(c.Seed, stream.Initial))
+	if options := c.Imputer.Options; e.noising != nil && !e.noising.Schedule().Single() {
+		if e.Config.Imputer.Options, err = nets.ImputerAtLevels(c.Imputer.Kind, options); err != nil {
+			return err
+		}
+	}
+	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
+		return setting.Errorf("imputer", c.Imputer.Kind, "%v", err)
+	}
 	t.adam = optim.Adam{Rate: c.ImputerRate}
 	if c.DType == graph.Float32 {
 		for _, p := range e.Imputer.Params() {
@@ -159,8 +162,6 @@ func (e *Engine) prepareImputer() (err error) {
 	if t.program, err = losses.NewImputer(c.DType, c.ImputerLoss, e.Imputer, e.Model, e.Objective, e.Domain, size); err != nil {
 		return err
 	}
-	losses.Share(t.program, t.batch)
-	t.batch.X = t.program.Input(losses.InputX)
 	for _, p := range e.Imputer.Params() {
 		if p.Single != nil {
 			t.singles = append(t.singles, t.program.SingleGrad(p))
@@ -174,14 +175,13 @@ func (e *Engine) prepareImputer() (err error) {
 func (e *Engine) newWorker() (w *worker, err error) {
 	c := e.Config
 	w = &worker{batch: data.NewBatch(c.Batch, e.Table.D)}
-	if w.source, err = e.Estimator.Source(source.Setting{Model: e.Model, Imputer: e.Imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
+	if w.source, err = e.Estimator.Source.New(source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
 		return nil, err
 	}
-	if w.program, err = losses.New(c.DType, e.loss, e.Model, e.Objective, c.Batch, c.Draws); err != nil {
+	if w.program, err = losses.New(c.DType, e.Estimator.Loss, e.weighting, e.Model, e.Objective, c.Batch, c.Draws); err != nil {
 		return nil, err
 	}
-	losses.Share(w.program, w.batch)
-	if full, ok := e.loss.(losses.Complete); c.DType == graph.Float32 && !e.Domain.Bounded() && !(ok && full.AllCoordinates) {
+	if c.DType == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
 		w.single, _ = w.source.(source.SingleSource)
 	}
 	return w, nil
@@ -329,7 +329,7 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 	if err != nil {
 		return err
 	}
-	losses.Bind(in, e.loss, e.Objective, w.batch, own)
+	losses.Bind(in, e.Estimator.Loss, e.Objective, w.batch, own)
 	if err := in.Run(); err != nil {
 		return err
 	}
@@ -337,7 +337,7 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 	for q, param := range e.Model.Params() {
 		copy(p.grads[q], in.Grad(param))
 	}
-	if in.HasOutput(losses.OutputWeights) && e.Estimator.Draws {
+	if in.HasOutput(losses.OutputWeights) && e.Estimator.Draws() {
 		r := e.Config.Draws
 		w.sizes = losses.EffectiveSize(w.sizes, in.Output(losses.OutputWeights)[:len(rows)*r], r)
 		for i, size := range w.sizes {
@@ -427,7 +427,7 @@ const smallSize = 2.0 // effective draws: fewer carry no average
 
 // Degenerate warns of a small effective sample size.
 func (e *Engine) Degenerate(size float64) []string {
-	if !e.Estimator.Draws || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 || len(e.gaps) == 0 {
+	if !e.Estimator.Draws() || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 || len(e.gaps) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("the importance weights are degenerate: of %d draws a row only %.1f count (effective sample size); use var or exact, or another proposal", e.Config.Draws, size)}

@@ -54,7 +54,7 @@ var ErrLambdas = errors.New("the largest must not be under the smallest, and bot
 // less work where only a share of it depends on the rows, so they are the accelerated
 // schedule's default.
 func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.Config, error) {
-	_, method, err := steps.Resolve(p.Table.N, p.Objective)
+	_, method, err := steps.Resolve(p)
 	if err != nil {
 		return c, steps, err
 	}
@@ -97,7 +97,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	if c.Schedule == "" {
 		c.Schedule = Fixed
-		if method.Deterministic {
+		if method.Deterministic() {
 			c.Schedule = Accelerated
 		}
 	}
@@ -112,7 +112,7 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 		setting.Default(&c.IterPerLambda, 10)
 		return c, setting.Positive(setting.Field{Name: "initial_iter", Value: float64(c.InitialIter)}, setting.Field{Name: "iter_per_lambda", Value: float64(c.IterPerLambda)})
 	}
-	if !method.Deterministic {
+	if !method.Deterministic() {
 		return c, setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy, take fixed", method.Name)
 	}
 	if c.InitialIter != 0 || c.IterPerLambda != 0 {

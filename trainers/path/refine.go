@@ -70,7 +70,7 @@ func (r *Run) refine(ctx context.Context, index int) error {
 		point := r.closeBlock(lambda)
 		f.Projections, f.Size, f.Loss = point.Projections, point.EffectiveSize, point.Loss
 		mean, variance := blockMean(f.Parts)
-		if !r.Estimator.Draws { // without noise all of a block's variance is movement
+		if !r.Estimator.Draws() { // without noise all of a block's variance is movement
 			clear(variance)
 		}
 		f.Movement = movement(f.Previous, mean, variance)

@@ -8,7 +8,7 @@ import (
 func (r *Run) Verdict() string {
 	f := r.State.Refine
 	remedy := "use another method or a larger λ"
-	if r.Estimator.Draws {
+	if r.Estimator.Draws() {
 		remedy = "use more draws, another method or a larger λ"
 	}
 	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)

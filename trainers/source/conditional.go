@@ -19,18 +19,19 @@ import (
 	"missingscore/losses"
 )
 
-// exactSource draws from a Gaussian model's own conditional,
+// exactSource draws from a normal model's own conditional,
 // N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain. Rows with one
 // pattern that follow each other share its factor.
 type exactSource struct {
 	r      int
-	model  *model.Gaussian
+	model  model.Normal
 	domain *domain.Domain
 	c      Conditional
 }
 
+// NewExact makes the source of Exact.
 func NewExact(s Setting) (Source, error) {
-	g, err := AsGaussian(s.Model, "the exact conditional")
+	g, err := NormalModel(s.Model, "the exact conditional")
 	return &exactSource{r: s.Draws, model: g, domain: s.Domain}, err
 }
 

@@ -18,14 +18,15 @@ type proposal struct {
 	draws    independent
 }
 
+// NewProposal makes the source of Proposal.
 func NewProposal(s Setting) (Source, error) {
 	d := s.Model.Dim()
 	return &proposal{mean: make([]float64, d), sd: slices.Repeat([]float64{s.ProposalSD}, d), draws: newIndependent(s.Draws, s.Domain)}, nil
 }
 
-// NewNormals draws each missing cell of column j from N(mean_j, sd_j²), whatever was
-// observed, restricted to the domain.
-func NewNormals(s Setting, mean, sd []float64) Source {
+// NewNormals makes a source that draws from N(mean_j, sd_j²) for each column, restricted
+// to the setting's domain; its ProposalSD means nothing.
+func NewNormals(mean, sd []float64, s Setting) Source {
 	return &proposal{mean: mean, sd: sd, draws: newIndependent(s.Draws, s.Domain)}
 }
 

@@ -1,3 +1,5 @@
+// Package source answers where the values in a table's gaps come from, one of the five
+// choices that make an estimator.
 package source
 
 import (
@@ -14,8 +16,7 @@ import (
 // Stream is a *rand.Rand that draws normals in bulk too, the same ones.
 type Stream = stream.Stream
 
-// Source says where the missing values come from: one of the four choices that
-// make an estimator. Each worker has its own.
+// Source fills gaps. Each worker has its own.
 type Source interface {
 	// Complete fills x (b·r, d) with the batch's rows, r times each, their gaps
 	// filled, and logProposal (b·r) with the log density of what was drawn.
@@ -32,13 +33,41 @@ type SingleSource interface {
 // Setting is what a source may build on.
 type Setting struct {
 	Model      model.Model
-	Imputer    *nets.Imputer // nil unless the estimator trains one
-	Batch      int           // table rows in a batch
-	Draws      int           // r
-	ProposalSD float64       // of an estimator that Proposes
+	Table      *data.Table  // in the model's units, to read from: its marginals, say
+	Imputer    nets.Imputer // nil unless Kind.Imputer
+	Batch      int          // table rows in a batch
+	Draws      int          // r
+	ProposalSD float64      // for Kind.ProposalSD
 	DType      graph.DType
 	Domain     *domain.Domain // the support, nil for all of R^d
 }
+
+// Kind is a way to fill gaps, with what it says of itself.
+type Kind struct {
+	Name, Note string
+	New        func(Setting) (Source, error)
+
+	Random       bool // draws at random, r times for a row; otherwise once
+	LogDensity   bool // gives the log density of its draws, for importance weights
+	Imputer      bool // draws from an imputer, which is trained along
+	ProposalSD   bool // is as wide as Setting.ProposalSD
+	Normal       bool // needs a normal model
+	Definite     bool // needs a normal model's precision positive definite on missing cells, for else there is nothing to draw from, or to train towards
+	CompleteRows bool // is for tables without missing cells
+}
+
+// The kinds that are here.
+var (
+	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: NewZeros}
+	Complete = Kind{Name: "complete", Note: "no gaps", New: NewZeros, CompleteRows: true}
+	Proposal = Kind{Name: "proposal", Note: "independent draws from N(0, sd²)", New: NewProposal, Random: true, LogDensity: true, ProposalSD: true}
+	Imputer  = Kind{Name: "imputer", Note: "draws of a trained imputer", New: NewImputer, Random: true, LogDensity: true, Imputer: true, Definite: true}
+	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: NewExact, Random: true, LogDensity: true, Normal: true, Definite: true}
+)
+
+// Kinds are the kinds of sources by name. A new one is a line here, or an assignment in
+// the init function of the package that has it.
+var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal.Name: Proposal, Imputer.Name: Imputer, Exact.Name: Exact}
 
 // Repeat writes each row of the batch r times, zero where missing.
 func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
@@ -55,6 +84,7 @@ func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
 // in closed form, which look at the mask themselves.
 type zeros struct{}
 
+// NewZeros makes the source of Zeros, and of Complete.
 func NewZeros(Setting) (Source, error) { return zeros{}, nil }
 
 // Complete implements Source.
@@ -69,12 +99,12 @@ func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) 
 	return nil
 }
 
-// AsGaussian is for sources and methods that need a normal model.
-func AsGaussian(m model.Model, what string) (*model.Gaussian, error) {
-	g, ok := m.(*model.Gaussian)
+// NormalModel is m where it is normal; what, a source or a method, needs it to be.
+func NormalModel(m model.Model, what string) (model.Normal, error) {
 	if _, patterned := m.(model.MaskConditional); patterned {
 		return nil, fmt.Errorf("%s needs missing cells that are normal given the observed ones, and with a model of missingness they are not; use iw, variw or var", what)
 	}
+	g, ok := model.AsNormal(m)
 	if !ok {
 		return nil, fmt.Errorf("%s needs a Gaussian model, this is another; use var, variw or iw", what)
 	}

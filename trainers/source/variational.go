@@ -6,6 +6,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/losses"
+	"missingscore/nets"
 )
 
 // variational draws from the imputer q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²),
@@ -17,8 +18,14 @@ type variational struct {
 	draws   independent
 }
 
+// NewImputer makes the source of Imputer. An imputer that is not a nets.NormalConditional
+// is refused on a domain with a boundary.
 func NewImputer(s Setting) (Source, error) {
-	forward, err := losses.NewForward(s.DType, s.Imputer, s.Model.Dim(), s.Batch)
+	normal, ok := s.Imputer.(nets.NormalConditional)
+	if !ok {
+		return newStrata(s)
+	}
+	forward, err := losses.NewForward(s.DType, normal, s.Model.Dim(), s.Batch)
 	return &variational{forward: forward, sd: make([]float64, s.Model.Dim()), draws: newIndependent(s.Draws, s.Domain)}, err
 }
 

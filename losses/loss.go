@@ -1,6 +1,6 @@
 // Package losses turns models into the scalars that are minimised: the
-// objectives of score matching, the pseudo-loss (P) and the reported loss (M)
-// of maths.md, the comparison methods, and the losses that train an imputer.
+// objectives of score matching (Objective), the equations that an estimate solves (Loss),
+// what turns draws into expectations (Weighting), and the losses that train an imputer.
 //
 // All share one shape. A batch has b table rows of d columns, each imputed r
 // times; imputation k of row i is row i·r+k of the B = b·r completed rows.
@@ -8,9 +8,14 @@ package losses
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 )
@@ -27,9 +32,9 @@ type Rows struct {
 	Signal, Noise graph.Node
 }
 
-// terms are m's at the completed rows, given their masks and levels of noise where
+// Evaluate is m's at the completed rows, given their masks and levels of noise where
 // it depends on them.
-func (r Rows) terms(b *graph.Builder, m model.Model) model.Evaluation {
+func (r Rows) Evaluate(b *graph.Builder, m model.Model) model.Evaluation {
 	if p, ok := m.(model.MaskConditional); ok {
 		m = p.WithMask(b.GroupRepeat(r.Mask, r.R))
 	}
@@ -37,6 +42,13 @@ func (r Rows) terms(b *graph.Builder, m model.Model) model.Evaluation {
 		m = l.AtNoise(b.GroupRepeat(r.Signal, r.R), b.GroupRepeat(r.Noise, r.R))
 	}
 	return m.Evaluate(b, r.X)
+}
+
+// Completed are the completed rows as table rows of their own, one draw each, with every
+// cell observed: for losses with LossNeeds.CompletedRows.
+func (r Rows) Completed(b *graph.Builder) Rows {
+	n, d := graph.Shape(r.X)
+	return Rows{R: 1, X: r.X, Mask: b.Input(inputAll, n, d)}
 }
 
 // levels adds the inputs for levels of noise if o needs them, and refuses a model
@@ -70,10 +82,48 @@ const (
 	inputAll = "all coordinates" // a mask of ones for the completed rows
 )
 
-// Loss is one way to learn a model from completed rows.
+// Loss is one way to learn a model from completed rows. A new one is a type with these
+// methods and a line in Losses.
 type Loss interface {
+	// Name is that in Losses.
+	Name() string
+	// Needs is what it cannot do without, and what it does itself.
+	Needs() LossNeeds
+	// Check says why it cannot be had of a model with an objective, or nil.
+	Check(m model.Model, o Objective) error
 	// Add adds the loss to b.
-	Add(b *graph.Builder, m model.Model, o Objective, rows Rows) Result
+	Add(b *graph.Builder, m model.Model, o Objective, rows Rows, w Weighting) Result
+}
+
+// LossNeeds are what a loss needs.
+type LossNeeds struct {
+	Density  bool // the model's log density, whatever the weighting
+	Normal   bool // a normal model, positive definite on the missing cells of each row
+	NoDraws  bool // it takes the expectations itself: rows are zero-filled, r is 1
+	Products bool // averages over the same draws meet in it, see CrossAverages
+
+	// CompletedRows says that the objective is of the completed rows (Rows.Completed).
+	// Draws have to be in Program.Input(InputX) by the time of Bind, so not in float32.
+	CompletedRows bool
+}
+
+// DomainChecker is a loss that is not for every domain.
+type DomainChecker interface {
+	Loss
+	// CheckDomain says why it cannot be had on a domain, or nil.
+	CheckDomain(s *domain.Domain) error
+}
+
+// Losses are the losses by name. A new one is a line here, or an assignment in the init
+// function of the package that has it.
+var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, Direct{})
+
+// ByName looks a loss up.
+func ByName(name string) (Loss, error) {
+	if l, ok := Losses[name]; ok {
+		return l, nil
+	}
+	return nil, fmt.Errorf("there is no loss %q; losses are %s", name, strings.Join(slices.Sorted(maps.Keys(Losses)), ", "))
 }
 
 // Result is what a Loss makes.
@@ -83,10 +133,31 @@ type Result struct {
 	Weights   graph.Node // (B, 1) importance weights, nil if the loss has none
 }
 
+// Check says why a loss cannot be had with a weighting, of a model with an objective, on
+// r draws of a row; or nil.
+func Check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
+	if err := w.Check(l); err != nil {
+		return err
+	}
+	if err := l.Check(m, o); err != nil {
+		return fmt.Errorf("loss %s: %w", l.Name(), err)
+	}
+	if l.Needs().NoDraws && r != 1 {
+		return fmt.Errorf("loss %s takes expectations without draws (r = 1), not with %d of a row", l.Name(), r)
+	}
+	if least := w.Needs().Draws; r < least {
+		return fmt.Errorf("weighting %s needs at least %d draws of a row, not %d", w.Name(), least, r)
+	}
+	return nil
+}
+
 // New builds the program of one parameter step: inputs as named above, loss
 // and gradient of the surrogate for all of the model's parameters, the
-// reported loss, and the weights if there are any.
-func New(t graph.DType, l Loss, m model.Model, o Objective, b, r int) (*graph.Program, error) {
+// reported loss, and the weights if there are any. It fails where Check does.
+func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r int) (*graph.Program, error) {
+	if err := Check(l, w, m, o, r); err != nil {
+		return nil, err
+	}
 	p, err := graph.BuildAs(t, func(g *graph.Builder) {
 		d := m.Dim()
 		rows := Rows{
@@ -97,7 +168,7 @@ func New(t graph.DType, l Loss, m model.Model, o Objective, b, r int) (*graph.Pr
 			Weight:      g.Input(InputWeight, b, 1),
 		}
 		rows.levels(g, m, o)
-		res := l.Add(g, m, o, rows)
+		res := l.Add(g, m, o, rows, w)
 		g.Minimise(res.Surrogate, m.Params()...)
 		g.Output(OutputReported, res.Reported)
 		if res.Weights != nil {
@@ -113,19 +184,13 @@ func New(t graph.DType, l Loss, m model.Model, o Objective, b, r int) (*graph.Pr
 	return p, err
 }
 
-// Share makes a program's inputs the batch's own mask and weights: filling it binds them,
-// and nothing is copied.
-func Share(p *graph.Program, batch *data.Batch) {
-	batch.Mask, batch.Weight = p.Input(InputMask), p.Input(InputWeight)
-}
-
-// Bind fills the inputs of a program made by New, but the completed rows and
-// their log density, which are there already. rng is for what the objective draws.
+// Bind fills the inputs of a program made by New for a batch, by copies, but the completed
+// rows and their log density, which are there already. rng is for what the objective draws.
 func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch, rng *rand.Rand) {
 	copy(p.Input(InputMask), batch.Mask)
 	copy(p.Input(InputWeight), batch.Weight)
 	bindLevels(p, batch)
-	if c, ok := l.(Complete); ok && c.AllCoordinates {
+	if l.Needs().CompletedRows {
 		batch = batch.Completed(p.Input(InputX), p.Input(inputAll))
 	}
 	o.Bind(p, batch, rng)
