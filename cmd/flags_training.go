@@ -2,12 +2,15 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +18,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/losses"
+	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/path"
@@ -30,6 +34,8 @@ type trainingFlags struct {
 
 	warmUp                int
 	imputerLoss           string
+	imputerOptions        string
+	normal                nets.NormalOptions // in place of --imputer-options
 	json, resume, verbose bool
 
 	blas string // the matrix library in use
@@ -48,10 +54,12 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; the model's parameters stay float64, the imputer's do not)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
-	fl.BoolVar(&c.Imputer.MaskInput, "mask-input", false, "give the imputer the mask too")
-	fl.BoolVar(&c.Imputer.DiagonalSD, "diagonal-sd", false, "one imputer deviation per column instead of one in all")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "normal", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network")
+	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as JSON, as '{\"hidden\":100}'")
+	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "give the normal imputer the mask too")
+	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "one deviation of the normal imputer per column instead of one in all")
 	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
-	fl.StringVar(&c.Correction, "correction", "", "averages over draws: plugin or loo (default: the method's own)")
+	fl.StringVar(&c.Weighting, "weighting", "", "averages over draws: uniform or leave-one-out (default: the method's own)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
@@ -63,8 +71,14 @@ func (f *trainingFlags) parse() (err error) {
 	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
 		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
 	}
-	if !slices.Contains([]string{"", "plugin", "loo"}, c.Correction) {
-		return usageError{fmt.Errorf("--correction %s: it is plugin or loo", c.Correction)}
+	c.Imputer.Options = json.RawMessage(f.imputerOptions)
+	if f.normal != (nets.NormalOptions{}) {
+		if c.Imputer.Kind != "normal" || f.imputerOptions != "" {
+			return usageError{errors.New("--mask-input, --diagonal-sd: these are of --imputer normal without --imputer-options; leave them out, or write them there")}
+		}
+		if c.Imputer.Options, err = json.Marshal(f.normal); err != nil {
+			return err
+		}
 	}
 	if c.Method != "auto" {
 		if _, err := estimator.ByName(c.Method); err != nil {

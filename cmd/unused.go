@@ -2,13 +2,10 @@ package cmd
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"missingscore/graph/model"
-	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 )
@@ -19,25 +16,17 @@ var needs = []struct {
 	met   func(estimator.Estimator) bool
 	flags []string
 }{
-	{"makes no draws", func(e estimator.Estimator) bool { return e.Draws }, []string{"draws"}},
-	{"has no fixed proposal", func(e estimator.Estimator) bool { return e.Proposes }, []string{"proposal-sd"}},
-	{"trains no imputer", func(e estimator.Estimator) bool { return e.Trains },
-		[]string{"imputer-steps", "imputer-rate", "imputer-loss", "mask-input", "diagonal-sd", "warm-up"}},
-	{"has one kind of averages only", averagesTwoWays, []string{"correction"}},
-}
-
-func averagesTwoWays(e estimator.Estimator) bool {
-	loo := e.Loss(losses.LeaveOneOut)
-	if p, ok := loo.(losses.Pseudo); ok && p.Weighting != losses.Uniform {
-		return false
-	}
-	return !reflect.DeepEqual(e.Loss(losses.PlugIn), loo)
+	{"makes no draws", func(e estimator.Estimator) bool { return e.Draws() }, []string{"draws"}},
+	{"has no fixed proposal", func(e estimator.Estimator) bool { return e.Proposes() }, []string{"proposal-sd"}},
+	{"trains no imputer", func(e estimator.Estimator) bool { return e.Trains() },
+		[]string{"imputer-steps", "imputer-rate", "imputer-loss", "imputer", "imputer-options", "mask-input", "diagonal-sd", "warm-up"}},
+	{"has one kind of averages only", func(e estimator.Estimator) bool { return e.Correctable() }, []string{"weighting"}},
 }
 
 // unused refuses flags that the estimator in use, or a support without boundary or
 // half-space, makes meaningless: who sets one expects a difference. asked is --method.
 func unused(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
-	e, m, s := p.Estimator, p.Model, p.Support
+	e, s := p.Estimator, p.Support
 	name := "method " + e.Name
 	if asked != e.Name {
 		name += fmt.Sprintf(", which %s means here,", asked)
@@ -51,7 +40,7 @@ func unused(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
 				continue
 			}
 			advice := "leave it out"
-			if others := capable(m, need.met); others != nil {
+			if others := capable(p, need.met); others != nil {
 				advice += ", or choose another --method: " + strings.Join(others, ", ")
 			}
 			return usageError{fmt.Errorf("--%s: %s %s; %s", flag, name, need.lacks, advice)}
@@ -68,12 +57,10 @@ func unused(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
 	return nil
 }
 
-// capable are the estimators that meet a need and can estimate m.
-func capable(m model.Model, met func(estimator.Estimator) bool) (names []string) {
-	_, gaussian := m.(*model.Gaussian)
-	density, err := model.HasDensity(m)
+// capable are the estimators that meet a need and can estimate what p is to.
+func capable(p *trainers.Prepared, met func(estimator.Estimator) bool) (names []string) {
 	for _, e := range estimator.All {
-		if met(e) && (gaussian || !e.Gaussian) && (density && err == nil || !e.Draws) {
+		if met(e) && p.Allows(e) {
 			names = append(names, e.Name)
 		}
 	}

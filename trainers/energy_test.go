@@ -1,7 +1,6 @@
 package trainers_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -14,9 +13,12 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/optim"
 )
 
 // On a ring, of which no normal knows anything, score matching brings an energy and a
@@ -30,7 +32,7 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	require.NoError(t, err)
 	sample := truth.Sample(2000, stream.New(1, 2))
 	divergence := func(m model.Model) float64 {
-		f, err := trainers.NewFisherDivergence(m, truth, sample)
+		f, err := evaluate.NewFisherDivergence(m, truth, sample)
 		require.NoError(t, err)
 		v, _, err := f.Value()
 		require.NoError(t, err)
@@ -53,16 +55,14 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	require.NoError(t, err)
 	for name, m := range map[string]model.Model{"energy": energy, "score network": network} {
 		before := divergence(m)
-		_, err := trainers.Fit(context.Background(), table, m, losses.Classical{},
-			trainers.FitConfig{Config: trainers.Config{Method: "full"}, Epochs: 200, Rate: 0.005}, &trainers.State{}, nil)
+		_, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "full"}, descent.Config{Epochs: 200, Rate: 0.005}), trainers.Run{})
 		require.NoError(t, err)
 		after := divergence(m)
 		t.Logf("%s: %.3g before, %.3g after, best normal %.3g", name, before, after, normal)
 		require.Less(t, after, normal/5, name)
 	}
 	// Pseudo-losses need a log density.
-	_, err = trainers.Fit(context.Background(), table, network, losses.Classical{},
-		trainers.FitConfig{Config: trainers.Config{Method: "var"}, Epochs: 1}, &trainers.State{}, nil)
+	_, err = trainers.Estimate(t.Context(), table, fitOf(network, engine.Config{Method: "var"}, descent.Config{Epochs: 1}), trainers.Run{})
 	require.ErrorContains(t, err, "without a log density")
 }
 
@@ -84,7 +84,7 @@ func TestLevelledModelsDenoiseARing(t *testing.T) {
 			b.Minimise(b.Sum(b.Prod(b.Input("weight", batch, 1), b.RowSum(b.Square(gap)))), m.Params()...)
 		})
 		require.NoError(t, err)
-		adam := trainers.Adam{Rate: 0.003}
+		adam := optim.Adam{Rate: 0.003}
 		rng := stream.New(1, 5)
 		for range steps {
 			x := p.Input("x")
@@ -111,7 +111,7 @@ func TestLevelledModelsDenoiseARing(t *testing.T) {
 			require.NoError(t, err)
 			sample := truth.Sample(2000, stream.New(1, 6))
 			divergence := func(m model.Model) float64 {
-				f, err := trainers.NewFisherDivergence(m, truth, sample)
+				f, err := evaluate.NewFisherDivergence(m, truth, sample)
 				require.NoError(t, err)
 				v, _, err := f.Value()
 				require.NoError(t, err)

@@ -148,8 +148,8 @@ func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fi
 		}
 	}
 	s := &fitted.Saved{
-		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Domain: p.Spec.Domain,
-		Scale: scale, Imputer: e.Imputer, Missingness: p.Spec.Missingness,
+		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Domain: p.domain,
+		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.Spec.Missingness,
 	}
 	if n, ok := p.objective.(losses.Noising); ok {
 		schedule := n.Schedule()
@@ -186,7 +186,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 		return nil, err
 	}
 	m.SetMean(r.Network.Mean)
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Domain: s.Domain, Scale: scale, Missingness: s.Missingness}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Domain: p.domain, Scale: scale, Missingness: s.Missingness}
 	return r, nil
 }
 
@@ -195,7 +195,7 @@ const namedPairs = 4 // of columns never observed together; more are counted
 // neverTogether warns of columns that no row shows together: observed rows say nothing
 // of their element of a Gaussian's precision, wherever a fit leaves it.
 func neverTogether(t *data.Table, m model.Model) []string {
-	if _, gaussian := m.(*model.Gaussian); !gaussian {
+	if _, normal := model.AsNormal(m); !normal {
 		return nil
 	}
 	var pairs []string

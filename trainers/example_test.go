@@ -6,24 +6,23 @@ import (
 
 	"missingscore/data"
 	"missingscore/trainers"
+	"missingscore/trainers/path"
 )
 
-// A network from a table with missing cells, in three calls.
-func ExampleEstimateNetwork() {
+// A network from a table with missing cells, in two calls.
+func ExampleEstimate() {
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	config := trainers.NetworkConfig{}
-	config.Method = "exact"
-	result, err := trainers.EstimateNetwork(context.Background(), table, config, &trainers.State{}, nil)
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &path.Config{}}, trainers.Run{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("converged:", result.Converged)
-	for _, e := range result.Network.Edges[:3] {
+	for _, e := range result.Network.Network.Edges[:3] {
 		fmt.Printf("%s – %s %+.2f\n", e.From, e.To, e.PartialCorrelation)
 	}
 	// Output:

@@ -21,6 +21,7 @@ type Prepared struct {
 	Model     model.Model         // at its start
 	Support   *domain.Domain      // in the table's units, as Spec.Missingness censors it; nil: all of R^d
 
+	domain    *domain.Domain   // the support before censoring
 	objective losses.Objective // in the table's units
 }
 
@@ -36,36 +37,53 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	support := s.Missingness.Support(s.Domain)
-	if s.Objective.Kind == "auto" {
-		s.Objective.Kind = losses.AutoObjective(support)
-	}
-	p := &Prepared{Spec: s, Table: t, Support: support}
-	if err := t.Inside(p.Support); err != nil { // in the table's units, which the message shows
+	p := &Prepared{Spec: s, Table: t}
+	if err := p.parts(); err != nil {
 		return nil, err
 	}
 	var err error
-	if p.objective, err = s.Objective.make(p.Support, s.Weight); err != nil {
-		return nil, err
-	}
-	if p.Model, err = p.newModel(); err != nil {
-		return nil, err
-	}
 	c := &p.Spec.Steps
 	if c.Method == "auto" {
 		if c.Method, err = AutoMethod(t, s.Missingness, p.Model); err != nil {
 			return nil, err
 		}
 	}
-	if p.Estimator, err = estimator.For(c.Method, p.objective); err != nil {
+	if p.Estimator, err = estimator.For(c.Method, p.Model, p.objective, p.Support); err != nil {
 		return nil, &setting.Error{Field: "method", Value: c.Method, Allowed: err.Error()}
 	}
 	p.defaults()
 	return p, nil
 }
 
-// newModel starts the model, or that of a network, which path.New makes again in the
-// parameterisation that it needs.
+// parts makes model, support and objective.
+func (p *Prepared) parts() (err error) {
+	s := &p.Spec
+	if p.Model, err = s.Model.make(p.Table.D, s.Steps.Seed); err != nil {
+		return err
+	}
+	p.domain = s.Domain.Intersect(model.SupportOf(p.Model))
+	p.Support = s.Missingness.Support(p.domain)
+	if err := p.Table.Inside(p.Support); err != nil { // in the table's units, which the message shows
+		return err
+	}
+	if s.Objective.New == nil && s.Objective.Kind == "auto" {
+		s.Objective.Kind = losses.AutoObjective(p.Support)
+	}
+	if p.objective, err = s.Objective.make(p.objectiveOn(p.Support)); err != nil {
+		return err
+	}
+	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() { // networks learn all levels
+		p.Model, err = p.newModel()
+	}
+	return err
+}
+
+// objectiveOn is what an objective is told, on a domain in the units that it is for.
+func (p *Prepared) objectiveOn(s *domain.Domain) losses.ObjectiveSetting {
+	return losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight}
+}
+
+// newModel starts the model, for an objective with many levels of noise one of all levels.
 func (p *Prepared) newModel() (model.Model, error) {
 	s := p.Spec
 	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() && s.Model.New == nil {
@@ -78,6 +96,11 @@ func (p *Prepared) newModel() (model.Model, error) {
 	return s.Model.make(p.Table.D, s.Steps.Seed)
 }
 
+// Allows tells whether an estimator can make this estimate.
+func (p *Prepared) Allows(e estimator.Estimator) bool {
+	return e.Check(p.Model, p.objective, p.Support) == nil && (!e.NeedsCompleteRows() || p.Table.Missing() == 0)
+}
+
 // defaults fills in what the model's own defaults are.
 func (p *Prepared) defaults() {
 	c, d := &p.Spec.Steps, &p.Spec.Descent
@@ -87,22 +110,30 @@ func (p *Prepared) defaults() {
 	setting.Default(&c.Batch, 100)
 	batch := min(c.Batch, p.Table.N)
 	_, noising := p.objective.(losses.Noising)
-	training := trainingDefaults(p.Spec.Model.Kind, (p.Table.N+batch-1)/batch, noising)
-	setting.Default(&d.Epochs, training.epochs)
-	setting.Default(&d.Rate, training.rate)
-	setting.Default(&c.ImputerRate, training.imputerRate)
+	training := model.TrainingOf(p.Model)
+	setting.Default(&d.Epochs, training.Epochs((p.Table.N+batch-1)/batch, noising))
+	setting.Default(&d.Rate, training.Rate)
+	setting.Default(&c.ImputerRate, training.ImputerRate)
 	if c.WarmUp == nil {
 		c.WarmUp = new(500)
 	}
 }
 
-// scaled gives the table as it is fitted, and how it was scaled.
+// scaled gives the table as it is fitted, and how it was scaled: a model that states a
+// support or a fixed origin is not shifted.
 func (p *Prepared) scaled() (*data.Table, data.Scale) {
 	if p.Spec.KeepUnits {
 		return p.Table, data.UnitScale(p.Table.D)
 	}
-	if m, about := p.Model.(model.FixedOrigin); about {
+	support := model.SupportOf(p.Model)
+	m, fixed := p.Model.(model.FixedOrigin)
+	switch {
+	case !support.Cone(): // in units of its own
+		return p.Table, data.UnitScale(p.Table.D)
+	case fixed:
 		return data.ScaleAboutZero(p.Table, m.InitialRMS())
+	case support != nil:
+		return data.ScaleAboutZero(p.Table, 1)
 	}
 	return data.Standardise(p.Table)
 }
@@ -115,49 +146,29 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, err
 		Missingness: model.MissingnessOf(s.Missingness.Standardised(scale.Mean, scale.Deviation)),
 	}
 	var err error
-	q.Objective, err = s.Objective.make(q.Domain, s.Weight)
+	q.Objective, err = s.Objective.make(p.objectiveOn(q.Domain))
 	return q, err
 }
 
 // AutoMethod is the default for a table and a model: full where nothing is missing. Of
-// a Gaussian it is exact, which has neither an imputer's bias nor noise (exact-mc where η = Pμ
-// is the parameter, which its closed form is not for), of other densities iw, of a
-// score alone zeroed. Where probabilities of missing are known to be logistic it is
-// variw, for cells that hide where a fixed proposal seldom looks (benchmarks/missingness).
+// a normal density it is exact, which has neither an imputer's bias nor noise, of other
+// densities iw, of a score alone zeroed. Where probabilities of missing are known to be
+// logistic it is variw, for cells that hide where a fixed proposal seldom looks
+// (benchmarks/missingness).
 func AutoMethod(t *data.Table, known *missingness.Model, m model.Model) (string, error) {
-	if density, err := model.HasDensity(m); !density && t.Missing() > 0 {
-		return "zeroed", err
-	}
-	g, gaussian := m.(*model.Gaussian)
+	has, err := model.CapabilitiesOf(m)
+	_, normal := model.AsNormal(m)
 	switch {
+	case err != nil:
+		return "", err
 	case t.Missing() == 0:
 		return "full", nil
+	case !has.Density:
+		return "zeroed", nil
 	case known != nil && known.Logistic != nil:
 		return "variw", nil
-	case gaussian && g.Parameterisation() == model.Natural:
-		return "exact-mc", nil
-	case gaussian:
+	case normal:
 		return "exact", nil
 	}
 	return "iw", nil
-}
-
-type training struct {
-	epochs            int
-	rate, imputerRate float64
-}
-
-func trainingDefaults(kind string, batches int, noising bool) training {
-	t := training{200, 0.01, 1e-3}
-	steps := func(n int) int { return (n + batches - 1) / batches }
-	switch kind {
-	case "quartic": // slower, Marg-Var runs away in 20 columns
-		t.epochs, t.imputerRate = max(25, steps(250)), 3e-3
-	case "energy", "score-network":
-		t.rate = 3e-3
-		if !noising {
-			t.epochs = min(300, steps(2500))
-		}
-	}
-	return t
 }

@@ -79,14 +79,15 @@ type ObjectiveSpec struct {
 	Kind    string          `json:"kind"`              // a name of losses.Objectives, or auto: classical, on a domain truncated
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
 
-	New func(s *domain.Domain, w domain.Weight) (losses.Objective, error) `json:"-"` // in place of a registered kind, if set
+	New losses.ObjectiveMaker `json:"-"` // in place of a registered kind, if set
 }
 
-func (o ObjectiveSpec) make(s *domain.Domain, w domain.Weight) (losses.Objective, error) {
+func (o ObjectiveSpec) make(s losses.ObjectiveSetting) (losses.Objective, error) {
+	s.Options = o.Options
 	if o.New != nil {
-		return o.New(s, w)
+		return o.New(s)
 	}
-	made, err := losses.NewObjective(o.Kind, o.Options, s, w)
+	made, err := losses.NewObjective(o.Kind, s)
 	if err != nil {
 		return nil, &setting.Error{Field: "objective", Allowed: err.Error()}
 	}

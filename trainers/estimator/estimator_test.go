@@ -159,3 +159,7 @@ func TestRegister(t *testing.T) {
 		}()
 	}
 }
+func TestUnknownEstimator(t *testing.T) {
+	_, err := estimator.ByName("vae")
+	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em, em-full, zeroed, full`)
+}

@@ -1,4 +1,4 @@
-package trainers_test
+package fitted_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 )
 
 func TestSavedModelsComeBack(t *testing.T) {
@@ -35,13 +35,13 @@ func TestSavedModelsComeBack(t *testing.T) {
 		s.Lower[1] = -2
 		s.Half = []domain.HalfSpace{{A: []float64{1, 0, -1}, B: 3}}
 		imputer := nets.NewImputer(3, nets.Options{Hidden: 4, MaskInput: true}, rng)
-		saved := trainers.SavedModel{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer,
+		saved := fitted.Saved{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer,
 			Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{0.5, 2, 3}}, Noise: &noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
 		text, err := saved.Encode(map[string]any{"loss": 1.5})
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "model.json")
 		require.NoError(t, os.WriteFile(path, text, 0o600))
-		back, err := trainers.LoadModel(path)
+		back, err := fitted.Load(path)
 		require.NoError(t, err)
 		require.Equal(t, saved.Names, back.Names)
 		require.Equal(t, s, back.Domain)
@@ -72,7 +72,7 @@ func scoreAt(t *testing.T, m model.Model, x []float64) []float64 {
 func TestFirstVersionIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"model":"gaussian","names":["a"],"mean":[2],"precision":[[4]],"settings":{"seed":1}}`), 0o600))
-	m, err := trainers.LoadModel(path)
+	m, err := fitted.Load(path)
 	require.NoError(t, err)
 	require.Equal(t, []float64{-4}, scoreAt(t, m.InUnits(), []float64{3}))
 }
@@ -98,7 +98,7 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "model.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := trainers.LoadModel(path)
+		_, err := fitted.Load(path)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, path)
 	}
@@ -111,7 +111,7 @@ func TestSavedModelsSample(t *testing.T) {
 	s := domain.All(2)
 	s.Lower[0] = 0.3
 	q := model.NewQuartic(2)
-	saved := trainers.SavedModel{Kind: "quartic", Model: q, Names: []string{"u", "v"}, Domain: s}
+	saved := fitted.Saved{Kind: "quartic", Model: q, Names: []string{"u", "v"}, Domain: s}
 	table, chains, err := saved.Sample(context.Background(), n, stream.New(2, 1))
 	require.NoError(t, err)
 	require.Less(t, chains.WorstRHat(), 1.05)
@@ -132,7 +132,7 @@ func TestSavedModelsSample(t *testing.T) {
 		require.InDelta(t, want, got, 4.5*se, "column %d", j)
 	}
 
-	saved = trainers.SavedModel{Kind: "gaussian", Model: model.NewGaussian(2, model.CholeskyFactor), Names: []string{"u", "v"}, Domain: s}
+	saved = fitted.Saved{Kind: "gaussian", Model: model.NewGaussian(2, model.CholeskyFactor), Names: []string{"u", "v"}, Domain: s}
 	table, chains, err = saved.Sample(context.Background(), n, stream.New(3, 1))
 	require.NoError(t, err)
 	require.Nil(t, chains)

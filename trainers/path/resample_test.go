@@ -1,9 +1,7 @@
-package trainers
+package path
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"math"
 	"testing"
 
@@ -11,9 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/nets"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
 )
 
 func TestPartsOfTheRows(t *testing.T) {
@@ -57,9 +56,11 @@ func TestCrossValidationCountsRows(t *testing.T) {
 
 // All rows with gaps may be held out: there is then nothing to train the imputer on.
 func TestPartWithoutGaps(t *testing.T) {
-	_, table := StarTable(t, 4, 40, 0)
+	_, table := testtables.Star(t, 4, 40, 0)
 	table.Observed[0] = false
-	c := PathConfig{Config: Config{Method: "var", Seed: 1, Workers: 1, Imputer: nets.Options{Hidden: 5}}, Lambdas: 2, First: 1, Each: 1}
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "var", Seed: 1, Workers: 1, Imputer: nets.Options{Hidden: 5}},
+		Config{Lambdas: 2, InitialIter: 1, IterPerLambda: 1}, &State{})
+	require.NoError(t, err)
 	var p rowPart
 	for i := range 40 {
 		if i < 4 {
@@ -68,26 +69,24 @@ func TestPartWithoutGaps(t *testing.T) {
 			p.fit = append(p.fit, i)
 		}
 	}
-	_, heldOut, err := c.part(context.Background(), table, p)
+	_, heldOut, err := r.part(context.Background(), p)
 	require.NoError(t, err)
 	require.Len(t, heldOut, 2)
-	require.True(t, finite(heldOut...))
+	require.True(t, engine.Finite(heldOut...))
 }
 
 // The held-out loss against −2 tr Q + ‖Q x‖² with Q from the inverse of a block of P⁻¹,
 // row by row.
 func TestHeldOutLossByItsFormula(t *testing.T) {
-	_, table := StarTable(t, 6, 90, 0.3)
+	_, table := testtables.Star(t, 6, 90, 0.3)
 	work, _ := data.Standardise(table)
-	c := PathConfig{Config: Config{Method: "exact", Seed: 1}, Lambdas: 5}
-	c, err := c.withDefaults(work)
+	whole, err := New(engine.Problem{Table: work}, engine.Config{Method: "exact", Seed: 1, Workers: 1}, Config{Lambdas: 5}, &State{})
 	require.NoError(t, err)
-	c.Workers = 1
 	p := Selection{Kind: "cv", Folds: 3}.parts(table.N, 1)[1]
-	r, heldOut, err := c.part(context.Background(), work, p)
+	r, heldOut, err := whole.part(context.Background(), p)
 	require.NoError(t, err)
 	require.Len(t, heldOut, 5)
-	for l, q := range r.state.Points {
+	for l, q := range r.State.Points {
 		var sigma mat.Dense
 		require.NoError(t, sigma.Inverse(graph.Unpack(6, q.Packed)))
 		want := 0.0
@@ -121,84 +120,33 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 // The path on a part of the rows is the path on the table of those rows: step by step
 // by the fixed schedule, at the minima by the accelerated one.
 func TestPathOnSomeRows(t *testing.T) {
-	_, table := StarTable(t, 6, 60, 0.3)
+	_, table := testtables.Star(t, 6, 60, 0.3)
 	rows := []int{3, 4, 10, 11, 12, 13, 20, 30, 31, 32, 33, 34, 35, 41, 50, 51, 59}
 	sub := &data.Table{Names: table.Names, N: len(rows), D: 6}
 	for _, i := range rows {
 		sub.Values = append(sub.Values, table.Values[i*6:(i+1)*6]...)
 		sub.Observed = append(sub.Observed, table.Observed[i*6:(i+1)*6]...)
 	}
-	grid := PathConfig{Config: Config{Method: "exact", Seed: 1}, Lambdas: 4, LambdaMax: 0.4, LambdaMin: 0.1}
+	steps := engine.Config{Method: "exact", Seed: 1}
+	grid := Config{Lambdas: 4, LambdaMax: 0.4, LambdaMin: 0.1}
 	for schedule, tolerance := range map[string]float64{"fixed": 1e-12, "accelerated": 1e-6} {
 		c := grid
 		c.Schedule = schedule
 		if schedule == "fixed" {
 			c.Rate = 0.01
 		} else {
-			c.Standstill, c.Most = 1e-8, 5000
+			c.StopTol, c.MaxIter = 1e-8, 5000
 		}
-		some := c
-		some.Rows = rows
-		a, err := newPathRun(table, some, &State{}, nil, nil)
+		a, err := newRun(engine.Problem{Table: table}, steps, c, &State{}, rows)
 		require.NoError(t, err)
 		require.NoError(t, a.path(context.Background()))
-		b, err := newPathRun(sub, c, &State{}, nil, nil)
+		b, err := New(engine.Problem{Table: sub}, steps, c, &State{})
 		require.NoError(t, err)
 		require.NoError(t, b.path(context.Background()))
-		require.Len(t, a.state.Points, 4)
-		for k, point := range a.state.Points {
-			require.InDeltaSlice(t, b.state.Points[k].Packed, point.Packed, tolerance, schedule)
-			require.InDelta(t, b.state.Points[k].Loss, point.Loss, tolerance, schedule)
-		}
-	}
-}
-
-func TestResamplingFindsTheStarAndIsReproducible(t *testing.T) {
-	g, table := StarTable(t, 10, 400, 0.3)
-	for _, kind := range []string{"cv", "stars"} {
-		for _, method := range []string{"exact", "iw"} {
-			if kind == "stars" && method == "iw" {
-				continue // twenty sampled paths are for the benchmarks
-			}
-			t.Run(kind+" "+method, func(t *testing.T) {
-				// Equal edges enter a star together, an instability of half their share of the pairs.
-				c := NetworkConfig{Select: Selection{Kind: kind, Beta: 0.15}}
-				c.Method, c.Lambdas, c.Seed, c.Draws = method, 20, 1, 4
-				run := func(ctx context.Context, workers int, s *State, checkpoint func(*State) error) (*NetworkResult, error) {
-					c := c
-					c.Workers = workers
-					return EstimateNetwork(ctx, table, c, s, checkpoint)
-				}
-				var state State
-				r, err := run(context.Background(), 1, &state, nil)
-				require.NoError(t, err)
-				rate, err := network.Compare(network.Threshold(g.Precision, 1e-12), r.Adjacencies()[r.Chosen])
-				require.NoError(t, err)
-				require.Equal(t, 1.0, rate.TPR)
-				require.Less(t, r.Chosen, len(r.Points)-1)
-				require.Positive(t, r.Chosen)
-
-				// Cut after the second part, taken up again by three workers: the same bytes.
-				ctx, cancel := context.WithCancel(context.Background())
-				var saved bytes.Buffer
-				_, err = run(ctx, 1, &State{}, func(s *State) error {
-					if count(s.Resampled.Done) == 2 {
-						cancel()
-					}
-					saved.Reset()
-					return gob.NewEncoder(&saved).Encode(s)
-				})
-				require.ErrorIs(t, err, context.Canceled)
-				var again State
-				require.NoError(t, gob.NewDecoder(&saved).Decode(&again))
-				require.GreaterOrEqual(t, count(again.Resampled.Done), 2)
-				require.Less(t, count(again.Resampled.Done), len(again.Resampled.Done))
-				q, err := run(context.Background(), 3, &again, nil)
-				require.NoError(t, err)
-				require.Equal(t, r.Chosen, q.Chosen)
-				require.Equal(t, r.Scores, q.Scores)
-				require.Equal(t, r.Precision, q.Precision)
-			})
+		require.Len(t, a.State.Points, 4)
+		for k, point := range a.State.Points {
+			require.InDeltaSlice(t, b.State.Points[k].Packed, point.Packed, tolerance, schedule)
+			require.InDelta(t, b.State.Points[k].Loss, point.Loss, tolerance, schedule)
 		}
 	}
 }

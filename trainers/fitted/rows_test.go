@@ -1,4 +1,4 @@
-package trainers_test
+package fitted_test
 
 import (
 	"context"
@@ -14,18 +14,18 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/noise"
 	"missingscore/graph/model"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/fitted/mcmc"
 )
 
 // Mean and covariance of a normal by every method that allows it, in the table's units.
-func TestDrawRowsNormal(t *testing.T) {
+func TestSampleNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	var sigma mat.SymDense
 	normal.CovarianceMatrix(&sigma)
 	for method, n := range map[string]int{"auto": 2000, "hmc": 2500, "mala": 1000} {
-		r, err := trainers.DrawRows(context.Background(), f, trainers.RowsConfig{Method: method, N: n, Seed: 7})
+		r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{Method: method, N: n, Seed: 7})
 		require.NoError(t, err)
 		require.Len(t, r.Values, 3*n)
 		if method == "auto" {
@@ -47,11 +47,11 @@ func TestDrawRowsNormal(t *testing.T) {
 }
 
 // Along levels of noise: z ~ N(1/2, 1/4), x = 5 + 3z.
-func TestDrawRowsAlongNoise(t *testing.T) {
+func TestSampleAlongNoise(t *testing.T) {
 	const n = 700
 	for _, c := range []struct {
 		method, becomes string
-		f               *trainers.Fitted
+		f               *fitted.Model
 		o               diffusion.Options
 	}{
 		{"auto", "sde", levelled(false), diffusion.Options{Steps: 300}},
@@ -59,7 +59,7 @@ func TestDrawRowsAlongNoise(t *testing.T) {
 		{"langevin", "langevin", levelled(false), diffusion.Options{Steps: 40, Corrections: 40, Rate: 0.5}},
 		{"hmc", "hmc", levelled(true), diffusion.Options{}},
 	} {
-		r, err := trainers.DrawRows(context.Background(), c.f, trainers.RowsConfig{Method: c.method, N: n, Diffusion: c.o})
+		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Method: c.method, N: n, Diffusion: c.o})
 		require.NoError(t, err)
 		require.Equal(t, c.becomes, r.Method)
 		require.Len(t, r.Values, 2*n)
@@ -69,13 +69,13 @@ func TestDrawRowsAlongNoise(t *testing.T) {
 }
 
 // A quartic inside a box: second moment by quadrature.
-func TestDrawRowsQuartic(t *testing.T) {
+func TestSampleQuartic(t *testing.T) {
 	q := model.NewQuartic(1)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
-	f := &trainers.Fitted{Names: []string{"a"}, Model: q, Scale: data.Scale{Mean: []float64{0}, Deviation: []float64{2}}, Domain: domain.All(1)}
+	f := &fitted.Model{Names: []string{"a"}, Model: q, Scale: data.Scale{Mean: []float64{0}, Deviation: []float64{2}}, Domain: domain.All(1)}
 	f.Domain.Lower[0] = 0.8 // 0.4 for the model
 	const n = 1500
-	r, err := trainers.DrawRows(context.Background(), f, trainers.RowsConfig{N: n, Chains: mcmc.Options{Leapfrog: 3}})
+	r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: n, Chains: mcmc.Options{Leapfrog: 3}})
 	require.NoError(t, err)
 	require.Equal(t, "hmc", r.Method)
 	require.True(t, r.Converged())
@@ -91,16 +91,16 @@ func TestDrawRowsQuartic(t *testing.T) {
 	require.InDelta(t, want, sum, 4.5*math.Sqrt((integral(4)/integral(0)-want*want)/n))
 }
 
-func TestDrawRowsRefuses(t *testing.T) {
+func TestSampleRefuses(t *testing.T) {
 	normal, _ := scaledNormal(t)
-	quartic := &trainers.Fitted{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
+	quartic := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
 	single := levelled(false)
 	single.Noise = &noise.Schedule{Kind: noise.Fixed, Least: 0.1}
 	bounded := levelled(false)
 	bounded.Domain = domain.All(2)
 	bounded.Domain.Lower[0] = 0
 	for _, c := range []struct {
-		f       *trainers.Fitted
+		f       *fitted.Model
 		method  string
 		message string
 	}{
@@ -111,12 +111,12 @@ func TestDrawRowsRefuses(t *testing.T) {
 		{single, "ode", "one level of noise"},
 		{bounded, "langevin", "out of the domain"},
 	} {
-		_, err := trainers.DrawRows(context.Background(), c.f, trainers.RowsConfig{Method: c.method})
+		_, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Method: c.method})
 		require.ErrorContains(t, err, c.message)
 	}
-	_, err := trainers.DrawRows(context.Background(), normal, trainers.RowsConfig{N: -1})
+	_, err := fitted.Sample(context.Background(), normal, fitted.SampleConfig{N: -1})
 	require.ErrorContains(t, err, "a positive number is needed")
-	one, err := trainers.DrawRows(context.Background(), normal, trainers.RowsConfig{N: 1})
+	one, err := fitted.Sample(context.Background(), normal, fitted.SampleConfig{N: 1})
 	require.NoError(t, err)
 	require.Len(t, one.Values, 3)
 }

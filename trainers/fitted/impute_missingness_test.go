@@ -1,4 +1,4 @@
-package trainers_test
+package fitted_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 )
 
 // Missing cells are drawn from q φ_Λ: self-masked ones against quadrature, censored
@@ -20,8 +20,8 @@ import (
 func TestImputeNotAtRandom(t *testing.T) {
 	m := model.NewGaussian(2, model.CholeskyFactor)
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(2, []float64{1, -0.4, -0.4, 1.2})))
-	fitted := func(known *missingness.Model) *trainers.Fitted {
-		f, err := (&trainers.SavedModel{Kind: "gaussian", Model: m, Names: []string{"a", "b"}, Missingness: known,
+	known := func(told *missingness.Model) *fitted.Model {
+		f, err := (&fitted.Saved{Kind: "gaussian", Model: m, Names: []string{"a", "b"}, Missingness: told,
 			Scale: data.Scale{Mean: []float64{0.5, 0}, Deviation: []float64{2, 0.5}}}).Fitted()
 		require.NoError(t, err)
 		return f
@@ -43,8 +43,8 @@ func TestImputeNotAtRandom(t *testing.T) {
 		"at random": {nil, func(float64) float64 { return 1 }, "exact"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := fitted(c.known)
-			r, err := trainers.Impute(context.Background(), f, table(f.Names, []float64{a, nan}), trainers.ImputeConfig{Draws: draws, Seed: 1})
+			f := known(c.known)
+			r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{a, nan}), fitted.ImputeConfig{Draws: draws, Seed: 1})
 			require.NoError(t, err)
 			require.Equal(t, c.by, r.By)
 			moment := func(g func(b float64) float64) float64 {
@@ -71,7 +71,7 @@ func TestImputeNotAtRandom(t *testing.T) {
 			require.InDelta(t, mean, got, 4.5*math.Sqrt(variance/size))
 
 			// E[s_a + ∂_a log φ] = ∂_a log ∫ q φ db
-			s, err := trainers.ScoreRows(context.Background(), f, table(f.Names, []float64{a, nan}), trainers.ImputeConfig{Draws: draws, Seed: 2})
+			s, err := fitted.Score(context.Background(), f, table(f.Names, []float64{a, nan}), fitted.ImputeConfig{Draws: draws, Seed: 2})
 			require.NoError(t, err)
 			slope := func(b float64) float64 { return -a + 0.4*b }
 			if name == "regressed" {
@@ -82,8 +82,8 @@ func TestImputeNotAtRandom(t *testing.T) {
 			require.Less(t, s.Error[0], 0.05)
 		})
 	}
-	_, err := trainers.Impute(context.Background(), fitted(regressed), table([]string{"a", "b"}, []float64{a, nan}), trainers.ImputeConfig{By: "exact"})
+	_, err := fitted.Impute(context.Background(), known(regressed), table([]string{"a", "b"}, []float64{a, nan}), fitted.ImputeConfig{By: "exact"})
 	require.ErrorContains(t, err, "they are not normal; use mcmc")
-	_, err = trainers.Impute(context.Background(), fitted(censored), table([]string{"a", "b"}, []float64{a, 1.4}), trainers.ImputeConfig{})
+	_, err = fitted.Impute(context.Background(), known(censored), table([]string{"a", "b"}, []float64{a, 1.4}), fitted.ImputeConfig{})
 	require.ErrorContains(t, err, "0.9")
 }

@@ -1,4 +1,4 @@
-package trainers_test
+package fitted_test
 
 import (
 	"context"
@@ -19,12 +19,12 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
 )
 
 // scaledNormal is N(μ, P⁻¹) in the units of x, kept as a model of z = (x − 10)/(1, 2, 5).
-func scaledNormal(t testing.TB) (*trainers.Fitted, *distmv.Normal) {
+func scaledNormal(t testing.TB) (*fitted.Model, *distmv.Normal) {
 	p := mat.NewSymDense(3, []float64{2, 0.5, -0.3, 0.5, 1, 0.2, -0.3, 0.2, 0.4})
 	mean := []float64{11, 7, 9}
 	m := model.NewGaussian(3, model.CholeskyFactor)
@@ -38,7 +38,7 @@ func scaledNormal(t testing.TB) (*trainers.Fitted, *distmv.Normal) {
 	require.NoError(t, m.Rescale(back, unit))
 	normal, ok := distmv.NewNormalPrecision(mean, p, nil)
 	require.True(t, ok)
-	return &trainers.Fitted{Names: []string{"a", "b", "c"}, Model: m, Scale: scale}, normal
+	return &fitted.Model{Names: []string{"a", "b", "c"}, Model: m, Scale: scale}, normal
 }
 
 // table has the numbers of rows, NaN where missing.
@@ -73,7 +73,7 @@ func TestImputeNormal(t *testing.T) {
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
 	const draws = 1500
 	for _, by := range []string{"auto", "mcmc"} {
-		r, err := trainers.Impute(context.Background(), f, table(f.Names, rows...), trainers.ImputeConfig{By: by, Draws: draws, Seed: 3, Workers: 2})
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{By: by, Draws: draws, Seed: 3, Workers: 2})
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"auto": "exact", "mcmc": "mcmc"}[by], r.By)
 		require.Equal(t, by == "mcmc", r.Mixing != nil)
@@ -126,7 +126,7 @@ func TestImputeInside(t *testing.T) {
 	hazard := distuv.UnitNormal.Prob(alpha) / distuv.UnitNormal.Survival(alpha)
 	const draws = 3000
 	for _, by := range []string{"exact", "mcmc"} {
-		r, err := trainers.Impute(context.Background(), f, table(f.Names, []float64{12, 8, nan}), trainers.ImputeConfig{By: by, Draws: draws})
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{12, 8, nan}), fitted.ImputeConfig{By: by, Draws: draws})
 		require.NoError(t, err)
 		x := mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values))
 		variance := sd * sd * (1 + alpha*hazard - hazard*hazard)
@@ -135,7 +135,7 @@ func TestImputeInside(t *testing.T) {
 			require.GreaterOrEqual(t, v, 10.)
 		}
 	}
-	_, err := trainers.Impute(context.Background(), f, table(f.Names, []float64{12, 8, 9}), trainers.ImputeConfig{})
+	_, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{12, 8, 9}), fitted.ImputeConfig{})
 	var outside *data.RowError
 	require.ErrorAs(t, err, &outside)
 	require.Equal(t, "9", outside.Cell)
@@ -158,7 +158,7 @@ func TestImputeByImputer(t *testing.T) {
 	f.Imputer = constant(3, nets.Options{Hidden: 3}, 0.5)
 	const draws = 2000
 	rows := table(f.Names, []float64{12, nan, nan})
-	r, err := trainers.Impute(context.Background(), f, rows, trainers.ImputeConfig{By: "imputer", Draws: draws})
+	r, err := fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{By: "imputer", Draws: draws})
 	require.NoError(t, err)
 	x := mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values))
 	require.InDelta(t, 10, stat.Mean(x, nil), 4.5*2.5/math.Sqrt(draws))
@@ -166,15 +166,15 @@ func TestImputeByImputer(t *testing.T) {
 
 	f.Noise = &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
 	f.Imputer = constant(3, nets.Options{Hidden: 3, Levelled: true}, 0.5)
-	r, err = trainers.Impute(context.Background(), f, rows, trainers.ImputeConfig{By: "imputer", Draws: draws})
+	r, err = fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{By: "imputer", Draws: draws})
 	require.NoError(t, err)
 	a, _ := f.Noise.At(0) // a² + σ² = 1: of a z + σ ε it is N(0, 0.25)
 	require.InEpsilon(t, 2.5/a, stat.StdDev(mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values)), nil), 4.5/math.Sqrt(2*draws))
 
 	f.Noise, f.Imputer = nil, constant(3, nets.Options{Hidden: 3}, 1e4)
-	c := trainers.ImputeConfig{By: "mcmc"}
+	c := fitted.ImputeConfig{By: "mcmc"}
 	c.Chains.WarmUp, c.Chains.Draws, c.Chains.Leapfrog = 1, 8, 1
-	r, err = trainers.Impute(context.Background(), f, rows, c)
+	r, err = fitted.Impute(context.Background(), f, rows, c)
 	require.NoError(t, err)
 	require.False(t, r.Mixing.Converged())
 }
@@ -208,8 +208,8 @@ func (m levelledNormal) Evaluate(b *graph.Builder, x graph.Node) model.Evaluatio
 }
 
 // levelled is that model of z = (x − 5)/3.
-func levelled(density bool) *trainers.Fitted {
-	return &trainers.Fitted{
+func levelled(density bool) *fitted.Model {
+	return &fitted.Model{
 		Names: []string{"a", "b"}, Model: levelledNormal{model.NewGaussian(2, model.CholeskyFactor), 0.5, density, nil, nil},
 		Scale: data.Scale{Mean: []float64{5, 5}, Deviation: []float64{3, 3}},
 		Noise: &noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20},
@@ -218,8 +218,8 @@ func levelled(density bool) *trainers.Fitted {
 
 func TestImputeLevelled(t *testing.T) {
 	const draws = 400
-	for by, f := range map[string]*trainers.Fitted{"diffusion": levelled(false), "mcmc": levelled(true)} {
-		r, err := trainers.Impute(context.Background(), f, table(f.Names, []float64{7, nan}, []float64{nan, 5}), trainers.ImputeConfig{
+	for by, f := range map[string]*fitted.Model{"diffusion": levelled(false), "mcmc": levelled(true)} {
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{7, nan}, []float64{nan, 5}), fitted.ImputeConfig{
 			Draws: draws, Diffusion: diffusion.Options{Steps: 30, Corrections: 30, Rate: 0.5}})
 		require.NoError(t, err)
 		require.Equal(t, by, r.By)
@@ -233,7 +233,7 @@ func TestImputeLevelled(t *testing.T) {
 // Whatever the number of workers.
 func TestImputeDeterministic(t *testing.T) {
 	f, _ := scaledNormal(t)
-	full, err := trainers.DrawRows(context.Background(), f, trainers.RowsConfig{N: 100})
+	full, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: 100})
 	require.NoError(t, err)
 	var rows [][]float64
 	rng := stream.New(4)
@@ -247,33 +247,33 @@ func TestImputeDeterministic(t *testing.T) {
 		rows = append(rows, row)
 	}
 	for _, by := range []string{"exact", "mcmc"} {
-		c := trainers.ImputeConfig{By: by, Draws: 5, Seed: 2}
+		c := fitted.ImputeConfig{By: by, Draws: 5, Seed: 2}
 		c.Chains.WarmUp, c.Chains.Draws = 50, 20
-		one, err := trainers.Impute(context.Background(), f, table(f.Names, rows...), c)
+		one, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
 		require.NoError(t, err)
 		var seen []int
 		c.Workers, c.Observe = 3, func(done, _ int) { seen = append(seen, done) }
-		three, err := trainers.Impute(context.Background(), f, table(f.Names, rows...), c)
+		three, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
 		require.NoError(t, err)
 		require.Equal(t, one, three)
 		require.IsIncreasing(t, seen)
 		c.Seed = 3
-		other, err := trainers.Impute(context.Background(), f, table(f.Names, rows...), c)
+		other, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
 		require.NoError(t, err)
 		require.NotEqual(t, one.Values, other.Values)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = trainers.Impute(ctx, f, table(f.Names, rows...), trainers.ImputeConfig{})
+	_, err = fitted.Impute(ctx, f, table(f.Names, rows...), fitted.ImputeConfig{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestImputeRefuses(t *testing.T) {
 	normal, _ := scaledNormal(t)
-	quartic := &trainers.Fitted{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
+	quartic := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
 	scores := levelled(false)
 	for _, c := range []struct {
-		f       *trainers.Fitted
+		f       *fitted.Model
 		by      string
 		message string
 	}{
@@ -283,10 +283,10 @@ func TestImputeRefuses(t *testing.T) {
 		{normal, "guessing", "one of auto, exact, mcmc, imputer, diffusion"},
 		{scores, "mcmc", "no log density"},
 	} {
-		_, err := trainers.Impute(context.Background(), c.f, table(c.f.Names), trainers.ImputeConfig{By: c.by})
+		_, err := fitted.Impute(context.Background(), c.f, table(c.f.Names), fitted.ImputeConfig{By: c.by})
 		require.ErrorContains(t, err, c.message)
 	}
-	_, err := trainers.Impute(context.Background(), quartic, table([]string{"a"}, []float64{1}), trainers.ImputeConfig{})
+	_, err := fitted.Impute(context.Background(), quartic, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
 	require.ErrorContains(t, err, "a model of 2 columns does not fit a table of 1")
 }
 
@@ -296,7 +296,7 @@ func TestScoresNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}, {9, 9, 9}}
 	for _, by := range []string{"exact", "mcmc"} {
-		r, err := trainers.ScoreRows(context.Background(), f, table(f.Names, rows...), trainers.ImputeConfig{By: by, Draws: 400})
+		r, err := fitted.Score(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{By: by, Draws: 400})
 		require.NoError(t, err)
 		peak := -math.Log(2 * 5) // of the model of z, 0, in the units of x
 		require.InDelta(t, normal.LogProb(rows[1])-normal.LogProb(normal.Mean(nil)), r.LogDensity[1]-peak, 1e-9)
@@ -333,7 +333,7 @@ func TestScoresQuartic(t *testing.T) {
 	const x = 0.8
 	q := model.NewQuartic(2)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(2, []float64{-1, 0.4, 0.4, -0.7})))
-	f := &trainers.Fitted{Names: []string{"a", "b"}, Model: q, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{2, 1}}}
+	f := &fitted.Model{Names: []string{"a", "b"}, Model: q, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{2, 1}}}
 	integral := func(g func(y float64) float64) float64 {
 		return quad.Fixed(func(y float64) float64 { return g(y) * math.Exp(-0.7*y*y*y*y+2*0.4*x*x*y*y) }, -4, 4, 300, nil, 0)
 	}
@@ -341,7 +341,7 @@ func TestScoresQuartic(t *testing.T) {
 	want := (-4*x*x*x + 4*0.4*x*second) / 2 // ∂/∂a of the column 2a
 	var scores, errors []float64
 	for seed := range uint64(20) {
-		r, err := trainers.ScoreRows(context.Background(), f, table(f.Names, []float64{2 * x, nan}), trainers.ImputeConfig{Draws: 40, Seed: seed})
+		r, err := fitted.Score(context.Background(), f, table(f.Names, []float64{2 * x, nan}), fitted.ImputeConfig{Draws: 40, Seed: seed})
 		require.NoError(t, err)
 		require.Equal(t, "mcmc", r.By)
 		scores, errors = append(scores, r.Score[0]), append(errors, r.Error[0])
@@ -355,11 +355,11 @@ func TestScoresQuartic(t *testing.T) {
 // φ(x) Φ((b − a₁x)/a₂): its score needs the tangential correction.
 func TestScoresHalfSpace(t *testing.T) {
 	const x, a1, a2, bound = 0.4, 1, 0.8, 0.6
-	f := &trainers.Fitted{Names: []string{"a", "b"}, Model: model.NewGaussian(2, model.CholeskyFactor), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 2}}, Domain: domain.All(2)}
+	f := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewGaussian(2, model.CholeskyFactor), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 2}}, Domain: domain.All(2)}
 	f.Domain.Half = []domain.HalfSpace{{A: []float64{a1, a2 / 2}, B: bound}} // in x; the second column is 2z
 	z := (bound - a1*x) / a2
 	want := -x - a1/a2*distuv.UnitNormal.Prob(z)/distuv.UnitNormal.CDF(z)
-	r, err := trainers.ScoreRows(context.Background(), f, table(f.Names, []float64{x, nan}), trainers.ImputeConfig{Draws: 3000})
+	r, err := fitted.Score(context.Background(), f, table(f.Names, []float64{x, nan}), fitted.ImputeConfig{Draws: 3000})
 	require.NoError(t, err)
 	require.InDelta(t, want, r.Score[0], 4.5*r.Error[0])
 	require.Less(t, r.Error[0], 0.05)
