@@ -14,43 +14,62 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node 
 		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
 }
 
+// foldBlocks is the kernel of fold: blocks of one number have loops of their own.
 func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		switch {
 		case l == 1 && up:
-			for _, v := range in[0] {
-				for i := range out[:r] {
-					out[i] = v
-				}
-				out = out[r:]
-			}
-			return nil
+			repeatNumbers(out, in[0], r)
 		case l == 1:
-			for i, a := 0, in[0]; i < len(out); i, a = i+1, a[r:] {
-				var sum T
-				for _, v := range a[:r] {
-					sum += v
-				}
-				out[i] = sum
-			}
-			return nil
+			sumNumbers(out, in[0], r)
 		case up:
-			for a := in[0]; len(a) > 0; a = a[l:] {
-				for range r {
-					copy(out[:l], a)
-					out = out[l:]
-				}
-			}
-			return nil
-		}
-		clear(out)
-		for a := in[0]; len(out) > 0; out = out[l:] {
-			for range r {
-				simd.Add(out[:l], out[:l], a[:l])
-				a = a[l:]
-			}
+			repeatBlocks(out, in[0], l, r)
+		default:
+			sumBlocks(out, in[0], l, r)
 		}
 		return nil
+	}
+}
+
+// repeatNumbers writes each number of a r times.
+func repeatNumbers[T Float](out, a []T, r int) {
+	for _, v := range a {
+		for i := range out[:r] {
+			out[i] = v
+		}
+		out = out[r:]
+	}
+}
+
+// sumNumbers adds up each r consecutive numbers of a.
+func sumNumbers[T Float](out, a []T, r int) {
+	for i := 0; i < len(out); i, a = i+1, a[r:] {
+		var sum T
+		for _, v := range a[:r] {
+			sum += v
+		}
+		out[i] = sum
+	}
+}
+
+// repeatBlocks writes each block of l numbers of a r times.
+func repeatBlocks[T Float](out, a []T, l, r int) {
+	for ; len(a) > 0; a = a[l:] {
+		for range r {
+			copy(out[:l], a)
+			out = out[l:]
+		}
+	}
+}
+
+// sumBlocks adds up each r consecutive blocks of l numbers of a.
+func sumBlocks[T Float](out, a []T, l, r int) {
+	clear(out)
+	for ; len(out) > 0; out = out[l:] {
+		for range r {
+			simd.Add(out[:l], out[:l], a[:l])
+			a = a[l:]
+		}
 	}
 }
 

@@ -158,11 +158,30 @@ func (t *Tangent) tame(s *Domain) float64 {
 
 // tangent fills t for a pattern.
 func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
-	d := len(s.Lower)
-	if len(t.Lost) != d || len(t.V) != len(s.Half) {
+	t.reset(len(s.Half), len(s.Lower))
+	if none || len(s.Half) == 0 {
+		return
+	}
+	exists := true
+	involved := s.withMissing(make([]int, 0, 4), mask)
+	switch len(involved) {
+	case 0:
+	case 1: // the common case, without allocating
+		exists = t.dualVector(s, involved[0], mask)
+	default:
+		exists = t.dualBasis(s, involved, mask)
+	}
+	if !exists {
+		t.lose(s, involved, mask)
+	}
+}
+
+// reset makes all of t zero, for half half-spaces and d columns.
+func (t *Tangent) reset(half, d int) {
+	if len(t.Lost) != d || len(t.V) != half {
 		t.Lost = make([]bool, d)
 		t.V = nil
-		for range s.Half {
+		for range half {
 			t.V = append(t.V, make([]float64, d))
 		}
 	}
@@ -170,68 +189,79 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 	for k := range t.V {
 		clear(t.V[k])
 	}
-	if none || len(s.Half) == 0 {
-		return
-	}
-	var cut []int // half-spaces that a missing coordinate has a part in
+}
+
+// withMissing appends to list the half-spaces that a missing coordinate has a part in.
+func (s *Domain) withMissing(list []int, mask []float64) []int {
 	for k, h := range s.Half {
 		for j, a := range h.A {
 			if a != 0 && mask[j] == 0 {
-				cut = append(cut, k)
+				list = append(list, k)
 				break
 			}
 		}
 	}
-	free := func(k, j int) float64 { // a_kj where the coordinate can move freely
-		if mask[j] != 0 || s.BoundedColumn(j) {
-			return 0
-		}
-		return s.Half[k].A[j]
+	return list
+}
+
+// freeNormal is a_kj where the coordinate is missing and the box does not bound it, else 0.
+func (s *Domain) freeNormal(k, j int, mask []float64) float64 {
+	if mask[j] != 0 || s.BoundedColumn(j) {
+		return 0
 	}
-	m := len(cut)
-	if m == 0 {
-		return
+	return s.Half[k].A[j]
+}
+
+// dualVector fills in v where missing coordinates have a part in one half-space only:
+// a/‖a‖² of its free normal a. It says whether there is one.
+func (t *Tangent) dualVector(s *Domain, k int, mask []float64) bool {
+	size := 0.0
+	for j := range mask {
+		size += s.freeNormal(k, j, mask) * s.freeNormal(k, j, mask)
 	}
-	if m == 1 { // the common case, without allocating
-		k, size := cut[0], 0.0
-		for j := range d {
-			size += free(k, j) * free(k, j)
-		}
-		if size == 0 {
-			t.lose(s, cut, mask)
-			return
-		}
-		for j := range d {
-			t.V[k][j] = free(k, j) / size
-		}
-		return
+	if size == 0 {
+		return false
 	}
-	gram := mat.NewSymDense(m, nil)
-	for a, k := range cut {
-		for b := a; b < m; b++ {
-			sum := 0.0
-			for j := range d {
-				sum += free(k, j) * free(cut[b], j)
-			}
-			gram.SetSym(a, b, sum)
-		}
+	for j := range mask {
+		t.V[k][j] = s.freeNormal(k, j, mask) / size
 	}
+	return true
+}
+
+// dualBasis fills in v of several half-spaces, (AAᵀ)⁻¹A with the free normals as rows of
+// A. It says whether those are linearly independent.
+func (t *Tangent) dualBasis(s *Domain, involved []int, mask []float64) bool {
 	var chol mat.Cholesky
-	if !chol.Factorize(gram) || chol.Cond() > 1e12 {
-		t.lose(s, cut, mask)
-		return
+	if !chol.Factorize(s.gram(involved, mask)) || chol.Cond() > 1e12 {
+		return false
 	}
 	var inverse mat.SymDense
 	if err := chol.InverseTo(&inverse); err != nil {
 		panic(err) // the condition number has been looked at
 	}
-	for a, k := range cut {
-		for b, l := range cut {
-			for j := range d {
-				t.V[k][j] += inverse.At(a, b) * free(l, j)
+	for a, k := range involved {
+		for b, l := range involved {
+			for j := range mask {
+				t.V[k][j] += inverse.At(a, b) * s.freeNormal(l, j, mask)
 			}
 		}
 	}
+	return true
+}
+
+// gram are the inner products of the free normals of these half-spaces.
+func (s *Domain) gram(involved []int, mask []float64) *mat.SymDense {
+	gram := mat.NewSymDense(len(involved), nil)
+	for a, k := range involved {
+		for b := a; b < len(involved); b++ {
+			sum := 0.0
+			for j := range mask {
+				sum += s.freeNormal(k, j, mask) * s.freeNormal(involved[b], j, mask)
+			}
+			gram.SetSym(a, b, sum)
+		}
+	}
+	return gram
 }
 
 // lose marks the observed coordinates that the half-spaces in cut have a part in.

@@ -217,7 +217,46 @@ func Load(path string) (*Saved, error) {
 	return s, nil
 }
 
+// decodeModel is Load for a text.
 func decodeModel(text []byte) (*Saved, error) {
+	f, err := decodeFile(text)
+	if err != nil {
+		return nil, err
+	}
+	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise}
+	if s.Model, err = f.model(text); err != nil {
+		return nil, err
+	}
+	if f.Scale != nil {
+		if err := f.Scale.check(len(f.Names)); err != nil {
+			return nil, err
+		}
+		s.Scale = data.Scale{Mean: f.Scale.Mean, Deviation: f.Scale.Deviation}
+	}
+	if f.Imputer != nil {
+		if s.Imputer, err = f.imputer(); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.Domain) > 0 {
+		d, err := domain.Parse(f.Domain, f.Names)
+		if err != nil {
+			return nil, fmt.Errorf("domain: %w", err)
+		}
+		if d.Bounded() {
+			s.Domain = d
+		}
+	}
+	if len(f.Missingness) > 0 {
+		if s.Missingness, err = missingness.Parse(f.Missingness, f.Names); err != nil {
+			return nil, fmt.Errorf("missingness: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// decodeFile reads the fields of a file, and checks its version and names.
+func decodeFile(text []byte) (*file, error) {
 	var head struct {
 		Version int `json:"version"`
 	}
@@ -237,52 +276,34 @@ func decodeModel(text []byte) (*Saved, error) {
 	if twice := slices.Clone(f.Names); len(slices.Compact(slices.Sorted(slices.Values(twice)))) < len(f.Names) {
 		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
 	}
+	return &f, nil
+}
+
+// model is the file's model with its parameters, or its quantities in text.
+func (f *file) model(text []byte) (model.Model, error) {
 	m, err := model.New(f.Model, len(f.Names), f.Options, stream.New(0))
 	if err != nil {
 		return nil, err
 	}
-	s := &Saved{Kind: f.Model, Model: m, Names: f.Names, Noise: f.Noise}
 	if described, ok := m.(model.Parametric); ok {
-		err = readQuantities(text, described)
-	} else {
-		err = readParams(m.Params(), f.Parameters)
+		return m, readQuantities(text, described)
 	}
-	if err != nil {
-		return nil, err
+	return m, readParams(m.Params(), f.Parameters)
+}
+
+// imputer is the file's imputer with its parameters.
+func (f *file) imputer() (*nets.Imputer, error) {
+	switch o := f.Imputer.Options; {
+	case o.Hidden < 0 || o.Hidden > nets.MostUnits:
+		return nil, fmt.Errorf("imputer: %d units", o.Hidden)
+	case o.Levelled && f.Noise == nil:
+		return nil, errors.New("its imputer is for levels of noise, but noise is missing")
 	}
-	if f.Scale != nil {
-		if err := f.Scale.check(len(f.Names)); err != nil {
-			return nil, err
-		}
-		s.Scale = data.Scale{Mean: f.Scale.Mean, Deviation: f.Scale.Deviation}
+	imputer := nets.NewImputer(len(f.Names), f.Imputer.Options, stream.New(0))
+	if err := readParams(imputer.Params(), f.Imputer.Parameters); err != nil {
+		return nil, fmt.Errorf("imputer: %w", err)
 	}
-	if f.Imputer != nil {
-		switch o := f.Imputer.Options; {
-		case o.Hidden < 0 || o.Hidden > nets.MostUnits:
-			return nil, fmt.Errorf("imputer: %d units", o.Hidden)
-		case o.Levelled && f.Noise == nil:
-			return nil, errors.New("its imputer is for levels of noise, but noise is missing")
-		}
-		s.Imputer = nets.NewImputer(len(f.Names), f.Imputer.Options, stream.New(0))
-		if err := readParams(s.Imputer.Params(), f.Imputer.Parameters); err != nil {
-			return nil, fmt.Errorf("imputer: %w", err)
-		}
-	}
-	if len(f.Domain) > 0 {
-		d, err := domain.Parse(f.Domain, f.Names)
-		if err != nil {
-			return nil, fmt.Errorf("domain: %w", err)
-		}
-		if d.Bounded() {
-			s.Domain = d
-		}
-	}
-	if len(f.Missingness) > 0 {
-		if s.Missingness, err = missingness.Parse(f.Missingness, f.Names); err != nil {
-			return nil, fmt.Errorf("missingness: %w", err)
-		}
-	}
-	return s, nil
+	return imputer, nil
 }
 
 func (s *scaleFile) check(d int) error {

@@ -170,61 +170,26 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 		return nil, err
 	}
 	z := f.standardised(t)
-	var gaps []int
+	q := &blockQueue{config: c, visit: visit}
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
-			gaps = append(gaps, i)
+			q.gaps = append(q.gaps, i)
 		}
 	}
-	var mixing *Mixing
-	var rhat []float64 // by row with gaps
-	if c.By == "mcmc" && len(gaps) > 0 {
-		mixing, rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(gaps))
+	if c.By == "mcmc" && len(q.gaps) > 0 {
+		q.mixing, q.rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(q.gaps))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var group sync.WaitGroup
-	var next atomic.Int64
-	var lock sync.Mutex
-	done := 0
-	for range min(c.Workers, (len(gaps)+blockRows-1)/blockRows) {
+	for range min(c.Workers, (len(q.gaps)+blockRows-1)/blockRows) {
 		draw, err := newCompleter(f, z, c)
 		if err != nil {
 			return nil, err
 		}
 		group.Go(func() {
-			for ctx.Err() == nil {
-				k := int(next.Add(1) - 1)
-				from := k * blockRows
-				if from >= len(gaps) {
-					return
-				}
-				rows := gaps[from:min(from+blockRows, len(gaps))]
-				err := panics.Caught(func() error {
-					b, err := draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
-					if err == nil && mixing != nil {
-						copy(rhat[from:], b.rhat)
-						for i, row := range rows {
-							mixing.Size[row] = b.size[i]
-						}
-					}
-					if err == nil {
-						err = visit(b)
-					}
-					if err != nil {
-						return err
-					}
-					lock.Lock()
-					defer lock.Unlock()
-					if done += len(rows); c.Observe != nil {
-						c.Observe(done, len(gaps))
-					}
-					return nil
-				})
-				if err != nil {
-					cancel(err)
-					return
-				}
+			if err := q.work(ctx, draw); err != nil {
+				cancel(err)
 			}
 		})
 	}
@@ -232,15 +197,74 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if mixing != nil {
-		squares := 0.0
-		for i, v := range rhat {
-			squares += v * v / float64(len(rhat))
-			if !(v <= mixing.Worst) && !math.IsNaN(mixing.Worst) {
-				mixing.Worst, mixing.Row = v, gaps[i]
-			}
-		}
-		mixing.RHat = math.Sqrt(squares)
+	if q.mixing != nil {
+		q.mixing.summarise(q.gaps, q.rhat)
 	}
-	return mixing, nil
+	return q.mixing, nil
+}
+
+// blockQueue gives out the blocks of rows with gaps to parallel workers, and collects what
+// their chains tell.
+type blockQueue struct {
+	config ImputeConfig
+	gaps   []int // rows with gaps
+	visit  func(block) error
+
+	mixing *Mixing   // of mcmc, else nil
+	rhat   []float64 // of mcmc, by row with gaps
+
+	next atomic.Int64 // block to give out
+	lock sync.Mutex   // of done and config.Observe
+	done int          // rows completed
+}
+
+// work completes blocks until none is left, one fails, or the context is done.
+func (q *blockQueue) work(ctx context.Context, draw completer) error {
+	for ctx.Err() == nil {
+		k := int(q.next.Add(1) - 1)
+		if k*blockRows >= len(q.gaps) {
+			return nil
+		}
+		if err := panics.Caught(func() error { return q.complete(ctx, draw, k) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete draws and visits block k.
+func (q *blockQueue) complete(ctx context.Context, draw completer, k int) error {
+	from := k * blockRows
+	rows := q.gaps[from:min(from+blockRows, len(q.gaps))]
+	b, err := draw(ctx, rows, new(source.Stream).At(q.config.Seed, stream.Sample, uint64(k)))
+	if err != nil {
+		return err
+	}
+	if q.mixing != nil {
+		copy(q.rhat[from:], b.rhat)
+		for i, row := range rows {
+			q.mixing.Size[row] = b.size[i]
+		}
+	}
+	if err := q.visit(b); err != nil {
+		return err
+	}
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	if q.done += len(rows); q.config.Observe != nil {
+		q.config.Observe(q.done, len(q.gaps))
+	}
+	return nil
+}
+
+// summarise fills in RHat, Worst and Row from the R-hat of each row with gaps.
+func (m *Mixing) summarise(gaps []int, rhat []float64) {
+	squares := 0.0
+	for i, v := range rhat {
+		squares += v * v / float64(len(rhat))
+		if !(v <= m.Worst) && !math.IsNaN(m.Worst) {
+			m.Worst, m.Row = v, gaps[i]
+		}
+	}
+	m.RHat = math.Sqrt(squares)
 }

@@ -118,19 +118,26 @@ func (f *Model) marginal(r *Scores, b block, draws int) error {
 			if m == 0 || support.Bounded() && tangent.Lost[j] {
 				continue
 			}
-			for k := range draws {
-				s := score[(i*draws+k)*d : (i*draws+k+1)*d]
-				values[k] = s[j]
-				for h, v := range tangent.V {
-					for l := range v {
-						values[k] -= support.Half[h].A[j] * v[l] * s[l]
-					}
-				}
-			}
+			tangential(values, score[i*draws*d:(i+1)*draws*d], j, support, tangent.V)
 			mean, sd := stat.MeanStdDev(values, nil)
 			r.Score[row*d+j] = mean / f.Scale.Deviation[j]
 			r.Error[row*d+j] = sd / math.Sqrt(r.Size[row]) / f.Scale.Deviation[j]
 		}
 	}
 	return nil
+}
+
+// tangential is t_jᵀs of each draw's score s (draws, d), where t_j = e_j − Σ_h a_hj v_h is
+// tangent to the half-spaces of the support; e_j if it has none.
+func tangential(values, score []float64, j int, support *domain.Domain, tangents [][]float64) {
+	d := len(score) / len(values)
+	for k := range values {
+		s := score[k*d : (k+1)*d]
+		values[k] = s[j]
+		for h, v := range tangents {
+			for l := range v {
+				values[k] -= support.Half[h].A[j] * v[l] * s[l]
+			}
+		}
+	}
 }

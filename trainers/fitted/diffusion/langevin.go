@@ -39,32 +39,14 @@ func (c *Sampler) Complete(ctx context.Context, x, mask []float64, o Options, rn
 	return c.anneal(ctx, x, mask, o, rng)
 }
 
-// anneal holds the cells that mask marks near known; a nil mask holds none.
+// anneal goes down the levels of noise; the cells that mask marks stay near known, a nil
+// mask marks none.
 func (c *Sampler) anneal(ctx context.Context, known, mask []float64, o Options, rng *rand.Rand) ([]float64, error) {
-	levels := 100
-	if c.schedule.Single() {
-		levels = 1
-	} else if c.schedule.Levels > 0 {
-		levels = c.schedule.Levels
-	}
-	o, err := o.withDefaults(levels, 100)
+	ladder, o, err := c.ladder(o)
 	if err != nil {
 		return nil, err
 	}
-	if c.schedule.Levels > 0 && o.Steps != levels {
-		return nil, c.asked(o.Steps, levels)
-	}
-	if o.Steps == 1 && !c.schedule.Single() {
-		return nil, errors.New("one step would start and stay at the least noise: at least 2 are needed")
-	}
-	ladder := noise.Schedule{Kind: c.schedule.Kind, Least: c.schedule.Least, Most: c.schedule.Most, Levels: o.Steps}
-	hold := func(x []float64, a, sigma float64) {
-		for i, m := range mask {
-			if m != 0 {
-				x[i] = a*known[i] + sigma*rng.NormFloat64()
-			}
-		}
-	}
+	observed := knownCells{known, mask}
 	x := c.start(ladder.Time(o.Steps-1), rng)
 	before := 0.0
 	for k := o.Steps - 1; k >= 0; k-- {
@@ -79,23 +61,62 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, o Options, 
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			hold(x, a, sigma)
+			observed.noisy(x, a, sigma, rng)
 			if err := c.correct(x, a, sigma, o.Rate, rng); err != nil {
 				return nil, err
 			}
 		}
 	}
 	a, _ := ladder.At(0)
-	hold(x, a, 0)
+	observed.noisy(x, a, 0, rng)
 	if x, err = c.finish(x, o.Denoise); err != nil {
 		return nil, err
 	}
-	for i, m := range mask {
+	observed.exact(x)
+	return x, nil
+}
+
+// ladder gives the levels of noise that Langevin dynamics goes down, and the options with
+// their defaults.
+func (c *Sampler) ladder(o Options) (noise.Schedule, Options, error) {
+	levels := 100
+	if c.schedule.Single() {
+		levels = 1
+	} else if c.schedule.Levels > 0 {
+		levels = c.schedule.Levels
+	}
+	o, err := o.withDefaults(levels, 100)
+	if err != nil {
+		return noise.Schedule{}, o, err
+	}
+	if c.schedule.Levels > 0 && o.Steps != levels {
+		return noise.Schedule{}, o, c.asked(o.Steps, levels)
+	}
+	if o.Steps == 1 && !c.schedule.Single() {
+		return noise.Schedule{}, o, errors.New("one step would start and stay at the least noise: at least 2 are needed")
+	}
+	return noise.Schedule{Kind: c.schedule.Kind, Least: c.schedule.Least, Most: c.schedule.Most, Levels: o.Steps}, o, nil
+}
+
+// knownCells are the observed cells of rows without noise, those where mask is not 0.
+type knownCells struct{ x, mask []float64 }
+
+// noisy sets the observed cells of x to a x + σ ε.
+func (c knownCells) noisy(x []float64, a, sigma float64, rng *rand.Rand) {
+	for i, m := range c.mask {
 		if m != 0 {
-			x[i] = known[i]
+			x[i] = a*c.x[i] + sigma*rng.NormFloat64()
 		}
 	}
-	return x, nil
+}
+
+// exact sets the observed cells of x to what they are.
+func (c knownCells) exact(x []float64) {
+	for i, m := range c.mask {
+		if m != 0 {
+			x[i] = c.x[i]
+		}
+	}
 }
 
 // correct is a Langevin step of all rows.

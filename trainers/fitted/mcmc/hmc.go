@@ -53,11 +53,30 @@ func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, 
 	if err != nil {
 		return nil, err
 	}
+	if err := h.warmUp(ctx, rng); err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	for _, g := range h.groups {
+		g.step = math.Exp(g.logMean)
+		r.Step += g.step / float64(len(h.groups))
+	}
+	traces, err := h.draw(ctx, r, rng)
+	if err != nil {
+		return nil, err
+	}
+	r.Last = clone(h.x)
+	h.diagnose(r, traces)
+	return r, nil
+}
+
+// warmUp adapts step sizes and metrics.
+func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
 	seen := (100 + h.size - 1) / h.size // iterations whose states make the metric
 	var states [][]float64
 	for i := range h.WarmUp {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if half := h.WarmUp / 2; i <= half && i > half-seen {
 			states = append(states, clone(h.x))
@@ -66,18 +85,19 @@ func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, 
 			}
 		}
 		if err := h.iterate(rng); err != nil {
-			return nil, err
+			return err
 		}
 		for _, g := range h.groups {
 			g.learn(h.Accept)
 		}
 	}
-	r := &Result{}
-	for _, g := range h.groups {
-		g.step = math.Exp(g.logMean)
-		r.Step += g.step / float64(len(h.groups))
-	}
-	traces := make([][][]float64, h.d+1) // by column, chain, iteration
+	return nil
+}
+
+// draw makes the iterations that count: r gets the mean acceptance and the states to keep,
+// traces hold all states and log densities by column, chain and iteration.
+func (h *hmc) draw(ctx context.Context, r *Result, rng *rand.Rand) (traces [][][]float64, err error) {
+	traces = make([][][]float64, h.d+1)
 	for j := range traces {
 		traces[j] = make([][]float64, h.chains)
 	}
@@ -108,9 +128,7 @@ func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, 
 			kept++
 		}
 	}
-	r.Last = clone(h.x)
-	h.diagnose(r, traces)
-	return r, nil
+	return traces, nil
 }
 
 // hmc is the state of all chains.
@@ -194,6 +212,7 @@ func (o *Options) check(chains, d int) error {
 
 func clone(x []float64) []float64 { return append([]float64(nil), x...) }
 
+// newHMC checks the options and where the chains start, and evaluates the model there.
 func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
 	d := m.Dim()
 	h := &hmc{domain: s, chains: len(start) / d, d: d}
@@ -205,56 +224,76 @@ func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 	}
 	h.Options, h.size = o, o.Group
 	for c := 0; c < h.chains; c += h.size {
-		g := &group{step: 0.1, scale: clone(o.Scale), free: make([]bool, d)}
-		g.restart()
-		if o.Held != nil {
-			g.held = o.Held[c*d : (c+1)*d]
-			if s != nil {
-				s.Section(&g.section, start[c*d:(c+1)*d], g.held)
-			}
-		}
-		for j := range d {
-			g.free[j] = o.Held == nil || g.held[j] == 0
-			if o.Scale == nil {
-				g.scale = append(g.scale, 1)
-			}
-		}
-		h.groups = append(h.groups, g)
+		h.groups = append(h.groups, h.newGroup(c, start))
 	}
 	for c := range h.chains {
-		if !h.inside(c, start[c*d:c*d+d]) {
-			return nil, fmt.Errorf("chain %d starts outside the domain", c+1)
-		}
-		first := c / h.size * h.size
-		for j, held := range h.groups[c/h.size].held {
-			if held != 0 && (start[c*d+j] != start[first*d+j] || o.Held[c*d+j] == 0) {
-				return nil, fmt.Errorf("chains %d and %d are of one group, but differ in what is held in column %d", first+1, c+1, j+1)
-			}
+		if err := h.checkStart(c, start); err != nil {
+			return nil, err
 		}
 	}
-	var err error
-	if h.model, err = model.NewEvaluator(m, h.chains, o.Held != nil); err != nil {
-		return nil, err
+	return h, h.begin(m, start)
+}
+
+// newGroup is the group whose first chain is c.
+func (h *hmc) newGroup(c int, start []float64) *group {
+	from, to := c*h.d, (c+1)*h.d
+	g := &group{step: 0.1, scale: clone(h.Scale), free: make([]bool, h.d)}
+	g.restart()
+	if h.Held != nil {
+		g.held = h.Held[from:to]
+		if h.domain != nil {
+			h.domain.Section(&g.section, start[from:to], g.held)
+		}
+	}
+	for j := range h.d {
+		g.free[j] = h.Held == nil || g.held[j] == 0
+		if h.Scale == nil {
+			g.scale = append(g.scale, 1)
+		}
+	}
+	return g
+}
+
+// checkStart refuses a start of chain c outside the domain, or one that differs from its
+// group's in what is held.
+func (h *hmc) checkStart(c int, start []float64) error {
+	d := h.d
+	if !h.inside(c, start[c*d:c*d+d]) {
+		return fmt.Errorf("chain %d starts outside the domain", c+1)
+	}
+	first := c / h.size * h.size
+	for j, held := range h.groups[c/h.size].held {
+		if held != 0 && (start[c*d+j] != start[first*d+j] || h.Held[c*d+j] == 0) {
+			return fmt.Errorf("chains %d and %d are of one group, but differ in what is held in column %d", first+1, c+1, j+1)
+		}
+	}
+	return nil
+}
+
+// begin puts the chains where they start, with log density and score there.
+func (h *hmc) begin(m model.Model, start []float64) (err error) {
+	if h.model, err = model.NewEvaluator(m, h.chains, h.Held != nil); err != nil {
+		return err
 	}
 	if h.model.ScoreOnly() {
-		return nil, errors.New("the model gives a score but no log density, without which no proposal can be accepted; sample it along levels of noise (graph/diffusion)")
+		return errors.New("the model gives a score but no log density, without which no proposal can be accepted; sample it along levels of noise (graph/diffusion)")
 	}
-	if o.Held != nil {
-		h.model.SetMask(o.Held)
+	if h.Held != nil {
+		h.model.SetMask(h.Held)
 	}
 	h.x, h.y, h.p = clone(start), clone(start), clone(start)
 	h.energy = make([]float64, h.chains)
 	log, score, err := h.model.At(h.x)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	h.log, h.score = clone(log), clone(score)
 	for c, v := range h.log {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("chain %d starts where the log density is %v", c+1, v)
+			return fmt.Errorf("chain %d starts where the log density is %v", c+1, v)
 		}
 	}
-	return h, nil
+	return nil
 }
 
 // inside says whether what is not held of chain c may be where it is in x.
