@@ -260,7 +260,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintf(w, "the model is that of rows with noise of %g standard deviations added, not of the table's\n", noise.Least)
 	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
-	if !math.IsNaN(final.EffectiveSize) && r.Estimator.Draws {
+	if !math.IsNaN(final.EffectiveSize) && r.Estimator.Draws() {
 		fmt.Fprintf(w, ", effective sample size %.1f of %d draws", final.EffectiveSize, r.Spec.Steps.Draws)
 	}
 	fmt.Fprintln(w)

@@ -1,7 +1,6 @@
 package domain_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"

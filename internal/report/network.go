@@ -160,10 +160,10 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
 	}
-	if e.Draws {
+	if e.Draws() {
 		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", s.Steps.Draws, s.Steps.Batch)})
 	}
-	if e.Trains {
+	if e.Trains() {
 		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", s.Steps.ImputerSteps, s.Steps.ImputerRate, s.Steps.ImputerLoss)})
 	}
 	for j, name := range t.Names {

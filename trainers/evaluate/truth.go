@@ -55,7 +55,7 @@ func (f *FisherDivergence) Value() (mean, se float64, err error) {
 // GaussianFisher is the divergence in closed form where both are normal on all of
 // R^d: tr((P−P*)Σ*(P−P*)) + ‖P(μ−μ*)‖², stars for the truth. It fails if P* is not
 // positive definite.
-func GaussianFisher(m, truth *model.Gaussian) (float64, error) {
+func GaussianFisher(m, truth model.Normal) (float64, error) {
 	p, star := m.Precision(), truth.Precision()
 	var gap mat.SymDense
 	gap.ScaleSym(-1, star)
@@ -141,8 +141,8 @@ func (c *Comparison) Errors() (out []Error, err error) {
 			return nil, err
 		}
 		out = append(out, Error{"fisher_divergence", mean}, Error{"fisher_divergence_se", se})
-	} else if g, ok := got.(*model.Gaussian); ok && len(c.truth.Unknown) == 0 {
-		if truth, ok := c.truth.Model.(*model.Gaussian); ok {
+	} else if g, ok := model.AsNormal(got); ok && len(c.truth.Unknown) == 0 {
+		if truth, ok := model.AsNormal(c.truth.Model); ok {
 			exact, err := GaussianFisher(g, truth)
 			if err != nil {
 				return nil, err

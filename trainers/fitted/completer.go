@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/setting"
+	"missingscore/nets"
 	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/fitted/mcmc"
 	"missingscore/trainers/source"
@@ -33,7 +34,7 @@ func newCompleter(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 
 // drawn is by a source, each draw from scratch.
 func (f *Model) drawn(z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
-	gaps, err := from(source.Setting{Model: f.Model, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
+	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch := data.NewBatch(blockRows, z.D)
 	x, log := make([]float64, blockRows*draws*z.D), make([]float64, blockRows*draws)
 	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
@@ -54,7 +55,7 @@ func (f *Model) walked(z *data.Table, c ImputeConfig) (completer, error) {
 	from := newLeastNoise(f)
 	if f.Imputer == nil {
 		from = func(s source.Setting) (source.Source, error) {
-			return source.NewNormals(s, mean, sd), nil
+			return source.NewNormals(mean, sd, s), nil
 		}
 	}
 	start, err := f.drawn(z, rowChains, from)
@@ -146,7 +147,7 @@ type leastNoise struct {
 func newLeastNoise(f *Model) func(source.Setting) (source.Source, error) {
 	return func(s source.Setting) (source.Source, error) {
 		draws, err := source.NewImputer(s)
-		if err != nil || !f.Imputer.Options().Levelled {
+		if normal, ok := f.Imputer.(nets.NormalConditional); err != nil || !ok || !normal.Levelled() {
 			return draws, err
 		}
 		signal, sigma := f.Noise.At(0)

@@ -17,6 +17,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
 	"missingscore/nets"
@@ -34,9 +35,10 @@ type Saved struct {
 	Names  []string
 	Domain *domain.Domain // in the table's units; nil for all of R^d
 
-	Scale   data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
-	Imputer *nets.Imputer   // of standardised columns; nil if none was trained
-	Noise   *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
+	Scale       data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
+	Imputer     nets.Imputer    // of standardised columns; nil if none was trained
+	ImputerKind string          // a name of nets.Imputers
+	Noise       *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
 
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
 }
@@ -97,8 +99,10 @@ type scaleFile struct {
 	Deviation []float64 `json:"deviation"`
 }
 
+// imputerFile is an imputer; files of before imputers had kinds are of the normal one.
 type imputerFile struct {
-	Options    nets.Options      `json:"options"`
+	Kind       string            `json:"kind,omitempty"`
+	Options    json.RawMessage   `json:"options"`
 	Parameters map[string]packed `json:"parameters"`
 }
 
@@ -151,7 +155,11 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
 	if s.Imputer != nil {
-		f.Imputer = &imputerFile{s.Imputer.Options(), packParams(s.Imputer.Params())}
+		options, err := json.Marshal(s.Imputer.Options())
+		if err != nil {
+			return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
+		}
+		f.Imputer = &imputerFile{s.ImputerKind, options, packParams(s.Imputer.Params())}
 	}
 	described, ok := s.Model.(model.Parametric)
 	if !ok {
@@ -292,14 +300,15 @@ func (f *file) model(text []byte) (model.Model, error) {
 }
 
 // imputer is the file's imputer with its parameters.
-func (f *file) imputer() (*nets.Imputer, error) {
-	switch o := f.Imputer.Options; {
-	case o.Hidden < 0 || o.Hidden > nets.MostUnits:
-		return nil, fmt.Errorf("imputer: %d units", o.Hidden)
-	case o.Levelled && f.Noise == nil:
+func (f *file) imputer() (nets.Imputer, error) {
+	setting.Default(&f.Imputer.Kind, "normal")
+	imputer, err := nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0))
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := imputer.(nets.NormalConditional); ok && n.Levelled() && f.Noise == nil {
 		return nil, errors.New("its imputer is for levels of noise, but noise is missing")
 	}
-	imputer := nets.NewImputer(len(f.Names), f.Imputer.Options, stream.New(0))
 	if err := readParams(imputer.Params(), f.Imputer.Parameters); err != nil {
 		return nil, fmt.Errorf("imputer: %w", err)
 	}

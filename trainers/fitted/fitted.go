@@ -18,7 +18,7 @@ type Model struct {
 	Model   model.Model     // of rows z, x_j = Mean_j + Deviation_j z_j
 	Scale   data.Scale      // Mean and Deviation
 	Domain  *domain.Domain  // in the units of x, nil for all of R^d
-	Imputer *nets.Imputer   // of rows z, nil if there is none
+	Imputer nets.Imputer    // of rows z, nil if there is none
 	Noise   *noise.Schedule // that was added to rows z when it was fitted, nil if none was
 
 	// Missingness is what is known of it, in the units of x. Missing cells are then drawn

@@ -113,7 +113,7 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	if !slices.Contains(Imputers, c.By) {
 		return c, fmt.Errorf("cells cannot be imputed by %q; it is one of %s", c.By, strings.Join(Imputers, ", "))
 	}
-	_, gaussian := f.Model.(*model.Gaussian)
+	_, gaussian := model.AsNormal(f.Model)
 	regressed := f.Missingness != nil && f.Missingness.Logistic != nil
 	scoreOnly, err := f.scoreOnly()
 	if err != nil {

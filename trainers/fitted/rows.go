@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted/diffusion"
@@ -65,7 +66,7 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	rng := stream.New(c.Seed, stream.Sample)
 	switch c.Method {
 	case "exact":
-		if r.Values, err = drawExactly(f.Model, f.support(), c.N, rng); err != nil {
+		if r.Values, err = model.SampleRows(f.Model, c.N, f.support(), rng); err != nil {
 			return nil, err
 		}
 	case "hmc", "mala":

@@ -8,6 +8,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/stream"
 	"missingscore/trainers/fitted/mcmc"
 )
 
@@ -17,7 +18,7 @@ import (
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	d := len(s.Names)
 	if exactly(s.Model, s.Domain) {
-		x, err := drawExactly(s.Model, s.Domain, n, rng)
+		x, err := model.SampleRows(s.Model, n, s.Domain, rng)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -72,24 +73,6 @@ func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 
 // exactly tells whether independent draws of m on s are known.
 func exactly(m model.Model, s *domain.Domain) bool {
-	switch m.(type) {
-	case *model.Gaussian:
-		return true
-	case *model.Mixture:
-		return !s.Bounded()
-	}
-	return false
-}
-
-// drawExactly draws n rows (n, d) of a model that exactly is true of.
-func drawExactly(m model.Model, s *domain.Domain, n int, rng *rand.Rand) ([]float64, error) {
-	g, ok := m.(*model.Gaussian)
-	if !ok {
-		return m.(*model.Mixture).Sample(n, rng), nil
-	}
-	t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
-	if err != nil {
-		return nil, err
-	}
-	return t.Values[:n*t.D], nil
+	_, err := model.SampleRows(m, 1, s, stream.New(0))
+	return !errors.Is(err, model.ErrNoExactSampler)
 }

@@ -1,0 +1,199 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/benchmarks/reproduce"
+)
+
+func newReproduceCommand() *cobra.Command {
+	var o reproduce.Options
+	var shard, config string
+	cmd := &cobra.Command{
+		Use:   "reproduce list|all|EXPERIMENT...",
+		Short: "Rerun the paper's experiments and say which of its claims hold",
+		Long: `Rerun experiments of the paper. "list" names them, "all" runs every one.
+Results go to --out: a folder for each experiment with a line for each finished
+cell (cells.csv) and its pictures, and report.html, claims.md and claims.csv for
+all experiments in --out together.
+
+Stopped in any way and started again with the same arguments, it does what is
+missing and ends with the same files. --shard I/N does every N-th cell, for job
+arrays (benchmarks/slurm); "reproduce merge" joins what the shards left. Full size
+is the paper's; most experiments then take days.`,
+		Example: `  missingscore reproduce all --smoke --out tried
+  missingscore reproduce normal ica-dim --replicates 10 --out results`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("list, all or the names of experiments are expected")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "list" {
+				return listExperiments(cmd.OutOrStdout())
+			}
+			experiments, err := reproduce.ByName(args)
+			if err != nil {
+				return usageError{err}
+			}
+			if err := positive(cmd, "replicates", "workers"); err != nil {
+				return err
+			}
+			if o.Shard, o.Shards, err = parseShard(shard); err != nil {
+				return err
+			}
+			if o.Out == "" {
+				return usageError{errors.New("--out DIR is missing: the folder for the results")}
+			}
+			if config != "" {
+				if len(experiments) != 1 {
+					return usageError{errors.New("--config is for one experiment at a time")}
+				}
+				if o.Config, err = os.ReadFile(config); err != nil {
+					return fmt.Errorf("--config: %w", err)
+				}
+			}
+			if err := ensureDir(o.Out); err != nil {
+				return err
+			}
+			bar := newProgress(cmd.ErrOrStderr(), false)
+			o.Progress = func(experiment string, done, total int) { bar.count(experiment, "cells", done, total) }
+			o.Failed = func(f reproduce.Failure) {
+				bar.note(fmt.Sprintf("%s, replicate %s failed: %v\n  again: missingscore %s", f.Experiment, f.Replicate, f.Err, rerun(cmd, f)))
+			}
+			o.Skipped = func(experiment string, why error) {
+				bar.note(fmt.Sprintf("%s is left out: %v", experiment, why))
+			}
+			o.Note = func(experiment, note string) { bar.note(fmt.Sprintf("%s, %s", experiment, note)) }
+			failed, err := reproduce.Run(cmd.Context(), experiments, o)
+			bar.finish()
+			switch {
+			case cmd.Context().Err() != nil:
+				return interrupted("go on with the same command")
+			case err != nil && config != "":
+				return fmt.Errorf("--config %s: %w", config, err)
+			case err != nil:
+				return err
+			}
+			if o.Shards == 0 {
+				if err := reported(cmd.OutOrStdout(), o.Out); err != nil {
+					return err
+				}
+			} else if _, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done; after all: missingscore reproduce merge %s --out %[3]s\n", o.Shard, o.Shards, quoted(o.Out)); err != nil {
+				return err
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d cells failed, see above; the others are in %s", failed, o.Out)
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&o.Out, "out", "", "folder for the results (needed)")
+	fl.BoolVar(&o.Smoke, "smoke", false, "a size to try the program with: minutes, no verdicts")
+	fl.IntVar(&o.Replicates, "replicates", 0, "replicates of each setting; by default the paper's")
+	fl.IntVar(&o.Workers, "workers", 0, "cells at a time; by default the processors")
+	fl.StringVar(&shard, "shard", "", "I/N: every N-th cell, from the I-th")
+	fl.StringVar(&config, "config", "", "settings in place of an experiment's own, as benchmarks/*/*.json")
+	fl.StringVar(&o.Cell, "cell", "", "only the cell with this key, as a failed one is reported")
+	cmd.AddCommand(newMergeCommand())
+	return cmd
+}
+
+func newMergeCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "merge DIR...",
+		Short: "Join what the shards of reproduce left, and report",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("the folders of the shards are expected")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usageError{errors.New("--out DIR is missing: the folder for the joined results")}
+			}
+			if err := ensureDir(out); err != nil {
+				return err
+			}
+			missing, err := reproduce.Merge(args, out)
+			if err != nil {
+				return err
+			}
+			if err := reported(cmd.OutOrStdout(), out); err != nil {
+				return err
+			}
+			if missing > 0 {
+				return fmt.Errorf("%d cells are missing: run their shards again, or reproduce with --out %s", missing, quoted(out))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "folder for the joined results (needed)")
+	return cmd
+}
+
+func listExperiments(w io.Writer) error {
+	for _, e := range reproduce.Experiments {
+		if _, err := fmt.Fprintf(w, "%-16s %s: %s\n", e.Name, e.Title, e.Source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reported writes the report and says where it is.
+func reported(w io.Writer, out string) error {
+	if err := reproduce.Report(out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "figures, settings and claims: %s\n", filepath.Join(out, "report.html"))
+	return err
+}
+
+// parseShard reads I/N.
+func parseShard(text string) (i, n int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	first, last, ok := strings.Cut(text, "/")
+	i, errI := strconv.Atoi(first)
+	n, errN := strconv.Atoi(last)
+	if !ok || errI != nil || errN != nil || i < 1 || i > n {
+		return 0, 0, usageError{fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)}
+	}
+	return i, n, nil
+}
+
+// rerun is the command of one cell.
+func rerun(cmd *cobra.Command, f reproduce.Failure) string {
+	words := []string{"reproduce", f.Experiment}
+	for _, name := range []string{"smoke", "replicates", "config", "out"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed {
+			words = append(words, quoted("--"+name+"="+flag.Value.String()))
+		}
+	}
+	return strings.Join(append(words, quoted("--cell="+f.Cell)), " ")
+}
+
+var bare = regexp.MustCompile(`^[A-Za-z0-9_./=,:+-]+$`)
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if bare.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
