@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
 	"missingscore/trainers"
 )
@@ -21,7 +21,7 @@ type benchResult struct {
 const benchWarmUp, benchLeast = 3, 5 // iterations
 
 func newBenchCommand() *cobra.Command {
-	var s benchmarks.Setting
+	var s timing.Setting
 	var methods []string
 	var seconds float64
 	var asJSON bool
@@ -53,7 +53,7 @@ state, with one worker.
 			if err := fits(size{s.Batch, "rows (--batch)"}, size{s.Draws, "draws (--draws)"}, size{s.D, "columns (--d)"}); err != nil {
 				return err
 			}
-			if !slices.Contains(benchmarks.Experiments, s.Experiment) {
+			if !slices.Contains(timing.Experiments, s.Experiment) {
 				return usageError{fmt.Errorf("--experiment %q: it is normal, quartic or star", s.Experiment)}
 			}
 			if s.Experiment == "quartic" && !cmd.Flags().Changed("method") {
@@ -76,10 +76,10 @@ state, with one worker.
 				if err != nil {
 					return err
 				}
-				if _, _, err := benchmarks.Time(cmd.Context(), step, benchWarmUp, 0); err != nil {
+				if _, _, err := timing.Time(cmd.Context(), step, benchWarmUp, 0); err != nil {
 					return err
 				}
-				each, _, err := benchmarks.Time(cmd.Context(), step, benchLeast, seconds)
+				each, _, err := timing.Time(cmd.Context(), step, benchLeast, seconds)
 				if err != nil {
 					return err
 				}

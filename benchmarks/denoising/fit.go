@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/diffusion"
@@ -142,7 +142,7 @@ func (s settings) draw(ctx context.Context, table *data.Table, how method, seed 
 	}
 	drawn = scale.Restore(drawn)
 	drawn.Names = table.Names
-	return drawn, benchmarks.EffectiveSize(state.History), nil
+	return drawn, training.EffectiveSize(state.History), nil
 }
 
 // standardised are a table's cells in units of scale.

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
 	"missingscore/graph"
 )
 
@@ -55,7 +55,7 @@ var (
 )
 
 func (s settings) run(names []string, first, seeds uint64) error {
-	g := benchmarks.Grid{Key: key, Value: value}
+	g := cells.Grid{Key: key, Value: value}
 	for seed := first; seed < first+seeds; seed++ {
 		for _, name := range names {
 			m, ok := methods[name]
@@ -66,7 +66,7 @@ func (s settings) run(names []string, first, seeds uint64) error {
 			if seed == first {
 				rows = s.path(name)
 			}
-			g.Cells = append(g.Cells, benchmarks.Cell{
+			g.Cells = append(g.Cells, cells.Cell{
 				Key: []string{strconv.FormatUint(seed, 10), name},
 				Run: func(ctx context.Context) ([]string, error) { return s.cell(ctx, m, seed, rows) },
 			})

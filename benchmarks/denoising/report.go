@@ -14,14 +14,15 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/markdown"
 	"missingscore/data"
 	"missingscore/internal/picture"
 )
 
 // report prints the table in Markdown: means over the replicates with the half widths
 // of their 95 % t-intervals. Differences are taken within replicates.
-func report(names []string, r benchmarks.Results) error {
+func report(names []string, r cells.Results) error {
 	fmt.Printf("| | KS of a column | worst KS | correlation error | energy distance of two columns | of the rows | less Marg-IW's: KS | correlation error | energy distance | draws that count | seconds | replicates |\n|%s\n", strings.Repeat(" --- |", 12))
 	for _, name := range names {
 		of := map[string]map[string]float64{} // column, replicate
@@ -36,7 +37,7 @@ func report(names []string, r benchmarks.Results) error {
 		}
 		fmt.Printf("| %s |", picture.MethodTitle(name))
 		for _, c := range []string{"ks", "worst_ks", "correlation", "pairs", "energy_distance"} {
-			fmt.Printf(" %s |", benchmarks.Interval(slices.Collect(maps.Values(of[c]))))
+			fmt.Printf(" %s |", markdown.Interval(slices.Collect(maps.Values(of[c]))))
 		}
 		for _, c := range []string{"ks", "correlation", "energy_distance"} {
 			base, err := numbers(r, c, "iw")
@@ -49,15 +50,15 @@ func report(names []string, r benchmarks.Results) error {
 					gaps = append(gaps, v-other)
 				}
 			}
-			fmt.Printf(" %s |", benchmarks.Interval(gaps))
+			fmt.Printf(" %s |", markdown.Interval(gaps))
 		}
-		fmt.Printf(" %s | %.0f | %d |\n", benchmarks.MeanDraws(slices.Collect(maps.Values(of["effective_size"]))), stat.Mean(slices.Collect(maps.Values(of["seconds"])), nil), len(of["ks"]))
+		fmt.Printf(" %s | %.0f | %d |\n", markdown.MeanDraws(slices.Collect(maps.Values(of["effective_size"]))), stat.Mean(slices.Collect(maps.Values(of["seconds"])), nil), len(of["ks"]))
 	}
 	return nil
 }
 
 // numbers are a method's by replicate; NaN for none.
-func numbers(r benchmarks.Results, column, method string) (map[string]float64, error) {
+func numbers(r cells.Results, column, method string) (map[string]float64, error) {
 	out := map[string]float64{}
 	at := slices.Index(r.Columns, column)
 	for _, line := range r.Lines {

@@ -22,7 +22,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/claims"
 	"missingscore/data"
 	"missingscore/data/missingness"
 	"missingscore/graph"
@@ -224,7 +224,7 @@ func interval(e []float64) string {
 	if len(e) < 2 {
 		return ""
 	}
-	mean, half := benchmarks.MeanInterval(e)
+	mean, half := claims.MeanInterval(e)
 	text := fmt.Sprintf("%+.3f ± %.3f", mean, half)
 	if math.Abs(mean) > half {
 		return "**" + text + "**"

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
@@ -128,8 +128,8 @@ func (s settings) fit(ctx context.Context, name string, how method, seed uint64,
 		}
 	}
 	return []string{
-		benchmarks.EffectiveSize(state.History), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch),
-		fmt.Sprintf("%.1f", seconds), benchmarks.Trace(state.History, benchmarks.Epochs(s.epochs), "fisher_divergence"),
+		training.EffectiveSize(state.History), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch),
+		fmt.Sprintf("%.1f", seconds), training.Trace(state.History, training.Epochs(s.epochs), "fisher_divergence"),
 	}, nil
 }
 

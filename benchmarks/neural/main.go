@@ -15,7 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/training"
 	"missingscore/graph"
 )
 
@@ -46,7 +47,7 @@ func main() {
 }
 
 // key and value are the columns of results.csv. Fisher divergences are those after
-// the epochs of benchmarks.Epochs.
+// the epochs of training.Epochs.
 var (
 	key   = []string{"density", "replicate", "method"}
 	value = []string{"effective_size", "score_size", "least", "least_epoch", "seconds", "fisher_divergence"}
@@ -55,14 +56,14 @@ var (
 func (s settings) run(densities, names []string, first, seeds uint64) error {
 	ctx := context.Background()
 	for _, density := range densities {
-		g := benchmarks.Grid{Key: key, Value: value}
+		g := cells.Grid{Key: key, Value: value}
 		for seed := first; seed < first+seeds; seed++ {
 			for _, name := range names {
 				m, ok := methods[name]
 				if !ok {
 					return fmt.Errorf("there is no method %q", name)
 				}
-				g.Cells = append(g.Cells, benchmarks.Cell{
+				g.Cells = append(g.Cells, cells.Cell{
 					Key: []string{density, strconv.FormatUint(seed, 10), name},
 					Run: func(ctx context.Context) ([]string, error) {
 						return s.fit(ctx, density, m, seed, s.model(density, name, seed, first))

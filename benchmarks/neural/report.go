@@ -11,15 +11,19 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/figures"
+	"missingscore/benchmarks/markdown"
+	"missingscore/benchmarks/training"
 	"missingscore/internal/picture"
 )
 
-var last = benchmarks.Measure{Column: "fisher_divergence"}
+var last = claims.Measure{Column: "fisher_divergence"}
 
 // report prints a density's table in Markdown: means over the replicates, with the half
 // widths of their 95 % t-intervals. Ratios are taken within replicates.
-func (s settings) report(density string, names []string, r benchmarks.Results) error {
+func (s settings) report(density string, names []string, r cells.Results) error {
 	fmt.Printf("| %s | after %d passes | of E‖s‖² | over Marg-IW's | least | at pass | draws that count | seconds | replicates |\n|%s\n", density, s.epochs, strings.Repeat(" --- |", 9))
 	for _, name := range names {
 		var end, relative, ratio, least, pass, size, seconds []float64
@@ -40,15 +44,15 @@ func (s settings) report(density string, names []string, r benchmarks.Results) e
 		if len(end) == 0 {
 			continue
 		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %s | %.0f | %d |\n", picture.MethodTitle(name), benchmarks.Interval(end), benchmarks.Interval(relative), benchmarks.Interval(ratio), benchmarks.Interval(least),
-			stat.Mean(pass, nil), benchmarks.MeanDraws(size), stat.Mean(seconds, nil), len(end))
+		fmt.Printf("| %s | %s | %s | %s | %s | %.0f | %s | %.0f | %d |\n", picture.MethodTitle(name), markdown.Interval(end), markdown.Interval(relative), markdown.Interval(ratio), markdown.Interval(least),
+			stat.Mean(pass, nil), markdown.MeanDraws(size), stat.Mean(seconds, nil), len(end))
 	}
 	fmt.Println()
 	return nil
 }
 
 // numbers are a line's values by column, of a trace the last; NaN for none.
-func numbers(r benchmarks.Results, line []string) map[string]float64 {
+func numbers(r cells.Results, line []string) map[string]float64 {
 	out := map[string]float64{}
 	for i, text := range line[len(key):] {
 		v := math.NaN()
@@ -63,16 +67,16 @@ func numbers(r benchmarks.Results, line []string) map[string]float64 {
 }
 
 // figures draws the error along training, and planes.
-func (s settings) figures(ctx context.Context, density string, names []string, r benchmarks.Results, first uint64) error {
+func (s settings) figures(ctx context.Context, density string, names []string, r cells.Results, first uint64) error {
 	var at []float64
-	for _, epoch := range benchmarks.Epochs(s.epochs) {
+	for _, epoch := range training.Epochs(s.epochs) {
 		at = append(at, float64(epoch))
 	}
 	series, err := r.Training(last, names)
 	if err != nil {
 		return err
 	}
-	p, err := benchmarks.Bands("Fisher divergence along training: "+density, "epoch", "Fisher divergence", at, series)
+	p, err := figures.Bands("Fisher divergence along training: "+density, "epoch", "Fisher divergence", at, series)
 	if err != nil {
 		return err
 	}

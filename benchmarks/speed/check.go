@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/stream"
@@ -21,7 +21,7 @@ const checkTolerance = 1e-10
 
 // peerSetting is what the peer starts from: our setting, and our table.
 type peerSetting struct {
-	benchmarks.Setting
+	timing.Setting
 	X       []float64 `json:"x"` // zero where missing
 	Mask    []float64 `json:"mask"`
 	Penalty float64   `json:"penalty"`
@@ -30,7 +30,7 @@ type peerSetting struct {
 }
 
 // forPeer is a setting with its table, λ at the middle of the path, the first variant.
-func forPeer(s benchmarks.Setting, t *data.Table) peerSetting {
+func forPeer(s timing.Setting, t *data.Table) peerSetting {
 	b := wholeBatch(t)
 	lambdas := penalties(t)
 	return peerSetting{Setting: s, X: b.X, Mask: b.Mask, Penalty: lambdas[len(lambdas)/2], Score: "fed", Chunk: s.N}
@@ -87,7 +87,7 @@ type gradients struct {
 
 // check compares the peer's gradients with ours, which proves that it is the same
 // algorithm that is timed. Each setting has one line on w.
-func check(w io.Writer, peer *side, settings []benchmarks.Setting) error {
+func check(w io.Writer, peer *side, settings []timing.Setting) error {
 	worst := 0.0
 	for _, s := range settings {
 		t, err := s.Table()
@@ -140,7 +140,7 @@ func difference(a, b []float64) float64 {
 }
 
 // ourGradients draws a point and the gradients there.
-func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, err error) {
+func ourGradients(s timing.Setting, b *data.Batch) (at point, g gradients, err error) {
 	rng := stream.New(1, stream.Initial)
 	normals := func(n int, sd float64) []float64 {
 		x := make([]float64, n)

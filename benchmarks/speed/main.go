@@ -25,7 +25,7 @@ import (
 	"slices"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
 	"missingscore/trainers"
 )
@@ -88,8 +88,8 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 		}
 	}
 	for _, e := range experiments {
-		if !slices.Contains(benchmarks.Experiments, e) {
-			return fmt.Errorf("-experiments: there is no %q; they are %s", e, strings.Join(benchmarks.Experiments, ", "))
+		if !slices.Contains(timing.Experiments, e) {
+			return fmt.Errorf("-experiments: there is no %q; they are %s", e, strings.Join(timing.Experiments, ", "))
 		}
 	}
 	failed := func(key []string, err error) { log.Printf("%v: %v", key, err) }
@@ -132,8 +132,8 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 }
 
 // checked are small settings of every experiment and method of the peer.
-func checked() []benchmarks.Setting {
-	all := settings(benchmarks.Experiments, allMethods, []int{7}, []graph.DType{graph.Float64})
+func checked() []timing.Setting {
+	all := settings(timing.Experiments, allMethods, []int{7}, []graph.DType{graph.Float64})
 	for i := range all {
 		all[i].N, all[i].Batch, all[i].Draws = 40, 20, 4
 	}

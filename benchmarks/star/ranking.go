@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/stream"
@@ -22,7 +22,7 @@ import (
 
 // Ranking says what is compared.
 type Ranking struct {
-	Experiment benchmarks.Experiment // Missing or Dense, at full size
+	Experiment harness.Experiment // Missing or Dense, at full size
 	Treatment  string                // one of the experiment's, or ignored
 	Missing    []float64             // nil: the experiment's
 	Replicates int
@@ -79,8 +79,8 @@ func (r *Ranking) settings() (s settings, at setting, err error) {
 		return s, at, err
 	}
 	for _, m := range r.Methods {
-		if !slices.ContainsFunc(s.variants, func(v benchmarks.Variant) bool { return v.Name == m }) {
-			return s, at, fmt.Errorf("method %q: %s has %s", m, r.Experiment.Name, strings.Join(benchmarks.Names(s.variants), ", "))
+		if !slices.ContainsFunc(s.variants, func(v harness.Variant) bool { return v.Name == m }) {
+			return s, at, fmt.Errorf("method %q: %s has %s", m, r.Experiment.Name, strings.Join(harness.Names(s.variants), ", "))
 		}
 	}
 	treatments := append(s.Treatments, treatment{Name: "ignored", Ignore: true})

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/trainers"
@@ -77,7 +77,7 @@ func TestRank(t *testing.T) {
 	sizes["full"] = sizes["smoke"]
 	text, err := json.Marshal(sizes)
 	require.NoError(t, err)
-	r := Ranking{Experiment: benchmarks.Experiment{Name: "small", Settings: text}, Treatment: "honoured", Missing: []float64{0.5}, Replicates: 2, Methods: []string{"full", "zeroed"}}
+	r := Ranking{Experiment: harness.Experiment{Name: "small", Settings: text}, Treatment: "honoured", Missing: []float64{0.5}, Replicates: 2, Methods: []string{"full", "zeroed"}}
 	var out strings.Builder
 	require.NoError(t, Rank(t.Context(), &out, r))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

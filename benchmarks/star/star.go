@@ -24,7 +24,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/figures"
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/marginal"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -51,8 +55,8 @@ var (
 var others = []string{"iw", "em", "zeroed"}
 
 // AUC of the L1 path, of all treatments together.
-func AUC(along string) benchmarks.Measure {
-	return benchmarks.Measure{Column: "auc", Name: "AUC", Along: along}
+func AUC(along string) claims.Measure {
+	return claims.Measure{Column: "auc", Name: "AUC", Along: along}
 }
 
 // Tested are the treatments that claims are tested with, and what each adds to a claim's
@@ -63,31 +67,31 @@ var Tested = []struct{ Treatment, ID, Words string }{
 }
 
 // twice is a claim tested with both.
-func twice(id, quote, where string, m benchmarks.Measure, test func(benchmarks.Measure) benchmarks.Test) (claims []benchmarks.Claim) {
+func twice(id, quote, where string, m claims.Measure, test func(claims.Measure) claims.Test) (both []claims.Claim) {
 	for _, t := range Tested {
-		claims = append(claims, benchmarks.Claim{ID: id + t.ID, Quote: quote + t.Words, Where: where, Test: test(m.With("treatment", t.Treatment))})
+		both = append(both, claims.Claim{ID: id + t.ID, Quote: quote + t.Words, Where: where, Test: test(m.With("treatment", t.Treatment))})
 	}
-	return claims
+	return both
 }
 
-func varBest(m benchmarks.Measure) benchmarks.Test {
-	return benchmarks.Best(m, []string{"var"}, others, false)
+func varBest(m claims.Measure) claims.Test {
+	return claims.Best(m, []string{"var"}, others, false)
 }
 
 // Missing varies the missing probability on one star.
-var Missing = benchmarks.Experiment{
+var Missing = harness.Experiment{
 	Name: "star-missing", Title: "Star, truncated: missing probability",
 	Source:   "section “Star Shaped Truncated Graphical Model” (figure ggm_starprec_varymiss)",
 	Settings: starMissing, Grid: grid, Figures: lines,
 	Claims: slices.Concat(
 		twice("star-missing-var-best", "As we can see here Marg-Var performs best …", "Star Shaped Truncated Graphical Model", AUC("missing"), varBest),
 		twice("star-missing-others-comparable", "… with all other approaches performing comparably.", "Star Shaped Truncated Graphical Model", AUC("missing"),
-			func(m benchmarks.Measure) benchmarks.Test { return benchmarks.Comparable(m, others...) }),
+			func(m claims.Measure) claims.Test { return claims.Comparable(m, others...) }),
 	),
 }
 
 // Dense varies it on networks without structure.
-var Dense = benchmarks.Experiment{
+var Dense = harness.Experiment{
 	Name: "dense-missing", Title: "Dense network, truncated: missing probability",
 	Source:   "section “Unstructured Dense Graphical Model” (figure ggm_one_varymiss)",
 	Settings: denseMissing, Grid: grid, Figures: lines,
@@ -95,42 +99,42 @@ var Dense = benchmarks.Experiment{
 }
 
 // Centres varies the number of star centres, the expected number of edges kept.
-var Centres = benchmarks.Experiment{
+var Centres = harness.Experiment{
 	Name: "star-centres", Title: "Increasing number of stars",
 	Source:   "section “Increasing Number of Stars” (figure GGM_vary_centres), appendix “Varying Number of Star Centres” (figures star_marginalisation, 5star_marginalisation)",
 	Settings: starCentres, Grid: grid, Figures: centreFigures,
 	Claims: append(
 		twice("star-centres-lead-shrinks", "As we increase the number of star centres, Marg-Var no longer noticeably outperforms the other approaches. [tested: its lead shrinks, and at the most centres it is below the margin over one of them]", "Increasing Number of Stars", AUC("centres"),
-			func(m benchmarks.Measure) benchmarks.Test {
-				return benchmarks.All(m, func(m benchmarks.Measure) benchmarks.Test {
-					return benchmarks.Trend(m, "var", others, benchmarks.Axis{Of: func(k float64) float64 { return k }, Unit: "per centre"}, -1)
-				}, func(m benchmarks.Measure) benchmarks.Test {
-					return benchmarks.AtLargest(m, func(m benchmarks.Measure) benchmarks.Test { return benchmarks.NoLead(m, "var", others) })
+			func(m claims.Measure) claims.Test {
+				return claims.All(m, func(m claims.Measure) claims.Test {
+					return claims.Trend(m, "var", others, claims.Axis{Of: func(k float64) float64 { return k }, Unit: "per centre"}, -1)
+				}, func(m claims.Measure) claims.Test {
+					return claims.AtLargest(m, func(m claims.Measure) claims.Test { return claims.NoLead(m, "var", others) })
 				})
 			}),
-		benchmarks.Claim{
+		claims.Claim{
 			ID: "star-centres-naive", Quote: "… in the 5 centre case, the naive marginalisation picks up most of the structure as there are fewer negative terms which it ignores and also lots of additional positive terms which it does successfully pick up.", Where: "Varying Number of Star Centres",
-			Test: benchmarks.Between(
-				benchmarks.Fact{Column: "naive_misses", Where: map[string]string{"centres": "1"}}, benchmarks.Fact{Column: "naive_misses", Where: map[string]string{"centres": "5"}},
+			Test: claims.Between(
+				claims.Fact{Column: "naive_misses", Where: map[string]string{"centres": "1"}}, claims.Fact{Column: "naive_misses", Where: map[string]string{"centres": "5"}},
 				"share of the true marginal precision that the naive one misses, 1 centre − 5 centres"),
 		}),
 }
 
 // Dim varies the number of columns of a star.
-var Dim = benchmarks.Experiment{
+var Dim = harness.Experiment{
 	Name: "star-dim", Title: "Star, truncated: number of columns",
 	Source:   "appendix “Varying Number of Dimensions” (figure GGM_vary_dim)",
 	Settings: starDim, Grid: grid, Figures: lines,
 	Claims: slices.Concat(
 		twice("star-dim-high", "As we can see, for higher dimensions the variational approach clearly performs best …", "Varying Number of Dimensions", AUC("columns"),
-			func(m benchmarks.Measure) benchmarks.Test { return benchmarks.AtLargest(m, varBest) }),
+			func(m claims.Measure) claims.Test { return claims.AtLargest(m, varBest) }),
 		twice("star-dim-low", "… however at lower dimensions the other approach catch up and even overtake it. [tested: its lead grows with the columns, and at the fewest each of the others is ahead]", "Varying Number of Dimensions", AUC("columns"),
-			func(m benchmarks.Measure) benchmarks.Test {
-				return benchmarks.All(m, func(m benchmarks.Measure) benchmarks.Test {
-					return benchmarks.Trend(m, "var", others, benchmarks.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1)
-				}, func(m benchmarks.Measure) benchmarks.Test {
-					return benchmarks.AtSmallest(m, func(m benchmarks.Measure) benchmarks.Test {
-						return benchmarks.Best(m, others, []string{"var"}, false)
+			func(m claims.Measure) claims.Test {
+				return claims.All(m, func(m claims.Measure) claims.Test {
+					return claims.Trend(m, "var", others, claims.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1)
+				}, func(m claims.Measure) claims.Test {
+					return claims.AtSmallest(m, func(m claims.Measure) claims.Test {
+						return claims.Best(m, others, []string{"var"}, false)
 					})
 				})
 			}),
@@ -138,7 +142,7 @@ var Dim = benchmarks.Experiment{
 }
 
 // ROC draws the curves of the first runs.
-var ROC = benchmarks.Experiment{
+var ROC = harness.Experiment{
 	Name: "star-roc", Title: "Star, truncated: individual ROC curves",
 	Source:   "appendix “Individual ROC Curves” (figure GGM_starprec_ROC)",
 	Settings: starROC, Grid: grid, Figures: panels,
@@ -160,7 +164,7 @@ type settings struct {
 	Methods    []json.RawMessage   `json:"methods"`
 	Likelihood *emglasso.Options   `json:"likelihood"` // of the peer "glasso", which ignores the truncation; null: without it
 	Ours       []string            `json:"ours"`
-	variants   []benchmarks.Variant
+	variants   []harness.Variant
 }
 
 // treatment of the support.
@@ -182,15 +186,15 @@ func (s settings) along() string {
 }
 
 func decode(text json.RawMessage) (s settings, err error) {
-	if err = benchmarks.Decode(text, &s); err != nil {
+	if err = harness.Decode(text, &s); err != nil {
 		return s, err
 	}
 	if s.Graph != "star" && s.Graph != "dense" {
 		return s, fmt.Errorf("settings: graph %q: it is star or dense", s.Graph)
 	}
-	if s.variants, err = benchmarks.Variants(s.Fit.Config, s.Methods); err == nil {
-		err = cmp.Or(benchmarks.AtLeast(3, "columns", s.Columns...), benchmarks.AtLeast(2, "rows", s.Rows), benchmarks.AtLeast(1, "centres", s.Centres...),
-			benchmarks.Shares("missing", s.Missing...), benchmarks.Shares("outside", s.Outside))
+	if s.variants, err = harness.Variants(s.Fit.Config, s.Methods); err == nil {
+		err = cmp.Or(harness.AtLeast(3, "columns", s.Columns...), harness.AtLeast(2, "rows", s.Rows), harness.AtLeast(1, "centres", s.Centres...),
+			harness.Shares("missing", s.Missing...), harness.Shares("outside", s.Outside))
 	}
 	if err == nil && s.Likelihood != nil {
 		if err = s.Likelihood.Check(); err != nil {
@@ -205,7 +209,7 @@ const peer = "glasso"
 
 // names are those of all methods.
 func (s settings) names() []string {
-	names := benchmarks.Names(s.variants)
+	names := harness.Names(s.variants)
 	if s.Likelihood != nil {
 		names = append(names, peer)
 	}
@@ -230,12 +234,12 @@ type setting struct {
 	centres   int
 }
 
-func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
-	g := benchmarks.Grid{
+	g := cells.Grid{
 		Key:   []string{"treatment", "columns", "missing", "centres", "replicate", "method"},
 		Value: []string{"auc", "diverged", "naive_misses", "first_edges", "last_edges", "lifts", "effective_size"},
 	}
@@ -249,7 +253,7 @@ func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
 					for _, p := range s.Missing {
 						at := setting{t, d, p, k}
 						for _, name := range s.names() {
-							g.Cells = append(g.Cells, benchmarks.Cell{
+							g.Cells = append(g.Cells, cells.Cell{
 								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), name},
 								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, s.config(name), uint64(replicate)) },
 							})
@@ -384,7 +388,7 @@ func recovery(found []network.Adjacency, truth data.Gaussian) (values []string, 
 // missed is the share of the true marginal precision without node 1, off the
 // diagonal, that the naive one misses: Frobenius norms. It is 0 where there is nothing to miss.
 func missed(precision mat.Symmetric) float64 {
-	naive, marginal := benchmarks.WithoutFirst(precision)
+	naive, marginal := marginal.WithoutFirst(precision)
 	var gap, all float64
 	for k := range naive.SymmetricDim() {
 		for j := range k {
@@ -401,23 +405,23 @@ func missed(precision mat.Symmetric) float64 {
 var treatmentTitle = map[string]string{"paper": "as the paper", "honoured": "support honoured", "ignored": "truncation ignored"}
 
 // lines are the AUC against what varies, for each treatment.
-func lines(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+func lines(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, err := decode(text)
 	if err != nil {
 		return nil, err
 	}
 	word := map[string]string{"columns": "columns", "centres": "star centres", "missing": "missing probability"}[s.along()]
-	var out []benchmarks.Figure
+	var out []figures.Figure
 	for _, t := range s.Treatments {
-		at, series, err := r.Series(AUC(s.along()).With("treatment", t.Name), s.names())
+		at, series, err := figures.Along(r, AUC(s.along()).With("treatment", t.Name), s.names())
 		if err != nil {
 			return nil, err
 		}
-		p, err := benchmarks.Bands("Edge recovery, "+treatmentTitle[t.Name], word, "AUC", at, series)
+		p, err := figures.Bands("Edge recovery, "+treatmentTitle[t.Name], word, "AUC", at, series)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, benchmarks.Figure{Name: "auc-" + t.Name, Plot: p, Width: 16, Height: 11,
+		out = append(out, figures.Figure{Name: "auc-" + t.Name, Plot: p, Width: 16, Height: 11,
 			Caption: fmt.Sprintf("AUC of the L1 path against the %s, %s: mean and 95 %% interval of the replicates, %d rows, %g of the distribution beyond the plane.",
 				word, treatmentTitle[t.Name], s.Rows, s.Outside)})
 	}
@@ -425,7 +429,7 @@ func lines(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, err
 }
 
 // centreFigures adds the heat maps of one star and of five.
-func centreFigures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+func centreFigures(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, err := decode(text)
 	if err != nil {
 		return nil, err
@@ -443,7 +447,7 @@ func centreFigures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Fig
 		if k > 1 {
 			of = fmt.Sprintf("a star graph with %d centres", k)
 		}
-		maps, err := benchmarks.Marginalisation(fmt.Sprintf("%d-centres-", k), of, truth.Precision)
+		maps, err := marginal.Figures(fmt.Sprintf("%d-centres-", k), of, truth.Precision)
 		if err != nil {
 			return nil, err
 		}
@@ -453,12 +457,12 @@ func centreFigures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Fig
 }
 
 // panels are the ROC curves of the first four replicates, as far as there are any.
-func panels(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+func panels(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, err := decode(text)
 	if err != nil {
 		return nil, err
 	}
-	var out []benchmarks.Figure
+	var out []figures.Figure
 	for _, t := range s.Treatments {
 		for run := 1; run <= 4; run++ {
 			chosen, err := r.Only(map[string]string{"treatment": t.Name, "replicate": strconv.Itoa(run)})
@@ -482,7 +486,7 @@ func panels(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, benchmarks.Figure{Name: fmt.Sprintf("roc-%s-%d", t.Name, run), Plot: p, Width: 11, Height: 10,
+			out = append(out, figures.Figure{Name: fmt.Sprintf("roc-%s-%d", t.Name, run), Plot: p, Width: 11, Height: 10,
 				Caption: fmt.Sprintf("ROC curves of run %d, %s; in brackets the AUC.", run, treatmentTitle[t.Name])})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"syscall"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
 	"missingscore/data"
 	"missingscore/data/network"
 )
@@ -68,7 +68,7 @@ func (s settings) open(from source) *table {
 	return &table{source: from, path: path}
 }
 
-// present fails with benchmarks.ErrAbsent where the file is not there.
+// present fails with cells.ErrAbsent where the file is not there.
 func (t *table) present() error {
 	var why string
 	switch _, err := os.Stat(t.path); {
@@ -80,7 +80,7 @@ func (t *table) present() error {
 		return err
 	}
 	return fmt.Errorf("%w: %s; name the folder that holds %s by the environment variable %s or the setting \"folder\"",
-		benchmarks.ErrAbsent, why, filepath.Base(t.path), FolderVariable)
+		cells.ErrAbsent, why, filepath.Base(t.path), FolderVariable)
 }
 
 // table is read, and its true networks found, by the first cell that needs them.

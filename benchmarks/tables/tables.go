@@ -37,7 +37,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/network"
@@ -54,18 +55,18 @@ var yeastSettings []byte
 
 // SP100 is the paper's experiment on stocks; its claims are tested on closing prices,
 // which the paper used, and daily log returns run beside them.
-var SP100 = benchmarks.Experiment{
+var SP100 = harness.Experiment{
 	Name: "sp100", Title: "Stocks of the S&P 100", Source: `Section "S&P 100", figure snp100_varymiss_AUC; appendix "Real World Data"`,
-	Settings: sp100Settings, Grid: grid, Figures: figures,
-	Claims: claims("sp100", "closing", `Section "S&P 100"`,
+	Settings: sp100Settings, Grid: grid, Figures: draw,
+	Claims: statements("sp100", "closing", `Section "S&P 100"`,
 		"Marg-Var clearly out performs all the other approaches", "all the other approaches which appear to perform equivalently"),
 }
 
 // Yeast is the paper's experiment on gene expressions.
-var Yeast = benchmarks.Experiment{
+var Yeast = harness.Experiment{
 	Name: "yeast", Title: "Gene expression in yeast", Source: `Section "Yeast Data", figure yeast_varymiss_AUC; appendix "Real World Data"`,
-	Settings: yeastSettings, Grid: grid, Figures: figures,
-	Claims: claims("yeast", "segregants", `Section "Yeast Data"`,
+	Settings: yeastSettings, Grid: grid, Figures: draw,
+	Claims: statements("yeast", "segregants", `Section "Yeast Data"`,
 		"Marg-Var clearly outperforms the other approaches", "the other approaches which all perform comparably"),
 }
 
@@ -101,7 +102,7 @@ type settings struct {
 
 func read(raw json.RawMessage) (settings, error) {
 	var s settings
-	if err := benchmarks.Decode(raw, &s); err != nil {
+	if err := harness.Decode(raw, &s); err != nil {
 		return s, err
 	}
 	for _, v := range []struct {
@@ -144,15 +145,15 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // grid has a cell for each table, missing probability, replicate and method. The
 // replicates' corruptions are the same for all methods, and nested but where one had to
 // be drawn again: what is hidden at one probability is so at every larger one. Replicates of 0 are the settings' own.
-func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
+func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
 	if replicates == 0 {
 		replicates = s.Replicates
 	}
-	g := benchmarks.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "lifts"}}
+	g := cells.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "lifts"}}
 	for _, density := range s.Densities {
 		g.Value = append(g.Value, densityColumn(density))
 	}
@@ -167,7 +168,7 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 		for _, missing := range s.Missing {
 			for replicate := 1; replicate <= replicates; replicate++ {
 				for _, method := range s.Methods {
-					g.Cells = append(g.Cells, benchmarks.Cell{
+					g.Cells = append(g.Cells, cells.Cell{
 						Key: []string{from.Name, number(missing), strconv.Itoa(replicate), method},
 						Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, t, missing, replicate, method) },
 					})
