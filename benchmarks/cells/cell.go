@@ -13,7 +13,7 @@ import (
 
 // ErrAbsent says that a table or program which cells need is not on this computer: others
 // run without them.
-var ErrAbsent = errors.New("the table is not here")
+var ErrAbsent = errors.New("what it needs is not here")
 
 // Cell is one run of a grid: Key names it, Run gives its numbers. A cell that needs what
 // this computer does not have fails with ErrAbsent.

@@ -81,3 +81,21 @@ func inOrder(cells []Cell, have map[string][]string) (out [][]string) {
 	}
 	return out
 }
+
+// Values are the given columns of each line.
+func (r Results) Values(columns ...string) (out [][]string, err error) {
+	at := make([]int, len(columns))
+	for i, name := range columns {
+		if at[i], err = r.Column(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, line := range r.Lines {
+		var values []string
+		for _, i := range at {
+			values = append(values, line[i])
+		}
+		out = append(out, values)
+	}
+	return out, nil
+}

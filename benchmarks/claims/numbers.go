@@ -104,3 +104,28 @@ func (n *Numbers) each(value func(replicate string) (float64, bool)) (values []f
 	}
 	return values, left
 }
+
+// Of are a method's at a place, in the order of the replicates that have one.
+func (n *Numbers) Of(place, method string) []float64 {
+	values, _ := n.each(func(replicate string) (float64, bool) { return n.At(place, replicate, method) })
+	return values
+}
+
+// Ratios are those of two methods within each replicate that has both.
+func Ratios(above *Numbers, a string, below *Numbers, b string) []float64 {
+	return within(above, a, below, b, func(x, y float64) float64 { return x / y })
+}
+
+// Differences are those of two methods within each replicate that has both.
+func Differences(from *Numbers, a string, less *Numbers, b string) []float64 {
+	return within(from, a, less, b, func(x, y float64) float64 { return x - y })
+}
+
+func within(m *Numbers, a string, n *Numbers, b string, of func(x, y float64) float64) []float64 {
+	values, _ := m.each(func(replicate string) (float64, bool) {
+		x, okX := m.At("", replicate, a)
+		y, okY := n.At("", replicate, b)
+		return of(x, y), okX && okY
+	})
+	return values
+}

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"missingscore/benchmarks/bound"
+	"missingscore/benchmarks/denoising"
 	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
 	"missingscore/benchmarks/star"
@@ -28,6 +30,8 @@ var Experiments = []harness.Experiment{
 	tables.SP100,
 	tables.Yeast,
 	bound.Experiment,
+	neural.Experiment,
+	denoising.Experiment,
 }
 
 // ByName looks experiments up; "all" are all of them.

@@ -38,8 +38,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
@@ -74,7 +74,7 @@ var Yeast = harness.Experiment{
 type settings struct {
 	Replicates int       `json:"replicates"` // corruptions for each missing probability
 	Seed       uint64    `json:"seed"`
-	Folder     string    `json:"folder"` // of the files; empty: as the environment says (FolderVariable)
+	Folder     string    `json:"folder"` // of the files; empty: as the environment says (harness.FolderVariable)
 	Tables     []source  `json:"tables"`
 	Methods    []string  `json:"methods"`
 	Missing    []float64 `json:"missing"`
@@ -178,7 +178,7 @@ func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g.Present = func() error {
 		for _, t := range tables {
-			if err := t.present(); err != nil {
+			if err := harness.Present(t.path); err != nil {
 				return err
 			}
 		}

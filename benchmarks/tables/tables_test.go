@@ -20,8 +20,8 @@ import (
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/claims"
-	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
@@ -99,7 +99,7 @@ func TestGrid(t *testing.T) {
 			err = g.Present()
 			require.ErrorIs(t, err, cells.ErrAbsent)
 			require.ErrorContains(t, err, s.Tables[0].File)
-			require.ErrorContains(t, err, FolderVariable)
+			require.ErrorContains(t, err, harness.FolderVariable)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, s.Tables[0].File), nil, 0o600))
 			for asked, replicates := range map[int]int{3: 3, 0: s.Replicates} {
 				g, err := e.Grid(raw, asked)
@@ -128,7 +128,7 @@ func TestGrid(t *testing.T) {
 // The settings may name the folder, and an unknown setting is refused.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(FolderVariable, dir)
+	t.Setenv(harness.FolderVariable, dir)
 	raw := configured(t, Yeast, "smoke", nil)
 	present := func(raw json.RawMessage) error {
 		g, err := Yeast.Grid(raw, 1)
@@ -140,7 +140,7 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, present(raw))
 	require.ErrorIs(t, present(configured(t, Yeast, "smoke", map[string]any{"folder": t.TempDir()})), cells.ErrAbsent)
-	t.Setenv(FolderVariable, file)
+	t.Setenv(harness.FolderVariable, file)
 	require.ErrorIs(t, present(raw), cells.ErrAbsent)
 	require.ErrorContains(t, present(raw), file+" is no folder; name the folder that holds")
 	_, err := Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"misssing": 1}), 1)
@@ -371,8 +371,8 @@ func TestFigures(t *testing.T) {
 
 // The real files, where they are.
 func TestRealTables(t *testing.T) {
-	if os.Getenv(FolderVariable) == "" {
-		t.Skip(FolderVariable + " is not set: the real tables are not here")
+	if os.Getenv(harness.FolderVariable) == "" {
+		t.Skip(harness.FolderVariable + " is not set: the real tables are not here")
 	}
 	for _, e := range experiments {
 		s, err := read(configured(t, e, "full", nil))
