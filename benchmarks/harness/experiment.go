@@ -27,7 +27,7 @@ type Experiment struct {
 	// names as Clock, the same seed gives the same line anywhere. The data that cells read
 	// need not be here.
 	Grid func(settings json.RawMessage, replicates int) (cells.Grid, error)
-	// Figures draws what has been run; cells may be missing.
+	// Figures draws what has been run; nil: none. Cells may be missing.
 	Figures func(settings json.RawMessage, r cells.Results) ([]figures.Figure, error)
 	// Tables are those of README.md and of the report; nil: none. Cells may be missing.
 	Tables func(settings json.RawMessage, r cells.Results) ([]markdown.Table, error)

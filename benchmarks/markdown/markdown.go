@@ -56,3 +56,8 @@ func MeanDraws(x []float64) string {
 	}
 	return ""
 }
+
+// Signed writes a number with a sign as print does.
+func Signed(format string, x float64) string {
+	return strings.ReplaceAll(fmt.Sprintf(format, x), "-", "−")
+}

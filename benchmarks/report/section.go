@@ -59,6 +59,9 @@ func sectionOf(e harness.Experiment, out string) (*section, error) {
 
 // draw saves the figures and puts them into the section.
 func (s *section) draw(dir string) error {
+	if s.Experiment.Figures == nil {
+		return nil
+	}
 	drawn, err := s.Experiment.Figures(s.Settings, s.Results)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"missingscore/benchmarks/bound"
 	"missingscore/benchmarks/denoising"
 	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/likelihood"
+	"missingscore/benchmarks/missingness"
 	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
@@ -32,6 +34,8 @@ var Experiments = []harness.Experiment{
 	bound.Experiment,
 	neural.Experiment,
 	denoising.Experiment,
+	missingness.Experiment,
+	likelihood.Experiment,
 }
 
 // ByName looks experiments up; "all" are all of them.
