@@ -36,6 +36,7 @@ var Experiments = []harness.Experiment{
 	denoising.Experiment,
 	missingness.Experiment,
 	likelihood.Experiment,
+	star.Ranking,
 }
 
 // ByName looks experiments up; "all" are all of them.

@@ -26,10 +26,10 @@ import (
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/figures"
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/marginal"
-	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
