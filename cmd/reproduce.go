@@ -22,8 +22,9 @@ func newReproduceCommand() *cobra.Command {
 	var shard, config string
 	cmd := &cobra.Command{
 		Use:   "reproduce list|all|EXPERIMENT...",
-		Short: "Rerun the paper's experiments and say which of its claims hold",
-		Long: `Rerun experiments of the paper. "list" names them, "all" runs every one.
+		Short: "Rerun the experiments, the paper's and ours, and say which claims hold",
+		Long: `Rerun experiments of the paper, and those of benchmarks/README.md that are not in
+it. "list" names them, "all" runs every one.
 Results go to --out: a folder for each experiment with a line for each finished
 cell (cells.csv) and its pictures, and report.html, claims.md and claims.csv for
 all experiments in --out together.

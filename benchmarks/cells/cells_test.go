@@ -3,6 +3,7 @@ package cells_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -87,4 +88,24 @@ func TestGridsThatAreRefused(t *testing.T) {
 	require.NoError(t, g.Check())
 	g.Cells = append(g.Cells, g.Cells[0])
 	require.EqualError(t, g.Check(), `two cells are called 1,iw (replicate,method): give methods a "name" each to tell them apart, and name nothing twice`)
+}
+
+// A cell that lacks what it needs is told apart from one that fails.
+func TestAbsent(t *testing.T) {
+	cell := func(name string, err error) cells.Cell {
+		return cells.Cell{Key: []string{name}, Run: func(context.Context) ([]string, error) { return []string{"1"}, err }}
+	}
+	var absent, failed []string
+	path := filepath.Join(t.TempDir(), "r.csv")
+	records, err := cells.Run(t.Context(), path, []string{"name", "x"}, []cells.Cell{cell("a", fmt.Errorf("%w: R", cells.ErrAbsent)), cell("b", nil)}, 1, cells.Hooks{
+		Absent: func(key []string, err error) { absent = append(absent, key[0]+": "+err.Error()) },
+		Failed: func(key []string, _ error) { failed = append(failed, key[0]) },
+	})
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"b", "1"}}, records)
+	require.Equal(t, []string{"a: what it needs is not here: R"}, absent)
+	require.Empty(t, failed)
+	values, err := (cells.Results{Columns: []string{"name", "x"}, Lines: records}).Values("x", "name")
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"1", "b"}}, values)
 }

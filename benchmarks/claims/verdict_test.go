@@ -206,3 +206,34 @@ func TestPartsShareTheRisk(t *testing.T) {
 	require.Contains(t, v.Measure, "at columns 5")
 	require.InDelta(t, 2.5+6.231543480*math.Sqrt(5./3)/2, v.High, 1e-8)
 }
+
+// 1, 2, 3, 4: mean 2.5, R: t.test(1:4)$conf.int 0.4457397 4.5542603.
+func TestPositive(t *testing.T) {
+	v := claims.Positive("x", []float64{1, 2, 3, 4}, 1)
+	require.Equal(t, claims.Holds, v.Outcome)
+	require.InDelta(t, 0.4457397, v.Low, 1e-6)
+	require.Equal(t, claims.Undecided, claims.Positive("x", []float64{1, 2, 3, 4}, 3).Outcome, "three share the risk")
+	require.Equal(t, claims.DoesNotHold, claims.Positive("x", []float64{-1, -2, -3, -4}, 1).Outcome)
+	few := claims.Positive("x", []float64{1, 2, 3}, 1)
+	require.Equal(t, claims.Undecided, few.Outcome)
+	require.Equal(t, "3 replicates, 4 are needed.", few.Evidence)
+	clear := claims.Positive("y", []float64{8, 9, 10, 11}, 1)
+	require.Equal(t, v, claims.Weakest([]claims.Verdict{clear, v}))
+	require.Equal(t, few.Outcome, claims.Weakest([]claims.Verdict{clear, few}).Outcome)
+	require.Equal(t, claims.Undecided, claims.Weakest(nil).Outcome)
+}
+
+func TestNumbersWithinReplicates(t *testing.T) {
+	r := planted(2, abc, func(x float64, replicate int, m string) float64 {
+		if m == "c" && replicate == 2 {
+			return math.NaN()
+		}
+		return float64(replicate) + map[string]float64{"a": 0, "b": 1, "c": 2}[m]
+	})
+	n, err := claims.Measure{Column: "error"}.With("columns", "10").Read(r)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 2}, n.Of("", "a"))
+	require.Equal(t, []float64{3}, n.Of("", "c"))
+	require.Equal(t, []float64{2}, claims.Differences(n, "c", n, "a"))
+	require.Equal(t, []float64{2, 1.5}, claims.Ratios(n, "b", n, "a"))
+}
