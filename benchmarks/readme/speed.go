@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"missingscore/benchmarks/cells"
@@ -103,37 +102,49 @@ func speedCurves(folder string) (out []markdown.Table, err error) {
 		return nil, err
 	}
 	for _, c := range [][2]string{{"d", "columns"}, {"batch", "rows in a batch"}, {"r", "imputations per row"}, {"n", "rows of the table"}} {
-		chosen, err := r.Only(where("curve", c[0]))
+		t, err := curve(r, c[0], c[1])
 		if err != nil {
 			return nil, err
-		}
-		places, err := chosen.Distinct(c[0])
-		if err != nil {
-			return nil, err
-		}
-		t := markdown.Table{Name: "speed curve " + c[0], Header: []string{c[1]}}
-		for _, place := range places {
-			t.Lines = append(t.Lines, []string{place})
-		}
-		for _, m := range []string{"var", "iw", "exact"} {
-			for _, dtype := range []string{"float64", "float32"} {
-				t.Header = append(t.Header, m+" "+dtype+", ms", "MB")
-				for i, place := range places {
-					of, err := chosen.Only(where(c[0], place, "method", m, "dtype", dtype))
-					if err != nil {
-						return nil, err
-					}
-					both, err := timeAndMemory(of)
-					if err != nil {
-						return nil, err
-					}
-					t.Lines[i] = slices.Concat(t.Lines[i], both)
-				}
-			}
 		}
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+// curve is the table of one thing that varies: a column, in words.
+func curve(r cells.Results, column, title string) (markdown.Table, error) {
+	t := markdown.Table{Name: "speed curve " + column, Header: []string{title}}
+	for _, m := range []string{"var", "iw", "exact"} {
+		for _, dtype := range []string{"float64", "float32"} {
+			t.Header = append(t.Header, m+" "+dtype+", ms", "MB")
+		}
+	}
+	chosen, err := r.Only(where("curve", column))
+	if err != nil {
+		return t, err
+	}
+	places, err := chosen.Distinct(column)
+	if err != nil {
+		return t, err
+	}
+	for _, place := range places {
+		line := []string{place}
+		for _, m := range []string{"var", "iw", "exact"} {
+			for _, dtype := range []string{"float64", "float32"} {
+				of, err := chosen.Only(where(column, place, "method", m, "dtype", dtype))
+				if err != nil {
+					return t, err
+				}
+				both, err := timeAndMemory(of)
+				if err != nil {
+					return t, err
+				}
+				line = append(line, both...)
+			}
+		}
+		t.Lines = append(t.Lines, line)
+	}
+	return t, nil
 }
 
 // timeAndMemory are those of one setting; "–" where it was not measured.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -16,11 +15,9 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/markdown"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
-	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 )
@@ -156,55 +153,6 @@ func (s settings) rankings(ctx context.Context, at setting, method string, table
 	}
 	imputed, err = entered(found, truth)
 	return path, sizes, imputed, err
-}
-
-// rankingTables are the mean AUCs by missing probability, one table for each treatment.
-func rankingTables(text json.RawMessage, r cells.Results) (out []markdown.Table, err error) {
-	s, err := decode(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range s.Treatments {
-		table := markdown.Table{Name: t.Name, Header: []string{"missing"}}
-		var columns [][]string // by method and way, then missing probability
-		for _, way := range []struct{ column, name string }{{pathColumn, "path"}, {imputedColumn, "imputed"}, {sizesColumn, "sizes"}} {
-			m := claims.Measure{Column: way.column, Along: "missing"}.With("treatment", t.Name)
-			n, err := m.Read(r)
-			if err != nil {
-				return nil, err
-			}
-			for _, method := range s.ranked() {
-				var column []string
-				for _, p := range n.Places {
-					text := ""
-					if values := n.Of(p, method); len(values) > 0 {
-						text = fmt.Sprintf("%.3f", stat.Mean(values, nil))
-					}
-					column = append(column, text)
-				}
-				if strings.Join(column, "") == "" {
-					continue
-				}
-				name := picture.MethodTitle(method) + ", " + way.name
-				if method == byMarginal || method == byPartial {
-					name = "pairwise, " + method
-				}
-				table.Header, columns = append(table.Header, name), append(columns, column)
-			}
-			if table.Lines == nil {
-				for _, p := range n.Places {
-					table.Lines = append(table.Lines, []string{p})
-				}
-			}
-		}
-		for i := range table.Lines {
-			for _, column := range columns {
-				table.Lines[i] = append(table.Lines[i], column[i])
-			}
-		}
-		out = append(out, table)
-	}
-	return out, nil
 }
 
 // entered is the AUC of a path.
