@@ -25,7 +25,7 @@ type Cell struct {
 // Name is the key in one word, as --cell takes it.
 func (c Cell) Name() string { return strings.Join(c.Key, ",") }
 
-// attempt runs the cell; a panic must not lose the rest.
+// attempt runs the cell; a panic must not cost the others.
 func (c Cell) attempt(ctx context.Context) (values []string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -158,7 +158,7 @@ func TestTooFewReplicatesDecideNothing(t *testing.T) {
 	require.Equal(t, claims.Holds, v.Outcome)
 }
 
-func TestARunThatRanAwayLeavesItsReplicateOut(t *testing.T) {
+func TestARunThatDivergedLeavesItsReplicateOut(t *testing.T) {
 	r := planted(6, abc, func(x float64, replicate int, m string) float64 {
 		if replicate == 3 && m == "a" && x == 20 {
 			return math.NaN()
@@ -172,7 +172,7 @@ func TestARunThatRanAwayLeavesItsReplicateOut(t *testing.T) {
 }
 
 // The other replicates may be those in which the method did well.
-func TestNothingHoldsForAMethodThatRanAway(t *testing.T) {
+func TestNothingHoldsForAMethodThatDiverged(t *testing.T) {
 	r := planted(6, abc, func(x float64, replicate int, m string) float64 {
 		if m == "a" && replicate == 3 && x == 20 || m == "c" && replicate == 4 {
 			return math.NaN()

@@ -253,10 +253,10 @@ func lasso(w *mat.Dense, s, slack []float64, j int, lambda float64, b []float64)
 				continue
 			}
 			row := w.RawRowView(k)
-			pull := slack[k] + row[k]*x
+			gradient := slack[k] + row[k]*x
 			next := 0.0
-			if size := math.Abs(pull) - lambda; size > 0 {
-				next = math.Copysign(size, pull) / row[k]
+			if size := math.Abs(gradient) - lambda; size > 0 {
+				next = math.Copysign(size, gradient) / row[k]
 			}
 			if next != x {
 				floats.AddScaled(slack, x-next, row)

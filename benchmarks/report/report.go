@@ -20,7 +20,7 @@ import (
 
 // Write draws what out holds of the experiments: pictures beside the results, and in
 // out the tables of claims (claims.csv, claims.md) and report.html with everything, a
-// page that needs no other file. A figure that cannot be drawn does not lose the rest:
+// page that needs no other file. A figure that cannot be drawn does not cost the others:
 // the page tells it, and so does the error.
 func Write(out string, experiments []harness.Experiment, across []claims.Across) error {
 	page, err := read(out, experiments, across)

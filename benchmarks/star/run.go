@@ -97,11 +97,11 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth data.
 	return append(values, "0", "-"), rates, err
 }
 
-// scoreMatching is a method's path; one that runs away before its end has no AUC.
+// scoreMatching is a method's path; one that diverges before its end has no AUC.
 func (s settings) scoreMatching(ctx context.Context, t treatment, c trainers.Config, table *data.Table, truth data.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
 	path, err := s.path(ctx, t, c, table, support, seed)
-	var ranAway *trainers.DivergedError
-	if diverged = errors.As(err, &ranAway); err != nil && !diverged {
+	var fault *trainers.DivergedError
+	if diverged = errors.As(err, &fault); err != nil && !diverged {
 		return nil, "", false, err
 	}
 	if diverged || len(path.Points) < path.Config.Lambdas {

@@ -205,8 +205,8 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 			return nil, err
 		}
 		found, err = s.estimate(ctx, hidden, method, uint64(replicate))
-		var ranAway *trainers.DivergedError
-		if errors.As(err, &ranAway) { // a result, not a failure
+		var fault *trainers.DivergedError
+		if errors.As(err, &fault) { // a result, not a failure
 			return append(values, slices.Repeat([]string{"-"}, 4+len(truths))...), nil
 		}
 		if err != nil {
