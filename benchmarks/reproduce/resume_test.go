@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -58,6 +59,35 @@ func TestStoppedRunsGoOn(t *testing.T) {
 			require.NotEmpty(t, want.Lines)
 			require.Equal(t, want, withoutClock(t, e, cut))
 			require.Equal(t, want, withoutClock(t, e, shards))
+		})
+	}
+}
+
+// The committed folders are of today's settings: a run of them goes on, and keeps their cells.
+func TestCommittedResultsGoOn(t *testing.T) {
+	for _, e := range Experiments {
+		t.Run(e.Name, func(t *testing.T) {
+			l, err := harness.Load(e, filepath.Join("..", "results"))
+			require.NoError(t, err)
+			require.NotEmpty(t, l.Results.Lines)
+			out := t.TempDir()
+			require.NoError(t, os.CopyFS(filepath.Join(out, e.Name), os.DirFS(filepath.Join("..", "results", e.Name))))
+			grid := e.Grid
+			e.Grid = func(text json.RawMessage, replicates int) (cells.Grid, error) {
+				g, err := grid(text, replicates)
+				g.Present = nil
+				return g, err
+			}
+			stopped, stop := context.WithCancel(t.Context())
+			stop()
+			_, err = harness.Run(stopped, []harness.Experiment{e}, harness.Options{Out: out, Replicates: l.Replicates})
+			require.ErrorIs(t, err, context.Canceled)
+			missing, err := harness.Merge([]harness.Experiment{e}, []string{out}, t.TempDir())
+			require.NoError(t, err)
+			require.Equal(t, l.Wanted-len(l.Results.Lines), missing)
+			again, err := harness.Load(e, out)
+			require.NoError(t, err)
+			require.Equal(t, l.Results, again.Results)
 		})
 	}
 }
