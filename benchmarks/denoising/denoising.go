@@ -79,8 +79,8 @@ func decode(text json.RawMessage) (s settings, err error) {
 			}
 		}
 	}
-	return s, cmp.Or(harness.AtLeast(2, "rows", s.Rows), harness.AtLeast(2, "held", s.Held), harness.AtLeast(1, "steps", s.Steps),
-		harness.Shares("missing", s.Missing), harness.Training(s.Epochs, s.Rate))
+	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "held", s.Held), harness.CheckAtLeast(1, "steps", s.Steps),
+		harness.CheckShares("missing", s.Missing), harness.CheckTraining(s.Epochs, s.Rate))
 }
 
 // path is where the table is looked for.

@@ -14,8 +14,8 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-// Run runs what is missing of the experiments' cells into Out/NAME/cells.csv. Where
-// it was cut anywhere, the same call goes on and ends with the same bytes, whatever the
+// Run runs what is missing of the experiments' cells into Out/NAME/cells.csv. Stopped
+// anywhere, the same call goes on and ends with the same bytes, whatever the
 // number of workers. It returns the number of cells that failed; they do not stop the rest.
 func Run(ctx context.Context, experiments []Experiment, o Options) (failed int, err error) {
 	if o.Config != nil && len(experiments) != 1 {

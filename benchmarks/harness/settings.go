@@ -16,8 +16,8 @@ func Decode(settings json.RawMessage, v any) error {
 	return nil
 }
 
-// AtLeast refuses settings, each named as in the file, under least.
-func AtLeast(least int, key string, values ...int) error {
+// CheckAtLeast refuses settings, each named as in the file, under least.
+func CheckAtLeast(least int, key string, values ...int) error {
 	for _, v := range values {
 		if v < least {
 			return fmt.Errorf("settings: %s: %d: at least %d is needed", key, v, least)
@@ -26,8 +26,8 @@ func AtLeast(least int, key string, values ...int) error {
 	return nil
 }
 
-// Shares refuses settings that are no share of something less than all of it.
-func Shares(key string, values ...float64) error {
+// CheckShares refuses settings that are no share of something less than all of it.
+func CheckShares(key string, values ...float64) error {
 	for _, v := range values {
 		if !(v >= 0 && v < 1) {
 			return fmt.Errorf("settings: %s: %v: a share from 0 to less than 1 is needed", key, v)
@@ -36,12 +36,12 @@ func Shares(key string, values ...float64) error {
 	return nil
 }
 
-// Training refuses passes and rates that train nothing.
-func Training(epochs int, rate float64) error {
+// CheckTraining refuses passes and rates that train nothing.
+func CheckTraining(epochs int, rate float64) error {
 	if !(rate > 0) {
 		return fmt.Errorf("settings: rate: %v: it must be positive", rate)
 	}
-	return AtLeast(1, "epochs", epochs)
+	return CheckAtLeast(1, "epochs", epochs)
 }
 
 // Variant is a method with its settings, under the name that it has in the results.

@@ -50,14 +50,14 @@ func decode(text json.RawMessage) (s settings, err error) {
 		return s, err
 	}
 	for _, n := range s.Networks {
-		if err = cmp.Or(harness.AtLeast(3, "columns", n.Columns), harness.Shares("missing", n.Missing)); err != nil {
+		if err = cmp.Or(harness.CheckAtLeast(3, "columns", n.Columns), harness.CheckShares("missing", n.Missing)); err != nil {
 			return s, err
 		}
 	}
 	if !(0 < s.Ratio && s.Ratio < 1) {
 		return s, fmt.Errorf("settings: ratio: %v: it must be between 0 and 1", s.Ratio)
 	}
-	return s, cmp.Or(harness.AtLeast(2, "rows", s.Rows), harness.AtLeast(2, "lambdas", s.Lambdas), harness.AtLeast(1, "repeats", s.Repeats))
+	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "lambdas", s.Lambdas), harness.CheckAtLeast(1, "repeats", s.Repeats))
 }
 
 // Columns of the results.

@@ -75,7 +75,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 		return s, err
 	}
 	for _, p := range s.Passes {
-		if err = harness.Training(p.Epochs, p.Rate); err != nil {
+		if err = harness.CheckTraining(p.Epochs, p.Rate); err != nil {
 			return s, err
 		}
 	}
@@ -84,7 +84,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 			return s, fmt.Errorf("settings: %s: %w", c.Name, err)
 		}
 	}
-	return s, cmp.Or(harness.AtLeast(2, "rows", s.Rows), harness.AtLeast(1, "passes", len(s.Passes)))
+	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "passes", len(s.Passes)))
 }
 
 // prepare reads the distribution and the laws.

@@ -59,7 +59,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 	}
 	for _, d := range s.Densities {
 		if _, err = d.truth(1); err == nil {
-			err = harness.Training(d.Epochs, s.Rate)
+			err = harness.CheckTraining(d.Epochs, s.Rate)
 		}
 		if err != nil {
 			return s, err
@@ -70,7 +70,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 			return s, fmt.Errorf("settings: %w", err)
 		}
 	}
-	return s, cmp.Or(harness.AtLeast(2, "rows", s.Rows), harness.AtLeast(2, "fresh_draws", s.Fresh), harness.Shares("missing", s.Missing))
+	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
 }
 
 // Columns of the results. Of the first replicate in the plane there is more: see plane.

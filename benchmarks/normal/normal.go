@@ -119,9 +119,9 @@ func decode(text json.RawMessage) (s settings, variants []harness.Variant, err e
 		return s, nil, err
 	}
 	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(harness.AtLeast(3, "columns", s.Columns), harness.AtLeast(2, "rows", s.Rows), harness.AtLeast(2, "fresh_draws", s.Fresh),
-			harness.AtLeast(0, "truncate_columns", s.Truncate), harness.Shares("truncate_below", s.Quantile),
-			harness.Shares("missing", s.Missing), harness.Training(s.Epochs, s.Rate))
+		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
+			harness.CheckAtLeast(0, "truncate_columns", s.Truncate), harness.CheckShares("truncate_below", s.Quantile),
+			harness.CheckShares("missing", s.Missing), harness.CheckTraining(s.Epochs, s.Rate))
 	}
 	return s, variants, err
 }

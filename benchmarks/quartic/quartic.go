@@ -140,9 +140,9 @@ func decode(text json.RawMessage) (s settings, variants []harness.Variant, err e
 		return s, nil, err
 	}
 	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(harness.AtLeast(2, "columns", s.Columns...), harness.AtLeast(2, "rows", s.Rows...), harness.AtLeast(2, "fresh_draws", s.Fresh),
-			harness.AtLeast(1, "mcmc_warm_up", s.WarmUp), harness.AtLeast(mcmc.LeastDraws, "mcmc_draws", s.Draws),
-			harness.Shares("missing", s.Missing...), harness.Training(s.Epochs, s.Rate))
+		err = cmp.Or(harness.CheckAtLeast(2, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows...), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
+			harness.CheckAtLeast(1, "mcmc_warm_up", s.WarmUp), harness.CheckAtLeast(mcmc.LeastDraws, "mcmc_draws", s.Draws),
+			harness.CheckShares("missing", s.Missing...), harness.CheckTraining(s.Epochs, s.Rate))
 	}
 	return s, variants, err
 }

@@ -56,8 +56,8 @@ func decode(text json.RawMessage) (s settings, err error) {
 		return s, fmt.Errorf("settings: graph %q: it is star or dense", s.Graph)
 	}
 	if s.variants, err = harness.Variants(s.Fit.Config, s.Methods); err == nil {
-		err = cmp.Or(harness.AtLeast(3, "columns", s.Columns...), harness.AtLeast(2, "rows", s.Rows), harness.AtLeast(1, "centres", s.Centres...),
-			harness.Shares("missing", s.Missing...), harness.Shares("outside", s.Outside))
+		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "centres", s.Centres...),
+			harness.CheckShares("missing", s.Missing...), harness.CheckShares("outside", s.Outside))
 	}
 	if err == nil && s.Likelihood != nil {
 		if err = s.Likelihood.Check(); err != nil {
