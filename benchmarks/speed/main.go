@@ -82,15 +82,8 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("-dtypes: %w", err)
 	}
 	methods, experiments := strings.Split(o.methods, ","), strings.Split(o.experiments, ",")
-	for _, m := range methods {
-		if _, err := trainers.EstimatorByName(m); err != nil {
-			return fmt.Errorf("-methods: %w", err)
-		}
-	}
-	for _, e := range experiments {
-		if !slices.Contains(timing.Experiments, e) {
-			return fmt.Errorf("-experiments: there is no %q; they are %s", e, strings.Join(timing.Experiments, ", "))
-		}
+	if err := known(methods, experiments); err != nil {
+		return err
 	}
 	failed := func(key []string, err error) { log.Printf("%v: %v", key, err) }
 	if o.accuracy {
@@ -129,6 +122,21 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 		return c.compare(ctx, w, filepath.Join(o.folder, "paths.csv"), settings([]string{"star"}, methods, ds, types), c.paths, 1, "s", failed)
 	}
 	return c.compare(ctx, w, filepath.Join(o.folder, "results.csv"), settings(experiments, methods, ds, types), c.iterations, 1e-3, "ms", failed)
+}
+
+// known refuses names that nothing has.
+func known(methods, experiments []string) error {
+	for _, m := range methods {
+		if _, err := trainers.EstimatorByName(m); err != nil {
+			return fmt.Errorf("-methods: %w", err)
+		}
+	}
+	for _, e := range experiments {
+		if !slices.Contains(timing.Experiments, e) {
+			return fmt.Errorf("-experiments: there is no %q; they are %s", e, strings.Join(timing.Experiments, ", "))
+		}
+	}
+	return nil
 }
 
 // checked are small settings of every experiment and method of the peer.
