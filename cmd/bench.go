@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
-	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 )
 
 // benchResult is one method's line.
@@ -21,12 +21,12 @@ type benchResult struct {
 const benchWarmUp, benchLeast = 3, 5 // iterations
 
 func newBenchCommand() *cobra.Command {
-	var s benchmarks.Setting
+	var s timing.Setting
 	var methods []string
 	var seconds float64
 	var asJSON bool
 	var known []string
-	for _, e := range trainers.Estimators {
+	for _, e := range estimator.All {
 		if !e.Complete {
 			known = append(known, e.Name)
 		}
@@ -53,14 +53,14 @@ state, with one worker.
 			if err := fits(size{s.Batch, "rows (--batch)"}, size{s.Draws, "draws (--draws)"}, size{s.D, "columns (--d)"}); err != nil {
 				return err
 			}
-			if !slices.Contains(benchmarks.Experiments, s.Experiment) {
+			if !slices.Contains(timing.Experiments, s.Experiment) {
 				return usageError{fmt.Errorf("--experiment %q: it is normal, quartic or star", s.Experiment)}
 			}
 			if s.Experiment == "quartic" && !cmd.Flags().Changed("method") {
-				methods = slices.DeleteFunc(methods, func(m string) bool { e, _ := trainers.EstimatorByName(m); return e.Gaussian })
+				methods = slices.DeleteFunc(methods, func(m string) bool { e, _ := estimator.ByName(m); return e.Gaussian })
 			}
 			for _, m := range methods {
-				if _, err := trainers.EstimatorByName(m); err != nil {
+				if _, err := estimator.ByName(m); err != nil {
 					return usageError{fmt.Errorf("--method: %w", err)}
 				}
 			}
@@ -76,10 +76,10 @@ state, with one worker.
 				if err != nil {
 					return err
 				}
-				if _, _, err := benchmarks.Time(cmd.Context(), step, benchWarmUp, 0); err != nil {
+				if _, _, err := timing.Time(cmd.Context(), step, benchWarmUp, 0); err != nil {
 					return err
 				}
-				each, _, err := benchmarks.Time(cmd.Context(), step, benchLeast, seconds)
+				each, _, err := timing.Time(cmd.Context(), step, benchLeast, seconds)
 				if err != nil {
 					return err
 				}

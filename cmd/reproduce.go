@@ -12,16 +12,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/report"
 	"missingscore/benchmarks/reproduce"
 )
 
 func newReproduceCommand() *cobra.Command {
-	var o reproduce.Options
+	var o harness.Options
 	var shard, config string
 	cmd := &cobra.Command{
 		Use:   "reproduce list|all|EXPERIMENT...",
-		Short: "Rerun the paper's experiments and say which of its claims hold",
-		Long: `Rerun experiments of the paper. "list" names them, "all" runs every one.
+		Short: "Rerun the experiments, the paper's and ours, and say which claims hold",
+		Long: `Rerun experiments of the paper, and those of benchmarks/README.md that are not in
+it. "list" names them, "all" runs every one.
 Results go to --out: a folder for each experiment with a line for each finished
 cell (cells.csv) and its pictures, and report.html, claims.md and claims.csv for
 all experiments in --out together.
@@ -68,14 +71,14 @@ is the paper's; most experiments then take days.`,
 			}
 			bar := newProgress(cmd.ErrOrStderr(), false)
 			o.Progress = func(experiment string, done, total int) { bar.count(experiment, "cells", done, total) }
-			o.Failed = func(f reproduce.Failure) {
+			o.Failed = func(f harness.Failure) {
 				bar.note(fmt.Sprintf("%s, replicate %s failed: %v\n  again: missingscore %s", f.Experiment, f.Replicate, f.Err, rerun(cmd, f)))
 			}
 			o.Skipped = func(experiment string, why error) {
 				bar.note(fmt.Sprintf("%s is left out: %v", experiment, why))
 			}
 			o.Note = func(experiment, note string) { bar.note(fmt.Sprintf("%s, %s", experiment, note)) }
-			failed, err := reproduce.Run(cmd.Context(), experiments, o)
+			failed, err := harness.Run(cmd.Context(), experiments, o)
 			bar.finish()
 			switch {
 			case cmd.Context().Err() != nil:
@@ -128,7 +131,7 @@ func newMergeCommand() *cobra.Command {
 			if err := ensureDir(out); err != nil {
 				return err
 			}
-			missing, err := reproduce.Merge(args, out)
+			missing, err := harness.Merge(reproduce.Experiments, args, out)
 			if err != nil {
 				return err
 			}
@@ -156,7 +159,7 @@ func listExperiments(w io.Writer) error {
 
 // reported writes the report and says where it is.
 func reported(w io.Writer, out string) error {
-	if err := reproduce.Report(out); err != nil {
+	if err := report.Write(out, reproduce.Experiments, reproduce.Across); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "figures, settings and claims: %s\n", filepath.Join(out, "report.html"))
@@ -178,7 +181,7 @@ func parseShard(text string) (i, n int, err error) {
 }
 
 // rerun is the command of one cell.
-func rerun(cmd *cobra.Command, f reproduce.Failure) string {
+func rerun(cmd *cobra.Command, f harness.Failure) string {
 	words := []string{"reproduce", f.Experiment}
 	for _, name := range []string{"smoke", "replicates", "config", "out"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed {

@@ -32,7 +32,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
@@ -43,9 +44,9 @@ import (
 var config []byte
 
 // Experiment has a cell for each n, r and replicate.
-var Experiment = benchmarks.Experiment{
+var Experiment = harness.Experiment{
 	Name: "bound", Title: "The finite-sample theorem", Source: `Section "Finite Sample Bounds", theorem trunc-miss_score_finite_short`,
-	Settings: config, Grid: grid, Figures: figures, Claims: claims,
+	Settings: config, Grid: grid, Figures: draw, Claims: statements,
 }
 
 // settings are one size of config.json.
@@ -72,7 +73,7 @@ type settings struct {
 
 func read(raw json.RawMessage) (settings, error) {
 	var s settings
-	if err := benchmarks.Decode(raw, &s); err != nil {
+	if err := harness.Decode(raw, &s); err != nil {
 		return s, err
 	}
 	for _, v := range []struct {
@@ -100,26 +101,26 @@ const (
 )
 
 // grid crosses n with r, and with r = n. Replicates of 0 are the settings' own.
-func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
+func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
 	if replicates == 0 {
 		replicates = s.Replicates
 	}
 	truth, err := s.truth()
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
 	measure := newDivergence(natural(truth), s.box(), s.Missing, s.Nodes)
-	g := benchmarks.Grid{Key: []string{rowsColumn, drawsColumn, replicateColumn, "method"}, Value: []string{divergenceColumn, rateColumn}}
+	g := cells.Grid{Key: []string{rowsColumn, drawsColumn, replicateColumn, "method"}, Value: []string{divergenceColumn, rateColumn}}
 	for _, n := range s.Rows {
 		draws := append(slices.Clone(s.Draws), n)
 		slices.Sort(draws)
 		for _, r := range slices.Compact(draws) {
 			for replicate := 1; replicate <= replicates; replicate++ {
-				g.Cells = append(g.Cells, benchmarks.Cell{
+				g.Cells = append(g.Cells, cells.Cell{
 					Key: []string{strconv.Itoa(n), strconv.Itoa(r), strconv.Itoa(replicate), "iw"},
 					Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, truth, measure, n, r, replicate) },
 				})

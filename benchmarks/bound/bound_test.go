@@ -16,7 +16,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
@@ -275,9 +276,9 @@ func TestFitPower(t *testing.T) {
 }
 
 // results follow J = law(n, r) with noise that a replicate's cells of one n share.
-func results(replicates int, noise float64, law func(n, r int) float64) benchmarks.Results {
+func results(replicates int, noise float64, law func(n, r int) float64) cells.Results {
 	s := settings{Columns: 2, Diameter: 20, Delta: 0.05}
-	r := benchmarks.Results{Columns: []string{rowsColumn, drawsColumn, replicateColumn, "method", divergenceColumn, rateColumn}}
+	r := cells.Results{Columns: []string{rowsColumn, drawsColumn, replicateColumn, "method", divergenceColumn, rateColumn}}
 	for _, n := range []int{100, 200, 400, 800} {
 		for _, draws := range []int{2, 20, n} {
 			for k := 1; k <= replicates; k++ {
@@ -296,25 +297,25 @@ func TestClaims(t *testing.T) {
 	root := func(n, _ int) float64 { return 3 / math.Sqrt(float64(n)) }
 	better := func(n, r int) float64 { return 30 / float64(n) * (1 + float64(r)/1000) }
 	for name, c := range map[string]struct {
-		r    benchmarks.Results
-		want [3]benchmarks.Outcome // rate, log rate, needs draws
+		r    cells.Results
+		want [3]claims.Outcome // rate, log rate, needs draws
 	}{
-		"1/n with a floor": {results(20, 0.1, floor), [3]benchmarks.Outcome{benchmarks.Holds, benchmarks.Holds, benchmarks.Holds}},
-		"1/√n":             {results(20, 0.01, root), [3]benchmarks.Outcome{benchmarks.Holds, benchmarks.DoesNotHold, benchmarks.Undecided}},
-		"too slow":         {results(20, 0.1, slow), [3]benchmarks.Outcome{benchmarks.DoesNotHold, benchmarks.DoesNotHold, benchmarks.Undecided}},
-		"draws do harm":    {results(20, 0.1, better), [3]benchmarks.Outcome{benchmarks.Holds, benchmarks.Undecided, benchmarks.DoesNotHold}},
-		"much noise":       {results(4, 3, inverse), [3]benchmarks.Outcome{benchmarks.Undecided, benchmarks.Undecided, benchmarks.Undecided}},
-		"too few":          {results(2, 0.1, floor), [3]benchmarks.Outcome{benchmarks.Undecided, benchmarks.Undecided, benchmarks.Undecided}},
-		"nothing":          {results(0, 0.1, floor), [3]benchmarks.Outcome{benchmarks.Undecided, benchmarks.Undecided, benchmarks.Undecided}},
+		"1/n with a floor": {results(20, 0.1, floor), [3]claims.Outcome{claims.Holds, claims.Holds, claims.Holds}},
+		"1/√n":             {results(20, 0.01, root), [3]claims.Outcome{claims.Holds, claims.DoesNotHold, claims.Undecided}},
+		"too slow":         {results(20, 0.1, slow), [3]claims.Outcome{claims.DoesNotHold, claims.DoesNotHold, claims.Undecided}},
+		"draws do harm":    {results(20, 0.1, better), [3]claims.Outcome{claims.Holds, claims.Undecided, claims.DoesNotHold}},
+		"much noise":       {results(4, 3, inverse), [3]claims.Outcome{claims.Undecided, claims.Undecided, claims.Undecided}},
+		"too few":          {results(2, 0.1, floor), [3]claims.Outcome{claims.Undecided, claims.Undecided, claims.Undecided}},
+		"nothing":          {results(0, 0.1, floor), [3]claims.Outcome{claims.Undecided, claims.Undecided, claims.Undecided}},
 	} {
-		for k, claim := range claims {
+		for k, claim := range statements {
 			v, err := claim.Test(c.r)
 			require.NoError(t, err)
 			require.Equal(t, c.want[k], v.Outcome, "%s, %s: %+v", name, claim.ID, v)
 			require.NotEmpty(t, v.Evidence)
 		}
 	}
-	v, err := claims[0].Test(results(20, 0.01, inverse))
+	v, err := statements[0].Test(results(20, 0.01, inverse))
 	require.NoError(t, err)
 	require.Contains(t, v.Evidence, "in n = r -1.0")
 	require.Contains(t, v.Evidence, "in n at r = 20 -1.0")

@@ -24,7 +24,6 @@ type divergence struct {
 	missing  float64
 	d, side  int
 	at       []float64 // (side^d, d)
-	weight   []float64 // (side, d): of a coordinate's nodes
 	patterns []pattern
 }
 

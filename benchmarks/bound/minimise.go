@@ -11,7 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/losses"
-	"missingscore/trainers"
+	"missingscore/trainers/engine"
 )
 
 // minimise puts m, from where it stands, to the minimum of Marg-IW's truncated
@@ -66,8 +66,8 @@ func (s settings) minimise(ctx context.Context, t *data.Table, m *model.Gaussian
 // objective is Marg-IW's at the model's parameters, with its gradient (by linear term,
 // then packed precision).
 func (s settings) objective(t *data.Table, m *model.Gaussian, r int, seed uint64) (value float64, gradient []float64, err error) {
-	c := trainers.Config{Method: "iw", Draws: r, ProposalSD: s.ProposalSD, Seed: seed, Domain: s.box(), Batch: max(1, rowsAtOnce/r)}
-	value, grads, err := trainers.Gradient(t, m, losses.ObjectiveFor(c.Domain, c.Weight), c, 0)
+	c := engine.Config{Method: "iw", Draws: r, ProposalSD: s.ProposalSD, Seed: seed, Domain: s.box(), Batch: max(1, rowsAtOnce/r)}
+	value, grads, err := engine.Gradient(t, m, losses.ObjectiveFor(c.Domain, c.Weight), c, 0)
 	return value, slices.Concat(grads...), err
 }
 

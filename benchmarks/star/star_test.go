@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
 )
 
 // smoke are the small settings of the ROC curves, with changes.
@@ -35,7 +35,7 @@ func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
 
 // Figures are of the runs that there are, fewer or more than the settings say.
 func TestPanelsAreOfWhatRan(t *testing.T) {
-	r := benchmarks.Results{Columns: []string{"treatment", "replicate", "method", "rates"}}
+	r := cells.Results{Columns: []string{"treatment", "replicate", "method", "rates"}}
 	names := func() (out []string) {
 		figures, err := panels(smoke(t, nil), r)
 		require.NoError(t, err)

@@ -67,7 +67,7 @@ func TestStudentIsFound(t *testing.T) {
 		table, err := data.HideMCAR(complete, 0.3, rand.New(rand.NewPCG(2, k)))
 		require.NoError(t, err)
 		m := extension.Student{Gaussian: model.NewGaussian(3, model.CholeskyFactor), Freedom: 4}
-		config := trainers.FitConfig{Config: trainers.Config{Method: "iw-heavy", Draws: 30, Seed: k}, Epochs: 40}
+		config := descent.Config{Config: engine.Config{Method: "iw-heavy", Draws: 30, Seed: k}, Epochs: 40}
 		_, err = trainers.Fit(context.Background(), table, m, losses.Classical{}, config, &trainers.State{}, nil)
 		require.NoError(t, err)
 		for i := range seen {
@@ -92,7 +92,7 @@ func TestColumns(t *testing.T) {
 	require.NoError(t, err)
 	work, _ := data.Standardise(table)
 	gradient := func(o losses.Objective) [][]float64 {
-		_, g, err := trainers.Gradient(work, model.NewGaussian(3, model.FreeSymmetric), o, trainers.Config{Method: "iw", Seed: 1}, 0)
+		_, g, err := engine.Gradient(work, model.NewGaussian(3, model.FreeSymmetric), o, engine.Config{Method: "iw", Seed: 1}, 0)
 		require.NoError(t, err)
 		return g
 	}
@@ -112,7 +112,7 @@ func Example() {
 	}
 	work, scale := data.Standardise(table)
 	model := extension.Student{Gaussian: model.NewGaussian(4, model.CholeskyFactor), Freedom: 4}
-	config := trainers.FitConfig{Config: trainers.Config{Method: "var", Seed: 1, WarmUp: 500}, Epochs: 200}
+	config := descent.Config{Config: engine.Config{Method: "var", Seed: 1, WarmUp: 500}, Epochs: 200}
 	result, err := trainers.Fit(context.Background(), work, model, losses.Classical{}, config, &trainers.State{}, nil)
 	if err != nil {
 		fmt.Println(err)

@@ -15,7 +15,7 @@ import (
 type heavy struct{ draws int }
 
 func init() {
-	trainers.Estimators = append(trainers.Estimators, trainers.Estimator{
+	estimator.All = append(estimator.All, estimator.Estimator{
 		Name: "iw-heavy", Title: "Marg-IW, heavy tails", Draws: true,
 		Source: newHeavy,
 		Loss:   func(losses.Correction) losses.Loss { return losses.Pseudo{Weighting: losses.SelfNormalised} },

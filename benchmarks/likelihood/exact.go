@@ -1,0 +1,49 @@
+package likelihood
+
+import (
+	"context"
+	"time"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
+)
+
+// fastest repeats Marg-Exact's path.
+func (s settings) fastest(ctx context.Context, table *data.Table, truth data.Gaussian) (best result, err error) {
+	for i := range s.Repeats {
+		r, err := s.exact(ctx, table, truth)
+		if err != nil {
+			return r, err
+		}
+		if i == 0 || r.seconds < best.seconds {
+			best = r
+		}
+	}
+	return best, nil
+}
+
+// exact is Marg-Exact's path.
+func (s settings) exact(ctx context.Context, table *data.Table, truth data.Gaussian) (result, error) {
+	standard, _ := data.Standardise(table)
+	top := path.LambdaMax(standard, nil, engine.Config{}.Weight)
+	config := trainers.NetworkConfig{PathConfig: s.Fit, Select: path.Selection{Kind: "none"}, Tolerance: 1e9} // the path alone
+	config.Method, config.Lambdas, config.LambdaMax, config.LambdaMin = exact, s.Lambdas, top, s.Ratio*top
+	start := time.Now()
+	fit, err := trainers.EstimateNetwork(ctx, table, config, &trainers.State{}, nil)
+	if err != nil {
+		return result{}, err
+	}
+	r := result{seconds: time.Since(start).Seconds(), edges: fit.Points[len(fit.Points)-1].Edges}
+	for _, p := range fit.Points {
+		r.iterations += p.Iterations
+	}
+	rates, err := fit.Rates(network.Threshold(truth.Precision, 1e-12))
+	if err != nil {
+		return r, err
+	}
+	r.auc = network.AUC(rates)
+	return r, nil
+}

@@ -1,0 +1,34 @@
+package timing
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTime(t *testing.T) {
+	steps := 0
+	step := func() error { steps++; return nil }
+	_, n, err := Time(t.Context(), step, 5, 0)
+	require.NoError(t, err)
+	require.Equal(t, 5, n)
+	require.Equal(t, 5, steps)
+	_, _, err = Time(t.Context(), func() error { return errors.New("no step") }, 5, 0)
+	require.EqualError(t, err, "no step")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, _, err = Time(ctx, step, 5, 0)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestSettingsStep(t *testing.T) {
+	for _, experiment := range Experiments {
+		step, err := Setting{Experiment: experiment, Method: "iw", D: 3, N: 20, Batch: 10, Draws: 2, Seed: 1}.Stepper()
+		require.NoError(t, err)
+		require.NoError(t, step())
+	}
+	_, err := Setting{Experiment: "normal", Method: "vae", D: 3, N: 5}.Table()
+	require.ErrorContains(t, err, "vae")
+}
