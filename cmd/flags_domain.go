@@ -50,35 +50,11 @@ func (f *domainFlags) read(names []string) (*domain.Domain, domain.Weight, error
 			return nil, w, fmt.Errorf("--domain: %w", err)
 		}
 	}
-	for _, b := range []struct {
-		flag   string
-		values []string
-		into   []float64
-		better func(x, y float64) float64
-	}{{"--lower", f.lower, s.Lower, func(x, y float64) float64 { return max(x, y) }}, {"--upper", f.upper, s.Upper, func(x, y float64) float64 { return min(x, y) }}} {
-		if b.values != nil && len(b.values) == 0 {
-			return nil, w, usageError{fmt.Errorf("%s is empty: column=value or a number is expected", b.flag)}
-		}
-		for _, text := range b.values {
-			name, value, named := strings.Cut(text, "=")
-			name = strings.TrimSpace(name)
-			if !named {
-				value = text
-			}
-			v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil || v != v {
-				return nil, w, usageError{fmt.Errorf("%s %s: column=value or a number is expected", b.flag, text)}
-			}
-			j := slices.Index(names, name)
-			if named && j < 0 {
-				return nil, w, usageError{fmt.Errorf("%s %s: there is no column %q; columns are %s", b.flag, text, name, strings.Join(names, ", "))}
-			}
-			for k := range names {
-				if !named || k == j {
-					b.into[k] = b.better(b.into[k], v)
-				}
-			}
-		}
+	if err := narrow(s.Lower, "--lower", f.lower, names, func(x, y float64) float64 { return max(x, y) }); err != nil {
+		return nil, w, usageError{err}
+	}
+	if err := narrow(s.Upper, "--upper", f.upper, names, func(x, y float64) float64 { return min(x, y) }); err != nil {
+		return nil, w, usageError{err}
 	}
 	if !s.Bounded() {
 		return nil, w, nil
@@ -87,6 +63,45 @@ func (f *domainFlags) read(names []string) (*domain.Domain, domain.Weight, error
 		return nil, w, usageError{fmt.Errorf("--lower, --upper, --domain: %w", err)}
 	}
 	return s, w, nil
+}
+
+// narrow makes bounds the better of what they are and what a flag says.
+func narrow(bounds []float64, flag string, values, names []string, better func(x, y float64) float64) error {
+	if values != nil && len(values) == 0 {
+		return fmt.Errorf("%s is empty: column=value or a number is expected", flag)
+	}
+	for _, text := range values {
+		j, v, err := parseBound(text, names)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", flag, text, err)
+		}
+		for k := range names {
+			if j < 0 || k == j {
+				bounds[k] = better(bounds[k], v)
+			}
+		}
+	}
+	return nil
+}
+
+// parseBound reads column=value, or a value for all columns: j is −1 then.
+func parseBound(text string, names []string) (j int, v float64, err error) {
+	name, value, named := strings.Cut(text, "=")
+	name = strings.TrimSpace(name)
+	if !named {
+		value = text
+	}
+	v, err = strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || v != v {
+		return -1, v, errors.New("column=value or a number is expected")
+	}
+	if !named {
+		return -1, v, nil
+	}
+	if j = slices.Index(names, name); j < 0 {
+		return j, v, fmt.Errorf("there is no column %q; columns are %s", name, strings.Join(names, ", "))
+	}
+	return j, v, nil
 }
 
 // around is read for a table, all of whose rows must lie inside.

@@ -25,7 +25,7 @@ import (
 	"missingscore/trainers/fitted/mcmc"
 )
 
-// simulation is what the simulate command was asked for.
+// simulation is the simulate command: its flags, and what its phases make.
 type simulation struct {
 	kind          string
 	n, d, centres int
@@ -35,6 +35,12 @@ type simulation struct {
 	domain        domainFlags
 	seed          uint64
 	out           string
+
+	truth            *fitted.Saved
+	matrix           *mat.SymDense // the true precision or coefficients, nil if it has none
+	complete, hidden *data.Table
+	chains           *mcmc.Result       // of Hamiltonian Monte Carlo, nil where rows are drawn directly
+	by               *missingness.Model // how cells are hidden, nil for completely at random
 }
 
 // simulatedFiles are all that a simulation may write.
@@ -73,16 +79,7 @@ missingness.json, for fit and network --missingness.`,
 		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star
   missingscore network star/data.csv --domain star/domain.json --truth star/truth.csv --out star/result`,
 		Args: exactArgs(1, "one of normal, star, dense, stars, quartic, moons, ring, modes"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s.kind = args[0]
-			if s.missingBy != "" && !cmd.Flags().Changed("missing") {
-				s.missing = 0
-			}
-			if err := distinctFiles(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
-				return err
-			}
-			return s.run(cmd.Context(), cmd.OutOrStdout())
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	s.domain.add(cmd)
 	fl := cmd.Flags()
@@ -97,7 +94,30 @@ missingness.json, for fit and network --missingness.`,
 	return cmd
 }
 
-func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
+// run takes the command through its phases.
+func (s *simulation) run(cmd *cobra.Command, kind string) error {
+	if err := s.options(cmd, kind); err != nil {
+		return err
+	}
+	if err := s.draw(cmd.Context()); err != nil {
+		return err
+	}
+	written, err := s.write()
+	if err != nil {
+		return err
+	}
+	return s.tell(cmd.OutOrStdout(), written)
+}
+
+// options checks the flags.
+func (s *simulation) options(cmd *cobra.Command, kind string) error {
+	s.kind = kind
+	if s.missingBy != "" && !cmd.Flags().Changed("missing") {
+		s.missing = 0
+	}
+	if err := distinctFiles(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
+		return err
+	}
 	switch {
 	case s.n < 2:
 		return usageError{fmt.Errorf("--n %d: at least two rows are needed", s.n)}
@@ -108,64 +128,71 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	case !(s.missing >= 0 && s.missing < 1):
 		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", s.missing)}
 	}
-	if err := checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
-		return err
-	}
-	var truth *fitted.Saved
-	var matrix *mat.SymDense
-	var complete, hidden *data.Table
-	var chains *mcmc.Result
-	var by *missingness.Model
-	if err := abandonable(ctx, func() (err error) {
+	return checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"})
+}
+
+// draw makes the true model, draws the table and hides cells of it.
+func (s *simulation) draw(ctx context.Context) error {
+	return abandonable(ctx, func() (err error) {
 		rng := stream.New(s.seed, stream.Simulate)
-		if truth, matrix, err = s.truth(rng); err != nil {
+		if s.truth, s.matrix, err = s.trueModel(rng); err != nil {
 			return err
 		}
-		if complete, chains, err = truth.Sample(ctx, s.n, rng); err != nil {
+		if s.complete, s.chains, err = s.truth.Sample(ctx, s.n, rng); err != nil {
 			return err
 		}
-		hidden, by, err = s.hide(complete)
+		s.hidden, s.by, err = s.hide(s.complete)
 		return err
-	}); err != nil {
-		return err
-	}
+	})
+}
+
+// at is the path of a file of the simulation.
+func (s *simulation) at(name string) string { return filepath.Join(s.out, name) }
+
+// write writes every file, and removes those of an earlier simulation; written are the
+// names of those beside the two tables, sorted.
+func (s *simulation) write() (written []string, err error) {
 	if err := ensureDir(s.out); err != nil {
-		return err
+		return nil, err
 	}
-	at := func(name string) string { return filepath.Join(s.out, name) }
-	if err := data.WriteCSV(at("complete.csv"), complete); err != nil {
-		return err
+	if err := data.WriteCSV(s.at("complete.csv"), s.complete); err != nil {
+		return nil, err
 	}
-	if err := data.WriteCSV(at("data.csv"), hidden); err != nil {
-		return err
+	if err := data.WriteCSV(s.at("data.csv"), s.hidden); err != nil {
+		return nil, err
 	}
-	text, err := truth.Encode(nil)
+	text, err := s.truth.Encode(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	names := s.complete.Names
 	files := map[string]func(io.Writer) error{
 		"truth.json":  func(w io.Writer) error { _, err := w.Write(text); return err },
-		"domain.json": func(w io.Writer) error { return truth.Domain.Write(w, complete.Names) },
+		"domain.json": func(w io.Writer) error { return s.truth.Domain.Write(w, names) },
 	}
-	if matrix != nil {
-		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, complete.Names, matrix) }
+	if s.matrix != nil {
+		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, names, s.matrix) }
 	}
-	if by != nil {
-		files["missingness.json"] = func(w io.Writer) error { return by.Write(w, complete.Names) }
+	if s.by != nil {
+		files["missingness.json"] = func(w io.Writer) error { return s.by.Write(w, names) }
 	}
 	for name, write := range files {
-		if err := atomicfile.Write(at(name), write); err != nil {
-			return err
+		if err := atomicfile.Write(s.at(name), write); err != nil {
+			return nil, err
 		}
 	}
-	if err := atomicfile.RemoveOthers(s.out, simulatedFiles, slices.AppendSeq([]string{"complete.csv", "data.csv"}, maps.Keys(files))); err != nil {
-		return err
-	}
+	written = slices.Sorted(maps.Keys(files))
+	return written, atomicfile.RemoveOthers(s.out, simulatedFiles, slices.Concat([]string{"complete.csv", "data.csv"}, written))
+}
+
+// tell says on stdout what was written, how the draws went and what to do next.
+func (s *simulation) tell(stdout io.Writer, written []string) error {
+	missing := s.hidden.Missing()
 	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
-		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(slices.Sorted(maps.Keys(files)), ", "), s.out); err != nil {
+		s.n, s.d, missing, 100*float64(missing)/float64(s.n*s.d), strings.Join(written, ", "), s.out); err != nil {
 		return err
 	}
-	return s.advise(stdout, truth, chains, at)
+	return s.advise(stdout)
 }
 
 // hide hides cells of a table; by is how, nil for completely at random.
@@ -184,7 +211,8 @@ func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missing
 }
 
 // advise says how the draws went and what to do next.
-func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Result, at func(string) string) error {
+func (s *simulation) advise(w io.Writer) error {
+	truth, chains, at := s.truth, s.chains, s.at
 	if chains != nil {
 		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size at least %.0f\n",
 			100*chains.Accept, chains.WorstRHat(), chains.LeastSize()); err != nil {
@@ -212,8 +240,8 @@ func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Resul
 	return err
 }
 
-// truth is the true model with its support, and its matrix.
-func (s *simulation) truth(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
+// trueModel is the true model with its support, and its matrix.
+func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	names := make([]string, s.d)
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j+1)

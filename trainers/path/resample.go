@@ -73,11 +73,7 @@ func (r *Run) resample(ctx context.Context) error {
 		return nil
 	}
 	if state.Done == nil {
-		state.Done, state.Losses = make([]bool, len(parts)), make([][]float64, len(parts))
-		state.Counts, state.Points = make([][]int, c.Lambdas), make([]int, len(parts))
-		for k := range state.Counts {
-			state.Counts[k] = make([]int, t.D*(t.D-1)/2)
-		}
+		*state = newResampled(len(parts), c.Lambdas, t.D*(t.D-1)/2)
 	}
 	pool, ctx := errgroup.WithContext(ctx)
 	pool.SetLimit(r.Engine.Config.Workers)
@@ -95,19 +91,33 @@ func (r *Run) resample(ctx context.Context) error {
 				mu.Lock()
 				defer mu.Unlock()
 				state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(run.State.Points)
-				for l, q := range run.State.Points {
-					for i, edge := range Adjacency(q.Packed, t.D, c.Threshold).Edge {
-						if edge {
-							state.Counts[l][i]++
-						}
-					}
-				}
+				state.countEdges(run.State.Points, t.D, c.Threshold)
 				r.Report(engine.Progress{Stage: c.Select.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
 				return r.save()
 			})
 		})
 	}
 	return pool.Wait()
+}
+
+// newResampled is before any part is done.
+func newResampled(parts, lambdas, pairs int) Resampled {
+	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts)}
+	for l := range f.Counts {
+		f.Counts[l] = make([]int, pairs)
+	}
+	return f
+}
+
+// countEdges adds the edges along the path of a part to Counts.
+func (f *Resampled) countEdges(points []Point, d int, threshold float64) {
+	for l, q := range points {
+		for i, edge := range Adjacency(q.Packed, d, threshold).Edge {
+			if edge {
+				f.Counts[l][i]++
+			}
+		}
+	}
 }
 
 // part fits the path to some rows and rates each point on those held out by the

@@ -160,69 +160,109 @@ func (r *Run) accelerate(ctx context.Context, lambda float64) error {
 		return ctx.Err()
 	}
 	s, theta := &r.State.Spectral, r.space.get()
-	for t := s.Step; ; t /= 2 {
-		held, bound := false, t < spectralShortest*r.plainStep()
-		if bound { // the loss falls towards a P that is not positive definite
-			t = r.plainStep()
-		}
-		trial := r.space.step(theta, s.Gradient, t, lambda, false)
-		r.space.set(trial)
-		if bound {
-			if !engine.Finite(trial...) {
-				r.space.set(theta)
-				return &engine.DivergedError{r.State.Iteration, "precision"}
-			}
-			if held = r.posdef.Project(r.model); held {
-				r.State.Projections++
-				r.State.Block.Projections++
-			}
-			trial = r.space.get()
-		} else if !engine.Finite(trial...) || !r.posdef.Inside(r.model) {
-			continue
-		}
-		loss, g, err := r.evaluate()
+	for t := s.Step; !(t < spectralShortest*r.plainStep()); t /= 2 {
+		to, ok, err := r.trial(theta, t, lambda)
 		if err != nil {
-			r.space.set(theta)
 			return err
 		}
-		ok := engine.Finite(loss) && engine.Finite(g...)
-		if bound && !ok {
-			r.space.set(theta)
-			return &engine.DivergedError{r.State.Iteration, "loss"}
+		if ok && !(to.value > slices.Max(s.Recent)-spectralDecrease/(2*t)*to.dd) {
+			r.accept(to)
+			return nil
 		}
-		if !ok {
-			continue
-		}
-		var dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
-		for i, v := range trial {
-			x, y := v-theta[i], g[i]-s.Gradient[i]
-			dd += x * x / r.space.inverse[i]
-			dg += x * y
-			gg += y * y * r.space.inverse[i]
-		}
-		value := loss + lambda*r.space.penalty(trial)
-		switch {
-		case bound:
-			s.Recent = nil
-		case value > slices.Max(s.Recent)-spectralDecrease/(2*t)*dd:
-			continue
-		}
-		s.Recent = append(s.Recent, value)
-		if len(s.Recent) > spectralMemory {
-			s.Recent = slices.Clone(s.Recent[1:])
-		}
-		s.Loss, s.Gradient, s.Held = loss, g, held
-		switch {
-		case dg <= 0: // no curvature to go by
-			s.Step = 2 * t
-		case s.Long:
-			s.Step = dd / dg
-		default:
-			s.Step = dg / gg
-		}
-		s.Long = !s.Long
-		r.State.Block.Count++
-		r.State.Iteration++
-		return nil
 	}
+	to, err := r.projectedTrial(theta, lambda)
+	if err != nil {
+		return err
+	}
+	s.Recent = nil // F may have risen
+	r.accept(to)
+	return nil
+}
+
+// trial is where a step of length t leads to.
+type trial struct {
+	t         float64
+	theta     []float64
+	projected bool      // P had to be made positive definite
+	loss      float64   // ℓ there
+	gradient  []float64 // ∇ℓ there
+	value     float64   // F there
+
+	dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
+}
+
+// trial takes a step of length t from θ. It is not ok where P is not positive definite, or
+// the loss or its gradient not finite.
+func (r *Run) trial(theta []float64, t, lambda float64) (to trial, ok bool, err error) {
+	to = trial{t: t, theta: r.space.step(theta, r.State.Spectral.Gradient, t, lambda, false)}
+	r.space.set(to.theta)
+	if !engine.Finite(to.theta...) || !r.posdef.Inside(r.model) {
+		return to, false, nil
+	}
+	ok, err = r.assess(&to, theta, lambda)
+	return to, ok, err
+}
+
+// projectedTrial takes a step of length plainStep from θ and projects P to stay positive
+// definite: for a loss that falls towards a P that is not.
+func (r *Run) projectedTrial(theta []float64, lambda float64) (to trial, err error) {
+	to = trial{t: r.plainStep()}
+	to.theta = r.space.step(theta, r.State.Spectral.Gradient, to.t, lambda, false)
+	r.space.set(to.theta)
+	if !engine.Finite(to.theta...) {
+		r.space.set(theta)
+		return to, &engine.DivergedError{r.State.Iteration, "precision"}
+	}
+	if to.projected = r.posdef.Project(r.model); to.projected {
+		r.State.Projections++
+		r.State.Block.Projections++
+	}
+	to.theta = r.space.get()
+	ok, err := r.assess(&to, theta, lambda)
+	if err == nil && !ok {
+		r.space.set(theta)
+		err = &engine.DivergedError{r.State.Iteration, "loss"}
+	}
+	return to, err
+}
+
+// assess evaluates a trial, at which the model is, and how it differs from θ. It is not ok
+// where the loss or its gradient is not finite. After an error the model is at θ.
+func (r *Run) assess(to *trial, theta []float64, lambda float64) (ok bool, err error) {
+	if to.loss, to.gradient, err = r.evaluate(); err != nil {
+		r.space.set(theta)
+		return false, err
+	}
+	if !engine.Finite(to.loss) || !engine.Finite(to.gradient...) {
+		return false, nil
+	}
+	for i, v := range to.theta {
+		x, y := v-theta[i], to.gradient[i]-r.State.Spectral.Gradient[i]
+		to.dd += x * x / r.space.inverse[i]
+		to.dg += x * y
+		to.gg += y * y * r.space.inverse[i]
+	}
+	to.value = to.loss + lambda*r.space.penalty(to.theta)
+	return true, nil
+}
+
+// accept makes a trial the state, and chooses the length of the next step.
+func (r *Run) accept(to trial) {
+	s := &r.State.Spectral
+	s.Recent = append(s.Recent, to.value)
+	if len(s.Recent) > spectralMemory {
+		s.Recent = slices.Clone(s.Recent[1:])
+	}
+	s.Loss, s.Gradient, s.Held = to.loss, to.gradient, to.projected
+	switch {
+	case to.dg <= 0: // no curvature to go by
+		s.Step = 2 * to.t
+	case s.Long:
+		s.Step = to.dd / to.dg
+	default:
+		s.Step = to.dg / to.gg
+	}
+	s.Long = !s.Long
+	r.State.Block.Count++
+	r.State.Iteration++
 }
