@@ -30,7 +30,8 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	require.NoError(t, err)
 	table, err := of.Sample(1000, stream.New(1, 1))
 	require.NoError(t, err)
-	sample := truth.Sample(2000, stream.New(1, 2))
+	sample, err := truth.SampleRows(2000, nil, stream.New(1, 2))
+	require.NoError(t, err)
 	divergence := func(m model.Model) float64 {
 		f, err := evaluate.NewFisherDivergence(m, truth, sample)
 		require.NoError(t, err)
@@ -109,7 +110,8 @@ func TestLevelledModelsDenoiseARing(t *testing.T) {
 		for _, level := range []nets.Level{{Signal: 1, Noise: 0.2}, {Signal: 0.7, Noise: 0.4}, {Signal: 1, Noise: 1}} {
 			truth, err := model.NewMixture(noised(ring, level.Signal, level.Noise))
 			require.NoError(t, err)
-			sample := truth.Sample(2000, stream.New(1, 6))
+			sample, err := truth.SampleRows(2000, nil, stream.New(1, 6))
+			require.NoError(t, err)
 			divergence := func(m model.Model) float64 {
 				f, err := evaluate.NewFisherDivergence(m, truth, sample)
 				require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -56,7 +55,7 @@ func fitOf(m model.Model, steps engine.Config, d descent.Config) trainers.Spec {
 
 // by is that objective's maker.
 func by(o losses.Objective) trainers.ObjectiveSpec {
-	return trainers.ObjectiveSpec{New: func(*domain.Domain, domain.Weight) (losses.Objective, error) { return o, nil }}
+	return trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return o, nil }}
 }
 
 func TestFitCutAndResumed(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -26,7 +25,7 @@ import (
 
 func objective(t *testing.T, name, options string) losses.Objective {
 	t.Helper()
-	o, err := losses.NewObjective(name, []byte(options), nil, domain.Weight{})
+	o, err := losses.NewObjective(name, losses.ObjectiveSetting{Dim: 1, Options: []byte(options)})
 	require.NoError(t, err)
 	return o
 }
@@ -57,7 +56,7 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 			table, err := data.HideMCAR(complete, 0.3, stream.New(5, 2, k))
 			require.NoError(t, err)
 			m := model.NewGaussian(2, model.CholeskyFactor)
-			s := fitOf(m, engine.Config{Method: method, Seed: 6 + k, Imputer: nets.Options{Hidden: 20}}, descent.Config{Epochs: 40})
+			s := fitOf(m, engine.Config{Method: method, Seed: 6 + k, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}}, descent.Config{Epochs: 40})
 			s.Objective = trainers.ObjectiveSpec{Kind: "denoising", Options: fmt.Appendf(nil, `{"noise":{"kind":"fixed","least":%v}}`, sigma)}
 			_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err)
@@ -90,7 +89,7 @@ func TestLadderIsReproducible(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		require.True(t, r.Model.Imputer.Options().Levelled)
+		require.True(t, r.Model.Imputer.(nets.NormalConditional).Levelled())
 		var out []float64
 		for _, p := range slices.Concat(m.Params(), r.Model.Imputer.Params()) {
 			out = append(out, p.Value...)

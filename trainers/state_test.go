@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/domain"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -66,7 +65,7 @@ type unsaid struct {
 func TestSettingsThatCannotBeSaved(t *testing.T) {
 	_, table := testtables.Star(t, 3, 20, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
-		Objective: trainers.ObjectiveSpec{New: func(*domain.Domain, domain.Weight) (losses.Objective, error) { return unsaid{}, nil }},
+		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return unsaid{}, nil }},
 		Steps:     engine.Config{Method: "iw"}, Descent: descent.Config{Epochs: 1}}, trainers.Run{})
 	require.ErrorContains(t, err, "must be JSON")
 }

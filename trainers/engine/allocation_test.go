@@ -37,7 +37,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 			}
 			t.Run(e.Name+" "+dtype.String(), func(t *testing.T) {
 				table := holes
-				if onlyComplete(e) {
+				if e.NeedsCompleteRows() {
 					table = complete
 				}
 				m := model.NewGaussian(table.D, model.CholeskyFactor)

@@ -94,11 +94,11 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 	for _, e := range estimator.All {
 		t.Run(e.Name, func(t *testing.T) {
 			seen, censoredSeen := table, cut
-			if onlyComplete(e) {
+			if e.NeedsCompleteRows() {
 				seen, censoredSeen = complete, within(t, g, censored)
 			}
 			with, err := of(e, seen, logistic)
-			if onlyNormal(e) {
+			if e.NeedsNormal() {
 				require.ErrorContains(t, err, "with a model of missingness they are not; use iw, variw or var")
 			} else {
 				require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -21,7 +20,7 @@ import (
 
 func objective(t *testing.T, name, options string) losses.Objective {
 	t.Helper()
-	o, err := losses.NewObjective(name, []byte(options), nil, domain.Weight{})
+	o, err := losses.NewObjective(name, losses.ObjectiveSetting{Dim: 1, Options: []byte(options)})
 	require.NoError(t, err)
 	return o
 }
@@ -73,7 +72,7 @@ func TestObjectivesWithoutGaps(t *testing.T) {
 				compare(m, objective(t, name, options))
 			})
 		}
-		if !onlyNormal(e) {
+		if !e.NeedsNormal() {
 			t.Run(e.Name+"/ladder", func(t *testing.T) { compare(ladder(t, 3)) })
 		}
 	}
@@ -90,7 +89,7 @@ func TestObjectivesWithGaps(t *testing.T) {
 		}
 	}
 	for _, e := range estimator.All {
-		if onlyComplete(e) {
+		if e.NeedsCompleteRows() {
 			continue
 		}
 		compare := func(t *testing.T, m model.Model, o losses.Objective) {
@@ -116,7 +115,7 @@ func TestObjectivesWithGaps(t *testing.T) {
 				compare(t, model.NewGaussian(3, model.CholeskyFactor), objective(t, name, options))
 			})
 		}
-		if !onlyNormal(e) {
+		if !e.NeedsNormal() {
 			t.Run(e.Name+"/ladder", func(t *testing.T) {
 				m, o := ladder(t, 3)
 				compare(t, m, o)

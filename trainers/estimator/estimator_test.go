@@ -112,24 +112,25 @@ func TestCheck(t *testing.T) {
 
 func TestWeightingFor(t *testing.T) {
 	for _, c := range []struct {
-		method, correction string
-		draws              int
-		want               losses.Weighting
-		problem            string
+		method, weighting string
+		draws             int
+		want              losses.Weighting
+		problem           string
 	}{
 		{"var", "", 10, losses.Uniform{}, ""},
-		{"var", "loo", 10, losses.LeaveOneOut{}, ""},
+		{"var", "leave-one-out", 10, losses.LeaveOneOut{}, ""},
 		{"exact-mc", "", 10, losses.LeaveOneOut{}, ""},
 		{"exact-mc", "", 2, losses.Uniform{}, ""},
-		{"exact-mc", "plugin", 10, losses.Uniform{}, ""},
-		{"iw", "plugin", 10, losses.SelfNormalised{}, ""},
-		{"iw", "loo", 10, nil, "method iw: leave-one-out needs uniform weights on draws, and a loss with products of averages (var, exact-mc)"},
-		{"zeroed", "loo", 1, nil, "method zeroed: leave-one-out needs"},
-		{"iw", "half", 10, nil, "it is plugin or loo"},
+		{"exact-mc", "uniform", 10, losses.Uniform{}, ""},
+		{"iw", "self-normalised", 10, losses.SelfNormalised{}, ""},
+		{"iw", "leave-one-out", 10, nil, "method iw has the weighting self-normalised; only uniform and leave-one-out can stand for each other, in the methods var, exact-mc"},
+		{"var", "self-normalised", 10, nil, "method var has the weighting uniform"},
+		{"zeroed", "leave-one-out", 1, nil, "method zeroed has the weighting uniform"},
+		{"iw", "half", 10, nil, "there is no weighting \"half\"; weightings are leave-one-out, self-normalised, uniform"},
 	} {
 		e, err := estimator.ByName(c.method)
 		require.NoError(t, err)
-		got, err := e.WeightingFor(c.correction, c.draws)
+		got, err := e.WeightingFor(c.weighting, c.draws)
 		if c.problem != "" {
 			require.ErrorContains(t, err, c.problem)
 			continue

@@ -142,8 +142,8 @@ func TestImputeInside(t *testing.T) {
 }
 
 // constant is an imputer that draws from N(0, sd²) whatever it sees.
-func constant(d int, o nets.Options, sd float64) *nets.Imputer {
-	m := nets.NewImputer(d, o, stream.New(1))
+func constant(d int, o nets.NormalOptions, sd float64) nets.Imputer {
+	m := nets.NewNormalImputer(d, o, stream.New(1))
 	for _, p := range m.Params() {
 		clear(p.Value)
 	}
@@ -155,7 +155,7 @@ func constant(d int, o nets.Options, sd float64) *nets.Imputer {
 // without warm-up from far too wide an imputer they have not met.
 func TestImputeByImputer(t *testing.T) {
 	f, _ := scaledNormal(t)
-	f.Imputer = constant(3, nets.Options{Hidden: 3}, 0.5)
+	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3}, 0.5)
 	const draws = 2000
 	rows := table(f.Names, []float64{12, nan, nan})
 	r, err := fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{By: "imputer", Draws: draws})
@@ -165,13 +165,13 @@ func TestImputeByImputer(t *testing.T) {
 	require.InEpsilon(t, 2.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws))
 
 	f.Noise = &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
-	f.Imputer = constant(3, nets.Options{Hidden: 3, Levelled: true}, 0.5)
+	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3, Levelled: true}, 0.5)
 	r, err = fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{By: "imputer", Draws: draws})
 	require.NoError(t, err)
 	a, _ := f.Noise.At(0) // a² + σ² = 1: of a z + σ ε it is N(0, 0.25)
 	require.InEpsilon(t, 2.5/a, stat.StdDev(mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values)), nil), 4.5/math.Sqrt(2*draws))
 
-	f.Noise, f.Imputer = nil, constant(3, nets.Options{Hidden: 3}, 1e4)
+	f.Noise, f.Imputer = nil, constant(3, nets.NormalOptions{Hidden: 3}, 1e4)
 	c := fitted.ImputeConfig{By: "mcmc"}
 	c.Chains.WarmUp, c.Chains.Draws, c.Chains.Leapfrog = 1, 8, 1
 	r, err = fitted.Impute(context.Background(), f, rows, c)

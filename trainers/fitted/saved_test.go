@@ -34,7 +34,7 @@ func TestSavedModelsComeBack(t *testing.T) {
 		s := domain.All(3)
 		s.Lower[1] = -2
 		s.Half = []domain.HalfSpace{{A: []float64{1, 0, -1}, B: 3}}
-		imputer := nets.NewImputer(3, nets.Options{Hidden: 4, MaskInput: true}, rng)
+		imputer := nets.NewNormalImputer(3, nets.NormalOptions{Hidden: 4, MaskInput: true}, rng)
 		saved := fitted.Saved{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer,
 			Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{0.5, 2, 3}}, Noise: &noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
 		text, err := saved.Encode(map[string]any{"loss": 1.5})

@@ -51,8 +51,8 @@ func TestConfigRefusals(t *testing.T) {
 		want   string
 	}{
 		{engine.Config{Draws: -1}, Config{}, "draws"},
-		{engine.Config{Correction: "both"}, Config{}, "it is plugin or loo"},
-		{engine.Config{Method: "iw", Correction: "loo"}, Config{}, "leave-one-out needs uniform weights"},
+		{engine.Config{Weighting: "both"}, Config{}, "weighting both: there is no weighting"},
+		{engine.Config{Method: "iw", Weighting: "leave-one-out"}, Config{}, "only uniform and leave-one-out can stand for each other"},
 		{engine.Config{}, Config{LambdaMax: 1, LambdaMin: 2}, "the largest must not be under the smallest"},
 		{engine.Config{}, Config{Lambdas: -3}, "lambdas -3: it must be positive"},
 	} {

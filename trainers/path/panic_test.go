@@ -33,7 +33,7 @@ func withSource(t *testing.T, of, name string, from func(source.Setting) (source
 	require.NoError(t, err)
 	registered := estimator.All
 	t.Cleanup(func() { estimator.All = registered })
-	e.Name, e.Source = name, from
+	e.Name, e.Source.New = name, from
 	estimator.All = append(slices.Clone(registered), e)
 }
 

@@ -164,7 +164,7 @@ func (r *Run) advance(ctx context.Context, lambda float64) (engine.Step, error) 
 	}
 	if !engine.Finite(r.packed()...) || !engine.Finite(r.model.Location.Value...) {
 		copy(r.packed(), b.Start)
-		return s, &engine.DivergedError{r.State.Iteration, "precision"}
+		return s, &engine.DivergedError{Iteration: r.State.Iteration, What: "precision"}
 	}
 	if r.posdef.Project(r.model) {
 		r.State.Projections++

@@ -10,7 +10,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/nets"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
@@ -58,7 +57,7 @@ func TestCrossValidationCountsRows(t *testing.T) {
 func TestPartWithoutGaps(t *testing.T) {
 	_, table := testtables.Star(t, 4, 40, 0)
 	table.Observed[0] = false
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "var", Seed: 1, Workers: 1, Imputer: nets.Options{Hidden: 5}},
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "var", Seed: 1, Workers: 1, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":5}`)}},
 		Config{Lambdas: 2, InitialIter: 1, IterPerLambda: 1}, &State{})
 	require.NoError(t, err)
 	var p rowPart

@@ -127,7 +127,7 @@ func (r *Run) open(lambda float64) error {
 			return err
 		}
 		if !engine.Finite(loss) || !engine.Finite(g...) {
-			return &engine.DivergedError{r.State.Iteration, "loss"}
+			return &engine.DivergedError{Iteration: r.State.Iteration, What: "loss"}
 		}
 		s.Loss, s.Gradient = loss, g
 		if s.Step == 0 {
@@ -211,7 +211,7 @@ func (r *Run) projectedTrial(theta []float64, lambda float64) (to trial, err err
 	r.space.set(to.theta)
 	if !engine.Finite(to.theta...) {
 		r.space.set(theta)
-		return to, &engine.DivergedError{r.State.Iteration, "precision"}
+		return to, &engine.DivergedError{Iteration: r.State.Iteration, What: "precision"}
 	}
 	if to.projected = r.posdef.Project(r.model); to.projected {
 		r.State.Projections++
@@ -221,7 +221,7 @@ func (r *Run) projectedTrial(theta []float64, lambda float64) (to trial, err err
 	ok, err := r.assess(&to, theta, lambda)
 	if err == nil && !ok {
 		r.space.set(theta)
-		err = &engine.DivergedError{r.State.Iteration, "loss"}
+		err = &engine.DivergedError{Iteration: r.State.Iteration, What: "loss"}
 	}
 	return to, err
 }

@@ -17,7 +17,7 @@ func TestDrawsOfCensoredCells(t *testing.T) {
 	table := testtables.Hidden(t, g, censored, 200, 8)
 	s := censored.Support(nil)
 	for name, from := range testSources {
-		setting := Setting{Model: testtables.At(t, g), Imputer: nets.NewImputer(2, nets.Options{}, stream.New(1)), Batch: 200, Draws: 3, ProposalSD: 1, Domain: s}
+		setting := Setting{Model: testtables.At(t, g), Imputer: nets.NewNormalImputer(2, nets.NormalOptions{}, stream.New(1)), Batch: 200, Draws: 3, ProposalSD: 1, Domain: s}
 		source, err := from(setting)
 		require.NoError(t, err)
 		b := data.NewBatch(200, 2)

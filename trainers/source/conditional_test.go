@@ -102,7 +102,7 @@ func TestSourcesReportTheirDensity(t *testing.T) {
 	m, batch := testModel(t), testBatch(2)
 	for name, make := range testSources {
 		t.Run(name, func(t *testing.T) {
-			source, err := make(Setting{Model: m, Imputer: nets.NewImputer(4, nets.Options{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: 2, Draws: r, ProposalSD: 2})
+			source, err := make(Setting{Model: m, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: 2, Draws: r, ProposalSD: 2})
 			require.NoError(t, err)
 			x, log := slice(2*r*4), slice(2*r)
 			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
@@ -123,7 +123,7 @@ func TestSourcesReportTheirDensity(t *testing.T) {
 // c e^{βℓ + γℓ²} σ_φ: the draws have that deviation, and report that density.
 func TestSourcesAtLevels(t *testing.T) {
 	const r, a, sigma = 20000, 0.6, 0.5
-	imputer := nets.NewImputer(4, nets.Options{Levelled: true, InitialLogS: 0.3}, stream.New(2, 2))
+	imputer := nets.NewNormalImputer(4, nets.NormalOptions{Levelled: true, InitialLogS: 0.3}, stream.New(2, 2))
 	imputer.Slope.Value[0], imputer.Slope.Value[1] = 0.7, -0.4
 	level := 0.25 * math.Log(sigma/a)
 	for name, want := range map[string]float64{

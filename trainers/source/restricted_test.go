@@ -100,7 +100,7 @@ func TestSourcesOnDomains(t *testing.T) {
 		coarseMass, coarse := integrals(s, conditional, 600)
 		for name, make := range testSources {
 			t.Run(where+" "+name, func(t *testing.T) {
-				source, err := make(Setting{Model: m, Imputer: nets.NewImputer(4, nets.Options{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)),
+				source, err := make(Setting{Model: m, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)),
 					Batch: 1, Draws: r, ProposalSD: 2, Domain: s})
 				require.NoError(t, err)
 				x, log := slice(r*4), slice(r)

@@ -19,7 +19,7 @@ import (
 // their log densities by gonum's distuv, leave observed cells, and clear the padding.
 func TestSingleSources(t *testing.T) {
 	const d, r, size, unit = 3, 4000, 3, 0x1p-24
-	imputer := nets.NewImputer(d, nets.Options{Hidden: 8}, new(Stream).At(3, 1).Rand)
+	imputer := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 8}, new(Stream).At(3, 1).Rand)
 	table := &data.Table{Names: []string{"a", "b", "c"}, N: 2, D: d,
 		Values:   []float64{0.5, math.NaN(), -1, math.NaN(), math.NaN(), 2},
 		Observed: []bool{true, false, true, false, false, true}}
