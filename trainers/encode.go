@@ -1,6 +1,10 @@
 package trainers
 
-import "missingscore/trainers/path"
+import (
+	"errors"
+
+	"missingscore/trainers/path"
+)
 
 // settings are what a model file records of a Spec beside the model itself.
 type settings struct {
@@ -17,6 +21,9 @@ type settings struct {
 // blas is the matrix library that was in use. See fitted.Saved.Encode.
 func (r *Result) Encode(blas string) ([]byte, error) {
 	s := r.Spec
+	if r.Model.Kind == "" {
+		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
+	}
 	extra := map[string]any{
 		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss, "converged": r.Converged, "verdict": r.Verdict,
 		"warnings": append([]string{}, r.Warnings...), "blas": blas,

@@ -106,7 +106,7 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 		return nil, err
 	}
 	setting.Default(&run.State.Descent, &descent.State{})
-	truth, err := p.truth(scale)
+	truth, err := p.truth(q.Model, scale)
 	if err != nil {
 		return nil, err
 	}
@@ -119,25 +119,28 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: history}
 	r.Converged, r.Verdict = descent.Trend(history)
 	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
-	r.Warnings = append(r.Warnings, neverTogether(q.Table, p.Model)...)
-	r.Model, err = p.saved(p.Model, e, scale)
+	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
+	r.Model, err = p.saved(q.Model, e, scale)
 	return r, err
 }
 
 // truth is what the fit is compared with as it goes: the fit is seen in the table's units.
-func (p *Prepared) truth(scale data.Scale) (*evaluate.Comparison, error) {
+func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
 	if p.Spec.Truth == nil {
 		return nil, nil
 	}
 	t := *p.Spec.Truth
-	t.Scale, t.View = scale, model.Rescaled{Model: p.Model, Mean: scale.Mean, Deviation: scale.Deviation}
-	if _, ok := p.Model.(model.Parametric); ok {
+	t.Scale, t.View = scale, model.Rescaled{Model: m, Mean: scale.Mean, Deviation: scale.Deviation}
+	if _, ok := m.(model.Parametric); ok {
 		var err error
 		if t.View, err = p.newModel(); err != nil {
 			return nil, err
 		}
+		if t.View.Params()[0] == m.Params()[0] {
+			return nil, errors.New("ModelSpec.New gives the same model twice: with a truth it must make a new one at each call")
+		}
 	}
-	return t.Follow(p.Model)
+	return t.Follow(m)
 }
 
 // saved is the model with what its use needs, its quantities in the table's units.

@@ -18,7 +18,7 @@ type Prepared struct {
 	Spec      Spec
 	Table     *data.Table
 	Estimator estimator.Estimator // that the method is with this model and objective
-	Model     model.Model         // at its start
+	Model     model.Model         // at its start; an estimate makes one of its own
 	Support   *domain.Domain      // in the table's units, as Spec.Missingness censors it; nil: all of R^d
 
 	domain    *domain.Domain   // the support before censoring
@@ -51,8 +51,7 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	if p.Estimator, err = estimator.For(c.Method, p.Model, p.objective, p.Support); err != nil {
 		return nil, &setting.Error{Field: "method", Value: c.Method, Allowed: err.Error()}
 	}
-	p.defaults()
-	return p, nil
+	return p, p.defaults()
 }
 
 // parts makes model, support and objective.
@@ -102,12 +101,15 @@ func (p *Prepared) Allows(e estimator.Estimator) bool {
 }
 
 // defaults fills in what the model's own defaults are.
-func (p *Prepared) defaults() {
+func (p *Prepared) defaults() error {
 	c, d := &p.Spec.Steps, &p.Spec.Descent
 	if p.Spec.Network != nil {
-		return
+		return nil
 	}
 	setting.Default(&c.Batch, 100)
+	if err := setting.Positive(setting.Field{Name: "batch", Value: float64(c.Batch)}); err != nil {
+		return err
+	}
 	batch := min(c.Batch, p.Table.N)
 	_, noising := p.objective.(losses.Noising)
 	training := model.TrainingOf(p.Model)
@@ -117,6 +119,7 @@ func (p *Prepared) defaults() {
 	if c.WarmUp == nil {
 		c.WarmUp = new(500)
 	}
+	return nil
 }
 
 // scaled gives the table as it is fitted, and how it was scaled: a model that states a
@@ -142,10 +145,13 @@ func (p *Prepared) scaled() (*data.Table, data.Scale) {
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, error) {
 	s := p.Spec
 	q := engine.Problem{
-		Table: t, Model: p.Model, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: s.Weight,
+		Table: t, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: s.Weight,
 		Missingness: model.MissingnessOf(s.Missingness.Standardised(scale.Mean, scale.Deviation)),
 	}
 	var err error
+	if q.Model, err = p.newModel(); err != nil {
+		return q, err
+	}
 	q.Objective, err = s.Objective.make(p.objectiveOn(q.Domain))
 	return q, err
 }

@@ -59,7 +59,9 @@ type ModelSpec struct {
 	Kind    string          `json:"kind"`              // a name of model.Models; gaussian
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
 
-	New func(d int) (model.Model, error) `json:"-"` // in place of a registered kind, if set
+	// New makes the model, a new one at each call, in place of Kind's maker. Kind is then
+	// the name that a saved model is read by; without one it cannot be saved.
+	New func(d int) (model.Model, error) `json:"-"`
 }
 
 // make starts a model of d columns: what is random of it depends on the seed.

@@ -18,7 +18,7 @@ import (
 
 // Config is parameter estimation by Adam on mini-batches (paper, appendix
 // "Normal Distribution estimation"). Zero values mean the defaults named here, or the
-// model's own (model.TrainingDefaults).
+// model's own (model.TrainingOf).
 type Config struct {
 	Epochs int     `json:"epochs"` // passes over the table; 200
 	Rate   float64 `json:"rate"`   // Adam's rate for the model; 0.01
