@@ -72,10 +72,13 @@ func (b *Builder) Columns(x Node, d int) Node {
 	return b.fold("columns", x, n, d, 1, d, true)
 }
 
-// Column is the rows of x as columns, one below the other: (n, k) to (n·k, 1).
-func (b *Builder) Column(x Node) Node {
-	n, k := shape(x)
-	return b.fold("column", x, n*k, 1, n*k, 1, false)
+// SplitRows cuts each row into k rows, one below the other: (n, k·m) to (n·k, m).
+func (b *Builder) SplitRows(x Node, k int) Node {
+	n, c := shape(x)
+	if c%k != 0 {
+		b.Failf("split rows: %d columns in %d parts", c, k)
+	}
+	return b.fold("splitrows", x, n*k, c/k, n*c, 1, false)
 }
 
 // Rows repeats a row n times: (1, d) to (n, d).

@@ -328,8 +328,17 @@ func newScoreNetwork(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	return m
 }
 
-// Without a log density modeltest does not apply. The diagonal and Jv are those of the
-// score's Jacobian by differences, and all gradients by θ agree with differences.
+// A score network is tested like any model in what it has, at its clean level.
+func TestScoreNetworksAreModels(t *testing.T) {
+	for _, levelled := range []bool{false, true} {
+		modeltest.Run(t, func(d int) model.Model {
+			return newScoreNetwork(t, d, nets.NetworkOptions{Hidden: []int{5, 4}, Levelled: levelled, Clean: nets.Level{Signal: 0.9, Noise: 0.4}})
+		})
+	}
+}
+
+// The diagonal and Jv are those of the score's Jacobian by differences, and all gradients
+// by θ agree with differences, at all levels.
 func TestScoreNetworks(t *testing.T) {
 	for _, activation := range activations {
 		for _, hidden := range [][]int{{6}, {5, 4}, {4, 5, 3}} {

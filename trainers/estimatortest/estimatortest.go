@@ -21,6 +21,8 @@ import (
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/source"
 )
 
 // Run checks the estimator of that name: without a gap it is ordinary score
@@ -31,13 +33,12 @@ import (
 // ordinary truncated score matching. All of it by the fixed schedule, and by the
 // accelerated one where that can be.
 func Run(t *testing.T, name string) {
-	e, err := trainers.EstimatorByName(name)
+	e, err := estimator.ByName(name)
 	require.NoError(t, err)
 	t.Run("no gap is ordinary score matching", func(t *testing.T) { noGap(t, e) })
 	supports := map[string]*domain.Domain{"box": box(), "half-space": half()}
 	for name, support := range supports {
-		_, err := e.Source(trainers.Setting{Model: model.NewGaussian(4, model.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: 16, Draws: 4, ProposalSD: 1, Domain: support})
-		if err != nil { // it says that it does not know supports
+		if _, err := e.Source.New(setting(sample(t, e, support), 16, 4, support)); err != nil { // it says that it does not know supports
 			delete(supports, name)
 			continue
 		}
@@ -45,11 +46,11 @@ func Run(t *testing.T, name string) {
 		t.Run(name, func(t *testing.T) { truncatedNoGap(t, e, support) })
 	}
 	t.Run("fixed", func(t *testing.T) { schedule(t, e, config(e), supports) })
-	if e.Deterministic {
+	if e.Deterministic() {
 		t.Run("accelerated", func(t *testing.T) {
 			c := config(e)
 			c.Schedule, c.First, c.Each = "accelerated", 0, 0
-			if e.Restricted != "" { // another estimator's there
+			if e.Fallback != "" { // another estimator's there
 				supports = nil
 			}
 			schedule(t, e, c, supports)
@@ -57,9 +58,9 @@ func Run(t *testing.T, name string) {
 	}
 }
 
-func schedule(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, supports map[string]*domain.Domain) {
+func schedule(t *testing.T, e estimator.Estimator, c trainers.NetworkConfig, supports map[string]*domain.Domain) {
 	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e, c, nil) })
-	if !e.Draws {
+	if !e.Draws() {
 		t.Run("order does not count", func(t *testing.T) { order(t, e, c) })
 	}
 	t.Run("workers do not count", func(t *testing.T) { workers(t, e, c, nil) })
@@ -93,15 +94,21 @@ func half() *domain.Domain {
 	return s
 }
 
+// setting is what a source gets, with the paper's imputer.
+func setting(table *data.Table, batch, r int, support *domain.Domain) source.Setting {
+	imputer := nets.NewNormalImputer(4, nets.NormalOptions{}, stream.New(1))
+	return source.Setting{Model: model.NewGaussian(4, model.Natural), Table: table, Imputer: imputer, Batch: batch, Draws: r, ProposalSD: 1, Domain: support}
+}
+
 // sample is a small table, incomplete unless the estimator is for complete ones.
-func sample(t *testing.T, e trainers.Estimator, support *domain.Domain) *data.Table {
+func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.Table {
 	t.Helper()
 	rng := stream.New(5, 5)
 	g, err := data.SimulateStar(4, rng)
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 60, rng)
 	require.NoError(t, err)
-	if e.Complete {
+	if e.NeedsCompleteRows() {
 		return table
 	}
 	table, err = data.HideMCAR(table, 0.4, stream.New(5, stream.Hide))
@@ -109,7 +116,7 @@ func sample(t *testing.T, e trainers.Estimator, support *domain.Domain) *data.Ta
 	return table
 }
 
-func config(e trainers.Estimator) trainers.NetworkConfig {
+func config(e estimator.Estimator) trainers.NetworkConfig {
 	return trainers.NetworkConfig{PathConfig: trainers.PathConfig{
 		Config: trainers.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2},
 		First:  20, Each: 2, Lambdas: 8,
@@ -124,7 +131,7 @@ func estimate(t *testing.T, table *data.Table, c trainers.NetworkConfig) *traine
 }
 
 // noGap compares with −2 tr P + ‖P(x−μ)‖² and its gradient, written out with gonum/mat.
-func noGap(t *testing.T, e trainers.Estimator) {
+func noGap(t *testing.T, e estimator.Estimator) {
 	rng := stream.New(6, 6)
 	g, err := data.SimulateStar(4, rng)
 	require.NoError(t, err)
@@ -166,7 +173,7 @@ func noGap(t *testing.T, e trainers.Estimator) {
 
 // truncatedNoGap compares with Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient by
 // P_jk, written out for s = η − Px.
-func truncatedNoGap(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+func truncatedNoGap(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	rng := stream.New(7, 7)
 	g, err := data.SimulateStar(4, rng)
 	require.NoError(t, err)
@@ -217,10 +224,10 @@ func truncatedNoGap(t *testing.T, e trainers.Estimator, support *domain.Domain) 
 
 // inside looks at the draws: rows are completed inside the support, observed cells as
 // they are.
-func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+func inside(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	table := sample(t, e, support)
 	const r = 4
-	if !e.Draws {
+	if !e.Draws() {
 		t.Skip("does not draw")
 	}
 	b := data.NewBatch(table.N, table.D)
@@ -229,7 +236,7 @@ func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 		rows[i] = i
 	}
 	b.Fill(table, rows, 1)
-	source, err := e.Source(trainers.Setting{Model: model.NewGaussian(4, model.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: table.N, Draws: r, ProposalSD: 1, Domain: support})
+	source, err := e.Source.New(setting(table, table.N, r, support))
 	require.NoError(t, err)
 	x, log := make([]float64, table.N*r*4), make([]float64, table.N*r)
 	require.NoError(t, source.Complete(b, x, log, new(stream.Stream).At(2)))
@@ -244,7 +251,7 @@ func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 	}
 }
 
-func underTheMask(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
+func underTheMask(t *testing.T, e estimator.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
 	table := sample(t, e, support)
 	poisoned := *table
 	poisoned.Values = append([]float64(nil), table.Values...)
@@ -259,7 +266,7 @@ func underTheMask(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, 
 	require.Equal(t, want.Loss, got.Loss)
 }
 
-func order(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig) {
+func order(t *testing.T, e estimator.Estimator, c trainers.NetworkConfig) {
 	table := sample(t, e, nil)
 	want := estimate(t, table, c)
 	n, d := table.N, table.D
@@ -282,7 +289,7 @@ func order(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig) {
 	}
 }
 
-func workers(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
+func workers(t *testing.T, e estimator.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
 	table := sample(t, e, support)
 	c.Domain, c.Tolerance = support, tolerance(support)
 	want := estimate(t, table, c)
@@ -293,7 +300,7 @@ func workers(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, suppo
 }
 
 // resumed cuts at several iterations, through a file as the command line does.
-func resumed(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
+func resumed(t *testing.T, e estimator.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
 	table := sample(t, e, support)
 	c.Domain, c.Tolerance = support, tolerance(support)
 	want := estimate(t, table, c)
