@@ -14,43 +14,54 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node 
 		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
 }
 
+// foldBlocks is the kernel, one of four loops.
 func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		switch {
-		case l == 1 && up:
-			for _, v := range in[0] {
-				for i := range out[:r] {
-					out[i] = v
-				}
-				out = out[r:]
-			}
-			return nil
-		case l == 1:
-			for i, a := 0, in[0]; i < len(out); i, a = i+1, a[r:] {
-				var sum T
-				for _, v := range a[:r] {
-					sum += v
-				}
-				out[i] = sum
-			}
-			return nil
-		case up:
-			for a := in[0]; len(a) > 0; a = a[l:] {
-				for range r {
-					copy(out[:l], a)
-					out = out[l:]
-				}
-			}
-			return nil
+	switch {
+	case l == 1 && up:
+		return func(out []T, in [][]T) error { repeatNumbers(out, in[0], r); return nil }
+	case l == 1:
+		return func(out []T, in [][]T) error { sumNumbers(out, in[0], r); return nil }
+	case up:
+		return func(out []T, in [][]T) error { repeatBlocks(out, in[0], l, r); return nil }
+	}
+	return func(out []T, in [][]T) error { sumBlocks(out, in[0], l, r); return nil }
+}
+
+func repeatNumbers[T Float](out, a []T, r int) {
+	for _, v := range a {
+		for i := range out[:r] {
+			out[i] = v
 		}
-		clear(out)
-		for a := in[0]; len(out) > 0; out = out[l:] {
-			for range r {
-				simd.Add(out[:l], out[:l], a[:l])
-				a = a[l:]
-			}
+		out = out[r:]
+	}
+}
+
+func sumNumbers[T Float](out, a []T, r int) {
+	for i := 0; i < len(out); i, a = i+1, a[r:] {
+		var sum T
+		for _, v := range a[:r] {
+			sum += v
 		}
-		return nil
+		out[i] = sum
+	}
+}
+
+func repeatBlocks[T Float](out, a []T, l, r int) {
+	for ; len(a) > 0; a = a[l:] {
+		for range r {
+			copy(out[:l], a)
+			out = out[l:]
+		}
+	}
+}
+
+func sumBlocks[T Float](out, a []T, l, r int) {
+	clear(out)
+	for ; len(out) > 0; out = out[l:] {
+		for range r {
+			simd.Add(out[:l], out[:l], a[:l])
+			a = a[l:]
+		}
 	}
 }
 
