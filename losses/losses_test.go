@@ -483,61 +483,63 @@ func TestEffectiveSize(t *testing.T) {
 // Imputer losses with the noise held fixed: the surrogate's gradient against
 // differences of what is reported, and the reported value by gonum.
 func TestImputerLosses(t *testing.T) {
-	const n = 5
 	for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
-				p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
-				imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
-				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
-				require.NoError(t, err)
-				p.bind(prog, 1)
-				rng := stream.New(19, 19)
-				for i := range prog.Input(losses.InputNoise) {
-					prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
-				}
-				diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-					err := prog.Run()
-					return prog.Output(losses.OutputReported)[0], err
-				})
-				require.NoError(t, err)
-				require.Less(t, diff.Error, 1e-7, "%+v", diff)
-
-				forward, err := losses.NewForward(graph.Float64, imp, d, n)
-				require.NoError(t, err)
-				copy(forward.Input(losses.InputX), p.x)
-				if forward.Has(losses.InputMask) {
-					copy(forward.Input(losses.InputMask), p.mask)
-				}
-				require.NoError(t, forward.Run())
-				require.NoError(t, prog.Run())
-				joint, want := normal(t, p.model, nil), 0.0
-				zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
-				for i, w := range p.weights() {
-					row := append([]float64(nil), p.x[i*d:i*d+d]...)
-					eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
-					for j := range d {
-						require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
-						if p.mask[i*d+j] == 0 {
-							row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
-						}
-					}
-					s := joint.ScoreInput(nil, row)
-					if kind == losses.KL {
-						want -= w * (joint.LogProb(row) - zero)
-					}
-					for j := range d {
-						if p.mask[i*d+j] == 0 {
-							if kind == losses.KL {
-								want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
-							} else {
-								want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
-							}
-						}
-					}
-				}
-				require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
-			})
+			t.Run(fmt.Sprint(kind, o), func(t *testing.T) { imputerLoss(t, kind, o) })
 		}
 	}
+}
+
+func imputerLoss(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions) {
+	const n = 5
+	p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
+	imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
+	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
+	require.NoError(t, err)
+	p.bind(prog, 1)
+	rng := stream.New(19, 19)
+	for i := range prog.Input(losses.InputNoise) {
+		prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
+	}
+	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+		err := prog.Run()
+		return prog.Output(losses.OutputReported)[0], err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-7, "%+v", diff)
+
+	forward, err := losses.NewForward(graph.Float64, imp, d, n)
+	require.NoError(t, err)
+	copy(forward.Input(losses.InputX), p.x)
+	if forward.Has(losses.InputMask) {
+		copy(forward.Input(losses.InputMask), p.mask)
+	}
+	require.NoError(t, forward.Run())
+	require.NoError(t, prog.Run())
+	joint, want := normal(t, p.model, nil), 0.0
+	zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
+	for i, w := range p.weights() {
+		row := append([]float64(nil), p.x[i*d:i*d+d]...)
+		eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
+		for j := range d {
+			require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
+			if p.mask[i*d+j] == 0 {
+				row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
+			}
+		}
+		s := joint.ScoreInput(nil, row)
+		if kind == losses.KL {
+			want -= w * (joint.LogProb(row) - zero)
+		}
+		for j := range d {
+			if p.mask[i*d+j] == 0 {
+				if kind == losses.KL {
+					want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
+				} else {
+					want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
+				}
+			}
+		}
+	}
+	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
 }
