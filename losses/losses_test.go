@@ -356,7 +356,6 @@ func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 
 // EM and Zeroed by their formulas, weights frozen.
 func TestCompleteRows(t *testing.T) {
-	const n = 6
 	for name, c := range map[string]struct {
 		loss way
 		r    int
@@ -365,48 +364,7 @@ func TestCompleteRows(t *testing.T) {
 		"em":      {byEM, 3},
 		"em-full": {byEMFull, 3},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
-			prog := build(t, c.loss, p.model, n, c.r)
-			p.bind(prog, c.r)
-			if c.r > 1 {
-				p.propose(prog, c.r, 1, stream.New(12, 12))
-			}
-			x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
-			w := make([]float64, n*c.r)
-			joint := normal(t, p.model, nil)
-			for i := range n {
-				sum := 0.0
-				for k := i * c.r; k < (i+1)*c.r; k++ {
-					w[k] = 1
-					if c.r > 1 {
-						w[k] = math.Exp(joint.LogProb(x[k*d:k*d+d]) - logp[k])
-					}
-					sum += w[k]
-				}
-				floats.Scale(1/sum, w[i*c.r:(i+1)*c.r])
-			}
-			formula := func() float64 {
-				prec, mu, loss := p.model.Precision(), p.model.Mean(), 0.0
-				for k, wk := range w {
-					i := k / c.r
-					var s mat.VecDense
-					s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
-					for j := range d {
-						if p.mask[i*d+j] == 1 || c.loss == byEMFull {
-							loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
-						}
-					}
-				}
-				return loss
-			}
-			require.NoError(t, prog.Run())
-			require.InDelta(t, formula(), prog.Output(losses.OutputReported)[0], 1e-11)
-			require.InDeltaSlice(t, w, prog.Output(losses.OutputWeights), 1e-12)
-			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return formula(), nil })
-			require.NoError(t, err)
-			require.Less(t, diff.Error, 1e-8, "%+v", diff)
-		})
+		t.Run(name, func(t *testing.T) { completeRows(t, c.loss, c.r) })
 	}
 }
 
@@ -542,4 +500,48 @@ func imputerLoss(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions) {
 		}
 	}
 	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
+}
+
+func completeRows(t *testing.T, l way, r int) {
+	const n = 6
+	p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
+	prog := build(t, l, p.model, n, r)
+	p.bind(prog, r)
+	if r > 1 {
+		p.propose(prog, r, 1, stream.New(12, 12))
+	}
+	x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
+	w := make([]float64, n*r)
+	joint := normal(t, p.model, nil)
+	for i := range n {
+		sum := 0.0
+		for k := i * r; k < (i+1)*r; k++ {
+			w[k] = 1
+			if r > 1 {
+				w[k] = math.Exp(joint.LogProb(x[k*d:k*d+d]) - logp[k])
+			}
+			sum += w[k]
+		}
+		floats.Scale(1/sum, w[i*r:(i+1)*r])
+	}
+	formula := func() float64 {
+		prec, mu, loss := p.model.Precision(), p.model.Mean(), 0.0
+		for k, wk := range w {
+			i := k / r
+			var s mat.VecDense
+			s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
+			for j := range d {
+				if p.mask[i*d+j] == 1 || l == byEMFull {
+					loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
+				}
+			}
+		}
+		return loss
+	}
+	require.NoError(t, prog.Run())
+	require.InDelta(t, formula(), prog.Output(losses.OutputReported)[0], 1e-11)
+	require.InDeltaSlice(t, w, prog.Output(losses.OutputWeights), 1e-12)
+	diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return formula(), nil })
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-8, "%+v", diff)
 }

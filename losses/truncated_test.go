@@ -253,46 +253,48 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 // truncated score matching over the truth is zero, with g of the whole domain.
 func TestTruncatedCompleteRows(t *testing.T) {
 	for _, p := range planes() {
-		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(t, model.CholeskyFactor)
-			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
-			low, high := p.first()
-			if p.weight.Scalar {
-				t.Skip("the kinks between distances are not where the quadrature has its breaks")
+		t.Run(p.name, func(t *testing.T) { truncatedCompleteRows(t, p) })
+	}
+}
+
+func truncatedCompleteRows(t *testing.T, p plane) {
+	m := planeModel(t, model.CholeskyFactor)
+	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
+	low, high := p.first()
+	if p.weight.Scalar {
+		t.Skip("the kinks between distances are not where the quadrature has its breaks")
+	}
+	var points [][3]float64 // x1, x2, weight
+	total := 0.0
+	x1, w1 := pieces(low, high, p.kinks(0, 0), 8, 8)
+	for k, v := range x1 {
+		if low, high := p.second(v); low < high {
+			x2, w2 := pieces(low, high, p.kinks(1, v), 4, 8)
+			for l, u := range x2 {
+				q := w1[k] * w2[l] * math.Exp(logQ(m, v, u))
+				points = append(points, [3]float64{v, u, q})
+				total += q
 			}
-			var points [][3]float64 // x1, x2, weight
-			total := 0.0
-			x1, w1 := pieces(low, high, p.kinks(0, 0), 8, 8)
-			for k, v := range x1 {
-				if low, high := p.second(v); low < high {
-					x2, w2 := pieces(low, high, p.kinks(1, v), 4, 8)
-					for l, u := range x2 {
-						q := w1[k] * w2[l] * math.Exp(logQ(m, v, u))
-						points = append(points, [3]float64{v, u, q})
-						total += q
-					}
-				}
+		}
+	}
+	b := data.NewBatch(len(points), 2)
+	for i, v := range points {
+		b.X[2*i], b.X[2*i+1], b.Mask[2*i], b.Mask[2*i+1], b.Weight[i] = v[0], v[1], 1, 1, v[2]
+	}
+	for k := range b.Weight {
+		b.Weight[k] /= total
+	}
+	for _, l := range []way{byZeroed, byCompleteData, byUniform} {
+		prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, b.Size, 1)
+		require.NoError(t, err)
+		copy(prog.Input(losses.InputX), b.X)
+		losses.Bind(prog, l, o, b, nil)
+		require.NoError(t, prog.Run())
+		for _, q := range m.Params() {
+			for _, g := range prog.Grad(q) {
+				require.InDelta(t, 0, g, 1e-6, "%T", l) // the quadrature in x2 leaves 2e−7
 			}
-			b := data.NewBatch(len(points), 2)
-			for i, v := range points {
-				b.X[2*i], b.X[2*i+1], b.Mask[2*i], b.Mask[2*i+1], b.Weight[i] = v[0], v[1], 1, 1, v[2]
-			}
-			for k := range b.Weight {
-				b.Weight[k] /= total
-			}
-			for _, l := range []way{byZeroed, byCompleteData, byUniform} {
-				prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, b.Size, 1)
-				require.NoError(t, err)
-				copy(prog.Input(losses.InputX), b.X)
-				losses.Bind(prog, l, o, b, nil)
-				require.NoError(t, prog.Run())
-				for _, q := range m.Params() {
-					for _, g := range prog.Grad(q) {
-						require.InDelta(t, 0, g, 1e-6, "%T", l) // the quadrature in x2 leaves 2e−7
-					}
-				}
-			}
-		})
+		}
 	}
 }
 
