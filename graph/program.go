@@ -147,31 +147,14 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	}()
 	b := newBuilder(t)
 	f(b)
+	return b.program()
+}
 
-	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}, singles: map[*Param][]float32{}, singleInputs: map[string][]float32{}}
-	var roots gorgonia.Nodes
-	bare := map[Node]bool{}
-	if b.loss != nil {
-		roots = append(roots, b.loss)
-		var wrt gorgonia.Nodes
-		b.wrt = slices.DeleteFunc(slices.Clone(b.wrt), func(q *Param) bool { return q.Fixed })
-		for _, q := range b.wrt {
-			n, ok := b.params[q]
-			if !ok {
-				return nil, fmt.Errorf("the loss does not use parameter %q", q.Name)
-			}
-			wrt = append(wrt, n)
-		}
-		if len(wrt) > 0 {
-			grads, err := gorgonia.Grad(b.loss, wrt...)
-			if err != nil {
-				return nil, fmt.Errorf("differentiating the loss: %w", err)
-			}
-			roots = append(roots, grads...)
-			for i, g := range grads {
-				bare[g] = b.single(b.wrt[i])
-			}
-		}
+// program compiles what was built.
+func (b *Builder) program() (*Program, error) {
+	roots, bare, err := b.gradients()
+	if err != nil {
+		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(b.outputs))
 	for _, name := range names {
@@ -183,8 +166,9 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	if err := distinct(b.g); err != nil {
 		return nil, err
 	}
+	p := &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}, singles: map[*Param][]float32{}, singleInputs: map[string][]float32{}}
 	var results []any
-	if t == Float32 {
+	if b.dtype == Float32 {
 		p.tape, results, err = compile[float32](b, roots, bare)
 	} else {
 		p.tape, results, err = compile[float64](b, roots, bare)
@@ -207,6 +191,36 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 		p.outputs[name] = results[i].([]float64)
 	}
 	return p, nil
+}
+
+// gradients are the loss and its gradients, nothing if there is none; bare are those of
+// parameters in float32.
+func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err error) {
+	bare = map[Node]bool{}
+	if b.loss == nil {
+		return nil, bare, nil
+	}
+	b.wrt = slices.DeleteFunc(slices.Clone(b.wrt), func(q *Param) bool { return q.Fixed })
+	var wrt gorgonia.Nodes
+	for _, q := range b.wrt {
+		n, ok := b.params[q]
+		if !ok {
+			return nil, nil, fmt.Errorf("the loss does not use parameter %q", q.Name)
+		}
+		wrt = append(wrt, n)
+	}
+	roots = gorgonia.Nodes{b.loss}
+	if len(wrt) == 0 {
+		return roots, bare, nil
+	}
+	grads, err := gorgonia.Grad(b.loss, wrt...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("differentiating the loss: %w", err)
+	}
+	for i, g := range grads {
+		bare[g] = b.single(b.wrt[i])
+	}
+	return append(roots, grads...), bare, nil
 }
 
 // caller is where a panic that is being recovered from came from, file and line in

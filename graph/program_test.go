@@ -148,7 +148,11 @@ func TestOperations(t *testing.T) {
 		"silu curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Activate(graph.SiLU, n(x)).Curvature, []*graph.Param{x}
 		},
-		"beside": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+		"split rows": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			cut := b.SplitRows(n(x), 2)
+			return b.Square(b.Prod(cut, cut)), []*graph.Param{x}
+		},
+		"concat columns": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Square(b.ConcatColumns(n(x), n(col))), []*graph.Param{x, col}
 		},
 		"matmul": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {

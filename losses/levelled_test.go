@@ -1,6 +1,7 @@
 package losses_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -62,71 +63,75 @@ func TestLevelledGradients(t *testing.T) {
 func TestLevelledImputer(t *testing.T) {
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
 		for _, options := range []nets.NormalOptions{{Hidden: 6, Levelled: true}, {Hidden: 6, Levelled: true, MaskInput: true, DiagonalSD: true}} {
-			p := newProblem(t, 6, 0.5, model.CholeskyFactor, 34)
-			imp := nets.NewNormalImputer(d, options, stream.New(35))
-			imp.LogSD.Value[0], imp.Slope.Value[0], imp.Slope.Value[1] = -0.2, 0.4, -0.7
-			prog, err := losses.NewImputer(graph.Float64, kind, imp, scaled{Gaussian: p.model}, ladder, nil, p.n)
-			require.NoError(t, err)
-			b := p.batch()
-			ladder.AddNoise(b, stream.New(36))
-			losses.BindImputer(prog, nil, b)
-			eps, rng := prog.Input(losses.InputNoise), stream.New(37)
-			for i := range eps {
-				eps[i] = rng.NormFloat64()
-			}
-			diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-				err := prog.Run()
-				return prog.Output(losses.OutputReported)[0], err
-			})
-			require.NoError(t, err)
-			require.Less(t, diff.Error, 1e-7, "%v: %+v", kind, diff)
-
-			forward, err := losses.NewForward(graph.Float64, imp, d, p.n)
-			require.NoError(t, err)
-			copy(forward.Input(losses.InputX), b.X)
-			if options.MaskInput {
-				copy(forward.Input(losses.InputMask), b.Mask)
-			}
-			copy(forward.Input(losses.InputSignal), b.Signal)
-			copy(forward.Input(losses.InputNoiseLevel), b.Noise)
-			require.NoError(t, forward.Run())
-			want := 0.0
-			for i, w := range b.Weight {
-				a, sigma := b.Signal[i], b.Noise[i]
-				size, level := math.Hypot(a, sigma), 0.25*math.Log(sigma/a)
-				logScale := math.Log(size) + 0.4*level - 0.7*level*level
-				require.InDelta(t, logScale, forward.Output(losses.OutputLevelLogSD)[i], 1e-12)
-				x, logQ := make([]float64, d), 0.0
-				for j := range d {
-					at := i*d + j
-					if x[j] = b.X[at]; b.Mask[at] == 0 {
-						logSD := imp.LogSD.Value[min(j, len(imp.LogSD.Value)-1)] + logScale
-						x[j] = forward.Output(losses.OutputMean)[at] + math.Exp(logSD)*eps[at]
-						logQ -= 0.5*eps[at]*eps[at] + logSD
-					}
-				}
-				mu, pr, logP, score := p.model.Mean(), p.model.Precision(), 0.0, make([]float64, d)
-				for j := range d {
-					for k := range d {
-						score[j] -= pr.At(j, k) * (x[k]/size - mu[k])
-					}
-					logP += 0.5 * (x[j]/size - mu[j]) * score[j]
-					score[j] /= size
-				}
-				if kind == losses.KL {
-					want += w * (logQ - logP)
-					continue
-				}
-				for j := range d {
-					if at := i*d + j; b.Mask[at] == 0 {
-						logSD := imp.LogSD.Value[min(j, len(imp.LogSD.Value)-1)] + logScale
-						gap := eps[at]/math.Exp(logSD) + score[j]
-						want += w * gap * gap
-					}
-				}
-			}
-			require.NoError(t, prog.Run())
-			require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
+			t.Run(fmt.Sprint(kind, options), func(t *testing.T) { levelledImputer(t, kind, options) })
 		}
 	}
+}
+
+func levelledImputer(t *testing.T, kind losses.ImputerLoss, options nets.NormalOptions) {
+	p := newProblem(t, 6, 0.5, model.CholeskyFactor, 34)
+	imp := nets.NewNormalImputer(d, options, stream.New(35))
+	imp.LogSD.Value[0], imp.Slope.Value[0], imp.Slope.Value[1] = -0.2, 0.4, -0.7
+	prog, err := losses.NewImputer(graph.Float64, kind, imp, scaled{Gaussian: p.model}, ladder, nil, p.n)
+	require.NoError(t, err)
+	b := p.batch()
+	ladder.AddNoise(b, stream.New(36))
+	losses.BindImputer(prog, nil, b)
+	eps, rng := prog.Input(losses.InputNoise), stream.New(37)
+	for i := range eps {
+		eps[i] = rng.NormFloat64()
+	}
+	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+		err := prog.Run()
+		return prog.Output(losses.OutputReported)[0], err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-7, "%v: %+v", kind, diff)
+
+	forward, err := losses.NewForward(graph.Float64, imp, d, p.n)
+	require.NoError(t, err)
+	copy(forward.Input(losses.InputX), b.X)
+	if options.MaskInput {
+		copy(forward.Input(losses.InputMask), b.Mask)
+	}
+	copy(forward.Input(losses.InputSignal), b.Signal)
+	copy(forward.Input(losses.InputNoiseLevel), b.Noise)
+	require.NoError(t, forward.Run())
+	want := 0.0
+	for i, w := range b.Weight {
+		a, sigma := b.Signal[i], b.Noise[i]
+		size, level := math.Hypot(a, sigma), 0.25*math.Log(sigma/a)
+		logScale := math.Log(size) + 0.4*level - 0.7*level*level
+		require.InDelta(t, logScale, forward.Output(losses.OutputLevelLogSD)[i], 1e-12)
+		x, logQ := make([]float64, d), 0.0
+		for j := range d {
+			at := i*d + j
+			if x[j] = b.X[at]; b.Mask[at] == 0 {
+				logSD := imp.LogSD.Value[min(j, len(imp.LogSD.Value)-1)] + logScale
+				x[j] = forward.Output(losses.OutputMean)[at] + math.Exp(logSD)*eps[at]
+				logQ -= 0.5*eps[at]*eps[at] + logSD
+			}
+		}
+		mu, pr, logP, score := p.model.Mean(), p.model.Precision(), 0.0, make([]float64, d)
+		for j := range d {
+			for k := range d {
+				score[j] -= pr.At(j, k) * (x[k]/size - mu[k])
+			}
+			logP += 0.5 * (x[j]/size - mu[j]) * score[j]
+			score[j] /= size
+		}
+		if kind == losses.KL {
+			want += w * (logQ - logP)
+			continue
+		}
+		for j := range d {
+			if at := i*d + j; b.Mask[at] == 0 {
+				logSD := imp.LogSD.Value[min(j, len(imp.LogSD.Value)-1)] + logScale
+				gap := eps[at]/math.Exp(logSD) + score[j]
+				want += w * gap * gap
+			}
+		}
+	}
+	require.NoError(t, prog.Run())
+	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
 }

@@ -356,7 +356,6 @@ func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 
 // EM and Zeroed by their formulas, weights frozen.
 func TestCompleteRows(t *testing.T) {
-	const n = 6
 	for name, c := range map[string]struct {
 		loss way
 		r    int
@@ -365,48 +364,7 @@ func TestCompleteRows(t *testing.T) {
 		"em":      {byEM, 3},
 		"em-full": {byEMFull, 3},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
-			prog := build(t, c.loss, p.model, n, c.r)
-			p.bind(prog, c.r)
-			if c.r > 1 {
-				p.propose(prog, c.r, 1, stream.New(12, 12))
-			}
-			x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
-			w := make([]float64, n*c.r)
-			joint := normal(t, p.model, nil)
-			for i := range n {
-				sum := 0.0
-				for k := i * c.r; k < (i+1)*c.r; k++ {
-					w[k] = 1
-					if c.r > 1 {
-						w[k] = math.Exp(joint.LogProb(x[k*d:k*d+d]) - logp[k])
-					}
-					sum += w[k]
-				}
-				floats.Scale(1/sum, w[i*c.r:(i+1)*c.r])
-			}
-			formula := func() float64 {
-				prec, mu, loss := p.model.Precision(), p.model.Mean(), 0.0
-				for k, wk := range w {
-					i := k / c.r
-					var s mat.VecDense
-					s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
-					for j := range d {
-						if p.mask[i*d+j] == 1 || c.loss == byEMFull {
-							loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
-						}
-					}
-				}
-				return loss
-			}
-			require.NoError(t, prog.Run())
-			require.InDelta(t, formula(), prog.Output(losses.OutputReported)[0], 1e-11)
-			require.InDeltaSlice(t, w, prog.Output(losses.OutputWeights), 1e-12)
-			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return formula(), nil })
-			require.NoError(t, err)
-			require.Less(t, diff.Error, 1e-8, "%+v", diff)
-		})
+		t.Run(name, func(t *testing.T) { completeRows(t, c.loss, c.r) })
 	}
 }
 
@@ -483,61 +441,107 @@ func TestEffectiveSize(t *testing.T) {
 // Imputer losses with the noise held fixed: the surrogate's gradient against
 // differences of what is reported, and the reported value by gonum.
 func TestImputerLosses(t *testing.T) {
-	const n = 5
 	for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
-				p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
-				imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
-				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
-				require.NoError(t, err)
-				p.bind(prog, 1)
-				rng := stream.New(19, 19)
-				for i := range prog.Input(losses.InputNoise) {
-					prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
-				}
-				diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-					err := prog.Run()
-					return prog.Output(losses.OutputReported)[0], err
-				})
-				require.NoError(t, err)
-				require.Less(t, diff.Error, 1e-7, "%+v", diff)
-
-				forward, err := losses.NewForward(graph.Float64, imp, d, n)
-				require.NoError(t, err)
-				copy(forward.Input(losses.InputX), p.x)
-				if forward.Has(losses.InputMask) {
-					copy(forward.Input(losses.InputMask), p.mask)
-				}
-				require.NoError(t, forward.Run())
-				require.NoError(t, prog.Run())
-				joint, want := normal(t, p.model, nil), 0.0
-				zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
-				for i, w := range p.weights() {
-					row := append([]float64(nil), p.x[i*d:i*d+d]...)
-					eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
-					for j := range d {
-						require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
-						if p.mask[i*d+j] == 0 {
-							row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
-						}
-					}
-					s := joint.ScoreInput(nil, row)
-					if kind == losses.KL {
-						want -= w * (joint.LogProb(row) - zero)
-					}
-					for j := range d {
-						if p.mask[i*d+j] == 0 {
-							if kind == losses.KL {
-								want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
-							} else {
-								want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
-							}
-						}
-					}
-				}
-				require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
-			})
+			t.Run(fmt.Sprint(kind, o), func(t *testing.T) { imputerLoss(t, kind, o) })
 		}
 	}
+}
+
+func imputerLoss(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions) {
+	const n = 5
+	p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
+	imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
+	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
+	require.NoError(t, err)
+	p.bind(prog, 1)
+	rng := stream.New(19, 19)
+	for i := range prog.Input(losses.InputNoise) {
+		prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
+	}
+	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+		err := prog.Run()
+		return prog.Output(losses.OutputReported)[0], err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-7, "%+v", diff)
+
+	forward, err := losses.NewForward(graph.Float64, imp, d, n)
+	require.NoError(t, err)
+	copy(forward.Input(losses.InputX), p.x)
+	if forward.Has(losses.InputMask) {
+		copy(forward.Input(losses.InputMask), p.mask)
+	}
+	require.NoError(t, forward.Run())
+	require.NoError(t, prog.Run())
+	joint, want := normal(t, p.model, nil), 0.0
+	zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
+	for i, w := range p.weights() {
+		row := append([]float64(nil), p.x[i*d:i*d+d]...)
+		eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
+		for j := range d {
+			require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
+			if p.mask[i*d+j] == 0 {
+				row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
+			}
+		}
+		s := joint.ScoreInput(nil, row)
+		if kind == losses.KL {
+			want -= w * (joint.LogProb(row) - zero)
+		}
+		for j := range d {
+			if p.mask[i*d+j] == 0 {
+				if kind == losses.KL {
+					want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
+				} else {
+					want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
+				}
+			}
+		}
+	}
+	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
+}
+
+func completeRows(t *testing.T, l way, r int) {
+	const n = 6
+	p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
+	prog := build(t, l, p.model, n, r)
+	p.bind(prog, r)
+	if r > 1 {
+		p.propose(prog, r, 1, stream.New(12, 12))
+	}
+	x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
+	w := make([]float64, n*r)
+	joint := normal(t, p.model, nil)
+	for i := range n {
+		sum := 0.0
+		for k := i * r; k < (i+1)*r; k++ {
+			w[k] = 1
+			if r > 1 {
+				w[k] = math.Exp(joint.LogProb(x[k*d:k*d+d]) - logp[k])
+			}
+			sum += w[k]
+		}
+		floats.Scale(1/sum, w[i*r:(i+1)*r])
+	}
+	formula := func() float64 {
+		prec, mu, loss := p.model.Precision(), p.model.Mean(), 0.0
+		for k, wk := range w {
+			i := k / r
+			var s mat.VecDense
+			s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
+			for j := range d {
+				if p.mask[i*d+j] == 1 || l == byEMFull {
+					loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
+				}
+			}
+		}
+		return loss
+	}
+	require.NoError(t, prog.Run())
+	require.InDelta(t, formula(), prog.Output(losses.OutputReported)[0], 1e-11)
+	require.InDeltaSlice(t, w, prog.Output(losses.OutputWeights), 1e-12)
+	diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return formula(), nil })
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-8, "%+v", diff)
 }

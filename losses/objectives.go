@@ -20,6 +20,18 @@ type ObjectiveSetting struct {
 	Weight  domain.Weight  // g on it
 }
 
+func (s ObjectiveSetting) check() error {
+	switch {
+	case s.Dim < 1:
+		return fmt.Errorf("a table of %d columns", s.Dim)
+	case s.Names != nil && len(s.Names) != s.Dim:
+		return fmt.Errorf("%d names for %d columns", len(s.Names), s.Dim)
+	case s.Domain != nil && len(s.Domain.Lower) != s.Dim:
+		return fmt.Errorf("a domain of %d columns for %d", len(s.Domain.Lower), s.Dim)
+	}
+	return nil
+}
+
 // ObjectiveMaker makes an objective.
 type ObjectiveMaker func(s ObjectiveSetting) (Objective, error)
 
@@ -78,8 +90,8 @@ func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no objective %q; objectives are %s", name, strings.Join(slices.Sorted(maps.Keys(Objectives)), ", "))
 	}
-	if s.Dim < 1 || s.Names != nil && len(s.Names) != s.Dim || s.Domain != nil && len(s.Domain.Lower) != s.Dim {
-		return nil, fmt.Errorf("objective %s: it is made for %d columns, with %d names and this domain: %+v", name, s.Dim, len(s.Names), s.Domain)
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("objective %s: %w", name, err)
 	}
 	o, err := make(s)
 	if err != nil {

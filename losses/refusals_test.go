@@ -115,9 +115,13 @@ func TestWeightingsAndLossesByName(t *testing.T) {
 }
 
 func TestObjectivesKnowTheirTable(t *testing.T) {
-	for _, s := range []losses.ObjectiveSetting{{}, {Dim: 2, Names: []string{"a"}}, {Dim: 2, Domain: domain.All(3)}} {
+	for want, s := range map[string]losses.ObjectiveSetting{
+		"objective classical: a table of 0 columns":        {},
+		"objective classical: 1 names for 2 columns":       {Dim: 2, Names: []string{"a"}},
+		"objective classical: a domain of 3 columns for 2": {Dim: 2, Domain: domain.All(3)},
+	} {
 		_, err := losses.NewObjective("classical", s)
-		require.ErrorContains(t, err, "objective classical: it is made for")
+		require.EqualError(t, err, want)
 	}
 }
 

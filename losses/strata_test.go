@@ -143,3 +143,44 @@ func TestOneStratumIsTheNormalImputer(t *testing.T) {
 		require.Equal(t, results[0], results[1])
 	}
 }
+
+// In float32, with parameters kept so too, the gradient is that of float64, also for a
+// density that depends on the mask.
+func TestStrataInFloat32(t *testing.T) {
+	const n = 6
+	joint := &model.Joint{Model: model.NewQuartic(2), Missingness: &model.LogisticMissingness{Intercept: graph.NewParam("a", 1, 2), Slope: graph.NewParam("b", 2, 2)}}
+	gradient := func(dtype graph.DType) (all []float64) {
+		imp := newPair(2, true)
+		copy(imp.logits.Value, []float64{0.3, -0.4})
+		copy(imp.means.Value, []float64{0, -0.8, 0.2, 1.1})
+		for _, q := range imp.Params() {
+			if dtype == graph.Float32 {
+				q.KeepSingle()
+			}
+		}
+		prog, err := losses.NewImputer(dtype, losses.KL, imp, joint, losses.Classical{}, nil, n)
+		require.NoError(t, err)
+		rng := stream.New(3)
+		for i := range n {
+			prog.Input(losses.InputWeight)[i] = 1
+			if i%2 == 0 {
+				prog.Input(losses.InputX)[2*i], prog.Input(losses.InputMask)[2*i] = rng.NormFloat64(), 1
+			}
+			prog.Input(losses.InputNoise)[2*i], prog.Input(losses.InputNoise)[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
+		}
+		require.NoError(t, prog.Run())
+		for _, q := range imp.Params() {
+			if dtype == graph.Float64 {
+				all = append(all, prog.Grad(q)...)
+				continue
+			}
+			for _, v := range prog.SingleGrad(q) {
+				all = append(all, float64(v))
+			}
+		}
+		return all
+	}
+	want := gradient(graph.Float64)
+	require.NotZero(t, want[0])
+	require.InDeltaSlice(t, want, gradient(graph.Float32), 2e-4)
+}

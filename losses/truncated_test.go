@@ -253,46 +253,48 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 // truncated score matching over the truth is zero, with g of the whole domain.
 func TestTruncatedCompleteRows(t *testing.T) {
 	for _, p := range planes() {
-		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(t, model.CholeskyFactor)
-			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
-			low, high := p.first()
-			if p.weight.Scalar {
-				t.Skip("the kinks between distances are not where the quadrature has its breaks")
+		t.Run(p.name, func(t *testing.T) { truncatedCompleteRows(t, p) })
+	}
+}
+
+func truncatedCompleteRows(t *testing.T, p plane) {
+	m := planeModel(t, model.CholeskyFactor)
+	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
+	low, high := p.first()
+	if p.weight.Scalar {
+		t.Skip("the kinks between distances are not where the quadrature has its breaks")
+	}
+	var points [][3]float64 // x1, x2, weight
+	total := 0.0
+	x1, w1 := pieces(low, high, p.kinks(0, 0), 8, 8)
+	for k, v := range x1 {
+		if low, high := p.second(v); low < high {
+			x2, w2 := pieces(low, high, p.kinks(1, v), 4, 8)
+			for l, u := range x2 {
+				q := w1[k] * w2[l] * math.Exp(logQ(m, v, u))
+				points = append(points, [3]float64{v, u, q})
+				total += q
 			}
-			var points [][3]float64 // x1, x2, weight
-			total := 0.0
-			x1, w1 := pieces(low, high, p.kinks(0, 0), 8, 8)
-			for k, v := range x1 {
-				if low, high := p.second(v); low < high {
-					x2, w2 := pieces(low, high, p.kinks(1, v), 4, 8)
-					for l, u := range x2 {
-						q := w1[k] * w2[l] * math.Exp(logQ(m, v, u))
-						points = append(points, [3]float64{v, u, q})
-						total += q
-					}
-				}
+		}
+	}
+	b := data.NewBatch(len(points), 2)
+	for i, v := range points {
+		b.X[2*i], b.X[2*i+1], b.Mask[2*i], b.Mask[2*i+1], b.Weight[i] = v[0], v[1], 1, 1, v[2]
+	}
+	for k := range b.Weight {
+		b.Weight[k] /= total
+	}
+	for _, l := range []way{byZeroed, byCompleteData, byUniform} {
+		prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, b.Size, 1)
+		require.NoError(t, err)
+		copy(prog.Input(losses.InputX), b.X)
+		losses.Bind(prog, l, o, b, nil)
+		require.NoError(t, prog.Run())
+		for _, q := range m.Params() {
+			for _, g := range prog.Grad(q) {
+				require.InDelta(t, 0, g, 1e-6, "%T", l) // the quadrature in x2 leaves 2e−7
 			}
-			b := data.NewBatch(len(points), 2)
-			for i, v := range points {
-				b.X[2*i], b.X[2*i+1], b.Mask[2*i], b.Mask[2*i+1], b.Weight[i] = v[0], v[1], 1, 1, v[2]
-			}
-			for k := range b.Weight {
-				b.Weight[k] /= total
-			}
-			for _, l := range []way{byZeroed, byCompleteData, byUniform} {
-				prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, b.Size, 1)
-				require.NoError(t, err)
-				copy(prog.Input(losses.InputX), b.X)
-				losses.Bind(prog, l, o, b, nil)
-				require.NoError(t, prog.Run())
-				for _, q := range m.Params() {
-					for _, g := range prog.Grad(q) {
-						require.InDelta(t, 0, g, 1e-6, "%T", l) // the quadrature in x2 leaves 2e−7
-					}
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -328,7 +330,6 @@ func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 // Both imputer losses on domains: gradient against differences of what is
 // reported, which is written out here from T and the mass inside.
 func TestImputerLossesOnDomains(t *testing.T) {
-	const n = 6
 	box := domain.All(d)
 	box.Lower[0], box.Upper[1], box.Lower[2], box.Upper[2] = -1.5, 2, -3, 4
 	half := domain.All(d)
@@ -339,93 +340,101 @@ func TestImputerLossesOnDomains(t *testing.T) {
 	for name, s := range map[string]*domain.Domain{"box": box, "half-space": half, "both": both} {
 		for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 			for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
-					p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
-					imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
-					prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
-					require.NoError(t, err)
-					b := data.NewBatch(n, d)
-					for i := range n {
-						b.Rows = append(b.Rows, i)
-					}
-					copy(b.X, p.x)
-					copy(b.Mask, p.mask)
-					copy(b.Weight, p.weights())
-					losses.BindImputer(prog, s, b)
-					rng := stream.New(19, 19)
-					noise := prog.Input(losses.InputNoise)
-					for i := range noise {
-						noise[i] = rng.NormFloat64()
-					}
-					diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-						err := prog.Run()
-						return prog.Output(losses.OutputReported)[0], err
-					})
-					require.NoError(t, err)
-					require.Less(t, diff.Error, 1e-6, "%+v", diff)
-
-					forward, err := losses.NewForward(graph.Float64, imp, d, n)
-					require.NoError(t, err)
-					copy(forward.Input(losses.InputX), p.x)
-					require.NoError(t, forward.Run())
-					require.NoError(t, prog.Run())
-					joint, want := normal(t, p.model, nil), 0.0
-					zero := joint.LogProb(p.model.Mean())
-					for i, w := range p.weights() {
-						row, z := append([]float64(nil), p.x[i*d:i*d+d]...), make([]float64, d)
-						mean, log := forward.Output(losses.OutputMean)[i*d:i*d+d], 0.0
-						var c domain.Section
-						s.Section(&c, row, p.mask[i*d:i*d+d])
-						for j := range d {
-							if p.mask[i*d+j] != 0 {
-								continue
-							}
-							sd := imp.Deviation(j)
-							z[j] = inverseCDF(noise[i*d+j], (s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
-							log -= math.Log(sd) + logMass((s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
-						}
-						if len(c.Cuts) == 1 {
-							u, size, beta := make([]float64, d), 0.0, c.Cuts[0].B
-							for j, a := range c.Cuts[0].A {
-								u[j] = a * imp.Deviation(j)
-								size += u[j] * u[j]
-								beta -= a * mean[j]
-							}
-							size = math.Sqrt(size)
-							along := 0.0
-							for j := range u {
-								u[j] /= size
-								along += u[j] * z[j]
-							}
-							to := inverseCDF(along, math.Inf(-1), beta/size)
-							for j := range u {
-								z[j] += (to - along) * u[j]
-							}
-							log -= logMass(math.Inf(-1), beta/size)
-						}
-						for j := range d {
-							if p.mask[i*d+j] == 0 {
-								row[j] = mean[j] + imp.Deviation(j)*z[j]
-								log -= z[j] * z[j] / 2
-							}
-						}
-						require.True(t, c.Contains(row, p.mask[i*d:i*d+d]))
-						score := joint.ScoreInput(nil, row)
-						if kind == losses.KL {
-							want += w * (log - joint.LogProb(row) + zero)
-							continue
-						}
-						for j := range d {
-							if p.mask[i*d+j] == 0 {
-								want += w * math.Pow(z[j]/imp.Deviation(j)+score[j], 2)
-							}
-						}
-					}
-					require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
-				})
+				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) { imputerLossOnDomain(t, kind, o, s) })
 			}
 		}
 	}
+}
+
+func imputerLossOnDomain(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions, s *domain.Domain) {
+	const n = 6
+	p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
+	imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
+	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
+	require.NoError(t, err)
+	b := data.NewBatch(n, d)
+	for i := range n {
+		b.Rows = append(b.Rows, i)
+	}
+	copy(b.X, p.x)
+	copy(b.Mask, p.mask)
+	copy(b.Weight, p.weights())
+	losses.BindImputer(prog, s, b)
+	rng := stream.New(19, 19)
+	noise := prog.Input(losses.InputNoise)
+	for i := range noise {
+		noise[i] = rng.NormFloat64()
+	}
+	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+		err := prog.Run()
+		return prog.Output(losses.OutputReported)[0], err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-6, "%+v", diff)
+
+	forward, err := losses.NewForward(graph.Float64, imp, d, n)
+	require.NoError(t, err)
+	copy(forward.Input(losses.InputX), p.x)
+	require.NoError(t, forward.Run())
+	require.NoError(t, prog.Run())
+	joint, want := normal(t, p.model, nil), 0.0
+	zero := joint.LogProb(p.model.Mean())
+	for i, w := range p.weights() {
+		row, z, log, c := restrictedRow(imp, s, p.x[i*d:i*d+d], p.mask[i*d:i*d+d], noise[i*d:i*d+d], forward.Output(losses.OutputMean)[i*d:i*d+d])
+		require.True(t, c.Contains(row, p.mask[i*d:i*d+d]))
+		score := joint.ScoreInput(nil, row)
+		if kind == losses.KL {
+			want += w * (log - joint.LogProb(row) + zero)
+			continue
+		}
+		for j := range d {
+			if p.mask[i*d+j] == 0 {
+				want += w * math.Pow(z[j]/imp.Deviation(j)+score[j], 2)
+			}
+		}
+	}
+	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
+}
+
+// restrictedRow is a row completed by the noise restricted to its section, with the
+// restricted noise and its log density.
+func restrictedRow(imp *nets.NormalImputer, s *domain.Domain, x, mask, noise, mean []float64) (row, z []float64, log float64, c domain.Section) {
+	row, z = append(row, x...), make([]float64, d)
+	s.Section(&c, row, mask)
+	for j := range d {
+		if mask[j] != 0 {
+			continue
+		}
+		sd := imp.Deviation(j)
+		z[j] = inverseCDF(noise[j], (s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
+		log -= math.Log(sd) + logMass((s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
+	}
+	if len(c.Cuts) == 1 {
+		u, size, beta := make([]float64, d), 0.0, c.Cuts[0].B
+		for j, a := range c.Cuts[0].A {
+			u[j] = a * imp.Deviation(j)
+			size += u[j] * u[j]
+			beta -= a * mean[j]
+		}
+		size = math.Sqrt(size)
+		along := 0.0
+		for j := range u {
+			u[j] /= size
+			along += u[j] * z[j]
+		}
+		to := inverseCDF(along, math.Inf(-1), beta/size)
+		for j := range u {
+			z[j] += (to - along) * u[j]
+		}
+		log -= logMass(math.Inf(-1), beta/size)
+	}
+	for j := range d {
+		if mask[j] == 0 {
+			row[j] = mean[j] + imp.Deviation(j)*z[j]
+			log -= z[j] * z[j] / 2
+		}
+	}
+	return row, z, log, c
 }
 
 // The truncated normal by gonum.

@@ -328,54 +328,23 @@ func newScoreNetwork(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	return m
 }
 
-// Without a log density modeltest does not apply. The diagonal and Jv are those of the
-// score's Jacobian by differences, and all gradients by θ agree with differences.
+// A score network is tested like any model in what it has, at its clean level.
+func TestScoreNetworksAreModels(t *testing.T) {
+	for _, levelled := range []bool{false, true} {
+		modeltest.Run(t, func(d int) model.Model {
+			return newScoreNetwork(t, d, nets.NetworkOptions{Hidden: []int{5, 4}, Levelled: levelled, Clean: nets.Level{Signal: 0.9, Noise: 0.4}})
+		})
+	}
+}
+
+// The diagonal and Jv are those of the score's Jacobian by differences, and all gradients
+// by θ agree with differences, at all levels.
 func TestScoreNetworks(t *testing.T) {
 	for _, activation := range activations {
 		for _, hidden := range [][]int{{6}, {5, 4}, {4, 5, 3}} {
 			for _, levelled := range []bool{false, true} {
 				t.Run(fmt.Sprint(activation, hidden, levelled), func(t *testing.T) {
-					const d, n = 3, 4
-					m := newScoreNetwork(t, d, nets.NetworkOptions{Hidden: hidden, Activation: activation, Levelled: levelled})
-					if levelled {
-						m = atLevels{m.(model.NoiseConditional), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
-					}
-					rng := stream.New(5, 5)
-					x, u, v := make([]float64, n*d), make([]float64, n*d), make([]float64, n*d)
-					for i := range x {
-						x[i], u[i], v[i] = rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
-					}
-					product, err := gradcheck.HessianProduct(m, x, v, gradcheck.Step)
-					require.NoError(t, err)
-					require.Less(t, product.Error, 1e-7)
-					p, err := graph.Build(func(b *graph.Builder) {
-						terms := m.Evaluate(b, b.Input("x", n, d))
-						require.Nil(t, terms.LogDensity)
-						u, v := b.Input("u", n, d), b.Input("v", n, d)
-						b.Output("diagonal", terms.Diagonal)
-						for j := range d {
-							along := make([]float64, n*d)
-							for i := range n {
-								along[i*d+j] = 1
-							}
-							b.Output(fmt.Sprint("column ", j), terms.HessianProduct(b.Constant(n, d, along)))
-						}
-						b.Minimise(b.Add(b.Sum(b.Prod(u, terms.HessianProduct(v))), b.Add(
-							b.Sum(b.Prod(u, b.Square(terms.Score))), b.Sum(b.Prod(v, terms.Diagonal)))), m.Params()...)
-					})
-					require.NoError(t, err)
-					copy(p.Input("x"), x)
-					copy(p.Input("u"), u)
-					copy(p.Input("v"), v)
-					require.NoError(t, p.Run())
-					for i := range n {
-						for j := range d { // J e_j is right by the differences above
-							require.InDelta(t, p.Output(fmt.Sprint("column ", j))[i*d+j], p.Output("diagonal")[i*d+j], 1e-12)
-						}
-					}
-					diff, err := gradcheck.Params(p, m.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
-					require.NoError(t, err)
-					require.Less(t, diff.Error, 1e-7, "%+v", diff)
+					scoreNetwork(t, nets.NetworkOptions{Hidden: hidden, Activation: activation, Levelled: levelled})
 				})
 			}
 		}
@@ -404,4 +373,48 @@ func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 	options, err := nets.AtLevels("gaussian", nil, noise.Schedule{})
 	require.NoError(t, err)
 	require.Empty(t, options)
+}
+
+func scoreNetwork(t *testing.T, o nets.NetworkOptions) {
+	const d, n = 3, 4
+	m := newScoreNetwork(t, d, o)
+	if o.Levelled {
+		m = atLevels{m.(model.NoiseConditional), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
+	}
+	rng := stream.New(5, 5)
+	x, u, v := make([]float64, n*d), make([]float64, n*d), make([]float64, n*d)
+	for i := range x {
+		x[i], u[i], v[i] = rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+	}
+	product, err := gradcheck.HessianProduct(m, x, v, gradcheck.Step)
+	require.NoError(t, err)
+	require.Less(t, product.Error, 1e-7)
+	p, err := graph.Build(func(b *graph.Builder) {
+		terms := m.Evaluate(b, b.Input("x", n, d))
+		require.Nil(t, terms.LogDensity)
+		u, v := b.Input("u", n, d), b.Input("v", n, d)
+		b.Output("diagonal", terms.Diagonal)
+		for j := range d {
+			along := make([]float64, n*d)
+			for i := range n {
+				along[i*d+j] = 1
+			}
+			b.Output(fmt.Sprint("column ", j), terms.HessianProduct(b.Constant(n, d, along)))
+		}
+		b.Minimise(b.Add(b.Sum(b.Prod(u, terms.HessianProduct(v))), b.Add(
+			b.Sum(b.Prod(u, b.Square(terms.Score))), b.Sum(b.Prod(v, terms.Diagonal)))), m.Params()...)
+	})
+	require.NoError(t, err)
+	copy(p.Input("x"), x)
+	copy(p.Input("u"), u)
+	copy(p.Input("v"), v)
+	require.NoError(t, p.Run())
+	for i := range n {
+		for j := range d { // J e_j is right by the differences above
+			require.InDelta(t, p.Output(fmt.Sprint("column ", j))[i*d+j], p.Output("diagonal")[i*d+j], 1e-12)
+		}
+	}
+	diff, err := gradcheck.Params(p, m.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-7, "%+v", diff)
 }

@@ -67,21 +67,7 @@ func TestImputerMean(t *testing.T) {
 			if o.MaskInput {
 				h = append(h, mask[i*d:i*d+d]...)
 			}
-			for l := range 3 {
-				w, bias := m.Params()[2*l], m.Params()[2*l+1]
-				next := append([]float64(nil), bias.Value...)
-				for a, v := range h {
-					for c := range next {
-						next[c] += v * w.Value[a*w.Cols+c]
-					}
-				}
-				for c := range next {
-					if l < 2 {
-						next[c] = math.Max(next[c], 0)
-					}
-				}
-				h = next
-			}
+			h = layers(m, h)
 			require.InDeltaSlice(t, h, p.Output("mean")[i*d:i*d+d], 1e-13)
 		}
 	}
@@ -90,6 +76,26 @@ func TestImputerMean(t *testing.T) {
 		b.Output("mean", m.Mean(b, nets.ImputerRows{X: b.Input("x", n, 5), Mask: b.Input("mask", n, 5)}))
 	})
 	require.ErrorContains(t, err, "an imputer for 3 columns got rows of 5")
+}
+
+// layers are those of the network, at one row.
+func layers(m *nets.NormalImputer, h []float64) []float64 {
+	for l := range 3 {
+		w, bias := m.Params()[2*l], m.Params()[2*l+1]
+		next := append([]float64(nil), bias.Value...)
+		for a, v := range h {
+			for c := range next {
+				next[c] += v * w.Value[a*w.Cols+c]
+			}
+		}
+		for c := range next {
+			if l < 2 {
+				next[c] = math.Max(next[c], 0)
+			}
+		}
+		h = next
+	}
+	return h
 }
 
 // A levelled imputer works in units of the row's size: with row, signal and noise

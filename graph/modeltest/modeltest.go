@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
@@ -183,6 +182,3 @@ func (c testCase) score(t *testing.T, m model.Model, x []float64) []float64 {
 	require.NoError(t, err)
 	return score
 }
-
-// support is the model's, for samplers; nil for all of R^d.
-func (c testCase) support() *domain.Domain { return c.has.Support }

@@ -67,16 +67,16 @@ func (c testCase) normal(t *testing.T, m model.Normal) {
 // Stein's identity, E[x_j s_j] = −1.
 func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	const draws = 4000
-	x, err := m.SampleRows(draws, c.support(), c.rng)
+	x, err := m.SampleRows(draws, c.has.Support, c.rng)
 	if errors.Is(err, model.ErrNoExactSampler) {
 		return
 	}
 	require.NoError(t, err)
 	require.Len(t, x, draws*c.d)
 	for row := range slices.Chunk(x, c.d) {
-		require.True(t, c.support().Contains(row), "a draw lies outside the support")
+		require.True(t, c.has.Support.Contains(row), "a draw lies outside the support")
 	}
-	if c.support().Bounded() {
+	if c.has.Support.Bounded() {
 		return // the identities have terms from the boundary
 	}
 	s := c.score(t, m, x)

@@ -170,6 +170,9 @@ func (e Estimator) Check(m model.Model, o losses.Objective, s *domain.Domain) er
 			return fmt.Errorf("method %s: %w", e.Name, err)
 		}
 	}
+	if !within(s, model.SupportOf(m)) {
+		return fmt.Errorf("method %s: the model is a density on a part of R^d only, and the domain reaches beyond it: fit it on its support", e.Name)
+	}
 	if !e.NeedsDensity() {
 		return nil
 	}
@@ -179,6 +182,27 @@ func (e Estimator) Check(m model.Model, o losses.Objective, s *domain.Domain) er
 		err = fmt.Errorf("method %s: the model is a score without a log density, which is needed here: only the methods %s can learn it", e.Name, strings.Join(names(others), ", "))
 	}
 	return err
+}
+
+// within says whether s is a part of a model's support, whose half-spaces it has to name.
+func within(s, support *domain.Domain) bool {
+	if !support.Bounded() {
+		return true
+	}
+	if s == nil {
+		return false
+	}
+	for j := range support.Lower {
+		if s.Lower[j] < support.Lower[j] || s.Upper[j] > support.Upper[j] {
+			return false
+		}
+	}
+	for _, h := range support.Half {
+		if !slices.ContainsFunc(s.Half, func(o domain.HalfSpace) bool { return o.B == h.B && slices.Equal(o.A, h.A) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // parts says why the parts do not go together, or nil.

@@ -110,6 +110,30 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// inside is a model on a part of R^d.
+type inside struct {
+	model.Model
+	domain *domain.Domain
+}
+
+func (m inside) Support() *domain.Domain { return m.domain }
+
+func TestCheckKnowsTheSupport(t *testing.T) {
+	support, wider, narrower := domain.All(2), domain.All(2), domain.All(2)
+	support.Lower[0], support.Half = 0, []domain.HalfSpace{{A: []float64{1, 1}, B: 2}}
+	wider.Lower[0] = -1
+	narrower.Lower[0], narrower.Half = 0.5, support.Half
+	m := inside{model.NewQuartic(2), support}
+	e, err := estimator.ByName("iw")
+	require.NoError(t, err)
+	for _, s := range []*domain.Domain{nil, domain.All(2), wider} {
+		require.ErrorContains(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s), "the domain reaches beyond it")
+		s = s.Intersect(model.SupportOf(m))
+		require.NoError(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s))
+	}
+	require.NoError(t, e.Check(m, losses.Truncated{Domain: narrower}, narrower))
+}
+
 func TestWeightingFor(t *testing.T) {
 	for _, c := range []struct {
 		method, weighting string

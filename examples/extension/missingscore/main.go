@@ -2,8 +2,8 @@
 package main
 
 import (
+	_ "example.com/extension"
 	"missingscore/cmd"
-	_ "missingscore/examples/extension"
 )
 
 func main() { cmd.Main() }
