@@ -14,24 +14,19 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node 
 		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
 }
 
-// foldBlocks is the kernel of fold: blocks of one number have loops of their own.
+// foldBlocks is the kernel, one of four loops.
 func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		switch {
-		case l == 1 && up:
-			repeatNumbers(out, in[0], r)
-		case l == 1:
-			sumNumbers(out, in[0], r)
-		case up:
-			repeatBlocks(out, in[0], l, r)
-		default:
-			sumBlocks(out, in[0], l, r)
-		}
-		return nil
+	switch {
+	case l == 1 && up:
+		return func(out []T, in [][]T) error { repeatNumbers(out, in[0], r); return nil }
+	case l == 1:
+		return func(out []T, in [][]T) error { sumNumbers(out, in[0], r); return nil }
+	case up:
+		return func(out []T, in [][]T) error { repeatBlocks(out, in[0], l, r); return nil }
 	}
+	return func(out []T, in [][]T) error { sumBlocks(out, in[0], l, r); return nil }
 }
 
-// repeatNumbers writes each number of a r times.
 func repeatNumbers[T Float](out, a []T, r int) {
 	for _, v := range a {
 		for i := range out[:r] {
@@ -41,7 +36,6 @@ func repeatNumbers[T Float](out, a []T, r int) {
 	}
 }
 
-// sumNumbers adds up each r consecutive numbers of a.
 func sumNumbers[T Float](out, a []T, r int) {
 	for i := 0; i < len(out); i, a = i+1, a[r:] {
 		var sum T
@@ -52,7 +46,6 @@ func sumNumbers[T Float](out, a []T, r int) {
 	}
 }
 
-// repeatBlocks writes each block of l numbers of a r times.
 func repeatBlocks[T Float](out, a []T, l, r int) {
 	for ; len(a) > 0; a = a[l:] {
 		for range r {
@@ -62,7 +55,6 @@ func repeatBlocks[T Float](out, a []T, l, r int) {
 	}
 }
 
-// sumBlocks adds up each r consecutive blocks of l numbers of a.
 func sumBlocks[T Float](out, a []T, l, r int) {
 	clear(out)
 	for ; len(out) > 0; out = out[l:] {
@@ -91,10 +83,13 @@ func (b *Builder) Columns(x Node, d int) Node {
 	return b.fold("columns", x, n, d, 1, d, true)
 }
 
-// Column is the rows of x as columns, one below the other: (n, k) to (n·k, 1).
-func (b *Builder) Column(x Node) Node {
-	n, k := shape(x)
-	return b.fold("column", x, n*k, 1, n*k, 1, false)
+// SplitRows cuts each row into k rows, one below the other: (n, k·m) to (n·k, m).
+func (b *Builder) SplitRows(x Node, k int) Node {
+	n, c := shape(x)
+	if c%k != 0 {
+		b.Failf("split rows: %d columns in %d parts", c, k)
+	}
+	return b.fold("splitrows", x, n*k, c/k, n*c, 1, false)
 }
 
 // Rows repeats a row n times: (1, d) to (n, d).

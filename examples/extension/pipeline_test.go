@@ -1,5 +1,3 @@
-//go:build pipeline
-
 package extension_test
 
 import (
@@ -19,10 +17,10 @@ import (
 
 	"example.com/extension"
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph/model"
-	"missingscore/losses"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/estimatortest"
 )
 
@@ -35,19 +33,22 @@ func TestEstimators(t *testing.T) {
 
 // fitting is what the tests below vary.
 type fitting struct {
-	method, imputer string // imputer: of nets.Imputers, "" is the paper's
-	objective       losses.Objective
-	domain          *domain.Domain
+	method, imputer string                 // imputer: of nets.Imputers, "" is the paper's
+	objective       trainers.ObjectiveSpec // auto: classical, or truncated on the model's support
 	draws, epochs   int
 	seed            uint64
 }
 
-// fit estimates m from a table as it is, in its units. TODO (pipeline): trainers.Estimate
-// with a Spec; imputer is not there in trainers.FitConfig yet.
-func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.FitResult {
+// fit estimates m from a table as it is, in its units.
+func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Result {
 	t.Helper()
-	config := trainers.FitConfig{Config: trainers.Config{Method: f.method, Draws: f.draws, Seed: f.seed, Domain: f.domain}, Epochs: f.epochs}
-	result, err := trainers.Fit(context.Background(), table, m, f.objective, config, &trainers.State{}, nil)
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{
+		Model:     trainers.ModelSpec{New: func(int) (model.Model, error) { return m, nil }},
+		Objective: f.objective,
+		KeepUnits: true,
+		Steps:     engine.Config{Method: f.method, Draws: f.draws, Seed: f.seed, Imputer: engine.ImputerSpec{Kind: f.imputer}},
+		Descent:   descent.Config{Epochs: f.epochs},
+	}, trainers.Run{})
 	require.NoError(t, err)
 	return result
 }
@@ -78,7 +79,7 @@ func TestStudentIsFound(t *testing.T) {
 		}
 		normal := model.NewGaussian(3, model.CholeskyFactor)
 		m := extension.Student{Parametric: normal, Freedom: 4}
-		fit(t, hide(t, []string{"a", "b", "c"}, x, k), m, fitting{method: "iw-heavy", objective: losses.Classical{}, draws: 30, epochs: 40, seed: k})
+		fit(t, hide(t, []string{"a", "b", "c"}, x, k), m, fitting{method: "iw-heavy", draws: 30, epochs: 40, seed: k})
 		for i := range seen {
 			seen[i] = append(seen[i], normal.Precision().At(i/3, i%3))
 		}
@@ -101,8 +102,9 @@ func TestRootsAreFound(t *testing.T) {
 		x = append(x, rng.ExpFloat64(), rng.ExpFloat64()/2)
 	}
 	m := roots(t, 2)
-	support := model.SupportOf(m)
-	fit(t, hide(t, []string{"a", "b"}, x, 1), m, fitting{method: "iw", objective: losses.ObjectiveFor(support, domain.Weight{}), domain: support, draws: 20, epochs: 60, seed: 1})
+	r := fit(t, hide(t, []string{"a", "b"}, x, 1), m, fitting{method: "iw", draws: 20, epochs: 60, seed: 1})
+	require.Equal(t, "truncated", r.Spec.Objective.Kind, "the model states its support")
+	require.Equal(t, model.SupportOf(m), r.Model.Domain)
 	packed := m.Params()[1].Value
 	require.InDelta(t, 1, math.Exp(2*packed[0]), 0.4)
 	require.InDelta(t, 2, math.Exp(2*packed[2])+packed[1]*packed[1], 0.7)
@@ -123,10 +125,10 @@ func TestANormalIsFoundByAll(t *testing.T) {
 	var want mat.Dense
 	require.NoError(t, want.Inverse(sigma))
 	for name, f := range map[string]fitting{
-		"hot deck":         {method: "iw-hot-deck", objective: losses.Classical{}},
-		"blend":            {method: "blend", objective: losses.Classical{}},
-		"mixture imputer":  {method: "var", imputer: "mixture", objective: losses.Classical{}},
-		"weighted columns": {method: "iw", objective: extension.Columns{Weights: []float64{1, 0.5, 1}}},
+		"hot deck":         {method: "iw-hot-deck"},
+		"blend":            {method: "blend"},
+		"mixture imputer":  {method: "var", imputer: "mixture"},
+		"weighted columns": {method: "iw", objective: trainers.ObjectiveSpec{Kind: "columns", Options: []byte(`{"weights":[1,0.5,1]}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.draws, f.epochs, f.seed = 20, 30, 3
@@ -146,20 +148,32 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	work, scale := data.Standardise(table)
-	normal := model.NewGaussian(4, model.CholeskyFactor)
-	config := trainers.FitConfig{Config: trainers.Config{Method: "var", Seed: 1, WarmUp: 500}, Epochs: 200}
-	result, err := trainers.Fit(context.Background(), work, extension.Student{Parametric: normal, Freedom: 4}, losses.Classical{}, config, &trainers.State{}, nil)
+	spec := trainers.Spec{
+		Model: trainers.ModelSpec{Kind: "student"},
+		Steps: engine.Config{Method: "var", Seed: 1},
+	}
+	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	p := scale.Precision(normal.Precision())
 	fmt.Println(result.Estimator.Title, result.Converged)
-	fmt.Printf("partial correlation of Ozone and Temp %.1f\n", -p.At(0, 3)/math.Sqrt(p.At(0, 0)*p.At(3, 3)))
+	p := result.Model.Model.(model.Parametric).Quantities()[1]
+	fmt.Printf("partial correlation of Ozone and Temp %.1f\n", -p.Value[3]/math.Sqrt(p.Value[0]*p.Value[15]))
 	// Output:
 	// Marg-Var true
 	// partial correlation of Ozone and Temp 0.7
+}
+
+// The numbers of weights and of columns must be the same.
+func TestWrongNumberOfWeights(t *testing.T) {
+	table := hide(t, []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 7, 2, 1}, 1)
+	_, err := trainers.Estimate(context.Background(), table, trainers.Spec{
+		Objective: trainers.ObjectiveSpec{Kind: "columns", Options: []byte(`{"weights":[1]}`)},
+		Steps:     engine.Config{Method: "iw"},
+	}, trainers.Run{})
+	require.ErrorContains(t, err, "objective")
+	require.ErrorContains(t, err, "1 weight")
 }
 
 // The command line with all of them linked in.
