@@ -42,7 +42,7 @@ func newNetworkCommand() *cobra.Command {
 		Short: "Estimate a Gaussian graphical model from a table with missing cells",
 		Long: `Estimate a Gaussian graphical model (a network of partial correlations) from a
 table with missing cells: an L1 path by score matching, one λ chosen from it,
-then iterations at that λ until the precision stands still. Columns are
+then iterations at that λ until the precision stops changing. Columns are
 standardised over their observed cells; results are in the table's own units.
 
 With --lower, --upper or --domain the columns are a normal distribution restricted

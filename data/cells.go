@@ -42,7 +42,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	for k, j := range columns {
 		column, i, problem := s.parse(j, o)
 		if problem != nil {
-			return nil, s.cellError(i, j, problem, o.remedy(s.rows[i][j], problem))
+			return nil, s.cellError(i, j, problem, o.advice(s.rows[i][j], problem))
 		}
 		for i, x := range column.Values {
 			if column.Observed[i] {

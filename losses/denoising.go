@@ -11,8 +11,7 @@ import (
 )
 
 // Denoising is the objective on rows with noise added, which needs no diagonal
-// (Vincent 2011; paper, appendix "Missing Denoised Score Matching"; maths.md,
-// "Objectives"). Observed cells become x(t) = a x + σ ε, the gaps are filled given
+// (Vincent 2011; paper, appendix "Missing Denoised Score Matching"; docs/theory/objectives.md#eq-denoising). Observed cells become x(t) = a x + σ ε, the gaps are filled given
 // those, and the score is compared with that of the added noise, u_j = −ε_j/σ:
 //
 //	ℓ = ν Σ_{j∈Λ} (E[s_j] − u_j)²,  in parts R = ν Σ_{j∈Λ} u_j² − 2u_j s_j,  S = s,  c_j = ν for j ∈ Λ

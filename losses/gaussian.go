@@ -14,7 +14,7 @@ import (
 )
 
 // GaussianMarginal is the marginal loss (M) of a Gaussian with its expectations
-// in closed form, no draws (maths.md, "Checks with a known answer"): with
+// in closed form, no draws (docs/theory/gaussian.md#eq-gaussian-marginal): with
 // Q = Σ_ΛΛ⁻¹ = P_oo − P_om P_mm⁻¹ P_mo,
 //
 //	ℓ_i = −2 tr Q + ‖Q(x_Λ − μ_Λ)‖²

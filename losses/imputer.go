@@ -264,15 +264,15 @@ const (
 	OutputMean  = "mean"
 	OutputLogSD = "log sd"
 
-	OutputLevelLogSD = "log sd by level" // (b, 1), of a levelled imputer
+	OutputLevelLogSD = "log sd by level" // (b, 1), of a noise-conditional imputer
 )
 
 // NewForward builds the program that only evaluates a normal imputer on b rows:
 // OutputMean (b, d) and OutputLogSD (1, d).
 func NewForward(t graph.DType, imp nets.NormalConditional, d, rows int) (*graph.Program, error) {
 	return graph.BuildAs(t, func(b *graph.Builder) {
-		of := imputerRows(b, imp.Levelled(), d, rows)
-		if imp.Levelled() {
+		of := imputerRows(b, imp.NoiseConditional(), d, rows)
+		if imp.NoiseConditional() {
 			b.Output(OutputLevelLogSD, imp.LevelLogDeviation(b, of.Signal, of.Noise))
 		}
 		b.Output(OutputMean, imp.Mean(b, of))
@@ -280,8 +280,8 @@ func NewForward(t graph.DType, imp nets.NormalConditional, d, rows int) (*graph.
 	})
 }
 
-func imputerRows(b *graph.Builder, levelled bool, d, rows int) (of nets.ImputerRows) {
-	if levelled {
+func imputerRows(b *graph.Builder, noiseConditional bool, d, rows int) (of nets.ImputerRows) {
+	if noiseConditional {
 		of.Signal, of.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
 	}
 	of.X, of.Mask = b.Input(InputX, rows, d), b.Input(InputMask, rows, d)

@@ -7,7 +7,7 @@ import (
 )
 
 // LeaveOneOut is uniform weights, but where two averages over the same draws meet, one of
-// them is for draw k over the others (maths.md, "Small r biases the plug-in gradient"):
+// them is for draw k over the others (docs/theory/marginal.md#eq-leave-one-out):
 // unbiased for r ≥ 3.
 type LeaveOneOut struct{ Uniform }
 

@@ -61,7 +61,7 @@ func (r *Rows) levels(b *graph.Builder, m model.Model, o Objective) {
 	if _, patterned := m.(model.MaskConditional); patterned {
 		b.Fail(errors.New("which cells are missing depends on the row without noise: a model of missingness and an objective that adds noise do not go together"))
 	}
-	if _, levelled := m.(model.NoiseConditional); !levelled && !n.Schedule().Single() {
+	if _, noiseConditional := m.(model.NoiseConditional); !noiseConditional && !n.Schedule().Single() {
 		b.Fail(errors.New("the objective has many levels of noise, which the model does not know: take one level (kind fixed), or a model that does (energy, score-network; model.NoiseConditional)"))
 	}
 	rows, _ := graph.Shape(r.Mask)

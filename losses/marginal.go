@@ -5,7 +5,7 @@ import (
 	"missingscore/graph/model"
 )
 
-// Marginal is the marginal loss (M) by the pseudo-loss (P) of maths.md (paper,
+// Marginal is the marginal loss (M) by the pseudo-loss (P) of docs/theory/marginal.md#eq-pseudo-loss (paper,
 // Proposition "grad first pseudo loss"): a scalar whose θ-gradient, at fixed draws, is
 // that of (M),
 //

@@ -51,7 +51,7 @@ type Noising interface {
 }
 
 // Classical is Hyvärinen's objective on the observed coordinates Λ
-// (paper, equation of the marginal loss; maths.md, formula M with g ≡ 1):
+// (paper, equation of the marginal loss; docs/theory/objectives.md#eq-classical):
 //
 //	R = Σ_{j∈Λ} 2D_j + 2s_j²,  S = s,  c_j = −1 for j ∈ Λ, else 0
 //

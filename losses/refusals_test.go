@@ -154,5 +154,5 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 	require.ErrorContains(t, err, "imputer normal: options")
 	options, err := nets.ImputerAtLevels("normal", []byte(`{"hidden":5}`))
 	require.NoError(t, err)
-	require.Contains(t, string(options), `"levelled":true`)
+	require.Contains(t, string(options), `"noise_conditional":true`)
 }

@@ -23,8 +23,7 @@ const (
 )
 
 // Sliced is the objective on random directions, for models whose diagonal is dear
-// (Song et al. 2020; paper, appendix "Missing Sliced Score Matching"; maths.md,
-// "Objectives"). With V = m∘v, the same for all draws of a row,
+// (Song et al. 2020; paper, appendix "Missing Sliced Score Matching"; docs/theory/objectives.md#eq-sliced). With V = m∘v, the same for all draws of a row,
 //
 //	ℓ = E_v { 2E[VᵀHV] + 2E[(Vᵀs)²] − E[Vᵀs]² }
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // Truncated is the objective on a domain, weighted by g_Λ (paper, equation of the
-// truncated marginal loss; maths.md, formula M and "Truncated support"):
+// truncated marginal loss; docs/theory/objectives.md#eq-truncated):
 //
 //	R = Σ_{j∈Λ} 2g_j (D̃_j + s̃_j²) + 2∂_jg_j s̃_j,  S = s̃,  c_j = −g_j
 //

@@ -16,7 +16,7 @@ func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Levelled {
+	if o.NoiseConditional {
 		return &NoiseConditionalEnergy{f, d, o.clean()}, nil
 	}
 	return newEnergy(d, f), nil

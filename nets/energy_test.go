@@ -26,7 +26,7 @@ func newEnergy(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	return m
 }
 
-// atLevels is a levelled model with levels of its own for each row.
+// atLevels is a noise-conditional model with levels of its own for each row.
 type atLevels struct {
 	model.NoiseConditional
 	signal, noise []float64
@@ -40,11 +40,11 @@ func (m atLevels) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 func TestEnergies(t *testing.T) {
 	for _, activation := range activations {
 		for _, hidden := range [][]int{{6}, {5, 4}, {4, 5, 3}} {
-			for _, levelled := range []bool{false, true} {
-				t.Run(fmt.Sprint(activation, hidden, levelled), func(t *testing.T) {
+			for _, noiseConditional := range []bool{false, true} {
+				t.Run(fmt.Sprint(activation, hidden, noiseConditional), func(t *testing.T) {
 					modeltest.Run(t, func(d int) model.Model {
-						m := newEnergy(t, d, nets.NetworkOptions{Hidden: hidden, Activation: activation, Levelled: levelled})
-						if levelled {
+						m := newEnergy(t, d, nets.NetworkOptions{Hidden: hidden, Activation: activation, NoiseConditional: noiseConditional})
+						if noiseConditional {
 							return atLevels{m.(model.NoiseConditional), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
 						}
 						return m
@@ -58,7 +58,7 @@ func TestEnergies(t *testing.T) {
 // Evaluate without a level are those at the level Clean.
 func TestCleanLevel(t *testing.T) {
 	const d, n = 2, 3
-	o := nets.NetworkOptions{Hidden: []int{5, 4}, Levelled: true}
+	o := nets.NetworkOptions{Hidden: []int{5, 4}, NoiseConditional: true}
 	network, err := nets.NewScoreNetwork(d, o, stream.New(1, 1))
 	require.NoError(t, err)
 	for _, m := range []model.NoiseConditional{newEnergy(t, d, o).(model.NoiseConditional), network.(model.NoiseConditional)} {
@@ -91,8 +91,8 @@ func TestCleanLevel(t *testing.T) {
 func TestMuchNoiseIsNormal(t *testing.T) {
 	const d = 3
 	for _, m := range []model.Model{
-		newEnergy(t, d, nets.NetworkOptions{Levelled: true}),
-		newScoreNetwork(t, d, nets.NetworkOptions{Levelled: true}),
+		newEnergy(t, d, nets.NetworkOptions{NoiseConditional: true}),
+		newScoreNetwork(t, d, nets.NetworkOptions{NoiseConditional: true}),
 	} {
 		p, err := graph.Build(func(b *graph.Builder) {
 			at := m.(model.NoiseConditional).AtNoise(b.Constant(1, 1, []float64{1}), b.Constant(1, 1, []float64{1e4}))
@@ -113,7 +113,7 @@ func TestEnergyAgainstQuadrature(t *testing.T) {
 		for _, o := range []nets.NetworkOptions{
 			{Hidden: []int{6}, Activation: activation},
 			{Hidden: []int{5, 4}, Activation: activation},
-			{Hidden: []int{4, 5, 3}, Activation: activation, Levelled: true, Clean: nets.Level{Signal: 0.8, Noise: 0.5}},
+			{Hidden: []int{4, 5, 3}, Activation: activation, NoiseConditional: true, Clean: nets.Level{Signal: 0.8, Noise: 0.5}},
 		} {
 			t.Run(fmt.Sprint(o), func(t *testing.T) {
 				m := newEnergy(t, 1, o)
@@ -168,8 +168,8 @@ func constant(n int, v float64) []float64 {
 func TestEnergyIsIntegrable(t *testing.T) {
 	const d, n = 3, 50
 	for _, activation := range activations {
-		for _, levelled := range []bool{false, true} {
-			m := newEnergy(t, d, nets.NetworkOptions{Hidden: []int{8, 8}, Activation: activation, Levelled: levelled})
+		for _, noiseConditional := range []bool{false, true} {
+			m := newEnergy(t, d, nets.NetworkOptions{Hidden: []int{8, 8}, Activation: activation, NoiseConditional: noiseConditional})
 			rng := stream.New(3, 3)
 			for _, p := range m.Params() {
 				for i := range p.Value {
@@ -198,7 +198,7 @@ func TestEnergyIsIntegrable(t *testing.T) {
 // A float32 program gives the same numbers to its precision.
 func TestEnergyInFloat32(t *testing.T) {
 	const d, n = 4, 20
-	m := newEnergy(t, d, nets.NetworkOptions{Hidden: []int{8, 8}, Levelled: true, Clean: nets.Level{Signal: 1, Noise: 0.5}})
+	m := newEnergy(t, d, nets.NetworkOptions{Hidden: []int{8, 8}, NoiseConditional: true, Clean: nets.Level{Signal: 1, Noise: 0.5}})
 	var results [2]map[string][]float64
 	for k, dtype := range []graph.DType{graph.Float64, graph.Float32} {
 		p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
@@ -330,9 +330,9 @@ func newScoreNetwork(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 
 // A score network is tested like any model in what it has, at its clean level.
 func TestScoreNetworksAreModels(t *testing.T) {
-	for _, levelled := range []bool{false, true} {
+	for _, noiseConditional := range []bool{false, true} {
 		modeltest.Run(t, func(d int) model.Model {
-			return newScoreNetwork(t, d, nets.NetworkOptions{Hidden: []int{5, 4}, Levelled: levelled, Clean: nets.Level{Signal: 0.9, Noise: 0.4}})
+			return newScoreNetwork(t, d, nets.NetworkOptions{Hidden: []int{5, 4}, NoiseConditional: noiseConditional, Clean: nets.Level{Signal: 0.9, Noise: 0.4}})
 		})
 	}
 }
@@ -342,9 +342,9 @@ func TestScoreNetworksAreModels(t *testing.T) {
 func TestScoreNetworks(t *testing.T) {
 	for _, activation := range activations {
 		for _, hidden := range [][]int{{6}, {5, 4}, {4, 5, 3}} {
-			for _, levelled := range []bool{false, true} {
-				t.Run(fmt.Sprint(activation, hidden, levelled), func(t *testing.T) {
-					scoreNetwork(t, nets.NetworkOptions{Hidden: hidden, Activation: activation, Levelled: levelled})
+			for _, noiseConditional := range []bool{false, true} {
+				t.Run(fmt.Sprint(activation, hidden, noiseConditional), func(t *testing.T) {
+					scoreNetwork(t, nets.NetworkOptions{Hidden: hidden, Activation: activation, NoiseConditional: noiseConditional})
 				})
 			}
 		}
@@ -362,7 +362,7 @@ func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 		s := noise.Schedule{Kind: noise.Exploding, Least: 0.02, Most: 10}
 		options, err := nets.AtLevels(name, []byte(`{"hidden":[5]}`), s)
 		require.NoError(t, err)
-		require.JSONEq(t, `{"hidden":[5],"activation":"","levelled":true,"clean":{"signal":1,"noise":0.02}}`, string(options))
+		require.JSONEq(t, `{"hidden":[5],"activation":"","noise_conditional":true,"clean":{"signal":1,"noise":0.02}}`, string(options))
 		m, err = model.New(name, 2, options, stream.New(1))
 		require.NoError(t, err)
 		has, err := model.CapabilitiesOf(m)
@@ -378,7 +378,7 @@ func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 func scoreNetwork(t *testing.T, o nets.NetworkOptions) {
 	const d, n = 3, 4
 	m := newScoreNetwork(t, d, o)
-	if o.Levelled {
+	if o.NoiseConditional {
 		m = atLevels{m.(model.NoiseConditional), []float64{1, 0.9, 0.5, 0.05}, []float64{0.3, 0.5, 0.8, 1}}
 	}
 	rng := stream.New(5, 5)

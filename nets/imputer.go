@@ -55,10 +55,10 @@ type NormalConditional interface {
 	Mean(b *graph.Builder, rows ImputerRows) graph.Node
 	// LogDeviation adds log σ as a row (1, d).
 	LogDeviation(b *graph.Builder) graph.Node
-	// Levelled says that Mean and LevelLogDeviation depend on the rows' level of noise.
-	Levelled() bool
+	// NoiseConditional says that Mean and LevelLogDeviation depend on the rows' level of noise.
+	NoiseConditional() bool
 	// LevelLogDeviation adds what a row's level adds to LogDeviation (n, 1); nil unless
-	// the imputer is levelled.
+	// the imputer is noise-conditional.
 	LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) graph.Node
 }
 

@@ -98,11 +98,11 @@ func layers(m *nets.NormalImputer, h []float64) []float64 {
 	return h
 }
 
-// A levelled imputer works in units of the row's size: with row, signal and noise
+// A noise-conditional imputer works in units of the row's size: with row, signal and noise
 // all k times as large, mean and deviation are too.
-func TestLevelledImputerScales(t *testing.T) {
+func TestNoiseConditionalImputerScales(t *testing.T) {
 	const d, k = 3, 2.5
-	m := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 5, Levelled: true, MaskInput: true}, stream.New(4, 4))
+	m := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 5, NoiseConditional: true, MaskInput: true}, stream.New(4, 4))
 	m.Slope.Value[0], m.Slope.Value[1] = 0.3, -0.2
 	p, err := graph.Build(func(b *graph.Builder) {
 		signal, noise := b.Input("signal", 1, 1), b.Input("noise", 1, 1)

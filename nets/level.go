@@ -21,7 +21,7 @@ func (l Level) nodes(b *graph.Builder, n int) (signal, noise graph.Node) {
 	return b.Rows(b.Constant(1, 1, []float64{l.Signal}), n), b.Rows(b.Constant(1, 1, []float64{l.Noise}), n)
 }
 
-// bound is a levelled model at the levels of its rows.
+// bound is a noise-conditional model at the levels of its rows.
 type bound struct {
 	model.Model
 	terms func(b *graph.Builder, x graph.Node) model.Evaluation

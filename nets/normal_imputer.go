@@ -11,18 +11,18 @@ import (
 
 // NormalOptions are those of a NormalImputer; the zero value is the paper's.
 type NormalOptions struct {
-	Hidden      int     `json:"hidden"`         // units in each of the two hidden layers; 0 means 200
-	MaskInput   bool    `json:"mask_input"`     // give the mask to the network too (as in GAIN)
-	DiagonalSD  bool    `json:"diagonal_sd"`    // one standard deviation per coordinate instead of one in all
-	InitialLogS float64 `json:"initial_log_sd"` // log σ at the start; 0 is σ = 1, the deviation of a standardised column
-	Levelled    bool    `json:"levelled"`       // for rows at many levels of noise, which the network is told
+	Hidden           int     `json:"hidden"`            // units in each of the two hidden layers; 0 means 200
+	MaskInput        bool    `json:"mask_input"`        // give the mask to the network too (as in GAIN)
+	DiagonalSD       bool    `json:"diagonal_sd"`       // one standard deviation per coordinate instead of one in all
+	InitialLogS      float64 `json:"initial_log_sd"`    // log σ at the start; 0 is σ = 1, the deviation of a standardised column
+	NoiseConditional bool    `json:"noise_conditional"` // for rows at many levels of noise, which the network is told
 }
 
 // NormalImputer is the variational family q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ² I):
 // μ_φ a d→200→200→d ReLU network on the zero-filled row x⁰, σ_φ learned
 // (paper, appendix "Variational Modelling Details").
 //
-// Levelled, for rows a x + σ ε at any level of noise: with c = √(a² + σ²) and ℓ = log(σ/a)/4
+// NoiseConditional, for rows a x + σ ε at any level of noise: with c = √(a² + σ²) and ℓ = log(σ/a)/4
 // it is N(c μ_φ(x⁰/c, ℓ)_mis, c² e^{2(βℓ + γℓ²)} σ_φ² I), β and γ learned.
 type NormalImputer struct {
 	d       int
@@ -30,7 +30,7 @@ type NormalImputer struct {
 	layers  [3]layer
 	// LogSD is log σ: (1, 1), or (1, d) with NormalOptions.DiagonalSD.
 	LogSD *graph.Param
-	// Slope is (β, γ) of a levelled imputer (2, 1), else nil.
+	// Slope is (β, γ) of a noise-conditional imputer (2, 1), else nil.
 	Slope  *graph.Param
 	params []*graph.Param
 }
@@ -39,7 +39,7 @@ type layer struct{ weight, bias *graph.Param }
 
 func newNormal(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	var o NormalOptions
-	if err := strictjson.Options(text, &o); err != nil {
+	if err := strictjson.Options(current(text), &o); err != nil {
 		return nil, err
 	}
 	if o.Hidden < 0 || o.Hidden > MostUnits {
@@ -57,7 +57,7 @@ func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
 	if o.MaskInput {
 		in = 2 * d
 	}
-	if o.Levelled {
+	if o.NoiseConditional {
 		in++
 	}
 	if o.DiagonalSD {
@@ -74,7 +74,7 @@ func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
 		m.params = append(m.params, w, b)
 	}
 	m.params = append(m.params, m.LogSD)
-	if o.Levelled {
+	if o.NoiseConditional {
 		m.Slope = graph.NewParam("log sd by level", 2, 1)
 		m.params = append(m.params, m.Slope)
 	}
@@ -93,12 +93,12 @@ func (m *NormalImputer) Options() any { return m.options }
 // LevelOptions implements LevelLearner: there is no clean level to an imputer.
 func (m *NormalImputer) LevelOptions(Level) any {
 	o := m.options
-	o.Levelled = true
+	o.NoiseConditional = true
 	return o
 }
 
-// Levelled implements NormalConditional.
-func (m *NormalImputer) Levelled() bool { return m.options.Levelled }
+// NoiseConditional implements NormalConditional.
+func (m *NormalImputer) NoiseConditional() bool { return m.options.NoiseConditional }
 
 // Noise implements Imputer: one number a cell.
 func (m *NormalImputer) Noise() int { return m.d }
@@ -128,28 +128,28 @@ func (m *NormalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
 	}
 	h := x0
-	if m.options.Levelled {
+	if m.options.NoiseConditional {
 		h = times(b, column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) }), h)
 	}
 	if m.options.MaskInput {
 		h = b.ConcatColumns(h, mask)
 	}
-	if m.options.Levelled {
+	if m.options.NoiseConditional {
 		h = b.ConcatColumns(h, column(b, signal, noise, quarterLog))
 	}
 	for l, layer := range m.layers {
 		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(m.layers)-1)
 	}
-	if m.options.Levelled {
+	if m.options.NoiseConditional {
 		h = times(b, size(b, signal, noise), h)
 	}
 	return h
 }
 
 // LevelLogDeviation adds log c + βℓ + γℓ² (n, 1), what a row's level adds to LogDeviation; nil
-// unless the imputer is levelled.
+// unless the imputer is noise-conditional.
 func (m *NormalImputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) graph.Node {
-	if !m.options.Levelled {
+	if !m.options.NoiseConditional {
 		return nil
 	}
 	logSize := column(b, signal, noise, func(a, s float64) float64 { return math.Log(math.Hypot(a, s)) })

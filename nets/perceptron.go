@@ -11,10 +11,10 @@ import (
 
 // NetworkOptions are those of an energy or a score network.
 type NetworkOptions struct {
-	Hidden     []int  `json:"hidden"`     // units of each hidden layer; nil means 64, 64
-	Activation string `json:"activation"` // of graph.Activations; "" means softplus, or silu if levelled: benchmarks/neural, benchmarks/denoising
-	Levelled   bool   `json:"levelled"`   // a model at every level of noise, a model.NoiseConditional
-	Clean      Level  `json:"clean"`      // the level of data as they are, if levelled; zero means {1, 0.01}
+	Hidden           []int  `json:"hidden"`            // units of each hidden layer; nil means 64, 64
+	Activation       string `json:"activation"`        // of graph.Activations; "" means softplus, or silu if noise-conditional: benchmarks/neural, benchmarks/denoising
+	NoiseConditional bool   `json:"noise_conditional"` // a model at every level of noise, a model.NoiseConditional
+	Clean            Level  `json:"clean"`             // the level of data as they are, if noise-conditional; zero means {1, 0.01}
 }
 
 // clean is Clean with its default.
@@ -51,7 +51,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 		o.Hidden = []int{64, 64}
 	}
 	if o.Activation == "" {
-		if o.Activation = "softplus"; o.Levelled {
+		if o.Activation = "softplus"; o.NoiseConditional {
 			o.Activation = "silu"
 		}
 	}
@@ -65,7 +65,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if err != nil {
 		return nil, err
 	}
-	if o.Levelled {
+	if o.NoiseConditional {
 		o.Clean = o.clean()
 	}
 	p := &perceptron{options: o, asked: asked, activation: activation}
@@ -83,7 +83,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 		p.hidden = append(p.hidden, layer{add(fmt.Sprintf("weight %d", l+1), in, h, in), add(fmt.Sprintf("bias %d", l+1), 1, h, in)})
 		in = h
 	}
-	if o.Levelled {
+	if o.NoiseConditional {
 		p.level = add("level weight", levelFeatures, o.Hidden[0], levelFeatures)
 	}
 	p.out = add("output weight", k, in, in)
@@ -106,7 +106,7 @@ func (p *perceptron) TrainingDefaults() model.Training {
 // LevelOptions implements LevelLearner.
 func (p *perceptron) LevelOptions(clean Level) any {
 	o := p.asked
-	o.Levelled = true
+	o.NoiseConditional = true
 	if o.Clean == (Level{}) {
 		o.Clean = clean
 	}

@@ -62,8 +62,8 @@ func TestNetworksAgainstLoops(t *testing.T) {
 	e := []float64{c, math.Sin(math.Pi * c), math.Cos(math.Pi * c), math.Sin(2 * math.Pi * c), math.Cos(2 * math.Pi * c)}
 	y := []float64{x[0] / math.Sqrt(spread), x[1] / math.Sqrt(spread)}
 	o := nets.NetworkOptions{Hidden: []int{4, 3}, Activation: "softplus"}
-	levelled := o
-	levelled.Levelled, levelled.Clean = true, nets.Level{Signal: signal, Noise: noise}
+	noiseConditional := o
+	noiseConditional.NoiseConditional, noiseConditional.Clean = true, nets.Level{Signal: signal, Noise: noise}
 
 	plain := newEnergy(t, d, o).(*nets.Energy)
 	rng := stream.New(9, 9)
@@ -73,7 +73,7 @@ func TestNetworksAgainstLoops(t *testing.T) {
 		gap := x[j] - plain.Centre.Value[j]
 		quadratic += math.Exp(plain.LogStiffness.Value[j]) * gap * gap / 2
 	}
-	energy, network, conditional := newEnergy(t, d, levelled), newScoreNetwork(t, d, o), newScoreNetwork(t, d, levelled)
+	energy, network, conditional := newEnergy(t, d, noiseConditional), newScoreNetwork(t, d, o), newScoreNetwork(t, d, noiseConditional)
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", 1, d)
 		b.Output("plain", plain.Evaluate(b, x).LogDensity)

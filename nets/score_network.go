@@ -16,7 +16,7 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, erro
 	}
 	f.offset = graph.NewParam("output bias", 1, d)
 	f.params = append(f.params, f.offset)
-	if o.Levelled {
+	if o.NoiseConditional {
 		return &NoiseConditionalScoreNetwork{f, d, o.clean()}, nil
 	}
 	return &ScoreNetwork{f, d}, nil

@@ -69,10 +69,10 @@ func TestNeuralModelsFitARing(t *testing.T) {
 
 // Trained on a ring at all levels by denoising (Vincent 2011), one network's score at
 // each level is near that of the ring blurred so much, which is known.
-func TestLevelledModelsDenoiseARing(t *testing.T) {
+func TestNoiseConditionalModelsDenoiseARing(t *testing.T) {
 	const d, batch, steps = 2, 200, 1500
 	ring := noised(data.SimulateRing(), math.Sqrt2, 0) // columns of variance 1
-	o := nets.NetworkOptions{Hidden: []int{32, 32}, Levelled: true}
+	o := nets.NetworkOptions{Hidden: []int{32, 32}, NoiseConditional: true}
 	energy, err := nets.NewEnergy(d, o, stream.New(1, 3))
 	require.NoError(t, err)
 	network, err := nets.NewScoreNetwork(d, o, stream.New(1, 4))
@@ -143,7 +143,7 @@ func noised(m data.Mixture, a, sigma float64) data.Mixture {
 	return out
 }
 
-// atLevel is a levelled model with all rows at one level.
+// atLevel is a noise-conditional model with all rows at one level.
 type atLevel struct {
 	model.NoiseConditional
 	level nets.Level

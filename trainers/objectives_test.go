@@ -33,7 +33,7 @@ func objective(t *testing.T, name, options string) losses.Objective {
 // ladder is a neural energy that knows levels of noise, with the objective for it.
 func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
 	t.Helper()
-	m, err := model.New("energy", d, []byte(`{"hidden":[6],"levelled":true}`), stream.New(3))
+	m, err := model.New("energy", d, []byte(`{"hidden":[6],"noise_conditional":true}`), stream.New(3))
 	require.NoError(t, err)
 	return m, objective(t, "denoising", `{"noise":{"kind":"preserving","levels":5}}`)
 }
@@ -89,7 +89,7 @@ func TestLadderIsReproducible(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		require.True(t, r.Model.Imputer.(nets.NormalConditional).Levelled())
+		require.True(t, r.Model.Imputer.(nets.NormalConditional).NoiseConditional())
 		var out []float64
 		for _, p := range slices.Concat(m.Params(), r.Model.Imputer.Params()) {
 			out = append(out, p.Value...)

@@ -18,8 +18,7 @@ import (
 // objective on the table (paper, definition "Approximate Truncated Marginal Score
 // Matching Objective"). The r draws of each row stay the same throughout, as the theorem
 // has it: a fit that draws anew at each step would go for the mean over draws. The
-// pseudo-loss's gradient at fixed draws is that of the objective (maths.md, "One
-// estimator family"), so a quasi-Newton method may use it.
+// pseudo-loss's gradient at fixed draws is that of the objective (docs/theory/marginal.md#eq-pseudo-loss), so a quasi-Newton method may use it.
 func (s settings) minimise(ctx context.Context, t *data.Table, m *model.Gaussian, r int, seed uint64) error {
 	var at, slope []float64
 	var value float64

@@ -29,7 +29,7 @@ const (
 )
 
 // Gaussian is log q(x) = −½(x−μ)ᵀP(x−μ), hence s = −P(x−μ) and D = −diag P
-// (maths.md, "Models"); Natural has log q(x) = −½xᵀPx + ηᵀx. It starts at μ = 0, P = I.
+// (docs/theory/models.md#eq-gaussian); Natural has log q(x) = −½xᵀPx + ηᵀx. It starts at μ = 0, P = I.
 type Gaussian struct {
 	d    int
 	kind Parameterisation

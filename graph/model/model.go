@@ -24,7 +24,7 @@ type Model interface {
 	Evaluate(b *graph.Builder, x graph.Node) Evaluation
 }
 
-// Evaluation are a model's values at B points (maths.md, "Notation and shapes"). A part
+// Evaluation are a model's values at B points (docs/theory/index.md#notation). A part
 // that is nil is one that the model does not have: whoever needs one asks for it by the
 // method of its name, which refuses where there is none.
 type Evaluation struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // Quartic is the paper's "ICA inspired" model log q(x) = Σ_ij θ_ij x_i² x_j² with
-// symmetric θ (maths.md, "Models"). With z = x∘x
+// symmetric θ (docs/theory/models.md#eq-quartic). With z = x∘x
 //
 //	log q = zᵀθz,  s = 4 x∘(θz),  D = 4θz + 8 diag(θ)∘z,  Hv = 4(θz)∘v + 8 x∘(θ(x∘v))
 //

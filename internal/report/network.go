@@ -136,7 +136,7 @@ func curves(r *trainers.NetworkResult) []picture.Curve {
 
 func iterationsText(c path.Config) string {
 	if c.Schedule == path.Accelerated {
-		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 plain steps would move anything, at most %d", c.StopTol, c.MaxIter)
+		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 proximal gradient steps would move anything, at most %d", c.StopTol, c.MaxIter)
 	}
 	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.InitialIter, c.IterPerLambda, c.Rate)
 }

@@ -31,7 +31,7 @@ func TestSelectionText(t *testing.T) {
 }
 
 func TestIterationsText(t *testing.T) {
-	require.Equal(t, "accelerated, at each λ until 0.015 is more than 50 plain steps would move anything, at most 300",
+	require.Equal(t, "accelerated, at each λ until 0.015 is more than 50 proximal gradient steps would move anything, at most 300",
 		iterationsText(path.Config{Schedule: path.Accelerated, StopTol: 0.015, MaxIter: 300}))
 	require.Equal(t, "200 at the largest λ, then 10 at each; step 0.015 per column",
 		iterationsText(path.Config{Schedule: path.Fixed, InitialIter: 200, IterPerLambda: 10, Rate: 0.015}))

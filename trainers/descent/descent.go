@@ -119,7 +119,7 @@ func (f *fit) epoch(ctx context.Context, epoch int) error {
 
 // Trend compares the epochs' losses in the last fifth of a fit with those in
 // the fifth before. A loss that still falls or rises by more than three standard
-// errors and a thousandth of itself is not converged; rising means running away.
+// errors and a thousandth of itself is not converged; rising means diverging.
 func Trend(h []Record) (converged bool, verdict string) {
 	n := len(h) / 5
 	if n < 3 {
@@ -134,7 +134,7 @@ func Trend(h []Record) (converged bool, verdict string) {
 	ml, sl := stat.MeanStdDev(last, nil)
 	se := math.Sqrt((sb*sb + sl*sl) / float64(n))
 	if ml-mb > max(3*se, 1e-3*math.Abs(ml)) {
-		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss rose by %.3g, the fit is running away; stop earlier, or use another method", n, ml-mb)
+		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss rose by %.3g, the fit is diverging; stop earlier, or use another method", n, ml-mb)
 	}
 	if mb-ml > max(3*se, 1e-3*math.Abs(ml)) {
 		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss still fell by %.3g", n, mb-ml)

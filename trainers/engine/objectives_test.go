@@ -33,7 +33,7 @@ var projected = map[string]string{
 // ladder is a neural energy that knows levels of noise, with the objective for it.
 func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
 	t.Helper()
-	m, err := model.New("energy", d, []byte(`{"hidden":[6],"levelled":true}`), stream.New(3))
+	m, err := model.New("energy", d, []byte(`{"hidden":[6],"noise_conditional":true}`), stream.New(3))
 	require.NoError(t, err)
 	return m, objective(t, "denoising", `{"noise":{"kind":"preserving","levels":5}}`)
 }

@@ -13,7 +13,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Estimator is one row of the table in maths.md, "One estimator family": where
+// Estimator is one row of the table in docs/theory/index.md#estimator-family: where
 // x' comes from, how draws become an expectation, and the equation. What it can do
 // follows from these.
 type Estimator struct {

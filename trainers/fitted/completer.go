@@ -117,7 +117,7 @@ func columns(z *data.Table) (mean, sd []float64) {
 
 // denoised is by Langevin steps along the levels of noise.
 func (f *Model) denoised(z *data.Table, c ImputeConfig) (completer, error) {
-	s, err := diffusion.New(f.levelled(), *f.Noise, blockRows*c.Draws)
+	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (f *Model) denoised(z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-// leastNoise is the imputer's draws of rows without noise: a levelled imputer is told
+// leastNoise is the imputer's draws of rows without noise: a noise-conditional imputer is told
 // the least level, where a z stands for a z + σ ε.
 type leastNoise struct {
 	source.Source
@@ -147,7 +147,7 @@ type leastNoise struct {
 func newLeastNoise(f *Model) func(source.Setting) (source.Source, error) {
 	return func(s source.Setting) (source.Source, error) {
 		draws, err := source.NewImputer(s)
-		if normal, ok := f.Imputer.(nets.NormalConditional); err != nil || !ok || !normal.Levelled() {
+		if normal, ok := f.Imputer.(nets.NormalConditional); err != nil || !ok || !normal.NoiseConditional() {
 			return draws, err
 		}
 		signal, sigma := f.Noise.At(0)

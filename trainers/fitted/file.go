@@ -306,7 +306,7 @@ func (f *file) imputer() (nets.Imputer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, ok := imputer.(nets.NormalConditional); ok && n.Levelled() && f.Noise == nil {
+	if n, ok := imputer.(nets.NormalConditional); ok && n.NoiseConditional() && f.Noise == nil {
 		return nil, errors.New("its imputer is for levels of noise, but noise is missing")
 	}
 	if err := readParams(imputer.Params(), f.Imputer.Parameters); err != nil {

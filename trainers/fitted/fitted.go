@@ -44,7 +44,7 @@ func (s *Saved) Fitted() (*Model, error) {
 // density is the model of rows z without noise: of one fitted at many levels that
 // of the least.
 func (f *Model) density() model.Model {
-	if l := f.levelled(); l != nil {
+	if l := f.noiseConditional(); l != nil {
 		signal, sigma := f.Noise.At(0)
 		return diffusion.Level(l, signal, sigma)
 	}
@@ -108,8 +108,8 @@ func (f *Model) logUnit() (sum float64) {
 	return sum
 }
 
-// levelled is the model as one that knows levels of noise, nil if it is none.
-func (f *Model) levelled() model.NoiseConditional {
+// noise-conditional is the model as one that knows levels of noise, nil if it is none.
+func (f *Model) noiseConditional() model.NoiseConditional {
 	l, _ := f.Model.(model.NoiseConditional)
 	if f.Noise == nil {
 		return nil

@@ -136,13 +136,13 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 		err = errors.New("cells are missing not at random by a logistic regression: given the observed ones they are not normal; use mcmc")
 	case c.By == "diffusion" && regressed:
 		err = errors.New("cells are missing not at random, which draws along noise do not know: use mcmc")
-	case scoreOnly && f.levelled() == nil && c.By != "imputer":
+	case scoreOnly && f.noiseConditional() == nil && c.By != "imputer":
 		err = errScoreAlone
 	case c.By == "mcmc" && scoreOnly:
 		err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use diffusion")
 	case c.By == "imputer" && f.Imputer == nil:
 		err = fmt.Errorf("the model has no imputer (a fit by var or variw trains one): use auto")
-	case c.By == "diffusion" && f.levelled() == nil:
+	case c.By == "diffusion" && f.noiseConditional() == nil:
 		err = errors.New("the model was not fitted along levels of noise: use mcmc")
 	case c.By == "diffusion" && f.Domain.Bounded():
 		err = fmt.Errorf("noise takes rows out of the domain: use mcmc")

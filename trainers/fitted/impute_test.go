@@ -165,7 +165,7 @@ func TestImputeByImputer(t *testing.T) {
 	require.InEpsilon(t, 2.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws))
 
 	f.Noise = &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
-	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3, Levelled: true}, 0.5)
+	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3, NoiseConditional: true}, 0.5)
 	r, err = fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{By: "imputer", Draws: draws})
 	require.NoError(t, err)
 	a, _ := f.Noise.At(0) // a² + σ² = 1: of a z + σ ε it is N(0, 0.25)
@@ -179,20 +179,20 @@ func TestImputeByImputer(t *testing.T) {
 	require.False(t, r.Mixing.Converged())
 }
 
-// levelledNormal is N(μ_j, 1/4) in each column, told by its score alone or with its density.
-type levelledNormal struct {
+// noise-conditionalNormal is N(μ_j, 1/4) in each column, told by its score alone or with its density.
+type noiseConditionalNormal struct {
 	*model.Gaussian
 	mean          float64
 	density       bool
 	signal, sigma graph.Node
 }
 
-func (m levelledNormal) AtNoise(signal, sigma graph.Node) model.Model {
+func (m noiseConditionalNormal) AtNoise(signal, sigma graph.Node) model.Model {
 	m.signal, m.sigma = signal, sigma
 	return m
 }
 
-func (m levelledNormal) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+func (m noiseConditionalNormal) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	if m.signal == nil {
 		return model.Evaluation{Score: x}
 	}
@@ -207,18 +207,18 @@ func (m levelledNormal) Evaluate(b *graph.Builder, x graph.Node) model.Evaluatio
 	return t
 }
 
-// levelled is that model of z = (x − 5)/3.
-func levelled(density bool) *fitted.Model {
+// noise-conditional is that model of z = (x − 5)/3.
+func noiseConditional(density bool) *fitted.Model {
 	return &fitted.Model{
-		Names: []string{"a", "b"}, Model: levelledNormal{model.NewGaussian(2, model.CholeskyFactor), 0.5, density, nil, nil},
+		Names: []string{"a", "b"}, Model: noiseConditionalNormal{model.NewGaussian(2, model.CholeskyFactor), 0.5, density, nil, nil},
 		Scale: data.Scale{Mean: []float64{5, 5}, Deviation: []float64{3, 3}},
 		Noise: &noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20},
 	}
 }
 
-func TestImputeLevelled(t *testing.T) {
+func TestImputeNoiseConditional(t *testing.T) {
 	const draws = 400
-	for by, f := range map[string]*fitted.Model{"diffusion": levelled(false), "mcmc": levelled(true)} {
+	for by, f := range map[string]*fitted.Model{"diffusion": noiseConditional(false), "mcmc": noiseConditional(true)} {
 		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{7, nan}, []float64{nan, 5}), fitted.ImputeConfig{
 			Draws: draws, Diffusion: diffusion.Options{Steps: 30, Corrections: 30, Rate: 0.5}})
 		require.NoError(t, err)
@@ -271,7 +271,7 @@ func TestImputeDeterministic(t *testing.T) {
 func TestImputeRefuses(t *testing.T) {
 	normal, _ := scaledNormal(t)
 	quartic := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
-	scores := levelled(false)
+	scores := noiseConditional(false)
 	for _, c := range []struct {
 		f       *fitted.Model
 		by      string

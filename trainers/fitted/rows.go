@@ -106,15 +106,15 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 		switch {
 		case exact:
 			c.Method = "exact"
-		case f.levelled() != nil && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
+		case f.noiseConditional() != nil && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
 			c.Method = "sde"
-		case f.levelled() != nil && (scoreOnly || !f.Noise.Single() && !f.Domain.Bounded()):
+		case f.noiseConditional() != nil && (scoreOnly || !f.Noise.Single() && !f.Domain.Bounded()):
 			c.Method = "langevin"
 		default:
 			c.Method = "hmc"
 		}
 	}
-	if scoreOnly && f.levelled() == nil {
+	if scoreOnly && f.noiseConditional() == nil {
 		return c, errScoreAlone
 	}
 	switch c.Method {
@@ -128,7 +128,7 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 		}
 	case "langevin", "sde", "ode":
 		switch {
-		case f.levelled() == nil:
+		case f.noiseConditional() == nil:
 			err = errors.New("the model was not fitted along levels of noise: use hmc")
 		case f.Domain.Bounded():
 			err = errors.New("noise takes rows out of the domain: use hmc")
@@ -143,7 +143,7 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 
 // alongNoise draws in blocks, each from its own stream.
 func (f *Model) alongNoise(ctx context.Context, c SampleConfig) ([]float64, error) {
-	s, err := diffusion.New(f.levelled(), *f.Noise, min(c.N, noiseRows))
+	s, err := diffusion.New(f.noiseConditional(), *f.Noise, min(c.N, noiseRows))
 	if err != nil {
 		return nil, err
 	}

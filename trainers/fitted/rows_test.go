@@ -54,10 +54,10 @@ func TestSampleAlongNoise(t *testing.T) {
 		f               *fitted.Model
 		o               diffusion.Options
 	}{
-		{"auto", "sde", levelled(false), diffusion.Options{Steps: 300}},
-		{"ode", "ode", levelled(false), diffusion.Options{}},
-		{"langevin", "langevin", levelled(false), diffusion.Options{Steps: 40, Corrections: 40, Rate: 0.5}},
-		{"hmc", "hmc", levelled(true), diffusion.Options{}},
+		{"auto", "sde", noiseConditional(false), diffusion.Options{Steps: 300}},
+		{"ode", "ode", noiseConditional(false), diffusion.Options{}},
+		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 40, Rate: 0.5}},
+		{"hmc", "hmc", noiseConditional(true), diffusion.Options{}},
 	} {
 		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Method: c.method, N: n, Diffusion: c.o})
 		require.NoError(t, err)
@@ -94,9 +94,9 @@ func TestSampleQuartic(t *testing.T) {
 func TestSampleRefuses(t *testing.T) {
 	normal, _ := scaledNormal(t)
 	quartic := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
-	single := levelled(false)
+	single := noiseConditional(false)
 	single.Noise = &noise.Schedule{Kind: noise.Fixed, Least: 0.1}
-	bounded := levelled(false)
+	bounded := noiseConditional(false)
 	bounded.Domain = domain.All(2)
 	bounded.Domain.Lower[0] = 0
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func TestSampleRefuses(t *testing.T) {
 		{quartic, "exact", "use hmc"},
 		{quartic, "sde", "not fitted along levels of noise"},
 		{normal, "moon", "one of auto, exact, hmc, mala, langevin, sde, ode"},
-		{levelled(false), "hmc", "no log density"},
+		{noiseConditional(false), "hmc", "no log density"},
 		{single, "ode", "one level of noise"},
 		{bounded, "langevin", "out of the domain"},
 	} {

@@ -20,7 +20,7 @@ type Scores struct {
 	LogDensity []float64 // (n): log q(x), up to a constant, of rows without gaps
 	// Score (n, d) is ∂/∂x_j log q of the observed cells: of a row without gaps s(x), of
 	// another the marginal score E[s_j(x) | x_obs] over draws of the missing cells
-	// (maths.md, "One estimator family"), on a half-space along its surface.
+	// (docs/theory/marginal.md#eq-marginal-score), on a half-space along its surface.
 	Score []float64
 	// Error (n, d) is the Monte-Carlo standard error of a marginal score, its deviation over
 	// √Size; what is wrong with an approximate imputer's draws is not in it.

@@ -12,7 +12,7 @@ import (
 )
 
 // Refine is the stage after the path: at the chosen λ the iterations go on from
-// the path's point until P stands still.
+// the path's point until P stops changing.
 type Refine struct {
 	Started     bool
 	Index       int // of the chosen point
@@ -35,7 +35,7 @@ const (
 	refineBlocks = 40 // at most
 )
 
-// refine runs what is left of the stage. Iterations that run away cost the stage,
+// refine runs what is left of the stage. Iterations that diverge cost the stage,
 // not the path: the model is then the chosen point again.
 func (r *Run) refine(ctx context.Context, index int) error {
 	f := &r.State.Refine
@@ -112,7 +112,7 @@ func numerical(err error) bool {
 	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }
 
-// settle is refine for the accelerated schedule: P stands still when plain steps
+// settle is refine for the accelerated schedule: P stops changing when proximal gradient steps
 // would hardly move it.
 func (r *Run) settle(ctx context.Context) error {
 	f := &r.State.Refine

@@ -23,7 +23,7 @@ type Resampled struct {
 	Done   []bool
 	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
 	Counts [][]int     // "stars": at each λ, in how many parts each pair is an edge
-	Points []int       // how many λ a part's path has: it ends early where P runs away
+	Points []int       // how many λ a part's path has: it ends early where P diverges
 }
 
 // rowPart is the rows that a path is fitted on, and those held out.

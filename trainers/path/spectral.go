@@ -36,7 +36,7 @@ type Spectral struct {
 const (
 	spectralMemory   = 5
 	spectralDecrease = 1e-4
-	spectralShortest = 1e-4 // of the plain step: a shorter one means that P runs into its bound
+	spectralShortest = 1e-4 // of the proximal gradient step: a shorter one means that P runs into its bound
 )
 
 // space is the vector θ of what a path fits: (η, P) or P alone.
@@ -141,7 +141,7 @@ func (r *Run) open(lambda float64) error {
 
 func (r *Run) plainStep() float64 { return r.Config.Rate * float64(r.Table.D) }
 
-// movement is how far refineBlock plain proximal steps would move an element of
+// movement is how far refineBlock proximal gradient steps would move an element of
 // θ if all were as the next: zero where the conditions of a minimum hold.
 func (r *Run) movement(lambda float64) float64 {
 	theta := r.space.get()

@@ -97,7 +97,7 @@ func TestAcceleratedPathMeetsItsConditions(t *testing.T) {
 	}
 }
 
-// The minimum is where plain proximal steps end, and it does not depend on where
+// The minimum is where proximal gradient steps end, and it does not depend on where
 // the iterations start: along a path, or from P = I.
 func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.4)

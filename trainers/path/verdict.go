@@ -7,25 +7,25 @@ import (
 // Verdict says in one sentence whether the iterations at the chosen λ converged.
 func (r *Run) Verdict() string {
 	f := r.State.Refine
-	remedy := "use another method or a larger λ"
+	advice := "use another method or a larger λ"
 	if r.Estimator.Draws() {
-		remedy = "use more draws, another method or a larger λ"
+		advice = "use more draws, another method or a larger λ"
 	}
 	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)
 	held := refineBlock
 	if r.accelerated() {
-		moves = fmt.Sprintf("entries of the standardised precision would move by at most %.2g in %d plain proximal steps", f.Movement, refineBlock)
+		moves = fmt.Sprintf("entries of the standardised precision would move by at most %.2g in %d proximal gradient steps", f.Movement, refineBlock)
 		held = f.Iterations
 	}
 	switch {
 	case !f.Started:
 		return "not refined: the result is the path's point at the chosen λ"
 	case f.Failure != "":
-		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, remedy)
+		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, advice)
 	case f.Converged:
 		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
 	case f.Projections > 0:
-		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; %s", f.Projections, held, remedy)
+		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; %s", f.Projections, held, advice)
 	}
 	return fmt.Sprintf("NOT converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
 }

@@ -119,11 +119,11 @@ func TestSourcesReportTheirDensity(t *testing.T) {
 	}
 }
 
-// Of a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a levelled imputer's deviation is
+// Of a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a noise-conditional imputer's deviation is
 // c e^{βℓ + γℓ²} σ_φ: the draws have that deviation, and report that density.
 func TestSourcesAtLevels(t *testing.T) {
 	const r, a, sigma = 20000, 0.6, 0.5
-	imputer := nets.NewNormalImputer(4, nets.NormalOptions{Levelled: true, InitialLogS: 0.3}, stream.New(2, 2))
+	imputer := nets.NewNormalImputer(4, nets.NormalOptions{NoiseConditional: true, InitialLogS: 0.3}, stream.New(2, 2))
 	imputer.Slope.Value[0], imputer.Slope.Value[1] = 0.7, -0.4
 	level := 0.25 * math.Log(sigma/a)
 	for name, want := range map[string]float64{

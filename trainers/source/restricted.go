@@ -10,8 +10,7 @@ import (
 )
 
 // restricted draws the missing cells of a row from independent normals
-// N(μ_j, σ_j²) restricted to the row's section of a domain (maths.md, "Truncated
-// support" 1), with their log density:
+// N(μ_j, σ_j²) restricted to the row's section of a domain (docs/theory/truncated.md#imputed-values-inside), with their log density:
 //
 //   - nothing cuts the row: N(μ_j, σ_j²);
 //   - a box: each coordinate a truncated normal;

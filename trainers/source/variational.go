@@ -14,7 +14,7 @@ import (
 type variational struct {
 	forward *graph.Program
 	sd      []float64
-	scale   []float64 // of the batch's rows, of a levelled imputer
+	scale   []float64 // of the batch's rows, of a noise-conditional imputer
 	draws   independent
 }
 

@@ -123,7 +123,7 @@ func (c *Sampler) finish(x []float64, denoise bool) ([]float64, error) {
 	for i := range x {
 		x[i] /= a
 		if math.IsNaN(x[i]) || math.IsInf(x[i], 0) {
-			return nil, errors.New("a row ran away to infinity: take more steps or a smaller rate")
+			return nil, errors.New("a row diverged to infinity: take more steps or a smaller rate")
 		}
 	}
 	return x, nil

@@ -36,7 +36,7 @@ func (s scaled) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 var ladder = losses.Denoising{Noise: noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20}, Weight: "variance"}
 
 // (P) and the direct loss at many levels have the gradient of what is reported.
-func TestLevelledGradients(t *testing.T) {
+func TestNoiseConditionalGradients(t *testing.T) {
 	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 31)
 	const r = 4
 	for _, l := range []way{byIW, byDirect} {
@@ -60,15 +60,15 @@ func TestLevelledGradients(t *testing.T) {
 
 // An imputer that is told the level: gradients of both losses against differences of
 // what is reported, which is written out here.
-func TestLevelledImputer(t *testing.T) {
+func TestNoiseConditionalImputer(t *testing.T) {
 	for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-		for _, options := range []nets.NormalOptions{{Hidden: 6, Levelled: true}, {Hidden: 6, Levelled: true, MaskInput: true, DiagonalSD: true}} {
-			t.Run(fmt.Sprint(kind, options), func(t *testing.T) { levelledImputer(t, kind, options) })
+		for _, options := range []nets.NormalOptions{{Hidden: 6, NoiseConditional: true}, {Hidden: 6, NoiseConditional: true, MaskInput: true, DiagonalSD: true}} {
+			t.Run(fmt.Sprint(kind, options), func(t *testing.T) { noiseConditionalImputer(t, kind, options) })
 		}
 	}
 }
 
-func levelledImputer(t *testing.T, kind losses.ImputerLoss, options nets.NormalOptions) {
+func noiseConditionalImputer(t *testing.T, kind losses.ImputerLoss, options nets.NormalOptions) {
 	p := newProblem(t, 6, 0.5, model.CholeskyFactor, 34)
 	imp := nets.NewNormalImputer(d, options, stream.New(35))
 	imp.LogSD.Value[0], imp.Slope.Value[0], imp.Slope.Value[1] = -0.2, 0.4, -0.7

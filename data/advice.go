@@ -11,8 +11,8 @@ import (
 // listed is how many names a message holds: more would bury what it says.
 const listed = 20
 
-// remedy says what to do about a cell that is no number.
-func (o ReadOptions) remedy(cell string, problem error) string {
+// advice says what to do about a cell that is no number.
+func (o ReadOptions) advice(cell string, problem error) string {
 	mark := "--na " + flagList(slices.Concat(o.marks(), []string{cell}))
 	if errors.Is(problem, errTooLarge) {
 		return "rescale the column"
