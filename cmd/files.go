@@ -53,7 +53,7 @@ func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 }
 
 // sameFile tells whether two paths are one file, be it there yet or not. Devices and pipes
-// have no content to lose.
+// have no content to overwrite.
 func sameFile(a, b string) bool {
 	if atomicfile.Special(a) || atomicfile.Special(b) {
 		return false

@@ -94,7 +94,7 @@ func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 
 	var linear, projections graph.Node
 	for i := range k {
-		v := truncated.pull(b, b.Input(fmt.Sprintf(inputDirection, i), n, d))
+		v := truncated.tangential(b, b.Input(fmt.Sprintf(inputDirection, i), n, d))
 		each := t.Hessians(rows.R)
 		vhv := b.GroupRepeat(b.GroupDot(v, hessian(b.GroupRepeat(v, each)), each), rows.R/each)
 		linear = plus(b, linear, b.Scale(2*share, vhv))

@@ -100,8 +100,8 @@ func (o Truncated) diagonal(b *graph.Builder, n, r int, t model.Evaluation) grap
 	return b.Add(t.NeedDiagonal(b), b.GroupRepeat(change, r/each))
 }
 
-// pull is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).
-func (o Truncated) pull(b *graph.Builder, u graph.Node) graph.Node {
+// tangential is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).
+func (o Truncated) tangential(b *graph.Builder, u graph.Node) graph.Node {
 	n, d := graph.Shape(u)
 	normals, tangents := o.tangents(b, n)
 	w := u

@@ -52,10 +52,10 @@ func (m *Energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	f := m.at(b, x, nil).reverse()
 	minus := b.Rows(b.Scale(-1, b.Map(graph.Exp, b.Param(m.LogStiffness))), n)
 	gap := b.AddRow(x, b.Scale(-1, b.Param(m.Centre)))
-	pull := b.Prod(minus, gap)
+	quadratic := b.Prod(minus, gap)
 	return model.Evaluation{
-		LogDensity:     b.Add(f.value(), b.Scale(0.5, b.RowDot(gap, pull))),
-		Score:          b.Add(f.slope, pull),
+		LogDensity:     b.Add(f.value(), b.Scale(0.5, b.RowDot(gap, quadratic))),
+		Score:          b.Add(f.slope, quadratic),
 		Diagonal:       b.Add(f.diagonal(), minus),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Add(f.hessianProduct(v), b.Prod(minus, v)) },
 	}
@@ -107,10 +107,10 @@ func (m *NoiseConditionalEnergy) AtNoise(signal, noise graph.Node) model.Model {
 func (m *NoiseConditionalEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
 	c := m.preconditioned(b, x, signal, noise)
 	f := c.f.reverse()
-	pull := c.base(x)
+	quadratic := c.base(x)
 	return model.Evaluation{
-		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, pull))),
-		Score:          b.Add(c.by(1, f.slope), pull),
+		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, quadratic))),
+		Score:          b.Add(c.by(1, f.slope), quadratic),
 		Diagonal:       b.Add(c.by(2, f.diagonal()), c.baseDiagonal(m.d)),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.base(v)) },
 	}

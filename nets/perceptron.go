@@ -222,21 +222,21 @@ func (s *pass) jacobianDiagonal() graph.Node {
 // scalar is a pass of a scalar function with its reverse: by layer
 //
 //	gradient g_l = ∂f/∂a_l,  g_L = V,  g_l = (g_{l+1} ∘ act'(z_{l+1})) W_{l+1}ᵀ
-//	bend     c_l = g_l ∘ act''(z_l)
+//	curvature     c_l = g_l ∘ act''(z_l)
 type scalar struct {
 	*pass
-	bend  []graph.Node // c_l
-	slope graph.Node   // ∇f (n, d)
+	curvature []graph.Node // c_l
+	slope     graph.Node   // ∇f (n, d)
 }
 
 // reverse adds the gradient by x.
 func (s *pass) reverse() scalar {
 	last := len(s.units) - 1
 	n, _ := graph.Shape(s.units[last].Value)
-	f := scalar{pass: s, bend: make([]graph.Node, last+1)}
+	f := scalar{pass: s, curvature: make([]graph.Node, last+1)}
 	g := s.b.Rows(s.b.Param(s.out), n)
 	for l := last; l >= 0; l-- {
-		f.bend[l] = s.b.Prod(g, s.units[l].Curvature)
+		f.curvature[l] = s.b.Prod(g, s.units[l].Curvature)
 		g = s.b.MatMul(false, true, s.b.Prod(g, s.units[l].Slope), s.weight(l))
 	}
 	f.slope = g
@@ -247,10 +247,10 @@ func (s *pass) reverse() scalar {
 // as each layer bends f only through its own activations.
 func (f scalar) diagonal() graph.Node {
 	b := f.b
-	sum := b.MatMul(false, true, f.bend[0], b.Square(f.weight(0)))
+	sum := b.MatMul(false, true, f.curvature[0], b.Square(f.weight(0)))
 	z, _ := f.tangents()
 	for l := range z {
-		sum = b.Add(sum, b.Unstack(b.GroupSquares(f.bend[l+1], z[l], f.d), f.d))
+		sum = b.Add(sum, b.Unstack(b.GroupSquares(f.curvature[l+1], z[l], f.d), f.d))
 	}
 	return sum
 }
@@ -262,11 +262,11 @@ func (f scalar) hessianProduct(v graph.Node) graph.Node {
 	z, _ := f.along(v)
 	var g graph.Node
 	for l := len(z) - 1; l >= 0; l-- {
-		turn := b.Prod(f.bend[l], z[l])
+		change := b.Prod(f.curvature[l], z[l])
 		if g != nil {
-			turn = b.Add(b.Prod(g, f.units[l].Slope), turn)
+			change = b.Add(b.Prod(g, f.units[l].Slope), change)
 		}
-		g = b.MatMul(false, true, turn, f.weight(l))
+		g = b.MatMul(false, true, change, f.weight(l))
 	}
 	return g
 }

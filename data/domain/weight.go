@@ -88,7 +88,7 @@ func (w Weight) At(s *Domain, x, mask, g, slope []float64, t *Tangent) {
 			g[j], slope[j] = g[j]*f, slope[j]*f+g[j]*df
 		}
 	}
-	c := t.tame(s)
+	c := t.damping(s)
 	for j := range g {
 		g[j] *= c
 		slope[j] *= c
@@ -120,7 +120,7 @@ func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap f
 			})
 		}
 	}
-	c := t.tame(s)
+	c := t.damping(s)
 	for j, m := range mask {
 		if m == 0 || t.Lost[j] {
 			g[j], slope[j] = 0, 0
@@ -147,8 +147,8 @@ func (s *Domain) distance(h HalfSpace, x, mask []float64, noTangent bool) (dista
 	return max(0, h.B-low) / size, size, size > 0
 }
 
-// tame is min(1, 4/Σ_h ‖a_h‖²‖v_h‖²).
-func (t *Tangent) tame(s *Domain) float64 {
+// damping is min(1, 4/Σ_h ‖a_h‖²‖v_h‖²).
+func (t *Tangent) damping(s *Domain) float64 {
 	stretch := 0.0
 	for k, h := range s.Half {
 		stretch += floats.Dot(h.A, h.A) * floats.Dot(t.V[k], t.V[k])
@@ -172,7 +172,7 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 		exists = t.dualBasis(s, involved, mask)
 	}
 	if !exists {
-		t.lose(s, involved, mask)
+		t.leaveOut(s, involved, mask)
 	}
 }
 
@@ -264,8 +264,8 @@ func (s *Domain) gram(involved []int, mask []float64) *mat.SymDense {
 	return gram
 }
 
-// lose marks the observed coordinates that the half-spaces in cut have a part in.
-func (t *Tangent) lose(s *Domain, cut []int, mask []float64) {
+// leaveOut marks the observed coordinates that the half-spaces in cut have a part in.
+func (t *Tangent) leaveOut(s *Domain, cut []int, mask []float64) {
 	for _, k := range cut {
 		for j, a := range s.Half[k].A {
 			t.Lost[j] = t.Lost[j] || a != 0 && mask[j] != 0

@@ -76,7 +76,7 @@ func (f *Model) walked(z *data.Table, c ImputeConfig) (completer, error) {
 		}
 		o := o
 		for i := range rows {
-			o.Held = append(o.Held, slices.Repeat(b.mask[i*z.D:(i+1)*z.D], rowChains)...)
+			o.Observed = append(o.Observed, slices.Repeat(b.mask[i*z.D:(i+1)*z.D], rowChains)...)
 		}
 		r, err := mcmc.HMC(ctx, density, support, b.x, o, rng.Rand)
 		if err != nil {

@@ -42,7 +42,7 @@ func (r *Run) refine(ctx context.Context, index int) error {
 	if !f.Started {
 		*f = Refine{Started: true, Index: index, Movement: math.Inf(1)}
 		r.setPoint(index)
-		r.State.Spectral = Spectral{Held: r.State.Points[index].Projections > 0}
+		r.State.Spectral = Spectral{Projected: r.State.Points[index].Projections > 0}
 	}
 	if r.accelerated() {
 		return r.settle(ctx)

@@ -25,12 +25,12 @@ import (
 // marginal one, Gong et al. 2013: every limit point is stationary). An accepted
 // trial's gradient is the next step's: mostly one gradient an iteration.
 type Spectral struct {
-	Gradient []float64 // ∇ℓ at the present θ; nil: not known
-	Loss     float64   // ℓ there
-	Recent   []float64 // the last F's at this λ
-	Step     float64   // t to try next
-	Long     bool      // which of the two steps comes next
-	Held     bool      // the last step left P indefinite, and was held
+	Gradient  []float64 // ∇ℓ at the present θ; nil: not known
+	Loss      float64   // ℓ there
+	Recent    []float64 // the last F's at this λ
+	Step      float64   // t to try next
+	Long      bool      // which of the two steps comes next
+	Projected bool      // the last step left P indefinite, and P was projected
 }
 
 const (
@@ -150,7 +150,7 @@ func (r *Run) movement(lambda float64) float64 {
 
 // stands tells whether the iterations at λ have come to an end of their own.
 func (r *Run) stands(lambda, tolerance float64) bool {
-	return !r.State.Spectral.Held && r.movement(lambda) < tolerance
+	return !r.State.Spectral.Projected && r.movement(lambda) < tolerance
 }
 
 // accelerate makes one iteration at λ, after open. When the context is done
@@ -253,7 +253,7 @@ func (r *Run) accept(to trial) {
 	if len(s.Recent) > spectralMemory {
 		s.Recent = slices.Clone(s.Recent[1:])
 	}
-	s.Loss, s.Gradient, s.Held = to.loss, to.gradient, to.projected
+	s.Loss, s.Gradient, s.Projected = to.loss, to.gradient, to.projected
 	switch {
 	case to.dg <= 0: // no curvature to go by
 		s.Step = 2 * to.t

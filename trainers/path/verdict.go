@@ -12,10 +12,10 @@ func (r *Run) Verdict() string {
 		advice = "use more draws, another method or a larger λ"
 	}
 	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)
-	held := refineBlock
+	within := refineBlock
 	if r.accelerated() {
 		moves = fmt.Sprintf("entries of the standardised precision would move by at most %.2g in %d proximal gradient steps", f.Movement, refineBlock)
-		held = f.Iterations
+		within = f.Iterations
 	}
 	switch {
 	case !f.Started:
@@ -25,7 +25,7 @@ func (r *Run) Verdict() string {
 	case f.Converged:
 		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
 	case f.Projections > 0:
-		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was held back in %d of the last %d iterations; %s", f.Projections, held, advice)
+		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d iterations; %s", f.Projections, within, advice)
 	}
 	return fmt.Sprintf("NOT converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
 }

@@ -17,10 +17,10 @@ type Result struct {
 	// where the chains agree, and the effective number of draws of all chains. With
 	// several groups their chains are compared within each and the variances pooled,
 	// as if centred by group: little noise, but one bad group among many hides. A
-	// column held everywhere has 1 and +Inf.
+	// column observed everywhere has 1 and +Inf.
 	RHat, EffectiveSize []float64
 
-	// Of each group, its worst column's; nil without Options.Held. A few chains'
+	// Of each group, its worst column's; nil without Options.Observed. A few chains'
 	// R-hat is noisy: with 4 of them and 200 draws 1.05 comes by chance, and among
 	// thousands of rows 1.1.
 	GroupRHat, GroupSize []float64
@@ -59,7 +59,7 @@ func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 			}
 			own := column[g*h.size : (g+1)*h.size]
 			free = append(free, own)
-			if h.Held != nil {
+			if h.Observed != nil {
 				rhat, size := diagnose(own)
 				byGroup[2*g], byGroup[2*g+1] = append(byGroup[2*g], rhat), append(byGroup[2*g+1], size)
 			}
@@ -70,7 +70,7 @@ func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 		}
 		r.RHat, r.EffectiveSize = append(r.RHat, rhat), append(r.EffectiveSize, size)
 	}
-	if h.Held == nil {
+	if h.Observed == nil {
 		return
 	}
 	for g := range h.groups {

@@ -32,13 +32,13 @@ type Options struct {
 	// Scale is the columns' deviations (d) before they are adapted; ones.
 	Scale []float64
 
-	// Held marks coordinates that stay where their chain starts (chains, d), 1 = held:
+	// Observed marks coordinates that stay where their chain starts (chains, d), 1 = observed:
 	// the others are drawn given them, a row's missing cells given its observed ones.
-	// A model.MaskConditional model is that of this mask. Nil: none is held.
-	Held []float64
-	// Group is how many chains, one after the other, share what is held and with it a
+	// A model.MaskConditional model is that of this mask. Nil: none is observed.
+	Observed []float64
+	// Group is how many chains, one after the other, share what is observed and with it a
 	// target: at least four, for R-hat compares chains of one target. Step size and metric
-	// are adapted, and diagnostics made, by group. Without Held all chains are one group.
+	// are adapted, and diagnostics made, by group. Without Observed all chains are one group.
 	Group int
 }
 
@@ -146,11 +146,11 @@ type hmc struct {
 
 // group is what chains with one target share.
 type group struct {
-	held    []float64 // (d) 1 = held, nil for none
-	free    []bool    // (d)
-	scale   []float64 // (d), the metric's deviations
-	section domain.Section
-	accept  float64 // mean of the last iteration
+	observed []float64 // (d) 1 = observed, nil for none
+	free     []bool    // (d)
+	scale    []float64 // (d), the metric's deviations
+	section  domain.Section
+	accept   float64 // mean of the last iteration
 
 	step, anchor, logMean, error, k float64 // of dual averaging
 }
@@ -190,7 +190,7 @@ func (o *Options) check(chains, d int) error {
 			o.Accept = 0.57
 		}
 	}
-	if o.Held == nil {
+	if o.Observed == nil {
 		o.Group = chains
 	}
 	switch {
@@ -200,8 +200,8 @@ func (o *Options) check(chains, d int) error {
 		return fmt.Errorf("%d draws cannot be kept of %d", o.Keep, o.Draws)
 	case o.Scale != nil && len(o.Scale) != d:
 		return fmt.Errorf("%d deviations do not fit %d columns", len(o.Scale), d)
-	case o.Held != nil && len(o.Held) != chains*d:
-		return fmt.Errorf("%d marks of what is held do not fit %d chains of %d columns", len(o.Held), chains, d)
+	case o.Observed != nil && len(o.Observed) != chains*d:
+		return fmt.Errorf("%d marks of what is observed do not fit %d chains of %d columns", len(o.Observed), chains, d)
 	case o.Group < 4:
 		return fmt.Errorf("groups of %d chains: R-hat needs at least 4 of one target", o.Group)
 	case chains%o.Group != 0:
@@ -239,14 +239,14 @@ func (h *hmc) newGroup(c int, start []float64) *group {
 	from, to := c*h.d, (c+1)*h.d
 	g := &group{step: 0.1, scale: clone(h.Scale), free: make([]bool, h.d)}
 	g.restart()
-	if h.Held != nil {
-		g.held = h.Held[from:to]
+	if h.Observed != nil {
+		g.observed = h.Observed[from:to]
 		if h.domain != nil {
-			h.domain.Section(&g.section, start[from:to], g.held)
+			h.domain.Section(&g.section, start[from:to], g.observed)
 		}
 	}
 	for j := range h.d {
-		g.free[j] = h.Held == nil || g.held[j] == 0
+		g.free[j] = h.Observed == nil || g.observed[j] == 0
 		if h.Scale == nil {
 			g.scale = append(g.scale, 1)
 		}
@@ -255,16 +255,16 @@ func (h *hmc) newGroup(c int, start []float64) *group {
 }
 
 // checkStart refuses a start of chain c outside the domain, or one that differs from its
-// group's in what is held.
+// group's in what is observed.
 func (h *hmc) checkStart(c int, start []float64) error {
 	d := h.d
 	if !h.inside(c, start[c*d:c*d+d]) {
 		return fmt.Errorf("chain %d starts outside the domain", c+1)
 	}
 	first := c / h.size * h.size
-	for j, held := range h.groups[c/h.size].held {
-		if held != 0 && (start[c*d+j] != start[first*d+j] || h.Held[c*d+j] == 0) {
-			return fmt.Errorf("chains %d and %d are of one group, but differ in what is held in column %d", first+1, c+1, j+1)
+	for j, observed := range h.groups[c/h.size].observed {
+		if observed != 0 && (start[c*d+j] != start[first*d+j] || h.Observed[c*d+j] == 0) {
+			return fmt.Errorf("chains %d and %d are of one group, but differ in what is observed in column %d", first+1, c+1, j+1)
 		}
 	}
 	return nil
@@ -272,14 +272,14 @@ func (h *hmc) checkStart(c int, start []float64) error {
 
 // begin puts the chains where they start, with log density and score there.
 func (h *hmc) begin(m model.Model, start []float64) (err error) {
-	if h.model, err = model.NewEvaluator(m, h.chains, h.Held != nil); err != nil {
+	if h.model, err = model.NewEvaluator(m, h.chains, h.Observed != nil); err != nil {
 		return err
 	}
 	if h.model.ScoreOnly() {
 		return errors.New("the model gives a score but no log density, without which no proposal can be accepted; sample it along levels of noise (graph/diffusion)")
 	}
-	if h.Held != nil {
-		h.model.SetMask(h.Held)
+	if h.Observed != nil {
+		h.model.SetMask(h.Observed)
 	}
 	h.x, h.y, h.p = clone(start), clone(start), clone(start)
 	h.energy = make([]float64, h.chains)
@@ -296,10 +296,10 @@ func (h *hmc) begin(m model.Model, start []float64) (err error) {
 	return nil
 }
 
-// inside says whether what is not held of chain c may be where it is in x.
+// inside says whether what is missing of chain c may be where it is in x.
 func (h *hmc) inside(c int, x []float64) bool {
-	if g := h.groups[c/h.size]; h.domain != nil && g.held != nil {
-		return g.section.Contains(x, g.held)
+	if g := h.groups[c/h.size]; h.domain != nil && g.observed != nil {
+		return g.section.Contains(x, g.observed)
 	}
 	return h.domain.Contains(x)
 }

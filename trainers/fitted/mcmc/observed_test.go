@@ -19,13 +19,13 @@ import (
 )
 
 // repeatRows starts n chains from each row, and gives what they hold.
-func repeatRows(n int, rows, masks [][]float64) (start, held []float64) {
+func repeatRows(n int, rows, masks [][]float64) (start, observed []float64) {
 	for i, row := range rows {
 		for range n {
-			start, held = append(start, row...), append(held, masks[i]...)
+			start, observed = append(start, row...), append(observed, masks[i]...)
 		}
 	}
-	return start, held
+	return start, observed
 }
 
 // The exact conditionals of a normal, by gonum, of rows of different patterns with
@@ -39,8 +39,8 @@ func TestHeldGaussian(t *testing.T) {
 	m.SetMean(mean)
 	rows := [][]float64{{1.1, -4, 5, 0.3}, {1, -1, 0, -2}, {0.9, 0, 30, 0}}
 	masks := [][]float64{{1, 1, 0, 0}, {0, 0, 0, 1}, {1, 0, 1, 1}}
-	start, held := repeatRows(n, rows, masks)
-	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Held: held, Group: n, Keep: keep, Leapfrog: 16}, stream.New(2, 1))
+	start, observed := repeatRows(n, rows, masks)
+	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: n, Keep: keep, Leapfrog: 16}, stream.New(2, 1))
 	require.NoError(t, err)
 	require.InDelta(t, 0.8, r.Accept, 0.1)
 	require.Less(t, r.WorstRHat(), 1.02)
@@ -102,8 +102,8 @@ func TestHeldQuartic(t *testing.T) {
 		support *domain.Domain
 		high    float64
 	}{{nil, 4}, {half, 0.6}} {
-		start, held := repeatRows(n, [][]float64{{x, -0.2}}, [][]float64{{1, 0}})
-		r, err := mcmc.HMC(context.Background(), q, c.support, start, mcmc.Options{Held: held, Group: n, Leapfrog: 5}, stream.New(3, 1))
+		start, observed := repeatRows(n, [][]float64{{x, -0.2}}, [][]float64{{1, 0}})
+		r, err := mcmc.HMC(context.Background(), q, c.support, start, mcmc.Options{Observed: observed, Group: n, Leapfrog: 5}, stream.New(3, 1))
 		require.NoError(t, err)
 		require.Less(t, r.WorstRHat(), 1.03)
 		integral := func(power int) float64 {
@@ -138,9 +138,9 @@ func (c counted) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 
 func TestHeldPatterned(t *testing.T) {
 	const n = 400
-	start, held := repeatRows(n, [][]float64{{0, 1, 2}, {0, 1, 2}}, [][]float64{{0, 1, 0}, {1, 1, 0}})
+	start, observed := repeatRows(n, [][]float64{{0, 1, 2}, {0, 1, 2}}, [][]float64{{0, 1, 0}, {1, 1, 0}})
 	m := counted{Model: model.NewGaussian(3, model.CholeskyFactor)}
-	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Held: held, Group: n, Leapfrog: 6}, stream.New(4, 1))
+	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: n, Leapfrog: 6}, stream.New(4, 1))
 	require.NoError(t, err)
 	last := mat.NewDense(2*n, 3, r.Last)
 	require.InDelta(t, 3, stat.Mean(mat.Col(nil, 2, last)[:n], nil), 4.5/math.Sqrt(n))
@@ -170,8 +170,8 @@ func (w wells) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 func TestRHatByGroup(t *testing.T) {
 	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
 	start := []float64{0, 0, 1, 0, -1, 0, 0.5, 0, 0, -6, 0, 6, 0, -5, 0, 7}
-	held := []float64{0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0}
-	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Held: held, Group: 4, Leapfrog: 5}, stream.New(5, 1))
+	observed := []float64{0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0}
+	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: 4, Leapfrog: 5}, stream.New(5, 1))
 	require.NoError(t, err)
 	require.Less(t, r.GroupRHat[0], 1.05)
 	require.Greater(t, r.GroupRHat[1], 2.0)
@@ -180,14 +180,14 @@ func TestRHatByGroup(t *testing.T) {
 	require.Less(t, r.RHat[0], 1.05)
 	require.Greater(t, r.RHat[1], 2.0)
 
-	for i := range start { // what is held everywhere has nothing to diagnose
+	for i := range start { // what is observed everywhere has nothing to diagnose
 		if i%2 == 1 {
-			start[i], held[i] = 0, 1
+			start[i], observed[i] = 0, 1
 		} else if i >= 8 {
-			held[i] = 0
+			observed[i] = 0
 		}
 	}
-	r, err = mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Held: held, Group: 4, Leapfrog: 3}, stream.New(5, 1))
+	r, err = mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: 4, Leapfrog: 3}, stream.New(5, 1))
 	require.NoError(t, err)
 	require.Equal(t, 1.0, r.RHat[1])
 	require.True(t, math.IsInf(r.EffectiveSize[1], 1))
@@ -196,17 +196,17 @@ func TestRHatByGroup(t *testing.T) {
 
 func TestHeldRefuses(t *testing.T) {
 	m := model.NewGaussian(2, model.CholeskyFactor)
-	start, held := repeatRows(4, [][]float64{{0, 1}, {1, 1}}, [][]float64{{0, 1}, {0, 1}})
+	start, observed := repeatRows(4, [][]float64{{0, 1}, {1, 1}}, [][]float64{{0, 1}, {0, 1}})
 	for message, change := range map[string]func(o *mcmc.Options){
-		"groups of 2 chains":                 func(o *mcmc.Options) { o.Group = 2 },
-		"8 chains do not fill groups of 5":   func(o *mcmc.Options) { o.Group = 5 },
-		"marks of what is held do not fit":   func(o *mcmc.Options) { o.Held = held[2:] },
-		"3 deviations do not fit":            func(o *mcmc.Options) { o.Scale = []float64{1, 1, 1} },
-		"201 draws cannot be kept of 200":    func(o *mcmc.Options) { o.Keep = 201 },
-		"differ in what is held in column 2": func(o *mcmc.Options) { start[5] = 7 },
-		"-1 iterations or steps":             func(o *mcmc.Options) { o.Keep = -1 },
+		"groups of 2 chains":                     func(o *mcmc.Options) { o.Group = 2 },
+		"8 chains do not fill groups of 5":       func(o *mcmc.Options) { o.Group = 5 },
+		"marks of what is observed do not fit":   func(o *mcmc.Options) { o.Observed = observed[2:] },
+		"3 deviations do not fit":                func(o *mcmc.Options) { o.Scale = []float64{1, 1, 1} },
+		"201 draws cannot be kept of 200":        func(o *mcmc.Options) { o.Keep = 201 },
+		"differ in what is observed in column 2": func(o *mcmc.Options) { start[5] = 7 },
+		"-1 iterations or steps":                 func(o *mcmc.Options) { o.Keep = -1 },
 	} {
-		o := mcmc.Options{Held: held, Group: 4}
+		o := mcmc.Options{Observed: observed, Group: 4}
 		change(&o)
 		_, err := mcmc.HMC(context.Background(), m, nil, start, o, stream.New(1))
 		require.ErrorContains(t, err, message)
