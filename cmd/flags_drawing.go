@@ -143,12 +143,12 @@ func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
 	f.table.addFormat(cmd)
 	fl := cmd.Flags()
 	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each row's missing cells")
-	fl.StringVar(&f.config.By, "by", "auto", "where draws come from: auto, exact, mcmc, imputer or diffusion")
+	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer or diffusion")
 	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
 }
 
-// drawnBy says what --by may be.
-const drawnBy = `Missing cells are drawn given the row's observed ones, inside the model's domain, --by
+// samplersText says what --sampler may be.
+const samplersText = `Missing cells are drawn given the row's observed ones, inside the model's domain, --sampler
 
   exact      the conditional normal distribution of a Gaussian model
   mcmc       Hamiltonian Monte Carlo, four chains a row, from the imputer's draws where
@@ -163,8 +163,8 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 
 // read loads model and table.
 func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
-	if by := f.config.By; !slices.Contains(fitted.Imputers, by) {
-		return nil, nil, nil, usageError{fmt.Errorf("--by %s: it is one of %s", by, strings.Join(fitted.Imputers, ", "))}
+	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
+		return nil, nil, nil, usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
 	}
 	m, ready, err := f.ready(cmd, model, "draws", "workers")
 	if err != nil {
@@ -187,7 +187,7 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.
 	if *c, err = c.For(ready); err != nil {
 		return nil, nil, nil, refused(err, model)
 	}
-	return m, ready, cells, idle(cmd, c.By)
+	return m, ready, cells, idle(cmd, c.Sampler)
 }
 
 // watch shows how many rows are done.

@@ -21,7 +21,7 @@ type completer func(ctx context.Context, rows []int, rng *source.Stream) (block,
 
 // newCompleter makes one worker's, for a table in the units of z.
 func newCompleter(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-	switch c.By {
+	switch c.Sampler {
 	case "exact":
 		return f.drawn(z, c.Draws, source.NewExact)
 	case "imputer":

@@ -22,7 +22,7 @@ import (
 
 // ImputeConfig says how missing cells are drawn. Zero values mean the defaults named here.
 type ImputeConfig struct {
-	// By is where the draws come from:
+	// Sampler is where the draws come from:
 	//
 	//	exact      the conditional normal of a Gaussian, restricted to the domain
 	//	mcmc       Hamiltonian Monte Carlo from the model's density given the observed cells,
@@ -31,9 +31,9 @@ type ImputeConfig struct {
 	//	diffusion  Langevin steps along the levels of noise of a model that knows them: for
 	//	           scores without a density
 	//	auto       the first of exact, mcmc, diffusion that the model allows
-	By    string
-	Draws int // of each row; 1
-	Seed  uint64
+	Sampler string
+	Draws   int // of each row; 1
+	Seed    uint64
 
 	Chains    mcmc.Options      // of mcmc: WarmUp, Draws (1000 by default), Leapfrog
 	Diffusion diffusion.Options // of diffusion
@@ -45,15 +45,15 @@ type ImputeConfig struct {
 // errScoreAlone is of a model that no sampler here can use.
 var errScoreAlone = errors.New("the model is a score without a log density, fitted without noise, and cannot be drawn from: fit it with --objective denoising")
 
-// Imputers are the values of ImputeConfig.By.
-var Imputers = []string{"auto", "exact", "mcmc", "imputer", "diffusion"}
+// Samplers are the values of ImputeConfig.Sampler.
+var Samplers = []string{"auto", "exact", "mcmc", "imputer", "diffusion"}
 
 // Imputed is a table completed Draws times.
 type Imputed struct {
-	By     string
-	Draws  int
-	Values []float64 // (n·Draws, d), draw k of row i in row i·Draws+k, observed cells as they are
-	Mixing *Mixing   // of mcmc, else nil
+	Sampler string
+	Draws   int
+	Values  []float64 // (n·Draws, d), draw k of row i in row i·Draws+k, observed cells as they are
+	Mixing  *Mixing   // of mcmc, else nil
 }
 
 // Mixing tells whether the chains of a table's rows, four and more for each row with
@@ -73,13 +73,13 @@ func (m *Mixing) Converged() bool { return m.RHat <= MaxRHat && m.Worst <= 1.2 }
 
 // Impute draws the missing cells of a table given its observed ones, in its units.
 // Rows without any value are drawn whole. It fails if the model does not allow
-// c.By, or by a *data.RowError if a row lies outside the domain.
+// c.Sampler, or by a *data.RowError if a row lies outside the domain.
 func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Imputed, error) {
 	c, err := c.For(f)
 	if err != nil {
 		return nil, err
 	}
-	r := &Imputed{By: c.By, Draws: c.Draws, Values: make([]float64, t.N*c.Draws*t.D)}
+	r := &Imputed{Sampler: c.Sampler, Draws: c.Draws, Values: make([]float64, t.N*c.Draws*t.D)}
 	for i := range t.N {
 		for k := range c.Draws {
 			copy(r.Values[(i*c.Draws+k)*t.D:], t.Values[i*t.D:(i+1)*t.D])
@@ -102,16 +102,16 @@ func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Impu
 	return r, err
 }
 
-// For is c with its defaults for a model; it fails where the model does not allow c.By.
+// For is c with its defaults for a model; it fails where the model does not allow c.Sampler.
 func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
-	setting.Default(&c.By, "auto")
+	setting.Default(&c.Sampler, "auto")
 	setting.Default(&c.Draws, 1)
 	setting.Default(&c.Workers, 1)
 	if c.Draws < 0 || c.Workers < 0 {
 		return c, fmt.Errorf("%d draws, %d workers: both must be positive", c.Draws, c.Workers)
 	}
-	if !slices.Contains(Imputers, c.By) {
-		return c, fmt.Errorf("cells cannot be imputed by %q; it is one of %s", c.By, strings.Join(Imputers, ", "))
+	if !slices.Contains(Samplers, c.Sampler) {
+		return c, fmt.Errorf("cells cannot be imputed by %q; it is one of %s", c.Sampler, strings.Join(Samplers, ", "))
 	}
 	_, gaussian := model.AsNormal(f.Model)
 	regressed := f.Missingness != nil && f.Missingness.Logistic != nil
@@ -119,32 +119,32 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	if err != nil {
 		return c, err
 	}
-	if c.By == "auto" {
+	if c.Sampler == "auto" {
 		switch {
 		case gaussian && !regressed:
-			c.By = "exact"
+			c.Sampler = "exact"
 		case !scoreOnly:
-			c.By = "mcmc"
+			c.Sampler = "mcmc"
 		default:
-			c.By = "diffusion"
+			c.Sampler = "diffusion"
 		}
 	}
 	switch {
-	case c.By == "exact" && !gaussian:
+	case c.Sampler == "exact" && !gaussian:
 		err = errors.New("the exact conditional is known for Gaussian models, this is another: use mcmc")
-	case c.By == "exact" && regressed:
+	case c.Sampler == "exact" && regressed:
 		err = errors.New("cells are missing not at random by a logistic regression: given the observed ones they are not normal; use mcmc")
-	case c.By == "diffusion" && regressed:
+	case c.Sampler == "diffusion" && regressed:
 		err = errors.New("cells are missing not at random, which draws along noise do not know: use mcmc")
-	case scoreOnly && f.noiseConditional() == nil && c.By != "imputer":
+	case scoreOnly && f.noiseConditional() == nil && c.Sampler != "imputer":
 		err = errScoreAlone
-	case c.By == "mcmc" && scoreOnly:
+	case c.Sampler == "mcmc" && scoreOnly:
 		err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use diffusion")
-	case c.By == "imputer" && f.Imputer == nil:
+	case c.Sampler == "imputer" && f.Imputer == nil:
 		err = fmt.Errorf("the model has no imputer (a fit by var or variw trains one): use auto")
-	case c.By == "diffusion" && f.noiseConditional() == nil:
+	case c.Sampler == "diffusion" && f.noiseConditional() == nil:
 		err = errors.New("the model was not fitted along levels of noise: use mcmc")
-	case c.By == "diffusion" && f.Domain.Bounded():
+	case c.Sampler == "diffusion" && f.Domain.Bounded():
 		err = fmt.Errorf("noise takes rows out of the domain: use mcmc")
 	}
 	return c, err
@@ -176,7 +176,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 			q.gaps = append(q.gaps, i)
 		}
 	}
-	if c.By == "mcmc" && len(q.gaps) > 0 {
+	if c.Sampler == "mcmc" && len(q.gaps) > 0 {
 		q.mixing, q.rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(q.gaps))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

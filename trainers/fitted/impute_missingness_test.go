@@ -46,7 +46,7 @@ func TestImputeNotAtRandom(t *testing.T) {
 			f := known(c.known)
 			r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{a, nan}), fitted.ImputeConfig{Draws: draws, Seed: 1})
 			require.NoError(t, err)
-			require.Equal(t, c.by, r.By)
+			require.Equal(t, c.by, r.Sampler)
 			moment := func(g func(b float64) float64) float64 {
 				sum := 0.0
 				for _, ends := range [][2]float64{{-6, 0.9}, {0.9, 8}} {
@@ -82,7 +82,7 @@ func TestImputeNotAtRandom(t *testing.T) {
 			require.Less(t, s.Error[0], 0.05)
 		})
 	}
-	_, err := fitted.Impute(context.Background(), known(regressed), table([]string{"a", "b"}, []float64{a, nan}), fitted.ImputeConfig{By: "exact"})
+	_, err := fitted.Impute(context.Background(), known(regressed), table([]string{"a", "b"}, []float64{a, nan}), fitted.ImputeConfig{Sampler: "exact"})
 	require.ErrorContains(t, err, "they are not normal; use mcmc")
 	_, err = fitted.Impute(context.Background(), known(censored), table([]string{"a", "b"}, []float64{a, 1.4}), fitted.ImputeConfig{})
 	require.ErrorContains(t, err, "0.9")

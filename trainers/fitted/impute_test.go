@@ -73,9 +73,9 @@ func TestImputeNormal(t *testing.T) {
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
 	const draws = 1500
 	for _, by := range []string{"auto", "mcmc"} {
-		r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{By: by, Draws: draws, Seed: 3, Workers: 2})
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: draws, Seed: 3, Workers: 2})
 		require.NoError(t, err)
-		require.Equal(t, map[string]string{"auto": "exact", "mcmc": "mcmc"}[by], r.By)
+		require.Equal(t, map[string]string{"auto": "exact", "mcmc": "mcmc"}[by], r.Sampler)
 		require.Equal(t, by == "mcmc", r.Mixing != nil)
 		if r.Mixing != nil {
 			require.True(t, r.Mixing.Converged())
@@ -126,7 +126,7 @@ func TestImputeInside(t *testing.T) {
 	hazard := distuv.UnitNormal.Prob(alpha) / distuv.UnitNormal.Survival(alpha)
 	const draws = 3000
 	for _, by := range []string{"exact", "mcmc"} {
-		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{12, 8, nan}), fitted.ImputeConfig{By: by, Draws: draws})
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{12, 8, nan}), fitted.ImputeConfig{Sampler: by, Draws: draws})
 		require.NoError(t, err)
 		x := mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values))
 		variance := sd * sd * (1 + alpha*hazard - hazard*hazard)
@@ -158,7 +158,7 @@ func TestImputeByImputer(t *testing.T) {
 	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3}, 0.5)
 	const draws = 2000
 	rows := table(f.Names, []float64{12, nan, nan})
-	r, err := fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{By: "imputer", Draws: draws})
+	r, err := fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{Sampler: "imputer", Draws: draws})
 	require.NoError(t, err)
 	x := mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values))
 	require.InDelta(t, 10, stat.Mean(x, nil), 4.5*2.5/math.Sqrt(draws))
@@ -166,13 +166,13 @@ func TestImputeByImputer(t *testing.T) {
 
 	f.Noise = &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
 	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3, NoiseConditional: true}, 0.5)
-	r, err = fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{By: "imputer", Draws: draws})
+	r, err = fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{Sampler: "imputer", Draws: draws})
 	require.NoError(t, err)
 	a, _ := f.Noise.At(0) // a² + σ² = 1: of a z + σ ε it is N(0, 0.25)
 	require.InEpsilon(t, 2.5/a, stat.StdDev(mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values)), nil), 4.5/math.Sqrt(2*draws))
 
 	f.Noise, f.Imputer = nil, constant(3, nets.NormalOptions{Hidden: 3}, 1e4)
-	c := fitted.ImputeConfig{By: "mcmc"}
+	c := fitted.ImputeConfig{Sampler: "mcmc"}
 	c.Chains.WarmUp, c.Chains.Draws, c.Chains.Leapfrog = 1, 8, 1
 	r, err = fitted.Impute(context.Background(), f, rows, c)
 	require.NoError(t, err)
@@ -222,7 +222,7 @@ func TestImputeNoiseConditional(t *testing.T) {
 		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{7, nan}, []float64{nan, 5}), fitted.ImputeConfig{
 			Draws: draws, Diffusion: diffusion.Options{Steps: 30, Corrections: 30, Rate: 0.5}})
 		require.NoError(t, err)
-		require.Equal(t, by, r.By)
+		require.Equal(t, by, r.Sampler)
 		x := mat.Col(nil, 1, mat.NewDense(draws, 2, r.Values[:draws*2]))
 		require.InDelta(t, 6.5, stat.Mean(x, nil), 4.5*1.5/math.Sqrt(draws))
 		require.InEpsilon(t, 1.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws)+0.05) // 30 × 30 steps leave 10 % of variance
@@ -247,7 +247,7 @@ func TestImputeDeterministic(t *testing.T) {
 		rows = append(rows, row)
 	}
 	for _, by := range []string{"exact", "mcmc"} {
-		c := fitted.ImputeConfig{By: by, Draws: 5, Seed: 2}
+		c := fitted.ImputeConfig{Sampler: by, Draws: 5, Seed: 2}
 		c.Chains.WarmUp, c.Chains.Draws = 50, 20
 		one, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
 		require.NoError(t, err)
@@ -283,7 +283,7 @@ func TestImputeRefuses(t *testing.T) {
 		{normal, "guessing", "one of auto, exact, mcmc, imputer, diffusion"},
 		{scores, "mcmc", "no log density"},
 	} {
-		_, err := fitted.Impute(context.Background(), c.f, table(c.f.Names), fitted.ImputeConfig{By: c.by})
+		_, err := fitted.Impute(context.Background(), c.f, table(c.f.Names), fitted.ImputeConfig{Sampler: c.by})
 		require.ErrorContains(t, err, c.message)
 	}
 	_, err := fitted.Impute(context.Background(), quartic, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
@@ -296,7 +296,7 @@ func TestScoresNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}, {9, 9, 9}}
 	for _, by := range []string{"exact", "mcmc"} {
-		r, err := fitted.Score(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{By: by, Draws: 400})
+		r, err := fitted.Score(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: 400})
 		require.NoError(t, err)
 		peak := -math.Log(2 * 5) // of the model of z, 0, in the units of x
 		require.InDelta(t, normal.LogProb(rows[1])-normal.LogProb(normal.Mean(nil)), r.LogDensity[1]-peak, 1e-9)
@@ -343,7 +343,7 @@ func TestScoresQuartic(t *testing.T) {
 	for seed := range uint64(20) {
 		r, err := fitted.Score(context.Background(), f, table(f.Names, []float64{2 * x, nan}), fitted.ImputeConfig{Draws: 40, Seed: seed})
 		require.NoError(t, err)
-		require.Equal(t, "mcmc", r.By)
+		require.Equal(t, "mcmc", r.Sampler)
 		scores, errors = append(scores, r.Score[0]), append(errors, r.Error[0])
 	}
 	sd := stat.StdDev(scores, nil)

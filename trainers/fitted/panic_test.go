@@ -20,8 +20,8 @@ func TestPanicsAreErrors(t *testing.T) {
 	require.NoError(t, err)
 	const want = "internal error: shape; please report it"
 	f := &Model{Names: table.Names, Model: model.NewGaussian(3, model.CholeskyFactor), Scale: data.UnitScale(3)}
-	_, err = eachBlock(t.Context(), f, table, ImputeConfig{By: "exact", Draws: 1, Workers: 2}, func(block) error { panic("shape") })
+	_, err = eachBlock(t.Context(), f, table, ImputeConfig{Sampler: "exact", Draws: 1, Workers: 2}, func(block) error { panic("shape") })
 	require.ErrorContains(t, err, want)
-	_, err = eachBlock(t.Context(), f, table, ImputeConfig{By: "exact", Draws: 1, Workers: 2, Observe: func(int, int) { panic("shape") }}, func(block) error { return nil })
+	_, err = eachBlock(t.Context(), f, table, ImputeConfig{Sampler: "exact", Draws: 1, Workers: 2, Observe: func(int, int) { panic("shape") }}, func(block) error { return nil })
 	require.ErrorContains(t, err, want)
 }

@@ -17,7 +17,7 @@ import (
 
 // SampleConfig says how complete rows are drawn. Zero values mean the defaults named here.
 type SampleConfig struct {
-	// Method is how:
+	// Sampler is how:
 	//
 	//	exact     independent draws of a Gaussian, by rejection on its domain; of a mixture
 	//	hmc       Hamiltonian Monte Carlo from the density
@@ -29,22 +29,22 @@ type SampleConfig struct {
 	//	          levels langevin; else hmc
 	//
 	// The last three before auto need a model that knows levels of noise, and no domain.
-	Method string
-	N      int // rows; 1000
-	Seed   uint64
+	Sampler string
+	N       int // rows; 1000
+	Seed    uint64
 
 	Chains    mcmc.Options      // of hmc and mala: WarmUp, Draws (500 by default), Leapfrog
 	Diffusion diffusion.Options // of langevin, sde and ode
 }
 
-// SampleMethods are the values of SampleConfig.Method.
-var SampleMethods = []string{"auto", "exact", "hmc", "mala", "langevin", "sde", "ode"}
+// RowSamplers are the values of SampleConfig.Sampler.
+var RowSamplers = []string{"auto", "exact", "hmc", "mala", "langevin", "sde", "ode"}
 
 // Rows are drawn ones.
 type Rows struct {
-	Method string
-	Values []float64    // (n, d) in the units of the table
-	Chains *mcmc.Result // of hmc and mala, else nil
+	Sampler string
+	Values  []float64    // (n, d) in the units of the table
+	Chains  *mcmc.Result // of hmc and mala, else nil
 }
 
 // Converged says that no R-hat is above MaxRHat, where there is one.
@@ -62,16 +62,16 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rows{Method: c.Method}
+	r := &Rows{Sampler: c.Sampler}
 	rng := stream.New(c.Seed, stream.Sample)
-	switch c.Method {
+	switch c.Sampler {
 	case "exact":
 		if r.Values, err = model.SampleRows(f.Model, c.N, f.support(), rng); err != nil {
 			return nil, err
 		}
 	case "hmc", "mala":
 		o := c.Chains
-		if c.Method == "mala" {
+		if c.Sampler == "mala" {
 			o.Leapfrog = 1
 		}
 		chains := min(max(c.N, 4), mostChains)
@@ -90,9 +90,9 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	return r, nil
 }
 
-// For is c with its defaults for a model; it fails where the model does not allow c.Method.
+// For is c with its defaults for a model; it fails where the model does not allow c.Sampler.
 func (c SampleConfig) For(f *Model) (SampleConfig, error) {
-	setting.Default(&c.Method, "auto")
+	setting.Default(&c.Sampler, "auto")
 	setting.Default(&c.N, 1000)
 	if c.N < 0 {
 		return c, fmt.Errorf("%d rows: a positive number is needed", c.N)
@@ -102,22 +102,22 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	if err != nil {
 		return c, err
 	}
-	if c.Method == "auto" {
+	if c.Sampler == "auto" {
 		switch {
 		case exact:
-			c.Method = "exact"
+			c.Sampler = "exact"
 		case f.noiseConditional() != nil && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
-			c.Method = "sde"
+			c.Sampler = "sde"
 		case f.noiseConditional() != nil && (scoreOnly || !f.Noise.Single() && !f.Domain.Bounded()):
-			c.Method = "langevin"
+			c.Sampler = "langevin"
 		default:
-			c.Method = "hmc"
+			c.Sampler = "hmc"
 		}
 	}
 	if scoreOnly && f.noiseConditional() == nil {
 		return c, errScoreAlone
 	}
-	switch c.Method {
+	switch c.Sampler {
 	case "exact":
 		if !exact {
 			err = errors.New("independent draws are known for Gaussian models, and for mixtures on all of R^d; this is another: use hmc")
@@ -132,11 +132,11 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 			err = errors.New("the model was not fitted along levels of noise: use hmc")
 		case f.Domain.Bounded():
 			err = errors.New("noise takes rows out of the domain: use hmc")
-		case f.Noise.Single() && c.Method != "langevin":
+		case f.Noise.Single() && c.Sampler != "langevin":
 			err = errors.New("the model was fitted at one level of noise, there is no time to go back in: use langevin or hmc")
 		}
 	default:
-		err = fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Method, strings.Join(SampleMethods, ", "))
+		err = fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Sampler, strings.Join(RowSamplers, ", "))
 	}
 	return c, err
 }
@@ -149,7 +149,7 @@ func (f *Model) alongNoise(ctx context.Context, c SampleConfig) ([]float64, erro
 	}
 	draw := map[string]func(context.Context, diffusion.Options, *rand.Rand) ([]float64, error){
 		"langevin": s.Langevin, "sde": s.Reverse, "ode": s.Flow,
-	}[c.Method]
+	}[c.Sampler]
 	var values []float64
 	for k := 0; len(values) < c.N*len(f.Names); k++ {
 		x, err := draw(ctx, c.Diffusion, stream.New(c.Seed, stream.Sample, uint64(k)))

@@ -25,13 +25,13 @@ func TestSampleNormal(t *testing.T) {
 	var sigma mat.SymDense
 	normal.CovarianceMatrix(&sigma)
 	for method, n := range map[string]int{"auto": 2000, "hmc": 2500, "mala": 1000} {
-		r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{Method: method, N: n, Seed: 7})
+		r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{Sampler: method, N: n, Seed: 7})
 		require.NoError(t, err)
 		require.Len(t, r.Values, 3*n)
 		if method == "auto" {
-			require.Equal(t, "exact", r.Method)
+			require.Equal(t, "exact", r.Sampler)
 		}
-		require.Equal(t, r.Method == "exact", r.Chains == nil)
+		require.Equal(t, r.Sampler == "exact", r.Chains == nil)
 		require.Equal(t, method != "mala" || r.Chains.WorstRHat() < 1.05, r.Converged())
 		rows := mat.NewDense(n, 3, r.Values)
 		for j := range 3 {
@@ -59,9 +59,9 @@ func TestSampleAlongNoise(t *testing.T) {
 		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 40, Rate: 0.5}},
 		{"hmc", "hmc", noiseConditional(true), diffusion.Options{}},
 	} {
-		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Method: c.method, N: n, Diffusion: c.o})
+		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method, N: n, Diffusion: c.o})
 		require.NoError(t, err)
-		require.Equal(t, c.becomes, r.Method)
+		require.Equal(t, c.becomes, r.Sampler)
 		require.Len(t, r.Values, 2*n)
 		require.InDelta(t, 6.5, stat.Mean(r.Values, nil), 1.5*(4.5/math.Sqrt(2*n)+0.01), c.method)
 		require.InEpsilon(t, 1.5, stat.StdDev(r.Values, nil), 4.5/math.Sqrt(2*2*n)+0.04, c.method) // 40 × 40 steps leave 8 % of variance
@@ -77,7 +77,7 @@ func TestSampleQuartic(t *testing.T) {
 	const n = 1500
 	r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: n, Chains: mcmc.Options{Leapfrog: 3}})
 	require.NoError(t, err)
-	require.Equal(t, "hmc", r.Method)
+	require.Equal(t, "hmc", r.Sampler)
 	require.True(t, r.Converged())
 	integral := func(power float64) float64 {
 		return quad.Fixed(func(x float64) float64 { return math.Pow(2*x, power) * math.Exp(-0.7*x*x*x*x) }, 0.4, 4, 200, nil, 0)
@@ -111,7 +111,7 @@ func TestSampleRefuses(t *testing.T) {
 		{single, "ode", "one level of noise"},
 		{bounded, "langevin", "out of the domain"},
 	} {
-		_, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Method: c.method})
+		_, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method})
 		require.ErrorContains(t, err, c.message)
 	}
 	_, err := fitted.Sample(context.Background(), normal, fitted.SampleConfig{N: -1})

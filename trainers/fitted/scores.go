@@ -16,7 +16,7 @@ import (
 // Scores are a table's rows under a model. All slices are in the table's units and NaN
 // where there is no number.
 type Scores struct {
-	By         string    // where the draws of missing cells come from
+	Sampler    string    // where the draws of missing cells come from
 	LogDensity []float64 // (n): log q(x), up to a constant, of rows without gaps
 	// Score (n, d) is ∂/∂x_j log q of the observed cells: of a row without gaps s(x), of
 	// another the marginal score E[s_j(x) | x_obs] over draws of the missing cells
@@ -39,7 +39,7 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 		return nil, err
 	}
 	nan := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
-	r := &Scores{By: c.By, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
+	r := &Scores{Sampler: c.Sampler, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
 	if r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error { return f.marginal(r, b, c.Draws) }); err != nil {
 		return nil, err
 	}
