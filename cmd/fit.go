@@ -39,12 +39,8 @@ type fitCommand struct {
 	result   *trainers.Result
 }
 
-func newFitCommand() *cobra.Command {
-	var f fitCommand
-	cmd := &cobra.Command{
-		Use:   "fit TABLE.csv",
-		Short: "Estimate a model's parameters from a table with missing cells",
-		Long: `Estimate the parameters of a model from a table with missing cells by score
+// fitHelp is what the fit command says of itself, before the methods.
+const fitHelp = `Estimate the parameters of a model from a table with missing cells by score
 matching, with Adam on mini-batches (the paper's parameter estimation).
 
   gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
@@ -75,7 +71,14 @@ a threshold are missing; what is in the file must be known. It writes the model,
 the table's units, and history.csv beside it: a line for each pass over the table.
 
 Methods:
-` + methodList(),
+`
+
+func newFitCommand() *cobra.Command {
+	var f fitCommand
+	cmd := &cobra.Command{
+		Use:   "fit TABLE.csv",
+		Short: "Estimate a model's parameters from a table with missing cells",
+		Long:  fitHelp + methodList(),
 		Example: `  missingscore simulate normal --d 5 --n 500 --missing 0.2 --truncate box --out trunc
   missingscore fit trunc/data.csv --model gaussian --method exact --domain trunc/domain.json --truth trunc/truth.json --out trunc/model.json`,
 		Args: exactArgs(1, "one table"),

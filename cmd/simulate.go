@@ -18,6 +18,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
@@ -257,23 +258,23 @@ func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, er
 		if s.truncate != "" {
 			return nil, nil, usageError{fmt.Errorf("--truncate %s: the quartic model's quantiles are not known; use --lower, --upper or --domain", s.truncate)}
 		}
-		theta, err := data.SimulateQuartic(s.d, rng)
+		theta, err := simulate.Quartic(s.d, rng)
 		if err != nil {
 			return nil, nil, err
 		}
 		q := model.NewQuartic(s.d)
 		return &fitted.Saved{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
 	}
-	var g data.Gaussian
+	var g simulate.Gaussian
 	switch s.kind {
 	case "normal":
-		g, err = data.SimulateNormal(s.d, rng)
+		g, err = simulate.Normal(s.d, rng)
 	case "star":
-		g, err = data.SimulateStar(s.d, rng)
+		g, err = simulate.Star(s.d, rng)
 	case "dense":
-		g, err = data.SimulateDense(s.d, rng)
+		g, err = simulate.Dense(s.d, rng)
 	case "stars":
-		g, err = data.SimulateStars(s.d, s.centres, rng)
+		g, err = simulate.Stars(s.d, s.centres, rng)
 	default:
 		return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are normal, star, dense, stars, quartic, moons, ring, modes", s.kind)}
 	}
@@ -294,19 +295,19 @@ func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, er
 }
 
 // mixture is the distribution of the simulations that are one.
-func (s *simulation) mixture(rng *rand.Rand) (data.Mixture, bool) {
+func (s *simulation) mixture(rng *rand.Rand) (simulate.Mixture, bool) {
 	switch s.kind {
 	case "moons":
-		return data.SimulateMoons(), true
+		return simulate.Moons(), true
 	case "ring":
-		return data.SimulateRing(), true
+		return simulate.Ring(), true
 	case "modes":
-		return data.SimulateModes(s.d, s.centres, rng), true
+		return simulate.Modes(s.d, s.centres, rng), true
 	}
-	return data.Mixture{}, false
+	return simulate.Mixture{}, false
 }
 
-func (s *simulation) mixed(names []string, of data.Mixture) (*fitted.Saved, *mat.SymDense, error) {
+func (s *simulation) mixed(names []string, of simulate.Mixture) (*fitted.Saved, *mat.SymDense, error) {
 	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
 		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
 	}
@@ -316,7 +317,7 @@ func (s *simulation) mixed(names []string, of data.Mixture) (*fitted.Saved, *mat
 }
 
 // truncated understands --truncate; nil is no truncation.
-func (s *simulation) truncated(g data.Gaussian) (*domain.Domain, error) {
+func (s *simulation) truncated(g simulate.Gaussian) (*domain.Domain, error) {
 	if s.truncate == "" {
 		return nil, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -25,7 +25,7 @@ import (
 // score network near the truth: their Fisher divergence is a small part of what the
 // best normal leaves, that with the truth's mean and covariance.
 func TestNeuralModelsFitARing(t *testing.T) {
-	of := data.SimulateRing()
+	of := simulate.Ring()
 	truth, err := model.NewMixture(of)
 	require.NoError(t, err)
 	table, err := of.Sample(1000, stream.New(1, 1))
@@ -71,7 +71,7 @@ func TestNeuralModelsFitARing(t *testing.T) {
 // each level is near that of the ring blurred so much, which is known.
 func TestNoiseConditionalModelsDenoiseARing(t *testing.T) {
 	const d, batch, steps = 2, 200, 1500
-	ring := noised(data.SimulateRing(), math.Sqrt2, 0) // columns of variance 1
+	ring := noised(simulate.Ring(), math.Sqrt2, 0) // columns of variance 1
 	o := nets.NetworkOptions{Hidden: []int{32, 32}, NoiseConditional: true}
 	energy, err := nets.NewEnergy(d, o, stream.New(1, 3))
 	require.NoError(t, err)
@@ -130,8 +130,8 @@ func TestNoiseConditionalModelsDenoiseARing(t *testing.T) {
 }
 
 // noised is the distribution of a x + σ ε.
-func noised(m data.Mixture, a, sigma float64) data.Mixture {
-	out := data.Mixture{Weights: m.Weights}
+func noised(m simulate.Mixture, a, sigma float64) simulate.Mixture {
+	out := simulate.Mixture{Weights: m.Weights}
 	for k := range m.Weights {
 		mean, sd := slices.Clone(m.Means[k]), slices.Clone(m.Deviations[k])
 		for j := range mean {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -26,7 +27,7 @@ import (
 // a precision's entries, about √(2/n)·P.
 func TestFitRecoversAGaussian(t *testing.T) {
 	rng := stream.New(3, 3)
-	g, err := data.SimulateNormal(3, rng)
+	g, err := simulate.Normal(3, rng)
 	require.NoError(t, err)
 	table, err := g.Sample(2000, rng)
 	require.NoError(t, err)

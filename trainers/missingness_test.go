@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
 	"missingscore/data/missingness"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -57,13 +57,13 @@ func TestResumingWithMissingness(t *testing.T) {
 // know φ, and are far off if they do not; likewise for censored ones.
 func TestRecoveryNotAtRandom(t *testing.T) {
 	two, logistic, censored := testtables.Pair()
-	one := data.Gaussian{Mean: []float64{0.5}, Precision: mat.NewSymDense(1, []float64{0.8})}
+	one := simulate.Gaussian{Mean: []float64{0.5}, Precision: mat.NewSymDense(1, []float64{0.8})}
 	self := missingness.NewLogistic(1)
 	self.Intercept[0] = 0.5
 	self.Slope.Set(0, 0, -1.5)
 	const replicates = 8
 	for name, c := range map[string]struct {
-		g      data.Gaussian
+		g      simulate.Gaussian
 		by     *missingness.Model
 		method string
 	}{

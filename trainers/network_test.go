@@ -14,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -84,7 +85,7 @@ func TestUnitsComeBack(t *testing.T) {
 // minimum of tr(PSP) − 2 tr P.
 func TestFullWithoutPenaltyIsTheInverseCovariance(t *testing.T) {
 	rng := stream.New(4, 4)
-	g, err := data.SimulateDense(4, rng)
+	g, err := simulate.Dense(4, rng)
 	require.NoError(t, err)
 	table, err := g.Sample(400, rng)
 	require.NoError(t, err)

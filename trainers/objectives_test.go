@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -47,7 +48,7 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 	var p, want mat.Dense
 	require.NoError(t, p.Inverse(covariance))
 	require.NoError(t, want.Inverse(mat.NewSymDense(2, []float64{1 + sigma*sigma, 0.6, 0.6, 0.8 + sigma*sigma})))
-	g := data.Gaussian{Mean: []float64{0.3, -0.5}, Precision: mat.NewSymDense(2, p.RawMatrix().Data)}
+	g := simulate.Gaussian{Mean: []float64{0.3, -0.5}, Precision: mat.NewSymDense(2, p.RawMatrix().Data)}
 	for _, method := range []string{"exact", "variw"} {
 		seen := make([][]float64, 6)
 		for k := range uint64(tables) {

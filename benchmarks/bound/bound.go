@@ -132,7 +132,7 @@ func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 
 // run is one cell. Replicates of one n have the same table at each r; tables of
 // different n are independent.
-func (s settings) run(ctx context.Context, truth data.Gaussian, measure *divergence, n, r, replicate int) ([]string, error) {
+func (s settings) run(ctx context.Context, truth simulate.Gaussian, measure *divergence, n, r, replicate int) ([]string, error) {
 	at := []uint64{uint64(n), uint64(replicate)}
 	table, err := truth.SampleInside(s.box(), n, stream.New(s.Seed, append(at, stream.Simulate)...))
 	if err != nil {
@@ -158,7 +158,7 @@ func (s settings) rate(n, r int) float64 {
 }
 
 // truth is a normal whose precision is a chain.
-func (s settings) truth() (data.Gaussian, error) {
+func (s settings) truth() (simulate.Gaussian, error) {
 	p := mat.NewSymDense(s.Columns, nil)
 	for j := range s.Columns {
 		p.SetSym(j, j, s.Diagonal)
@@ -168,9 +168,9 @@ func (s settings) truth() (data.Gaussian, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(p) {
-		return data.Gaussian{}, fmt.Errorf("settings: a chain with diagonal %g and neighbours %g is not positive definite", s.Diagonal, s.Neighbour)
+		return simulate.Gaussian{}, fmt.Errorf("settings: a chain with diagonal %g and neighbours %g is not positive definite", s.Diagonal, s.Neighbour)
 	}
-	return data.Gaussian{Mean: slices.Repeat([]float64{s.Mean}, s.Columns), Precision: p}, nil
+	return simulate.Gaussian{Mean: slices.Repeat([]float64{s.Mean}, s.Columns), Precision: p}, nil
 }
 
 func (s settings) box() *domain.Domain {
@@ -178,7 +178,7 @@ func (s settings) box() *domain.Domain {
 }
 
 // natural is a model at the truth.
-func natural(g data.Gaussian) *model.Gaussian {
+func natural(g simulate.Gaussian) *model.Gaussian {
 	m := model.NewGaussian(len(g.Mean), model.Natural)
 	m.SetPrecision(g.Precision) // its size is right
 	m.SetMean(g.Mean)

@@ -90,10 +90,10 @@ func TestRate(t *testing.T) {
 
 // small is a truth of two columns and another model, on a box that is not the same for
 // both columns.
-func small(t *testing.T) (truth data.Gaussian, other *model.Gaussian, box *domain.Domain) {
+func small(t *testing.T) (truth simulate.Gaussian, other *model.Gaussian, box *domain.Domain) {
 	t.Helper()
-	truth = data.Gaussian{Mean: []float64{0.4, -0.2}, Precision: mat.NewSymDense(2, []float64{2, 1.1, 1.1, 1.5})}
-	other = natural(data.Gaussian{Mean: []float64{-0.1, 0.3}, Precision: mat.NewSymDense(2, []float64{1, -0.4, -0.4, 3})})
+	truth = simulate.Gaussian{Mean: []float64{0.4, -0.2}, Precision: mat.NewSymDense(2, []float64{2, 1.1, 1.1, 1.5})}
+	other = natural(simulate.Gaussian{Mean: []float64{-0.1, 0.3}, Precision: mat.NewSymDense(2, []float64{1, -0.4, -0.4, 3})})
 	return truth, other, &domain.Domain{Lower: []float64{-1, -0.5}, Upper: []float64{0.6, 0.9}}
 }
 
@@ -185,7 +185,7 @@ func TestQuadratureIsExactEnough(t *testing.T) {
 		require.NoError(t, err)
 		truth, err := s.truth()
 		require.NoError(t, err)
-		off := natural(data.Gaussian{Mean: slices.Repeat([]float64{-0.2}, s.Columns), Precision: scaled(truth.Precision, 1.5)})
+		off := natural(simulate.Gaussian{Mean: slices.Repeat([]float64{-0.2}, s.Columns), Precision: scaled(truth.Precision, 1.5)})
 		require.InEpsilon(t, newDivergence(natural(truth), s.box(), s.Missing, s.Nodes+4).of(off), newDivergence(natural(truth), s.box(), s.Missing, s.Nodes).of(off), 1e-4)
 	}
 }

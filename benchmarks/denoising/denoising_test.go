@@ -14,7 +14,7 @@ import (
 
 func TestSmallRun(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
-	table, err := data.SimulateModes(3, 2, stream.New(1)).Sample(120, stream.New(2))
+	table, err := simulate.Modes(3, 2, stream.New(1)).Sample(120, stream.New(2))
 	require.NoError(t, err)
 	table.Names = []string{"raf", "mek", "erk"}
 	require.NoError(t, data.WriteCSV(filepath.Join(dir, "table.csv"), table))

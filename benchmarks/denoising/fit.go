@@ -98,7 +98,7 @@ func (s settings) sample(ctx context.Context, table *data.Table, how method, see
 	rng := stream.New(seed, stream.Simulate)
 	var drawn *data.Table
 	if g, ok := m.(*model.Gaussian); ok {
-		drawn, err = data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.Sample(s.Held, rng)
+		drawn, err = simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.Sample(s.Held, rng)
 	} else {
 		var sampler *diffusion.Sampler
 		if sampler, err = diffusion.New(m.(model.NoiseConditional), denoising.Noise, s.Held); err != nil {

@@ -41,7 +41,7 @@ func (o Options) Check() error {
 //
 // over P and μ, each λ from the solution before, the columns as they are. The first λ
 // is the largest covariance of two columns that pairs of observed cells show.
-func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error) {
+func Path(ctx context.Context, t *data.Table, o Options) ([]simulate.Gaussian, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error
 	for j := range t.D {
 		p.SetSym(j, j, 1)
 	}
-	var path []data.Gaussian
+	var path []simulate.Gaussian
 	for _, lambda := range floats.LogSpan(make([]float64, o.Lambdas), top, top/o.Ratio) {
 		for range o.Iterations {
 			if err := ctx.Err(); err != nil {
@@ -71,7 +71,7 @@ func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error
 				break
 			}
 		}
-		path = append(path, data.Gaussian{Mean: slices.Clone(mean), Precision: p})
+		path = append(path, simulate.Gaussian{Mean: slices.Clone(mean), Precision: p})
 	}
 	return path, nil
 }

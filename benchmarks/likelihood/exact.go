@@ -12,7 +12,7 @@ import (
 )
 
 // fastest repeats Marg-Exact's path.
-func (s settings) fastest(ctx context.Context, table *data.Table, truth data.Gaussian) (best result, err error) {
+func (s settings) fastest(ctx context.Context, table *data.Table, truth simulate.Gaussian) (best result, err error) {
 	for i := range s.Repeats {
 		r, err := s.exact(ctx, table, truth)
 		if err != nil {
@@ -26,7 +26,7 @@ func (s settings) fastest(ctx context.Context, table *data.Table, truth data.Gau
 }
 
 // exact is Marg-Exact's path.
-func (s settings) exact(ctx context.Context, table *data.Table, truth data.Gaussian) (result, error) {
+func (s settings) exact(ctx context.Context, table *data.Table, truth simulate.Gaussian) (result, error) {
 	standard, _ := data.Standardise(table)
 	top := path.LambdaMax(standard, nil, engine.Config{}.Weight)
 	config := trainers.NetworkConfig{PathConfig: s.Fit, Select: path.Selection{Kind: "none"}, Tolerance: 1e9} // the path alone

@@ -124,9 +124,9 @@ func (s settings) run(ctx context.Context, n star, method string, seed uint64) (
 }
 
 // simulate is the star benchmark's table.
-func simulate(d, n int, missing float64, seed uint64) (data.Gaussian, *data.Table, error) {
+func simulate(d, n int, missing float64, seed uint64) (simulate.Gaussian, *data.Table, error) {
 	rng := stream.New(seed, stream.Simulate)
-	truth, err := data.SimulateStar(d, rng)
+	truth, err := simulate.Star(d, rng)
 	if err != nil {
 		return truth, nil, err
 	}

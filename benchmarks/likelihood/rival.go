@@ -30,7 +30,7 @@ var present = sync.OnceValue(func() error {
 })
 
 // likelihood runs the R script, whose precisions are judged as ours are.
-func (s settings) likelihood(ctx context.Context, table *data.Table, truth data.Gaussian) (r result, err error) {
+func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) (r result, err error) {
 	if err := present(); err != nil {
 		return r, err
 	}

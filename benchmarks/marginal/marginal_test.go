@@ -13,7 +13,7 @@ import (
 
 // The true marginal precision is the inverse of the covariance's block.
 func TestWithoutFirst(t *testing.T) {
-	truth, err := data.SimulateNormal(6, stream.New(1, stream.Simulate))
+	truth, err := simulate.Normal(6, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	naive, exact := marginal.WithoutFirst(truth.Precision)
 	var covariance, product mat.Dense

@@ -55,7 +55,7 @@ type scenario struct {
 	Told      []told          `json:"told"`
 	Methods   []string        `json:"methods"` // the last is what the others are compared with
 
-	truth data.Gaussian
+	truth simulate.Gaussian
 	by    *missingness.Model
 }
 
@@ -105,7 +105,7 @@ func (c *scenario) prepare() (err error) {
 	if d < 1 || d > 2 || len(c.Told) == 0 || len(c.Methods) == 0 {
 		return fmt.Errorf("one or two columns, something to tell and a method are needed")
 	}
-	c.truth = data.Gaussian{Mean: c.Mean, Precision: p}
+	c.truth = simulate.Gaussian{Mean: c.Mean, Precision: p}
 	if c.by, err = missingness.Parse(c.Law, names); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 
 // fit learns a model of a replicate's table, and gives it in the table's units. A fit that
 // diverges keeps what it had.
-func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of data.Mixture, known *evaluate.Truth) (model.Model, []descent.Record, error) {
+func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of simulate.Mixture, known *evaluate.Truth) (model.Model, []descent.Record, error) {
 	table, err := s.table(of, seed, how.Method == "full")
 	if err != nil {
 		return nil, nil, err

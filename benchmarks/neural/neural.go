@@ -119,20 +119,20 @@ func (s settings) names() (names []string) {
 }
 
 // truth is the density of a replicate.
-func (d density) truth(seed uint64) (data.Mixture, error) {
+func (d density) truth(seed uint64) (simulate.Mixture, error) {
 	switch d.Name {
 	case "moons":
-		return data.SimulateMoons(), nil
+		return simulate.Moons(), nil
 	case "ring":
-		return data.SimulateRing(), nil
+		return simulate.Ring(), nil
 	case "modes":
-		return data.SimulateModes(10, 5, stream.New(seed, stream.Simulate, 2)), nil
+		return simulate.Modes(10, 5, stream.New(seed, stream.Simulate, 2)), nil
 	}
-	return data.Mixture{}, fmt.Errorf("settings: there is no density %q; they are moons, ring, modes", d.Name)
+	return simulate.Mixture{}, fmt.Errorf("settings: there is no density %q; they are moons, ring, modes", d.Name)
 }
 
 // table is a replicate's, the same for all methods; complete if asked for.
-func (s settings) table(of data.Mixture, seed uint64, complete bool) (*data.Table, error) {
+func (s settings) table(of simulate.Mixture, seed uint64, complete bool) (*data.Table, error) {
 	t, err := of.Sample(s.Rows, stream.New(seed, stream.Simulate))
 	if err != nil || complete {
 		return t, err

@@ -16,7 +16,7 @@ import (
 
 // One normal of deviation ½ in the plane has E‖s‖² = 2/¼.
 func TestScoreSize(t *testing.T) {
-	of := data.Mixture{Weights: []float64{1}, Means: [][]float64{{1, -1}}, Deviations: [][]float64{{0.5, 0.5}}}
+	of := simulate.Mixture{Weights: []float64{1}, Means: [][]float64{{1, -1}}, Deviations: [][]float64{{0.5, 0.5}}}
 	m, err := model.NewMixture(of)
 	require.NoError(t, err)
 	size, err := scoreSize(m, of.Draw(20000, stream.New(1)))
@@ -30,7 +30,7 @@ func TestScoreSize(t *testing.T) {
 	require.InDelta(t, 1, floats.Sum(p)*g.side*g.side/perSide/perSide, 1e-12)
 	require.InEpsilon(t, 2/3.141592653589793, floats.Max(p), 0.01)
 	require.Zero(t, g.divergence(p, p))
-	wider := data.Mixture{Weights: []float64{1}, Means: of.Means, Deviations: [][]float64{{0.6, 0.6}}}
+	wider := simulate.Mixture{Weights: []float64{1}, Means: of.Means, Deviations: [][]float64{{0.6, 0.6}}}
 	m, err = model.NewMixture(wider)
 	require.NoError(t, err)
 	q, err := g.density(m)

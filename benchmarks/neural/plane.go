@@ -23,7 +23,7 @@ import (
 // of the truth from it, the largest R-hat of rows drawn by Hamiltonian Monte Carlo from
 // the complete rows of the table, which are in all modes, its density normalised on a
 // square, and the rows.
-func (s settings) plane(ctx context.Context, of data.Mixture, truth, m model.Model) ([]string, error) {
+func (s settings) plane(ctx context.Context, of simulate.Mixture, truth, m model.Model) ([]string, error) {
 	table, err := s.table(of, 1, false)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ type square struct{ x, y, side float64 }
 const perSide = 90 // small squares of a side
 
 // squareAround is around a mixture's means and 4 of their deviations.
-func squareAround(of data.Mixture) square {
+func squareAround(of simulate.Mixture) square {
 	var x, y []float64
 	for k, mean := range of.Means {
 		x = append(x, mean[0]-4*of.Deviations[k][0], mean[0]+4*of.Deviations[k][0])

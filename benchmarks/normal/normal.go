@@ -151,7 +151,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 
 func (s settings) run(ctx context.Context, c engine.Config, seed uint64) ([]string, error) {
 	rng := stream.New(seed, stream.Simulate)
-	truth, err := data.SimulateNormal(s.Columns, rng)
+	truth, err := simulate.Normal(s.Columns, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func marginals(text json.RawMessage) ([]figures.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	truth, err := data.SimulateNormal(s.Columns, stream.New(1, stream.Simulate))
+	truth, err := simulate.Normal(s.Columns, stream.New(1, stream.Simulate))
 	if err != nil {
 		return nil, err
 	}

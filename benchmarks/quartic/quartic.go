@@ -194,7 +194,7 @@ type sample struct {
 
 func (s settings) draw(ctx context.Context, d, n int, seed uint64) (*sample, error) {
 	rng := stream.New(seed, stream.Simulate)
-	theta, err := data.SimulateQuartic(d, rng)
+	theta, err := simulate.Quartic(d, rng)
 	if err != nil {
 		return nil, err
 	}

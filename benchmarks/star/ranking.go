@@ -120,7 +120,7 @@ func (s settings) rank(ctx context.Context, at setting, method string, seed uint
 }
 
 // pairwise is the AUC of the correlations or partial correlations of each two columns.
-func pairwise(table *data.Table, truth data.Gaussian, method string) (float64, error) {
+func pairwise(table *data.Table, truth simulate.Gaussian, method string) (float64, error) {
 	c := correlations(table)
 	if method == byMarginal {
 		return rankedBy(c, truth)
@@ -134,7 +134,7 @@ func pairwise(table *data.Table, truth data.Gaussian, method string) (float64, e
 
 // rankings are the AUCs of a method's path, of the sizes at its end, and of the path of
 // rows that it imputed; the complete table has nothing to impute.
-func (s settings) rankings(ctx context.Context, at setting, method string, table *data.Table, truth data.Gaussian, support *domain.Domain, seed uint64) (path, sizes, imputed float64, err error) {
+func (s settings) rankings(ctx context.Context, at setting, method string, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (path, sizes, imputed float64, err error) {
 	found, err := s.path(ctx, at.treatment, s.config(method), table, support, seed)
 	if err != nil {
 		return 0, 0, 0, err
@@ -157,7 +157,7 @@ func (s settings) rankings(ctx context.Context, at setting, method string, table
 }
 
 // entered is the AUC of a path.
-func entered(path *trainers.NetworkResult, truth data.Gaussian) (float64, error) {
+func entered(path *trainers.NetworkResult, truth simulate.Gaussian) (float64, error) {
 	rates, err := path.Rates(network.Threshold(truth.Precision, 1e-12))
 	return network.AUC(rates), err
 }
@@ -218,7 +218,7 @@ func partialCorrelations(p *mat.SymDense) *mat.SymDense {
 }
 
 // rankedBy is the AUC of the pairs in the order of their absolute values.
-func rankedBy(m *mat.SymDense, truth data.Gaussian) (float64, error) {
+func rankedBy(m *mat.SymDense, truth simulate.Gaussian) (float64, error) {
 	d := m.SymmetricDim()
 	edges := network.Threshold(truth.Precision, 1e-12)
 	var rates []network.Rate

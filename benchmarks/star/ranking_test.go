@@ -35,17 +35,17 @@ func TestPartialCorrelationsAndRanks(t *testing.T) {
 	require.InDelta(t, -0.1, got.At(1, 2), 1e-12)
 	require.InDelta(t, 0, got.At(0, 2), 1e-12)
 
-	of, err := rankedBy(got, data.Gaussian{Precision: p}) // edges 01 and 12, before 02
+	of, err := rankedBy(got, simulate.Gaussian{Precision: p}) // edges 01 and 12, before 02
 	require.NoError(t, err)
 	require.Equal(t, 1.0, of)
 	got.SetSym(0, 2, 0.2) // between them
-	of, err = rankedBy(got, data.Gaussian{Precision: p})
+	of, err = rankedBy(got, simulate.Gaussian{Precision: p})
 	require.NoError(t, err)
 	require.InDelta(t, 0.5, of, 1e-12)
 }
 
 // probability that an edge has the larger of two partial correlations: the AUC by its meaning.
-func probability(precision *mat.SymDense, truth data.Gaussian) float64 {
+func probability(precision *mat.SymDense, truth simulate.Gaussian) float64 {
 	var of [2][]float64 // pairs without and with an edge
 	for j := range precision.SymmetricDim() {
 		for k := range j {

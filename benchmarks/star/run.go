@@ -85,7 +85,7 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 }
 
 // likelihood is the peer's path, on standardised columns.
-func (s settings) likelihood(ctx context.Context, table *data.Table, truth data.Gaussian) ([]string, string, error) {
+func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) ([]string, string, error) {
 	standard, _ := data.Standardise(table)
 	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth data.
 }
 
 // scoreMatching is a method's path; one that diverges before its end has no AUC.
-func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth data.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
+func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
 	path, err := s.path(ctx, t, c, table, support, seed)
 	var fault *engine.DivergedError
 	if diverged = errors.As(err, &fault); err != nil && !diverged {
@@ -131,7 +131,7 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 
 // recovery tells the AUC of the networks along a path, the edges of the first and the
 // last, and the ROC curve.
-func recovery(found []network.Adjacency, truth data.Gaussian) (values []string, rates string, err error) {
+func recovery(found []network.Adjacency, truth simulate.Gaussian) (values []string, rates string, err error) {
 	want := network.Threshold(truth.Precision, 1e-12)
 	var curve []network.Rate
 	var pairs []string

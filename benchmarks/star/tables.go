@@ -10,16 +10,16 @@ import (
 )
 
 // truth is the network of d nodes.
-func (s settings) truth(d, centres int, rng *rand.Rand) (data.Gaussian, error) {
+func (s settings) truth(d, centres int, rng *rand.Rand) (simulate.Gaussian, error) {
 	if s.Graph == "dense" {
-		return data.SimulateDense(d, rng)
+		return simulate.Dense(d, rng)
 	}
-	return data.SimulateStars(d, centres, rng)
+	return simulate.Stars(d, centres, rng)
 }
 
 // simulate makes a replicate's network, the side of a plane that its rows lie on, and
 // the complete rows.
-func (s settings) simulate(at setting, seed uint64) (truth data.Gaussian, support *domain.Domain, table *data.Table, err error) {
+func (s settings) simulate(at setting, seed uint64) (truth simulate.Gaussian, support *domain.Domain, table *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
 	if truth, err = s.truth(at.columns, at.centres, rng); err != nil {
 		return truth, nil, nil, err

@@ -51,7 +51,7 @@ func folder(t *testing.T, e harness.Experiment) string {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	rng := stream.New(1, stream.Simulate)
-	truth, err := data.SimulateStar(len(s.Tables[0].Names), rng)
+	truth, err := simulate.Star(len(s.Tables[0].Names), rng)
 	require.NoError(t, err)
 	sample, err := truth.Sample(70, rng)
 	require.NoError(t, err)
@@ -543,7 +543,7 @@ func TestFull(t *testing.T) {
 // A corruption that leaves a column without two values is made again, others are the first.
 func TestHideAgain(t *testing.T) {
 	s := settings{Seed: 1}
-	truth, err := data.SimulateStar(4, stream.New(1, stream.Simulate))
+	truth, err := simulate.Star(4, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	complete, err := truth.Sample(12, stream.New(1, stream.Simulate))
 	require.NoError(t, err)

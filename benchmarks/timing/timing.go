@@ -38,11 +38,11 @@ func (s Setting) Table() (*data.Table, error) {
 }
 
 // Simulate gives Table with the distribution it comes from.
-func (s Setting) Simulate() (truth data.Gaussian, t *data.Table, err error) {
+func (s Setting) Simulate() (truth simulate.Gaussian, t *data.Table, err error) {
 	rng := stream.New(s.Seed, stream.Simulate)
-	simulate, missing := data.SimulateStar, 0.5
+	simulate, missing := simulate.Star, 0.5
 	if s.Experiment == "normal" {
-		simulate, missing = data.SimulateNormal, 0.2
+		simulate, missing = simulate.Normal, 0.2
 	}
 	if truth, err = simulate(s.D, rng); err != nil {
 		return truth, nil, err

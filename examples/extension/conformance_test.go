@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"example.com/extension"
+
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"example.com/extension"
+
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/trainers"

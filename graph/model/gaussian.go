@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 )
 
@@ -160,7 +160,7 @@ func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
 
 // SampleRows implements Sampler, on any domain: by rejection where it has a boundary.
 func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
-	t, err := data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
+	t, err := simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/strictjson"
 )
@@ -57,7 +57,7 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 func (m *Mixture) Options() any { return MixtureOptions{m.components} }
 
 // NewMixture is the model of a known mixture. It fails if that is none.
-func NewMixture(of data.Mixture) (*Mixture, error) {
+func NewMixture(of simulate.Mixture) (*Mixture, error) {
 	if err := of.Check(); err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 }
 
 // Distribution is the mixture at its present parameters.
-func (m *Mixture) Distribution() data.Mixture {
+func (m *Mixture) Distribution() simulate.Mixture {
 	weights, deviations := softmax(m.LogWeights.Value), exponentials(m.LogSDs.Value)
-	return data.Mixture{
+	return simulate.Mixture{
 		Weights:    weights,
 		Means:      slices.Collect(slices.Chunk(slices.Clone(m.Means.Value), m.d)),
 		Deviations: slices.Collect(slices.Chunk(deviations, m.d)),
@@ -149,7 +149,7 @@ func (m *Mixture) SetQuantities(qs []Quantity) error {
 		return err
 	}
 	rows := func(x []float64) [][]float64 { return slices.Collect(slices.Chunk(x, m.d)) }
-	if err := (data.Mixture{Weights: weights, Means: rows(means), Deviations: rows(deviations)}).Check(); err != nil {
+	if err := (simulate.Mixture{Weights: weights, Means: rows(means), Deviations: rows(deviations)}).Check(); err != nil {
 		return err
 	}
 	m.set(weights, means, deviations)

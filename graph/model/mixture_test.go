@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 
-	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
@@ -19,9 +19,9 @@ import (
 )
 
 // randomMixture has k components in d columns with weights, means and deviations that differ.
-func randomMixture(d, k int) data.Mixture {
+func randomMixture(d, k int) simulate.Mixture {
 	rng := stream.New(11, uint64(d), uint64(k))
-	var m data.Mixture
+	var m simulate.Mixture
 	for range k {
 		mean, sd := make([]float64, d), make([]float64, d)
 		for j := range d {
@@ -34,7 +34,7 @@ func randomMixture(d, k int) data.Mixture {
 	return m
 }
 
-func newMixture(t *testing.T, of data.Mixture) *model.Mixture {
+func newMixture(t *testing.T, of simulate.Mixture) *model.Mixture {
 	t.Helper()
 	m, err := model.NewMixture(of)
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestMixtureAgainstQuadrature(t *testing.T) {
 
 // Far from all components nothing is lost: the nearest one's score remains.
 func TestMixtureFarOut(t *testing.T) {
-	m := newMixture(t, data.SimulateMoons())
+	m := newMixture(t, simulate.Moons())
 	_, score, diagonal, _ := termsAt(t, m, graph.Float64, []float64{1e3, 0.2}, []float64{1, 0})
 	require.InDelta(t, -1e5, score[0], 300)
 	require.InDelta(t, -100, diagonal[0], 20)
@@ -238,6 +238,6 @@ func TestMixtureDescribed(t *testing.T) {
 	bad := m.Quantities()
 	bad[2].Value[1] = 0
 	require.ErrorContains(t, m.SetQuantities(bad), "must be positive")
-	_, err := model.NewMixture(data.Mixture{Weights: []float64{1}})
+	_, err := model.NewMixture(simulate.Mixture{Weights: []float64{1}})
 	require.ErrorContains(t, err, "make no mixture")
 }

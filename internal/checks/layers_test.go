@@ -18,11 +18,11 @@ import (
 // layers, and those of its own layer that come before it in the same line.
 var layers = [][]string{
 	{"internal/simd", "internal/stream", "internal/panics", "internal/setting", "internal/strictjson", "internal/atomicfile"},
-	{"data/truncnorm", "data/noise", "data/domain", "data", "data/missingness", "data/network"},
+	{"data/truncnorm", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/network"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
 	{"losses"},
-	{"trainers/optim", "trainers/source", "trainers/estimator", "trainers/engine"},
+	{"trainers/internal/testtables", "trainers/optim", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/fitted/mcmc", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/descent", "trainers/path"},
 	{"trainers", "trainers/estimatortest"},

@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -17,7 +18,7 @@ import (
 )
 
 // supports truncate a 4-column normal in each way.
-func supports(t *testing.T, g data.Gaussian) map[string]*domain.Domain {
+func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
 	t.Helper()
 	box, err := g.TruncateBelow(3, 0.2)
 	require.NoError(t, err)
@@ -33,7 +34,7 @@ func supports(t *testing.T, g data.Gaussian) map[string]*domain.Domain {
 // conditional and for complete rows, and it is not if the truncation is ignored or,
 // with a half-space, if the score is not made tangential.
 func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
-	g, err := data.SimulateNormal(4, stream.New(22, stream.Simulate))
+	g, err := simulate.Normal(4, stream.New(22, stream.Simulate))
 	require.NoError(t, err)
 	const batches, n = 60, 400
 	worst := func(method string, s, honoured *domain.Domain, w domain.Weight) float64 {
@@ -68,7 +69,7 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 
 // Marg-IW and Marg-VarIW with many draws and the exact conditional give one gradient.
 func TestWeightedEstimatorsAgreeWithExactOnDomains(t *testing.T) {
-	g, err := data.SimulateNormal(4, stream.New(21, stream.Simulate))
+	g, err := simulate.Normal(4, stream.New(21, stream.Simulate))
 	require.NoError(t, err)
 	for name, s := range supports(t, g) {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -44,7 +45,7 @@ func TestExpectedGradientAtTheTruth(t *testing.T) {
 		const batches, n = 60, 400
 		mean, se := testtables.MeanSE(batches, func(b int) []float64 {
 			rng := stream.New(22, stream.Simulate)
-			g, err := data.SimulateNormal(4, rng)
+			g, err := simulate.Normal(4, rng)
 			require.NoError(t, err)
 			rng = stream.New(22, stream.Replicate, uint64(b))
 			table, err := g.Sample(n, rng)

@@ -10,6 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -21,7 +22,7 @@ import (
 var inf = math.Inf(1)
 
 // gradient is that at g of a table some of whose missingness is known.
-func gradient(t *testing.T, g data.Gaussian, table *data.Table, told *missingness.Model, c engine.Config, iteration int) ([]float64, error) {
+func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missingness.Model, c engine.Config, iteration int) ([]float64, error) {
 	t.Helper()
 	s := told.Support(nil)
 	p := engine.Problem{Table: table, Model: testtables.At(t, g), Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s, Missingness: model.MissingnessOf(told)}
@@ -117,7 +118,7 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 }
 
 // within is a table of rows none of whose cells is censored.
-func within(t *testing.T, g data.Gaussian, by *missingness.Model) *data.Table {
+func within(t *testing.T, g simulate.Gaussian, by *missingness.Model) *data.Table {
 	t.Helper()
 	s := by.Support(nil)
 	s.Gaps = nil

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -40,7 +40,7 @@ func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
 
 // Without a gap every estimator is ordinary score matching, whatever the objective.
 func TestObjectivesWithoutGaps(t *testing.T) {
-	g, err := data.SimulateNormal(3, stream.New(1))
+	g, err := simulate.Normal(3, stream.New(1))
 	require.NoError(t, err)
 	table, err := g.Sample(37, stream.New(2))
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -101,7 +102,7 @@ func half() *domain.Domain {
 func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.Table {
 	t.Helper()
 	rng := stream.New(5, 5)
-	g, err := data.SimulateStar(4, rng)
+	g, err := simulate.Star(4, rng)
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 60, rng)
 	require.NoError(t, err)
@@ -138,7 +139,7 @@ func estimate(t *testing.T, table *data.Table, c trainers.Spec) *trainers.Result
 // noGap compares with −2 tr P + ‖P(x−μ)‖² and its gradient, written out with gonum/mat.
 func noGap(t *testing.T, e estimator.Estimator) {
 	rng := stream.New(6, 6)
-	g, err := data.SimulateStar(4, rng)
+	g, err := simulate.Star(4, rng)
 	require.NoError(t, err)
 	table, err := g.Sample(37, rng) // not a multiple of the batch
 	require.NoError(t, err)
@@ -180,7 +181,7 @@ func noGap(t *testing.T, e estimator.Estimator) {
 // P_jk, written out for s = η − Px.
 func truncatedNoGap(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	rng := stream.New(7, 7)
-	g, err := data.SimulateStar(4, rng)
+	g, err := simulate.Star(4, rng)
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 37, rng)
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers/evaluate"
@@ -14,7 +14,7 @@ import (
 // The exact divergence of two normals against the Monte-Carlo one, and of a model
 // with itself.
 func TestFisherDivergence(t *testing.T) {
-	g, err := data.SimulateNormal(5, stream.New(31, stream.Simulate))
+	g, err := simulate.Normal(5, stream.New(31, stream.Simulate))
 	require.NoError(t, err)
 	truth, m := model.NewGaussian(5, model.CholeskyFactor), model.NewGaussian(5, model.Natural)
 	truth.SetMean(g.Mean)

@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
 // A panic in a goroutine is an error of what started it, and does not end the program.
 func TestPanicsAreErrors(t *testing.T) {
-	truth, err := data.SimulateStar(3, stream.New(1, stream.Simulate))
+	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	table, err := truth.Sample(100, stream.New(1, stream.Simulate))
 	require.NoError(t, err)

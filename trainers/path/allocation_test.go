@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
@@ -20,7 +21,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 		t.Skip("gonum's matrix products allocate, and there is no OpenBLAS on this machine")
 	}
 	rng := stream.New(1, stream.Simulate)
-	truth, err := data.SimulateNormal(10, rng)
+	truth, err := simulate.Normal(10, rng)
 	require.NoError(t, err)
 	complete, err := truth.Sample(100, rng)
 	require.NoError(t, err)

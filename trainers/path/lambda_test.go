@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -44,7 +45,7 @@ func TestLambdaMaxOnABox(t *testing.T) {
 	const d = 6
 	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
 		rng := stream.New(41, stream.Simulate)
-		g, err := data.SimulateStar(d, rng)
+		g, err := simulate.Star(d, rng)
 		require.NoError(t, err)
 		s, err := g.TruncateBelow(4, 0.3)
 		require.NoError(t, err)

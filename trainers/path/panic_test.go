@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
@@ -39,7 +40,7 @@ func withSource(t *testing.T, of, name string, from func(source.Setting) (source
 
 // A panic in a goroutine is an error of what started it, and does not end the program.
 func TestPanicsAreErrors(t *testing.T) {
-	truth, err := data.SimulateStar(3, stream.New(1, stream.Simulate))
+	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	table, err := truth.Sample(100, stream.New(1, stream.Simulate))
 	require.NoError(t, err)

@@ -11,15 +11,16 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/missingness"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
 // Star is a simulated star network with gaps.
-func Star(t testing.TB, d, n int, missing float64) (data.Gaussian, *data.Table) {
+func Star(t testing.TB, d, n int, missing float64) (simulate.Gaussian, *data.Table) {
 	t.Helper()
 	rng := stream.New(1, stream.Simulate)
-	g, err := data.SimulateStar(d, rng)
+	g, err := simulate.Star(d, rng)
 	require.NoError(t, err)
 	table, err := g.Sample(n, rng)
 	require.NoError(t, err)
@@ -29,10 +30,10 @@ func Star(t testing.TB, d, n int, missing float64) (data.Gaussian, *data.Table) 
 }
 
 // Normal is an incomplete table of four columns and its truth.
-func Normal(t testing.TB, n int, seed uint64) (data.Gaussian, *data.Table) {
+func Normal(t testing.TB, n int, seed uint64) (simulate.Gaussian, *data.Table) {
 	t.Helper()
 	rng := stream.New(seed, stream.Simulate)
-	g, err := data.SimulateNormal(4, rng)
+	g, err := simulate.Normal(4, rng)
 	require.NoError(t, err)
 	table, err := g.Sample(n, rng)
 	require.NoError(t, err)
@@ -43,8 +44,8 @@ func Normal(t testing.TB, n int, seed uint64) (data.Gaussian, *data.Table) {
 
 // Pair is N((½, −0.3), P⁻¹) and two laws of its missing cells: self-masking that also
 // looks at the other column, and thresholds.
-func Pair() (g data.Gaussian, logistic, censored *missingness.Model) {
-	g = data.Gaussian{Mean: []float64{0.5, -0.3}, Precision: mat.NewSymDense(2, []float64{1.2, 0.5, 0.5, 1})}
+func Pair() (g simulate.Gaussian, logistic, censored *missingness.Model) {
+	g = simulate.Gaussian{Mean: []float64{0.5, -0.3}, Precision: mat.NewSymDense(2, []float64{1.2, 0.5, 0.5, 1})}
 	l := missingness.NewLogistic(2)
 	l.Intercept[0], l.Intercept[1] = 0.8, 0.6
 	l.Slope.SetRow(0, []float64{-1.5, 0.5})
@@ -54,7 +55,7 @@ func Pair() (g data.Gaussian, logistic, censored *missingness.Model) {
 }
 
 // At is a Gaussian model with these parameters.
-func At(t testing.TB, g data.Gaussian) *model.Gaussian {
+func At(t testing.TB, g simulate.Gaussian) *model.Gaussian {
 	t.Helper()
 	m := model.NewGaussian(len(g.Mean), model.CholeskyFactor)
 	m.SetMean(g.Mean)
@@ -63,7 +64,7 @@ func At(t testing.TB, g data.Gaussian) *model.Gaussian {
 }
 
 // Hidden are draws of a normal distribution with cells hidden by a mechanism.
-func Hidden(t testing.TB, g data.Gaussian, by missingness.Mechanism, n int, keys ...uint64) *data.Table {
+func Hidden(t testing.TB, g simulate.Gaussian, by missingness.Mechanism, n int, keys ...uint64) *data.Table {
 	t.Helper()
 	complete, err := g.Sample(n, stream.New(41, append(keys, stream.Simulate)...))
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package data_test
+package simulate_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 
@@ -24,7 +24,7 @@ func inverse(t *testing.T, p mat.Symmetric) *mat.SymDense {
 // The paper's covariance: eigenvalues of the first nine from 0.5 to 1.5, and
 // X_10 = X_1/2 + Z/2 with Var Z = Var X_1.
 func TestSimulateNormal(t *testing.T) {
-	g, err := data.SimulateNormal(10, stream.New(1, 1))
+	g, err := simulate.Normal(10, stream.New(1, 1))
 	require.NoError(t, err)
 	s := inverse(t, g.Precision)
 	for j := range 9 {
@@ -38,13 +38,13 @@ func TestSimulateNormal(t *testing.T) {
 	for _, v := range e.Values(nil) {
 		require.True(t, v > 0.5-1e-9 && v < 1.5+1e-9, "%v", v)
 	}
-	other, err := data.SimulateNormal(10, stream.New(2, 1))
+	other, err := simulate.Normal(10, stream.New(2, 1))
 	require.NoError(t, err)
 	require.False(t, mat.EqualApprox(g.Precision, other.Precision, 1e-3))
 }
 
 func TestSampleHasTheMoments(t *testing.T) {
-	g, err := data.SimulateNormal(4, stream.New(3, 1))
+	g, err := simulate.Normal(4, stream.New(3, 1))
 	require.NoError(t, err)
 	const n = 20000
 	table, err := g.Sample(n, stream.New(3, 2))
@@ -68,10 +68,10 @@ func TestNetworks(t *testing.T) {
 	counts := map[string]float64{}
 	for r := range repeats {
 		rng := stream.New(uint64(r), 1)
-		for name, make := range map[string]func() (data.Gaussian, error){
-			"star":  func() (data.Gaussian, error) { return data.SimulateStar(d, rng) },
-			"dense": func() (data.Gaussian, error) { return data.SimulateDense(d, rng) },
-			"stars": func() (data.Gaussian, error) { return data.SimulateStars(d, 5, rng) },
+		for name, make := range map[string]func() (simulate.Gaussian, error){
+			"star":  func() (simulate.Gaussian, error) { return simulate.Star(d, rng) },
+			"dense": func() (simulate.Gaussian, error) { return simulate.Dense(d, rng) },
+			"stars": func() (simulate.Gaussian, error) { return simulate.Stars(d, 5, rng) },
 		} {
 			g, err := make()
 			require.NoError(t, err)
@@ -102,52 +102,8 @@ func TestNetworks(t *testing.T) {
 	for name, c := range map[string]struct{ pairs, p float64 }{"star": {19, 0.9}, "dense": {190, 0.5}, "stars": {85, 17.1 / 85}} {
 		require.InDelta(t, c.pairs*c.p, counts[name]/repeats, 4*math.Sqrt(c.pairs*c.p*(1-c.p)/repeats), name)
 	}
-	_, err := data.SimulateStars(5, 5, stream.New(1, 1))
+	_, err := simulate.Stars(5, 5, stream.New(1, 1))
 	require.ErrorContains(t, err, "5 centres among 5 nodes")
-	_, err = data.SimulateStar(1, stream.New(1, 1))
+	_, err = simulate.Star(1, stream.New(1, 1))
 	require.ErrorContains(t, err, "at least 2 nodes")
-}
-
-func TestHideMCAR(t *testing.T) {
-	g, err := data.SimulateStar(5, stream.New(1, 1))
-	require.NoError(t, err)
-	full, err := g.Sample(2000, stream.New(1, 2))
-	require.NoError(t, err)
-	hidden, err := data.HideMCAR(full, 0.3, stream.New(1, 3))
-	require.NoError(t, err)
-	require.InDelta(t, 0.3*10000, float64(hidden.Missing()), 4*math.Sqrt(10000*0.3*0.7))
-	require.Zero(t, full.Missing(), "the table itself stays")
-	for k, seen := range hidden.Observed {
-		if seen {
-			require.Equal(t, full.Values[k], hidden.Values[k])
-		}
-	}
-	more, err := data.HideMCAR(hidden, 0.5, stream.New(1, 4))
-	require.NoError(t, err)
-	require.InDelta(t, 0.65*10000, float64(more.Missing()), 4*math.Sqrt(10000*0.65*0.35))
-	for _, p := range []float64{-0.1, 1, math.NaN()} {
-		_, err := data.HideMCAR(full, p, stream.New(1, 5))
-		require.ErrorContains(t, err, "must be at least 0 and less than 1")
-	}
-}
-
-func TestStandardise(t *testing.T) {
-	table := &data.Table{Names: []string{"a", "b"}, N: 3, D: 2,
-		Values: []float64{1, 100, 3, math.NaN(), 5, 300}, Observed: []bool{true, true, true, false, true, true}}
-	z, scale := data.Standardise(table)
-	require.Equal(t, []float64{3, 200}, scale.Mean)
-	require.InDeltaSlice(t, []float64{math.Sqrt(8. / 3), 100}, scale.Deviation, 1e-12) // divisor n
-	require.InDelta(t, -1, z.Values[1], 1e-12)
-	require.InDelta(t, -2/math.Sqrt(8./3), z.Values[0], 1e-12)
-	back := scale.Restore(z)
-	require.Equal(t, table.Observed, back.Observed)
-	for k, seen := range table.Observed {
-		if seen {
-			require.InDelta(t, table.Values[k], back.Values[k], 1e-12)
-		}
-	}
-	p := scale.Precision(mat.NewSymDense(2, []float64{2, 0.5, 0.5, 1}))
-	require.InDelta(t, 2/(8./3), p.At(0, 0), 1e-12)
-	require.InDelta(t, 0.5/math.Sqrt(8./3)/100, p.At(0, 1), 1e-12)
-	require.InDeltaSlice(t, []float64{3 + 2*math.Sqrt(8./3), 100}, scale.Location([]float64{2, -1}), 1e-12)
 }

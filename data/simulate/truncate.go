@@ -1,4 +1,4 @@
-package data
+package simulate
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 )
 
@@ -60,7 +61,7 @@ func (g Gaussian) covariance() (*mat.SymDense, error) {
 
 // SampleInside is Sample restricted to a domain, by rejection: exact. It fails if
 // fewer than one draw in 10000 lies inside.
-func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*Table, error) {
+func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*data.Table, error) {
 	if !s.Bounded() {
 		return g.Sample(n, rng)
 	}
@@ -85,5 +86,5 @@ func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*Table,
 			return nil, fmt.Errorf("fewer than one draw in 10000 lies inside the domain: widen it")
 		}
 	}
-	return NewTable(names, values, nil)
+	return data.NewTable(names, values, nil)
 }

@@ -1,14 +1,14 @@
-package data
+package simulate
 
 import (
 	"math"
 	"math/rand/v2"
 )
 
-// SimulateMoons is two interleaved half circles of radius 1 in the plane, the upper
+// Moons is two interleaved half circles of radius 1 in the plane, the upper
 // about (0, 0) and the lower about (1, ½) as in scikit-learn's make_moons, each blurred
 // along its arc: 40 equal normals of deviation 0.1.
-func SimulateMoons() Mixture {
+func Moons() Mixture {
 	const each = 20
 	var m Mixture
 	for k := range each {
@@ -19,9 +19,9 @@ func SimulateMoons() Mixture {
 	return m
 }
 
-// SimulateRing is a circle of radius 1 about 0 in the plane, blurred: 40 equal normals
+// Ring is a circle of radius 1 about 0 in the plane, blurred: 40 equal normals
 // of deviation 0.1.
-func SimulateRing() Mixture {
+func Ring() Mixture {
 	const components = 40
 	var m Mixture
 	for k := range components {
@@ -31,10 +31,10 @@ func SimulateRing() Mixture {
 	return m
 }
 
-// SimulateModes draws a mixture of k equal normals of deviation ½ whose means are
+// Modes draws a mixture of k equal normals of deviation ½ whose means are
 // N(0, 1) in each of d columns: far apart where d is 10, and every column unimodal or
 // nearly so.
-func SimulateModes(d, k int, rng *rand.Rand) Mixture {
+func Modes(d, k int, rng *rand.Rand) Mixture {
 	var m Mixture
 	for range k {
 		mean := make([]float64, d)

@@ -1,4 +1,4 @@
-package data_test
+package simulate_test
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 
@@ -18,7 +18,7 @@ import (
 // sampled inside is inside, and has the mean of a truncated normal.
 func TestTruncations(t *testing.T) {
 	const n = 40000
-	g, err := data.SimulateNormal(5, stream.New(1, 1))
+	g, err := simulate.Normal(5, stream.New(1, 1))
 	require.NoError(t, err)
 	all, err := g.Sample(n, stream.New(2, 1))
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestTruncations(t *testing.T) {
 func TestSimulateQuartic(t *testing.T) {
 	pairs, edges := 0, 0
 	for seed := range uint64(30) {
-		theta, err := data.SimulateQuartic(10, stream.New(seed, 1))
+		theta, err := simulate.Quartic(10, stream.New(seed, 1))
 		require.NoError(t, err)
 		var e mat.EigenSym
 		require.True(t, e.Factorize(theta, false))
@@ -90,35 +90,6 @@ func TestSimulateQuartic(t *testing.T) {
 	}
 	p := 2. / 9
 	require.InDelta(t, p, float64(edges)/float64(pairs), 4.5*math.Sqrt(p*(1-p)/float64(pairs)))
-	_, err := data.SimulateQuartic(1, stream.New(1))
+	_, err := simulate.Quartic(1, stream.New(1))
 	require.ErrorContains(t, err, "at least 2 columns")
-}
-
-func TestScaleAboutZero(t *testing.T) {
-	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 10, 3, 0, -2, 30}, []bool{true, true, true, false, true, true})
-	require.NoError(t, err)
-	scaled, scale := data.ScaleAboutZero(table, 0.5)
-	require.Equal(t, []float64{0, 0}, scale.Mean)
-	require.InDelta(t, math.Sqrt(14./3)/0.5, scale.Deviation[0], 1e-12)
-	require.InDelta(t, math.Sqrt(500.)/0.5, scale.Deviation[1], 1e-12)
-	require.InDelta(t, 30/(math.Sqrt(500.)/0.5), scaled.Values[5], 1e-12)
-	require.False(t, scaled.Observed[3])
-	back := scale.Restore(scaled)
-	require.InDeltaSlice(t, table.Values, back.Values, 1e-12)
-}
-
-func TestInsideNamesLineAndCell(t *testing.T) {
-	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 1, 2, -3, 4, 4}, []bool{true, false, true, true, true, true})
-	require.NoError(t, err)
-	s := domain.All(2)
-	s.Lower[1] = -2.5
-	var row *data.RowError
-	require.ErrorAs(t, table.Inside(s), &row)
-	require.Equal(t, data.RowError{Row: 1, Column: "b", Cell: "-3", Why: row.Why}, *row)
-	require.EqualError(t, row, `row 2: column "b": -3 is below the lower bound -2.5`)
-	table.Lines = []int{2, 5, 6}
-	require.ErrorContains(t, table.Inside(s), "line 5")
-	s.Lower[1] = -4
-	require.NoError(t, table.Inside(s))
-	require.NoError(t, table.Inside(nil))
 }

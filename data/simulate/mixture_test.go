@@ -1,4 +1,4 @@
-package data_test
+package simulate_test
 
 import (
 	"math"
@@ -6,25 +6,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 
 func TestSimulatedMixtures(t *testing.T) {
-	modes := data.SimulateModes(10, 5, stream.New(1, 1))
-	for _, m := range []data.Mixture{data.SimulateMoons(), data.SimulateRing(), modes} {
+	modes := simulate.Modes(10, 5, stream.New(1, 1))
+	for _, m := range []simulate.Mixture{simulate.Moons(), simulate.Ring(), modes} {
 		require.NoError(t, m.Check())
 		table, err := m.Sample(500, stream.New(2, 2))
 		require.NoError(t, err)
 		require.True(t, table.Complete())
 		require.Equal(t, len(m.Means[0]), table.D)
 	}
-	require.Equal(t, modes, data.SimulateModes(10, 5, stream.New(1, 1)))
-	require.NotEqual(t, modes, data.SimulateModes(10, 5, stream.New(2, 1)))
+	require.Equal(t, modes, simulate.Modes(10, 5, stream.New(1, 1)))
+	require.NotEqual(t, modes, simulate.Modes(10, 5, stream.New(2, 1)))
 
 	// a point's distance to the ring, and to the nearer half circle, is the blur's
-	ring := data.SimulateRing().Draw(2000, stream.New(3, 3))
-	moons := data.SimulateMoons().Draw(2000, stream.New(3, 4))
+	ring := simulate.Ring().Draw(2000, stream.New(3, 3))
+	moons := simulate.Moons().Draw(2000, stream.New(3, 4))
 	upper := 0
 	for i := range 2000 {
 		x, y := ring[2*i], ring[2*i+1]
@@ -41,7 +41,7 @@ func TestSimulatedMixtures(t *testing.T) {
 
 func TestMixtureRefuses(t *testing.T) {
 	two := [][]float64{{1, 1}, {1, 1}}
-	for want, m := range map[string]data.Mixture{
+	for want, m := range map[string]simulate.Mixture{
 		"0 weights":                           {},
 		"1 weights, 2 means and 2 deviations": {Weights: []float64{1}, Means: two, Deviations: two},
 		"component 2 has 2 means and 1 dev":   {Weights: []float64{1, 1}, Means: two, Deviations: [][]float64{{1, 1}, {1}}},
@@ -52,6 +52,6 @@ func TestMixtureRefuses(t *testing.T) {
 		_, err := m.Sample(10, stream.New(1, 1))
 		require.ErrorContains(t, err, want)
 	}
-	_, err := data.SimulateRing().Sample(1, stream.New(1, 1))
+	_, err := simulate.Ring().Sample(1, stream.New(1, 1))
 	require.ErrorContains(t, err, "at least 2")
 }

@@ -1,4 +1,4 @@
-package data
+package simulate
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SimulateQuartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j²
+// Quartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j²
 // for the paper's experiment "Non-Gaussian Model", which leaves them open: −I plus
 // couplings ±0.4, each pair coupled with probability 2/(d−1), then shrunk so that the
 // largest eigenvalue of θ is at most −0.1 and the density integrable. It fails for d < 2.
-func SimulateQuartic(d int, rng *rand.Rand) (*mat.SymDense, error) {
+func Quartic(d int, rng *rand.Rand) (*mat.SymDense, error) {
 	if d < 2 {
 		return nil, fmt.Errorf("d = %d: the quartic experiment needs at least 2 columns", d)
 	}

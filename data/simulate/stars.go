@@ -1,4 +1,4 @@
-package data
+package simulate
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SimulateStar draws a Gaussian whose network is a star: node 0 is joined with
+// Star draws a Gaussian whose network is a star: node 0 is joined with
 // each other node with probability 0.9 (paper, "Star shaped truncated graphical
 // model"). With A the adjacency matrix, mean 0 and
 //
@@ -16,16 +16,16 @@ import (
 //
 // so that the smallest eigenvalue of P is 0.2; P = I if no pair is joined.
 // It fails for d < 2.
-func SimulateStar(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, 1, 0.9, rng) }
+func Star(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, 1, 0.9, rng) }
 
-// SimulateDense is SimulateStar with every pair joined with probability 0.5.
-func SimulateDense(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, d, 0.5, rng) }
+// Dense is Star with every pair joined with probability 0.5.
+func Dense(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, d, 0.5, rng) }
 
-// SimulateStars is SimulateStar with k centres, nodes 0 … k−1, at the expected
+// Stars is Star with k centres, nodes 0 … k−1, at the expected
 // number of edges of one star: each of the k(d−k) + k(k−1)/2 pairs that hold a
 // centre is joined with probability 0.9(d−1) over their number. It fails unless
 // 1 ≤ k < d.
-func SimulateStars(d, k int, rng *rand.Rand) (Gaussian, error) {
+func Stars(d, k int, rng *rand.Rand) (Gaussian, error) {
 	if k < 1 || k >= d {
 		return Gaussian{}, fmt.Errorf("%d centres among %d nodes: there must be at least 1, and fewer than nodes", k, d)
 	}

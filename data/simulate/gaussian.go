@@ -1,9 +1,12 @@
-package data
+// Package simulate draws tables from known distributions: the paper's and others.
+package simulate
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"missingscore/data"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
@@ -17,7 +20,7 @@ type Gaussian struct {
 
 // Sample draws a complete table of n rows with the columns x1 … xd. It fails if
 // the shapes differ, the precision is not positive definite or n is below 2.
-func (g Gaussian) Sample(n int, rng *rand.Rand) (*Table, error) {
+func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	d := len(g.Mean)
 	if d == 0 || g.Precision.SymmetricDim() != d {
 		return nil, fmt.Errorf("a mean of length %d and a precision of size %d make no Gaussian", d, g.Precision.SymmetricDim())
@@ -37,10 +40,10 @@ func (g Gaussian) Sample(n int, rng *rand.Rand) (*Table, error) {
 	for i := range n {
 		normal.Rand(values[i*d : (i+1)*d])
 	}
-	return NewTable(names, values, nil)
+	return data.NewTable(names, values, nil)
 }
 
-// SimulateNormal draws the distribution of the paper's experiment "Normal
+// Normal draws the distribution of the paper's experiment "Normal
 // distribution estimation" (appendix, implementation details), before the
 // truncation. The mean is 1/2 in every column. The first d−1 have covariance
 //
@@ -52,7 +55,7 @@ func (g Gaussian) Sample(n int, rng *rand.Rand) (*Table, error) {
 //	P = [S⁻¹ 0; 0 0] + (4/S_11) u uᵀ,   u = (−1/2, 0, …, 0, 1)
 //
 // with exact zeros P_jd for 1 < j < d. It fails for d < 3.
-func SimulateNormal(d int, rng *rand.Rand) (Gaussian, error) {
+func Normal(d int, rng *rand.Rand) (Gaussian, error) {
 	if d < 3 {
 		return Gaussian{}, fmt.Errorf("d = %d: the normal experiment needs at least 3 columns", d)
 	}

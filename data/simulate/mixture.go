@@ -1,8 +1,10 @@
-package data
+package simulate
 
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"missingscore/data"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -51,7 +53,7 @@ func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
 
 // Sample is Draw as a complete table with the columns x1 … xd. It fails as Check does,
 // or if n is below 2.
-func (m Mixture) Sample(n int, rng *rand.Rand) (*Table, error) {
+func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -62,5 +64,5 @@ func (m Mixture) Sample(n int, rng *rand.Rand) (*Table, error) {
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j+1)
 	}
-	return NewTable(names, m.Draw(n, rng), nil)
+	return data.NewTable(names, m.Draw(n, rng), nil)
 }
