@@ -29,5 +29,5 @@ func TestWriteEdges(t *testing.T) {
 func TestWriteEdgesOfNone(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, (&Network{Nodes: []string{"a"}}).WriteEdges(&b))
-	require.Equal(t, "from,to,weight,partial_correlation\n", b.String())
+	require.Equal(t, "from,to,weight,partial_correlation,precision\n", b.String())
 }

@@ -61,7 +61,7 @@ func TestWriteGraphML(t *testing.T) {
 		got := file.Graph.Edges[i]
 		require.Equal(t, e.From, name[got.Source])
 		require.Equal(t, e.To, name[got.Target])
-		require.Equal(t, []data{{"weight", number(e.Weight)}, {"partial_correlation", number(e.PartialCorrelation)},
+		require.Equal(t, []data{{"weight", number(e.Weight())}, {"partial_correlation", number(e.PartialCorrelation)}, {"precision", number(e.Precision)},
 			{"sign", e.Sign()}}, got.Data)
 	}
 	require.Equal(t, "-", file.Graph.Edges[0].Data[2].Text)

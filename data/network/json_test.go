@@ -33,6 +33,6 @@ func TestWriteJSONOfNothing(t *testing.T) {
 
 func TestWriteJSONRefusesNaN(t *testing.T) {
 	var b bytes.Buffer
-	n := &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: "a", To: "b", Weight: math.NaN()}}}
+	n := &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: "a", To: "b", Precision: math.NaN()}}}
 	require.Error(t, n.WriteJSON(&b))
 }

@@ -50,7 +50,8 @@ func TestPartialCorrelationOfKnownCovariance(t *testing.T) {
 		if e.From == "a" && e.To == "b" {
 			want := (r01 - r02*r12) / math.Sqrt((1-r02*r02)*(1-r12*r12))
 			require.InDelta(t, want, e.PartialCorrelation, 1e-12)
-			require.Equal(t, p.At(0, 1), e.Weight)
+			require.Equal(t, p.At(0, 1), e.Precision)
+			require.Equal(t, math.Abs(e.PartialCorrelation), e.Weight())
 			require.Equal(t, "+", e.Sign())
 		}
 	}
