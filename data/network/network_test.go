@@ -87,7 +87,7 @@ func TestNewErrors(t *testing.T) {
 		"negative": {[]string{"a", "b"}, []float64{1, 0, 0, -2}, edge, `the precision of "b" is -2, not a positive number`},
 		"zero":     {[]string{"a", "b"}, []float64{0, 0, 0, 1}, edge, `the precision of "a" is 0`},
 		"NaN":      {[]string{"a", "b"}, []float64{1, 0, 0, math.NaN()}, edge, `the precision of "b" is NaN`},
-		"weight":   {[]string{"a", "b"}, []float64{1, math.Inf(1), 0, 1}, edge, `the weight of "a" – "b" is +Inf`},
+		"weight":   {[]string{"a", "b"}, []float64{1, math.Inf(1), 0, 1}, edge, `the precision of "a" – "b" is +Inf`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(c.names, mat.NewSymDense(2, c.p), c.a)
