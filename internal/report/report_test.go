@@ -77,7 +77,7 @@ func TestWrite(t *testing.T) {
 	require.Len(t, got["svg"], 1)
 	require.Len(t, got["path"], 1)
 	require.Equal(t, []string{
-		"from", "to", "partial correlation", "weight", "Ozone",
+		"from", "to", "partial correlation", "precision", "Ozone",
 		"name", "observed", "missing", "mean", "sd", "Ozone<script>alert(1)</script>", "Größe",
 		"z method", "a lambda"}, got["th"])
 	require.Equal(t, []string{
