@@ -165,7 +165,7 @@ func TestSecondVersionIsRead(t *testing.T) {
 		require.NoError(t, err)
 		ready, err := m.Fitted()
 		require.NoError(t, err)
-		row, err := data.NewTable(m.Names, slices.Concat(c.at, c.at), nil)
+		row, err := data.NewTable(m.Names, slices.Concat(c.at, make([]float64, len(c.at))), nil)
 		require.NoError(t, err)
 		r, err := fitted.Score(t.Context(), ready, row, fitted.ImputeConfig{})
 		require.NoError(t, err)
