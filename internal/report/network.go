@@ -156,7 +156,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Support", supportText(s, t.Names)},
 			{"Missing cells", missingText(s.Missingness, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
-			{"Reported loss (M)", fmt.Sprintf("%.5g per row and column", result.Loss)},
+			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
 	}

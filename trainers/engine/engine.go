@@ -430,7 +430,7 @@ func (e *Engine) Degenerate(size float64) []string {
 	if !e.Estimator.Draws() || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 || len(e.gaps) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the importance weights are degenerate: of %d draws a row only %.1f count (effective sample size); use var or exact, or another proposal", e.Config.Draws, size)}
+	return []string{fmt.Sprintf("the importance weights are degenerate: the effective sample size is %.1f of %d draws a row; use var or exact, or another proposal", size, e.Config.Draws)}
 }
 
 // LeftOut warns of observed cells that the objective cannot use.
