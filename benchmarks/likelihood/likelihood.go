@@ -35,7 +35,7 @@ type settings struct {
 	Lambdas    int         `json:"lambdas"`
 	Ratio      float64     `json:"ratio"`   // smallest λ over the largest
 	Repeats    int         `json:"repeats"` // runs of Marg-Exact, of which the fastest is told
-	Fit        path.Config `json:"fit"`     // of Marg-Exact
+	Path       path.Config `json:"path"`    // of Marg-Exact
 	Ours       []string    `json:"ours"`
 }
 
