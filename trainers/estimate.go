@@ -130,6 +130,9 @@ func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison,
 		return nil, nil
 	}
 	t := *p.Spec.Truth
+	if p.Spec.KeepUnits {
+		return t.Follow(m)
+	}
 	t.Scale, t.View = scale, model.Rescaled{Model: m, Mean: scale.Mean, Deviation: scale.Deviation}
 	if _, ok := m.(model.Parametric); ok {
 		var err error
@@ -145,7 +148,7 @@ func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison,
 
 // saved is the model with what its use needs, its quantities in the table's units.
 func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fitted.Saved, error) {
-	if parametric, ok := m.(model.Parametric); ok {
+	if parametric, ok := m.(model.Parametric); ok && !p.Spec.KeepUnits {
 		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
 			return nil, fmt.Errorf("the fitted parameters cannot be given in the table's units: %w", err)
 		}

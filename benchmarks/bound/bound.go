@@ -36,6 +36,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )

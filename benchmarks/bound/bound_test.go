@@ -20,6 +20,7 @@ import (
 	"missingscore/benchmarks/claims"
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"

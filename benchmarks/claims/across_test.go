@@ -19,7 +19,7 @@ func leading(overB, overC []float64) cells.Results {
 	})
 }
 
-// astray are the results had the first line's method run away.
+// astray are the results had the first line's method diverge.
 func astray(r cells.Results) cells.Results {
 	r.Lines[0][3] = "9 -"
 	return r

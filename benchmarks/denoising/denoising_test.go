@@ -9,6 +9,7 @@ import (
 
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 

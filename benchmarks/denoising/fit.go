@@ -3,6 +3,7 @@ package denoising
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -10,10 +11,10 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
-	"missingscore/nets"
+	_ "missingscore/nets" // the networks
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
 )
 
@@ -71,50 +72,42 @@ func (s settings) run(ctx context.Context, how method, seed uint64) ([]string, e
 
 // sample fits a model to the table and draws rows from it, in the table's units.
 func (s settings) sample(ctx context.Context, table *data.Table, how method, seed uint64) (*data.Table, string, error) {
-	var objective losses.Objective = losses.Classical{}
-	config := descent.Config{Config: s.Fit, Epochs: s.Epochs, Rate: s.Rate}
+	config := s.Fit
 	config.Method, config.Seed = how.Method, seed
-	var options []byte
-	var denoising losses.Denoising
+	spec := trainers.Spec{Model: trainers.ModelSpec{Kind: how.Model}, Steps: config, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate}}
 	if how.Model != "gaussian" {
-		made, err := losses.NewObjective("denoising", s.Noise, nil, config.Weight)
-		if err != nil {
-			return nil, "", err
-		}
-		objective, denoising = made, made.(losses.Denoising)
-		if options, err = nets.AtLevels(how.Model, s.Network, denoising.Noise); err != nil {
-			return nil, "", err
-		}
+		spec.Model.Options = s.Network
+		spec.Objective = trainers.ObjectiveSpec{Kind: "denoising", Options: s.Noise}
 	}
-	m, err := model.New(how.Model, table.D, options, stream.New(seed, stream.Initial, 1))
+	fit, err := trainers.Estimate(ctx, table, spec, trainers.Run{})
 	if err != nil {
 		return nil, "", err
 	}
-	work, scale := data.Standardise(table)
-	state := &trainers.State{}
-	if _, err := trainers.Fit(ctx, work, m, objective, config, state, nil); err != nil {
-		return nil, "", err
+	drawn, err := s.drawn(ctx, fit.Model, stream.New(seed, stream.Simulate))
+	return drawn, training.EffectiveSize(fit.History), err
+}
+
+// drawn are as many rows of a fitted model as were held out: of a Gaussian independent
+// ones, of others by the reverse-time equation.
+func (s settings) drawn(ctx context.Context, m *fitted.Saved, rng *rand.Rand) (*data.Table, error) {
+	noiseConditional, ok := m.Model.(model.NoiseConditional)
+	if !ok {
+		rows, _, err := m.Sample(ctx, s.Held, rng)
+		return rows, err
 	}
-	rng := stream.New(seed, stream.Simulate)
-	var drawn *data.Table
-	if g, ok := m.(*model.Gaussian); ok {
-		drawn, err = simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.Sample(s.Held, rng)
-	} else {
-		var sampler *diffusion.Sampler
-		if sampler, err = diffusion.New(m.(model.NoiseConditional), denoising.Noise, s.Held); err != nil {
-			return nil, "", err
-		}
-		var x []float64
-		if x, err = sampler.Reverse(ctx, diffusion.Options{Steps: s.Steps, Denoise: true}, rng); err == nil {
-			drawn, err = data.NewTable(table.Names, x, nil)
-		}
-	}
+	sampler, err := diffusion.New(noiseConditional, *m.Noise, s.Held)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	drawn = scale.Restore(drawn)
-	drawn.Names = table.Names
-	return drawn, training.EffectiveSize(state.History), nil
+	z, err := sampler.Reverse(ctx, diffusion.Options{Steps: s.Steps, Denoise: true}, rng)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := data.NewTable(m.Names, z, nil)
+	if err != nil {
+		return nil, err
+	}
+	return m.Scale.Restore(rows), nil
 }
 
 // standardised are a table's cells in units of scale.

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 )
 
 // Options of a path.

@@ -12,6 +12,7 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 

@@ -3,6 +3,7 @@ package harness
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"missingscore/internal/strictjson"
 	"missingscore/trainers/engine"
@@ -52,11 +53,15 @@ type Variant struct {
 }
 
 // Variants reads {"name": …, "method": …, further settings} each, over what all have
-// in common.
+// in common. What points to memory is each one's own.
 func Variants(common engine.Config, methods []json.RawMessage) ([]Variant, error) {
 	var out []Variant
 	for _, text := range methods {
 		v := Variant{Config: common}
+		v.Imputer.Options = slices.Clone(common.Imputer.Options)
+		if common.WarmUp != nil {
+			v.WarmUp = new(*common.WarmUp)
+		}
 		if err := Decode(text, &v); err != nil {
 			return nil, err
 		}

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/path"
@@ -28,14 +30,16 @@ func (s settings) fastest(ctx context.Context, table *data.Table, truth simulate
 // exact is Marg-Exact's path.
 func (s settings) exact(ctx context.Context, table *data.Table, truth simulate.Gaussian) (result, error) {
 	standard, _ := data.Standardise(table)
-	top := path.LambdaMax(standard, nil, engine.Config{}.Weight)
-	config := trainers.NetworkConfig{PathConfig: s.Fit, Select: path.Selection{Kind: "none"}, Tolerance: 1e9} // the path alone
-	config.Method, config.Lambdas, config.LambdaMax, config.LambdaMin = exact, s.Lambdas, top, s.Ratio*top
+	top := path.LambdaMax(standard, nil, domain.Weight{})
+	config := s.Path
+	config.Lambdas, config.LambdaMax, config.LambdaMin = s.Lambdas, top, s.Ratio*top
+	config.Select, config.PathOnly = path.Selection{Kind: "none"}, true
 	start := time.Now()
-	fit, err := trainers.EstimateNetwork(ctx, table, config, &trainers.State{}, nil)
+	estimate, err := trainers.Estimate(ctx, table, trainers.Spec{Steps: engine.Config{Method: exact}, Network: &config}, trainers.Run{})
 	if err != nil {
 		return result{}, err
 	}
+	fit := estimate.Network
 	r := result{seconds: time.Since(start).Seconds(), edges: fit.Points[len(fit.Points)-1].Edges}
 	for _, p := range fit.Points {
 		r.iterations += p.Iterations

@@ -13,6 +13,7 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers/path"
 )
@@ -35,7 +36,7 @@ type settings struct {
 	Lambdas    int         `json:"lambdas"`
 	Ratio      float64     `json:"ratio"`   // smallest λ over the largest
 	Repeats    int         `json:"repeats"` // runs of Marg-Exact, of which the fastest is told
-	Fit        path.Config `json:"fit"`     // of Marg-Exact
+	Path       path.Config `json:"path"`    // of Marg-Exact
 	Ours       []string    `json:"ours"`
 }
 
@@ -107,7 +108,7 @@ type result struct {
 
 // run is one cell.
 func (s settings) run(ctx context.Context, n star, method string, seed uint64) ([]string, error) {
-	truth, table, err := simulate(n.Columns, s.Rows, n.Missing, seed)
+	truth, table, err := tableOf(n.Columns, s.Rows, n.Missing, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +124,8 @@ func (s settings) run(ctx context.Context, n star, method string, seed uint64) (
 	return []string{fmt.Sprintf("%.4f", best.auc), strconv.Itoa(best.iterations), strconv.Itoa(best.edges), fmt.Sprintf("%.2f", best.seconds)}, nil
 }
 
-// simulate is the star benchmark's table.
-func simulate(d, n int, missing float64, seed uint64) (simulate.Gaussian, *data.Table, error) {
+// tableOf is the star benchmark's table.
+func tableOf(d, n int, missing float64, seed uint64) (simulate.Gaussian, *data.Table, error) {
 	rng := stream.New(seed, stream.Simulate)
 	truth, err := simulate.Star(d, rng)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestRival(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "Rscript"), []byte(rscript), 0o700))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	own := `{"full": {"replicates": 1, "networks": [{"columns": 3, "missing": 0.2}], "rows": 50, "lambdas": 2, "ratio": 0.1, "repeats": 1, "fit": {}}}`
+	own := `{"full": {"replicates": 1, "networks": [{"columns": 3, "missing": 0.2}], "rows": 50, "lambdas": 2, "ratio": 0.1, "repeats": 1, "path": {}}}`
 	failed, err := harness.Run(t.Context(), []harness.Experiment{Experiment}, harness.Options{Out: out, Config: []byte(own)})
 	require.NoError(t, err)
 	require.Zero(t, failed)

@@ -15,6 +15,7 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 )
 

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/marginal"
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 

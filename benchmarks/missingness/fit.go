@@ -11,7 +11,6 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 )
@@ -54,16 +53,20 @@ func (s settings) table(c *scenario, seed uint64, complete bool) (*data.Table, e
 	return missingness.Hide(t, c.by, stream.New(1, stream.Hide, seed))
 }
 
-// estimate fits as the fit command does, pass after pass.
+// estimate fits as the fit command does, pass after pass: the columns stay standardised
+// in between.
 func (s settings) estimate(ctx context.Context, t *data.Table, f fit, seed uint64) (*model.Gaussian, error) {
 	work, scale := data.Standardise(t)
-	known := f.law.Standardised(scale.Mean, scale.Deviation)
-	c := descent.Config{Config: s.Fit}
-	c.Method, c.Seed, c.Domain, c.Missingness = f.method, seed, known.Support(nil), model.MissingnessOf(known)
 	m := model.NewGaussian(t.D, model.CholeskyFactor)
+	steps := s.Fit
+	steps.Method, steps.Seed = f.method, seed
+	spec := trainers.Spec{
+		Model:       trainers.ModelSpec{New: func(int) (model.Model, error) { return m, nil }}, // each pass goes on where the last left it
+		Missingness: f.law.Standardised(scale.Mean, scale.Deviation), KeepUnits: true, Steps: steps,
+	}
 	for _, p := range s.Passes {
-		c.Rate, c.Epochs = p.Rate, p.Epochs
-		if _, err := trainers.Fit(ctx, work, m, losses.ObjectiveFor(c.Domain, c.Weight), c, &trainers.State{}, nil); err != nil {
+		spec.Descent = descent.Config{Epochs: p.Epochs, Rate: p.Rate}
+		if _, err := trainers.Estimate(ctx, work, spec, trainers.Run{}); err != nil {
 			return nil, err
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
-	"missingscore/data"
 	"missingscore/data/missingness"
+	"missingscore/data/simulate"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 )

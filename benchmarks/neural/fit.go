@@ -2,19 +2,17 @@ package neural
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"missingscore/benchmarks/training"
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	_ "missingscore/nets" // the networks
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 )
 
@@ -48,52 +46,44 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 		training.Trace(history, training.Epochs(d.Epochs), "fisher_divergence"),
 	}
 	shown := []string{"-", "-", "-", "-"}
-	if has, err := model.HasDensity(m); err != nil {
-		return nil, err
-	} else if seed == 1 && len(of.Means[0]) == 2 && has {
-		if shown, err = s.plane(ctx, of, truth, m); err != nil {
+	if m != nil && seed == 1 && len(of.Means[0]) == 2 {
+		has, err := model.CapabilitiesOf(m)
+		if err != nil {
 			return nil, err
+		}
+		if has.Density {
+			if shown, err = s.plane(ctx, of, truth, m); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return append(values, shown...), nil
 }
 
 // fit learns a model of a replicate's table, and gives it in the table's units. A fit that
-// diverges keeps what it had.
+// diverges keeps the history that it had, and gives no model.
 func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of simulate.Mixture, known *evaluate.Truth) (model.Model, []descent.Record, error) {
 	table, err := s.table(of, seed, how.Method == "full")
 	if err != nil {
 		return nil, nil, err
 	}
-	work, scale := data.Standardise(table)
-	start := func() (model.Model, error) {
-		return model.New(how.Model, table.D, s.Network, stream.New(seed, stream.Initial, 1))
-	}
-	m, err := start()
-	if err != nil {
-		return nil, nil, err
-	}
-	known.Scale, known.View = scale, model.Rescaled{Model: m, Mean: scale.Mean, Deviation: scale.Deviation}
-	described, ok := m.(model.Parametric)
-	if ok {
-		if known.View, err = start(); err != nil {
-			return nil, nil, err
-		}
-	}
-	config := descent.Config{Config: s.Fit, Epochs: d.Epochs, Rate: s.Rate, Truth: known}
+	config := s.Fit
 	config.Method, config.Seed = how.Method, seed
 	state := &trainers.State{}
-	_, err = trainers.Fit(ctx, work, m, losses.Classical{}, config, state, nil)
-	var diverged *engine.DivergedError
-	if err != nil && (!errors.As(err, &diverged) || len(state.History) == 0) {
+	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
+		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
+		Steps: config, Descent: descent.Config{Epochs: d.Epochs, Rate: s.Rate}, Truth: known,
+	}, trainers.Run{State: state})
+	history, diverged, err := training.History(state, failure)
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case diverged && len(history) == 0:
+		return nil, nil, failure
+	case diverged:
+		return nil, history, nil
 	}
-	if ok {
-		err = described.Rescale(scale.Mean, scale.Deviation)
-	} else {
-		m = known.View
-	}
-	return m, state.History, err
+	return r.Model.InUnits(), history, nil
 }
 
 // scoreSize is E‖s‖² of the truth, what a score of 0 would be wrong by.

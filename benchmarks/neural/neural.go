@@ -13,6 +13,7 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"

@@ -9,7 +9,7 @@ import (
 
 	"missingscore/benchmarks/figures"
 	"missingscore/benchmarks/harness"
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )

@@ -2,6 +2,7 @@ package neural
 
 import (
 	"missingscore/benchmarks/figures"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 
 	"context"
@@ -13,7 +14,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted/mcmc"
@@ -92,7 +92,7 @@ func squareAround(of simulate.Mixture) square {
 // density is a model's at the midpoints, normalised on the square.
 func (g square) density(m model.Model) ([]float64, error) {
 	p, err := graph.Build(func(b *graph.Builder) {
-		b.Output("log density", m.Evaluate(b, b.Input("x", perSide*perSide, 2)).Density(b))
+		b.Output("log density", m.Evaluate(b, b.Input("x", perSide*perSide, 2)).NeedLogDensity(b))
 	})
 	if err != nil {
 		return nil, err

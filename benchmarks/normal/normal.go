@@ -9,7 +9,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -24,9 +23,9 @@ import (
 	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -113,6 +112,7 @@ type settings struct {
 	Rate       float64           `json:"rate"`
 	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
 	Fit        engine.Config     `json:"fit"`         // what the methods have in common
+	Weight     domain.Weight     `json:"weight"`      // g where columns are truncated
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
 }
@@ -179,20 +179,21 @@ func (s settings) run(ctx context.Context, c engine.Config, seed uint64) ([]stri
 		return nil, err
 	}
 	star.SetMean(truth.Mean)
-	c.Seed, c.Domain = seed, support
+	c.Seed = seed
 	state := &trainers.State{}
-	_, err = trainers.Fit(ctx, table, model.NewGaussian(s.Columns, model.CholeskyFactor), losses.ObjectiveFor(support, c.Weight), descent.Config{
-		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
-	}, state, nil)
-	var diverged *engine.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
+	_, err = trainers.Estimate(ctx, table, trainers.Spec{
+		Domain: support, Weight: s.Weight, KeepUnits: true, Steps: c, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate},
+		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
+	}, trainers.Run{State: state})
+	history, diverged, err := training.History(state, err)
+	if err != nil {
 		return nil, err
 	}
 	last, rest := missed(truth.Precision)
 	at := training.Epochs(s.Epochs)
-	trace := func(name string) string { return training.Trace(state.History, at, name) }
+	trace := func(name string) string { return training.Trace(history, at, name) }
 	return []string{
-		training.EffectiveSize(state.History), strconv.FormatBool(diverged != nil), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
+		training.EffectiveSize(history), strconv.FormatBool(diverged), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
 		trace("fisher_divergence"), trace("mean_error"), trace("precision_error"),
 	}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -20,9 +19,9 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/training"
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -228,17 +227,18 @@ func (s settings) run(ctx context.Context, c engine.Config, drawn *sample, missi
 	}
 	c.Seed = seed
 	state := &trainers.State{}
-	_, err := trainers.Fit(ctx, table, model.NewQuartic(table.D), losses.Classical{}, descent.Config{
-		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &evaluate.Truth{Model: drawn.truth, Sample: drawn.fresh},
-	}, state, nil)
-	var diverged *engine.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
+	_, err := trainers.Estimate(ctx, table, trainers.Spec{
+		Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate},
+		Truth: &evaluate.Truth{Model: drawn.truth, Sample: drawn.fresh},
+	}, trainers.Run{State: state})
+	history, diverged, err := training.History(state, err)
+	if err != nil {
 		return nil, err
 	}
 	at := training.Epochs(s.Epochs)
 	return []string{
-		fmt.Sprintf("%.4f", drawn.rhat), training.EffectiveSize(state.History), strconv.FormatBool(diverged != nil),
-		training.Trace(state.History, at, "fisher_divergence"), training.Trace(state.History, at, "quartic_error"),
+		fmt.Sprintf("%.4f", drawn.rhat), training.EffectiveSize(history), strconv.FormatBool(diverged),
+		training.Trace(history, at, "fisher_divergence"), training.Trace(history, at, "quartic_error"),
 	}, nil
 }
 

@@ -52,7 +52,7 @@ func (q peerSetting) variants() (all []peerSetting, err error) {
 	}
 	for _, q.Score = range []string{"fed", "autograd"} {
 		for _, q.Chunk = range slices.Compact([]int{q.N, q.Batch}) {
-			if (q.Score == "fed" || e.Trains) && (q.Method != "exact" || q.Chunk == q.Batch || q.Chunk*q.D*q.D <= mostClosedForm) {
+			if (q.Score == "fed" || e.Trains()) && (q.Method != "exact" || q.Chunk == q.Batch || q.Chunk*q.D*q.D <= mostClosedForm) {
 				all = append(all, q)
 			}
 		}
@@ -173,13 +173,13 @@ func ourGradients(s timing.Setting, b *data.Batch) (at point, g gradients, err e
 	if err != nil {
 		return at, g, err
 	}
-	if !e.Draws {
+	if !e.Draws() {
 		s.Draws = 1
 	}
 	at.Noise = normals(b.Size*s.Draws*s.D, 1)
 	by := proposal{mean: make([]float64, b.Size*s.D)}
-	if e.Trains {
-		imputer := nets.NewImputer(s.D, nets.NormalOptions{InitialLogS: 0.2}, rng)
+	if e.Trains() {
+		imputer := nets.NewNormalImputer(s.D, nets.NormalOptions{InitialLogS: 0.2}, rng)
 		at.ImputerNoise = normals(b.Size*s.D, 1)
 		for _, p := range imputer.Params() {
 			at.Imputer = append(at.Imputer, p.Value)
@@ -206,7 +206,7 @@ type proposal struct {
 }
 
 // imputerGradients are those of the imputer's training loss; the proposal is its own.
-func imputerGradients(imputer *nets.Imputer, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
+func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
 	train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical{}, nil, b.Size)
 	if err != nil {
 		return by, nil, err
@@ -230,7 +230,7 @@ func imputerGradients(imputer *nets.Imputer, m model.Model, noise []float64, b *
 
 // lossAt runs the method's loss on draws from the proposal.
 func lossAt(s timing.Setting, e estimator.Estimator, m model.Model, b *data.Batch, noise []float64, by proposal) (*graph.Program, error) {
-	p, err := losses.New(graph.Float64, e.Loss(losses.PlugIn), m, losses.Classical{}, b.Size, s.Draws)
+	p, err := losses.New(graph.Float64, e.Loss, e.Weighting, m, losses.Classical{}, b.Size, s.Draws)
 	if err != nil {
 		return nil, err
 	}
@@ -239,12 +239,12 @@ func lossAt(s timing.Setting, e estimator.Estimator, m model.Model, b *data.Batc
 		row, j := i/(s.Draws*s.D), i%s.D
 		cell := row*s.D + j
 		x[i] = b.X[cell]
-		if b.Mask[cell] == 0 && e.Draws {
+		if b.Mask[cell] == 0 && e.Draws() {
 			x[i] = by.mean[cell] + math.Exp(by.logSD)*eps
 			log[i/s.D] -= by.logSD + 0.5*eps*eps
 		}
 	}
-	losses.Bind(p, e.Loss(losses.PlugIn), losses.Classical{}, b, nil)
+	losses.Bind(p, e.Loss, losses.Classical{}, b, nil)
 	return p, p.Run()
 }
 

@@ -127,7 +127,7 @@ func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (al
 					if e == "star" { // the path takes all rows at each step
 						s.N = 1000
 					}
-					if estimator, err := estimator.ByName(m); err == nil && (e != "quartic" || !estimator.Gaussian) {
+					if estimator, err := estimator.ByName(m); err == nil && (e != "quartic" || !estimator.NeedsNormal()) {
 						all = append(all, s)
 					}
 				}

@@ -37,7 +37,7 @@ func products(s timing.Setting) (all []product, err error) {
 		add(false, false, b, hidden, hidden, times)
 		add(false, false, b, d, hidden, times)
 	}
-	if e.Trains {
+	if e.Trains() {
 		forward(imputerSteps + parts)
 		add(true, false, hidden, d, b, imputerSteps) // by the weights, last layer first
 		add(true, false, hidden, hidden, b, imputerSteps)
@@ -47,7 +47,7 @@ func products(s timing.Setting) (all []product, err error) {
 		add(false, false, b, d, d, imputerSteps) // the model's score
 	}
 	completed := b
-	if e.Draws {
+	if e.Draws() {
 		completed *= s.Draws
 	}
 	add(false, false, completed, d, d, parts) // the score

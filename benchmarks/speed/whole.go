@@ -36,10 +36,14 @@ func penalties(t *data.Table) (all []float64) {
 
 // fit runs a whole L1 path with the defaults, without refinement at a chosen λ.
 func fit(ctx context.Context, t *data.Table, s timing.Setting) (*trainers.NetworkResult, error) {
-	return trainers.EstimateNetwork(ctx, t, trainers.NetworkConfig{
-		PathConfig: path.Config{Schedule: "fixed", Config: engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed}},
-		Select:     path.Selection{Kind: "none"}, PathOnly: true,
-	}, &trainers.State{}, nil)
+	r, err := trainers.Estimate(ctx, t, trainers.Spec{
+		Steps:   engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed},
+		Network: &path.Config{Schedule: path.Fixed, Select: path.Selection{Kind: "none"}, PathOnly: true},
+	}, trainers.Run{})
+	if err != nil {
+		return nil, err
+	}
+	return r.Network, nil
 }
 
 // paths times whole L1 paths on one table.

@@ -18,6 +18,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/source"
@@ -142,7 +143,7 @@ func (s settings) rankings(ctx context.Context, at setting, method string, table
 	if path, err = entered(found, truth); err != nil {
 		return 0, 0, 0, err
 	}
-	if sizes, err = rankedBy(partialCorrelations(found.Precision), truth); err != nil || method == full {
+	if sizes, err = rankedBy(partialCorrelations(found.Network.Precision), truth); err != nil || method == full {
 		return path, sizes, math.NaN(), err
 	}
 	drawn, err := impute(table, found, seed)
@@ -157,15 +158,15 @@ func (s settings) rankings(ctx context.Context, at setting, method string, table
 }
 
 // entered is the AUC of a path.
-func entered(path *trainers.NetworkResult, truth simulate.Gaussian) (float64, error) {
-	rates, err := path.Rates(network.Threshold(truth.Precision, 1e-12))
+func entered(path *trainers.Result, truth simulate.Gaussian) (float64, error) {
+	rates, err := path.Network.Rates(network.Threshold(truth.Precision, 1e-12))
 	return network.AUC(rates), err
 }
 
 // impute gives ten draws of each row given its observed cells, by the chosen network.
-func impute(t *data.Table, path *trainers.NetworkResult, seed uint64) (*data.Table, error) {
+func impute(t *data.Table, path *trainers.Result, seed uint64) (*data.Table, error) {
 	const draws = 10
-	c := source.Conditional{Mean: path.Mean, Precision: path.Precision, Domain: path.Config.Domain}
+	c := source.Conditional{Mean: path.Network.Mean, Precision: path.Network.Precision, Domain: path.Spec.Domain}
 	rng := new(stream.Stream).At(seed, stream.Impute)
 	b := data.NewBatch(1, t.D)
 	out := &data.Table{Names: t.Names, N: draws * t.N, D: t.D}

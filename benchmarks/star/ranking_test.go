@@ -15,6 +15,7 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/trainers"
 )
 
@@ -106,7 +107,7 @@ func TestRanking(t *testing.T) {
 		}
 		found, err := s.path(t.Context(), at.treatment, s.config(method), table, support, 1)
 		require.NoError(t, err)
-		require.Equal(t, fmt.Sprintf("%.6f", probability(found.Precision, truth)), values[1])
+		require.Equal(t, fmt.Sprintf("%.6f", probability(found.Network.Precision, truth)), values[1])
 	}
 	tables, err := rankingTables(text, results)
 	require.NoError(t, err)
@@ -124,8 +125,10 @@ func TestImputed(t *testing.T) {
 	for range n {
 		table.Values, table.Observed = append(table.Values, 3, math.NaN()), append(table.Observed, true, false)
 	}
-	path := &trainers.NetworkResult{Mean: []float64{1, -1}, Precision: mat.NewSymDense(2, []float64{2, -1, -1, 4})}
-	path.Config.Domain = domain.All(2)
+	path := &trainers.Result{
+		Spec:    trainers.Spec{Domain: domain.All(2)},
+		Network: &trainers.NetworkResult{Mean: []float64{1, -1}, Precision: mat.NewSymDense(2, []float64{2, -1, -1, 4})},
+	}
 	got, err := impute(table, path, 1)
 	require.NoError(t, err)
 	require.Equal(t, 10*n, got.N)

@@ -19,6 +19,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/path"
@@ -93,7 +94,7 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth simul
 	}
 	var found []network.Adjacency
 	for _, g := range path {
-		found = append(found, network.Threshold(g.Precision, s.Fit.Threshold))
+		found = append(found, network.Threshold(g.Precision, s.Path.Threshold))
 	}
 	values, rates, err := recovery(found, truth)
 	return append(values, "0", "-"), rates, err
@@ -101,32 +102,32 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth simul
 
 // scoreMatching is a method's path; one that diverges before its end has no AUC.
 func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
-	path, err := s.path(ctx, t, c, table, support, seed)
+	found, err := s.path(ctx, t, c, table, support, seed)
 	var fault *engine.DivergedError
 	if diverged = errors.As(err, &fault); err != nil && !diverged {
 		return nil, "", false, err
 	}
-	if diverged || len(path.Points) < path.Config.Lambdas {
+	if diverged || len(found.Network.Points) < found.Spec.Network.Lambdas {
 		return []string{"-", "-", "-", "-", "-"}, "-", diverged, nil
 	}
-	lifts := 0
-	for _, p := range path.Points {
-		lifts += p.Lifts
+	points, lifts := found.Network.Points, 0
+	for _, p := range points {
+		lifts += p.Projections
 	}
-	values, rates, err = recovery(path.Adjacencies(), truth)
-	return append(values, strconv.Itoa(lifts), fmt.Sprintf("%.2f", path.Points[len(path.Points)/2].EffectiveSize)), rates, diverged, err
+	values, rates, err = recovery(found.Network.Adjacencies(), truth)
+	return append(values, strconv.Itoa(lifts), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), rates, diverged, err
 }
 
 // path is a method's.
-func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.NetworkResult, error) {
-	config := trainers.NetworkConfig{
-		PathConfig: s.Fit, Select: path.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
-	}
-	config.Config, config.Seed, config.Weight = c, seed, t.Weight
+func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.Result, error) {
+	along := s.Path
+	along.Select, along.PathOnly = path.Selection{Kind: "none"}, true // the AUC is of the path
+	c.Seed = seed
+	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
 	if !t.Ignore {
-		config.Domain = support
+		spec.Domain = support
 	}
-	return trainers.EstimateNetwork(ctx, table, config, &trainers.State{}, nil)
+	return trainers.Estimate(ctx, table, spec, trainers.Run{})
 }
 
 // recovery tells the AUC of the networks along a path, the edges of the first and the

@@ -24,7 +24,8 @@ type settings struct {
 	Outside    float64           `json:"outside"` // share of the distribution beyond the plane
 	Treatments []treatment       `json:"treatments"`
 	Rates      bool              `json:"rates"` // keep the ROC curves
-	Fit        path.Config       `json:"fit"`   // what the methods have in common
+	Fit        engine.Config     `json:"fit"`   // what the methods have in common, and …
+	Path       path.Config       `json:"path"`  // … what their paths have
 	Methods    []json.RawMessage `json:"methods"`
 	Likelihood *emglasso.Options `json:"likelihood"` // of the peer "glasso", which ignores the truncation; null: without it
 	Ours       []string          `json:"ours"`
@@ -56,7 +57,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 	if s.Graph != "star" && s.Graph != "dense" {
 		return s, fmt.Errorf("settings: graph %q: it is star or dense", s.Graph)
 	}
-	if s.variants, err = harness.Variants(s.Fit.Config, s.Methods); err == nil {
+	if s.variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
 		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "centres", s.Centres...),
 			harness.CheckShares("missing", s.Missing...), harness.CheckShares("outside", s.Outside))
 	}

@@ -23,8 +23,8 @@ func smoke(t *testing.T, changes map[string]any) json.RawMessage {
 
 // A step of 1e300 leaves nothing finite.
 func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
-	for _, fit := range []map[string]any{{"rate": 1e300}, {"rate": 1e300, "lambdas": 5}} {
-		g, err := grid(smoke(t, map[string]any{"fit": fit, "methods": []any{map[string]any{"method": "zeroed"}}, "likelihood": nil}), 1)
+	for _, path := range []map[string]any{{"schedule": "fixed", "rate": 1e300}, {"schedule": "fixed", "rate": 1e300, "lambdas": 5}} {
+		g, err := grid(smoke(t, map[string]any{"fit": map[string]any{}, "path": path, "methods": []any{map[string]any{"method": "zeroed"}}, "likelihood": nil}), 1)
 		require.NoError(t, err)
 		values, err := g.Cells[0].Run(t.Context())
 		require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 

@@ -255,7 +255,7 @@ func round(x float64) float64 {
 
 func lifts(points []path.Point) (n int) {
 	for _, p := range points {
-		n += p.Lifts
+		n += p.Projections
 	}
 	return n
 }
@@ -274,12 +274,13 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 		precisions, err = s.likelihood(ctx, t)
 		e.effective, e.lifts = "-", "0"
 	} else {
-		var r *trainers.NetworkResult
+		var r *trainers.Result
 		if r, err = s.path(ctx, t, method, replicate); err == nil {
-			for _, p := range r.Points {
+			points := r.Network.Points
+			for _, p := range points {
 				precisions = append(precisions, graph.Unpack(t.D, p.Packed))
 			}
-			e.effective, e.lifts = number(round(r.Points[len(r.Points)/2].EffectiveSize)), strconv.Itoa(lifts(r.Points))
+			e.effective, e.lifts = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(lifts(points))
 		}
 	}
 	if err != nil {
@@ -325,22 +326,23 @@ func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*
 }
 
 // path is a method's of score matching.
-func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.NetworkResult, error) {
+func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.Result, error) {
 	sd := s.ProposalSD
 	name, unit := strings.CutSuffix(method, "-unit")
 	if unit {
 		sd = 1
 	}
 	d := float64(t.D)
-	return trainers.EstimateNetwork(ctx, t, trainers.NetworkConfig{
-		PathConfig: path.Config{
-			Config: engine.Config{Method: name, Seed: stream.New(s.Seed, stream.Replicate, replicate).Uint64(), Draws: s.Draws,
-				ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
+	return trainers.Estimate(ctx, t, trainers.Spec{
+		Steps: engine.Config{Method: name, Seed: stream.New(s.Seed, stream.Replicate, replicate).Uint64(), Draws: s.Draws,
+			ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
+		Network: &path.Config{
+			Schedule: path.Fixed, InitialIter: s.First, IterPerLambda: s.Each,
 			// The estimator's loss is a mean over columns.
-			LambdaMax: s.LambdaMax / d, LambdaMin: s.LambdaMin / d, Lambdas: s.Lambdas, First: s.First, Each: s.Each,
+			LambdaMax: s.LambdaMax / d, LambdaMin: s.LambdaMin / d, Lambdas: s.Lambdas,
+			Select: path.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
 		},
-		Select: path.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
-	}, &trainers.State{}, nil)
+	}, trainers.Run{})
 }
 
 // nearest is, of some networks, that with the density nearest to the one asked for, the

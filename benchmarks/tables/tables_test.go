@@ -24,6 +24,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"
@@ -423,14 +424,14 @@ func TestPath(t *testing.T) {
 		require.NoError(t, err)
 		r, err := s.path(context.Background(), hidden, method, 1)
 		require.NoError(t, err)
-		require.Equal(t, "iw", r.Config.Method)
-		require.Equal(t, sd, r.Config.ProposalSD)
-		require.InDelta(t, s.LambdaMax/10, r.Config.LambdaMax, 1e-12)
-		require.InDelta(t, s.LambdaMin/10, r.Config.LambdaMin, 1e-12)
+		require.Equal(t, "iw", r.Spec.Steps.Method)
+		require.Equal(t, sd, r.Spec.Steps.ProposalSD)
+		require.InDelta(t, s.LambdaMax/10, r.Spec.Network.LambdaMax, 1e-12)
+		require.InDelta(t, s.LambdaMin/10, r.Spec.Network.LambdaMin, 1e-12)
 		found, err := s.estimate(context.Background(), hidden, method, 1)
 		require.NoError(t, err)
 		require.Greater(t, found.threshold, 0.0)
-		for k, p := range r.Points {
+		for k, p := range r.Network.Points {
 			require.Equal(t, network.Threshold(graph.Unpack(10, p.Packed), found.threshold), found.networks[k])
 		}
 	}

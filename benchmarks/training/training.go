@@ -2,12 +2,28 @@
 package training
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"missingscore/trainers"
 	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
 )
+
+// History is a fit's, whole or up to where it diverged: then Estimate gave an error, which
+// is no other.
+func History(s *trainers.State, err error) (h []descent.Record, diverged bool, other error) {
+	var fault *engine.DivergedError
+	if diverged = errors.As(err, &fault); err != nil && !diverged {
+		return nil, false, err
+	}
+	if s.Descent != nil {
+		h = s.Descent.History
+	}
+	return h, diverged, nil
+}
 
 // Trace writes one of a fit's errors at the given epochs, separated by spaces;
 // epochs that a fit which stopped early did not reach are "-".

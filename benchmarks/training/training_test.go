@@ -1,6 +1,8 @@
 package training_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,7 +11,9 @@ import (
 	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/figures"
 	"missingscore/benchmarks/training"
+	"missingscore/trainers"
 	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 )
 
@@ -36,4 +40,21 @@ func TestTraceAndTraining(t *testing.T) {
 	require.Less(t, p.X.Min, 1.5)
 	_, err = figures.AlongTraining(r, claims.Measure{Column: "errors"}, []string{"m"})
 	require.ErrorContains(t, err, `there is no column "errors" among replicate, method, error`)
+}
+
+func TestHistory(t *testing.T) {
+	state := &trainers.State{Descent: &descent.State{History: []descent.Record{{Epoch: 1}}}}
+	for _, c := range []struct {
+		state    *trainers.State
+		err      error
+		length   int
+		diverged bool
+	}{{state, nil, 1, false}, {state, fmt.Errorf("a fit: %w", &engine.DivergedError{Iteration: 5, What: "loss"}), 1, true}, {&trainers.State{}, &engine.DivergedError{}, 0, true}} {
+		h, diverged, err := training.History(c.state, c.err)
+		require.NoError(t, err)
+		require.Len(t, h, c.length)
+		require.Equal(t, c.diverged, diverged)
+	}
+	_, _, err := training.History(state, context.Canceled)
+	require.ErrorIs(t, err, context.Canceled)
 }
