@@ -32,7 +32,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{
 		Key:   []string{"treatment", "columns", "missing", "centres", "replicate", "method"},
-		Value: []string{"auc", "diverged", "naive_misses", "first_edges", "last_edges", "lifts", "effective_size"},
+		Value: []string{"auc", "diverged", "naive_misses", "first_edges", "last_edges", "projections", "effective_size"},
 	}
 	if s.Rates {
 		g.Value = append(g.Value, "rates")
@@ -110,12 +110,12 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Confi
 	if diverged || len(found.Network.Points) < found.Spec.Network.Lambdas {
 		return []string{"-", "-", "-", "-", "-"}, "-", diverged, nil
 	}
-	points, lifts := found.Network.Points, 0
+	points, projections := found.Network.Points, 0
 	for _, p := range points {
-		lifts += p.Projections
+		projections += p.Projections
 	}
 	values, rates, err = recovery(found.Network.Adjacencies(), truth)
-	return append(values, strconv.Itoa(lifts), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), rates, diverged, err
+	return append(values, strconv.Itoa(projections), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), rates, diverged, err
 }
 
 // path is a method's.

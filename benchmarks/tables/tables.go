@@ -155,7 +155,7 @@ func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	if replicates == 0 {
 		replicates = s.Replicates
 	}
-	g := cells.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "lifts"}}
+	g := cells.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "projections"}}
 	for _, density := range s.Densities {
 		g.Value = append(g.Value, densityColumn(density))
 	}
@@ -215,7 +215,7 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 			return nil, err
 		}
 	}
-	values = append(values, number(round(found.threshold)), found.effective, found.lifts)
+	values = append(values, number(round(found.threshold)), found.effective, found.projections)
 	sum := 0.0
 	for _, truth := range truths {
 		var rates []network.Rate
@@ -253,7 +253,7 @@ func round(x float64) float64 {
 	return short
 }
 
-func lifts(points []path.Point) (n int) {
+func projections(points []path.Point) (n int) {
 	for _, p := range points {
 		n += p.Projections
 	}
@@ -265,14 +265,14 @@ func lifts(points []path.Point) (n int) {
 type estimate struct {
 	networks         []network.Adjacency
 	threshold        float64
-	effective, lifts string // a Point's, in the middle of the path and summed
+	effective, projections string // a Point's, in the middle of the path and summed
 }
 
 func (s settings) estimate(ctx context.Context, t *data.Table, method string, replicate uint64) (e estimate, err error) {
 	var precisions []*mat.SymDense
 	if method == peer {
 		precisions, err = s.likelihood(ctx, t)
-		e.effective, e.lifts = "-", "0"
+		e.effective, e.projections = "-", "0"
 	} else {
 		var r *trainers.Result
 		if r, err = s.path(ctx, t, method, replicate); err == nil {
@@ -280,7 +280,7 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 			for _, p := range points {
 				precisions = append(precisions, graph.Unpack(t.D, p.Packed))
 			}
-			e.effective, e.lifts = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(lifts(points))
+			e.effective, e.projections = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(projections(points))
 		}
 	}
 	if err != nil {
