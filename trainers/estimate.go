@@ -150,7 +150,7 @@ func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison,
 func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fitted.Saved, error) {
 	if parametric, ok := m.(model.Parametric); ok && !p.Spec.KeepUnits {
 		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
-			return nil, fmt.Errorf("the fitted parameters cannot be given in the table's units: %w", err)
+			return nil, fmt.Errorf("%w: %w", ErrUnits, err)
 		}
 	}
 	s := &fitted.Saved{
@@ -219,9 +219,12 @@ func neverTogether(t *data.Table, m model.Model) []string {
 	return []string{strings.Join(pairs, "; ") + " are never observed in the same row: their partial correlations are not determined by the data"}
 }
 
+// ErrUnits says that a fit of standardised columns has no parameters for the table's own.
+var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
+
 // Diverged tells whether an estimate failed because a number was no longer finite or a
-// conditional distribution ceased to exist: other settings may help.
+// distribution ceased to exist: other settings may help.
 func Diverged(err error) bool {
 	var diverged *engine.DivergedError
-	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
+	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite) || errors.Is(err, ErrUnits)
 }
