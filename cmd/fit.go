@@ -140,7 +140,7 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *fitCommand) options(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "epochs", "rate", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "g-cap", "epochs", "rate", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
 		return err
 	}
 	if f.warmUp < 0 {

@@ -105,7 +105,7 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *networkCommand) options(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
 		return err
 	}
 	c := &f.config
