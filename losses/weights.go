@@ -2,9 +2,6 @@ package losses
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"missingscore/graph"
 	"missingscore/graph/model"
@@ -39,26 +36,6 @@ type CrossAverages interface {
 	Others(b *graph.Builder, f graph.Node, r int) graph.Node
 	// OtherPairs is, for each draw, the unbiased estimate of E[s]² (B, m) from the others.
 	OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node
-}
-
-// Weightings are the weightings by name. A new one is a line here, or an assignment in
-// the init function of the package that has it.
-var Weightings = byName[Weighting](Uniform{}, LeaveOneOut{}, SelfNormalised{})
-
-func byName[T interface{ Name() string }](all ...T) map[string]T {
-	m := map[string]T{}
-	for _, v := range all {
-		m[v.Name()] = v
-	}
-	return m
-}
-
-// WeightingByName looks a weighting up.
-func WeightingByName(name string) (Weighting, error) {
-	if w, ok := Weightings[name]; ok {
-		return w, nil
-	}
-	return nil, fmt.Errorf("there is no weighting %q; weightings are %s", name, strings.Join(slices.Sorted(maps.Keys(Weightings)), ", "))
 }
 
 // Uniform is w_ik = 1/r: the draws come from the distribution meant. Where two averages

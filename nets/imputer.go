@@ -3,15 +3,9 @@
 package nets
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
 	"missingscore/graph"
-	"missingscore/internal/stream"
 )
 
 // Imputer is a distribution q'_φ(x_mis | x_obs) that is trained along with the model, to
@@ -65,34 +59,3 @@ type NormalConditional interface {
 // ImputerMaker makes an imputer for d columns: options are a JSON object, nothing for the
 // defaults, and rng is for what starts at random.
 type ImputerMaker func(d int, options []byte, rng *rand.Rand) (Imputer, error)
-
-// Imputers are the imputers by name. A new one is a line here, or an assignment in the
-// init function of the package that has it.
-var Imputers = map[string]ImputerMaker{"normal": newNormal}
-
-// NewImputer looks an imputer up in Imputers and makes it.
-func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, error) {
-	make, ok := Imputers[name]
-	if !ok {
-		return nil, fmt.Errorf("there is no imputer %q; imputers are %s", name, strings.Join(slices.Sorted(maps.Keys(Imputers)), ", "))
-	}
-	m, err := make(d, options, rng)
-	if err != nil {
-		return nil, fmt.Errorf("imputer %s: %w", name, err)
-	}
-	return m, nil
-}
-
-// ImputerAtLevels gives the options of a registered imputer for rows at many levels of
-// noise. It fails for one that cannot be told the level.
-func ImputerAtLevels(name string, options []byte) ([]byte, error) {
-	m, err := NewImputer(name, 1, options, stream.New(0))
-	if err != nil {
-		return nil, err
-	}
-	l, ok := m.(LevelLearner)
-	if !ok {
-		return nil, fmt.Errorf("imputer %s cannot be told the level of noise of a row: take imputer normal, or an objective without noise", name)
-	}
-	return json.Marshal(l.LevelOptions(Level{}))
-}

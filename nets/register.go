@@ -2,7 +2,11 @@ package nets
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"missingscore/data/noise"
 	"missingscore/graph/model"
@@ -45,4 +49,35 @@ func AtLevels(name string, text []byte, s noise.Schedule) ([]byte, error) {
 	}
 	signal, sigma := s.At(0)
 	return json.Marshal(l.LevelOptions(Level{signal, sigma}))
+}
+
+// Imputers are the imputers by name. A new one is a line here, or an assignment in the
+// init function of the package that has it.
+var Imputers = map[string]ImputerMaker{"normal": newNormal}
+
+// NewImputer looks an imputer up in Imputers and makes it.
+func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, error) {
+	make, ok := Imputers[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no imputer %q; imputers are %s", name, strings.Join(slices.Sorted(maps.Keys(Imputers)), ", "))
+	}
+	m, err := make(d, options, rng)
+	if err != nil {
+		return nil, fmt.Errorf("imputer %s: %w", name, err)
+	}
+	return m, nil
+}
+
+// ImputerAtLevels gives the options of a registered imputer for rows at many levels of
+// noise. It fails for one that cannot be told the level.
+func ImputerAtLevels(name string, options []byte) ([]byte, error) {
+	m, err := NewImputer(name, 1, options, stream.New(0))
+	if err != nil {
+		return nil, err
+	}
+	l, ok := m.(LevelLearner)
+	if !ok {
+		return nil, fmt.Errorf("imputer %s cannot be told the level of noise of a row: take imputer normal, or an objective without noise", name)
+	}
+	return json.Marshal(l.LevelOptions(Level{}))
 }

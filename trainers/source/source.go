@@ -56,19 +56,6 @@ type Kind struct {
 	CompleteRows bool // is for tables without missing cells
 }
 
-// The kinds that are here.
-var (
-	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: NewZeros}
-	Complete = Kind{Name: "complete", Note: "no gaps", New: NewZeros, CompleteRows: true}
-	Proposal = Kind{Name: "proposal", Note: "independent draws from N(0, sd²)", New: NewProposal, Random: true, LogDensity: true, ProposalSD: true}
-	Imputer  = Kind{Name: "imputer", Note: "draws of a trained imputer", New: NewImputer, Random: true, LogDensity: true, Imputer: true, Definite: true}
-	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: NewExact, Random: true, LogDensity: true, Normal: true, Definite: true}
-)
-
-// Kinds are the kinds of sources by name. A new one is a line here, or an assignment in
-// the init function of the package that has it.
-var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal.Name: Proposal, Imputer.Name: Imputer, Exact.Name: Exact}
-
 // Repeat writes each row of the batch r times, zero where missing.
 func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
 	for i := range b.Size {
@@ -78,25 +65,6 @@ func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
 			copy(x[(i*r+k)*b.D:], first)
 		}
 	}
-}
-
-// zeros leaves 0 in the gaps: for rows without any, for Zeroed, and for losses
-// in closed form, which look at the mask themselves.
-type zeros struct{}
-
-// NewZeros makes the source of Zeros, and of Complete.
-func NewZeros(Setting) (Source, error) { return zeros{}, nil }
-
-// Complete implements Source.
-func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *Stream) error {
-	Repeat(b, len(logProposal)/b.Size, x)
-	return nil
-}
-
-// CompleteSingle implements SingleSource.
-func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) error {
-	Repeat(b, len(logProposal)/b.Size, x)
-	return nil
 }
 
 // NormalModel is m where it is normal; what, a source or a method, needs it to be.
