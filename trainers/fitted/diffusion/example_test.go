@@ -12,7 +12,7 @@ import (
 	"missingscore/trainers/fitted/diffusion"
 )
 
-// Rows from the scores of noisy rows, by a network at its start: near the standard normal.
+// Rows from the scores of noisy rows, by a network at its start, which has seen no data.
 func ExampleSampler_Flow() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m, err := nets.NewScoreNetwork(2, nets.NetworkOptions{Hidden: []int{8}, NoiseConditional: true, Clean: nets.Level{Signal: 1, Noise: 0.01}}, rng)
@@ -35,7 +35,7 @@ func ExampleSampler_Flow() {
 	for _, x := range rows {
 		variance += x * x / float64(len(rows))
 	}
-	fmt.Printf("%d numbers, between 0.1 and 10: %t\n", len(rows), variance > 0.1 && variance < 10)
+	fmt.Printf("%d numbers, variance %.1f\n", len(rows), variance)
 	// Output:
-	// 2000 numbers, between 0.1 and 10: true
+	// 2000 numbers, variance 1.9
 }
