@@ -1,7 +1,7 @@
 // Package graph is the vocabulary of expression graphs that models and losses
 // are written in: programs that are built once and run many times, parameters
-// that several programs share, a handful of operations that own their memory,
-// and the models themselves (log density, score and its diagonal as nodes).
+// that several programs share, and a handful of operations that own their memory.
+// The operations are methods of Builder; go doc graph.Builder lists them.
 //
 // Programs are Gorgonia graphs: it builds, checks and differentiates them. They
 // are run by a plain walk over their operations (compile.go), which allocates

@@ -1,9 +1,3 @@
-// Package losses turns models into the scalars that are minimised: the
-// objectives of score matching (Objective), the equations that an estimate solves (Loss),
-// what turns draws into expectations (Weighting), and the losses that train an imputer.
-//
-// All share one shape. A batch has b table rows of d columns, each imputed r
-// times; imputation k of row i is row i·r+k of the B = b·r completed rows.
 package losses
 
 import (

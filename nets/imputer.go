@@ -1,5 +1,7 @@
-// Package nets holds the neural networks: imputers q'_φ(x_mis | x_obs) and the
-// neural score models, with an energy and without.
+// Package nets holds the neural networks: models with an energy (Energy) and without
+// (ScoreNetwork), each also at all levels of noise, and imputers q'_φ(x_mis | x_obs), as an
+// interface (Imputer) and the paper's (NormalImputer). The models are in model.Models, the
+// imputers in Imputers.
 package nets
 
 import (

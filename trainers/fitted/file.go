@@ -37,7 +37,7 @@ type Saved struct {
 
 	Scale       data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
 	Imputer     nets.Imputer    // of standardised columns; nil if none was trained
-	ImputerKind string          // a name of nets.Samplers
+	ImputerKind string          // a name of nets.Imputers
 	Noise       *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
 
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
