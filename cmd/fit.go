@@ -189,7 +189,7 @@ func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
 
 // write writes the model and its history.
 func (f *fitCommand) write(cmd *cobra.Command, file string) error {
-	text, err := f.result.Encode(f.blas)
+	text, err := f.result.Encode()
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

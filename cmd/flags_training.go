@@ -110,9 +110,19 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 		if t.Inside(s.Domain) == nil {
 			advice = "correct the row, leave it out, or change the thresholds (--missingness)"
 		}
-		return nil, atLine(err, file, advice)
+		return nil, inTable(err, file, advice)
 	}
 	return p, unused(cmd, asked, p)
+}
+
+// inTable puts the table's file to an error of preparing an estimate, but to a setting's.
+func inTable(err error, file, advice string) error {
+	var wrong *trainers.SettingError
+	var row *data.RowError
+	if errors.As(err, &wrong) || errors.As(err, &row) {
+		return atLine(err, file, advice)
+	}
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 // announce says what is about to be trained on, and by which matrix library.

@@ -175,7 +175,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 
 // write writes every file of the result.
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
-	if err := report.WriteNetwork(f.out, file, f.table, f.result, f.rates, f.blas); err != nil {
+	if err := report.WriteNetwork(f.out, file, f.table, f.result, f.rates); err != nil {
 		return err
 	}
 	return finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
@@ -191,7 +191,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 	if f.json {
 		warnings := append([]string{}, r.Warnings...) // [] rather than null
 		err = printJSON(cmd.OutOrStdout(), networkJSON{
-			Method: r.Spec.Steps.Method, Edges: len(r.Network.Network.Edges), Lambda: r.Network.Lambda, Converged: r.Converged,
+			Method: r.Spec.Steps.Method, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
 			Verdict: r.Verdict, Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
 		})
 	} else {
@@ -220,14 +220,14 @@ type networkJSON struct {
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
-	fmt.Fprintf(w, "%s: %d of %d edges at λ = %.4g\n%s\n", r.Estimator.Title, len(n.Network.Edges), pairs, n.Lambda, r.Verdict)
+	fmt.Fprintf(w, "%s: %d of %d edges at λ = %.4g\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, n.Lambda, r.Verdict)
 	if auc != nil {
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)
 	}
 	const shown = 10
-	for i, edge := range n.Network.Edges {
+	for i, edge := range n.Edges() {
 		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(n.Network.Edges)-shown)
+			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
 			break
 		}
 		fmt.Fprintf(w, "  %s — %s  partial correlation %+.3f\n", edge.From, edge.To, edge.PartialCorrelation)

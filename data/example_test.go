@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 )
 
 // The columns asked for, in the order asked; an empty cell is missing.
@@ -54,7 +55,7 @@ func ExampleStandardise() {
 // Gaps completely at random in a simulated table.
 func ExampleHideMCAR() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	complete, err := data.SimulateMoons().Sample(1000, rng)
+	complete, err := simulate.Moons().Sample(1000, rng)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -79,31 +80,4 @@ func ExampleTable_NeverTogether() {
 	}
 	// Output:
 	// test A and test B
-}
-
-// A Gaussian whose network is a star: column 1 is joined with others, and no others are
-// joined.
-func ExampleSimulateStar() {
-	rng := rand.New(rand.NewPCG(3, 4))
-	star, err := data.SimulateStar(4, rng)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for j := range 4 {
-		for k := range 4 {
-			fmt.Printf("%6.2f", star.Precision.At(j, k))
-		}
-		fmt.Println()
-	}
-	table, err := star.Sample(100, rng)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(table.Names, table.N)
-	// Output:
-	// 1.00  0.57  0.57  0.00
-	//   0.57  1.00  0.00  0.00
-	//   0.57  0.00  1.00  0.00
-	//   0.00  0.00  0.00  1.00
-	// [x1 x2 x3 x4] 100
 }

@@ -2,7 +2,10 @@ package trainers
 
 import (
 	"errors"
+	"io"
 
+	"missingscore/graph"
+	"missingscore/internal/atomicfile"
 	"missingscore/trainers/path"
 )
 
@@ -17,9 +20,13 @@ type settings struct {
 	KeepUnits bool `json:"keep_units"`
 }
 
-// Encode gives the text of the model's file, with what the fit was and how it ended;
-// blas is the matrix library that was in use. See fitted.Saved.Encode.
-func (r *Result) Encode(blas string) ([]byte, error) {
+// Encode gives the text of the model's file, with what the fit was and how it ended.
+// See fitted.Saved.Encode.
+func (r *Result) Encode() ([]byte, error) {
+	blas, err := graph.BLAS()
+	if err != nil {
+		return nil, err
+	}
 	s := r.Spec
 	if r.Model.Kind == "" {
 		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
@@ -31,7 +38,7 @@ func (r *Result) Encode(blas string) ([]byte, error) {
 	if len(s.Objective.Options) > 0 {
 		extra["objective_options"] = s.Objective.Options
 	}
-	recorded := settings{Method: s.Steps.Method, Steps: s.Steps, Weight: s.Weight, Network: s.Network, KeepUnits: s.KeepUnits}
+	recorded := settings{Steps: s.Steps, Weight: s.Weight, Network: s.Network, KeepUnits: s.KeepUnits}
 	if r.Network != nil {
 		extra["lambda"] = r.Network.Lambda
 	} else {
@@ -39,4 +46,13 @@ func (r *Result) Encode(blas string) ([]byte, error) {
 	}
 	extra["settings"] = recorded
 	return r.Model.Encode(extra)
+}
+
+// Save writes the model's file whole or not at all. fitted.Load reads it.
+func (r *Result) Save(path string) error {
+	text, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { _, err := w.Write(text); return err })
 }

@@ -12,6 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -34,7 +35,7 @@ func ExampleEstimate() {
 		log.Fatal(err)
 	}
 	fmt.Println("converged:", result.Converged)
-	for _, e := range result.Network.Network.Edges[:3] {
+	for _, e := range result.Network.Edges()[:3] {
 		fmt.Printf("%s – %s %+.2f\n", e.From, e.To, e.PartialCorrelation)
 	}
 	// Output:
@@ -92,7 +93,7 @@ func ExampleModelSpec() {
 		log.Fatal(err)
 	}
 	fmt.Printf("means %.0f\n", result.Model.Model.(model.Normal).Mean())
-	_, err = result.Encode("")
+	_, err = result.Encode()
 	fmt.Println(err)
 	// Output:
 	// means [41 183 10 78]
@@ -187,7 +188,7 @@ func ExampleResult_Encode() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := result.Encode("")
+	text, err := result.Encode()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func ExampleResult_Encode() {
 // Rates of true and false edges along a path, where the true network is known.
 func ExampleNetworkResult_Rates() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	star, err := data.SimulateStar(6, rng)
+	star, err := simulate.Star(6, rng)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,6 +39,9 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 	return r, err
 }
 
+// Edges are the network's, strongest first.
+func (r *NetworkResult) Edges() []network.Edge { return r.Network.Edges }
+
 // Adjacencies are the networks along the path, one a point.
 func (r *NetworkResult) Adjacencies() []network.Adjacency {
 	var out []network.Adjacency

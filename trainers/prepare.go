@@ -37,6 +37,7 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	setting.Default(&s.Weight.Cap, 1)
 	p := &Prepared{Spec: s, Table: t}
 	if err := p.parts(); err != nil {
 		return nil, err
@@ -50,6 +51,15 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	}
 	if p.Estimator, err = estimator.For(c.Method, p.Model, p.objective, p.Support); err != nil {
 		return nil, &setting.Error{Field: "method", Value: c.Method, Allowed: err.Error()}
+	}
+	if err := p.Estimator.Check(p.Model, p.objective, p.Support); err != nil {
+		return nil, err
+	}
+	if err := p.Estimator.CheckTable(t); err != nil {
+		return nil, err
+	}
+	if err := p.checkNumbers(); err != nil {
+		return nil, err
 	}
 	return p, p.defaults()
 }
@@ -95,9 +105,21 @@ func (p *Prepared) newModel() (model.Model, error) {
 	return s.Model.make(p.Table.D, s.Steps.Seed)
 }
 
+// checkNumbers refuses settings that no table makes possible.
+func (p *Prepared) checkNumbers() error {
+	if err := p.Spec.Steps.Check(); err != nil {
+		return err
+	}
+	if p.Spec.Network != nil {
+		return p.Spec.Network.Check(p.Estimator)
+	}
+	_, err := p.Spec.Descent.Resolve()
+	return err
+}
+
 // Allows tells whether an estimator can make this estimate.
 func (p *Prepared) Allows(e estimator.Estimator) bool {
-	return e.Check(p.Model, p.objective, p.Support) == nil && (!e.NeedsCompleteRows() || p.Table.Missing() == 0)
+	return e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
 // defaults fills in what the model's own defaults are.

@@ -37,18 +37,18 @@ func ExampleNew() {
 }
 
 func ExampleNetwork_WriteEdges() {
-	n := &network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", Weight: -0.5, PartialCorrelation: 0.25}}}
+	n := &network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", Precision: -0.5, PartialCorrelation: 0.25}}}
 	if err := n.WriteEdges(os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// from,to,weight,partial_correlation
-	// a,b,-0.5,0.25
+	// from,to,weight,partial_correlation,precision
+	// a,b,0.25,0.25,-0.5
 }
 
 // For igraph, Gephi, Cytoscape and networkx.
 func ExampleNetwork_WriteGraphML() {
-	n := &network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", Weight: -0.5, PartialCorrelation: 0.25}}}
+	n := &network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", Precision: -0.5, PartialCorrelation: 0.25}}}
 	var text strings.Builder
 	if err := n.WriteGraphML(&text); err != nil {
 		log.Fatal(err)

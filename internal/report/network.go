@@ -29,7 +29,7 @@ var NetworkFiles = []string{
 
 // WriteNetwork writes every file of a result, each whole or not at all, and leaves none of
 // an earlier one.
-func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, rates []network.Rate, blas string) error {
+func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
 	pictures, err := drawNetwork(r, rates)
 	if err != nil {
@@ -61,7 +61,7 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 		{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }},
 		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
 		{"model.json", func(w io.Writer) error {
-			text, err := result.Encode(blas)
+			text, err := result.Encode()
 			if err == nil {
 				_, err = w.Write(text)
 			}

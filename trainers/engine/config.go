@@ -90,13 +90,20 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 		return c, e, setting.Errorf("weighting", c.Weighting, "%v", err)
 	}
 	c.Weighting = w.Name()
-	if err := setting.NotNegative(setting.Field{Name: "warm_up", Value: float64(*c.WarmUp)}); err != nil {
-		return c, e, err
+	return c, e, c.Check()
+}
+
+// Check refuses numbers that are out of range; zero values are defaults to come.
+func (c Config) Check() error {
+	warmUp := 0
+	if c.WarmUp != nil {
+		warmUp = *c.WarmUp
 	}
-	return c, e, setting.Positive(
+	return setting.NotNegative(
 		setting.Field{Name: "draws", Value: float64(c.Draws)}, setting.Field{Name: "imputer_steps", Value: float64(c.ImputerSteps)},
-		setting.Field{Name: "batch", Value: float64(c.Batch)}, setting.Field{Name: "imputer_rate", Value: c.ImputerRate},
-		setting.Field{Name: "proposal_sd", Value: c.ProposalSD}, setting.Field{Name: "workers", Value: float64(c.Workers)})
+		setting.Field{Name: "warm_up", Value: float64(warmUp)}, setting.Field{Name: "batch", Value: float64(c.Batch)},
+		setting.Field{Name: "imputer_rate", Value: c.ImputerRate}, setting.Field{Name: "proposal_sd", Value: c.ProposalSD},
+		setting.Field{Name: "workers", Value: float64(c.Workers)})
 }
 
 // joint is the model with its missingness, if that is known.

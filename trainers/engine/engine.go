@@ -125,8 +125,8 @@ func (e *Engine) check() error {
 	if err := e.Table.Inside(e.Domain); err != nil {
 		return err
 	}
-	if e.Estimator.NeedsCompleteRows() && e.Table.Missing() > 0 {
-		return fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", e.Estimator.Name, e.Table.Missing())
+	if err := e.Estimator.CheckTable(e.Table); err != nil {
+		return err
 	}
 	if e.noising != nil && e.Domain.Bounded() {
 		return errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
@@ -15,7 +16,7 @@ import (
 // At the truth the gradient is near zero, at another mean it is not.
 func ExampleGradient() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	truth, err := data.SimulateNormal(3, rng)
+	truth, err := simulate.Normal(3, rng)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/losses"
@@ -78,7 +79,8 @@ func names(es []Estimator) (names []string) {
 }
 
 // For is the estimator that a method is for a model and an objective on a domain: its
-// fallback where its loss refuses them and the fallback does not.
+// fallback where its loss refuses them and the fallback does not. Whether it can
+// estimate them is for Check to say.
 func For(method string, m model.Model, o losses.Objective, s *domain.Domain) (Estimator, error) {
 	e, err := ByName(method)
 	if err != nil || e.Fallback == "" || e.Loss.Check(m, o) == nil {
@@ -203,6 +205,14 @@ func within(s, support *domain.Domain) bool {
 		}
 	}
 	return true
+}
+
+// CheckTable says why it cannot estimate from a table, or nil.
+func (e Estimator) CheckTable(t *data.Table) error {
+	if e.NeedsCompleteRows() && t.Missing() > 0 {
+		return fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", e.Name, t.Missing())
+	}
+	return nil
 }
 
 // parts says why the parts do not go together, or nil.

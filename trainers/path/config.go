@@ -82,15 +82,28 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
 		return c, steps, fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
 	}
-	if err := setting.Positive(setting.Field{Name: "lambdas", Value: float64(c.Lambdas)}, setting.Field{Name: "rate", Value: c.Rate}); err != nil {
-		return c, steps, err
-	}
-	if err := setting.NotNegative(setting.Field{Name: "threshold", Value: c.Threshold}, setting.Field{Name: "floor", Value: c.Floor},
-		setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
+	if err := c.checkNumbers(); err != nil {
 		return c, steps, err
 	}
 	c.Select, err = c.Select.Resolve(p.Table.N)
 	return c, steps, err
+}
+
+// Check refuses what no table makes possible with an estimator; zero values are defaults
+// to come.
+func (c Config) Check(e estimator.Estimator) error {
+	if _, err := c.resolveSchedule(e); err != nil {
+		return err
+	}
+	return c.checkNumbers()
+}
+
+func (c Config) checkNumbers() error {
+	return setting.NotNegative(
+		setting.Field{Name: "lambda_max", Value: c.LambdaMax}, setting.Field{Name: "lambda_min", Value: c.LambdaMin},
+		setting.Field{Name: "lambdas", Value: float64(c.Lambdas)}, setting.Field{Name: "rate", Value: c.Rate},
+		setting.Field{Name: "threshold", Value: c.Threshold}, setting.Field{Name: "floor", Value: c.Floor},
+		setting.Field{Name: "tolerance", Value: c.Tolerance})
 }
 
 // resolveSchedule fills in what a schedule has, and refuses what is the other's.

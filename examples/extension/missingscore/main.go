@@ -3,6 +3,7 @@ package main
 
 import (
 	_ "example.com/extension"
+
 	"missingscore/cmd"
 )
 
