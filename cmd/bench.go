@@ -1,16 +1,29 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
-	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 )
+
+// benchCommand is the bench command: its flags, and what its phases make.
+type benchCommand struct {
+	setting timing.Setting
+	methods []string
+	seconds float64
+	json    bool
+
+	blas    string
+	results []benchResult
+}
 
 // benchResult is one method's line.
 type benchResult struct {
@@ -21,16 +34,7 @@ type benchResult struct {
 const benchWarmUp, benchLeast = 3, 5 // iterations
 
 func newBenchCommand() *cobra.Command {
-	var s benchmarks.Setting
-	var methods []string
-	var seconds float64
-	var asJSON bool
-	var known []string
-	for _, e := range trainers.Estimators {
-		if !e.Complete {
-			known = append(known, e.Name)
-		}
-	}
+	var f benchCommand
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the seconds of a parameter iteration",
@@ -43,67 +47,98 @@ state, with one worker.
   star    free symmetric precision, proximal step, half of the cells missing`,
 		Example: `  missingscore bench --experiment star --d 20 --method exact,iw --seconds 0.2`,
 		Args:    exactArgs(0, "no argument"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if s.D < 3 {
-				return usageError{fmt.Errorf("--d %d: at least three columns are needed", s.D)}
-			}
-			if err := positive(cmd, "batch", "draws"); err != nil {
-				return err
-			}
-			if err := fits(size{s.Batch, "rows (--batch)"}, size{s.Draws, "draws (--draws)"}, size{s.D, "columns (--d)"}); err != nil {
-				return err
-			}
-			if !slices.Contains(benchmarks.Experiments, s.Experiment) {
-				return usageError{fmt.Errorf("--experiment %q: it is normal, quartic or star", s.Experiment)}
-			}
-			if s.Experiment == "quartic" && !cmd.Flags().Changed("method") {
-				methods = slices.DeleteFunc(methods, func(m string) bool { e, _ := trainers.EstimatorByName(m); return e.Gaussian })
-			}
-			for _, m := range methods {
-				if _, err := trainers.EstimatorByName(m); err != nil {
-					return usageError{fmt.Errorf("--method: %w", err)}
-				}
-			}
-			blas, err := graph.BLAS()
-			if err != nil {
-				return err
-			}
-			s.N = s.Batch
-			var results []benchResult
-			for _, m := range methods {
-				s.Method = m
-				step, err := s.Stepper()
-				if err != nil {
-					return err
-				}
-				if _, _, err := benchmarks.Time(cmd.Context(), step, benchWarmUp, 0); err != nil {
-					return err
-				}
-				each, _, err := benchmarks.Time(cmd.Context(), step, benchLeast, seconds)
-				if err != nil {
-					return err
-				}
-				results = append(results, benchResult{m, each})
-			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"experiment": s.Experiment, "d": s.D, "batch": s.Batch, "r": s.Draws,
-					"dtype": s.DType, "blas": blas, "results": results})
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s, d = %d, batch %d, r = %d, %v, matrix products by %s\n", s.Experiment, s.D, s.Batch, s.Draws, s.DType, blas)
-			for _, r := range results {
-				fmt.Fprintf(cmd.OutOrStdout(), "%-9s %10.3f ms per iteration\n", r.Method, 1e3*r.Seconds)
-			}
-			return nil
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	var known []string
+	for _, e := range estimator.All {
+		if !e.NeedsCompleteRows() {
+			known = append(known, e.Name)
+		}
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&s.Experiment, "experiment", "normal", "normal, quartic or star")
-	fl.IntVar(&s.D, "d", 10, "columns")
-	fl.IntVar(&s.Batch, "batch", 100, "rows in a batch")
-	fl.IntVar(&s.Draws, "draws", 10, "imputations per row")
-	fl.TextVar(&s.DType, "dtype", graph.Float64, "number type of the expression graphs, float64 or float32")
-	fl.StringSliceVar(&methods, "method", known, "methods, as "+strings.Join(known[:2], ","))
-	fl.Float64Var(&seconds, "seconds", 2, "seconds to measure each method for")
-	fl.BoolVar(&asJSON, "json", false, "print one JSON object on stdout")
+	fl.StringVar(&f.setting.Experiment, "experiment", "normal", "normal, quartic or star")
+	fl.IntVar(&f.setting.D, "d", 10, "columns")
+	fl.IntVar(&f.setting.Batch, "batch", 100, "rows in a batch")
+	fl.IntVar(&f.setting.Draws, "draws", 10, "imputations per row")
+	fl.TextVar(&f.setting.DType, "dtype", graph.Float64, "number type of the expression graphs, float64 or float32")
+	fl.StringSliceVar(&f.methods, "method", known, "methods, as "+strings.Join(known[:2], ","))
+	fl.Float64Var(&f.seconds, "seconds", 2, "seconds to measure each method for")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 	return cmd
+}
+
+// run takes the command through its phases.
+func (f *benchCommand) run(cmd *cobra.Command) (err error) {
+	if err := f.options(cmd); err != nil {
+		return err
+	}
+	if f.blas, err = graph.BLAS(); err != nil {
+		return err
+	}
+	if err := f.measure(cmd.Context()); err != nil {
+		return err
+	}
+	return f.tell(cmd.OutOrStdout())
+}
+
+// options checks the flags.
+func (f *benchCommand) options(cmd *cobra.Command) error {
+	s := &f.setting
+	if s.D < 3 {
+		return usageError{fmt.Errorf("--d %d: at least three columns are needed", s.D)}
+	}
+	if err := nonZero(cmd, "batch", "draws"); err != nil {
+		return err
+	}
+	if err := checkSize(size{s.Batch, "rows (--batch)"}, size{s.Draws, "draws (--draws)"}, size{s.D, "columns (--d)"}); err != nil {
+		return err
+	}
+	if !slices.Contains(timing.Experiments, s.Experiment) {
+		return usageError{fmt.Errorf("--experiment %q: it is normal, quartic or star", s.Experiment)}
+	}
+	if s.Experiment == "quartic" && !cmd.Flags().Changed("method") {
+		f.methods = slices.DeleteFunc(f.methods, func(m string) bool { e, _ := estimator.ByName(m); return e.NeedsNormal() })
+	}
+	for _, m := range f.methods {
+		if _, err := estimator.ByName(m); err != nil {
+			return usageError{fmt.Errorf("--method: %w", err)}
+		}
+	}
+	s.N = s.Batch
+	return nil
+}
+
+// measure times the methods, one after the other.
+func (f *benchCommand) measure(ctx context.Context) error {
+	for _, m := range f.methods {
+		s := f.setting
+		s.Method = m
+		step, err := s.Stepper()
+		if err != nil {
+			return err
+		}
+		if _, _, err := timing.Time(ctx, step, benchWarmUp, 0); err != nil {
+			return err
+		}
+		each, _, err := timing.Time(ctx, step, benchLeast, f.seconds)
+		if err != nil {
+			return err
+		}
+		f.results = append(f.results, benchResult{m, each})
+	}
+	return nil
+}
+
+// tell writes the results.
+func (f *benchCommand) tell(w io.Writer) error {
+	s := f.setting
+	if f.json {
+		return printJSON(w, map[string]any{"experiment": s.Experiment, "d": s.D, "batch": s.Batch, "r": s.Draws,
+			"dtype": s.DType, "blas": f.blas, "results": f.results})
+	}
+	fmt.Fprintf(w, "%s, d = %d, batch %d, r = %d, %v, matrix products by %s\n", s.Experiment, s.D, s.Batch, s.Draws, s.DType, f.blas)
+	for _, r := range f.results {
+		fmt.Fprintf(w, "%-9s %10.3f ms per iteration\n", r.Method, 1e3*r.Seconds)
+	}
+	return nil
 }

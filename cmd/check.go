@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -11,19 +13,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/trainers"
+	"missingscore/trainers/evaluate"
 )
 
+// checkCommand is the check command: its flags, and what its phases make.
+type checkCommand struct {
+	table              tableFlags
+	support            domainFlags
+	law                missingnessFlag
+	kind, modelOptions string
+	rows               int
+	seed               uint64
+	json               bool
+
+	data    *data.Table // standardised
+	model   model.Model // of the standardised columns, with what is known of their gaps
+	domain  *domain.Domain
+	results []evaluate.Check
+}
+
 func newCheckCommand() *cobra.Command {
-	var table tableFlags
-	var support domainFlags
-	var law missingnessFlag
-	var model, options string
-	var rows int
-	var seed uint64
-	var asJSON bool
+	var f checkCommand
 	cmd := &cobra.Command{
 		Use:   "check TABLE.csv",
 		Short: "Check every gradient of a model on a table against differences",
@@ -35,66 +48,95 @@ Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 what is known of its gaps. Exit code 1 if one fails.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --model gaussian`,
 		Args:    exactArgs(1, "one table"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := table.read(args[0], seed)
-			if err != nil {
-				return err
-			}
-			m, err := graph.NewModel(model, t.D, []byte(options), stream.New(seed, stream.Initial, 1))
-			if err != nil {
-				return usageError{fmt.Errorf("--model: %w", err)}
-			}
-			if rows < 1 {
-				return usageError{fmt.Errorf("--rows %d: at least one is needed", rows)}
-			}
-			s, _, err := support.around(t, args[0])
-			if err != nil {
-				return err
-			}
-			known, s, err := law.read(t, s, args[0])
-			if err != nil {
-				return err
-			}
-			standard, scale := data.Standardise(t)
-			var results []trainers.CheckResult
-			if err := leaving(cmd.Context(), func() (err error) {
-				results, err = trainers.Check(standard, joint(m, known.Standardised(scale.Mean, scale.Deviation)), s.Standardised(scale.Mean, scale.Deviation), rows, seed)
-				return err
-			}); err != nil {
-				return err
-			}
-			ok := true
-			for _, r := range results {
-				ok = ok && r.OK
-			}
-			if asJSON {
-				err = printJSON(cmd.OutOrStdout(), map[string]any{"model": model, "ok": ok, "checks": results})
-			} else {
-				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "check\tcompared\tlargest error\twhere\ttolerance\t")
-				for _, r := range results {
-					verdict := "ok"
-					if !r.OK {
-						verdict = "FAILED"
-					}
-					fmt.Fprintf(w, "%s\t%d\t%.1e\t%s\t%.0e\t%s\n", r.Name, r.Compared, r.Error, r.Where, r.Tolerance, verdict)
-				}
-				err = w.Flush()
-			}
-			if err == nil && !ok {
-				err = errors.New("a gradient does not agree with differences")
-			}
-			return err
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	table.add(cmd)
-	support.add(cmd)
-	law.add(cmd)
+	f.table.add(cmd)
+	f.support.add(cmd)
+	f.law.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", ")+"; gaussian has P = LLᵀ, gaussian-network a free symmetric P, gaussian-natural the same with η = Pμ")
-	fl.StringVar(&options, "model-options", "", "options of the model as JSON, as for fit")
-	fl.IntVar(&rows, "rows", 20, "how many rows of the table are used")
-	fl.Uint64Var(&seed, "seed", 1, "seed of all random draws")
-	fl.BoolVar(&asJSON, "json", false, "print one JSON object on stdout")
+	fl.StringVar(&f.kind, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(model.Models)), ", ")+"; gaussian has P = LLᵀ, gaussian-network a free symmetric P, gaussian-natural the same with η = Pμ")
+	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, as for fit")
+	fl.IntVar(&f.rows, "rows", 20, "how many rows of the table are used")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random draws")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 	return cmd
+}
+
+// run takes the command through its phases.
+func (f *checkCommand) run(cmd *cobra.Command, file string) error {
+	if err := f.load(file); err != nil {
+		return err
+	}
+	if err := f.compare(cmd.Context()); err != nil {
+		return err
+	}
+	return f.tell(cmd.OutOrStdout())
+}
+
+// load reads the table and makes the model and its support, all of standardised columns.
+func (f *checkCommand) load(file string) error {
+	t, err := f.table.read(file, f.seed)
+	if err != nil {
+		return err
+	}
+	m, err := model.New(f.kind, t.D, []byte(f.modelOptions), stream.New(f.seed, stream.Initial, 1))
+	if err != nil {
+		return usageError{fmt.Errorf("--model: %w", err)}
+	}
+	if f.rows < 1 {
+		return usageError{fmt.Errorf("--rows %d: at least one is needed", f.rows)}
+	}
+	s, _, err := f.support.around(t, file)
+	if err != nil {
+		return err
+	}
+	known, err := f.law.read(t, s)
+	if err != nil {
+		return err
+	}
+	s = known.Support(s)
+	if err := atLine(t.Inside(s), file, "correct the row, leave it out, or change the thresholds (--missingness)"); err != nil {
+		return err
+	}
+	standard, scale := data.Standardise(t)
+	f.data = standard
+	f.model = joint(m, known.Standardised(scale.Mean, scale.Deviation))
+	f.domain = s.Standardised(scale.Mean, scale.Deviation)
+	return nil
+}
+
+// compare makes all comparisons.
+func (f *checkCommand) compare(ctx context.Context) error {
+	return abandonable(ctx, func() (err error) {
+		f.results, err = evaluate.Gradients(f.data, f.model, f.domain, f.rows, f.seed)
+		return err
+	})
+}
+
+// tell says on stdout what came out; a gradient that does not agree is an error.
+func (f *checkCommand) tell(stdout io.Writer) (err error) {
+	ok := !slices.ContainsFunc(f.results, func(r evaluate.Check) bool { return !r.OK })
+	if f.json {
+		err = printJSON(stdout, map[string]any{"model": f.kind, "ok": ok, "checks": f.results})
+	} else {
+		err = f.print(stdout)
+	}
+	if err == nil && !ok {
+		err = errors.New("a gradient does not agree with differences")
+	}
+	return err
+}
+
+// print writes a line for each comparison.
+func (f *checkCommand) print(stdout io.Writer) error {
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "check\tcompared\tlargest error\twhere\ttolerance\t")
+	for _, r := range f.results {
+		verdict := "ok"
+		if !r.OK {
+			verdict = "FAILED"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%.1e\t%s\t%.0e\t%s\n", r.Name, r.Compared, r.Error, r.Where, r.Tolerance, verdict)
+	}
+	return w.Flush()
 }

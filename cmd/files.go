@@ -1,11 +1,9 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,9 +25,9 @@ func inFolder(dir string, names ...string) (files []output) {
 	return files
 }
 
-// apart refuses to write over what the command reads, arguments and inputFlags, and to
+// distinctFiles refuses to write over what the command reads, arguments and inputFlags, and to
 // write one file twice.
-func apart(cmd *cobra.Command, outputs ...output) error {
+func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 	type use struct{ path, by string }
 	var taken []use
 	for _, arg := range cmd.Flags().Args() {
@@ -45,7 +43,7 @@ func apart(cmd *cobra.Command, outputs ...output) error {
 			continue
 		}
 		for _, t := range taken {
-			if same(out.path, t.path) {
+			if sameFile(out.path, t.path) {
 				return usageError{fmt.Errorf("--%s: writing %s would overwrite %s, which %s: choose another --%[1]s", out.flag, out.path, t.path, t.by)}
 			}
 		}
@@ -54,23 +52,9 @@ func apart(cmd *cobra.Command, outputs ...output) error {
 	return nil
 }
 
-// removeOld removes, of the files that a folder may have, those that were not written now:
-// they are of an earlier run.
-func removeOld(dir string, all, written []string) error {
-	for _, name := range all {
-		if slices.Contains(written, name) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// same tells whether two paths are one file, be it there yet or not. Devices and pipes
-// have no content to lose.
-func same(a, b string) bool {
+// sameFile tells whether two paths are one file, be it there yet or not. Devices and pipes
+// have no content to overwrite.
+func sameFile(a, b string) bool {
 	if atomicfile.Special(a) || atomicfile.Special(b) {
 		return false
 	}

@@ -2,7 +2,7 @@ package cmd
 
 import (
 	"context"
-	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -10,41 +10,37 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/data/domain"
-	"missingscore/data/missingness"
 	"missingscore/data/network"
-	"missingscore/data/noise"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/losses"
-	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/fitted"
 )
 
-// fitFlags are the fit command's.
-type fitFlags struct {
+// fitCommand is the fit command: its flags, and what its phases make.
+type fitCommand struct {
 	trainingFlags
-	model, objective               string
 	modelOptions, objectiveOptions string
-	out, history, truth            string
-	keepUnits                      bool
-	config                         trainers.FitConfig
+	out, history, truthFile        string
+	saved                          string // the state's file; empty: none is kept
+
+	table    *data.Table
+	prepared *trainers.Prepared
+	result   *trainers.Result
 }
 
-func newFitCommand() *cobra.Command {
-	var f fitFlags
-	cmd := &cobra.Command{
-		Use:   "fit TABLE.csv",
-		Short: "Estimate a model's parameters from a table with missing cells",
-		Long: `Estimate the parameters of a model from a table with missing cells by score
+// fitHelp is what the fit command says of itself, before the methods.
+const fitHelp = `Estimate the parameters of a model from a table with missing cells by score
 matching, with Adam on mini-batches (the paper's parameter estimation).
 
   gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
@@ -75,105 +71,102 @@ a threshold are missing; what is in the file must be known. It writes the model,
 the table's units, and history.csv beside it: a line for each pass over the table.
 
 Methods:
-` + methodList(),
+`
+
+func newFitCommand() *cobra.Command {
+	var f fitCommand
+	cmd := &cobra.Command{
+		Use:   "fit TABLE.csv",
+		Short: "Estimate a model's parameters from a table with missing cells",
+		Long:  fitHelp + methodList(),
 		Example: `  missingscore simulate normal --d 5 --n 500 --missing 0.2 --truncate box --out trunc
   missingscore fit trunc/data.csv --model gaussian --method exact --domain trunc/domain.json --truth trunc/truth.json --out trunc/model.json`,
 		Args: exactArgs(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	c := &f.config
-	f.trainingFlags.add(cmd, &c.Config)
+	f.trainingFlags.add(cmd)
+	m, o, steps, c := &f.spec.Model, &f.spec.Objective, &f.spec.Steps, &f.spec.Descent
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(graph.Models)), ", "))
+	fl.StringVar(&m.Kind, "model", trainers.DefaultModel, strings.Join(slices.Sorted(maps.Keys(model.Models)), ", "))
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
-	fl.StringVar(&c.Method, "method", "auto", "auto (gaussian: exact; gaussian-natural: exact-mc; score-network: zeroed; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
-	fl.StringVar(&f.objective, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
+	fl.StringVar(&steps.Method, "method", "auto", "auto (gaussian: exact; gaussian-natural: exact-mc; score-network: zeroed; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&o.Kind, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
 	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
-	fl.StringVar(&f.truth, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
-	fl.BoolVar(&f.keepUnits, "keep-units", false, "do not standardise the columns meanwhile")
+	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
+	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise the columns meanwhile")
 	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the table (default: 200; quartic: 25, or what makes 250 steps; networks: what makes 2500 steps, at most 300; 200 for denoising)")
 	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; networks: 0.003)")
-	fl.IntVar(&c.Batch, "batch", 100, "rows in a batch")
-	fl.IntVar(&c.WarmUp, "warm-up", 500, "imputer steps before the first parameter step")
-	fl.Float64Var(&c.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
+	fl.IntVar(&steps.Batch, "batch", 100, "rows in a batch")
+	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
+	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
 }
 
 // paths fills in where model, history and state go; beside a device or a pipe goes nothing.
-func (f *fitFlags) paths(cmd *cobra.Command) (state string, err error) {
-	info, statErr := os.Stat(f.out)
-	if strings.HasSuffix(f.out, "/") || statErr == nil && info.IsDir() {
+func (f *fitCommand) paths(cmd *cobra.Command) error {
+	info, err := os.Stat(f.out)
+	if strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
 		f.out = filepath.Join(f.out, "model.json")
 	}
 	if f.history == "" {
 		f.history = beside(f.out, "history.csv")
 	}
-	state = beside(f.out, filepath.Base(f.out)+".state")
-	if f.resume && state == "" {
-		return "", usageError{fmt.Errorf("--resume: no state is kept beside %s: leave it out, or choose a file as --out", f.out)}
+	f.saved = beside(f.out, filepath.Base(f.out)+".state")
+	if f.resume && f.saved == "" {
+		return usageError{fmt.Errorf("--resume: no state is kept beside %s: leave it out, or choose a file as --out", f.out)}
 	}
-	return state, apart(cmd, output{"out", f.out}, output{"history", f.history}, output{"out", state})
+	return distinctFiles(cmd, output{"out", f.out}, output{"history", f.history}, output{"out", f.saved})
 }
 
-func (f *fitFlags) run(cmd *cobra.Command, path string) error {
+// run takes the command through its phases.
+func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 	start := time.Now()
-	c := f.config
-	if err := positive(cmd, "epochs", "rate", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
+	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if c.WarmUp < 0 {
-		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", c.WarmUp)}
+	if err := f.load(cmd, file); err != nil {
+		return asUsage(cmd, err)
 	}
-	if err := f.parse(&c.Config); err != nil {
+	if err := f.estimate(cmd, file); err != nil {
+		return asUsage(cmd, err)
+	}
+	if err := f.write(cmd, file); err != nil {
 		return err
 	}
-	saved, err := f.paths(cmd)
-	if err != nil {
+	return f.tell(cmd, time.Since(start))
+}
+
+// options turns the flags into a Spec.
+func (f *fitCommand) options(cmd *cobra.Command) error {
+	if err := nonZero(cmd, "g-cap", "epochs", "rate", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
 		return err
 	}
-	table, err := f.table.read(path, c.Seed)
-	if err != nil {
+	if f.warmUp < 0 {
+		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", f.warmUp)}
+	}
+	f.spec.Steps.WarmUp = &f.warmUp
+	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
+	if err := f.parse(); err != nil {
 		return err
 	}
-	if err := fits(size{min(c.Batch, table.N), "rows in a batch"}, size{table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+	return f.paths(cmd)
+}
+
+// load reads table and truth and prepares the estimate.
+func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
+	if f.table, err = f.readTable(file); err != nil {
 		return err
 	}
-	support, weight, err := f.domain.around(table, path)
-	if err != nil {
+	t, steps := f.table, f.spec.Steps
+	if err := checkSize(size{min(steps.Batch, t.N), "rows in a batch"}, size{t.D, "columns"}, size{steps.Draws, "draws (--draws)"}); err != nil {
 		return err
 	}
-	known, cut, err := f.known.read(table, support, path)
-	if err != nil {
+	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
 	}
-	objective, err := f.makeObjective(cut, weight)
-	if err != nil {
-		return err
-	}
-	fitted, err := f.makeModel(table.D, objective)
-	if err != nil {
-		return err
-	}
-	if c.Method == "auto" {
-		if c.Method, err = autoMethod(table, known, fitted); err != nil {
-			return err
-		}
-	}
-	if _, classical := objective.(losses.Classical); classical && c.Method == "exact" && natural(fitted) {
-		return usageError{fmt.Errorf("--method exact: its closed form needs the mean μ among the parameters, and %s has η = Pμ; take --method exact-mc", f.model)}
-	}
-	e, err := trainers.EstimatorFor(c.Method, objective)
-	if err != nil {
-		return err
-	}
-	if err := unused(cmd, f.config.Method, e, fitted, cut); err != nil {
-		return err
-	}
-	f.defaults(objective, (table.N+c.Batch-1)/c.Batch, &c)
-	truth, err := readTruth(cmd.Context(), f.truth, table.Names)
-	if err != nil {
+	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, t.Names); err != nil {
 		return err
 	}
 	for _, out := range []string{f.out, f.history} {
@@ -181,177 +174,57 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 			return err
 		}
 	}
-	stderr := cmd.ErrOrStderr()
-	blas, err := f.announce(stderr, path, table)
-	if err != nil {
-		return err
-	}
+	return nil
+}
 
-	work, scale := table, unitScale(table.D)
-	if !f.keepUnits {
-		if m, about := fitted.(graph.AboutZero); about {
-			work, scale = data.ScaleAboutZero(table, m.StartSize())
-		} else {
-			work, scale = data.Standardise(table)
-		}
-	}
-	c.Domain, c.Weight = cut.Standardised(scale.Mean, scale.Deviation), weight
-	if objective, err = f.makeObjective(c.Domain, weight); err != nil {
+// estimate runs the fit, or goes on with one that was cut.
+func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
+	if err := f.announce(cmd.ErrOrStderr(), file, f.table); err != nil {
 		return err
 	}
-	c.Missingness = graph.MissingnessOf(known.Standardised(scale.Mean, scale.Deviation))
-	described, isDescribed := fitted.(graph.Described)
-	if truth != nil {
-		truth.Scale, truth.View = scale, graph.Rescaled{Model: fitted, Mean: scale.Mean, Deviation: scale.Deviation}
-		if isDescribed {
-			if truth.View, err = f.makeModel(table.D, objective); err != nil {
-				return err
-			}
-		}
-		c.Truth = truth
-	}
-	state, err := f.state(saved, stderr)
+	f.result, err = f.fit(cmd, f.prepared, file, f.saved,
+		"no model is written. Try a smaller --rate, another --method, or look for outliers in the table")
+	return err
+}
+
+// write writes the model and its history.
+func (f *fitCommand) write(cmd *cobra.Command, file string) error {
+	text, err := f.result.Encode()
 	if err != nil {
-		return err
-	}
-	bar := newProgress(stderr, f.verbose)
-	c.Observe = bar.observe
-	const advice = "no model is written. Try a smaller --rate, another --method, or look for outliers in the table"
-	result, err := trainers.Fit(cmd.Context(), work, fitted, objective, c, state, checkpoint(cmd.Context(), saved))
-	bar.finish()
-	if err != nil {
-		return explain(err, path, saved, advice)
-	}
-	if isDescribed {
-		if err := described.Rescale(scale.Mean, scale.Deviation); err != nil {
-			return fmt.Errorf("%s: the fitted parameters cannot be given in the table's units: %w; %s", path, err, advice)
-		}
-	}
-	final := result.History[len(result.History)-1]
-	model := trainers.SavedModel{Kind: f.model, Model: fitted, Names: table.Names, Domain: support, Scale: scale, Imputer: result.Imputer, Missingness: known}
-	noising, noisy := objective.(losses.Noising)
-	if noisy {
-		schedule := noising.Schedule()
-		model.Noise = &schedule
-	}
-	settings := result.Config
-	text, err := model.Encode(map[string]any{
-		"method": settings.Method, "objective": f.objective, "objective_options": objective, "loss": final.Loss,
-		"converged": result.Converged, "verdict": result.Verdict, "blas": blas, "settings": settings,
-	})
-	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	if f.history != "" {
-		if err := atomicfile.Write(f.history, func(w io.Writer) error { return writeHistory(w, result.History) }); err != nil {
+		if err := atomicfile.Write(f.history, func(w io.Writer) error { return descent.WriteHistory(w, f.result.History) }); err != nil {
 			return err
 		}
 	}
 	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
-	if err := finish(saved, result.Warnings, stderr); err != nil {
-		return err
-	}
+	return finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
+}
+
+// tell says on stdout what came out.
+func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
+	r := f.result
 	if f.json {
-		out := map[string]any{"model": f.model, "method": settings.Method, "converged": result.Converged, "verdict": result.Verdict, "loss": final.Loss,
-			"seconds": time.Since(start).Seconds(), "blas": blas, "out": f.out, "history": f.history, "warnings": append([]string{}, result.Warnings...)}
-		for _, e := range final.Errors {
+		out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
+			"seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "warnings": append([]string{}, r.Warnings...)}
+		for _, e := range r.History[len(r.History)-1].Errors {
 			out[e.Name] = e.Value
 		}
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
-		err = f.summary(cmd.OutOrStdout(), fitted, table.Names, model.Noise, result, final)
+		err = f.summary(cmd.OutOrStdout(), r)
 	}
-	if err == nil && !result.Converged {
-		err = unconverged{result.Verdict}
+	if err == nil && !r.Converged {
+		err = unconverged{r.Verdict}
 	}
 	return err
 }
 
-func (f *fitFlags) makeObjective(s *domain.Domain, w domain.Weight) (losses.Objective, error) {
-	o, err := losses.NewObjective(f.objective, []byte(f.objectiveOptions), s, w)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("--objective: %w", err)}
-	}
-	return o, nil
-}
-
-// defaults are those that a model's benchmarks speak for: benchmarks/README.md,
-// benchmarks/neural, benchmarks/denoising. A pass has so many batches.
-func (f *fitFlags) defaults(o losses.Objective, batches int, c *trainers.FitConfig) {
-	passes, rate, imputerRate := 200, 0.01, 1e-3
-	steps := func(n int) int { return (n + batches - 1) / batches }
-	switch f.model {
-	case "quartic": // slower, Marg-Var runs away in 20 columns
-		passes, imputerRate = max(25, steps(250)), 3e-3
-	case "energy", "score-network":
-		rate = 3e-3
-		if _, noising := o.(losses.Noising); !noising {
-			passes = min(300, steps(2500))
-		}
-	}
-	if c.Epochs == 0 {
-		c.Epochs = passes
-	}
-	if c.Rate == 0 {
-		c.Rate = rate
-	}
-	if c.ImputerRate == 0 {
-		c.ImputerRate = imputerRate
-	}
-}
-
-// makeModel starts a model; networks are told if the objective has many levels of noise.
-func (f *fitFlags) makeModel(d int, o losses.Objective) (graph.Model, error) {
-	options := []byte(f.modelOptions)
-	if n, ok := o.(losses.Noising); ok && !n.Schedule().Single() {
-		var err error
-		if options, err = nets.AtLevels(f.model, options, n.Schedule()); err != nil {
-			return nil, usageError{fmt.Errorf("--model-options: %w", err)}
-		}
-	}
-	m, err := graph.NewModel(f.model, d, options, stream.New(f.config.Seed, stream.Initial, 1))
-	if err != nil {
-		return nil, usageError{fmt.Errorf("--model: %w", err)}
-	}
-	return m, nil
-}
-
-// autoMethod is the default for a model.
-func autoMethod(t *data.Table, known *missingness.Model, m graph.Model) (string, error) {
-	if density, err := graph.HasDensity(m); !density && t.Missing() > 0 {
-		return "zeroed", err
-	}
-	method := trainers.AutoMethod(t, known)
-	_, gaussian := m.(*graph.Gaussian)
-	switch {
-	case method != "exact":
-		return method, nil
-	case natural(m):
-		return "exact-mc", nil
-	case gaussian:
-		return method, nil
-	}
-	return "iw", nil
-}
-
-// natural tells whether a model is normal by η = Pμ, which method exact's closed form is not for.
-func natural(m graph.Model) bool {
-	g, gaussian := m.(*graph.Gaussian)
-	return gaussian && g.Parameterisation() == graph.Natural
-}
-
-func unitScale(d int) data.Scale {
-	s := data.Scale{Mean: make([]float64, d), Deviation: make([]float64, d)}
-	for j := range s.Deviation {
-		s.Deviation[j] = 1
-	}
-	return s
-}
-
 // readTruth reads a model, or a precision, of which only the error is measured.
-func readTruth(ctx context.Context, path string, names []string) (*trainers.Truth, error) {
+func readTruth(ctx context.Context, path string, names []string) (*evaluate.Truth, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -360,78 +233,67 @@ func readTruth(ctx context.Context, path string, names []string) (*trainers.Trut
 		if err != nil {
 			return nil, fmt.Errorf("--truth: %w", err)
 		}
-		m := graph.NewGaussian(len(names), graph.FreeSymmetric)
-		return &trainers.Truth{Model: m, Unknown: []string{"mean"}}, m.SetPrecision(p)
+		m := model.NewGaussian(len(names), model.FreeSymmetric)
+		return &evaluate.Truth{Model: m, Unknown: []string{"mean"}}, m.SetPrecision(p)
 	}
-	m, err := trainers.LoadModel(path)
+	m, err := fitted.Load(path)
 	if err != nil {
 		return nil, fmt.Errorf("--truth: %w", err)
 	}
 	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
 		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
 	}
-	if _, ok := m.Model.(*graph.Gaussian); ok && m.Domain == nil {
-		return &trainers.Truth{Model: m.Model}, nil // the divergence is known exactly
+	if _, ok := m.Model.(*model.Gaussian); ok && m.Domain == nil {
+		return &evaluate.Truth{Model: m.Model}, nil // the divergence is known exactly
 	}
 	sample, chains, err := m.Sample(ctx, 10000, stream.New(1, stream.Simulate, 1))
 	if err != nil {
 		return nil, fmt.Errorf("--truth: %s: %w", path, err)
 	}
-	if chains != nil && !(chains.WorstRHat() <= trainers.Unmixed) {
+	if chains != nil && !(chains.WorstRHat() <= fitted.MaxRHat) {
 		return nil, fmt.Errorf("--truth: %s: its Markov chains do not meet (R-hat %.3f), so the Fisher divergence over draws of it would be wrong; compare with a precision as CSV, or leave --truth out", path, chains.WorstRHat())
 	}
-	return &trainers.Truth{Model: m.InUnits(), Sample: sample.Values}, nil
+	return &evaluate.Truth{Model: m.InUnits(), Sample: sample.Values}, nil
 }
 
-func writeHistory(w io.Writer, history []trainers.Record) error {
-	c := csv.NewWriter(w)
-	header := []string{"iteration", "epoch", "loss", "effective_sample_size"}
-	for _, e := range history[0].Errors {
-		header = append(header, e.Name)
-	}
-	if err := c.Write(header); err != nil {
-		return err
-	}
-	for _, r := range history {
-		record := []string{strconv.Itoa(r.Iteration), strconv.Itoa(r.Epoch), number(r.Loss), number(r.EffectiveSize)}
-		for _, e := range r.Errors {
-			record = append(record, number(e.Value))
-		}
-		if err := c.Write(record); err != nil {
-			return err
-		}
-	}
-	c.Flush()
-	return c.Error()
-}
-
-func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, noise *noise.Schedule, r *trainers.FitResult, final trainers.Record) error {
-	e := r.Estimator
-	fmt.Fprintf(w, "%s model by %s, %d passes\n%s\n", f.model, e.Title, final.Epoch, r.Verdict)
-	if noise != nil && noise.Single() {
+func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
+	final := r.History[len(r.History)-1]
+	fmt.Fprintf(w, "%s model by %s, %d passes\n%s\n", r.Model.Kind, r.Estimator.Title, final.Epoch, r.Verdict)
+	if noise := r.Model.Noise; noise != nil && noise.Single() {
 		fmt.Fprintf(w, "the model is that of rows with noise of %g standard deviations added, not of the table's\n", noise.Least)
 	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
-	if !math.IsNaN(final.EffectiveSize) && e.Draws {
-		fmt.Fprintf(w, ", effective sample size %.1f of %d draws", final.EffectiveSize, r.Config.Draws)
+	if !math.IsNaN(final.EffectiveSize) && r.Estimator.Draws() {
+		fmt.Fprintf(w, ", effective sample size %.1f of %d draws", final.EffectiveSize, r.Spec.Steps.Draws)
 	}
 	fmt.Fprintln(w)
 	for _, v := range final.Errors {
 		fmt.Fprintf(w, "  %s %.4g\n", strings.ReplaceAll(v.Name, "_", " "), v.Value)
 	}
-	const shown = 6
-	var quantities []graph.Quantity
-	if described, ok := m.(graph.Described); ok {
-		quantities = described.Quantities()
-	} else {
+	writeQuantities(w, r.Model.Model, r.Model.Names)
+	places := "model in " + f.out
+	if f.history != "" {
+		places += ", history in " + f.history
+	}
+	_, err := fmt.Fprintln(w, places)
+	return err
+}
+
+const shownQuantities = 6 // rows of a matrix on the screen, and half as many of its columns
+
+// writeQuantities shows small quantities of a model and counts the others.
+func writeQuantities(w io.Writer, m model.Model, names []string) {
+	parametric, ok := m.(model.Parametric)
+	if !ok {
 		numbers := 0
 		for _, p := range m.Params() {
 			numbers += len(p.Value)
 		}
 		fmt.Fprintf(w, "%d parameters, in the file\n", numbers)
+		return
 	}
-	for _, q := range quantities {
-		if q.Rows > 1 && q.Rows > shown || q.Cols > 2*shown {
+	for _, q := range parametric.Quantities() {
+		if q.Rows > shownQuantities || q.Cols > 2*shownQuantities {
 			fmt.Fprintf(w, "%s: %d × %d numbers, in the file\n", q.Name, q.Rows, q.Cols)
 			continue
 		}
@@ -448,10 +310,4 @@ func (f *fitFlags) summary(w io.Writer, m graph.Model, names []string, noise *no
 			fmt.Fprintln(w)
 		}
 	}
-	places := "model in " + f.out
-	if f.history != "" {
-		places += ", history in " + f.history
-	}
-	_, err := fmt.Fprintln(w, places)
-	return err
 }

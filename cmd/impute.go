@@ -3,9 +3,9 @@ package cmd
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"missingscore/trainers/fitted"
 
-	"missingscore/trainers"
+	"github.com/spf13/cobra"
 )
 
 func newImputeCommand() *cobra.Command {
@@ -13,7 +13,7 @@ func newImputeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "impute MODEL.json TABLE.csv",
 		Short: "Draw a table's missing cells from a fitted model",
-		Long: drawnBy + `The table must have the model's columns, by name and in any order; others are
+		Long: samplersText + `The table must have the model's columns, by name and in any order; others are
 carried along. With one draw (--draws 1) the same table comes out, every observed
 cell as it was read; with more, all of them below each other, with .imp for the
 draw and .id for the row in front, the long format of the R package mice.
@@ -29,7 +29,7 @@ Draws, not best guesses: their spread is what is not known of the missing cells.
 }
 
 func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
-	m, fitted, cells, err := f.read(cmd, model, path)
+	m, ready, cells, err := f.read(cmd, model, path)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
 		}
 	}
 	bar := f.watch(cmd, "impute")
-	r, err := trainers.Impute(cmd.Context(), fitted, cells.Table, f.config)
+	r, err := fitted.Impute(cmd.Context(), ready, cells.Table, f.config)
 	bar.finish()
 	if err != nil {
 		return refused(err, path)
@@ -47,7 +47,7 @@ func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if err := cells.WriteCompleted(f.out, r.Values, r.Draws); err != nil {
 		return err
 	}
-	known := map[string]any{"model": m.Kind, "by": r.By, "draws": r.Draws, "rows": cells.Table.N, "cells": cells.Table.Missing()}
+	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": r.Draws, "rows": cells.Table.N, "cells": cells.Table.Missing()}
 	converged, mixing := mixed(known, r.Mixing)
-	return f.finish(cmd, known, converged, fmt.Sprintf("%d cells of %d rows drawn %d times by %s%s", cells.Table.Missing(), cells.Table.N, r.Draws, r.By, mixing))
+	return f.finish(cmd, known, converged, fmt.Sprintf("%d cells of %d rows drawn %d times by %s%s", cells.Table.Missing(), cells.Table.N, r.Draws, r.Sampler, mixing))
 }

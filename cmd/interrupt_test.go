@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -245,10 +245,10 @@ func TestLeft(t *testing.T) {
 
 // A fault of the program's own is one line.
 func TestPanic(t *testing.T) {
-	graph.Models["faulty"] = func(int, []byte, *rand.Rand) (graph.Model, error) { panic("no such luck") }
-	defer delete(graph.Models, "faulty")
+	model.Models["faulty"] = func(int, []byte, *rand.Rand) (model.Model, error) { panic("no such luck") }
+	defer delete(model.Models, "faulty")
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, exitError, run([]string{"check", "../examples/airquality.csv", "--model", "faulty"}, &stdout, &stderr))
 	require.Equal(t, "missingscore: internal error: no such luck; please report it\n", stderr.String())
-	require.EqualError(t, leaving(t.Context(), func() error { panic("left alone") }), "internal error: left alone; please report it")
+	require.EqualError(t, abandonable(t.Context(), func() error { panic("left alone") }), "internal error: left alone; please report it")
 }

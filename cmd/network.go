@@ -5,7 +5,6 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,87 +13,36 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/graph"
-	"missingscore/internal/stream"
-	"missingscore/losses"
+	"missingscore/internal/report"
 	"missingscore/trainers"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
 )
 
-// tableFlags say how the table is read.
-type tableFlags struct {
-	columns, na []string
-	sep, prices string
-	hide        float64
-}
-
-func (f *tableFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c (default: all)")
-	f.addFormat(cmd)
-}
-
-// addFormat is add for commands whose model says which columns they use.
-func (f *tableFlags) addFormat(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
-	cmd.Flags().StringVar(&f.sep, "sep", ",", `separator of the cells: one character, or "tab"`)
-}
-
-func (f *tableFlags) options() (data.ReadOptions, error) {
-	if f.columns != nil && len(f.columns) == 0 {
-		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
-	}
-	sep := []rune(f.sep)
-	if f.sep == "tab" || f.sep == `\t` {
-		sep = []rune{'\t'}
-	}
-	if len(sep) != 1 || strings.ContainsRune("\"\r\n\uFFFD", sep[0]) {
-		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)}
-	}
-	return data.ReadOptions{NA: f.na, Columns: f.columns, Comma: sep[0]}, nil
-}
-
-// read gives the table; seed is for --hide.
-func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
-	o, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	var t *data.Table
-	if f.prices != "" {
-		names := strings.Split(f.prices, ",")
-		if len(names) != 3 {
-			return nil, usageError{fmt.Errorf("--prices %q: three column names are expected, as date,name,price", f.prices)}
-		}
-		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
-	} else {
-		t, err = data.ReadCSV(path, o)
-	}
-	if err != nil || f.hide == 0 {
-		return t, err
-	}
-	if !(f.hide > 0 && f.hide < 1) {
-		return nil, usageError{fmt.Errorf("--hide %v: a share of cells from 0 to less than 1 is expected", f.hide)}
-	}
-	return data.HideMCAR(t, f.hide, stream.New(seed, stream.Hide))
-}
-
-// networkFlags are the network command's.
-type networkFlags struct {
+// networkCommand is the network command: its flags, and what its phases make.
+type networkCommand struct {
 	trainingFlags
-	out, selection, truth string
-	gamma                 float64
-	config                trainers.NetworkConfig
+	out, selection, truthFile string
+	gamma                     float64
+	config                    path.Config
+
+	table    *data.Table
+	truth    *mat.SymDense // nil if none is known
+	prepared *trainers.Prepared
+	result   *trainers.Result
+	rates    []network.Rate // against the truth
 }
 
 const stateFile = "state.bin"
 
 func newNetworkCommand() *cobra.Command {
-	var f networkFlags
+	var f networkCommand
 	cmd := &cobra.Command{
 		Use:   "network TABLE.csv",
 		Short: "Estimate a Gaussian graphical model from a table with missing cells",
 		Long: `Estimate a Gaussian graphical model (a network of partial correlations) from a
 table with missing cells: an L1 path by score matching, one λ chosen from it,
-then iterations at that λ until the precision stands still. Columns are
+then iterations at that λ until the precision stops changing. Columns are
 standardised over their observed cells; results are in the table's own units.
 
 With --lower, --upper or --domain the columns are a normal distribution restricted
@@ -111,144 +59,146 @@ Methods:
 		Args:    exactArgs(1, "one table"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	c := &f.config
-	f.trainingFlags.add(cmd, &c.Config)
+	f.trainingFlags.add(cmd)
+	c, steps := &f.config, &f.spec.Steps
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
-	fl.StringVar(&c.Method, "method", "auto", "auto (exact; with logistic --missingness variw; full if nothing is missing) or one of the methods above")
-	fl.StringVar(&f.table.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
+	fl.StringVar(&steps.Method, "method", "auto", "auto (exact; with logistic --missingness variw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
 	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: ebic, cv[=FOLDS] (loss of rows held out), stars[=BETA] (stability under subsampling), density=F (share of edges) or none (the smallest)")
-	fl.Float64Var(&f.gamma, "gamma", trainers.DefaultGamma, "γ of ebic, from 0 (BIC, keeps more edges) to 1")
+	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of ebic, from 0 (BIC, keeps more edges) to 1")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
-	fl.StringVar(&f.truth, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
-	fl.IntVar(&c.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
+	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
+	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	return cmd
 }
 
 func methodList() string {
 	var b strings.Builder
-	for _, e := range trainers.Estimators {
+	for _, e := range estimator.All {
 		fmt.Fprintf(&b, "  %-9s %s\n", e.Name, e.Note)
 	}
 	return b.String()
 }
 
-func (f *networkFlags) run(cmd *cobra.Command, path string) error {
+// run takes the command through its phases.
+func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	start := time.Now()
-	c := f.config
-	if err := positive(cmd, "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+	if err := f.options(cmd); err != nil {
 		return err
 	}
-	var err error
-	if c.Select, err = trainers.ParseSelection(f.selection); err != nil {
-		return usageError{fmt.Errorf("--select: %w", err)}
+	if err := f.load(cmd, file); err != nil {
+		return asUsage(cmd, err)
+	}
+	if err := f.estimate(cmd, file); err != nil {
+		return asUsage(cmd, err)
+	}
+	if err := f.write(cmd, file); err != nil {
+		return err
+	}
+	return f.tell(cmd, time.Since(start))
+}
+
+// options turns the flags into a Spec.
+func (f *networkCommand) options(cmd *cobra.Command) (err error) {
+	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+		return err
+	}
+	c := &f.config
+	if c.Select, err = path.ParseSelection(f.selection); err != nil {
+		return asUsage(cmd, err)
 	}
 	if c.Select.Kind == "ebic" {
-		if c.Select.Gamma = f.gamma; f.gamma < 0 {
-			return usageError{fmt.Errorf("--gamma %v: it must not be negative", f.gamma)}
-		}
+		c.Select.Gamma = &f.gamma
 	} else if cmd.Flags().Changed("gamma") {
 		return usageError{fmt.Errorf("--gamma is of --select ebic, and λ is chosen by %s; leave one of them out", c.Select.Kind)}
 	}
-	if err := f.parse(&c.Config); err != nil {
+	if err := f.parse(); err != nil {
 		return err
 	}
-	if err := apart(cmd, inFolder(f.out, append(networkFiles, stateFile)...)...); err != nil {
+	f.spec.Network = c
+	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, stateFile)...)...)
+}
+
+// load reads table and truth and prepares the estimate.
+func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
+	if f.table, err = f.readTable(file); err != nil {
 		return err
 	}
-	table, err := f.table.read(path, c.Seed)
-	if err != nil {
+	t, c := f.table, f.config
+	if t.D < 2 {
+		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", file, t.Names[0])
+	}
+	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.spec.Steps.Draws, "draws (--draws)"}); err != nil {
 		return err
 	}
-	if table.D < 2 {
-		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", path, table.Names[0])
-	}
-	if err := fits(size{table.N, "rows"}, size{table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+	if err := checkSize(size{c.Lambdas, "λ (--lambdas)"}, size{t.D, "columns"}, size{t.D, "columns"}); err != nil {
 		return err
 	}
-	if err := fits(size{c.Lambdas, "λ (--lambdas)"}, size{table.D, "columns"}, size{table.D, "columns"}); err != nil {
+	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
 	}
-	if c.Domain, c.Weight, err = f.domain.around(table, path); err != nil {
-		return err
-	}
-	known, cut, err := f.known.read(table, c.Domain, path)
-	if err != nil {
-		return err
-	}
-	if c.Known = known; c.Method == "auto" {
-		c.Method = trainers.AutoMethod(table, known)
-	}
-	e, err := trainers.EstimatorFor(c.Method, losses.ObjectiveFor(cut, c.Weight))
-	if err != nil {
-		return err
-	}
-	if err := unused(cmd, f.config.Method, e, graph.NewGaussian(table.D, graph.FreeSymmetric), cut); err != nil {
-		return err
-	}
-	var truth *mat.SymDense
-	if f.truth != "" {
-		if truth, err = network.ReadPrecision(f.truth, table.Names); err != nil {
+	if f.truthFile != "" {
+		if f.truth, err = network.ReadPrecision(f.truthFile, t.Names); err != nil {
 			return fmt.Errorf("--truth: %w", err)
 		}
 	}
-	if err := ensureDir(f.out); err != nil {
-		return err
-	}
+	return ensureDir(f.out)
+}
+
+// estimate runs the estimate, or goes on with one that was cut.
+func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	stderr := cmd.ErrOrStderr()
-	blas, err := f.announce(stderr, path, table)
-	if err != nil {
+	if err := f.announce(stderr, file, f.table); err != nil {
 		return err
 	}
-	if c.Domain != nil {
+	if f.spec.Domain != nil {
 		fmt.Fprintln(stderr, "the normal distribution is restricted to its support: precision and mean are those before the restriction, the objective is weighted by the distance to the boundary")
 	}
-	if table.Dropped > 0 {
-		fmt.Fprintf(stderr, "%d rows without any value are left out\n", table.Dropped)
+	if f.table.Dropped > 0 {
+		fmt.Fprintf(stderr, "%d rows without any value are left out\n", f.table.Dropped)
 	}
+	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, stateFile),
+		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
+	if err != nil || f.truth == nil {
+		return err
+	}
+	if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
+		return fmt.Errorf("--truth: %w", err)
+	}
+	return nil
+}
 
-	saved := filepath.Join(f.out, stateFile)
-	state, err := f.state(saved, stderr)
-	if err != nil {
+// write writes every file of the result.
+func (f *networkCommand) write(cmd *cobra.Command, file string) error {
+	if err := report.WriteNetwork(f.out, file, f.table, f.result, f.rates); err != nil {
 		return err
 	}
-	bar := newProgress(stderr, f.verbose)
-	c.Observe = bar.observe
-	result, err := trainers.EstimateNetwork(cmd.Context(), table, c, state, checkpoint(cmd.Context(), saved))
-	bar.finish()
-	if err != nil {
-		return explain(err, path, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	}
-	var rates []network.Rate
-	auc := (*float64)(nil)
-	if truth != nil {
-		if rates, err = result.Rates(network.Threshold(truth, 1e-12)); err != nil {
-			return fmt.Errorf("--truth: %w", err)
-		}
-		v := network.AUC(rates)
-		auc = &v
-	}
-	if err := writeNetwork(f.out, path, table, result, rates); err != nil {
-		return err
-	}
-	if err := finish(saved, result.Warnings, stderr); err != nil {
-		return err
+	return finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
+}
+
+// tell says on stdout what came out.
+func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
+	r := f.result
+	var auc *float64
+	if f.rates != nil {
+		auc = new(network.AUC(f.rates))
 	}
 	if f.json {
-		warnings := append([]string{}, result.Warnings...) // [] rather than null
+		warnings := append([]string{}, r.Warnings...) // [] rather than null
 		err = printJSON(cmd.OutOrStdout(), networkJSON{
-			Method: result.Config.Method, Edges: len(result.Network.Edges), Lambda: result.Lambda, Converged: result.Converged,
-			Verdict: result.Verdict, Loss: result.Loss, Seconds: time.Since(start).Seconds(), AUC: auc, Warnings: warnings, BLAS: blas,
+			Method: r.Spec.Steps.Method, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
+			Verdict: r.Verdict, Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
 		})
 	} else {
-		err = f.summary(cmd.OutOrStdout(), result, auc)
+		err = f.summary(cmd.OutOrStdout(), r, auc)
 	}
-	if err == nil && !result.Converged {
-		err = unconverged{result.Verdict}
+	if err == nil && !r.Converged {
+		err = unconverged{r.Verdict}
 	}
 	return err
 }
@@ -267,27 +217,21 @@ type networkJSON struct {
 	BLAS      string   `json:"blas"`
 }
 
-func (f *networkFlags) summary(w io.Writer, r *trainers.NetworkResult, auc *float64) error {
-	pairs := len(r.Names) * (len(r.Names) - 1) / 2
-	fmt.Fprintf(w, "%s: %d of %d edges at λ = %.4g\n%s\n", r.Estimator.Title, len(r.Network.Edges), pairs, r.Lambda, r.Verdict)
+func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
+	n := r.Network
+	pairs := len(n.Names) * (len(n.Names) - 1) / 2
+	fmt.Fprintf(w, "%s: %d of %d edges at λ = %.4g\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, n.Lambda, r.Verdict)
 	if auc != nil {
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)
 	}
 	const shown = 10
-	for i, edge := range r.Network.Edges {
+	for i, edge := range n.Edges() {
 		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(r.Network.Edges)-shown)
+			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
 			break
 		}
 		fmt.Fprintf(w, "  %s — %s  partial correlation %+.3f\n", edge.From, edge.To, edge.PartialCorrelation)
 	}
 	_, err := fmt.Fprintf(w, "results in %s; open %s\n", f.out, filepath.Join(f.out, "report.html"))
 	return err
-}
-
-func number(x float64) string {
-	if x != x {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
 }

@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
+	"missingscore/trainers/engine"
+
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
-
-	"missingscore/trainers"
 )
 
 // progress shows how far a fit is: a bar on a terminal, a line for each tenth
@@ -30,7 +30,7 @@ func newProgress(w io.Writer, verbose bool) *progress {
 	return &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())), verbose: verbose}
 }
 
-func (p *progress) observe(s trainers.Progress) {
+func (p *progress) observe(s engine.Progress) {
 	p.enter(s.Stage, s.Total)
 	if p.live {
 		p.bar.Describe(s.Stage + "  " + standing(s))
@@ -100,7 +100,7 @@ func (p *progress) finish() {
 }
 
 // standing is where a fit is.
-func standing(s trainers.Progress) string {
+func standing(s engine.Progress) string {
 	if math.IsNaN(s.Loss) {
 		return "paths on parts of the rows"
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"missingscore/internal/panics"
+	"missingscore/trainers"
 )
 
 // Exit codes.
@@ -100,7 +101,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return sane(cmd.Flags()) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return checkNumbers(cmd.Flags()) },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -127,9 +128,9 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// leaving runs work that cannot be stopped, and leaves it behind when ctx is done:
+// abandonable runs work that cannot be stopped, and leaves it behind when ctx is done:
 // work must write nothing that stays.
-func leaving(ctx context.Context, work func() error) error {
+func abandonable(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- panics.Caught(work) }()
 	select {
@@ -140,9 +141,23 @@ func leaving(ctx context.Context, work func() error) error {
 	}
 }
 
-// positive refuses flags that were set to zero or less: zero would be taken for
+// asUsage makes a setting that cannot be used a mistake on the command line, named by
+// its flag. Other errors stay as they are.
+func asUsage(cmd *cobra.Command, err error) error {
+	var wrong *trainers.SettingError
+	if err == nil || !errors.As(err, &wrong) {
+		return err
+	}
+	name := wrong.Field
+	if flag := strings.ReplaceAll(name, "_", "-"); cmd.Flags().Lookup(flag) != nil {
+		name = "--" + flag
+	}
+	return usageError{errors.New(wrong.Message(name))}
+}
+
+// nonZero refuses flags that were set to zero or less: zero would be taken for
 // "the default" further down.
-func positive(cmd *cobra.Command, names ...string) error {
+func nonZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if flag := cmd.Flags().Lookup(name); flag.Changed {
 			if v, err := strconv.ParseFloat(flag.Value.String(), 64); err != nil || !(v > 0) {
@@ -153,15 +168,15 @@ func positive(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
-// most are the largest values of whole-number flags that make tables, models and
-// workers; the others stay below mostOthers.
-var most = map[string]int{"d": 1 << 16, "centres": 1 << 16, "draws": 1 << 24, "lambdas": 1 << 16, "workers": 1 << 12}
+// largest are the largest values of whole-number flags that make tables, models and
+// workers; the others stay below largestOther.
+var largest = map[string]int{"d": 1 << 16, "centres": 1 << 16, "draws": 1 << 24, "lambdas": 1 << 16, "workers": 1 << 12}
 
-const mostOthers = 1<<31 - 1
+const largestOther = 1<<31 - 1
 
-// sane refuses values that no command can use: numbers that are not finite or too
+// checkNumbers refuses values that no command can use: numbers that are not finite or too
 // large to count with, and an empty --out. Sizes that are one by one possible are for fits.
-func sane(flags *pflag.FlagSet) (err error) {
+func checkNumbers(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(flag *pflag.Flag) {
 		text := flag.Value.String()
 		if flag.Name == "out" && text == "" {
@@ -173,9 +188,9 @@ func sane(flags *pflag.FlagSet) (err error) {
 				err = usageError{fmt.Errorf("--%s %s: a finite number is needed", flag.Name, text)}
 			}
 		case "int":
-			limit, ok := most[flag.Name]
+			limit, ok := largest[flag.Name]
 			if !ok {
-				limit = mostOthers
+				limit = largestOther
 			}
 			if v, _ := strconv.Atoi(text); v > limit {
 				err = usageError{fmt.Errorf("--%s %s: at most %d is possible", flag.Name, text, limit)}
@@ -185,22 +200,22 @@ func sane(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-const mostNumbers = 1 << 33 // held at once: 64 GiB
+const maxNumbers = 1 << 33 // held at once: 64 GiB
 
-// fits refuses sizes whose product is more numbers than can be held.
-func fits(sizes ...size) error {
+// checkSize refuses sizes whose product is more numbers than can be held.
+func checkSize(sizes ...size) error {
 	product, words := 1.0, []string{}
 	for _, s := range sizes {
 		product *= float64(s.n)
 		words = append(words, fmt.Sprintf("%d %s", s.n, s.what))
 	}
-	if product <= mostNumbers {
+	if product <= maxNumbers {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s make %.2g numbers, more than the %.2g that can be held", strings.Join(words, " × "), product, float64(mostNumbers))}
+	return usageError{fmt.Errorf("%s make %.2g numbers, more than the %.2g that can be held", strings.Join(words, " × "), product, float64(maxNumbers))}
 }
 
-// size is one for fits, with its words, as "rows (--n)".
+// size is one for checkSize, with its words, as "rows (--n)".
 type size struct {
 	n    int
 	what string

@@ -8,17 +8,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 )
 
 func newSampleCommand() *cobra.Command {
 	var f drawingFlags
-	var c trainers.RowsConfig
+	var c fitted.SampleConfig
 	cmd := &cobra.Command{
 		Use:   "sample MODEL.json",
 		Short: "Draw complete rows from a fitted model",
 		Long: `Draw complete rows from a fitted model, in the table's units and inside the
-model's domain, by --method
+model's domain, by --sampler
 
   exact     independent draws of a Gaussian, or of a mixture
   hmc       Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective size
@@ -36,40 +36,40 @@ model's domain, by --method
 	}
 	f.add(cmd, "samples.csv", "file for the rows")
 	cmd.Flags().IntVar(&c.N, "n", 1000, "rows")
-	cmd.Flags().StringVar(&c.Method, "method", "auto", "auto, exact, hmc, mala, langevin, sde or ode")
+	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "auto, exact, hmc, mala, langevin, sde or ode")
 	return cmd
 }
 
-func sample(cmd *cobra.Command, f *drawingFlags, c trainers.RowsConfig, model string) error {
-	if !slices.Contains(trainers.RowsMethods, c.Method) {
-		return usageError{fmt.Errorf("--method %s: it is one of %s", c.Method, strings.Join(trainers.RowsMethods, ", "))}
+func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model string) error {
+	if !slices.Contains(fitted.RowSamplers, c.Sampler) {
+		return usageError{fmt.Errorf("--sampler %s: it is one of %s", c.Sampler, strings.Join(fitted.RowSamplers, ", "))}
 	}
-	m, fitted, err := f.ready(cmd, model, "n")
+	m, ready, err := f.ready(cmd, model, "n")
 	if err != nil {
 		return err
 	}
-	if err := fits(size{c.N, "rows (--n)"}, size{len(fitted.Names), "columns"}); err != nil {
+	if err := checkSize(size{c.N, "rows (--n)"}, size{len(ready.Names), "columns"}); err != nil {
 		return err
 	}
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
-	if c, err = c.For(fitted); err != nil {
+	if c, err = c.For(ready); err != nil {
 		return refused(err, model)
 	}
-	if err := idle(cmd, c.Method); err != nil {
+	if err := idle(cmd, c.Sampler); err != nil {
 		return err
 	}
-	var r *trainers.Rows
-	if err := leaving(cmd.Context(), func() (err error) {
-		r, err = trainers.DrawRows(cmd.Context(), fitted, c)
+	var r *fitted.Rows
+	if err := abandonable(cmd.Context(), func() (err error) {
+		r, err = fitted.Sample(cmd.Context(), ready, c)
 		return err
 	}); err != nil {
 		return refused(err, model)
 	}
-	if err := data.WriteNumbers(f.out, fitted.Names, r.Values); err != nil {
+	if err := data.WriteNumbers(f.out, ready.Names, r.Values); err != nil {
 		return err
 	}
-	known := map[string]any{"model": m.Kind, "method": r.Method, "n": c.N}
-	summary := fmt.Sprintf("%d rows by %s", c.N, r.Method)
+	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "n": c.N}
+	summary := fmt.Sprintf("%d rows by %s", c.N, r.Sampler)
 	if h := r.Chains; h != nil {
 		known["accept"], known["r_hat"], known["effective_size"] = h.Accept, plain(h.WorstRHat()), plain(h.LeastSize())
 		summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())

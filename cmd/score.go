@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 )
 
 func newScoreCommand() *cobra.Command {
@@ -23,7 +23,7 @@ observed ones, the mean of the score over --draws of the others, with its standa
 error error_X and effective_draws. What there is no number for is empty. If the model was fitted with --missingness, all of
 it is of the density of row and pattern, q φ.
 
-` + drawnBy,
+` + samplersText,
 		Example: `  missingscore simulate quartic --d 3 --n 50 --missing 0.3 --out q
   missingscore score q/truth.json q/data.csv --out q/scores.csv`,
 		Args: exactArgs(2, "a model and a table"),
@@ -34,7 +34,7 @@ it is of the density of row and pattern, q φ.
 }
 
 func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
-	m, fitted, cells, err := f.read(cmd, model, path)
+	m, ready, cells, err := f.read(cmd, model, path)
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 		return usageError{fmt.Errorf("--draws %d: at least two are needed for a standard error", f.config.Draws)}
 	}
 	bar := f.watch(cmd, "score")
-	r, err := trainers.ScoreRows(cmd.Context(), fitted, cells.Table, f.config)
+	r, err := fitted.Score(cmd.Context(), ready, cells.Table, f.config)
 	bar.finish()
 	if err != nil {
 		return refused(err, path)
 	}
 	header := []string{".id", "log_density"}
 	for _, prefix := range []string{"score_", "error_"} {
-		for _, name := range fitted.Names {
+		for _, name := range ready.Names {
 			header = append(header, prefix+name)
 		}
 	}
@@ -64,7 +64,7 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if err := data.WriteNumbers(f.out, append(header, "effective_draws"), values); err != nil {
 		return err
 	}
-	known := map[string]any{"model": m.Kind, "by": r.By, "draws": f.config.Draws, "rows": cells.Table.N}
+	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": f.config.Draws, "rows": cells.Table.N}
 	converged, mixing := mixed(known, r.Mixing)
-	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, missing cells drawn %d times by %s%s", cells.Table.N, f.config.Draws, r.By, mixing))
+	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, missing cells drawn %d times by %s%s", cells.Table.N, f.config.Draws, r.Sampler, mixing))
 }

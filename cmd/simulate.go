@@ -18,14 +18,15 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
-	"missingscore/graph"
-	"missingscore/graph/mcmc"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/mcmc"
 )
 
-// simulation is what the simulate command was asked for.
+// simulation is the simulate command: its flags, and what its phases make.
 type simulation struct {
 	kind          string
 	n, d, centres int
@@ -35,6 +36,12 @@ type simulation struct {
 	domain        domainFlags
 	seed          uint64
 	out           string
+
+	truth            *fitted.Saved
+	matrix           *mat.SymDense // the true precision or coefficients, nil if it has none
+	complete, hidden *data.Table
+	chains           *mcmc.Result       // of Hamiltonian Monte Carlo, nil where rows are drawn directly
+	by               *missingness.Model // how cells are hidden, nil for completely at random
 }
 
 // simulatedFiles are all that a simulation may write.
@@ -73,16 +80,7 @@ missingness.json, for fit and network --missingness.`,
 		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star
   missingscore network star/data.csv --domain star/domain.json --truth star/truth.csv --out star/result`,
 		Args: exactArgs(1, "one of normal, star, dense, stars, quartic, moons, ring, modes"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s.kind = args[0]
-			if s.missingBy != "" && !cmd.Flags().Changed("missing") {
-				s.missing = 0
-			}
-			if err := apart(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
-				return err
-			}
-			return s.run(cmd.Context(), cmd.OutOrStdout())
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	s.domain.add(cmd)
 	fl := cmd.Flags()
@@ -97,7 +95,30 @@ missingness.json, for fit and network --missingness.`,
 	return cmd
 }
 
-func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
+// run takes the command through its phases.
+func (s *simulation) run(cmd *cobra.Command, kind string) error {
+	if err := s.options(cmd, kind); err != nil {
+		return err
+	}
+	if err := s.draw(cmd.Context()); err != nil {
+		return err
+	}
+	written, err := s.write()
+	if err != nil {
+		return err
+	}
+	return s.tell(cmd.OutOrStdout(), written)
+}
+
+// options checks the flags.
+func (s *simulation) options(cmd *cobra.Command, kind string) error {
+	s.kind = kind
+	if s.missingBy != "" && !cmd.Flags().Changed("missing") {
+		s.missing = 0
+	}
+	if err := distinctFiles(cmd, inFolder(s.out, simulatedFiles...)...); err != nil {
+		return err
+	}
 	switch {
 	case s.n < 2:
 		return usageError{fmt.Errorf("--n %d: at least two rows are needed", s.n)}
@@ -108,64 +129,71 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 	case !(s.missing >= 0 && s.missing < 1):
 		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", s.missing)}
 	}
-	if err := fits(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
-		return err
-	}
-	var truth *trainers.SavedModel
-	var matrix *mat.SymDense
-	var complete, hidden *data.Table
-	var chains *mcmc.Result
-	var by *missingness.Model
-	if err := leaving(ctx, func() (err error) {
+	return checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"})
+}
+
+// draw makes the true model, draws the table and hides cells of it.
+func (s *simulation) draw(ctx context.Context) error {
+	return abandonable(ctx, func() (err error) {
 		rng := stream.New(s.seed, stream.Simulate)
-		if truth, matrix, err = s.truth(rng); err != nil {
+		if s.truth, s.matrix, err = s.trueModel(rng); err != nil {
 			return err
 		}
-		if complete, chains, err = truth.Sample(ctx, s.n, rng); err != nil {
+		if s.complete, s.chains, err = s.truth.Sample(ctx, s.n, rng); err != nil {
 			return err
 		}
-		hidden, by, err = s.hide(complete)
+		s.hidden, s.by, err = s.hide(s.complete)
 		return err
-	}); err != nil {
-		return err
-	}
+	})
+}
+
+// at is the path of a file of the simulation.
+func (s *simulation) at(name string) string { return filepath.Join(s.out, name) }
+
+// write writes every file, and removes those of an earlier simulation; written are the
+// names of those beside the two tables, sorted.
+func (s *simulation) write() (written []string, err error) {
 	if err := ensureDir(s.out); err != nil {
-		return err
+		return nil, err
 	}
-	at := func(name string) string { return filepath.Join(s.out, name) }
-	if err := data.WriteCSV(at("complete.csv"), complete); err != nil {
-		return err
+	if err := data.WriteCSV(s.at("complete.csv"), s.complete); err != nil {
+		return nil, err
 	}
-	if err := data.WriteCSV(at("data.csv"), hidden); err != nil {
-		return err
+	if err := data.WriteCSV(s.at("data.csv"), s.hidden); err != nil {
+		return nil, err
 	}
-	text, err := truth.Encode(nil)
+	text, err := s.truth.Encode(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	names := s.complete.Names
 	files := map[string]func(io.Writer) error{
 		"truth.json":  func(w io.Writer) error { _, err := w.Write(text); return err },
-		"domain.json": func(w io.Writer) error { return truth.Domain.Write(w, complete.Names) },
+		"domain.json": func(w io.Writer) error { return s.truth.Domain.Write(w, names) },
 	}
-	if matrix != nil {
-		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, complete.Names, matrix) }
+	if s.matrix != nil {
+		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, names, s.matrix) }
 	}
-	if by != nil {
-		files["missingness.json"] = func(w io.Writer) error { return by.Write(w, complete.Names) }
+	if s.by != nil {
+		files["missingness.json"] = func(w io.Writer) error { return s.by.Write(w, names) }
 	}
 	for name, write := range files {
-		if err := atomicfile.Write(at(name), write); err != nil {
-			return err
+		if err := atomicfile.Write(s.at(name), write); err != nil {
+			return nil, err
 		}
 	}
-	if err := removeOld(s.out, simulatedFiles, slices.AppendSeq([]string{"complete.csv", "data.csv"}, maps.Keys(files))); err != nil {
-		return err
-	}
+	written = slices.Sorted(maps.Keys(files))
+	return written, atomicfile.RemoveOthers(s.out, simulatedFiles, slices.Concat([]string{"complete.csv", "data.csv"}, written))
+}
+
+// tell says on stdout what was written, how the draws went and what to do next.
+func (s *simulation) tell(stdout io.Writer, written []string) error {
+	missing := s.hidden.Missing()
 	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
-		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(slices.Sorted(maps.Keys(files)), ", "), s.out); err != nil {
+		s.n, s.d, missing, 100*float64(missing)/float64(s.n*s.d), strings.Join(written, ", "), s.out); err != nil {
 		return err
 	}
-	return s.advise(stdout, truth, chains, at)
+	return s.advise(stdout)
 }
 
 // hide hides cells of a table; by is how, nil for completely at random.
@@ -184,7 +212,8 @@ func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missing
 }
 
 // advise says how the draws went and what to do next.
-func (s *simulation) advise(w io.Writer, truth *trainers.SavedModel, chains *mcmc.Result, at func(string) string) error {
+func (s *simulation) advise(w io.Writer) error {
+	truth, chains, at := s.truth, s.chains, s.at
 	if chains != nil {
 		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size at least %.0f\n",
 			100*chains.Accept, chains.WorstRHat(), chains.LeastSize()); err != nil {
@@ -212,8 +241,8 @@ func (s *simulation) advise(w io.Writer, truth *trainers.SavedModel, chains *mcm
 	return err
 }
 
-// truth is the true model with its support, and its matrix.
-func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense, error) {
+// trueModel is the true model with its support, and its matrix.
+func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	names := make([]string, s.d)
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j+1)
@@ -229,23 +258,23 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 		if s.truncate != "" {
 			return nil, nil, usageError{fmt.Errorf("--truncate %s: the quartic model's quantiles are not known; use --lower, --upper or --domain", s.truncate)}
 		}
-		theta, err := data.SimulateQuartic(s.d, rng)
+		theta, err := simulate.Quartic(s.d, rng)
 		if err != nil {
 			return nil, nil, err
 		}
-		q := graph.NewQuartic(s.d)
-		return &trainers.SavedModel{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
+		q := model.NewQuartic(s.d)
+		return &fitted.Saved{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
 	}
-	var g data.Gaussian
+	var g simulate.Gaussian
 	switch s.kind {
 	case "normal":
-		g, err = data.SimulateNormal(s.d, rng)
+		g, err = simulate.Normal(s.d, rng)
 	case "star":
-		g, err = data.SimulateStar(s.d, rng)
+		g, err = simulate.Star(s.d, rng)
 	case "dense":
-		g, err = data.SimulateDense(s.d, rng)
+		g, err = simulate.Dense(s.d, rng)
 	case "stars":
-		g, err = data.SimulateStars(s.d, s.centres, rng)
+		g, err = simulate.Stars(s.d, s.centres, rng)
 	default:
 		return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are normal, star, dense, stars, quartic, moons, ring, modes", s.kind)}
 	}
@@ -256,39 +285,39 @@ func (s *simulation) truth(rng *rand.Rand) (*trainers.SavedModel, *mat.SymDense,
 	if err != nil {
 		return nil, nil, err
 	}
-	m := graph.NewGaussian(s.d, graph.CholeskyFactor)
+	m := model.NewGaussian(s.d, model.CholeskyFactor)
 	if err := m.SetPrecision(g.Precision); err != nil {
 		return nil, nil, err
 	}
 	m.SetMean(g.Mean)
 	support = support.Intersect(cut)
-	return &trainers.SavedModel{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
+	return &fitted.Saved{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
 }
 
 // mixture is the distribution of the simulations that are one.
-func (s *simulation) mixture(rng *rand.Rand) (data.Mixture, bool) {
+func (s *simulation) mixture(rng *rand.Rand) (simulate.Mixture, bool) {
 	switch s.kind {
 	case "moons":
-		return data.SimulateMoons(), true
+		return simulate.Moons(), true
 	case "ring":
-		return data.SimulateRing(), true
+		return simulate.Ring(), true
 	case "modes":
-		return data.SimulateModes(s.d, s.centres, rng), true
+		return simulate.Modes(s.d, s.centres, rng), true
 	}
-	return data.Mixture{}, false
+	return simulate.Mixture{}, false
 }
 
-func (s *simulation) mixed(names []string, of data.Mixture) (*trainers.SavedModel, *mat.SymDense, error) {
+func (s *simulation) mixed(names []string, of simulate.Mixture) (*fitted.Saved, *mat.SymDense, error) {
 	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
 		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
 	}
-	m, err := graph.NewMixture(of)
+	m, err := model.NewMixture(of)
 	s.d = len(names)
-	return &trainers.SavedModel{Kind: "mixture", Model: m, Names: names}, nil, err
+	return &fitted.Saved{Kind: "mixture", Model: m, Names: names}, nil, err
 }
 
 // truncated understands --truncate; nil is no truncation.
-func (s *simulation) truncated(g data.Gaussian) (*domain.Domain, error) {
+func (s *simulation) truncated(g simulate.Gaussian) (*domain.Domain, error) {
 	if s.truncate == "" {
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	for k, j := range columns {
 		column, i, problem := s.parse(j, o)
 		if problem != nil {
-			return nil, s.cellError(i, j, problem, o.remedy(s.rows[i][j], problem))
+			return nil, s.cellError(i, j, problem, o.advice(s.rows[i][j], problem))
 		}
 		for i, x := range column.Values {
 			if column.Observed[i] {
@@ -85,13 +85,8 @@ func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
 		}
 		d := c.Table.D
 		for k := range draws {
-			for i, cells := range c.Rows {
-				row := slices.Clone(cells)
-				for a, j := range c.Columns {
-					if !c.Table.Observed[i*d+a] {
-						row[j] = format(values[(i*draws+k)*d+a])
-					}
-				}
+			for i := range c.Rows {
+				row := c.completed(i, values[(i*draws+k)*d:])
 				if draws > 1 {
 					row = slices.Concat([]string{fmt.Sprint(k + 1), fmt.Sprint(i + 1)}, row)
 				}
@@ -102,6 +97,17 @@ func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
 		}
 		return nil
 	})
+}
+
+// completed are the cells of row i with its gaps filled from values (d).
+func (c *Cells) completed(i int, values []float64) []string {
+	row := slices.Clone(c.Rows[i])
+	for a, j := range c.Columns {
+		if !c.Table.Observed[i*c.Table.D+a] {
+			row[j] = format(values[a])
+		}
+	}
+	return row
 }
 
 // WriteNumbers writes numbers (n, columns) below a header, NaN as empty cells. A name

@@ -95,11 +95,11 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 	for k, j := range columns {
 		column, i, problem := kept.parse(j, o)
 		if problem != nil {
-			remedy := o.remedy(kept.rows[i][j], problem)
+			advice := o.advice(kept.rows[i][j], problem)
 			if kept.isText(j, o) {
-				remedy = "no cell of this column is: " + leaveOut(kept.usable(columns, o))
+				advice = "no cell of this column is: " + leaveOut(kept.usable(columns, o))
 			}
-			return nil, kept.cellError(i, j, problem, remedy)
+			return nil, kept.cellError(i, j, problem, advice)
 		}
 		for i, x := range column.Values {
 			if column.Observed[i] {

@@ -2,6 +2,13 @@
 // files, their units, batches of their rows, and simulated tables whose true
 // distribution is known.
 //
+//	Table, NewTable, HideMCAR               rows of named columns with missing cells
+//	ReadCSV, ReadPrices, ReadExpression     tables from files
+//	Cells                                   a file's text, to be completed as it is
+//	Standardise, Scale                      columns' units
+//	Batch                                   a block of rows, for programs
+//	Gaussian, Mixture, Simulate…            true distributions
+//
 // Letters: n rows, d columns. A cell is observed or missing; what stands under
 // a missing cell is never read. Errors name the file, the line and the column,
 // and say what to do; the flags in them are those of the missingscore command.

@@ -88,7 +88,7 @@ func readSeries(r io.Reader, file string, o ReadOptions) (*Table, error) {
 			}
 			x, err := number(cell)
 			if err != nil {
-				return nil, s.cellError(i, j+1, err, o.remedy(cell, err))
+				return nil, s.cellError(i, j+1, err, o.advice(cell, err))
 			}
 			t.set(j, k, x)
 		}

@@ -44,6 +44,14 @@ func format(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
+// FormatNumber writes a result for a file: the shortest text that reads back as x, nothing for NaN.
+func FormatNumber(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
 // hasDecimalComma gives the cell with a decimal point, if that makes it a number.
 func hasDecimalComma(cell string) (string, bool) {
 	point := strings.Replace(cell, ",", ".", 1)

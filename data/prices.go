@@ -101,7 +101,7 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 		}
 		price, err := number(row[q.price])
 		if err != nil {
-			return nil, q.cellError(i, q.price, err, o.remedy(row[q.price], err))
+			return nil, q.cellError(i, q.price, err, o.advice(row[q.price], err))
 		}
 		if price <= 0 {
 			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "every price is; leave the cell empty if there is none")

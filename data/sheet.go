@@ -118,9 +118,9 @@ func (s *sheet) add(row []string, line int) error {
 	return nil
 }
 
-// cellError tells where cell (i, j) is, what it holds, the problem and the remedy.
-func (s *sheet) cellError(i, j int, problem error, remedy string) error {
-	return fmt.Errorf("%s:%d: column %q: %q %w; %s", s.file, s.lines[i], s.header[j], s.rows[i][j], problem, remedy)
+// cellError tells where cell (i, j) is, what it holds, the problem and the advice.
+func (s *sheet) cellError(i, j int, problem error, advice string) error {
+	return fmt.Errorf("%s:%d: column %q: %q %w; %s", s.file, s.lines[i], s.header[j], s.rows[i][j], problem, advice)
 }
 
 func checkText(text []byte, file string) error {

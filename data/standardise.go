@@ -83,3 +83,12 @@ func (t *Table) mapped(f func(j int, x float64) float64) *Table {
 	}
 	return m
 }
+
+// UnitScale is the scale of d columns that are left as they are.
+func UnitScale(d int) Scale {
+	s := Scale{Mean: make([]float64, d), Deviation: make([]float64, d)}
+	for j := range s.Deviation {
+		s.Deviation[j] = 1
+	}
+	return s
+}

@@ -110,6 +110,12 @@ func (t *Table) emptied(names []string) *Table {
 
 // Inside says by a *RowError which row cannot be completed inside a domain.
 func (t *Table) Inside(s *domain.Domain) error {
+	if !s.Bounded() {
+		return nil
+	}
+	if err := s.Check(t.Names); err != nil {
+		return err
+	}
 	b := NewBatch(1, t.D)
 	for i := range t.N {
 		b.Fill(t, []int{i}, 1)

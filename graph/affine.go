@@ -8,7 +8,7 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	n, d := shape(x)
 	wd, h := shape(w)
 	if br, bc := shape(bias); wd != d || br != 1 || bc != h {
-		b.fail("affine: (%d, %d) by (%d, %d) plus (%d, %d)", n, d, wd, h, br, bc)
+		b.Failf("affine: (%d, %d) by (%d, %d) plus (%d, %d)", n, d, wd, h, br, bc)
 	}
 	lib := b.library()
 	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,

@@ -16,7 +16,7 @@ func Shape(n Node) (rows, cols int) { return shape(n) }
 func (b *Builder) same(name string, x, y Node) (rows, cols int) {
 	rows, cols = shape(x)
 	if r, c := shape(y); r != rows || c != cols {
-		b.fail("%s: shapes (%d, %d) and (%d, %d) differ", name, rows, cols, r, c)
+		b.Failf("%s: shapes (%d, %d) and (%d, %d) differ", name, rows, cols, r, c)
 	}
 	return rows, cols
 }

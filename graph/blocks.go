@@ -17,10 +17,10 @@ func (c *compiler[T]) place() {
 	unit := c.unit()
 	var runs [][]*operation[T]
 	for left := c.order; len(left) > 0; {
-		for _, cut := range []bool{false, true} {
+		for _, blocked := range []bool{false, true} {
 			var run, rest []*operation[T]
 			for _, o := range left {
-				if o.cut = o.cuts(unit); o.cut == cut && c.ready(o, len(runs)+1) {
+				if o.blocked = o.divides(unit); o.blocked == blocked && c.ready(o, len(runs)+1) {
 					o.run = len(runs) + 1
 					run = append(run, o)
 				} else {
@@ -38,7 +38,7 @@ func (c *compiler[T]) place() {
 		}
 	}
 	for i, run := range runs {
-		if cut := i%2 == 1; cut {
+		if blocked := i%2 == 1; blocked {
 			c.blocks(run, unit)
 			continue
 		}
@@ -49,7 +49,7 @@ func (c *compiler[T]) place() {
 	}
 }
 
-// unit is the number of parts that matrices are cut at: of the large operations, those
+// unit is the number of parts that matrices are divided at: of the large operations, those
 // of the one that has the fewest.
 func (c *compiler[T]) unit() (unit int) {
 	touched := func(o *operation[T]) (n int) {
@@ -65,15 +65,15 @@ func (c *compiler[T]) unit() (unit int) {
 		}
 	}
 	for _, o := range c.order {
-		if o.parts > 1 && !o.held && 4*touched(o) >= most && (unit == 0 || o.parts < unit) {
+		if o.parts > 1 && !o.frozen && 4*touched(o) >= most && (unit == 0 || o.parts < unit) {
 			unit = o.parts
 		}
 	}
 	return unit
 }
 
-func (o *operation[T]) cuts(unit int) bool {
-	return unit > 0 && o.parts > 0 && o.parts%unit == 0 && !o.held
+func (o *operation[T]) divides(unit int) bool {
+	return unit > 0 && o.parts > 0 && o.parts%unit == 0 && !o.frozen
 }
 
 // ready tells whether o can be in the run: all that it needs is there, and what it
@@ -81,7 +81,7 @@ func (o *operation[T]) cuts(unit int) bool {
 func (c *compiler[T]) ready(o *operation[T], run int) bool {
 	for i, n := range o.inputs {
 		p := c.made[n]
-		if p != nil && (p.run == 0 || p.run == run && o.cut && o.takesWhole(i)) {
+		if p != nil && (p.run == 0 || p.run == run && o.blocked && o.takesWhole(i)) {
 			return false
 		}
 	}
@@ -124,7 +124,7 @@ func (c *compiler[T]) blocks(run []*operation[T], unit int) {
 }
 
 func (c *compiler[T]) step(o *operation[T], out []T, input func(n Node, whole bool) []T) {
-	s := step[T]{name: o.name, kernel: o.kernel, out: out, held: o.held}
+	s := step[T]{name: o.name, kernel: o.kernel, out: out, frozen: o.frozen}
 	for i, n := range o.inputs {
 		s.in = append(s.in, input(n, o.takesWhole(i)))
 	}

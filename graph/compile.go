@@ -28,19 +28,19 @@ type step[T Float] struct {
 	kernel Kernel[T]
 	out    []T
 	in     [][]T
-	held   bool // depends on nothing but parameters that the program does not train
+	frozen bool // depends on nothing but parameters that the program does not train
 }
 
 // copied are numbers of the program and their float64 outside.
 type copied[T Float] struct {
 	inside  []T
 	outside []float64
-	held    bool
+	frozen  bool
 }
 
 func (w *walk[T]) run(again bool) (err error) {
 	for _, m := range w.in {
-		if again && m.held {
+		if again && m.frozen {
 			continue
 		}
 		simd.Narrow(any(m.inside).([]float32), m.outside)
@@ -53,7 +53,7 @@ func (w *walk[T]) run(again bool) (err error) {
 	}()
 	for ; at < len(w.steps); at++ {
 		s := &w.steps[at]
-		if again && s.held {
+		if again && s.frozen {
 			continue
 		}
 		if err := s.kernel(s.out, s.in); err != nil {
@@ -81,7 +81,7 @@ func (w *walk[T]) take(outside []float64) []T {
 // compile orders what the roots need and gives every node its memory. results
 // are the roots' values after a run: []float64, but for bare ones the program's own []T.
 func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {
-	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, held: b.held(), made: map[Node]*operation[T]{}}
+	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, frozen: b.frozen(), made: map[Node]*operation[T]{}}
 	for _, n := range roots {
 		if err := c.visit(n); err != nil {
 			return nil, nil, err
@@ -108,24 +108,24 @@ type compiler[T Float] struct {
 	b      *Builder
 	walk   *walk[T]
 	memory map[Node][]T
-	held   map[Node]bool
+	frozen map[Node]bool
 	order  []*operation[T]
 	made   map[Node]*operation[T] // by the node that it computes
 }
 
 // operation is a step that has no memory yet.
 type operation[T Float] struct {
-	node   Node
-	name   string
-	kernel Kernel[T]
-	inputs []Node
-	size   int
-	parts  int // see Op.Parts
-	whole  []bool
-	held   bool
-	kept   bool // its result is needed after its run
-	run    int  // from 1; 0 before it has one
-	cut    bool // the run is done in blocks
+	node    Node
+	name    string
+	kernel  Kernel[T]
+	inputs  []Node
+	size    int
+	parts   int // see Op.Parts
+	whole   []bool
+	frozen  bool
+	kept    bool // its result is needed after its run
+	run     int  // from 1; 0 before it has one
+	blocked bool // the run is done in blocks
 }
 
 // visit puts a node after what it needs.
@@ -138,16 +138,16 @@ func (c *compiler[T]) visit(n Node) error {
 		if !same {
 			outside := source.([]float64)
 			m = make([]T, len(outside))
-			c.walk.in = append(c.walk.in, copied[T]{m, outside, c.held[n]})
+			c.walk.in = append(c.walk.in, copied[T]{m, outside, c.frozen[n]})
 		}
 		c.memory[n] = m
 		return nil
 	}
 	if v := n.Value(); v != nil { // a constant of Gorgonia's: the 1 that gradients start from
-		c.memory[n], c.held[n] = numbers[T](v), true
+		c.memory[n], c.frozen[n] = numbers[T](v), true
 		return nil
 	}
-	o := &operation[T]{node: n, name: n.Op().String(), size: max(1, n.Shape().TotalSize()), held: true}
+	o := &operation[T]{node: n, name: n.Op().String(), size: max(1, n.Shape().TotalSize()), frozen: true}
 	switch op := n.Op().(type) {
 	case *kernelOp:
 		o.kernel, o.inputs, o.parts, o.whole = kernelOf[T](op), op.inputs, op.Parts, op.Whole
@@ -161,20 +161,20 @@ func (c *compiler[T]) visit(n Node) error {
 		if err := c.visit(input); err != nil {
 			return err
 		}
-		o.held = o.held && c.held[input]
+		o.frozen = o.frozen && c.frozen[input]
 	}
-	c.held[n], c.made[n] = o.held, o
+	c.frozen[n], c.made[n] = o.frozen, o
 	c.order = append(c.order, o)
 	return nil
 }
 
-// held are the parameters that the program does not train.
-func (b *Builder) held() map[Node]bool {
-	held := map[Node]bool{}
+// frozen are the parameters that the program does not train.
+func (b *Builder) frozen() map[Node]bool {
+	frozen := map[Node]bool{}
 	for p, n := range b.params {
-		held[n] = !slices.Contains(b.wrt, p)
+		frozen[n] = !slices.Contains(b.wrt, p)
 	}
-	return held
+	return frozen
 }
 
 func kernelOf[T Float](k *kernelOp) Kernel[T] {

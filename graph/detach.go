@@ -1,6 +1,6 @@
 package graph
 
-// Detach is x as a constant: sg(x) in maths.md.
+// Detach is x as a constant: sg(x) in docs/theory/index.md#eq-stop-gradient.
 func (b *Builder) Detach(x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "detach", Rows: r, Cols: c, Parts: r * c, Kernel: identity[float64], Single: identity[float32]}, x)

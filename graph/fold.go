@@ -7,50 +7,61 @@ import "missingscore/internal/simd"
 func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node {
 	xr, xc := shape(x)
 	if small, large := min(rows*cols, xr*xc), max(rows*cols, xr*xc); small*r != large || large%l != 0 {
-		b.fail("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
+		b.Failf("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
 	}
 	return b.Apply(Op{Name: name, Rows: rows, Cols: cols, Parts: min(rows*cols, xr*xc) / l,
 		Kernel: foldBlocks[float64](l, r, up), Single: foldBlocks[float32](l, r, up),
 		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
 }
 
+// foldBlocks is the kernel, one of four loops.
 func foldBlocks[T Float](l, r int, up bool) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		switch {
-		case l == 1 && up:
-			for _, v := range in[0] {
-				for i := range out[:r] {
-					out[i] = v
-				}
-				out = out[r:]
-			}
-			return nil
-		case l == 1:
-			for i, a := 0, in[0]; i < len(out); i, a = i+1, a[r:] {
-				var sum T
-				for _, v := range a[:r] {
-					sum += v
-				}
-				out[i] = sum
-			}
-			return nil
-		case up:
-			for a := in[0]; len(a) > 0; a = a[l:] {
-				for range r {
-					copy(out[:l], a)
-					out = out[l:]
-				}
-			}
-			return nil
+	switch {
+	case l == 1 && up:
+		return func(out []T, in [][]T) error { repeatNumbers(out, in[0], r); return nil }
+	case l == 1:
+		return func(out []T, in [][]T) error { sumNumbers(out, in[0], r); return nil }
+	case up:
+		return func(out []T, in [][]T) error { repeatBlocks(out, in[0], l, r); return nil }
+	}
+	return func(out []T, in [][]T) error { sumBlocks(out, in[0], l, r); return nil }
+}
+
+func repeatNumbers[T Float](out, a []T, r int) {
+	for _, v := range a {
+		for i := range out[:r] {
+			out[i] = v
 		}
-		clear(out)
-		for a := in[0]; len(out) > 0; out = out[l:] {
-			for range r {
-				simd.Add(out[:l], out[:l], a[:l])
-				a = a[l:]
-			}
+		out = out[r:]
+	}
+}
+
+func sumNumbers[T Float](out, a []T, r int) {
+	for i := 0; i < len(out); i, a = i+1, a[r:] {
+		var sum T
+		for _, v := range a[:r] {
+			sum += v
 		}
-		return nil
+		out[i] = sum
+	}
+}
+
+func repeatBlocks[T Float](out, a []T, l, r int) {
+	for ; len(a) > 0; a = a[l:] {
+		for range r {
+			copy(out[:l], a)
+			out = out[l:]
+		}
+	}
+}
+
+func sumBlocks[T Float](out, a []T, l, r int) {
+	clear(out)
+	for ; len(out) > 0; out = out[l:] {
+		for range r {
+			simd.Add(out[:l], out[:l], a[:l])
+			a = a[l:]
+		}
 	}
 }
 
@@ -72,6 +83,15 @@ func (b *Builder) Columns(x Node, d int) Node {
 	return b.fold("columns", x, n, d, 1, d, true)
 }
 
+// SplitRows cuts each row into k rows, one below the other: (n, k·m) to (n·k, m).
+func (b *Builder) SplitRows(x Node, k int) Node {
+	n, c := shape(x)
+	if c%k != 0 {
+		b.Failf("split rows: %d columns in %d parts", c, k)
+	}
+	return b.fold("splitrows", x, n*k, c/k, n*c, 1, false)
+}
+
 // Rows repeats a row n times: (1, d) to (n, d).
 func (b *Builder) Rows(x Node, n int) Node {
 	_, d := shape(x)
@@ -90,7 +110,7 @@ func (b *Builder) Tile(x Node, n int) Node {
 func (b *Builder) AddRow(x, row Node) Node {
 	n, d := shape(x)
 	if r, c := shape(row); r != 1 || c != d {
-		b.fail("add row: (%d, %d) to (%d, %d)", r, c, n, d)
+		b.Failf("add row: (%d, %d) to (%d, %d)", r, c, n, d)
 	}
 	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Parts: n, Whole: []bool{false, true}, Kernel: addRow[float64], Single: addRow[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, b.ColSum(g)} }}, x, row)
@@ -108,7 +128,7 @@ func addRow[T Float](out []T, in [][]T) error {
 func (b *Builder) GroupSum(x Node, r int) Node {
 	n, d := shape(x)
 	if n%r != 0 {
-		b.fail("group sum: %d rows are not groups of %d", n, r)
+		b.Failf("group sum: %d rows are not groups of %d", n, r)
 	}
 	return b.fold("groupsum", x, n/r, d, d, r, false)
 }

@@ -24,7 +24,7 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 		k2, n = n, k2
 	}
 	if k != k2 {
-		b.fail("matmul: inner sizes %d and %d differ", k, k2)
+		b.Failf("matmul: inner sizes %d and %d differ", k, k2)
 	}
 	lib := b.library()
 	return b.Apply(Op{Name: "matmul", Rows: m, Cols: n,

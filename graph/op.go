@@ -55,7 +55,7 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 	var types []hm.Type
 	for i, n := range in {
 		if n == nil {
-			b.fail("%s: input %d is nil", op.Name, i)
+			b.Failf("%s: input %d is nil", op.Name, i)
 		}
 		types = append(types, n.Type())
 		k.diff = append(k.diff, op.Reverse != nil && (op.Constant == nil || !op.Constant[i]))
@@ -69,7 +69,7 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 		}
 		for _, n := range sizes {
 			if n%op.Parts != 0 {
-				b.fail("%s: %d numbers in %d equal parts", op.Name, n, op.Parts)
+				b.Failf("%s: %d numbers in %d equal parts", op.Name, n, op.Parts)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 	k.typ = hm.NewFnType(append(types, b.nodeType(k.shape))...)
 	n, err := gorgonia.ApplyOp(k, in...)
 	if err != nil {
-		b.fail("%s: %w", op.Name, err)
+		b.Failf("%s: %w", op.Name, err)
 	}
 	return n
 }

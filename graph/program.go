@@ -1,7 +1,7 @@
 // Package graph is the vocabulary of expression graphs that models and losses
 // are written in: programs that are built once and run many times, parameters
-// that several programs share, a handful of operations that own their memory,
-// and the models themselves (log density, score and its diagonal as nodes).
+// that several programs share, and a handful of operations that own their memory.
+// The operations are methods of Builder; go doc graph.Builder lists them.
 //
 // Programs are Gorgonia graphs: it builds, checks and differentiates them. They
 // are run by a plain walk over their operations (compile.go), which allocates
@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 
 	"gorgonia.org/gorgonia"
 )
@@ -45,7 +47,7 @@ type binding struct {
 // buildError carries a mistake from a Builder's method to Build.
 type buildError struct{ err error }
 
-func (b *Builder) fail(format string, args ...any) {
+func (b *Builder) Failf(format string, args ...any) {
 	panic(buildError{fmt.Errorf(format, args...)})
 }
 
@@ -58,7 +60,7 @@ func (b *Builder) Fail(err error) { panic(buildError{err}) }
 func (b *Builder) Input(name string, rows, cols int) Node {
 	if in, ok := b.inputs[name]; ok {
 		if r, c := shape(in.node); r != rows || c != cols {
-			b.fail("input %q is (%d, %d), asked for as (%d, %d)", name, r, c, rows, cols)
+			b.Failf("input %q is (%d, %d), asked for as (%d, %d)", name, r, c, rows, cols)
 		}
 		return in.node
 	}
@@ -93,7 +95,7 @@ func (b *Builder) single(p *Param) bool { return b.dtype == Float32 && p.Single 
 
 func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
-		b.fail("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
+		b.Failf("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
 	}
 	n := gorgonia.NewMatrix(b.g, b.dtype.gorgonia(), gorgonia.WithShape(rows, cols), gorgonia.WithName(name))
 	b.sources[n] = memory
@@ -107,7 +109,7 @@ func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
 // with respect to params, but those that are fixed. A program has one loss.
 func (b *Builder) Minimise(n Node, params ...*Param) {
 	if b.loss != nil {
-		b.fail("a program has one loss: a second gradient on the same nodes would be the first one's")
+		b.Failf("a program has one loss: a second gradient on the same nodes would be the first one's")
 	}
 	b.loss, b.wrt = n, params
 }
@@ -140,36 +142,19 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 		case buildError:
 			p, err = nil, e.err
 		default: // Gorgonia's, or a programming error in f: either way the program is unusable
-			p, err = nil, fmt.Errorf("building the expression graph: %v", e)
+			p, err = nil, fmt.Errorf("building the expression graph: %v%s", e, caller())
 		}
 	}()
 	b := newBuilder(t)
 	f(b)
+	return b.program()
+}
 
-	p = &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}, singles: map[*Param][]float32{}, singleInputs: map[string][]float32{}}
-	var roots gorgonia.Nodes
-	bare := map[Node]bool{}
-	if b.loss != nil {
-		roots = append(roots, b.loss)
-		var wrt gorgonia.Nodes
-		b.wrt = slices.DeleteFunc(slices.Clone(b.wrt), func(q *Param) bool { return q.Fixed })
-		for _, q := range b.wrt {
-			n, ok := b.params[q]
-			if !ok {
-				return nil, fmt.Errorf("the loss does not use parameter %q", q.Name)
-			}
-			wrt = append(wrt, n)
-		}
-		if len(wrt) > 0 {
-			grads, err := gorgonia.Grad(b.loss, wrt...)
-			if err != nil {
-				return nil, fmt.Errorf("differentiating the loss: %w", err)
-			}
-			roots = append(roots, grads...)
-			for i, g := range grads {
-				bare[g] = b.single(b.wrt[i])
-			}
-		}
+// program compiles what was built.
+func (b *Builder) program() (*Program, error) {
+	roots, bare, err := b.gradients()
+	if err != nil {
+		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(b.outputs))
 	for _, name := range names {
@@ -181,8 +166,9 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	if err := distinct(b.g); err != nil {
 		return nil, err
 	}
+	p := &Program{inputs: b.inputs, outputs: map[string][]float64{}, grads: map[*Param][]float64{}, singles: map[*Param][]float32{}, singleInputs: map[string][]float32{}}
 	var results []any
-	if t == Float32 {
+	if b.dtype == Float32 {
 		p.tape, results, err = compile[float32](b, roots, bare)
 	} else {
 		p.tape, results, err = compile[float64](b, roots, bare)
@@ -205,6 +191,58 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 		p.outputs[name] = results[i].([]float64)
 	}
 	return p, nil
+}
+
+// gradients are the loss and its gradients, nothing if there is none; bare are those of
+// parameters in float32.
+func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err error) {
+	bare = map[Node]bool{}
+	if b.loss == nil {
+		return nil, bare, nil
+	}
+	b.wrt = slices.DeleteFunc(slices.Clone(b.wrt), func(q *Param) bool { return q.Fixed })
+	var wrt gorgonia.Nodes
+	for _, q := range b.wrt {
+		n, ok := b.params[q]
+		if !ok {
+			return nil, nil, fmt.Errorf("the loss does not use parameter %q", q.Name)
+		}
+		wrt = append(wrt, n)
+	}
+	roots = gorgonia.Nodes{b.loss}
+	if len(wrt) == 0 {
+		return roots, bare, nil
+	}
+	grads, err := gorgonia.Grad(b.loss, wrt...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("differentiating the loss: %w", err)
+	}
+	for i, g := range grads {
+		bare[g] = b.single(b.wrt[i])
+	}
+	return append(roots, grads...), bare, nil
+}
+
+// caller is where a panic that is being recovered from came from, file and line in
+// brackets: the first function on the stack that is neither the runtime's, nor
+// Gorgonia's or gonum's, nor this package's, and so the one whose author can help.
+func caller() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for panicking := false; ; {
+		f, more := frames.Next()
+		switch {
+		case f.Function == "runtime.gopanic":
+			panicking = true
+		case !panicking || strings.HasPrefix(f.Function, "runtime."):
+		case strings.HasPrefix(f.Function, "gorgonia.org/"), strings.HasPrefix(f.Function, "gonum.org/"), strings.HasPrefix(f.Function, "missingscore/graph."):
+		case f.Function != "":
+			return fmt.Sprintf(" (%s, at %s:%d)", f.Function, f.File, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
 }
 
 // distinct guards against Gorgonia's merging of nodes by a 32-bit hash.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
@@ -147,8 +148,12 @@ func TestOperations(t *testing.T) {
 		"silu curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.Activate(graph.SiLU, n(x)).Curvature, []*graph.Param{x}
 		},
-		"beside": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Beside(n(x), n(col))), []*graph.Param{x, col}
+		"split rows": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			cut := b.SplitRows(n(x), 2)
+			return b.Square(b.Prod(cut, cut)), []*graph.Param{x}
+		},
+		"concat columns": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
+			return b.Square(b.ConcatColumns(n(x), n(col))), []*graph.Param{x, col}
 		},
 		"matmul": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
 			return b.MatMul(false, false, n(x), n(w)), []*graph.Param{x, w}
@@ -295,7 +300,7 @@ func TestMistakesAreErrors(t *testing.T) {
 		"nil node":       {func(b *graph.Builder) { b.Apply(graph.Op{Name: "f"}, nil) }, "f: input 0 is nil"},
 		"constant loss":  {func(b *graph.Builder) { b.Minimise(b.Sum(b.Detach(b.Param(x))), x) }, "differentiating the loss"},
 		"author's error": {func(b *graph.Builder) { b.Fail(errors.New("needs d ≥ 2")) }, "needs d ≥ 2"},
-		"any panic":      {func(b *graph.Builder) { var m map[string]int; m["a"] = 1 }, "building the expression graph"},
+		"any panic":      {func(*graph.Builder) { panic("of the author") }, "building the expression graph: of the author"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := graph.Build(c.build)
@@ -333,4 +338,17 @@ func TestConstants(t *testing.T) {
 	require.NoError(t, p.Run())
 	require.Equal(t, []float64{1}, p.Output("gap"))
 	require.Equal(t, []float64{0}, p.Output("none"))
+}
+
+// A panic in the code of a model or a loss says where, whatever was called from there.
+func TestAPanicSaysWhere(t *testing.T) {
+	for name, f := range map[string]func(*graph.Builder){
+		"nil function":   func(*graph.Builder) { var f func() graph.Node; f() },
+		"in this module": func(b *graph.Builder) { b.Sum(nil) },
+		"in gonum":       func(*graph.Builder) { mat.NewDense(1, 2, nil).Mul(mat.NewDense(1, 2, nil), mat.NewDense(1, 2, nil)) },
+	} {
+		_, err := graph.Build(f)
+		require.ErrorContains(t, err, "building the expression graph", name)
+		require.Regexp(t, `graph/program_test\.go:\d+\)$`, err.Error(), name)
+	}
 }

@@ -11,7 +11,7 @@ import (
 func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	n, c := shape(x)
 	if c != 1 || n%r != 0 {
-		b.fail("group softmax: (%d, %d) in groups of %d", n, c, r)
+		b.Failf("group softmax: (%d, %d) in groups of %d", n, c, r)
 	}
 	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1, Parts: n / r,
 		Kernel: groupSoftmax[float64](r), Single: groupSoftmax[float32](r),
@@ -48,7 +48,7 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 func (b *Builder) GroupLogSumExp(x Node, r int) Node {
 	n, c := shape(x)
 	if c != 1 || n%r != 0 {
-		b.fail("group log-sum-exp: (%d, %d) in groups of %d", n, c, r)
+		b.Failf("group log-sum-exp: (%d, %d) in groups of %d", n, c, r)
 	}
 	return b.Apply(Op{Name: "grouplogsumexp", Rows: n / r, Cols: 1,
 		Kernel: groupLogSumExp[float64](r), Single: groupLogSumExp[float32](r),

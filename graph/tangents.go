@@ -13,7 +13,7 @@ func (b *Builder) Stack(y, w Node) Node {
 	n, h := shape(y)
 	d, wh := shape(w)
 	if h != wh {
-		b.fail("stack: %d and %d columns", h, wh)
+		b.Failf("stack: %d and %d columns", h, wh)
 	}
 	return b.Apply(Op{Name: "stack", Rows: n * d, Cols: h, Kernel: stack[float64](h), Single: stack[float32](h),
 		Reverse: func(_, g Node) []Node {
@@ -28,7 +28,7 @@ func (b *Builder) Stack(y, w Node) Node {
 func (b *Builder) Unstack(x Node, d int) Node {
 	n, c := shape(x)
 	if c != 1 || n%d != 0 {
-		b.fail("unstack: (%d, %d) to %d columns", n, c, d)
+		b.Failf("unstack: (%d, %d) to %d columns", n, c, d)
 	}
 	return b.fold("unstack", x, n/d, d, 1, 1, false)
 }
@@ -37,7 +37,7 @@ func (b *Builder) Unstack(x Node, d int) Node {
 func (b *Builder) StackDiagonal(x Node) Node {
 	n, d := shape(x)
 	if n%d != 0 {
-		b.fail("stack diagonal: %d rows of %d columns", n, d)
+		b.Failf("stack diagonal: %d rows of %d columns", n, d)
 	}
 	return b.Apply(Op{Name: "stack diagonal", Rows: n / d, Cols: d,
 		Kernel: func(out []float64, in [][]float64) error {

@@ -3,37 +3,65 @@ package losses
 import (
 	"errors"
 
+	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
-// Complete takes a completed row as if it had been observed so: the loss is
-// Σ_i a_i Σ_k sg(w_ik) (R + Σ_j c_j S_j²), for the classical objective
-// Σ_{j∈Λ} 2D_j + s_j². With one imputation and
+// Complete takes a completed row as if it had been observed so, at the observed
+// coordinates: the loss is Σ_i a_i Σ_k sg(w_ik) (R + Σ_j c_j S_j²), for the classical
+// objective Σ_{j∈Λ} 2D_j + s_j². With one imputation and
 //
 //   - nothing missing, it is ordinary score matching;
 //   - zeros for the missing cells, it is Zeroed score matching (paper, appendix
 //     "Zeroed Score Matching and MissDiff");
 //   - self-normalised weights, it is the EM of Uehara et al. 2020 (fractional
 //     imputation): weights at the current θ, detached, neither covariance term nor E[s]².
-type Complete struct {
-	Weighting Weighting
-	// AllCoordinates sums over every j, also the imputed ones, with g at the
-	// completed row: the literal full-data EM (em-full), several times worse in trials.
-	AllCoordinates bool
+type Complete struct{}
+
+func (Complete) Name() string                       { return "complete" }
+func (Complete) Needs() LossNeeds                   { return LossNeeds{} }
+func (Complete) Check(model.Model, Objective) error { return nil }
+
+// Add implements Loss.
+func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+	return completed(b, m, o, rows, rows, weighting)
+}
+
+// CompleteData is the complete-data equation: Complete summed over every coordinate j,
+// also the imputed ones, with g at the completed row (docs/theory/complete-data.md#eq-complete-data).
+// With draws from a fixed proposal it is the literal full-data EM (em-full), several
+// times worse than em in trials.
+type CompleteData struct{}
+
+func (CompleteData) Name() string     { return "complete-data" }
+func (CompleteData) Needs() LossNeeds { return LossNeeds{CompletedRows: true} }
+
+// Check implements Loss.
+func (CompleteData) Check(_ model.Model, o Objective) error {
+	if _, ok := o.(Noising); ok {
+		return errors.New("it takes imputed cells for observed ones, but no noise was added to them: use em")
+	}
+	return nil
+}
+
+// CheckDomain implements DomainChecker.
+func (CompleteData) CheckDomain(s *domain.Domain) error {
+	if s.Censored() {
+		return errors.New("it takes imputed cells for observed ones, but censored cells lie beyond the bounds of those: use em")
+	}
+	return nil
 }
 
 // Add implements Loss.
-func (l Complete) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
-	t := rows.terms(b, m)
-	w := b.Detach(l.Weighting.weights(b, rows, t))
-	of := rows
-	if l.AllCoordinates {
-		if rows.Noise != nil {
-			b.Fail(errors.New("em-full takes imputed cells for observed ones, but no noise was added to them: use em"))
-		}
-		r, d := graph.Shape(rows.X)
-		of = Rows{R: 1, X: rows.X, Mask: b.Input(inputAll, r, d)} // each completed row is a table row
-	}
+func (CompleteData) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+	return completed(b, m, o, rows, rows.Completed(b), weighting)
+}
+
+// completed adds the loss with the objective at the rows of.
+func completed(b *graph.Builder, m model.Model, o Objective, rows, of Rows, weighting Weighting) Result {
+	t := rows.Evaluate(b, m)
+	w := b.Detach(weighting.Weights(b, rows, t))
 	p := o.Parts(b, of, t)
 	row := b.Add(p.Linear, b.GroupSquares(p.Quadratic, p.Score, of.R))
 	loss := b.Sum(b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Prod(w, row)))

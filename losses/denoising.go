@@ -7,11 +7,11 @@ import (
 	"missingscore/data"
 	"missingscore/data/noise"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Denoising is the objective on rows with noise added, which needs no diagonal
-// (Vincent 2011; paper, appendix "Missing Denoised Score Matching"; maths.md,
-// "Objectives"). Observed cells become x(t) = a x + σ ε, the gaps are filled given
+// (Vincent 2011; paper, appendix "Missing Denoised Score Matching"; docs/theory/objectives.md#eq-denoising). Observed cells become x(t) = a x + σ ε, the gaps are filled given
 // those, and the score is compared with that of the added noise, u_j = −ε_j/σ:
 //
 //	ℓ = ν Σ_{j∈Λ} (E[s_j] − u_j)²,  in parts R = ν Σ_{j∈Λ} u_j² − 2u_j s_j,  S = s,  c_j = ν for j ∈ Λ
@@ -43,13 +43,13 @@ const (
 )
 
 // Parts implements Objective.
-func (Denoising) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (Denoising) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	u, nu := b.Input(inputTarget, n, d), b.Input(inputLevelWeight, n, d)
 	constant := b.GroupRepeat(b.GroupSquares(nu, u, 1), rows.R)
 	return Parts{
-		Linear:    b.Add(constant, b.GroupDot(b.Scale(-2, b.Prod(nu, u)), t.Score, rows.R)),
-		Score:     t.Score,
+		Linear:    b.Add(constant, b.GroupDot(b.Scale(-2, b.Prod(nu, u)), t.NeedScore(b), rows.R)),
+		Score:     t.NeedScore(b),
 		Quadratic: nu,
 	}
 }

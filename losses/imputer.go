@@ -8,6 +8,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/nets"
 )
 
@@ -59,11 +60,78 @@ const (
 	inputIsCut    = "whether it is cut" // (b, 1)
 )
 
-// NewImputer builds the program of one imputer step on b rows: one draw a row,
-// the loss per row weighted by InputWeight, and its gradient for φ. On all of R^d
-// (s nil) the draw is x' = μ_φ(x⁰) + σ_φ ε. If the objective o adds noise, the rows are
-// noisy ones and InputSignal and InputNoiseLevel are inputs too. The reported value of KL is
-// E[log q' − log q_θ], up to the model's constant.
+// NewImputer builds the program of one imputer step on b rows: one draw a row, or one from
+// each of its strata, the loss per row weighted by InputWeight, and its gradient for φ. If
+// the objective o adds noise, the rows are noisy ones and InputSignal and InputNoiseLevel
+// are inputs too. The reported value of KL is E[log q' − log q_θ], up to a constant.
+//
+// An imputer that is a nets.NormalConditional can have the Fisher loss, levels of noise and
+// a domain with a boundary; of others these are refused.
+func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
+	normal, ok := imp.(nets.NormalConditional)
+	if err := refuse(imp, k, o, s); !ok && err != nil {
+		return nil, err
+	}
+	return graph.BuildAs(t, func(b *graph.Builder) {
+		d := m.Dim()
+		x0, mask := b.Input(InputX, rows, d), b.Input(InputMask, rows, d)
+		noise := b.Input(InputNoise, rows, imp.Noise())
+		weight := b.Input(InputWeight, rows, 1)
+		at := Rows{R: 1, Mask: mask}
+		at.levels(b, m, o)
+		var surrogate, reported graph.Node // per row (b, 1)
+		if of := (nets.ImputerRows{X: x0, Mask: mask, Signal: at.Signal, Noise: at.Noise}); ok {
+			surrogate, reported = normalImputer(b, k, normal, m, s, of, at, noise)
+		} else {
+			surrogate, reported = strataImputer(b, imp, m, of, at, noise)
+		}
+		b.Minimise(b.Sum(b.Prod(weight, surrogate)), imp.Params()...)
+		b.Output(OutputReported, b.Sum(b.Prod(weight, reported)))
+	})
+}
+
+// refuse says what an imputer that is not normal cannot do, or nil.
+func refuse(imp nets.Imputer, k ImputerLoss, o Objective, s *domain.Domain) error {
+	what := ""
+	noising, ok := o.(Noising)
+	switch {
+	case k == Fisher:
+		what = "the imputer loss fisher needs its score, take kl"
+	case s.Bounded():
+		what = "it cannot be restricted to a domain with a boundary"
+	case ok && !noising.Schedule().Single():
+		what = "it cannot be told levels of noise"
+	default:
+		return nil
+	}
+	return fmt.Errorf("imputer %T does not draw independent normals (nets.NormalConditional): %s", imp, what)
+}
+
+// strataImputer adds the KL loss of draws x_k from strata of weights π_k,
+//
+//	Σ_k π_k (log q'_φ(x_k) − log q_θ(x_obs, x_k))
+//
+// By reparametrisation its φ-gradient is that of Σ_k π_k (log q'_φ(x_k) − sg(log q_θ))
+// − Σ_k sg(π_k s_θ)ᵀ x_k over missing cells: the first part has the gradient through the
+// weights and through q', the second that through the draws.
+func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.ImputerRows, at Rows, noise graph.Node) (surrogate, reported graph.Node) {
+	draw := imp.Draw(b, of, noise)
+	at.R = draw.K
+	missing := b.GroupRepeat(b.Complement(of.Mask), draw.K)
+	at.X = b.Add(b.GroupRepeat(of.X, draw.K), b.Prod(missing, draw.X))
+	terms := at.Evaluate(b, m)
+	density, score := terms.NeedLogDensity(b), b.Detach(terms.NeedScore(b))
+	along := b.RowSum(b.Prod(missing, b.Prod(score, draw.X)))
+	if draw.LogWeight == nil {
+		return b.Sub(draw.LogDensity, along), b.Sub(draw.LogDensity, density)
+	}
+	weight := b.Map(graph.Exp, draw.LogWeight)
+	surrogate = b.Sub(b.Prod(weight, b.Sub(draw.LogDensity, b.Detach(density))), b.Prod(b.Detach(weight), along))
+	return b.GroupSum(surrogate, draw.K), b.GroupSum(b.Prod(weight, b.Sub(draw.LogDensity, density)), draw.K)
+}
+
+// normalImputer adds the loss of one draw a row. On all of R^d (s nil) it is
+// x' = μ_φ(x⁰) + σ_φ ε.
 //
 // On a domain q'_φ is that normal restricted to the row's section: per coordinate
 // for a box, along σ∘a for a half-space, by x' = μ + σ T(ε) with the increasing map
@@ -72,54 +140,41 @@ const (
 // columns, or a second one, is left out here: the imputer learns the conditional on
 // the box, and its draws are restricted to the rest later, which is right
 // whenever it has learned it.
-func NewImputer(t graph.DType, k ImputerLoss, imp *nets.Imputer, m graph.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
-	return graph.BuildAs(t, func(b *graph.Builder) {
-		d := m.Dim()
-		x0, mask := b.Input(InputX, rows, d), b.Input(InputMask, rows, d)
-		z := b.Input(InputNoise, rows, d) // standardised draws
-		weight := b.Input(InputWeight, rows, 1)
-		missing := b.Complement(mask)
-		at := Rows{R: 1, Mask: mask}
-		at.levels(b, m, o)
-		mean, logSD := imp.Mean(b, x0, mask, at.Signal, at.Noise), imp.LogDeviation(b)
-		sd := b.Rows(b.Map(graph.Exp, logSD), rows)
-		level := imp.LevelLogDeviation(b, at.Signal, at.Noise)
+func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, m model.Model, s *domain.Domain, of nets.ImputerRows, at Rows, z graph.Node) (surrogate, reported graph.Node) {
+	rows, d := graph.Shape(of.X)
+	missing := b.Complement(of.Mask)
+	mean, logSD := imp.Mean(b, of), imp.LogDeviation(b)
+	sd := b.Rows(b.Map(graph.Exp, logSD), rows)
+	level := imp.LevelLogDeviation(b, of.Signal, of.Noise)
+	if level != nil {
+		sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
+	}
+
+	var mass graph.Node // log of what the section leaves of the normal (b, 1), nil for all
+	if s.Bounded() {
+		z, mass = restrict(b, s, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
+	}
+	draw := b.Add(mean, b.Prod(sd, z))
+	at.X = b.Add(of.X, b.Prod(missing, draw))
+	terms := at.Evaluate(b, m)
+	if k == Fisher { // restricting a density does not change its score
+		inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
 		if level != nil {
-			sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
+			inverse = b.Prod(inverse, b.Columns(b.Map(graph.Exp, b.Scale(-1, level)), d))
 		}
-
-		var mass graph.Node // log of what the section leaves of the normal (b, 1), nil for all
-		if s.Bounded() {
-			z, mass = restrict(b, s, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
-		}
-		draw := b.Add(mean, b.Prod(sd, z))
-		at.X = b.Add(x0, b.Prod(missing, draw))
-		terms := at.terms(b, m)
-
-		var surrogate, reported graph.Node // per row (b, 1)
-		switch k {
-		case KL:
-			logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Square(z)), logSD))))
-			if mass != nil {
-				logQ = b.Sub(logQ, mass)
-			}
-			if level != nil {
-				logQ = b.Sub(logQ, b.Prod(b.RowSum(missing), level))
-			}
-			surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(terms.Score), draw))))
-			reported = b.Sub(logQ, terms.Density(b))
-		case Fisher: // restricting a density does not change its score
-			inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
-			if level != nil {
-				inverse = b.Prod(inverse, b.Columns(b.Map(graph.Exp, b.Scale(-1, level)), d))
-			}
-			gap := b.Add(b.Prod(z, inverse), terms.Score)
-			surrogate = b.RowSum(b.Prod(missing, b.Square(gap)))
-			reported = surrogate
-		}
-		b.Minimise(b.Sum(b.Prod(weight, surrogate)), imp.Params()...)
-		b.Output(OutputReported, b.Sum(b.Prod(weight, reported)))
-	})
+		gap := b.Add(b.Prod(z, inverse), terms.NeedScore(b))
+		loss := b.RowSum(b.Prod(missing, b.Square(gap)))
+		return loss, loss
+	}
+	logQ := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Square(z)), logSD))))
+	if mass != nil {
+		logQ = b.Sub(logQ, mass)
+	}
+	if level != nil {
+		logQ = b.Sub(logQ, b.Prod(b.RowSum(missing), level))
+	}
+	surrogate = b.Sub(logQ, b.RowSum(b.Prod(missing, b.Prod(b.Detach(terms.NeedScore(b)), draw))))
+	return surrogate, b.Sub(logQ, terms.NeedLogDensity(b))
 }
 
 // restrict takes standard normals z to T(z) and gives the log mass inside.
@@ -209,19 +264,46 @@ const (
 	OutputMean  = "mean"
 	OutputLogSD = "log sd"
 
-	OutputLevelLogSD = "log sd by level" // (b, 1), of a levelled imputer
+	OutputLevelLogSD = "log sd by level" // (b, 1), of a noise-conditional imputer
 )
 
-// NewForward builds the program that only evaluates the imputer on b rows:
+// NewForward builds the program that only evaluates a normal imputer on b rows:
 // OutputMean (b, d) and OutputLogSD (1, d).
-func NewForward(t graph.DType, imp *nets.Imputer, d, rows int) (*graph.Program, error) {
+func NewForward(t graph.DType, imp nets.NormalConditional, d, rows int) (*graph.Program, error) {
 	return graph.BuildAs(t, func(b *graph.Builder) {
-		var signal, noise graph.Node
-		if imp.Options().Levelled {
-			signal, noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
-			b.Output(OutputLevelLogSD, imp.LevelLogDeviation(b, signal, noise))
+		of := imputerRows(b, imp.NoiseConditional(), d, rows)
+		if imp.NoiseConditional() {
+			b.Output(OutputLevelLogSD, imp.LevelLogDeviation(b, of.Signal, of.Noise))
 		}
-		b.Output(OutputMean, imp.Mean(b, b.Input(InputX, rows, d), b.Input(InputMask, rows, d), signal, noise))
+		b.Output(OutputMean, imp.Mean(b, of))
 		b.Output(OutputLogSD, b.Scale(1, imp.LogDeviation(b)))
+	})
+}
+
+func imputerRows(b *graph.Builder, noiseConditional bool, d, rows int) (of nets.ImputerRows) {
+	if noiseConditional {
+		of.Signal, of.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
+	}
+	of.X, of.Mask = b.Input(InputX, rows, d), b.Input(InputMask, rows, d)
+	return of
+}
+
+// Names of the outputs of NewDraws.
+const (
+	OutputDraws     = "draws"       // (b·K, d)
+	OutputLogDraw   = "log q'"      // (b·K, 1)
+	OutputLogWeight = "log weights" // (b·K, 1), for K > 1
+)
+
+// NewDraws builds the program of an imputer's draws on b rows, one from each of its
+// strata, by InputX, InputMask and InputNoise.
+func NewDraws(t graph.DType, imp nets.Imputer, d, rows int) (*graph.Program, error) {
+	return graph.BuildAs(t, func(b *graph.Builder) {
+		draw := imp.Draw(b, imputerRows(b, false, d, rows), b.Input(InputNoise, rows, imp.Noise()))
+		b.Output(OutputDraws, draw.X)
+		b.Output(OutputLogDraw, draw.LogDensity)
+		if draw.LogWeight != nil {
+			b.Output(OutputLogWeight, draw.LogWeight)
+		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -22,16 +23,16 @@ const d = 4
 
 // problem is a small incomplete sample and a model away from the truth.
 type problem struct {
-	model *graph.Gaussian
+	model *model.Gaussian
 	x     []float64 // (n, d), zero where missing
 	mask  []float64
 	n     int
 }
 
-func newProblem(t testing.TB, n int, missing float64, kind graph.Parameterisation, seed uint64) problem {
+func newProblem(t testing.TB, n int, missing float64, kind model.Parameterisation, seed uint64) problem {
 	t.Helper()
 	rng := stream.New(seed, 1)
-	p := problem{model: graph.NewGaussian(d, kind), n: n, x: make([]float64, n*d), mask: make([]float64, n*d)}
+	p := problem{model: model.NewGaussian(d, kind), n: n, x: make([]float64, n*d), mask: make([]float64, n*d)}
 	a := mat.NewDense(d, d, nil)
 	for j := range d {
 		for k := range d {
@@ -62,7 +63,7 @@ func (p problem) weights() []float64 {
 }
 
 // normal is the model's distribution by gonum, the outside truth.
-func normal(t testing.TB, m *graph.Gaussian, src rand.Source) *distmv.Normal {
+func normal(t testing.TB, m *model.Gaussian, src rand.Source) *distmv.Normal {
 	t.Helper()
 	n, ok := distmv.NewNormalPrecision(m.Mean(), m.Precision(), src)
 	require.True(t, ok, "not positive definite")
@@ -139,14 +140,14 @@ func (p problem) condition(t testing.TB, prog *graph.Program, r int, rng rand.So
 	}
 }
 
-func build(t testing.TB, l losses.Loss, m graph.Model, n, r int) *graph.Program {
+func build(t testing.TB, l way, m model.Model, n, r int) *graph.Program {
 	t.Helper()
-	prog, err := losses.New(graph.Float64, l, m, losses.Classical{}, n, r)
+	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, losses.Classical{}, n, r)
 	require.NoError(t, err)
 	return prog
 }
 
-func gradient(prog *graph.Program, m graph.Model) []float64 {
+func gradient(prog *graph.Program, m model.Model) []float64 {
 	var g []float64
 	for _, q := range m.Params() {
 		g = append(g, prog.Grad(q)...)
@@ -158,10 +159,9 @@ func gradient(prog *graph.Program, m graph.Model) []float64 {
 // ways: (P), (M) differentiated through its weights, and central differences.
 func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 	const n, r = 7, 5
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 1)
-	snis := losses.SelfNormalised
-	pseudo := build(t, losses.Pseudo{Weighting: snis}, p.model, n, r)
-	direct := build(t, losses.Direct{Weighting: snis}, p.model, n, r)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 1)
+	pseudo := build(t, byIW, p.model, n, r)
+	direct := build(t, byDirect, p.model, n, r)
 	for _, prog := range []*graph.Program{pseudo, direct} {
 		p.bind(prog, r)
 		p.propose(prog, r, 1.3, stream.New(2, 2))
@@ -182,8 +182,8 @@ func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 // f(x_Λ) = log Σ_k q(x_Λ, x'_k)/p'(x'_k), with f differentiated numerically.
 func TestDirectIWIsScoreMatchingOnLogSumExp(t *testing.T) {
 	const n, r, h = 3, 4, 1e-4
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 3)
-	prog := build(t, losses.Direct{Weighting: losses.SelfNormalised}, p.model, n, r)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 3)
+	prog := build(t, byDirect, p.model, n, r)
 	p.bind(prog, r)
 	p.propose(prog, r, 1, stream.New(4, 4))
 	require.NoError(t, prog.Run())
@@ -214,7 +214,7 @@ func TestDirectIWIsScoreMatchingOnLogSumExp(t *testing.T) {
 // The closed form against gonum's marginal distribution, its gradient against differences.
 func TestGaussianMarginal(t *testing.T) {
 	const n = 12
-	for name, kind := range map[string]graph.Parameterisation{"cholesky": graph.CholeskyFactor, "symmetric": graph.FreeSymmetric} {
+	for name, kind := range map[string]model.Parameterisation{"cholesky": model.CholeskyFactor, "symmetric": model.FreeSymmetric} {
 		t.Run(name, func(t *testing.T) {
 			p := newProblem(t, n, 0.45, kind, 5)
 			copy(p.mask[:d], []float64{0, 0, 0, 0}) // a row without any value counts nothing
@@ -225,7 +225,7 @@ func TestGaussianMarginal(t *testing.T) {
 			for i := range p.x {
 				p.x[i] = 0.3 * float64(i%7-3) * p.mask[i]
 			}
-			prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+			prog := build(t, byClosedForm, p.model, n, 1)
 			p.bind(prog, 1)
 			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { err := prog.Run(); return prog.Loss(), err })
 			require.NoError(t, err)
@@ -259,10 +259,10 @@ func TestGaussianMarginal(t *testing.T) {
 }
 
 func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
-	p := newProblem(t, 2, 0, graph.FreeSymmetric, 6)
+	p := newProblem(t, 2, 0, model.FreeSymmetric, 6)
 	prec := mat.NewSymDense(d, []float64{1, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})
 	require.NoError(t, p.model.SetPrecision(prec))
-	prog := build(t, losses.GaussianMarginal{}, p.model, 2, 1)
+	prog := build(t, byClosedForm, p.model, 2, 1)
 	p.bind(prog, 1)
 	require.NoError(t, prog.Run(), "nothing missing: no conditional is needed")
 	prog.Input(losses.InputMask)[0], prog.Input(losses.InputMask)[1] = 0, 0
@@ -273,14 +273,14 @@ func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
 // visibly is not. Both with draws from gonum's conditionals.
 func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	const n, r, repeats = 6, 4, 20000
-	p := newProblem(t, n, 0.5, graph.CholeskyFactor, 8)
-	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	p := newProblem(t, n, 0.5, model.CholeskyFactor, 8)
+	closed := build(t, byClosedForm, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
 	want := gradient(closed, p.model)
 
-	plug := build(t, losses.Pseudo{}, p.model, n, r)
-	loo := build(t, losses.Pseudo{Correction: losses.LeaveOneOut}, p.model, n, r)
+	plug := build(t, byUniform, p.model, n, r)
+	loo := build(t, byLOO, p.model, n, r)
 	p.bind(plug, r)
 	p.bind(loo, r)
 	src := rand.NewPCG(9, 9)
@@ -321,14 +321,14 @@ func TestLeaveOneOutIsUnbiased(t *testing.T) {
 // −2 tr P + ‖P(x−μ)‖², computed here without any of the graph.
 func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 	const n = 5
-	for name, l := range map[string]losses.Loss{
-		"pseudo uniform": losses.Pseudo{}, "pseudo leave-one-out": losses.Pseudo{Correction: losses.LeaveOneOut},
-		"pseudo snis": losses.Pseudo{Weighting: losses.SelfNormalised}, "direct": losses.Direct{Weighting: losses.SelfNormalised},
-		"full": losses.Complete{}, "em": losses.Complete{Weighting: losses.SelfNormalised},
-		"em-full": losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, "closed": losses.GaussianMarginal{},
+	for name, l := range map[string]way{
+		"pseudo uniform": byUniform, "pseudo leave-one-out": byLOO,
+		"pseudo snis": byIW, "direct": byDirect,
+		"full": byZeroed, "em": byEM,
+		"em-full": byEMFull, "closed": byClosedForm,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newProblem(t, n, 0, graph.CholeskyFactor, 10)
+			p := newProblem(t, n, 0, model.CholeskyFactor, 10)
 			r := 4
 			if name == "closed" {
 				r = 1
@@ -356,57 +356,15 @@ func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 
 // EM and Zeroed by their formulas, weights frozen.
 func TestCompleteRows(t *testing.T) {
-	const n = 6
 	for name, c := range map[string]struct {
-		loss losses.Complete
+		loss way
 		r    int
 	}{
-		"zeroed":  {losses.Complete{}, 1},
-		"em":      {losses.Complete{Weighting: losses.SelfNormalised}, 3},
-		"em-full": {losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, 3},
+		"zeroed":  {byZeroed, 1},
+		"em":      {byEM, 3},
+		"em-full": {byEMFull, 3},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newProblem(t, n, 0.4, graph.FreeSymmetric, 11)
-			prog := build(t, c.loss, p.model, n, c.r)
-			p.bind(prog, c.r)
-			if c.r > 1 {
-				p.propose(prog, c.r, 1, stream.New(12, 12))
-			}
-			x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
-			w := make([]float64, n*c.r)
-			joint := normal(t, p.model, nil)
-			for i := range n {
-				sum := 0.0
-				for k := i * c.r; k < (i+1)*c.r; k++ {
-					w[k] = 1
-					if c.r > 1 {
-						w[k] = math.Exp(joint.LogProb(x[k*d:k*d+d]) - logp[k])
-					}
-					sum += w[k]
-				}
-				floats.Scale(1/sum, w[i*c.r:(i+1)*c.r])
-			}
-			formula := func() float64 {
-				prec, mu, loss := p.model.Precision(), p.model.Mean(), 0.0
-				for k, wk := range w {
-					i := k / c.r
-					var s mat.VecDense
-					s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
-					for j := range d {
-						if p.mask[i*d+j] == 1 || c.loss.AllCoordinates {
-							loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
-						}
-					}
-				}
-				return loss
-			}
-			require.NoError(t, prog.Run())
-			require.InDelta(t, formula(), prog.Output(losses.OutputReported)[0], 1e-11)
-			require.InDeltaSlice(t, w, prog.Output(losses.OutputWeights), 1e-12)
-			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return formula(), nil })
-			require.NoError(t, err)
-			require.Less(t, diff.Error, 1e-8, "%+v", diff)
-		})
+		t.Run(name, func(t *testing.T) { completeRows(t, c.loss, c.r) })
 	}
 }
 
@@ -414,11 +372,11 @@ func TestCompleteRows(t *testing.T) {
 // independent halves of the draws.
 func TestIWApproachesTheClosedForm(t *testing.T) {
 	const n, r, repeats = 4, 4000, 12
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 13)
-	closed := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 13)
+	closed := build(t, byClosedForm, p.model, n, 1)
 	p.bind(closed, 1)
 	require.NoError(t, closed.Run())
-	prog := build(t, losses.Pseudo{Weighting: losses.SelfNormalised}, p.model, n, r)
+	prog := build(t, byIW, p.model, n, r)
 	p.bind(prog, r)
 	rng := stream.New(14, 14)
 	want := gradient(closed, p.model)
@@ -442,8 +400,8 @@ func TestIWApproachesTheClosedForm(t *testing.T) {
 // model, cells hidden at random, closed form.
 func TestGradientVanishesAtTheTruth(t *testing.T) {
 	const n, batches = 500, 200
-	p := newProblem(t, n, 0.4, graph.CholeskyFactor, 15)
-	prog := build(t, losses.GaussianMarginal{}, p.model, n, 1)
+	p := newProblem(t, n, 0.4, model.CholeskyFactor, 15)
+	prog := build(t, byClosedForm, p.model, n, 1)
 	src := rand.NewPCG(16, 16)
 	joint := normal(t, p.model, src)
 	var mean, square []float64
@@ -475,19 +433,6 @@ func TestGradientVanishesAtTheTruth(t *testing.T) {
 	}
 }
 
-func TestLeaveOneOutRefuses(t *testing.T) {
-	m := graph.NewGaussian(d, graph.CholeskyFactor)
-	for _, c := range []struct {
-		w losses.Weighting
-		r int
-	}{{losses.SelfNormalised, 10}, {losses.Uniform, 2}} {
-		_, err := losses.New(graph.Float64, losses.Pseudo{Weighting: c.w, Correction: losses.LeaveOneOut}, m, losses.Classical{}, 2, c.r)
-		require.ErrorContains(t, err, "leave-one-out needs uniform weights and at least 3 imputations")
-	}
-	_, err := losses.New(graph.Float64, losses.GaussianMarginal{}, m, losses.Classical{}, 2, 2)
-	require.ErrorContains(t, err, "r = 1")
-}
-
 func TestEffectiveSize(t *testing.T) {
 	got := losses.EffectiveSize(nil, []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0, 0.5, 0.5, 0, 0}, 4)
 	require.InDeltaSlice(t, []float64{4, 1, 2}, got, 1e-15)
@@ -496,61 +441,107 @@ func TestEffectiveSize(t *testing.T) {
 // Imputer losses with the noise held fixed: the surrogate's gradient against
 // differences of what is reported, and the reported value by gonum.
 func TestImputerLosses(t *testing.T) {
-	const n = 5
-	for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
+	for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-			t.Run(fmt.Sprint(kind, o), func(t *testing.T) {
-				p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
-				imp := nets.NewImputer(d, o, stream.New(18, 18))
-				prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
-				require.NoError(t, err)
-				p.bind(prog, 1)
-				rng := stream.New(19, 19)
-				for i := range prog.Input(losses.InputNoise) {
-					prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
-				}
-				diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-					err := prog.Run()
-					return prog.Output(losses.OutputReported)[0], err
-				})
-				require.NoError(t, err)
-				require.Less(t, diff.Error, 1e-7, "%+v", diff)
-
-				forward, err := losses.NewForward(graph.Float64, imp, d, n)
-				require.NoError(t, err)
-				copy(forward.Input(losses.InputX), p.x)
-				if forward.Has(losses.InputMask) {
-					copy(forward.Input(losses.InputMask), p.mask)
-				}
-				require.NoError(t, forward.Run())
-				require.NoError(t, prog.Run())
-				joint, want := normal(t, p.model, nil), 0.0
-				zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
-				for i, w := range p.weights() {
-					row := append([]float64(nil), p.x[i*d:i*d+d]...)
-					eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
-					for j := range d {
-						require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
-						if p.mask[i*d+j] == 0 {
-							row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
-						}
-					}
-					s := joint.ScoreInput(nil, row)
-					if kind == losses.KL {
-						want -= w * (joint.LogProb(row) - zero)
-					}
-					for j := range d {
-						if p.mask[i*d+j] == 0 {
-							if kind == losses.KL {
-								want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
-							} else {
-								want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
-							}
-						}
-					}
-				}
-				require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
-			})
+			t.Run(fmt.Sprint(kind, o), func(t *testing.T) { imputerLoss(t, kind, o) })
 		}
 	}
+}
+
+func imputerLoss(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions) {
+	const n = 5
+	p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
+	imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
+	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
+	require.NoError(t, err)
+	p.bind(prog, 1)
+	rng := stream.New(19, 19)
+	for i := range prog.Input(losses.InputNoise) {
+		prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
+	}
+	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+		err := prog.Run()
+		return prog.Output(losses.OutputReported)[0], err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-7, "%+v", diff)
+
+	forward, err := losses.NewForward(graph.Float64, imp, d, n)
+	require.NoError(t, err)
+	copy(forward.Input(losses.InputX), p.x)
+	if forward.Has(losses.InputMask) {
+		copy(forward.Input(losses.InputMask), p.mask)
+	}
+	require.NoError(t, forward.Run())
+	require.NoError(t, prog.Run())
+	joint, want := normal(t, p.model, nil), 0.0
+	zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
+	for i, w := range p.weights() {
+		row := append([]float64(nil), p.x[i*d:i*d+d]...)
+		eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
+		for j := range d {
+			require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
+			if p.mask[i*d+j] == 0 {
+				row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
+			}
+		}
+		s := joint.ScoreInput(nil, row)
+		if kind == losses.KL {
+			want -= w * (joint.LogProb(row) - zero)
+		}
+		for j := range d {
+			if p.mask[i*d+j] == 0 {
+				if kind == losses.KL {
+					want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
+				} else {
+					want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
+				}
+			}
+		}
+	}
+	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
+}
+
+func completeRows(t *testing.T, l way, r int) {
+	const n = 6
+	p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
+	prog := build(t, l, p.model, n, r)
+	p.bind(prog, r)
+	if r > 1 {
+		p.propose(prog, r, 1, stream.New(12, 12))
+	}
+	x, logp := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
+	w := make([]float64, n*r)
+	joint := normal(t, p.model, nil)
+	for i := range n {
+		sum := 0.0
+		for k := i * r; k < (i+1)*r; k++ {
+			w[k] = 1
+			if r > 1 {
+				w[k] = math.Exp(joint.LogProb(x[k*d:k*d+d]) - logp[k])
+			}
+			sum += w[k]
+		}
+		floats.Scale(1/sum, w[i*r:(i+1)*r])
+	}
+	formula := func() float64 {
+		prec, mu, loss := p.model.Precision(), p.model.Mean(), 0.0
+		for k, wk := range w {
+			i := k / r
+			var s mat.VecDense
+			s.MulVec(prec, mat.NewVecDense(d, floats.SubTo(make([]float64, d), x[k*d:k*d+d], mu)))
+			for j := range d {
+				if p.mask[i*d+j] == 1 || l == byEMFull {
+					loss += p.weights()[i] * wk * (-2*prec.At(j, j) + s.AtVec(j)*s.AtVec(j))
+				}
+			}
+		}
+		return loss
+	}
+	require.NoError(t, prog.Run())
+	require.InDelta(t, formula(), prog.Output(losses.OutputReported)[0], 1e-11)
+	require.InDeltaSlice(t, w, prog.Output(losses.OutputWeights), 1e-12)
+	diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { return formula(), nil })
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-8, "%+v", diff)
 }

@@ -1,186 +1,42 @@
 package losses
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
-
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
-// GaussianMarginal is the marginal loss (M) of a Gaussian with its expectations
-// in closed form, no draws (maths.md, "Checks with a known answer"): with
-// Q = Σ_ΛΛ⁻¹ = P_oo − P_om P_mm⁻¹ P_mo,
+// Marginal is the marginal loss (M) by the pseudo-loss (P) of docs/theory/marginal.md#eq-pseudo-loss (paper,
+// Proposition "grad first pseudo loss"): a scalar whose θ-gradient, at fixed draws, is
+// that of (M),
 //
-//	ℓ_i = −2 tr Q + ‖Q(x_Λ − μ_Λ)‖²
+//	J = Σ_i a_i { Σ_k sg(w_ik) h_ik + Σ_k sg(w_ik (h_ik − E_i[h])) log q_θ(x_ik) }
 //
-// It reads the zero-filled rows, so r is 1, and the classical objective only.
-// It fails where P is not positive definite on a row's missing block.
-type GaussianMarginal struct{}
+// with h of Parts and a_i the row's weight. Its value means nothing.
+type Marginal struct{}
 
-// ErrNotPositiveDefinite says that a conditional distribution does not exist.
-var ErrNotPositiveDefinite = errors.New("the precision is not positive definite on the missing cells of a row")
+func (Marginal) Name() string                       { return "marginal" }
+func (Marginal) Needs() LossNeeds                   { return LossNeeds{Density: true, Products: true} }
+func (Marginal) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.
-func (GaussianMarginal) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
-	g, ok := m.(*graph.Gaussian)
-	if !ok {
-		b.Fail(fmt.Errorf("the closed form is for Gaussian models, not %T", m))
-	}
-	if o != (Classical{}) || rows.R != 1 {
-		b.Fail(errors.New("the closed form is for the classical objective and needs no imputations (r = 1)"))
-	}
-	if g.Parameterisation() == graph.Natural {
-		b.Fail(errors.New("the closed form needs the mean among the model's parameters"))
-	}
-	k := newMarginalKernel(g.Dim(), b.Product())
-	p := g.PrecisionNode(b)
-	loss := b.Apply(graph.Op{Name: "gaussian marginal",
-		Kernel:   k.run,
-		Constant: []bool{false, false, true, true, true},
-		Reverse: func(out, gr graph.Node) []graph.Node {
-			// out is an input so that the kernel has run and left its gradients.
-			gradient := func(rows, cols int, side []float64) graph.Node {
-				return b.Apply(graph.Op{Name: "gaussian marginal'", Rows: rows, Cols: cols,
-					Kernel: func(o []float64, in [][]float64) error {
-						for i, v := range side {
-							o[i] = in[1][0] * v
-						}
-						return nil
-					}}, out, gr)
-			}
-			d := g.Dim()
-			return []graph.Node{gradient(1, d, k.gradMu), gradient(d, d, k.gradP), nil, nil, nil}
-		}}, b.Param(g.Location), p, rows.X, rows.Mask, rows.Weight)
-	return Result{Surrogate: loss, Reported: loss}
-}
+func (Marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+	t := rows.Evaluate(b, m)
+	parts := o.Parts(b, rows, t)
+	r := rows.R
+	w := b.Detach(weighting.Weights(b, rows, t))
+	mean := b.GroupMean(w, parts.Score, r)
+	c2 := b.Scale(2, parts.Quadratic)
 
-// marginalKernel computes the loss and both gradients in one pass. Rows of one
-// pattern share a factor, which is that of the smaller block: Σ_oo where fewer
-// cells are observed than missing (marginalObserved), else P_mm (marginalMissing).
-type marginalKernel struct {
-	d              int
-	gradMu, gradP  []float64
-	p              []float64 // of the last run
-	definite       bool
-	observed, gaps []int // of the pattern at hand
-	order          []int // rows sorted by pattern
-
-	byObserved marginalObserved
-	byMissing  marginalMissing
-}
-
-func newMarginalKernel(d int, gemm graph.Product[float64]) *marginalKernel {
-	k := &marginalKernel{d: d, gradMu: make([]float64, d), gradP: make([]float64, d*d), p: make([]float64, d*d)}
-	k.byObserved = newMarginalObserved(d, gemm)
-	k.byMissing = newMarginalMissing(d, gemm)
-	return k
-}
-
-func (c *marginalKernel) run(out []float64, in [][]float64) error {
-	d := c.d
-	mu, p, x, mask, weight := in[0], in[1], in[2], in[3], in[4]
-	if !slices.Equal(c.p, p) { // a step's batches have one P
-		copy(c.p, p)
-		c.definite = c.byObserved.prepare(p)
-		c.byMissing.prepare(p)
+	var h, baseline graph.Node // (B, 1): h of a draw, and what stands for E_i[h]
+	if cross, ok := weighting.(CrossAverages); ok {
+		other := b.Detach(cross.Others(b, parts.Score, r))
+		h = b.Add(parts.Linear, b.GroupDot(c2, b.Prod(other, parts.Score), r))
+		baseline = b.Add(cross.Others(b, parts.Linear, r), b.GroupDot(c2, cross.OtherPairs(b, parts.Score, r), r))
+	} else {
+		h = b.Add(parts.Linear, b.GroupDot(b.Detach(b.Prod(c2, mean)), parts.Score, r))
+		baseline = b.GroupRepeat(b.GroupMean(w, h, r), r)
 	}
-	clear(c.gradMu)
-	clear(c.gradP)
-	c.byObserved.begin()
-	c.byMissing.begin(len(weight))
-	pattern := func(i int) []float64 { return mask[i*d : i*d+d] }
-	c.order = c.order[:0]
-	for i, w := range weight {
-		if w != 0 {
-			c.order = append(c.order, i)
-		}
-	}
-	slices.SortStableFunc(c.order, func(i, j int) int { return slices.Compare(pattern(i), pattern(j)) })
-
-	total := 0.0
-	for at := 0; at < len(c.order); {
-		first, end := c.order[at], at
-		for end < len(c.order) && slices.Equal(pattern(c.order[end]), pattern(first)) {
-			end++
-		}
-		rows := c.order[at:end]
-		at = end
-		c.split(pattern(first))
-		var loss float64
-		var err error
-		switch {
-		case len(c.observed) == 0: // tells nothing
-		case c.definite && len(c.observed) <= len(c.gaps):
-			loss, err = c.byObserved.add(c.observed, rows, x, mu, weight, c.gradMu)
-		default:
-			loss, err = c.byMissing.add(p, c.gaps, rows, x, mu, weight, mask)
-		}
-		if err != nil {
-			return err
-		}
-		total += loss
-	}
-	c.byObserved.finish(c.gradP)
-	out[0] = total + c.byMissing.finish(p, c.gradMu, c.gradP)
-	return nil
-}
-
-func (c *marginalKernel) split(mask []float64) {
-	c.observed, c.gaps = c.observed[:0], c.gaps[:0]
-	for j, o := range mask {
-		if o != 0 {
-			c.observed = append(c.observed, j)
-		} else {
-			c.gaps = append(c.gaps, j)
-		}
-	}
-}
-
-// invert fills a with the inverse of the lower triangle a[j,k] = p[at_j, at_k],
-// its upper triangle too. It tells whether that is positive definite.
-func invert(a, p []float64, d int, at []int) bool {
-	n := len(at)
-	for i, j := range at {
-		row, from := a[i*n:i*n+i+1], p[j*d:j*d+d]
-		for b := range row {
-			row[b] = from[at[b]]
-		}
-	}
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: a})
-	if !ok {
-		return false
-	}
-	lapack64.Potri(l)
-	mirror(a, n)
-	return true
-}
-
-// mirror copies the lower triangle of a (n, n) to the upper.
-func mirror(a []float64, n int) {
-	for i := range n {
-		for j, v := range a[i*n : i*n+i] {
-			a[j*n+i] = v
-		}
-	}
-}
-
-func dot(x, y []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += v * y[i]
-	}
-	return s
-}
-
-func all(d int) []int {
-	at := make([]int, d)
-	for j := range at {
-		at[j] = j
-	}
-	return at
+	covariance := b.Prod(b.Detach(b.Prod(w, b.Sub(h, baseline))), t.NeedLogDensity(b))
+	each := b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Add(b.Prod(w, h), covariance))
+	return Result{Surrogate: b.Sum(each), Reported: reported(b, parts, w, mean, rows), Weights: w}
 }

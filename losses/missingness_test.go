@@ -15,6 +15,7 @@ import (
 	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -28,9 +29,9 @@ type notAtRandom struct {
 }
 
 // three is N(μ, P⁻¹) on three columns.
-func three(t *testing.T) *graph.Gaussian {
+func three(t *testing.T) *model.Gaussian {
 	t.Helper()
-	m := graph.NewGaussian(3, graph.FreeSymmetric)
+	m := model.NewGaussian(3, model.FreeSymmetric)
 	require.NoError(t, m.SetPrecision(mat.NewSymDense(3, []float64{1.3, 0.5, -0.3, 0.5, 1.1, 0.4, -0.3, 0.4, 0.9})))
 	m.SetMean([]float64{0.2, -0.1, 0.4})
 	return m
@@ -95,7 +96,7 @@ func (r notAtRandom) grid() (x, weight []float64) {
 }
 
 // log is f(x_Λ) = log ∫ q(x) φ_Λ(x) dx_mis, by nothing but the density.
-func (r notAtRandom) log(m *graph.Gaussian) float64 {
+func (r notAtRandom) log(m *model.Gaussian) float64 {
 	x, weight := r.grid()
 	mu, p := m.Mean(), m.Precision()
 	sum, observed := 0.0, make([]float64, 3)
@@ -124,7 +125,7 @@ func (r notAtRandom) log(m *graph.Gaussian) float64 {
 
 // objective is Σ_Λ g_j(2∂²f + (∂f)²) + 2∂_jg_j ∂_jf, f differentiated by five-point
 // differences.
-func (r notAtRandom) objective(m *graph.Gaussian) (loss float64, score []float64) {
+func (r notAtRandom) objective(m *model.Gaussian) (loss float64, score []float64) {
 	g, slope := []float64{1, 1, 1}, make([]float64, 3)
 	if r.support.Bounded() {
 		domain.Weight{}.At(r.support, r.x, r.mask, g, slope, &domain.Tangent{})
@@ -151,14 +152,14 @@ func (r notAtRandom) objective(m *graph.Gaussian) (loss float64, score []float64
 
 // program has the row's grid for draws, the grid's weights for the proposal's density:
 // self-normalised averages are then integrals under the conditional, without noise.
-func (r notAtRandom) program(t *testing.T, l losses.Loss, m graph.Model) *graph.Program {
+func (r notAtRandom) program(t *testing.T, l way, m model.Model) *graph.Program {
 	t.Helper()
 	if r.logistic != nil {
-		m = &graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(r.logistic)}
+		m = &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}
 	}
 	x, weight := r.grid()
 	o := losses.ObjectiveFor(r.support, domain.Weight{})
-	p, err := losses.New(graph.Float64, l, m, o, 1, len(weight))
+	p, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, 1, len(weight))
 	require.NoError(t, err)
 	copy(p.Input(losses.InputX), x)
 	for k, w := range weight {
@@ -182,17 +183,17 @@ func TestObservedScoreAgainstQuadrature(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := three(t)
 			want, score := r.objective(m)
-			p := r.program(t, losses.Pseudo{Weighting: losses.SelfNormalised}, m)
+			p := r.program(t, byIW, m)
 			require.NoError(t, p.Run())
 			require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-8)
 
-			var model graph.Model = m
+			var seen model.Model = m
 			if r.logistic != nil {
-				model = graph.Observing(&graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(r.logistic)}, r.mask)
+				seen = model.Observing(&model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}, r.mask)
 			}
 			x, _ := r.grid()
 			q, err := graph.Build(func(b *graph.Builder) {
-				b.Output("score", model.Terms(b, b.Input("x", len(x)/3, 3)).Score)
+				b.Output("score", seen.Evaluate(b, b.Input("x", len(x)/3, 3)).Score)
 			})
 			require.NoError(t, err)
 			copy(q.Input("x"), x)
@@ -214,14 +215,14 @@ func TestGradientAgainstQuadrature(t *testing.T) {
 	for name, r := range rows() {
 		t.Run(name, func(t *testing.T) {
 			m := three(t)
-			p := r.program(t, losses.Pseudo{Weighting: losses.SelfNormalised}, m)
+			p := r.program(t, byIW, m)
 			d, err := gradcheck.Params(p, m.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Output(losses.OutputReported)[0], err })
 			require.NoError(t, err)
 			require.Less(t, d.Error, 1e-8, "%+v", d)
 			d, err = gradcheck.Params(p, m.Params(), 1e-4, func() (float64, error) { loss, _ := r.objective(m); return loss, nil })
 			require.NoError(t, err)
 			require.Less(t, d.Error, 5e-5, "%+v", d)
-			direct := r.program(t, losses.Direct{Weighting: losses.SelfNormalised}, m)
+			direct := r.program(t, byDirect, m)
 			require.NoError(t, direct.Run())
 			for _, param := range m.Params() {
 				require.InDeltaSlice(t, direct.Grad(param), p.Grad(param), 1e-8)
@@ -239,7 +240,7 @@ func TestWhatIsKnownOfMissingnessCounts(t *testing.T) {
 		wrong := r
 		wrong.logistic = selfMasked()
 		wrong.logistic.Slope.Scale(by, wrong.logistic.Slope)
-		p := wrong.program(t, losses.Pseudo{Weighting: losses.SelfNormalised}, three(t))
+		p := wrong.program(t, byIW, three(t))
 		require.NoError(t, p.Run())
 		require.Greater(t, math.Abs(p.Output(losses.OutputReported)[0]-want), 0.1, "slopes times %v", by)
 	}
@@ -250,10 +251,10 @@ func TestNothingObserved(t *testing.T) {
 	r := rows()["logistic, two missing"]
 	r.mask = []float64{0, 0, 0}
 	r.x = slices.Repeat([]float64{0}, 3)
-	l := losses.Pseudo{Weighting: losses.SelfNormalised}
+	l := byIW
 	m := three(t)
-	joint := &graph.Joint{Model: m, Missingness: graph.NewLogisticMissingness(r.logistic)}
-	p, err := losses.New(graph.Float64, l, joint, losses.Classical{}, 1, 4)
+	joint := &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}
+	p, err := losses.New(graph.Float64, l.Loss, l.weighting, joint, losses.Classical{}, 1, 4)
 	require.NoError(t, err)
 	rng := stream.New(8)
 	for i := range p.Input(losses.InputX) {
@@ -274,7 +275,7 @@ func TestNothingObserved(t *testing.T) {
 func TestImputerOfCensoredCells(t *testing.T) {
 	r := rows()["censored both"]
 	m := three(t)
-	imp := nets.NewImputer(3, nets.Options{Hidden: 5, DiagonalSD: true}, stream.New(3, stream.Initial))
+	imp := nets.NewNormalImputer(3, nets.NormalOptions{Hidden: 5, DiagonalSD: true}, stream.New(3, stream.Initial))
 	p, err := losses.NewImputer(graph.Float64, losses.KL, imp, m, losses.ObjectiveFor(r.support, domain.Weight{}), r.support, 1)
 	require.NoError(t, err)
 	forward, err := losses.NewForward(graph.Float64, imp, 3, 1)
@@ -313,7 +314,7 @@ func TestImputerOfCensoredCells(t *testing.T) {
 func TestNoiseAndMissingnessDoNotGoTogether(t *testing.T) {
 	o, err := losses.Denoising{}.WithDefaults()
 	require.NoError(t, err)
-	m := &graph.Joint{Model: three(t), Missingness: graph.NewLogisticMissingness(selfMasked())}
-	_, err = losses.New(graph.Float64, losses.Pseudo{Weighting: losses.SelfNormalised}, m, o, 1, 4)
+	m := &model.Joint{Model: three(t), Missingness: model.NewLogisticMissingness(selfMasked())}
+	_, err = losses.New(graph.Float64, byIW.Loss, byIW.weighting, m, o, 1, 4)
 	require.ErrorContains(t, err, "a model of missingness and an objective that adds noise do not go together")
 }

@@ -6,6 +6,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/noise"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Parts are what an objective is made of. Every objective of the paper is,
@@ -25,14 +26,21 @@ type Parts struct {
 // Objective gives the parts for a model's terms at the completed rows.
 type Objective interface {
 	// Parts adds the parts, and the inputs that the objective has of its own.
-	Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts
+	Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts
 	// Bind fills those inputs for a batch whose gaps have been filled; rng is the
 	// batch's own, for what the objective draws.
 	Bind(p *graph.Program, batch *data.Batch, rng *rand.Rand)
 }
 
+// Plain is an objective that is Hyvärinen's own: a completed row has the loss
+// Σ_{j∈Λ} 2D_j + s_j², whose expectations are known in closed form for a normal model.
+type Plain interface {
+	Objective
+	Plain()
+}
+
 // Noising is an objective on rows that noise is added to. Programs made for it have
-// the inputs InputSignal and InputNoiseLevel, which models that are graph.Levelled get.
+// the inputs InputSignal and InputNoiseLevel, which models that are model.NoiseConditional get.
 type Noising interface {
 	Objective
 	// AddNoise draws levels and noise for a batch before its gaps are filled.
@@ -43,19 +51,22 @@ type Noising interface {
 }
 
 // Classical is Hyvärinen's objective on the observed coordinates Λ
-// (paper, equation of the marginal loss; maths.md, formula M with g ≡ 1):
+// (paper, equation of the marginal loss; docs/theory/objectives.md#eq-classical):
 //
 //	R = Σ_{j∈Λ} 2D_j + 2s_j²,  S = s,  c_j = −1 for j ∈ Λ, else 0
 //
 // so that a completed row has the loss Σ_{j∈Λ} 2D_j + s_j². Units: 1/x².
 type Classical struct{}
 
+// Plain implements Plain.
+func (Classical) Plain() {}
+
 // Parts implements Objective.
-func (Classical) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (Classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	twice := b.Scale(2, rows.Mask)
 	return Parts{
-		Linear:    b.Add(b.GroupDot(twice, t.Diagonal, rows.R), b.GroupSquares(twice, t.Score, rows.R)),
-		Score:     t.Score,
+		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), b.GroupSquares(twice, t.NeedScore(b), rows.R)),
+		Score:     t.NeedScore(b),
 		Quadratic: b.Scale(-1, rows.Mask),
 	}
 }

@@ -33,7 +33,7 @@ func TestObjectivesByName(t *testing.T) {
 		{name: "sliced", options: `{"numbers":1}`, problem: `"directions": …, "number": …, "variance_reduced": …`},
 		{name: "denoising", options: `{"noise":{"kind":"blue"}}`, problem: "they are fixed, exploding, preserving"},
 	} {
-		got, err := losses.NewObjective(c.name, []byte(c.options), c.support, domain.Weight{})
+		got, err := losses.NewObjective(c.name, losses.ObjectiveSetting{Dim: 2, Options: []byte(c.options), Domain: c.support})
 		if c.problem != "" {
 			require.ErrorContains(t, err, c.problem)
 			continue

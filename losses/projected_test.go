@@ -15,6 +15,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 )
@@ -40,9 +41,9 @@ func (p problem) batch() *data.Batch {
 }
 
 // objective makes the program of an objective on the problem's rows, N(0, 1) in the gaps.
-func (p problem) objective(t testing.TB, l losses.Loss, o losses.Objective, r int, seed uint64) *graph.Program {
+func (p problem) objective(t testing.TB, l way, o losses.Objective, r int, seed uint64) *graph.Program {
 	t.Helper()
-	prog, err := losses.New(graph.Float64, l, p.model, o, p.n, r)
+	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, p.model, o, p.n, r)
 	require.NoError(t, err)
 	b := p.batch()
 	if n, ok := o.(losses.Noising); ok {
@@ -88,11 +89,11 @@ func TestProjectedGradients(t *testing.T) {
 	for where, s := range supports() {
 		for name, o := range projected(t, s) {
 			t.Run(where+"/"+name, func(t *testing.T) {
-				p := newProblem(t, 7, 0.4, graph.CholeskyFactor, 21)
+				p := newProblem(t, 7, 0.4, model.CholeskyFactor, 21)
 				const r = 4
-				for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}, losses.Complete{}} {
+				for _, l := range []way{byIW, byDirect, byZeroed} {
 					draws := r
-					if l == (losses.Complete{}) {
+					if l == (byZeroed) {
 						draws = 1
 					}
 					prog := p.objective(t, l, o, draws, 5)
@@ -109,7 +110,7 @@ func TestProjectedGradients(t *testing.T) {
 }
 
 // gradients are all of the model's, in a row.
-func gradients(t testing.TB, prog *graph.Program, m graph.Model) (out []float64) {
+func gradients(t testing.TB, prog *graph.Program, m model.Model) (out []float64) {
 	t.Helper()
 	require.NoError(t, prog.Run())
 	for _, q := range m.Params() {
@@ -122,9 +123,9 @@ func gradients(t testing.TB, prog *graph.Program, m graph.Model) (out []float64)
 func TestSlicedBasisIsClassical(t *testing.T) {
 	for where, s := range supports() {
 		for _, reduced := range []bool{false, true} {
-			for _, l := range []losses.Loss{losses.Pseudo{}, losses.Pseudo{Correction: losses.LeaveOneOut}, losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Complete{Weighting: losses.SelfNormalised}} {
+			for _, l := range []way{byUniform, byLOO, byIW, byEM} {
 				t.Run(fmt.Sprintf("%s/%v/%+v", where, reduced, l), func(t *testing.T) {
-					p := newProblem(t, 9, 0.4, graph.CholeskyFactor, 22)
+					p := newProblem(t, 9, 0.4, model.CholeskyFactor, 22)
 					want := p.objective(t, l, losses.ObjectiveFor(s, weight), 5, 6)
 					got := p.objective(t, l, losses.Sliced{Directions: losses.Basis, VarianceReduced: reduced, Domain: s, Weight: weight}, 5, 6)
 					require.InDeltaSlice(t, gradients(t, want, p.model), gradients(t, got, p.model), 1e-10)
@@ -147,8 +148,8 @@ func TestSlicedIsUnbiased(t *testing.T) {
 			}
 			t.Run(where+"/"+name, func(t *testing.T) {
 				const r, repeats = 4, 4000
-				p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 23)
-				l := losses.Pseudo{Weighting: losses.SelfNormalised}
+				p := newProblem(t, 6, 0.4, model.CholeskyFactor, 23)
+				l := byIW
 				want := gradients(t, p.objective(t, l, losses.ObjectiveFor(s, weight), r, 7), p.model)
 				prog := p.objective(t, l, o, r, 7)
 				b, rng := p.batch(), stream.New(9)
@@ -175,10 +176,10 @@ func TestSlicedIsUnbiased(t *testing.T) {
 // Nothing missing: Song et al. 2020, equations 6 and 8 (times 2), written out for a
 // normal: 2vᵀ(−P)v + (vᵀs)², s = −P(x−μ).
 func TestSlicedTextbook(t *testing.T) {
-	p := newProblem(t, 5, 0, graph.FreeSymmetric, 24)
+	p := newProblem(t, 5, 0, model.FreeSymmetric, 24)
 	for _, reduced := range []bool{false, true} {
 		o := losses.Sliced{Directions: losses.Normal, Number: 1, VarianceReduced: reduced}
-		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
+		for _, l := range []way{byZeroed, byUniform} {
 			prog := p.objective(t, l, o, 1, 8)
 			require.NoError(t, prog.Run())
 			want := 0.0
@@ -208,10 +209,10 @@ func noisy(p problem, o losses.Denoising, seed uint64) *data.Batch {
 
 // Nothing missing: Vincent 2011, equation 10 (times 2 and ν): ‖s(x̃) − (x − x̃)/σ²‖².
 func TestDenoisingTextbook(t *testing.T) {
-	p := newProblem(t, 5, 0, graph.FreeSymmetric, 25)
+	p := newProblem(t, 5, 0, model.FreeSymmetric, 25)
 	for name, factor := range map[string]float64{"one": 1, "variance": 0.09} {
 		o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.3}, Weight: name}
-		for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}} {
+		for _, l := range []way{byZeroed, byUniform} {
 			prog := p.objective(t, l, o, 1, 11)
 			require.NoError(t, prog.Run())
 			b, want := noisy(p, o, 11), 0.0
@@ -232,7 +233,7 @@ func TestDenoisingTextbook(t *testing.T) {
 // With missing cells: E[s_Λ] of a normal is −Σ_ΛΛ⁻¹(x_Λ − μ_Λ), so the loss and its
 // gradient are known; draws from the exact conditional, leave-one-out, approach them.
 func TestDenoisingMarginal(t *testing.T) {
-	p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 26)
+	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 26)
 	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.5}, Weight: "one"}
 	const r, repeats = 8, 3000
 	b := noisy(p, o, 12)
@@ -271,7 +272,7 @@ func TestDenoisingMarginal(t *testing.T) {
 			q.Value[i] = old
 		}
 	}
-	l := losses.Pseudo{Correction: losses.LeaveOneOut}
+	l := byLOO
 	prog := p.objective(t, l, o, r, 12)
 	noised := p
 	noised.x = b.X
@@ -292,9 +293,9 @@ func TestDenoisingMarginal(t *testing.T) {
 // With little noise the gradient approaches the classical one. Pairs ±ε take out the
 // terms of order 1/σ.
 func TestDenoisingApproachesClassical(t *testing.T) {
-	p := newProblem(t, 6, 0.4, graph.CholeskyFactor, 27)
+	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 27)
 	const r, repeats, sigma = 4, 3000, 1e-3
-	l := losses.Pseudo{Weighting: losses.SelfNormalised}
+	l := byIW
 	want := gradients(t, p.objective(t, l, losses.Classical{}, r, 14), p.model)
 	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: sigma}, Weight: "one"}
 	prog := p.objective(t, l, o, r, 14)
@@ -329,12 +330,12 @@ func TestDenoisingApproachesClassical(t *testing.T) {
 }
 
 func TestProjectedRefuses(t *testing.T) {
-	p := newProblem(t, 4, 0.3, graph.CholeskyFactor, 28)
+	p := newProblem(t, 4, 0.3, model.CholeskyFactor, 28)
 	ladder := losses.Denoising{Noise: noise.Schedule{Kind: noise.Exploding, Least: 0.1, Most: 1}}
-	_, err := losses.New(graph.Float64, losses.Pseudo{}, p.model, ladder, 4, 1)
+	_, err := losses.New(graph.Float64, byUniform.Loss, byUniform.weighting, p.model, ladder, 4, 1)
 	require.ErrorContains(t, err, "many levels of noise")
 	one := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
-	_, err = losses.New(graph.Float64, losses.Complete{AllCoordinates: true}, p.model, one, 4, 1)
+	_, err = losses.New(graph.Float64, byCompleteData.Loss, byCompleteData.weighting, p.model, one, 4, 1)
 	require.ErrorContains(t, err, "use em")
 	_, err = losses.Sliced{Directions: "axis"}.WithDefaults()
 	require.ErrorContains(t, err, "they are rademacher, normal, basis")

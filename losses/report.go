@@ -1,6 +1,9 @@
 package losses
 
-import "missingscore/graph"
+import (
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
 
 // reported is the marginal loss (M), Σ_i a_i (E_i[R] + Σ_j c_j E_i[S_j]²), for
 // mean = E_i[S] (b, m).
@@ -11,14 +14,18 @@ func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.No
 
 // Direct is (M) differentiated through its weights. With self-normalised
 // weights this is score matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's
-// Marg-IW objective (its Algorithm 1), and has the gradient of Pseudo with the
+// Marg-IW objective (its Algorithm 1), and has the gradient of Marginal with the
 // same weights whenever p' does not depend on the observed cells.
-type Direct struct{ Weighting Weighting }
+type Direct struct{}
+
+func (Direct) Name() string                       { return "direct" }
+func (Direct) Needs() LossNeeds                   { return LossNeeds{} }
+func (Direct) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.
-func (l Direct) Add(b *graph.Builder, m graph.Model, o Objective, rows Rows) Result {
-	t := rows.terms(b, m)
-	w := l.Weighting.weights(b, rows, t)
+func (Direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+	t := rows.Evaluate(b, m)
+	w := weighting.Weights(b, rows, t)
 	parts := o.Parts(b, rows, t)
 	loss := reported(b, parts, w, b.GroupMean(w, parts.Score, rows.R), rows)
 	return Result{Surrogate: loss, Reported: loss, Weights: w}

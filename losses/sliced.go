@@ -9,6 +9,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Directions says which v a sliced objective projects on. All have E[vvᵀ] = I.
@@ -22,8 +23,7 @@ const (
 )
 
 // Sliced is the objective on random directions, for models whose diagonal is dear
-// (Song et al. 2020; paper, appendix "Missing Sliced Score Matching"; maths.md,
-// "Objectives"). With V = m∘v, the same for all draws of a row,
+// (Song et al. 2020; paper, appendix "Missing Sliced Score Matching"; docs/theory/objectives.md#eq-sliced). With V = m∘v, the same for all draws of a row,
 //
 //	ℓ = E_v { 2E[VᵀHV] + 2E[(Vᵀs)²] − E[Vᵀs]² }
 //
@@ -85,33 +85,34 @@ func (o Sliced) truncated(d int) Truncated {
 const inputDirection = "direction %d" // (b, d): √g∘v, 0 where missing
 
 // Parts implements Objective.
-func (o Sliced) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (o Sliced) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	k := o.number(d)
 	share := 1 / float64(k)
 	truncated := o.truncated(d)
+	hessian, score := t.NeedHessianProduct(b), t.NeedScore(b)
 
 	var linear, projections graph.Node
 	for i := range k {
-		v := truncated.pull(b, b.Input(fmt.Sprintf(inputDirection, i), n, d))
+		v := truncated.tangential(b, b.Input(fmt.Sprintf(inputDirection, i), n, d))
 		each := t.Hessians(rows.R)
-		vhv := b.GroupRepeat(b.GroupDot(v, t.HessianProduct(b.GroupRepeat(v, each)), each), rows.R/each)
+		vhv := b.GroupRepeat(b.GroupDot(v, hessian(b.GroupRepeat(v, each)), each), rows.R/each)
 		linear = plus(b, linear, b.Scale(2*share, vhv))
 		if o.VarianceReduced {
 			continue
 		}
-		vs := b.GroupDot(v, t.Score, rows.R)
+		vs := b.GroupDot(v, score, rows.R)
 		linear = b.Add(linear, b.Scale(2*share, b.Square(vs)))
 		if projections == nil {
 			projections = vs
 		} else {
-			projections = b.Beside(projections, vs)
+			projections = b.ConcatColumns(projections, vs)
 		}
 	}
 	p := Parts{Linear: linear, Score: projections}
-	score, g := t.Score, rows.Mask
+	g := rows.Mask
 	if o.Domain.Bounded() {
-		score = truncated.score(b, n, rows.R, t.Score)
+		score = truncated.score(b, n, rows.R, score)
 		g = b.Input(inputG, n, d)
 		p.Linear = b.Add(p.Linear, b.GroupDot(b.Scale(2, b.Input(inputSlope, n, d)), score, rows.R))
 	}

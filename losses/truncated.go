@@ -7,10 +7,11 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Truncated is the objective on a domain, weighted by g_Λ (paper, equation of the
-// truncated marginal loss; maths.md, formula M and "Truncated support"):
+// truncated marginal loss; docs/theory/objectives.md#eq-truncated):
 //
 //	R = Σ_{j∈Λ} 2g_j (D̃_j + s̃_j²) + 2∂_jg_j s̃_j,  S = s̃,  c_j = −g_j
 //
@@ -44,10 +45,10 @@ func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 }
 
 // Parts implements Objective.
-func (o Truncated) Parts(b *graph.Builder, rows Rows, t graph.Terms) Parts {
+func (o Truncated) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	n, d := graph.Shape(rows.Mask)
 	g, slope := b.Input(inputG, n, d), b.Input(inputSlope, n, d)
-	score, diagonal := o.score(b, n, rows.R, t.Score), o.diagonal(b, n, rows.R, t)
+	score, diagonal := o.score(b, n, rows.R, t.NeedScore(b)), o.diagonal(b, n, rows.R, t)
 	twice := b.Scale(2, g)
 	return Parts{
 		Linear: b.Add(b.GroupSquares(twice, score, rows.R), b.Add(
@@ -81,26 +82,26 @@ func (o Truncated) score(b *graph.Builder, n, r int, s graph.Node) graph.Node {
 }
 
 // diagonal is D̃_j = D_j − 2 Σ_k a_kj (Hv_k)_j + Σ_kl a_kj a_lj v_lᵀHv_k.
-func (o Truncated) diagonal(b *graph.Builder, n, r int, t graph.Terms) graph.Node {
+func (o Truncated) diagonal(b *graph.Builder, n, r int, t model.Evaluation) graph.Node {
 	normals, tangents := o.tangents(b, n)
 	each := t.Hessians(r)
 	var change graph.Node // (n·each, d)
 	for k, v := range tangents {
 		a := normals[k]
-		hv := t.HessianProduct(b.GroupRepeat(v, each))
+		hv := t.NeedHessianProduct(b)(b.GroupRepeat(v, each))
 		change = plus(b, change, b.Scale(-2, b.Prod(b.Rows(a, n*each), hv)))
 		for l, u := range tangents {
 			change = b.Add(change, b.MatMul(false, false, b.GroupDot(u, hv, each), b.Prod(a, normals[l])))
 		}
 	}
 	if change == nil {
-		return t.Diagonal
+		return t.NeedDiagonal(b)
 	}
-	return b.Add(t.Diagonal, b.GroupRepeat(change, r/each))
+	return b.Add(t.NeedDiagonal(b), b.GroupRepeat(change, r/each))
 }
 
-// pull is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).
-func (o Truncated) pull(b *graph.Builder, u graph.Node) graph.Node {
+// tangential is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).
+func (o Truncated) tangential(b *graph.Builder, u graph.Node) graph.Node {
 	n, d := graph.Shape(u)
 	normals, tangents := o.tangents(b, n)
 	w := u

@@ -15,6 +15,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -113,14 +114,14 @@ func nodes(low, high float64, panels, each int) (x, w []float64) {
 	return x, w
 }
 
-func logQ(m *graph.Gaussian, x1, x2 float64) float64 {
+func logQ(m *model.Gaussian, x1, x2 float64) float64 {
 	mu, p := m.Mean(), m.Precision()
 	a, b := x1-mu[0], x2-mu[1]
 	return -0.5 * (p.At(0, 0)*a*a + 2*p.At(0, 1)*a*b + p.At(1, 1)*b*b)
 }
 
 // marginal is log ∫ q(x1, x2) dx2.
-func (p plane) marginal(m *graph.Gaussian, x1 float64) float64 {
+func (p plane) marginal(m *model.Gaussian, x1 float64) float64 {
 	low, high := p.second(x1)
 	x, w := nodes(low, high, 8, 30)
 	sum := 0.0
@@ -131,7 +132,7 @@ func (p plane) marginal(m *graph.Gaussian, x1 float64) float64 {
 }
 
 // objective is g (2ℓ” + ℓ'²) + 2g'ℓ' for the marginal ℓ, by differences of sixth order.
-func (p plane) objective(m *graph.Gaussian, x1 float64) float64 {
+func (p plane) objective(m *model.Gaussian, x1 float64) float64 {
 	const h = 0.01 // ℓ comes with rounding of 1e−15, hence its second difference of 1e−11; h⁶ is less
 	f := func(k float64) float64 { return p.marginal(m, x1+k*h) }
 	first := (45*(f(1)-f(-1)) - 9*(f(2)-f(-2)) + f(3) - f(-3)) / (60 * h)
@@ -148,10 +149,10 @@ func (p plane) g(x1 float64) (g, slope float64) {
 
 // program is the loss with the quadrature's nodes as imputations: self-normalised
 // weights with log p' = −log(quadrature weight) make E_i the quadrature itself.
-func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph.Gaussian, x1, weight []float64) *graph.Program {
+func (p plane) program(t *testing.T, l way, o losses.Objective, m *model.Gaussian, x1, weight []float64) *graph.Program {
 	const panels, each = 8, 30
 	r := panels * each
-	prog, err := losses.New(graph.Float64, l, m, o, len(x1), r)
+	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, len(x1), r)
 	require.NoError(t, err)
 	x, log := prog.Input(losses.InputX), prog.Input(losses.InputLogProposal)
 	b := data.NewBatch(len(x1), 2)
@@ -167,9 +168,9 @@ func (p plane) program(t *testing.T, l losses.Loss, o losses.Objective, m *graph
 	return prog
 }
 
-func planeModel(t testing.TB, kind graph.Parameterisation) *graph.Gaussian {
+func planeModel(t testing.TB, kind model.Parameterisation) *model.Gaussian {
 	t.Helper()
-	m := graph.NewGaussian(2, kind)
+	m := model.NewGaussian(2, kind)
 	require.NoError(t, m.SetPrecision(planePrecision))
 	m.SetMean(planeMean)
 	return m
@@ -184,7 +185,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 			low, high = max(low, -2)+0.137, min(high, 2)-0.0531
 			x1 := []float64{low, low + 0.31*(high-low), low + 0.77*(high-low), high}
 			weight := []float64{0.1, 0.4, 0.3, 0.2}
-			m := planeModel(t, graph.CholeskyFactor)
+			m := planeModel(t, model.CholeskyFactor)
 			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 			truth := func() float64 {
 				sum := 0.0
@@ -193,7 +194,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 				}
 				return sum
 			}
-			for _, l := range []losses.Loss{losses.Pseudo{Weighting: losses.SelfNormalised}, losses.Direct{Weighting: losses.SelfNormalised}} {
+			for _, l := range []way{byIW, byDirect} {
 				prog := p.program(t, l, o, m, x1, weight)
 				require.NoError(t, prog.Run())
 				require.InDelta(t, truth(), prog.Output(losses.OutputReported)[0], 1e-9)
@@ -212,7 +213,7 @@ func TestTruncatedMarginalAgainstQuadrature(t *testing.T) {
 func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 	for _, p := range planes() {
 		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(t, graph.Natural)
+			m := planeModel(t, model.Natural)
 			low, high := p.first()
 			x1, w := pieces(low, high, p.kinks(0, 0), 12, 10)
 			expected := func(o losses.Objective, imputed plane) float64 {
@@ -224,7 +225,7 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 				for i := range weight {
 					weight[i] /= total
 				}
-				prog := imputed.program(t, losses.Pseudo{Weighting: losses.SelfNormalised}, o, m, x1, weight)
+				prog := imputed.program(t, byIW, o, m, x1, weight)
 				require.NoError(t, prog.Run())
 				largest := 0.0
 				for _, q := range m.Params() {
@@ -252,46 +253,48 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 // truncated score matching over the truth is zero, with g of the whole domain.
 func TestTruncatedCompleteRows(t *testing.T) {
 	for _, p := range planes() {
-		t.Run(p.name, func(t *testing.T) {
-			m := planeModel(t, graph.CholeskyFactor)
-			o := losses.Truncated{Domain: p.domain, Weight: p.weight}
-			low, high := p.first()
-			if p.weight.Scalar {
-				t.Skip("the kinks between distances are not where the quadrature has its breaks")
+		t.Run(p.name, func(t *testing.T) { truncatedCompleteRows(t, p) })
+	}
+}
+
+func truncatedCompleteRows(t *testing.T, p plane) {
+	m := planeModel(t, model.CholeskyFactor)
+	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
+	low, high := p.first()
+	if p.weight.Scalar {
+		t.Skip("the kinks between distances are not where the quadrature has its breaks")
+	}
+	var points [][3]float64 // x1, x2, weight
+	total := 0.0
+	x1, w1 := pieces(low, high, p.kinks(0, 0), 8, 8)
+	for k, v := range x1 {
+		if low, high := p.second(v); low < high {
+			x2, w2 := pieces(low, high, p.kinks(1, v), 4, 8)
+			for l, u := range x2 {
+				q := w1[k] * w2[l] * math.Exp(logQ(m, v, u))
+				points = append(points, [3]float64{v, u, q})
+				total += q
 			}
-			var points [][3]float64 // x1, x2, weight
-			total := 0.0
-			x1, w1 := pieces(low, high, p.kinks(0, 0), 8, 8)
-			for k, v := range x1 {
-				if low, high := p.second(v); low < high {
-					x2, w2 := pieces(low, high, p.kinks(1, v), 4, 8)
-					for l, u := range x2 {
-						q := w1[k] * w2[l] * math.Exp(logQ(m, v, u))
-						points = append(points, [3]float64{v, u, q})
-						total += q
-					}
-				}
+		}
+	}
+	b := data.NewBatch(len(points), 2)
+	for i, v := range points {
+		b.X[2*i], b.X[2*i+1], b.Mask[2*i], b.Mask[2*i+1], b.Weight[i] = v[0], v[1], 1, 1, v[2]
+	}
+	for k := range b.Weight {
+		b.Weight[k] /= total
+	}
+	for _, l := range []way{byZeroed, byCompleteData, byUniform} {
+		prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, b.Size, 1)
+		require.NoError(t, err)
+		copy(prog.Input(losses.InputX), b.X)
+		losses.Bind(prog, l, o, b, nil)
+		require.NoError(t, prog.Run())
+		for _, q := range m.Params() {
+			for _, g := range prog.Grad(q) {
+				require.InDelta(t, 0, g, 1e-6, "%T", l) // the quadrature in x2 leaves 2e−7
 			}
-			b := data.NewBatch(len(points), 2)
-			for i, v := range points {
-				b.X[2*i], b.X[2*i+1], b.Mask[2*i], b.Mask[2*i+1], b.Weight[i] = v[0], v[1], 1, 1, v[2]
-			}
-			for k := range b.Weight {
-				b.Weight[k] /= total
-			}
-			for _, l := range []losses.Loss{losses.Complete{}, losses.Complete{AllCoordinates: true}, losses.Pseudo{}} {
-				prog, err := losses.New(graph.Float64, l, m, o, b.Size, 1)
-				require.NoError(t, err)
-				copy(prog.Input(losses.InputX), b.X)
-				losses.Bind(prog, l, o, b, nil)
-				require.NoError(t, prog.Run())
-				for _, q := range m.Params() {
-					for _, g := range prog.Grad(q) {
-						require.InDelta(t, 0, g, 1e-6, "%T", l) // the quadrature in x2 leaves 2e−7
-					}
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -303,10 +306,10 @@ func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 			p = q
 		}
 	}
-	m := planeModel(t, graph.CholeskyFactor)
+	m := planeModel(t, model.CholeskyFactor)
 	o := losses.Truncated{Domain: p.domain, Weight: p.weight}
 	x1 := []float64{0.3}
-	prog := p.program(t, losses.Complete{Weighting: losses.SelfNormalised, AllCoordinates: true}, o, m, x1, []float64{1})
+	prog := p.program(t, byEMFull, o, m, x1, []float64{1})
 	require.NoError(t, prog.Run())
 	low, high := p.second(x1[0])
 	x2, w := nodes(low, high, 8, 30)
@@ -327,7 +330,6 @@ func TestFullDataEMWeightsCompletedRows(t *testing.T) {
 // Both imputer losses on domains: gradient against differences of what is
 // reported, which is written out here from T and the mass inside.
 func TestImputerLossesOnDomains(t *testing.T) {
-	const n = 6
 	box := domain.All(d)
 	box.Lower[0], box.Upper[1], box.Lower[2], box.Upper[2] = -1.5, 2, -3, 4
 	half := domain.All(d)
@@ -336,95 +338,103 @@ func TestImputerLossesOnDomains(t *testing.T) {
 	both.Lower[2] = -3
 	both.Half = half.Half
 	for name, s := range map[string]*domain.Domain{"box": box, "half-space": half, "both": both} {
-		for _, o := range []nets.Options{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
+		for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
 			for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) {
-					p := newProblem(t, n, 0.5, graph.CholeskyFactor, 17)
-					imp := nets.NewImputer(d, o, stream.New(18, 18))
-					prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
-					require.NoError(t, err)
-					b := data.NewBatch(n, d)
-					for i := range n {
-						b.Rows = append(b.Rows, i)
-					}
-					copy(b.X, p.x)
-					copy(b.Mask, p.mask)
-					copy(b.Weight, p.weights())
-					losses.BindImputer(prog, s, b)
-					rng := stream.New(19, 19)
-					noise := prog.Input(losses.InputNoise)
-					for i := range noise {
-						noise[i] = rng.NormFloat64()
-					}
-					diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-						err := prog.Run()
-						return prog.Output(losses.OutputReported)[0], err
-					})
-					require.NoError(t, err)
-					require.Less(t, diff.Error, 1e-6, "%+v", diff)
-
-					forward, err := losses.NewForward(graph.Float64, imp, d, n)
-					require.NoError(t, err)
-					copy(forward.Input(losses.InputX), p.x)
-					require.NoError(t, forward.Run())
-					require.NoError(t, prog.Run())
-					joint, want := normal(t, p.model, nil), 0.0
-					zero := joint.LogProb(p.model.Mean())
-					for i, w := range p.weights() {
-						row, z := append([]float64(nil), p.x[i*d:i*d+d]...), make([]float64, d)
-						mean, log := forward.Output(losses.OutputMean)[i*d:i*d+d], 0.0
-						var c domain.Section
-						s.Section(&c, row, p.mask[i*d:i*d+d])
-						for j := range d {
-							if p.mask[i*d+j] != 0 {
-								continue
-							}
-							sd := imp.Deviation(j)
-							z[j] = inverseCDF(noise[i*d+j], (s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
-							log -= math.Log(sd) + logMass((s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
-						}
-						if len(c.Cuts) == 1 {
-							u, size, beta := make([]float64, d), 0.0, c.Cuts[0].B
-							for j, a := range c.Cuts[0].A {
-								u[j] = a * imp.Deviation(j)
-								size += u[j] * u[j]
-								beta -= a * mean[j]
-							}
-							size = math.Sqrt(size)
-							along := 0.0
-							for j := range u {
-								u[j] /= size
-								along += u[j] * z[j]
-							}
-							to := inverseCDF(along, math.Inf(-1), beta/size)
-							for j := range u {
-								z[j] += (to - along) * u[j]
-							}
-							log -= logMass(math.Inf(-1), beta/size)
-						}
-						for j := range d {
-							if p.mask[i*d+j] == 0 {
-								row[j] = mean[j] + imp.Deviation(j)*z[j]
-								log -= z[j] * z[j] / 2
-							}
-						}
-						require.True(t, c.Contains(row, p.mask[i*d:i*d+d]))
-						score := joint.ScoreInput(nil, row)
-						if kind == losses.KL {
-							want += w * (log - joint.LogProb(row) + zero)
-							continue
-						}
-						for j := range d {
-							if p.mask[i*d+j] == 0 {
-								want += w * math.Pow(z[j]/imp.Deviation(j)+score[j], 2)
-							}
-						}
-					}
-					require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
-				})
+				t.Run(fmt.Sprint(name, kind, o), func(t *testing.T) { imputerLossOnDomain(t, kind, o, s) })
 			}
 		}
 	}
+}
+
+func imputerLossOnDomain(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions, s *domain.Domain) {
+	const n = 6
+	p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
+	imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
+	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
+	require.NoError(t, err)
+	b := data.NewBatch(n, d)
+	for i := range n {
+		b.Rows = append(b.Rows, i)
+	}
+	copy(b.X, p.x)
+	copy(b.Mask, p.mask)
+	copy(b.Weight, p.weights())
+	losses.BindImputer(prog, s, b)
+	rng := stream.New(19, 19)
+	noise := prog.Input(losses.InputNoise)
+	for i := range noise {
+		noise[i] = rng.NormFloat64()
+	}
+	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+		err := prog.Run()
+		return prog.Output(losses.OutputReported)[0], err
+	})
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-6, "%+v", diff)
+
+	forward, err := losses.NewForward(graph.Float64, imp, d, n)
+	require.NoError(t, err)
+	copy(forward.Input(losses.InputX), p.x)
+	require.NoError(t, forward.Run())
+	require.NoError(t, prog.Run())
+	joint, want := normal(t, p.model, nil), 0.0
+	zero := joint.LogProb(p.model.Mean())
+	for i, w := range p.weights() {
+		row, z, log, c := restrictedRow(imp, s, p.x[i*d:i*d+d], p.mask[i*d:i*d+d], noise[i*d:i*d+d], forward.Output(losses.OutputMean)[i*d:i*d+d])
+		require.True(t, c.Contains(row, p.mask[i*d:i*d+d]))
+		score := joint.ScoreInput(nil, row)
+		if kind == losses.KL {
+			want += w * (log - joint.LogProb(row) + zero)
+			continue
+		}
+		for j := range d {
+			if p.mask[i*d+j] == 0 {
+				want += w * math.Pow(z[j]/imp.Deviation(j)+score[j], 2)
+			}
+		}
+	}
+	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9)
+}
+
+// restrictedRow is a row completed by the noise restricted to its section, with the
+// restricted noise and its log density.
+func restrictedRow(imp *nets.NormalImputer, s *domain.Domain, x, mask, noise, mean []float64) (row, z []float64, log float64, c domain.Section) {
+	row, z = append(row, x...), make([]float64, d)
+	s.Section(&c, row, mask)
+	for j := range d {
+		if mask[j] != 0 {
+			continue
+		}
+		sd := imp.Deviation(j)
+		z[j] = inverseCDF(noise[j], (s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
+		log -= math.Log(sd) + logMass((s.Lower[j]-mean[j])/sd, (s.Upper[j]-mean[j])/sd)
+	}
+	if len(c.Cuts) == 1 {
+		u, size, beta := make([]float64, d), 0.0, c.Cuts[0].B
+		for j, a := range c.Cuts[0].A {
+			u[j] = a * imp.Deviation(j)
+			size += u[j] * u[j]
+			beta -= a * mean[j]
+		}
+		size = math.Sqrt(size)
+		along := 0.0
+		for j := range u {
+			u[j] /= size
+			along += u[j] * z[j]
+		}
+		to := inverseCDF(along, math.Inf(-1), beta/size)
+		for j := range u {
+			z[j] += (to - along) * u[j]
+		}
+		log -= logMass(math.Inf(-1), beta/size)
+	}
+	for j := range d {
+		if mask[j] == 0 {
+			row[j] = mean[j] + imp.Deviation(j)*z[j]
+			log -= z[j] * z[j] / 2
+		}
+	}
+	return row, z, log, c
 }
 
 // The truncated normal by gonum.
@@ -449,7 +459,7 @@ func TestTruncatedLine(t *testing.T) {
 	for name, s := range map[string]*domain.Domain{"half-line": line, "interval": interval, "half-space": half} {
 		t.Run(name, func(t *testing.T) {
 			const mu, p = 0.2, 1.7
-			m := graph.NewGaussian(1, graph.CholeskyFactor)
+			m := model.NewGaussian(1, model.CholeskyFactor)
 			require.NoError(t, m.SetPrecision(mat.NewSymDense(1, []float64{p})))
 			m.SetMean([]float64{mu})
 			low, high := -0.3, min(s.Upper[0], reach)
@@ -473,8 +483,8 @@ func TestTruncatedLine(t *testing.T) {
 				want += b.Weight[i] * (g*(-2*p+score*score) + 2*slope*score)
 			}
 			o := losses.Truncated{Domain: s}
-			for _, l := range []losses.Loss{losses.Complete{}, losses.Pseudo{}, losses.Direct{}} {
-				prog, err := losses.New(graph.Float64, l, m, o, len(x), 1)
+			for _, l := range []way{byZeroed, byUniform, byDirectUniform} {
+				prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, o, len(x), 1)
 				require.NoError(t, err)
 				copy(prog.Input(losses.InputX), b.X)
 				losses.Bind(prog, l, o, b, nil)

@@ -1,24 +1,78 @@
 package losses
 
-import "missingscore/graph"
+import (
+	"fmt"
 
-// Weighting says how r draws become an expectation: E_i[f] = Σ_k w_ik f(x_ik).
-type Weighting int
-
-const (
-	// Uniform is w_ik = 1/r: the draws come from the distribution meant.
-	Uniform Weighting = iota
-	// SelfNormalised is w_ik ∝ q_θ(x_ik)/p'(x_ik), computed from logarithms.
-	SelfNormalised
+	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
-// weights adds w (B, 1), not detached.
-func (w Weighting) weights(b *graph.Builder, rows Rows, t graph.Terms) graph.Node {
-	if w == SelfNormalised {
-		return b.GroupSoftmax(b.Sub(t.Density(b), rows.LogProposal), rows.R)
-	}
+// Weighting says how r draws become an expectation: E_i[f] = Σ_k w_ik f(x_ik). A new one
+// is a type with these methods and a line in Weightings.
+type Weighting interface {
+	// Name is that in Weightings.
+	Name() string
+	// Needs is what it cannot do without.
+	Needs() WeightingNeeds
+	// Check says why it cannot be had with a loss, or nil.
+	Check(l Loss) error
+	// Weights adds w (B, 1), not detached.
+	Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node
+}
+
+// WeightingNeeds are what a weighting needs.
+type WeightingNeeds struct {
+	Density  bool // the model's log density
+	Proposal bool // the log density of the draws
+	Draws    int  // so many of a row at least
+}
+
+// CrossAverages is a weighting that estimates for each draw from the row's other draws,
+// so that products of two averages over the same draws have no bias. Losses in which
+// such products occur (LossNeeds.Products) use it.
+type CrossAverages interface {
+	Weighting
+	// Others is, for each draw, the mean of f (B, m) over the others.
+	Others(b *graph.Builder, f graph.Node, r int) graph.Node
+	// OtherPairs is, for each draw, the unbiased estimate of E[s]² (B, m) from the others.
+	OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node
+}
+
+// Uniform is w_ik = 1/r: the draws come from the distribution meant. Where two averages
+// meet, both are over all r draws, as in the paper: a bias of O(1/r).
+type Uniform struct{}
+
+func (Uniform) Name() string          { return "uniform" }
+func (Uniform) Needs() WeightingNeeds { return WeightingNeeds{Draws: 1} }
+func (Uniform) Check(Loss) error      { return nil }
+
+// Weights implements Weighting.
+func (Uniform) Weights(b *graph.Builder, rows Rows, _ model.Evaluation) graph.Node {
 	share := 1 / float64(rows.R)
 	return b.Map(&graph.Function{Name: "uniform", F: func(float64) float64 { return share }}, rows.LogProposal)
+}
+
+// SelfNormalised is w_ik ∝ q_θ(x_ik)/p'(x_ik), computed from logarithms.
+type SelfNormalised struct{}
+
+func (SelfNormalised) Name() string { return "self-normalised" }
+
+// Needs implements Weighting.
+func (SelfNormalised) Needs() WeightingNeeds {
+	return WeightingNeeds{Density: true, Proposal: true, Draws: 1}
+}
+
+// Check implements Weighting.
+func (SelfNormalised) Check(l Loss) error {
+	if l.Needs().NoDraws {
+		return fmt.Errorf("weighting self-normalised needs draws, and loss %s makes none: use uniform", l.Name())
+	}
+	return nil
+}
+
+// Weights implements Weighting.
+func (SelfNormalised) Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node {
+	return b.GroupSoftmax(b.Sub(t.NeedLogDensity(b), rows.LogProposal), rows.R)
 }
 
 // EffectiveSize is 1/Σ_k w_ik² of each table row, between 1 (one draw decides)

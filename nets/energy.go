@@ -5,18 +5,19 @@ import (
 	"math/rand/v2"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // NewEnergy makes a neural energy model of d columns with weights drawn from rng: an
-// *Energy, or a *LevelledEnergy if the options say so. It fails on an unknown
+// *Energy, or a *NoiseConditionalEnergy if the options say so. It fails on an unknown
 // activation, on layers without units and on a clean level that is not positive.
-func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (graph.Model, error) {
+func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 	f, err := newPerceptron(d, 1, o, rng)
 	if err != nil {
 		return nil, err
 	}
-	if o.Levelled {
-		return &LevelledEnergy{f, d, o.clean()}, nil
+	if o.NoiseConditional {
+		return &NoiseConditionalEnergy{f, d, o.clean()}, nil
 	}
 	return newEnergy(d, f), nil
 }
@@ -45,22 +46,22 @@ func newEnergy(d int, f *perceptron) *Energy {
 
 func (m *Energy) Dim() int { return m.d }
 
-// Terms implements graph.Model.
-func (m *Energy) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+// Evaluate implements model.Model.
+func (m *Energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	f := m.at(b, x, nil).reverse()
 	minus := b.Rows(b.Scale(-1, b.Map(graph.Exp, b.Param(m.LogStiffness))), n)
 	gap := b.AddRow(x, b.Scale(-1, b.Param(m.Centre)))
-	pull := b.Prod(minus, gap)
-	return graph.Terms{
-		LogDensity:     b.Add(f.value(), b.Scale(0.5, b.RowDot(gap, pull))),
-		Score:          b.Add(f.slope, pull),
+	quadratic := b.Prod(minus, gap)
+	return model.Evaluation{
+		LogDensity:     b.Add(f.value(), b.Scale(0.5, b.RowDot(gap, quadratic))),
+		Score:          b.Add(f.slope, quadratic),
 		Diagonal:       b.Add(f.diagonal(), minus),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Add(f.hessianProduct(v), b.Prod(minus, v)) },
 	}
 }
 
-// Rescale implements graph.Described: the first layer and the quadratic term take in
+// Rescale implements model.Parametric: the first layer and the quadratic term take in
 // the change of units, so that the result is an Energy again.
 func (m *Energy) Rescale(mean, deviation []float64) error {
 	w, bias := m.hidden[0].weight, m.hidden[0].bias
@@ -75,7 +76,7 @@ func (m *Energy) Rescale(mean, deviation []float64) error {
 	return nil
 }
 
-// LevelledEnergy is the neural energy of rows at any level of noise, x(t) = ax + σε,
+// NoiseConditionalEnergy is the neural energy of rows at any level of noise, x(t) = ax + σε,
 // for standardised columns:
 //
 //	log q(x; a, σ) = −½‖x‖²/(a²+σ²) + (a/σ) f_θ(x/√(a²+σ²), e)
@@ -83,33 +84,33 @@ func (m *Energy) Rescale(mean, deviation []float64) error {
 // e features of log(σ/a). The network adds a∇f/(σ√(a²+σ²)) to the score, the
 // preconditioning of Karras et al. (2022) for a denoiser, here for an energy. As f grows
 // no faster than |x|, q is integrable for every θ at every level.
-type LevelledEnergy struct {
+type NoiseConditionalEnergy struct {
 	*perceptron
 	d     int
-	Clean Level // that of Terms
+	Clean Level // that of Evaluate
 }
 
-func (m *LevelledEnergy) Dim() int { return m.d }
+func (m *NoiseConditionalEnergy) Dim() int { return m.d }
 
-// Terms implements graph.Model at the level Clean.
-func (m *LevelledEnergy) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+// Evaluate implements model.Model at the level Clean.
+func (m *NoiseConditionalEnergy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	signal, noise := m.Clean.nodes(b, n)
 	return m.terms(b, x, signal, noise)
 }
 
-// At implements graph.Levelled.
-func (m *LevelledEnergy) At(signal, noise graph.Node) graph.Model {
-	return bound{m, func(b *graph.Builder, x graph.Node) graph.Terms { return m.terms(b, x, signal, noise) }}
+// AtNoise implements model.NoiseConditional.
+func (m *NoiseConditionalEnergy) AtNoise(signal, noise graph.Node) model.Model {
+	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise) }}
 }
 
-func (m *LevelledEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) graph.Terms {
+func (m *NoiseConditionalEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
 	c := m.preconditioned(b, x, signal, noise)
 	f := c.f.reverse()
-	pull := c.base(x)
-	return graph.Terms{
-		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, pull))),
-		Score:          b.Add(c.by(1, f.slope), pull),
+	quadratic := c.base(x)
+	return model.Evaluation{
+		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, quadratic))),
+		Score:          b.Add(c.by(1, f.slope), quadratic),
 		Diagonal:       b.Add(c.by(2, f.diagonal()), c.baseDiagonal(m.d)),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.base(v)) },
 	}

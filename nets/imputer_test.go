@@ -12,7 +12,7 @@ import (
 	"missingscore/nets"
 )
 
-func values(m *nets.Imputer) (out []float64) {
+func values(m *nets.NormalImputer) (out []float64) {
 	for _, p := range m.Params() {
 		out = append(out, p.Value...)
 	}
@@ -21,21 +21,21 @@ func values(m *nets.Imputer) (out []float64) {
 
 func TestImputerShapesAndSeeds(t *testing.T) {
 	for _, c := range []struct {
-		options nets.Options
+		options nets.NormalOptions
 		numbers int
 	}{
-		{nets.Options{}, 3*200 + 200 + 200*200 + 200 + 200*3 + 3 + 1}, // the paper's: d→200→200→d and one σ
-		{nets.Options{Hidden: 5}, 3*5 + 5 + 25 + 5 + 15 + 3 + 1},
-		{nets.Options{Hidden: 5, MaskInput: true}, 6*5 + 5 + 25 + 5 + 15 + 3 + 1},
-		{nets.Options{Hidden: 5, DiagonalSD: true}, 3*5 + 5 + 25 + 5 + 15 + 3 + 3},
+		{nets.NormalOptions{}, 3*200 + 200 + 200*200 + 200 + 200*3 + 3 + 1}, // the paper's: d→200→200→d and one σ
+		{nets.NormalOptions{Hidden: 5}, 3*5 + 5 + 25 + 5 + 15 + 3 + 1},
+		{nets.NormalOptions{Hidden: 5, MaskInput: true}, 6*5 + 5 + 25 + 5 + 15 + 3 + 1},
+		{nets.NormalOptions{Hidden: 5, DiagonalSD: true}, 3*5 + 5 + 25 + 5 + 15 + 3 + 3},
 	} {
-		m := nets.NewImputer(3, c.options, stream.New(1, 1))
+		m := nets.NewNormalImputer(3, c.options, stream.New(1, 1))
 		require.Len(t, values(m), c.numbers)
-		require.Equal(t, values(m), values(nets.NewImputer(3, c.options, stream.New(1, 1))))
-		require.NotEqual(t, values(m), values(nets.NewImputer(3, c.options, stream.New(2, 1))))
+		require.Equal(t, values(m), values(nets.NewNormalImputer(3, c.options, stream.New(1, 1))))
+		require.NotEqual(t, values(m), values(nets.NewNormalImputer(3, c.options, stream.New(2, 1))))
 		require.Equal(t, 1.0, m.Deviation(2), "σ starts at 1")
 	}
-	m := nets.NewImputer(3, nets.Options{}, stream.New(1, 1))
+	m := nets.NewNormalImputer(3, nets.NormalOptions{}, stream.New(1, 1))
 	second := m.Params()[2].Value // U(−1/√200, 1/√200): nothing outside, and its variance
 	bound := 1 / math.Sqrt(200)
 	require.LessOrEqual(t, slices.Max(second), bound)
@@ -51,12 +51,12 @@ func TestImputerShapesAndSeeds(t *testing.T) {
 // The network against loops.
 func TestImputerMean(t *testing.T) {
 	const d, n = 3, 2
-	for _, o := range []nets.Options{{Hidden: 4}, {Hidden: 4, MaskInput: true}} {
-		m := nets.NewImputer(d, o, stream.New(3, 3))
+	for _, o := range []nets.NormalOptions{{Hidden: 4}, {Hidden: 4, MaskInput: true}} {
+		m := nets.NewNormalImputer(d, o, stream.New(3, 3))
 		x := []float64{0.5, 0, -1, 0, 2, 0.3}
 		mask := []float64{1, 0, 1, 0, 1, 1}
 		p, err := graph.Build(func(b *graph.Builder) {
-			b.Output("mean", m.Mean(b, b.Input("x", n, d), b.Input("mask", n, d), nil, nil))
+			b.Output("mean", m.Mean(b, nets.ImputerRows{X: b.Input("x", n, d), Mask: b.Input("mask", n, d)}))
 		})
 		require.NoError(t, err)
 		copy(p.Input("x"), x)
@@ -67,40 +67,46 @@ func TestImputerMean(t *testing.T) {
 			if o.MaskInput {
 				h = append(h, mask[i*d:i*d+d]...)
 			}
-			for l := range 3 {
-				w, bias := m.Params()[2*l], m.Params()[2*l+1]
-				next := append([]float64(nil), bias.Value...)
-				for a, v := range h {
-					for c := range next {
-						next[c] += v * w.Value[a*w.Cols+c]
-					}
-				}
-				for c := range next {
-					if l < 2 {
-						next[c] = math.Max(next[c], 0)
-					}
-				}
-				h = next
-			}
+			h = layers(m, h)
 			require.InDeltaSlice(t, h, p.Output("mean")[i*d:i*d+d], 1e-13)
 		}
 	}
 	_, err := graph.Build(func(b *graph.Builder) {
-		m := nets.NewImputer(d, nets.Options{Hidden: 4}, stream.New(3, 3))
-		b.Output("mean", m.Mean(b, b.Input("x", n, 5), b.Input("mask", n, 5), nil, nil))
+		m := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 4}, stream.New(3, 3))
+		b.Output("mean", m.Mean(b, nets.ImputerRows{X: b.Input("x", n, 5), Mask: b.Input("mask", n, 5)}))
 	})
 	require.ErrorContains(t, err, "an imputer for 3 columns got rows of 5")
 }
 
-// A levelled imputer works in units of the row's size: with row, signal and noise
+// layers are those of the network, at one row.
+func layers(m *nets.NormalImputer, h []float64) []float64 {
+	for l := range 3 {
+		w, bias := m.Params()[2*l], m.Params()[2*l+1]
+		next := append([]float64(nil), bias.Value...)
+		for a, v := range h {
+			for c := range next {
+				next[c] += v * w.Value[a*w.Cols+c]
+			}
+		}
+		for c := range next {
+			if l < 2 {
+				next[c] = math.Max(next[c], 0)
+			}
+		}
+		h = next
+	}
+	return h
+}
+
+// A noise-conditional imputer works in units of the row's size: with row, signal and noise
 // all k times as large, mean and deviation are too.
-func TestLevelledImputerScales(t *testing.T) {
+func TestNoiseConditionalImputerScales(t *testing.T) {
 	const d, k = 3, 2.5
-	m := nets.NewImputer(d, nets.Options{Hidden: 5, Levelled: true, MaskInput: true}, stream.New(4, 4))
+	m := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 5, NoiseConditional: true, MaskInput: true}, stream.New(4, 4))
 	m.Slope.Value[0], m.Slope.Value[1] = 0.3, -0.2
 	p, err := graph.Build(func(b *graph.Builder) {
 		signal, noise := b.Input("signal", 1, 1), b.Input("noise", 1, 1)
-		b.Output("mean", m.Mean(b, b.Input("x", 1, d), b.Input("mask", 1, d), signal, noise))
+		b.Output("mean", m.Mean(b, nets.ImputerRows{X: b.Input("x", 1, d), Mask: b.Input("mask", 1, d), Signal: signal, Noise: noise}))
 		b.Output("log sd", m.LevelLogDeviation(b, signal, noise))
 	})
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Level is a level of noise: a cell is Signal·x + Noise·ε, ε ~ N(0, 1). Noise > 0.
@@ -20,13 +21,13 @@ func (l Level) nodes(b *graph.Builder, n int) (signal, noise graph.Node) {
 	return b.Rows(b.Constant(1, 1, []float64{l.Signal}), n), b.Rows(b.Constant(1, 1, []float64{l.Noise}), n)
 }
 
-// bound is a levelled model at the levels of its rows.
+// bound is a noise-conditional model at the levels of its rows.
 type bound struct {
-	graph.Model
-	terms func(b *graph.Builder, x graph.Node) graph.Terms
+	model.Model
+	terms func(b *graph.Builder, x graph.Node) model.Evaluation
 }
 
-func (m bound) Terms(b *graph.Builder, x graph.Node) graph.Terms { return m.terms(b, x) }
+func (m bound) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x) }
 
 // levelFeatures is the number of features of a level.
 const levelFeatures = 5

@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // NetworkOptions are those of an energy or a score network.
 type NetworkOptions struct {
-	Hidden     []int  `json:"hidden"`     // units of each hidden layer; nil means 64, 64
-	Activation string `json:"activation"` // of graph.Activations; "" means softplus, or silu if levelled: benchmarks/neural, benchmarks/denoising
-	Levelled   bool   `json:"levelled"`   // a model at every level of noise, a graph.Levelled
-	Clean      Level  `json:"clean"`      // the level of data as they are, if levelled; zero means {1, 0.01}
+	Hidden           []int  `json:"hidden"`            // units of each hidden layer; nil means 64, 64
+	Activation       string `json:"activation"`        // of graph.Activations; "" means softplus, or silu if noise-conditional: benchmarks/neural, benchmarks/denoising
+	NoiseConditional bool   `json:"noise_conditional"` // a model at every level of noise, a model.NoiseConditional
+	Clean            Level  `json:"clean"`             // the level of data as they are, if noise-conditional; zero means {1, 0.01}
 }
 
 // clean is Clean with its default.
@@ -34,6 +35,7 @@ const MostUnits = 10000
 // e being features of the level of noise.
 type perceptron struct {
 	options    NetworkOptions
+	asked      NetworkOptions // without their defaults
 	activation *graph.Activation
 	hidden     []layer
 	level      *graph.Param // U; nil where there is no level
@@ -44,11 +46,12 @@ type perceptron struct {
 
 // newPerceptron starts all weights as uniformFanIn does.
 func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, error) {
+	asked := o
 	if o.Hidden == nil {
 		o.Hidden = []int{64, 64}
 	}
 	if o.Activation == "" {
-		if o.Activation = "softplus"; o.Levelled {
+		if o.Activation = "softplus"; o.NoiseConditional {
 			o.Activation = "silu"
 		}
 	}
@@ -62,10 +65,10 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if err != nil {
 		return nil, err
 	}
-	if o.Levelled {
+	if o.NoiseConditional {
 		o.Clean = o.clean()
 	}
-	p := &perceptron{options: o, activation: activation}
+	p := &perceptron{options: o, asked: asked, activation: activation}
 	add := func(name string, rows, cols, inputs int) *graph.Param {
 		q := graph.NewParam(name, rows, cols)
 		uniformFanIn(q, inputs, rng)
@@ -80,31 +83,54 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 		p.hidden = append(p.hidden, layer{add(fmt.Sprintf("weight %d", l+1), in, h, in), add(fmt.Sprintf("bias %d", l+1), 1, h, in)})
 		in = h
 	}
-	if o.Levelled {
+	if o.NoiseConditional {
 		p.level = add("level weight", levelFeatures, o.Hidden[0], levelFeatures)
 	}
 	p.out = add("output weight", k, in, in)
 	return p, nil
 }
 
-// Options implements graph.Optioned.
+// TrainingDefaults implements model.Trainable: benchmarks/neural, benchmarks/denoising.
+func (p *perceptron) TrainingDefaults() model.Training {
+	return model.Training{
+		Epochs: func(batches int, noising bool) int {
+			if noising {
+				return 200
+			}
+			return min(300, model.EpochsOf(2500, batches))
+		},
+		Rate: 3e-3,
+	}
+}
+
+// LevelOptions implements LevelLearner.
+func (p *perceptron) LevelOptions(clean Level) any {
+	o := p.asked
+	o.NoiseConditional = true
+	if o.Clean == (Level{}) {
+		o.Clean = clean
+	}
+	return o
+}
+
+// Options implements model.Configured.
 func (p *perceptron) Options() any { return p.options }
 
 // Params are θ.
 func (p *perceptron) Params() []*graph.Param { return p.params }
 
 // Quantities are the parameters as they are: weights and biases have no meaning of their own.
-func (p *perceptron) Quantities() []graph.Quantity {
-	var qs []graph.Quantity
+func (p *perceptron) Quantities() []model.Quantity {
+	var qs []model.Quantity
 	for _, q := range p.params {
-		qs = append(qs, graph.Quantity{Name: q.Name, Rows: q.Rows, Cols: q.Cols, Value: slices.Clone(q.Value)})
+		qs = append(qs, model.Quantity{Name: q.Name, Rows: q.Rows, Cols: q.Cols, Value: slices.Clone(q.Value)})
 	}
 	return qs
 }
 
 // SetQuantities sets the parameters to what Quantities of a network of the same options
 // gave. It fails, and changes nothing, on any other.
-func (p *perceptron) SetQuantities(qs []graph.Quantity) error {
+func (p *perceptron) SetQuantities(qs []model.Quantity) error {
 	if len(qs) != len(p.params) {
 		return fmt.Errorf("%d quantities for a network of %d parameters", len(qs), len(p.params))
 	}
@@ -196,21 +222,21 @@ func (s *pass) jacobianDiagonal() graph.Node {
 // scalar is a pass of a scalar function with its reverse: by layer
 //
 //	gradient g_l = ∂f/∂a_l,  g_L = V,  g_l = (g_{l+1} ∘ act'(z_{l+1})) W_{l+1}ᵀ
-//	bend     c_l = g_l ∘ act''(z_l)
+//	curvature     c_l = g_l ∘ act''(z_l)
 type scalar struct {
 	*pass
-	bend  []graph.Node // c_l
-	slope graph.Node   // ∇f (n, d)
+	curvature []graph.Node // c_l
+	slope     graph.Node   // ∇f (n, d)
 }
 
 // reverse adds the gradient by x.
 func (s *pass) reverse() scalar {
 	last := len(s.units) - 1
 	n, _ := graph.Shape(s.units[last].Value)
-	f := scalar{pass: s, bend: make([]graph.Node, last+1)}
+	f := scalar{pass: s, curvature: make([]graph.Node, last+1)}
 	g := s.b.Rows(s.b.Param(s.out), n)
 	for l := last; l >= 0; l-- {
-		f.bend[l] = s.b.Prod(g, s.units[l].Curvature)
+		f.curvature[l] = s.b.Prod(g, s.units[l].Curvature)
 		g = s.b.MatMul(false, true, s.b.Prod(g, s.units[l].Slope), s.weight(l))
 	}
 	f.slope = g
@@ -221,10 +247,10 @@ func (s *pass) reverse() scalar {
 // as each layer bends f only through its own activations.
 func (f scalar) diagonal() graph.Node {
 	b := f.b
-	sum := b.MatMul(false, true, f.bend[0], b.Square(f.weight(0)))
+	sum := b.MatMul(false, true, f.curvature[0], b.Square(f.weight(0)))
 	z, _ := f.tangents()
 	for l := range z {
-		sum = b.Add(sum, b.Unstack(b.GroupSquares(f.bend[l+1], z[l], f.d), f.d))
+		sum = b.Add(sum, b.Unstack(b.GroupSquares(f.curvature[l+1], z[l], f.d), f.d))
 	}
 	return sum
 }
@@ -236,11 +262,11 @@ func (f scalar) hessianProduct(v graph.Node) graph.Node {
 	z, _ := f.along(v)
 	var g graph.Node
 	for l := len(z) - 1; l >= 0; l-- {
-		turn := b.Prod(f.bend[l], z[l])
+		change := b.Prod(f.curvature[l], z[l])
 		if g != nil {
-			turn = b.Add(b.Prod(g, f.units[l].Slope), turn)
+			change = b.Add(b.Prod(g, f.units[l].Slope), change)
 		}
-		g = b.MatMul(false, true, turn, f.weight(l))
+		g = b.MatMul(false, true, change, f.weight(l))
 	}
 	return g
 }

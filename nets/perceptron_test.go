@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
 
 // byLoops is a two-layer softplus network's f at x, with features e of the level if any.
-func byLoops(m graph.Model, x, e []float64) []float64 {
+func byLoops(m model.Model, x, e []float64) []float64 {
 	params := map[string]*graph.Param{}
 	for _, p := range m.Params() {
 		params[p.Name] = p
@@ -61,8 +62,8 @@ func TestNetworksAgainstLoops(t *testing.T) {
 	e := []float64{c, math.Sin(math.Pi * c), math.Cos(math.Pi * c), math.Sin(2 * math.Pi * c), math.Cos(2 * math.Pi * c)}
 	y := []float64{x[0] / math.Sqrt(spread), x[1] / math.Sqrt(spread)}
 	o := nets.NetworkOptions{Hidden: []int{4, 3}, Activation: "softplus"}
-	levelled := o
-	levelled.Levelled, levelled.Clean = true, nets.Level{Signal: signal, Noise: noise}
+	noiseConditional := o
+	noiseConditional.NoiseConditional, noiseConditional.Clean = true, nets.Level{Signal: signal, Noise: noise}
 
 	plain := newEnergy(t, d, o).(*nets.Energy)
 	rng := stream.New(9, 9)
@@ -72,13 +73,13 @@ func TestNetworksAgainstLoops(t *testing.T) {
 		gap := x[j] - plain.Centre.Value[j]
 		quadratic += math.Exp(plain.LogStiffness.Value[j]) * gap * gap / 2
 	}
-	energy, network, conditional := newEnergy(t, d, levelled), newScoreNetwork(t, d, o), newScoreNetwork(t, d, levelled)
+	energy, network, conditional := newEnergy(t, d, noiseConditional), newScoreNetwork(t, d, o), newScoreNetwork(t, d, noiseConditional)
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", 1, d)
-		b.Output("plain", plain.Terms(b, x).LogDensity)
-		b.Output("energy", energy.Terms(b, x).LogDensity)
-		b.Output("network", network.Terms(b, x).Score)
-		b.Output("conditional", conditional.Terms(b, x).Score)
+		b.Output("plain", plain.Evaluate(b, x).LogDensity)
+		b.Output("energy", energy.Evaluate(b, x).LogDensity)
+		b.Output("network", network.Evaluate(b, x).Score)
+		b.Output("conditional", conditional.Evaluate(b, x).Score)
 	})
 	require.NoError(t, err)
 	copy(p.Input("x"), x)

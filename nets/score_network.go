@@ -4,19 +4,20 @@ import (
 	"math/rand/v2"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // NewScoreNetwork makes a score network of d columns with weights drawn from rng: a
-// *ScoreNetwork, or a *LevelledScoreNetwork if the options say so. It fails as NewEnergy does.
-func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (graph.Model, error) {
+// *ScoreNetwork, or a *NoiseConditionalScoreNetwork if the options say so. It fails as NewEnergy does.
+func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 	f, err := newPerceptron(d, d, o, rng)
 	if err != nil {
 		return nil, err
 	}
 	f.offset = graph.NewParam("output bias", 1, d)
 	f.params = append(f.params, f.offset)
-	if o.Levelled {
-		return &LevelledScoreNetwork{f, d, o.clean()}, nil
+	if o.NoiseConditional {
+		return &NoiseConditionalScoreNetwork{f, d, o.clean()}, nil
 	}
 	return &ScoreNetwork{f, d}, nil
 }
@@ -27,7 +28,7 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (graph.Model, erro
 //
 // F a perceptron R^d → R^d with smooth activations, so that it starts near the standard
 // normal's score. Its Jacobian J need not be symmetric and there is no log density:
-// Terms.LogDensity is nil, and only estimators that need none can use it (full and
+// Evaluation.LogDensity is nil, and only estimators that need none can use it (full and
 // zeroed). Diagonal is J's, HessianProduct is Jv, so that the sliced vᵀJv is right too.
 type ScoreNetwork struct {
 	*perceptron
@@ -36,50 +37,50 @@ type ScoreNetwork struct {
 
 func (m *ScoreNetwork) Dim() int { return m.d }
 
-// Terms implements graph.Model; there is no log density.
-func (m *ScoreNetwork) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+// Evaluate implements model.Model; there is no log density.
+func (m *ScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	f := m.at(b, x, nil)
 	minus := make([]float64, m.d)
 	for j := range minus {
 		minus[j] = -1
 	}
-	return graph.Terms{
+	return model.Evaluation{
 		Score:          b.Sub(f.value(), x),
 		Diagonal:       b.Add(f.jacobianDiagonal(), b.Rows(b.Constant(1, m.d, minus), n)),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Sub(f.jacobianProduct(v), v) },
 	}
 }
 
-// LevelledScoreNetwork is a ScoreNetwork of rows at any level of noise, x(t) = ax + σε,
+// NoiseConditionalScoreNetwork is a ScoreNetwork of rows at any level of noise, x(t) = ax + σε,
 // for standardised columns:
 //
 //	s(x; a, σ) = −x/(a²+σ²) + a/(σ√(a²+σ²)) F_θ(x/√(a²+σ²), e)
 //
 // e features of log(σ/a): the preconditioning of Karras et al. (2022), as a score.
-type LevelledScoreNetwork struct {
+type NoiseConditionalScoreNetwork struct {
 	*perceptron
 	d     int
-	Clean Level // that of Terms
+	Clean Level // that of Evaluate
 }
 
-func (m *LevelledScoreNetwork) Dim() int { return m.d }
+func (m *NoiseConditionalScoreNetwork) Dim() int { return m.d }
 
-// Terms implements graph.Model at the level Clean; there is no log density.
-func (m *LevelledScoreNetwork) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+// Evaluate implements model.Model at the level Clean; there is no log density.
+func (m *NoiseConditionalScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	signal, noise := m.Clean.nodes(b, n)
 	return m.terms(b, x, signal, noise)
 }
 
-// At implements graph.Levelled.
-func (m *LevelledScoreNetwork) At(signal, noise graph.Node) graph.Model {
-	return bound{m, func(b *graph.Builder, x graph.Node) graph.Terms { return m.terms(b, x, signal, noise) }}
+// AtNoise implements model.NoiseConditional.
+func (m *NoiseConditionalScoreNetwork) AtNoise(signal, noise graph.Node) model.Model {
+	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise) }}
 }
 
-func (m *LevelledScoreNetwork) terms(b *graph.Builder, x, signal, noise graph.Node) graph.Terms {
+func (m *NoiseConditionalScoreNetwork) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
 	c := m.preconditioned(b, x, signal, noise)
-	return graph.Terms{
+	return model.Evaluation{
 		Score:          b.Add(c.by(1, c.f.value()), c.base(x)),
 		Diagonal:       b.Add(c.by(2, c.f.jacobianDiagonal()), c.baseDiagonal(m.d)),
 		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, c.f.jacobianProduct(v)), c.base(v)) },

@@ -1,7 +1,6 @@
 package trainers_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -10,26 +9,31 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/optim"
 )
 
 // On a ring, of which no normal knows anything, score matching brings an energy and a
 // score network near the truth: their Fisher divergence is a small part of what the
 // best normal leaves, that with the truth's mean and covariance.
 func TestNeuralModelsFitARing(t *testing.T) {
-	of := data.SimulateRing()
-	truth, err := graph.NewMixture(of)
+	of := simulate.Ring()
+	truth, err := model.NewMixture(of)
 	require.NoError(t, err)
 	table, err := of.Sample(1000, stream.New(1, 1))
 	require.NoError(t, err)
-	sample := truth.Sample(2000, stream.New(1, 2))
-	divergence := func(m graph.Model) float64 {
-		f, err := trainers.NewFisherDivergence(m, truth, sample)
+	sample, err := truth.SampleRows(2000, nil, stream.New(1, 2))
+	require.NoError(t, err)
+	divergence := func(m model.Model) float64 {
+		f, err := evaluate.NewFisherDivergence(m, truth, sample)
 		require.NoError(t, err)
 		v, _, err := f.Value()
 		require.NoError(t, err)
@@ -41,7 +45,7 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	var c mat.Cholesky
 	require.True(t, c.Factorize(&covariance))
 	require.NoError(t, c.InverseTo(&precision))
-	best := graph.NewGaussian(2, graph.CholeskyFactor)
+	best := model.NewGaussian(2, model.CholeskyFactor)
 	require.NoError(t, best.SetPrecision(&precision))
 	normal := divergence(best)
 
@@ -50,40 +54,38 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	require.NoError(t, err)
 	network, err := nets.NewScoreNetwork(2, o, stream.New(1, 4))
 	require.NoError(t, err)
-	for name, m := range map[string]graph.Model{"energy": energy, "score network": network} {
+	for name, m := range map[string]model.Model{"energy": energy, "score network": network} {
 		before := divergence(m)
-		_, err := trainers.Fit(context.Background(), table, m, losses.Classical{},
-			trainers.FitConfig{Config: trainers.Config{Method: "full"}, Epochs: 200, Rate: 0.005}, &trainers.State{}, nil)
+		_, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "full"}, descent.Config{Epochs: 200, Rate: 0.005}), trainers.Run{})
 		require.NoError(t, err)
 		after := divergence(m)
 		t.Logf("%s: %.3g before, %.3g after, best normal %.3g", name, before, after, normal)
 		require.Less(t, after, normal/5, name)
 	}
 	// Pseudo-losses need a log density.
-	_, err = trainers.Fit(context.Background(), table, network, losses.Classical{},
-		trainers.FitConfig{Config: trainers.Config{Method: "var"}, Epochs: 1}, &trainers.State{}, nil)
+	_, err = trainers.Estimate(t.Context(), table, fitOf(network, engine.Config{Method: "var"}, descent.Config{Epochs: 1}), trainers.Run{})
 	require.ErrorContains(t, err, "without a log density")
 }
 
 // Trained on a ring at all levels by denoising (Vincent 2011), one network's score at
 // each level is near that of the ring blurred so much, which is known.
-func TestLevelledModelsDenoiseARing(t *testing.T) {
+func TestNoiseConditionalModelsDenoiseARing(t *testing.T) {
 	const d, batch, steps = 2, 200, 1500
-	ring := noised(data.SimulateRing(), math.Sqrt2, 0) // columns of variance 1
-	o := nets.NetworkOptions{Hidden: []int{32, 32}, Levelled: true}
+	ring := noised(simulate.Ring(), math.Sqrt2, 0) // columns of variance 1
+	o := nets.NetworkOptions{Hidden: []int{32, 32}, NoiseConditional: true}
 	energy, err := nets.NewEnergy(d, o, stream.New(1, 3))
 	require.NoError(t, err)
 	network, err := nets.NewScoreNetwork(d, o, stream.New(1, 4))
 	require.NoError(t, err)
-	for name, m := range map[string]graph.Model{"energy": energy, "score network": network} {
-		at := m.(graph.Levelled).At
+	for name, m := range map[string]model.Model{"energy": energy, "score network": network} {
+		at := m.(model.NoiseConditional).AtNoise
 		p, err := graph.Build(func(b *graph.Builder) {
-			score := at(b.Input("signal", batch, 1), b.Input("noise", batch, 1)).Terms(b, b.Input("x", batch, d)).Score
+			score := at(b.Input("signal", batch, 1), b.Input("noise", batch, 1)).Evaluate(b, b.Input("x", batch, d)).Score
 			gap := b.Sub(score, b.Input("target", batch, d))
 			b.Minimise(b.Sum(b.Prod(b.Input("weight", batch, 1), b.RowSum(b.Square(gap)))), m.Params()...)
 		})
 		require.NoError(t, err)
-		adam := trainers.Adam{Rate: 0.003}
+		adam := optim.Adam{Rate: 0.003}
 		rng := stream.New(1, 5)
 		for range steps {
 			x := p.Input("x")
@@ -106,20 +108,21 @@ func TestLevelledModelsDenoiseARing(t *testing.T) {
 			adam.Step(m.Params(), grads)
 		}
 		for _, level := range []nets.Level{{Signal: 1, Noise: 0.2}, {Signal: 0.7, Noise: 0.4}, {Signal: 1, Noise: 1}} {
-			truth, err := graph.NewMixture(noised(ring, level.Signal, level.Noise))
+			truth, err := model.NewMixture(noised(ring, level.Signal, level.Noise))
 			require.NoError(t, err)
-			sample := truth.Sample(2000, stream.New(1, 6))
-			divergence := func(m graph.Model) float64 {
-				f, err := trainers.NewFisherDivergence(m, truth, sample)
+			sample, err := truth.SampleRows(2000, nil, stream.New(1, 6))
+			require.NoError(t, err)
+			divergence := func(m model.Model) float64 {
+				f, err := evaluate.NewFisherDivergence(m, truth, sample)
 				require.NoError(t, err)
 				v, _, err := f.Value()
 				require.NoError(t, err)
 				return v
 			}
-			normal := graph.NewGaussian(d, graph.CholeskyFactor)
+			normal := model.NewGaussian(d, model.CholeskyFactor)
 			variance := level.Signal*level.Signal + level.Noise*level.Noise
 			require.NoError(t, normal.SetPrecision(mat.NewSymDense(d, []float64{1 / variance, 0, 0, 1 / variance})))
-			got, want := divergence(atLevel{m.(graph.Levelled), level}), divergence(normal)
+			got, want := divergence(atLevel{m.(model.NoiseConditional), level}), divergence(normal)
 			t.Logf("%s at %v: %.3g, normal %.3g", name, level, got, want)
 			require.Less(t, got, want/5, "%s at %v", name, level)
 		}
@@ -127,8 +130,8 @@ func TestLevelledModelsDenoiseARing(t *testing.T) {
 }
 
 // noised is the distribution of a x + σ ε.
-func noised(m data.Mixture, a, sigma float64) data.Mixture {
-	out := data.Mixture{Weights: m.Weights}
+func noised(m simulate.Mixture, a, sigma float64) simulate.Mixture {
+	out := simulate.Mixture{Weights: m.Weights}
 	for k := range m.Weights {
 		mean, sd := slices.Clone(m.Means[k]), slices.Clone(m.Deviations[k])
 		for j := range mean {
@@ -140,14 +143,14 @@ func noised(m data.Mixture, a, sigma float64) data.Mixture {
 	return out
 }
 
-// atLevel is a levelled model with all rows at one level.
+// atLevel is a noise-conditional model with all rows at one level.
 type atLevel struct {
-	graph.Levelled
+	model.NoiseConditional
 	level nets.Level
 }
 
-func (m atLevel) Terms(b *graph.Builder, x graph.Node) graph.Terms {
+func (m atLevel) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	column := func(v float64) graph.Node { return b.Rows(b.Constant(1, 1, []float64{v}), n) }
-	return m.At(column(m.level.Signal), column(m.level.Noise)).Terms(b, x)
+	return m.AtNoise(column(m.level.Signal), column(m.level.Noise)).Evaluate(b, x)
 }

@@ -2,28 +2,40 @@ package trainers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 
 	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/path"
 )
 
-// A network from a table with missing cells, in three calls.
-func ExampleEstimateNetwork() {
-	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+// A network from a table with missing cells, in two calls.
+func ExampleEstimate() {
+	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{
+		Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"},
+	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	config := trainers.NetworkConfig{}
-	config.Method = "exact"
-	result, err := trainers.EstimateNetwork(context.Background(), table, config, &trainers.State{}, nil)
+	spec := trainers.Spec{Network: &path.Config{}}
+	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println("converged:", result.Converged)
-	for _, e := range result.Network.Edges[:3] {
+	for _, e := range result.Network.Edges()[:3] {
 		fmt.Printf("%s – %s %+.2f\n", e.From, e.To, e.PartialCorrelation)
 	}
 	// Output:
@@ -31,4 +43,216 @@ func ExampleEstimateNetwork() {
 	// Ozone – Temp +0.54
 	// Ozone – Wind -0.41
 	// Ozone – Solar.R +0.24
+}
+
+// Another model and another objective, by their names.
+func ExampleEstimate_model() {
+	table := airQuality()
+	spec := trainers.Spec{
+		Model:     trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden": [16]}`)},
+		Objective: trainers.ObjectiveSpec{Kind: "sliced"},
+		Steps:     engine.Config{Method: "iw", Draws: 20, Seed: 1},
+		Descent:   descent.Config{Epochs: 50},
+	}
+	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, %d epochs\n", result.Estimator.Title, len(result.History))
+	fmt.Println("effective draws above 2:", result.Size > 2)
+	// Output:
+	// Marg-IW, 50 epochs
+	// effective draws above 2: true
+}
+
+// Bounded data: the domain is in the table's units, and the methods follow it.
+func ExampleEstimate_domain() {
+	table := airQuality()
+	positive := domain.All(table.D)
+	clear(positive.Lower)
+	p, err := trainers.Prepare(table, trainers.Spec{Domain: positive})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Spec.Objective.Kind, p.Estimator.Name)
+	positive.Lower[3] = 60
+	_, err = trainers.Prepare(table, trainers.Spec{Domain: positive})
+	fmt.Println(err)
+	// Output:
+	// truncated exact-mc
+	// line 6: column "Temp": 56 is below the lower bound 60
+}
+
+// A model of one's own that is not registered.
+func ExampleModelSpec() {
+	spec := trainers.Spec{
+		Model: trainers.ModelSpec{New: func(d int) (model.Model, error) { return model.NewGaussian(d, model.FreeSymmetric), nil }},
+	}
+	result, err := trainers.Estimate(context.Background(), airQuality(), spec, trainers.Run{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("means %.0f\n", result.Model.Model.(model.Normal).Mean())
+	_, err = result.Encode()
+	fmt.Println(err)
+	// Output:
+	// means [41 183 10 78]
+	// the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind
+}
+
+// What a Spec comes to, before anything is fitted.
+func ExamplePrepare() {
+	p, err := trainers.Prepare(airQuality(), trainers.Spec{Model: trainers.ModelSpec{Kind: "mixture"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Spec.Model.Kind, p.Spec.Objective.Kind, p.Spec.Steps.Method, p.Spec.Descent.Epochs)
+	fmt.Println(p.Estimator.Title+":", p.Estimator.Note)
+	// Output:
+	// mixture classical iw 200
+	// Marg-IW: fixed proposal, self-normalised weights (the paper's Algorithm 1)
+}
+
+// Settings that cannot be used are named as in files and on the command line.
+func ExampleSettingError() {
+	_, err := trainers.Prepare(airQuality(), trainers.Spec{Steps: engine.Config{Method: "magic"}})
+	var wrong *trainers.SettingError
+	if errors.As(err, &wrong) {
+		fmt.Println(wrong.Field, wrong.Value)
+	}
+	// Output:
+	// method magic
+}
+
+// Progress goes to a callback.
+func ExampleEstimate_progress() {
+	table := airQuality()
+	spec := trainers.Spec{Descent: descent.Config{Epochs: 3}}
+	spec.Steps.Observe = func(p engine.Progress) {
+		fmt.Printf("%s: %s %d of %d\n", p.Stage, p.Unit, p.Iteration, p.Total)
+	}
+	if _, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// fit: iteration 1 of 6
+	// fit: iteration 2 of 6
+	// fit: iteration 3 of 6
+	// fit: iteration 4 of 6
+	// fit: iteration 5 of 6
+	// fit: iteration 6 of 6
+}
+
+// A run that is stopped goes on from its state, to the same bytes.
+func ExampleState() {
+	table, dir := airQuality(), temporary()
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "state.bin")
+	save := func(s *trainers.State) error { return s.Save(file) }
+
+	ctx, cancel := context.WithCancel(context.Background())
+	spec := trainers.Spec{Steps: engine.Config{Method: "iw", Seed: 1}, Descent: descent.Config{Epochs: 10}}
+	spec.Steps.Observe = func(p engine.Progress) {
+		if p.Iteration == 5 {
+			cancel() // as Ctrl-C might
+		}
+	}
+	_, err := trainers.Estimate(ctx, table, spec, trainers.Run{Save: save})
+	fmt.Println(err)
+
+	spec.Steps.Observe = nil
+	state, err := trainers.LoadState(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	resumed, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{State: state, Save: save})
+	if err != nil {
+		log.Fatal(err)
+	}
+	whole, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the same:", resumed.Loss == whole.Loss)
+	// Output:
+	// context canceled
+	// the same: true
+}
+
+// A model is saved as JSON, and used from its file.
+func ExampleResult_Encode() {
+	table, dir := airQuality(), temporary()
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "model.json")
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{}, trainers.Run{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := result.Encode()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		log.Fatal(err)
+	}
+
+	saved, err := fitted.Load(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	use, err := saved.Fitted()
+	if err != nil {
+		log.Fatal(err)
+	}
+	completed, err := fitted.Impute(context.Background(), use, table, fitted.ImputeConfig{Draws: 5, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(saved.Kind, saved.Names, completed.Sampler, len(completed.Values))
+	// Output:
+	// gaussian [Ozone Solar.R Wind Temp] exact 3060
+}
+
+// Rates of true and false edges along a path, where the true network is known.
+func ExampleNetworkResult_Rates() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	star, err := simulate.Star(6, rng)
+	if err != nil {
+		log.Fatal(err)
+	}
+	complete, err := star.Sample(500, rng)
+	if err != nil {
+		log.Fatal(err)
+	}
+	table, err := data.HideMCAR(complete, 0.3, rng)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &path.Config{}}, trainers.Run{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rates, err := result.Network.Rates(network.Threshold(star.Precision, 0))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("AUC %.1f\n", network.AUC(rates))
+	// Output:
+	// AUC 1.0
+}
+
+func airQuality() *data.Table {
+	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return table
+}
+
+func temporary() string {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return dir
 }

@@ -8,123 +8,35 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
 )
 
 func objective(t *testing.T, name, options string) losses.Objective {
 	t.Helper()
-	o, err := losses.NewObjective(name, []byte(options), nil, trainers.Config{}.Weight)
+	o, err := losses.NewObjective(name, losses.ObjectiveSetting{Dim: 1, Options: []byte(options)})
 	require.NoError(t, err)
 	return o
 }
 
-var projected = map[string]string{
-	"sliced":    `{"number":2}`,
-	"denoising": `{"noise":{"kind":"fixed","least":0.4}}`,
-}
-
 // ladder is a neural energy that knows levels of noise, with the objective for it.
-func ladder(t *testing.T, d int) (graph.Model, losses.Objective) {
+func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
 	t.Helper()
-	m, err := graph.NewModel("energy", d, []byte(`{"hidden":[6],"levelled":true}`), stream.New(3))
+	m, err := model.New("energy", d, []byte(`{"hidden":[6],"noise_conditional":true}`), stream.New(3))
 	require.NoError(t, err)
 	return m, objective(t, "denoising", `{"noise":{"kind":"preserving","levels":5}}`)
-}
-
-// Without a gap every estimator is ordinary score matching, whatever the objective.
-func TestObjectivesWithoutGaps(t *testing.T) {
-	g, err := data.SimulateNormal(3, stream.New(1))
-	require.NoError(t, err)
-	table, err := g.Sample(37, stream.New(2))
-	require.NoError(t, err)
-	for _, e := range trainers.Estimators {
-		config := trainers.Config{Method: e.Name, Seed: 4, Batch: 16, Draws: 4}
-		if e.Name == "em-full" { // each completed row has directions of its own
-			config.Draws = 1
-		}
-		whole := config
-		whole.Method = "full"
-		compare := func(m graph.Model, o losses.Objective) {
-			want, wanted, err := trainers.Gradient(table, m, o, whole, 0)
-			require.NoError(t, err)
-			got, grads, err := trainers.Gradient(table, m, o, config, 0)
-			if e.Name == "em-full" && err != nil {
-				require.ErrorContains(t, err, "use em")
-				return
-			}
-			require.NoError(t, err)
-			require.InDelta(t, want, got, 1e-10)
-			for i := range wanted {
-				require.InDeltaSlice(t, wanted[i], grads[i], 1e-10)
-			}
-		}
-		for name, options := range projected {
-			t.Run(e.Name+"/"+name, func(t *testing.T) {
-				m := graph.NewGaussian(3, graph.CholeskyFactor)
-				require.NoError(t, m.SetPrecision(mat.NewSymDense(3, []float64{1.2, 0.3, 0, 0.3, 1, 0.2, 0, 0.2, 0.9})))
-				compare(m, objective(t, name, options))
-			})
-		}
-		if !e.Gaussian {
-			t.Run(e.Name+"/ladder", func(t *testing.T) { compare(ladder(t, 3)) })
-		}
-	}
-}
-
-// With gaps: no worker and nothing under a missing cell counts, and all is finite.
-func TestObjectivesWithGaps(t *testing.T) {
-	_, table := trainers.StarTable(t, 3, 40, 0.4)
-	poisoned := *table
-	poisoned.Values = slices.Clone(table.Values)
-	for i, seen := range table.Observed {
-		if !seen {
-			poisoned.Values[i] = math.NaN()
-		}
-	}
-	for _, e := range trainers.Estimators {
-		if e.Complete {
-			continue
-		}
-		compare := func(t *testing.T, m graph.Model, o losses.Objective) {
-			config := trainers.Config{Method: e.Name, Seed: 4, Batch: 8, Draws: 4}
-			want, wanted, err := trainers.Gradient(table, m, o, config, 0)
-			if e.Name == "em-full" && err != nil {
-				require.ErrorContains(t, err, "use em")
-				return
-			}
-			require.NoError(t, err)
-			config.Workers = 3
-			got, grads, err := trainers.Gradient(&poisoned, m, o, config, 0)
-			require.NoError(t, err)
-			require.Equal(t, want, got)
-			require.Equal(t, wanted, grads)
-			for _, g := range grads {
-				require.False(t, floats.HasNaN(g))
-			}
-			require.NotZero(t, floats.Norm(slices.Concat(grads...), 1))
-		}
-		for name, options := range projected {
-			t.Run(e.Name+"/"+name, func(t *testing.T) {
-				compare(t, graph.NewGaussian(3, graph.CholeskyFactor), objective(t, name, options))
-			})
-		}
-		if !e.Gaussian {
-			t.Run(e.Name+"/ladder", func(t *testing.T) {
-				m, o := ladder(t, 3)
-				compare(t, m, o)
-			})
-		}
-	}
 }
 
 // What is learned from noisy rows with gaps is the distribution with the noise,
@@ -136,7 +48,7 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 	var p, want mat.Dense
 	require.NoError(t, p.Inverse(covariance))
 	require.NoError(t, want.Inverse(mat.NewSymDense(2, []float64{1 + sigma*sigma, 0.6, 0.6, 0.8 + sigma*sigma})))
-	g := data.Gaussian{Mean: []float64{0.3, -0.5}, Precision: mat.NewSymDense(2, p.RawMatrix().Data)}
+	g := simulate.Gaussian{Mean: []float64{0.3, -0.5}, Precision: mat.NewSymDense(2, p.RawMatrix().Data)}
 	for _, method := range []string{"exact", "variw"} {
 		seen := make([][]float64, 6)
 		for k := range uint64(tables) {
@@ -144,9 +56,10 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 			require.NoError(t, err)
 			table, err := data.HideMCAR(complete, 0.3, stream.New(5, 2, k))
 			require.NoError(t, err)
-			m := graph.NewGaussian(2, graph.CholeskyFactor)
-			config := trainers.FitConfig{Config: trainers.Config{Method: method, Seed: 6 + k, Imputer: nets.Options{Hidden: 20}}, Epochs: 40}
-			_, err = trainers.Fit(context.Background(), table, m, objective(t, "denoising", fmt.Sprintf(`{"noise":{"kind":"fixed","least":%v}}`, sigma)), config, &trainers.State{}, nil)
+			m := model.NewGaussian(2, model.CholeskyFactor)
+			s := fitOf(m, engine.Config{Method: method, Seed: 6 + k, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}}, descent.Config{Epochs: 40})
+			s.Objective = trainers.ObjectiveSpec{Kind: "denoising", Options: fmt.Appendf(nil, `{"noise":{"kind":"fixed","least":%v}}`, sigma)}
+			_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err)
 			for i, v := range append(m.Mean(), m.Precision().At(0, 0), m.Precision().At(0, 1), m.Precision().At(1, 0), m.Precision().At(1, 1)) {
 				seen[i] = append(seen[i], v)
@@ -167,17 +80,19 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 // Many levels of noise, an imputer that is told them, an energy: no worker and no
 // cut changes a byte.
 func TestLadderIsReproducible(t *testing.T) {
-	_, table := trainers.StarTable(t, 3, 60, 0.3)
-	config := trainers.FitConfig{Config: trainers.Config{Method: "variw", Seed: 7, Batch: 8, Draws: 3, ImputerSteps: 2}, Epochs: 3}
-	fit := func(ctx context.Context, c trainers.FitConfig, s *trainers.State) ([]float64, error) {
+	_, table := testtables.Star(t, 3, 60, 0.3)
+	config := engine.Config{Method: "variw", Seed: 7, Batch: 8, Draws: 3, ImputerSteps: 2}
+	fit := func(ctx context.Context, c engine.Config, state *trainers.State) ([]float64, error) {
 		m, o := ladder(t, 3)
-		r, err := trainers.Fit(ctx, table, m, o, c, s, nil)
+		s := fitOf(m, c, descent.Config{Epochs: 3})
+		s.Objective = by(o)
+		r, err := trainers.Estimate(ctx, table, s, trainers.Run{State: state})
 		if err != nil {
 			return nil, err
 		}
-		require.True(t, r.Imputer.Options().Levelled)
+		require.True(t, r.Model.Imputer.(nets.NormalConditional).NoiseConditional())
 		var out []float64
-		for _, p := range slices.Concat(m.Params(), r.Imputer.Params()) {
+		for _, p := range slices.Concat(m.Params(), r.Model.Imputer.Params()) {
 			out = append(out, p.Value...)
 		}
 		return out, nil
@@ -193,7 +108,7 @@ func TestLadderIsReproducible(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	cut, state := config, &trainers.State{}
-	cut.Observe = func(p trainers.Progress) {
+	cut.Observe = func(p engine.Progress) {
 		if p.Iteration == 5 {
 			cancel()
 		}
@@ -203,16 +118,4 @@ func TestLadderIsReproducible(t *testing.T) {
 	got, err = fit(context.Background(), config, state)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
-}
-
-// unsaid is an objective that JSON cannot hold.
-type unsaid struct {
-	losses.Classical
-	Weight func() float64
-}
-
-func TestSettingsThatCannotBeSaved(t *testing.T) {
-	_, table := trainers.StarTable(t, 3, 20, 0.3)
-	_, err := trainers.Fit(context.Background(), table, graph.NewGaussian(3, graph.CholeskyFactor), unsaid{}, trainers.FitConfig{Config: trainers.Config{Method: "iw"}, Epochs: 1}, &trainers.State{}, nil)
-	require.ErrorContains(t, err, "must be JSON")
 }

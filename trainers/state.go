@@ -1,7 +1,6 @@
 package trainers
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
@@ -13,50 +12,52 @@ import (
 	"os"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
 )
 
-// State is everything that changes during a fit. Taken up again it gives the
-// same bytes as a run that was never cut: draws depend on the seed and the
-// iteration only, so there is no random state to keep.
+// State is everything that changes during an estimate, each stage's part in a type of
+// its own. Taken up again it gives the same bytes as a run that was never cut: draws
+// depend on the seed and the iteration only, so there is no random state to keep.
 type State struct {
 	Version     int
 	Fingerprint string // of the table and the settings it belongs to
-	Iteration   int    // parameter steps made
-	Model       [][]float64
-	ModelAdam   Adam // Fit
-	Imputer     [][]float64
-	ImputerAdam Adam
-	History     []Record  // Fit
-	Points      []Point   // Path
-	Block       Block     // Path: the block of iterations under way
-	Spectral    Spectral  // Path, accelerated
-	Lifts       int       // Path: how often P was held positive definite
-	Resampled   Resampled // Path: the choice of λ by resampling
-	Refine      Refine    // Path: the stage after the path
+	Engine      engine.State
+	Descent     *descent.State // of a fit
+	Path        *path.State    // of a network
 }
 
-const stateVersion = 2
+// stateVersion 1 and 2 had one type for all stages.
+const stateVersion = 3
 
 // Save writes the state whole or not at all.
 func (s *State) Save(path string) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).Encode(s) })
 }
 
-// LoadState reads what Save wrote.
+// LoadState reads what Save wrote. It refuses other files and other versions by name.
 func LoadState(path string) (*State, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var s State
-	if err := gob.NewDecoder(f).Decode(&s); err != nil {
+	var head struct{ Version int }
+	if err := gob.NewDecoder(f).Decode(&head); err != nil {
 		return nil, fmt.Errorf("%s is damaged or not a saved state (%v): delete it and start again", path, err)
 	}
-	if s.Version != stateVersion {
-		return nil, fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, s.Version, stateVersion)
+	if head.Version != stateVersion {
+		return nil, fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, head.Version, stateVersion)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	var s State
+	if err := gob.NewDecoder(f).Decode(&s); err != nil {
+		return nil, fmt.Errorf("%s is damaged (%v): delete it and start again", path, err)
 	}
 	return &s, nil
 }
@@ -83,55 +84,26 @@ func fingerprint(t *data.Table, settings any) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// interrupted saves the state of a cancelled fit and returns the context's
-// error, or what kept it from being saved.
-func interrupted(ctx context.Context, save func() error) error {
-	if err := save(); err != nil {
-		return fmt.Errorf("interrupted, and the state could not be saved: %w", err)
+// claim makes s the state of this run: a fresh one begins here, another's is refused.
+func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
+	var shapes []string
+	for _, p := range e.Model.Params() { // with the model's type and the seed they tell where a fit starts
+		shapes = append(shapes, fmt.Sprintf("%s %d %d", p.Name, p.Rows, p.Cols))
 	}
-	return ctx.Err()
-}
-
-// capture copies the engine's part of the state into s, restore copies it back.
-func (e *engine) capture(s *State) {
-	s.Model = values(e.model.Params())
-	if e.imputer != nil {
-		s.Imputer = values(e.imputer.Params())
-		s.ImputerAdam = e.adam.clone()
+	options, err := model.Options(e.Model)
+	if err != nil {
+		return err
 	}
-}
-
-func (e *engine) restore(s *State) {
-	setValues(e.model.Params(), s.Model)
-	if e.imputer != nil {
-		setValues(e.imputer.Params(), s.Imputer)
-		for _, p := range e.imputer.Params() {
-			if p.Single != nil {
-				p.KeepSingle()
-			}
-		}
-		e.adam = s.ImputerAdam.clone()
+	identified, err := fingerprint(t, []any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes})
+	switch {
+	case err != nil:
+		return err
+	case s.Version == 0:
+		s.Version, s.Fingerprint, s.Engine = stateVersion, identified, e.Capture()
+	case s.Fingerprint != identified:
+		return ErrOtherRun
+	default:
+		e.Restore(s.Engine)
 	}
-}
-
-func cloneAll(xs [][]float64) [][]float64 {
-	var out [][]float64
-	for _, x := range xs {
-		out = append(out, append([]float64(nil), x...))
-	}
-	return out
-}
-
-func values(ps []*graph.Param) [][]float64 {
-	var out [][]float64
-	for _, p := range ps {
-		out = append(out, append([]float64(nil), p.Value...))
-	}
-	return out
-}
-
-func setValues(ps []*graph.Param, v [][]float64) {
-	for i, p := range ps {
-		copy(p.Value, v[i])
-	}
+	return nil
 }

@@ -32,10 +32,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
@@ -43,9 +45,9 @@ import (
 var config []byte
 
 // Experiment has a cell for each n, r and replicate.
-var Experiment = benchmarks.Experiment{
+var Experiment = harness.Experiment{
 	Name: "bound", Title: "The finite-sample theorem", Source: `Section "Finite Sample Bounds", theorem trunc-miss_score_finite_short`,
-	Settings: config, Grid: grid, Figures: figures, Claims: claims,
+	Settings: config, Grid: grid, Figures: draw, Claims: statements,
 }
 
 // settings are one size of config.json.
@@ -72,7 +74,7 @@ type settings struct {
 
 func read(raw json.RawMessage) (settings, error) {
 	var s settings
-	if err := benchmarks.Decode(raw, &s); err != nil {
+	if err := harness.Decode(raw, &s); err != nil {
 		return s, err
 	}
 	for _, v := range []struct {
@@ -100,26 +102,26 @@ const (
 )
 
 // grid crosses n with r, and with r = n. Replicates of 0 are the settings' own.
-func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
+func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
 	if replicates == 0 {
 		replicates = s.Replicates
 	}
 	truth, err := s.truth()
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
 	measure := newDivergence(natural(truth), s.box(), s.Missing, s.Nodes)
-	g := benchmarks.Grid{Key: []string{rowsColumn, drawsColumn, replicateColumn, "method"}, Value: []string{divergenceColumn, rateColumn}}
+	g := cells.Grid{Key: []string{rowsColumn, drawsColumn, replicateColumn, "method"}, Value: []string{divergenceColumn, rateColumn}}
 	for _, n := range s.Rows {
 		draws := append(slices.Clone(s.Draws), n)
 		slices.Sort(draws)
 		for _, r := range slices.Compact(draws) {
 			for replicate := 1; replicate <= replicates; replicate++ {
-				g.Cells = append(g.Cells, benchmarks.Cell{
+				g.Cells = append(g.Cells, cells.Cell{
 					Key: []string{strconv.Itoa(n), strconv.Itoa(r), strconv.Itoa(replicate), "iw"},
 					Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, truth, measure, n, r, replicate) },
 				})
@@ -131,7 +133,7 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 
 // run is one cell. Replicates of one n have the same table at each r; tables of
 // different n are independent.
-func (s settings) run(ctx context.Context, truth data.Gaussian, measure *divergence, n, r, replicate int) ([]string, error) {
+func (s settings) run(ctx context.Context, truth simulate.Gaussian, measure *divergence, n, r, replicate int) ([]string, error) {
 	at := []uint64{uint64(n), uint64(replicate)}
 	table, err := truth.SampleInside(s.box(), n, stream.New(s.Seed, append(at, stream.Simulate)...))
 	if err != nil {
@@ -140,7 +142,7 @@ func (s settings) run(ctx context.Context, truth data.Gaussian, measure *diverge
 	if table, err = data.HideMCAR(table, s.Missing, stream.New(s.Seed, append(at, stream.Hide)...)); err != nil {
 		return nil, err
 	}
-	m := graph.NewGaussian(s.Columns, graph.Natural)
+	m := model.NewGaussian(s.Columns, model.Natural)
 	draws := stream.New(s.Seed, append(at, stream.Impute, uint64(r))...).Uint64()
 	if err := s.minimise(ctx, table, m, r, draws); err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func (s settings) rate(n, r int) float64 {
 }
 
 // truth is a normal whose precision is a chain.
-func (s settings) truth() (data.Gaussian, error) {
+func (s settings) truth() (simulate.Gaussian, error) {
 	p := mat.NewSymDense(s.Columns, nil)
 	for j := range s.Columns {
 		p.SetSym(j, j, s.Diagonal)
@@ -167,9 +169,9 @@ func (s settings) truth() (data.Gaussian, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(p) {
-		return data.Gaussian{}, fmt.Errorf("settings: a chain with diagonal %g and neighbours %g is not positive definite", s.Diagonal, s.Neighbour)
+		return simulate.Gaussian{}, fmt.Errorf("settings: a chain with diagonal %g and neighbours %g is not positive definite", s.Diagonal, s.Neighbour)
 	}
-	return data.Gaussian{Mean: slices.Repeat([]float64{s.Mean}, s.Columns), Precision: p}, nil
+	return simulate.Gaussian{Mean: slices.Repeat([]float64{s.Mean}, s.Columns), Precision: p}, nil
 }
 
 func (s settings) box() *domain.Domain {
@@ -177,8 +179,8 @@ func (s settings) box() *domain.Domain {
 }
 
 // natural is a model at the truth.
-func natural(g data.Gaussian) *graph.Gaussian {
-	m := graph.NewGaussian(len(g.Mean), graph.Natural)
+func natural(g simulate.Gaussian) *model.Gaussian {
+	m := model.NewGaussian(len(g.Mean), model.Natural)
 	m.SetPrecision(g.Precision) // its size is right
 	m.SetMean(g.Mean)
 	return m

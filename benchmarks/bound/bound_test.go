@@ -16,10 +16,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 )
@@ -89,10 +91,10 @@ func TestRate(t *testing.T) {
 
 // small is a truth of two columns and another model, on a box that is not the same for
 // both columns.
-func small(t *testing.T) (truth data.Gaussian, other *graph.Gaussian, box *domain.Domain) {
+func small(t *testing.T) (truth simulate.Gaussian, other *model.Gaussian, box *domain.Domain) {
 	t.Helper()
-	truth = data.Gaussian{Mean: []float64{0.4, -0.2}, Precision: mat.NewSymDense(2, []float64{2, 1.1, 1.1, 1.5})}
-	other = natural(data.Gaussian{Mean: []float64{-0.1, 0.3}, Precision: mat.NewSymDense(2, []float64{1, -0.4, -0.4, 3})})
+	truth = simulate.Gaussian{Mean: []float64{0.4, -0.2}, Precision: mat.NewSymDense(2, []float64{2, 1.1, 1.1, 1.5})}
+	other = natural(simulate.Gaussian{Mean: []float64{-0.1, 0.3}, Precision: mat.NewSymDense(2, []float64{1, -0.4, -0.4, 3})})
 	return truth, other, &domain.Domain{Lower: []float64{-1, -0.5}, Upper: []float64{0.6, 0.9}}
 }
 
@@ -104,7 +106,7 @@ func TestDivergenceByDefinition(t *testing.T) {
 	got := newDivergence(natural(truth), box, missing, 8)
 	require.InDelta(t, 0, got.of(natural(truth)), 1e-20)
 
-	log := func(m *graph.Gaussian, x, y float64) float64 {
+	log := func(m *model.Gaussian, x, y float64) float64 {
 		p, h := m.Precision(), m.Location.Value
 		return -0.5*(p.At(0, 0)*x*x+2*p.At(0, 1)*x*y+p.At(1, 1)*y*y) + h[0]*x + h[1]*y
 	}
@@ -126,12 +128,12 @@ func TestDivergenceByDefinition(t *testing.T) {
 	}, 0)
 	for j := range 2 {
 		// Column j alone.
-		marginal := func(m *graph.Gaussian, own float64) float64 {
+		marginal := func(m *model.Gaussian, own float64) float64 {
 			return math.Log(integral(func(unseen float64) float64 {
 				return math.Exp(log(m, first(at(j, own, unseen)), second(at(j, own, unseen))))
 			}, 1-j))
 		}
-		score := func(m *graph.Gaussian, own float64) float64 {
+		score := func(m *model.Gaussian, own float64) float64 {
 			return fd.Derivative(func(own float64) float64 { return marginal(m, own) }, own, &fd.Settings{Formula: fd.Central, Step: 1e-4})
 		}
 		want += (1 - missing) * missing * integral(func(own float64) float64 {
@@ -142,7 +144,7 @@ func TestDivergenceByDefinition(t *testing.T) {
 		want += (1 - missing) * (1 - missing) * integral(func(own float64) float64 {
 			return integral(func(seen float64) float64 {
 				x, y := at(j, own, seen)
-				slope := func(m *graph.Gaussian) float64 {
+				slope := func(m *model.Gaussian) float64 {
 					return m.Location.Value[j] - m.Precision().At(j, 0)*x - m.Precision().At(j, 1)*y
 				}
 				gap := slope(star) - slope(other)
@@ -184,7 +186,7 @@ func TestQuadratureIsExactEnough(t *testing.T) {
 		require.NoError(t, err)
 		truth, err := s.truth()
 		require.NoError(t, err)
-		off := natural(data.Gaussian{Mean: slices.Repeat([]float64{-0.2}, s.Columns), Precision: scaled(truth.Precision, 1.5)})
+		off := natural(simulate.Gaussian{Mean: slices.Repeat([]float64{-0.2}, s.Columns), Precision: scaled(truth.Precision, 1.5)})
 		require.InEpsilon(t, newDivergence(natural(truth), s.box(), s.Missing, s.Nodes+4).of(off), newDivergence(natural(truth), s.box(), s.Missing, s.Nodes).of(off), 1e-4)
 	}
 }
@@ -205,7 +207,7 @@ func TestMinimise(t *testing.T) {
 	require.NoError(t, err)
 	table, err = data.HideMCAR(table, s.Missing, stream.New(3, stream.Hide))
 	require.NoError(t, err)
-	m, n := graph.NewGaussian(s.Columns, graph.Natural), natural(truth)
+	m, n := model.NewGaussian(s.Columns, model.Natural), natural(truth)
 	require.NoError(t, s.minimise(context.Background(), table, m, 5, 7))
 	require.NoError(t, s.minimise(context.Background(), table, n, 5, 7))
 	require.InDeltaSlice(t, m.Location.Value, n.Location.Value, 1e-4)
@@ -225,7 +227,7 @@ func TestMinimise(t *testing.T) {
 		}
 	}
 	s.Iterations = 1
-	err = s.minimise(context.Background(), table, graph.NewGaussian(s.Columns, graph.Natural), 5, 7)
+	err = s.minimise(context.Background(), table, model.NewGaussian(s.Columns, model.Natural), 5, 7)
 	require.ErrorContains(t, err, "no minimum of the objective was found")
 }
 
@@ -275,9 +277,9 @@ func TestFitPower(t *testing.T) {
 }
 
 // results follow J = law(n, r) with noise that a replicate's cells of one n share.
-func results(replicates int, noise float64, law func(n, r int) float64) benchmarks.Results {
+func results(replicates int, noise float64, law func(n, r int) float64) cells.Results {
 	s := settings{Columns: 2, Diameter: 20, Delta: 0.05}
-	r := benchmarks.Results{Columns: []string{rowsColumn, drawsColumn, replicateColumn, "method", divergenceColumn, rateColumn}}
+	r := cells.Results{Columns: []string{rowsColumn, drawsColumn, replicateColumn, "method", divergenceColumn, rateColumn}}
 	for _, n := range []int{100, 200, 400, 800} {
 		for _, draws := range []int{2, 20, n} {
 			for k := 1; k <= replicates; k++ {
@@ -296,25 +298,25 @@ func TestClaims(t *testing.T) {
 	root := func(n, _ int) float64 { return 3 / math.Sqrt(float64(n)) }
 	better := func(n, r int) float64 { return 30 / float64(n) * (1 + float64(r)/1000) }
 	for name, c := range map[string]struct {
-		r    benchmarks.Results
-		want [3]benchmarks.Outcome // rate, log rate, needs draws
+		r    cells.Results
+		want [3]claims.Outcome // rate, log rate, needs draws
 	}{
-		"1/n with a floor": {results(20, 0.1, floor), [3]benchmarks.Outcome{benchmarks.Holds, benchmarks.Holds, benchmarks.Holds}},
-		"1/√n":             {results(20, 0.01, root), [3]benchmarks.Outcome{benchmarks.Holds, benchmarks.DoesNotHold, benchmarks.Undecided}},
-		"too slow":         {results(20, 0.1, slow), [3]benchmarks.Outcome{benchmarks.DoesNotHold, benchmarks.DoesNotHold, benchmarks.Undecided}},
-		"draws do harm":    {results(20, 0.1, better), [3]benchmarks.Outcome{benchmarks.Holds, benchmarks.Undecided, benchmarks.DoesNotHold}},
-		"much noise":       {results(4, 3, inverse), [3]benchmarks.Outcome{benchmarks.Undecided, benchmarks.Undecided, benchmarks.Undecided}},
-		"too few":          {results(2, 0.1, floor), [3]benchmarks.Outcome{benchmarks.Undecided, benchmarks.Undecided, benchmarks.Undecided}},
-		"nothing":          {results(0, 0.1, floor), [3]benchmarks.Outcome{benchmarks.Undecided, benchmarks.Undecided, benchmarks.Undecided}},
+		"1/n with a floor": {results(20, 0.1, floor), [3]claims.Outcome{claims.Holds, claims.Holds, claims.Holds}},
+		"1/√n":             {results(20, 0.01, root), [3]claims.Outcome{claims.Holds, claims.DoesNotHold, claims.Undecided}},
+		"too slow":         {results(20, 0.1, slow), [3]claims.Outcome{claims.DoesNotHold, claims.DoesNotHold, claims.Undecided}},
+		"draws do harm":    {results(20, 0.1, better), [3]claims.Outcome{claims.Holds, claims.Undecided, claims.DoesNotHold}},
+		"much noise":       {results(4, 3, inverse), [3]claims.Outcome{claims.Undecided, claims.Undecided, claims.Undecided}},
+		"too few":          {results(2, 0.1, floor), [3]claims.Outcome{claims.Undecided, claims.Undecided, claims.Undecided}},
+		"nothing":          {results(0, 0.1, floor), [3]claims.Outcome{claims.Undecided, claims.Undecided, claims.Undecided}},
 	} {
-		for k, claim := range claims {
+		for k, claim := range statements {
 			v, err := claim.Test(c.r)
 			require.NoError(t, err)
 			require.Equal(t, c.want[k], v.Outcome, "%s, %s: %+v", name, claim.ID, v)
 			require.NotEmpty(t, v.Evidence)
 		}
 	}
-	v, err := claims[0].Test(results(20, 0.01, inverse))
+	v, err := statements[0].Test(results(20, 0.01, inverse))
 	require.NoError(t, err)
 	require.Contains(t, v.Evidence, "in n = r -1.0")
 	require.Contains(t, v.Evidence, "in n at r = 20 -1.0")

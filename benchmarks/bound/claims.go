@@ -9,21 +9,22 @@ import (
 	"strconv"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
 )
 
-var claims = []benchmarks.Claim{
+var statements = []claims.Claim{
 	{
 		ID: "bound-rate", Where: `Section "Finite Sample Bounds", theorem`,
 		Quote: "P(J(θ_(n,r)) ≥ β₁ √(s log(d n r A/δ) / min{r, n})) < δ",
-		Test: func(r benchmarks.Results) (benchmarks.Verdict, error) {
+		Test: func(r cells.Results) (claims.Verdict, error) {
 			return testRate(r, "the theorem's rate", func(l line) float64 { return l.rate })
 		},
 	},
 	{
 		ID: "bound-log-rate", Where: `Appendix "Finite Sample Bounds for Truncated Importance Weighted Score Matching"`,
 		Quote: "to obtain log(n)/n rate convergence we need r to be of the same order as n [tested: with r = n it falls no slower]",
-		Test: func(r benchmarks.Results) (benchmarks.Verdict, error) {
+		Test: func(r cells.Results) (claims.Verdict, error) {
 			return testRate(r, "log(n)/n", func(l line) float64 { return math.Log(float64(l.n)) / float64(l.n) })
 		},
 	},
@@ -40,7 +41,7 @@ type line struct {
 	divergence, rate float64
 }
 
-func parse(r benchmarks.Results) ([]line, error) {
+func parse(r cells.Results) ([]line, error) {
 	at := map[string]int{}
 	for _, name := range []string{rowsColumn, drawsColumn, replicateColumn, divergenceColumn, rateColumn} {
 		if at[name] = slices.Index(r.Columns, name); at[name] < 0 {
@@ -71,7 +72,7 @@ func means(lines []line, want func(line) bool, x, y func(line) float64) (points 
 		}
 	}
 	for _, at := range slices.Sorted(maps.Keys(values)) {
-		if n := len(values[at]); n >= benchmarks.LeastReplicates {
+		if n := len(values[at]); n >= claims.LeastReplicates {
 			points = append(points, newPoint(at, values[at]))
 			if replicates == 0 || n < replicates {
 				replicates = n
@@ -87,12 +88,12 @@ func drawsOf(l line) float64      { return float64(l.r) }
 func together(l line) bool        { return l.n == l.r }
 
 // testRate asks for b ≥ 1 in J ∝ rate^b along r = n.
-func testRate(r benchmarks.Results, name string, rate func(line) float64) (benchmarks.Verdict, error) {
+func testRate(r cells.Results, name string, rate func(line) float64) (claims.Verdict, error) {
 	lines, err := parse(r)
 	if err != nil {
-		return benchmarks.Verdict{}, err
+		return claims.Verdict{}, err
 	}
-	v := benchmarks.Verdict{Outcome: benchmarks.Undecided, Measure: fmt.Sprintf("b in divergence ∝ (%s)^b along r = n; at least 1 is asked", name), Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	v := claims.Verdict{Outcome: claims.Undecided, Measure: fmt.Sprintf("b in divergence ∝ (%s)^b along r = n; at least 1 is asked", name), Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	points, replicates := means(lines, together, rate, divergenceOf)
 	b, err := fitPower(points)
 	if err != nil {
@@ -106,12 +107,12 @@ func testRate(r benchmarks.Results, name string, rate func(line) float64) (bench
 
 // testDraws asks whether J at the smallest fixed r falls behind J at r = n as n grows:
 // b > 0 in J(n, r)/J(n, n) ∝ n^b, paired in each replicate's table.
-func testDraws(r benchmarks.Results) (benchmarks.Verdict, error) {
+func testDraws(r cells.Results) (claims.Verdict, error) {
 	lines, err := parse(r)
 	if err != nil {
-		return benchmarks.Verdict{}, err
+		return claims.Verdict{}, err
 	}
-	v := benchmarks.Verdict{Outcome: benchmarks.Undecided, Measure: "b in J(n, r)/J(n, n) ∝ n^b at the smallest r; more than 0 is asked", Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	v := claims.Verdict{Outcome: claims.Undecided, Measure: "b in J(n, r)/J(n, n) ∝ n^b at the smallest r; more than 0 is asked", Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	if len(lines) == 0 {
 		v.Evidence = "No results."
 		return v, nil
@@ -135,9 +136,9 @@ func testDraws(r benchmarks.Results) (benchmarks.Verdict, error) {
 	v.Effect, v.Low, v.High, v.Replicates = b.b, b.low, b.high, replicates
 	switch {
 	case b.low > 0:
-		v.Outcome = benchmarks.Holds
+		v.Outcome = claims.Holds
 	case b.high < 0:
-		v.Outcome = benchmarks.DoesNotHold
+		v.Outcome = claims.DoesNotHold
 	}
 	var ratios []string
 	for _, p := range points {

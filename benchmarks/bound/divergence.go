@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // divergence is the marginal truncated Fisher divergence of normal models to a normal
-// truth, both graph.Natural and on a box, where each cell is missing with probability p:
+// truth, both model.Natural and on a box, where each cell is missing with probability p:
 //
 //	J(θ) = Σ_Λ P(Λ) E Σ_{j∈Λ} g_Λj(x_Λ) (s_Λ(x_Λ)_j − s_Λ;θ(x_Λ)_j)²
 //
@@ -24,7 +24,6 @@ type divergence struct {
 	missing  float64
 	d, side  int
 	at       []float64 // (side^d, d)
-	weight   []float64 // (side, d): of a coordinate's nodes
 	patterns []pattern
 }
 
@@ -41,7 +40,7 @@ type pattern struct {
 
 // newDivergence has 2·nodes nodes along each coordinate. The support must be a box not
 // wider than 2, or g would have further kinks.
-func newDivergence(truth *graph.Gaussian, support *domain.Domain, missing float64, nodes int) *divergence {
+func newDivergence(truth *model.Gaussian, support *domain.Domain, missing float64, nodes int) *divergence {
 	d := truth.Dim()
 	v := &divergence{support: support, missing: missing, d: d, side: 2 * nodes}
 	x, w := make([]float64, v.side*d), make([]float64, v.side*d)
@@ -107,7 +106,7 @@ func (v *divergence) newPattern(set int, w []float64, total int) pattern {
 }
 
 // marginal is ∫q dx_−Λ at each place and the marginal score there.
-func (v *divergence) marginal(m *graph.Gaussian, p *pattern) (mass, scores []float64) {
+func (v *divergence) marginal(m *model.Gaussian, p *pattern) (mass, scores []float64) {
 	precision, linear := m.Precision(), m.Location.Value
 	mass, scores = make([]float64, len(p.mass)), make([]float64, len(p.g))
 	s := make([]float64, v.d)
@@ -132,7 +131,7 @@ func (v *divergence) marginal(m *graph.Gaussian, p *pattern) (mass, scores []flo
 }
 
 // of is J at the model's present parameters.
-func (v *divergence) of(m *graph.Gaussian) (sum float64) {
+func (v *divergence) of(m *model.Gaussian) (sum float64) {
 	for k := range v.patterns {
 		p := &v.patterns[k]
 		_, scores := v.marginal(m, p)

@@ -9,7 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/figures"
 	"missingscore/internal/picture"
 )
 
@@ -19,9 +20,9 @@ const (
 	height = 12
 )
 
-// figures are the divergence against n and against r, each beside the theorem's rate,
+// draw makes the figures: the divergence against n and against r, each beside the theorem's rate,
 // whose constant is such that it starts where r = n does.
-func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+func draw(raw json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, err := read(raw)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 	}
 	byDraws = append(byDraws, theorem)
 
-	var out []benchmarks.Figure
+	var out []figures.Figure
 	for _, f := range []struct {
 		name, title, x string
 		bands          []picture.Band
@@ -71,7 +72,7 @@ func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, benchmarks.Figure{
+		out = append(out, figures.Figure{
 			Name: f.name, Plot: p, Width: width, Height: height,
 			Caption: fmt.Sprintf("Geometric mean of the marginal truncated Fisher divergence of Marg-IW's minimiser, with 95 %% interval over %d replicates; %d columns on a box, cells missing with probability %g. In the legend the slope on log-log axes (weighted least squares). The theorem's rate √(s log(dnrA/δ)/min{r, n}), A = %g, δ = %g, is drawn with the constant at which it meets r = n at n = %d; it is an upper bound.",
 				replicates, s.Columns, s.Missing, s.Diameter, s.Delta, first),

@@ -9,18 +9,19 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"missingscore/data"
-	"missingscore/graph"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
 	"missingscore/losses"
-	"missingscore/trainers"
+	"missingscore/trainers/engine"
 )
 
 // minimise puts m, from where it stands, to the minimum of Marg-IW's truncated
 // objective on the table (paper, definition "Approximate Truncated Marginal Score
 // Matching Objective"). The r draws of each row stay the same throughout, as the theorem
 // has it: a fit that draws anew at each step would go for the mean over draws. The
-// pseudo-loss's gradient at fixed draws is that of the objective (maths.md, "One
+// pseudo-loss's gradient at fixed draws is that of the objective (docs/theory, "One
 // estimator family"), so a quasi-Newton method may use it.
-func (s settings) minimise(ctx context.Context, t *data.Table, m *graph.Gaussian, r int, seed uint64) error {
+func (s settings) minimise(ctx context.Context, t *data.Table, m *model.Gaussian, r int, seed uint64) error {
 	var at, slope []float64
 	var value float64
 	var failed error
@@ -65,9 +66,10 @@ func (s settings) minimise(ctx context.Context, t *data.Table, m *graph.Gaussian
 
 // objective is Marg-IW's at the model's parameters, with its gradient (by linear term,
 // then packed precision).
-func (s settings) objective(t *data.Table, m *graph.Gaussian, r int, seed uint64) (value float64, gradient []float64, err error) {
-	c := trainers.Config{Method: "iw", Draws: r, ProposalSD: s.ProposalSD, Seed: seed, Domain: s.box(), Batch: max(1, rowsAtOnce/r)}
-	value, grads, err := trainers.Gradient(t, m, losses.ObjectiveFor(c.Domain, c.Weight), c, 0)
+func (s settings) objective(t *data.Table, m *model.Gaussian, r int, seed uint64) (value float64, gradient []float64, err error) {
+	box := s.box()
+	value, grads, err := engine.Gradient(engine.Problem{Table: t, Model: m, Objective: losses.ObjectiveFor(box, domain.Weight{}), Domain: box},
+		engine.Config{Method: "iw", Draws: r, ProposalSD: s.ProposalSD, Seed: seed, Batch: max(1, rowsAtOnce/r)}, 0)
 	return value, slices.Concat(grads...), err
 }
 

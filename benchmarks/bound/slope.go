@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/claims"
 )
 
 // point is a mean of log y over replicates, with its standard error, at x > 0.
@@ -58,12 +58,12 @@ func fitPower(points []point) (power, error) {
 }
 
 // atLeast is the outcome of "b is at least so much".
-func (p power) atLeast(least float64) benchmarks.Outcome {
+func (p power) atLeast(least float64) claims.Outcome {
 	switch {
 	case p.low >= least:
-		return benchmarks.Holds
+		return claims.Holds
 	case p.high < least:
-		return benchmarks.DoesNotHold
+		return claims.DoesNotHold
 	}
-	return benchmarks.Undecided
+	return claims.Undecided
 }

@@ -1,54 +1,31 @@
-package main
+package denoising
 
 import (
 	"context"
 	"fmt"
-	"time"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/training"
 	"missingscore/data"
-	"missingscore/graph"
-	"missingscore/graph/diffusion"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
-	"missingscore/nets"
+	_ "missingscore/nets" // the networks
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/diffusion"
 )
-
-type settings struct {
-	table, network, noise, out       string
-	columns                          []string
-	rows, held, epochs, draws, steps int
-	missing, rate                    float64
-	dtype                            graph.DType
-}
-
-// method is how a model is learned.
-type method struct{ model, method string }
-
-var methods = map[string]method{
-	"floor":      {},                          // held-out rows against others
-	"full":       {"energy", "full"},          // the complete rows: the bound
-	"full-score": {"score-network", "full"},   // the bound of missdiff
-	"iw":         {"energy", "iw"},            //
-	"variw":      {"energy", "variw"},         //
-	"var":        {"energy", "var"},           //
-	"zeroed":     {"energy", "zeroed"},        //
-	"missdiff":   {"score-network", "zeroed"}, // MissDiff's form
-	"gaussian":   {"gaussian", "exact"},       // the simple rival, by the classical objective
-	"full-gauss": {"gaussian", "full"},        // its bound
-}
 
 // split gives a replicate's rows to fit, complete, and two held-out parts.
 func (s settings) split(seed uint64) (fit, held, other *data.Table, err error) {
-	t, err := data.ReadCSV(s.table, data.ReadOptions{Columns: s.columns})
+	t, err := data.ReadCSV(s.path(), data.ReadOptions{Columns: s.Columns})
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if t.N < s.rows+2*s.held || !t.Complete() {
-		return nil, nil, nil, fmt.Errorf("%s: %d complete rows are needed", s.table, s.rows+2*s.held)
+	if t.N < s.Rows+2*s.Held || !t.Complete() {
+		return nil, nil, nil, fmt.Errorf("%s: %d complete rows are needed", s.path(), s.Rows+2*s.Held)
 	}
 	order := stream.New(seed, stream.Shuffle).Perm(t.N)
 	part := func(from, to int) *data.Table {
@@ -62,87 +39,75 @@ func (s settings) split(seed uint64) (fit, held, other *data.Table, err error) {
 		}
 		return out
 	}
-	fit, held, other = part(0, s.rows), part(s.rows, s.rows+s.held), part(s.rows+s.held, s.rows+2*s.held)
+	fit, held, other = part(0, s.Rows), part(s.Rows, s.Rows+s.Held), part(s.Rows+s.Held, s.Rows+2*s.Held)
 	return fit, held, other, err
 }
 
-// cell fits, draws as many rows as were held out and compares, columns having mean 0
-// and deviation 1 in the complete rows of the fit. The rows drawn go to path, if that is
-// not empty.
-func (s settings) cell(ctx context.Context, how method, seed uint64, path string) ([]string, error) {
+// run is one cell: it fits, draws as many rows as were held out, and compares, columns
+// having mean 0 and deviation 1 in the complete rows of the fit.
+func (s settings) run(ctx context.Context, how method, seed uint64) ([]string, error) {
 	table, held, other, err := s.split(seed)
 	if err != nil {
 		return nil, err
 	}
 	_, units := data.Standardise(table)
-	size, began := "-", time.Now()
-	drawn := other
-	if how.model != "" {
-		if how.method != "full" {
-			if table, err = data.HideMCAR(table, s.missing, stream.New(seed, stream.Hide)); err != nil {
+	size, drawn := "-", other
+	if how.Model != "" {
+		if how.Method != "full" {
+			if table, err = data.HideMCAR(table, s.Missing, stream.New(seed, stream.Hide)); err != nil {
 				return nil, err
 			}
 		}
-		if drawn, size, err = s.draw(ctx, table, how, seed); err != nil {
-			return nil, err
-		}
-	}
-	seconds := time.Since(began).Seconds()
-	if path != "" {
-		if err := data.WriteCSV(path, drawn); err != nil {
+		if drawn, size, err = s.sample(ctx, table, how, seed); err != nil {
 			return nil, err
 		}
 	}
 	o := compare(standardised(drawn, units), standardised(held, units))
-	return []string{size, fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.4f", o.ks), fmt.Sprintf("%.4f", o.worst),
-		fmt.Sprintf("%.4f", o.correlation), fmt.Sprintf("%.5f", o.pairs), fmt.Sprintf("%.5f", o.whole)}, nil
+	if how.Model == "" {
+		drawn = held // the floor's rows are shown as those held out
+	}
+	return []string{size, fmt.Sprintf("%.4f", o.ks), fmt.Sprintf("%.4f", o.worst), fmt.Sprintf("%.4f", o.correlation),
+		fmt.Sprintf("%.5f", o.pairs), fmt.Sprintf("%.5f", o.whole), s.shown(how, seed, drawn, held)}, nil
 }
 
-// draw fits a model to the table and draws rows from it, in the table's units.
-func (s settings) draw(ctx context.Context, table *data.Table, how method, seed uint64) (*data.Table, string, error) {
-	var objective losses.Objective = losses.Classical{}
-	config := trainers.FitConfig{Config: trainers.Config{Method: how.method, Seed: seed, Draws: s.draws, WarmUp: 500, DType: s.dtype}, Epochs: s.epochs, Rate: s.rate}
-	var options []byte
-	var denoising losses.Denoising
-	if how.model != "gaussian" {
-		made, err := losses.NewObjective("denoising", []byte(s.noise), nil, config.Weight)
-		if err != nil {
-			return nil, "", err
-		}
-		objective, denoising = made, made.(losses.Denoising)
-		if options, err = nets.AtLevels(how.model, []byte(s.network), denoising.Noise); err != nil {
-			return nil, "", err
-		}
+// sample fits a model to the table and draws rows from it, in the table's units.
+func (s settings) sample(ctx context.Context, table *data.Table, how method, seed uint64) (*data.Table, string, error) {
+	config := s.Fit
+	config.Method, config.Seed = how.Method, seed
+	spec := trainers.Spec{Model: trainers.ModelSpec{Kind: how.Model}, Steps: config, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate}}
+	if how.Model != "gaussian" {
+		spec.Model.Options = s.Network
+		spec.Objective = trainers.ObjectiveSpec{Kind: "denoising", Options: s.Noise}
 	}
-	m, err := graph.NewModel(how.model, table.D, options, stream.New(seed, stream.Initial, 1))
+	fit, err := trainers.Estimate(ctx, table, spec, trainers.Run{})
 	if err != nil {
 		return nil, "", err
 	}
-	work, scale := data.Standardise(table)
-	state := &trainers.State{}
-	if _, err := trainers.Fit(ctx, work, m, objective, config, state, nil); err != nil {
-		return nil, "", err
+	drawn, err := s.drawn(ctx, fit.Model, stream.New(seed, stream.Simulate))
+	return drawn, training.EffectiveSize(fit.History), err
+}
+
+// drawn are as many rows of a fitted model as were held out: of a Gaussian independent
+// ones, of others by the reverse-time equation.
+func (s settings) drawn(ctx context.Context, m *fitted.Saved, rng *rand.Rand) (*data.Table, error) {
+	noiseConditional, ok := m.Model.(model.NoiseConditional)
+	if !ok {
+		rows, _, err := m.Sample(ctx, s.Held, rng)
+		return rows, err
 	}
-	rng := stream.New(seed, stream.Simulate)
-	var drawn *data.Table
-	if g, ok := m.(*graph.Gaussian); ok {
-		drawn, err = data.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.Sample(s.held, rng)
-	} else {
-		var sampler *diffusion.Sampler
-		if sampler, err = diffusion.New(m.(graph.Levelled), denoising.Noise, s.held); err != nil {
-			return nil, "", err
-		}
-		var x []float64
-		if x, err = sampler.Reverse(ctx, diffusion.Options{Steps: s.steps, Denoise: true}, rng); err == nil {
-			drawn, err = data.NewTable(table.Names, x, nil)
-		}
-	}
+	sampler, err := diffusion.New(noiseConditional, *m.Noise, s.Held)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	drawn = scale.Restore(drawn)
-	drawn.Names = table.Names
-	return drawn, benchmarks.EffectiveSize(state.History), nil
+	z, err := sampler.Reverse(ctx, diffusion.Options{Steps: s.Steps, Denoise: true}, rng)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := data.NewTable(m.Names, z, nil)
+	if err != nil {
+		return nil, err
+	}
+	return m.Scale.Restore(rows), nil
 }
 
 // standardised are a table's cells in units of scale.

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 )
 
 // Options of a path.
@@ -41,7 +42,7 @@ func (o Options) Check() error {
 //
 // over P and μ, each λ from the solution before, the columns as they are. The first λ
 // is the largest covariance of two columns that pairs of observed cells show.
-func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error) {
+func Path(ctx context.Context, t *data.Table, o Options) ([]simulate.Gaussian, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error
 	for j := range t.D {
 		p.SetSym(j, j, 1)
 	}
-	var path []data.Gaussian
+	var path []simulate.Gaussian
 	for _, lambda := range floats.LogSpan(make([]float64, o.Lambdas), top, top/o.Ratio) {
 		for range o.Iterations {
 			if err := ctx.Err(); err != nil {
@@ -71,7 +72,7 @@ func Path(ctx context.Context, t *data.Table, o Options) ([]data.Gaussian, error
 				break
 			}
 		}
-		path = append(path, data.Gaussian{Mean: slices.Clone(mean), Precision: p})
+		path = append(path, simulate.Gaussian{Mean: slices.Clone(mean), Precision: p})
 	}
 	return path, nil
 }
@@ -115,44 +116,13 @@ func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, erro
 	filled := mat.NewDense(t.N, d, nil) // x̂ − μ
 	for i := range t.N {
 		row, seen := filled.RawRowView(i), t.Observed[i*d:(i+1)*d]
-		var gaps []int
 		for j := range d {
 			if seen[j] {
 				row[j] = t.Values[i*d+j] - mean[j]
-			} else {
-				gaps = append(gaps, j)
 			}
 		}
-		if len(gaps) == 0 {
-			continue
-		}
-		m := len(gaps)
-		block := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: make([]float64, m*m)}
-		pull := make([]float64, m)
-		for a, j := range gaps {
-			for b, k := range gaps[a:] {
-				block.Data[a*m+a+b] = p.At(j, k)
-			}
-			for k := range d {
-				if seen[k] {
-					pull[a] -= p.At(j, k) * row[k]
-				}
-			}
-		}
-		factor, ok := lapack64.Potrf(block)
-		if ok {
-			block, ok = lapack64.Potri(factor)
-		}
-		if !ok {
-			return nil, fmt.Errorf("likelihood: the precision is not positive definite")
-		}
-		hat := make([]float64, m)
-		blas64.Symv(1, block, blas64.Vector{N: m, Inc: 1, Data: pull}, 0, blas64.Vector{N: m, Inc: 1, Data: hat})
-		for a, j := range gaps {
-			row[j] = hat[a]
-			for b, k := range gaps[a:] {
-				s.SetSym(j, k, s.At(j, k)+block.Data[a*m+a+b])
-			}
+		if err := fill(row, seen, p, s); err != nil {
+			return nil, err
 		}
 	}
 	shift := make([]float64, d)
@@ -169,6 +139,49 @@ func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, erro
 	s.AddSym(s, &cross)
 	s.ScaleSym(1/float64(t.N), s)
 	return s, nil
+}
+
+// fill puts the expectations of a row's missing cells given the others, less the mean,
+// into it, and adds their covariance to s.
+func fill(row []float64, seen []bool, p, s *mat.SymDense) error {
+	var gaps []int
+	for j := range row {
+		if !seen[j] {
+			gaps = append(gaps, j)
+		}
+	}
+	if len(gaps) == 0 {
+		return nil
+	}
+	m := len(gaps)
+	block := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: make([]float64, m*m)}
+	right := make([]float64, m) // −P_mo (x_o − μ_o)
+	for a, j := range gaps {
+		for b, k := range gaps[a:] {
+			block.Data[a*m+a+b] = p.At(j, k)
+		}
+		for k := range row {
+			if seen[k] {
+				right[a] -= p.At(j, k) * row[k]
+			}
+		}
+	}
+	factor, ok := lapack64.Potrf(block)
+	if ok {
+		block, ok = lapack64.Potri(factor)
+	}
+	if !ok {
+		return fmt.Errorf("likelihood: the precision is not positive definite")
+	}
+	hat := make([]float64, m)
+	blas64.Symv(1, block, blas64.Vector{N: m, Inc: 1, Data: right}, 0, blas64.Vector{N: m, Inc: 1, Data: hat})
+	for a, j := range gaps {
+		row[j] = hat[a]
+		for b, k := range gaps[a:] {
+			s.SetSym(j, k, s.At(j, k)+block.Data[a*m+a+b])
+		}
+	}
+	return nil
 }
 
 const (
@@ -241,10 +254,10 @@ func lasso(w *mat.Dense, s, slack []float64, j int, lambda float64, b []float64)
 				continue
 			}
 			row := w.RawRowView(k)
-			pull := slack[k] + row[k]*x
+			gradient := slack[k] + row[k]*x
 			next := 0.0
-			if size := math.Abs(pull) - lambda; size > 0 {
-				next = math.Copysign(size, pull) / row[k]
+			if size := math.Abs(gradient) - lambda; size > 0 {
+				next = math.Copysign(size, gradient) / row[k]
 			}
 			if next != x {
 				floats.AddScaled(slack, x-next, row)

@@ -12,11 +12,12 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 
 func sample(t *testing.T, n int, missing float64) *data.Table {
-	truth, err := data.SimulateStar(7, stream.New(1, stream.Simulate))
+	truth, err := simulate.Star(7, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	table, err := truth.Sample(n, stream.New(1, stream.Simulate, 1))
 	require.NoError(t, err)
@@ -65,7 +66,7 @@ func TestGlassoMeetsItsConditions(t *testing.T) {
 }
 
 // objective is the mean log likelihood of the observed cells less the penalty.
-func objective(t *testing.T, table *data.Table, g data.Gaussian, lambda float64) (value float64) {
+func objective(t *testing.T, table *data.Table, g simulate.Gaussian, lambda float64) (value float64) {
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, nil)
 	require.True(t, ok)
 	for i := range table.N {
@@ -98,7 +99,7 @@ func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 	path, err := emglasso.Path(t.Context(), table, emglasso.Options{Lambdas: 6, Ratio: 10, Iterations: 300, Tolerance: 1e-8})
 	require.NoError(t, err)
 	require.Len(t, path, 6)
-	edges := func(g data.Gaussian) int { return network.Threshold(g.Precision, 0).Count() }
+	edges := func(g simulate.Gaussian) int { return network.Threshold(g.Precision, 0).Count() }
 	require.LessOrEqual(t, edges(path[0]), 1)
 	require.Greater(t, edges(path[5]), edges(path[2]))
 	g, lambda := path[5], largest(table)/10
@@ -114,7 +115,7 @@ func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 		} else {
 			p.SetSym(j, k, p.At(j, k)+step)
 		}
-		require.Less(t, objective(t, table, data.Gaussian{Mean: mean, Precision: p}, lambda), best+1e-9)
+		require.Less(t, objective(t, table, simulate.Gaussian{Mean: mean, Precision: p}, lambda), best+1e-9)
 	}
 	_, err = emglasso.Path(t.Context(), table, emglasso.Options{})
 	require.ErrorContains(t, err, "0 λs")

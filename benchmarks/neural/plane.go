@@ -1,117 +1,106 @@
-package main
+package neural
 
 import (
+	"missingscore/benchmarks/figures"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/plot/vg"
 
-	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/graph/mcmc"
-	"missingscore/internal/picture"
 	"missingscore/internal/stream"
-	"missingscore/trainers"
+	"missingscore/trainers/fitted/mcmc"
 )
 
-// planes draws the truth in the plane and the fits of the first replicate that have a
-// log density: normalised on a grid, and rows drawn by Hamiltonian Monte Carlo from the
-// complete rows of the table, which are in all modes.
-func (s settings) planes(ctx context.Context, name string, names []string, first uint64) error {
-	of, err := density(name, first)
+// plane shows a fit of the first replicate in the plane: the Kullback–Leibler divergence
+// of the truth from it, the largest R-hat of rows drawn by Hamiltonian Monte Carlo from
+// the complete rows of the table, which are in all modes, its density normalised on a
+// square, and the rows.
+func (s settings) plane(ctx context.Context, of simulate.Mixture, truth, m model.Model) ([]string, error) {
+	table, err := s.table(of, 1, false)
 	if err != nil {
-		return err
-	}
-	if len(of.Means[0]) != 2 {
-		return nil
-	}
-	truth, err := graph.NewMixture(of)
-	if err != nil {
-		return err
-	}
-	table, err := s.table(of, first, false)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	if table, err = table.CompleteRows(); err != nil {
-		return err
+		return nil, err
 	}
-	g := gridAround(of)
-	star, err := g.density(truth)
+	g := squareAround(of)
+	want, err := g.density(truth)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	top := []picture.Plane{{Title: "truth", Density: star}}
-	below := []picture.Plane{{Title: "draws", Points: of.Draw(shown, stream.New(first, stream.Simulate, 1))}}
-	for _, method := range names {
-		saved, err := trainers.LoadModel(s.model(name, method, first, first))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		m := saved.InUnits()
-		if has, err := graph.HasDensity(m); err != nil || !has {
-			continue
-		}
-		p, err := g.density(m)
-		if err != nil {
-			return err
-		}
-		draws, err := mcmc.HMC(ctx, m, nil, table.Values, mcmc.Options{WarmUp: 150, Draws: 50}, stream.New(first, stream.Simulate, 3))
-		if err != nil {
-			return err
-		}
-		fmt.Printf("%s, %s: Kullback–Leibler divergence of the truth from the fit %.3g, largest R-hat %.3f\n", name, picture.MethodTitle(method), g.divergence(star, p), draws.WorstRHat())
-		top = append(top, picture.Plane{Title: picture.MethodTitle(method), Density: p})
-		below = append(below, picture.Plane{Title: "draws", Points: some(draws.Last)})
-	}
-	fmt.Println()
-	p, err := picture.Planes("Densities of the first replicate, and draws", append(top, below...), len(top), g.x, g.y, g.side, floats.Max(star))
+	got, err := g.density(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return picture.Save(filepath.Join(s.out, name+"-densities.svg"), p, vg.Length(len(top))*3.2*vg.Centimeter, 9*vg.Centimeter)
+	draws, err := mcmc.HMC(ctx, m, nil, table.Values, mcmc.Options{WarmUp: 150, Draws: 50}, stream.New(1, stream.Simulate, 3))
+	if err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%.3g", g.divergence(want, got)), fmt.Sprintf("%.3f", draws.WorstRHat()),
+		shades(got, floats.Max(want)), figures.FormatPoints(draws.Last[:min(len(draws.Last), 2*shownDraws)])}, nil
 }
 
-const shown = 300 // draws
+const (
+	shownDraws = 300
+	shadesOf   = 255 // the truth's largest density
+)
 
-func some(draws []float64) []float64 { return draws[:min(len(draws), 2*shown)] }
+// shades writes a density in parts of the largest that is told apart.
+func shades(density []float64, most float64) string {
+	var out []string
+	for _, v := range density {
+		out = append(out, strconv.Itoa(int(math.Round(shadesOf*min(v/most, 1)))))
+	}
+	return strings.Join(out, " ")
+}
 
-// grid is a square with its centre, cut into squares.
-type grid struct{ x, y, side float64 }
+// readShades reads them as a density.
+func readShades(text string, most float64) (density []float64, err error) {
+	for _, shade := range strings.Fields(text) {
+		v, err := strconv.Atoi(shade)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", planeColumn, err)
+		}
+		density = append(density, most*float64(v)/shadesOf)
+	}
+	return density, nil
+}
 
-const cells = 90 // of a grid's side
+// square is one with its centre, cut into squares.
+type square struct{ x, y, side float64 }
 
-// gridAround is around a mixture's means and 4 of their deviations.
-func gridAround(of data.Mixture) grid {
+const perSide = 90 // small squares of a side
+
+// squareAround is around a mixture's means and 4 of their deviations.
+func squareAround(of simulate.Mixture) square {
 	var x, y []float64
 	for k, mean := range of.Means {
 		x = append(x, mean[0]-4*of.Deviations[k][0], mean[0]+4*of.Deviations[k][0])
 		y = append(y, mean[1]-4*of.Deviations[k][1], mean[1]+4*of.Deviations[k][1])
 	}
-	return grid{(floats.Min(x) + floats.Max(x)) / 2, (floats.Min(y) + floats.Max(y)) / 2, max(floats.Max(x)-floats.Min(x), floats.Max(y)-floats.Min(y))}
+	return square{(floats.Min(x) + floats.Max(x)) / 2, (floats.Min(y) + floats.Max(y)) / 2, max(floats.Max(x)-floats.Min(x), floats.Max(y)-floats.Min(y))}
 }
 
-// density is a model's at the midpoints, normalised on the grid.
-func (g grid) density(m graph.Model) ([]float64, error) {
+// density is a model's at the midpoints, normalised on the square.
+func (g square) density(m model.Model) ([]float64, error) {
 	p, err := graph.Build(func(b *graph.Builder) {
-		b.Output("log density", m.Terms(b, b.Input("x", cells*cells, 2)).Density(b))
+		b.Output("log density", m.Evaluate(b, b.Input("x", perSide*perSide, 2)).NeedLogDensity(b))
 	})
 	if err != nil {
 		return nil, err
 	}
-	step := g.side / cells
-	for i := range cells * cells {
-		p.Input("x")[2*i] = g.x - g.side/2 + (float64(i%cells)+0.5)*step
-		p.Input("x")[2*i+1] = g.y - g.side/2 + (float64(i/cells)+0.5)*step
+	step := g.side / perSide
+	for i := range perSide * perSide {
+		p.Input("x")[2*i] = g.x - g.side/2 + (float64(i%perSide)+0.5)*step
+		p.Input("x")[2*i+1] = g.y - g.side/2 + (float64(i/perSide)+0.5)*step
 	}
 	if err := p.Run(); err != nil {
 		return nil, err
@@ -124,12 +113,12 @@ func (g grid) density(m graph.Model) ([]float64, error) {
 	return out, nil
 }
 
-// divergence is Σ p log p/q over the grid: Kullback and Leibler's.
-func (g grid) divergence(p, q []float64) (sum float64) {
+// divergence is Σ p log p/q over the square: Kullback and Leibler's.
+func (g square) divergence(p, q []float64) (sum float64) {
 	for i, v := range p {
 		if v > 0 {
 			sum += v * math.Log(v/q[i])
 		}
 	}
-	return sum * math.Pow(g.side/cells, 2)
+	return sum * math.Pow(g.side/perSide, 2)
 }

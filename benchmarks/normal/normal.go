@@ -9,20 +9,27 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/figures"
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/marginal"
+	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
 )
 
 //go:embed normal-truncated.json
@@ -32,14 +39,14 @@ var truncated []byte
 var untruncated []byte
 
 // Truncated is the experiment of the paper's section "Truncated Gaussian Model".
-var Truncated = benchmarks.Experiment{
+var Truncated = harness.Experiment{
 	Name: "normal-truncated", Title: "Truncated Gaussian model",
 	Source:   "section “Truncated Gaussian Model” (figure 10dim_normal_trunc), appendix of the same name (figure Normal_trunc_meanandprec)",
-	Settings: truncated, Grid: grid, Figures: figures,
-	Claims: []benchmarks.Claim{
+	Settings: truncated, Grid: grid, Figures: draw,
+	Claims: []claims.Claim{
 		{
 			ID: "normal-truncated-iw-em-best", Quote: "Marg-IW and EM perform best …", Where: "Truncated Gaussian Model",
-			Test: benchmarks.Best(Fisher, []string{"iw", "em"}, []string{"var", "zeroed"}, false),
+			Test: claims.Best(Fisher, []string{"iw", "em"}, []string{"var", "zeroed"}, false),
 		},
 		{
 			ID: "normal-truncated-var-approaches", Quote: "… with Marg-Var approaching asymptotically.", Where: "Truncated Gaussian Model",
@@ -47,50 +54,50 @@ var Truncated = benchmarks.Experiment{
 		},
 		{
 			ID: "normal-truncated-zeroed", Quote: "We see the effect of Zeroed's naive marginalisation as it does not converge, … [tested: it stays above Marg-Exact, what the same cells allow]", Where: "Truncated Gaussian Model",
-			Test: benchmarks.Best(Fisher, []string{"exact"}, []string{"zeroed"}, false),
+			Test: claims.Best(Fisher, []string{"exact"}, []string{"zeroed"}, false),
 		},
 	},
 }
 
 // Untruncated is that of the appendix "Untruncated Gaussian Model".
-var Untruncated = benchmarks.Experiment{
+var Untruncated = harness.Experiment{
 	Name: "normal", Title: "Untruncated Gaussian model",
 	Source:   "appendix “Untruncated Gaussian Model” (figures 10dim_normal, normal_cov&var, normal_marginalisation)",
 	Settings: untruncated, Grid: grid,
-	Figures: func(settings json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
-		along, err := figures(settings, r)
+	Figures: func(settings json.RawMessage, r cells.Results) ([]figures.Figure, error) {
+		along, err := draw(settings, r)
 		if err != nil {
 			return nil, err
 		}
 		maps, err := marginals(settings)
 		return append(along, maps...), err
 	},
-	Claims: []benchmarks.Claim{
+	Claims: []claims.Claim{
 		{
 			ID: "normal-similar-iw-em-best", Quote: "As we can see we obtains similar results here as in the truncated case. [there: “Marg-IW and EM perform best”]", Where: "Untruncated Gaussian Model",
-			Test: benchmarks.Best(Fisher, []string{"iw", "em"}, []string{"var", "zeroed"}, false),
+			Test: claims.Best(Fisher, []string{"iw", "em"}, []string{"var", "zeroed"}, false),
 		},
 		{
 			ID: "normal-similar-zeroed", Quote: "As we can see we obtains similar results here as in the truncated case. [there: Zeroed “does not converge”; tested: it stays above Marg-Exact]", Where: "Untruncated Gaussian Model",
-			Test: benchmarks.Best(Fisher, []string{"exact"}, []string{"zeroed"}, false),
+			Test: claims.Best(Fisher, []string{"exact"}, []string{"zeroed"}, false),
 		},
 		{
 			ID: "normal-naive-misses", Quote: "… the naive marginalisation wouldn't capture the dependence between dimension 10 and the other dimensions that gets introduced when dimension 1 is removed.", Where: "Untruncated Gaussian Model",
-			Test: benchmarks.Between(benchmarks.Fact{Column: "share_missed_last"}, benchmarks.Fact{Column: "share_missed_rest"},
+			Test: claims.Between(claims.Fact{Column: "share_missed_last"}, claims.Fact{Column: "share_missed_rest"},
 				"share of the true marginal precision that the naive one misses, last column − the other pairs"),
 		},
 	},
 }
 
 // Fisher divergence is what the paper shows.
-var Fisher = benchmarks.Measure{Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Smaller: true}
+var Fisher = claims.Measure{Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Smaller: true}
 
 // approaching compares the gap of Marg-Var to Marg-IW at the last epoch with that
 // eight places of the list before (epoch 50 of 200).
-func approaching(r benchmarks.Results) (benchmarks.Verdict, error) {
+func approaching(r cells.Results) (claims.Verdict, error) {
 	before := Fisher
 	before.Back = 8
-	return benchmarks.Against(Fisher, before, "var", "iw", "Fisher divergence, Marg-IW / Marg-Var: factor on it from epoch 50 to the last (above 1: Marg-Var catches up)")(r)
+	return claims.Against(Fisher, before, "var", "iw", "Fisher divergence, Marg-IW / Marg-Var: factor on it from epoch 50 to the last (above 1: Marg-Var catches up)")(r)
 }
 
 // settings of an experiment; see the JSON files.
@@ -104,35 +111,36 @@ type settings struct {
 	Epochs     int               `json:"epochs"`
 	Rate       float64           `json:"rate"`
 	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
-	Fit        trainers.Config   `json:"fit"`         // what the methods have in common
+	Fit        engine.Config     `json:"fit"`         // what the methods have in common
+	Weight     domain.Weight     `json:"weight"`      // g where columns are truncated
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
 }
 
-func decode(text json.RawMessage) (s settings, variants []benchmarks.Variant, err error) {
-	if err = benchmarks.Decode(text, &s); err != nil {
+func decode(text json.RawMessage) (s settings, variants []harness.Variant, err error) {
+	if err = harness.Decode(text, &s); err != nil {
 		return s, nil, err
 	}
-	if variants, err = benchmarks.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(benchmarks.AtLeast(3, "columns", s.Columns), benchmarks.AtLeast(2, "rows", s.Rows), benchmarks.AtLeast(2, "fresh_draws", s.Fresh),
-			benchmarks.AtLeast(0, "truncate_columns", s.Truncate), benchmarks.Shares("truncate_below", s.Quantile),
-			benchmarks.Shares("missing", s.Missing), benchmarks.Training(s.Epochs, s.Rate))
+	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
+		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
+			harness.CheckAtLeast(0, "truncate_columns", s.Truncate), harness.CheckShares("truncate_below", s.Quantile),
+			harness.CheckShares("missing", s.Missing), harness.CheckTraining(s.Epochs, s.Rate))
 	}
 	return s, variants, err
 }
 
-func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, variants, err := decode(text)
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
-	g := benchmarks.Grid{
+	g := cells.Grid{
 		Key:   []string{"replicate", "method"},
 		Value: []string{"effective_size", "diverged", "share_missed_last", "share_missed_rest", "fisher_divergence", "mean_error", "precision_error"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, v := range variants {
-			g.Cells = append(g.Cells, benchmarks.Cell{
+			g.Cells = append(g.Cells, cells.Cell{
 				Key: []string{strconv.Itoa(replicate), v.Name},
 				Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, v.Config, uint64(replicate)) },
 			})
@@ -141,9 +149,9 @@ func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
 	return g, nil
 }
 
-func (s settings) run(ctx context.Context, c trainers.Config, seed uint64) ([]string, error) {
+func (s settings) run(ctx context.Context, c engine.Config, seed uint64) ([]string, error) {
 	rng := stream.New(seed, stream.Simulate)
-	truth, err := data.SimulateNormal(s.Columns, rng)
+	truth, err := simulate.Normal(s.Columns, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -166,25 +174,26 @@ func (s settings) run(ctx context.Context, c trainers.Config, seed uint64) ([]st
 			return nil, err
 		}
 	}
-	star := graph.NewGaussian(s.Columns, graph.CholeskyFactor)
+	star := model.NewGaussian(s.Columns, model.CholeskyFactor)
 	if err := star.SetPrecision(truth.Precision); err != nil {
 		return nil, err
 	}
 	star.SetMean(truth.Mean)
-	c.Seed, c.Domain = seed, support
+	c.Seed = seed
 	state := &trainers.State{}
-	_, err = trainers.Fit(ctx, table, graph.NewGaussian(s.Columns, graph.CholeskyFactor), losses.ObjectiveFor(support, c.Weight), trainers.FitConfig{
-		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &trainers.Truth{Model: star, Sample: fresh.Values},
-	}, state, nil)
-	var diverged *trainers.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
+	_, err = trainers.Estimate(ctx, table, trainers.Spec{
+		Domain: support, Weight: s.Weight, KeepUnits: true, Steps: c, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate},
+		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
+	}, trainers.Run{State: state})
+	history, diverged, err := training.History(state, err)
+	if err != nil {
 		return nil, err
 	}
 	last, rest := missed(truth.Precision)
-	at := benchmarks.Epochs(s.Epochs)
-	trace := func(name string) string { return benchmarks.Trace(state.History, at, name) }
+	at := training.Epochs(s.Epochs)
+	trace := func(name string) string { return training.Trace(history, at, name) }
 	return []string{
-		benchmarks.EffectiveSize(state.History), strconv.FormatBool(diverged != nil), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
+		training.EffectiveSize(history), strconv.FormatBool(diverged), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
 		trace("fisher_divergence"), trace("mean_error"), trace("precision_error"),
 	}, nil
 }
@@ -193,7 +202,7 @@ func (s settings) run(ctx context.Context, c trainers.Config, seed uint64) ([]st
 // one, a part of the precision, misses: Frobenius norm of the difference over that of
 // the true one, off the diagonal, in the last column and in the other pairs.
 func missed(precision mat.Symmetric) (last, rest float64) {
-	naive, marginal := benchmarks.WithoutFirst(precision)
+	naive, marginal := marginal.WithoutFirst(precision)
 	d := naive.SymmetricDim()
 	share := func(from, to int) float64 {
 		var gap, all float64
@@ -208,46 +217,46 @@ func missed(precision mat.Symmetric) (last, rest float64) {
 	return share(d-1, d), share(1, d-1)
 }
 
-// figures are the three errors along training.
-func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+// draw makes the figures: the three errors along training.
+func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, variants, err := decode(text)
 	if err != nil {
 		return nil, err
 	}
 	var at []float64
-	for _, epoch := range benchmarks.Epochs(s.Epochs) {
+	for _, epoch := range training.Epochs(s.Epochs) {
 		at = append(at, float64(epoch))
 	}
-	var out []benchmarks.Figure
+	var out []figures.Figure
 	for _, m := range []struct{ column, name, what string }{
 		{"fisher_divergence", "Fisher divergence", fmt.Sprintf("Fisher divergence E‖s_θ − s‖² over %d fresh draws of the truth", s.Fresh)},
 		{"mean_error", "Error of the mean", "Error of the mean (L2 norm)"},
 		{"precision_error", "Error of the precision", "Error of the precision (Frobenius norm)"},
 	} {
-		series, err := r.Training(benchmarks.Measure{Column: m.column}, benchmarks.Names(variants))
+		series, err := figures.AlongTraining(r, claims.Measure{Column: m.column}, harness.Names(variants))
 		if err != nil {
 			return nil, err
 		}
-		p, err := benchmarks.Bands(m.name+" along training", "epoch", m.name, at, series)
+		p, err := figures.Bands(m.name+" along training", "epoch", m.name, at, series)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, benchmarks.Figure{Name: m.column, Plot: p, Width: 16, Height: 11,
+		out = append(out, figures.Figure{Name: m.column, Plot: p, Width: 16, Height: 11,
 			Caption: fmt.Sprintf("%s along training: mean and 95 %% interval of the replicates, %d rows of %d columns, missing %g.%s",
-				m.what, s.Rows, s.Columns, s.Missing, benchmarks.Stopped(series))})
+				m.what, s.Rows, s.Columns, s.Missing, figures.Stopped(series))})
 	}
 	return out, nil
 }
 
 // marginals are the heat maps of the truth of the first replicate.
-func marginals(text json.RawMessage) ([]benchmarks.Figure, error) {
+func marginals(text json.RawMessage) ([]figures.Figure, error) {
 	s, _, err := decode(text)
 	if err != nil {
 		return nil, err
 	}
-	truth, err := data.SimulateNormal(s.Columns, stream.New(1, stream.Simulate))
+	truth, err := simulate.Normal(s.Columns, stream.New(1, stream.Simulate))
 	if err != nil {
 		return nil, err
 	}
-	return benchmarks.Marginalisation("", fmt.Sprintf("a %d-dimensional normal of the experiment", s.Columns), truth.Precision)
+	return marginal.Figures("", fmt.Sprintf("a %d-dimensional normal of the experiment", s.Columns), truth.Precision)
 }

@@ -8,19 +8,25 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/figures"
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/training"
 	"missingscore/data"
-	"missingscore/graph"
-	"missingscore/graph/mcmc"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/fitted/mcmc"
 )
 
 var (
@@ -33,72 +39,72 @@ var (
 )
 
 // Parameters are measured by their error, which the paper shows.
-func Parameters(along string) benchmarks.Measure {
-	return benchmarks.Measure{Column: "quartic_error", Name: "error of the parameters at the last epoch", Smaller: true, Along: along}
+func Parameters(along string) claims.Measure {
+	return claims.Measure{Column: "quartic_error", Name: "error of the parameters at the last epoch", Smaller: true, Along: along}
 }
 
 const section, appendix = "Non-Gaussian Model", "Non-Gaussian Estimation"
 
 // Dim varies the number of columns.
-var Dim = benchmarks.Experiment{
+var Dim = harness.Experiment{
 	Name: "ica-dim", Title: "Non-Gaussian model: number of columns",
 	Source:   "section “Non-Gaussian Model” (figure ICA_varydim)",
-	Settings: dim, Grid: grid, Figures: figures,
-	Claims: []benchmarks.Claim{
+	Settings: dim, Grid: grid, Figures: draw,
+	Claims: []claims.Claim{
 		{
 			ID: "ica-dim-var-best", Quote: "Our variational method (Marg-Var) consistently yields the lowest error.", Where: section,
-			Test: benchmarks.Best(Parameters("columns"), []string{"var"}, []string{"iw", "em", "zeroed"}, true),
+			Test: claims.Best(Parameters("columns"), []string{"var"}, []string{"iw", "em", "zeroed"}, true),
 		},
 		{
 			ID: "ica-dim-gap-widens", Quote: "Moreover, as the dimensionality increases, the performance gap between Marg-Var and the other methods widens.", Where: section,
-			Test: benchmarks.Trend(Parameters("columns"), "var", []string{"iw", "em", "zeroed"}, benchmarks.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1),
+			Test: claims.Trend(Parameters("columns"), "var", []string{"iw", "em", "zeroed"}, claims.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1),
 		},
 		{
 			ID: "ica-dim-others-comparable", Quote: "We note that all other methods perform comparably …", Where: section,
-			Test: benchmarks.Comparable(Parameters("columns"), "iw", "em", "zeroed"),
+			Test: claims.Comparable(Parameters("columns"), "iw", "em", "zeroed"),
 		},
 		{
 			ID: "ica-dim-em-iw", Quote: "… with the performance of EM and Marg-IW being indistinguishable, a pattern we observe throughout our experiments.", Where: section,
-			Test: benchmarks.Comparable(Parameters("columns"), "iw", "em"),
+			Test: claims.Comparable(Parameters("columns"), "iw", "em"),
 		},
 	},
 }
 
 // Rows varies the sample size.
-var Rows = benchmarks.Experiment{
+var Rows = harness.Experiment{
 	Name: "ica-n", Title: "Non-Gaussian model: number of rows",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varyn)",
-	Settings: rows, Grid: grid, Figures: figures,
-	Claims: []benchmarks.Claim{
+	Settings: rows, Grid: grid, Figures: draw,
+	Claims: []claims.Claim{
 		{
 			ID: "ica-n-em-iw-smallest", Quote: "From Figure ICA_varyn we see that both EM and Marg-IW have the smallest estimation error for larger sample sizes.", Where: appendix,
-			Test: benchmarks.AtLargest(Parameters("rows"), func(m benchmarks.Measure) benchmarks.Test {
-				return benchmarks.Best(m, []string{"iw", "em"}, []string{"var", "zeroed"}, false)
+			Test: claims.AtLargest(Parameters("rows"), func(m claims.Measure) claims.Test {
+				return claims.Best(m, []string{"iw", "em"}, []string{"var", "zeroed"}, false)
 			}),
 		},
 		{
 			ID: "ica-n-zeroed-largest", Quote: "Zeroed Score Matching has the largest estimation error due to its inability to appropriately marginalise the distribution. [tested: at each number of rows]", Where: appendix,
-			Test: benchmarks.Best(Parameters("rows"), []string{"iw", "var", "em"}, []string{"zeroed"}, true),
+			Test: claims.Best(Parameters("rows"), []string{"iw", "var", "em"}, []string{"zeroed"}, true),
 		},
 	},
 }
 
 // Missing varies the missing probability.
-var Missing = benchmarks.Experiment{
+var Missing = harness.Experiment{
 	Name: "ica-missing", Title: "Non-Gaussian model: missing probability",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varymiss)",
-	Settings: missing, Grid: grid, Figures: figures,
-	Claims: []benchmarks.Claim{
+	Settings: missing, Grid: grid, Figures: draw,
+	Claims: []claims.Claim{
 		{
 			ID: "ica-missing-var-smallest", Quote: "In Figure ICA_varymiss, we observe that Marg-Var has the smallest estimation error …", Where: appendix,
-			Test: benchmarks.Best(Parameters("missing"), []string{"var"}, []string{"iw", "em", "zeroed"}, false),
+			Test: claims.Best(Parameters("missing"), []string{"var"}, []string{"iw", "em", "zeroed"}, false),
 		},
 		{
 			ID: "ica-missing-converge", Quote: "… with its performance convergence to that of Marg-IW and EM as the missing probability increases. [tested: its lead shrinks, and with the most cells missing the three are comparable]", Where: appendix,
-			Test: benchmarks.All(Parameters("missing"), func(m benchmarks.Measure) benchmarks.Test {
-				return benchmarks.Trend(m, "var", []string{"iw", "em"}, benchmarks.Axis{Of: func(p float64) float64 { return 10 * p }, Unit: "per 0.1 more missing"}, -1)
-			}, func(m benchmarks.Measure) benchmarks.Test {
-				return benchmarks.AtLargest(m, func(m benchmarks.Measure) benchmarks.Test { return benchmarks.Comparable(m, "var", "iw", "em") })
+			Test: claims.All(Parameters("missing"), func(m claims.Measure) claims.Test {
+				return claims.Trend(m, "var", []string{"iw", "em"}, claims.Axis{Of: func(p float64) float64 { return 10 * p }, Unit: "per 0.1 more missing"}, -1)
+			}, func(m claims.Measure) claims.Test {
+				return claims.AtLargest(m, func(m claims.Measure) claims.Test { return claims.Comparable(m, "var", "iw", "em") })
 			}),
 		},
 	},
@@ -115,7 +121,7 @@ type settings struct {
 	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
 	WarmUp     int               `json:"mcmc_warm_up"`
 	Draws      int               `json:"mcmc_draws"`
-	Fit        trainers.Config   `json:"fit"` // what the methods have in common
+	Fit        engine.Config     `json:"fit"` // what the methods have in common
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
 }
@@ -131,35 +137,35 @@ func (s settings) along() string {
 	return "missing"
 }
 
-func decode(text json.RawMessage) (s settings, variants []benchmarks.Variant, err error) {
-	if err = benchmarks.Decode(text, &s); err != nil {
+func decode(text json.RawMessage) (s settings, variants []harness.Variant, err error) {
+	if err = harness.Decode(text, &s); err != nil {
 		return s, nil, err
 	}
-	if variants, err = benchmarks.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(benchmarks.AtLeast(2, "columns", s.Columns...), benchmarks.AtLeast(2, "rows", s.Rows...), benchmarks.AtLeast(2, "fresh_draws", s.Fresh),
-			benchmarks.AtLeast(1, "mcmc_warm_up", s.WarmUp), benchmarks.AtLeast(mcmc.LeastDraws, "mcmc_draws", s.Draws),
-			benchmarks.Shares("missing", s.Missing...), benchmarks.Training(s.Epochs, s.Rate))
+	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
+		err = cmp.Or(harness.CheckAtLeast(2, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows...), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
+			harness.CheckAtLeast(1, "mcmc_warm_up", s.WarmUp), harness.CheckAtLeast(mcmc.LeastDraws, "mcmc_draws", s.Draws),
+			harness.CheckShares("missing", s.Missing...), harness.CheckTraining(s.Epochs, s.Rate))
 	}
 	return s, variants, err
 }
 
-func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
+func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, variants, err := decode(text)
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
-	g := benchmarks.Grid{
+	g := cells.Grid{
 		Key:   []string{"columns", "rows", "missing", "replicate", "method"},
 		Value: []string{"rhat", "effective_size", "diverged", "fisher_divergence", "quartic_error"},
 	}
-	samples := benchmarks.NewLately[[3]int, *sample](8)
+	samples := harness.NewRecentCache[[3]int, *sample](8)
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, d := range s.Columns {
 			for _, n := range s.Rows {
 				for _, p := range s.Missing {
 					for _, v := range variants {
 						seed := uint64(replicate)
-						g.Cells = append(g.Cells, benchmarks.Cell{
+						g.Cells = append(g.Cells, cells.Cell{
 							Key: []string{strconv.Itoa(d), strconv.Itoa(n), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(replicate), v.Name},
 							Run: func(ctx context.Context) ([]string, error) {
 								drawn, err := samples.Get([3]int{d, n, replicate}, func() (*sample, error) { return s.draw(ctx, d, n, seed) })
@@ -179,7 +185,7 @@ func grid(text json.RawMessage, replicates int) (benchmarks.Grid, error) {
 
 // sample is a truth with its draws, the same for all methods of a replicate.
 type sample struct {
-	truth *graph.Quartic
+	truth *model.Quartic
 	table *data.Table
 	fresh []float64
 	rhat  float64
@@ -187,11 +193,11 @@ type sample struct {
 
 func (s settings) draw(ctx context.Context, d, n int, seed uint64) (*sample, error) {
 	rng := stream.New(seed, stream.Simulate)
-	theta, err := data.SimulateQuartic(d, rng)
+	theta, err := simulate.Quartic(d, rng)
 	if err != nil {
 		return nil, err
 	}
-	truth := graph.NewQuartic(d)
+	truth := model.NewQuartic(d)
 	if err := truth.SetTheta(theta); err != nil {
 		return nil, err
 	}
@@ -211,7 +217,7 @@ func (s settings) draw(ctx context.Context, d, n int, seed uint64) (*sample, err
 	return &sample{truth, table, r.Last[n*d:], r.WorstRHat()}, err
 }
 
-func (s settings) run(ctx context.Context, c trainers.Config, drawn *sample, missing float64, seed uint64) ([]string, error) {
+func (s settings) run(ctx context.Context, c engine.Config, drawn *sample, missing float64, seed uint64) ([]string, error) {
 	table := drawn.table
 	if c.Method != "full" {
 		var err error
@@ -221,40 +227,41 @@ func (s settings) run(ctx context.Context, c trainers.Config, drawn *sample, mis
 	}
 	c.Seed = seed
 	state := &trainers.State{}
-	_, err := trainers.Fit(ctx, table, graph.NewQuartic(table.D), losses.Classical{}, trainers.FitConfig{
-		Config: c, Epochs: s.Epochs, Rate: s.Rate, Truth: &trainers.Truth{Model: drawn.truth, Sample: drawn.fresh},
-	}, state, nil)
-	var diverged *trainers.DivergedError
-	if err != nil && !errors.As(err, &diverged) {
+	_, err := trainers.Estimate(ctx, table, trainers.Spec{
+		Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate},
+		Truth: &evaluate.Truth{Model: drawn.truth, Sample: drawn.fresh},
+	}, trainers.Run{State: state})
+	history, diverged, err := training.History(state, err)
+	if err != nil {
 		return nil, err
 	}
-	at := benchmarks.Epochs(s.Epochs)
+	at := training.Epochs(s.Epochs)
 	return []string{
-		fmt.Sprintf("%.4f", drawn.rhat), benchmarks.EffectiveSize(state.History), strconv.FormatBool(diverged != nil),
-		benchmarks.Trace(state.History, at, "fisher_divergence"), benchmarks.Trace(state.History, at, "quartic_error"),
+		fmt.Sprintf("%.4f", drawn.rhat), training.EffectiveSize(history), strconv.FormatBool(diverged),
+		training.Trace(history, at, "fisher_divergence"), training.Trace(history, at, "quartic_error"),
 	}, nil
 }
 
 func title(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// figures are both errors at the last epoch against what varies, and the parameters'
+// draw makes the figures: both errors at the last epoch against what varies, and the parameters'
 // along training for each setting.
-func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, variants, err := decode(text)
 	if err != nil {
 		return nil, err
 	}
-	names, along := benchmarks.Names(variants), s.along()
+	names, along := harness.Names(variants), s.along()
 	word := map[string]string{"columns": "columns", "rows": "rows", "missing": "missing probability"}[along]
-	var out []benchmarks.Figure
-	add := func(name, caption, title, x, y string, at []float64, series []benchmarks.Series) error {
-		p, err := benchmarks.Bands(title, x, y, at, series)
-		out = append(out, benchmarks.Figure{Name: name, Plot: p, Width: 16, Height: 11, Caption: caption + " Mean and 95 % interval of the replicates." + benchmarks.Stopped(series)})
+	var out []figures.Figure
+	add := func(name, caption, title, x, y string, at []float64, series []figures.Series) error {
+		p, err := figures.Bands(title, x, y, at, series)
+		out = append(out, figures.Figure{Name: name, Plot: p, Width: 16, Height: 11, Caption: caption + " Mean and 95 % interval of the replicates." + figures.Stopped(series)})
 		return err
 	}
-	measures := []benchmarks.Measure{Parameters(along), {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
+	measures := []claims.Measure{Parameters(along), {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
 	for _, m := range measures {
-		at, series, err := r.Series(m, names)
+		at, series, err := figures.Along(r, m, names)
 		if err != nil {
 			return nil, err
 		}
@@ -263,7 +270,7 @@ func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, e
 		}
 	}
 	var epochs []float64
-	for _, epoch := range benchmarks.Epochs(s.Epochs) {
+	for _, epoch := range training.Epochs(s.Epochs) {
 		epochs = append(epochs, float64(epoch))
 	}
 	settings, err := r.Distinct(along)
@@ -271,7 +278,7 @@ func figures(text json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, e
 		return nil, err
 	}
 	for _, x := range settings {
-		series, err := r.Training(measures[0].With(along, x), names)
+		series, err := figures.AlongTraining(r, measures[0].With(along, x), names)
 		if err != nil {
 			return nil, err
 		}

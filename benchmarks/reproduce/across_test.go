@@ -3,17 +3,15 @@ package reproduce
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
 )
 
 // leads of Marg-IW, Marg-Var and Marg-Exact over Zeroed, and of EM over Marg-IW, in
@@ -22,16 +20,16 @@ type leads struct{ iw, variational, exact, em float64 }
 
 // world is a full-size run of the named experiments, 5 replicates each, with planted
 // leads.
-func world(t *testing.T, names []string, lead func(experiment string, key map[string]string) leads) map[string]benchmarks.Results {
+func world(t *testing.T, names []string, lead func(experiment string, key map[string]string) leads) map[string]cells.Results {
 	experiments, err := ByName(names)
 	require.NoError(t, err)
-	of := map[string]benchmarks.Results{}
+	of := map[string]cells.Results{}
 	for _, e := range experiments {
-		r, err := newRun(e, Options{Replicates: 5})
+		settings, err := e.SettingsOf("full")
 		require.NoError(t, err)
-		g, err := e.Grid(r.Settings, r.Replicates)
+		g, err := e.Grid(settings, 5)
 		require.NoError(t, err)
-		results := benchmarks.Results{Columns: slices.Concat(g.Key, g.Value)}
+		results := cells.Results{Columns: slices.Concat(g.Key, g.Value)}
 		for _, c := range g.Cells {
 			key := map[string]string{}
 			for i, name := range g.Key {
@@ -87,9 +85,9 @@ func TestSentencesAcrossExperiments(t *testing.T) {
 			})
 			v, err := c.Test(of)
 			require.NoError(t, err)
-			want := benchmarks.Holds
+			want := claims.Holds
 			if strings.HasSuffix(c.ID, "-honoured") {
-				want = benchmarks.DoesNotHold
+				want = claims.DoesNotHold
 			}
 			require.Equal(t, want, v.Outcome, "%+v", v)
 			require.Equal(t, 5, v.Replicates)
@@ -111,57 +109,10 @@ func TestAcrossNamesWhatThereIs(t *testing.T) {
 		ids = append(ids, c.ID)
 		of := world(t, c.Of, func(string, map[string]string) leads { return leads{} })
 		for name, r := range of {
-			of[name] = benchmarks.Results{Columns: r.Columns}
+			of[name] = cells.Results{Columns: r.Columns}
 		}
 		v, err := c.Test(of)
 		require.NoError(t, err, c.ID)
-		require.Equal(t, benchmarks.Undecided, v.Outcome, c.ID)
+		require.Equal(t, claims.Undecided, v.Outcome, c.ID)
 	}
-}
-
-func TestReportAcrossExperiments(t *testing.T) {
-	var runs atomic.Int32
-	experiments, across := Experiments, Across
-	t.Cleanup(func() { Experiments, Across = experiments, across })
-	one, other := counted(&runs, ""), counted(&runs, "")
-	other.Name, other.Claims = "other", nil
-	Experiments = []benchmarks.Experiment{other, one}
-	Across = []benchmarks.Across{{ID: "both", Quote: "More than before.", Joint: benchmarks.Joint{Of: []string{"counted", "other"},
-		Test: func(of map[string]benchmarks.Results) (benchmarks.Verdict, error) {
-			return benchmarks.Verdict{Outcome: benchmarks.Holds, Replicates: 2, Evidence: fmt.Sprintf("%d and %d cells.", len(of["counted"].Lines), len(of["other"].Lines))}, nil
-		}}}}
-	report := func(out string, name string) string {
-		require.NoError(t, Report(out))
-		text, err := os.ReadFile(filepath.Join(out, name))
-		require.NoError(t, err)
-		return string(text)
-	}
-	run := func(out string, e benchmarks.Experiment, o Options) {
-		o.Out = out
-		_, err := Run(t.Context(), []benchmarks.Experiment{e}, o)
-		require.NoError(t, err)
-	}
-
-	out := t.TempDir()
-	require.NotContains(t, report(out, "claims.md"), "both", "it is about nothing that is here")
-	run(out, one, Options{})
-	require.Contains(t, report(out, "claims.md"), "| `both` | More than before. | **undecided** |  |  | 0 | Not run: other. |\n")
-	require.Contains(t, report(out, "report.html"), `<a href="#counted">counted</a>, other</span>`)
-	require.NoError(t, os.Mkdir(filepath.Join(out, "other"), 0o755))
-	settings, err := newRun(other, Options{})
-	require.NoError(t, err)
-	require.NoError(t, settings.write(filepath.Join(out, "other"))) // stopped before its first cell
-	require.Contains(t, report(out, "claims.md"), "Not run: other. |\n")
-	run(out, other, Options{})
-	table := report(out, "claims.md")
-	require.Contains(t, table, "| **holds** |")
-	require.Contains(t, table, "| 6 and 6 cells. |")
-	require.Greater(t, strings.Index(table, "`both`"), strings.Index(table, "`c`"), "after those of the experiments")
-	require.Contains(t, report(out, "claims.csv"), "\ncounted other,both,")
-	require.Contains(t, report(out, "report.html"), `<a href="#counted">counted</a>, <a href="#other">other</a></span>`)
-
-	out = t.TempDir()
-	run(out, one, Options{})
-	run(out, other, Options{Smoke: true})
-	require.Contains(t, report(out, "claims.md"), "| **undecided** |  |  | 0 | Not run in one size: full; smoke. |")
 }

@@ -1,13 +1,16 @@
-// Package reproduce runs the paper's experiments, draws their figures, and says of
-// each of its sentences that states an outcome whether it holds.
+// Package reproduce lists the experiments, and the sentences of the paper that compare them.
 package reproduce
 
 import (
 	"fmt"
 	"strings"
 
-	"missingscore/benchmarks"
 	"missingscore/benchmarks/bound"
+	"missingscore/benchmarks/denoising"
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/likelihood"
+	"missingscore/benchmarks/missingness"
+	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
 	"missingscore/benchmarks/star"
@@ -15,7 +18,7 @@ import (
 )
 
 // Experiments are all there are, in the paper's order. A new one is a line here.
-var Experiments = []benchmarks.Experiment{
+var Experiments = []harness.Experiment{
 	normal.Truncated,
 	normal.Untruncated,
 	quartic.Dim,
@@ -29,11 +32,16 @@ var Experiments = []benchmarks.Experiment{
 	tables.SP100,
 	tables.Yeast,
 	bound.Experiment,
+	neural.Experiment,
+	denoising.Experiment,
+	missingness.Experiment,
+	likelihood.Experiment,
+	star.Ranking,
 }
 
 // ByName looks experiments up; "all" are all of them.
-func ByName(names []string) ([]benchmarks.Experiment, error) {
-	var out []benchmarks.Experiment
+func ByName(names []string) ([]harness.Experiment, error) {
+	var out []harness.Experiment
 	for _, name := range names {
 		if name == "all" {
 			return Experiments, nil

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/trainers"
@@ -18,7 +18,7 @@ import (
 // changes: the largest difference of an entry of the standardised precision at any λ, of
 // the AUC, and beside them what another seed of the draws changes. Methods that draw do
 // so otherwise in float32, which is then one more seed; of the others it is the rounding.
-func accuracy(ctx context.Context, w io.Writer, all []benchmarks.Setting, replicates int) error {
+func accuracy(ctx context.Context, w io.Writer, all []timing.Setting, replicates int) error {
 	fmt.Fprintln(w, "| method | d | largest difference of a precision entry | of the AUC | AUC in float64 | another seed: precision entry | AUC |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- |")
 	for _, s := range all {

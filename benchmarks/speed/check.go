@@ -6,13 +6,14 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
-	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 )
 
 // checkTolerance is for the largest difference of a gradient's elements, relative to
@@ -21,7 +22,7 @@ const checkTolerance = 1e-10
 
 // peerSetting is what the peer starts from: our setting, and our table.
 type peerSetting struct {
-	benchmarks.Setting
+	timing.Setting
 	X       []float64 `json:"x"` // zero where missing
 	Mask    []float64 `json:"mask"`
 	Penalty float64   `json:"penalty"`
@@ -30,7 +31,7 @@ type peerSetting struct {
 }
 
 // forPeer is a setting with its table, λ at the middle of the path, the first variant.
-func forPeer(s benchmarks.Setting, t *data.Table) peerSetting {
+func forPeer(s timing.Setting, t *data.Table) peerSetting {
 	b := wholeBatch(t)
 	lambdas := penalties(t)
 	return peerSetting{Setting: s, X: b.X, Mask: b.Mask, Penalty: lambdas[len(lambdas)/2], Score: "fed", Chunk: s.N}
@@ -45,13 +46,13 @@ const mostClosedForm = 1 << 24
 
 // variants are the choices that the peer has for a setting.
 func (q peerSetting) variants() (all []peerSetting, err error) {
-	e, err := trainers.EstimatorByName(q.Method)
+	e, err := estimator.ByName(q.Method)
 	if err != nil {
 		return nil, err
 	}
 	for _, q.Score = range []string{"fed", "autograd"} {
 		for _, q.Chunk = range slices.Compact([]int{q.N, q.Batch}) {
-			if (q.Score == "fed" || e.Trains) && (q.Method != "exact" || q.Chunk == q.Batch || q.Chunk*q.D*q.D <= mostClosedForm) {
+			if (q.Score == "fed" || e.Trains()) && (q.Method != "exact" || q.Chunk == q.Batch || q.Chunk*q.D*q.D <= mostClosedForm) {
 				all = append(all, q)
 			}
 		}
@@ -87,7 +88,7 @@ type gradients struct {
 
 // check compares the peer's gradients with ours, which proves that it is the same
 // algorithm that is timed. Each setting has one line on w.
-func check(w io.Writer, peer *side, settings []benchmarks.Setting) error {
+func check(w io.Writer, peer *side, settings []timing.Setting) error {
 	worst := 0.0
 	for _, s := range settings {
 		t, err := s.Table()
@@ -140,7 +141,7 @@ func difference(a, b []float64) float64 {
 }
 
 // ourGradients draws a point and the gradients there.
-func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, err error) {
+func ourGradients(s timing.Setting, b *data.Batch) (at point, g gradients, err error) {
 	rng := stream.New(1, stream.Initial)
 	normals := func(n int, sd float64) []float64 {
 		x := make([]float64, n)
@@ -149,17 +150,17 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 		}
 		return x
 	}
-	var m graph.Model
+	var m model.Model
 	var packed *graph.Param
 	if s.Experiment == "quartic" {
-		q := graph.NewQuartic(s.D)
+		q := model.NewQuartic(s.D)
 		m, packed = q, q.Packed
 	} else {
-		kind := graph.CholeskyFactor
+		kind := model.CholeskyFactor
 		if s.Experiment == "star" {
-			kind = graph.FreeSymmetric
+			kind = model.FreeSymmetric
 		}
-		q := graph.NewGaussian(s.D, kind)
+		q := model.NewGaussian(s.D, kind)
 		copy(q.Location.Value, normals(s.D, 0.3))
 		m, packed, at.Mean = q, q.Packed, q.Location.Value
 	}
@@ -168,62 +169,27 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 	}
 	at.Matrix = unpacked(packed.Value, s.D, s.Experiment == "star")
 
-	e, err := trainers.EstimatorByName(s.Method)
+	e, err := estimator.ByName(s.Method)
 	if err != nil {
 		return at, g, err
 	}
-	r := s.Draws
-	if !e.Draws {
-		r = 1
+	if !e.Draws() {
+		s.Draws = 1
 	}
-	at.Noise = normals(b.Size*r*s.D, 1)
-	mean, logSD := make([]float64, b.Size*s.D), 0.0 // of the proposal
-	if e.Trains {
-		imputer := nets.NewImputer(s.D, nets.Options{InitialLogS: 0.2}, rng)
+	at.Noise = normals(b.Size*s.Draws*s.D, 1)
+	by := proposal{mean: make([]float64, b.Size*s.D)}
+	if e.Trains() {
+		imputer := nets.NewNormalImputer(s.D, nets.NormalOptions{InitialLogS: 0.2}, rng)
 		at.ImputerNoise = normals(b.Size*s.D, 1)
-		logSD = 0.2
 		for _, p := range imputer.Params() {
 			at.Imputer = append(at.Imputer, p.Value)
 		}
-		train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical{}, nil, b.Size)
-		if err != nil {
+		if by, g.Imputer, err = imputerGradients(imputer, m, at.ImputerNoise, b, s.D); err != nil {
 			return at, g, err
 		}
-		losses.BindImputer(train, nil, b)
-		copy(train.Input(losses.InputNoise), at.ImputerNoise)
-		if err := train.Run(); err != nil {
-			return at, g, err
-		}
-		for _, p := range imputer.Params() {
-			g.Imputer = append(g.Imputer, train.Grad(p))
-		}
-		forward, err := losses.NewForward(graph.Float64, imputer, s.D, b.Size)
-		if err != nil {
-			return at, g, err
-		}
-		copy(forward.Input(losses.InputX), b.X)
-		if err := forward.Run(); err != nil {
-			return at, g, err
-		}
-		mean = forward.Output(losses.OutputMean)
 	}
-
-	p, err := losses.New(graph.Float64, e.Loss(losses.PlugIn), m, losses.Classical{}, b.Size, r)
+	p, err := lossAt(s, e, m, b, at.Noise, by)
 	if err != nil {
-		return at, g, err
-	}
-	x, log := p.Input(losses.InputX), p.Input(losses.InputLogProposal)
-	for i, eps := range at.Noise {
-		row, j := i/(r*s.D), i%s.D
-		cell := row*s.D + j
-		x[i] = b.X[cell]
-		if b.Mask[cell] == 0 && e.Draws {
-			x[i] = mean[cell] + math.Exp(logSD)*eps
-			log[i/s.D] -= logSD + 0.5*eps*eps
-		}
-	}
-	losses.Bind(p, e.Loss(losses.PlugIn), losses.Classical{}, b, nil)
-	if err := p.Run(); err != nil {
 		return at, g, err
 	}
 	g.Matrix = unpacked(p.Grad(packed), s.D, s.Experiment == "star")
@@ -231,6 +197,55 @@ func ourGradients(s benchmarks.Setting, b *data.Batch) (at point, g gradients, e
 		g.Mean = p.Grad(m.Params()[0])
 	}
 	return at, g, nil
+}
+
+// proposal is a normal for each row, of which missing cells are drawn.
+type proposal struct {
+	mean  []float64
+	logSD float64
+}
+
+// imputerGradients are those of the imputer's training loss; the proposal is its own.
+func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
+	train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical{}, nil, b.Size)
+	if err != nil {
+		return by, nil, err
+	}
+	losses.BindImputer(train, nil, b)
+	copy(train.Input(losses.InputNoise), noise)
+	if err := train.Run(); err != nil {
+		return by, nil, err
+	}
+	for _, p := range imputer.Params() {
+		g = append(g, train.Grad(p))
+	}
+	forward, err := losses.NewForward(graph.Float64, imputer, d, b.Size)
+	if err != nil {
+		return by, nil, err
+	}
+	copy(forward.Input(losses.InputX), b.X)
+	err = forward.Run()
+	return proposal{forward.Output(losses.OutputMean), 0.2}, g, err
+}
+
+// lossAt runs the method's loss on draws from the proposal.
+func lossAt(s timing.Setting, e estimator.Estimator, m model.Model, b *data.Batch, noise []float64, by proposal) (*graph.Program, error) {
+	p, err := losses.New(graph.Float64, e.Loss, e.Weighting, m, losses.Classical{}, b.Size, s.Draws)
+	if err != nil {
+		return nil, err
+	}
+	x, log := p.Input(losses.InputX), p.Input(losses.InputLogProposal)
+	for i, eps := range noise {
+		row, j := i/(s.Draws*s.D), i%s.D
+		cell := row*s.D + j
+		x[i] = b.X[cell]
+		if b.Mask[cell] == 0 && e.Draws() {
+			x[i] = by.mean[cell] + math.Exp(by.logSD)*eps
+			log[i/s.D] -= by.logSD + 0.5*eps*eps
+		}
+	}
+	losses.Bind(p, e.Loss, losses.Classical{}, b, nil)
+	return p, p.Run()
 }
 
 // unpacked is a symmetric matrix, or the lower triangle alone.

@@ -10,9 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
-	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 )
 
 // spread is the median of some numbers with the least and the largest.
@@ -37,7 +38,7 @@ type outcome struct {
 }
 
 // iterations times parameter iterations.
-func (c contest) iterations(ctx context.Context, s benchmarks.Setting) (o outcome, err error) {
+func (c contest) iterations(ctx context.Context, s timing.Setting) (o outcome, err error) {
 	if err := c.ours.warm(s, c.block); err != nil {
 		return o, err
 	}
@@ -117,16 +118,16 @@ func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
 }
 
 // settings are those of the grid that exist: the closed form is for Gaussians.
-func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []benchmarks.Setting) {
+func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []timing.Setting) {
 	for _, e := range experiments {
 		for _, d := range ds {
 			for _, m := range methods {
 				for _, t := range dtypes {
-					s := benchmarks.Setting{Experiment: e, Method: m, D: d, N: 100, Batch: 100, Draws: 10, DType: t}
+					s := timing.Setting{Experiment: e, Method: m, D: d, N: 100, Batch: 100, Draws: 10, DType: t}
 					if e == "star" { // the path takes all rows at each step
 						s.N = 1000
 					}
-					if estimator, err := trainers.EstimatorByName(m); err == nil && (e != "quartic" || !estimator.Gaussian) {
+					if estimator, err := estimator.ByName(m); err == nil && (e != "quartic" || !estimator.NeedsNormal()) {
 						all = append(all, s)
 					}
 				}
@@ -138,7 +139,7 @@ func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (al
 
 var settingHeader = []string{"experiment", "method", "d", "n", "batch", "r", "dtype"}
 
-func key(s benchmarks.Setting) []string {
+func key(s timing.Setting) []string {
 	return []string{s.Experiment, s.Method, strconv.Itoa(s.D), strconv.Itoa(s.N), strconv.Itoa(s.Batch), strconv.Itoa(s.Draws), s.DType.String()}
 }
 
@@ -148,7 +149,7 @@ func (s spread) fields() []string { return []string{number(s.median), number(s.l
 
 // compare measures each setting that the results file does not have yet, and prints
 // the table. Times are in units of unit seconds, named by its symbol.
-func (c contest) compare(ctx context.Context, w io.Writer, path string, all []benchmarks.Setting, measure func(context.Context, benchmarks.Setting) (outcome, error), unit float64, symbol string, failed func(key []string, err error)) error {
+func (c contest) compare(ctx context.Context, w io.Writer, path string, all []timing.Setting, measure func(context.Context, timing.Setting) (outcome, error), unit float64, symbol string, failed func(key []string, err error)) error {
 	if len(all) == 0 {
 		return errors.New("nothing to measure: exact is for Gaussian models")
 	}
@@ -156,9 +157,9 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []be
 	if c.peer != nil {
 		peer = c.peer.name
 	}
-	var cells []benchmarks.Cell
+	var runs []cells.Cell
 	for _, s := range all {
-		cells = append(cells, benchmarks.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
+		runs = append(runs, cells.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
 			o, err := measure(ctx, s)
 			return slices.Concat([]string{o.variant, c.ours.name, strconv.Itoa(c.rounds)}, o.ours.fields(), o.peer.fields(), o.ratio.fields()), err
 		}})
@@ -167,7 +168,7 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []be
 	for _, what := range []string{"ours", "peer", "ratio"} {
 		header = append(header, what, what+"_low", what+"_high")
 	}
-	records, err := benchmarks.Run(ctx, path, header, cells, 1, benchmarks.Hooks{Failed: failed})
+	records, err := cells.Run(ctx, path, header, runs, 1, cells.Hooks{Failed: failed})
 	if err != nil {
 		return err
 	}

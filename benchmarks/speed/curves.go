@@ -9,7 +9,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
 	"missingscore/internal/picture"
 )
@@ -17,24 +18,24 @@ import (
 // curve varies one number of a setting.
 type curve struct {
 	name, title string
-	base        benchmarks.Setting
-	set         func(*benchmarks.Setting, int)
+	base        timing.Setting
+	set         func(*timing.Setting, int)
 	values      []int
 }
 
 // curves of the normal experiment at d = 50, and of the path, whose steps take all rows.
 func curves() []curve {
-	normal := benchmarks.Setting{Experiment: "normal", D: 50, N: 100, Batch: 100, Draws: 10}
-	star := benchmarks.Setting{Experiment: "star", D: 50, Batch: 100, Draws: 10}
+	normal := timing.Setting{Experiment: "normal", D: 50, N: 100, Batch: 100, Draws: 10}
+	star := timing.Setting{Experiment: "star", D: 50, Batch: 100, Draws: 10}
 	return []curve{
-		{"d", "columns", normal, func(s *benchmarks.Setting, v int) { s.D = v }, []int{10, 20, 50, 100, 200, 400}},
-		{"batch", "rows in a batch", normal, func(s *benchmarks.Setting, v int) { s.Batch, s.N = v, v }, []int{20, 50, 100, 200, 500, 1000}},
-		{"r", "imputations per row", normal, func(s *benchmarks.Setting, v int) { s.Draws = v }, []int{1, 3, 10, 30, 100}},
-		{"n", "rows of the table", star, func(s *benchmarks.Setting, v int) { s.N = v }, []int{100, 300, 1000, 3000, 10000}},
+		{"d", "columns", normal, func(s *timing.Setting, v int) { s.D = v }, []int{10, 20, 50, 100, 200, 400}},
+		{"batch", "rows in a batch", normal, func(s *timing.Setting, v int) { s.Batch, s.N = v, v }, []int{20, 50, 100, 200, 500, 1000}},
+		{"r", "imputations per row", normal, func(s *timing.Setting, v int) { s.Draws = v }, []int{1, 3, 10, 30, 100}},
+		{"n", "rows of the table", star, func(s *timing.Setting, v int) { s.N = v }, []int{100, 300, 1000, 3000, 10000}},
 	}
 }
 
-func (c curve) at(value int, method string, t graph.DType) benchmarks.Setting {
+func (c curve) at(value int, method string, t graph.DType) timing.Setting {
 	s := c.base
 	s.Method, s.DType = method, t
 	c.set(&s, value)
@@ -48,7 +49,7 @@ type measured struct {
 	peakMemory int     // kB
 }
 
-func measure(ctx context.Context, s benchmarks.Setting, rounds int, block float64) (m measured, err error) {
+func measure(ctx context.Context, s timing.Setting, rounds int, block float64) (m measured, err error) {
 	ours, err := launchOurs()
 	if err != nil {
 		return m, err
@@ -80,13 +81,13 @@ func drawCurves(ctx context.Context, w io.Writer, folder string, methods []strin
 	if err != nil {
 		return err
 	}
-	var cells []benchmarks.Cell
+	var runs []cells.Cell
 	for _, c := range curves() {
 		for _, v := range c.values {
 			for _, m := range methods {
 				for _, t := range types {
 					s := c.at(v, m, t)
-					cells = append(cells, benchmarks.Cell{Key: append([]string{c.name}, key(s)...), Run: func(ctx context.Context) ([]string, error) {
+					runs = append(runs, cells.Cell{Key: append([]string{c.name}, key(s)...), Run: func(ctx context.Context) ([]string, error) {
 						r, err := measure(ctx, s, rounds, block)
 						return r.fields(blas, rounds), err
 					}})
@@ -96,11 +97,11 @@ func drawCurves(ctx context.Context, w io.Writer, folder string, methods []strin
 	}
 	header := append([]string{"curve"}, settingHeader...)
 	header = append(header, "blas", "rounds", "floor", "peak_kilobytes", "median", "low", "high")
-	records, err := benchmarks.Run(ctx, filepath.Join(folder, "curves.csv"), header, cells, 1, benchmarks.Hooks{Failed: failed})
+	records, err := cells.Run(ctx, filepath.Join(folder, "curves.csv"), header, runs, 1, cells.Hooks{Failed: failed})
 	if err != nil {
 		return err
 	}
-	found := map[benchmarks.Setting]measured{}
+	found := map[timing.Setting]measured{}
 	for _, c := range curves() {
 		for _, r := range records {
 			if r[0] != c.name {
@@ -126,7 +127,7 @@ func (m measured) fields(blas string, rounds int) []string {
 }
 
 // parse reads a line of curves.csv.
-func parse(r []string) (s benchmarks.Setting, m measured, err error) {
+func parse(r []string) (s timing.Setting, m measured, err error) {
 	s.Experiment, s.Method = r[1], r[2]
 	if err = s.DType.UnmarshalText([]byte(r[7])); err != nil {
 		return s, m, err
@@ -144,7 +145,7 @@ func parse(r []string) (s benchmarks.Setting, m measured, err error) {
 }
 
 // table has a line for each value: time (in brackets the floor) and memory.
-func (c curve) table(w io.Writer, found map[benchmarks.Setting]measured, methods []string, types []graph.DType) {
+func (c curve) table(w io.Writer, found map[timing.Setting]measured, methods []string, types []graph.DType) {
 	fmt.Fprintf(w, "\n| %s |", c.title)
 	rule := "| --- |"
 	for _, m := range methods {
@@ -177,7 +178,7 @@ func (c curve) table(w io.Writer, found map[benchmarks.Setting]measured, methods
 
 // draw makes a picture of the times with their spread and, thin, the floors, and of the
 // memory for the number of columns.
-func (c curve) draw(folder string, found map[benchmarks.Setting]measured, methods []string, types []graph.DType) error {
+func (c curve) draw(folder string, found map[timing.Setting]measured, methods []string, types []graph.DType) error {
 	var times, memory []picture.Band
 	for _, m := range methods {
 		for _, t := range types {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
-	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 )
 
 // product is a matrix product op(a) op(b) of shape (m, n) and inner size k, made some
@@ -24,8 +24,8 @@ const hidden, imputerSteps = 200, 10 // of the imputer
 
 // products are the matrix products that an iteration cannot do without. Of the
 // closed form it has none: that spends its time in small factorisations.
-func products(s benchmarks.Setting) (all []product, err error) {
-	e, err := trainers.EstimatorByName(s.Method)
+func products(s timing.Setting) (all []product, err error) {
+	e, err := estimator.ByName(s.Method)
 	if err != nil || e.Name == "exact" {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func products(s benchmarks.Setting) (all []product, err error) {
 		add(false, false, b, hidden, hidden, times)
 		add(false, false, b, d, hidden, times)
 	}
-	if e.Trains {
+	if e.Trains() {
 		forward(imputerSteps + parts)
 		add(true, false, hidden, d, b, imputerSteps) // by the weights, last layer first
 		add(true, false, hidden, hidden, b, imputerSteps)
@@ -47,7 +47,7 @@ func products(s benchmarks.Setting) (all []product, err error) {
 		add(false, false, b, d, d, imputerSteps) // the model's score
 	}
 	completed := b
-	if e.Draws {
+	if e.Draws() {
 		completed *= s.Draws
 	}
 	add(false, false, completed, d, d, parts) // the score
@@ -65,7 +65,7 @@ func products(s benchmarks.Setting) (all []product, err error) {
 // floor is the time of an iteration's matrix products alone, each as fast as the library
 // makes it with every number in it: products with many zeros may be faster. It is 0
 // where there are none.
-func floor(ctx context.Context, s benchmarks.Setting, seconds float64) (total float64, err error) {
+func floor(ctx context.Context, s timing.Setting, seconds float64) (total float64, err error) {
 	all, err := products(s)
 	if err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (p product) time(ctx context.Context, t graph.DType, seconds float64) (floa
 	}
 	least := math.Inf(1)
 	for range 5 {
-		each, _, err := benchmarks.Time(ctx, program.Run, 1, seconds/5)
+		each, _, err := timing.Time(ctx, program.Run, 1, seconds/5)
 		if err != nil {
 			return 0, err
 		}

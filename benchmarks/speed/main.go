@@ -25,9 +25,9 @@ import (
 	"slices"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
-	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 )
 
 // allMethods are those that the peer has too.
@@ -82,15 +82,8 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("-dtypes: %w", err)
 	}
 	methods, experiments := strings.Split(o.methods, ","), strings.Split(o.experiments, ",")
-	for _, m := range methods {
-		if _, err := trainers.EstimatorByName(m); err != nil {
-			return fmt.Errorf("-methods: %w", err)
-		}
-	}
-	for _, e := range experiments {
-		if !slices.Contains(benchmarks.Experiments, e) {
-			return fmt.Errorf("-experiments: there is no %q; they are %s", e, strings.Join(benchmarks.Experiments, ", "))
-		}
+	if err := known(methods, experiments); err != nil {
+		return err
 	}
 	failed := func(key []string, err error) { log.Printf("%v: %v", key, err) }
 	if o.accuracy {
@@ -131,9 +124,24 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	return c.compare(ctx, w, filepath.Join(o.folder, "results.csv"), settings(experiments, methods, ds, types), c.iterations, 1e-3, "ms", failed)
 }
 
+// known refuses names that nothing has.
+func known(methods, experiments []string) error {
+	for _, m := range methods {
+		if _, err := estimator.ByName(m); err != nil {
+			return fmt.Errorf("-methods: %w", err)
+		}
+	}
+	for _, e := range experiments {
+		if !slices.Contains(timing.Experiments, e) {
+			return fmt.Errorf("-experiments: there is no %q; they are %s", e, strings.Join(timing.Experiments, ", "))
+		}
+	}
+	return nil
+}
+
 // checked are small settings of every experiment and method of the peer.
-func checked() []benchmarks.Setting {
-	all := settings(benchmarks.Experiments, allMethods, []int{7}, []graph.DType{graph.Float64})
+func checked() []timing.Setting {
+	all := settings(timing.Experiments, allMethods, []int{7}, []graph.DType{graph.Float64})
 	for i := range all {
 		all[i].N, all[i].Batch, all[i].Draws = 40, 20, 4
 	}

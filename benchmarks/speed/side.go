@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/graph"
 )
 
@@ -117,15 +117,15 @@ func (s *side) warm(setting any, seconds float64) error {
 	return err
 }
 
-// timing is the answer to "time".
-type timing struct {
+// timed is the answer to "time".
+type timed struct {
 	Seconds    float64 `json:"seconds_per_iteration"`
 	Iterations int     `json:"iterations"`
 	Peak       int     `json:"peak_kilobytes"` // ours only: the most memory that the process has had
 	Error      string  `json:"error,omitempty"`
 }
 
-func (s *side) time(seconds float64) (t timing, err error) {
+func (s *side) time(seconds float64) (t timed, err error) {
 	err = s.question("time", seconds, &t)
 	return t, err
 }
@@ -150,7 +150,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var step func() error
 	for ask := json.NewDecoder(in); ; {
 		var q struct {
-			Start *benchmarks.Setting
+			Start *timing.Setting
 			Time  float64
 		}
 		if err := ask.Decode(&q); errors.Is(err, io.EOF) {
@@ -158,11 +158,11 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		} else if err != nil {
 			return err
 		}
-		var t timing
+		var t timed
 		if q.Start != nil {
 			step, err = q.Start.Stepper()
 		} else {
-			t.Seconds, t.Iterations, err = benchmarks.Time(ctx, step, 1, q.Time)
+			t.Seconds, t.Iterations, err = timing.Time(ctx, step, 1, q.Time)
 			t.Peak = peakMemory()
 		}
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/timing"
 	"missingscore/data"
 	"missingscore/graph"
 )
@@ -76,7 +76,7 @@ func TestWrongFlags(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	all := settings(benchmarks.Experiments, []string{"exact", "iw"}, []int{10}, []graph.DType{graph.Float64})
+	all := settings(timing.Experiments, []string{"exact", "iw"}, []int{10}, []graph.DType{graph.Float64})
 	var names []string
 	for _, s := range all {
 		names = append(names, strings.Join(key(s), " "))
@@ -92,7 +92,7 @@ func TestSettings(t *testing.T) {
 // 123009 multiplications. The model's step: a forward pass of 41200 a row; the score, by
 // the matrix and by the mean 3·9 a completed row; LLᵀ and its gradient 2·27.
 func TestFlopsAgainstAHandCount(t *testing.T) {
-	count := func(s benchmarks.Setting) (sum int) {
+	count := func(s timing.Setting) (sum int) {
 		all, err := products(s)
 		require.NoError(t, err)
 		for _, p := range all {
@@ -100,7 +100,7 @@ func TestFlopsAgainstAHandCount(t *testing.T) {
 		}
 		return sum
 	}
-	s := benchmarks.Setting{Experiment: "normal", Method: "var", D: 3, N: 4, Batch: 4, Draws: 5}
+	s := timing.Setting{Experiment: "normal", Method: "var", D: 3, N: 4, Batch: 4, Draws: 5}
 	require.Equal(t, 2*(10*4*123009+4*41200+20*27+54), count(s))
 	s.Experiment = "quartic" // no mean
 	require.Equal(t, 2*(10*4*123009+4*41200+20*18+54), count(s))
@@ -121,7 +121,7 @@ func TestHighWater(t *testing.T) {
 
 // The penalties are those of the path itself.
 func TestPenaltiesAreThePaths(t *testing.T) {
-	s := benchmarks.Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
+	s := timing.Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
 	table, err := s.Table()
 	require.NoError(t, err)
 	r, err := fit(context.Background(), table, s)
@@ -137,7 +137,7 @@ func TestPenaltiesAreThePaths(t *testing.T) {
 
 func TestCurvesAreWrittenAndRead(t *testing.T) {
 	s := curves()[3].at(300, "iw", graph.Float32)
-	require.Equal(t, benchmarks.Setting{Experiment: "star", Method: "iw", D: 50, N: 300, Batch: 100, Draws: 10, DType: graph.Float32}, s)
+	require.Equal(t, timing.Setting{Experiment: "star", Method: "iw", D: 50, N: 300, Batch: 100, Draws: 10, DType: graph.Float32}, s)
 	m := measured{spread{2, 1, 3}, 0.5, 1024}
 	got, read, err := parse(slices.Concat([]string{"n"}, key(s), m.fields("blas", 10)))
 	require.NoError(t, err)
@@ -146,9 +146,9 @@ func TestCurvesAreWrittenAndRead(t *testing.T) {
 }
 
 func TestCurvesTable(t *testing.T) {
-	c := curve{title: "columns", set: func(s *benchmarks.Setting, v int) { s.D = v }, values: []int{5, 6}}
+	c := curve{title: "columns", set: func(s *timing.Setting, v int) { s.D = v }, values: []int{5, 6}}
 	types := []graph.DType{graph.Float64}
-	found := map[benchmarks.Setting]measured{c.at(5, "iw", graph.Float64): {spread{2e-3, 1e-3, 3e-3}, 1e-3, 2048}}
+	found := map[timing.Setting]measured{c.at(5, "iw", graph.Float64): {spread{2e-3, 1e-3, 3e-3}, 1e-3, 2048}}
 	var out strings.Builder
 	c.table(&out, found, []string{"iw"}, types)
 	require.Equal(t, "\n| columns | iw float64, ms | MB |\n| --- | --- | --- |\n| 5 | 2 (1) | 2 |\n| 6 | – | – |\n", out.String())
@@ -165,7 +165,7 @@ func TestCurvesTable(t *testing.T) {
 
 // Our side of the protocol, without a process.
 func TestServe(t *testing.T) {
-	s := benchmarks.Setting{Experiment: "normal", Method: "iw", D: 4, N: 10, Batch: 10, Draws: 2, DType: graph.Float32}
+	s := timing.Setting{Experiment: "normal", Method: "iw", D: 4, N: 10, Batch: 10, Draws: 2, DType: graph.Float32}
 	var in, out bytes.Buffer
 	ask := json.NewEncoder(&in)
 	require.NoError(t, ask.Encode(map[string]any{"start": s}))
@@ -177,7 +177,7 @@ func TestServe(t *testing.T) {
 	var hello struct{ Name string }
 	require.NoError(t, hear.Decode(&hello))
 	require.NotEmpty(t, hello.Name)
-	var answers [3]timing
+	var answers [3]timed
 	for i := range answers {
 		require.NoError(t, hear.Decode(&answers[i]))
 	}
@@ -214,14 +214,14 @@ func TestPeersGradientsAreOurs(t *testing.T) {
 // proximal step and what keeps P positive definite are the same too.
 func TestPeersPathIsOurs(t *testing.T) {
 	p := peer(t)
-	s := benchmarks.Setting{Experiment: "star", Method: "zeroed", D: 6, N: 60, Batch: 60, Draws: 1}
+	s := timing.Setting{Experiment: "star", Method: "zeroed", D: 6, N: 60, Batch: 60, Draws: 1}
 	table, err := s.Table()
 	require.NoError(t, err)
 	r, err := fit(context.Background(), table, s)
 	require.NoError(t, err)
 	standard, _ := data.Standardise(table)
 	require.NoError(t, p.start(forPeer(s, standard)))
-	var a timing
+	var a timed
 	require.NoError(t, p.question("path", penalties(standard), &a))
 	var theirs struct{ Matrix []float64 }
 	require.NoError(t, p.question("parameters", 0, &theirs))
@@ -235,7 +235,7 @@ func TestPeerReportsErrors(t *testing.T) {
 	require.ErrorContains(t, p.start(map[string]any{"d": 3}), "missing")
 	var nothing struct{}
 	require.ErrorContains(t, p.question("dance", 1, &nothing), "dance")
-	s := benchmarks.Setting{Experiment: "normal", Method: "em-full", D: 4, N: 10, Batch: 10, Draws: 2}
+	s := timing.Setting{Experiment: "normal", Method: "em-full", D: 4, N: 10, Batch: 10, Draws: 2}
 	table, err := s.Table()
 	require.NoError(t, err)
 	require.ErrorContains(t, p.start(forPeer(s, table)), "no method em-full for normal")

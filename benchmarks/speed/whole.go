@@ -14,16 +14,19 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/timing"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
 )
 
 // penalties of the iterations of a default path, λ times the number of columns: 200 at
 // the largest λ, then 10 at each of 100 down to a 200th of it.
 func penalties(t *data.Table) (all []float64) {
-	top := float64(t.D) * trainers.LambdaMax(t, nil, domain.Weight{})
+	top := float64(t.D) * path.LambdaMax(t, nil, domain.Weight{})
 	all = slices.Repeat([]float64{top}, 200)
 	for _, p := range floats.LogSpan(make([]float64, 100), top, top/200) {
 		all = append(all, slices.Repeat([]float64{p}, 10)...)
@@ -32,15 +35,19 @@ func penalties(t *data.Table) (all []float64) {
 }
 
 // fit runs a whole L1 path with the defaults, without refinement at a chosen λ.
-func fit(ctx context.Context, t *data.Table, s benchmarks.Setting) (*trainers.NetworkResult, error) {
-	return trainers.EstimateNetwork(ctx, t, trainers.NetworkConfig{
-		PathConfig: trainers.PathConfig{Schedule: "fixed", Config: trainers.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed}},
-		Select:     trainers.Selection{Kind: "none"}, PathOnly: true,
-	}, &trainers.State{}, nil)
+func fit(ctx context.Context, t *data.Table, s timing.Setting) (*trainers.NetworkResult, error) {
+	r, err := trainers.Estimate(ctx, t, trainers.Spec{
+		Steps:   engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed},
+		Network: &path.Config{Schedule: path.Fixed, Select: path.Selection{Kind: "none"}, PathOnly: true},
+	}, trainers.Run{})
+	if err != nil {
+		return nil, err
+	}
+	return r.Network, nil
 }
 
 // paths times whole L1 paths on one table.
-func (c contest) paths(ctx context.Context, s benchmarks.Setting) (o outcome, err error) {
+func (c contest) paths(ctx context.Context, s timing.Setting) (o outcome, err error) {
 	t, err := s.Table()
 	if err != nil {
 		return o, err
@@ -58,7 +65,7 @@ func (c contest) paths(ctx context.Context, s benchmarks.Setting) (o outcome, er
 			if err := c.peer.start(q); err != nil {
 				return 0, err
 			}
-			var a timing
+			var a timed
 			err := c.peer.question("path", penalties(standard), &a)
 			return a.Seconds * float64(a.Iterations), err
 		}
@@ -71,13 +78,13 @@ func (c contest) paths(ctx context.Context, s benchmarks.Setting) (o outcome, er
 }
 
 // scaling runs the same independent fits on one worker and on two.
-func scaling(ctx context.Context, w io.Writer, s benchmarks.Setting, replicates int) error {
+func scaling(ctx context.Context, w io.Writer, s timing.Setting, replicates int) error {
 	folder, err := os.MkdirTemp("", "speed")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	var cells []benchmarks.Cell
+	var runs []cells.Cell
 	for k := range replicates {
 		s := s
 		s.Seed = uint64(k + 1)
@@ -85,7 +92,7 @@ func scaling(ctx context.Context, w io.Writer, s benchmarks.Setting, replicates 
 		if err != nil {
 			return err
 		}
-		cells = append(cells, benchmarks.Cell{Key: []string{strconv.Itoa(k)}, Run: func(ctx context.Context) ([]string, error) {
+		runs = append(runs, cells.Cell{Key: []string{strconv.Itoa(k)}, Run: func(ctx context.Context) ([]string, error) {
 			r, err := fit(ctx, t, s)
 			if err != nil {
 				return nil, err
@@ -98,8 +105,8 @@ func scaling(ctx context.Context, w io.Writer, s benchmarks.Setting, replicates 
 	for i := range seconds {
 		var failure error
 		start := time.Now()
-		results[i], err = benchmarks.Run(ctx, filepath.Join(folder, strconv.Itoa(i)), []string{"replicate", "precision"}, cells, i+1,
-			benchmarks.Hooks{Failed: func(_ []string, err error) { failure = err }})
+		results[i], err = cells.Run(ctx, filepath.Join(folder, strconv.Itoa(i)), []string{"replicate", "precision"}, runs, i+1,
+			cells.Hooks{Failed: func(_ []string, err error) { failure = err }})
 		if err := errors.Join(err, failure); err != nil {
 			return err
 		}

@@ -2,167 +2,171 @@ package star
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
+	"missingscore/trainers/source"
 )
 
-// Ranking says what is compared.
-type Ranking struct {
-	Experiment benchmarks.Experiment // Missing or Dense, at full size
-	Treatment  string                // one of the experiment's, or ignored
-	Missing    []float64             // nil: the experiment's
-	Replicates int
-	Methods    []string
-}
+//go:embed ranking.json
+var ranking []byte
 
-// Rank writes the mean AUC, over an experiment's tables, of several ways to rank pairs:
+// Ranking compares ways to rank pairs on the tables of Dense, by their AUC:
 //
 //   - without a path or a penalty, by the correlations of the pairwise-complete correlation
-//     matrix, and by its partial correlations;
+//     matrix ("marginal"), and by its partial correlations ("partial");
 //   - by each method's path, as the paper does: a pair ranks by the λ at which its edge
 //     enters;
 //   - by the sizes of the partial correlations at the method's last λ;
 //   - by the path of complete rows, each drawn ten times given its observed cells by the
 //     method's network at the last λ.
-func Rank(ctx context.Context, w io.Writer, r Ranking) error {
-	s, at, err := r.settings()
+var Ranking = harness.Experiment{
+	Name: "ranking", Title: "Ways to rank edges", Source: "benchmarks/README.md",
+	Settings: ranking, Grid: rankingGrid, Tables: rankingTables,
+	Claims: []claims.Claim{{
+		ID: "ranking-sizes", Quote: "Ours: on a dense network the sizes of the partial correlations rank pairs better than the path. [tested: Marg-Exact, all missing probabilities together]", Where: "benchmarks/README.md",
+		Test: claims.Between(claims.Fact{Column: sizesColumn, Where: map[string]string{"method": "exact"}}, claims.Fact{Column: pathColumn, Where: map[string]string{"method": "exact"}},
+			"AUC of Marg-Exact, by sizes − by path"),
+	}},
+}
+
+// Columns of its results.
+const (
+	pathColumn    = "auc_path"
+	sizesColumn   = "auc_sizes"
+	imputedColumn = "auc_imputed"
+)
+
+// Methods that need no path, and the one that has the complete table.
+const (
+	byMarginal = "marginal"
+	byPartial  = "partial"
+	full       = "full"
+)
+
+func rankingGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
+	s, err := decode(text)
 	if err != nil {
-		return err
+		return cells.Grid{}, err
 	}
-	ways := []string{"marginal", "partial"}
-	for _, m := range r.Methods {
-		ways = append(ways, m+", path", m+", sizes")
-		if m != full {
-			ways = append(ways, m+", imputed")
-		}
+	if !slices.Contains(s.names(), full) {
+		return cells.Grid{}, fmt.Errorf("settings: methods: %q is needed for the paths of imputed rows", full)
 	}
-	fmt.Fprintf(w, "| missing | %s |\n| --- |%s\n", strings.Join(ways, " | "), strings.Repeat(" --- |", len(ways)))
-	for _, at.missing = range r.Missing {
-		sum := make([]float64, len(ways))
-		for seed := uint64(1); seed <= uint64(r.Replicates); seed++ {
-			values, err := s.rankings(ctx, at, r.Methods, seed)
-			if err != nil {
-				return fmt.Errorf("%v missing, seed %d: %w", at.missing, seed, err)
+	g := cells.Grid{Key: []string{"treatment", "missing", "replicate", "method"}, Value: []string{pathColumn, sizesColumn, imputedColumn}}
+	for replicate := 1; replicate <= replicates; replicate++ {
+		for _, t := range s.Treatments {
+			for _, p := range s.Missing {
+				at := setting{treatment: t, columns: s.Columns[0], missing: p, centres: s.Centres[0]}
+				for _, method := range s.ranked() {
+					g.Cells = append(g.Cells, cells.Cell{
+						Key: []string{t.Name, strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(replicate), method},
+						Run: func(ctx context.Context) ([]string, error) { return s.rank(ctx, at, method, uint64(replicate)) },
+					})
+				}
 			}
-			floats.Add(sum, values)
 		}
-		fmt.Fprintf(w, "| %v |", at.missing)
-		for _, v := range sum {
-			fmt.Fprintf(w, " %.3f |", v/float64(r.Replicates))
-		}
-		fmt.Fprintln(w)
 	}
-	return nil
+	return g, nil
 }
 
-// settings are the experiment's; Missing is filled in.
-func (r *Ranking) settings() (s settings, at setting, err error) {
-	var sizes struct{ Full, Smoke json.RawMessage }
-	if err = json.Unmarshal(r.Experiment.Settings, &sizes); err != nil {
-		return s, at, err
-	}
-	if s, err = decode(sizes.Full); err != nil {
-		return s, at, err
-	}
-	for _, m := range r.Methods {
-		if !slices.ContainsFunc(s.variants, func(v benchmarks.Variant) bool { return v.Name == m }) {
-			return s, at, fmt.Errorf("method %q: %s has %s", m, r.Experiment.Name, strings.Join(benchmarks.Names(s.variants), ", "))
-		}
-	}
-	treatments := append(s.Treatments, treatment{Name: "ignored", Ignore: true})
-	i := slices.IndexFunc(treatments, func(t treatment) bool { return t.Name == r.Treatment })
-	if i < 0 {
-		return s, at, fmt.Errorf("treatment %q: it is paper, honoured or ignored", r.Treatment)
-	}
-	if r.Missing == nil {
-		r.Missing = s.Missing
-	}
-	return s, setting{treatment: treatments[i], columns: s.Columns[0], centres: s.Centres[0]}, nil
-}
+// ranked are all that rank.
+func (s settings) ranked() []string { return append([]string{byMarginal, byPartial}, s.names()...) }
 
-// rankings are the AUCs of one table, in the order of Rank.
-func (s settings) rankings(ctx context.Context, at setting, methods []string, seed uint64) (out []float64, err error) {
+// rank is one cell of Ranking.
+func (s settings) rank(ctx context.Context, at setting, method string, seed uint64) ([]string, error) {
 	truth, support, complete, err := s.simulate(at, seed)
 	if err != nil {
 		return nil, err
 	}
-	table, err := hide(complete, at, seed)
+	table := complete
+	if method != full {
+		if table, err = hide(complete, at, seed); err != nil {
+			return nil, err
+		}
+	}
+	path, sizes, imputed := math.NaN(), 0.0, math.NaN()
+	if method == byMarginal || method == byPartial {
+		sizes, err = pairwise(table, truth, method)
+	} else {
+		path, sizes, imputed, err = s.rankings(ctx, at, method, table, truth, support, seed)
+	}
 	if err != nil {
 		return nil, err
 	}
-	c := correlations(table)
-	var p mat.Dense
-	if err := p.Inverse(c); err != nil {
-		return nil, err
+	var values []string
+	for _, auc := range []float64{path, sizes, imputed} {
+		text := "-"
+		if !math.IsNaN(auc) {
+			text = fmt.Sprintf("%.6f", auc)
+		}
+		values = append(values, text)
 	}
-	for _, m := range []*mat.SymDense{c, partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data))} {
-		auc, err := ranked(m, truth)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, auc)
-	}
-	for _, m := range methods {
-		of := table
-		if m == full {
-			of = complete
-		}
-		path, err := s.path(ctx, at.treatment, s.config(m), of, support, seed)
-		if err != nil {
-			return nil, err
-		}
-		auc, err := entered(path, truth)
-		if err != nil {
-			return nil, err
-		}
-		sizes, err := ranked(partialCorrelations(path.Precision), truth)
-		if err != nil {
-			return nil, err
-		}
-		if out = append(out, auc, sizes); m == full {
-			continue
-		}
-		drawn, err := imputed(table, path, seed)
-		if err != nil {
-			return nil, err
-		}
-		if path, err = s.path(ctx, at.treatment, s.config(full), drawn, support, seed); err != nil {
-			return nil, err
-		}
-		if auc, err = entered(path, truth); err != nil {
-			return nil, err
-		}
-		out = append(out, auc)
-	}
-	return out, nil
+	return values, nil
 }
 
-const full = "full"
+// pairwise is the AUC of the correlations or partial correlations of each two columns.
+func pairwise(table *data.Table, truth simulate.Gaussian, method string) (float64, error) {
+	c := correlations(table)
+	if method == byMarginal {
+		return rankedBy(c, truth)
+	}
+	var p mat.Dense
+	if err := p.Inverse(c); err != nil {
+		return 0, err
+	}
+	return rankedBy(partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data)), truth)
+}
+
+// rankings are the AUCs of a method's path, of the sizes at its end, and of the path of
+// rows that it imputed; the complete table has nothing to impute.
+func (s settings) rankings(ctx context.Context, at setting, method string, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (path, sizes, imputed float64, err error) {
+	found, err := s.path(ctx, at.treatment, s.config(method), table, support, seed)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if path, err = entered(found, truth); err != nil {
+		return 0, 0, 0, err
+	}
+	if sizes, err = rankedBy(partialCorrelations(found.Network.Precision), truth); err != nil || method == full {
+		return path, sizes, math.NaN(), err
+	}
+	drawn, err := impute(table, found, seed)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if found, err = s.path(ctx, at.treatment, s.config(full), drawn, support, seed); err != nil {
+		return 0, 0, 0, err
+	}
+	imputed, err = entered(found, truth)
+	return path, sizes, imputed, err
+}
 
 // entered is the AUC of a path.
-func entered(path *trainers.NetworkResult, truth data.Gaussian) (float64, error) {
-	rates, err := path.Rates(network.Threshold(truth.Precision, 1e-12))
+func entered(path *trainers.Result, truth simulate.Gaussian) (float64, error) {
+	rates, err := path.Network.Rates(network.Threshold(truth.Precision, 1e-12))
 	return network.AUC(rates), err
 }
 
-// imputed are ten draws of each row given its observed cells, by the chosen network.
-func imputed(t *data.Table, path *trainers.NetworkResult, seed uint64) (*data.Table, error) {
+// impute gives ten draws of each row given its observed cells, by the chosen network.
+func impute(t *data.Table, path *trainers.Result, seed uint64) (*data.Table, error) {
 	const draws = 10
-	c := trainers.Conditional{Mean: path.Mean, Precision: path.Precision, Domain: path.Config.Domain}
+	c := source.Conditional{Mean: path.Network.Mean, Precision: path.Network.Precision, Domain: path.Spec.Domain}
 	rng := new(stream.Stream).At(seed, stream.Impute)
 	b := data.NewBatch(1, t.D)
 	out := &data.Table{Names: t.Names, N: draws * t.N, D: t.D}
@@ -214,8 +218,8 @@ func partialCorrelations(p *mat.SymDense) *mat.SymDense {
 	return out
 }
 
-// ranked is the AUC of the pairs in the order of their absolute values.
-func ranked(m *mat.SymDense, truth data.Gaussian) (float64, error) {
+// rankedBy is the AUC of the pairs in the order of their absolute values.
+func rankedBy(m *mat.SymDense, truth simulate.Gaussian) (float64, error) {
 	d := m.SymmetricDim()
 	edges := network.Threshold(truth.Precision, 1e-12)
 	var rates []network.Rate

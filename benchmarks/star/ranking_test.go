@@ -1,9 +1,9 @@
 package star
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,9 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/trainers"
 )
 
@@ -35,17 +36,17 @@ func TestPartialCorrelationsAndRanks(t *testing.T) {
 	require.InDelta(t, -0.1, got.At(1, 2), 1e-12)
 	require.InDelta(t, 0, got.At(0, 2), 1e-12)
 
-	of, err := ranked(got, data.Gaussian{Precision: p}) // edges 01 and 12, before 02
+	of, err := rankedBy(got, simulate.Gaussian{Precision: p}) // edges 01 and 12, before 02
 	require.NoError(t, err)
 	require.Equal(t, 1.0, of)
 	got.SetSym(0, 2, 0.2) // between them
-	of, err = ranked(got, data.Gaussian{Precision: p})
+	of, err = rankedBy(got, simulate.Gaussian{Precision: p})
 	require.NoError(t, err)
 	require.InDelta(t, 0.5, of, 1e-12)
 }
 
 // probability that an edge has the larger of two partial correlations: the AUC by its meaning.
-func probability(precision *mat.SymDense, truth data.Gaussian) float64 {
+func probability(precision *mat.SymDense, truth simulate.Gaussian) float64 {
 	var of [2][]float64 // pairs without and with an edge
 	for j := range precision.SymmetricDim() {
 		for k := range j {
@@ -71,54 +72,50 @@ func probability(precision *mat.SymDense, truth data.Gaussian) float64 {
 }
 
 // On the small size, the path's AUC is that of the experiment's cells.
-func TestRank(t *testing.T) {
-	var sizes map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(denseMissing, &sizes))
-	sizes["full"] = sizes["smoke"]
-	text, err := json.Marshal(sizes)
+func TestRanking(t *testing.T) {
+	text, err := Ranking.SettingsOf("smoke")
 	require.NoError(t, err)
-	r := Ranking{Experiment: benchmarks.Experiment{Name: "small", Settings: text}, Treatment: "honoured", Missing: []float64{0.5}, Replicates: 2, Methods: []string{"full", "zeroed"}}
-	var out strings.Builder
-	require.NoError(t, Rank(t.Context(), &out, r))
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	require.Len(t, lines, 3)
-	require.Equal(t, "| missing | marginal | partial | full, path | full, sizes | zeroed, path | zeroed, sizes | zeroed, imputed |", lines[0])
-	got := strings.Split(lines[2], " | ")
-
-	s, at, err := r.settings()
+	s, err := decode(text)
 	require.NoError(t, err)
-	at.missing = 0.5
-	g, err := grid(sizes["full"], r.Replicates)
+	rank, err := rankingGrid(text, 1)
 	require.NoError(t, err)
-	for i, method := range r.Methods {
-		mean, sizes := 0.0, 0.0
-		for seed := uint64(1); seed <= 2; seed++ {
-			truth, support, table, err := s.simulate(at, seed)
-			require.NoError(t, err)
-			if method != full {
-				table, err = hide(table, at, seed)
-				require.NoError(t, err)
-			}
-			path, err := s.path(t.Context(), at.treatment, s.config(method), table, support, seed)
-			require.NoError(t, err)
-			sizes += probability(path.Precision, truth) / 2
+	same, err := grid(text, 1)
+	require.NoError(t, err)
+	results := cells.Results{Columns: rank.Columns()}
+	for _, c := range rank.Cells {
+		values, err := c.Run(t.Context())
+		require.NoError(t, err)
+		results.Lines = append(results.Lines, slices.Concat(c.Key, values))
+		method, at := c.Key[3], setting{treatment: s.Treatments[0], columns: s.Columns[0], centres: s.Centres[0]}
+		if method == byMarginal || method == byPartial {
+			require.Equal(t, "-", values[0])
+			require.Equal(t, "-", values[2])
+			continue
 		}
-		require.Equal(t, fmt.Sprintf("%.3f", sizes), got[4+2*i])
-		for _, c := range g.Cells {
-			if c.Key[0] == "honoured" && c.Key[2] == "0.5" && c.Key[5] == method {
-				values, err := c.Run(t.Context())
-				require.NoError(t, err)
-				auc, err := strconv.ParseFloat(values[0], 64)
-				require.NoError(t, err)
-				mean += auc / float64(r.Replicates)
-			}
+		require.Equal(t, method == full, values[2] == "-")
+		i := slices.IndexFunc(same.Cells, func(of cells.Cell) bool { return of.Key[2] == c.Key[1] && of.Key[5] == method })
+		path, err := same.Cells[i].Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, path[0], values[0])
+		at.missing, err = strconv.ParseFloat(c.Key[1], 64)
+		require.NoError(t, err)
+		truth, support, table, err := s.simulate(at, 1)
+		require.NoError(t, err)
+		if method != full {
+			table, err = hide(table, at, 1)
+			require.NoError(t, err)
 		}
-		require.Equal(t, fmt.Sprintf("%.3f", mean), got[3+2*i])
+		found, err := s.path(t.Context(), at.treatment, s.config(method), table, support, 1)
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("%.6f", probability(found.Network.Precision, truth)), values[1])
 	}
-	r.Methods = []string{"none"}
-	require.EqualError(t, Rank(t.Context(), &out, r), `method "none": small has iw, var, em, zeroed, full, variw, exact, iw-unit`)
-	r.Methods, r.Treatment = nil, "other"
-	require.EqualError(t, Rank(t.Context(), &out, r), `treatment "other": it is paper, honoured or ignored`)
+	tables, err := rankingTables(text, results)
+	require.NoError(t, err)
+	require.Equal(t, []string{"missing", "Full, path", "Marg-Exact, path", "Marg-Var, path", "Zeroed, path", "Marg-Exact, imputed", "Marg-Var, imputed", "Zeroed, imputed",
+		"pairwise, marginal", "pairwise, partial", "Full, sizes", "Marg-Exact, sizes", "Marg-Var, sizes", "Zeroed, sizes"}, tables[0].Header)
+	require.Len(t, tables[0].Lines, len(s.Missing))
+	_, err = rankingGrid([]byte(strings.ReplaceAll(string(text), `{"name":"full","method":"full"},`, "")), 1)
+	require.ErrorContains(t, err, `"full" is needed`)
 }
 
 // The gaps are drawn given the row's other cells: x_2 | x_1 ~ N(μ_2 − P_12/P_22 (x_1 − μ_1), 1/P_22).
@@ -128,9 +125,11 @@ func TestImputed(t *testing.T) {
 	for range n {
 		table.Values, table.Observed = append(table.Values, 3, math.NaN()), append(table.Observed, true, false)
 	}
-	path := &trainers.NetworkResult{Mean: []float64{1, -1}, Precision: mat.NewSymDense(2, []float64{2, -1, -1, 4})}
-	path.Config.Domain = domain.All(2)
-	got, err := imputed(table, path, 1)
+	path := &trainers.Result{
+		Spec:    trainers.Spec{Domain: domain.All(2)},
+		Network: &trainers.NetworkResult{Mean: []float64{1, -1}, Precision: mat.NewSymDense(2, []float64{2, -1, -1, 4})},
+	}
+	got, err := impute(table, path, 1)
 	require.NoError(t, err)
 	require.Equal(t, 10*n, got.N)
 	var drawn []float64

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
 )
 
 // smoke are the small settings of the ROC curves, with changes.
@@ -23,8 +23,8 @@ func smoke(t *testing.T, changes map[string]any) json.RawMessage {
 
 // A step of 1e300 leaves nothing finite.
 func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
-	for _, fit := range []map[string]any{{"rate": 1e300}, {"rate": 1e300, "lambdas": 5}} {
-		g, err := grid(smoke(t, map[string]any{"fit": fit, "methods": []any{map[string]any{"method": "zeroed"}}, "likelihood": nil}), 1)
+	for _, path := range []map[string]any{{"schedule": "fixed", "rate": 1e300}, {"schedule": "fixed", "rate": 1e300, "lambdas": 5}} {
+		g, err := grid(smoke(t, map[string]any{"fit": map[string]any{}, "path": path, "methods": []any{map[string]any{"method": "zeroed"}}, "likelihood": nil}), 1)
 		require.NoError(t, err)
 		values, err := g.Cells[0].Run(t.Context())
 		require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
 
 // Figures are of the runs that there are, fewer or more than the settings say.
 func TestPanelsAreOfWhatRan(t *testing.T) {
-	r := benchmarks.Results{Columns: []string{"treatment", "replicate", "method", "rates"}}
+	r := cells.Results{Columns: []string{"treatment", "replicate", "method", "rates"}}
 	names := func() (out []string) {
 		figures, err := panels(smoke(t, nil), r)
 		require.NoError(t, err)

@@ -1,20 +1,20 @@
 package tables
 
-import "missingscore/benchmarks"
+import "missingscore/benchmarks/claims"
 
 // AUC is the paper's measure on one table: the mean of the AUCs against all truths.
-func AUC(table string) benchmarks.Measure { return auc(table, meanColumn) }
+func AUC(table string) claims.Measure { return auc(table, meanColumn) }
 
 // auc is an AUC column of one table, whose replicates are corruptions of it.
-func auc(table, column string) benchmarks.Measure {
-	return benchmarks.Measure{Column: column, Name: "AUC", Along: "missing"}.With("table", table)
+func auc(table, column string) claims.Measure {
+	return claims.Measure{Column: column, Name: "AUC", Along: "missing"}.With("table", table)
 }
 
-// claims are the two that the paper makes of each real table.
-func claims(experiment, table, where, best, comparable string) []benchmarks.Claim {
+// statements are the two that the paper makes of each real table.
+func statements(experiment, table, where, best, comparable string) []claims.Claim {
 	m, rivals := AUC(table), []string{"iw", "em", "zeroed"}
-	return []benchmarks.Claim{
-		{ID: experiment + "-var-best", Quote: best, Where: where, Test: benchmarks.Best(m, []string{"var"}, rivals, false)},
-		{ID: experiment + "-others-comparable", Quote: comparable, Where: where, Test: benchmarks.Comparable(m, rivals...)},
+	return []claims.Claim{
+		{ID: experiment + "-var-best", Quote: best, Where: where, Test: claims.Best(m, []string{"var"}, rivals, false)},
+		{ID: experiment + "-others-comparable", Quote: comparable, Where: where, Test: claims.Comparable(m, rivals...)},
 	}
 }

@@ -8,7 +8,9 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/figures"
 	"missingscore/internal/picture"
 )
 
@@ -20,14 +22,14 @@ const (
 
 type panel struct{ column, name, against string }
 
-// figures are, for each table, the paper's (the mean of the AUCs against all truths)
+// draw makes the figures:, for each table, the paper's (the mean of the AUCs against all truths)
 // and one panel for each density of the truth.
-func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, error) {
+func draw(raw json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, err := read(raw)
 	if err != nil {
 		return nil, err
 	}
-	var out []benchmarks.Figure
+	var out []figures.Figure
 	for _, t := range s.Tables {
 		panels := []panel{{meanColumn, t.Name, fmt.Sprintf("%d networks, mean", len(s.Densities))}}
 		for _, density := range s.Densities {
@@ -46,7 +48,7 @@ func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 				return nil, err
 			}
 			s.axis(p)
-			out = append(out, benchmarks.Figure{
+			out = append(out, figures.Figure{
 				Name: is.name, Plot: p, Width: width, Height: height,
 				Caption: fmt.Sprintf("AUC against %s of the complete table, mean with 95 %% interval over %s corruptions. %s %s", is.against, replicates, size(r, t.Name), t.Note),
 			})
@@ -56,8 +58,8 @@ func figures(raw json.RawMessage, r benchmarks.Results) ([]benchmarks.Figure, er
 }
 
 // bands are the methods' means by missing probability, with the number of replicates.
-func (s settings) bands(r benchmarks.Results, table, column string) (bands []picture.Band, replicates string, err error) {
-	x, series, err := r.Series(auc(table, column), s.Methods)
+func (s settings) bands(r cells.Results, table, column string) (bands []picture.Band, replicates string, err error) {
+	x, series, err := figures.Along(r, auc(table, column), s.Methods)
 	if err != nil {
 		return nil, "", err
 	}
@@ -74,7 +76,7 @@ func (s settings) bands(r benchmarks.Results, table, column string) (bands []pic
 			most = max(most, len(values))
 			mean, half := values[0], 0.0
 			if len(values) > 1 {
-				mean, half = benchmarks.MeanInterval(values)
+				mean, half = claims.MeanInterval(values)
 			}
 			b.X, b.Y = append(b.X, x[k]), append(b.Y, mean)
 			b.Low, b.High = append(b.Low, max(0, mean-half)), append(b.High, min(1, mean+half)) // an AUC's own range
@@ -103,7 +105,7 @@ func (s settings) axis(p *plot.Plot) {
 const legendShare = 0.33 // of the data's width, kept free at the right
 
 // size says how large the table was of which lines are there.
-func size(r benchmarks.Results, table string) string {
+func size(r cells.Results, table string) string {
 	for _, line := range r.Lines {
 		if line[0] == table {
 			at := len(keyColumns)

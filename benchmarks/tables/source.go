@@ -1,24 +1,15 @@
 package tables
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"sync"
-	"syscall"
+	"missingscore/benchmarks/harness"
 
-	"missingscore/benchmarks"
+	"context"
+	"fmt"
+	"sync"
+
 	"missingscore/data"
 	"missingscore/data/network"
 )
-
-// FolderVariable is the environment variable that names the folder of the tables,
-// where the settings do not.
-const FolderVariable = "MISSINGSCORE_DATA"
 
 // source is where a complete table comes from.
 type source struct {
@@ -61,26 +52,7 @@ func (f source) read(path string) (t *data.Table, err error) {
 
 // open names the file of a table, which is read when it is needed.
 func (s settings) open(from source) *table {
-	path := from.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(cmp.Or(s.Folder, os.Getenv(FolderVariable)), path)
-	}
-	return &table{source: from, path: path}
-}
-
-// present fails with benchmarks.ErrAbsent where the file is not there.
-func (t *table) present() error {
-	var why string
-	switch _, err := os.Stat(t.path); {
-	case errors.Is(err, fs.ErrNotExist):
-		why = "there is no file " + t.path
-	case errors.Is(err, syscall.ENOTDIR):
-		why = filepath.Dir(t.path) + " is no folder"
-	default:
-		return err
-	}
-	return fmt.Errorf("%w: %s; name the folder that holds %s by the environment variable %s or the setting \"folder\"",
-		benchmarks.ErrAbsent, why, filepath.Base(t.path), FolderVariable)
+	return &table{source: from, path: harness.DataPath(s.Folder, from.File)}
 }
 
 // table is read, and its true networks found, by the first cell that needs them.

@@ -13,7 +13,7 @@
 //   - Columns are standardised; λ is the paper's 10¹ … 10⁻⁴, for a loss that sums
 //     over the columns.
 //   - Missing probabilities are those of the paper's simulated stars.
-//   - The step size, which the paper does not state either, is trainers.PathConfig's.
+//   - The step size, which the paper does not state either, is path.Config's.
 //   - The proposal of iw and em is the paper's of its normal experiment, N(0, 16 I);
 //     a method in "-unit" has N(0, I).
 //   - The threshold of an edge is found anew for each path (Threshold).
@@ -37,13 +37,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
 )
 
 //go:embed sp100/config.json
@@ -54,18 +57,18 @@ var yeastSettings []byte
 
 // SP100 is the paper's experiment on stocks; its claims are tested on closing prices,
 // which the paper used, and daily log returns run beside them.
-var SP100 = benchmarks.Experiment{
+var SP100 = harness.Experiment{
 	Name: "sp100", Title: "Stocks of the S&P 100", Source: `Section "S&P 100", figure snp100_varymiss_AUC; appendix "Real World Data"`,
-	Settings: sp100Settings, Grid: grid, Figures: figures,
-	Claims: claims("sp100", "closing", `Section "S&P 100"`,
+	Settings: sp100Settings, Grid: grid, Figures: draw,
+	Claims: statements("sp100", "closing", `Section "S&P 100"`,
 		"Marg-Var clearly out performs all the other approaches", "all the other approaches which appear to perform equivalently"),
 }
 
 // Yeast is the paper's experiment on gene expressions.
-var Yeast = benchmarks.Experiment{
+var Yeast = harness.Experiment{
 	Name: "yeast", Title: "Gene expression in yeast", Source: `Section "Yeast Data", figure yeast_varymiss_AUC; appendix "Real World Data"`,
-	Settings: yeastSettings, Grid: grid, Figures: figures,
-	Claims: claims("yeast", "segregants", `Section "Yeast Data"`,
+	Settings: yeastSettings, Grid: grid, Figures: draw,
+	Claims: statements("yeast", "segregants", `Section "Yeast Data"`,
 		"Marg-Var clearly outperforms the other approaches", "the other approaches which all perform comparably"),
 }
 
@@ -73,7 +76,7 @@ var Yeast = benchmarks.Experiment{
 type settings struct {
 	Replicates int       `json:"replicates"` // corruptions for each missing probability
 	Seed       uint64    `json:"seed"`
-	Folder     string    `json:"folder"` // of the files; empty: as the environment says (FolderVariable)
+	Folder     string    `json:"folder"` // of the files; empty: as the environment says (harness.FolderVariable)
 	Tables     []source  `json:"tables"`
 	Methods    []string  `json:"methods"`
 	Missing    []float64 `json:"missing"`
@@ -101,7 +104,7 @@ type settings struct {
 
 func read(raw json.RawMessage) (settings, error) {
 	var s settings
-	if err := benchmarks.Decode(raw, &s); err != nil {
+	if err := harness.Decode(raw, &s); err != nil {
 		return s, err
 	}
 	for _, v := range []struct {
@@ -144,15 +147,15 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // grid has a cell for each table, missing probability, replicate and method. The
 // replicates' corruptions are the same for all methods, and nested but where one had to
 // be drawn again: what is hidden at one probability is so at every larger one. Replicates of 0 are the settings' own.
-func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
+func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
-		return benchmarks.Grid{}, err
+		return cells.Grid{}, err
 	}
 	if replicates == 0 {
 		replicates = s.Replicates
 	}
-	g := benchmarks.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "lifts"}}
+	g := cells.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "projections"}}
 	for _, density := range s.Densities {
 		g.Value = append(g.Value, densityColumn(density))
 	}
@@ -167,7 +170,7 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 		for _, missing := range s.Missing {
 			for replicate := 1; replicate <= replicates; replicate++ {
 				for _, method := range s.Methods {
-					g.Cells = append(g.Cells, benchmarks.Cell{
+					g.Cells = append(g.Cells, cells.Cell{
 						Key: []string{from.Name, number(missing), strconv.Itoa(replicate), method},
 						Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, t, missing, replicate, method) },
 					})
@@ -177,7 +180,7 @@ func grid(raw json.RawMessage, replicates int) (benchmarks.Grid, error) {
 	}
 	g.Present = func() error {
 		for _, t := range tables {
-			if err := t.present(); err != nil {
+			if err := harness.Present(t.path); err != nil {
 				return err
 			}
 		}
@@ -204,15 +207,15 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 			return nil, err
 		}
 		found, err = s.estimate(ctx, hidden, method, uint64(replicate))
-		var ranAway *trainers.DivergedError
-		if errors.As(err, &ranAway) { // a result, not a failure
+		var fault *engine.DivergedError
+		if errors.As(err, &fault) { // a result, not a failure
 			return append(values, slices.Repeat([]string{"-"}, 4+len(truths))...), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	values = append(values, number(round(found.threshold)), found.effective, found.lifts)
+	values = append(values, number(round(found.threshold)), found.effective, found.projections)
 	sum := 0.0
 	for _, truth := range truths {
 		var rates []network.Rate
@@ -250,9 +253,9 @@ func round(x float64) float64 {
 	return short
 }
 
-func lifts(points []trainers.Point) (n int) {
+func projections(points []path.Point) (n int) {
 	for _, p := range points {
-		n += p.Lifts
+		n += p.Projections
 	}
 	return n
 }
@@ -262,21 +265,22 @@ func lifts(points []trainers.Point) (n int) {
 type estimate struct {
 	networks         []network.Adjacency
 	threshold        float64
-	effective, lifts string // a Point's, in the middle of the path and summed
+	effective, projections string // a Point's, in the middle of the path and summed
 }
 
 func (s settings) estimate(ctx context.Context, t *data.Table, method string, replicate uint64) (e estimate, err error) {
 	var precisions []*mat.SymDense
 	if method == peer {
 		precisions, err = s.likelihood(ctx, t)
-		e.effective, e.lifts = "-", "0"
+		e.effective, e.projections = "-", "0"
 	} else {
-		var r *trainers.NetworkResult
+		var r *trainers.Result
 		if r, err = s.path(ctx, t, method, replicate); err == nil {
-			for _, p := range r.Points {
+			points := r.Network.Points
+			for _, p := range points {
 				precisions = append(precisions, graph.Unpack(t.D, p.Packed))
 			}
-			e.effective, e.lifts = number(round(r.Points[len(r.Points)/2].EffectiveSize)), strconv.Itoa(lifts(r.Points))
+			e.effective, e.projections = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(projections(points))
 		}
 	}
 	if err != nil {
@@ -322,22 +326,23 @@ func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*
 }
 
 // path is a method's of score matching.
-func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.NetworkResult, error) {
+func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.Result, error) {
 	sd := s.ProposalSD
 	name, unit := strings.CutSuffix(method, "-unit")
 	if unit {
 		sd = 1
 	}
 	d := float64(t.D)
-	return trainers.EstimateNetwork(ctx, t, trainers.NetworkConfig{
-		PathConfig: trainers.PathConfig{
-			Config: trainers.Config{Method: name, Seed: stream.New(s.Seed, stream.Replicate, replicate).Uint64(), Draws: s.Draws,
-				ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
+	return trainers.Estimate(ctx, t, trainers.Spec{
+		Steps: engine.Config{Method: name, Seed: stream.New(s.Seed, stream.Replicate, replicate).Uint64(), Draws: s.Draws,
+			ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
+		Network: &path.Config{
+			Schedule: path.Fixed, InitialIter: s.First, IterPerLambda: s.Each,
 			// The estimator's loss is a mean over columns.
-			LambdaMax: s.LambdaMax / d, LambdaMin: s.LambdaMin / d, Lambdas: s.Lambdas, First: s.First, Each: s.Each,
+			LambdaMax: s.LambdaMax / d, LambdaMin: s.LambdaMin / d, Lambdas: s.Lambdas,
+			Select: path.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
 		},
-		Select: trainers.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
-	}, &trainers.State{}, nil)
+	}, trainers.Run{})
 }
 
 // nearest is, of some networks, that with the density nearest to the one asked for, the

@@ -18,19 +18,22 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
-	"missingscore/benchmarks"
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 )
 
-var experiments = []benchmarks.Experiment{SP100, Yeast}
+var experiments = []harness.Experiment{SP100, Yeast}
 
 // configured are the settings of a size, with changes.
-func configured(t *testing.T, e benchmarks.Experiment, size string, changes map[string]any) json.RawMessage {
+func configured(t *testing.T, e harness.Experiment, size string, changes map[string]any) json.RawMessage {
 	t.Helper()
 	var sizes map[string]map[string]any
 	require.NoError(t, json.Unmarshal(e.Settings, &sizes))
@@ -43,13 +46,13 @@ func configured(t *testing.T, e benchmarks.Experiment, size string, changes map[
 }
 
 // folder has files of the names in the settings, of made-up numbers with a few gaps.
-func folder(t *testing.T, e benchmarks.Experiment) string {
+func folder(t *testing.T, e harness.Experiment) string {
 	t.Helper()
 	s, err := read(configured(t, e, "smoke", nil))
 	require.NoError(t, err)
 	dir := t.TempDir()
 	rng := stream.New(1, stream.Simulate)
-	truth, err := data.SimulateStar(len(s.Tables[0].Names), rng)
+	truth, err := simulate.Star(len(s.Tables[0].Names), rng)
 	require.NoError(t, err)
 	sample, err := truth.Sample(70, rng)
 	require.NoError(t, err)
@@ -75,7 +78,7 @@ func folder(t *testing.T, e benchmarks.Experiment) string {
 }
 
 // here are settings of a tiny run on the made-up files.
-func here(t *testing.T, e benchmarks.Experiment, changes map[string]any) json.RawMessage {
+func here(t *testing.T, e harness.Experiment, changes map[string]any) json.RawMessage {
 	t.Helper()
 	all := map[string]any{"folder": folder(t, e), "lambdas": 8, "first": 10, "each": 5, "missing": []float64{0.3}}
 	for name, value := range changes {
@@ -95,9 +98,9 @@ func TestGrid(t *testing.T) {
 			g, err := e.Grid(raw, 1)
 			require.NoError(t, err)
 			err = g.Present()
-			require.ErrorIs(t, err, benchmarks.ErrAbsent)
+			require.ErrorIs(t, err, cells.ErrAbsent)
 			require.ErrorContains(t, err, s.Tables[0].File)
-			require.ErrorContains(t, err, FolderVariable)
+			require.ErrorContains(t, err, harness.FolderVariable)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, s.Tables[0].File), nil, 0o600))
 			for asked, replicates := range map[int]int{3: 3, 0: s.Replicates} {
 				g, err := e.Grid(raw, asked)
@@ -126,7 +129,7 @@ func TestGrid(t *testing.T) {
 // The settings may name the folder, and an unknown setting is refused.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(FolderVariable, dir)
+	t.Setenv(harness.FolderVariable, dir)
 	raw := configured(t, Yeast, "smoke", nil)
 	present := func(raw json.RawMessage) error {
 		g, err := Yeast.Grid(raw, 1)
@@ -137,9 +140,9 @@ func TestFolder(t *testing.T) {
 	file := filepath.Join(dir, "yeast_brem2005_missing106.csv")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, present(raw))
-	require.ErrorIs(t, present(configured(t, Yeast, "smoke", map[string]any{"folder": t.TempDir()})), benchmarks.ErrAbsent)
-	t.Setenv(FolderVariable, file)
-	require.ErrorIs(t, present(raw), benchmarks.ErrAbsent)
+	require.ErrorIs(t, present(configured(t, Yeast, "smoke", map[string]any{"folder": t.TempDir()})), cells.ErrAbsent)
+	t.Setenv(harness.FolderVariable, file)
+	require.ErrorIs(t, present(raw), cells.ErrAbsent)
 	require.ErrorContains(t, present(raw), file+" is no folder; name the folder that holds")
 	_, err := Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"misssing": 1}), 1)
 	require.ErrorContains(t, err, "misssing")
@@ -276,8 +279,8 @@ func TestSmooth(t *testing.T) {
 
 // results are made-up AUCs at two probabilities: base plus what is given by method and
 // replicate.
-func results(table string, replicates int, auc func(method string, replicate int) float64) benchmarks.Results {
-	r := benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", densityColumn(0.1), meanColumn)}
+func results(table string, replicates int, auc func(method string, replicate int) float64) cells.Results {
+	r := cells.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", densityColumn(0.1), meanColumn)}
 	for _, missing := range []string{"0.3", "0.6"} {
 		for k := 1; k <= replicates; k++ {
 			for _, method := range []string{"iw", "var", "em", "zeroed", "exact"} {
@@ -301,20 +304,20 @@ func TestClaims(t *testing.T) {
 	for name, c := range map[string]struct {
 		replicates       int
 		auc              func(string, int) float64
-		best, comparable benchmarks.Outcome
+		best, comparable claims.Outcome
 	}{
-		"as the paper":       {10, with(map[string]float64{"var": 0.05}, 1), benchmarks.Holds, benchmarks.Holds},
-		"one rival ahead":    {10, with(map[string]float64{"var": 0.05, "zeroed": 0.1}, 1), benchmarks.DoesNotHold, benchmarks.DoesNotHold},
-		"as good as a rival": {10, with(map[string]float64{"var": 0.05, "zeroed": 0.05}, 1), benchmarks.Undecided, benchmarks.DoesNotHold},
-		"a small lead":       {10, with(map[string]float64{"var": 0.01}, 1), benchmarks.Holds, benchmarks.Holds},
-		"much noise":         {10, with(map[string]float64{"var": 0.05}, 30), benchmarks.Undecided, benchmarks.Undecided},
-		"too few replicates": {2, with(map[string]float64{"var": 0.05}, 1), benchmarks.Undecided, benchmarks.Undecided},
-		"nothing":            {0, nil, benchmarks.Undecided, benchmarks.Undecided},
+		"as the paper":       {10, with(map[string]float64{"var": 0.05}, 1), claims.Holds, claims.Holds},
+		"one rival ahead":    {10, with(map[string]float64{"var": 0.05, "zeroed": 0.1}, 1), claims.DoesNotHold, claims.DoesNotHold},
+		"as good as a rival": {10, with(map[string]float64{"var": 0.05, "zeroed": 0.05}, 1), claims.Undecided, claims.DoesNotHold},
+		"a small lead":       {10, with(map[string]float64{"var": 0.01}, 1), claims.Holds, claims.Holds},
+		"much noise":         {10, with(map[string]float64{"var": 0.05}, 30), claims.Undecided, claims.Undecided},
+		"too few replicates": {2, with(map[string]float64{"var": 0.05}, 1), claims.Undecided, claims.Undecided},
+		"nothing":            {0, nil, claims.Undecided, claims.Undecided},
 	} {
 		for _, e := range experiments {
 			table := map[string]string{"sp100": "closing", "yeast": "segregants"}[e.Name]
 			r := results(table, c.replicates, c.auc)
-			for k, want := range []benchmarks.Outcome{c.best, c.comparable} {
+			for k, want := range []claims.Outcome{c.best, c.comparable} {
 				v, err := e.Claims[k].Test(r)
 				require.NoError(t, err)
 				require.Equal(t, want, v.Outcome, "%s, %s: %+v", name, e.Claims[k].ID, v)
@@ -323,7 +326,7 @@ func TestClaims(t *testing.T) {
 			// Results of another table decide nothing.
 			v, err := e.Claims[0].Test(results("other", 10, with(map[string]float64{"var": 0.05}, 1)))
 			require.NoError(t, err)
-			require.Equal(t, benchmarks.Undecided, v.Outcome)
+			require.Equal(t, claims.Undecided, v.Outcome)
 		}
 	}
 	v, err := SP100.Claims[0].Test(results("closing", 10, with(map[string]float64{"var": 0.05, "em": 0.02}, 1)))
@@ -346,7 +349,7 @@ func TestClaimsLeaveOutReplicatesThatAreNotWhole(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	raw := configured(t, SP100, "smoke", nil)
-	empty, err := SP100.Figures(raw, benchmarks.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", meanColumn, "auc_0.05", "auc_0.1", "auc_0.15", "auc_0.2", "auc_0.25")})
+	empty, err := SP100.Figures(raw, cells.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", meanColumn, "auc_0.05", "auc_0.1", "auc_0.15", "auc_0.2", "auc_0.25")})
 	require.NoError(t, err)
 	require.Empty(t, empty)
 
@@ -369,8 +372,8 @@ func TestFigures(t *testing.T) {
 
 // The real files, where they are.
 func TestRealTables(t *testing.T) {
-	if os.Getenv(FolderVariable) == "" {
-		t.Skip(FolderVariable + " is not set: the real tables are not here")
+	if os.Getenv(harness.FolderVariable) == "" {
+		t.Skip(harness.FolderVariable + " is not set: the real tables are not here")
 	}
 	for _, e := range experiments {
 		s, err := read(configured(t, e, "full", nil))
@@ -421,14 +424,14 @@ func TestPath(t *testing.T) {
 		require.NoError(t, err)
 		r, err := s.path(context.Background(), hidden, method, 1)
 		require.NoError(t, err)
-		require.Equal(t, "iw", r.Config.Method)
-		require.Equal(t, sd, r.Config.ProposalSD)
-		require.InDelta(t, s.LambdaMax/10, r.Config.LambdaMax, 1e-12)
-		require.InDelta(t, s.LambdaMin/10, r.Config.LambdaMin, 1e-12)
+		require.Equal(t, "iw", r.Spec.Steps.Method)
+		require.Equal(t, sd, r.Spec.Steps.ProposalSD)
+		require.InDelta(t, s.LambdaMax/10, r.Spec.Network.LambdaMax, 1e-12)
+		require.InDelta(t, s.LambdaMin/10, r.Spec.Network.LambdaMin, 1e-12)
 		found, err := s.estimate(context.Background(), hidden, method, 1)
 		require.NoError(t, err)
 		require.Greater(t, found.threshold, 0.0)
-		for k, p := range r.Points {
+		for k, p := range r.Network.Points {
 			require.Equal(t, network.Threshold(graph.Unpack(10, p.Packed), found.threshold), found.networks[k])
 		}
 	}
@@ -506,7 +509,7 @@ func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
 	for _, v := range values[3:] {
 		require.Equal(t, "-", v)
 	}
-	r := benchmarks.Results{Columns: slices.Concat(g.Key, g.Value), Lines: [][]string{slices.Concat(g.Cells[0].Key, values)}}
+	r := cells.Results{Columns: slices.Concat(g.Key, g.Value), Lines: [][]string{slices.Concat(g.Cells[0].Key, values)}}
 	figures, err := Yeast.Figures(raw, r)
 	require.NoError(t, err)
 	require.Empty(t, figures)
@@ -541,7 +544,7 @@ func TestFull(t *testing.T) {
 // A corruption that leaves a column without two values is made again, others are the first.
 func TestHideAgain(t *testing.T) {
 	s := settings{Seed: 1}
-	truth, err := data.SimulateStar(4, stream.New(1, stream.Simulate))
+	truth, err := simulate.Star(4, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	complete, err := truth.Sample(12, stream.New(1, stream.Simulate))
 	require.NoError(t, err)

@@ -174,61 +174,22 @@ func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut b
 // the nearest bound, at most 1, is as large as it can be (a linear program). It
 // fails where no slack is left.
 func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
-	lower, upper := s.GapBounds()
 	var free []int
 	for j, m := range mask {
 		if m == 0 && s.Concerns(j) { // the simplex method refuses a variable in no row
 			free = append(free, j)
 		}
 	}
-	n := len(free)
-	var rows [][]float64 // of (missing cells, slack)
-	var right []float64
-	row := func(b float64) []float64 {
-		rows, right = append(rows, make([]float64, n+1)), append(right, b)
-		return rows[len(rows)-1]
-	}
-	row(1)[n] = 1
-	for a, j := range free {
-		if !math.IsInf(lower[j], -1) {
-			r := row(-lower[j])
-			r[a], r[n] = -1, 1
-		}
-		if !math.IsInf(upper[j], 1) {
-			r := row(upper[j])
-			r[a], r[n] = 1, 1
-		}
-	}
+	p := slackProgram{free: free}
+	p.row(1)[len(free)] = 1
+	p.box(s)
 	for _, h := range s.Half {
-		b, size := h.B, 0.0
-		for j, a := range h.A {
-			if mask[j] != 0 {
-				b -= a * x[j]
-			} else {
-				size += a * a
-			}
+		if !p.halfSpace(h, x, mask) {
+			return nil, false
 		}
-		if size == 0 {
-			if b < 0 {
-				return nil, false
-			}
-			continue
-		}
-		r := row(b)
-		for a, j := range free {
-			r[a] = h.A[j]
-		}
-		r[n] = math.Sqrt(size)
 	}
-	g := mat.NewDense(len(rows), n+1, nil)
-	for i, r := range rows {
-		g.SetRow(i, r)
-	}
-	goal := make([]float64, n+1)
-	goal[n] = -1
-	c, a, b := lp.Convert(goal, g, right, nil, nil)
-	best, z, err := lp.Simplex(c, a, b, 1e-10, nil)
-	if err != nil || !(-best > 0) {
+	values, ok := p.solve()
+	if !ok {
 		return nil, false
 	}
 	point = make([]float64, len(x))
@@ -238,9 +199,84 @@ func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 		}
 	}
 	for k, j := range free {
-		point[j] = z[k] - z[n+1+k] // Convert splits a variable into its positive and negative part
+		point[j] = values[k]
 	}
 	return point, true
+}
+
+// slackProgram is the linear program of Interior: the variables are the free columns and,
+// last, the slack, which is to be as large as possible; each row times them is at most
+// its right-hand side.
+type slackProgram struct {
+	free  []int
+	rows  [][]float64 // (inequalities, free columns + 1)
+	right []float64
+}
+
+// row adds an inequality with right-hand side b and gives its coefficients, all 0.
+func (p *slackProgram) row(b float64) []float64 {
+	p.rows, p.right = append(p.rows, make([]float64, len(p.free)+1)), append(p.right, b)
+	return p.rows[len(p.rows)-1]
+}
+
+// box adds the finite bounds of the free columns.
+func (p *slackProgram) box(s *Domain) {
+	lower, upper := s.GapBounds()
+	n := len(p.free)
+	for a, j := range p.free {
+		if !math.IsInf(lower[j], -1) {
+			r := p.row(-lower[j])
+			r[a], r[n] = -1, 1
+		}
+		if !math.IsInf(upper[j], 1) {
+			r := p.row(upper[j])
+			r[a], r[n] = 1, 1
+		}
+	}
+}
+
+// halfSpace adds a half-space given the observed cells of x. One without missing cells
+// adds nothing: ok says whether x is inside it.
+func (p *slackProgram) halfSpace(h HalfSpace, x, mask []float64) (ok bool) {
+	b, size := h.B, 0.0
+	for j, a := range h.A {
+		if mask[j] != 0 {
+			b -= a * x[j]
+		} else {
+			size += a * a
+		}
+	}
+	if size == 0 {
+		return !(b < 0)
+	}
+	r := p.row(b)
+	for a, j := range p.free {
+		r[a] = h.A[j]
+	}
+	r[len(p.free)] = math.Sqrt(size)
+	return true
+}
+
+// solve gives the values of the free columns where the slack is largest; it fails if that
+// is not positive.
+func (p *slackProgram) solve() (values []float64, ok bool) {
+	n := len(p.free)
+	g := mat.NewDense(len(p.rows), n+1, nil)
+	for i, r := range p.rows {
+		g.SetRow(i, r)
+	}
+	goal := make([]float64, n+1)
+	goal[n] = -1
+	c, a, b := lp.Convert(goal, g, p.right, nil, nil)
+	best, z, err := lp.Simplex(c, a, b, 1e-10, nil)
+	if err != nil || !(-best > 0) {
+		return nil, false
+	}
+	values = make([]float64, n)
+	for k := range values {
+		values[k] = z[k] - z[n+1+k] // Convert splits a variable into its positive and negative part
+	}
+	return values, true
 }
 
 // Intersect is what lies in both domains.

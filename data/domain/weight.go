@@ -8,7 +8,7 @@ import (
 )
 
 // Weight chooses the weight function g_Λ of truncated score matching
-// (maths.md, "Truncated support"). It must vanish on the boundary of the projection
+// (docs/theory/truncated.md#eq-weight-g). It must vanish on the boundary of the projection
 // X_Λ of the domain onto the observed coordinates, not on that of the domain:
 // the bounds of missing cells have no part in it, and a half-space that cuts an
 // unbounded missing coordinate has no boundary there at all.
@@ -88,7 +88,7 @@ func (w Weight) At(s *Domain, x, mask, g, slope []float64, t *Tangent) {
 			g[j], slope[j] = g[j]*f, slope[j]*f+g[j]*df
 		}
 	}
-	c := t.tame(s)
+	c := t.damping(s)
 	for j := range g {
 		g[j] *= c
 		slope[j] *= c
@@ -120,7 +120,7 @@ func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap f
 			})
 		}
 	}
-	c := t.tame(s)
+	c := t.damping(s)
 	for j, m := range mask {
 		if m == 0 || t.Lost[j] {
 			g[j], slope[j] = 0, 0
@@ -147,8 +147,8 @@ func (s *Domain) distance(h HalfSpace, x, mask []float64, noTangent bool) (dista
 	return max(0, h.B-low) / size, size, size > 0
 }
 
-// tame is min(1, 4/Σ_h ‖a_h‖²‖v_h‖²).
-func (t *Tangent) tame(s *Domain) float64 {
+// damping is min(1, 4/Σ_h ‖a_h‖²‖v_h‖²).
+func (t *Tangent) damping(s *Domain) float64 {
 	stretch := 0.0
 	for k, h := range s.Half {
 		stretch += floats.Dot(h.A, h.A) * floats.Dot(t.V[k], t.V[k])
@@ -158,11 +158,30 @@ func (t *Tangent) tame(s *Domain) float64 {
 
 // tangent fills t for a pattern.
 func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
-	d := len(s.Lower)
-	if len(t.Lost) != d || len(t.V) != len(s.Half) {
+	t.reset(len(s.Half), len(s.Lower))
+	if none || len(s.Half) == 0 {
+		return
+	}
+	exists := true
+	involved := s.withMissing(make([]int, 0, 4), mask)
+	switch len(involved) {
+	case 0:
+	case 1: // the common case, without allocating
+		exists = t.dualVector(s, involved[0], mask)
+	default:
+		exists = t.dualBasis(s, involved, mask)
+	}
+	if !exists {
+		t.leaveOut(s, involved, mask)
+	}
+}
+
+// reset makes all of t zero, for half half-spaces and d columns.
+func (t *Tangent) reset(half, d int) {
+	if len(t.Lost) != d || len(t.V) != half {
 		t.Lost = make([]bool, d)
 		t.V = nil
-		for range s.Half {
+		for range half {
 			t.V = append(t.V, make([]float64, d))
 		}
 	}
@@ -170,72 +189,83 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 	for k := range t.V {
 		clear(t.V[k])
 	}
-	if none || len(s.Half) == 0 {
-		return
-	}
-	var cut []int // half-spaces that a missing coordinate has a part in
+}
+
+// withMissing appends to list the half-spaces that a missing coordinate has a part in.
+func (s *Domain) withMissing(list []int, mask []float64) []int {
 	for k, h := range s.Half {
 		for j, a := range h.A {
 			if a != 0 && mask[j] == 0 {
-				cut = append(cut, k)
+				list = append(list, k)
 				break
 			}
 		}
 	}
-	free := func(k, j int) float64 { // a_kj where the coordinate can move freely
-		if mask[j] != 0 || s.BoundedColumn(j) {
-			return 0
-		}
-		return s.Half[k].A[j]
+	return list
+}
+
+// freeNormal is a_kj where the coordinate is missing and the box does not bound it, else 0.
+func (s *Domain) freeNormal(k, j int, mask []float64) float64 {
+	if mask[j] != 0 || s.BoundedColumn(j) {
+		return 0
 	}
-	m := len(cut)
-	if m == 0 {
-		return
+	return s.Half[k].A[j]
+}
+
+// dualVector fills in v where missing coordinates have a part in one half-space only:
+// a/‖a‖² of its free normal a. It says whether there is one.
+func (t *Tangent) dualVector(s *Domain, k int, mask []float64) bool {
+	size := 0.0
+	for j := range mask {
+		size += s.freeNormal(k, j, mask) * s.freeNormal(k, j, mask)
 	}
-	if m == 1 { // the common case, without allocating
-		k, size := cut[0], 0.0
-		for j := range d {
-			size += free(k, j) * free(k, j)
-		}
-		if size == 0 {
-			t.lose(s, cut, mask)
-			return
-		}
-		for j := range d {
-			t.V[k][j] = free(k, j) / size
-		}
-		return
+	if size == 0 {
+		return false
 	}
-	gram := mat.NewSymDense(m, nil)
-	for a, k := range cut {
-		for b := a; b < m; b++ {
-			sum := 0.0
-			for j := range d {
-				sum += free(k, j) * free(cut[b], j)
-			}
-			gram.SetSym(a, b, sum)
-		}
+	for j := range mask {
+		t.V[k][j] = s.freeNormal(k, j, mask) / size
 	}
+	return true
+}
+
+// dualBasis fills in v of several half-spaces, (AAᵀ)⁻¹A with the free normals as rows of
+// A. It says whether those are linearly independent.
+func (t *Tangent) dualBasis(s *Domain, involved []int, mask []float64) bool {
 	var chol mat.Cholesky
-	if !chol.Factorize(gram) || chol.Cond() > 1e12 {
-		t.lose(s, cut, mask)
-		return
+	if !chol.Factorize(s.gram(involved, mask)) || chol.Cond() > 1e12 {
+		return false
 	}
 	var inverse mat.SymDense
 	if err := chol.InverseTo(&inverse); err != nil {
 		panic(err) // the condition number has been looked at
 	}
-	for a, k := range cut {
-		for b, l := range cut {
-			for j := range d {
-				t.V[k][j] += inverse.At(a, b) * free(l, j)
+	for a, k := range involved {
+		for b, l := range involved {
+			for j := range mask {
+				t.V[k][j] += inverse.At(a, b) * s.freeNormal(l, j, mask)
 			}
 		}
 	}
+	return true
 }
 
-// lose marks the observed coordinates that the half-spaces in cut have a part in.
-func (t *Tangent) lose(s *Domain, cut []int, mask []float64) {
+// gram are the inner products of the free normals of these half-spaces.
+func (s *Domain) gram(involved []int, mask []float64) *mat.SymDense {
+	gram := mat.NewSymDense(len(involved), nil)
+	for a, k := range involved {
+		for b := a; b < len(involved); b++ {
+			sum := 0.0
+			for j := range mask {
+				sum += s.freeNormal(k, j, mask) * s.freeNormal(involved[b], j, mask)
+			}
+			gram.SetSym(a, b, sum)
+		}
+	}
+	return gram
+}
+
+// leaveOut marks the observed coordinates that the half-spaces in cut have a part in.
+func (t *Tangent) leaveOut(s *Domain, cut []int, mask []float64) {
 	for _, k := range cut {
 		for j, a := range s.Half[k].A {
 			t.Lost[j] = t.Lost[j] || a != 0 && mask[j] != 0

@@ -55,50 +55,66 @@ func Parse(text []byte, names []string) (*Model, error) {
 		m.Logistic = NewLogistic(len(names))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Logistic)) {
-		j, err := column(names, name)
-		if err != nil {
-			return nil, fmt.Errorf("logistic: %w", err)
-		}
-		var r regression
-		if err := strictjson.Decode(f.Logistic[name], &r, `{"intercept":1.2,"slope":{"x1":-2}}`); err != nil {
-			return nil, fmt.Errorf("logistic: column %q: %w", name, err)
-		}
-		if r.Intercept == nil {
-			return nil, fmt.Errorf(`logistic: column %q needs an "intercept", a number`, name)
-		}
-		m.Logistic.Intercept[j] = *r.Intercept
-		for on, slope := range r.Slope {
-			k, err := column(names, on)
-			if err != nil {
-				return nil, fmt.Errorf("logistic: slope of column %q: %w", name, err)
-			}
-			m.Logistic.Slope.Set(j, k, slope)
+		if err := m.parseLogistic(f.Logistic[name], name, names); err != nil {
+			return nil, err
 		}
 	}
 	if len(f.Censored) > 0 {
 		m.Censored = NewCensored(len(names))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Censored)) {
-		j, err := column(names, name)
-		if err != nil {
-			return nil, fmt.Errorf("censored: %w", err)
-		}
-		var t threshold
-		if err := strictjson.Decode(f.Censored[name], &t, `{"above":1.5}`); err != nil {
-			return nil, fmt.Errorf("censored: column %q: %w", name, err)
-		}
-		switch {
-		case m.Logistic != nil && m.Logistic.Concerns(j):
-			return nil, fmt.Errorf("column %q is both logistic and censored: choose one", name)
-		case t.Above != nil && t.Below == nil:
-			m.Censored.Above[j] = *t.Above
-		case t.Below != nil && t.Above == nil:
-			m.Censored.Below[j] = *t.Below
-		default:
-			return nil, fmt.Errorf(`censored: column %q needs either "above" or "below", a number: a missing cell would not tell on which side it lies`, name)
+		if err := m.parseCensored(f.Censored[name], name, names); err != nil {
+			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// parseLogistic reads the regression of one column into m.
+func (m *Model) parseLogistic(text []byte, name string, names []string) error {
+	j, err := column(names, name)
+	if err != nil {
+		return fmt.Errorf("logistic: %w", err)
+	}
+	var r regression
+	if err := strictjson.Decode(text, &r, `{"intercept":1.2,"slope":{"x1":-2}}`); err != nil {
+		return fmt.Errorf("logistic: column %q: %w", name, err)
+	}
+	if r.Intercept == nil {
+		return fmt.Errorf(`logistic: column %q needs an "intercept", a number`, name)
+	}
+	m.Logistic.Intercept[j] = *r.Intercept
+	for on, slope := range r.Slope {
+		k, err := column(names, on)
+		if err != nil {
+			return fmt.Errorf("logistic: slope of column %q: %w", name, err)
+		}
+		m.Logistic.Slope.Set(j, k, slope)
+	}
+	return nil
+}
+
+// parseCensored reads the threshold of one column into m, after all regressions.
+func (m *Model) parseCensored(text []byte, name string, names []string) error {
+	j, err := column(names, name)
+	if err != nil {
+		return fmt.Errorf("censored: %w", err)
+	}
+	var t threshold
+	if err := strictjson.Decode(text, &t, `{"above":1.5}`); err != nil {
+		return fmt.Errorf("censored: column %q: %w", name, err)
+	}
+	switch {
+	case m.Logistic != nil && m.Logistic.Concerns(j):
+		return fmt.Errorf("column %q is both logistic and censored: choose one", name)
+	case t.Above != nil && t.Below == nil:
+		m.Censored.Above[j] = *t.Above
+	case t.Below != nil && t.Above == nil:
+		m.Censored.Below[j] = *t.Below
+	default:
+		return fmt.Errorf(`censored: column %q needs either "above" or "below", a number: a missing cell would not tell on which side it lies`, name)
+	}
+	return nil
 }
 
 func column(names []string, name string) (int, error) {

@@ -1,6 +1,6 @@
 // Package missingness describes cells that are missing not at random: known laws of
 // which cells of a row are hidden, given the whole row. It hides cells by them, and
-// reads them from files. package graph has their log φ_Λ for fitting, φ_Λ(x) being the
+// reads them from files. package model has their log φ_Λ for fitting, φ_Λ(x) being the
 // probability that of a row x exactly the cells Λ are observed.
 package missingness
 

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data"
 	"missingscore/data/missingness"
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 
@@ -118,7 +118,7 @@ func TestElsewhere(t *testing.T) {
 func TestHide(t *testing.T) {
 	const n = 40000
 	rng := stream.New(3, stream.Simulate)
-	g := data.Gaussian{Mean: make([]float64, 5), Precision: mat.NewSymDense(5, []float64{1, .4, 0, 0, 0, .4, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1})}
+	g := simulate.Gaussian{Mean: make([]float64, 5), Precision: mat.NewSymDense(5, []float64{1, .4, 0, 0, 0, .4, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1})}
 	complete, err := g.Sample(n, rng)
 	require.NoError(t, err)
 	m := parsed(t)

@@ -41,6 +41,8 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 		{Key: "penwidth", Value: strconv.FormatFloat(widest*math.Abs(e.edge.PartialCorrelation), 'f', 3, 64)},
 		{Key: "color", Value: strconv.Quote(colour)},
 		{Key: "style", Value: line},
+		{Key: "weight", Value: strconv.Quote(number(e.edge.Weight()))},
+		{Key: "precision", Value: strconv.Quote(number(e.edge.Precision))},
 		{Key: "partial_correlation", Value: strconv.Quote(number(e.edge.PartialCorrelation))},
 	}
 }

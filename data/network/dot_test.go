@@ -60,9 +60,9 @@ func TestWriteDOT(t *testing.T) {
 	require.Len(t, graph.EdgesOf(g.Edges()), len(n.Edges))
 	edge := func(from, to string) map[string]string { return g.Edge(at[from], at[to]).(*readEdge).attributes }
 	require.Equal(t, map[string]string{"penwidth": "4.800", "color": "#B2182B", "style": "dashed",
-		"partial_correlation": "-0.6"}, edge("a<b>&c", "<b>"))
+		"partial_correlation": "-0.6", "precision": "0.6", "weight": "0.6"}, edge("a<b>&c", "<b>"))
 	require.Equal(t, map[string]string{"penwidth": "2.000", "color": "#2166AC", "style": "solid",
-		"partial_correlation": "0.25"}, edge(`say "hi", you`, "a<b>&c"))
+		"partial_correlation": "0.25", "precision": "-0.5", "weight": "0.25"}, edge(`say "hi", you`, "a<b>&c"))
 }
 
 // A space that does not break, and the joiners of Persian and of emoji, have no escapes in DOT.

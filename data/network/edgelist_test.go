@@ -18,16 +18,19 @@ func TestWriteEdges(t *testing.T) {
 	rows, err := csv.NewReader(&b).ReadAll()
 	require.NoError(t, err)
 	for i, e := range n.Edges {
-		w, err := strconv.ParseFloat(rows[i+1][2], 64)
-		require.NoError(t, err)
-		r, err := strconv.ParseFloat(rows[i+1][3], 64)
-		require.NoError(t, err)
-		require.Equal(t, e, Edge{rows[i+1][0], rows[i+1][1], w, r})
+		var numbers []float64
+		for _, text := range rows[i+1][2:] {
+			v, err := strconv.ParseFloat(text, 64)
+			require.NoError(t, err)
+			numbers = append(numbers, v)
+		}
+		require.Equal(t, []float64{e.Weight(), e.PartialCorrelation, e.Precision}, numbers)
+		require.Equal(t, []string{e.From, e.To}, rows[i+1][:2])
 	}
 }
 
 func TestWriteEdgesOfNone(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, (&Network{Nodes: []string{"a"}}).WriteEdges(&b))
-	require.Equal(t, "from,to,weight,partial_correlation\n", b.String())
+	require.Equal(t, "from,to,weight,partial_correlation,precision\n", b.String())
 }

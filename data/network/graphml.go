@@ -38,7 +38,7 @@ type graphMLData struct {
 
 // WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and
 // networkx: nodes n0, n1, … in column order with the name as label, edges e0,
-// e1, … strongest first with weight, partial_correlation and sign ("+" or "-").
+// e1, … strongest first with weight, partial_correlation, precision and sign ("+" or "-").
 // Source: http://graphml.graphdrawing.org/specification.html.
 // It fails if the network names a node twice or an unknown one.
 func (n *Network) WriteGraphML(w io.Writer) error {
@@ -49,7 +49,7 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 	var g graphML
 	for _, k := range [][3]string{
 		{"node", "label", "string"}, {"edge", "weight", "double"},
-		{"edge", "partial_correlation", "double"}, {"edge", "sign", "string"},
+		{"edge", "partial_correlation", "double"}, {"edge", "precision", "double"}, {"edge", "sign", "string"},
 	} {
 		g.Keys = append(g.Keys, graphMLKey{ID: k[1], For: k[0], Name: k[1], Type: k[2]})
 	}
@@ -62,7 +62,8 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 		g.Graph.Edges = append(g.Graph.Edges, graphMLObject{
 			ID: fmt.Sprint("e", i), Source: fmt.Sprint("n", ends[i][0]), Target: fmt.Sprint("n", ends[i][1]),
 			Data: []graphMLData{
-				{"weight", number(e.Weight)}, {"partial_correlation", number(e.PartialCorrelation)}, {"sign", e.Sign()},
+				{"weight", number(e.Weight())}, {"partial_correlation", number(e.PartialCorrelation)},
+				{"precision", number(e.Precision)}, {"sign", e.Sign()},
 			},
 		})
 	}

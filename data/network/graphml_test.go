@@ -48,7 +48,7 @@ func TestWriteGraphML(t *testing.T) {
 		declared[k.ID] = k.For + " " + k.Type
 	}
 	require.Equal(t, map[string]string{"label": "node string", "weight": "edge double",
-		"partial_correlation": "edge double", "sign": "edge string"}, declared)
+		"partial_correlation": "edge double", "precision": "edge double", "sign": "edge string"}, declared)
 
 	name := map[string]string{}
 	for j, v := range file.Graph.Nodes {
@@ -61,11 +61,11 @@ func TestWriteGraphML(t *testing.T) {
 		got := file.Graph.Edges[i]
 		require.Equal(t, e.From, name[got.Source])
 		require.Equal(t, e.To, name[got.Target])
-		require.Equal(t, []data{{"weight", number(e.Weight)}, {"partial_correlation", number(e.PartialCorrelation)},
+		require.Equal(t, []data{{"weight", number(e.Weight())}, {"partial_correlation", number(e.PartialCorrelation)}, {"precision", number(e.Precision)},
 			{"sign", e.Sign()}}, got.Data)
 	}
-	require.Equal(t, "-", file.Graph.Edges[0].Data[2].Text)
-	require.Equal(t, "+", file.Graph.Edges[1].Data[2].Text)
+	require.Equal(t, "-", file.Graph.Edges[0].Data[3].Text)
+	require.Equal(t, "+", file.Graph.Edges[1].Data[3].Text)
 }
 
 func TestWriteGraphMLErrors(t *testing.T) {

@@ -22,7 +22,7 @@ func TestWriteJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b.Bytes(), &file))
 	require.Equal(t, awkward, file.Nodes)
 	require.Len(t, file.Edges, len(n.Edges))
-	require.Equal(t, map[string]any{"from": "a<b>&c", "to": "<b>", "weight": 0.6, "partial_correlation": -0.6, "sign": "-"}, file.Edges[0])
+	require.Equal(t, map[string]any{"from": "a<b>&c", "to": "<b>", "weight": 0.6, "partial_correlation": -0.6, "precision": 0.6, "sign": "-"}, file.Edges[0])
 }
 
 func TestWriteJSONOfNothing(t *testing.T) {
@@ -33,6 +33,6 @@ func TestWriteJSONOfNothing(t *testing.T) {
 
 func TestWriteJSONRefusesNaN(t *testing.T) {
 	var b bytes.Buffer
-	n := &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: "a", To: "b", Weight: math.NaN()}}}
+	n := &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: "a", To: "b", Precision: math.NaN()}}}
 	require.Error(t, n.WriteJSON(&b))
 }

@@ -11,13 +11,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Edge joins two variables by name. Weight is P_jk in the units of the
+// Edge joins two variables by name. Precision is P_jk in the units of the
 // precision; PartialCorrelation is in [−1, 1] where P is positive definite.
 // The sign of the association is that of the partial correlation.
 type Edge struct {
-	From, To                   string
-	Weight, PartialCorrelation float64
+	From, To                      string
+	Precision, PartialCorrelation float64
 }
+
+// Weight is |PartialCorrelation|, a strength as programs for graphs expect it: positive,
+// without units.
+func (e Edge) Weight() float64 { return math.Abs(e.PartialCorrelation) }
 
 // Sign is "-" for a negative partial correlation, else "+".
 func (e Edge) Sign() string {
@@ -36,11 +40,11 @@ type Network struct {
 
 // New reads the edges that are in a off the precision p, both of d nodes.
 //
-//	Weight = P_jk,  PartialCorrelation = −P_jk / √(P_jj P_kk)
+//	Precision = P_jk,  PartialCorrelation = −P_jk / √(P_jj P_kk)
 //
 // Edges are sorted by |partial correlation| decreasing, ties by column order.
 // It fails if sizes differ, a name occurs twice, a diagonal entry is not
-// positive or an edge's weight is not finite.
+// positive or an edge's precision is not finite.
 func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 	d := p.SymmetricDim()
 	if len(names) != d || a.D != d || len(a.Edge) != d*(d-1)/2 {
@@ -63,10 +67,10 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 			}
 			w := p.At(j, k)
 			if math.IsNaN(w) || math.IsInf(w, 0) {
-				return nil, fmt.Errorf("network: the weight of %q – %q is %v, not a finite number", names[j], names[k], w)
+				return nil, fmt.Errorf("network: the precision of %q – %q is %v, not a finite number", names[j], names[k], w)
 			}
 			r := -w / math.Sqrt(p.At(j, j)*p.At(k, k))
-			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Weight: w, PartialCorrelation: r})
+			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: r})
 		}
 	}
 	slices.SortStableFunc(n.Edges, func(x, y Edge) int {

@@ -50,7 +50,8 @@ func TestPartialCorrelationOfKnownCovariance(t *testing.T) {
 		if e.From == "a" && e.To == "b" {
 			want := (r01 - r02*r12) / math.Sqrt((1-r02*r02)*(1-r12*r12))
 			require.InDelta(t, want, e.PartialCorrelation, 1e-12)
-			require.Equal(t, p.At(0, 1), e.Weight)
+			require.Equal(t, p.At(0, 1), e.Precision)
+			require.Equal(t, math.Abs(e.PartialCorrelation), e.Weight())
 			require.Equal(t, "+", e.Sign())
 		}
 	}
@@ -86,7 +87,7 @@ func TestNewErrors(t *testing.T) {
 		"negative": {[]string{"a", "b"}, []float64{1, 0, 0, -2}, edge, `the precision of "b" is -2, not a positive number`},
 		"zero":     {[]string{"a", "b"}, []float64{0, 0, 0, 1}, edge, `the precision of "a" is 0`},
 		"NaN":      {[]string{"a", "b"}, []float64{1, 0, 0, math.NaN()}, edge, `the precision of "b" is NaN`},
-		"weight":   {[]string{"a", "b"}, []float64{1, math.Inf(1), 0, 1}, edge, `the weight of "a" – "b" is +Inf`},
+		"weight":   {[]string{"a", "b"}, []float64{1, math.Inf(1), 0, 1}, edge, `the precision of "a" – "b" is +Inf`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(c.names, mat.NewSymDense(2, c.p), c.a)

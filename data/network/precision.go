@@ -91,79 +91,119 @@ type square struct {
 	value  [][]float64
 }
 
+// readSquare reads a header and as many rows as it has names, and checks that they are
+// symmetric.
 func readSquare(path string, r io.Reader) (*square, error) {
 	text := bufio.NewReader(r)
 	// Spreadsheets put a byte order mark before the first name.
 	if mark, _ := text.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
 		text.Discard(3)
 	}
-	c := csv.NewReader(text)
-	c.FieldsPerRecord = -1
-	next := func() ([]string, error) {
-		record, err := c.Read()
-		var parse *csv.ParseError
-		if errors.As(err, &parse) {
-			return nil, fmt.Errorf("%s:%d: %w", path, parse.Line, parse.Err)
-		}
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return record, err
+	s := squareReader{path: path, csv: csv.NewReader(text)}
+	s.csv.FieldsPerRecord = -1
+	t, err := s.header()
+	if err != nil {
+		return nil, err
 	}
+	lines, err := s.rows(t)
+	if err != nil {
+		return nil, err
+	}
+	if d := len(t.header); len(t.value) != d {
+		return nil, fmt.Errorf("%s: not square: %d rows, the header has %d names", path, len(t.value), d)
+	}
+	return t, t.symmetric(path, lines)
+}
 
-	header, err := next()
+// squareReader reads the records of a square. Its errors name file and line.
+type squareReader struct {
+	path string
+	csv  *csv.Reader
+}
+
+// next is the next record; at the end the error is io.EOF itself.
+func (s *squareReader) next() ([]string, error) {
+	record, err := s.csv.Read()
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		return nil, fmt.Errorf("%s:%d: %w", s.path, parse.Line, parse.Err)
+	}
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return record, err
+}
+
+// header starts a square with its names, which must be there and differ.
+func (s *squareReader) header() (*square, error) {
+	header, err := s.next()
 	if err == io.EOF {
-		return nil, fmt.Errorf("%s: the file is empty", path)
+		return nil, fmt.Errorf("%s: the file is empty", s.path)
 	} else if err != nil {
 		return nil, err
 	}
 	t := &square{header: header, column: make(map[string]int, len(header))}
 	for k, name := range header {
 		if name == "" {
-			return nil, fmt.Errorf("%s:1: column %d has no name (from R, write with row.names = FALSE)", path, k+1)
+			return nil, fmt.Errorf("%s:1: column %d has no name (from R, write with row.names = FALSE)", s.path, k+1)
 		}
 		if j, twice := t.column[name]; twice {
-			return nil, fmt.Errorf("%s:1: columns %d and %d are both named %q", path, j+1, k+1, name)
+			return nil, fmt.Errorf("%s:1: columns %d and %d are both named %q", s.path, j+1, k+1, name)
 		}
 		t.column[name] = k
 	}
+	return t, nil
+}
 
-	d := len(header)
-	lines := make([]int, 0, d)
+// rows reads the values of t, at most as many rows as it has names, and gives their lines.
+func (s *squareReader) rows(t *square) (lines []int, err error) {
+	d := len(t.header)
+	lines = make([]int, 0, d)
 	for {
-		record, err := next()
+		record, err := s.next()
 		if err == io.EOF {
-			break
+			return lines, nil
 		} else if err != nil {
 			return nil, err
 		}
-		line, _ := c.FieldPos(0)
+		line, _ := s.csv.FieldPos(0)
 		if len(record) != d || len(t.value) == d {
-			return nil, fmt.Errorf("%s:%d: not square: row %d has %d cells, the header has %d names", path, line, len(t.value)+1, len(record), d)
+			return nil, fmt.Errorf("%s:%d: not square: row %d has %d cells, the header has %d names", s.path, line, len(t.value)+1, len(record), d)
 		}
-		row := make([]float64, d)
-		for k, cell := range record {
-			row[k], err = strconv.ParseFloat(strings.TrimSpace(cell), 64)
-			if err != nil || math.IsNaN(row[k]) || math.IsInf(row[k], 0) {
-				line, _ := c.FieldPos(k)
-				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", path, line, header[k], cell)
-			}
+		row, err := s.numbers(record, t.header)
+		if err != nil {
+			return nil, err
 		}
 		t.value, lines = append(t.value, row), append(lines, line)
 	}
-	if len(t.value) != d {
-		return nil, fmt.Errorf("%s: not square: %d rows, the header has %d names", path, len(t.value), d)
+}
+
+// numbers are the cells of the record read last, all finite.
+func (s *squareReader) numbers(record, header []string) ([]float64, error) {
+	row := make([]float64, len(record))
+	for k, cell := range record {
+		v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			line, _ := s.csv.FieldPos(k)
+			return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", s.path, line, header[k], cell)
+		}
+		row[k] = v
 	}
-	for j := range d {
+	return row, nil
+}
+
+// symmetric says where t is not symmetric, or nil.
+func (t *square) symmetric(path string, lines []int) error {
+	for j := range t.value {
 		for k := range j {
 			low, up := t.value[j][k], t.value[k][j]
 			// An inverse computed elsewhere has rounding noise where the truth is 0, hence the diagonal.
 			scale := math.Sqrt(math.Abs(t.value[j][j] * t.value[k][k]))
 			if math.Abs(low-up) > 1e-8*max(math.Abs(low), math.Abs(up), scale) {
-				return nil, fmt.Errorf("%s:%d: column %q: not symmetric: %v here, %v in line %d, column %q",
-					path, lines[j], header[k], low, up, lines[k], header[j])
+				return fmt.Errorf("%s:%d: column %q: not symmetric: %v here, %v in line %d, column %q",
+					path, lines[j], t.header[k], low, up, lines[k], t.header[j])
 			}
 		}
 	}
-	return t, nil
+	return nil
 }

@@ -2,11 +2,12 @@ package extension
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/losses"
 )
 
@@ -17,21 +18,27 @@ type Columns struct {
 }
 
 func init() {
-	losses.Objectives["columns"] = func(options []byte, _ *domain.Domain, _ domain.Weight) (losses.Objective, error) {
+	losses.Objectives["columns"] = func(s losses.ObjectiveSetting) (losses.Objective, error) {
 		var o Columns
-		return o, json.Unmarshal(options, &o)
+		if err := json.Unmarshal(s.Options, &o); err != nil {
+			return nil, err
+		}
+		if len(o.Weights) != s.Dim {
+			return nil, fmt.Errorf("%d weights for the %d columns %v", len(o.Weights), s.Dim, s.Names)
+		}
+		return o, nil
 	}
 }
 
 const inputWeights = "column weights" // (b, d), 0 where missing
 
 // Parts implements losses.Objective.
-func (o Columns) Parts(b *graph.Builder, rows losses.Rows, t graph.Terms) losses.Parts {
+func (o Columns) Parts(b *graph.Builder, rows losses.Rows, t model.Evaluation) losses.Parts {
 	n, d := graph.Shape(rows.Mask)
 	w := b.Input(inputWeights, n, d)
 	twice := b.Scale(2, w)
 	return losses.Parts{
-		Linear:    b.Add(b.GroupDot(twice, t.Diagonal, rows.R), b.GroupSquares(twice, t.Score, rows.R)),
+		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), b.GroupSquares(twice, t.NeedScore(b), rows.R)),
 		Score:     t.Score,
 		Quadratic: b.Scale(-1, w),
 	}

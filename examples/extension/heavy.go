@@ -7,7 +7,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/losses"
-	"missingscore/trainers"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/source"
 )
 
 // heavy proposes missing cells from a t distribution with 3 degrees of freedom, whose
@@ -15,23 +16,22 @@ import (
 type heavy struct{ draws int }
 
 func init() {
-	trainers.Estimators = append(trainers.Estimators, trainers.Estimator{
-		Name: "iw-heavy", Title: "Marg-IW, heavy tails", Draws: true,
-		Source: newHeavy,
-		Loss:   func(losses.Correction) losses.Loss { return losses.Pseudo{Weighting: losses.SelfNormalised} },
-		Note:   "importance weights, proposals from a t distribution",
+	source.Kinds["heavy"] = source.Kind{Name: "heavy", Note: "independent draws from a t distribution", New: newHeavy, Random: true, LogDensity: true}
+	estimator.Register(estimator.Estimator{
+		Name: "iw-heavy", Title: "Marg-IW, heavy tails", Note: "importance weights, proposals from a t distribution",
+		Source: source.Kinds["heavy"], Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{},
 	})
 }
 
-func newHeavy(s trainers.Setting) (trainers.Source, error) {
+func newHeavy(s source.Setting) (source.Source, error) {
 	if s.Domain.Bounded() {
 		return nil, errors.New("iw-heavy does not know supports that end: use iw")
 	}
 	return heavy{s.Draws}, nil
 }
 
-// Complete implements trainers.Source.
-func (h heavy) Complete(b *data.Batch, x, logProposal []float64, rng *trainers.Stream) error {
+// Complete implements source.Source.
+func (h heavy) Complete(b *data.Batch, x, logProposal []float64, rng *source.Stream) error {
 	t := distuv.StudentsT{Sigma: 1, Nu: 3, Src: rng}
 	for i := range b.Size * h.draws {
 		row, from := x[i*b.D:(i+1)*b.D], i/h.draws*b.D

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Step is the default distance of central differences, the cube root of the
@@ -63,17 +64,19 @@ func Params(p *graph.Program, params []*graph.Param, step float64, value func() 
 
 // Model compares a model's score with central differences of its log density,
 // and its diagonal with central differences of its score, at the rows of x (n, d).
-// For a score without a density only the latter, and score.Compared is 0.
-func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference, err error) {
+// What the model does not have is not compared: then Compared is 0.
+func Model(m model.Model, x []float64, step float64) (score, diagonal Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
-		t := m.Terms(b, b.Input("x", n, d))
+		t := m.Evaluate(b, b.Input("x", n, d))
 		if t.LogDensity != nil {
 			b.Output("log density", t.LogDensity)
 		}
-		b.Output("score", t.Score)
-		b.Output("diagonal", t.Diagonal)
+		b.Output("score", t.NeedScore(b))
+		if t.Diagonal != nil {
+			b.Output("diagonal", t.Diagonal)
+		}
 	})
 	if err != nil {
 		return score, diagonal, err
@@ -85,11 +88,13 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 			in[i*d+j] += h
 		}
 		err = p.Run()
-		clone := func(name string) []float64 { return append([]float64(nil), p.Output(name)...) }
-		if p.HasOutput("log density") {
-			log = clone("log density")
+		clone := func(name string) []float64 {
+			if !p.HasOutput(name) {
+				return nil
+			}
+			return append([]float64(nil), p.Output(name)...)
 		}
-		return log, clone("score"), clone("diagonal"), err
+		return clone("log density"), clone("score"), clone("diagonal"), err
 	}
 	_, s0, d0, err := at(0, 0)
 	if err != nil {
@@ -108,7 +113,9 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 			if lu != nil {
 				score.see(s0[i*d+j], (lu[i]-ld[i])/(2*step), "row %d, column %d", i, j)
 			}
-			diagonal.see(d0[i*d+j], (su[i*d+j]-sd[i*d+j])/(2*step), "row %d, column %d", i, j)
+			if d0 != nil {
+				diagonal.see(d0[i*d+j], (su[i*d+j]-sd[i*d+j])/(2*step), "row %d, column %d", i, j)
+			}
 		}
 	}
 	return score, diagonal, nil
@@ -116,13 +123,13 @@ func Model(m graph.Model, x []float64, step float64) (score, diagonal Difference
 
 // HessianProduct compares a model's H v with central differences of its score
 // along v, at the rows of x and v (n, d).
-func HessianProduct(m graph.Model, x, v []float64, step float64) (diff Difference, err error) {
+func HessianProduct(m model.Model, x, v []float64, step float64) (diff Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
-		t := m.Terms(b, b.Input("x", n, d))
-		b.Output("score", t.Score)
-		b.Output("product", t.HessianProduct(b.Input("v", n, d)))
+		t := m.Evaluate(b, b.Input("x", n, d))
+		b.Output("score", t.NeedScore(b))
+		b.Output("product", t.NeedHessianProduct(b)(b.Input("v", n, d)))
 	})
 	if err != nil {
 		return diff, err

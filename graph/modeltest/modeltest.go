@@ -1,9 +1,10 @@
-// Package modeltest is what every graph.Model has to pass. A new model's test is one line:
+// Package modeltest is what every model.Model has to pass. A new model's test is one line:
 //
-//	func TestMyModel(t *testing.T) { modeltest.Run(t, func(d int) graph.Model { return NewMyModel(d) }) }
+//	func TestMyModel(t *testing.T) { modeltest.Run(t, func(d int) model.Model { return NewMyModel(d) }) }
 package modeltest
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -11,86 +12,173 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 )
 
-// Run checks a model at random parameters and points, for several sizes:
-// score, diagonal and Hessian products against differences, θ-gradients of sums of
-// all terms against differences, unique parameter names, inputs left unchanged,
+// Run checks a model at random parameters and points, for several sizes, in what it
+// states: a part that its Evaluate leaves out is not looked for, and points lie inside its
+// support. Score, diagonal and Hessian products against differences, θ-gradients of sums
+// of all of them against differences, unique parameter names, inputs left unchanged,
 // equal numbers from equal runs, a Hessian that is one if it says so, rows that do not
-// influence each other.
-func Run(t *testing.T, make func(d int) graph.Model) {
+// influence each other; and what it says of itself by model.Normal, model.Sampler,
+// model.Parametric, model.FixedOrigin and model.Trainable.
+func Run(t *testing.T, make func(d int) model.Model) {
 	for _, d := range []int{1, 2, 5} {
-		m := make(d)
-		require.Equal(t, d, m.Dim())
-		rng := stream.New(1, uint64(d))
-		names := map[string]bool{}
-		for _, p := range m.Params() {
-			require.False(t, names[p.Name], "two parameters are called %q", p.Name)
-			names[p.Name] = true
-			for i := range p.Value {
-				p.Value[i] += 0.3 * (rng.Float64() - 0.5)
-			}
-		}
-		n := 4
-		x := random(n*d, rng.NormFloat64)
-
-		score, diagonal, err := gradcheck.Model(m, x, gradcheck.Step)
-		require.NoError(t, err)
-		require.Less(t, score.Error, 1e-7, "score is not the gradient of the log density: %+v", score)
-		require.Less(t, diagonal.Error, 1e-7, "diagonal is not the derivative of the score: %+v", diagonal)
-		product, err := gradcheck.HessianProduct(m, x, random(n*d, rng.NormFloat64), gradcheck.Step)
-		require.NoError(t, err)
-		require.Less(t, product.Error, 1e-7, "H v is not the derivative of the score along v: %+v", product)
-
-		one, err := graph.Build(func(b *graph.Builder) {
-			terms := m.Terms(b, b.Input("x", n, d))
-			if b.Output("score", terms.Score); terms.OneHessian {
-				b.Output("product", terms.HessianProduct(b.Constant(1, d, random(d, rng.NormFloat64))))
-			}
-		})
-		require.NoError(t, err)
-		if one.HasOutput("product") {
-			require.NoError(t, one.Run())
-			before := slices.Clone(one.Output("product"))
-			copy(one.Input("x"), x)
-			require.NoError(t, one.Run())
-			require.Equal(t, before, one.Output("product"), "the Hessian is said to be the same everywhere")
-		}
-
-		u, v := random(n*d, rng.NormFloat64), random(n*d, rng.NormFloat64)
-		p, err := graph.Build(func(b *graph.Builder) {
-			terms := m.Terms(b, b.Input("x", n, d))
-			u, v := b.Input("u", n, d), b.Input("v", n, d)
-			b.Output("log density", terms.LogDensity)
-			b.Minimise(b.Add(b.Add(b.Sum(terms.LogDensity), b.Sum(b.Prod(u, terms.HessianProduct(v)))), b.Add(
-				b.Sum(b.Prod(u, b.Square(terms.Score))),
-				b.Sum(b.Prod(v, terms.Diagonal)))), m.Params()...)
-		})
-		require.NoError(t, err)
-		copy(p.Input("x"), x)
-		copy(p.Input("u"), u)
-		copy(p.Input("v"), v)
-		diff, err := gradcheck.Params(p, m.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
-		require.NoError(t, err)
-		require.Less(t, diff.Error, 1e-7, "gradient by the parameters: %+v", diff)
-
-		require.NoError(t, p.Run())
-		loss, log := p.Loss(), append([]float64(nil), p.Output("log density")...)
-		require.NoError(t, p.Run())
-		require.Equal(t, loss, p.Loss(), "a second run differs")
-		require.Equal(t, x, p.Input("x"), "the run changed its input")
-
-		copy(p.Input("x")[d:], random((n-1)*d, rng.NormFloat64))
-		require.NoError(t, p.Run())
-		require.InDelta(t, log[0], p.Output("log density")[0], 1e-12, "row 0 depends on the other rows")
+		c := newCase(t, make(d), d)
+		c.derivatives(t)
+		c.constantHessian(t)
+		c.program(t)
+		statements(t, c)
 	}
 }
 
-func random(n int, draw func() float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = draw()
+const n = 4 // points
+
+// testCase is a model at random parameters, and points inside its support.
+type testCase struct {
+	model model.Model
+	at    model.Model // the same at known masks, if it asks for them
+	has   model.Capabilities
+	d     int
+	x     []float64 // (n, d)
+	rng   *rand.Rand
+}
+
+func newCase(t *testing.T, m model.Model, d int) testCase {
+	t.Helper()
+	require.Equal(t, d, m.Dim(), "Dim")
+	c := testCase{model: m, at: m, d: d, rng: stream.New(1, uint64(d))}
+	names := map[string]bool{}
+	for _, p := range m.Params() {
+		require.False(t, names[p.Name], "two parameters are called %q", p.Name)
+		names[p.Name] = true
+		for i := range p.Value {
+			p.Value[i] += 0.3 * (c.rng.Float64() - 0.5)
+		}
+	}
+	var err error
+	c.has, err = model.CapabilitiesOf(m)
+	require.NoError(t, err)
+	if p, ok := m.(model.MaskConditional); ok {
+		mask := slices.Repeat([]float64{1}, d)
+		mask[d-1] = 0
+		c.at = model.Observing(p, mask)
+	}
+	require.NoError(t, c.has.Support.Check(slices.Repeat([]string{"a column"}, d)), "the support")
+	c.x = c.points(t)
+	return c
+}
+
+// points are N(0, 1), moved towards one well inside the support until they are.
+func (c testCase) points(t *testing.T) []float64 {
+	x := c.normals(n * c.d)
+	if !c.has.Support.Bounded() {
+		return x
+	}
+	none := make([]float64, c.d)
+	inner, ok := c.has.Support.Interior(none, none)
+	require.True(t, ok, "the model's support leaves no room")
+	closer := func(row []float64) {
+		for j := range row {
+			row[j] = inner[j] + 0.7*(row[j]-inner[j])
+		}
+	}
+	for row := range slices.Chunk(x, c.d) {
+		for !c.has.Support.Contains(row) {
+			closer(row)
+		}
+		closer(row) // not on the boundary either
 	}
 	return x
+}
+
+func (c testCase) normals(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = c.rng.NormFloat64()
+	}
+	return x
+}
+
+const tolerance = 1e-7 // of differences
+
+// derivatives compares score, diagonal and Hessian products with differences.
+func (c testCase) derivatives(t *testing.T) {
+	score, diagonal, err := gradcheck.Model(c.at, c.x, gradcheck.Step)
+	require.NoError(t, err)
+	require.Less(t, score.Error, tolerance, "score is not the gradient of the log density: %+v", score)
+	require.Less(t, diagonal.Error, tolerance, "diagonal is not the derivative of the score: %+v", diagonal)
+	if c.has.HessianProduct {
+		product, err := gradcheck.HessianProduct(c.at, c.x, c.normals(n*c.d), gradcheck.Step)
+		require.NoError(t, err)
+		require.Less(t, product.Error, tolerance, "H v is not the derivative of the score along v: %+v", product)
+	}
+}
+
+func (c testCase) constantHessian(t *testing.T) {
+	if !c.has.ConstantHessian {
+		return
+	}
+	require.True(t, c.has.HessianProduct, "the Hessian is said to be the same everywhere, but there is no Hessian product")
+	p, err := graph.Build(func(b *graph.Builder) {
+		v := b.Constant(1, c.d, c.normals(c.d))
+		b.Output("product", c.at.Evaluate(b, b.Input("x", n, c.d)).NeedHessianProduct(b)(v))
+	})
+	require.NoError(t, err)
+	require.NoError(t, p.Run())
+	before := slices.Clone(p.Output("product"))
+	copy(p.Input("x"), c.x)
+	require.NoError(t, p.Run())
+	require.Equal(t, before, p.Output("product"), "the Hessian is said to be the same everywhere")
+}
+
+// program runs a sum of all that the model has, and its gradient.
+func (c testCase) program(t *testing.T) {
+	u, v := c.normals(n*c.d), c.normals(n*c.d)
+	first := "score"
+	p, err := graph.Build(func(b *graph.Builder) {
+		terms := c.at.Evaluate(b, b.Input("x", n, c.d))
+		u, v := b.Input("u", n, c.d), b.Input("v", n, c.d)
+		sum := b.Sum(b.Prod(u, b.Square(terms.NeedScore(b))))
+		b.Output("score", terms.Score)
+		if c.has.Density {
+			sum, first = b.Add(sum, b.Sum(terms.LogDensity)), "log density"
+			b.Output(first, terms.LogDensity)
+		}
+		if c.has.Diagonal {
+			sum = b.Add(sum, b.Sum(b.Prod(v, terms.Diagonal)))
+		}
+		if c.has.HessianProduct {
+			sum = b.Add(sum, b.Sum(b.Prod(u, terms.HessianProduct(v))))
+		}
+		b.Minimise(sum, c.model.Params()...)
+	})
+	require.NoError(t, err)
+	copy(p.Input("x"), c.x)
+	copy(p.Input("u"), u)
+	copy(p.Input("v"), v)
+	diff, err := gradcheck.Params(p, c.model.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
+	require.NoError(t, err)
+	require.Less(t, diff.Error, tolerance, "gradient by the parameters: %+v", diff)
+
+	require.NoError(t, p.Run())
+	loss, one := p.Loss(), slices.Clone(p.Output(first))
+	require.NoError(t, p.Run())
+	require.Equal(t, loss, p.Loss(), "a second run differs")
+	require.Equal(t, c.x, p.Input("x"), "the run changed its input")
+
+	copy(p.Input("x")[c.d:], c.points(t)[c.d:])
+	require.NoError(t, p.Run())
+	require.InDelta(t, one[0], p.Output(first)[0], 1e-12, "row 0 depends on the other rows")
+}
+
+// score is that of m at the points x.
+func (c testCase) score(t *testing.T, m model.Model, x []float64) []float64 {
+	t.Helper()
+	e, err := model.NewEvaluator(m, len(x)/c.d, false)
+	require.NoError(t, err)
+	_, score, err := e.At(x)
+	require.NoError(t, err)
+	return score
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Write calls fill on a temporary file beside path and renames it to path when
@@ -88,4 +89,18 @@ func Target(path string) string {
 		link = filepath.Join(filepath.Dir(path), link)
 	}
 	return Target(link)
+}
+
+// RemoveOthers removes, of the files that a folder may have, those that were not written now:
+// they are of an earlier run.
+func RemoveOthers(dir string, all, written []string) error {
+	for _, name := range all {
+		if slices.Contains(written, name) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

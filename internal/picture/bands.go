@@ -23,29 +23,13 @@ type Band struct {
 // positive, and x not negative; what reaches far below or above all means is cut.
 func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 	p := blank(title, x, y)
-	low, high := math.Inf(1), 0.0
-	for _, b := range bands {
-		for _, v := range slices.Concat(b.Y, b.Floor) {
-			low, high = min(low, v), max(high, v)
-		}
-	}
-	low, high = low/1.6, 1.6*high
+	low, high := span(bands)
 	var over []plot.Plotter // lines and marks, above all shades
-	deep := uint8(max(0x0C, min(0x2C, 0xA0/max(1, len(bands)))))
+	opacity := uint8(max(0x0C, min(0x2C, 0xA0/max(1, len(bands)))))
 	for i, b := range bands {
-		if len(b.X) == 0 || len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
-			return nil, fmt.Errorf("picture: band %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
-		}
-		var outline, middle plotter.XYs
-		for k := range b.X {
-			if !(b.Y[k] > 0) || math.IsInf(b.Y[k], 0) || math.IsInf(b.High[k], 0) || math.IsNaN(b.High[k]) || !(b.X[k] >= 0) {
-				return nil, fmt.Errorf("picture: band %q is %v (to %v) at %v; means must be positive, places not negative", b.Name, b.Y[k], b.High[k], b.X[k])
-			}
-			outline = append(outline, plotter.XY{X: b.X[k], Y: min(b.High[k], high)})
-			middle = append(middle, plotter.XY{X: b.X[k], Y: b.Y[k]})
-		}
-		for k := len(b.X) - 1; k >= 0; k-- {
-			outline = append(outline, plotter.XY{X: b.X[k], Y: max(b.Low[k], low)})
+		outline, middle, err := b.points(low, high)
+		if err != nil {
+			return nil, err
 		}
 		seen := lookOf(b.Name, i)
 		shade, err := plotter.NewPolygon(outline)
@@ -53,7 +37,7 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 			return nil, err
 		}
 		shade.LineStyle.Width = 0
-		shade.Color = color.NRGBA{R: seen.colour.R, G: seen.colour.G, B: seen.colour.B, A: deep}
+		shade.Color = color.NRGBA{R: seen.colour.R, G: seen.colour.G, B: seen.colour.B, A: opacity}
 		l, marks := seen.line(1.3, middle), seen.marks(middle)
 		p.Add(shade)
 		over = append(over, l, marks)
@@ -68,14 +52,50 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		over = append(over, seen.line(0.5, floor))
 	}
 	p.Add(over...)
-	for _, a := range []struct {
-		*plot.Axis
-		span float64
-	}{{&p.X, 10}, {&p.Y, 4}} {
-		if a.Max >= a.span*a.Min && a.Min > 0 {
-			a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{}
+	logarithmic(&p.X, 10)
+	logarithmic(&p.Y, 4)
+	legendRight(p)
+	return p, nil
+}
+
+// span is from a little below to a little above all means and floors.
+func span(bands []Band) (low, high float64) {
+	low, high = math.Inf(1), 0.0
+	for _, b := range bands {
+		for _, v := range slices.Concat(b.Y, b.Floor) {
+			low, high = min(low, v), max(high, v)
 		}
 	}
+	return low / 1.6, 1.6 * high
+}
+
+// points are the outline of the interval, clipped to low and high, and the mean.
+func (b Band) points(low, high float64) (outline, middle plotter.XYs, err error) {
+	if len(b.X) == 0 || len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
+		return nil, nil, fmt.Errorf("picture: band %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
+	}
+	for k := range b.X {
+		if !(b.Y[k] > 0) || math.IsInf(b.Y[k], 0) || math.IsInf(b.High[k], 0) || math.IsNaN(b.High[k]) || !(b.X[k] >= 0) {
+			return nil, nil, fmt.Errorf("picture: band %q is %v (to %v) at %v; means must be positive, places not negative", b.Name, b.Y[k], b.High[k], b.X[k])
+		}
+		outline = append(outline, plotter.XY{X: b.X[k], Y: min(b.High[k], high)})
+		middle = append(middle, plotter.XY{X: b.X[k], Y: b.Y[k]})
+	}
+	for k := len(b.X) - 1; k >= 0; k-- {
+		outline = append(outline, plotter.XY{X: b.X[k], Y: max(b.Low[k], low)})
+	}
+	return outline, middle, nil
+}
+
+// logarithmic makes an axis so if it spans that factor.
+func logarithmic(a *plot.Axis, factor float64) {
+	if a.Max >= factor*a.Min && a.Min > 0 {
+		a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{}
+	}
+}
+
+// legendRight puts the legend to the right of the data.
+func legendRight(p *plot.Plot) {
 	end := p.X.Max
 	if _, log := p.X.Scale.(plot.LogScale); log {
 		p.X.Max *= math.Pow(p.X.Max/p.X.Min, legendShare)
@@ -85,7 +105,6 @@ func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
 		p.X.Tick.Marker = upTo{plot.DefaultTicks{}, end}
 	}
 	p.Legend.Top = true
-	return p, nil
 }
 
 // pairs are points on a logarithmic axis.

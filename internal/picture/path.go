@@ -31,17 +31,9 @@ const labelled = 10
 // dashed red), the strongest ten of them named at the right; other pairs are thin and grey.
 // It fails if X and Y differ in length, a value is not finite or a λ not positive.
 func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
-	var lambda []float64
-	for _, c := range curves {
-		if len(c.X) != len(c.Y) || len(c.X) == 0 {
-			return nil, fmt.Errorf("picture: curve %q has %d lambdas and %d values", c.Name, len(c.X), len(c.Y))
-		}
-		for i, y := range c.Y {
-			if math.IsNaN(y) || math.IsInf(y, 0) {
-				return nil, fmt.Errorf("picture: curve %q is %v at lambda %v", c.Name, y, c.X[i])
-			}
-		}
-		lambda = append(lambda, c.X...)
+	lambda, err := lambdas(curves)
+	if err != nil {
+		return nil, err
 	}
 	if !math.IsNaN(chosen) {
 		lambda = append(lambda, chosen)
@@ -57,6 +49,35 @@ func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
 	slices.SortStableFunc(drawn, func(a, b Curve) int {
 		return cmp.Or(cmp.Compare(a.layer(), b.layer()), cmp.Compare(math.Abs(a.at(chosen)), math.Abs(b.at(chosen))))
 	})
+	addCurves(p, drawn, chosen)
+	if p.Y.Min == p.Y.Max {
+		p.Y.Min, p.Y.Max = -1, 1
+	}
+	markChosen(p, chosen)
+	// Where the path starts all curves are near 0: the side away from 0 is free.
+	p.Legend.Left, p.Legend.Top = true, p.Y.Max >= -p.Y.Min
+	return p, nil
+}
+
+// lambdas are those of all curves, whose values must be finite.
+func lambdas(curves []Curve) (lambda []float64, err error) {
+	for _, c := range curves {
+		if len(c.X) != len(c.Y) || len(c.X) == 0 {
+			return nil, fmt.Errorf("picture: curve %q has %d lambdas and %d values", c.Name, len(c.X), len(c.Y))
+		}
+		for i, y := range c.Y {
+			if math.IsNaN(y) || math.IsInf(y, 0) {
+				return nil, fmt.Errorf("picture: curve %q is %v at lambda %v", c.Name, y, c.X[i])
+			}
+		}
+		lambda = append(lambda, c.X...)
+	}
+	return lambda, nil
+}
+
+// addCurves draws curves in this order, the names of the last ones that are of the chosen
+// network, and the legend.
+func addCurves(p *plot.Plot, drawn []Curve, chosen float64) {
 	var names endLabels
 	var positive, negative, other *plotter.Line
 	for i, c := range drawn {
@@ -87,13 +108,6 @@ func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
 		}
 	}
 	p.Add(names)
-	if p.Y.Min == p.Y.Max {
-		p.Y.Min, p.Y.Max = -1, 1
-	}
-	markChosen(p, chosen)
-	// Where the path starts all curves are near 0: the side away from 0 is free.
-	p.Legend.Left, p.Legend.Top = true, p.Y.Max >= -p.Y.Min
-	return p, nil
 }
 
 func (c Curve) layer() int {

@@ -25,7 +25,7 @@ func example() Report {
 			{Name: "Ozone<script>alert(1)</script>", Observed: 116, Missing: 37, Mean: 42.129310, Deviation: 32.98788},
 			{Name: "Größe", Observed: 0, Missing: 0, Mean: math.NaN(), Deviation: math.NaN()},
 		},
-		Edges:    []network.Edge{{From: "Ozone", To: "\"Wind\"", Weight: 0.25, PartialCorrelation: -0.123456}},
+		Edges:    []network.Edge{{From: "Ozone", To: "\"Wind\"", Precision: 0.25, PartialCorrelation: -0.123456}},
 		Pictures: []Picture{{Caption: "A <circle>", SVG: `<svg viewBox="0 0 9 9"><path d="M0,0L9,9"></path></svg>`}},
 	}
 }
@@ -77,7 +77,7 @@ func TestWrite(t *testing.T) {
 	require.Len(t, got["svg"], 1)
 	require.Len(t, got["path"], 1)
 	require.Equal(t, []string{
-		"from", "to", "partial correlation", "weight", "Ozone",
+		"from", "to", "partial correlation", "precision", "Ozone",
 		"name", "observed", "missing", "mean", "sd", "Ozone<script>alert(1)</script>", "Größe",
 		"z method", "a lambda"}, got["th"])
 	require.Equal(t, []string{

@@ -15,11 +15,17 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
+	"missingscore/trainers/source"
 )
 
 // Run checks the estimator of that name: without a gap it is ordinary score
@@ -30,12 +36,12 @@ import (
 // ordinary truncated score matching. All of it by the fixed schedule, and by the
 // accelerated one where that can be.
 func Run(t *testing.T, name string) {
-	e, err := trainers.EstimatorByName(name)
+	e, err := estimator.ByName(name)
 	require.NoError(t, err)
 	t.Run("no gap is ordinary score matching", func(t *testing.T) { noGap(t, e) })
 	supports := map[string]*domain.Domain{"box": box(), "half-space": half()}
 	for name, support := range supports {
-		_, err := e.Source(trainers.Setting{Model: graph.NewGaussian(4, graph.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: 16, Draws: 4, ProposalSD: 1, Domain: support})
+		_, err := e.Source.New(source.Setting{Model: model.NewGaussian(4, model.Natural), Table: sample(t, e, support), Imputer: nets.NewNormalImputer(4, nets.NormalOptions{}, stream.New(1)), Batch: 16, Draws: 4, ProposalSD: 1, Domain: support})
 		if err != nil { // it says that it does not know supports
 			delete(supports, name)
 			continue
@@ -44,11 +50,11 @@ func Run(t *testing.T, name string) {
 		t.Run(name, func(t *testing.T) { truncatedNoGap(t, e, support) })
 	}
 	t.Run("fixed", func(t *testing.T) { schedule(t, e, config(e), supports) })
-	if e.Deterministic {
+	if e.Deterministic() {
 		t.Run("accelerated", func(t *testing.T) {
 			c := config(e)
-			c.Schedule, c.First, c.Each = "accelerated", 0, 0
-			if e.Restricted != "" { // another estimator's there
+			c.Network.Schedule, c.Network.InitialIter, c.Network.IterPerLambda = path.Accelerated, 0, 0
+			if e.Fallback != "" { // another estimator's there
 				supports = nil
 			}
 			schedule(t, e, c, supports)
@@ -56,9 +62,9 @@ func Run(t *testing.T, name string) {
 	}
 }
 
-func schedule(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, supports map[string]*domain.Domain) {
+func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, supports map[string]*domain.Domain) {
 	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e, c, nil) })
-	if !e.Draws {
+	if !e.Draws() {
 		t.Run("order does not count", func(t *testing.T) { order(t, e, c) })
 	}
 	t.Run("workers do not count", func(t *testing.T) { workers(t, e, c, nil) })
@@ -93,14 +99,14 @@ func half() *domain.Domain {
 }
 
 // sample is a small table, incomplete unless the estimator is for complete ones.
-func sample(t *testing.T, e trainers.Estimator, support *domain.Domain) *data.Table {
+func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.Table {
 	t.Helper()
 	rng := stream.New(5, 5)
-	g, err := data.SimulateStar(4, rng)
+	g, err := simulate.Star(4, rng)
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 60, rng)
 	require.NoError(t, err)
-	if e.Complete {
+	if e.NeedsCompleteRows() {
 		return table
 	}
 	table, err = data.HideMCAR(table, 0.4, stream.New(5, stream.Hide))
@@ -108,32 +114,40 @@ func sample(t *testing.T, e trainers.Estimator, support *domain.Domain) *data.Ta
 	return table
 }
 
-func config(e trainers.Estimator) trainers.NetworkConfig {
-	return trainers.NetworkConfig{PathConfig: trainers.PathConfig{
-		Config: trainers.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2},
-		First:  20, Each: 2, Lambdas: 8,
-	}}
+func config(e estimator.Estimator) trainers.Spec {
+	return trainers.Spec{
+		Steps:   engine.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2},
+		Network: &path.Config{Schedule: path.Fixed, InitialIter: 20, IterPerLambda: 2, Lambdas: 8},
+	}
 }
 
-func estimate(t *testing.T, table *data.Table, c trainers.NetworkConfig) *trainers.NetworkResult {
+// on is c on a support, with the tolerance for it.
+func on(c trainers.Spec, support *domain.Domain) trainers.Spec {
+	n := *c.Network
+	c.Domain, c.Network = support, &n
+	n.Tolerance = tolerance(support)
+	return c
+}
+
+func estimate(t *testing.T, table *data.Table, c trainers.Spec) *trainers.Result {
 	t.Helper()
-	r, err := trainers.EstimateNetwork(context.Background(), table, c, &trainers.State{}, nil)
+	r, err := trainers.Estimate(context.Background(), table, c, trainers.Run{})
 	require.NoError(t, err)
 	return r
 }
 
 // noGap compares with −2 tr P + ‖P(x−μ)‖² and its gradient, written out with gonum/mat.
-func noGap(t *testing.T, e trainers.Estimator) {
+func noGap(t *testing.T, e estimator.Estimator) {
 	rng := stream.New(6, 6)
-	g, err := data.SimulateStar(4, rng)
+	g, err := simulate.Star(4, rng)
 	require.NoError(t, err)
 	table, err := g.Sample(37, rng) // not a multiple of the batch
 	require.NoError(t, err)
-	m := graph.NewGaussian(4, graph.FreeSymmetric)
+	m := model.NewGaussian(4, model.FreeSymmetric)
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, m.SetPrecision(p))
 	m.SetMean([]float64{0.1, -0.2, 0.3, 0})
-	loss, grads, err := trainers.Gradient(table, m, losses.Classical{}, config(e).Config, 0)
+	loss, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, config(e).Steps, 0)
 	require.NoError(t, err)
 
 	want, gradP, gradMu := -2*mat.Trace(p), mat.NewDense(4, 4, nil), mat.NewVecDense(4, nil)
@@ -165,20 +179,18 @@ func noGap(t *testing.T, e trainers.Estimator) {
 
 // truncatedNoGap compares with Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient by
 // P_jk, written out for s = η − Px.
-func truncatedNoGap(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+func truncatedNoGap(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	rng := stream.New(7, 7)
-	g, err := data.SimulateStar(4, rng)
+	g, err := simulate.Star(4, rng)
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 37, rng)
 	require.NoError(t, err)
-	m := graph.NewGaussian(4, graph.Natural)
+	m := model.NewGaussian(4, model.Natural)
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, m.SetPrecision(p))
 	eta := []float64{0.1, -0.2, 0.3, 0}
 	copy(m.Location.Value, eta)
-	c := config(e).Config
-	c.Domain = support
-	loss, grads, err := trainers.Gradient(table, m, losses.ObjectiveFor(support, domain.Weight{}), c, 0)
+	loss, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(support, domain.Weight{}), Domain: support}, config(e).Steps, 0)
 	require.NoError(t, err)
 
 	want, gradP, gradEta := 0.0, mat.NewDense(4, 4, nil), make([]float64, 4)
@@ -216,10 +228,10 @@ func truncatedNoGap(t *testing.T, e trainers.Estimator, support *domain.Domain) 
 
 // inside looks at the draws: rows are completed inside the support, observed cells as
 // they are.
-func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
+func inside(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	table := sample(t, e, support)
 	const r = 4
-	if !e.Draws {
+	if !e.Draws() {
 		t.Skip("does not draw")
 	}
 	b := data.NewBatch(table.N, table.D)
@@ -228,10 +240,10 @@ func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 		rows[i] = i
 	}
 	b.Fill(table, rows, 1)
-	source, err := e.Source(trainers.Setting{Model: graph.NewGaussian(4, graph.Natural), Imputer: nets.NewImputer(4, nets.Options{}, stream.New(1)), Batch: table.N, Draws: r, ProposalSD: 1, Domain: support})
+	from, err := e.Source.New(source.Setting{Model: model.NewGaussian(4, model.Natural), Table: sample(t, e, support), Imputer: nets.NewNormalImputer(4, nets.NormalOptions{}, stream.New(1)), Batch: table.N, Draws: r, ProposalSD: 1, Domain: support})
 	require.NoError(t, err)
 	x, log := make([]float64, table.N*r*4), make([]float64, table.N*r)
-	require.NoError(t, source.Complete(b, x, log, new(stream.Stream).At(2)))
+	require.NoError(t, from.Complete(b, x, log, new(stream.Stream).At(2)))
 	for i := range table.N * r {
 		row := x[i*4 : i*4+4]
 		require.True(t, support.Contains(row), "row %d: %v", i/r, row)
@@ -243,7 +255,7 @@ func inside(t *testing.T, e trainers.Estimator, support *domain.Domain) {
 	}
 }
 
-func underTheMask(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
+func underTheMask(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
 	table := sample(t, e, support)
 	poisoned := *table
 	poisoned.Values = append([]float64(nil), table.Values...)
@@ -252,13 +264,13 @@ func underTheMask(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, 
 			poisoned.Values[i] = math.NaN()
 		}
 	}
-	c.Domain, c.Tolerance = support, tolerance(support)
+	c = on(c, support)
 	want, got := estimate(t, table, c), estimate(t, &poisoned, c)
-	require.Equal(t, want.Precision, got.Precision)
+	require.Equal(t, want.Network.Precision, got.Network.Precision)
 	require.Equal(t, want.Loss, got.Loss)
 }
 
-func order(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig) {
+func order(t *testing.T, e estimator.Estimator, c trainers.Spec) {
 	table := sample(t, e, nil)
 	want := estimate(t, table, c)
 	n, d := table.N, table.D
@@ -276,60 +288,60 @@ func order(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig) {
 	got := estimate(t, mixed, c)
 	for a, j := range perm {
 		for b, k := range perm {
-			require.InDelta(t, want.Precision.At(j, k), got.Precision.At(a, b), 1e-9, "P[%d,%d]", j, k)
+			require.InDelta(t, want.Network.Precision.At(j, k), got.Network.Precision.At(a, b), 1e-9, "P[%d,%d]", j, k)
 		}
 	}
 }
 
-func workers(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
+func workers(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
 	table := sample(t, e, support)
-	c.Domain, c.Tolerance = support, tolerance(support)
+	c = on(c, support)
 	want := estimate(t, table, c)
-	c.Workers = 3
+	c.Steps.Workers = 3
 	got := estimate(t, table, c)
-	requireSamePoints(t, want.Points, got.Points)
-	require.Equal(t, want.Precision, got.Precision)
+	requireSamePoints(t, want.Network.Points, got.Network.Points)
+	require.Equal(t, want.Network.Precision, got.Network.Precision)
 }
 
 // resumed cuts at several iterations, through a file as the command line does.
-func resumed(t *testing.T, e trainers.Estimator, c trainers.NetworkConfig, support *domain.Domain) {
+func resumed(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
 	table := sample(t, e, support)
-	c.Domain, c.Tolerance = support, tolerance(support)
+	c = on(c, support)
 	want := estimate(t, table, c)
-	path := filepath.Join(t.TempDir(), "state")
+	file := filepath.Join(t.TempDir(), "state")
 	state := &trainers.State{}
 	cut := 0
 	for {
 		ctx, cancel := context.WithCancel(context.Background())
 		c := c
 		left := 13 // parameter steps till the next cut: inside blocks, path and refinement
-		if c.Schedule == "accelerated" {
+		if c.Network.Schedule == path.Accelerated {
 			left = 5 // it needs fewer
 		}
-		c.Observe = func(trainers.Progress) {
+		c.Steps.Observe = func(engine.Progress) {
 			if left--; left == 0 {
 				cancel()
 			}
 		}
-		got, err := trainers.EstimateNetwork(ctx, table, c, state, func(s *trainers.State) error { return s.Save(path) })
+		got, err := trainers.Estimate(ctx, table, c, trainers.Run{State: state, Save: func(s *trainers.State) error { return s.Save(file) }})
 		cancel()
 		if err == nil {
 			require.Greater(t, cut, 3)
-			require.Equal(t, want.Precision, got.Precision)
+			require.Equal(t, want.Network.Precision, got.Network.Precision)
 			require.Equal(t, want.Loss, got.Loss)
 			require.Equal(t, want.Verdict, got.Verdict)
-			requireSamePoints(t, want.Points, got.Points)
+			requireSamePoints(t, want.Network.Points, got.Network.Points)
 			return
 		}
 		require.True(t, errors.Is(err, context.Canceled), "%v", err)
 		cut++
-		state, err = trainers.LoadState(path)
+		state, err = trainers.LoadState(file)
 		require.NoError(t, err)
 	}
 }
 
 // requireSamePoints is require.Equal that takes NaN for NaN.
-func requireSamePoints(t *testing.T, want, got []trainers.Point) {
+func requireSamePoints(t *testing.T, want, got []path.Point) {
 	t.Helper()
 	require.Len(t, got, len(want))
 	for i, w := range want {

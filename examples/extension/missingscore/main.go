@@ -1,9 +1,10 @@
-// Command missingscore with the model, the objective and the method of this example.
+// Command missingscore with the models, objectives, sources and imputers of this module.
 package main
 
 import (
+	_ "example.com/extension"
+
 	"missingscore/cmd"
-	_ "missingscore/examples/extension"
 )
 
 func main() { cmd.Main() }

@@ -1,0 +1,101 @@
+package cells
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Results are the lines of the finished cells, in the order of the grid.
+type Results struct {
+	Columns []string
+	Lines   [][]string
+}
+
+// Column is the place of a column.
+func (r Results) Column(name string) (int, error) {
+	if i := slices.Index(r.Columns, name); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("there is no column %q among %s", name, strings.Join(r.Columns, ", "))
+}
+
+// Distinct are the values of a column, in the order of the grid.
+func (r Results) Distinct(column string) ([]string, error) {
+	i, err := r.Column(column)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, line := range r.Lines {
+		if !slices.Contains(out, line[i]) {
+			out = append(out, line[i])
+		}
+	}
+	return out, nil
+}
+
+// Only are the lines whose columns have the given values.
+func (r Results) Only(where map[string]string) (Results, error) {
+	only := Results{Columns: r.Columns}
+	at := map[int]string{}
+	for name, value := range where {
+		i, err := r.Column(name)
+		if err != nil {
+			return only, err
+		}
+		at[i] = value
+	}
+	for _, line := range r.Lines {
+		fits := true
+		for i, value := range at {
+			fits = fits && line[i] == value
+		}
+		if fits {
+			only.Lines = append(only.Lines, line)
+		}
+	}
+	return only, nil
+}
+
+// Select are the lines of cells in their order, out of those in any order; the first
+// line of a cell counts.
+func Select(cells []Cell, lines [][]string) [][]string { return inOrder(cells, byKey(cells, lines)) }
+
+func byKey(cells []Cell, lines [][]string) map[string][]string {
+	have := map[string][]string{}
+	for _, line := range lines {
+		key := strings.Join(line[:len(cells[0].Key)], ",")
+		if have[key] == nil {
+			have[key] = line
+		}
+	}
+	return have
+}
+
+func inOrder(cells []Cell, have map[string][]string) (out [][]string) {
+	for _, c := range cells {
+		if line := have[c.Name()]; line != nil {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// Values are the given columns of each line.
+func (r Results) Values(columns ...string) (out [][]string, err error) {
+	at := make([]int, len(columns))
+	for i, name := range columns {
+		if at[i], err = r.Column(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, line := range r.Lines {
+		var values []string
+		for _, i := range at {
+			values = append(values, line[i])
+		}
+		out = append(out, values)
+	}
+	return out, nil
+}

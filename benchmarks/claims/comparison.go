@@ -1,0 +1,97 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+const (
+	// LeastReplicates is what a verdict needs; below, it is undecided.
+	LeastReplicates = 4
+	// Differences below these are called none: ours, the paper gives no number.
+	marginRatio, marginDifference = 1.1, 0.02
+)
+
+// comparison is of two methods: positive if a is the better.
+type comparison struct {
+	a, b              string
+	at                string // the place, if not the average over all
+	effect, low, high float64
+	replicates, left  int
+}
+
+// few says that the replicates are too few for a verdict.
+func (c comparison) few() bool { return c.replicates < LeastReplicates }
+
+// compare gives the interval of value over replicates.
+func compare(n *Numbers, a, b, at string, level float64, value func(replicate string) (float64, bool)) comparison {
+	effects, left := n.each(value)
+	return newComparison(a, b, at, len(effects), left, func() (effect, half float64) { return meanInterval(effects, level) })
+}
+
+// newComparison has no ends where the replicates are few.
+func newComparison(a, b, at string, replicates, left int, interval func() (effect, half float64)) comparison {
+	c := comparison{a: a, b: b, at: at, low: math.Inf(-1), high: math.Inf(1), replicates: replicates, left: left}
+	if !c.few() {
+		effect, half := interval()
+		c.effect, c.low, c.high = effect, effect-half, effect+half
+	}
+	return c
+}
+
+// lead of a over b at a place of a replicate: log ratio or difference.
+func (m Measure) lead(n *Numbers, x, replicate, a, b string) (float64, bool) {
+	va, oka := n.At(x, replicate, a)
+	vb, okb := n.At(x, replicate, b)
+	if m.Smaller {
+		return math.Log(vb / va), oka && okb && va > 0 && vb > 0
+	}
+	return va - vb, oka && okb
+}
+
+// meanLead averages the lead over places.
+func (m Measure) meanLead(n *Numbers, xs []string, a, b string) func(string) (float64, bool) {
+	return func(replicate string) (float64, bool) {
+		var leads []float64
+		for _, x := range xs {
+			v, ok := m.lead(n, x, replicate, a, b)
+			if !ok {
+				return 0, false
+			}
+			leads = append(leads, v)
+		}
+		return stat.Mean(leads, nil), len(leads) > 0
+	}
+}
+
+// positive tests that all effects are above 0, and gives the one that decides.
+func positive(all []comparison) (Outcome, comparison) {
+	if len(all) == 0 {
+		return Undecided, comparison{}
+	}
+	leastLow := slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.low, b.low) })
+	leastHigh := slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.high, b.high) })
+	switch {
+	case leastHigh.high < 0:
+		return DoesNotHold, leastHigh
+	case leastLow.low > 0:
+		return Holds, leastLow
+	}
+	return Undecided, leastLow
+}
+
+// furthest is the end of the interval further from 0, nearest how far all of it is.
+func (c comparison) furthest() float64 { return max(c.high, -c.low) }
+func (c comparison) nearest() float64  { return max(c.low, -c.high) }
+
+// margin below which a difference is called none, as an effect and in words.
+func (m Measure) margin() (float64, string) {
+	if m.Smaller {
+		return math.Log(marginRatio), fmt.Sprintf("; from 1/%v to %v is none", marginRatio, marginRatio)
+	}
+	return marginDifference, fmt.Sprintf("; within ±%v is none", marginDifference)
+}

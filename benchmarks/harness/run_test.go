@@ -1,0 +1,349 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/figures"
+)
+
+// counted squares numbers, counts its runs, and fails at one cell.
+func counted(runs *atomic.Int32, fail string) Experiment {
+	return Experiment{
+		Name: "counted", Settings: []byte(`{"full": {"replicates": 2, "xs": [1, 2, 3], "note": "a < b & c"}, "smoke": {"replicates": 1, "xs": [1]}}`),
+		Grid: func(text json.RawMessage, replicates int) (cells.Grid, error) {
+			var s struct {
+				Replicates int    `json:"replicates"`
+				Xs         []int  `json:"xs"`
+				Note       string `json:"note"`
+			}
+			if err := Decode(text, &s); err != nil {
+				return cells.Grid{}, err
+			}
+			g := cells.Grid{Key: []string{"x", "replicate", "method"}, Value: []string{"square"}}
+			for r := 1; r <= replicates; r++ {
+				for _, x := range s.Xs {
+					c := cells.Cell{Key: []string{strconv.Itoa(x), strconv.Itoa(r), "iw"}}
+					c.Run = func(context.Context) ([]string, error) {
+						runs.Add(1)
+						if c.Name() == fail {
+							return nil, errors.New("no luck")
+						}
+						return []string{strconv.Itoa(x * x)}, nil
+					}
+					g.Cells = append(g.Cells, c)
+				}
+			}
+			return g, nil
+		},
+		Figures: func(json.RawMessage, cells.Results) ([]figures.Figure, error) {
+			return []figures.Figure{{Name: "empty", Caption: "Nothing & more", Plot: plot.New(), Width: 5, Height: 5}}, nil
+		},
+		Claims: []claims.Claim{{ID: "c", Quote: "It <holds>.", Test: claims.Comparable(claims.Measure{Column: "square"}, "iw", "em")}},
+	}
+}
+
+const whole = "x,replicate,method,square\n1,1,iw,1\n2,1,iw,4\n3,1,iw,9\n1,2,iw,1\n2,2,iw,4\n3,2,iw,9\n"
+
+func TestCutAnywhereAndStartedAgain(t *testing.T) {
+	var runs atomic.Int32
+	e := []Experiment{counted(&runs, "")}
+	for cut := range len(whole) + 1 {
+		out := t.TempDir()
+		path := filepath.Join(out, "counted", cellsFile)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(whole[:cut]), 0o600))
+		failed, err := Run(t.Context(), e, Options{Out: out, Workers: 3})
+		require.NoError(t, err)
+		require.Zero(t, failed)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, whole, string(text), "cut after %d bytes", cut)
+	}
+}
+
+func TestShardsMergeToTheWhole(t *testing.T) {
+	var runs atomic.Int32
+	one := []Experiment{counted(&runs, "")}
+	a, b, out := t.TempDir(), t.TempDir(), t.TempDir()
+	for i, dir := range []string{a, b, a} { // two on one disk
+		_, err := Run(t.Context(), one, Options{Out: dir, Shard: i + 1, Shards: 4})
+		require.NoError(t, err)
+	}
+	missing, err := Merge(one, []string{a, b}, out)
+	require.NoError(t, err)
+	require.Equal(t, 1, missing, "the fourth shard's")
+	_, err = Run(t.Context(), one, Options{Out: out})
+	require.NoError(t, err)
+	require.EqualValues(t, 6, runs.Load())
+	text, err := os.ReadFile(filepath.Join(out, "counted", cellsFile))
+	require.NoError(t, err)
+	require.Equal(t, whole, string(text))
+	_, err = Merge(one, []string{t.TempDir()}, out)
+	require.ErrorContains(t, err, "there are no results in")
+}
+
+func readFile(t *testing.T, path ...string) string {
+	text, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestMergeKeepsWhatIsThere(t *testing.T) {
+	var runs atomic.Int32
+	one := []Experiment{counted(&runs, "")}
+	base := t.TempDir()
+	out := filepath.Join(base, "o[1]") // no pattern
+	for i, want := range []int{4, 2, 0} {
+		part := filepath.Join(base, strconv.Itoa(i))
+		_, err := Run(t.Context(), one, Options{Out: part, Shard: i + 1, Shards: 3})
+		require.NoError(t, err)
+		missing, err := Merge(one, []string{part}, out)
+		require.NoError(t, err)
+		require.Equal(t, want, missing)
+	}
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+	_, err := Merge(one, []string{out}, out)
+	require.NoError(t, err)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+
+	fewer, other := filepath.Join(base, "fewer"), filepath.Join(base, "other")
+	_, err = Run(t.Context(), one, Options{Out: fewer, Replicates: 1})
+	require.NoError(t, err)
+	missing, err := Merge(one, []string{fewer}, out)
+	require.NoError(t, err)
+	require.Zero(t, missing)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "the larger number of replicates stays")
+	require.NoError(t, os.Remove(filepath.Join(out, "counted", runFile)))
+	_, err = Merge(one, []string{fewer}, out)
+	require.NoError(t, err)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "so do cells of which nothing is said")
+	_, err = Run(t.Context(), one, Options{Out: other, Smoke: true})
+	require.NoError(t, err)
+	_, err = Merge(one, []string{other}, out)
+	require.ErrorContains(t, err, "with other settings")
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+}
+
+// Only cells need an experiment's data: what they left is reported and joined without.
+func TestResultsOutliveTheirData(t *testing.T) {
+	var runs atomic.Int32
+	e, out, here := counted(&runs, ""), t.TempDir(), true
+	grid := e.Grid
+	e.Grid = func(text json.RawMessage, replicates int) (cells.Grid, error) {
+		g, err := grid(text, replicates)
+		g.Present = func() error {
+			if here {
+				return nil
+			}
+			return cells.ErrAbsent
+		}
+		return g, err
+	}
+	one := []Experiment{e}
+	_, err := Run(t.Context(), one, Options{Out: out})
+	require.NoError(t, err)
+	here = false
+	_, err = Run(t.Context(), one, Options{Out: out})
+	require.ErrorIs(t, err, cells.ErrAbsent)
+	var skipped []string
+	other := counted(&runs, "")
+	other.Name = "other"
+	_, err = Run(t.Context(), []Experiment{e, other}, Options{Out: out, Skipped: func(name string, _ error) { skipped = append(skipped, name) }})
+	require.NoError(t, err)
+	require.Equal(t, []string{"counted"}, skipped)
+	joined := t.TempDir()
+	missing, err := Merge(one, []string{out}, joined)
+	require.NoError(t, err)
+	require.Zero(t, missing)
+	held, err := Load(e, joined)
+	require.NoError(t, err)
+	require.Len(t, held.Results.Lines, 6)
+	require.Equal(t, 6, held.Wanted)
+}
+
+func TestGridsAreCheckedFirst(t *testing.T) {
+	var runs atomic.Int32
+	e := []Experiment{counted(&runs, "")}
+	out := filepath.Join(t.TempDir(), "out")
+	for settings, want := range map[string]string{
+		`{"full": {"replicates": 1, "xs": [1, 2, 1]}}`: `counted: settings: two cells are called 1,1,iw (x,replicate,method): give methods a "name" each`,
+		`{"full": {"replicates": 1, "xs": []}}`:        "counted: settings: there are no cells: ",
+	} {
+		for _, cell := range []string{"", "1,1,iw"} {
+			_, err := Run(t.Context(), e, Options{Out: out, Config: []byte(settings), Cell: cell})
+			require.ErrorContains(t, err, want)
+		}
+	}
+	require.NoDirExists(t, out)
+	require.Zero(t, runs.Load())
+}
+
+func TestOneRunAFile(t *testing.T) {
+	var runs atomic.Int32
+	one := []Experiment{counted(&runs, "")}
+	out := t.TempDir()
+	_, err := Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2})
+	require.NoError(t, err)
+	lock, err := cells.Lock(filepath.Join(out, "counted", "cells-1-of-2.csv"))
+	require.NoError(t, err)
+	for _, cell := range []string{"", "1,1,iw"} {
+		_, err = Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2, Replicates: 3, Cell: cell})
+		require.ErrorContains(t, err, "cells-1-of-2.csv is being written by another run")
+	}
+	_, err = Run(t.Context(), one, Options{Out: out, Shard: 2, Shards: 2})
+	require.NoError(t, err, "another shard runs beside it")
+	require.NoError(t, lock.Close())
+	lock, err = cells.Lock(filepath.Join(out, "counted", cellsFile))
+	require.NoError(t, err)
+	_, err = Merge(one, []string{out}, out)
+	require.ErrorContains(t, err, "cells.csv is being written by another run")
+	require.NoError(t, lock.Close())
+	_, err = Merge(one, []string{out}, out)
+	require.NoError(t, err)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+}
+
+// With replicates innermost a cell's shard changes with their number.
+func TestAShardKeepsCellsThatMoved(t *testing.T) {
+	var runs atomic.Int32
+	e, out := counted(&runs, ""), t.TempDir()
+	grid := e.Grid
+	e.Grid = func(text json.RawMessage, replicates int) (cells.Grid, error) {
+		g, err := grid(text, replicates)
+		slices.SortStableFunc(g.Cells, func(a, b cells.Cell) int { return strings.Compare(a.Key[0], b.Key[0]) })
+		return g, err
+	}
+	for _, replicates := range []int{1, 2} {
+		_, err := Run(t.Context(), []Experiment{e}, Options{Out: out, Shard: 2, Shards: 2, Replicates: replicates})
+		require.NoError(t, err)
+	}
+	require.Equal(t, "x,replicate,method,square\n1,2,iw,1\n2,1,iw,4\n2,2,iw,4\n3,2,iw,9\n", readFile(t, out, "counted", "cells-2-of-2.csv"))
+}
+
+func TestFoldersAreCheckedFirst(t *testing.T) {
+	var runs atomic.Int32
+	a, b, out := counted(&runs, ""), counted(&runs, ""), t.TempDir()
+	b.Name = "b"
+	_, err := Run(t.Context(), []Experiment{b}, Options{Out: out})
+	require.NoError(t, err)
+	_, err = Run(t.Context(), []Experiment{a, b}, Options{Out: out, Replicates: 1})
+	require.ErrorContains(t, err, "b holds 2 replicates, not 1")
+	require.EqualValues(t, 6, runs.Load())
+	require.NoDirExists(t, filepath.Join(out, "counted"))
+}
+
+// As single cells leave them, lines are in no order.
+func TestLaterReplicatesAreFoundAnywhere(t *testing.T) {
+	var runs atomic.Int32
+	out := t.TempDir()
+	for _, cell := range []string{"1,2,iw", "1,1,iw"} {
+		_, err := Run(t.Context(), []Experiment{counted(&runs, "")}, Options{Out: out, Cell: cell})
+		require.NoError(t, err)
+	}
+	_, err := Run(t.Context(), []Experiment{counted(&runs, "")}, Options{Out: out, Replicates: 1})
+	require.ErrorContains(t, err, "holds 2 replicates, not 1")
+}
+
+// Replicates that were asked for, but never ran, bind nobody; nor does a single cell.
+func TestReplicatesAreThoseThatRan(t *testing.T) {
+	var runs atomic.Int32
+	one := []Experiment{counted(&runs, "")}
+	out := t.TempDir()
+	run := func(ctx context.Context, o Options) error {
+		o.Out = out
+		_, err := Run(ctx, one, o)
+		return err
+	}
+	replicates := func() int {
+		r, err := readManifest(filepath.Join(out, "counted"))
+		require.NoError(t, err)
+		return r.Replicates
+	}
+	cut, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, run(cut, Options{Replicates: 9}), context.Canceled)
+	require.Equal(t, 9, replicates())
+	require.NoError(t, run(t.Context(), Options{}))
+	require.Equal(t, 2, replicates())
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+	require.NoError(t, run(t.Context(), Options{Replicates: 1, Cell: "1,1,iw"}))
+	require.NoError(t, run(t.Context(), Options{Replicates: 3, Cell: "1,3,iw"}))
+	require.Equal(t, 2, replicates())
+	require.ErrorContains(t, run(t.Context(), Options{}), "holds 3 replicates, not 2")
+	missing, err := Merge(one, []string{out}, out)
+	require.NoError(t, err)
+	require.Equal(t, 2, missing)
+	require.Equal(t, whole+"1,3,iw,1\n", readFile(t, out, "counted", cellsFile))
+}
+
+func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
+	var runs atomic.Int32
+	out := t.TempDir()
+	var told []Failure
+	o := Options{Out: out, Workers: 1, Failed: func(f Failure) { told = append(told, f) }}
+	failed, err := Run(t.Context(), []Experiment{counted(&runs, "2,1,iw")}, o)
+	require.NoError(t, err)
+	require.Equal(t, 1, failed)
+	require.Equal(t, "counted", told[0].Experiment)
+	require.Equal(t, "2,1,iw", told[0].Cell)
+	require.Equal(t, "1", told[0].Replicate)
+	require.EqualError(t, told[0].Err, "no luck")
+	o.Cell = told[0].Cell
+	_, err = Run(t.Context(), []Experiment{counted(&runs, "")}, o)
+	require.NoError(t, err)
+	require.EqualValues(t, 7, runs.Load())
+	o.Cell = ""
+	_, err = Run(t.Context(), []Experiment{counted(&runs, "")}, o)
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(out, "counted", cellsFile))
+	require.NoError(t, err)
+	require.Equal(t, whole, string(text))
+}
+
+func TestAFolderBelongsToItsSettings(t *testing.T) {
+	var runs atomic.Int32
+	e := []Experiment{counted(&runs, "")}
+	out := t.TempDir()
+	run := func(o Options) error {
+		o.Out = out
+		_, err := Run(t.Context(), e, o)
+		return err
+	}
+	require.NoError(t, run(Options{}))
+	require.NoError(t, run(Options{Replicates: 3}))
+	require.EqualValues(t, 9, runs.Load(), "only the third replicate is new")
+	require.ErrorContains(t, run(Options{Replicates: 2}), "holds 3 replicates, not 2: ask for as many or more, or choose another folder")
+	require.ErrorContains(t, run(Options{Smoke: true}), "is of a full run of counted with other settings: choose another folder")
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least one is needed")
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: unknown field "ys"`)
+	require.ErrorContains(t, run(Options{Config: []byte(`{"smoke": {}}`)}), `settings: there is no "full" among them`)
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full"`)}), "settings: ")
+	require.ErrorContains(t, run(Options{Cell: "9"}), "there is no cell 9; the first is 1,1,iw")
+	require.ErrorContains(t, run(Options{Shard: 3, Shards: 2}), "shard 3 of 2")
+}
+
+// What is called ours changes no cell; any other setting may.
+func TestSameSettings(t *testing.T) {
+	of := func(settings string) manifest { return manifest{Settings: json.RawMessage(settings)} }
+	first := of(`{"a":1,"b":[2],"ours":["a"]}`)
+	for settings, want := range map[string]bool{
+		`{"a":1,"b":[2],"ours":["a"]}`: true, `{"a":1,"b":[2]}`: true, `{"a":1,"b":[2],"ours":["b"]}`: true,
+		`{"a":1,"b":[3],"ours":["a"]}`: false, `{"a":1,"ours":["a"]}`: false, `{"a":1,"b":[2],"c":0}`: false,
+	} {
+		require.Equal(t, want, first.same(of(settings), "dir") == nil, settings)
+	}
+}

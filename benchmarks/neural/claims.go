@@ -1,0 +1,25 @@
+package neural
+
+import "missingscore/benchmarks/claims"
+
+// fisher is the Fisher divergence of the fits to a density; "" is each of them.
+func fisher(density string) claims.Measure {
+	m := claims.Measure{Column: traceColumn, Name: "Fisher divergence at the last epoch", Smaller: true}
+	if density == "" {
+		m.Along = densityColumn
+		return m
+	}
+	return m.With(densityColumn, density)
+}
+
+const where = "benchmarks/neural/README.md"
+
+// statements are those of README.md.
+var statements = []claims.Claim{
+	{ID: "neural-em-iw", Quote: "Ours: EM is as near to the truth as Marg-IW, in both densities.", Where: where,
+		Test: claims.Comparable(fisher(""), "iw", "em")},
+	{ID: "neural-zeros-behind", Quote: "Ours: Zeroed energies and MissDiff are behind Marg-IW, in both densities.", Where: where,
+		Test: claims.Best(fisher(""), []string{"iw"}, []string{"zeroed", "missdiff"}, true)},
+	{ID: "neural-var-behind", Quote: "Ours: Marg-Var and Marg-VarIW do not pay in ten columns: they are behind Marg-IW.", Where: where,
+		Test: claims.Best(fisher("modes"), []string{"iw"}, []string{"var", "variw"}, false)},
+}

@@ -1,0 +1,142 @@
+// Package neural fits neural energies and score networks to densities whose score is
+// known, cells hidden, and measures E‖s_θ − s‖² on fresh complete draws along training.
+package neural
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/harness"
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+)
+
+//go:embed config.json
+var config []byte
+
+// Experiment has a cell for each density, replicate and method.
+var Experiment = harness.Experiment{
+	Name: "neural", Title: "Neural energies against known scores", Source: "benchmarks/neural/README.md",
+	Settings: config, Grid: grid, Figures: draw, Tables: tables, Claims: statements,
+}
+
+// settings are one size of config.json.
+type settings struct {
+	Replicates int             `json:"replicates"`
+	Densities  []density       `json:"densities"`
+	Rows       int             `json:"rows"`
+	Missing    float64         `json:"missing"`
+	Fresh      int             `json:"fresh_draws"` // of the truth, for the Fisher divergence
+	Rate       float64         `json:"rate"`
+	Fit        engine.Config   `json:"fit"` // what the methods have in common
+	Network    json.RawMessage `json:"network"`
+	Methods    []method        `json:"methods"`
+	Ours       []string        `json:"ours"`
+}
+
+// density is a truth, and the passes over its table.
+type density struct {
+	Name   string `json:"name"`
+	Epochs int    `json:"epochs"`
+}
+
+// method is how a model is learned.
+type method struct {
+	Name   string `json:"name"`
+	Model  string `json:"model"`  // energy or score-network
+	Method string `json:"method"` // an estimator's name
+}
+
+func decode(text json.RawMessage) (s settings, err error) {
+	if err = harness.Decode(text, &s); err != nil {
+		return s, err
+	}
+	for _, d := range s.Densities {
+		if _, err = d.truth(1); err == nil {
+			err = harness.CheckTraining(d.Epochs, s.Rate)
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	for _, m := range s.Methods {
+		if _, err = estimator.ByName(m.Method); err != nil {
+			return s, fmt.Errorf("settings: %w", err)
+		}
+	}
+	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
+}
+
+// Columns of the results. Of the first replicate in the plane there is more: see plane.
+const (
+	densityColumn = "density"
+	sizeColumn    = "effective_size"
+	truthColumn   = "score_size" // E‖s‖² of the truth
+	leastColumn   = "least"      // over training, …
+	passColumn    = "least_epoch"
+	traceColumn   = "fisher_divergence"
+	klColumn      = "kl_divergence"
+	rhatColumn    = "r_hat"
+	planeColumn   = "plane"
+	drawsColumn   = "draws"
+)
+
+func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
+	s, err := decode(text)
+	if err != nil {
+		return cells.Grid{}, err
+	}
+	g := cells.Grid{
+		Key:   []string{densityColumn, "replicate", "method"},
+		Value: []string{sizeColumn, truthColumn, leastColumn, passColumn, traceColumn, klColumn, rhatColumn, planeColumn, drawsColumn},
+	}
+	for _, d := range s.Densities {
+		for replicate := 1; replicate <= replicates; replicate++ {
+			for _, m := range s.Methods {
+				g.Cells = append(g.Cells, cells.Cell{
+					Key: []string{d.Name, strconv.Itoa(replicate), m.Name},
+					Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, d, m, uint64(replicate)) },
+				})
+			}
+		}
+	}
+	return g, nil
+}
+
+// names are the methods'.
+func (s settings) names() (names []string) {
+	for _, m := range s.Methods {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// truth is the density of a replicate.
+func (d density) truth(seed uint64) (simulate.Mixture, error) {
+	switch d.Name {
+	case "moons":
+		return simulate.Moons(), nil
+	case "ring":
+		return simulate.Ring(), nil
+	case "modes":
+		return simulate.Modes(10, 5, stream.New(seed, stream.Simulate, 2)), nil
+	}
+	return simulate.Mixture{}, fmt.Errorf("settings: there is no density %q; they are moons, ring, modes", d.Name)
+}
+
+// table is a replicate's, the same for all methods; complete if asked for.
+func (s settings) table(of simulate.Mixture, seed uint64, complete bool) (*data.Table, error) {
+	t, err := of.Sample(s.Rows, stream.New(seed, stream.Simulate))
+	if err != nil || complete {
+		return t, err
+	}
+	return data.HideMCAR(t, s.Missing, stream.New(seed, stream.Hide))
+}

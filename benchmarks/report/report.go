@@ -1,0 +1,108 @@
+// Package report shows what a folder of results holds: figures, tables, settings, versions,
+// and which of the tested sentences hold.
+package report
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/markdown"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/report"
+)
+
+// Write draws what out holds of the experiments: pictures beside the results, and in
+// out the tables of claims (claims.csv, claims.md) and report.html with everything, a
+// page that needs no other file. A figure that cannot be drawn does not cost the others:
+// the page tells it, and so does the error.
+func Write(out string, experiments []harness.Experiment, across []claims.Across) error {
+	page, err := read(out, experiments, across)
+	if err != nil {
+		return err
+	}
+	var trouble error
+	for i := range page.Sections {
+		s := &page.Sections[i]
+		if s.Done() == 0 {
+			continue
+		}
+		if s.Trouble = s.draw(filepath.Join(out, s.Experiment.Name)); s.Trouble != nil {
+			trouble = errors.Join(trouble, fmt.Errorf("%s: %w", s.Experiment.Name, s.Trouble))
+		}
+	}
+	if page.Versions, err = versions(); err != nil {
+		return err
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		"claims.csv":  page.csv,
+		"claims.md":   page.markdown,
+		"report.html": page.html,
+	} {
+		if err := atomicfile.Write(filepath.Join(out, name), write); err != nil {
+			return err
+		}
+	}
+	return trouble
+}
+
+// Claims is the table of verdicts on what out holds.
+func Claims(out string, experiments []harness.Experiment, across []claims.Across) (markdown.Table, error) {
+	page, err := read(out, experiments, across)
+	return page.claims(), err
+}
+
+// read loads all sections and tests all claims, without a picture.
+func read(out string, experiments []harness.Experiment, across []claims.Across) (page study, err error) {
+	for _, e := range experiments {
+		s, err := sectionOf(e, out)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return page, fmt.Errorf("%s: %w", e.Name, err)
+		}
+		page.Sections = append(page.Sections, *s)
+		page.Claims = append(page.Claims, s.claims...)
+	}
+	for _, c := range across {
+		v, err := page.across(c)
+		if err != nil {
+			return page, fmt.Errorf("claim %s: %w", c.ID, err)
+		}
+		if v != nil {
+			page.Claims = append(page.Claims, judged{c.Of, claims.Claim{ID: c.ID, Quote: c.Quote, Where: c.Where}, *v})
+		}
+	}
+	return page, nil
+}
+
+// study is the page from top to bottom.
+type study struct {
+	Versions [][2]string
+	Claims   []judged
+	Sections []section
+}
+
+// Section is that of an experiment; nil if nothing of it has been run.
+func (s study) Section(name string) *section {
+	for i := range s.Sections {
+		if s.Sections[i].Experiment.Name == name && s.Sections[i].Done() > 0 {
+			return &s.Sections[i]
+		}
+	}
+	return nil
+}
+
+//go:embed report.html.tmpl
+var source string
+
+var page = template.Must(template.New("report").Funcs(template.FuncMap{"style": func() template.CSS { return report.Style }}).Parse(source))
+
+func (s study) html(w io.Writer) error { return page.Execute(w, s) }

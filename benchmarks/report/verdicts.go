@@ -1,0 +1,104 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/markdown"
+)
+
+// judged is a claim with what the cells say of it.
+type judged struct {
+	Experiments []string
+	claims.Claim
+	claims.Verdict
+}
+
+// across tests a claim that compares experiments, which all have to be run, in the same
+// size; of none that has been run there is no verdict.
+func (s study) across(c claims.Across) (*claims.Verdict, error) {
+	results := map[string]cells.Results{}
+	var sizes, missing []string
+	for _, name := range c.Of {
+		of := s.Section(name)
+		if of == nil {
+			missing = append(missing, name)
+			continue
+		}
+		results[name] = of.Results
+		if !slices.Contains(sizes, of.Size) {
+			sizes = append(sizes, of.Size)
+		}
+	}
+	undecided := &claims.Verdict{Outcome: claims.Undecided, Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	switch {
+	case len(results) == 0:
+		return nil, nil
+	case len(missing) > 0:
+		undecided.Evidence = fmt.Sprintf("Not run: %s.", strings.Join(missing, ", "))
+		return undecided, nil
+	case len(sizes) > 1:
+		undecided.Evidence = fmt.Sprintf("Not run in one size: %s.", strings.Join(sizes, "; "))
+		return undecided, nil
+	}
+	v, err := c.Test(results)
+	return &v, err
+}
+
+// Interval is the effect as it is read; empty where there is none.
+func (j judged) Interval() string {
+	if math.IsNaN(j.Effect) || j.Outcome == claims.Undecided && j.Low == j.High {
+		return ""
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%.3g [%.3g, %.3g]", j.Effect, j.Low, j.High), "-", "−")
+}
+
+// Class is the verdict's in the style sheet.
+func (j judged) Class() string {
+	return map[claims.Outcome]string{claims.Holds: "good", claims.DoesNotHold: "bad", claims.Undecided: "warn"}[j.Outcome]
+}
+
+// Count of each outcome.
+func (s study) Count() string {
+	n := map[claims.Outcome]int{}
+	for _, c := range s.Claims {
+		n[c.Outcome]++
+	}
+	return fmt.Sprintf("Holds: %d; does not hold: %d; undecided: %d", n[claims.Holds], n[claims.DoesNotHold], n[claims.Undecided])
+}
+
+func (s study) csv(w io.Writer) error {
+	lines := [][]string{{"experiment", "claim", "quote", "where", "verdict", "measure", "effect", "low", "high", "replicates", "evidence"}}
+	number := func(x float64) string {
+		if math.IsNaN(x) {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', 6, 64)
+	}
+	for _, c := range s.Claims {
+		lines = append(lines, []string{strings.Join(c.Experiments, " "), c.ID, c.Quote, c.Where, string(c.Outcome), c.Measure,
+			number(c.Effect), number(c.Low), number(c.High), strconv.Itoa(c.Replicates), c.Evidence})
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+func (s study) markdown(w io.Writer) error {
+	_, err := io.WriteString(w, s.claims().String())
+	return err
+}
+
+// claims is the table of verdicts.
+func (s study) claims() markdown.Table {
+	t := markdown.Table{Name: "claims", Header: []string{"claim", "the words tested", "verdict", "effect, 95 % interval", "of what", "replicates", "evidence"}}
+	for _, c := range s.Claims {
+		t.Lines = append(t.Lines, []string{"`" + c.ID + "`", c.Quote, fmt.Sprintf("**%s**", c.Outcome), c.Interval(), c.Measure, strconv.Itoa(c.Replicates), c.Evidence})
+	}
+	return t
+}

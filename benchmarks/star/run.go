@@ -1,0 +1,167 @@
+package star
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/marginal"
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
+)
+
+func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
+	s, err := decode(text)
+	if err != nil {
+		return cells.Grid{}, err
+	}
+	g := cells.Grid{
+		Key:   []string{"treatment", "columns", "missing", "centres", "replicate", "method"},
+		Value: []string{"auc", "diverged", "naive_misses", "first_edges", "last_edges", "projections", "effective_size"},
+	}
+	if s.Rates {
+		g.Value = append(g.Value, "rates")
+	}
+	for replicate := 1; replicate <= replicates; replicate++ {
+		for _, t := range s.Treatments {
+			for _, d := range s.Columns {
+				for _, k := range s.Centres {
+					for _, p := range s.Missing {
+						at := setting{t, d, p, k}
+						for _, name := range s.names() {
+							g.Cells = append(g.Cells, cells.Cell{
+								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), name},
+								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, s.config(name), uint64(replicate)) },
+							})
+						}
+					}
+				}
+			}
+		}
+	}
+	return g, nil
+}
+
+func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uint64) ([]string, error) {
+	truth, support, table, err := s.simulate(at, seed)
+	if err != nil {
+		return nil, err
+	}
+	if c.Method != "full" {
+		if table, err = hide(table, at, seed); err != nil {
+			return nil, err
+		}
+	}
+	var values []string
+	var rates string
+	diverged := false
+	if c.Method == peer {
+		values, rates, err = s.likelihood(ctx, table, truth)
+	} else {
+		values, rates, diverged, err = s.scoreMatching(ctx, at.treatment, c, table, truth, support, seed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	values = slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed(truth.Precision)))
+	if s.Rates {
+		values = append(values, rates)
+	}
+	return values, nil
+}
+
+// likelihood is the peer's path, on standardised columns.
+func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) ([]string, string, error) {
+	standard, _ := data.Standardise(table)
+	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
+	if err != nil {
+		return nil, "", err
+	}
+	var found []network.Adjacency
+	for _, g := range path {
+		found = append(found, network.Threshold(g.Precision, s.Path.Threshold))
+	}
+	values, rates, err := recovery(found, truth)
+	return append(values, "0", "-"), rates, err
+}
+
+// scoreMatching is a method's path; one that diverges before its end has no AUC.
+func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
+	found, err := s.path(ctx, t, c, table, support, seed)
+	var fault *engine.DivergedError
+	if diverged = errors.As(err, &fault); err != nil && !diverged {
+		return nil, "", false, err
+	}
+	if diverged || len(found.Network.Points) < found.Spec.Network.Lambdas {
+		return []string{"-", "-", "-", "-", "-"}, "-", diverged, nil
+	}
+	points, projections := found.Network.Points, 0
+	for _, p := range points {
+		projections += p.Projections
+	}
+	values, rates, err = recovery(found.Network.Adjacencies(), truth)
+	return append(values, strconv.Itoa(projections), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), rates, diverged, err
+}
+
+// path is a method's.
+func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.Result, error) {
+	along := s.Path
+	along.Select, along.PathOnly = path.Selection{Kind: "none"}, true // the AUC is of the path
+	c.Seed = seed
+	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
+	if !t.Ignore {
+		spec.Domain = support
+	}
+	return trainers.Estimate(ctx, table, spec, trainers.Run{})
+}
+
+// recovery tells the AUC of the networks along a path, the edges of the first and the
+// last, and the ROC curve.
+func recovery(found []network.Adjacency, truth simulate.Gaussian) (values []string, rates string, err error) {
+	want := network.Threshold(truth.Precision, 1e-12)
+	var curve []network.Rate
+	var pairs []string
+	for _, a := range found {
+		r, err := network.Compare(want, a)
+		if err != nil {
+			return nil, "", err
+		}
+		curve = append(curve, r)
+		pairs = append(pairs, fmt.Sprintf("%.4f:%.4f", r.FPR, r.TPR))
+	}
+	return []string{
+		fmt.Sprintf("%.6f", network.AUC(curve)), strconv.Itoa(found[0].Count()), strconv.Itoa(found[len(found)-1].Count()),
+	}, strings.Join(slices.Compact(pairs), " "), nil
+}
+
+// missed is the share of the true marginal precision without node 1, off the
+// diagonal, that the naive one misses: Frobenius norms. It is 0 where there is nothing to miss.
+func missed(precision mat.Symmetric) float64 {
+	naive, marginal := marginal.WithoutFirst(precision)
+	var gap, all float64
+	for k := range naive.SymmetricDim() {
+		for j := range k {
+			gap += math.Pow(naive.At(j, k)-marginal.At(j, k), 2)
+			all += math.Pow(marginal.At(j, k), 2)
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return math.Sqrt(gap / all)
+}

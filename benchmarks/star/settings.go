@@ -1,0 +1,100 @@
+package star
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/harness"
+	"missingscore/data/domain"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
+)
+
+// settings of an experiment; see the JSON files. The one list of several is what varies.
+type settings struct {
+	Replicates int               `json:"replicates"`
+	Graph      string            `json:"graph"` // star or dense
+	Columns    []int             `json:"columns"`
+	Rows       int               `json:"rows"`
+	Missing    []float64         `json:"missing"`
+	Centres    []int             `json:"centres"` // of a star
+	Outside    float64           `json:"outside"` // share of the distribution beyond the plane
+	Treatments []treatment       `json:"treatments"`
+	Rates      bool              `json:"rates"` // keep the ROC curves
+	Fit        engine.Config     `json:"fit"`   // what the methods have in common, and …
+	Path       path.Config       `json:"path"`  // … what their paths have
+	Methods    []json.RawMessage `json:"methods"`
+	Likelihood *emglasso.Options `json:"likelihood"` // of the peer "glasso", which ignores the truncation; null: without it
+	Ours       []string          `json:"ours"`
+	variants   []harness.Variant
+}
+
+// treatment of the support.
+type treatment struct {
+	Name   string        `json:"name"`
+	Ignore bool          `json:"ignore"`
+	Weight domain.Weight `json:"weight"`
+}
+
+// along is the key column that varies.
+func (s settings) along() string {
+	switch {
+	case len(s.Columns) > 1:
+		return "columns"
+	case len(s.Centres) > 1:
+		return "centres"
+	}
+	return "missing"
+}
+
+func decode(text json.RawMessage) (s settings, err error) {
+	if err = harness.Decode(text, &s); err != nil {
+		return s, err
+	}
+	if s.Graph != "star" && s.Graph != "dense" {
+		return s, fmt.Errorf("settings: graph %q: it is star or dense", s.Graph)
+	}
+	if s.variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
+		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "centres", s.Centres...),
+			harness.CheckShares("missing", s.Missing...), harness.CheckShares("outside", s.Outside))
+	}
+	if err == nil && s.Likelihood != nil {
+		if err = s.Likelihood.Check(); err != nil {
+			err = fmt.Errorf("settings: %w", err)
+		}
+	}
+	return s, err
+}
+
+// peer is penalised likelihood, beside the methods of score matching.
+const peer = "glasso"
+
+// names are those of all methods.
+func (s settings) names() []string {
+	names := harness.Names(s.variants)
+	if s.Likelihood != nil {
+		names = append(names, peer)
+	}
+	return names
+}
+
+// config is a method's; the peer has none.
+func (s settings) config(name string) engine.Config {
+	for _, v := range s.variants {
+		if v.Name == name {
+			return v.Config
+		}
+	}
+	return engine.Config{Method: name}
+}
+
+// setting is one of the grid.
+type setting struct {
+	treatment treatment
+	columns   int
+	missing   float64
+	centres   int
+}

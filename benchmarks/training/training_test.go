@@ -1,0 +1,60 @@
+package training_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/figures"
+	"missingscore/benchmarks/training"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
+)
+
+func TestTraceAndTraining(t *testing.T) {
+	require.Equal(t, []int{1, 2, 3, 4}, training.Epochs(4))
+	at := []int{1, 2, 4}
+	history := func(values ...float64) (h []descent.Record) {
+		for _, v := range values {
+			h = append(h, descent.Record{Errors: []evaluate.Error{{Name: "x", Value: v}}})
+		}
+		return h
+	}
+	a, b := training.Trace(history(3, 1, 5, 2), at, "x"), training.Trace(history(5, 3), at, "x")
+	require.Equal(t, "3 1 2", a)
+	require.Equal(t, "5 3 -", b)
+	r := cells.Results{Columns: []string{"replicate", "method", "error"}, Lines: [][]string{{"1", "m", a}, {"2", "m", b}, {"1", "other", a}}}
+	all, err := figures.AlongTraining(r, claims.Measure{Column: "error"}, []string{"m"})
+	require.NoError(t, err)
+	s := all[0]
+	require.Equal(t, [][]float64{{3, 5}, {1, 3}, {2}}, s.Values)
+	require.Equal(t, 1, s.Failed)
+	p, err := figures.Bands("Title", "epoch", "error", []float64{1, 2, 4}, all)
+	require.NoError(t, err)
+	require.Less(t, p.X.Min, 1.5)
+	_, err = figures.AlongTraining(r, claims.Measure{Column: "errors"}, []string{"m"})
+	require.ErrorContains(t, err, `there is no column "errors" among replicate, method, error`)
+}
+
+func TestHistory(t *testing.T) {
+	state := &trainers.State{Descent: &descent.State{History: []descent.Record{{Epoch: 1}}}}
+	for _, c := range []struct {
+		state    *trainers.State
+		err      error
+		length   int
+		diverged bool
+	}{{state, nil, 1, false}, {state, fmt.Errorf("a fit: %w", &engine.DivergedError{Iteration: 5, What: "loss"}), 1, true}, {&trainers.State{}, &engine.DivergedError{}, 0, true}} {
+		h, diverged, err := training.History(c.state, c.err)
+		require.NoError(t, err)
+		require.Len(t, h, c.length)
+		require.Equal(t, c.diverged, diverged)
+	}
+	_, _, err := training.History(state, context.Canceled)
+	require.ErrorIs(t, err, context.Canceled)
+}

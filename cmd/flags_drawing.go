@@ -1,0 +1,211 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/internal/atomicfile"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
+)
+
+// drawingFlags are those of every command that uses a fitted model.
+type drawingFlags struct {
+	out       string
+	seed      uint64
+	chains    mcmc.Options
+	diffusion diffusion.Options
+	json      bool
+}
+
+func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", out, what)
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random draws")
+	fl.IntVar(&f.chains.WarmUp, "warm-up", 300, "Monte Carlo iterations before any counts")
+	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations after them (default: 500, for missing cells 1000, or ten for each draw of a chain)")
+	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the levels of noise (default: sde 1000, ode 100, Langevin 100 levels or the model's own)")
+	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each level (default: Langevin 100, others none)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+}
+
+// ready refuses flags and folders that cannot be used, and loads the model.
+func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
+	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+		return nil, nil, err
+	}
+	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
+		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
+	}
+	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
+		return nil, nil, err
+	}
+	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
+		return nil, nil, usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
+	}
+	m, err := fitted.Load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	ready, err := m.Fitted()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, ready, ensureDirOf(f.out)
+}
+
+// about is where what is known of the draws goes, OUT.json.
+func (f *drawingFlags) about() string { return beside(f.out, filepath.Base(f.out)+".json") }
+
+// finish writes what is known of the draws beside them, and prints it.
+func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
+	known["seed"], known["converged"], known["out"] = f.seed, converged, f.out
+	summary += "\nresult in " + f.out
+	if about := f.about(); about != "" {
+		if err := atomicfile.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
+			return err
+		}
+		summary += ", about it in " + about
+	}
+	if f.json {
+		if err := printJSON(cmd.OutOrStdout(), known); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), summary); err != nil {
+		return err
+	}
+	if !converged {
+		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out)}
+	}
+	return nil
+}
+
+// samplers are those that a flag is for.
+var samplers = []struct{ flag, of string }{
+	{"warm-up", "mcmc hmc mala"}, {"iterations", "mcmc hmc mala"},
+	{"steps", "diffusion langevin sde ode"}, {"corrections", "diffusion langevin sde"},
+}
+
+// idle refuses flags that the sampler in use has no use for.
+func idle(cmd *cobra.Command, sampler string) error {
+	for _, s := range samplers {
+		if cmd.Flags().Changed(s.flag) && !slices.Contains(strings.Fields(s.of), sampler) {
+			return usageError{fmt.Errorf("--%s: draws are made by %s here, which has no use for it; leave it out", s.flag, sampler)}
+		}
+	}
+	return nil
+}
+
+// refused says that nothing was written; path is the table's, if there is one.
+func refused(err error, path string) error {
+	if errors.Is(err, context.Canceled) {
+		return interrupted("nothing is written")
+	}
+	if path == "" {
+		return err
+	}
+	var row *data.RowError
+	if errors.As(err, &row) {
+		return atLine(err, path, "correct the row or leave it out")
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// plain is v for JSON, which knows neither NaN nor infinity.
+func plain(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
+// completingFlags are those of commands that draw missing cells.
+type completingFlags struct {
+	drawingFlags
+	table  tableFlags
+	config fitted.ImputeConfig
+}
+
+func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
+	f.drawingFlags.add(cmd, out, what)
+	f.table.addFormat(cmd)
+	fl := cmd.Flags()
+	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each row's missing cells")
+	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer or diffusion")
+	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
+}
+
+// samplersText says what --sampler may be.
+const samplersText = `Missing cells are drawn given the row's observed ones, inside the model's domain, --sampler
+
+  exact      the conditional normal distribution of a Gaussian model
+  mcmc       Hamiltonian Monte Carlo, four chains a row, from the imputer's draws where
+             the model has one
+  imputer    the imputer that var and variw train, alone: fast, and as good as its training
+  diffusion  Langevin steps along the levels of noise a model was fitted at
+  auto       the first of exact, mcmc, diffusion that the model allows
+
+If the model was fitted with --missingness, they are drawn as the cells that it hides.
+
+`
+
+// read loads model and table.
+func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
+	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
+		return nil, nil, nil, usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
+	}
+	m, ready, err := f.ready(cmd, model, "draws", "workers")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o, err := f.table.options()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o.Columns = ready.Names
+	cells, err := data.ReadCells(path, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c := &f.config
+	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
+	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		return nil, nil, nil, err
+	}
+	if *c, err = c.For(ready); err != nil {
+		return nil, nil, nil, refused(err, model)
+	}
+	return m, ready, cells, idle(cmd, c.Sampler)
+}
+
+// watch shows how many rows are done.
+func (f *completingFlags) watch(cmd *cobra.Command, stage string) *progress {
+	bar := newProgress(cmd.ErrOrStderr(), false)
+	f.config.Observe = func(done, total int) { bar.count(stage, "rows", done, total) }
+	return bar
+}
+
+// mixed adds to known what the chains tell, and says it.
+func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary string) {
+	if m == nil {
+		return true, ""
+	}
+	least := math.Inf(1)
+	for _, v := range m.Size {
+		least = min(least, v)
+	}
+	known["r_hat"], known["worst_r_hat"], known["worst_row"], known["effective_size"] = plain(m.RHat), plain(m.Worst), m.Row+1, plain(least)
+	return m.Converged(), fmt.Sprintf("\nR-hat %.3f over rows, at most %.3f (row %d); effective number of draws at least %.0f", m.RHat, m.Worst, m.Row+1, least)
+}

@@ -1,0 +1,218 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/losses"
+	"missingscore/nets"
+	"missingscore/trainers"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
+)
+
+// trainingFlags are those of every command that trains: the table with its support and
+// what is known of its gaps, the estimator, and a run that can be cut and resumed.
+type trainingFlags struct {
+	tableFlags tableFlags
+	domain     domainFlags
+	known      missingnessFlag
+	spec       trainers.Spec
+
+	warmUp                int
+	imputerLoss           string
+	imputerOptions        string
+	normal                nets.NormalOptions // in place of --imputer-options
+	json, resume, verbose bool
+
+	blas string // the matrix library in use
+}
+
+func (f *trainingFlags) add(cmd *cobra.Command) {
+	c := &f.spec.Steps
+	f.tableFlags.add(cmd)
+	f.domain.add(cmd)
+	f.domain.addWeight(cmd)
+	f.known.add(cmd)
+	fl := cmd.Flags()
+	fl.Float64Var(&f.tableFlags.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
+	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
+	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
+	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
+	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; the model's parameters stay float64, the imputer's do not)")
+	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "normal", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network")
+	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as JSON, as '{\"hidden\":100}'")
+	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "give the normal imputer the mask too")
+	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "one deviation of the normal imputer per column instead of one in all")
+	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
+	fl.StringVar(&c.Weighting, "weighting", "", "averages over draws: uniform or leave-one-out (default: the method's own)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
+}
+
+// parse sets what the flags say in words.
+func (f *trainingFlags) parse() (err error) {
+	c := &f.spec.Steps
+	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
+		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+	}
+	c.Imputer.Options = json.RawMessage(f.imputerOptions)
+	if f.normal != (nets.NormalOptions{}) {
+		if c.Imputer.Kind != "normal" || f.imputerOptions != "" {
+			return usageError{errors.New("--mask-input, --diagonal-sd: these are of --imputer normal without --imputer-options; leave them out, or write them there")}
+		}
+		if c.Imputer.Options, err = json.Marshal(f.normal); err != nil {
+			return err
+		}
+	}
+	if c.Method != "auto" {
+		if _, err := estimator.ByName(c.Method); err != nil {
+			return usageError{fmt.Errorf("--method: %w", err)}
+		}
+	}
+	return nil
+}
+
+func (f *trainingFlags) readTable(file string) (*data.Table, error) {
+	return f.tableFlags.read(file, f.spec.Steps.Seed)
+}
+
+// prepare reads the support and what is known of missing cells, and prepares the
+// estimate. It refuses flags that mean nothing for it.
+func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
+	var err error
+	s := &f.spec
+	if s.Domain, s.Weight, err = f.domain.read(t.Names); err != nil {
+		return nil, err
+	}
+	if s.Missingness, err = f.known.read(t, s.Domain); err != nil {
+		return nil, err
+	}
+	asked := s.Steps.Method
+	p, err := trainers.Prepare(t, *s)
+	if err != nil {
+		advice := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
+		if t.Inside(s.Domain) == nil {
+			advice = "correct the row, leave it out, or change the thresholds (--missingness)"
+		}
+		return nil, inTable(err, file, advice)
+	}
+	return p, unused(cmd, asked, p)
+}
+
+// inTable puts the table's file to an error of preparing an estimate, but to a setting's.
+func inTable(err error, file, advice string) error {
+	var wrong *trainers.SettingError
+	var row *data.RowError
+	if errors.As(err, &wrong) || errors.As(err, &row) {
+		return atLine(err, file, advice)
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// announce says what is about to be trained on, and by which matrix library.
+func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err error) {
+	if f.blas, err = graph.BLAS(); err != nil {
+		return err
+	}
+	if f.verbose {
+		fmt.Fprintf(w, "matrix products by %s\n", f.blas)
+	}
+	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", file, t.N, t.D, t.Missing(),
+		100*float64(t.Missing())/float64(t.N*t.D))
+	return err
+}
+
+// fit makes the estimate with progress on stderr; saved is where its state goes, and
+// advice is for a fit that diverges.
+func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
+	state, err := f.state(saved, cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
+	p.Spec.Steps.Observe = bar.observe
+	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved)})
+	bar.finish()
+	if err != nil {
+		return nil, explain(err, file, saved, advice)
+	}
+	return r, nil
+}
+
+// state is where the run starts.
+func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, error) {
+	if !f.resume {
+		return nil, nil
+	}
+	state, err := trainers.LoadState(saved)
+	if errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", filepath.Dir(saved))
+		return nil, nil
+	}
+	return state, err
+}
+
+// checkpoint saves the state once a second, and when the run is cut, if there is where.
+func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
+	if saved == "" {
+		return nil
+	}
+	last := time.Now()
+	return func(s *trainers.State) error {
+		if ctx.Err() == nil && time.Since(last) < time.Second {
+			return nil
+		}
+		last = time.Now()
+		return s.Save(saved)
+	}
+}
+
+// explain says what to do after a run that gave no result; advice is for one that
+// diverged.
+func explain(err error, file, saved, advice string) error {
+	var wrong *trainers.SettingError
+	switch {
+	case errors.As(err, &wrong):
+		return err
+	case errors.Is(err, context.Canceled) && saved == "":
+		return refused(err, file)
+	case errors.Is(err, context.Canceled):
+		return interrupted(fmt.Sprintf("the state is saved in %s; go on with the same command and --resume", saved))
+	case errors.Is(err, losses.ErrNotPositiveDefinite):
+		return fmt.Errorf("%s: the fit diverged: %w; %s", file, losses.ErrNotPositiveDefinite, advice)
+	case trainers.Diverged(err):
+		return fmt.Errorf("%s: %w; %s", file, err, advice)
+	case errors.Is(err, path.ErrLambdas):
+		return usageError{fmt.Errorf("--lambda-max, --lambda-min: %w", err)}
+	case errors.Is(err, trainers.ErrOtherRun):
+		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// finish clears up after the results are written.
+func finish(saved string, warnings []string, stderr io.Writer) error {
+	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %s\n", w)
+	}
+	return nil
+}

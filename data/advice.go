@@ -1,0 +1,81 @@
+package data
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// listed is how many names a message holds: more would bury what it says.
+const listed = 20
+
+// advice says what to do about a cell that is no number.
+func (o ReadOptions) advice(cell string, problem error) string {
+	mark := "--na " + flagList(slices.Concat(o.marks(), []string{cell}))
+	if errors.Is(problem, errTooLarge) {
+		return "rescale the column"
+	}
+	if point, ok := hasDecimalComma(cell); ok {
+		return "a decimal point is needed: " + point
+	}
+	if looksMissing(cell) {
+		return "if it marks a missing cell: " + mark
+	}
+	return "correct the cell, or read it as missing: " + mark
+}
+
+// isText says whether no value of column j is a number, not even with a decimal comma.
+func (s *sheet) isText(j int, o ReadOptions) bool {
+	return !slices.ContainsFunc(s.rows, func(row []string) bool {
+		_, err := number(row[j])
+		_, comma := hasDecimalComma(row[j])
+		return !o.missing(row[j]) && (comma || !errors.Is(err, errNotNumber))
+	})
+}
+
+// usable are the names of those columns which could be read by themselves.
+func (s *sheet) usable(columns []int, o ReadOptions) []string {
+	var names []string
+	for _, j := range columns {
+		if _, err := s.find(s.header[j : j+1]); err != nil || checkNames(s.header[j:j+1]) != nil {
+			continue
+		}
+		if column, _, err := s.parse(j, o); err == nil && column.fault(0) == nil {
+			names = append(names, s.header[j])
+		}
+	}
+	return names
+}
+
+func leaveOut(others []string) string {
+	switch {
+	case len(others) == 0:
+		return "no other column can be used"
+	case len(others) > listed:
+		return fmt.Sprintf("leave it out with --columns and the names of the %d others that can be used", len(others))
+	}
+	return "leave it out with --columns " + flagList(others)
+}
+
+func listing(names []string) string {
+	if len(names) > listed {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:listed], ", "), len(names)-listed)
+	}
+	return strings.Join(names, ", ")
+}
+
+// flagList writes words as one argument of a shell, separated by commas as in a
+// line of CSV.
+func flagList(words []string) string {
+	var line strings.Builder
+	out := csv.NewWriter(&line)
+	out.Write(slices.DeleteFunc(words, func(word string) bool { return word == "" }))
+	out.Flush()
+	list := strings.TrimSuffix(line.String(), "\n")
+	if strings.ContainsAny(list, " \t\n\"'`\\$&|;<>()[]{}*?!#~") {
+		return "'" + strings.ReplaceAll(list, "'", `'\''`) + "'"
+	}
+	return list
+}

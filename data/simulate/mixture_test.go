@@ -1,0 +1,57 @@
+package simulate_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+)
+
+func TestSimulatedMixtures(t *testing.T) {
+	modes := simulate.Modes(10, 5, stream.New(1, 1))
+	for _, m := range []simulate.Mixture{simulate.Moons(), simulate.Ring(), modes} {
+		require.NoError(t, m.Check())
+		table, err := m.Sample(500, stream.New(2, 2))
+		require.NoError(t, err)
+		require.True(t, table.Complete())
+		require.Equal(t, len(m.Means[0]), table.D)
+	}
+	require.Equal(t, modes, simulate.Modes(10, 5, stream.New(1, 1)))
+	require.NotEqual(t, modes, simulate.Modes(10, 5, stream.New(2, 1)))
+
+	// a point's distance to the ring, and to the nearer half circle, is the blur's
+	ring := simulate.Ring().Draw(2000, stream.New(3, 3))
+	moons := simulate.Moons().Draw(2000, stream.New(3, 4))
+	upper := 0
+	for i := range 2000 {
+		x, y := ring[2*i], ring[2*i+1]
+		require.Less(t, math.Abs(math.Hypot(x, y)-1), 0.6)
+		x, y = moons[2*i], moons[2*i+1]
+		up, down := math.Abs(math.Hypot(x, y)-1), math.Abs(math.Hypot(x-1, y-0.5)-1)
+		require.Less(t, min(up, down), 0.6)
+		if up < down {
+			upper++
+		}
+	}
+	require.InDelta(t, 1000, upper, 150)
+}
+
+func TestMixtureRefuses(t *testing.T) {
+	two := [][]float64{{1, 1}, {1, 1}}
+	for want, m := range map[string]simulate.Mixture{
+		"0 weights":                           {},
+		"1 weights, 2 means and 2 deviations": {Weights: []float64{1}, Means: two, Deviations: two},
+		"component 2 has 2 means and 1 dev":   {Weights: []float64{1, 1}, Means: two, Deviations: [][]float64{{1, 1}, {1}}},
+		"component 2: the weight 0":           {Weights: []float64{1, 0}, Means: two, Deviations: two},
+		"component 1: the weight 1 and dev":   {Weights: []float64{1, 1}, Means: two, Deviations: [][]float64{{1, -1}, {1, 1}}},
+		"component 1 has 0 means":             {Weights: []float64{1}, Means: [][]float64{{}}, Deviations: [][]float64{{}}},
+	} {
+		_, err := m.Sample(10, stream.New(1, 1))
+		require.ErrorContains(t, err, want)
+	}
+	_, err := simulate.Ring().Sample(1, stream.New(1, 1))
+	require.ErrorContains(t, err, "at least 2")
+}

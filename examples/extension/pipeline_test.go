@@ -1,0 +1,191 @@
+package extension_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"example.com/extension"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimatortest"
+)
+
+// The sources, the weighting and the loss pass what every estimator has to pass.
+func TestEstimators(t *testing.T) {
+	for _, name := range []string{"iw-heavy", "iw-hot-deck", "iw-tempered", "blend"} {
+		t.Run(name, func(t *testing.T) { estimatortest.Run(t, name) })
+	}
+}
+
+// fitting is what the tests below vary.
+type fitting struct {
+	method, imputer string                 // imputer: of nets.Imputers, "" is the paper's
+	objective       trainers.ObjectiveSpec // auto: classical, or truncated on the model's support
+	draws, epochs   int
+	seed            uint64
+}
+
+// fit estimates m from a table as it is, in its units.
+func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Result {
+	t.Helper()
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{
+		Model:     trainers.ModelSpec{New: func(int) (model.Model, error) { return m, nil }},
+		Objective: f.objective,
+		KeepUnits: true,
+		Steps:     engine.Config{Method: f.method, Draws: f.draws, Seed: f.seed, Imputer: engine.ImputerSpec{Kind: f.imputer}},
+		Descent:   descent.Config{Epochs: f.epochs},
+	}, trainers.Run{})
+	require.NoError(t, err)
+	return result
+}
+
+// hide hides 30 % of the cells.
+func hide(t *testing.T, names []string, x []float64, seed uint64) *data.Table {
+	t.Helper()
+	complete, err := data.NewTable(names, x, nil)
+	require.NoError(t, err)
+	table, err := data.HideMCAR(complete, 0.3, rand.New(rand.NewPCG(2, seed)))
+	require.NoError(t, err)
+	return table
+}
+
+// Draws of a t with gaps give their precision back: the mean over tables is within its error.
+func TestStudentIsFound(t *testing.T) {
+	const n, tables = 1500, 12
+	sigma := mat.NewSymDense(3, []float64{1, 0.6, 0, 0.6, 1, 0.3, 0, 0.3, 1})
+	var want mat.Dense
+	require.NoError(t, want.Inverse(sigma))
+	seen := make([][]float64, 9)
+	for k := range uint64(tables) {
+		truth, ok := distmv.NewStudentsT([]float64{0, 0, 0}, sigma, 4, rand.NewPCG(1, k))
+		require.True(t, ok)
+		x := make([]float64, 0, 3*n)
+		for range n {
+			x = append(x, truth.Rand(nil)...)
+		}
+		normal := model.NewGaussian(3, model.CholeskyFactor)
+		m := extension.Student{Parametric: normal, Freedom: 4}
+		fit(t, hide(t, []string{"a", "b", "c"}, x, k), m, fitting{method: "iw-heavy", draws: 30, epochs: 40, seed: k})
+		for i := range seen {
+			seen[i] = append(seen[i], normal.Precision().At(i/3, i%3))
+		}
+	}
+	quantile := distuv.StudentsT{Sigma: 1, Nu: tables - 1}.Quantile(1 - 1e-3)
+	for i, v := range want.RawMatrix().Data {
+		mean, sd := stat.MeanStdDev(seen[i], nil)
+		tolerance := quantile * stat.StdErr(sd, tables)
+		require.InDelta(t, v, mean, tolerance)
+		require.Less(t, tolerance, 0.3, "of entries up to 1.8")
+	}
+}
+
+// Exponentials of rates 1 and 2 with gaps, on their support: K is diag(1, 2).
+func TestRootsAreFound(t *testing.T) {
+	const n = 2000
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := make([]float64, 0, 2*n)
+	for range n {
+		x = append(x, rng.ExpFloat64(), rng.ExpFloat64()/2)
+	}
+	m := roots(t, 2)
+	r := fit(t, hide(t, []string{"a", "b"}, x, 1), m, fitting{method: "iw", draws: 20, epochs: 60, seed: 1})
+	require.Equal(t, "truncated", r.Spec.Objective.Kind, "the model states its support")
+	require.Equal(t, model.SupportOf(m), r.Model.Domain)
+	packed := m.Params()[1].Value
+	require.InDelta(t, 1, math.Exp(2*packed[0]), 0.4)
+	require.InDelta(t, 2, math.Exp(2*packed[2])+packed[1]*packed[1], 0.7)
+}
+
+// A normal with gaps is found by draws from its own columns, with other weights and
+// losses, with a mixture as imputer, and with columns weighted.
+func TestANormalIsFoundByAll(t *testing.T) {
+	const n = 2000
+	sigma := mat.NewSymDense(3, []float64{1, 0.6, 0, 0.6, 1, 0.3, 0, 0.3, 1})
+	truth, ok := distmv.NewNormal([]float64{0, 0, 0}, sigma, rand.NewPCG(1, 9))
+	require.True(t, ok)
+	x := make([]float64, 0, 3*n)
+	for range n {
+		x = append(x, truth.Rand(nil)...)
+	}
+	table := hide(t, []string{"a", "b", "c"}, x, 9)
+	var want mat.Dense
+	require.NoError(t, want.Inverse(sigma))
+	for name, f := range map[string]fitting{
+		"hot deck":         {method: "iw-hot-deck"},
+		"blend":            {method: "blend"},
+		"mixture imputer":  {method: "var", imputer: "mixture"},
+		"weighted columns": {method: "iw", objective: trainers.ObjectiveSpec{Kind: "columns", Options: []byte(`{"weights":[1,0.5,1]}`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.draws, f.epochs, f.seed = 20, 30, 3
+			m := model.NewGaussian(3, model.CholeskyFactor)
+			fit(t, table, m, f)
+			for i, v := range want.RawMatrix().Data {
+				require.InDelta(t, v, m.Precision().At(i/3, i%3), 0.35)
+			}
+		})
+	}
+}
+
+// A model of one's own, fitted by Marg-Var to a table with missing cells.
+func Example() {
+	table, err := data.ReadCSV("../airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spec := trainers.Spec{
+		Model: trainers.ModelSpec{Kind: "student"},
+		Steps: engine.Config{Method: "var", Seed: 1},
+	}
+	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Estimator.Title, result.Converged)
+	p := result.Model.Model.(model.Parametric).Quantities()[1]
+	fmt.Printf("partial correlation of Ozone and Temp %.1f\n", -p.Value[3]/math.Sqrt(p.Value[0]*p.Value[15]))
+	// Output:
+	// Marg-Var true
+	// partial correlation of Ozone and Temp 0.7
+}
+
+// The numbers of weights and of columns must be the same.
+func TestWrongNumberOfWeights(t *testing.T) {
+	table := hide(t, []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 7, 2, 1}, 1)
+	_, err := trainers.Estimate(context.Background(), table, trainers.Spec{
+		Objective: trainers.ObjectiveSpec{Kind: "columns", Options: []byte(`{"weights":[1]}`)},
+		Steps:     engine.Config{Method: "iw"},
+	}, trainers.Run{})
+	require.ErrorContains(t, err, "objective")
+	require.ErrorContains(t, err, "1 weight")
+}
+
+// The command line with all of them linked in.
+func TestCommandLine(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "model.json")
+	run := func(args ...string) string {
+		text, err := exec.Command("go", append([]string{"run", "./missingscore"}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(text))
+		return string(text)
+	}
+	require.Contains(t, run("fit", "../airquality.csv", "--columns", "Ozone,Wind,Temp", "--model", "student", "--method", "iw-heavy",
+		"--objective", "columns", "--objective-options", `{"weights":[1,0.5,1]}`, "--epochs", "150", "--out", out), "student model by Marg-IW, heavy tails")
+	require.Contains(t, run("score", out, "../airquality.csv", "--draws", "20", "--out", out+".csv"), "scores of 153 rows")
+}

@@ -1,0 +1,188 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data/domain"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+)
+
+// Parameterisation says how a Gaussian's precision depends on its parameters.
+type Parameterisation int
+
+const (
+	// CholeskyFactor is P = LLᵀ with L_jj = exp(θ_jj): P is positive definite
+	// for every θ. For parameter estimation.
+	CholeskyFactor Parameterisation = iota
+	// FreeSymmetric is P_jk = P_kj = θ_jk, one parameter per pair, so the
+	// gradient of a pair is G_jk + G_kj. For the L1 path.
+	FreeSymmetric
+	// Natural is FreeSymmetric with η = Pμ in place of μ: the score η − Px is linear
+	// in both, so one step size serves them. For the L1 path on truncated data,
+	// where μ is not the mean of what is observed.
+	Natural
+)
+
+// Gaussian is log q(x) = −½(x−μ)ᵀP(x−μ), hence s = −P(x−μ) and D = −diag P
+// (docs/theory/models.md#eq-gaussian); Natural has log q(x) = −½xᵀPx + ηᵀx. It starts at μ = 0, P = I.
+type Gaussian struct {
+	d    int
+	kind Parameterisation
+
+	// Location is μ, for Natural η: (1, d).
+	Location *graph.Param
+	// Packed holds θ_jk for j ≤ k, row by row: (1, d(d+1)/2). See PackedIndex.
+	Packed *graph.Param
+	params []*graph.Param
+}
+
+// NewGaussian is the standard normal on R^d.
+func NewGaussian(d int, kind Parameterisation) *Gaussian {
+	g := &Gaussian{d: d, kind: kind, Location: graph.NewParam("mean", 1, d), Packed: graph.NewParam("precision", 1, d*(d+1)/2)}
+	g.params = []*graph.Param{g.Location, g.Packed}
+	if kind == Natural {
+		g.Location.Name = "linear"
+	}
+	if kind != CholeskyFactor {
+		for j := range d {
+			g.Packed.Value[graph.PackedIndex(d, j, j)] = 1
+		}
+	}
+	return g
+}
+
+func (g *Gaussian) Dim() int               { return g.d }
+func (g *Gaussian) Params() []*graph.Param { return g.params }
+
+// Evaluate implements Model.
+func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	n, _ := graph.Shape(x)
+	p := g.PrecisionNode(b)
+	location, minus := b.Param(g.Location), b.Scale(-1, p)
+	t := Evaluation{
+		Diagonal:        b.Rows(b.DiagonalOf(minus), n),
+		HessianProduct:  func(v graph.Node) graph.Node { return b.MatMul(false, false, v, minus) },
+		ConstantHessian: true,
+	}
+	if g.kind == Natural {
+		t.Score = b.AddRow(b.MatMul(false, false, x, minus), location)
+		t.LogDensity = b.Scale(0.5, b.RowDot(x, b.AddRow(t.Score, location)))
+		return t
+	}
+	r := b.AddRow(x, b.Scale(-1, location))
+	t.Score = b.MatMul(false, false, r, minus)
+	t.LogDensity = b.Scale(0.5, b.RowDot(r, t.Score))
+	return t
+}
+
+// MeanNode implements Normal: Natural has η = Pμ in its place and refuses.
+func (g *Gaussian) MeanNode(b *graph.Builder) graph.Node {
+	if g.kind == Natural {
+		b.Failf("the model has η = Pμ among its parameters in place of the mean μ")
+	}
+	return b.Param(g.Location)
+}
+
+// PrecisionNode implements Normal.
+func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
+	if g.kind == CholeskyFactor {
+		l := b.CholeskyFactor(b.Param(g.Packed), g.d)
+		return b.MatMul(false, true, l, l)
+	}
+	return b.Symmetric(b.Param(g.Packed), g.d)
+}
+
+// Parameterisation says how the parameters stand for μ and P.
+func (g *Gaussian) Parameterisation() Parameterisation { return g.kind }
+
+// Mean is μ, a copy. For Natural it solves Pμ = η and is NaN where P is singular.
+func (g *Gaussian) Mean() []float64 {
+	mu := append([]float64(nil), g.Location.Value...)
+	if g.kind != Natural {
+		return mu
+	}
+	var v mat.VecDense
+	if err := v.SolveVec(g.Precision(), mat.NewVecDense(g.d, mu)); err != nil && !isCondition(err) {
+		for j := range mu {
+			mu[j] = math.NaN()
+		}
+		return mu
+	}
+	return v.RawVector().Data
+}
+
+func isCondition(err error) bool {
+	c, ok := err.(mat.Condition)
+	return ok && !math.IsInf(float64(c), 1)
+}
+
+// SetMean sets μ; for Natural set the precision first.
+func (g *Gaussian) SetMean(mu []float64) {
+	copy(g.Location.Value, mu)
+	if g.kind == Natural {
+		mat.NewVecDense(g.d, g.Location.Value).MulVec(g.Precision(), mat.NewVecDense(g.d, append([]float64(nil), mu...)))
+	}
+}
+
+// Precision is P, a copy.
+func (g *Gaussian) Precision() *mat.SymDense {
+	if g.kind != CholeskyFactor {
+		return graph.Unpack(g.d, g.Packed.Value)
+	}
+	p := mat.NewSymDense(g.d, nil)
+	l := make([]float64, g.d*g.d)
+	graph.FillCholeskyFactor(l, g.Packed.Value, g.d)
+	p.SymOuterK(1, mat.NewDense(g.d, g.d, l))
+	return p
+}
+
+// SetPrecision sets P. It fails if P has another size or, for CholeskyFactor,
+// if it is not positive definite.
+func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
+	if g.kind == CholeskyFactor {
+		return setFactor(g.Packed.Value, p, g.d, "the precision")
+	}
+	if n := p.SymmetricDim(); n != g.d {
+		return fmt.Errorf("a precision of size %d does not fit a model of %d columns", n, g.d)
+	}
+	for j := range g.d {
+		for k := j; k < g.d; k++ {
+			g.Packed.Value[graph.PackedIndex(g.d, j, k)] = p.At(j, k)
+		}
+	}
+	return nil
+}
+
+// SampleRows implements Sampler, on any domain: by rejection where it has a boundary.
+func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
+	t, err := simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
+	if err != nil {
+		return nil, err
+	}
+	return t.Values[:n*t.D], nil
+}
+
+// setFactor packs the Cholesky factor of p, called what in errors.
+func setFactor(packed []float64, p mat.Symmetric, d int, what string) error {
+	if n := p.SymmetricDim(); n != d {
+		return fmt.Errorf("%s: a matrix of size %d does not fit a model of %d columns", what, n, d)
+	}
+	var c mat.Cholesky
+	if !c.Factorize(p) {
+		return fmt.Errorf("%s: the matrix is not positive definite", what)
+	}
+	var l mat.TriDense
+	c.LTo(&l)
+	for j := range d {
+		packed[graph.PackedIndex(d, j, j)] = math.Log(l.At(j, j))
+		for k := j + 1; k < d; k++ {
+			packed[graph.PackedIndex(d, j, k)] = l.At(k, j)
+		}
+	}
+	return nil
+}

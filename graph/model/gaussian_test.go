@@ -1,0 +1,92 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/graph/modeltest"
+	"missingscore/internal/stream"
+)
+
+func TestModels(t *testing.T) {
+	for name := range model.Models {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Run(t, func(d int) model.Model {
+				m, err := model.New(name, d, nil, stream.New(1))
+				require.NoError(t, err)
+				return m
+			})
+		})
+	}
+	_, err := model.New("gausian", 2, nil, stream.New(1))
+	require.EqualError(t, err, `there is no model "gausian"; models are gaussian, gaussian-natural, gaussian-network, mixture, quartic`)
+}
+
+// randomPrecision is AAᵀ/d + I/2.
+func randomPrecision(d int, seed uint64) *mat.SymDense {
+	rng := stream.New(seed, 0)
+	a := mat.NewDense(d, d, nil)
+	for j := range d {
+		for k := range d {
+			a.Set(j, k, rng.NormFloat64())
+		}
+	}
+	p := mat.NewSymDense(d, nil)
+	p.SymOuterK(1/float64(d), a)
+	for j := range d {
+		p.SetSym(j, j, p.At(j, j)+0.5)
+	}
+	return p
+}
+
+// distmv is the outside truth: it works with the covariance, we with the precision.
+func TestGaussianAgainstDistmv(t *testing.T) {
+	const d, n = 4, 6
+	p := randomPrecision(d, 3)
+	mu := []float64{0.3, -1, 2, 0.1}
+	normal, ok := distmv.NewNormalPrecision(mu, p, nil)
+	require.True(t, ok)
+	for name, kind := range map[string]model.Parameterisation{"cholesky": model.CholeskyFactor, "symmetric": model.FreeSymmetric, "natural": model.Natural} {
+		t.Run(name, func(t *testing.T) {
+			m := model.NewGaussian(d, kind)
+			require.NoError(t, m.SetPrecision(p))
+			m.SetMean(mu)
+			require.True(t, mat.EqualApprox(p, m.Precision(), 1e-13))
+			prog, err := graph.Build(func(b *graph.Builder) {
+				terms := m.Evaluate(b, b.Input("x", n, d))
+				b.Output("log", terms.LogDensity)
+				b.Output("score", terms.Score)
+				b.Output("diagonal", terms.Diagonal)
+			})
+			require.NoError(t, err)
+			rng := stream.New(5, 0)
+			x := prog.Input("x")
+			for i := range x {
+				x[i] = rng.NormFloat64()
+			}
+			require.NoError(t, prog.Run())
+			for i := range n {
+				row := x[i*d : i*d+d]
+				want := normal.ScoreInput(nil, row)
+				require.InDeltaSlice(t, want, prog.Output("score")[i*d:i*d+d], 1e-10)
+				// log q drops the constant: compare differences from row 0.
+				require.InDelta(t, normal.LogProb(row)-normal.LogProb(x[:d]), prog.Output("log")[i]-prog.Output("log")[0], 1e-10)
+				for j := range d {
+					require.InDelta(t, -p.At(j, j), prog.Output("diagonal")[i*d+j], 1e-12)
+				}
+			}
+		})
+	}
+}
+
+func TestSetPrecisionRefuses(t *testing.T) {
+	m := model.NewGaussian(2, model.CholeskyFactor)
+	require.ErrorContains(t, m.SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})), "not positive definite")
+	require.ErrorContains(t, m.SetPrecision(mat.NewSymDense(3, nil)), "does not fit")
+	require.NoError(t, model.NewGaussian(2, model.FreeSymmetric).SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})))
+}

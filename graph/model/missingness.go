@@ -1,0 +1,87 @@
+package model
+
+import (
+	"errors"
+	"slices"
+
+	"missingscore/data/domain"
+	"missingscore/graph"
+)
+
+// Missingness is a known model of what is missing: φ_Λ(x), the probability that of a
+// row x exactly the cells Λ are observed (paper, appendix "Missing not at Random
+// Data"). Factors that do not depend on x do not count, nor does φ depend on θ. Its
+// exported fields tell one from another when a run is resumed, so encoding/json must
+// be able to write them.
+type Missingness interface {
+	// Evaluate adds log φ_Λ and its x-derivatives at the rows of x (n, d), Λ given by
+	// mask (n, d), 1 = observed.
+	Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation
+}
+
+// Joint is the density q_θ(x) φ_Λ(x) of a row and its pattern. Its score is s_θ + ∇log φ_Λ
+// and its diagonal D_θ + ∂²_jj log φ_Λ, in weights, objectives and imputers alike. Rows
+// with nothing observed say nothing about θ; rows with nothing missing do, for φ_Λ
+// weighs them too. Evaluate without a mask fails: leaving φ out in silence would be the very
+// bias it is there against. A part that one of the two does not have, the joint density
+// does not have.
+type Joint struct {
+	Model
+	Missingness Missingness
+}
+
+// WithMask implements MaskConditional.
+func (j *Joint) WithMask(mask graph.Node) Model { return given{j, mask} }
+
+// Evaluate implements Model: it fails.
+func (j *Joint) Evaluate(b *graph.Builder, _ graph.Node) Evaluation {
+	b.Fail(errors.New("a model with missingness needs to know which cells were observed (MaskConditional): use its WithMask, or the model without missingness"))
+	return Evaluation{}
+}
+
+// given is a Joint of rows with known masks.
+type given struct {
+	*Joint
+	mask graph.Node
+}
+
+// Support implements Supported.
+func (j *Joint) Support() *domain.Domain { return SupportOf(j.Model) }
+
+// Evaluate implements Model.
+func (g given) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	m := g.Model
+	if p, ok := m.(MaskConditional); ok {
+		m = p.WithMask(g.mask)
+	}
+	q, phi := m.Evaluate(b, x), g.Missingness.Evaluate(b, x, g.mask)
+	sum := func(x, y graph.Node) graph.Node {
+		if x == nil || y == nil {
+			return nil
+		}
+		return b.Add(x, y)
+	}
+	t := Evaluation{LogDensity: sum(q.LogDensity, phi.LogDensity), Score: sum(q.Score, phi.Score), Diagonal: sum(q.Diagonal, phi.Diagonal)}
+	if q.HessianProduct != nil && phi.HessianProduct != nil {
+		t.HessianProduct = func(v graph.Node) graph.Node { return b.Add(q.HessianProduct(v), phi.HessianProduct(v)) }
+	}
+	return t
+}
+
+// Observing is a MaskConditional model at rows of fixed masks (n, d), one after the other and
+// again from the first: for checks of its terms.
+func Observing(m MaskConditional, mask []float64) Model { return observing{m, mask} }
+
+type observing struct {
+	MaskConditional
+	mask []float64
+}
+
+// Evaluate implements Model.
+func (o observing) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	n, d := graph.Shape(x)
+	mask := graph.NewParam("mask", n, d)
+	mask.Fixed = true
+	copy(mask.Value, slices.Repeat(o.mask, n*d/len(o.mask)+1))
+	return o.WithMask(b.Param(mask)).Evaluate(b, x)
+}

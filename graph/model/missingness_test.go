@@ -1,0 +1,132 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data/missingness"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/graph/modeltest"
+	"missingscore/internal/stream"
+)
+
+// logisticOn is a logistic law on d columns that leaves the last of several alone.
+func logisticOn(d int) *missingness.Logistic {
+	rng := stream.New(4, uint64(d))
+	l := missingness.NewLogistic(d)
+	for j := range max(1, d-1) {
+		l.Intercept[j] = rng.NormFloat64()
+		for k := range d {
+			l.Slope.Set(j, k, 1.5*rng.NormFloat64())
+		}
+	}
+	return l
+}
+
+var masks = []float64{1, 0, 0, 1, 1, 0, 1} // repeated over rows of any length
+
+func TestJoint(t *testing.T) {
+	modeltest.Run(t, func(d int) model.Model {
+		return model.Observing(&model.Joint{
+			Model:       model.NewGaussian(d, model.CholeskyFactor),
+			Missingness: model.NewLogisticMissingness(logisticOn(d)),
+		}, masks)
+	})
+}
+
+// onlyPhi has the terms of φ alone.
+func onlyPhi(t *testing.T, dtype graph.DType, l *missingness.Logistic, x, mask []float64) (log, score, diagonal []float64) {
+	t.Helper()
+	d := len(l.Intercept)
+	n := len(x) / d
+	p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
+		terms := model.NewLogisticMissingness(l).Evaluate(b, b.Input("x", n, d), b.Input("mask", n, d))
+		b.Output("log", terms.LogDensity)
+		b.Output("score", terms.Score)
+		b.Output("diagonal", terms.Diagonal)
+	})
+	require.NoError(t, err)
+	copy(p.Input("x"), x)
+	copy(p.Input("mask"), mask)
+	require.NoError(t, p.Run())
+	return p.Output("log"), p.Output("score"), p.Output("diagonal")
+}
+
+// log φ is the logarithm of the pattern's probability as the simulator has it, a fair
+// coin for the column without a law.
+func TestLogisticMissingnessIsTheSimulators(t *testing.T) {
+	const d, n = 4, 50
+	l := logisticOn(d)
+	rng := stream.New(5, 5)
+	x, mask, want := make([]float64, n*d), make([]float64, n*d), make([]float64, n)
+	p := make([]float64, d)
+	for i := range n {
+		for j := range d {
+			x[i*d+j], mask[i*d+j] = rng.NormFloat64(), float64(rng.IntN(2))
+		}
+		l.Observed(p, x[i*d:i*d+d])
+		want[i] = math.Log(0.5)
+		for j := range d - 1 {
+			q := p[j]
+			if mask[i*d+j] == 0 {
+				q = 1 - q
+			}
+			want[i] += math.Log(q)
+		}
+	}
+	log, score, diagonal := onlyPhi(t, graph.Float64, l, x, mask)
+	require.InDeltaSlice(t, want, log, 1e-10)
+	single, singleScore, singleDiagonal := onlyPhi(t, graph.Float32, l, x, mask)
+	require.InDeltaSlice(t, log, single, 1e-4)
+	require.InDeltaSlice(t, score, singleScore, 1e-4)
+	require.InDeltaSlice(t, diagonal, singleDiagonal, 1e-4)
+}
+
+// Far out log φ is linear in η, and its score the slope or nothing.
+func TestLogisticMissingnessFarOut(t *testing.T) {
+	l := missingness.NewLogistic(1)
+	l.Intercept[0] = 0
+	l.Slope.Set(0, 0, 2)
+	log, score, diagonal := onlyPhi(t, graph.Float64, l, []float64{400, 400, -400, -400, 15, 15}, []float64{1, 0, 1, 0, 1, 0})
+	small := math.Exp(-30)
+	require.InDeltaSlice(t, []float64{0, -800, -800, 0, -small, -30}, log, 1e-12)
+	require.InDeltaSlice(t, []float64{0, -2, 2, 0, 2 * small, -2}, score, 1e-12)
+	require.InDeltaSlice(t, []float64{0, 0, 0, 0, -4 * small, -4 * small}, diagonal, 1e-20)
+	require.InEpsilon(t, 2*small, score[4], 1e-9, "small, not nothing")
+}
+
+// A joint density does not forget its mask.
+func TestJointNeedsItsPattern(t *testing.T) {
+	_, err := graph.Build(func(b *graph.Builder) {
+		j := &model.Joint{Model: model.NewGaussian(1, model.Natural), Missingness: model.NewLogisticMissingness(logisticOn(1))}
+		b.Output("score", j.Evaluate(b, b.Input("x", 2, 1)).Score)
+	})
+	require.ErrorContains(t, err, "needs to know which cells were observed")
+}
+
+// fading is one of a user's own: after cells were lost at random a row enters the
+// table with probability exp(−½ Σ_{j∈Λ} x_j²), the faint ones more often.
+type fading struct{}
+
+func (fading) Evaluate(b *graph.Builder, x, mask graph.Node) model.Evaluation {
+	minus := b.Scale(-1, mask)
+	return model.Evaluation{
+		LogDensity:     b.Scale(-0.5, b.RowDot(mask, b.Square(x))),
+		Score:          b.Prod(minus, x),
+		Diagonal:       b.Scale(1, minus),
+		HessianProduct: func(v graph.Node) graph.Node { return b.Prod(minus, v) },
+	}
+}
+
+func TestOwnMissingness(t *testing.T) {
+	modeltest.Run(t, func(d int) model.Model {
+		return model.Observing(&model.Joint{Model: model.NewQuartic(d), Missingness: fading{}}, masks)
+	})
+	modeltest.Run(t, func(d int) model.Model { // two reasons at once
+		inner := &model.Joint{Model: model.NewQuartic(d), Missingness: fading{}}
+		return model.Observing(&model.Joint{Model: inner, Missingness: model.NewLogisticMissingness(logisticOn(d))}, masks)
+	})
+}

@@ -1,0 +1,182 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data/domain"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/internal/strictjson"
+)
+
+// Mixture is a mixture of K normals with diagonal covariances,
+//
+//	log q(x) = log Σ_k w_k Π_j N(x_j; m_kj, σ_kj²).
+//
+// With r_k the components' posterior probabilities at x, s_k = −(x−m_k)/σ_k² their
+// scores and s = Σ_k r_k s_k,
+//
+//	D = Σ_k r_k ((s_k − s)² − 1/σ_k²),  Hv = Σ_k r_k ((s_k − s)ᵀv (s_k − s) − v/σ_k²).
+//
+// Its score is known everywhere, so it serves as a truth; it can be fitted too.
+type Mixture struct {
+	components, d int
+
+	LogWeights *graph.Param // (K, 1): log w_k, up to a constant
+	Means      *graph.Param // (K, d)
+	LogSDs     *graph.Param // (K, d): log σ_kj
+}
+
+// MixtureOptions are those of the registered model "mixture".
+type MixtureOptions struct {
+	Components int `json:"components"` // 10
+}
+
+// newMixture starts from equal weights, N(0, 1) means and unit deviations.
+func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
+	o := MixtureOptions{Components: 10}
+	if err := strictjson.Options(text, &o); err != nil {
+		return nil, err
+	}
+	if most := 1_000_000 / d; o.Components < 1 || o.Components > most {
+		return nil, fmt.Errorf("%d components of %d columns: 1 to %d are possible", o.Components, d, most)
+	}
+	m := &Mixture{o.Components, d, graph.NewParam("log weights", o.Components, 1), graph.NewParam("means", o.Components, d), graph.NewParam("log sds", o.Components, d)}
+	for i := range m.Means.Value {
+		m.Means.Value[i] = rng.NormFloat64()
+	}
+	return m, nil
+}
+
+// Options implements Configured.
+func (m *Mixture) Options() any { return MixtureOptions{m.components} }
+
+// NewMixture is the model of a known mixture. It fails if that is none.
+func NewMixture(of simulate.Mixture) (*Mixture, error) {
+	if err := of.Check(); err != nil {
+		return nil, err
+	}
+	k, d := len(of.Weights), len(of.Means[0])
+	m := &Mixture{k, d, graph.NewParam("log weights", k, 1), graph.NewParam("means", k, d), graph.NewParam("log sds", k, d)}
+	m.set(of.Weights, slices.Concat(of.Means...), slices.Concat(of.Deviations...))
+	return m, nil
+}
+
+// set takes weights in any proportion.
+func (m *Mixture) set(weights, means, deviations []float64) {
+	total := floats.Sum(weights)
+	for k, w := range weights {
+		m.LogWeights.Value[k] = math.Log(w / total)
+	}
+	copy(m.Means.Value, means)
+	for i, s := range deviations {
+		m.LogSDs.Value[i] = math.Log(s)
+	}
+}
+
+func (m *Mixture) Dim() int               { return m.d }
+func (m *Mixture) Params() []*graph.Param { return []*graph.Param{m.LogWeights, m.Means, m.LogSDs} }
+
+// Evaluate implements Model. Rows are repeated for the components: (n·K, d).
+func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
+	n, _ := graph.Shape(x)
+	k := m.components
+	logSD := b.Param(m.LogSDs)
+	precision := b.Tile(b.Map(graph.Exp, b.Scale(-2, logSD)), n)
+	level := b.Tile(b.Sub(b.Param(m.LogWeights), b.RowSum(logSD)), n)
+
+	gap := b.Sub(b.Tile(b.Param(m.Means), n), b.GroupRepeat(x, k))
+	scores := b.Prod(gap, precision)
+	logs := b.Add(level, b.Scale(-0.5, b.RowDot(gap, scores)))
+	r := b.GroupSoftmax(logs, k)
+	score := b.GroupMean(r, scores, k)
+	about := b.Sub(scores, b.GroupRepeat(score, k))
+	within := b.GroupMean(r, precision, k)
+	return Evaluation{
+		LogDensity: b.GroupLogSumExp(logs, k),
+		Score:      score,
+		Diagonal:   b.Sub(b.GroupMean(r, b.Square(about), k), within),
+		HessianProduct: func(v graph.Node) graph.Node {
+			return b.Sub(b.GroupMean(b.Prod(r, b.GroupDot(v, about, k)), about, k), b.Prod(v, within))
+		},
+	}
+}
+
+// Distribution is the mixture at its present parameters.
+func (m *Mixture) Distribution() simulate.Mixture {
+	weights, deviations := softmax(m.LogWeights.Value), exponentials(m.LogSDs.Value)
+	return simulate.Mixture{
+		Weights:    weights,
+		Means:      slices.Collect(slices.Chunk(slices.Clone(m.Means.Value), m.d)),
+		Deviations: slices.Collect(slices.Chunk(deviations, m.d)),
+	}
+}
+
+// SampleRows implements Sampler, on all of R^d.
+func (m *Mixture) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
+	if s.Bounded() {
+		return nil, ErrNoExactSampler
+	}
+	return m.Distribution().Draw(n, rng), nil
+}
+
+// Quantities are weights (K, 1), means (K, d) and deviations (K, d).
+func (m *Mixture) Quantities() []Quantity {
+	return []Quantity{
+		{"weights", m.components, 1, softmax(m.LogWeights.Value)},
+		{"means", m.components, m.d, slices.Clone(m.Means.Value)},
+		{"deviations", m.components, m.d, exponentials(m.LogSDs.Value)},
+	}
+}
+
+// SetQuantities implements Parametric.
+func (m *Mixture) SetQuantities(qs []Quantity) error {
+	weights, err := pick(qs, "weights", m.components, 1)
+	if err != nil {
+		return err
+	}
+	means, err := pick(qs, "means", m.components, m.d)
+	if err != nil {
+		return err
+	}
+	deviations, err := pick(qs, "deviations", m.components, m.d)
+	if err != nil {
+		return err
+	}
+	rows := func(x []float64) [][]float64 { return slices.Collect(slices.Chunk(x, m.d)) }
+	if err := (simulate.Mixture{Weights: weights, Means: rows(means), Deviations: rows(deviations)}).Check(); err != nil {
+		return err
+	}
+	m.set(weights, means, deviations)
+	return nil
+}
+
+// Rescale implements Parametric.
+func (m *Mixture) Rescale(mean, deviation []float64) error {
+	for i := range m.Means.Value {
+		j := i % m.d
+		m.Means.Value[i] = mean[j] + deviation[j]*m.Means.Value[i]
+		m.LogSDs.Value[i] += math.Log(deviation[j])
+	}
+	return nil
+}
+
+func exponentials(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Exp(v)
+	}
+	return out
+}
+
+// softmax is exp(x_k)/Σ_l exp(x_l).
+func softmax(x []float64) []float64 {
+	out := slices.Clone(x)
+	floats.AddConst(-floats.LogSumExp(x), out)
+	return exponentials(out)
+}

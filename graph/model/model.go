@@ -1,0 +1,80 @@
+package model
+
+import (
+	"math/rand/v2"
+
+	"missingscore/graph"
+)
+
+// Model is an unnormalised density q_θ on R^d, given by expressions.
+// A new model is a type with these three methods and a line in the registry. What
+// else it can do it states by the interfaces in capabilities.go.
+type Model interface {
+	// Dim is d, the number of columns.
+	Dim() int
+	// Params are θ.
+	Params() []*graph.Param
+	// Evaluate adds log q_θ and its x-derivatives at the rows of x (B, d).
+	// Expressions that a program does not use cost nothing.
+	Evaluate(b *graph.Builder, x graph.Node) Evaluation
+}
+
+// Evaluation are a model's values at B points (docs/theory/index.md#notation). A part
+// that is nil is one that the model does not have: whoever needs one asks for it by the
+// method of its name, which refuses where there is none.
+type Evaluation struct {
+	LogDensity graph.Node // (B, 1): log q_θ(x), up to a constant
+	Score      graph.Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
+	Diagonal   graph.Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
+	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row and v
+	// (B, d) a constant direction for each.
+	HessianProduct func(v graph.Node) graph.Node
+	// ConstantHessian says that H is the same everywhere: HessianProduct then takes any
+	// number of directions.
+	ConstantHessian bool
+}
+
+// NeedLogDensity is LogDensity. Like the methods below it stops the construction of the
+// program where the model has none.
+func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
+	if t.LogDensity == nil {
+		b.Failf("the model is a score without a log density, which is needed here: only the methods zeroed and full can learn it")
+	}
+	return t.LogDensity
+}
+
+// NeedScore is Score.
+func (t Evaluation) NeedScore(b *graph.Builder) graph.Node {
+	if t.Score == nil {
+		b.Failf("the model gives no score, which all of score matching needs")
+	}
+	return t.Score
+}
+
+// NeedDiagonal is Diagonal.
+func (t Evaluation) NeedDiagonal(b *graph.Builder) graph.Node {
+	if t.Diagonal == nil {
+		b.Failf("the model gives no diagonal of its Hessian, which the classical and truncated objectives need; sliced and denoising do not")
+	}
+	return t.Diagonal
+}
+
+// NeedHessianProduct is HessianProduct.
+func (t Evaluation) NeedHessianProduct(b *graph.Builder) func(v graph.Node) graph.Node {
+	if t.HessianProduct == nil {
+		b.Failf("the model gives no Hessian product, which sliced objectives and half-spaces need")
+	}
+	return t.HessianProduct
+}
+
+// Hessians is how many of a table row's r draws need a Hessian of their own.
+func (t Evaluation) Hessians(r int) int {
+	if t.ConstantHessian {
+		return 1
+	}
+	return r
+}
+
+// Maker makes a model of d columns: options are a JSON object, nothing for the
+// defaults, and rng is for what starts at random.
+type Maker func(d int, options []byte, rng *rand.Rand) (Model, error)

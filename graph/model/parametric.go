@@ -1,0 +1,134 @@
+package model
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Quantity is a parameter as the field knows it, such as the precision, in
+// whatever way the model is parameterised.
+type Quantity struct {
+	Name       string
+	Rows, Cols int
+	Value      []float64 // row-major
+}
+
+// Parametric is a model with quantities to show, compare and restore.
+type Parametric interface {
+	Model
+	Quantities() []Quantity
+	// SetQuantities sets the model to what Quantities of another gave.
+	SetQuantities([]Quantity) error
+	// Rescale changes the model of z to that of x_j = mean_j + deviation_j z_j.
+	Rescale(mean, deviation []float64) error
+}
+
+func symmetricQuantity(name string, p *mat.SymDense) Quantity {
+	d := p.SymmetricDim()
+	q := Quantity{Name: name, Rows: d, Cols: d, Value: make([]float64, 0, d*d)}
+	for j := range d {
+		for k := range d {
+			q.Value = append(q.Value, p.At(j, k))
+		}
+	}
+	return q
+}
+
+// pick finds a quantity by name and shape.
+func pick(qs []Quantity, name string, rows, cols int) ([]float64, error) {
+	for _, q := range qs {
+		if q.Name == name {
+			if q.Rows != rows || q.Cols != cols || len(q.Value) != rows*cols {
+				return nil, fmt.Errorf("%s is (%d, %d) with %d numbers, (%d, %d) is needed", name, q.Rows, q.Cols, len(q.Value), rows, cols)
+			}
+			return q.Value, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is missing", name)
+}
+
+func pickSymmetric(qs []Quantity, name string, d int) (*mat.SymDense, error) {
+	v, err := pick(qs, name, d, d)
+	if err != nil {
+		return nil, err
+	}
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			if v[j*d+k] != v[k*d+j] {
+				return nil, fmt.Errorf("%s is not symmetric at (%d, %d)", name, j+1, k+1)
+			}
+			p.SetSym(j, k, v[j*d+k])
+		}
+	}
+	return p, nil
+}
+
+// Quantities are mean (1, d) and precision (d, d).
+func (g *Gaussian) Quantities() []Quantity {
+	return []Quantity{{"mean", 1, g.d, g.Mean()}, symmetricQuantity("precision", g.Precision())}
+}
+
+// SetQuantities implements Parametric.
+func (g *Gaussian) SetQuantities(qs []Quantity) error {
+	mean, err := pick(qs, "mean", 1, g.d)
+	if err != nil {
+		return err
+	}
+	p, err := pickSymmetric(qs, "precision", g.d)
+	if err != nil {
+		return err
+	}
+	if err := g.SetPrecision(p); err != nil {
+		return err
+	}
+	g.SetMean(mean)
+	return nil
+}
+
+// Rescale implements Parametric.
+func (g *Gaussian) Rescale(mean, deviation []float64) error {
+	mu, p := g.Mean(), g.Precision()
+	for j := range mu {
+		mu[j] = mean[j] + deviation[j]*mu[j]
+		for k := j; k < g.d; k++ {
+			p.SetSym(j, k, p.At(j, k)/deviation[j]/deviation[k])
+		}
+	}
+	if err := g.SetPrecision(p); err != nil {
+		return err
+	}
+	g.SetMean(mu)
+	return nil
+}
+
+// Quantities are the coefficients θ (d, d), named quartic.
+func (q *Quartic) Quantities() []Quantity {
+	return []Quantity{symmetricQuantity("quartic", q.Theta())}
+}
+
+// SetQuantities implements Parametric.
+func (q *Quartic) SetQuantities(qs []Quantity) error {
+	theta, err := pickSymmetric(qs, "quartic", q.d)
+	if err != nil {
+		return err
+	}
+	return q.SetTheta(theta)
+}
+
+// Rescale implements Parametric. The model is symmetric about 0, so it fails for
+// means other than 0.
+func (q *Quartic) Rescale(mean, deviation []float64) error {
+	theta := q.Theta()
+	for j := range q.d {
+		if mean[j] != 0 {
+			return fmt.Errorf("the quartic model is symmetric about 0: its columns cannot be shifted")
+		}
+		for k := j; k < q.d; k++ {
+			s := deviation[j] * deviation[k]
+			theta.SetSym(j, k, theta.At(j, k)/(s*s))
+		}
+	}
+	return q.SetTheta(theta)
+}

@@ -1,0 +1,42 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"missingscore/internal/strictjson"
+)
+
+// Models are the models by name. A new one is a line here, or an assignment in the
+// init function of the package that has it: then programs that link it in know it, the
+// command line too.
+var Models = map[string]Maker{
+	"gaussian":         plain(func(d int) Model { return NewGaussian(d, CholeskyFactor) }),
+	"gaussian-network": plain(func(d int) Model { return NewGaussian(d, FreeSymmetric) }),
+	"gaussian-natural": plain(func(d int) Model { return NewGaussian(d, Natural) }),
+	"quartic":          plain(func(d int) Model { return NewQuartic(d) }),
+	"mixture":          newMixture,
+}
+
+// plain is a model without options.
+func plain(make func(d int) Model) Maker {
+	return func(d int, text []byte, _ *rand.Rand) (Model, error) {
+		return make(d), strictjson.Options(text, &struct{}{})
+	}
+}
+
+// New looks a model up in Models and makes it.
+func New(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
+	make, ok := Models[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no model %q; models are %s", name, strings.Join(slices.Sorted(maps.Keys(Models)), ", "))
+	}
+	m, err := make(d, options, rng)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", name, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,63 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/graph/modeltest"
+)
+
+func TestRescaled(t *testing.T) {
+	mean, sd := []float64{1, -2, 3, 0, 0.5}, []float64{2, 0.5, 1.5, 1, 3}
+	modeltest.Run(t, func(d int) model.Model {
+		return model.Rescaled{Model: newMixture(t, randomMixture(d, 2)), Mean: mean[:d], Deviation: sd[:d]}
+	})
+}
+
+// The normal's own Rescale is the outside truth.
+func TestRescaledGaussian(t *testing.T) {
+	const d = 3
+	z, x := model.NewGaussian(d, model.CholeskyFactor), model.NewGaussian(d, model.CholeskyFactor)
+	for _, g := range []*model.Gaussian{z, x} {
+		require.NoError(t, g.SetPrecision(randomPrecision(d, 5)))
+		g.SetMean([]float64{0.3, -0.2, 1})
+	}
+	mean, sd := []float64{1, -2, 3}, []float64{2, 0.5, 1.5}
+	require.NoError(t, x.Rescale(mean, sd))
+	rows, v := draws(6*d, 2), draws(6*d, 1)
+	log, score, diagonal, product := termsAt(t, model.Rescaled{Model: z, Mean: mean, Deviation: sd}, graph.Float64, rows, v)
+	wantLog, wantScore, wantDiagonal, wantProduct := termsAt(t, x, graph.Float64, rows, v)
+	require.InDeltaSlice(t, wantLog, log, 1e-11)
+	require.InDeltaSlice(t, wantScore, score, 1e-11)
+	require.InDeltaSlice(t, wantDiagonal, diagonal, 1e-11)
+	require.InDeltaSlice(t, wantProduct, product, 1e-11)
+}
+
+// scoreOnly is a model without a log density.
+type scoreOnly struct{ *model.Gaussian }
+
+func (m scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	t := m.Gaussian.Evaluate(b, x)
+	t.LogDensity = nil
+	return t
+}
+
+func TestRescaledKeepsWhatThereIs(t *testing.T) {
+	m := scoreOnly{model.NewGaussian(2, model.CholeskyFactor)}
+	require.NoError(t, m.SetPrecision(mat.NewSymDense(2, []float64{1, 0.2, 0.2, 2})))
+	log, score, _, _ := termsAt(t, model.Rescaled{Model: m, Mean: []float64{0, 1}, Deviation: []float64{1, 2}}, graph.Float64, []float64{1, 1}, []float64{0, 0})
+	require.Nil(t, log)
+	require.InDeltaSlice(t, []float64{-1, -0.1}, score, 1e-12)
+
+	for want, bad := range map[string]model.Rescaled{
+		"1 means and 2 deviations for 2 columns": {Model: m, Mean: []float64{1}, Deviation: []float64{1, 2}},
+		"the deviation of column 2 is 0":         {Model: m, Mean: []float64{1, 1}, Deviation: []float64{1, 0}},
+	} {
+		_, err := graph.Build(func(b *graph.Builder) { b.Output("score", bad.Evaluate(b, b.Input("x", 1, 2)).Score) })
+		require.ErrorContains(t, err, want)
+	}
+}

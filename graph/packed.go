@@ -1,0 +1,118 @@
+package graph
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// PackedIndex is the place of the pair j ≤ k in a packed symmetric matrix.
+func PackedIndex(d, j, k int) int { return j*d - j*(j-1)/2 + k - j }
+
+// Unpack is the symmetric matrix (d, d) of its packed upper triangle.
+func Unpack(d int, packed []float64) *mat.SymDense {
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			p.SetSym(j, k, packed[PackedIndex(d, j, k)])
+		}
+	}
+	return p
+}
+
+// Symmetric unpacks θ to a symmetric matrix.
+func (b *Builder) Symmetric(packed Node, d int) Node {
+	return b.Apply(Op{Name: "symmetric", Rows: d, Cols: d,
+		Kernel: unpack[float64](d), Single: unpack[float32](d),
+		Reverse: func(_, g Node) []Node {
+			return []Node{b.Apply(Op{Name: "symmetric'", Rows: 1, Cols: d * (d + 1) / 2,
+				Kernel: pairs[float64](d), Single: pairs[float32](d)}, g)}
+		}}, packed)
+}
+
+func unpack[T Float](d int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for j, i := 0, 0; j < d; j++ {
+			for k := j; k < d; k, i = k+1, i+1 {
+				out[j*d+k], out[k*d+j] = in[0][i], in[0][i]
+			}
+		}
+		return nil
+	}
+}
+
+// pairs adds the gradients of P_jk and P_kj.
+func pairs[T Float](d int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for j, i := 0, 0; j < d; j++ {
+			out[i] = in[0][j*d+j]
+			i++
+			for k := j + 1; k < d; k, i = k+1, i+1 {
+				out[i] = in[0][j*d+k] + in[0][k*d+j]
+			}
+		}
+		return nil
+	}
+}
+
+// FillCholeskyFactor writes L (d, d), row by row, from its packed parameters.
+func FillCholeskyFactor(l, packed []float64, d int) {
+	clear(l)
+	for j, i := 0, 0; j < d; j++ {
+		l[j*d+j] = math.Exp(packed[i])
+		i++
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			l[k*d+j] = packed[i]
+		}
+	}
+}
+
+// CholeskyFactor unpacks θ to the lower triangular L with L_jj = exp(θ_jj).
+func (b *Builder) CholeskyFactor(packed Node, d int) Node {
+	return b.Apply(Op{Name: "factor", Rows: d, Cols: d,
+		Kernel: func(out []float64, in [][]float64) error {
+			FillCholeskyFactor(out, in[0], d)
+			return nil
+		},
+		Reverse: func(out, g Node) []Node {
+			return []Node{b.Apply(Op{Name: "factor'", Rows: 1, Cols: d * (d + 1) / 2,
+				Kernel: func(o []float64, in [][]float64) error {
+					l, g := in[0], in[1]
+					for j, i := 0, 0; j < d; j++ {
+						o[i] = g[j*d+j] * l[j*d+j]
+						i++
+						for k := j + 1; k < d; k, i = k+1, i+1 {
+							o[i] = g[k*d+j]
+						}
+					}
+					return nil
+				}}, out, g)}
+		}}, packed)
+}
+
+// DiagonalOf is diag P as a row (1, d).
+func (b *Builder) DiagonalOf(p Node) Node {
+	d, _ := shape(p)
+	return b.Apply(Op{Name: "diagonal", Rows: 1, Cols: d,
+		Kernel: takeDiagonal[float64], Single: takeDiagonal[float32],
+		Reverse: func(_, g Node) []Node {
+			return []Node{b.Apply(Op{Name: "diagonal'", Rows: d, Cols: d,
+				Kernel: setDiagonal[float64], Single: setDiagonal[float32]}, g)}
+		}}, p)
+}
+
+func takeDiagonal[T Float](out []T, in [][]T) error {
+	for j := range out {
+		out[j] = in[0][j*len(out)+j]
+	}
+	return nil
+}
+
+func setDiagonal[T Float](out []T, in [][]T) error {
+	clear(out)
+	d := len(in[0])
+	for j, v := range in[0] {
+		out[j*d+j] = v
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+// Package checks has tests of the source as a whole: which package may import which,
+// words, citations, lengths of functions, and what is exported.
+package checks
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// layers are the packages from the bottom up. A package may import those of lower
+// layers, and those of its own layer that come before it in the same line.
+var layers = [][]string{
+	{"internal/simd", "internal/stream", "internal/panics", "internal/setting", "internal/strictjson", "internal/atomicfile"},
+	{"data/truncnorm", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/network"},
+	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
+	{"nets"},
+	{"losses"},
+	{"trainers/internal/testtables", "trainers/optim", "trainers/source", "trainers/estimator", "trainers/engine"},
+	{"trainers/fitted/mcmc", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
+	{"trainers/descent", "trainers/path"},
+	{"trainers", "trainers/estimatortest"},
+	{"internal/picture", "internal/report"},
+	{"benchmarks"},
+	{"cmd"},
+}
+
+const module = "missingscore/"
+
+// layer is the place of a package, sub-packages of benchmarks and cmd with these.
+func layer(pkg string) (level, place int, ok bool) {
+	for _, top := range []string{"benchmarks", "cmd"} {
+		if strings.HasPrefix(pkg, top+"/") {
+			pkg = top
+		}
+	}
+	for level, packages := range layers {
+		if place := slices.Index(packages, pkg); place >= 0 {
+			return level, place, true
+		}
+	}
+	return 0, 0, false
+}
+
+// exempt are packages of no layer: tests, generators and examples.
+func exempt(pkg string) bool {
+	return pkg == "internal/checks" || strings.HasPrefix(pkg, "internal/simd/") || strings.HasPrefix(pkg, "examples/")
+}
+
+func TestDependenciesPointDownwards(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	require.NoError(t, err)
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		own := strings.TrimPrefix(p.ImportPath, module)
+		if exempt(own) {
+			continue
+		}
+		level, place, ok := layer(own)
+		require.True(t, ok, "package %s has no place in the layers: give it one", own)
+		seen++
+		for _, imported := range p.Imports {
+			if strings.HasPrefix(imported, "gorgonia.org/") {
+				top, _, _ := strings.Cut(own, "/")
+				require.Contains(t, []string{"graph", "nets", "losses"}, top, "%s imports %s", own, imported)
+			}
+			other, ours := strings.CutPrefix(imported, module)
+			if !ours {
+				continue
+			}
+			below, before, ok := layer(other)
+			require.True(t, ok, "package %s has no place in the layers: give it one", other)
+			same := level == below && (before < place || own == other || layers[level][place] == layers[below][before])
+			require.True(t, below < level || same, "%s must not import %s", own, other)
+		}
+	}
+	require.Greater(t, seen, 20)
+}

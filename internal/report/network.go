@@ -1,0 +1,270 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"missingscore/data"
+	"missingscore/data/missingness"
+	"missingscore/data/network"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/picture"
+	"missingscore/trainers"
+	"missingscore/trainers/path"
+)
+
+// NetworkFiles are all that a result may have.
+var NetworkFiles = []string{
+	"edges.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html",
+	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
+}
+
+// WriteNetwork writes every file of a result, each whole or not at all, and leaves none of
+// an earlier one.
+func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, rates []network.Rate) error {
+	r := result.Network
+	pictures, err := drawNetwork(r, rates)
+	if err != nil {
+		return err
+	}
+	var shown []Picture
+	var written []string
+	for _, p := range pictures {
+		svg, err := picture.SVG(p.plot, p.width, p.height)
+		if err != nil {
+			return err
+		}
+		shown = append(shown, Picture{Caption: p.caption, SVG: svg})
+		for _, suffix := range []string{".svg", ".png"} {
+			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
+				return err
+			}
+			written = append(written, p.name+suffix)
+		}
+	}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"edges.csv", r.Network.WriteEdges},
+		{"network.graphml", r.Network.WriteGraphML},
+		{"network.dot", r.Network.WriteDOT},
+		{"network.json", r.Network.WriteJSON},
+		{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }},
+		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
+		{"model.json", func(w io.Writer) error {
+			text, err := result.Encode()
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
+		}},
+		{"report.html", func(w io.Writer) error { return Write(w, describe(source, t, result, shown)) }},
+	} {
+		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
+			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
+		}
+		written = append(written, file.name)
+	}
+	return atomicfile.RemoveOthers(dir, NetworkFiles, written)
+}
+
+// drawing is a picture with its size.
+type drawing struct {
+	name, caption string
+	plot          *plot.Plot
+	width, height vg.Length
+}
+
+func drawNetwork(r *trainers.NetworkResult, rates []network.Rate) ([]drawing, error) {
+	side := 14 * vg.Centimeter
+	if len(r.Names) > 30 {
+		side = 24 * vg.Centimeter
+	}
+	n, err := picture.Network(r.Network)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := picture.Path(curves(r), r.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	out := []drawing{
+		{"network", "The network at the chosen λ. Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
+		{"path", "Partial correlations along the path; the dashed line is the chosen λ.", paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
+	}
+	if rates != nil {
+		auc := network.AUC(rates)
+		roc, err := picture.ROC(rates, auc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, drawing{"roc", "True against false positive rate along the path, for the given truth.", roc, 12 * vg.Centimeter, 12 * vg.Centimeter})
+	}
+	return out, nil
+}
+
+// curves are the partial correlations of all pairs that are ever an edge.
+func curves(r *trainers.NetworkResult) []picture.Curve {
+	d := len(r.Names)
+	adjacencies := r.Adjacencies()
+	var out []picture.Curve
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			c := picture.Curve{Name: r.Names[j] + " – " + r.Names[k], Emphasis: r.Adjacency.Has(j, k)}
+			ever := false
+			for i, p := range r.Points {
+				ever = ever || adjacencies[i].Has(j, k)
+				c.X = append(c.X, p.Lambda)
+				c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
+			}
+			if ever {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+func iterationsText(c path.Config) string {
+	if c.Schedule == path.Accelerated {
+		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 proximal gradient steps would move anything, at most %d", c.StopTol, c.MaxIter)
+	}
+	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.InitialIter, c.IterPerLambda, c.Rate)
+}
+
+func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
+	r, s, e := result.Network, result.Spec, result.Estimator
+	c, scale := *s.Network, result.Model.Scale
+	page := Report{
+		Title: "Network of " + filepath.Base(source), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings,
+		Edges: r.Network.Edges, Pictures: pictures,
+		Settings: [][2]string{
+			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
+			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
+			{"Selection of λ", selectionText(c.Select, s.Domain.Bounded() || s.Missingness != nil)},
+			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
+			{"Iterations", iterationsText(c)},
+			{"Support", supportText(s, t.Names)},
+			{"Missing cells", missingText(s.Missingness, t.Names)},
+			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
+			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
+			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
+		},
+	}
+	if e.Draws() {
+		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", s.Steps.Draws, s.Steps.Batch)})
+	}
+	if e.Trains() {
+		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", s.Steps.ImputerSteps, s.Steps.ImputerRate, s.Steps.ImputerLoss)})
+	}
+	for j, name := range t.Names {
+		col := Column{Name: name, Mean: scale.Mean[j], Deviation: scale.Deviation[j]}
+		for i := range t.N {
+			if t.Observed[i*t.D+j] {
+				col.Observed++
+			} else {
+				col.Missing++
+			}
+		}
+		page.Columns = append(page.Columns, col)
+	}
+	return page
+}
+
+func selectionText(s path.Selection, unnormalised bool) string {
+	switch s.Kind {
+	case "density":
+		return fmt.Sprintf("density %g", s.Density)
+	case "none":
+		return "none: the smallest λ"
+	case "cv":
+		return fmt.Sprintf("cross-validation: least loss of the rows held out, %d folds", s.Folds)
+	case "stars":
+		return fmt.Sprintf("StARS: the densest network with an instability of at most %g over subsamples", s.Beta)
+	}
+	if unnormalised {
+		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", *s.Gamma)
+	}
+	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", *s.Gamma)
+}
+
+// supportText tells where the data can lie and how the objective is weighted.
+func supportText(c trainers.Spec, names []string) string {
+	s := c.Domain
+	switch {
+	case !s.Bounded() && c.Missingness != nil && c.Missingness.Censored != nil:
+		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
+	case !s.Bounded() && c.Missingness != nil:
+		return "all of R^d"
+	case !s.Bounded():
+		return "all of R^d; the mean is kept at the observed means"
+	}
+	var parts []string
+	if bound := boundText("every column", s.Lower[0], s.Upper[0]); bound != "" && allEqual(s.Lower) && allEqual(s.Upper) {
+		parts = append(parts, bound)
+	} else {
+		for j, name := range names {
+			if bound := boundText(name, s.Lower[j], s.Upper[j]); bound != "" {
+				parts = append(parts, bound)
+			}
+		}
+	}
+	if n := len(s.Half); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d half-space(s)", n))
+	}
+	cap := c.Weight.Cap
+	if cap == 0 {
+		cap = 1
+	}
+	g := "one g for each cell"
+	if c.Weight.Scalar {
+		g = "one g for a row"
+	}
+	if c.Weight.NoTangent {
+		g += ", without the tangential correction"
+	}
+	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
+}
+
+// missingText tells what is known of cells missing not at random.
+func missingText(m *missingness.Model, names []string) string {
+	if m == nil {
+		return "taken to be missing completely at random"
+	}
+	var parts []string
+	for j, name := range names {
+		if m.Logistic != nil && m.Logistic.Concerns(j) {
+			parts = append(parts, name+" by a logistic regression")
+		}
+		if c := m.Censored; c != nil && !math.IsInf(c.Above[j], 1) {
+			parts = append(parts, fmt.Sprintf("%s above %.4g", name, c.Above[j]))
+		} else if c != nil && !math.IsInf(c.Below[j], -1) {
+			parts = append(parts, fmt.Sprintf("%s below %.4g", name, c.Below[j]))
+		}
+	}
+	return strings.Join(parts, ", ") + " (given, not estimated; in model.json); the mean is estimated along"
+}
+
+// boundText is how a column's bounds are written, empty if it has none.
+func boundText(name string, low, high float64) string {
+	switch {
+	case math.IsInf(low, -1) && math.IsInf(high, 1):
+		return ""
+	case math.IsInf(high, 1):
+		return fmt.Sprintf("%s ≥ %.4g", name, low)
+	case math.IsInf(low, -1):
+		return fmt.Sprintf("%s ≤ %.4g", name, high)
+	}
+	return fmt.Sprintf("%.4g ≤ %s ≤ %.4g", low, name, high)
+}
+
+func allEqual(x []float64) bool { return slices.Min(x) == slices.Max(x) }

@@ -1,0 +1,98 @@
+package losses_test
+
+import (
+	"fmt"
+	"log"
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/losses"
+)
+
+// An objective by its name, for the columns and the support of a table.
+func ExampleNewObjective() {
+	o, err := losses.NewObjective("sliced", losses.ObjectiveSetting{Dim: 3, Options: []byte(`{"directions": "basis"}`)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%T\n", o)
+	positive := domain.All(3)
+	clear(positive.Lower)
+	o, err = losses.NewObjective("auto", losses.ObjectiveSetting{Dim: 3, Domain: positive})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%T\n", o)
+	_, err = losses.NewObjective("classical", losses.ObjectiveSetting{Dim: 3, Domain: positive})
+	fmt.Println(err)
+	// Output:
+	// losses.Sliced
+	// losses.Truncated
+	// objective classical: it is for data on all of R^d; take truncated or sliced on a support
+}
+
+// One parameter step by hand: a standard normal at the first two rows of a table, the gap
+// of the second filled by two draws.
+func ExampleNew() {
+	const rows, draws = 2, 2
+	loss, objective := losses.Marginal{}, losses.Classical{}
+	m := model.NewGaussian(2, model.CholeskyFactor)
+	p, err := losses.New(graph.Float64, loss, losses.Uniform{}, m, objective, rows, draws)
+	if err != nil {
+		log.Fatal(err)
+	}
+	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 2, 3, 0, 5, 6}, []bool{true, true, true, false, true, true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	batch := data.NewBatch(rows, table.D)
+	batch.Fill(table, []int{0, 1}, 1.0/rows)
+	losses.Bind(p, loss, objective, batch, rand.New(rand.NewPCG(1, 2)))
+	copy(p.Input(losses.InputX), []float64{1, 2, 1, 2, 3, -0.5, 3, 0.5})
+	if err := p.Run(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("loss %.1f, gradient for μ %.1f\n", p.Output(losses.OutputReported)[0], p.Grad(m.Location))
+	// Output:
+	// loss 4.0, gradient for μ [-4.0 -2.0]
+}
+
+// What is not for each other is refused with the reason.
+func ExampleCheck() {
+	m, o := model.NewGaussian(2, model.CholeskyFactor), losses.Classical{}
+	fmt.Println(losses.Check(losses.Marginal{}, losses.SelfNormalised{}, m, o, 10))
+	fmt.Println(losses.Check(losses.Marginal{}, losses.LeaveOneOut{}, m, o, 2))
+	fmt.Println(losses.Check(losses.GaussianMarginal{}, losses.Uniform{}, model.NewQuartic(2), o, 1))
+	// Output:
+	// <nil>
+	// weighting leave-one-out needs at least 3 draws of a row, not 2
+	// loss gaussian-marginal: the closed form is for normal models, and this is another
+}
+
+// A weighting by its name, with what it needs.
+func ExampleWeightingByName() {
+	for _, name := range []string{"uniform", "leave-one-out", "self-normalised"} {
+		w, err := losses.WeightingByName(name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %+v\n", w.Name(), w.Needs())
+	}
+	_, err := losses.WeightingByName("plugin")
+	fmt.Println(err)
+	// Output:
+	// uniform {Density:false Proposal:false Draws:1}
+	// leave-one-out {Density:false Proposal:false Draws:3}
+	// self-normalised {Density:true Proposal:true Draws:1}
+	// there is no weighting "plugin"; weightings are leave-one-out, self-normalised, uniform
+}
+
+// Of ten draws with equal weights all count, of those where one has all the weight one.
+func ExampleEffectiveSize() {
+	fmt.Println(losses.EffectiveSize(make([]float64, 2), []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0}, 4))
+	// Output:
+	// [4 1]
+}

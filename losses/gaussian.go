@@ -1,0 +1,200 @@
+package losses
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
+
+// GaussianMarginal is the marginal loss (M) of a Gaussian with its expectations
+// in closed form, no draws (docs/theory/gaussian.md#eq-gaussian-marginal): with
+// Q = Σ_ΛΛ⁻¹ = P_oo − P_om P_mm⁻¹ P_mo,
+//
+//	ℓ_i = −2 tr Q + ‖Q(x_Λ − μ_Λ)‖²
+//
+// It reads the zero-filled rows, so r is 1, and the classical objective only.
+// It fails where P is not positive definite on a row's missing block.
+type GaussianMarginal struct{}
+
+// ErrNotPositiveDefinite says that a conditional distribution does not exist.
+var ErrNotPositiveDefinite = errors.New("the precision is not positive definite on the missing cells of a row")
+
+func (GaussianMarginal) Name() string     { return "gaussian-marginal" }
+func (GaussianMarginal) Needs() LossNeeds { return LossNeeds{Normal: true, NoDraws: true} }
+
+// Check implements Loss: it is of normal models that have the mean among their
+// parameters, with the classical objective.
+func (GaussianMarginal) Check(m model.Model, o Objective) error {
+	n, ok := model.AsNormal(m)
+	if !ok {
+		return errors.New("the closed form is for normal models, and this is another")
+	}
+	if _, ok := o.(Plain); !ok {
+		return errors.New("the closed form is for the classical objective")
+	}
+	if _, err := graph.Build(func(b *graph.Builder) { b.Output("mean", b.Scale(1, n.MeanNode(b))) }); err != nil {
+		return fmt.Errorf("the closed form needs the mean: %w", err)
+	}
+	return nil
+}
+
+// Add implements Loss.
+func (l GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
+	g, ok := model.AsNormal(m)
+	if !ok {
+		b.Fail(l.Check(m, o))
+	}
+	k := newMarginalKernel(g.Dim(), b.Product())
+	p := g.PrecisionNode(b)
+	loss := b.Apply(graph.Op{Name: "gaussian marginal",
+		Kernel:   k.run,
+		Constant: []bool{false, false, true, true, true},
+		Reverse: func(out, gr graph.Node) []graph.Node {
+			// out is an input so that the kernel has run and left its gradients.
+			gradient := func(rows, cols int, side []float64) graph.Node {
+				return b.Apply(graph.Op{Name: "gaussian marginal'", Rows: rows, Cols: cols,
+					Kernel: func(o []float64, in [][]float64) error {
+						for i, v := range side {
+							o[i] = in[1][0] * v
+						}
+						return nil
+					}}, out, gr)
+			}
+			d := g.Dim()
+			return []graph.Node{gradient(1, d, k.gradMu), gradient(d, d, k.gradP), nil, nil, nil}
+		}}, g.MeanNode(b), p, rows.X, rows.Mask, rows.Weight)
+	return Result{Surrogate: loss, Reported: loss}
+}
+
+// marginalKernel computes the loss and both gradients in one pass. Rows of one
+// pattern share a factor, which is that of the smaller block: Σ_oo where fewer
+// cells are observed than missing (marginalObserved), else P_mm (marginalMissing).
+type marginalKernel struct {
+	d              int
+	gradMu, gradP  []float64
+	p              []float64 // of the last run
+	definite       bool
+	observed, gaps []int // of the pattern at hand
+	order          []int // rows sorted by pattern
+
+	byObserved marginalObserved
+	byMissing  marginalMissing
+}
+
+func newMarginalKernel(d int, gemm graph.Product[float64]) *marginalKernel {
+	k := &marginalKernel{d: d, gradMu: make([]float64, d), gradP: make([]float64, d*d), p: make([]float64, d*d)}
+	k.byObserved = newMarginalObserved(d, gemm)
+	k.byMissing = newMarginalMissing(d, gemm)
+	return k
+}
+
+func (c *marginalKernel) run(out []float64, in [][]float64) error {
+	d := c.d
+	mu, p, x, mask, weight := in[0], in[1], in[2], in[3], in[4]
+	if !slices.Equal(c.p, p) { // a step's batches have one P
+		copy(c.p, p)
+		c.definite = c.byObserved.prepare(p)
+		c.byMissing.prepare(p)
+	}
+	clear(c.gradMu)
+	clear(c.gradP)
+	c.byObserved.begin()
+	c.byMissing.begin(len(weight))
+	pattern := func(i int) []float64 { return mask[i*d : i*d+d] }
+	c.order = c.order[:0]
+	for i, w := range weight {
+		if w != 0 {
+			c.order = append(c.order, i)
+		}
+	}
+	slices.SortStableFunc(c.order, func(i, j int) int { return slices.Compare(pattern(i), pattern(j)) })
+
+	total := 0.0
+	for at := 0; at < len(c.order); {
+		first, end := c.order[at], at
+		for end < len(c.order) && slices.Equal(pattern(c.order[end]), pattern(first)) {
+			end++
+		}
+		rows := c.order[at:end]
+		at = end
+		c.split(pattern(first))
+		var loss float64
+		var err error
+		switch {
+		case len(c.observed) == 0: // tells nothing
+		case c.definite && len(c.observed) <= len(c.gaps):
+			loss, err = c.byObserved.add(c.observed, rows, x, mu, weight, c.gradMu)
+		default:
+			loss, err = c.byMissing.add(p, c.gaps, rows, x, mu, weight, mask)
+		}
+		if err != nil {
+			return err
+		}
+		total += loss
+	}
+	c.byObserved.finish(c.gradP)
+	out[0] = total + c.byMissing.finish(p, c.gradMu, c.gradP)
+	return nil
+}
+
+func (c *marginalKernel) split(mask []float64) {
+	c.observed, c.gaps = c.observed[:0], c.gaps[:0]
+	for j, o := range mask {
+		if o != 0 {
+			c.observed = append(c.observed, j)
+		} else {
+			c.gaps = append(c.gaps, j)
+		}
+	}
+}
+
+// invert fills a with the inverse of the lower triangle a[j,k] = p[at_j, at_k],
+// its upper triangle too. It tells whether that is positive definite.
+func invert(a, p []float64, d int, at []int) bool {
+	n := len(at)
+	for i, j := range at {
+		row, from := a[i*n:i*n+i+1], p[j*d:j*d+d]
+		for b := range row {
+			row[b] = from[at[b]]
+		}
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: a})
+	if !ok {
+		return false
+	}
+	lapack64.Potri(l)
+	mirror(a, n)
+	return true
+}
+
+// mirror copies the lower triangle of a (n, n) to the upper.
+func mirror(a []float64, n int) {
+	for i := range n {
+		for j, v := range a[i*n : i*n+i] {
+			a[j*n+i] = v
+		}
+	}
+}
+
+func dot(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+func all(d int) []int {
+	at := make([]int, d)
+	for j := range at {
+		at[j] = j
+	}
+	return at
+}

@@ -1,0 +1,80 @@
+package losses
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
+
+// Check says why a loss cannot be had with a weighting, of a model with an objective, on
+// r draws of a row; or nil.
+func Check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
+	if err := w.Check(l); err != nil {
+		return err
+	}
+	if err := l.Check(m, o); err != nil {
+		return fmt.Errorf("loss %s: %w", l.Name(), err)
+	}
+	if l.Needs().NoDraws && r != 1 {
+		return fmt.Errorf("loss %s takes expectations without draws (r = 1), not with %d of a row", l.Name(), r)
+	}
+	if least := w.Needs().Draws; r < least {
+		return fmt.Errorf("weighting %s needs at least %d draws of a row, not %d", w.Name(), least, r)
+	}
+	return nil
+}
+
+// New builds the program of one parameter step: inputs as named above, loss
+// and gradient of the surrogate for all of the model's parameters, the
+// reported loss, and the weights if there are any. It fails where Check does.
+func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r int) (*graph.Program, error) {
+	if err := Check(l, w, m, o, r); err != nil {
+		return nil, err
+	}
+	p, err := graph.BuildAs(t, func(g *graph.Builder) {
+		d := m.Dim()
+		rows := Rows{
+			R:           r,
+			X:           g.Input(InputX, b*r, d),
+			Mask:        g.Input(InputMask, b, d),
+			LogProposal: g.Input(InputLogProposal, b*r, 1),
+			Weight:      g.Input(InputWeight, b, 1),
+		}
+		rows.levels(g, m, o)
+		res := l.Add(g, m, o, rows, w)
+		g.Minimise(res.Surrogate, m.Params()...)
+		g.Output(OutputReported, res.Reported)
+		if res.Weights != nil {
+			g.Output(OutputWeights, res.Weights)
+		}
+	})
+	if err == nil && p.Has(inputAll) {
+		all := p.Input(inputAll)
+		for i := range all {
+			all[i] = 1
+		}
+	}
+	return p, err
+}
+
+// Bind fills the inputs of a program made by New for a batch, by copies, but the completed
+// rows and their log density, which are there already. rng is for what the objective draws.
+func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch, rng *rand.Rand) {
+	copy(p.Input(InputMask), batch.Mask)
+	copy(p.Input(InputWeight), batch.Weight)
+	bindLevels(p, batch)
+	if l.Needs().CompletedRows {
+		batch = batch.Completed(p.Input(InputX), p.Input(inputAll))
+	}
+	o.Bind(p, batch, rng)
+}
+
+func bindLevels(p *graph.Program, batch *data.Batch) {
+	if p.Has(InputSignal) {
+		copy(p.Input(InputSignal), batch.Signal)
+		copy(p.Input(InputNoiseLevel), batch.Noise)
+	}
+}

@@ -1,0 +1,158 @@
+package losses_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+// part is a normal model that leaves parts of its evaluation out.
+type part struct {
+	model.Model
+	leave func(*model.Evaluation)
+}
+
+func (m part) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	t := m.Model.Evaluate(b, x)
+	m.leave(&t)
+	return t
+}
+
+// What a loss, an objective or a weighting needs and a model does not have is named; what
+// nobody needs may be missing.
+func TestMissingPartsAreRefusedByName(t *testing.T) {
+	g := model.NewGaussian(d, model.CholeskyFactor)
+	scoreAlone := part{g, func(t *model.Evaluation) { t.LogDensity = nil }}
+	noDiagonal := part{g, func(t *model.Evaluation) { t.Diagonal = nil }}
+	noProduct := part{g, func(t *model.Evaluation) { t.HessianProduct = nil }}
+	noScore := part{g, func(t *model.Evaluation) { t.Score = nil }}
+	sliced := losses.Sliced{Directions: losses.Rademacher, Number: 1}
+	half := domain.All(d)
+	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0}, B: 3}}
+	box := domain.All(d)
+	box.Lower[0] = 0
+	for _, c := range []struct {
+		m    model.Model
+		way  way
+		o    losses.Objective
+		want string
+	}{
+		{scoreAlone, byUniform, losses.Classical{}, "a score without a log density"},
+		{scoreAlone, byEM, losses.Classical{}, "a score without a log density"},
+		{scoreAlone, byZeroed, losses.Classical{}, ""},
+		{noDiagonal, byUniform, losses.Classical{}, "no diagonal of its Hessian, which the classical and truncated"},
+		{noDiagonal, byUniform, losses.Truncated{Domain: box}, "no diagonal of its Hessian"},
+		{noDiagonal, byUniform, sliced, ""},
+		{noProduct, byUniform, sliced, "the model gives no Hessian product, which sliced objectives and half-spaces need"},
+		{noProduct, byUniform, losses.Truncated{Domain: half}, "no Hessian product"},
+		{noProduct, byUniform, losses.Truncated{Domain: box}, ""},
+		{noScore, byUniform, sliced, "gives no score"},
+		{noScore, byUniform, losses.Classical{}, "gives no score"},
+	} {
+		_, err := losses.New(graph.Float64, c.way.Loss, c.way.weighting, c.m, c.o, 2, 3)
+		if c.want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.want)
+		}
+	}
+}
+
+// A weighting says which losses and how many draws it is for, a loss which models and
+// objectives.
+func TestChoicesThatDoNotGoTogether(t *testing.T) {
+	g := model.NewGaussian(d, model.CholeskyFactor)
+	for _, c := range []struct {
+		l    losses.Loss
+		w    losses.Weighting
+		m    model.Model
+		o    losses.Objective
+		r    int
+		want string
+	}{
+		{losses.Complete{}, losses.LeaveOneOut{}, g, losses.Classical{}, 4, "weighting leave-one-out removes the bias of products of two averages over the same draws, and loss complete has none"},
+		{losses.Marginal{}, losses.LeaveOneOut{}, g, losses.Classical{}, 2, "weighting leave-one-out needs at least 3 draws of a row, not 2"},
+		{losses.GaussianMarginal{}, losses.SelfNormalised{}, g, losses.Classical{}, 1, "weighting self-normalised needs draws, and loss gaussian-marginal makes none"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Classical{}, 2, "loss gaussian-marginal takes expectations without draws (r = 1), not with 2"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Sliced{}, 1, "loss gaussian-marginal: the closed form is for the classical objective"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewQuartic(d), losses.Classical{}, 1, "the closed form is for normal models"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, part{g, func(*model.Evaluation) {}}, losses.Classical{}, 1, "the closed form is for normal models"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewGaussian(d, model.Natural), losses.Classical{}, 1, "the closed form needs the mean: the model has η = Pμ among its parameters"},
+		{losses.CompleteData{}, losses.Uniform{}, g, ladder, 1, "loss complete-data: it takes imputed cells for observed ones, but no noise was added"},
+	} {
+		_, err := losses.New(graph.Float64, c.l, c.w, c.m, c.o, 2, c.r)
+		require.ErrorContains(t, err, c.want)
+	}
+	censored := domain.All(d)
+	censored.Gaps = &domain.Bounds{Lower: censored.Lower, Upper: censored.Upper}
+	require.ErrorContains(t, losses.CompleteData{}.CheckDomain(censored), "censored cells lie beyond")
+	require.NoError(t, losses.CompleteData{}.CheckDomain(nil))
+}
+
+func TestWeightingsAndLossesByName(t *testing.T) {
+	for name, w := range losses.Weightings {
+		got, err := losses.WeightingByName(name)
+		require.NoError(t, err)
+		require.Equal(t, w, got)
+		require.Equal(t, name, w.Name())
+	}
+	for name, l := range losses.Losses {
+		got, err := losses.ByName(name)
+		require.NoError(t, err)
+		require.Equal(t, l, got)
+	}
+	_, err := losses.WeightingByName("median")
+	require.ErrorContains(t, err, "weightings are leave-one-out, self-normalised, uniform")
+	_, err = losses.ByName("median")
+	require.ErrorContains(t, err, "losses are complete, complete-data, direct, gaussian-marginal, marginal")
+}
+
+func TestObjectivesKnowTheirTable(t *testing.T) {
+	for want, s := range map[string]losses.ObjectiveSetting{
+		"objective classical: a table of 0 columns":        {},
+		"objective classical: 1 names for 2 columns":       {Dim: 2, Names: []string{"a"}},
+		"objective classical: a domain of 3 columns for 2": {Dim: 2, Domain: domain.All(3)},
+	} {
+		_, err := losses.NewObjective("classical", s)
+		require.EqualError(t, err, want)
+	}
+}
+
+// An imputer that is not normal is refused what only normals can do.
+func TestOtherImputersAreRefusedByName(t *testing.T) {
+	imp := newPair(2, true)
+	box := domain.All(2)
+	box.Lower[0] = 0
+	m := model.NewGaussian(2, model.CholeskyFactor)
+	for _, c := range []struct {
+		k    losses.ImputerLoss
+		o    losses.Objective
+		s    *domain.Domain
+		want string
+	}{
+		{losses.Fisher, losses.Classical{}, nil, "the imputer loss fisher needs its score, take kl"},
+		{losses.KL, losses.Truncated{Domain: box}, box, "it cannot be restricted to a domain with a boundary"},
+		{losses.KL, ladder, nil, "it cannot be told levels of noise"},
+	} {
+		_, err := losses.NewImputer(graph.Float64, c.k, imp, m, c.o, c.s, 3)
+		require.ErrorContains(t, err, c.want)
+		require.ErrorContains(t, err, "does not draw independent normals")
+	}
+	_, err := nets.NewImputer("flow", 2, nil, stream.New(1))
+	require.ErrorContains(t, err, `there is no imputer "flow"; imputers are normal`)
+	made, err := nets.NewImputer("normal", 2, []byte(`{"hidden":5}`), stream.New(1))
+	require.NoError(t, err)
+	require.Equal(t, nets.NormalOptions{Hidden: 5}, made.Options())
+	_, err = nets.NewImputer("normal", 2, []byte(`{"hiden":5}`), stream.New(1))
+	require.ErrorContains(t, err, "imputer normal: options")
+	options, err := nets.ImputerAtLevels("normal", []byte(`{"hidden":5}`))
+	require.NoError(t, err)
+	require.Contains(t, string(options), `"noise_conditional":true`)
+}

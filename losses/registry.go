@@ -1,0 +1,109 @@
+package losses
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"missingscore/data/domain"
+	"missingscore/internal/strictjson"
+)
+
+// Losses are the losses by name. A new one is a line here, or an assignment in the init
+// function of the package that has it.
+var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, Direct{})
+
+// ByName looks a loss up.
+func ByName(name string) (Loss, error) {
+	if l, ok := Losses[name]; ok {
+		return l, nil
+	}
+	return nil, fmt.Errorf("there is no loss %q; losses are %s", name, strings.Join(slices.Sorted(maps.Keys(Losses)), ", "))
+}
+
+// Weightings are the weightings by name. A new one is a line here, or an assignment in
+// the init function of the package that has it.
+var Weightings = byName[Weighting](Uniform{}, LeaveOneOut{}, SelfNormalised{})
+
+func byName[T interface{ Name() string }](all ...T) map[string]T {
+	m := map[string]T{}
+	for _, v := range all {
+		m[v.Name()] = v
+	}
+	return m
+}
+
+// WeightingByName looks a weighting up.
+func WeightingByName(name string) (Weighting, error) {
+	if w, ok := Weightings[name]; ok {
+		return w, nil
+	}
+	return nil, fmt.Errorf("there is no weighting %q; weightings are %s", name, strings.Join(slices.Sorted(maps.Keys(Weightings)), ", "))
+}
+
+// Objectives are the objectives by name. A new one is a line here, or an assignment
+// in the init function of the package that has it.
+var Objectives = map[string]ObjectiveMaker{
+	"classical": func(s ObjectiveSetting) (Objective, error) {
+		if s.Domain.Bounded() {
+			return nil, errors.New("it is for data on all of R^d; take truncated or sliced on a support")
+		}
+		return Classical{}, strictjson.Options(s.Options, &struct{}{})
+	},
+	"truncated": func(s ObjectiveSetting) (Objective, error) {
+		if !s.Domain.Bounded() {
+			return nil, errors.New("it needs a support that ends somewhere")
+		}
+		return Truncated{s.Domain, s.Weight}, strictjson.Options(s.Options, &struct{}{})
+	},
+	"sliced": func(s ObjectiveSetting) (Objective, error) {
+		var o Sliced
+		if err := strictjson.Options(s.Options, &o); err != nil {
+			return nil, err
+		}
+		o, err := o.WithDefaults()
+		o.Domain, o.Weight = s.Domain, s.Weight
+		return o, err
+	},
+	"denoising": func(s ObjectiveSetting) (Objective, error) {
+		if s.Domain.Bounded() {
+			return nil, errors.New("noise takes rows out of the support: it is for data on all of R^d")
+		}
+		var o Denoising
+		if err := strictjson.Options(s.Options, &o); err != nil {
+			return nil, err
+		}
+		return o.WithDefaults()
+	},
+}
+
+// AutoObjective names the default objective: truncated on a domain with a boundary, else
+// classical.
+func AutoObjective(s *domain.Domain) string {
+	if s.Bounded() {
+		return "truncated"
+	}
+	return "classical"
+}
+
+// NewObjective looks an objective up in Objectives, or AutoObjective for "auto", and
+// makes it.
+func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
+	if name == "auto" {
+		name = AutoObjective(s.Domain)
+	}
+	make, ok := Objectives[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no objective %q; objectives are %s", name, strings.Join(slices.Sorted(maps.Keys(Objectives)), ", "))
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("objective %s: %w", name, err)
+	}
+	o, err := make(s)
+	if err != nil {
+		return nil, fmt.Errorf("objective %s: %w", name, err)
+	}
+	return o, nil
+}

@@ -1,0 +1,178 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"missingscore/graph"
+	"missingscore/internal/strictjson"
+)
+
+// NormalOptions are those of a NormalImputer; the zero value is the paper's.
+type NormalOptions struct {
+	Hidden           int     `json:"hidden"`            // units in each of the two hidden layers; 0 means 200
+	MaskInput        bool    `json:"mask_input"`        // give the mask to the network too (as in GAIN)
+	DiagonalSD       bool    `json:"diagonal_sd"`       // one standard deviation per coordinate instead of one in all
+	InitialLogS      float64 `json:"initial_log_sd"`    // log σ at the start; 0 is σ = 1, the deviation of a standardised column
+	NoiseConditional bool    `json:"noise_conditional"` // for rows at many levels of noise, which the network is told
+}
+
+// NormalImputer is the variational family q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ² I):
+// μ_φ a d→200→200→d ReLU network on the zero-filled row x⁰, σ_φ learned
+// (paper, appendix "Variational Modelling Details").
+//
+// NoiseConditional, for rows a x + σ ε at any level of noise: with c = √(a² + σ²) and ℓ = log(σ/a)/4
+// it is N(c μ_φ(x⁰/c, ℓ)_mis, c² e^{2(βℓ + γℓ²)} σ_φ² I), β and γ learned.
+type NormalImputer struct {
+	d       int
+	options NormalOptions
+	layers  [3]layer
+	// LogSD is log σ: (1, 1), or (1, d) with NormalOptions.DiagonalSD.
+	LogSD *graph.Param
+	// Slope is (β, γ) of a noise-conditional imputer (2, 1), else nil.
+	Slope  *graph.Param
+	params []*graph.Param
+}
+
+type layer struct{ weight, bias *graph.Param }
+
+func newNormal(d int, text []byte, rng *rand.Rand) (Imputer, error) {
+	var o NormalOptions
+	if err := strictjson.Options(current(text), &o); err != nil {
+		return nil, err
+	}
+	if o.Hidden < 0 || o.Hidden > MostUnits {
+		return nil, fmt.Errorf("%d units: 1 to %d are possible", o.Hidden, MostUnits)
+	}
+	return NewNormalImputer(d, o, rng), nil
+}
+
+// NewNormalImputer makes one for d columns with weights drawn from rng.
+func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
+	if o.Hidden == 0 {
+		o.Hidden = 200
+	}
+	in, sds := d, 1
+	if o.MaskInput {
+		in = 2 * d
+	}
+	if o.NoiseConditional {
+		in++
+	}
+	if o.DiagonalSD {
+		sds = d
+	}
+	m := &NormalImputer{d: d, options: o, LogSD: graph.NewParam("log sd", 1, sds)}
+	sizes := []int{in, o.Hidden, o.Hidden, d}
+	for l := range m.layers {
+		w := graph.NewParam(fmt.Sprintf("weight %d", l+1), sizes[l], sizes[l+1])
+		b := graph.NewParam(fmt.Sprintf("bias %d", l+1), 1, sizes[l+1])
+		uniformFanIn(w, sizes[l], rng)
+		uniformFanIn(b, sizes[l], rng)
+		m.layers[l] = layer{w, b}
+		m.params = append(m.params, w, b)
+	}
+	m.params = append(m.params, m.LogSD)
+	if o.NoiseConditional {
+		m.Slope = graph.NewParam("log sd by level", 2, 1)
+		m.params = append(m.params, m.Slope)
+	}
+	for i := range m.LogSD.Value {
+		m.LogSD.Value[i] = o.InitialLogS
+	}
+	return m
+}
+
+// Params are φ.
+func (m *NormalImputer) Params() []*graph.Param { return m.params }
+
+// Options implements Imputer.
+func (m *NormalImputer) Options() any { return m.options }
+
+// LevelOptions implements LevelLearner: there is no clean level to an imputer.
+func (m *NormalImputer) LevelOptions(Level) any {
+	o := m.options
+	o.NoiseConditional = true
+	return o
+}
+
+// NoiseConditional implements NormalConditional.
+func (m *NormalImputer) NoiseConditional() bool { return m.options.NoiseConditional }
+
+// Noise implements Imputer: one number a cell.
+func (m *NormalImputer) Noise() int { return m.d }
+
+// Draw implements Imputer: x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ, up to
+// the constant of the normal density.
+func (m *NormalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+	n, d := graph.Shape(rows.X)
+	missing := b.Complement(rows.Mask)
+	mean, logSD := m.Mean(b, rows), m.LogDeviation(b)
+	sd := b.Rows(b.Map(graph.Exp, logSD), n)
+	level := m.LevelLogDeviation(b, rows.Signal, rows.Noise)
+	if level != nil {
+		sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
+	}
+	log := b.Scale(-1, b.RowSum(b.Prod(missing, b.AddRow(b.Scale(0.5, b.Square(noise)), logSD))))
+	if level != nil {
+		log = b.Sub(log, b.Prod(b.RowSum(missing), level))
+	}
+	return Strata{K: 1, X: b.Add(mean, b.Prod(sd, noise)), LogDensity: log}
+}
+
+// Mean implements NormalConditional.
+func (m *NormalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
+	x0, mask, signal, noise := rows.X, rows.Mask, rows.Signal, rows.Noise
+	if _, d := graph.Shape(x0); d != m.d {
+		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
+	}
+	h := x0
+	if m.options.NoiseConditional {
+		h = times(b, column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) }), h)
+	}
+	if m.options.MaskInput {
+		h = b.ConcatColumns(h, mask)
+	}
+	if m.options.NoiseConditional {
+		h = b.ConcatColumns(h, column(b, signal, noise, quarterLog))
+	}
+	for l, layer := range m.layers {
+		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), l < len(m.layers)-1)
+	}
+	if m.options.NoiseConditional {
+		h = times(b, size(b, signal, noise), h)
+	}
+	return h
+}
+
+// LevelLogDeviation adds log c + βℓ + γℓ² (n, 1), what a row's level adds to LogDeviation; nil
+// unless the imputer is noise-conditional.
+func (m *NormalImputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) graph.Node {
+	if !m.options.NoiseConditional {
+		return nil
+	}
+	logSize := column(b, signal, noise, func(a, s float64) float64 { return math.Log(math.Hypot(a, s)) })
+	level := column(b, signal, noise, quarterLog)
+	return b.Add(logSize, b.MatMul(false, false, b.ConcatColumns(level, b.Square(level)), b.Param(m.Slope)))
+}
+
+// quarterLog is ℓ = log(σ/a)/4 (Karras et al. 2022).
+func quarterLog(signal, noise float64) float64 { return math.Log(noise/signal) / 4 }
+
+// LogDeviation adds log σ_φ as a row (1, d).
+func (m *NormalImputer) LogDeviation(b *graph.Builder) graph.Node {
+	s := b.Param(m.LogSD)
+	if m.options.DiagonalSD {
+		return s
+	}
+	return b.Columns(s, m.d)
+}
+
+// Deviation is σ_φ of coordinate j.
+func (m *NormalImputer) Deviation(j int) float64 {
+	if m.options.DiagonalSD {
+		return math.Exp(m.LogSD.Value[j])
+	}
+	return math.Exp(m.LogSD.Value[0])
+}

@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/optim"
+)
+
+// A training step in steady state allocates nothing, if its matrix products do not.
+func TestStepsDoNotAllocate(t *testing.T) {
+	blas, err := graph.BLAS()
+	require.NoError(t, err)
+	if strings.HasPrefix(blas, "gonum") {
+		t.Skip("gonum's matrix products allocate, and there is no OpenBLAS on this machine")
+	}
+	rng := stream.New(1, stream.Simulate)
+	truth, err := simulate.Normal(10, rng)
+	require.NoError(t, err)
+	complete, err := truth.Sample(100, rng)
+	require.NoError(t, err)
+	holes, err := data.HideMCAR(complete, 0.3, rng)
+	require.NoError(t, err)
+	for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
+		for _, e := range estimator.All {
+			if e.Name == "exact-mc" { // it copies mean and precision
+				continue
+			}
+			t.Run(e.Name+" "+dtype.String(), func(t *testing.T) {
+				table := holes
+				if e.NeedsCompleteRows() {
+					table = complete
+				}
+				m := model.NewGaussian(table.D, model.CholeskyFactor)
+				g, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: e.Name, Batch: 40, Seed: 1, DType: dtype})
+				require.NoError(t, err)
+				rows, adam, iteration := g.AllRows(), optim.Adam{Rate: 0.01}, 0
+				step := func() error {
+					s, err := g.Step(t.Context(), iteration, rows, 1/float64(table.N))
+					if err != nil {
+						return err
+					}
+					iteration++
+					adam.Step(m.Params(), s.Grads)
+					return nil
+				}
+				for range 3 { // work space is made, shuffles are for the next epochs
+					require.NoError(t, step())
+				}
+				require.Zero(t, testing.AllocsPerRun(20, func() {
+					if err := step(); err != nil {
+						t.Error(err)
+					}
+				}))
+			})
+		}
+	}
+}

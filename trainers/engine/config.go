@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/trainers/estimator"
+)
+
+// Problem is what is fitted: a model to a table by an objective.
+type Problem struct {
+	Table     *data.Table
+	Model     model.Model
+	Objective losses.Objective
+	Domain    *domain.Domain // the support, in the units of Table; nil: all of R^d
+
+	// Missingness is what is known of cells missing not at random, for rows as Table has
+	// them; nil: missing completely at random. Censoring is a matter of Domain.
+	Missingness model.Missingness
+
+	Weight domain.Weight // g of an objective on a domain
+}
+
+// Config is how gaps are filled and gradients are computed. Zero values mean the
+// defaults named here.
+type Config struct {
+	Method       string             `json:"method"`            // an estimator's name
+	Draws        int                `json:"draws"`             // r, imputations per row and parameter step; 10
+	ImputerSteps int                `json:"imputer_steps"`     // L, imputer steps per parameter step; 10
+	WarmUp       *int               `json:"warm_up,omitempty"` // imputer steps before the first parameter step; nil: 0 along a path, 500 for other fits
+	Batch        int                `json:"batch"`             // table rows in a batch; 100, or all rows if fewer
+	ImputerRate  float64            `json:"imputer_rate"`      // Adam's rate for the imputer; 1e-3
+	ImputerLoss  losses.ImputerLoss `json:"imputer_loss"`      // KL
+	Imputer      ImputerSpec        `json:"imputer"`           // the paper's network
+	ProposalSD   float64            `json:"proposal_sd"`       // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
+	Weighting    string             `json:"weighting"`         // "uniform" or "leave-one-out"; "": the estimator's own
+	Seed         uint64             `json:"seed"`
+	DType        graph.DType        `json:"dtype"` // of the expression graphs; parameters and optimisers are float64
+
+	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
+	Observe func(Progress) `json:"-"` // called after each parameter step, if set
+}
+
+// Progress is what Config.Observe sees.
+type Progress struct {
+	Stage            string // "path", "cv", "stars", "refine" or "fit"
+	Unit             string // what is counted: "iteration", or "λ" along an accelerated path
+	Iteration, Total int
+	Lambda           float64 // of the L1 path
+	Edges            int     // of the L1 path
+	Loss             float64 // reported loss: mean over rows, along a path over rows and columns; NaN for "cv" and "stars", which count parts
+	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
+}
+
+// ImputerSpec says which imputer is trained along.
+type ImputerSpec struct {
+	Kind    string          `json:"kind"`              // a name of nets.Imputers; normal, the paper's
+	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
+}
+
+// Resolve fills zero values for a problem and checks the rest. It gives the estimator
+// that Method is for it.
+func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
+	e, err := estimator.For(c.Method, p.joint(), p.Objective, p.Domain)
+	if err != nil {
+		return c, e, setting.Errorf("method", c.Method, "%v", err)
+	}
+	c.Method = e.Name
+	setting.Default(&c.Draws, 10)
+	setting.Default(&c.ImputerSteps, 10)
+	setting.Default(&c.Batch, 100)
+	setting.Default(&c.Workers, 1)
+	setting.Default(&c.ImputerRate, 1e-3)
+	setting.Default(&c.Imputer.Kind, "normal")
+	setting.Default(&c.ProposalSD, 1)
+	if c.WarmUp == nil {
+		c.WarmUp = new(0)
+	}
+	c.Batch = min(c.Batch, p.Table.N)
+	if !e.Draws() {
+		c.Draws = 1
+	}
+	w, err := e.WeightingFor(c.Weighting, c.Draws)
+	if err != nil {
+		return c, e, setting.Errorf("weighting", c.Weighting, "%v", err)
+	}
+	c.Weighting = w.Name()
+	return c, e, c.Check()
+}
+
+// Check refuses numbers that are out of range; zero values are defaults to come.
+func (c Config) Check() error {
+	warmUp := 0
+	if c.WarmUp != nil {
+		warmUp = *c.WarmUp
+	}
+	return setting.NotNegative(
+		setting.Field{Name: "draws", Value: float64(c.Draws)}, setting.Field{Name: "imputer_steps", Value: float64(c.ImputerSteps)},
+		setting.Field{Name: "warm_up", Value: float64(warmUp)}, setting.Field{Name: "batch", Value: float64(c.Batch)},
+		setting.Field{Name: "imputer_rate", Value: c.ImputerRate}, setting.Field{Name: "proposal_sd", Value: c.ProposalSD},
+		setting.Field{Name: "workers", Value: float64(c.Workers)})
+}
+
+// joint is the model with its missingness, if that is known.
+func (p Problem) joint() model.Model {
+	if p.Missingness == nil {
+		return p.Model
+	}
+	return &model.Joint{Model: p.Model, Missingness: p.Missingness}
+}

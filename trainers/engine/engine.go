@@ -1,0 +1,443 @@
+// Package engine makes the two kinds of step that every fit alternates, and says what
+// they need.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/panics"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/optim"
+	"missingscore/trainers/source"
+)
+
+// Engine does the two kinds of step that every fit alternates: steps of the
+// imputer towards the model's conditional, and gradients of the model's loss.
+// Every draw comes from a stream named by (purpose, iteration, part), so
+// nothing depends on which worker makes it or on where a run was cut.
+type Engine struct {
+	Problem
+	Config    Config
+	Estimator estimator.Estimator
+	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
+
+	weighting losses.Weighting
+	noising   losses.Noising // the objective, if it adds noise; else nil
+	workers   []*worker
+	parts     []part
+	gaps      []int // rows with missing cells
+	imputer   imputerSteps
+}
+
+// imputerSteps is what the steps of the imputer need.
+type imputerSteps struct {
+	adam    optim.Adam
+	program *graph.Program // nil if no step is made
+	grads   [][]float64
+	singles [][]float32 // instead, in float32
+	batch   *data.Batch
+	shuffle []int // the rows with gaps, in the order of this epoch
+	epoch   int
+	stream  stream.Stream
+	noise   stream.Singles // from it, in float32
+}
+
+// worker owns what one goroutine needs.
+type worker struct {
+	batch     *data.Batch
+	source    source.Source
+	single    source.SingleSource // the source, if it writes float32 where the program has its numbers
+	program   *graph.Program
+	stream    stream.Stream
+	objective stream.Stream // of what the objective draws
+	sizes     []float64     // effective, of a batch
+}
+
+// part is the contribution of one batch to a step.
+type part struct {
+	loss, size float64
+	sized      int
+	grads      [][]float64
+	err        error
+}
+
+// Step is a gradient with what was seen on the way.
+type Step struct {
+	Loss          float64
+	EffectiveSize float64
+	Grads         [][]float64 // one slice per parameter of the model
+}
+
+// New prepares the steps of a fit. It fails where method, model, objective and table do
+// not go together, by a *data.RowError if a row lies outside the domain.
+func New(p Problem, c Config) (*Engine, error) {
+	c, method, err := c.Resolve(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Model.Dim() != p.Table.D {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", p.Model.Dim(), p.Table.D)
+	}
+	p.Model = p.joint()
+	e := &Engine{Problem: p, Config: c, Estimator: method, imputer: imputerSteps{epoch: -1}}
+	if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
+		return nil, err
+	}
+	e.noising, _ = p.Objective.(losses.Noising)
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	for i := range p.Table.N {
+		if slices.Contains(p.Table.Observed[i*p.Table.D:(i+1)*p.Table.D], false) {
+			e.gaps = append(e.gaps, i)
+		}
+	}
+	if err := e.prepareImputer(); err != nil {
+		return nil, err
+	}
+	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part is one worker's
+		w, err := e.newWorker()
+		if err != nil {
+			return nil, err
+		}
+		e.workers = append(e.workers, w)
+	}
+	return e, nil
+}
+
+// check refuses what does not go together.
+func (e *Engine) check() error {
+	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
+		return err
+	}
+	if err := e.Table.Inside(e.Domain); err != nil {
+		return err
+	}
+	if err := e.Estimator.CheckTable(e.Table); err != nil {
+		return err
+	}
+	if e.noising != nil && e.Domain.Bounded() {
+		return errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")
+	}
+	return nil
+}
+
+// prepareImputer makes the imputer, if the estimator trains one, and the program of its steps.
+func (e *Engine) prepareImputer() (err error) {
+	if !e.Estimator.Trains() {
+		return nil
+	}
+	c, t := e.Config, &e.imputer
+	if options := c.Imputer.Options; e.noising != nil && !e.noising.Schedule().Single() {
+		if e.Config.Imputer.Options, err = nets.ImputerAtLevels(c.Imputer.Kind, options); err != nil {
+			return err
+		}
+	}
+	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
+		return setting.Errorf("imputer", c.Imputer.Kind, "%v", err)
+	}
+	t.adam = optim.Adam{Rate: c.ImputerRate}
+	if c.DType == graph.Float32 {
+		for _, p := range e.Imputer.Params() {
+			p.KeepSingle()
+		}
+	}
+	if len(e.gaps) == 0 {
+		return nil
+	}
+	size := min(c.Batch, len(e.gaps))
+	t.batch = data.NewBatch(size, e.Table.D)
+	if t.program, err = losses.NewImputer(c.DType, c.ImputerLoss, e.Imputer, e.Model, e.Objective, e.Domain, size); err != nil {
+		return err
+	}
+	for _, p := range e.Imputer.Params() {
+		if p.Single != nil {
+			t.singles = append(t.singles, t.program.SingleGrad(p))
+		} else {
+			t.grads = append(t.grads, t.program.Grad(p))
+		}
+	}
+	return nil
+}
+
+func (e *Engine) newWorker() (w *worker, err error) {
+	c := e.Config
+	w = &worker{batch: data.NewBatch(c.Batch, e.Table.D)}
+	if w.source, err = e.Estimator.Source.New(source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
+		return nil, err
+	}
+	if w.program, err = losses.New(c.DType, e.Estimator.Loss, e.weighting, e.Model, e.Objective, c.Batch, c.Draws); err != nil {
+		return nil, err
+	}
+	if c.DType == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
+		w.single, _ = w.source.(source.SingleSource)
+	}
+	return w, nil
+}
+
+// TakesPart limits what the imputer trains on to the rows for which it is true.
+func (e *Engine) TakesPart(row func(int) bool) {
+	e.gaps = slices.DeleteFunc(e.gaps, func(i int) bool { return !row(i) })
+}
+
+// Workers is how many parts of a step are computed at once.
+func (e *Engine) Workers() int { return len(e.workers) }
+
+// trainImputer makes the L imputer steps before parameter step number iteration,
+// and before the first those of the warm-up.
+func (e *Engine) trainImputer(iteration int) error {
+	t := &e.imputer
+	if t.program == nil || len(e.gaps) == 0 { // a part of the rows may have no gap
+		return nil
+	}
+	size := t.batch.Size
+	perEpoch := (len(e.gaps) + size - 1) / size
+	steps, before := e.Config.ImputerSteps, *e.Config.WarmUp+iteration*e.Config.ImputerSteps
+	if iteration == 0 {
+		steps, before = *e.Config.WarmUp+steps, 0
+	}
+	for l := range steps {
+		step := before + l
+		if epoch := step / perEpoch; epoch != t.epoch {
+			t.epoch = epoch
+			t.shuffle = append(t.shuffle[:0], e.gaps...)
+			t.stream.At(e.Config.Seed, stream.Shuffle, uint64(epoch)).Shuffle(len(t.shuffle), func(i, j int) {
+				t.shuffle[i], t.shuffle[j] = t.shuffle[j], t.shuffle[i]
+			})
+		}
+		from := step % perEpoch * size
+		if err := e.imputerStep(iteration, l, t.shuffle[from:min(from+size, len(t.shuffle))]); err != nil {
+			return fmt.Errorf("training the imputer: %w", err)
+		}
+	}
+	for _, p := range e.Imputer.Params() {
+		p.Widen()
+	}
+	return nil
+}
+
+// imputerStep makes step l of those before parameter step number iteration.
+func (e *Engine) imputerStep(iteration, l int, rows []int) error {
+	t := &e.imputer
+	t.batch.Fill(e.Table, rows, 1/float64(len(rows)))
+	if e.noising != nil {
+		e.noising.AddNoise(t.batch, t.stream.At(e.Config.Seed, stream.Objective, uint64(iteration), uint64(l), 1).Rand)
+	}
+	losses.BindImputer(t.program, e.Domain, t.batch)
+	rng := t.stream.At(e.Config.Seed, stream.Train, uint64(iteration), uint64(l))
+	if t.singles != nil {
+		t.noise.From(rng)
+		t.noise.Normals(t.program.SingleInput(losses.InputNoise))
+	} else {
+		rng.Normals(t.program.Input(losses.InputNoise))
+	}
+	run := t.program.RunAgain // the model stays as it is for all the steps
+	if l == 0 {
+		run = t.program.Run
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	if t.singles != nil {
+		t.adam.StepSingle(e.Imputer.Params(), t.singles)
+	} else {
+		t.adam.Step(e.Imputer.Params(), t.grads)
+	}
+	return nil
+}
+
+// Gradient sums the loss over rows, each counting weight, and differentiates it.
+func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
+	size := e.Config.Batch
+	n := (len(rows) + size - 1) / size
+	for len(e.parts) < n {
+		var p part
+		for _, q := range e.Model.Params() {
+			p.grads = append(p.grads, make([]float64, len(q.Value)))
+		}
+		e.parts = append(e.parts, p)
+	}
+	if workers := min(n, len(e.workers)); workers > 1 {
+		var pool errgroup.Group
+		for k := range workers {
+			pool.Go(func() error {
+				return panics.Caught(func() error { e.share(k, iteration, rows, weight); return nil })
+			})
+		}
+		if err := pool.Wait(); err != nil {
+			return Step{}, err
+		}
+	} else {
+		e.share(0, iteration, rows, weight)
+	}
+
+	total := e.parts[0] // in the order of the parts, whoever computed them
+	for i := range n {
+		p := e.parts[i]
+		if p.err != nil {
+			return Step{}, p.err
+		}
+		if i == 0 {
+			continue
+		}
+		total.loss += p.loss
+		total.size += p.size
+		total.sized += p.sized
+		for q, g := range p.grads {
+			for j, v := range g {
+				total.grads[q][j] += v
+			}
+		}
+	}
+	return Step{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads}, nil
+}
+
+// share computes the parts of worker k.
+func (e *Engine) share(k, iteration int, rows []int, weight float64) {
+	size := e.Config.Batch
+	for i := k; i*size < len(rows); i += len(e.workers) {
+		e.parts[i].err = e.one(e.workers[k], &e.parts[i], iteration, i, rows[i*size:min((i+1)*size, len(rows))], weight)
+	}
+}
+
+func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
+	w.batch.Fill(e.Table, rows, weight)
+	in := w.program
+	own := w.objective.At(e.Config.Seed, stream.Objective, uint64(iteration), uint64(index)).Rand
+	if e.noising != nil {
+		e.noising.AddNoise(w.batch, own)
+	}
+	rng := w.stream.At(e.Config.Seed, stream.Impute, uint64(iteration), uint64(index))
+	var err error
+	if w.single != nil {
+		err = w.single.CompleteSingle(w.batch, in.SingleInput(losses.InputX), in.SingleInput(losses.InputLogProposal), rng)
+	} else {
+		err = w.source.Complete(w.batch, in.Input(losses.InputX), in.Input(losses.InputLogProposal), rng)
+	}
+	if err != nil {
+		return err
+	}
+	losses.Bind(in, e.Estimator.Loss, e.Objective, w.batch, own)
+	if err := in.Run(); err != nil {
+		return err
+	}
+	p.loss, p.size, p.sized = in.Output(losses.OutputReported)[0], 0, 0
+	for q, param := range e.Model.Params() {
+		copy(p.grads[q], in.Grad(param))
+	}
+	if in.HasOutput(losses.OutputWeights) && e.Estimator.Draws() {
+		r := e.Config.Draws
+		w.sizes = losses.EffectiveSize(w.sizes, in.Output(losses.OutputWeights)[:len(rows)*r], r)
+		for i, size := range w.sizes {
+			if slices.Contains(w.batch.Mask[i*e.Table.D:(i+1)*e.Table.D], 0) {
+				p.size += size
+				p.sized++
+			}
+		}
+	}
+	return nil
+}
+
+// DivergedError says that a fit stopped because a number was no longer finite.
+// The parameters are those before that step.
+type DivergedError struct {
+	Iteration int
+	What      string
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the fit diverged: the %s was not finite at iteration %d", e.What, e.Iteration+1)
+}
+
+// Step trains the imputer, then computes the parameter gradient. It fails with
+// a DivergedError if anything is not finite.
+func (e *Engine) Step(ctx context.Context, iteration int, rows []int, weight float64) (Step, error) {
+	if err := ctx.Err(); err != nil {
+		return Step{}, err
+	}
+	if err := e.trainImputer(iteration); err != nil {
+		return Step{}, err
+	}
+	s, err := e.Gradient(iteration, rows, weight)
+	if err != nil {
+		return s, err
+	}
+	if !Finite(s.Loss) {
+		return s, &DivergedError{iteration, "loss"}
+	}
+	for _, g := range s.Grads {
+		if !Finite(g...) {
+			return s, &DivergedError{iteration, "gradient"}
+		}
+	}
+	return s, nil
+}
+
+// Finite tells whether no number is NaN or infinite.
+func Finite(xs ...float64) bool {
+	for _, x := range xs {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// Report reports progress if somebody listens.
+func (e *Engine) Report(p Progress) {
+	if e.Config.Observe != nil {
+		e.Config.Observe(p)
+	}
+}
+
+// AllRows are the numbers of the table's rows.
+func (e *Engine) AllRows() []int {
+	rows := make([]int, e.Table.N)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// Gradient is one parameter gradient of a problem on all rows of its table, as the given
+// iteration of a fit would see it: draws, loss and weights of c.Method, rows
+// counting 1/n. An imputer is at its start. One slice per parameter of the model.
+func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float64, err error) {
+	e, err := New(p, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	s, err := e.Gradient(iteration, e.AllRows(), 1/float64(p.Table.N))
+	return s.Loss, s.Grads, err
+}
+
+const smallSize = 2.0 // effective draws: fewer carry no average
+
+// Degenerate warns of a small effective sample size.
+func (e *Engine) Degenerate(size float64) []string {
+	if !e.Estimator.Draws() || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 || len(e.gaps) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the importance weights are degenerate: the effective sample size is %.1f of %d draws a row; use var or exact, or another proposal", size, e.Config.Draws)}
+}
+
+// LeftOut warns of observed cells that the objective cannot use.
+func (e *Engine) LeftOut() []string {
+	lost, cells := e.Weight.LeftOut(e.Table.Observed, e.Domain)
+	if lost == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d observed cells are left out of the objective: a half-space ties them to missing cells that have bounds of their own", lost, cells)}
+}

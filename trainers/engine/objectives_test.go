@@ -1,0 +1,125 @@
+package engine_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/internal/testtables"
+)
+
+func objective(t *testing.T, name, options string) losses.Objective {
+	t.Helper()
+	o, err := losses.NewObjective(name, losses.ObjectiveSetting{Dim: 1, Options: []byte(options)})
+	require.NoError(t, err)
+	return o
+}
+
+var projected = map[string]string{
+	"sliced":    `{"number":2}`,
+	"denoising": `{"noise":{"kind":"fixed","least":0.4}}`,
+}
+
+// ladder is a neural energy that knows levels of noise, with the objective for it.
+func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
+	t.Helper()
+	m, err := model.New("energy", d, []byte(`{"hidden":[6],"noise_conditional":true}`), stream.New(3))
+	require.NoError(t, err)
+	return m, objective(t, "denoising", `{"noise":{"kind":"preserving","levels":5}}`)
+}
+
+// Without a gap every estimator is ordinary score matching, whatever the objective.
+func TestObjectivesWithoutGaps(t *testing.T) {
+	g, err := simulate.Normal(3, stream.New(1))
+	require.NoError(t, err)
+	table, err := g.Sample(37, stream.New(2))
+	require.NoError(t, err)
+	for _, e := range estimator.All {
+		config := engine.Config{Method: e.Name, Seed: 4, Batch: 16, Draws: 4}
+		if e.Name == "em-full" { // each completed row has directions of its own
+			config.Draws = 1
+		}
+		whole := config
+		whole.Method = "full"
+		compare := func(m model.Model, o losses.Objective) {
+			want, wanted, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: o}, whole, 0)
+			require.NoError(t, err)
+			got, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: o}, config, 0)
+			if e.Name == "em-full" && err != nil {
+				require.ErrorContains(t, err, "use em")
+				return
+			}
+			require.NoError(t, err)
+			require.InDelta(t, want, got, 1e-10)
+			for i := range wanted {
+				require.InDeltaSlice(t, wanted[i], grads[i], 1e-10)
+			}
+		}
+		for name, options := range projected {
+			t.Run(e.Name+"/"+name, func(t *testing.T) {
+				m := model.NewGaussian(3, model.CholeskyFactor)
+				require.NoError(t, m.SetPrecision(mat.NewSymDense(3, []float64{1.2, 0.3, 0, 0.3, 1, 0.2, 0, 0.2, 0.9})))
+				compare(m, objective(t, name, options))
+			})
+		}
+		if !e.NeedsNormal() {
+			t.Run(e.Name+"/ladder", func(t *testing.T) { compare(ladder(t, 3)) })
+		}
+	}
+}
+
+// With gaps: no worker and nothing under a missing cell counts, and all is finite.
+func TestObjectivesWithGaps(t *testing.T) {
+	_, table := testtables.Star(t, 3, 40, 0.4)
+	poisoned := *table
+	poisoned.Values = slices.Clone(table.Values)
+	for i, seen := range table.Observed {
+		if !seen {
+			poisoned.Values[i] = math.NaN()
+		}
+	}
+	for _, e := range estimator.All {
+		if e.NeedsCompleteRows() {
+			continue
+		}
+		compare := func(t *testing.T, m model.Model, o losses.Objective) {
+			config := engine.Config{Method: e.Name, Seed: 4, Batch: 8, Draws: 4}
+			want, wanted, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: o}, config, 0)
+			if e.Name == "em-full" && err != nil {
+				require.ErrorContains(t, err, "use em")
+				return
+			}
+			require.NoError(t, err)
+			config.Workers = 3
+			got, grads, err := engine.Gradient(engine.Problem{Table: &poisoned, Model: m, Objective: o}, config, 0)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			require.Equal(t, wanted, grads)
+			for _, g := range grads {
+				require.False(t, floats.HasNaN(g))
+			}
+			require.NotZero(t, floats.Norm(slices.Concat(grads...), 1))
+		}
+		for name, options := range projected {
+			t.Run(e.Name+"/"+name, func(t *testing.T) {
+				compare(t, model.NewGaussian(3, model.CholeskyFactor), objective(t, name, options))
+			})
+		}
+		if !e.NeedsNormal() {
+			t.Run(e.Name+"/ladder", func(t *testing.T) {
+				m, o := ladder(t, 3)
+				compare(t, m, o)
+			})
+		}
+	}
+}

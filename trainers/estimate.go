@@ -1,0 +1,230 @@
+package trainers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/path"
+)
+
+// Run says how an estimate is cut and taken up again.
+type Run struct {
+	State *State             // where it starts; nil or a zero State: at the beginning
+	Save  func(*State) error // called when the state is worth saving; may be nil
+}
+
+// Result is an estimate in the table's units.
+type Result struct {
+	Spec      Spec // with every default filled in
+	Estimator estimator.Estimator
+	Model     *fitted.Saved // the model with what its use needs, as it is saved
+	Loss      float64       // reported loss: mean over rows, of a network over rows and columns
+	Size      float64       // effective sample size, mean over rows with gaps; NaN without weights
+	Converged bool
+	Verdict   string   // one sentence
+	Warnings  []string // what the user should know
+
+	History []descent.Record // of a fit, an epoch each
+	Network *NetworkResult   // of a network
+}
+
+// Estimate fits what a Spec says to a table with missing cells: columns, domain and
+// missingness are standardised together, and the result is in the table's units.
+//
+// When ctx is cancelled the state is saved and ctx's error returned. An
+// *engine.DivergedError comes with the state of the last good step; iterations after a
+// path that diverge leave the path's point as the result, not converged.
+func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, error) {
+	p, err := Prepare(t, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.Estimate(ctx, run)
+}
+
+// Estimate is the function Estimate after Prepare.
+func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
+	if run.State == nil {
+		run.State = &State{}
+	}
+	if run.Save == nil {
+		run.Save = func(*State) error { return nil }
+	}
+	work, scale := p.scaled()
+	q, err := p.problem(work, scale)
+	if err != nil {
+		return nil, err
+	}
+	if p.Spec.Network != nil {
+		return p.network(ctx, q, scale, run)
+	}
+	return p.fit(ctx, q, scale, run)
+}
+
+// save captures the engine's part of the state and hands it on.
+func (r Run) save(e *engine.Engine) error {
+	r.State.Engine = e.Capture()
+	return r.Save(r.State)
+}
+
+// ended saves the state of a cancelled run and returns its error, or what kept the
+// state from being saved.
+func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	if err := r.save(e); err != nil {
+		return fmt.Errorf("interrupted, and the state could not be saved: %w", err)
+	}
+	return ctx.Err()
+}
+
+// fit estimates parameters by Adam.
+func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
+	s := p.Spec
+	var err error
+	if s.Descent, err = s.Descent.Resolve(); err != nil {
+		return nil, err
+	}
+	e, err := engine.New(q, s.Steps)
+	if err != nil {
+		return nil, err
+	}
+	s.Steps = e.Config
+	if err := run.State.claim(q.Table, e, s); err != nil {
+		return nil, err
+	}
+	setting.Default(&run.State.Descent, &descent.State{})
+	truth, err := p.truth(q.Model, scale)
+	if err != nil {
+		return nil, err
+	}
+	err = descent.Run(ctx, e, s.Descent, truth, run.State.Descent, func() error { return run.save(e) })
+	if err := run.ended(ctx, e, err); err != nil {
+		return nil, err
+	}
+	history := run.State.Descent.History
+	last := history[len(history)-1]
+	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: history}
+	r.Converged, r.Verdict = descent.Trend(history)
+	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
+	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
+	r.Model, err = p.saved(q.Model, e, scale)
+	return r, err
+}
+
+// truth is what the fit is compared with as it goes: the fit is seen in the table's units.
+func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
+	if p.Spec.Truth == nil {
+		return nil, nil
+	}
+	t := *p.Spec.Truth
+	if p.Spec.KeepUnits {
+		return t.Follow(m)
+	}
+	t.Scale, t.View = scale, model.Rescaled{Model: m, Mean: scale.Mean, Deviation: scale.Deviation}
+	if _, ok := m.(model.Parametric); ok {
+		var err error
+		if t.View, err = p.newModel(); err != nil {
+			return nil, err
+		}
+		if t.View.Params()[0] == m.Params()[0] {
+			return nil, errors.New("ModelSpec.New gives the same model twice: with a truth it must make a new one at each call")
+		}
+	}
+	return t.Follow(m)
+}
+
+// saved is the model with what its use needs, its quantities in the table's units.
+func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fitted.Saved, error) {
+	if parametric, ok := m.(model.Parametric); ok && !p.Spec.KeepUnits {
+		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnits, err)
+		}
+	}
+	s := &fitted.Saved{
+		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Domain: p.domain,
+		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.Spec.Missingness,
+	}
+	if n, ok := p.objective.(losses.Noising); ok {
+		schedule := n.Schedule()
+		s.Noise = &schedule
+	}
+	return s, nil
+}
+
+// network estimates a Gaussian network.
+func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
+	s := p.Spec
+	setting.Default(&run.State.Path, &path.State{})
+	n, err := path.New(q, s.Steps, *s.Network, run.State.Path)
+	if err != nil {
+		return nil, err
+	}
+	s.Steps, s.Network = n.Engine.Config, &n.Config
+	if err := run.State.claim(q.Table, n.Engine, s); err != nil {
+		return nil, err
+	}
+	scores, err := n.Estimate(ctx, func() error { return run.save(n.Engine) })
+	if err := run.ended(ctx, n.Engine, err); err != nil {
+		return nil, err
+	}
+	f := run.State.Path.Refine
+	r := &Result{Spec: s, Estimator: n.Estimator, Loss: f.Loss, Size: f.Size, Converged: f.Converged, Verdict: n.Verdict()}
+	r.Warnings = append(n.Warnings(), n.LeftOut()...)
+	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
+	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
+		return nil, err
+	}
+	m := model.NewGaussian(p.Table.D, model.CholeskyFactor)
+	if err := m.SetPrecision(r.Network.Precision); err != nil {
+		return nil, err
+	}
+	m.SetMean(r.Network.Mean)
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Domain: p.domain, Scale: scale, Missingness: s.Missingness}
+	return r, nil
+}
+
+const namedPairs = 4 // of columns never observed together; more are counted
+
+// neverTogether warns of columns that no row shows together: observed rows say nothing
+// of their element of a Gaussian's precision, wherever a fit leaves it.
+func neverTogether(t *data.Table, m model.Model) []string {
+	if _, normal := model.AsNormal(m); !normal {
+		return nil
+	}
+	var pairs []string
+	for _, p := range t.NeverTogether() {
+		pairs = append(pairs, t.Names[p[0]]+" and "+t.Names[p[1]])
+	}
+	switch n := len(pairs) - namedPairs; {
+	case len(pairs) == 0:
+		return nil
+	case len(pairs) == 1:
+		return []string{pairs[0] + " are never observed in the same row: their partial correlation is not determined by the data"}
+	case n > 0:
+		pairs = append(pairs[:namedPairs], fmt.Sprintf("%d more pairs of columns", n))
+	}
+	return []string{strings.Join(pairs, "; ") + " are never observed in the same row: their partial correlations are not determined by the data"}
+}
+
+// ErrUnits says that a fit of standardised columns has no parameters for the table's own.
+var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
+
+// Diverged tells whether an estimate failed because a number was no longer finite or a
+// distribution ceased to exist: other settings may help.
+func Diverged(err error) bool {
+	var diverged *engine.DivergedError
+	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite) || errors.Is(err, ErrUnits)
+}

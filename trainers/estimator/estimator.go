@@ -1,0 +1,233 @@
+// Package estimator puts sources, weightings and losses together: each such triple is a
+// way to estimate any model with any objective.
+package estimator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/losses"
+	"missingscore/trainers/source"
+)
+
+// Estimator is one row of the table in docs/theory/index.md#estimator-family: where
+// x' comes from, how draws become an expectation, and the equation. What it can do
+// follows from these.
+type Estimator struct {
+	Name, Title string
+	Note        string // one line for the user
+
+	Source    source.Kind
+	Weighting losses.Weighting // chosen by measured error (benchmarks/normal)
+	Loss      losses.Loss
+	Fallback  string // the estimator in its place where its loss refuses the model or the objective
+}
+
+// All are all there are. A new one is a line here, or a call of Register.
+var All = []Estimator{
+	{Name: "var", Title: "Marg-Var", Source: source.Imputer, Weighting: losses.Uniform{}, Loss: losses.Marginal{},
+		Note: "variational imputer, uniform weights (the paper's Algorithm 2)"},
+	{Name: "iw", Title: "Marg-IW", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{},
+		Note: "fixed proposal, self-normalised weights (the paper's Algorithm 1)"},
+	{Name: "variw", Title: "Marg-VarIW", Source: source.Imputer, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{},
+		Note: "variational imputer, self-normalised weights"},
+	{Name: "exact", Title: "Marg-Exact", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianMarginal{}, Fallback: "exact-mc",
+		Note: "Gaussian only: expectations in closed form (exact-mc on a domain, and for other objectives)"},
+	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: source.Exact, Weighting: losses.LeaveOneOut{}, Loss: losses.Marginal{},
+		Note: "Gaussian only: draws from the exact conditional"},
+	{Name: "em", Title: "EM", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.Complete{},
+		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
+	{Name: "em-full", Title: "EM (all coordinates)", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{},
+		Note: "fractional imputation, the literal full-data form"},
+	{Name: "zeroed", Title: "Zeroed", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.Complete{},
+		Note: "zeros for missing cells (MissDiff without its network)"},
+	{Name: "full", Title: "Full", Source: source.Complete, Weighting: losses.Uniform{}, Loss: losses.Complete{},
+		Note: "ordinary score matching, for tables without missing cells"},
+}
+
+// Register adds an estimator to All, from the init function of the package that has it.
+// It panics where the name is taken or the parts do not go together.
+func Register(e Estimator) {
+	if _, err := ByName(e.Name); err == nil || e.Name == "" {
+		panic(fmt.Sprintf("estimator: a second method %q", e.Name))
+	}
+	if err := e.parts(); err != nil {
+		panic("estimator: " + err.Error())
+	}
+	All = append(All, e)
+}
+
+// ByName looks an estimator up.
+func ByName(name string) (Estimator, error) {
+	for _, e := range All {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return Estimator{}, fmt.Errorf("there is no method %q; methods are %s", name, strings.Join(names(All), ", "))
+}
+
+func names(es []Estimator) (names []string) {
+	for _, e := range es {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// For is the estimator that a method is for a model and an objective on a domain: its
+// fallback where its loss refuses them and the fallback does not. Whether it can
+// estimate them is for Check to say.
+func For(method string, m model.Model, o losses.Objective, s *domain.Domain) (Estimator, error) {
+	e, err := ByName(method)
+	if err != nil || e.Fallback == "" || e.Loss.Check(m, o) == nil {
+		return e, err
+	}
+	f, err := ByName(e.Fallback)
+	if err != nil || f.Check(m, o, s) != nil {
+		return e, err
+	}
+	return f, nil
+}
+
+// Draws says that it makes r imputations of a row; otherwise one.
+func (e Estimator) Draws() bool { return e.Source.Random }
+
+// Deterministic says that its gradient has no noise: its path is accelerated.
+func (e Estimator) Deterministic() bool { return !e.Source.Random }
+
+// Trains says that it trains an imputer along.
+func (e Estimator) Trains() bool { return e.Source.Imputer }
+
+// Proposes says that it draws from a proposal whose deviation can be set.
+func (e Estimator) Proposes() bool { return e.Source.ProposalSD }
+
+// NeedsDensity says that it is for models with a log density.
+func (e Estimator) NeedsDensity() bool {
+	return e.Loss.Needs().Density || e.Weighting.Needs().Density || e.Source.Imputer
+}
+
+// NeedsNormal says that it is for normal models.
+func (e Estimator) NeedsNormal() bool { return e.Source.Normal || e.Loss.Needs().Normal }
+
+// NeedsDefinite says that a normal model's precision has to stay positive definite on
+// the missing cells of each row.
+func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Needs().Normal }
+
+// NeedsCompleteRows says that it is for tables without missing cells.
+func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
+
+// NeedsFloat64Rows says that completed rows must be written in float64.
+func (e Estimator) NeedsFloat64Rows() bool { return e.Loss.Needs().CompletedRows }
+
+// Correctable says that averages over its draws can be had with and without leaving one
+// out: its weights are uniform, and its loss has products of averages.
+func (e Estimator) Correctable() bool {
+	own := e.Weighting.Needs()
+	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut{}.Check(e.Loss) == nil
+}
+
+// WeightingFor is the weighting for so many draws of a row: by its name, where that and
+// the estimator's own are both for draws from the distribution meant (uniform,
+// leave-one-out), and for "" the estimator's own, or uniform where that needs more draws.
+func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error) {
+	if name == "" || name == e.Weighting.Name() {
+		if name == "" && draws < e.Weighting.Needs().Draws {
+			return losses.Uniform{}, nil
+		}
+		return e.Weighting, nil
+	}
+	w, err := losses.WeightingByName(name)
+	if err != nil {
+		return nil, err
+	}
+	if needs := w.Needs(); !e.Correctable() || needs.Density || needs.Proposal {
+		return nil, fmt.Errorf("method %s has the weighting %s; only uniform and leave-one-out can stand for each other, in the methods %s", e.Name, e.Weighting.Name(), strings.Join(correctable(), ", "))
+	}
+	return w, nil
+}
+
+func correctable() []string {
+	return names(slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return !e.Correctable() }))
+}
+
+// Check says why it cannot estimate a model with an objective on a domain, or nil.
+func (e Estimator) Check(m model.Model, o losses.Objective, s *domain.Domain) error {
+	if err := e.parts(); err != nil {
+		return err
+	}
+	if e.NeedsNormal() {
+		if _, err := source.NormalModel(m, "method "+e.Name); err != nil {
+			return err
+		}
+	}
+	if err := e.Loss.Check(m, o); err != nil {
+		return fmt.Errorf("method %s: %w", e.Name, err)
+	}
+	if d, ok := e.Loss.(losses.DomainChecker); ok {
+		if err := d.CheckDomain(s); err != nil {
+			return fmt.Errorf("method %s: %w", e.Name, err)
+		}
+	}
+	if !within(s, model.SupportOf(m)) {
+		return fmt.Errorf("method %s: the model is a density on a part of R^d only, and the domain reaches beyond it: fit it on its support", e.Name)
+	}
+	if !e.NeedsDensity() {
+		return nil
+	}
+	has, err := model.CapabilitiesOf(m)
+	if err == nil && !has.Density {
+		others := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return e.NeedsDensity() || e.NeedsNormal() })
+		err = fmt.Errorf("method %s: the model is a score without a log density, which is needed here: only the methods %s can learn it", e.Name, strings.Join(names(others), ", "))
+	}
+	return err
+}
+
+// within says whether s is a part of a model's support, whose half-spaces it has to name.
+func within(s, support *domain.Domain) bool {
+	if !support.Bounded() {
+		return true
+	}
+	if s == nil {
+		return false
+	}
+	for j := range support.Lower {
+		if s.Lower[j] < support.Lower[j] || s.Upper[j] > support.Upper[j] {
+			return false
+		}
+	}
+	for _, h := range support.Half {
+		if !slices.ContainsFunc(s.Half, func(o domain.HalfSpace) bool { return o.B == h.B && slices.Equal(o.A, h.A) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// CheckTable says why it cannot estimate from a table, or nil.
+func (e Estimator) CheckTable(t *data.Table) error {
+	if e.NeedsCompleteRows() && t.Missing() > 0 {
+		return fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", e.Name, t.Missing())
+	}
+	return nil
+}
+
+// parts says why the parts do not go together, or nil.
+func (e Estimator) parts() error {
+	if e.Source.New == nil || e.Weighting == nil || e.Loss == nil {
+		return fmt.Errorf("method %s: it needs a source, a weighting and a loss", e.Name)
+	}
+	if err := e.Weighting.Check(e.Loss); err != nil {
+		return fmt.Errorf("method %s: %w", e.Name, err)
+	}
+	if e.Weighting.Needs().Proposal && !e.Source.LogDensity {
+		return fmt.Errorf("method %s: weighting %s needs the log density of the draws, which source %s does not give", e.Name, e.Weighting.Name(), e.Source.Name)
+	}
+	if e.Loss.Needs().NoDraws && e.Source.Random {
+		return fmt.Errorf("method %s: loss %s makes no draws, but source %s does", e.Name, e.Loss.Name(), e.Source.Name)
+	}
+	return nil
+}

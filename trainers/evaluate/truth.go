@@ -1,0 +1,165 @@
+// Package evaluate compares: a fit with a known truth, a gradient with differences.
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
+
+// FisherDivergence is E‖s_θ(x) − s(x)‖² over draws x of a true distribution, by
+// Monte Carlo; units 1/x². The draws stay, so that it can be followed along a fit.
+type FisherDivergence struct {
+	program *graph.Program
+	n       int
+}
+
+// NewFisherDivergence compares m with truth at the rows of sample (n, d): fresh,
+// uncorrupted draws of the truth, restricted to its support.
+func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDivergence, error) {
+	d := m.Dim()
+	n := len(sample) / d
+	if truth.Dim() != d || n < 2 || n*d != len(sample) {
+		return nil, fmt.Errorf("a truth of %d columns and %d numbers do not fit a model of %d columns", truth.Dim(), len(sample), d)
+	}
+	p, err := graph.Build(func(b *graph.Builder) {
+		x := b.Input("x", n, d)
+		gap := b.Sub(m.Evaluate(b, x).Score, truth.Evaluate(b, x).Score)
+		b.Output("square", b.RowSum(b.Square(gap)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	copy(p.Input("x"), sample)
+	return &FisherDivergence{p, n}, nil
+}
+
+// Value is the divergence at the models' present parameters, with its standard error.
+func (f *FisherDivergence) Value() (mean, se float64, err error) {
+	if err := f.program.Run(); err != nil {
+		return 0, 0, err
+	}
+	mean, sd := stat.MeanStdDev(f.program.Output("square"), nil)
+	return mean, stat.StdErr(sd, float64(f.n)), nil
+}
+
+// GaussianFisher is the divergence in closed form where both are normal on all of
+// R^d: tr((P−P*)Σ*(P−P*)) + ‖P(μ−μ*)‖², stars for the truth. It fails if P* is not
+// positive definite.
+func GaussianFisher(m, truth model.Normal) (float64, error) {
+	p, star := m.Precision(), truth.Precision()
+	var gap mat.SymDense
+	gap.ScaleSym(-1, star)
+	gap.AddSym(&gap, p)
+	var chol mat.Cholesky
+	if !chol.Factorize(star) {
+		return math.NaN(), fmt.Errorf("the true precision is not positive definite")
+	}
+	var x, prod mat.Dense
+	if err := chol.SolveTo(&x, &gap); err != nil && !errors.As(err, new(mat.Condition)) {
+		return math.NaN(), err
+	}
+	prod.Mul(&gap, &x)
+	shift := floats.SubTo(make([]float64, m.Dim()), m.Mean(), truth.Mean())
+	var ps mat.VecDense
+	ps.MulVec(p, mat.NewVecDense(len(shift), shift))
+	return mat.Trace(&prod) + mat.Dot(&ps, &ps), nil
+}
+
+// Truth is a known distribution that a fit is compared with as it goes. Either
+// part may be absent.
+type Truth struct {
+	Model  model.Model // what Fisher divergence and errors are taken against
+	Sample []float64   // (n, d): draws of it; nil: the Fisher divergence of two normals in closed form, else none
+
+	// View and Scale are for fits of standardised columns: the fit in the truth's units.
+	// A model.Parametric view takes over the fit's quantities and is rescaled; any
+	// other reads the fit's own parameters, as model.Rescaled does.
+	View  model.Model
+	Scale data.Scale
+
+	Unknown []string // quantities of Model that are not known
+}
+
+// Error is one comparison with the truth.
+type Error struct {
+	Name  string
+	Value float64
+}
+
+// Comparison follows a fit.
+type Comparison struct {
+	truth  *Truth
+	fitted model.Model
+	fisher *FisherDivergence
+}
+
+// Follow compares a model with the truth as it is fitted; nil where no truth is known.
+func (t *Truth) Follow(m model.Model) (*Comparison, error) {
+	if t == nil {
+		return nil, nil
+	}
+	c := &Comparison{truth: t, fitted: m}
+	if t.Sample == nil {
+		return c, nil
+	}
+	seen := m
+	if t.View != nil {
+		seen = t.View
+	}
+	var err error
+	c.fisher, err = NewFisherDivergence(seen, t.Model, t.Sample)
+	return c, err
+}
+
+// Errors gives the Fisher divergence with its standard error and, for each
+// quantity that both models have, the root of the sum of squared errors (for a
+// matrix the Frobenius norm).
+func (c *Comparison) Errors() (out []Error, err error) {
+	got, described := c.fitted.(model.Parametric)
+	if v, ok := c.truth.View.(model.Parametric); ok && described {
+		if err := v.SetQuantities(got.Quantities()); err != nil {
+			return nil, err
+		}
+		if err := v.Rescale(c.truth.Scale.Mean, c.truth.Scale.Deviation); err != nil {
+			return nil, err
+		}
+		got = v
+	}
+	if c.fisher != nil {
+		mean, se, err := c.fisher.Value()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Error{"fisher_divergence", mean}, Error{"fisher_divergence_se", se})
+	} else if g, ok := model.AsNormal(got); ok && len(c.truth.Unknown) == 0 {
+		if truth, ok := model.AsNormal(c.truth.Model); ok {
+			exact, err := GaussianFisher(g, truth)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Error{"fisher_divergence", exact}, Error{"fisher_divergence_se", 0})
+		}
+	}
+	want, also := c.truth.Model.(model.Parametric)
+	if !described || !also {
+		return out, nil
+	}
+	for _, w := range want.Quantities() {
+		for _, g := range got.Quantities() {
+			if g.Name == w.Name && !slices.Contains(c.truth.Unknown, w.Name) {
+				out = append(out, Error{g.Name + "_error", floats.Distance(g.Value, w.Value, 2)})
+			}
+		}
+	}
+	return out, nil
+}

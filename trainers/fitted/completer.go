@@ -1,0 +1,169 @@
+package fitted
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/internal/setting"
+	"missingscore/nets"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/source"
+)
+
+// completer draws the gaps of some rows of a table.
+type completer func(ctx context.Context, rows []int, rng *source.Stream) (block, error)
+
+// newCompleter makes one worker's, for a table in the units of z.
+func newCompleter(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
+	switch c.Sampler {
+	case "exact":
+		return f.drawn(z, c.Draws, source.NewExact)
+	case "imputer":
+		return f.drawn(z, c.Draws, newLeastNoise(f))
+	case "mcmc":
+		return f.walked(z, c)
+	}
+	return f.denoised(z, c)
+}
+
+// drawn is by a source, each draw from scratch.
+func (f *Model) drawn(z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
+	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
+	batch := data.NewBatch(blockRows, z.D)
+	x, log := make([]float64, blockRows*draws*z.D), make([]float64, blockRows*draws)
+	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
+		batch.Fill(z, rows, 1)
+		if err := gaps.Complete(batch, x, log, rng); err != nil {
+			return block{}, err
+		}
+		return block{rows: rows, mask: batch.Mask[:len(rows)*z.D], x: x[:len(rows)*draws*z.D]}, nil
+	}, err
+}
+
+// rowChains run for each row.
+const rowChains = 4
+
+// walked is by Monte Carlo: draw k of a row is of its chain k mod 4.
+func (f *Model) walked(z *data.Table, c ImputeConfig) (completer, error) {
+	mean, sd := columns(z)
+	from := newLeastNoise(f)
+	if f.Imputer == nil {
+		from = func(s source.Setting) (source.Source, error) {
+			return source.NewNormals(mean, sd, s), nil
+		}
+	}
+	start, err := f.drawn(z, rowChains, from)
+	if err != nil {
+		return nil, err
+	}
+	density, support := f.joint(), f.gaps()
+	o := c.Chains
+	o.Group, o.Scale, o.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
+	setting.Default(&o.Draws, max(1000, 10*o.Keep)) // a row's conditional may have two modes, which chains seldom pass between
+	if o.Keep > o.Draws {
+		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", o.Draws, rowChains, c.Draws)
+	}
+	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
+		b, err := start(ctx, rows, rng)
+		if err != nil {
+			return b, err
+		}
+		o := o
+		for i := range rows {
+			o.Observed = append(o.Observed, slices.Repeat(b.mask[i*z.D:(i+1)*z.D], rowChains)...)
+		}
+		r, err := mcmc.HMC(ctx, density, support, b.x, o, rng.Rand)
+		if err != nil {
+			return b, fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
+		}
+		b.rhat, b.size, b.x = r.GroupRHat, r.GroupSize, nil
+		for i := range rows {
+			for k := range c.Draws {
+				at := (i*rowChains+k%rowChains)*o.Keep + o.Keep - 1 - k/rowChains
+				b.x = append(b.x, r.Kept[at*z.D:(at+1)*z.D]...)
+			}
+		}
+		return b, nil
+	}, nil
+}
+
+// columns are mean and deviation of the observed cells; 0 and 1 where these do not say.
+func columns(z *data.Table) (mean, sd []float64) {
+	var x []float64
+	for j := range z.D {
+		x = x[:0]
+		for i := j; i < len(z.Values); i += z.D {
+			if z.Observed[i] {
+				x = append(x, z.Values[i])
+			}
+		}
+		m, v := 0., 1.
+		if len(x) > 0 {
+			m, v = stat.PopMeanVariance(x, nil)
+		}
+		if v == 0 {
+			v = 1
+		}
+		mean, sd = append(mean, m), append(sd, math.Sqrt(v))
+	}
+	return mean, sd
+}
+
+// denoised is by Langevin steps along the levels of noise.
+func (f *Model) denoised(z *data.Table, c ImputeConfig) (completer, error) {
+	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
+	if err != nil {
+		return nil, err
+	}
+	batch := data.NewBatch(blockRows, z.D)
+	x, mask := make([]float64, blockRows*c.Draws*z.D), make([]float64, blockRows*c.Draws*z.D)
+	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
+		batch.Fill(z, rows, 1)
+		source.Repeat(batch, c.Draws, x)
+		for i := range blockRows {
+			copy(mask[i*c.Draws*z.D:], slices.Repeat(batch.Mask[i*z.D:(i+1)*z.D], c.Draws))
+		}
+		y, err := s.Complete(ctx, x, mask, c.Diffusion, rng.Rand)
+		if err != nil {
+			return block{}, err
+		}
+		return block{rows: rows, mask: batch.Mask[:len(rows)*z.D], x: y[:len(rows)*c.Draws*z.D]}, nil
+	}, nil
+}
+
+// leastNoise is the imputer's draws of rows without noise: a noise-conditional imputer is told
+// the least level, where a z stands for a z + σ ε.
+type leastNoise struct {
+	source.Source
+	signal, sigma float64
+}
+
+func newLeastNoise(f *Model) func(source.Setting) (source.Source, error) {
+	return func(s source.Setting) (source.Source, error) {
+		draws, err := source.NewImputer(s)
+		if normal, ok := f.Imputer.(nets.NormalConditional); err != nil || !ok || !normal.NoiseConditional() {
+			return draws, err
+		}
+		signal, sigma := f.Noise.At(0)
+		return leastNoise{draws, signal, sigma}, nil
+	}
+}
+
+// Complete implements source.Source.
+func (l leastNoise) Complete(b *data.Batch, x, logProposal []float64, rng *source.Stream) error {
+	b.Signal, b.Noise = slices.Repeat([]float64{l.signal}, b.Size), slices.Repeat([]float64{l.sigma}, b.Size)
+	for i := range b.X {
+		b.X[i] *= l.signal
+	}
+	err := l.Source.Complete(b, x, logProposal, rng)
+	for i := range x {
+		x[i] /= l.signal
+	}
+	return err
+}

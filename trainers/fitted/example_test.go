@@ -1,0 +1,104 @@
+package fitted_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/trainers/fitted"
+)
+
+// A known model, ready for use.
+func normal() *fitted.Model {
+	g := model.NewGaussian(2, model.CholeskyFactor)
+	if err := g.SetPrecision(mat.NewSymDense(2, []float64{2, -1, -1, 2})); err != nil {
+		log.Fatal(err)
+	}
+	f, err := (&fitted.Saved{Kind: "gaussian", Model: g, Names: []string{"a", "b"}}).Fitted()
+	if err != nil {
+		log.Fatal(err)
+	}
+	return f
+}
+
+// The row (2, missing), and one without gaps.
+func gaps() *data.Table {
+	return &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{2, 0, 1, 3}, Observed: []bool{true, false, true, true}}
+}
+
+// Draws of a row's missing cells given its observed ones: here b given a = 2 is N(1, 1/2).
+func ExampleImpute() {
+	const draws = 4000
+	r, err := fitted.Impute(context.Background(), normal(), gaps(), fitted.ImputeConfig{Draws: draws, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean := 0.0
+	for k := range draws {
+		mean += r.Values[2*k+1] / draws
+	}
+	fmt.Printf("%s, mean %.1f, observed cells as they were: %v\n", r.Sampler, mean, r.Values[2*draws:2*draws+2])
+	// Output:
+	// exact, mean 1.0, observed cells as they were: [1 3]
+}
+
+// New rows of a model.
+func ExampleSample() {
+	r, err := fitted.Sample(context.Background(), normal(), fitted.SampleConfig{N: 4000, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	product := 0.0
+	for i := 0; i < len(r.Values); i += 2 {
+		product += r.Values[i] * r.Values[i+1] / 4000
+	}
+	fmt.Printf("%s, covariance %.1f, converged %t\n", r.Sampler, product, r.Converged())
+	// Output:
+	// exact, covariance 0.3, converged true
+}
+
+// How the density changes with each observed cell: of a row with a gap, the density of
+// what was observed.
+func ExampleScore() {
+	s, err := fitted.Score(context.Background(), normal(), gaps(), fitted.ImputeConfig{Draws: 4000, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("with a gap: %.1f, no log density %t\n", s.Score[:2], math.IsNaN(s.LogDensity[0]))
+	fmt.Printf("without: %.1f, log density %.1f and a constant\n", s.Score[2:], s.LogDensity[1])
+	// Output:
+	// with a gap: [-3.0 NaN], no log density true
+	// without: [1.0 -5.0], log density -7.0 and a constant
+}
+
+// A model in a file: what Encode gives, Load reads.
+func ExampleLoad() {
+	saved := &fitted.Saved{Kind: "quartic", Model: model.NewQuartic(2), Names: []string{"a", "b"}}
+	text, err := saved.Encode(map[string]any{"note": "not fitted to anything"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "model.json")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		log.Fatal(err)
+	}
+	loaded, err := fitted.Load(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(loaded.Kind, loaded.Names, loaded.InUnits().Dim())
+	// Output:
+	// quartic [a b] 2
+}

@@ -1,0 +1,364 @@
+package fitted
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/data/noise"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/internal/strictjson"
+	"missingscore/nets"
+	"missingscore/trainers/engine"
+)
+
+// Saved is a fitted or true model with what is needed to use it. Its file is
+// JSON with a version; quantities of a model.Parametric are there under their own
+// names, the numbers of networks packed.
+type Saved struct {
+	Kind string // a name of model.Models
+	// Model is of the table's columns if it is a model.Parametric, otherwise of
+	// standardised ones (see InUnits).
+	Model  model.Model
+	Names  []string
+	Domain *domain.Domain // in the table's units; nil for all of R^d
+
+	Scale       data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
+	Imputer     nets.Imputer    // of standardised columns; nil if none was trained
+	ImputerKind string          // a name of nets.Imputers
+	Noise       *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
+
+	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
+}
+
+// modelVersion 1 had quantities only.
+const modelVersion = 2
+
+// InUnits is the model of the table's columns.
+func (s *Saved) InUnits() model.Model {
+	if _, ok := s.Model.(model.Parametric); ok || s.Scale.Mean == nil {
+		return s.Model
+	}
+	return model.Rescaled{Model: s.Model, Mean: s.Scale.Mean, Deviation: s.Scale.Deviation}
+}
+
+// Standardised is the model of the fit's standardised columns.
+func (s *Saved) Standardised() (model.Model, error) {
+	m, ok := s.Model.(model.Parametric)
+	if !ok || s.Scale.Mean == nil {
+		return s.Model, nil
+	}
+	options, err := model.Options(m)
+	if err != nil {
+		return nil, err
+	}
+	again, err := model.New(s.Kind, len(s.Names), options, stream.New(0))
+	if err != nil {
+		return nil, err
+	}
+	back := again.(model.Parametric)
+	if err := back.SetQuantities(m.Quantities()); err != nil {
+		return nil, err
+	}
+	mean, deviation := make([]float64, len(s.Names)), make([]float64, len(s.Names))
+	for j, v := range s.Scale.Deviation {
+		mean[j], deviation[j] = -s.Scale.Mean[j]/v, 1/v
+	}
+	return back, back.Rescale(mean, deviation)
+}
+
+// file is what every model file holds.
+type file struct {
+	Version    int               `json:"version"`
+	Model      string            `json:"model"`
+	Options    json.RawMessage   `json:"options,omitempty"`
+	Names      []string          `json:"names"`
+	Domain     json.RawMessage   `json:"domain,omitempty"`
+	Scale      *scaleFile        `json:"standardised_by,omitempty"`
+	Parameters map[string]packed `json:"parameters,omitempty"`
+	Imputer    *imputerFile      `json:"imputer,omitempty"`
+	Noise      *noise.Schedule   `json:"noise,omitempty"`
+
+	Missingness json.RawMessage `json:"missingness,omitempty"`
+}
+
+type scaleFile struct {
+	Mean      []float64 `json:"mean"`
+	Deviation []float64 `json:"deviation"`
+}
+
+// imputerFile is an imputer; files of before imputers had kinds are of the normal one.
+type imputerFile struct {
+	Kind       string            `json:"kind,omitempty"`
+	Options    json.RawMessage   `json:"options"`
+	Parameters map[string]packed `json:"parameters"`
+}
+
+// packed are the numbers of a parameter, little-endian float64 in base64.
+type packed struct {
+	Rows    int    `json:"rows"`
+	Cols    int    `json:"cols"`
+	Float64 []byte `json:"float64"`
+}
+
+func packParams(params []*graph.Param) map[string]packed {
+	out := map[string]packed{}
+	for _, p := range params {
+		q := packed{Rows: p.Rows, Cols: p.Cols}
+		for _, v := range p.Value {
+			q.Float64 = binary.LittleEndian.AppendUint64(q.Float64, math.Float64bits(v))
+		}
+		out[p.Name] = q
+	}
+	return out
+}
+
+func readParams(params []*graph.Param, from map[string]packed) error {
+	for _, p := range params {
+		q, ok := from[p.Name]
+		if !ok {
+			return fmt.Errorf("parameter %q is missing", p.Name)
+		}
+		if q.Rows != p.Rows || q.Cols != p.Cols || len(q.Float64) != 8*len(p.Value) {
+			return fmt.Errorf("parameter %q is (%d, %d) with %d bytes, (%d, %d) is needed", p.Name, q.Rows, q.Cols, len(q.Float64), p.Rows, p.Cols)
+		}
+		for i := range p.Value {
+			p.Value[i] = math.Float64frombits(binary.LittleEndian.Uint64(q.Float64[8*i:]))
+			if !engine.Finite(p.Value[i]) {
+				return fmt.Errorf("parameter %q holds %v", p.Name, p.Value[i])
+			}
+		}
+	}
+	return nil
+}
+
+// Encode gives the file's text; extra fields are added as they are.
+func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
+	options, err := model.Options(s.Model)
+	if err != nil {
+		return nil, err
+	}
+	f := file{Version: modelVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise}
+	if s.Scale.Mean != nil {
+		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
+	}
+	if s.Imputer != nil {
+		options, err := json.Marshal(s.Imputer.Options())
+		if err != nil {
+			return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
+		}
+		f.Imputer = &imputerFile{s.ImputerKind, options, packParams(s.Imputer.Params())}
+	}
+	described, ok := s.Model.(model.Parametric)
+	if !ok {
+		f.Parameters = packParams(s.Model.Params())
+	}
+	var text bytes.Buffer
+	if err := s.Domain.Write(&text, s.Names); err != nil {
+		return nil, err
+	}
+	f.Domain = json.RawMessage(text.Bytes())
+	if s.Missingness != nil {
+		var text bytes.Buffer
+		if err := s.Missingness.Write(&text, s.Names); err != nil {
+			return nil, err
+		}
+		f.Missingness = json.RawMessage(text.Bytes())
+	}
+	plain, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]any{}
+	var own map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &own); err != nil {
+		return nil, err
+	}
+	for k, v := range own {
+		fields[k] = v
+	}
+	for k, v := range extra {
+		fields[k] = v
+	}
+	if ok {
+		for _, q := range described.Quantities() {
+			fields[q.Name] = q.Value
+			if q.Rows > 1 || q.Cols == 1 {
+				fields[q.Name] = nested(q)
+			}
+		}
+	}
+	whole, err := json.MarshalIndent(fields, "", " ")
+	return append(whole, '\n'), err
+}
+
+func nested(q model.Quantity) [][]float64 {
+	var rows [][]float64
+	for i := range q.Rows {
+		rows = append(rows, q.Value[i*q.Cols:(i+1)*q.Cols])
+	}
+	return rows
+}
+
+// Load reads what Encode gave. Errors name the file and what is wrong.
+func Load(path string) (*Saved, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := decodeModel(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a model that can be used: %w", path, err)
+	}
+	return s, nil
+}
+
+// decodeModel is Load for a text.
+func decodeModel(text []byte) (*Saved, error) {
+	f, err := decodeFile(text)
+	if err != nil {
+		return nil, err
+	}
+	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise}
+	if s.Model, err = f.model(text); err != nil {
+		return nil, err
+	}
+	if f.Scale != nil {
+		if err := f.Scale.check(len(f.Names)); err != nil {
+			return nil, err
+		}
+		s.Scale = data.Scale{Mean: f.Scale.Mean, Deviation: f.Scale.Deviation}
+	}
+	if f.Imputer != nil {
+		if s.Imputer, err = f.imputer(); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.Domain) > 0 {
+		d, err := domain.Parse(f.Domain, f.Names)
+		if err != nil {
+			return nil, fmt.Errorf("domain: %w", err)
+		}
+		if d.Bounded() {
+			s.Domain = d
+		}
+	}
+	if len(f.Missingness) > 0 {
+		if s.Missingness, err = missingness.Parse(f.Missingness, f.Names); err != nil {
+			return nil, fmt.Errorf("missingness: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// decodeFile reads the fields of a file, and checks its version and names.
+func decodeFile(text []byte) (*file, error) {
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
+	}
+	if head.Version > modelVersion {
+		return nil, fmt.Errorf("it was written by a newer program (model version %d, this one reads %d)", head.Version, modelVersion)
+	}
+	var f file
+	if err := strictjson.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", err)
+	}
+	if f.Version < 1 || len(f.Names) == 0 {
+		return nil, errors.New("it has no version or no names")
+	}
+	if twice := slices.Clone(f.Names); len(slices.Compact(slices.Sorted(slices.Values(twice)))) < len(f.Names) {
+		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
+	}
+	return &f, nil
+}
+
+// model is the file's model with its parameters, or its quantities in text.
+func (f *file) model(text []byte) (model.Model, error) {
+	m, err := model.New(f.Model, len(f.Names), f.Options, stream.New(0))
+	if err != nil {
+		return nil, err
+	}
+	if described, ok := m.(model.Parametric); ok {
+		return m, readQuantities(text, described)
+	}
+	return m, readParams(m.Params(), f.Parameters)
+}
+
+// imputer is the file's imputer with its parameters.
+func (f *file) imputer() (nets.Imputer, error) {
+	setting.Default(&f.Imputer.Kind, "normal")
+	imputer, err := nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0))
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := imputer.(nets.NormalConditional); ok && n.NoiseConditional() && f.Noise == nil {
+		return nil, errors.New("its imputer is for levels of noise, but noise is missing")
+	}
+	if err := readParams(imputer.Params(), f.Imputer.Parameters); err != nil {
+		return nil, fmt.Errorf("imputer: %w", err)
+	}
+	return imputer, nil
+}
+
+func (s *scaleFile) check(d int) error {
+	if len(s.Mean) != d || len(s.Deviation) != d {
+		return fmt.Errorf("standardised_by has %d means and %d deviations for %d columns", len(s.Mean), len(s.Deviation), d)
+	}
+	for _, v := range s.Deviation {
+		if !(v > 0) {
+			return fmt.Errorf("standardised_by has the deviation %v", v)
+		}
+	}
+	return nil
+}
+
+// readQuantities restores a model from the fields of a file.
+func readQuantities(text []byte, m model.Parametric) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	var qs []model.Quantity
+	for _, q := range m.Quantities() {
+		raw, ok := fields[q.Name]
+		if !ok {
+			return fmt.Errorf("%s is missing", q.Name)
+		}
+		if err := strictjson.Check(raw, &[][]float64{}); err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
+		}
+		var flat []float64
+		if err := json.Unmarshal(raw, &flat); err == nil {
+			qs = append(qs, model.Quantity{Name: q.Name, Rows: 1, Cols: len(flat), Value: flat})
+			continue
+		}
+		var rows [][]float64
+		if err := json.Unmarshal(raw, &rows); err != nil {
+			return fmt.Errorf("%s: %w", q.Name, strictjson.Plainly(err))
+		}
+		n := model.Quantity{Name: q.Name, Rows: len(rows), Cols: q.Cols}
+		for i, row := range rows {
+			if len(row) != q.Cols {
+				return fmt.Errorf("%s: row %d has %d numbers, %d are needed", q.Name, i+1, len(row), q.Cols)
+			}
+			n.Value = append(n.Value, row...)
+		}
+		qs = append(qs, n)
+	}
+	return m.SetQuantities(qs)
+}

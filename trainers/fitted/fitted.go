@@ -1,0 +1,118 @@
+package fitted
+
+import (
+	"math"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/data/noise"
+	"missingscore/graph/model"
+	"missingscore/nets"
+	"missingscore/trainers/fitted/diffusion"
+)
+
+// Model is a model with all that drawing from it and scoring rows by it need.
+type Model struct {
+	Names   []string
+	Model   model.Model     // of rows z, x_j = Mean_j + Deviation_j z_j
+	Scale   data.Scale      // Mean and Deviation
+	Domain  *domain.Domain  // in the units of x, nil for all of R^d
+	Imputer nets.Imputer    // of rows z, nil if there is none
+	Noise   *noise.Schedule // that was added to rows z when it was fitted, nil if none was
+
+	// Missingness is what is known of it, in the units of x. Missing cells are then drawn
+	// from q φ_Λ, and rows have its score. nil for completely at random.
+	Missingness *missingness.Model
+}
+
+// Fitted is the model of a file, ready for use.
+func (s *Saved) Fitted() (*Model, error) {
+	model, err := s.Standardised()
+	if err != nil {
+		return nil, err
+	}
+	f := &Model{Names: s.Names, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
+	if s.Scale.Mean == nil {
+		for range s.Names {
+			f.Scale.Mean, f.Scale.Deviation = append(f.Scale.Mean, 0), append(f.Scale.Deviation, 1)
+		}
+	}
+	return f, nil
+}
+
+// density is the model of rows z without noise: of one fitted at many levels that
+// of the least.
+func (f *Model) density() model.Model {
+	if l := f.noiseConditional(); l != nil {
+		signal, sigma := f.Noise.At(0)
+		return diffusion.Level(l, signal, sigma)
+	}
+	return f.Model
+}
+
+// joint is density, times what is known of the pattern.
+func (f *Model) joint() model.Model {
+	if phi := model.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
+		return &model.Joint{Model: f.density(), Missingness: phi}
+	}
+	return f.density()
+}
+
+// patterned is the domain of rows with gaps, as thresholds cut it, in the units of x.
+func (f *Model) patterned() *domain.Domain { return f.Missingness.Support(f.Domain) }
+
+// gaps is patterned in the units of z.
+func (f *Model) gaps() *domain.Domain {
+	return f.patterned().Standardised(f.Scale.Mean, f.Scale.Deviation)
+}
+
+// scoreOnly says that the model gives no log density.
+func (f *Model) scoreOnly() (bool, error) {
+	e, err := model.NewEvaluator(f.density(), 1, true)
+	return err == nil && e.ScoreOnly(), err
+}
+
+// support is the domain in the units of z.
+func (f *Model) support() *domain.Domain {
+	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
+}
+
+// standardised is the table in the units of z.
+func (f *Model) standardised(t *data.Table) *data.Table {
+	z := *t
+	z.Values = make([]float64, len(t.Values))
+	for i, seen := range t.Observed {
+		if j := i % t.D; seen {
+			z.Values[i] = (t.Values[i] - f.Scale.Mean[j]) / f.Scale.Deviation[j]
+		}
+	}
+	return &z
+}
+
+// restore takes rows z to the units of x, in place.
+func (f *Model) restore(z []float64) {
+	for i, d := 0, len(f.Names); i < len(z); i++ {
+		z[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*z[i]
+	}
+}
+
+// MaxRHat is the R-hat above which chains are said not to have converged.
+const MaxRHat = 1.05
+
+// logUnit is Σ_j log Deviation_j, the log density of z less that of x.
+func (f *Model) logUnit() (sum float64) {
+	for _, v := range f.Scale.Deviation {
+		sum += math.Log(v)
+	}
+	return sum
+}
+
+// noise-conditional is the model as one that knows levels of noise, nil if it is none.
+func (f *Model) noiseConditional() model.NoiseConditional {
+	l, _ := f.Model.(model.NoiseConditional)
+	if f.Noise == nil {
+		return nil
+	}
+	return l
+}

@@ -1,0 +1,270 @@
+package fitted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/panics"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/source"
+)
+
+// ImputeConfig says how missing cells are drawn. Zero values mean the defaults named here.
+type ImputeConfig struct {
+	// Sampler is where the draws come from:
+	//
+	//	exact      the conditional normal of a Gaussian, restricted to the domain
+	//	mcmc       Hamiltonian Monte Carlo from the model's density given the observed cells,
+	//	           from the imputer's draws or else from normals like the columns
+	//	imputer    the trained imputer alone: as good as its training
+	//	diffusion  Langevin steps along the levels of noise of a model that knows them: for
+	//	           scores without a density
+	//	auto       the first of exact, mcmc, diffusion that the model allows
+	Sampler string
+	Draws   int // of each row; 1
+	Seed    uint64
+
+	Chains    mcmc.Options      // of mcmc: WarmUp, Draws (1000 by default), Leapfrog
+	Diffusion diffusion.Options // of diffusion
+
+	Workers int                   // parallel blocks of rows; 1. Results do not depend on it.
+	Observe func(done, total int) // called when a block of rows is done, if set
+}
+
+// errScoreAlone is of a model that no sampler here can use.
+var errScoreAlone = errors.New("the model is a score without a log density, fitted without noise, and cannot be drawn from: fit it with --objective denoising")
+
+// Samplers are the values of ImputeConfig.Sampler.
+var Samplers = []string{"auto", "exact", "mcmc", "imputer", "diffusion"}
+
+// Imputed is a table completed Draws times.
+type Imputed struct {
+	Sampler string
+	Draws   int
+	Values  []float64 // (n·Draws, d), draw k of row i in row i·Draws+k, observed cells as they are
+	Mixing  *Mixing   // of mcmc, else nil
+}
+
+// Mixing tells whether the chains of a table's rows, four and more for each row with
+// gaps, have met.
+type Mixing struct {
+	// RHat is the root mean square over rows with gaps of each row's worst R-hat;
+	// Worst is the largest, in row Row (from 0). One row's is noisy, see mcmc.Result.
+	RHat, Worst float64
+	Row         int
+	// Size are the rows' least effective numbers of draws of all their chains (n), +Inf
+	// for those without gaps.
+	Size []float64
+}
+
+// Converged says that RHat is at most MaxRHat and no row's above 1.2.
+func (m *Mixing) Converged() bool { return m.RHat <= MaxRHat && m.Worst <= 1.2 }
+
+// Impute draws the missing cells of a table given its observed ones, in its units.
+// Rows without any value are drawn whole. It fails if the model does not allow
+// c.Sampler, or by a *data.RowError if a row lies outside the domain.
+func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Imputed, error) {
+	c, err := c.For(f)
+	if err != nil {
+		return nil, err
+	}
+	r := &Imputed{Sampler: c.Sampler, Draws: c.Draws, Values: make([]float64, t.N*c.Draws*t.D)}
+	for i := range t.N {
+		for k := range c.Draws {
+			copy(r.Values[(i*c.Draws+k)*t.D:], t.Values[i*t.D:(i+1)*t.D])
+		}
+	}
+	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
+		f.restore(b.x)
+		for i, row := range b.rows {
+			for k := range c.Draws {
+				from, to := b.x[(i*c.Draws+k)*t.D:], r.Values[(row*c.Draws+k)*t.D:]
+				for j := range t.D {
+					if !t.Observed[row*t.D+j] {
+						to[j] = from[j]
+					}
+				}
+			}
+		}
+		return nil
+	})
+	return r, err
+}
+
+// For is c with its defaults for a model; it fails where the model does not allow c.Sampler.
+func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
+	setting.Default(&c.Sampler, "auto")
+	setting.Default(&c.Draws, 1)
+	setting.Default(&c.Workers, 1)
+	if c.Draws < 0 || c.Workers < 0 {
+		return c, fmt.Errorf("%d draws, %d workers: both must be positive", c.Draws, c.Workers)
+	}
+	if !slices.Contains(Samplers, c.Sampler) {
+		return c, fmt.Errorf("cells cannot be imputed by %q; it is one of %s", c.Sampler, strings.Join(Samplers, ", "))
+	}
+	_, gaussian := model.AsNormal(f.Model)
+	regressed := f.Missingness != nil && f.Missingness.Logistic != nil
+	scoreOnly, err := f.scoreOnly()
+	if err != nil {
+		return c, err
+	}
+	if c.Sampler == "auto" {
+		switch {
+		case gaussian && !regressed:
+			c.Sampler = "exact"
+		case !scoreOnly:
+			c.Sampler = "mcmc"
+		default:
+			c.Sampler = "diffusion"
+		}
+	}
+	switch {
+	case c.Sampler == "exact" && !gaussian:
+		err = errors.New("the exact conditional is known for Gaussian models, this is another: use mcmc")
+	case c.Sampler == "exact" && regressed:
+		err = errors.New("cells are missing not at random by a logistic regression: given the observed ones they are not normal; use mcmc")
+	case c.Sampler == "diffusion" && regressed:
+		err = errors.New("cells are missing not at random, which draws along noise do not know: use mcmc")
+	case scoreOnly && f.noiseConditional() == nil && c.Sampler != "imputer":
+		err = errScoreAlone
+	case c.Sampler == "mcmc" && scoreOnly:
+		err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use diffusion")
+	case c.Sampler == "imputer" && f.Imputer == nil:
+		err = fmt.Errorf("the model has no imputer (a fit by var or variw trains one): use auto")
+	case c.Sampler == "diffusion" && f.noiseConditional() == nil:
+		err = errors.New("the model was not fitted along levels of noise: use mcmc")
+	case c.Sampler == "diffusion" && f.Domain.Bounded():
+		err = fmt.Errorf("noise takes rows out of the domain: use mcmc")
+	}
+	return c, err
+}
+
+// block are rows with gaps, completed.
+type block struct {
+	rows []int
+	mask []float64 // (rows, d)
+	x    []float64 // (rows·draws, d) in the units of z
+
+	rhat, size []float64 // of mcmc (rows): GroupRHat and GroupSize
+}
+
+const blockRows = 32
+
+// eachBlock visits all rows with gaps, block by block, some at a time.
+func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
+	if t.D != len(f.Names) {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	}
+	if err := t.Inside(f.patterned()); err != nil {
+		return nil, err
+	}
+	z := f.standardised(t)
+	q := &blockQueue{config: c, visit: visit}
+	for i := range t.N {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			q.gaps = append(q.gaps, i)
+		}
+	}
+	if c.Sampler == "mcmc" && len(q.gaps) > 0 {
+		q.mixing, q.rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(q.gaps))
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	for range min(c.Workers, (len(q.gaps)+blockRows-1)/blockRows) {
+		draw, err := newCompleter(f, z, c)
+		if err != nil {
+			return nil, err
+		}
+		group.Go(func() {
+			if err := q.work(ctx, draw); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if q.mixing != nil {
+		q.mixing.summarise(q.gaps, q.rhat)
+	}
+	return q.mixing, nil
+}
+
+// blockQueue gives out the blocks of rows with gaps to parallel workers, and collects what
+// their chains tell.
+type blockQueue struct {
+	config ImputeConfig
+	gaps   []int // rows with gaps
+	visit  func(block) error
+
+	mixing *Mixing   // of mcmc, else nil
+	rhat   []float64 // of mcmc, by row with gaps
+
+	next atomic.Int64 // block to give out
+	lock sync.Mutex   // of done and config.Observe
+	done int          // rows completed
+}
+
+// work completes blocks until none is left, one fails, or the context is done.
+func (q *blockQueue) work(ctx context.Context, draw completer) error {
+	for ctx.Err() == nil {
+		k := int(q.next.Add(1) - 1)
+		if k*blockRows >= len(q.gaps) {
+			return nil
+		}
+		if err := panics.Caught(func() error { return q.complete(ctx, draw, k) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete draws and visits block k.
+func (q *blockQueue) complete(ctx context.Context, draw completer, k int) error {
+	from := k * blockRows
+	rows := q.gaps[from:min(from+blockRows, len(q.gaps))]
+	b, err := draw(ctx, rows, new(source.Stream).At(q.config.Seed, stream.Sample, uint64(k)))
+	if err != nil {
+		return err
+	}
+	if q.mixing != nil {
+		copy(q.rhat[from:], b.rhat)
+		for i, row := range rows {
+			q.mixing.Size[row] = b.size[i]
+		}
+	}
+	if err := q.visit(b); err != nil {
+		return err
+	}
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	if q.done += len(rows); q.config.Observe != nil {
+		q.config.Observe(q.done, len(q.gaps))
+	}
+	return nil
+}
+
+// summarise fills in RHat, Worst and Row from the R-hat of each row with gaps.
+func (m *Mixing) summarise(gaps []int, rhat []float64) {
+	squares := 0.0
+	for i, v := range rhat {
+		squares += v * v / float64(len(rhat))
+		if !(v <= m.Worst) && !math.IsNaN(m.Worst) {
+			m.Worst, m.Row = v, gaps[i]
+		}
+	}
+	m.RHat = math.Sqrt(squares)
+}

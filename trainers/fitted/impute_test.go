@@ -1,0 +1,366 @@
+package fitted_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/noise"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/diffusion"
+)
+
+// scaledNormal is N(μ, P⁻¹) in the units of x, kept as a model of z = (x − 10)/(1, 2, 5).
+func scaledNormal(t testing.TB) (*fitted.Model, *distmv.Normal) {
+	p := mat.NewSymDense(3, []float64{2, 0.5, -0.3, 0.5, 1, 0.2, -0.3, 0.2, 0.4})
+	mean := []float64{11, 7, 9}
+	m := model.NewGaussian(3, model.CholeskyFactor)
+	require.NoError(t, m.SetPrecision(p))
+	m.SetMean(mean)
+	scale := data.Scale{Mean: []float64{10, 10, 10}, Deviation: []float64{1, 2, 5}}
+	back, unit := make([]float64, 3), make([]float64, 3)
+	for j := range back {
+		back[j], unit[j] = -scale.Mean[j]/scale.Deviation[j], 1/scale.Deviation[j]
+	}
+	require.NoError(t, m.Rescale(back, unit))
+	normal, ok := distmv.NewNormalPrecision(mean, p, nil)
+	require.True(t, ok)
+	return &fitted.Model{Names: []string{"a", "b", "c"}, Model: m, Scale: scale}, normal
+}
+
+// table has the numbers of rows, NaN where missing.
+func table(names []string, rows ...[]float64) *data.Table {
+	t := &data.Table{Names: names, N: len(rows), D: len(names)}
+	for _, row := range rows {
+		for _, v := range row {
+			t.Values, t.Observed = append(t.Values, v), append(t.Observed, !math.IsNaN(v))
+		}
+	}
+	return t
+}
+
+var nan = math.NaN()
+
+// missing columns of a row, and its observed ones with their values.
+func split(row []float64) (gaps, observed []int, values []float64) {
+	for j, v := range row {
+		if math.IsNaN(v) {
+			gaps = append(gaps, j)
+		} else {
+			observed, values = append(observed, j), append(values, v)
+		}
+	}
+	return gaps, observed, values
+}
+
+// Draws given what is observed are those of the conditional normal (by gonum), in
+// the table's units; so are draws of a row without any value.
+func TestImputeNormal(t *testing.T) {
+	f, normal := scaledNormal(t)
+	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
+	const draws = 1500
+	for _, by := range []string{"auto", "mcmc"} {
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: draws, Seed: 3, Workers: 2})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"auto": "exact", "mcmc": "mcmc"}[by], r.Sampler)
+		require.Equal(t, by == "mcmc", r.Mixing != nil)
+		if r.Mixing != nil {
+			require.True(t, r.Mixing.Converged())
+			require.True(t, math.IsInf(r.Mixing.Size[1], 1))
+		}
+		for i, row := range rows {
+			own := mat.NewDense(draws, 3, r.Values[i*draws*3:(i+1)*draws*3])
+			gaps, observed, values := split(row)
+			for k, j := range observed {
+				require.Equal(t, values[k], own.At(draws/2, j))
+			}
+			if len(gaps) == 0 {
+				continue
+			}
+			truth := normal
+			if len(observed) > 0 {
+				var ok bool
+				truth, ok = normal.ConditionNormal(observed, values, nil)
+				require.True(t, ok)
+			}
+			var sigma mat.SymDense
+			truth.CovarianceMatrix(&sigma)
+			n := float64(draws)
+			for a, j := range gaps {
+				x := mat.Col(nil, j, own)
+				require.InDelta(t, truth.Mean(nil)[a], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(a, a)/n), "%s, row %d", by, i)
+				require.InEpsilon(t, sigma.At(a, a), stat.Variance(x, nil), 4.5*math.Sqrt(2/n))
+				for b := range a {
+					se := math.Sqrt((sigma.At(a, a)*sigma.At(b, b) + sigma.At(a, b)*sigma.At(a, b)) / n)
+					require.InDelta(t, sigma.At(a, b), stat.Covariance(x, mat.Col(nil, gaps[b], own), nil), 4.5*se)
+				}
+			}
+		}
+	}
+}
+
+// In a box a single gap is a truncated normal: its mean by the textbook formula.
+func TestImputeInside(t *testing.T) {
+	f, normal := scaledNormal(t)
+	f.Domain = domain.All(3)
+	f.Domain.Lower[2] = 10
+	truth, ok := normal.ConditionNormal([]int{0, 1}, []float64{12, 8}, nil)
+	require.True(t, ok)
+	var sigma mat.SymDense
+	truth.CovarianceMatrix(&sigma)
+	sd := math.Sqrt(sigma.At(0, 0))
+	alpha := (10 - truth.Mean(nil)[0]) / sd
+	hazard := distuv.UnitNormal.Prob(alpha) / distuv.UnitNormal.Survival(alpha)
+	const draws = 3000
+	for _, by := range []string{"exact", "mcmc"} {
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{12, 8, nan}), fitted.ImputeConfig{Sampler: by, Draws: draws})
+		require.NoError(t, err)
+		x := mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values))
+		variance := sd * sd * (1 + alpha*hazard - hazard*hazard)
+		require.InDelta(t, truth.Mean(nil)[0]+sd*hazard, stat.Mean(x, nil), 4.5*math.Sqrt(variance/draws), by)
+		for _, v := range x {
+			require.GreaterOrEqual(t, v, 10.)
+		}
+	}
+	_, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{12, 8, 9}), fitted.ImputeConfig{})
+	var outside *data.RowError
+	require.ErrorAs(t, err, &outside)
+	require.Equal(t, "9", outside.Cell)
+}
+
+// constant is an imputer that draws from N(0, sd²) whatever it sees.
+func constant(d int, o nets.NormalOptions, sd float64) nets.Imputer {
+	m := nets.NewNormalImputer(d, o, stream.New(1))
+	for _, p := range m.Params() {
+		clear(p.Value)
+	}
+	m.LogSD.Value[0] = math.Log(sd)
+	return m
+}
+
+// The imputer's draws come in the table's units, and are where the chains start:
+// without warm-up from far too wide an imputer they have not met.
+func TestImputeByImputer(t *testing.T) {
+	f, _ := scaledNormal(t)
+	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3}, 0.5)
+	const draws = 2000
+	rows := table(f.Names, []float64{12, nan, nan})
+	r, err := fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{Sampler: "imputer", Draws: draws})
+	require.NoError(t, err)
+	x := mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values))
+	require.InDelta(t, 10, stat.Mean(x, nil), 4.5*2.5/math.Sqrt(draws))
+	require.InEpsilon(t, 2.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws))
+
+	f.Noise = &noise.Schedule{Kind: noise.Preserving, Least: 200, Most: 300}
+	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3, NoiseConditional: true}, 0.5)
+	r, err = fitted.Impute(context.Background(), f, rows, fitted.ImputeConfig{Sampler: "imputer", Draws: draws})
+	require.NoError(t, err)
+	a, _ := f.Noise.At(0) // a² + σ² = 1: of a z + σ ε it is N(0, 0.25)
+	require.InEpsilon(t, 2.5/a, stat.StdDev(mat.Col(nil, 2, mat.NewDense(draws, 3, r.Values)), nil), 4.5/math.Sqrt(2*draws))
+
+	f.Noise, f.Imputer = nil, constant(3, nets.NormalOptions{Hidden: 3}, 1e4)
+	c := fitted.ImputeConfig{Sampler: "mcmc"}
+	c.Chains.WarmUp, c.Chains.Draws, c.Chains.Leapfrog = 1, 8, 1
+	r, err = fitted.Impute(context.Background(), f, rows, c)
+	require.NoError(t, err)
+	require.False(t, r.Mixing.Converged())
+}
+
+// noise-conditionalNormal is N(μ_j, 1/4) in each column, told by its score alone or with its density.
+type noiseConditionalNormal struct {
+	*model.Gaussian
+	mean          float64
+	density       bool
+	signal, sigma graph.Node
+}
+
+func (m noiseConditionalNormal) AtNoise(signal, sigma graph.Node) model.Model {
+	m.signal, m.sigma = signal, sigma
+	return m
+}
+
+func (m noiseConditionalNormal) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	if m.signal == nil {
+		return model.Evaluation{Score: x}
+	}
+	_, d := graph.Shape(x)
+	variance := b.Add(b.Scale(0.25, b.Square(m.signal)), b.Square(m.sigma))
+	inverse := b.Columns(b.Map(&graph.Function{Name: "reciprocal", F: func(v float64) float64 { return 1 / v }}, variance), d)
+	r := b.Sub(x, b.Columns(b.Scale(m.mean, m.signal), d))
+	t := model.Evaluation{Score: b.Scale(-1, b.Prod(inverse, r))}
+	if m.density {
+		t.LogDensity = b.Scale(0.5, b.RowDot(r, t.Score))
+	}
+	return t
+}
+
+// noise-conditional is that model of z = (x − 5)/3.
+func noiseConditional(density bool) *fitted.Model {
+	return &fitted.Model{
+		Names: []string{"a", "b"}, Model: noiseConditionalNormal{model.NewGaussian(2, model.CholeskyFactor), 0.5, density, nil, nil},
+		Scale: data.Scale{Mean: []float64{5, 5}, Deviation: []float64{3, 3}},
+		Noise: &noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20},
+	}
+}
+
+func TestImputeNoiseConditional(t *testing.T) {
+	const draws = 400
+	for by, f := range map[string]*fitted.Model{"diffusion": noiseConditional(false), "mcmc": noiseConditional(true)} {
+		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{7, nan}, []float64{nan, 5}), fitted.ImputeConfig{
+			Draws: draws, Diffusion: diffusion.Options{Steps: 30, Corrections: 30, Rate: 0.5}})
+		require.NoError(t, err)
+		require.Equal(t, by, r.Sampler)
+		x := mat.Col(nil, 1, mat.NewDense(draws, 2, r.Values[:draws*2]))
+		require.InDelta(t, 6.5, stat.Mean(x, nil), 4.5*1.5/math.Sqrt(draws))
+		require.InEpsilon(t, 1.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws)+0.05) // 30 × 30 steps leave 10 % of variance
+		require.Equal(t, 7., r.Values[2*draws-2])
+	}
+}
+
+// Whatever the number of workers.
+func TestImputeDeterministic(t *testing.T) {
+	f, _ := scaledNormal(t)
+	full, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: 100})
+	require.NoError(t, err)
+	var rows [][]float64
+	rng := stream.New(4)
+	for i := range 100 {
+		row := append([]float64(nil), full.Values[i*3:i*3+3]...)
+		for j := range row {
+			if rng.Float64() < 0.4 {
+				row[j] = nan
+			}
+		}
+		rows = append(rows, row)
+	}
+	for _, by := range []string{"exact", "mcmc"} {
+		c := fitted.ImputeConfig{Sampler: by, Draws: 5, Seed: 2}
+		c.Chains.WarmUp, c.Chains.Draws = 50, 20
+		one, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
+		require.NoError(t, err)
+		var seen []int
+		c.Workers, c.Observe = 3, func(done, _ int) { seen = append(seen, done) }
+		three, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
+		require.NoError(t, err)
+		require.Equal(t, one, three)
+		require.IsIncreasing(t, seen)
+		c.Seed = 3
+		other, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
+		require.NoError(t, err)
+		require.NotEqual(t, one.Values, other.Values)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = fitted.Impute(ctx, f, table(f.Names, rows...), fitted.ImputeConfig{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestImputeRefuses(t *testing.T) {
+	normal, _ := scaledNormal(t)
+	quartic := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
+	scores := noiseConditional(false)
+	for _, c := range []struct {
+		f       *fitted.Model
+		by      string
+		message string
+	}{
+		{quartic, "exact", "use mcmc"},
+		{quartic, "imputer", "has no imputer"},
+		{quartic, "diffusion", "not fitted along levels of noise"},
+		{normal, "guessing", "one of auto, exact, mcmc, imputer, diffusion"},
+		{scores, "mcmc", "no log density"},
+	} {
+		_, err := fitted.Impute(context.Background(), c.f, table(c.f.Names), fitted.ImputeConfig{Sampler: c.by})
+		require.ErrorContains(t, err, c.message)
+	}
+	_, err := fitted.Impute(context.Background(), quartic, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
+	require.ErrorContains(t, err, "a model of 2 columns does not fit a table of 1")
+}
+
+// Marginal scores of a normal are −Σ_ΛΛ⁻¹(x − μ)_Λ, of complete rows −P(x − μ); the
+// log density is gonum's but for a constant.
+func TestScoresNormal(t *testing.T) {
+	f, normal := scaledNormal(t)
+	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}, {9, 9, 9}}
+	for _, by := range []string{"exact", "mcmc"} {
+		r, err := fitted.Score(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Draws: 400})
+		require.NoError(t, err)
+		peak := -math.Log(2 * 5) // of the model of z, 0, in the units of x
+		require.InDelta(t, normal.LogProb(rows[1])-normal.LogProb(normal.Mean(nil)), r.LogDensity[1]-peak, 1e-9)
+		for i, row := range rows {
+			gaps, observed, values := split(row)
+			require.Equal(t, len(gaps) > 0, math.IsNaN(r.LogDensity[i]))
+			for _, j := range gaps {
+				require.True(t, math.IsNaN(r.Score[i*3+j]) && math.IsNaN(r.Error[i*3+j]))
+			}
+			if len(observed) == 0 {
+				continue
+			}
+			marginal, ok := normal.MarginalNormal(observed, nil)
+			require.True(t, ok)
+			want := marginal.ScoreInput(nil, values)
+			for k, j := range observed {
+				if len(gaps) == 0 {
+					require.InDelta(t, want[k], r.Score[i*3+j], 1e-9)
+					continue
+				}
+				require.InDelta(t, want[k], r.Score[i*3+j], 4.5*r.Error[i*3+j]+1e-9, "%s: row %d, column %d", by, i, j)
+				require.Less(t, r.Error[i*3+j], 0.1)
+			}
+			if len(gaps) > 0 {
+				require.Greater(t, r.Size[i], 100.)
+			}
+		}
+	}
+}
+
+// The marginal score of a quartic in two columns, d/dx log ∫ q dy, by quadrature; and
+// its Monte-Carlo error, by repeating.
+func TestScoresQuartic(t *testing.T) {
+	const x = 0.8
+	q := model.NewQuartic(2)
+	require.NoError(t, q.SetTheta(mat.NewSymDense(2, []float64{-1, 0.4, 0.4, -0.7})))
+	f := &fitted.Model{Names: []string{"a", "b"}, Model: q, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{2, 1}}}
+	integral := func(g func(y float64) float64) float64 {
+		return quad.Fixed(func(y float64) float64 { return g(y) * math.Exp(-0.7*y*y*y*y+2*0.4*x*x*y*y) }, -4, 4, 300, nil, 0)
+	}
+	second := integral(func(y float64) float64 { return y * y }) / integral(func(float64) float64 { return 1 })
+	want := (-4*x*x*x + 4*0.4*x*second) / 2 // ∂/∂a of the column 2a
+	var scores, errors []float64
+	for seed := range uint64(20) {
+		r, err := fitted.Score(context.Background(), f, table(f.Names, []float64{2 * x, nan}), fitted.ImputeConfig{Draws: 40, Seed: seed})
+		require.NoError(t, err)
+		require.Equal(t, "mcmc", r.Sampler)
+		scores, errors = append(scores, r.Score[0]), append(errors, r.Error[0])
+	}
+	sd := stat.StdDev(scores, nil)
+	require.InDelta(t, want, stat.Mean(scores, nil), 4.3*sd/math.Sqrt(20)) // t(19) has its 1 − 2e−4 quantile at 4.3
+	require.InEpsilon(t, sd, stat.Mean(errors, nil), 4.5/math.Sqrt(2*19))  // of the standard deviation of 20
+}
+
+// Where a half-space ties the columns the density of the first alone is
+// φ(x) Φ((b − a₁x)/a₂): its score needs the tangential correction.
+func TestScoresHalfSpace(t *testing.T) {
+	const x, a1, a2, bound = 0.4, 1, 0.8, 0.6
+	f := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewGaussian(2, model.CholeskyFactor), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 2}}, Domain: domain.All(2)}
+	f.Domain.Half = []domain.HalfSpace{{A: []float64{a1, a2 / 2}, B: bound}} // in x; the second column is 2z
+	z := (bound - a1*x) / a2
+	want := -x - a1/a2*distuv.UnitNormal.Prob(z)/distuv.UnitNormal.CDF(z)
+	r, err := fitted.Score(context.Background(), f, table(f.Names, []float64{x, nan}), fitted.ImputeConfig{Draws: 3000})
+	require.NoError(t, err)
+	require.InDelta(t, want, r.Score[0], 4.5*r.Error[0])
+	require.Less(t, r.Error[0], 0.05)
+}

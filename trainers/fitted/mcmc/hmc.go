@@ -1,0 +1,390 @@
+// Package mcmc draws from unnormalised models: Hamiltonian Monte Carlo on a domain,
+// many chains at once, with adaptation and convergence diagnostics; of all columns,
+// or of some given the others.
+package mcmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+)
+
+// LeastDraws are needed for the diagnostics.
+const LeastDraws = 8
+
+// Options of HMC. Zero values mean the defaults named here.
+type Options struct {
+	WarmUp   int     // iterations before any draw counts; 300
+	Draws    int     // iterations after it, looked at by the diagnostics; 200
+	Leapfrog int     // steps of an iteration; 12. One step is MALA
+	Accept   float64 // the acceptance that the step size is adapted to; 0.8, for MALA 0.57
+
+	// Keep is how many states of each chain Result.Kept holds, equally spaced over
+	// Draws and the last its last; 0.
+	Keep int
+	// Scale is the columns' deviations (d) before they are adapted; ones.
+	Scale []float64
+
+	// Observed marks coordinates that stay where their chain starts (chains, d), 1 = observed:
+	// the others are drawn given them, a row's missing cells given its observed ones.
+	// A model.MaskConditional model is that of this mask. Nil: none is observed.
+	Observed []float64
+	// Group is how many chains, one after the other, share what is observed and with it a
+	// target: at least four, for R-hat compares chains of one target. Step size and metric
+	// are adapted, and diagnostics made, by group. Without Observed all chains are one group.
+	Group int
+}
+
+// HMC runs as many chains as start (chains, d) has rows, at least four, from there
+// (inside the domain, nil for all of R^d) with density q_θ restricted to it. During
+// warm-up the step size follows the dual averaging of Hoffman & Gelman 2014 (section
+// 3.2) on the chains' mean acceptance, and halfway the columns' deviations over
+// at least a hundred states of the chains become the metric. A proposal outside the
+// domain is rejected, which leaves the restricted density invariant.
+func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
+	h, err := newHMC(m, s, start, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.warmUp(ctx, rng); err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	for _, g := range h.groups {
+		g.step = math.Exp(g.logMean)
+		r.Step += g.step / float64(len(h.groups))
+	}
+	traces, err := h.draw(ctx, r, rng)
+	if err != nil {
+		return nil, err
+	}
+	r.Last = clone(h.x)
+	h.diagnose(r, traces)
+	return r, nil
+}
+
+// warmUp adapts step sizes and metrics.
+func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
+	seen := (100 + h.size - 1) / h.size // iterations whose states make the metric
+	var states [][]float64
+	for i := range h.WarmUp {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if half := h.WarmUp / 2; i <= half && i > half-seen {
+			states = append(states, clone(h.x))
+			if i == half {
+				h.rescale(states)
+			}
+		}
+		if err := h.iterate(rng); err != nil {
+			return err
+		}
+		for _, g := range h.groups {
+			g.learn(h.Accept)
+		}
+	}
+	return nil
+}
+
+// draw makes the iterations that count: r gets the mean acceptance and the states to keep,
+// traces hold all states and log densities by column, chain and iteration.
+func (h *hmc) draw(ctx context.Context, r *Result, rng *rand.Rand) (traces [][][]float64, err error) {
+	traces = make([][][]float64, h.d+1)
+	for j := range traces {
+		traces[j] = make([][]float64, h.chains)
+	}
+	if h.Keep > 0 {
+		r.Kept = make([]float64, h.chains*h.Keep*h.d)
+	}
+	kept := 0
+	for i := range h.Draws {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := h.iterate(rng); err != nil {
+			return nil, err
+		}
+		for _, g := range h.groups {
+			r.Accept += g.accept / float64(h.Draws*len(h.groups))
+		}
+		for c := range h.chains {
+			for j := range h.d {
+				traces[j][c] = append(traces[j][c], h.x[c*h.d+j])
+			}
+			traces[h.d][c] = append(traces[h.d][c], h.log[c])
+		}
+		if kept < h.Keep && (i+1)*h.Keep >= (kept+1)*h.Draws {
+			for c := range h.chains {
+				copy(r.Kept[(c*h.Keep+kept)*h.d:], h.x[c*h.d:(c+1)*h.d])
+			}
+			kept++
+		}
+	}
+	return traces, nil
+}
+
+// hmc is the state of all chains.
+type hmc struct {
+	Options
+	domain    *domain.Domain
+	model     *model.Evaluator
+	chains, d int
+	size      int // chains in a group
+	groups    []*group
+
+	x, log, score []float64 // at the chains' states
+	y, p, energy  []float64 // of the proposals
+}
+
+// group is what chains with one target share.
+type group struct {
+	observed []float64 // (d) 1 = observed, nil for none
+	free     []bool    // (d)
+	scale    []float64 // (d), the metric's deviations
+	section  domain.Section
+	accept   float64 // mean of the last iteration
+
+	step, anchor, logMean, error, k float64 // of dual averaging
+}
+
+// learn is a step of dual averaging.
+func (g *group) learn(target float64) {
+	const gamma, offset, kappa = 0.05, 10, 0.75
+	g.k++
+	g.error += (target - g.accept - g.error) / (g.k + offset)
+	logStep := g.anchor - math.Sqrt(g.k)/gamma*g.error
+	rate := math.Pow(g.k, -kappa)
+	g.logMean = rate*logStep + (1-rate)*g.logMean
+	g.step = math.Exp(logStep)
+}
+
+// restart makes it learn anew from the present step.
+func (g *group) restart() {
+	g.anchor, g.logMean, g.error, g.k = math.Log(10*g.step), 0, 0, 0
+}
+
+// check fills in the defaults and refuses what cannot be.
+func (o *Options) check(chains, d int) error {
+	for _, v := range []struct {
+		value     *int
+		byDefault int
+	}{{&o.WarmUp, 300}, {&o.Draws, 200}, {&o.Leapfrog, 12}, {&o.Keep, 0}} {
+		if *v.value == 0 {
+			*v.value = v.byDefault
+		}
+		if *v.value < 0 {
+			return fmt.Errorf("%d iterations or steps: none may be negative", *v.value)
+		}
+	}
+	if o.Accept == 0 {
+		o.Accept = 0.8
+		if o.Leapfrog == 1 {
+			o.Accept = 0.57
+		}
+	}
+	if o.Observed == nil {
+		o.Group = chains
+	}
+	switch {
+	case !(o.Accept > 0 && o.Accept < 1) || o.Draws < LeastDraws:
+		return fmt.Errorf("acceptance %v, draws %d: a number between 0 and 1 and at least 8 draws are needed", o.Accept, o.Draws)
+	case o.Keep > o.Draws:
+		return fmt.Errorf("%d draws cannot be kept of %d", o.Keep, o.Draws)
+	case o.Scale != nil && len(o.Scale) != d:
+		return fmt.Errorf("%d deviations do not fit %d columns", len(o.Scale), d)
+	case o.Observed != nil && len(o.Observed) != chains*d:
+		return fmt.Errorf("%d marks of what is observed do not fit %d chains of %d columns", len(o.Observed), chains, d)
+	case o.Group < 4:
+		return fmt.Errorf("groups of %d chains: R-hat needs at least 4 of one target", o.Group)
+	case chains%o.Group != 0:
+		return fmt.Errorf("%d chains do not fill groups of %d", chains, o.Group)
+	}
+	return nil
+}
+
+func clone(x []float64) []float64 { return append([]float64(nil), x...) }
+
+// newHMC checks the options and where the chains start, and evaluates the model there.
+func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
+	d := m.Dim()
+	h := &hmc{domain: s, chains: len(start) / d, d: d}
+	if h.chains < 4 || h.chains*d != len(start) {
+		return nil, fmt.Errorf("%d numbers to start from: at least 4 chains of %d columns are needed", len(start), d)
+	}
+	if err := o.check(h.chains, d); err != nil {
+		return nil, err
+	}
+	h.Options, h.size = o, o.Group
+	for c := 0; c < h.chains; c += h.size {
+		h.groups = append(h.groups, h.newGroup(c, start))
+	}
+	for c := range h.chains {
+		if err := h.checkStart(c, start); err != nil {
+			return nil, err
+		}
+	}
+	return h, h.begin(m, start)
+}
+
+// newGroup is the group whose first chain is c.
+func (h *hmc) newGroup(c int, start []float64) *group {
+	from, to := c*h.d, (c+1)*h.d
+	g := &group{step: 0.1, scale: clone(h.Scale), free: make([]bool, h.d)}
+	g.restart()
+	if h.Observed != nil {
+		g.observed = h.Observed[from:to]
+		if h.domain != nil {
+			h.domain.Section(&g.section, start[from:to], g.observed)
+		}
+	}
+	for j := range h.d {
+		g.free[j] = h.Observed == nil || g.observed[j] == 0
+		if h.Scale == nil {
+			g.scale = append(g.scale, 1)
+		}
+	}
+	return g
+}
+
+// checkStart refuses a start of chain c outside the domain, or one that differs from its
+// group's in what is observed.
+func (h *hmc) checkStart(c int, start []float64) error {
+	d := h.d
+	if !h.inside(c, start[c*d:c*d+d]) {
+		return fmt.Errorf("chain %d starts outside the domain", c+1)
+	}
+	first := c / h.size * h.size
+	for j, observed := range h.groups[c/h.size].observed {
+		if observed != 0 && (start[c*d+j] != start[first*d+j] || h.Observed[c*d+j] == 0) {
+			return fmt.Errorf("chains %d and %d are of one group, but differ in what is observed in column %d", first+1, c+1, j+1)
+		}
+	}
+	return nil
+}
+
+// begin puts the chains where they start, with log density and score there.
+func (h *hmc) begin(m model.Model, start []float64) (err error) {
+	if h.model, err = model.NewEvaluator(m, h.chains, h.Observed != nil); err != nil {
+		return err
+	}
+	if h.model.ScoreOnly() {
+		return errors.New("the model gives a score but no log density, without which no proposal can be accepted; sample it along levels of noise (graph/diffusion)")
+	}
+	if h.Observed != nil {
+		h.model.SetMask(h.Observed)
+	}
+	h.x, h.y, h.p = clone(start), clone(start), clone(start)
+	h.energy = make([]float64, h.chains)
+	log, score, err := h.model.At(h.x)
+	if err != nil {
+		return err
+	}
+	h.log, h.score = clone(log), clone(score)
+	for c, v := range h.log {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("chain %d starts where the log density is %v", c+1, v)
+		}
+	}
+	return nil
+}
+
+// inside says whether what is missing of chain c may be where it is in x.
+func (h *hmc) inside(c int, x []float64) bool {
+	if g := h.groups[c/h.size]; h.domain != nil && g.observed != nil {
+		return g.section.Contains(x, g.observed)
+	}
+	return h.domain.Contains(x)
+}
+
+// iterate proposes a move for every chain and leaves each group's mean acceptance.
+func (h *hmc) iterate(rng *rand.Rand) (err error) {
+	jitter := 0.8 + 0.4*rng.Float64() // no common period with the target's
+	copy(h.y, h.x)
+	for c := range h.chains {
+		g := h.groups[c/h.size]
+		g.accept = 0
+		kinetic := 0.0
+		for j := range h.d {
+			h.p[c*h.d+j] = 0
+			if g.free[j] {
+				v := rng.NormFloat64() // momentum in units of the metric
+				h.p[c*h.d+j] = v
+				kinetic += 0.5 * v * v
+			}
+		}
+		h.energy[c] = h.log[c] - kinetic
+	}
+	kick := func(score []float64, by float64) {
+		h.each(func(i, j int, g *group) { h.p[i] += by * jitter * g.step * g.scale[j] * score[i] })
+	}
+	kick(h.score, 0.5)
+	var log, score []float64
+	for l := range h.Leapfrog {
+		h.each(func(i, j int, g *group) { h.y[i] += jitter * g.step * g.scale[j] * h.p[i] })
+		if log, score, err = h.model.At(h.y); err != nil {
+			return err
+		}
+		if l < h.Leapfrog-1 {
+			kick(score, 1)
+		}
+	}
+	kick(score, 0.5)
+	for c := range h.chains {
+		from, to := c*h.d, (c+1)*h.d
+		kinetic := 0.0
+		for _, v := range h.p[from:to] {
+			kinetic += 0.5 * v * v
+		}
+		ratio := math.Exp(min(0, log[c]-kinetic-h.energy[c]))
+		u := rng.Float64()
+		if math.IsNaN(ratio) || !h.inside(c, h.y[from:to]) {
+			continue
+		}
+		h.groups[c/h.size].accept += ratio / float64(h.size)
+		if u < ratio {
+			copy(h.x[from:to], h.y[from:to])
+			copy(h.score[from:to], score[from:to])
+			h.log[c] = log[c]
+		}
+	}
+	return nil
+}
+
+// each visits the free coordinates of all chains: place, column and group.
+func (h *hmc) each(visit func(i, j int, g *group)) {
+	for c := range h.chains {
+		g := h.groups[c/h.size]
+		for j, free := range g.free {
+			if free {
+				visit(c*h.d+j, j, g)
+			}
+		}
+	}
+}
+
+// rescale makes the columns' deviations over these states the metric.
+func (h *hmc) rescale(states [][]float64) {
+	var column []float64
+	for k, g := range h.groups {
+		for j := range h.d {
+			column = column[:0]
+			for _, x := range states {
+				for c := k * h.size; c < (k+1)*h.size; c++ {
+					column = append(column, x[c*h.d+j])
+				}
+			}
+			if sd := stat.StdDev(column, nil); sd > 0 && g.free[j] {
+				g.scale[j] = sd
+			}
+		}
+		g.restart()
+	}
+}

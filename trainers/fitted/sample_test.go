@@ -1,0 +1,122 @@
+package fitted_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/noise"
+	"missingscore/graph/model"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/fitted/mcmc"
+)
+
+// Mean and covariance of a normal by every method that allows it, in the table's units.
+func TestSampleNormal(t *testing.T) {
+	f, normal := scaledNormal(t)
+	var sigma mat.SymDense
+	normal.CovarianceMatrix(&sigma)
+	for method, n := range map[string]int{"auto": 2000, "hmc": 2500, "mala": 1000} {
+		r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{Sampler: method, N: n, Seed: 7})
+		require.NoError(t, err)
+		require.Len(t, r.Values, 3*n)
+		if method == "auto" {
+			require.Equal(t, "exact", r.Sampler)
+		}
+		require.Equal(t, r.Sampler == "exact", r.Chains == nil)
+		require.Equal(t, method != "mala" || r.Chains.WorstRHat() < 1.05, r.Converged())
+		rows := mat.NewDense(n, 3, r.Values)
+		for j := range 3 {
+			x := mat.Col(nil, j, rows)
+			require.InDelta(t, normal.Mean(nil)[j], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(j, j)/float64(n)), method)
+			require.InEpsilon(t, sigma.At(j, j), stat.Variance(x, nil), 4.5*math.Sqrt(2/float64(n)), method)
+			for k := range j {
+				se := math.Sqrt((sigma.At(j, j)*sigma.At(k, k) + sigma.At(j, k)*sigma.At(j, k)) / float64(n))
+				require.InDelta(t, sigma.At(j, k), stat.Covariance(x, mat.Col(nil, k, rows), nil), 4.5*se)
+			}
+		}
+	}
+}
+
+// Along levels of noise: z ~ N(1/2, 1/4), x = 5 + 3z.
+func TestSampleAlongNoise(t *testing.T) {
+	const n = 700
+	for _, c := range []struct {
+		method, becomes string
+		f               *fitted.Model
+		o               diffusion.Options
+	}{
+		{"auto", "sde", noiseConditional(false), diffusion.Options{Steps: 300}},
+		{"ode", "ode", noiseConditional(false), diffusion.Options{}},
+		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 40, Rate: 0.5}},
+		{"hmc", "hmc", noiseConditional(true), diffusion.Options{}},
+	} {
+		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method, N: n, Diffusion: c.o})
+		require.NoError(t, err)
+		require.Equal(t, c.becomes, r.Sampler)
+		require.Len(t, r.Values, 2*n)
+		require.InDelta(t, 6.5, stat.Mean(r.Values, nil), 1.5*(4.5/math.Sqrt(2*n)+0.01), c.method)
+		require.InEpsilon(t, 1.5, stat.StdDev(r.Values, nil), 4.5/math.Sqrt(2*2*n)+0.04, c.method) // 40 × 40 steps leave 8 % of variance
+	}
+}
+
+// A quartic inside a box: second moment by quadrature.
+func TestSampleQuartic(t *testing.T) {
+	q := model.NewQuartic(1)
+	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
+	f := &fitted.Model{Names: []string{"a"}, Model: q, Scale: data.Scale{Mean: []float64{0}, Deviation: []float64{2}}, Domain: domain.All(1)}
+	f.Domain.Lower[0] = 0.8 // 0.4 for the model
+	const n = 1500
+	r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: n, Chains: mcmc.Options{Leapfrog: 3}})
+	require.NoError(t, err)
+	require.Equal(t, "hmc", r.Sampler)
+	require.True(t, r.Converged())
+	integral := func(power float64) float64 {
+		return quad.Fixed(func(x float64) float64 { return math.Pow(2*x, power) * math.Exp(-0.7*x*x*x*x) }, 0.4, 4, 200, nil, 0)
+	}
+	want := integral(2) / integral(0)
+	sum := 0.0
+	for _, x := range r.Values {
+		require.GreaterOrEqual(t, x, 0.8)
+		sum += x * x / n
+	}
+	require.InDelta(t, want, sum, 4.5*math.Sqrt((integral(4)/integral(0)-want*want)/n))
+}
+
+func TestSampleRefuses(t *testing.T) {
+	normal, _ := scaledNormal(t)
+	quartic := &fitted.Model{Names: []string{"a", "b"}, Model: model.NewQuartic(2), Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
+	single := noiseConditional(false)
+	single.Noise = &noise.Schedule{Kind: noise.Fixed, Least: 0.1}
+	bounded := noiseConditional(false)
+	bounded.Domain = domain.All(2)
+	bounded.Domain.Lower[0] = 0
+	for _, c := range []struct {
+		f       *fitted.Model
+		method  string
+		message string
+	}{
+		{quartic, "exact", "use hmc"},
+		{quartic, "sde", "not fitted along levels of noise"},
+		{normal, "moon", "one of auto, exact, hmc, mala, langevin, sde, ode"},
+		{noiseConditional(false), "hmc", "no log density"},
+		{single, "ode", "one level of noise"},
+		{bounded, "langevin", "out of the domain"},
+	} {
+		_, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method})
+		require.ErrorContains(t, err, c.message)
+	}
+	_, err := fitted.Sample(context.Background(), normal, fitted.SampleConfig{N: -1})
+	require.ErrorContains(t, err, "a positive number is needed")
+	one, err := fitted.Sample(context.Background(), normal, fitted.SampleConfig{N: 1})
+	require.NoError(t, err)
+	require.Len(t, one.Values, 3)
+}

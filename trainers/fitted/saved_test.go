@@ -1,0 +1,189 @@
+package fitted_test
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/noise"
+	"missingscore/data/truncnorm"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+	"missingscore/trainers/fitted"
+)
+
+func TestSavedModelsComeBack(t *testing.T) {
+	rng := stream.New(1, 1)
+	for name := range model.Models {
+		m, err := model.New(name, 3, nil, stream.New(1))
+		require.NoError(t, err)
+		for _, p := range m.Params() {
+			for i := range p.Value {
+				p.Value[i] += 0.1 * rng.NormFloat64()
+			}
+		}
+		s := domain.All(3)
+		s.Lower[1] = -2
+		s.Half = []domain.HalfSpace{{A: []float64{1, 0, -1}, B: 3}}
+		imputer := nets.NewNormalImputer(3, nets.NormalOptions{Hidden: 4, MaskInput: true}, rng)
+		saved := fitted.Saved{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer,
+			Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{0.5, 2, 3}}, Noise: &noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
+		text, err := saved.Encode(map[string]any{"loss": 1.5})
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "model.json")
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		back, err := fitted.Load(path)
+		require.NoError(t, err)
+		require.Equal(t, saved.Names, back.Names)
+		require.Equal(t, s, back.Domain)
+		require.Equal(t, saved.Scale, back.Scale)
+		require.Equal(t, saved.Noise, back.Noise)
+		require.Equal(t, imputer, back.Imputer)
+		require.InDeltaSlice(t, scoreAt(t, m, []float64{0.1, 2, -1}), scoreAt(t, back.Model, []float64{0.1, 2, -1}), 1e-11, name)
+		standardised, err := back.Standardised()
+		require.NoError(t, err)
+		x, z := []float64{0.3, -1, 0.7}, []float64{0.6, -0.5, 0.7 / 3}
+		inUnits, within := scoreAt(t, saved.InUnits(), x), scoreAt(t, standardised, z)
+		for j, deviation := range saved.Scale.Deviation {
+			require.InDelta(t, within[j]/deviation, inUnits[j], 1e-9*(1+math.Abs(within[j])), name)
+		}
+	}
+}
+
+func scoreAt(t *testing.T, m model.Model, x []float64) []float64 {
+	t.Helper()
+	p, err := graph.Build(func(b *graph.Builder) { b.Output("s", m.Evaluate(b, b.Input("x", 1, len(x))).Score) })
+	require.NoError(t, err)
+	copy(p.Input("x"), x)
+	require.NoError(t, p.Run())
+	return p.Output("s")
+}
+
+// A file of version 1, as earlier programs wrote it.
+func TestFirstVersionIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"model":"gaussian","names":["a"],"mean":[2],"precision":[[4]],"settings":{"seed":1}}`), 0o600))
+	m, err := fitted.Load(path)
+	require.NoError(t, err)
+	require.Equal(t, []float64{-4}, scoreAt(t, m.InUnits(), []float64{3}))
+}
+
+func TestDamagedModelsAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{`: "unexpected end",
+		`{"version":3,"model":"gaussian","names":["a"]}`:                                                                                              "newer program (model version 3, this one reads 2)",
+		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]}}`:                                                                `parameter "weight 1" is missing`,
+		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]}}`:                                                                       "weight 1 is missing",
+		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[-2]}}`:                                                                      "-2 units",
+		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]},"parameters":{"weight 1":{"rows":1,"cols":2,"float64":"AAAA"}}}`: `"weight 1" is (1, 2) with 3 bytes`,
+		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"standardised_by":{"mean":[0],"deviation":[0]}}`:                  "the deviation 0",
+		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"noise":{"kind":"pink"}}`:                                         "no noise schedule",
+		`{"model":"gaussian","names":["a"]}`:                                                                                                          "no version",
+		`{"version":1,"model":"moon","names":["a"]}`:                                                                                                  `there is no model "moon"`,
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0]}`:                                                                                   "precision is missing",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1,2]]}`:                                                               "row 1 has 2 numbers",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[-1]]}`:                                                                "not positive definite",
+		`{"version":1,"model":"gaussian","names":["a","b"],"mean":[0,0],"precision":[[1,0.1],[0.2,1]]}`:                                               "not symmetric at (1, 2)",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":["x"],"precision":[[1]]}`:                                                               "mean",
+		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"domain":{"lower":{"z":0}}}`:                                      `there is no column "z"`,
+	} {
+		path := filepath.Join(t.TempDir(), "model.json")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := fitted.Load(path)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, path)
+	}
+}
+
+// Draws of a saved model keep its names, lie in its domain and have its moments:
+// for the quartic E x² against quadrature, for the Gaussian the truncated mean.
+func TestSavedModelsSample(t *testing.T) {
+	const n = 3000
+	s := domain.All(2)
+	s.Lower[0] = 0.3
+	q := model.NewQuartic(2)
+	saved := fitted.Saved{Kind: "quartic", Model: q, Names: []string{"u", "v"}, Domain: s}
+	table, chains, err := saved.Sample(context.Background(), n, stream.New(2, 1))
+	require.NoError(t, err)
+	require.Less(t, chains.WorstRHat(), 1.05)
+	require.Equal(t, saved.Names, table.Names)
+	require.NoError(t, table.Inside(s))
+	moment := func(j int, low float64, power int) (want, got, se float64) {
+		density := func(p int) float64 {
+			return quad.Fixed(func(x float64) float64 { return math.Pow(x, float64(p)) * math.Exp(-x*x*x*x/2) }, low, 5, 100, nil, 0)
+		}
+		want = density(power) / density(0)
+		for i := range n {
+			got += math.Pow(table.Values[2*i+j], float64(power)) / n
+		}
+		return want, got, math.Sqrt((density(2*power)/density(0) - want*want) / n)
+	}
+	for j, low := range []float64{0.3, -5} {
+		want, got, se := moment(j, low, 2)
+		require.InDelta(t, want, got, 4.5*se, "column %d", j)
+	}
+
+	saved = fitted.Saved{Kind: "gaussian", Model: model.NewGaussian(2, model.CholeskyFactor), Names: []string{"u", "v"}, Domain: s}
+	table, chains, err = saved.Sample(context.Background(), n, stream.New(3, 1))
+	require.NoError(t, err)
+	require.Nil(t, chains)
+	require.Equal(t, saved.Names, table.Names)
+	mean := 0.0
+	for i := range n {
+		mean += table.Values[2*i] / n
+	}
+	byAlpha, _ := truncnorm.MassSlopes(0.3, math.Inf(1))
+	want := -byAlpha
+	require.InDelta(t, want, mean, 4.5*math.Sqrt((1+0.3*want-want*want)/n)) // the variance above 0.3
+	s.Lower[0], s.Upper[0] = 5, 4
+	saved.Model = q
+	_, _, err = saved.Sample(context.Background(), n, stream.New(4, 1))
+	require.ErrorContains(t, err, "no room")
+}
+
+// Files of the program before estimators had kinds of imputers and options their present
+// names: testdata holds what its fit command wrote (40 rows, 2 epochs, commit bd9f899), and
+// the numbers are those of its score command.
+func TestSecondVersionIsRead(t *testing.T) {
+	for file, c := range map[string]struct{ at, want []float64 }{
+		"energy_version2.json":  {[]float64{0.5, -0.3}, []float64{4.466485477740901, 19.28857969030791}},
+		"quartic_version2.json": {[]float64{0.5, -0.3, 0.1}, []float64{-0.18094123238150633, 0.042188546170626694, -0.0039952303197770996}},
+	} {
+		m, err := fitted.Load(filepath.Join("testdata", file))
+		require.NoError(t, err)
+		ready, err := m.Fitted()
+		require.NoError(t, err)
+		row, err := data.NewTable(m.Names, slices.Concat(c.at, make([]float64, len(c.at))), nil)
+		require.NoError(t, err)
+		r, err := fitted.Score(t.Context(), ready, row, fitted.ImputeConfig{})
+		require.NoError(t, err)
+		require.InDeltaSlice(t, c.want, r.Score[:len(c.at)], 1e-9, file)
+	}
+}
+
+// An imputer without a kind is the normal one.
+func TestImputersWithoutKind(t *testing.T) {
+	imputer := nets.NewNormalImputer(2, nets.NormalOptions{Hidden: 3}, stream.New(1))
+	s := fitted.Saved{Kind: "gaussian", Model: model.NewGaussian(2, model.CholeskyFactor), Names: []string{"a", "b"}, Imputer: imputer, ImputerKind: "normal"}
+	text, err := s.Encode(nil)
+	require.NoError(t, err)
+	old := regexp.MustCompile(`"kind": "normal",\s*`).ReplaceAll(text, nil)
+	require.NotEqual(t, text, old)
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(old, []byte("noise_conditional"), []byte("levelled")), 0o600))
+	m, err := fitted.Load(path)
+	require.NoError(t, err)
+	require.Equal(t, imputer.Params()[0].Value, m.Imputer.Params()[0].Value)
+}

@@ -1,0 +1,143 @@
+package fitted
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+)
+
+// Scores are a table's rows under a model. All slices are in the table's units and NaN
+// where there is no number.
+type Scores struct {
+	Sampler    string    // where the draws of missing cells come from
+	LogDensity []float64 // (n): log q(x), up to a constant, of rows without gaps
+	// Score (n, d) is ∂/∂x_j log q of the observed cells: of a row without gaps s(x), of
+	// another the marginal score E[s_j(x) | x_obs] over draws of the missing cells
+	// (docs/theory/marginal.md#eq-marginal-score), on a half-space along its surface.
+	Score []float64
+	// Error (n, d) is the Monte-Carlo standard error of a marginal score, its deviation over
+	// √Size; what is wrong with an approximate imputer's draws is not in it.
+	Error  []float64
+	Size   []float64 // (n): effective number of draws, 0 for rows without gaps
+	Mixing *Mixing   // of mcmc, else nil
+}
+
+// Score gives the scores of a table's rows, whose missing cells it draws as Impute
+// does; c.Draws is 100 by default, and at least 2.
+func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
+	setting.Default(&c.Draws, 100)
+	c.Draws = max(c.Draws, 2)
+	c, err := c.For(f)
+	if err != nil {
+		return nil, err
+	}
+	nan := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
+	r := &Scores{Sampler: c.Sampler, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
+	if r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error { return f.marginal(r, b, c.Draws) }); err != nil {
+		return nil, err
+	}
+	return r, f.scoreComplete(ctx, r, t)
+}
+
+// scoreComplete fills in the rows without gaps.
+func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) error {
+	var rows []int
+	for i := range t.N {
+		if !slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			rows = append(rows, i)
+		}
+	}
+	const size = 500
+	z := f.standardised(t)
+	unit := f.logUnit()
+	for part := range slices.Chunk(rows, size) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var x []float64
+		for _, i := range part {
+			x = append(x, z.Values[i*t.D:(i+1)*t.D]...)
+		}
+		log, score, err := f.at(x, slices.Repeat([]float64{1}, len(x)))
+		if err != nil {
+			return err
+		}
+		for k, i := range part {
+			if log != nil {
+				r.LogDensity[i] = log[k] - unit
+			}
+			for j := range t.D {
+				r.Score[i*t.D+j] = score[k*t.D+j] / f.Scale.Deviation[j]
+			}
+		}
+	}
+	return nil
+}
+
+// at is the model's log density and score at rows z with these masks.
+func (f *Model) at(z, mask []float64) (log, score []float64, err error) {
+	e, err := model.NewEvaluator(f.joint(), len(z)/len(f.Names), true)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.SetMask(mask)
+	return e.At(z)
+}
+
+// marginal averages the scores of a block's draws.
+func (f *Model) marginal(r *Scores, b block, draws int) error {
+	d := len(f.Names)
+	var masks []float64
+	for i := range b.rows {
+		masks = append(masks, slices.Repeat(b.mask[i*d:(i+1)*d], draws)...)
+	}
+	_, score, err := f.at(b.x, masks)
+	if err != nil {
+		return err
+	}
+	support := f.gaps()
+	var tangent domain.Tangent
+	g, slope, values := make([]float64, d), make([]float64, d), make([]float64, draws)
+	for i, row := range b.rows {
+		mask := b.mask[i*d : (i+1)*d]
+		r.Size[row] = float64(draws)
+		if b.size != nil {
+			r.Size[row] = min(r.Size[row], b.size[i])
+		}
+		if support.Bounded() {
+			domain.Weight{}.At(support, b.x[i*draws*d:(i*draws+1)*d], mask, g, slope, &tangent)
+		}
+		for j, m := range mask {
+			if m == 0 || support.Bounded() && tangent.Lost[j] {
+				continue
+			}
+			tangential(values, score[i*draws*d:(i+1)*draws*d], j, support, tangent.V)
+			mean, sd := stat.MeanStdDev(values, nil)
+			r.Score[row*d+j] = mean / f.Scale.Deviation[j]
+			r.Error[row*d+j] = sd / math.Sqrt(r.Size[row]) / f.Scale.Deviation[j]
+		}
+	}
+	return nil
+}
+
+// tangential is t_jᵀs of each draw's score s (draws, d), where t_j = e_j − Σ_h a_hj v_h is
+// tangent to the half-spaces of the support; e_j if it has none.
+func tangential(values, score []float64, j int, support *domain.Domain, tangents [][]float64) {
+	d := len(score) / len(values)
+	for k := range values {
+		s := score[k*d : (k+1)*d]
+		values[k] = s[j]
+		for h, v := range tangents {
+			for l := range v {
+				values[k] -= support.Half[h].A[j] * v[l] * s[l]
+			}
+		}
+	}
+}

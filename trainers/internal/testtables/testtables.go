@@ -1,0 +1,101 @@
+// Package testtables has what the tests of several packages share: simulated tables, and
+// comparisons of repeated gradients.
+package testtables
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/missingness"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+)
+
+// Star is a simulated star network with gaps.
+func Star(t testing.TB, d, n int, missing float64) (simulate.Gaussian, *data.Table) {
+	t.Helper()
+	rng := stream.New(1, stream.Simulate)
+	g, err := simulate.Star(d, rng)
+	require.NoError(t, err)
+	table, err := g.Sample(n, rng)
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, missing, stream.New(1, stream.Hide))
+	require.NoError(t, err)
+	return g, table
+}
+
+// Normal is an incomplete table of four columns and its truth.
+func Normal(t testing.TB, n int, seed uint64) (simulate.Gaussian, *data.Table) {
+	t.Helper()
+	rng := stream.New(seed, stream.Simulate)
+	g, err := simulate.Normal(4, rng)
+	require.NoError(t, err)
+	table, err := g.Sample(n, rng)
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.4, rng)
+	require.NoError(t, err)
+	return g, table
+}
+
+// Pair is N((½, −0.3), P⁻¹) and two laws of its missing cells: self-masking that also
+// looks at the other column, and thresholds.
+func Pair() (g simulate.Gaussian, logistic, censored *missingness.Model) {
+	g = simulate.Gaussian{Mean: []float64{0.5, -0.3}, Precision: mat.NewSymDense(2, []float64{1.2, 0.5, 0.5, 1})}
+	l := missingness.NewLogistic(2)
+	l.Intercept[0], l.Intercept[1] = 0.8, 0.6
+	l.Slope.SetRow(0, []float64{-1.5, 0.5})
+	l.Slope.SetRow(1, []float64{0, 1.2})
+	inf := math.Inf(1)
+	return g, &missingness.Model{Logistic: l}, &missingness.Model{Censored: &missingness.Censored{Below: []float64{-inf, -0.8}, Above: []float64{1, inf}}}
+}
+
+// At is a Gaussian model with these parameters.
+func At(t testing.TB, g simulate.Gaussian) *model.Gaussian {
+	t.Helper()
+	m := model.NewGaussian(len(g.Mean), model.CholeskyFactor)
+	m.SetMean(g.Mean)
+	require.NoError(t, m.SetPrecision(g.Precision))
+	return m
+}
+
+// Hidden are draws of a normal distribution with cells hidden by a mechanism.
+func Hidden(t testing.TB, g simulate.Gaussian, by missingness.Mechanism, n int, keys ...uint64) *data.Table {
+	t.Helper()
+	complete, err := g.Sample(n, stream.New(41, append(keys, stream.Simulate)...))
+	require.NoError(t, err)
+	table, err := missingness.Hide(complete, by, stream.New(41, append(keys, stream.Hide)...))
+	require.NoError(t, err)
+	return table
+}
+
+// MeanSE are the means of repeated gradients and their standard errors.
+func MeanSE(repeats int, gradient func(k int) []float64) (mean, se []float64) {
+	n := float64(repeats)
+	for k := range repeats {
+		g := gradient(k)
+		if k == 0 {
+			mean, se = make([]float64, len(g)), make([]float64, len(g))
+		}
+		for i, v := range g {
+			mean[i] += v / n
+			se[i] += v * v / n
+		}
+	}
+	for i, square := range se {
+		se[i] = math.Sqrt(max(square-mean[i]*mean[i], 0) / (n - 1))
+	}
+	return mean, se
+}
+
+// Worst is the largest of |mean|/se.
+func Worst(mean, se []float64) (z float64) {
+	for i := range mean {
+		z = max(z, math.Abs(mean[i])/se[i])
+	}
+	return z
+}

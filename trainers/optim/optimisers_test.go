@@ -1,0 +1,84 @@
+package optim
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
+
+// Two steps of Kingma & Ba's Algorithm 1 written out.
+func TestAdam(t *testing.T) {
+	p := graph.NewParam("w", 1, 2)
+	p.Value[0], p.Value[1] = 1, -1
+	a := Adam{Rate: 0.1}
+	grads := [][]float64{{0.5, -2}, {-0.25, 1}}
+	m, v, w := [2]float64{}, [2]float64{}, [2]float64{1, -1}
+	for step, g := range grads {
+		a.Step([]*graph.Param{p}, [][]float64{g})
+		for j := range 2 {
+			m[j] = 0.9*m[j] + 0.1*g[j]
+			v[j] = 0.999*v[j] + 0.001*g[j]*g[j]
+			mh, vh := m[j]/(1-math.Pow(0.9, float64(step+1))), v[j]/(1-math.Pow(0.999, float64(step+1)))
+			w[j] -= 0.1 * mh / (math.Sqrt(vh) + 1e-8)
+		}
+		require.InDeltaSlice(t, w[:], p.Value, 1e-14)
+	}
+	saved := a.Clone()
+	a.Step([]*graph.Param{p}, grads[:1])
+	require.Equal(t, 2, saved.Steps)
+	require.NotEqual(t, saved.M, a.M, "the copy shares no memory")
+}
+
+// Cut and taken up again, too.
+func TestAdamInFloat32(t *testing.T) {
+	p, q := graph.NewParam("w", 1, 3), graph.NewParam("w", 1, 3)
+	copy(p.Value, []float64{1, -1, 0.5})
+	copy(q.Value, p.Value)
+	q.KeepSingle()
+	a, b := Adam{Rate: 0.1}, Adam{Rate: 0.1}
+	for step := range 40 {
+		g := []float64{0.5, math.Sin(float64(step)), -1e-3}
+		a.Step([]*graph.Param{p}, [][]float64{g})
+		b.StepSingle([]*graph.Param{q}, [][]float32{{0.5, float32(g[1]), -1e-3}})
+		if step == 20 {
+			b = b.Clone()
+		}
+	}
+	q.Widen()
+	require.InDeltaSlice(t, p.Value, q.Value, 1e-5)
+	require.InDeltaSlice(t, a.V[0], b.Clone().V[0], 1e-7)
+}
+
+func TestProximalStep(t *testing.T) {
+	// d = 3, packed 00 01 02 11 12 22; rate 0.1, threshold 0.05
+	x := []float64{1, 0.2, -0.2, 1, 0.04, 1}
+	Proximal{Rate: 0.1, Lambda: 0.5}.Step(x, []float64{1, 1, 1, -1, 0, 0}, 3)
+	require.InDeltaSlice(t, []float64{0.9, 0.05, -0.25, 1.1, 0, 1}, x, 1e-15)
+	require.Zero(t, x[4], "exactly zero")
+}
+
+func TestProjectionKeepsZerosAndSymmetry(t *testing.T) {
+	g := model.NewGaussian(3, model.FreeSymmetric)
+	h := PositiveDefinite{Floor: 0.01}
+	require.False(t, h.Project(g), "the identity needs none")
+	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{1, 1.5, 0, 1.5, 1, 0, 0, 0, 1}))) // smallest eigenvalue −0.5
+	require.True(t, h.Project(g))
+	p := g.Precision()
+	require.InDelta(t, 0.01, smallestEigenvalue(p), 1e-12)
+	require.InDelta(t, 0.99, p.At(0, 1), 1e-12) // 1 − s·1.5 = 0.01
+	require.Zero(t, p.At(0, 2))
+	require.Equal(t, 1.0, p.At(2, 2))
+
+	// Unequal scales, and a diagonal that has become negative.
+	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{-2, 3, 1, 3, 50, -20, 1, -20, 4})))
+	require.True(t, h.Project(g))
+	p = g.Precision()
+	require.InDelta(t, 0.01, smallestEigenvalue(p), 1e-10)
+	require.Equal(t, []float64{0.02, 50, 4}, []float64{p.At(0, 0), p.At(1, 1), p.At(2, 2)})
+	require.InDelta(t, 3./-20, p.At(0, 1)/p.At(1, 2), 1e-12, "one factor for all")
+}

@@ -1,0 +1,29 @@
+package optim
+
+// Proximal is the step of the L1 path (docs/theory/path.md#eq-soft-threshold): a gradient step of
+// size Rate on θ, then soft-thresholding of the off-diagonal precisions by
+// Lambda·Rate, which makes exact zeros.
+type Proximal struct{ Rate, Lambda float64 }
+
+// Step changes a packed symmetric matrix of size d in place.
+func (p Proximal) Step(packed, grad []float64, d int) {
+	for j, i := 0, 0; j < d; j++ {
+		for k := j; k < d; k, i = k+1, i+1 {
+			packed[i] -= p.Rate * grad[i]
+			if k > j {
+				packed[i] = SoftThreshold(packed[i], p.Lambda*p.Rate)
+			}
+		}
+	}
+}
+
+// SoftThreshold is sign(x)·max(|x| − t, 0).
+func SoftThreshold(x, t float64) float64 {
+	switch {
+	case x > t:
+		return x - t
+	case x < -t:
+		return x + t
+	}
+	return 0
+}

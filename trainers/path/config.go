@@ -1,0 +1,145 @@
+// Package path estimates Gaussian networks: the L1 path, the choice of λ, and the
+// iterations at the chosen λ.
+package path
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/internal/setting"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+)
+
+// Config is the L1 path of the paper's graph estimation and what follows it. Zero values
+// mean the defaults named here; lengths in λ are per column (the loss is divided by
+// d, so one range of λ serves tables of any width).
+//
+// Schedule "fixed" is the paper's: proximal gradient steps, InitialIter and then
+// IterPerLambda at every λ, whatever they reach. "accelerated" is for estimators whose
+// gradient has no noise, and their default: at every λ spectral steps, one at least,
+// until P stops changing. InitialIter and IterPerLambda are of the fixed schedule,
+// MaxIter and StopTol of the accelerated one, and refused with the other.
+type Config struct {
+	Schedule      string  `json:"schedule"`        // "accelerated" or "fixed"
+	LambdaMax     float64 `json:"lambda_max"`      // empties the network; from the data, see LambdaMax
+	LambdaMin     float64 `json:"lambda_min"`      // makes it dense; LambdaMax/200, the paper's ratio
+	Lambdas       int     `json:"lambdas"`         // how many, spaced evenly on a log scale; 100
+	InitialIter   int     `json:"initial_iter"`    // fixed: iterations at LambdaMax; 200
+	IterPerLambda int     `json:"iter_per_lambda"` // fixed: iterations at each λ; 10
+	MaxIter       int     `json:"max_iter"`        // accelerated: iterations at each λ, at most; 300. A path ends where they do not suffice
+	StopTol       float64 `json:"stop_tol"`        // accelerated: a λ is done when 50 proximal gradient steps would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse (benchmarks/likelihood)
+	Rate          float64 `json:"rate"`            // a proximal gradient step's size per column; 0.015, less for strongly dependent columns
+	Threshold     float64 `json:"threshold"`       // |P_jk| above it is an edge, columns standardised; 0.002
+	Floor         float64 `json:"floor"`           // the smallest eigenvalue that P may have; 0.001
+
+	Select    Selection `json:"select"`    // how λ is chosen; EBIC
+	Tolerance float64   `json:"tolerance"` // of the refinement at the chosen λ, columns standardised; 0.003
+	PathOnly  bool      `json:"path_only"` // no refinement: the result is the path's point at the chosen λ
+}
+
+// Accelerated is the schedule for gradients without noise, Fixed the paper's.
+const (
+	Accelerated = "accelerated"
+	Fixed       = "fixed"
+)
+
+// ErrLambdas says that there is no path between two λ.
+var ErrLambdas = errors.New("the largest must not be under the smallest, and both positive")
+
+// Resolve fills zero values for a problem and checks the rest. Larger batches repeat
+// less work where only a share of it depends on the rows, so they are the accelerated
+// schedule's default.
+func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.Config, error) {
+	_, method, err := steps.Resolve(p)
+	if err != nil {
+		return c, steps, err
+	}
+	if p.Table.D < 2 {
+		return c, steps, errors.New("a network needs at least two columns")
+	}
+	if c, err = c.resolveSchedule(method); err != nil {
+		return c, steps, err
+	}
+	if c.Schedule == Accelerated {
+		setting.Default(&steps.Batch, 250)
+	}
+	setting.Default(&c.Rate, min(0.015, stableRate(p.Table)/max(1, p.Weight.Cap)))
+	setting.Default(&c.Threshold, 0.002)
+	setting.Default(&c.Floor, 1e-3)
+	setting.Default(&c.Lambdas, 100)
+	setting.Default(&c.Tolerance, 0.003)
+	if c.LambdaMax == 0 {
+		c.LambdaMax = LambdaMax(p.Table, p.Domain, p.Weight)
+		if p.Missingness != nil {
+			c.LambdaMax *= 1.3 // the score of φ is left aside there
+		}
+	}
+	setting.Default(&c.LambdaMin, c.LambdaMax/200)
+	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
+		return c, steps, fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
+	}
+	if err := c.checkNumbers(); err != nil {
+		return c, steps, err
+	}
+	c.Select, err = c.Select.Resolve(p.Table.N)
+	return c, steps, err
+}
+
+// Check refuses what no table makes possible with an estimator; zero values are defaults
+// to come.
+func (c Config) Check(e estimator.Estimator) error {
+	if _, err := c.resolveSchedule(e); err != nil {
+		return err
+	}
+	return c.checkNumbers()
+}
+
+func (c Config) checkNumbers() error {
+	return setting.NotNegative(
+		setting.Field{Name: "lambda_max", Value: c.LambdaMax}, setting.Field{Name: "lambda_min", Value: c.LambdaMin},
+		setting.Field{Name: "lambdas", Value: float64(c.Lambdas)}, setting.Field{Name: "rate", Value: c.Rate},
+		setting.Field{Name: "threshold", Value: c.Threshold}, setting.Field{Name: "floor", Value: c.Floor},
+		setting.Field{Name: "tolerance", Value: c.Tolerance})
+}
+
+// resolveSchedule fills in what a schedule has, and refuses what is the other's.
+func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
+	if c.Schedule == "" {
+		c.Schedule = Fixed
+		if method.Deterministic() {
+			c.Schedule = Accelerated
+		}
+	}
+	if err := setting.OneOf("schedule", c.Schedule, Accelerated, Fixed); err != nil {
+		return c, err
+	}
+	if c.Schedule == Fixed {
+		if c.MaxIter != 0 || c.StopTol != 0 {
+			return c, setting.Errorf("schedule", Fixed, "max_iter %d, stop_tol %v are of the accelerated schedule, this one has initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
+		}
+		setting.Default(&c.InitialIter, 200)
+		setting.Default(&c.IterPerLambda, 10)
+		return c, setting.Positive(setting.Field{Name: "initial_iter", Value: float64(c.InitialIter)}, setting.Field{Name: "iter_per_lambda", Value: float64(c.IterPerLambda)})
+	}
+	if !method.Deterministic() {
+		return c, setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy, take fixed", method.Name)
+	}
+	if c.InitialIter != 0 || c.IterPerLambda != 0 {
+		return c, setting.Errorf("schedule", Accelerated, "initial_iter %d, iter_per_lambda %d are of the fixed schedule, this one has max_iter", c.InitialIter, c.IterPerLambda)
+	}
+	setting.Default(&c.MaxIter, 300)
+	setting.Default(&c.StopTol, 0.015)
+	return c, setting.Positive(setting.Field{Name: "max_iter", Value: float64(c.MaxIter)}, setting.Field{Name: "stop_tol", Value: c.StopTol})
+}
+
+// grid is the path's λ, from the largest down.
+func (c Config) grid() []float64 {
+	if c.Lambdas == 1 {
+		return []float64{c.LambdaMax}
+	}
+	return floats.LogSpan(make([]float64, c.Lambdas), c.LambdaMax, c.LambdaMin)
+}

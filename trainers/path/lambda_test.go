@@ -1,0 +1,112 @@
+package path
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
+)
+
+// At the diagonal P_jj = 1/v_j the largest gradient of a pair is LambdaMax, but
+// for its 5 % to spare: the gradient is the closed form's, over d.
+func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
+	_, table := testtables.Star(t, 6, 200, 0.3)
+	standard, _ := data.Standardise(table)
+	m := model.NewGaussian(6, model.FreeSymmetric)
+	_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "exact"}, 0)
+	require.NoError(t, err)
+	top := 0.0
+	for j := range 6 {
+		for k := j + 1; k < 6; k++ {
+			top = max(top, math.Abs(grads[1][graph.PackedIndex(6, j, k)])/6)
+		}
+	}
+	require.InDelta(t, 1.05*top, LambdaMax(standard, nil, domain.Weight{}), 1e-12)
+}
+
+// LambdaMax is, but for its 5 % to spare, the largest gradient by a pair at the best
+// model without edges, found here from gradients alone: those by η_j and P_jj are
+// affine in them there, whatever is drawn. Nothing missing, that is exact, and the
+// path has no edge above and one below; missing cells of the other column, which
+// LambdaMax leaves aside, say less than the draws' noise.
+func TestLambdaMaxOnABox(t *testing.T) {
+	const d = 6
+	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
+		rng := stream.New(41, stream.Simulate)
+		g, err := simulate.Star(d, rng)
+		require.NoError(t, err)
+		s, err := g.TruncateBelow(4, 0.3)
+		require.NoError(t, err)
+		table, err := g.SampleInside(s, 250, rng)
+		require.NoError(t, err)
+		table, err = data.HideMCAR(table, missing, rng)
+		require.NoError(t, err)
+		standard, scale := data.Standardise(table)
+		z := s.Standardised(scale.Mean, scale.Deviation)
+		m := model.NewGaussian(d, model.Natural)
+		gradient := func(iteration int) []float64 {
+			_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.ObjectiveFor(z, domain.Weight{}), Domain: z},
+				engine.Config{Method: method, Draws: 100, Seed: 1}, iteration)
+			require.NoError(t, err)
+			return slices.Concat(grads...)
+		}
+		var free []*float64
+		var place []int // in the gradient
+		for j := range d {
+			diagonal := graph.PackedIndex(d, j, j)
+			free, place = append(free, &m.Location.Value[j], &m.Packed.Value[diagonal]), append(place, j, d+diagonal)
+		}
+		start := gradient(0)
+		slope, right, step := mat.NewDense(2*d, 2*d, nil), mat.NewVecDense(2*d, nil), mat.NewVecDense(2*d, nil)
+		for b, v := range free {
+			*v++
+			moved := gradient(0)
+			*v--
+			for a, i := range place {
+				slope.Set(a, b, moved[i]-start[i])
+			}
+			right.SetVec(b, -start[place[b]])
+		}
+		require.NoError(t, step.SolveVec(slope, right))
+		for b, v := range free {
+			*v += step.AtVec(b)
+		}
+
+		mean, se := testtables.MeanSE(12, gradient)
+		for _, i := range place {
+			require.InDelta(t, 0, mean[i], 1e-12, "not the best model without edges")
+		}
+		largest := 0
+		for i := range mean {
+			if math.Abs(mean[i]) > math.Abs(mean[largest]) {
+				largest = i
+			}
+		}
+		top := LambdaMax(standard, z, domain.Weight{}) / 1.05
+		if missing > 0 {
+			require.InDelta(t, math.Abs(mean[largest])/d, top, 4.03*se[largest]/d) // t(11) has its 1 − 1e−3 quantile at 4.03
+			require.Less(t, se[largest]/d, 0.005*top, "no power")
+			continue
+		}
+		require.InDelta(t, math.Abs(mean[largest])/d, top, 1e-12)
+		edges := func(lambda float64) int {
+			r, _ := estimate(t, engine.Problem{Table: standard, Domain: z}, engine.Config{Method: method},
+				Config{Schedule: Fixed, LambdaMax: lambda, Lambdas: 1, InitialIter: 2000, Threshold: 1e-9, Select: Selection{Kind: "none"}, Tolerance: 1e9})
+			return r.State.Points[0].Edges
+		}
+		require.Zero(t, edges(top*1.001))
+		require.Positive(t, edges(top/1.001))
+	}
+}

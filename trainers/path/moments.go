@@ -1,0 +1,52 @@
+package path
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+)
+
+// secondMoments are Σ_i x_ij x_ik over rows with both observed, their number,
+// and the means v_j of x_j².
+func secondMoments(t *data.Table) (cross, count *mat.SymDense, v []float64) {
+	cross, count, v = mat.NewSymDense(t.D, nil), mat.NewSymDense(t.D, nil), make([]float64, t.D)
+	for i := range t.N {
+		row, seen := t.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D]
+		for j := range t.D {
+			if !seen[j] {
+				continue
+			}
+			for k := j; k < t.D; k++ {
+				if seen[k] {
+					cross.SetSym(j, k, cross.At(j, k)+row[j]*row[k])
+					count.SetSym(j, k, count.At(j, k)+1)
+				}
+			}
+		}
+	}
+	for j := range v {
+		v[j] = cross.At(j, j) / count.At(j, j)
+	}
+	return cross, count, v
+}
+
+// stableRate is a step below the stability limit 2/L of gradient descent. The
+// loss of complete rows has curvature L ≤ 4 λ_max(S) by packed P, S the second
+// moments, here from pairs.
+func stableRate(t *data.Table) float64 {
+	cross, count, _ := secondMoments(t)
+	for j := range t.D {
+		for k := j; k < t.D; k++ {
+			if n := count.At(j, k); n > 0 {
+				cross.SetSym(j, k, cross.At(j, k)/n)
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(cross, false) {
+		return math.Inf(1)
+	}
+	return 1 / (4 * e.Values(nil)[t.D-1])
+}

@@ -1,0 +1,151 @@
+package path
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
+)
+
+func TestPartsOfTheRows(t *testing.T) {
+	folds := Selection{Kind: "cv", Folds: 4}.parts(10, 1)
+	seen := map[int]int{}
+	for _, p := range folds {
+		require.Len(t, p.fit, 10-len(p.held))
+		for _, i := range p.held {
+			seen[i]++
+			require.NotContains(t, p.fit, i)
+		}
+	}
+	require.Len(t, folds, 4)
+	require.Len(t, seen, 10, "each row is held out")
+	for _, n := range seen {
+		require.Equal(t, 1, n, "once")
+	}
+	for n, size := range map[int]int{100: 80, 144: 115, 400: 200} {
+		parts := Selection{Kind: "stars"}.parts(n, 1)
+		require.Len(t, parts, 20)
+		require.NotEqual(t, parts[0].fit, parts[1].fit)
+		for _, p := range parts {
+			require.Len(t, p.fit, size)
+		}
+	}
+}
+
+// Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at the largest.
+func TestInstabilityByHand(t *testing.T) {
+	f := Resampled{Done: make([]bool, 5), Points: []int{3, 3, 4, 4, 3}, Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
+	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(), 1e-15)
+}
+
+// Folds of two rows and of one: (2·3 + 1·6)/3 = 4; at the second λ the first fold's path has ended.
+func TestCrossValidationCountsRows(t *testing.T) {
+	f := Resampled{Counts: make([][]int, 2), Losses: [][]float64{{3}, {6, 7}}}
+	scores := f.crossValidated([]rowPart{{held: []int{0, 2}}, {held: []int{1}}})
+	require.InDelta(t, 4, scores[0], 1e-15)
+	require.True(t, math.IsInf(scores[1], 1))
+}
+
+// All rows with gaps may be held out: there is then nothing to train the imputer on.
+func TestPartWithoutGaps(t *testing.T) {
+	_, table := testtables.Star(t, 4, 40, 0)
+	table.Observed[0] = false
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "var", Seed: 1, Workers: 1, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":5}`)}},
+		Config{Lambdas: 2, InitialIter: 1, IterPerLambda: 1}, &State{})
+	require.NoError(t, err)
+	var p rowPart
+	for i := range 40 {
+		if i < 4 {
+			p.held = append(p.held, i)
+		} else {
+			p.fit = append(p.fit, i)
+		}
+	}
+	_, heldOut, err := r.part(context.Background(), p)
+	require.NoError(t, err)
+	require.Len(t, heldOut, 2)
+	require.True(t, engine.Finite(heldOut...))
+}
+
+// The held-out loss against −2 tr Q + ‖Q x‖² with Q from the inverse of a block of P⁻¹,
+// row by row.
+func TestHeldOutLossByItsFormula(t *testing.T) {
+	_, table := testtables.Star(t, 6, 90, 0.3)
+	work, _ := data.Standardise(table)
+	whole, err := New(engine.Problem{Table: work}, engine.Config{Method: "exact", Seed: 1, Workers: 1}, Config{Lambdas: 5}, &State{})
+	require.NoError(t, err)
+	p := Selection{Kind: "cv", Folds: 3}.parts(table.N, 1)[1]
+	r, heldOut, err := whole.part(context.Background(), p)
+	require.NoError(t, err)
+	require.Len(t, heldOut, 5)
+	for l, q := range r.State.Points {
+		var sigma mat.Dense
+		require.NoError(t, sigma.Inverse(graph.Unpack(6, q.Packed)))
+		want := 0.0
+		for _, i := range p.held {
+			var seen []int
+			for j := range 6 {
+				if work.Observed[i*6+j] {
+					seen = append(seen, j)
+				}
+			}
+			if len(seen) == 0 {
+				continue
+			}
+			block, x := mat.NewDense(len(seen), len(seen), nil), mat.NewVecDense(len(seen), nil)
+			for a, j := range seen {
+				x.SetVec(a, work.Values[i*6+j])
+				for b, k := range seen {
+					block.Set(a, b, sigma.At(j, k))
+				}
+			}
+			var marginal mat.Dense
+			require.NoError(t, marginal.Inverse(block))
+			var s mat.VecDense
+			s.MulVec(&marginal, x)
+			want += -2*mat.Trace(&marginal) + mat.Dot(&s, &s)
+		}
+		require.InDelta(t, want/float64(6*len(p.held)), heldOut[l], 1e-10)
+	}
+}
+
+// The path on a part of the rows is the path on the table of those rows: step by step
+// by the fixed schedule, at the minima by the accelerated one.
+func TestPathOnSomeRows(t *testing.T) {
+	_, table := testtables.Star(t, 6, 60, 0.3)
+	rows := []int{3, 4, 10, 11, 12, 13, 20, 30, 31, 32, 33, 34, 35, 41, 50, 51, 59}
+	sub := &data.Table{Names: table.Names, N: len(rows), D: 6}
+	for _, i := range rows {
+		sub.Values = append(sub.Values, table.Values[i*6:(i+1)*6]...)
+		sub.Observed = append(sub.Observed, table.Observed[i*6:(i+1)*6]...)
+	}
+	steps := engine.Config{Method: "exact", Seed: 1}
+	grid := Config{Lambdas: 4, LambdaMax: 0.4, LambdaMin: 0.1}
+	for schedule, tolerance := range map[string]float64{"fixed": 1e-12, "accelerated": 1e-6} {
+		c := grid
+		c.Schedule = schedule
+		if schedule == "fixed" {
+			c.Rate = 0.01
+		} else {
+			c.StopTol, c.MaxIter = 1e-8, 5000
+		}
+		a, err := newRun(engine.Problem{Table: table}, steps, c, &State{}, rows)
+		require.NoError(t, err)
+		require.NoError(t, a.path(context.Background()))
+		b, err := New(engine.Problem{Table: sub}, steps, c, &State{})
+		require.NoError(t, err)
+		require.NoError(t, b.path(context.Background()))
+		require.Len(t, a.State.Points, 4)
+		for k, point := range a.State.Points {
+			require.InDeltaSlice(t, b.State.Points[k].Packed, point.Packed, tolerance, schedule)
+			require.InDelta(t, b.State.Points[k].Loss, point.Loss, tolerance, schedule)
+		}
+	}
+}

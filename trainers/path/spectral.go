@@ -1,0 +1,268 @@
+package path
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/graph/model"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// Spectral is the state of the accelerated path: proximal gradient steps
+//
+//	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 1 on the diagonal of P and on η, 2 off the diagonal
+//
+// (the metric of symmetric matrices) whose t is a Barzilai–Borwein step, long and
+// short by turns, halved until P is positive definite and
+//
+//	F(θ⁺) ≤ max(the last F's) − 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M,   F = ℓ + λ Σ_{j<k} |P_jk|
+//
+// (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex, as the
+// marginal one, Gong et al. 2013: every limit point is stationary). An accepted
+// trial's gradient is the next step's: mostly one gradient an iteration.
+type Spectral struct {
+	Gradient  []float64 // ∇ℓ at the present θ; nil: not known
+	Loss      float64   // ℓ there
+	Recent    []float64 // the last F's at this λ
+	Step      float64   // t to try next
+	Long      bool      // which of the two steps comes next
+	Projected bool      // the last step left P indefinite, and P was projected
+}
+
+const (
+	spectralMemory   = 5
+	spectralDecrease = 1e-4
+	spectralShortest = 1e-4 // of the proximal gradient step: a shorter one means that P runs into its bound
+)
+
+// space is the vector θ of what a path fits: (η, P) or P alone.
+type space struct {
+	memory    [][]float64 // the parameters' own
+	grads     []int       // their places among the gradients
+	inverse   []float64   // M⁻¹
+	penalised []bool
+}
+
+func newSpace(m *model.Gaussian) space {
+	var s space
+	if m.Parameterisation() == model.Natural {
+		s.memory, s.grads = append(s.memory, m.Location.Value), append(s.grads, 0)
+		s.inverse, s.penalised = slices.Repeat([]float64{1}, m.Dim()), make([]bool, m.Dim())
+	}
+	s.memory, s.grads = append(s.memory, m.Packed.Value), append(s.grads, 1)
+	for j := range m.Dim() {
+		s.inverse, s.penalised = append(s.inverse, 1), append(s.penalised, false)
+		for range m.Dim() - j - 1 {
+			s.inverse, s.penalised = append(s.inverse, 0.5), append(s.penalised, true)
+		}
+	}
+	return s
+}
+
+// get is a copy of θ.
+func (s space) get() []float64 { return slices.Concat(s.memory...) }
+
+func (s space) set(theta []float64) {
+	for _, m := range s.memory {
+		copy(m, theta)
+		theta = theta[len(m):]
+	}
+}
+
+func (s space) gradient(grads [][]float64) []float64 {
+	var g []float64
+	for _, i := range s.grads {
+		g = append(g, grads[i]...)
+	}
+	return g
+}
+
+func (s space) penalty(theta []float64) (sum float64) {
+	for i, v := range theta {
+		if s.penalised[i] {
+			sum += math.Abs(v)
+		}
+	}
+	return sum
+}
+
+// step is prox(θ − tM⁻¹g); plain takes M = 1, as Proximal does.
+func (s space) step(theta, g []float64, t, lambda float64, plain bool) []float64 {
+	to := make([]float64, len(theta))
+	for i, v := range theta {
+		rate := t
+		if !plain {
+			rate *= s.inverse[i]
+		}
+		to[i] = v - rate*g[i]
+		if s.penalised[i] {
+			to[i] = optim.SoftThreshold(to[i], lambda*rate)
+		}
+	}
+	return to
+}
+
+// evaluate computes loss and gradient at the present θ.
+func (r *Run) evaluate() (loss float64, g []float64, err error) {
+	s, err := r.Gradient(r.State.Iteration, r.rows, 1/float64(len(r.rows)*r.Table.D))
+	if err != nil {
+		return 0, nil, err
+	}
+	return s.Loss, r.space.gradient(s.Grads), nil
+}
+
+// open prepares the iterations at λ: it does nothing when they are under way.
+func (r *Run) open(lambda float64) error {
+	if r.State.Block.Start != nil {
+		return nil
+	}
+	s := &r.State.Spectral
+	if s.Gradient == nil {
+		loss, g, err := r.evaluate()
+		if err != nil {
+			return err
+		}
+		if !engine.Finite(loss) || !engine.Finite(g...) {
+			return &engine.DivergedError{Iteration: r.State.Iteration, What: "loss"}
+		}
+		s.Loss, s.Gradient = loss, g
+		if s.Step == 0 {
+			s.Step = r.plainStep()
+		}
+	}
+	s.Recent = []float64{s.Loss + lambda*r.space.penalty(r.space.get())}
+	r.State.Block = Block{Start: slices.Clone(r.packed())}
+	return nil
+}
+
+func (r *Run) plainStep() float64 { return r.Config.Rate * float64(r.Table.D) }
+
+// movement is how far refineBlock proximal gradient steps would move an element of
+// θ if all were as the next: zero where the conditions of a minimum hold.
+func (r *Run) movement(lambda float64) float64 {
+	theta := r.space.get()
+	return refineBlock * floats.Distance(theta, r.space.step(theta, r.State.Spectral.Gradient, r.plainStep(), lambda, true), math.Inf(1))
+}
+
+// stands tells whether the iterations at λ have come to an end of their own.
+func (r *Run) stands(lambda, tolerance float64) bool {
+	return !r.State.Spectral.Projected && r.movement(lambda) < tolerance
+}
+
+// accelerate makes one iteration at λ, after open. When the context is done
+// the state is that between two iterations, and the context's error is returned.
+func (r *Run) accelerate(ctx context.Context, lambda float64) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s, theta := &r.State.Spectral, r.space.get()
+	for t := s.Step; !(t < spectralShortest*r.plainStep()); t /= 2 {
+		to, ok, err := r.trial(theta, t, lambda)
+		if err != nil {
+			return err
+		}
+		if ok && !(to.value > slices.Max(s.Recent)-spectralDecrease/(2*t)*to.dd) {
+			r.accept(to)
+			return nil
+		}
+	}
+	to, err := r.projectedTrial(theta, lambda)
+	if err != nil {
+		return err
+	}
+	s.Recent = nil // F may have risen
+	r.accept(to)
+	return nil
+}
+
+// trial is where a step of length t leads to.
+type trial struct {
+	t         float64
+	theta     []float64
+	projected bool      // P had to be made positive definite
+	loss      float64   // ℓ there
+	gradient  []float64 // ∇ℓ there
+	value     float64   // F there
+
+	dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
+}
+
+// trial takes a step of length t from θ. It is not ok where P is not positive definite, or
+// the loss or its gradient not finite.
+func (r *Run) trial(theta []float64, t, lambda float64) (to trial, ok bool, err error) {
+	to = trial{t: t, theta: r.space.step(theta, r.State.Spectral.Gradient, t, lambda, false)}
+	r.space.set(to.theta)
+	if !engine.Finite(to.theta...) || !r.posdef.Inside(r.model) {
+		return to, false, nil
+	}
+	ok, err = r.assess(&to, theta, lambda)
+	return to, ok, err
+}
+
+// projectedTrial takes a step of length plainStep from θ and projects P to stay positive
+// definite: for a loss that falls towards a P that is not.
+func (r *Run) projectedTrial(theta []float64, lambda float64) (to trial, err error) {
+	to = trial{t: r.plainStep()}
+	to.theta = r.space.step(theta, r.State.Spectral.Gradient, to.t, lambda, false)
+	r.space.set(to.theta)
+	if !engine.Finite(to.theta...) {
+		r.space.set(theta)
+		return to, &engine.DivergedError{Iteration: r.State.Iteration, What: "precision"}
+	}
+	if to.projected = r.posdef.Project(r.model); to.projected {
+		r.State.Projections++
+		r.State.Block.Projections++
+	}
+	to.theta = r.space.get()
+	ok, err := r.assess(&to, theta, lambda)
+	if err == nil && !ok {
+		r.space.set(theta)
+		err = &engine.DivergedError{Iteration: r.State.Iteration, What: "loss"}
+	}
+	return to, err
+}
+
+// assess evaluates a trial, at which the model is, and how it differs from θ. It is not ok
+// where the loss or its gradient is not finite. After an error the model is at θ.
+func (r *Run) assess(to *trial, theta []float64, lambda float64) (ok bool, err error) {
+	if to.loss, to.gradient, err = r.evaluate(); err != nil {
+		r.space.set(theta)
+		return false, err
+	}
+	if !engine.Finite(to.loss) || !engine.Finite(to.gradient...) {
+		return false, nil
+	}
+	for i, v := range to.theta {
+		x, y := v-theta[i], to.gradient[i]-r.State.Spectral.Gradient[i]
+		to.dd += x * x / r.space.inverse[i]
+		to.dg += x * y
+		to.gg += y * y * r.space.inverse[i]
+	}
+	to.value = to.loss + lambda*r.space.penalty(to.theta)
+	return true, nil
+}
+
+// accept makes a trial the state, and chooses the length of the next step.
+func (r *Run) accept(to trial) {
+	s := &r.State.Spectral
+	s.Recent = append(s.Recent, to.value)
+	if len(s.Recent) > spectralMemory {
+		s.Recent = slices.Clone(s.Recent[1:])
+	}
+	s.Loss, s.Gradient, s.Projected = to.loss, to.gradient, to.projected
+	switch {
+	case to.dg <= 0: // no curvature to go by
+		s.Step = 2 * to.t
+	case s.Long:
+		s.Step = to.dd / to.dg
+	default:
+		s.Step = to.dg / to.gg
+	}
+	s.Long = !s.Long
+	r.State.Block.Count++
+	r.State.Iteration++
+}

@@ -1,0 +1,151 @@
+package path
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
+)
+
+// estimate runs a path to its end.
+func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r *Run, scores []float64) {
+	t.Helper()
+	r, err := New(p, steps, c, &State{})
+	require.NoError(t, err)
+	scores, err = r.Estimate(t.Context(), func() error { return nil })
+	require.NoError(t, err)
+	return r, scores
+}
+
+// minima runs a path of the standardised table to the minima.
+func minima(t *testing.T, p engine.Problem, steps engine.Config, c Config) []Point {
+	t.Helper()
+	c.StopTol, c.Select, c.PathOnly = 1e-7, Selection{Kind: "none"}, true
+	r, _ := estimate(t, p, steps, c)
+	require.Equal(t, "accelerated", r.Config.Schedule)
+	require.Len(t, r.State.Points, c.Lambdas)
+	return r.State.Points
+}
+
+// At a minimum the gradient per column is 0 for η and the diagonal, −λ sign P_jk
+// where an edge is, and within ±λ elsewhere.
+func TestAcceleratedPathMeetsItsConditions(t *testing.T) {
+	const d = 6
+	g, sparse := testtables.Star(t, d, 300, 0.4)
+	_, complete := testtables.Star(t, d, 300, 0)
+	box, err := g.TruncateBelow(2, 0.3)
+	require.NoError(t, err)
+	inside, err := g.SampleInside(box, 300, stream.New(2, 2))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		table  *data.Table
+		method string
+		domain *domain.Domain
+	}{
+		"exact":       {sparse, "exact", nil},
+		"full":        {complete, "full", nil},
+		"zeroed":      {sparse, "zeroed", nil},
+		"full in box": {inside, "full", box},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, scale := data.Standardise(c.table)
+			s, steps := c.domain.Standardised(scale.Mean, scale.Deviation), engine.Config{Method: c.method}
+			kind := model.FreeSymmetric
+			if s.Bounded() {
+				kind = model.Natural
+			}
+			top := LambdaMax(table, s, domain.Weight{})
+			edges := 0
+			for _, p := range minima(t, engine.Problem{Table: table, Domain: s}, steps, Config{Lambdas: 5, LambdaMax: top, LambdaMin: top / 10}) {
+				require.Zero(t, p.Projections)
+				m := model.NewGaussian(d, kind)
+				copy(m.Packed.Value, p.Packed)
+				copy(m.Location.Value, p.Linear)
+				loss, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, steps, 0)
+				require.NoError(t, err)
+				require.InDelta(t, loss/d, p.Loss, 1e-12)
+				if kind == model.Natural {
+					for _, v := range grads[0] {
+						require.InDelta(t, 0, v/d, 1e-7)
+					}
+				}
+				for j := range d {
+					require.InDelta(t, 0, grads[1][graph.PackedIndex(d, j, j)]/d, 1e-7)
+					for k := j + 1; k < d; k++ {
+						at := graph.PackedIndex(d, j, k)
+						v, g := p.Packed[at], grads[1][at]/d
+						if v == 0 {
+							require.LessOrEqual(t, math.Abs(g), p.Lambda+1e-7)
+						} else {
+							require.InDelta(t, -math.Copysign(p.Lambda, v), g, 1e-7)
+							edges++
+						}
+					}
+				}
+			}
+			require.Greater(t, edges, 10)
+		})
+	}
+}
+
+// The minimum is where proximal gradient steps end, and it does not depend on where
+// the iterations start: along a path, or from P = I.
+func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
+	_, table := testtables.Star(t, 4, 100, 0.4)
+	table, _ = data.Standardise(table)
+	p, steps := engine.Problem{Table: table}, engine.Config{Method: "exact"}
+	top := LambdaMax(table, nil, domain.Weight{})
+	warm := minima(t, p, steps, Config{Lambdas: 6, LambdaMax: top, LambdaMin: top / 20})
+	require.Greater(t, warm[5].Edges, 3, "of 6")
+	for _, k := range []int{1, 3, 5} {
+		lambda := warm[k].Lambda
+		cold := minima(t, p, steps, Config{Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda})
+		require.InDeltaSlice(t, warm[k].Packed, cold[0].Packed, 1e-6)
+		plain, _ := estimate(t, p, steps, Config{Schedule: Fixed, InitialIter: 6000, Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda,
+			Select: Selection{Kind: "none"}, PathOnly: true})
+		require.Equal(t, "fixed", plain.Config.Schedule)
+		require.InDeltaSlice(t, plain.State.Points[0].Packed, warm[k].Packed, 1e-6)
+		require.Less(t, cold[0].Iterations, 100)
+	}
+}
+
+// A λ whose minimum is not reached ends the path and is told.
+func TestAcceleratedPathGivesUp(t *testing.T) {
+	_, table := testtables.Star(t, 6, 200, 0.4)
+	table, _ = data.Standardise(table)
+	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{MaxIter: 2, StopTol: 1e-9, Select: Selection{Kind: "none"}})
+	last := r.State.Points[len(r.State.Points)-1]
+	require.True(t, last.Unfinished)
+	require.Equal(t, 2, last.Iterations)
+	require.Less(t, len(r.State.Points), 100)
+	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum there")
+}
+
+func TestScheduleRefusals(t *testing.T) {
+	_, table := testtables.Star(t, 4, 50, 0.3)
+	for want, c := range map[string]struct {
+		method string
+		config Config
+	}{
+		"the gradients of method var are noisy":                  {"var", Config{Schedule: "accelerated"}},
+		"schedule fast: it is one of accelerated, fixed":         {"exact", Config{Schedule: "fast"}},
+		"initial_iter 3, iter_per_lambda 0 are of the fixed":     {"exact", Config{Schedule: "accelerated", InitialIter: 3}},
+		"initial_iter 0, iter_per_lambda 3 are of the fixed":     {"exact", Config{IterPerLambda: 3}},
+		"max_iter 3, stop_tol 0 are of the accelerated schedule": {"exact", Config{Schedule: "fixed", MaxIter: 3}},
+		"max_iter 3, stop_tol 0 are of the accelerated":          {"iw", Config{MaxIter: 3}},
+		"max_iter 0, stop_tol 0.1 are of the accelerated":        {"iw", Config{StopTol: 0.1}},
+		"max_iter -3: it must be positive":                       {"exact", Config{MaxIter: -3}},
+	} {
+		_, err := New(engine.Problem{Table: table}, engine.Config{Method: c.method}, c.config, &State{})
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -1,0 +1,202 @@
+package trainers
+
+import (
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/nets"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+)
+
+// Prepared is an estimate before its first step: what is fitted to what, with every
+// default filled in that does not need the standardised table.
+type Prepared struct {
+	Spec      Spec
+	Table     *data.Table
+	Estimator estimator.Estimator // that the method is with this model and objective
+	Model     model.Model         // at its start; an estimate makes one of its own
+	Support   *domain.Domain      // in the table's units, as Spec.Missingness censors it; nil: all of R^d
+
+	domain    *domain.Domain   // the support before censoring
+	objective losses.Objective // in the table's units
+}
+
+// Prepare checks that the parts of a Spec go together and with the table, and says what
+// they come to. A setting that cannot be used is a *SettingError, a row outside the
+// domain a *data.RowError.
+func Prepare(t *data.Table, s Spec) (*Prepared, error) {
+	setting.Default(&s.Objective.Kind, "auto")
+	setting.Default(&s.Steps.Method, "auto")
+	if s.Model.New == nil {
+		setting.Default(&s.Model.Kind, DefaultModel)
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	setting.Default(&s.Weight.Cap, 1)
+	p := &Prepared{Spec: s, Table: t}
+	if err := p.parts(); err != nil {
+		return nil, err
+	}
+	var err error
+	c := &p.Spec.Steps
+	if c.Method == "auto" {
+		if c.Method, err = AutoMethod(t, s.Missingness, p.Model); err != nil {
+			return nil, err
+		}
+	}
+	if p.Estimator, err = estimator.For(c.Method, p.Model, p.objective, p.Support); err != nil {
+		return nil, &setting.Error{Field: "method", Value: c.Method, Allowed: err.Error()}
+	}
+	if err := p.Estimator.Check(p.Model, p.objective, p.Support); err != nil {
+		return nil, err
+	}
+	if err := p.Estimator.CheckTable(t); err != nil {
+		return nil, err
+	}
+	if err := p.checkNumbers(); err != nil {
+		return nil, err
+	}
+	return p, p.defaults()
+}
+
+// parts makes model, support and objective.
+func (p *Prepared) parts() (err error) {
+	s := &p.Spec
+	if p.Model, err = s.Model.make(p.Table.D, s.Steps.Seed); err != nil {
+		return err
+	}
+	p.domain = s.Domain.Intersect(model.SupportOf(p.Model))
+	p.Support = s.Missingness.Support(p.domain)
+	if err := p.Table.Inside(p.Support); err != nil { // in the table's units, which the message shows
+		return err
+	}
+	if s.Objective.New == nil && s.Objective.Kind == "auto" {
+		s.Objective.Kind = losses.AutoObjective(p.Support)
+	}
+	if p.objective, err = s.Objective.make(p.objectiveOn(p.Support)); err != nil {
+		return err
+	}
+	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() { // networks learn all levels
+		p.Model, err = p.newModel()
+	}
+	return err
+}
+
+// objectiveOn is what an objective is told, on a domain in the units that it is for.
+func (p *Prepared) objectiveOn(s *domain.Domain) losses.ObjectiveSetting {
+	return losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight}
+}
+
+// newModel starts the model, for an objective with many levels of noise one of all levels.
+func (p *Prepared) newModel() (model.Model, error) {
+	s := p.Spec
+	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() && s.Model.New == nil {
+		options, err := nets.AtLevels(s.Model.Kind, s.Model.Options, n.Schedule())
+		if err != nil {
+			return nil, &setting.Error{Field: "model", Allowed: err.Error()}
+		}
+		s.Model.Options = options
+	}
+	return s.Model.make(p.Table.D, s.Steps.Seed)
+}
+
+// checkNumbers refuses settings that no table makes possible.
+func (p *Prepared) checkNumbers() error {
+	if err := p.Spec.Steps.Check(); err != nil {
+		return err
+	}
+	if p.Spec.Network != nil {
+		return p.Spec.Network.Check(p.Estimator)
+	}
+	_, err := p.Spec.Descent.Resolve()
+	return err
+}
+
+// Allows tells whether an estimator can make this estimate.
+func (p *Prepared) Allows(e estimator.Estimator) bool {
+	return e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
+}
+
+// defaults fills in what the model's own defaults are.
+func (p *Prepared) defaults() error {
+	c, d := &p.Spec.Steps, &p.Spec.Descent
+	if p.Spec.Network != nil {
+		return nil
+	}
+	setting.Default(&c.Batch, 100)
+	if err := setting.Positive(setting.Field{Name: "batch", Value: float64(c.Batch)}); err != nil {
+		return err
+	}
+	batch := min(c.Batch, p.Table.N)
+	_, noising := p.objective.(losses.Noising)
+	training := model.TrainingOf(p.Model)
+	setting.Default(&d.Epochs, training.Epochs((p.Table.N+batch-1)/batch, noising))
+	setting.Default(&d.Rate, training.Rate)
+	setting.Default(&c.ImputerRate, training.ImputerRate)
+	if c.WarmUp == nil {
+		c.WarmUp = new(500)
+	}
+	return nil
+}
+
+// scaled gives the table as it is fitted, and how it was scaled: a model that states a
+// support or a fixed origin is not shifted.
+func (p *Prepared) scaled() (*data.Table, data.Scale) {
+	if p.Spec.KeepUnits {
+		return p.Table, data.UnitScale(p.Table.D)
+	}
+	support := model.SupportOf(p.Model)
+	m, fixed := p.Model.(model.FixedOrigin)
+	switch {
+	case !support.Cone(): // in units of its own
+		return p.Table, data.UnitScale(p.Table.D)
+	case fixed:
+		return data.ScaleAboutZero(p.Table, m.InitialRMS())
+	case support != nil:
+		return data.ScaleAboutZero(p.Table, 1)
+	}
+	return data.Standardise(p.Table)
+}
+
+// problem is what is fitted, in the units of a scale.
+func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, error) {
+	s := p.Spec
+	q := engine.Problem{
+		Table: t, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: s.Weight,
+		Missingness: model.MissingnessOf(s.Missingness.Standardised(scale.Mean, scale.Deviation)),
+	}
+	var err error
+	if q.Model, err = p.newModel(); err != nil {
+		return q, err
+	}
+	q.Objective, err = s.Objective.make(p.objectiveOn(q.Domain))
+	return q, err
+}
+
+// AutoMethod is the default for a table and a model: full where nothing is missing. Of
+// a normal density it is exact, which has neither an imputer's bias nor noise, of other
+// densities iw, of a score alone zeroed. Where probabilities of missing are known to be
+// logistic it is variw, for cells that hide where a fixed proposal seldom looks
+// (benchmarks/missingness).
+func AutoMethod(t *data.Table, known *missingness.Model, m model.Model) (string, error) {
+	has, err := model.CapabilitiesOf(m)
+	_, normal := model.AsNormal(m)
+	switch {
+	case err != nil:
+		return "", err
+	case t.Missing() == 0:
+		return "full", nil
+	case !has.Density:
+		return "zeroed", nil
+	case known != nil && known.Logistic != nil:
+		return "variw", nil
+	case normal:
+		return "exact", nil
+	}
+	return "iw", nil
+}

@@ -1,0 +1,330 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/truncnorm"
+	"missingscore/graph/model"
+	"missingscore/losses"
+)
+
+// exactSource draws from a normal model's own conditional,
+// N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain. Rows with one
+// pattern that follow each other share its factor.
+type exactSource struct {
+	r      int
+	model  model.Normal
+	domain *domain.Domain
+	c      Conditional
+}
+
+// NewExact makes the source of Exact.
+func NewExact(s Setting) (Source, error) {
+	g, err := NormalModel(s.Model, "the exact conditional")
+	return &exactSource{r: s.Draws, model: g, domain: s.Domain}, err
+}
+
+// Complete implements Source.
+func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
+	Repeat(b, s.r, x)
+	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
+	s.c.Renew()
+	for i, row := range b.Rows {
+		mask := b.Mask[i*b.D : (i+1)*b.D]
+		if err := s.c.Condition(mask); err != nil {
+			return fmt.Errorf("row %d of the table: %w", row+1, err)
+		}
+		s.c.Given(b.X[i*b.D : (i+1)*b.D])
+		for k := i * s.r; k < (i+1)*s.r; k++ {
+			var err error
+			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng); err != nil {
+				return fmt.Errorf("row %d of the table: %w", row+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Conditional is the distribution of a normal row's missing cells given its
+// observed ones, restricted to a domain. Renew follows a change of its fields.
+type Conditional struct {
+	Mean      []float64
+	Precision *mat.SymDense
+	Domain    *domain.Domain // nil for all of R^d
+
+	mask      []float64
+	gaps      []int
+	concerned []int
+	first     int               // of the gaps that bounds or half-spaces concern; they come last
+	rows      []float64         // (gaps, d): those of P
+	upper     blas64.Triangular // U of P_mm = UᵀU
+	logDet    float64           // log det U
+	deviation []float64         // (d): x_o − μ_o of a row, 0 in its gaps
+	shift     []float64         // the conditional mean less μ
+	y         []float64         // a draw less the conditional mean
+
+	section domain.Section
+	single  bool             // the section is one half-space over unbounded columns,
+	cut     domain.HalfSpace // this one
+	tilt    []float64        // P_mm⁻¹a for it
+	gibbs   gibbs
+}
+
+// Renew forgets the pattern last conditioned on.
+func (c *Conditional) Renew() { c.mask = c.mask[:0] }
+
+const unrestrictedTries = 10 // draws of the unrestricted conditional before Gibbs sweeps
+
+// Condition prepares for a pattern (1 = observed). It fails with
+// losses.ErrNotPositiveDefinite where P_mm is not positive definite.
+func (c *Conditional) Condition(mask []float64) error {
+	if len(c.mask) > 0 && slices.Equal(c.mask, mask) {
+		return nil
+	}
+	c.mask = append(c.mask[:0], mask...)
+	c.gaps, c.concerned, c.tilt = c.gaps[:0], c.concerned[:0], c.tilt[:0]
+	for j, o := range mask {
+		switch {
+		case o != 0:
+		case c.Domain.Bounded() && c.Domain.Concerns(j):
+			c.concerned = append(c.concerned, j)
+		default:
+			c.gaps = append(c.gaps, j)
+		}
+	}
+	c.first = len(c.gaps)
+	c.gaps = append(c.gaps, c.concerned...)
+	d, m := len(mask), len(c.gaps)
+	c.rows, c.upper.Data = c.rows[:0], c.upper.Data[:0]
+	for _, j := range c.gaps {
+		for k := range d {
+			c.rows = append(c.rows, c.Precision.At(j, k))
+		}
+		for _, k := range c.gaps {
+			c.upper.Data = append(c.upper.Data, c.rows[len(c.rows)-d+k])
+		}
+	}
+	if cap(c.deviation) < d {
+		c.deviation, c.shift, c.y = make([]float64, d), make([]float64, d), make([]float64, d)
+	}
+	c.shift, c.y = c.shift[:m], c.y[:m]
+	if m == 0 {
+		return nil
+	}
+	// mat.Cholesky would estimate a condition number, at several times the cost of the factor.
+	var ok bool
+	if c.upper, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c.upper.Data}); !ok {
+		c.Renew()
+		return losses.ErrNotPositiveDefinite
+	}
+	c.logDet = 0
+	for a := range m {
+		c.logDet += math.Log(c.at(a, a))
+	}
+	return nil
+}
+
+// at is U_ab, a ≤ b.
+func (c *Conditional) at(a, b int) float64 { return c.upper.Data[a*c.upper.Stride+b] }
+
+// Given prepares for a row of the pattern last conditioned on: its conditional
+// mean and, on a domain, its section.
+func (c *Conditional) Given(row []float64) {
+	m, d := len(c.gaps), len(c.mask)
+	if m == 0 {
+		return
+	}
+	for k, o := range c.mask {
+		if c.deviation[k] = 0; o != 0 {
+			c.deviation[k] = row[k] - c.Mean[k]
+		}
+	}
+	for a := range m {
+		c.shift[a] = -floats.Dot(c.rows[a*d:a*d+d], c.deviation)
+	}
+	c.solve(c.shift)
+	if c.first == m {
+		return
+	}
+	c.Domain.Section(&c.section, row, c.mask)
+	c.cut, c.single = c.section.Single()
+	c.single = c.single && !slices.ContainsFunc(c.gaps, c.Domain.BoundedColumn)
+	if c.single && len(c.tilt) == 0 {
+		for _, j := range c.gaps {
+			c.tilt = append(c.tilt, c.cut.A[j])
+		}
+		c.solve(c.tilt)
+	}
+}
+
+// solve replaces v by P_mm⁻¹v.
+func (c *Conditional) solve(v []float64) {
+	x := blas64.Vector{N: len(v), Inc: 1, Data: v}
+	blas64.Trsv(blas.Trans, c.upper, x)
+	blas64.Trsv(blas.NoTrans, c.upper, x)
+}
+
+// Expect sets the missing cells of row to their conditional mean
+// μ_m − P_mm⁻¹P_mo(x_o − μ_o), the domain left aside.
+func (c *Conditional) Expect(row []float64) {
+	c.Given(row)
+	for a, j := range c.gaps {
+		row[j] = c.expected(a)
+	}
+}
+
+// Draw fills the missing cells of row and returns the log density of the draw, on
+// a domain up to a constant of the row (the mass inside). With P_mm = UᵀU it is the
+// mean plus U⁻¹z, z standard normal; restricted
+//
+//   - to one half-space over unbounded columns: the component aᵀx is drawn from its
+//     truncated normal and the rest moved along P_mm⁻¹a, exactly;
+//   - to one bounded column: from its truncated normal, then the others exactly;
+//   - to anything else: the columns concerned by rejection if a few tries suffice, which
+//     is exact; if not, by Gibbs sweeps from truncated normals one after the other, or
+//     from a point well inside; then the others exactly.
+//
+// Given comes first.
+func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) {
+	m := len(c.gaps)
+	switch {
+	case m == 0:
+		return 0, nil
+	case c.first == m:
+		return c.unrestricted(row, m, rng), nil
+	case c.single:
+		return c.unrestricted(row, m, rng) + c.move(row, rng.Rand), nil
+	}
+	if err := c.drawConcerned(row, rng.Rand); err != nil {
+		return 0, err
+	}
+	for b, j := range c.gaps[c.first:] {
+		c.y[c.first+b] = row[j] - c.expected(c.first+b)
+	}
+	for a := c.first; a < m; a++ {
+		z := c.at(a, a)*c.y[a] + c.later(a)
+		log -= 0.5*z*z + halfLog2Pi
+	}
+	return log + c.unrestricted(row, c.first, rng), nil
+}
+
+// expected is the unrestricted conditional mean of gap b.
+func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.shift[b] }
+
+// unrestricted draws the first gaps given the others, whose y is known, from the last
+// to the first. The log density has the factor of all gaps, det U.
+func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log float64) {
+	rng.Normals(c.y[:first])
+	log = c.logDet - float64(first)*halfLog2Pi - 0.5*floats.Dot(c.y[:first], c.y[:first])
+	for a := first - 1; a >= 0; a-- {
+		c.y[a] = (c.y[a] - c.later(a)) / c.at(a, a)
+		row[c.gaps[a]] = c.expected(a) + c.y[a]
+	}
+	return log
+}
+
+// later is what the gaps after a contribute to element a of Uy.
+func (c *Conditional) later(a int) float64 {
+	n := c.upper.Stride
+	return floats.Dot(c.upper.Data[a*n+a+1:a*n+n], c.y[a+1:])
+}
+
+// move takes an unrestricted draw into the half-space.
+func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
+	variance, mean, at := 0.0, 0.0, 0.0
+	for a, j := range c.gaps {
+		variance += c.cut.A[j] * c.tilt[a]
+		mean += c.cut.A[j] * c.expected(a)
+		at += c.cut.A[j] * row[j]
+	}
+	sd := math.Sqrt(variance)
+	from, to := (at-mean)/sd, truncnorm.Transport(rng.NormFloat64(), math.Inf(-1), (c.cut.B-mean)/sd)
+	for a, j := range c.gaps {
+		row[j] += (to - from) * c.tilt[a] / sd
+	}
+	return 0.5 * (from*from - to*to)
+}
+
+// drawConcerned draws the gaps that the domain concerns.
+func (c *Conditional) drawConcerned(row []float64, rng *rand.Rand) error {
+	m, f := len(c.gaps), c.first
+	sequence := func(truncate bool) {
+		for a := m - 1; a >= f; a-- {
+			j := c.gaps[a]
+			sd := 1 / c.at(a, a)
+			mean, z := c.expected(a)-c.later(a)*sd, rng.NormFloat64()
+			if row[j] = mean + sd*z; truncate {
+				low, high := c.section.Lower[j], c.section.Upper[j]
+				row[j] = min(max(mean+sd*truncnorm.Transport(z, (low-mean)/sd, (high-mean)/sd), low), high)
+			}
+			c.y[a] = row[j] - c.expected(a)
+		}
+	}
+	if m-f == 1 && len(c.section.Cuts) == 0 {
+		sequence(true)
+		return nil
+	}
+	for range unrestrictedTries {
+		if sequence(false); c.section.Contains(row, c.mask) {
+			return nil
+		}
+	}
+	if sequence(true); !c.section.Contains(row, c.mask) {
+		point, ok := c.Domain.Interior(row, c.mask)
+		if !ok {
+			return errNoRoom
+		}
+		for _, j := range c.gaps[f:] {
+			row[j] = point[j]
+		}
+	}
+	g := &c.gibbs
+	g.coordinates, g.mean = append(g.coordinates[:0], c.gaps[f:]...), g.mean[:0]
+	g.precision = append(g.precision[:0], make([]float64, (m-f)*(m-f))...)
+	for a := f; a < m; a++ {
+		g.mean = append(g.mean, c.expected(a))
+		for b := f; b < m; b++ { // the precision of the last block alone is its part of UᵀU
+			for k := f; k <= min(a, b); k++ {
+				g.precision[(a-f)*(m-f)+b-f] += c.at(k, a) * c.at(k, b)
+			}
+		}
+	}
+	g.sweep(&c.section, row, rng)
+	return nil
+}
+
+// LogLikelihood is the log density of a row's observed cells,
+// ½ log det Q − ½ (x−μ)_oᵀQ(x−μ)_o − ½|Λ| log 2π with Q = Σ_ΛΛ⁻¹ and
+// log det Q = log det P − log det P_mm, for the pattern last conditioned on.
+func (c *Conditional) LogLikelihood(row []float64, logDetP float64) float64 {
+	full := slices.Clone(row)
+	c.Expect(full)
+	logDet := logDetP
+	if len(c.gaps) > 0 {
+		logDet -= 2 * c.logDet
+	}
+	square, observed := 0.0, 0.0
+	for j, o := range c.mask { // Q(x−μ)_o is (P(x̂−μ))_o at the completed row
+		if o == 0 {
+			continue
+		}
+		y := 0.0
+		for k := range full {
+			y += c.Precision.At(j, k) * (full[k] - c.Mean[k])
+		}
+		square += (row[j] - c.Mean[j]) * y
+		observed++
+	}
+	return 0.5 * (logDet - square - observed*math.Log(2*math.Pi))
+}

@@ -1,0 +1,158 @@
+package source
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+var (
+	testMean      = []float64{1, -0.5, 0.3, 2}
+	testPrecision = mat.NewSymDense(4, []float64{2, 0.6, -0.4, 0, 0.6, 1.5, 0.3, -0.2, -0.4, 0.3, 1, 0.5, 0, -0.2, 0.5, 1.8})
+	testMask      = []float64{1, 0, 1, 0}
+	testRow       = []float64{0.2, 0, -0.7, 0}
+)
+
+// oracle is gonum's conditional distribution of columns 1 and 3.
+func oracle(t *testing.T) *distmv.Normal {
+	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
+	require.True(t, ok)
+	c, ok := joint.ConditionNormal([]int{0, 2}, []float64{0.2, -0.7}, nil)
+	require.True(t, ok)
+	return c
+}
+
+func TestConditionalAgainstDistmv(t *testing.T) {
+	want := oracle(t)
+	c := Conditional{Mean: testMean, Precision: testPrecision}
+	require.NoError(t, c.Condition(testMask))
+	row := append([]float64(nil), testRow...)
+	c.Expect(row)
+	require.InDeltaSlice(t, want.Mean(nil), []float64{row[1], row[3]}, 1e-12)
+	require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
+
+	const n = 20000
+	rng := new(Stream).At(1, 1)
+	draws := [2][]float64{}
+	for range n {
+		copy(row, testRow)
+		c.Given(row)
+		log, err := c.Draw(row, rng)
+		require.NoError(t, err)
+		require.InDelta(t, want.LogProb([]float64{row[1], row[3]}), log, 1e-10)
+		draws[0], draws[1] = append(draws[0], row[1]), append(draws[1], row[3])
+	}
+	var sigma mat.SymDense
+	want.CovarianceMatrix(&sigma)
+	for a := range 2 {
+		m, v := stat.MeanVariance(draws[a], nil)
+		require.InDelta(t, want.Mean(nil)[a], m, 4*math.Sqrt(sigma.At(a, a)/n))
+		require.InDelta(t, sigma.At(a, a), v, 4*sigma.At(a, a)*math.Sqrt(2./n))
+	}
+	cov := stat.Covariance(draws[0], draws[1], nil)
+	require.InDelta(t, sigma.At(0, 1), cov, 4*math.Sqrt((sigma.At(0, 0)*sigma.At(1, 1)+sigma.At(0, 1)*sigma.At(0, 1))/n))
+}
+
+func TestConditionalNeedsADefiniteBlock(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 2, 0, 2, 1})
+	c := Conditional{Mean: make([]float64, 3), Precision: p}
+	require.NoError(t, c.Condition([]float64{0, 1, 1}), "the block of column 0 alone is fine")
+	require.ErrorIs(t, c.Condition([]float64{1, 0, 0}), losses.ErrNotPositiveDefinite)
+	require.ErrorIs(t, c.Condition([]float64{1, 0, 0}), losses.ErrNotPositiveDefinite, "and again")
+	require.NoError(t, c.Condition([]float64{1, 1, 1}))
+}
+
+// testModel is the model of testMean and testPrecision, testBatch holds testRow and
+// padding; testSources fill its gaps with draws.
+func testModel(t *testing.T) *model.Gaussian {
+	t.Helper()
+	m := model.NewGaussian(4, model.FreeSymmetric)
+	require.NoError(t, m.SetPrecision(testPrecision))
+	m.SetMean(testMean)
+	return m
+}
+
+func testBatch(size int) *data.Batch {
+	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 1, D: 4, Values: testRow, Observed: []bool{true, false, true, false}}
+	b := data.NewBatch(size, 4)
+	b.Fill(table, []int{0}, 1)
+	return b
+}
+
+var testSources = map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer, "exact": NewExact}
+
+// Every source leaves observed cells alone, fills the gaps, and reports the log
+// density of what it drew: the mean of p(x)/p'(x) over draws from p' is 1 for the
+// true conditional p, with the standard error of that mean.
+func TestSourcesReportTheirDensity(t *testing.T) {
+	const r = 20000
+	want := oracle(t)
+	m, batch := testModel(t), testBatch(2)
+	for name, make := range testSources {
+		t.Run(name, func(t *testing.T) {
+			source, err := make(Setting{Model: m, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: 2, Draws: r, ProposalSD: 2})
+			require.NoError(t, err)
+			x, log := slice(2*r*4), slice(2*r)
+			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
+			ratio := slice(r)
+			for k := range r {
+				row := x[k*4 : k*4+4]
+				require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
+				ratio[k] = math.Exp(want.LogProb([]float64{row[1], row[3]}) - log[k])
+			}
+			mean, sd := stat.MeanStdDev(ratio, nil)
+			require.InDelta(t, 1, mean, 4*sd/math.Sqrt(r)+1e-9)
+			require.Equal(t, slice(r*4), x[r*4:], "padding stays zero")
+		})
+	}
+}
+
+// Of a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a noise-conditional imputer's deviation is
+// c e^{βℓ + γℓ²} σ_φ: the draws have that deviation, and report that density.
+func TestSourcesAtLevels(t *testing.T) {
+	const r, a, sigma = 20000, 0.6, 0.5
+	imputer := nets.NewNormalImputer(4, nets.NormalOptions{NoiseConditional: true, InitialLogS: 0.3}, stream.New(2, 2))
+	imputer.Slope.Value[0], imputer.Slope.Value[1] = 0.7, -0.4
+	level := 0.25 * math.Log(sigma/a)
+	for name, want := range map[string]float64{
+		"proposal":    math.Sqrt(a*a*2*2 + sigma*sigma),
+		"variational": math.Hypot(a, sigma) * math.Exp(0.3+0.7*level-0.4*level*level),
+	} {
+		t.Run(name, func(t *testing.T) {
+			batch := testBatch(1)
+			batch.Signal, batch.Noise = []float64{a}, []float64{sigma}
+			source, err := testSources[name](Setting{Model: testModel(t), Imputer: imputer, Batch: 1, Draws: r, ProposalSD: 2})
+			require.NoError(t, err)
+			x, log := slice(r*4), slice(r)
+			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
+			gap, z := slice(r), slice(r)
+			for k := range r {
+				gap[k] = x[k*4+1]
+			}
+			_, sd := stat.MeanStdDev(gap, nil)
+			require.InEpsilon(t, want, sd, 4.5/math.Sqrt(2*r))
+			for k := range r { // up to the means, which are the network's, the density has that deviation too
+				z[k] = log[k] + distuv.Normal{Sigma: want}.LogProb(0)*-2
+			}
+			_, spread := stat.MeanStdDev(z, nil)
+			// −½(z² + z²) of two cells is exponential: the variance of its sample deviation is
+			// about (9 − 1)/4r, and the largest of r is below −20/r with probability e^−20.
+			require.InDelta(t, 1, spread, 4.5*math.Sqrt(2./r))
+			require.InDelta(t, 0, floats.Max(z), 20./r)
+		})
+	}
+}
+
+func slice(n int) []float64 { return make([]float64, n) }

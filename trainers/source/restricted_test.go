@@ -1,0 +1,246 @@
+package source
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+)
+
+// domains cut the missing columns 1 and 3 of testRow in every way.
+func domains() map[string]*domain.Domain {
+	box := domain.All(4)
+	box.Lower[0], box.Lower[1], box.Upper[3] = -1, -0.2, 0.9
+	one := domain.All(4)
+	one.Lower[3] = 0.1
+	half := domain.All(4)
+	half.Half = []domain.HalfSpace{{A: []float64{0.5, 1, 0.3, -0.8}, B: 0.2}}
+	other := domain.All(4) // cuts only one of them, a box the other
+	other.Upper[1] = 0.5
+	other.Half = []domain.HalfSpace{{A: []float64{0.5, 0, 0.3, -0.8}, B: 0.2}}
+	both := domain.All(4)
+	both.Lower[1] = -0.5
+	both.Half = half.Half
+	corner := domain.All(4) // far in a corner: rejection fails, Gibbs steps take over
+	corner.Lower[1] = 3.5
+	corner.Half = []domain.HalfSpace{{A: []float64{0, 1, 0, -1}, B: -0.5}}
+	two := domain.All(4)
+	two.Half = []domain.HalfSpace{half.Half[0], {A: []float64{0, -1, 0, -0.4}, B: 0.6}}
+	return map[string]*domain.Domain{"box": box, "one column": one, "half-space": half, "box beside half-space": other,
+		"box and half-space": both, "corner": corner, "two half-spaces": two}
+}
+
+// moments of the missing cells that are compared.
+var moments = []func(x1, x3 float64) float64{
+	func(x1, _ float64) float64 { return x1 }, func(_, x3 float64) float64 { return x3 },
+	func(x1, x3 float64) float64 { return x1 * x3 }, func(x1, _ float64) float64 { return x1 * x1 },
+}
+
+// integrals are the mass of a density over the section of testRow and its moments
+// there: in x3 between its bounds, which move with x1, by Gauss–Legendre nodes, in x1
+// by the midpoint rule with n steps. Half the steps tell how exact it is. Every
+// half-space has a part in x3.
+func integrals(s *domain.Domain, density *distmv.Normal, n int) (mass float64, means []float64) {
+	const least, most = -6., 9. // infinite bounds: less than e^−15 of the density is left
+	low, high := max(s.Lower[1], least), min(s.Upper[1], most)
+	h := (high - low) / float64(n)
+	means = make([]float64, len(moments))
+	x, w := make([]float64, 60), make([]float64, 60)
+	for k := range n {
+		x1 := low + (float64(k)+0.5)*h
+		from, to := max(s.Lower[3], least), min(s.Upper[3], most)
+		for _, c := range s.Half {
+			rest := c.B - c.A[0]*testRow[0] - c.A[1]*x1 - c.A[2]*testRow[2]
+			if c.A[3] > 0 {
+				to = min(to, rest/c.A[3])
+			} else {
+				from = max(from, rest/c.A[3])
+			}
+		}
+		if from >= to {
+			continue
+		}
+		quad.Legendre{}.FixedLocations(x, w, from, to)
+		for l, x3 := range x {
+			p := math.Exp(density.LogProb([]float64{x1, x3})) * h * w[l]
+			mass += p
+			for i, f := range moments {
+				means[i] += p * f(x1, x3)
+			}
+		}
+	}
+	for i := range means {
+		means[i] /= mass
+	}
+	return mass, means
+}
+
+// Every source draws inside the domain and from the density that it reports, up
+// to a constant of the row: moments weighted by p/p' are those of the restricted
+// conditional p by numerical integration, within standard errors. Where the
+// density is exact (all but intersections, and the exact source), the mean of p/p'
+// is the integral of p.
+func TestSourcesOnDomains(t *testing.T) {
+	const r = 20000
+	conditional := oracle(t)
+	m, batch := testModel(t), testBatch(1)
+	for where, s := range domains() {
+		mass, want := integrals(s, conditional, 1200)
+		coarseMass, coarse := integrals(s, conditional, 600)
+		for name, make := range testSources {
+			t.Run(where+" "+name, func(t *testing.T) {
+				source, err := make(Setting{Model: m, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)),
+					Batch: 1, Draws: r, ProposalSD: 2, Domain: s})
+				require.NoError(t, err)
+				x, log := slice(r*4), slice(r)
+				require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
+				ratio := slice(r)
+				for k := range r {
+					row := x[k*4 : k*4+4]
+					require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
+					require.True(t, s.Contains(row) || nearly(s, row), "%v", row)
+					ratio[k] = math.Exp(conditional.LogProb([]float64{row[1], row[3]}) - log[k])
+				}
+				mean, sd := stat.MeanStdDev(ratio, nil)
+				if name == "exact" { // its density lacks the mass inside
+					require.InDelta(t, 1, mean, 1e-9)
+					require.InDelta(t, 0, sd, 1e-9)
+				} else if where == "box" || where == "one column" || where == "half-space" || where == "box beside half-space" {
+					require.InDelta(t, mass, mean, 4.5*sd/math.Sqrt(r)+math.Abs(mass-coarseMass))
+				}
+				for i, f := range moments {
+					values := slice(r)
+					for k := range r {
+						values[k] = f(x[k*4+1], x[k*4+3])
+					}
+					got := stat.Mean(values, ratio)
+					variance := 0.0
+					for k := range r {
+						variance += math.Pow(ratio[k]*(values[k]-got), 2)
+					}
+					se := math.Sqrt(variance) / (mean * r)
+					require.InDelta(t, want[i], got, 4.5*se+math.Abs(want[i]-coarse[i]), "moment %d", i)
+					require.Less(t, se, 0.08, "no power")
+				}
+			})
+		}
+	}
+}
+
+// nearly allows for the rounding of a draw on a half-space's edge.
+func nearly(s *domain.Domain, row []float64) bool {
+	wide := *s
+	wide.Half = nil
+	for _, h := range s.Half {
+		wide.Half = append(wide.Half, domain.HalfSpace{A: h.A, B: h.B + 1e-9})
+	}
+	return wide.Contains(row)
+}
+
+// In eight dimensions against rejection from gonum's normal: means and variances
+// of the exact source on a box of strongly dependent columns.
+func TestExactOnABoxAgainstRejection(t *testing.T) {
+	const d, r = 8, 4000
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		p.SetSym(j, j, 2)
+		for k := range j {
+			p.SetSym(j, k, -0.25)
+		}
+	}
+	m := model.NewGaussian(d, model.FreeSymmetric)
+	require.NoError(t, m.SetPrecision(p))
+	s := domain.All(d)
+	for j := 1; j < 5; j++ {
+		s.Lower[j] = -0.3 + 0.1*float64(j)
+	}
+	mask := slice(d)
+	mask[0] = 1
+	c := Conditional{Mean: slice(d), Precision: p, Domain: s}
+	require.NoError(t, c.Condition(mask))
+	row := slice(d)
+	row[0] = -0.8
+	c.Given(row)
+	rng := new(Stream).At(5, 5)
+	draws, rejected := make([][]float64, d), make([][]float64, d)
+	for range r {
+		_, err := c.Draw(row, rng)
+		require.NoError(t, err)
+		require.True(t, s.Contains(row))
+		for j, v := range row {
+			draws[j] = append(draws[j], v)
+		}
+	}
+	normal, ok := distmv.NewNormalPrecision(slice(d), p, rng)
+	require.True(t, ok)
+	rest, ok := normal.ConditionNormal([]int{0}, []float64{-0.8}, rng)
+	require.True(t, ok)
+	for len(rejected[1]) < r {
+		v := append([]float64{-0.8}, rest.Rand(nil)...)
+		if s.Contains(v) {
+			for j := range v {
+				rejected[j] = append(rejected[j], v[j])
+			}
+		}
+	}
+	for j := 1; j < d; j++ {
+		m1, v1 := stat.MeanVariance(draws[j], nil)
+		m2, v2 := stat.MeanVariance(rejected[j], nil)
+		require.InDelta(t, m2, m1, 4.5*math.Sqrt((v1+v2)/r), "column %d", j)
+		require.InDelta(t, 1, v1/v2, 4.5*math.Sqrt(2*4./r), "column %d", j) // kurtosis below 5
+	}
+	for j := 2; j < d; j++ {
+		require.InDelta(t, stat.Correlation(rejected[1], rejected[j], nil), stat.Correlation(draws[1], draws[j], nil), 4.5*math.Sqrt(2./r), "columns 1, %d", j)
+	}
+}
+
+// One bounded column: a truncated normal, by gonum's distuv.
+func TestGibbsIsNotNeededForOneColumn(t *testing.T) {
+	s := domain.All(4)
+	s.Lower[1], s.Upper[1] = 2, 2.5
+	c := Conditional{Mean: testMean, Precision: testPrecision, Domain: s}
+	require.NoError(t, c.Condition([]float64{1, 0, 1, 1}))
+	row := []float64{0.2, 0, -0.7, 0.4}
+	c.Expect(row)
+	n := distuv.Normal{Mu: row[1], Sigma: 1 / math.Sqrt(testPrecision.At(1, 1))}
+	const r = 20000
+	var u []float64
+	rng := new(Stream).At(6, 6)
+	for range r {
+		_, err := c.Draw(row, rng)
+		require.NoError(t, err)
+		u = append(u, (n.CDF(row[1])-n.CDF(2))/(n.CDF(2.5)-n.CDF(2))) // uniform if the draw is right
+	}
+	mean, variance := stat.MeanVariance(u, nil)
+	require.InDelta(t, 0.5, mean, 4.5/math.Sqrt(12*r))
+	require.InDelta(t, 1./12, variance, 4.5*math.Sqrt(1./180/r))
+}
+
+// Far from the box all draws lie within rounding of its edge: none is beyond it.
+func TestRoundingStaysInsideTheBox(t *testing.T) {
+	s := domain.All(1)
+	s.Lower[0], s.Upper[0] = 0, 1
+	b := data.NewBatch(1, 1)
+	b.Fill(&data.Table{Names: []string{"a"}, N: 1, D: 1, Values: []float64{math.NaN()}, Observed: []bool{false}}, []int{0}, 1)
+	const r = 10
+	x, logs := make([]float64, r), make([]float64, r)
+	for k := range 100 {
+		mean := math.Copysign(1e8+0.37*float64(k), float64(k%2)-0.5)
+		c := newIndependent(r, s)
+		require.NoError(t, c.complete(b, x, logs, normals{mean: []float64{mean}, sd: []float64{0.1 + 0.013*float64(k)}}, new(Stream).At(1, 1)))
+		for _, v := range x {
+			require.True(t, 0 <= v && v <= 1, "%v", v)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+// Package source answers where the values in a table's gaps come from, one of the five
+// choices that make an estimator.
+package source
+
+import (
+	"fmt"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+)
+
+// Stream is a *rand.Rand that draws normals in bulk too, the same ones.
+type Stream = stream.Stream
+
+// Source fills gaps. Each worker has its own.
+type Source interface {
+	// Complete fills x (b·r, d) with the batch's rows, r times each, their gaps
+	// filled, and logProposal (b·r) with the log density of what was drawn.
+	Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error
+}
+
+// SingleSource is a Source that can also write into a program's float32 memory, by
+// other draws, where the domain has no boundary.
+type SingleSource interface {
+	Source
+	CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error
+}
+
+// Setting is what a source may build on.
+type Setting struct {
+	Model      model.Model
+	Table      *data.Table  // in the model's units, to read from: its marginals, say
+	Imputer    nets.Imputer // nil unless Kind.Imputer
+	Batch      int          // table rows in a batch
+	Draws      int          // r
+	ProposalSD float64      // for Kind.ProposalSD
+	DType      graph.DType
+	Domain     *domain.Domain // the support, nil for all of R^d
+}
+
+// Kind is a way to fill gaps, with what it says of itself.
+type Kind struct {
+	Name, Note string
+	New        func(Setting) (Source, error)
+
+	Random       bool // draws at random, r times for a row; otherwise once
+	LogDensity   bool // gives the log density of its draws, for importance weights
+	Imputer      bool // draws from an imputer, which is trained along
+	ProposalSD   bool // is as wide as Setting.ProposalSD
+	Normal       bool // needs a normal model
+	Definite     bool // needs a normal model's precision positive definite on missing cells, for else there is nothing to draw from, or to train towards
+	CompleteRows bool // is for tables without missing cells
+}
+
+// Repeat writes each row of the batch r times, zero where missing.
+func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
+	for i := range b.Size {
+		first, row := x[i*r*b.D:(i*r+1)*b.D], b.X[i*b.D:(i+1)*b.D]
+		convert(first, row)
+		for k := 1; k < r; k++ {
+			copy(x[(i*r+k)*b.D:], first)
+		}
+	}
+}
+
+// NormalModel is m where it is normal; what, a source or a method, needs it to be.
+func NormalModel(m model.Model, what string) (model.Normal, error) {
+	if _, patterned := m.(model.MaskConditional); patterned {
+		return nil, fmt.Errorf("%s needs missing cells that are normal given the observed ones, and with a model of missingness they are not; use iw, variw or var", what)
+	}
+	g, ok := model.AsNormal(m)
+	if !ok {
+		return nil, fmt.Errorf("%s needs a Gaussian model, this is another; use var, variw or iw", what)
+	}
+	return g, nil
+}

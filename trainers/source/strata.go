@@ -1,0 +1,72 @@
+package source
+
+import (
+	"fmt"
+	"math"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/losses"
+)
+
+// strata draws from an imputer that is a mixture, or of any other form: for each draw of
+// a row one stratum by its weight, and that one's draw.
+type strata struct {
+	r, k    int // draws of a row, strata
+	program *graph.Program
+}
+
+func newStrata(s Setting) (Source, error) {
+	if s.Domain.Bounded() {
+		return nil, fmt.Errorf("imputer %T does not draw independent normals (nets.NormalConditional): it cannot be restricted to a domain with a boundary", s.Imputer)
+	}
+	p, err := losses.NewDraws(s.DType, s.Imputer, s.Model.Dim(), s.Batch)
+	if err != nil {
+		return nil, err
+	}
+	return &strata{s.Draws, len(p.Output(losses.OutputLogDraw)) / s.Batch, p}, nil
+}
+
+// Complete implements Source.
+func (s *strata) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
+	copy(s.program.Input(losses.InputX), b.X)
+	copy(s.program.Input(losses.InputMask), b.Mask)
+	Repeat(b, s.r, x)
+	clear(logProposal)
+	for k := range s.r {
+		rng.Normals(s.program.Input(losses.InputNoise))
+		run := s.program.RunAgain
+		if k == 0 {
+			run = s.program.Run
+		}
+		if err := run(); err != nil {
+			return err
+		}
+		draws, log := s.program.Output(losses.OutputDraws), s.program.Output(losses.OutputLogDraw)
+		for i := range b.Rows {
+			from := s.choose(i, rng)
+			to := i*s.r + k
+			logProposal[to] = log[from]
+			for j := range b.D {
+				if b.Mask[i*b.D+j] == 0 {
+					x[to*b.D+j] = draws[from*b.D+j]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// choose is the row among the draws that row i gets.
+func (s *strata) choose(i int, rng *Stream) int {
+	if !s.program.HasOutput(losses.OutputLogWeight) {
+		return i
+	}
+	u, first := rng.Float64(), i*s.k
+	for stratum, log := range s.program.Output(losses.OutputLogWeight)[first : first+s.k] {
+		if u -= math.Exp(log); u < 0 {
+			return first + stratum
+		}
+	}
+	return first + s.k - 1 // by rounding
+}

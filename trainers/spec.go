@@ -1,0 +1,113 @@
+// Package trainers fits models to tables with missing cells: one Spec, one function
+// Estimate, for networks and for every other model. Its sub-packages hold the parts:
+//
+//	estimator  the methods by name: a source, a weighting and a loss each
+//	source     where missing values come from
+//	engine     the two kinds of step that every fit alternates
+//	descent    fits by Adam on mini-batches
+//	path       networks: the L1 path, the choice of λ, refinement
+//	optim      optimisers as plain values
+//	fitted     models in files, and what is done with them: impute, sample, score
+//	evaluate   comparisons with a truth and with differences
+//
+// Nothing here prints; progress goes to a callback.
+package trainers
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
+	"missingscore/trainers/path"
+)
+
+// Spec is all that an estimate rests on. The zero value fits a Gaussian, by the method
+// and with the settings that are the defaults for the table.
+type Spec struct {
+	Model     ModelSpec     `json:"model"`
+	Objective ObjectiveSpec `json:"objective"`
+
+	Domain      *domain.Domain     `json:"domain"`     // the support, in the table's units; nil: all of R^d
+	Weight      domain.Weight      `json:"weight"`     // g of an objective on a domain
+	Missingness *missingness.Model `json:"-"`          // what is known of cells missing not at random, in the table's units; nil: missing completely at random
+	KeepUnits   bool               `json:"keep_units"` // do not standardise the columns meanwhile
+
+	Steps   engine.Config  `json:"steps"`             // method, draws, imputer, seed
+	Descent descent.Config `json:"descent"`           // of fits by Adam
+	Network *path.Config   `json:"network,omitempty"` // a Gaussian network along an L1 path instead; nil: parameters without a penalty
+
+	Truth *evaluate.Truth `json:"-"` // to compare a fit with after each epoch, in the table's units; may be nil
+}
+
+// SettingError says which setting cannot be used, and why. Its Field is the name in
+// Spec's JSON, and the command line's flag.
+type SettingError = setting.Error
+
+// DefaultModel is the model of a Spec that names none.
+const DefaultModel = "gaussian"
+
+// ModelSpec says which model is fitted.
+type ModelSpec struct {
+	Kind    string          `json:"kind"`              // a name of model.Models; gaussian
+	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
+
+	// New makes the model, a new one at each call, in place of Kind's maker. Kind is then
+	// the name that a saved model is read by; without one it cannot be saved.
+	New func(d int) (model.Model, error) `json:"-"`
+}
+
+// make starts a model of d columns: what is random of it depends on the seed.
+func (s ModelSpec) make(d int, seed uint64) (model.Model, error) {
+	if s.New != nil {
+		return s.New(d)
+	}
+	m, err := model.New(s.Kind, d, s.Options, stream.New(seed, stream.Initial, 1))
+	if err != nil {
+		return nil, &setting.Error{Field: "model", Allowed: err.Error()}
+	}
+	return m, nil
+}
+
+// ObjectiveSpec says by which objective.
+type ObjectiveSpec struct {
+	Kind    string          `json:"kind"`              // a name of losses.Objectives, or auto: classical, on a domain truncated
+	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
+
+	New losses.ObjectiveMaker `json:"-"` // in place of a registered kind, if set
+}
+
+func (o ObjectiveSpec) make(s losses.ObjectiveSetting) (losses.Objective, error) {
+	s.Options = o.Options
+	if o.New != nil {
+		return o.New(s)
+	}
+	made, err := losses.NewObjective(o.Kind, s)
+	if err != nil {
+		return nil, &setting.Error{Field: "objective", Allowed: err.Error()}
+	}
+	return made, nil
+}
+
+// check refuses what a network cannot have.
+func (s Spec) check() error {
+	if s.Network == nil {
+		return nil
+	}
+	switch {
+	case s.Model.New != nil || s.Model.Kind != DefaultModel:
+		return &setting.Error{Field: "model", Value: s.Model.Kind, Allowed: "a network is of a Gaussian model"}
+	case s.Objective.New != nil || s.Objective.Kind != "auto":
+		return &setting.Error{Field: "objective", Value: s.Objective.Kind, Allowed: "a network has the objective auto"}
+	case s.Truth != nil:
+		return fmt.Errorf("a network is compared with its truth afterwards, by NetworkResult.Rates")
+	}
+	return nil
+}
