@@ -11,7 +11,6 @@ import (
 
 // settings are what a model file records of a Spec beside the model itself.
 type settings struct {
-	Method  string       `json:"method"`
 	Steps   any          `json:"steps"`
 	Weight  any          `json:"weight"`
 	Descent any          `json:"descent,omitempty"`
