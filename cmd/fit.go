@@ -243,7 +243,7 @@ func readTruth(ctx context.Context, path string, names []string) (*evaluate.Trut
 	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
 		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
 	}
-	if _, ok := m.Model.(*model.Gaussian); ok && m.Domain == nil {
+	if _, normal := model.AsNormal(m.Model); normal && m.Domain == nil {
 		return &evaluate.Truth{Model: m.Model}, nil // the divergence is known exactly
 	}
 	sample, chains, err := m.Sample(ctx, 10000, stream.New(1, stream.Simulate, 1))

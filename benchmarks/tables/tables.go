@@ -263,8 +263,8 @@ func projections(points []path.Point) (n int) {
 // estimate is what a method finds on a table: the networks of an L1 path, with the
 // threshold that smooths it.
 type estimate struct {
-	networks         []network.Adjacency
-	threshold        float64
+	networks               []network.Adjacency
+	threshold              float64
 	effective, projections string // a Point's, in the middle of the path and summed
 }
 

@@ -146,7 +146,7 @@ func (e *Engine) prepareImputer() (err error) {
 		}
 	}
 	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
-		return setting.Errorf("imputer", c.Imputer.Kind, "%v", err)
+		return &setting.Error{Field: "imputer", Allowed: err.Error()}
 	}
 	t.adam = optim.Adam{Rate: c.ImputerRate}
 	if c.DType == graph.Float32 {
