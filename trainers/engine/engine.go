@@ -33,6 +33,7 @@ type Engine struct {
 	Estimator estimator.Estimator
 	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
 
+	params    []*graph.Param // of the model
 	weighting losses.Weighting
 	noising   losses.Noising // the objective, if it adds noise; else nil
 	workers   []*worker
@@ -91,7 +92,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", p.Model.Dim(), p.Table.D)
 	}
 	p.Model = p.joint()
-	e := &Engine{Problem: p, Config: c, Estimator: method, imputer: imputerSteps{epoch: -1}}
+	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
 	if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
 		return nil, err
 	}
@@ -264,7 +265,7 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 	n := (len(rows) + size - 1) / size
 	for len(e.parts) < n {
 		var p part
-		for _, q := range e.Model.Params() {
+		for _, q := range e.params {
 			p.grads = append(p.grads, make([]float64, len(q.Value)))
 		}
 		e.parts = append(e.parts, p)
@@ -334,7 +335,7 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 		return err
 	}
 	p.loss, p.size, p.sized = in.Output(losses.OutputReported)[0], 0, 0
-	for q, param := range e.Model.Params() {
+	for q, param := range e.params {
 		copy(p.grads[q], in.Grad(param))
 	}
 	if in.HasOutput(losses.OutputWeights) && e.Estimator.Draws() {
