@@ -57,18 +57,8 @@ func (l GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows
 		Kernel:   k.run,
 		Constant: []bool{false, false, true, true, true},
 		Reverse: func(out, gr graph.Node) []graph.Node {
-			// out is an input so that the kernel has run and left its gradients.
-			gradient := func(rows, cols int, side []float64) graph.Node {
-				return b.Apply(graph.Op{Name: "gaussian marginal'", Rows: rows, Cols: cols,
-					Kernel: func(o []float64, in [][]float64) error {
-						for i, v := range side {
-							o[i] = in[1][0] * v
-						}
-						return nil
-					}}, out, gr)
-			}
 			d := g.Dim()
-			return []graph.Node{gradient(1, d, k.gradMu), gradient(d, d, k.gradP), nil, nil, nil}
+			return []graph.Node{gradientOf(b, "gaussian marginal'", 1, d, k.gradMu, out, gr), gradientOf(b, "gaussian marginal'", d, d, k.gradP, out, gr), nil, nil, nil}
 		}}, g.MeanNode(b), p, rows.X, rows.Mask, rows.Weight)
 	return Result{Surrogate: loss, Reported: loss}
 }

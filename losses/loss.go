@@ -93,6 +93,13 @@ type LossNeeds struct {
 	// CompletedRows says that the objective is of the completed rows (Rows.Completed).
 	// Draws have to be in Program.Input(InputX) by the time of Bind, so not in float32.
 	CompletedRows bool
+
+	// Mean says that the mean of a network has to be estimated along, not held at the
+	// observed means: these are biased under MAR.
+	Mean bool
+	// Equation says that its gradient is that of no function: there is an equation to
+	// solve, and nothing for a line search to go by.
+	Equation bool
 }
 
 // DomainChecker is a loss that is not for every domain.

@@ -70,6 +70,8 @@ type Normal interface {
 	// MeanNode is μ (1, d). It stops the construction where μ is not to be had from the
 	// parameters by an expression.
 	MeanNode(b *graph.Builder) graph.Node
+	// LinearNode is η = Pμ (1, d).
+	LinearNode(b *graph.Builder) graph.Node
 	// PrecisionNode is P (d, d).
 	PrecisionNode(b *graph.Builder) graph.Node
 }

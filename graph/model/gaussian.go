@@ -88,6 +88,14 @@ func (g *Gaussian) MeanNode(b *graph.Builder) graph.Node {
 	return b.Param(g.Location)
 }
 
+// LinearNode is η = Pμ (1, d) as a node.
+func (g *Gaussian) LinearNode(b *graph.Builder) graph.Node {
+	if g.kind == Natural {
+		return b.Param(g.Location)
+	}
+	return b.MatMul(false, false, b.Param(g.Location), g.PrecisionNode(b))
+}
+
 // PrecisionNode implements Normal.
 func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
 	if g.kind == CholeskyFactor {

@@ -39,6 +39,8 @@ var All = []Estimator{
 		Note: "Gaussian only: expectations in closed form (exact-mc on a domain, and for other objectives)"},
 	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: source.Exact, Weighting: losses.LeaveOneOut{}, Loss: losses.Marginal{},
 		Note: "Gaussian only: draws from the exact conditional"},
+	{Name: "em-exact", Title: "EM (exact)", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianComplete{},
+		Note: "Gaussian only: EM with expectations in closed form, right under MAR; on all of R^d"},
 	{Name: "em", Title: "EM", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.Complete{},
 		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
 	{Name: "em-full", Title: "EM (all coordinates)", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{},
@@ -98,6 +100,12 @@ func (e Estimator) Draws() bool { return e.Source.Random }
 
 // Deterministic says that its gradient has no noise: its path is accelerated.
 func (e Estimator) Deterministic() bool { return !e.Source.Random }
+
+// Minimises says that its loss is a function, which a line search can go by.
+func (e Estimator) Minimises() bool { return !e.Loss.Needs().Equation }
+
+// FitsMean says that networks by it estimate the mean along.
+func (e Estimator) FitsMean() bool { return e.Loss.Needs().Mean }
 
 // Trains says that it trains an imputer along.
 func (e Estimator) Trains() bool { return e.Source.Imputer }

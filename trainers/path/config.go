@@ -110,7 +110,7 @@ func (c Config) checkNumbers() error {
 func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	if c.Schedule == "" {
 		c.Schedule = Fixed
-		if method.Deterministic() {
+		if method.Deterministic() && method.Minimises() {
 			c.Schedule = Accelerated
 		}
 	}
@@ -127,6 +127,9 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	}
 	if !method.Deterministic() {
 		return c, setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy, take fixed", method.Name)
+	}
+	if !method.Minimises() {
+		return c, setting.Errorf("schedule", Accelerated, "method %s solves an equation that is the gradient of no function, take fixed", method.Name)
 	}
 	if c.InitialIter != 0 || c.IterPerLambda != 0 {
 		return c, setting.Errorf("schedule", Accelerated, "initial_iter %d, iter_per_lambda %d are of the fixed schedule, this one has max_iter", c.InitialIter, c.IterPerLambda)

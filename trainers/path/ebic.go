@@ -43,10 +43,9 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 // loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
 func (r *Run) ebic(gamma float64) ([]float64, error) {
 	t := r.Table
-	mean := make([]float64, t.D)
 	scores := make([]float64, len(r.State.Points))
 	logN := math.Log(meanPairCount(t))
-	if r.fitsMean() {
+	if r.Domain.Bounded() || r.Missingness != nil {
 		for i, p := range r.State.Points {
 			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*(logN+4*gamma*math.Log(float64(t.D)))
 		}
@@ -59,7 +58,7 @@ func (r *Run) ebic(gamma float64) ([]float64, error) {
 				for i := k; i < len(scores); i += r.Workers() {
 					q := r.State.Points[i]
 					e := float64(q.Edges)
-					scores[i] = -2*LogLikelihood(t, r.rows, mean, graph.Unpack(t.D, q.Packed)) +
+					scores[i] = -2*LogLikelihood(t, r.rows, q.mean(t.D), graph.Unpack(t.D, q.Packed)) +
 						e*logN + 4*gamma*e*math.Log(float64(t.D))
 				}
 				return nil

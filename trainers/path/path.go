@@ -8,8 +8,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/graph/model"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/optim"
 )
 
@@ -43,8 +45,8 @@ type Run struct {
 // New prepares a path on a table; p.Model and p.Objective are set here. On all of
 // R^d the mean is kept at 0: on columns standardised by their observed cells it is the
 // observed mean, which cells missing completely at random leave unbiased. On a domain
-// with a boundary, and where cells are known to be missing not at random, η = Pμ is
-// fitted along, for there the observed means are not μ.
+// with a boundary, where cells are known to be missing not at random, and by estimators
+// that are right under MAR, η = Pμ is fitted along, for there the observed means are not μ.
 func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error) {
 	return newRun(p, steps, c, s, nil)
 }
@@ -52,15 +54,18 @@ func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error
 // newRun is New on some rows of the table, nil for all.
 func newRun(p engine.Problem, steps engine.Config, c Config, s *State, rows []int) (*Run, error) {
 	kind := model.FreeSymmetric
-	fitsMean := p.Domain.Bounded() || p.Missingness != nil
+	method, err := estimator.ByName(steps.Method)
+	if err != nil {
+		return nil, setting.Errorf("method", steps.Method, "%v", err)
+	}
+	fitsMean := p.Domain.Bounded() || p.Missingness != nil || method.FitsMean()
 	if fitsMean {
 		kind = model.Natural
 	}
 	m := model.NewGaussian(p.Table.D, kind)
 	m.Location.Fixed = !fitsMean
 	p.Model, p.Objective = m, losses.ObjectiveFor(p.Domain, p.Weight)
-	c, steps, err := c.Resolve(p, steps)
-	if err != nil {
+	if c, steps, err = c.Resolve(p, steps); err != nil {
 		return nil, err
 	}
 	e, err := engine.New(p, steps)

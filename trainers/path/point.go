@@ -5,6 +5,7 @@ import (
 
 	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // Point is the path's state at one λ. Columns are as the path saw them, so
@@ -49,4 +50,15 @@ func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 		}
 	}
 	return a
+}
+
+// mean is μ at this point: P⁻¹η where the path fits η along, else 0; NaN where P is singular.
+func (p Point) mean(d int) []float64 {
+	if p.Linear == nil {
+		return make([]float64, d)
+	}
+	g := model.NewGaussian(d, model.Natural)
+	copy(g.Packed.Value, p.Packed)
+	copy(g.Location.Value, p.Linear)
+	return g.Mean()
 }
