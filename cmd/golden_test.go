@@ -251,7 +251,7 @@ func goldenCases() []golden {
 // networkGoldens are all methods, without and with a support, and all selections.
 func networkGoldens() (cases []golden) {
 	selections := []string{"ebic", "cv=3", "stars", "density=0.4", "none"}
-	for i, method := range []string{"auto", "exact", "var", "iw", "variw", "exact-mc", "em", "em-full", "zeroed"} {
+	for i, method := range []string{"auto", "exact", "var", "iw", "variw", "exact-mc", "em", "em-full", "zeroed", "em-exact"} {
 		quick := ""
 		imputer := method == "var" || method == "variw"
 		if imputer {
@@ -289,7 +289,7 @@ func fitGoldens() (cases []golden) {
 			{"denoising", three, noise},
 		} {
 			c := golden{fmt.Sprintf("fit-%s-%s", model, objective.name), []string{objective.table}, nil}
-			for _, method := range []string{"auto", "var", "iw", "variw", "exact", "exact-mc", "em", "em-full", "zeroed", "full"} {
+			for _, method := range []string{"auto", "var", "iw", "variw", "exact", "exact-mc", "em", "em-full", "zeroed", "full", "em-exact"} {
 				table, more := "in/data.csv", ""
 				switch method {
 				case "var", "variw":

@@ -118,45 +118,14 @@ func (c *completeKernel) run(out []float64, in [][]float64) error {
 // add adds the moments of a pattern's rows.
 func (c *completeKernel) add(eta, p, x, mask []float64, rows []int, weight []float64) error {
 	d := c.d
-	c.gaps = c.gaps[:0]
-	for j, o := range mask {
-		if o == 0 {
-			c.gaps = append(c.gaps, j)
-		}
-	}
-	m := len(c.gaps)
-	c.block, c.right, c.row = room(c.block, m*m), room(c.right, m), room(c.row, d)
-	var factor blas64.Triangular
-	if m > 0 {
-		for a, j := range c.gaps {
-			for b, k := range c.gaps {
-				c.block[a*m+b] = p[j*d+k]
-			}
-		}
-		var ok bool
-		if factor, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: m, Stride: m, Data: c.block}); !ok {
-			return ErrNotPositiveDefinite
-		}
+	factor, err := c.factor(p, mask)
+	if err != nil {
+		return err
 	}
 	share := 0.0
 	for _, i := range rows {
 		w := weight[i]
-		copy(c.row, x[i*d:i*d+d])
-		for a, j := range c.gaps { // x̂_m = P_mm⁻¹(η_m − P_mo x_o); gaps hold 0
-			c.row[j] = 0
-			c.right[a] = eta[j]
-		}
-		for a, j := range c.gaps {
-			c.right[a] -= dot(p[j*d:j*d+d], c.row)
-		}
-		if m > 0 {
-			v := blas64.Vector{N: m, Inc: 1, Data: c.right}
-			blas64.Trsv(blas.NoTrans, factor, v)
-			blas64.Trsv(blas.Trans, factor, v)
-		}
-		for a, j := range c.gaps {
-			c.row[j] = c.right[a]
-		}
+		c.complete(eta, p, x[i*d:i*d+d], factor)
 		share += w
 		for j, v := range c.row {
 			c.sum[j] += w * v
@@ -167,6 +136,7 @@ func (c *completeKernel) add(eta, p, x, mask []float64, rows []int, weight []flo
 		}
 	}
 	c.number += share
+	m := len(c.gaps)
 	if m == 0 {
 		return nil
 	}
@@ -178,6 +148,52 @@ func (c *completeKernel) add(eta, p, x, mask []float64, rows []int, weight []flo
 		}
 	}
 	return nil
+}
+
+// factor is the Cholesky factor of P_mm, m the gaps of a pattern, which it notes.
+func (c *completeKernel) factor(p, mask []float64) (factor blas64.Triangular, err error) {
+	c.gaps = c.gaps[:0]
+	for j, o := range mask {
+		if o == 0 {
+			c.gaps = append(c.gaps, j)
+		}
+	}
+	d, m := c.d, len(c.gaps)
+	c.block, c.right, c.row = room(c.block, m*m), room(c.right, m), room(c.row, d)
+	if m == 0 {
+		return factor, nil
+	}
+	for a, j := range c.gaps {
+		for b, k := range c.gaps {
+			c.block[a*m+b] = p[j*d+k]
+		}
+	}
+	factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: m, Stride: m, Data: c.block})
+	if !ok {
+		return factor, ErrNotPositiveDefinite
+	}
+	return factor, nil
+}
+
+// complete leaves in c.row the row x with x̂_m = P_mm⁻¹(η_m − P_mo x_o) in its gaps.
+func (c *completeKernel) complete(eta, p, x []float64, factor blas64.Triangular) {
+	copy(c.row, x)
+	if len(c.gaps) == 0 {
+		return
+	}
+	for a, j := range c.gaps {
+		c.row[j] = 0
+		c.right[a] = eta[j]
+	}
+	for a, j := range c.gaps {
+		c.right[a] -= dot(p[j*c.d:j*c.d+c.d], c.row)
+	}
+	v := blas64.Vector{N: len(c.gaps), Inc: 1, Data: c.right}
+	blas64.Trsv(blas.NoTrans, factor, v)
+	blas64.Trsv(blas.Trans, factor, v)
+	for a, j := range c.gaps {
+		c.row[j] = c.right[a]
+	}
 }
 
 // finish gives loss and gradients from the moments.

@@ -18,6 +18,7 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
 	"missingscore/trainers"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/path"
 )
 
@@ -197,6 +198,12 @@ func selectionText(s path.Selection, unnormalised bool) string {
 	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", *s.Gamma)
 }
 
+// fitsMean says that networks by a method estimate the mean along.
+func fitsMean(method string) bool {
+	e, err := estimator.ByName(method)
+	return err == nil && e.FitsMean()
+}
+
 // supportText tells where the data can lie and how the objective is weighted.
 func supportText(c trainers.Spec, names []string) string {
 	s := c.Domain
@@ -205,6 +212,8 @@ func supportText(c trainers.Spec, names []string) string {
 		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
 	case !s.Bounded() && c.Missingness != nil:
 		return "all of R^d"
+	case !s.Bounded() && fitsMean(c.Steps.Method):
+		return "all of R^d; the mean is estimated along"
 	case !s.Bounded():
 		return "all of R^d; the mean is kept at the observed means"
 	}

@@ -26,6 +26,7 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		{"variw", can{draws: true, trains: true, density: true, definite: true}},
 		{"exact", can{normal: true, definite: true}},
 		{"exact-mc", can{draws: true, density: true, normal: true, definite: true, correctable: true}},
+		{"em-exact", can{normal: true, definite: true}},
 		{"em", can{draws: true, proposes: true, density: true}},
 		{"em-full", can{draws: true, proposes: true, density: true}},
 		{"zeroed", can{}},
@@ -80,7 +81,7 @@ func TestFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "var", e.Name)
 	_, err = estimator.For("varr", g, losses.Classical{}, nil)
-	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em, em-full, zeroed, full")
+	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em-exact, em, em-full, zeroed, full")
 }
 
 func TestCheck(t *testing.T) {
@@ -186,5 +187,5 @@ func TestRegister(t *testing.T) {
 }
 func TestUnknownEstimator(t *testing.T) {
 	_, err := estimator.ByName("vae")
-	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em, em-full, zeroed, full`)
+	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em-exact, em, em-full, zeroed, full`)
 }

@@ -50,7 +50,7 @@ func Run(t *testing.T, name string) {
 		t.Run(name, func(t *testing.T) { truncatedNoGap(t, e, support) })
 	}
 	t.Run("fixed", func(t *testing.T) { schedule(t, e, config(e), supports) })
-	if e.Deterministic() {
+	if e.Deterministic() && e.Minimises() {
 		t.Run("accelerated", func(t *testing.T) {
 			c := config(e)
 			c.Network.Schedule, c.Network.InitialIter, c.Network.IterPerLambda = path.Accelerated, 0, 0

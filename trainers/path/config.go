@@ -64,6 +64,9 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c, err = c.resolveSchedule(method); err != nil {
 		return c, steps, err
 	}
+	if err := c.checkSelection(method); err != nil {
+		return c, steps, err
+	}
 	if c.Schedule == Accelerated {
 		setting.Default(&steps.Batch, 250)
 	}
@@ -95,7 +98,19 @@ func (c Config) Check(e estimator.Estimator) error {
 	if _, err := c.resolveSchedule(e); err != nil {
 		return err
 	}
+	if err := c.checkSelection(e); err != nil {
+		return err
+	}
 	return c.checkNumbers()
+}
+
+// checkSelection refuses to compare losses on rows held out where the loss is of cells
+// that the model itself has filled in.
+func (c Config) checkSelection(method estimator.Estimator) error {
+	if c.Select.Kind == "cv" && !method.Minimises() {
+		return setting.Errorf("select", "cv", "method %s solves an equation, its loss on rows held out says nothing; take ebic or stars", method.Name)
+	}
+	return nil
 }
 
 func (c Config) checkNumbers() error {

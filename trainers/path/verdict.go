@@ -11,7 +11,11 @@ func (r *Run) Verdict() string {
 	if r.Estimator.Draws() {
 		advice = "use more draws, another method or a larger λ"
 	}
-	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (root mean square, noise of draws taken out)", f.Movement, refineBlock)
+	how := "root mean square"
+	if r.Estimator.Draws() {
+		how += ", noise of draws taken out"
+	}
+	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (%s)", f.Movement, refineBlock, how)
 	within := refineBlock
 	if r.accelerated() {
 		moves = fmt.Sprintf("entries of the standardised precision would move by at most %.2g in %d proximal gradient steps", f.Movement, refineBlock)
