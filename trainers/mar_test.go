@@ -73,17 +73,15 @@ func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 // Under MAR em-exact without a penalty is maximum likelihood, and the marginal loss is biased.
 func TestMissingAtRandom(t *testing.T) {
 	table := hiddenWhereLow(4000)
-	estimate := func(method string) *mat.SymDense {
+	estimate := func(method string, c path.Config) *mat.SymDense {
+		c.Select, c.LambdaMin = path.Selection{Kind: "none"}, 1e-5
 		r, err := trainers.Estimate(context.Background(), table, trainers.Spec{
-			Steps: engine.Config{Method: method, Seed: 1},
-			Network: &path.Config{Select: path.Selection{Kind: "none"}, LambdaMin: 1e-5,
-				Rate: 0.05, IterPerLambda: 50, Tolerance: 2e-5},
-		}, trainers.Run{})
+			Steps: engine.Config{Method: method, Seed: 1}, Network: &c}, trainers.Run{})
 		require.NoError(t, err)
 		require.True(t, r.Converged, r.Verdict)
 		return r.Network.Precision
 	}
-	want, got := maximumLikelihood(t, table), estimate("em-exact")
+	want, got := maximumLikelihood(t, table), estimate("em-exact", path.Config{Rate: 0.05, IterPerLambda: 50, Tolerance: 2e-5})
 	for j := range 3 {
 		for k := range j {
 			require.InDelta(t, partialCorrelation(want, j, k), partialCorrelation(got, j, k), 2e-3)
@@ -92,7 +90,7 @@ func TestMissingAtRandom(t *testing.T) {
 	}
 	const rho = 1.155 / (1 + 1.155*1.155) // the truth; its standard error (1 − ρ²)/√n, 2000 complete rows, four times
 	require.InDelta(t, rho, partialCorrelation(want, 0, 1), 4*(1-rho*rho)/math.Sqrt(2000))
-	marginal := estimate("exact")
+	marginal := estimate("exact", path.Config{})
 	require.Less(t, partialCorrelation(marginal, 0, 1), 0.4)
 	require.Greater(t, partialCorrelation(marginal, 0, 2), 0.2)
 }
