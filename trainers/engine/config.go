@@ -89,6 +89,9 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	if err != nil {
 		return c, e, setting.Errorf("weighting", c.Weighting, "%v", err)
 	}
+	if least := w.Needs().Draws; c.Draws < least {
+		return c, e, setting.Errorf("draws", c.Draws, "weighting %s needs at least %d draws of a row", w.Name(), least)
+	}
 	c.Weighting = w.Name()
 	return c, e, c.Check()
 }

@@ -93,8 +93,10 @@ func New(p Problem, c Config) (*Engine, error) {
 	}
 	p.Model = p.joint()
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
-	if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
-		return nil, err
+	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
+		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
+			return nil, err
+		}
 	}
 	e.noising, _ = p.Objective.(losses.Noising)
 	if err := e.check(); err != nil {
@@ -178,6 +180,9 @@ func (e *Engine) newWorker() (w *worker, err error) {
 	w = &worker{batch: data.NewBatch(c.Batch, e.Table.D)}
 	if w.source, err = e.Estimator.Source.New(source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
 		return nil, err
+	}
+	if w.source == nil {
+		return nil, fmt.Errorf("source %s: its New gives no source", e.Estimator.Source.Name)
 	}
 	if w.program, err = losses.New(c.DType, e.Estimator.Loss, e.weighting, e.Model, e.Objective, c.Batch, c.Draws); err != nil {
 		return nil, err
@@ -280,8 +285,8 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		if err := pool.Wait(); err != nil {
 			return Step{}, err
 		}
-	} else {
-		e.share(0, iteration, rows, weight)
+	} else if err := panics.Caught(func() error { e.share(0, iteration, rows, weight); return nil }); err != nil {
+		return Step{}, err
 	}
 
 	total := e.parts[0] // in the order of the parts, whoever computed them
