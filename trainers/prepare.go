@@ -110,6 +110,9 @@ func (p *Prepared) checkNumbers() error {
 	if err := p.Spec.Steps.Check(); err != nil {
 		return err
 	}
+	if err := setting.NotNegative(setting.Field{Name: "g_cap", Value: p.Spec.Weight.Cap}); err != nil {
+		return err
+	}
 	if p.Spec.Network != nil {
 		return p.Spec.Network.Check(p.Estimator)
 	}
