@@ -29,7 +29,9 @@ type Prepared struct {
 // they come to. A setting that cannot be used is a *SettingError, a row outside the
 // domain a *data.RowError.
 func Prepare(t *data.Table, s Spec) (*Prepared, error) {
-	setting.Default(&s.Objective.Kind, "auto")
+	if s.Objective.New == nil {
+		setting.Default(&s.Objective.Kind, "auto")
+	}
 	setting.Default(&s.Steps.Method, "auto")
 	if s.Model.New == nil {
 		setting.Default(&s.Model.Kind, DefaultModel)

@@ -90,7 +90,9 @@ type ObjectiveSpec struct {
 	Kind    string          `json:"kind"`              // a name of losses.Objectives, or auto: classical, on a domain truncated
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
 
-	New losses.ObjectiveMaker `json:"-"` // in place of a registered kind, if set
+	// New makes the objective in place of Kind's maker. Kind is then only what the model's
+	// file calls it.
+	New losses.ObjectiveMaker `json:"-"`
 }
 
 func (o ObjectiveSpec) make(s losses.ObjectiveSetting) (losses.Objective, error) {
