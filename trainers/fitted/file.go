@@ -148,6 +148,22 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 	return nil
 }
 
+// imputerFile is the imputer as the file has it, nil if there is none.
+func (s *Saved) imputerFile() (*imputerFile, error) {
+	if s.Imputer == nil {
+		return nil, nil
+	}
+	options, err := json.Marshal(s.Imputer.Options())
+	if err != nil {
+		return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
+	}
+	params, err := packParams(s.Imputer.Params())
+	if err != nil {
+		return nil, fmt.Errorf("imputer %s: %w", s.ImputerKind, err)
+	}
+	return &imputerFile{s.ImputerKind, options, params}, nil
+}
+
 // Encode gives the file's text; extra fields are added as they are.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	options, err := model.Options(s.Model)
@@ -158,16 +174,8 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
-	if s.Imputer != nil {
-		options, err := json.Marshal(s.Imputer.Options())
-		if err != nil {
-			return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
-		}
-		params, err := packParams(s.Imputer.Params())
-		if err != nil {
-			return nil, fmt.Errorf("imputer %s: %w", s.ImputerKind, err)
-		}
-		f.Imputer = &imputerFile{s.ImputerKind, options, params}
+	if f.Imputer, err = s.imputerFile(); err != nil {
+		return nil, err
 	}
 	parametric, ok := s.Model.(model.Parametric)
 	if !ok {
