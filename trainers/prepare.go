@@ -168,6 +168,9 @@ func (p *Prepared) scaled() (*data.Table, data.Scale) {
 	return data.Standardise(p.Table)
 }
 
+// Problem is what an estimate fits, in the units that it is fitted in.
+func (p *Prepared) Problem() (engine.Problem, error) { return p.problem(p.scaled()) }
+
 // problem is what is fitted, in the units of a scale.
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, error) {
 	s := p.Spec

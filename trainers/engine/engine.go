@@ -91,7 +91,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if p.Model.Dim() != p.Table.D {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", p.Model.Dim(), p.Table.D)
 	}
-	p.Model = p.joint()
+	p.Model = p.Joint()
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
