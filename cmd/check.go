@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph/model"
-	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 )
 
@@ -29,9 +29,7 @@ type checkCommand struct {
 	seed               uint64
 	json               bool
 
-	data    *data.Table // standardised
-	model   model.Model // of the standardised columns, with what is known of their gaps
-	domain  *domain.Domain
+	problem engine.Problem
 	results []evaluate.Check
 }
 
@@ -41,7 +39,7 @@ func newCheckCommand() *cobra.Command {
 		Use:   "check TABLE.csv",
 		Short: "Check every gradient of a model on a table against differences",
 		Long: `Compare every gradient that a fit would use with central differences, on the
-first rows of a table (standardised) and at parameters away from their start:
+first rows of a table (scaled as fit does) and at parameters away from their start:
 the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
 Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 --lower, --upper or --domain: on that support; with --missingness: of the model with
@@ -64,7 +62,7 @@ what is known of its gaps. Exit code 1 if one fails.`,
 
 // run takes the command through its phases.
 func (f *checkCommand) run(cmd *cobra.Command, file string) error {
-	if err := f.load(file); err != nil {
+	if err := f.load(cmd, file); err != nil {
 		return err
 	}
 	if err := f.compare(cmd.Context()); err != nil {
@@ -73,42 +71,37 @@ func (f *checkCommand) run(cmd *cobra.Command, file string) error {
 	return f.tell(cmd.OutOrStdout())
 }
 
-// load reads the table and makes the model and its support, all of standardised columns.
-func (f *checkCommand) load(file string) error {
+// load reads the table and prepares what a fit would fit.
+func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	t, err := f.table.read(file, f.seed)
 	if err != nil {
 		return err
 	}
-	m, err := model.New(f.kind, t.D, []byte(f.modelOptions), stream.New(f.seed, stream.Initial, 1))
-	if err != nil {
-		return usageError{fmt.Errorf("--model: %w", err)}
-	}
 	if f.rows < 1 {
 		return usageError{fmt.Errorf("--rows %d: at least one is needed", f.rows)}
 	}
-	s, _, err := f.support.around(t, file)
+	spec := trainers.Spec{
+		Model: trainers.ModelSpec{Kind: f.kind, Options: json.RawMessage(f.modelOptions)},
+		Steps: engine.Config{Seed: f.seed},
+	}
+	if spec.Domain, _, err = f.support.around(t, file); err != nil {
+		return err
+	}
+	if spec.Missingness, err = f.law.read(t, spec.Domain); err != nil {
+		return err
+	}
+	p, err := trainers.Prepare(t, spec)
 	if err != nil {
-		return err
+		return asUsage(cmd, inTable(err, file, "correct the row, leave it out, or change the thresholds (--missingness)"))
 	}
-	known, err := f.law.read(t, s)
-	if err != nil {
-		return err
-	}
-	s = known.Support(s)
-	if err := atLine(t.Inside(s), file, "correct the row, leave it out, or change the thresholds (--missingness)"); err != nil {
-		return err
-	}
-	standard, scale := data.Standardise(t)
-	f.data = standard
-	f.model = joint(m, known.Standardised(scale.Mean, scale.Deviation))
-	f.domain = s.Standardised(scale.Mean, scale.Deviation)
-	return nil
+	f.problem, err = p.Problem()
+	return err
 }
 
 // compare makes all comparisons.
 func (f *checkCommand) compare(ctx context.Context) error {
 	return abandonable(ctx, func() (err error) {
-		f.results, err = evaluate.Gradients(f.data, f.model, f.domain, f.rows, f.seed)
+		f.results, err = evaluate.Gradients(f.problem.Table, f.problem.Joint(), f.problem.Domain, f.rows, f.seed)
 		return err
 	})
 }

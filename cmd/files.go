@@ -70,8 +70,8 @@ func target(path string) string {
 	return atomicfile.Target(path)
 }
 
-// beside is the path of a file beside another, none beside a device or a pipe.
-func beside(path, name string) string {
+// siblingOf is the path of a file beside another, none beside a device or a pipe.
+func siblingOf(path, name string) string {
 	if atomicfile.Special(path) {
 		return ""
 	}

@@ -111,9 +111,9 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 		f.out = filepath.Join(f.out, "model.json")
 	}
 	if f.history == "" {
-		f.history = beside(f.out, "history.csv")
+		f.history = siblingOf(f.out, "history.csv")
 	}
-	f.saved = beside(f.out, filepath.Base(f.out)+".state")
+	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
 	if f.resume && f.saved == "" {
 		return usageError{fmt.Errorf("--resume: no state is kept beside %s: leave it out, or choose a file as --out", f.out)}
 	}

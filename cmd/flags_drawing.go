@@ -41,8 +41,8 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 }
 
-// ready refuses flags and folders that cannot be used, and loads the model.
-func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
+// prepare refuses flags and folders that cannot be used, and loads the model.
+func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
 	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +67,7 @@ func (f *drawingFlags) ready(cmd *cobra.Command, path string, counts ...string) 
 }
 
 // about is where what is known of the draws goes, OUT.json.
-func (f *drawingFlags) about() string { return beside(f.out, filepath.Base(f.out)+".json") }
+func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
 
 // finish writes what is known of the draws beside them, and prints it.
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
@@ -98,8 +98,8 @@ var samplers = []struct{ flag, of string }{
 	{"steps", "diffusion langevin sde ode"}, {"corrections", "diffusion langevin sde"},
 }
 
-// idle refuses flags that the sampler in use has no use for.
-func idle(cmd *cobra.Command, sampler string) error {
+// checkSamplerFlags refuses flags that the sampler in use has no use for.
+func checkSamplerFlags(cmd *cobra.Command, sampler string) error {
 	for _, s := range samplers {
 		if cmd.Flags().Changed(s.flag) && !slices.Contains(strings.Fields(s.of), sampler) {
 			return usageError{fmt.Errorf("--%s: draws are made by %s here, which has no use for it; leave it out", s.flag, sampler)}
@@ -166,7 +166,7 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.
 	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
 		return nil, nil, nil, usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
 	}
-	m, ready, err := f.ready(cmd, model, "draws", "workers")
+	m, ready, err := f.prepare(cmd, model, "draws", "workers")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -187,7 +187,7 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.
 	if *c, err = c.For(ready); err != nil {
 		return nil, nil, nil, refused(err, model)
 	}
-	return m, ready, cells, idle(cmd, c.Sampler)
+	return m, ready, cells, checkSamplerFlags(cmd, c.Sampler)
 }
 
 // watch shows how many rows are done.

@@ -8,7 +8,6 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/graph/model"
 )
 
 // missingnessFlag says what is known of cells missing not at random.
@@ -31,12 +30,4 @@ func (f *missingnessFlag) read(t *data.Table, support *domain.Domain) (*missingn
 		return nil, fmt.Errorf("--missingness: %s: %w", f.file, err)
 	}
 	return m, nil
-}
-
-// joint is a model with its missingness, if there is any but thresholds.
-func joint(m model.Model, by *missingness.Model) model.Model {
-	if phi := model.MissingnessOf(by); phi != nil {
-		return &model.Joint{Model: m, Missingness: phi}
-	}
-	return m
 }

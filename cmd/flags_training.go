@@ -112,7 +112,7 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 		}
 		return nil, inTable(err, file, advice)
 	}
-	return p, unused(cmd, asked, p)
+	return p, checkMethodFlags(cmd, asked, p)
 }
 
 // inTable puts the table's file to an error of preparing an estimate, but to a setting's.

@@ -44,7 +44,7 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	if !slices.Contains(fitted.RowSamplers, c.Sampler) {
 		return usageError{fmt.Errorf("--sampler %s: it is one of %s", c.Sampler, strings.Join(fitted.RowSamplers, ", "))}
 	}
-	m, ready, err := f.ready(cmd, model, "n")
+	m, ready, err := f.prepare(cmd, model, "n")
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	if c, err = c.For(ready); err != nil {
 		return refused(err, model)
 	}
-	if err := idle(cmd, c.Sampler); err != nil {
+	if err := checkSamplerFlags(cmd, c.Sampler); err != nil {
 		return err
 	}
 	var r *fitted.Rows

@@ -14,11 +14,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
-	"strings"
 
 	"gorgonia.org/gorgonia"
+
+	"missingscore/internal/panics"
 )
 
 // Node is a value of a program: a matrix, or a scalar as made by Sum.
@@ -142,7 +142,7 @@ func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 		case buildError:
 			p, err = nil, e.err
 		default: // Gorgonia's, or a programming error in f: either way the program is unusable
-			p, err = nil, fmt.Errorf("building the expression graph: %v%s", e, caller())
+			p, err = nil, fmt.Errorf("building the expression graph: %v%s", e, panics.Place("gorgonia.org/", "gonum.org/", "missingscore/graph."))
 		}
 	}()
 	b := newBuilder(t)
@@ -221,28 +221,6 @@ func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err err
 		bare[g] = b.single(b.wrt[i])
 	}
 	return append(roots, grads...), bare, nil
-}
-
-// caller is where a panic that is being recovered from came from, file and line in
-// brackets: the first function on the stack that is neither the runtime's, nor
-// Gorgonia's or gonum's, nor this package's, and so the one whose author can help.
-func caller() string {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	for panicking := false; ; {
-		f, more := frames.Next()
-		switch {
-		case f.Function == "runtime.gopanic":
-			panicking = true
-		case !panicking || strings.HasPrefix(f.Function, "runtime."):
-		case strings.HasPrefix(f.Function, "gorgonia.org/"), strings.HasPrefix(f.Function, "gonum.org/"), strings.HasPrefix(f.Function, "missingscore/graph."):
-		case f.Function != "":
-			return fmt.Sprintf(" (%s, at %s:%d)", f.Function, f.File, f.Line)
-		}
-		if !more {
-			return ""
-		}
-	}
 }
 
 // distinct guards against Gorgonia's merging of nodes by a 32-bit hash.

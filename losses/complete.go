@@ -61,8 +61,8 @@ func (CompleteData) Add(b *graph.Builder, m model.Model, o Objective, rows Rows,
 // completed adds the loss with the objective at the rows of.
 func completed(b *graph.Builder, m model.Model, o Objective, rows, of Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
-	w := b.Detach(weighting.Weights(b, rows, t))
-	p := o.Parts(b, of, t)
+	w := b.Detach(weightsOf(b, weighting, rows, t))
+	p := partsOf(b, o, of, t)
 	row := b.Add(p.Linear, b.GroupSquares(p.Quadratic, p.Score, of.R))
 	loss := b.Sum(b.Prod(b.GroupRepeat(rows.Weight, rows.R), b.Prod(w, row)))
 	return Result{Surrogate: loss, Reported: loss, Weights: w}

@@ -69,7 +69,7 @@ const (
 // a domain with a boundary; of others these are refused.
 func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
 	normal, ok := imp.(nets.NormalConditional)
-	if err := refuse(imp, k, o, s); !ok && err != nil {
+	if err := refuse(k, o, s); !ok && err != nil {
 		return nil, err
 	}
 	return graph.BuildAs(t, func(b *graph.Builder) {
@@ -91,7 +91,7 @@ func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o
 }
 
 // refuse says what an imputer that is not normal cannot do, or nil.
-func refuse(imp nets.Imputer, k ImputerLoss, o Objective, s *domain.Domain) error {
+func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	what := ""
 	noising, ok := o.(Noising)
 	switch {
@@ -104,7 +104,7 @@ func refuse(imp nets.Imputer, k ImputerLoss, o Objective, s *domain.Domain) erro
 	default:
 		return nil
 	}
-	return fmt.Errorf("imputer %T does not draw independent normals (nets.NormalConditional): %s", imp, what)
+	return fmt.Errorf("the imputer does not draw independent normals (nets.NormalConditional): %s", what)
 }
 
 // strataImputer adds the KL loss of draws x_k from strata of weights π_k,

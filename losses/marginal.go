@@ -21,9 +21,9 @@ func (Marginal) Check(model.Model, Objective) error { return nil }
 // Add implements Loss.
 func (Marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
-	parts := o.Parts(b, rows, t)
+	parts := partsOf(b, o, rows, t)
 	r := rows.R
-	w := b.Detach(weighting.Weights(b, rows, t))
+	w := b.Detach(weightsOf(b, weighting, rows, t))
 	mean := b.GroupMean(w, parts.Score, r)
 	c2 := b.Scale(2, parts.Quadratic)
 

@@ -23,6 +23,15 @@ type Parts struct {
 	Quadratic graph.Node // c (b, m), constant
 }
 
+// partsOf are an objective's parts at t. It stops the construction where one is left out.
+func partsOf(b *graph.Builder, o Objective, rows Rows, t model.Evaluation) Parts {
+	p := o.Parts(b, rows, t)
+	if p.Linear == nil || p.Score == nil || p.Quadratic == nil {
+		b.Failf("objective %T leaves out one of its parts Linear, Score and Quadratic", o)
+	}
+	return p
+}
+
 // Objective gives the parts for a model's terms at the completed rows.
 type Objective interface {
 	// Parts adds the parts, and the inputs that the objective has of its own.

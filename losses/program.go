@@ -45,6 +45,9 @@ func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r in
 		}
 		rows.levels(g, m, o)
 		res := l.Add(g, m, o, rows, w)
+		if res.Surrogate == nil || res.Reported == nil {
+			g.Failf("loss %s gives no surrogate, or no value to report", l.Name())
+		}
 		g.Minimise(res.Surrogate, m.Params()...)
 		g.Output(OutputReported, res.Reported)
 		if res.Weights != nil {

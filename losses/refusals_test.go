@@ -1,10 +1,12 @@
 package losses_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
@@ -63,6 +65,37 @@ func TestMissingPartsAreRefusedByName(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		}
 	}
+}
+
+// lacking, noWeights and noResult leave out what they have to give.
+type lacking struct{}
+
+func (lacking) Bind(*graph.Program, *data.Batch, *rand.Rand) {}
+func (lacking) Parts(*graph.Builder, losses.Rows, model.Evaluation) losses.Parts {
+	return losses.Parts{}
+}
+
+type noWeights struct{ losses.Uniform }
+
+func (noWeights) Weights(*graph.Builder, losses.Rows, model.Evaluation) graph.Node { return nil }
+
+type noResult struct{ losses.Marginal }
+
+func (noResult) Add(*graph.Builder, model.Model, losses.Objective, losses.Rows, losses.Weighting) losses.Result {
+	return losses.Result{}
+}
+
+// What a part of one's own leaves out is named, and no nil node is met later.
+func TestPartsThatGiveNothingAreNamed(t *testing.T) {
+	g := model.NewGaussian(d, model.CholeskyFactor)
+	for _, l := range []losses.Loss{losses.Marginal{}, losses.Complete{}, losses.CompleteData{}, losses.Direct{}} {
+		_, err := losses.New(graph.Float64, l, losses.Uniform{}, g, lacking{}, 2, 3)
+		require.EqualError(t, err, "objective losses_test.lacking leaves out one of its parts Linear, Score and Quadratic", l.Name())
+		_, err = losses.New(graph.Float64, l, noWeights{}, g, losses.Classical{}, 2, 3)
+		require.EqualError(t, err, "weighting uniform gives no weights", l.Name())
+	}
+	_, err := losses.New(graph.Float64, noResult{}, losses.Uniform{}, g, losses.Classical{}, 2, 3)
+	require.EqualError(t, err, "loss marginal gives no surrogate, or no value to report")
 }
 
 // A weighting says which losses and how many draws it is for, a loss which models and

@@ -25,8 +25,8 @@ func (Direct) Check(model.Model, Objective) error { return nil }
 // Add implements Loss.
 func (Direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
-	w := weighting.Weights(b, rows, t)
-	parts := o.Parts(b, rows, t)
+	w := weightsOf(b, weighting, rows, t)
+	parts := partsOf(b, o, rows, t)
 	loss := reported(b, parts, w, b.GroupMean(w, parts.Score, rows.R), rows)
 	return Result{Surrogate: loss, Reported: loss, Weights: w}
 }

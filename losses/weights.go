@@ -20,6 +20,15 @@ type Weighting interface {
 	Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node
 }
 
+// weightsOf are w's at t. It stops the construction where there are none.
+func weightsOf(b *graph.Builder, w Weighting, rows Rows, t model.Evaluation) graph.Node {
+	n := w.Weights(b, rows, t)
+	if n == nil {
+		b.Failf("weighting %s gives no weights", w.Name())
+	}
+	return n
+}
+
 // WeightingNeeds are what a weighting needs.
 type WeightingNeeds struct {
 	Density  bool // the model's log density

@@ -29,7 +29,9 @@ type Prepared struct {
 // they come to. A setting that cannot be used is a *SettingError, a row outside the
 // domain a *data.RowError.
 func Prepare(t *data.Table, s Spec) (*Prepared, error) {
-	setting.Default(&s.Objective.Kind, "auto")
+	if s.Objective.New == nil {
+		setting.Default(&s.Objective.Kind, "auto")
+	}
 	setting.Default(&s.Steps.Method, "auto")
 	if s.Model.New == nil {
 		setting.Default(&s.Model.Kind, DefaultModel)
@@ -110,6 +112,9 @@ func (p *Prepared) checkNumbers() error {
 	if err := p.Spec.Steps.Check(); err != nil {
 		return err
 	}
+	if err := setting.NotNegative(setting.Field{Name: "g_cap", Value: p.Spec.Weight.Cap}); err != nil {
+		return err
+	}
 	if p.Spec.Network != nil {
 		return p.Spec.Network.Check(p.Estimator)
 	}
@@ -162,6 +167,9 @@ func (p *Prepared) scaled() (*data.Table, data.Scale) {
 	}
 	return data.Standardise(p.Table)
 }
+
+// Problem is what an estimate fits, in the units that it is fitted in.
+func (p *Prepared) Problem() (engine.Problem, error) { return p.problem(p.scaled()) }
 
 // problem is what is fitted, in the units of a scale.
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, error) {

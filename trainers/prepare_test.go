@@ -5,7 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	"missingscore/graph/model"
+	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -54,6 +57,11 @@ func TestSettingErrors(t *testing.T) {
 		{trainers.Spec{Model: trainers.ModelSpec{Kind: "moon"}}, "model"},
 		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "moon"}}, "objective"},
 		{trainers.Spec{Steps: engine.Config{Method: "vae"}}, "method"},
+		{trainers.Spec{Model: trainers.ModelSpec{New: func(int) (model.Model, error) { return nil, nil }}}, "model"},
+		{trainers.Spec{Model: trainers.ModelSpec{New: func(int) (model.Model, error) { return model.NewQuartic(5), nil }}}, "model"},
+		{trainers.Spec{Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return nil, nil }}}, "objective"},
+		{trainers.Spec{Weight: domain.Weight{Cap: -1}}, "g_cap"},
+		{trainers.Spec{Steps: engine.Config{Method: "exact-mc", Weighting: "leave-one-out", Draws: 2}}, "draws"},
 		{trainers.Spec{Steps: engine.Config{ProposalSD: -1}}, "proposal_sd"},
 		{trainers.Spec{Descent: descent.Config{Epochs: -1}}, "epochs"},
 		{trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, Network: &path.Config{}}, "model"},

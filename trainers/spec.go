@@ -67,7 +67,16 @@ type ModelSpec struct {
 // make starts a model of d columns: what is random of it depends on the seed.
 func (s ModelSpec) make(d int, seed uint64) (model.Model, error) {
 	if s.New != nil {
-		return s.New(d)
+		m, err := s.New(d)
+		switch {
+		case err != nil:
+			return nil, err
+		case m == nil:
+			return nil, &setting.Error{Field: "model", Allowed: "ModelSpec.New gives no model"}
+		case m.Dim() != d:
+			return nil, &setting.Error{Field: "model", Allowed: fmt.Sprintf("ModelSpec.New gives one of %d columns for a table of %d", m.Dim(), d)}
+		}
+		return m, nil
 	}
 	m, err := model.New(s.Kind, d, s.Options, stream.New(seed, stream.Initial, 1))
 	if err != nil {
@@ -81,13 +90,19 @@ type ObjectiveSpec struct {
 	Kind    string          `json:"kind"`              // a name of losses.Objectives, or auto: classical, on a domain truncated
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
 
-	New losses.ObjectiveMaker `json:"-"` // in place of a registered kind, if set
+	// New makes the objective in place of Kind's maker. Kind is then only what the model's
+	// file calls it.
+	New losses.ObjectiveMaker `json:"-"`
 }
 
 func (o ObjectiveSpec) make(s losses.ObjectiveSetting) (losses.Objective, error) {
 	s.Options = o.Options
 	if o.New != nil {
-		return o.New(s)
+		made, err := o.New(s)
+		if err == nil && made == nil {
+			err = &setting.Error{Field: "objective", Allowed: "ObjectiveSpec.New gives no objective"}
+		}
+		return made, err
 	}
 	made, err := losses.NewObjective(o.Kind, s)
 	if err != nil {

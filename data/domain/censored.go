@@ -47,8 +47,8 @@ func (s *Domain) GapBounds() (lower, upper []float64) {
 	return s.Lower, s.Upper
 }
 
-// whose says of a bound that it is not that of all cells.
-func (s *Domain) whose(j int) string {
+// ofObserved says of a bound that it is not that of all cells.
+func (s *Domain) ofObserved(j int) string {
 	if low, high := s.GapBounds(); low[j] != s.Lower[j] || high[j] != s.Upper[j] {
 		return " of observed cells (others are censored)"
 	}

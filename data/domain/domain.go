@@ -126,9 +126,9 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 		switch {
 		case mask[j] == 0:
 		case v < s.Lower[j]:
-			return j, fmt.Errorf("is below the lower bound %g%s", s.Lower[j], s.whose(j))
+			return j, fmt.Errorf("is below the lower bound %g%s", s.Lower[j], s.ofObserved(j))
 		case v > s.Upper[j]:
-			return j, fmt.Errorf("is above the upper bound %g%s", s.Upper[j], s.whose(j))
+			return j, fmt.Errorf("is above the upper bound %g%s", s.Upper[j], s.ofObserved(j))
 		}
 	}
 	cuts := 0

@@ -4,23 +4,51 @@ package panics
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 )
 
 // Error is a panic.
 type Error struct {
 	Value any
+	Place string // function, file and line, in brackets; may be empty
 	Stack []byte
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("internal error: %v; please report it", e.Value) }
+func (e *Error) Error() string {
+	return fmt.Sprintf("internal error: %v%s; please report it", e.Value, e.Place)
+}
 
 // Caught is f's error, and an *Error if f panics.
 func Caught(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &Error{v, debug.Stack()}
+			err = &Error{v, Place(), debug.Stack()}
 		}
 	}()
 	return f()
+}
+
+// Place is where a panic that is being recovered from came from, as text in brackets
+// behind a message: the first function on the stack that is neither the runtime's nor
+// begins with one of the prefixes passed over.
+func Place(over ...string) string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for panicking := false; ; {
+		f, more := frames.Next()
+		switch {
+		case f.Function == "runtime.gopanic":
+			panicking = true
+		case !panicking || f.Function == "" || strings.HasPrefix(f.Function, "runtime."):
+		case slices.ContainsFunc(over, func(prefix string) bool { return strings.HasPrefix(f.Function, prefix) }):
+		default:
+			return fmt.Sprintf(" (%s, at %s:%d)", f.Function, f.File, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
 }

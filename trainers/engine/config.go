@@ -66,7 +66,7 @@ type ImputerSpec struct {
 // Resolve fills zero values for a problem and checks the rest. It gives the estimator
 // that Method is for it.
 func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
-	e, err := estimator.For(c.Method, p.joint(), p.Objective, p.Domain)
+	e, err := estimator.For(c.Method, p.Joint(), p.Objective, p.Domain)
 	if err != nil {
 		return c, e, setting.Errorf("method", c.Method, "%v", err)
 	}
@@ -89,6 +89,9 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	if err != nil {
 		return c, e, setting.Errorf("weighting", c.Weighting, "%v", err)
 	}
+	if least := w.Needs().Draws; c.Draws < least {
+		return c, e, setting.Errorf("draws", c.Draws, "weighting %s needs at least %d draws of a row", w.Name(), least)
+	}
 	c.Weighting = w.Name()
 	return c, e, c.Check()
 }
@@ -106,8 +109,8 @@ func (c Config) Check() error {
 		setting.Field{Name: "workers", Value: float64(c.Workers)})
 }
 
-// joint is the model with its missingness, if that is known.
-func (p Problem) joint() model.Model {
+// Joint is the model with its missingness, if that is known.
+func (p Problem) Joint() model.Model {
 	if p.Missingness == nil {
 		return p.Model
 	}

@@ -91,10 +91,12 @@ func New(p Problem, c Config) (*Engine, error) {
 	if p.Model.Dim() != p.Table.D {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", p.Model.Dim(), p.Table.D)
 	}
-	p.Model = p.joint()
+	p.Model = p.Joint()
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
-	if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
-		return nil, err
+	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
+		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
+			return nil, err
+		}
 	}
 	e.noising, _ = p.Objective.(losses.Noising)
 	if err := e.check(); err != nil {
@@ -149,6 +151,9 @@ func (e *Engine) prepareImputer() (err error) {
 	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
 		return &setting.Error{Field: "imputer", Allowed: err.Error()}
 	}
+	if n, ok := e.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && (e.noising == nil || e.noising.Schedule().Single()) {
+		return &setting.Error{Field: "imputer", Value: c.Imputer.Kind, Allowed: "noise_conditional is for denoising over many levels of noise; leave it out"}
+	}
 	t.adam = optim.Adam{Rate: c.ImputerRate}
 	if c.DType == graph.Float32 {
 		for _, p := range e.Imputer.Params() {
@@ -178,6 +183,9 @@ func (e *Engine) newWorker() (w *worker, err error) {
 	w = &worker{batch: data.NewBatch(c.Batch, e.Table.D)}
 	if w.source, err = e.Estimator.Source.New(source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
 		return nil, err
+	}
+	if w.source == nil {
+		return nil, fmt.Errorf("source %s: its New gives no source", e.Estimator.Source.Name)
 	}
 	if w.program, err = losses.New(c.DType, e.Estimator.Loss, e.weighting, e.Model, e.Objective, c.Batch, c.Draws); err != nil {
 		return nil, err
@@ -280,8 +288,8 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		if err := pool.Wait(); err != nil {
 			return Step{}, err
 		}
-	} else {
-		e.share(0, iteration, rows, weight)
+	} else if err := panics.Caught(func() error { e.share(0, iteration, rows, weight); return nil }); err != nil {
+		return Step{}, err
 	}
 
 	total := e.parts[0] // in the order of the parts, whoever computed them

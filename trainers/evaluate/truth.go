@@ -125,8 +125,8 @@ func (t *Truth) Follow(m model.Model) (*Comparison, error) {
 // quantity that both models have, the root of the sum of squared errors (for a
 // matrix the Frobenius norm).
 func (c *Comparison) Errors() (out []Error, err error) {
-	got, described := c.fitted.(model.Parametric)
-	if v, ok := c.truth.View.(model.Parametric); ok && described {
+	got, parametric := c.fitted.(model.Parametric)
+	if v, ok := c.truth.View.(model.Parametric); ok && parametric {
 		if err := v.SetQuantities(got.Quantities()); err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func (c *Comparison) Errors() (out []Error, err error) {
 		}
 	}
 	want, also := c.truth.Model.(model.Parametric)
-	if !described || !also {
+	if !parametric || !also {
 		return out, nil
 	}
 	for _, w := range want.Quantities() {

@@ -23,17 +23,17 @@ type completer func(ctx context.Context, rows []int, rng *source.Stream) (block,
 func newCompleter(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	switch c.Sampler {
 	case "exact":
-		return f.drawn(z, c.Draws, source.NewExact)
+		return f.bySource(z, c.Draws, source.NewExact)
 	case "imputer":
-		return f.drawn(z, c.Draws, newLeastNoise(f))
+		return f.bySource(z, c.Draws, newLeastNoise(f))
 	case "mcmc":
-		return f.walked(z, c)
+		return f.byChains(z, c)
 	}
-	return f.denoised(z, c)
+	return f.byLangevin(z, c)
 }
 
-// drawn is by a source, each draw from scratch.
-func (f *Model) drawn(z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
+// bySource is by a source, each draw from scratch.
+func (f *Model) bySource(z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
 	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch := data.NewBatch(blockRows, z.D)
 	x, log := make([]float64, blockRows*draws*z.D), make([]float64, blockRows*draws)
@@ -49,8 +49,8 @@ func (f *Model) drawn(z *data.Table, draws int, from func(source.Setting) (sourc
 // rowChains run for each row.
 const rowChains = 4
 
-// walked is by Monte Carlo: draw k of a row is of its chain k mod 4.
-func (f *Model) walked(z *data.Table, c ImputeConfig) (completer, error) {
+// byChains draws by Monte Carlo: draw k of a row is of its chain k mod 4.
+func (f *Model) byChains(z *data.Table, c ImputeConfig) (completer, error) {
 	mean, sd := columns(z)
 	from := newLeastNoise(f)
 	if f.Imputer == nil {
@@ -58,7 +58,7 @@ func (f *Model) walked(z *data.Table, c ImputeConfig) (completer, error) {
 			return source.NewNormals(mean, sd, s), nil
 		}
 	}
-	start, err := f.drawn(z, rowChains, from)
+	start, err := f.bySource(z, rowChains, from)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,8 @@ func columns(z *data.Table) (mean, sd []float64) {
 	return mean, sd
 }
 
-// denoised is by Langevin steps along the levels of noise.
-func (f *Model) denoised(z *data.Table, c ImputeConfig) (completer, error) {
+// byLangevin draws by Langevin steps along the levels of noise.
+func (f *Model) byLangevin(z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
 	if err != nil {
 		return nil, err

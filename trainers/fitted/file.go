@@ -113,16 +113,20 @@ type packed struct {
 	Float64 []byte `json:"float64"`
 }
 
-func packParams(params []*graph.Param) map[string]packed {
+// packParams fails where two parameters have one name: a file tells them by it.
+func packParams(params []*graph.Param) (map[string]packed, error) {
 	out := map[string]packed{}
 	for _, p := range params {
+		if _, twice := out[p.Name]; twice {
+			return nil, fmt.Errorf("two parameters are named %q: a file could not tell them apart", p.Name)
+		}
 		q := packed{Rows: p.Rows, Cols: p.Cols}
 		for _, v := range p.Value {
 			q.Float64 = binary.LittleEndian.AppendUint64(q.Float64, math.Float64bits(v))
 		}
 		out[p.Name] = q
 	}
-	return out
+	return out, nil
 }
 
 func readParams(params []*graph.Param, from map[string]packed) error {
@@ -144,6 +148,22 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 	return nil
 }
 
+// imputerFile is the imputer as the file has it, nil if there is none.
+func (s *Saved) imputerFile() (*imputerFile, error) {
+	if s.Imputer == nil {
+		return nil, nil
+	}
+	options, err := json.Marshal(s.Imputer.Options())
+	if err != nil {
+		return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
+	}
+	params, err := packParams(s.Imputer.Params())
+	if err != nil {
+		return nil, fmt.Errorf("imputer %s: %w", s.ImputerKind, err)
+	}
+	return &imputerFile{s.ImputerKind, options, params}, nil
+}
+
 // Encode gives the file's text; extra fields are added as they are.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	options, err := model.Options(s.Model)
@@ -154,16 +174,14 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
-	if s.Imputer != nil {
-		options, err := json.Marshal(s.Imputer.Options())
-		if err != nil {
-			return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
-		}
-		f.Imputer = &imputerFile{s.ImputerKind, options, packParams(s.Imputer.Params())}
+	if f.Imputer, err = s.imputerFile(); err != nil {
+		return nil, err
 	}
-	described, ok := s.Model.(model.Parametric)
+	parametric, ok := s.Model.(model.Parametric)
 	if !ok {
-		f.Parameters = packParams(s.Model.Params())
+		if f.Parameters, err = packParams(s.Model.Params()); err != nil {
+			return nil, fmt.Errorf("model %s: %w", s.Kind, err)
+		}
 	}
 	var text bytes.Buffer
 	if err := s.Domain.Write(&text, s.Names); err != nil {
@@ -193,7 +211,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		fields[k] = v
 	}
 	if ok {
-		for _, q := range described.Quantities() {
+		for _, q := range parametric.Quantities() {
 			fields[q.Name] = q.Value
 			if q.Rows > 1 || q.Cols == 1 {
 				fields[q.Name] = nested(q)
@@ -293,8 +311,8 @@ func (f *file) model(text []byte) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if described, ok := m.(model.Parametric); ok {
-		return m, readQuantities(text, described)
+	if parametric, ok := m.(model.Parametric); ok {
+		return m, readQuantities(text, parametric)
 	}
 	return m, readParams(m.Params(), f.Parameters)
 }

@@ -19,7 +19,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	require.NoError(t, err)
 	table, err = data.HideMCAR(table, 0.3, stream.New(1, stream.Hide))
 	require.NoError(t, err)
-	const want = "internal error: shape; please report it"
+	const want = "internal error: shape ("
 	f := &Model{Names: table.Names, Model: model.NewGaussian(3, model.CholeskyFactor), Scale: data.UnitScale(3)}
 	_, err = eachBlock(t.Context(), f, table, ImputeConfig{Sampler: "exact", Draws: 1, Workers: 2}, func(block) error { panic("shape") })
 	require.ErrorContains(t, err, want)

@@ -107,6 +107,20 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	}
 }
 
+// sharing is a model whose two parameters have one name.
+type sharing struct{ model.Model }
+
+func (sharing) Params() []*graph.Param {
+	return []*graph.Param{graph.NewParam("w", 1, 2), graph.NewParam("w", 1, 2)}
+}
+
+// A file tells parameters by their names, so two of one name are not written.
+func TestParametersOfOneName(t *testing.T) {
+	m := &fitted.Saved{Kind: "sharing", Model: sharing{model.NewGaussian(2, model.CholeskyFactor)}, Names: []string{"a", "b"}}
+	_, err := m.Encode(nil)
+	require.EqualError(t, err, `model sharing: two parameters are named "w": a file could not tell them apart`)
+}
+
 // Draws of a saved model keep its names, lie in its domain and have its moments:
 // for the quartic E x² against quadrature, for the Gaussian the truncated mean.
 func TestSavedModelsSample(t *testing.T) {

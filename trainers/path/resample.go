@@ -27,7 +27,7 @@ type Resampled struct {
 }
 
 // rowPart is the rows that a path is fitted on, and those held out.
-type rowPart struct{ fit, held []int }
+type rowPart struct{ fit, heldOut []int }
 
 // parts draws the folds of cross-validation, or the subsamples of StARS (size
 // 10√n, or 0.8 n for n ≤ 144, as Liu, Roeder & Wasserman 2010 recommend).
@@ -40,7 +40,7 @@ func (s Selection) parts(n int, seed uint64) []rowPart {
 			var p rowPart
 			for i, row := range order {
 				if i%s.Folds == k {
-					p.held = append(p.held, row)
+					p.heldOut = append(p.heldOut, row)
 				} else {
 					p.fit = append(p.fit, row)
 				}
@@ -58,7 +58,7 @@ func (s Selection) parts(n int, seed uint64) []rowPart {
 	}
 	for _, p := range parts {
 		slices.Sort(p.fit)
-		slices.Sort(p.held)
+		slices.Sort(p.heldOut)
 	}
 	return parts
 }
@@ -128,10 +128,10 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	if run, err = newRun(r.Problem, steps, r.Config, &State{}, p.fit); err != nil {
 		return nil, nil, err
 	}
-	if len(p.held) > 0 {
+	if len(p.heldOut) > 0 {
 		run.passed = func() error {
 			// Draws are those of an iteration that the path does not reach.
-			s, err := run.Gradient(run.iterations()+len(heldOut), p.held, 1/float64(len(p.held)*r.Table.D))
+			s, err := run.Gradient(run.iterations()+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
 			heldOut = append(heldOut, s.Loss)
 			return err
 		}
@@ -155,10 +155,10 @@ func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 	scores := make([]float64, len(f.Counts))
 	rows := 0
 	for k, losses := range f.Losses {
-		rows += len(folds[k].held)
+		rows += len(folds[k].heldOut)
 		for l := range scores {
 			if l < len(losses) {
-				scores[l] += float64(len(folds[k].held)) * losses[l]
+				scores[l] += float64(len(folds[k].heldOut)) * losses[l]
 			} else {
 				scores[l] = math.Inf(1)
 			}

@@ -18,8 +18,8 @@ func TestPartsOfTheRows(t *testing.T) {
 	folds := Selection{Kind: "cv", Folds: 4}.parts(10, 1)
 	seen := map[int]int{}
 	for _, p := range folds {
-		require.Len(t, p.fit, 10-len(p.held))
-		for _, i := range p.held {
+		require.Len(t, p.fit, 10-len(p.heldOut))
+		for _, i := range p.heldOut {
 			seen[i]++
 			require.NotContains(t, p.fit, i)
 		}
@@ -48,7 +48,7 @@ func TestInstabilityByHand(t *testing.T) {
 // Folds of two rows and of one: (2·3 + 1·6)/3 = 4; at the second λ the first fold's path has ended.
 func TestCrossValidationCountsRows(t *testing.T) {
 	f := Resampled{Counts: make([][]int, 2), Losses: [][]float64{{3}, {6, 7}}}
-	scores := f.crossValidated([]rowPart{{held: []int{0, 2}}, {held: []int{1}}})
+	scores := f.crossValidated([]rowPart{{heldOut: []int{0, 2}}, {heldOut: []int{1}}})
 	require.InDelta(t, 4, scores[0], 1e-15)
 	require.True(t, math.IsInf(scores[1], 1))
 }
@@ -63,7 +63,7 @@ func TestPartWithoutGaps(t *testing.T) {
 	var p rowPart
 	for i := range 40 {
 		if i < 4 {
-			p.held = append(p.held, i)
+			p.heldOut = append(p.heldOut, i)
 		} else {
 			p.fit = append(p.fit, i)
 		}
@@ -89,7 +89,7 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 		var sigma mat.Dense
 		require.NoError(t, sigma.Inverse(graph.Unpack(6, q.Packed)))
 		want := 0.0
-		for _, i := range p.held {
+		for _, i := range p.heldOut {
 			var seen []int
 			for j := range 6 {
 				if work.Observed[i*6+j] {
@@ -112,7 +112,7 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 			s.MulVec(&marginal, x)
 			want += -2*mat.Trace(&marginal) + mat.Dot(&s, &s)
 		}
-		require.InDelta(t, want/float64(6*len(p.held)), heldOut[l], 1e-10)
+		require.InDelta(t, want/float64(6*len(p.heldOut)), heldOut[l], 1e-10)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 type independent struct {
 	r          int
 	restricted restricted
-	free       free[float64]
-	singles    free[float32]
+	free       unrestricted[float64]
+	singles    unrestricted[float32]
 	generator  stream.Singles
 }
 

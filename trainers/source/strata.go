@@ -1,7 +1,7 @@
 package source
 
 import (
-	"fmt"
+	"errors"
 	"math"
 
 	"missingscore/data"
@@ -18,7 +18,7 @@ type strata struct {
 
 func newStrata(s Setting) (Source, error) {
 	if s.Domain.Bounded() {
-		return nil, fmt.Errorf("imputer %T does not draw independent normals (nets.NormalConditional): it cannot be restricted to a domain with a boundary", s.Imputer)
+		return nil, errors.New("the imputer does not draw independent normals (nets.NormalConditional): it cannot be restricted to a domain with a boundary")
 	}
 	p, err := losses.NewDraws(s.DType, s.Imputer, s.Model.Dim(), s.Batch)
 	if err != nil {

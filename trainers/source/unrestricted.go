@@ -6,8 +6,8 @@ import (
 	"missingscore/internal/simd"
 )
 
-// free draws the missing cells of rows that no domain cuts.
-type free[T graph.Float] struct {
+// unrestricted draws the missing cells of rows that no domain cuts.
+type unrestricted[T graph.Float] struct {
 	deviations deviations
 	gaps       simd.Gaps
 	row        []T
@@ -16,7 +16,7 @@ type free[T graph.Float] struct {
 }
 
 // complete writes the rows r times each, their gaps drawn, and log densities.
-func (f *free[T]) complete(b *data.Batch, x, logs []T, n normals, draw func([]T)) error {
+func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw func([]T)) error {
 	r, d := len(logs)/b.Size, b.D
 	if f.z == nil {
 		f.row, f.mean, f.sd, f.z = make([]T, d), make([]T, d), make([]T, d), make([]T, r*d+simd.Spare)

@@ -23,9 +23,9 @@ var needs = []struct {
 	{"has one kind of averages only", func(e estimator.Estimator) bool { return e.Correctable() }, []string{"weighting"}},
 }
 
-// unused refuses flags that the estimator in use, or a support without boundary or
+// checkMethodFlags refuses flags that the estimator in use, or a support without boundary or
 // half-space, makes meaningless: who sets one expects a difference. asked is --method.
-func unused(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
+func checkMethodFlags(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
 	e, s := p.Estimator, p.Support
 	name := "method " + e.Name
 	if asked != e.Name {
