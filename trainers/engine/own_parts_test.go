@@ -8,6 +8,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
@@ -44,4 +45,13 @@ func TestPartsOfOnesOwn(t *testing.T) {
 		_, _, err = engine.Gradient(problem(60, wrongWeights{Weights: []float64{1}}), engine.Config{Method: "twice", Batch: 20, Workers: workers}, 0)
 		require.ErrorContains(t, err, "internal error: runtime error: index out of range [2] with length 1 (missingscore/trainers/engine_test.wrongWeights.Bind, at ")
 	}
+}
+
+// An imputer of many levels of noise has none to be told where the objective adds none.
+func TestImputerOfLevelsNeedsThem(t *testing.T) {
+	config := engine.Config{Method: "var", Imputer: engine.ImputerSpec{Kind: "normal", Options: []byte(`{"noise_conditional":true}`)}}
+	_, _, err := engine.Gradient(problem(60, losses.Classical{}), config, 0)
+	var wrong *setting.Error
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, "imputer", wrong.Field)
 }
