@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"missingscore/graph"
 	"missingscore/internal/panics"
 	"missingscore/trainers"
 )
@@ -101,7 +102,14 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return checkNumbers(cmd.Flags()) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if os.Getenv(graph.BLASVariable) != "" { // here, so that no model or table is blamed for it
+				if _, err := graph.BLAS(); err != nil {
+					return err
+				}
+			}
+			return checkNumbers(cmd.Flags())
+		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -223,6 +231,9 @@ type size struct {
 
 // ensureDir creates the output folder.
 func ensureDir(dir string) error {
+	if found, err := os.Stat(dir); err == nil && !found.IsDir() {
+		return usageError{fmt.Errorf("--out %s is a file, and a folder is expected: choose another --out", dir)}
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--out %s: %w", dir, err)
 	}
