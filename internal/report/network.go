@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"missingscore/data"
-	"missingscore/data/missingness"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
@@ -155,7 +154,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Support", supportText(s, t.Names)},
-			{"Missing cells", missingText(s.Missingness, t.Names)},
+			{"Missing cells", missingText(s, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
@@ -245,7 +244,11 @@ func supportText(c trainers.Spec, names []string) string {
 }
 
 // missingText tells what is known of cells missing not at random.
-func missingText(m *missingness.Model, names []string) string {
+func missingText(c trainers.Spec, names []string) string {
+	m := c.Missingness
+	if m == nil && fitsMean(c.Steps.Method) {
+		return "taken to be missing at random: whether a cell is missing may depend on the row's observed cells"
+	}
 	if m == nil {
 		return "taken to be missing completely at random"
 	}

@@ -3,6 +3,7 @@
 package estimator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/source"
 )
@@ -162,26 +164,34 @@ func correctable() []string {
 	return names(slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return !e.Correctable() }))
 }
 
-// Check says why it cannot estimate a model with an objective on a domain, or nil.
+// Check says why it cannot estimate a model with an objective on a domain, as an error of
+// the setting method, or nil.
 func (e Estimator) Check(m model.Model, o losses.Objective, s *domain.Domain) error {
 	if err := e.parts(); err != nil {
 		return err
 	}
+	if err := e.refusal(m, o, s); err != nil {
+		return setting.Errorf("method", e.Name, "%v", err)
+	}
+	return nil
+}
+
+func (e Estimator) refusal(m model.Model, o losses.Objective, s *domain.Domain) error {
 	if e.NeedsNormal() {
-		if _, err := source.NormalModel(m, "method "+e.Name); err != nil {
+		if _, err := source.NormalModel(m, "it"); err != nil {
 			return err
 		}
 	}
 	if err := e.Loss.Check(m, o); err != nil {
-		return fmt.Errorf("method %s: %w", e.Name, err)
+		return err
 	}
 	if d, ok := e.Loss.(losses.DomainChecker); ok {
 		if err := d.CheckDomain(s); err != nil {
-			return fmt.Errorf("method %s: %w", e.Name, err)
+			return err
 		}
 	}
 	if !within(s, model.SupportOf(m)) {
-		return fmt.Errorf("method %s: the model is a density on a part of R^d only, and the domain reaches beyond it: fit it on its support", e.Name)
+		return errors.New("the model is a density on a part of R^d only, and the domain reaches beyond it: fit it on its support")
 	}
 	if !e.NeedsDensity() {
 		return nil
@@ -189,7 +199,7 @@ func (e Estimator) Check(m model.Model, o losses.Objective, s *domain.Domain) er
 	has, err := model.CapabilitiesOf(m)
 	if err == nil && !has.Density {
 		others := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return e.NeedsDensity() || e.NeedsNormal() })
-		err = fmt.Errorf("method %s: the model is a score without a log density, which is needed here: only the methods %s can learn it", e.Name, strings.Join(names(others), ", "))
+		err = fmt.Errorf("the model is a score without a log density, which is needed here: only the methods %s can learn it", strings.Join(names(others), ", "))
 	}
 	return err
 }

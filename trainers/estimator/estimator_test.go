@@ -94,8 +94,8 @@ func TestCheck(t *testing.T) {
 		s      *domain.Domain
 		want   string
 	}{
-		{"exact", model.NewQuartic(2), nil, "method exact needs a Gaussian model"},
-		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc needs missing cells that are normal"},
+		{"exact", model.NewQuartic(2), nil, "method exact: it needs a Gaussian model"},
+		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc: it needs missing cells that are normal"},
 		{"em-full", g, censored, "method em-full: it takes imputed cells for observed ones"},
 		{"iw", scoreAlone{g}, nil, "method iw: the model is a score without a log density, which is needed here: only the methods zeroed, full can learn it"},
 		{"zeroed", scoreAlone{g}, nil, ""},

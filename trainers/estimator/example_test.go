@@ -50,5 +50,5 @@ func ExampleFor() {
 	// Output:
 	// Marg-Exact
 	// Marg-Exact (sampled)
-	// method exact-mc needs a Gaussian model, this is another; use var, variw or iw
+	// method exact-mc: it needs a Gaussian model, this is another; use var, variw or iw
 }
