@@ -133,7 +133,7 @@ func (p *Prepared) defaults() error {
 	if p.Spec.Network != nil {
 		return nil
 	}
-	setting.Default(&c.Batch, 100)
+	setting.Default(&c.Batch, engine.DefaultBatch)
 	if err := setting.Positive(setting.Field{Name: "batch", Value: float64(c.Batch)}); err != nil {
 		return err
 	}

@@ -127,21 +127,27 @@ type Trainable interface {
 	TrainingDefaults() Training
 }
 
-// TrainingOf is what m says, and the general defaults for the rest: 200 epochs, a rate
-// of 0.01 and an imputer's of 0.001.
+// What a model that does not say it is fitted with: passes over the table, and Adam's rates.
+const (
+	DefaultEpochs      = 200
+	DefaultRate        = 0.01
+	DefaultImputerRate = 1e-3
+)
+
+// TrainingOf is what m says, and the general defaults for the rest.
 func TrainingOf(m Model) Training {
 	var t Training
 	if d, ok := m.(Trainable); ok {
 		t = d.TrainingDefaults()
 	}
 	if t.Epochs == nil {
-		t.Epochs = func(int, bool) int { return 200 }
+		t.Epochs = func(int, bool) int { return DefaultEpochs }
 	}
 	if t.Rate == 0 {
-		t.Rate = 0.01
+		t.Rate = DefaultRate
 	}
 	if t.ImputerRate == 0 {
-		t.ImputerRate = 1e-3
+		t.ImputerRate = DefaultImputerRate
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
@@ -26,8 +27,8 @@ type Config struct {
 
 // Resolve fills zero values and checks the rest.
 func (c Config) Resolve() (Config, error) {
-	setting.Default(&c.Epochs, 200)
-	setting.Default(&c.Rate, 0.01)
+	setting.Default(&c.Epochs, model.DefaultEpochs)
+	setting.Default(&c.Rate, model.DefaultRate)
 	return c, setting.Positive(setting.Field{Name: "epochs", Value: float64(c.Epochs)}, setting.Field{Name: "rate", Value: c.Rate})
 }
 

@@ -63,6 +63,9 @@ type ImputerSpec struct {
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
 }
 
+// DefaultBatch is how many rows a step takes.
+const DefaultBatch = 100
+
 // Resolve fills zero values for a problem and checks the rest. It gives the estimator
 // that Method is for it.
 func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
@@ -73,9 +76,9 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	c.Method = e.Name
 	setting.Default(&c.Draws, 10)
 	setting.Default(&c.ImputerSteps, 10)
-	setting.Default(&c.Batch, 100)
+	setting.Default(&c.Batch, DefaultBatch)
 	setting.Default(&c.Workers, 1)
-	setting.Default(&c.ImputerRate, 1e-3)
+	setting.Default(&c.ImputerRate, model.DefaultImputerRate)
 	setting.Default(&c.Imputer.Kind, "normal")
 	setting.Default(&c.ProposalSD, 1)
 	if c.WarmUp == nil {
