@@ -95,3 +95,11 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 		require.Contains(t, r.Warnings, want)
 	}
 }
+
+// An objective of one's own is not recorded as the one that auto would take.
+func TestOwnObjectiveIsNotAuto(t *testing.T) {
+	_, table := testtables.Star(t, 3, 20, 0.3)
+	p, err := trainers.Prepare(table, trainers.Spec{Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return losses.Classical{}, nil }}})
+	require.NoError(t, err)
+	require.Empty(t, p.Spec.Objective.Kind)
+}

@@ -65,6 +65,30 @@ func TestEBICByItsFormula(t *testing.T) {
 	require.Equal(t, best, r.State.Refine.Index)
 }
 
+// Where η is fitted along, the likelihood is at μ = P⁻¹η, not at the observed means.
+func TestEBICAtTheFittedMean(t *testing.T) {
+	_, table := testtables.Star(t, 4, 200, 0.3)
+	standard, _ := data.Standardise(table)
+	rows := make([]int, table.N)
+	for i := range rows {
+		rows[i] = i
+	}
+	r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"},
+		Config{Lambdas: 5, Select: Selection{Kind: "ebic", Gamma: new(0.)}, PathOnly: true})
+	apart := 0.0
+	for i, p := range r.State.Points {
+		m := model.NewGaussian(4, model.FreeSymmetric)
+		copy(m.Packed.Value, p.Packed)
+		var mean mat.VecDense
+		require.NoError(t, mean.SolveVec(m.Precision(), mat.NewVecDense(4, p.Linear)))
+		fitted := -2 * LogLikelihood(standard, rows, mean.RawVector().Data, m.Precision())
+		held := -2 * LogLikelihood(standard, rows, make([]float64, 4), m.Precision())
+		apart = max(apart, math.Abs(fitted-held))
+		require.InDelta(t, float64(p.Edges)*math.Log(meanPairCount(standard)), scores[i]-fitted, 1e-8)
+	}
+	require.Greater(t, apart, 1e-2)
+}
+
 // The criterion on a domain: the loss over all rows and columns, and the price of edges.
 func TestEBICOnADomain(t *testing.T) {
 	g, table := testtables.Normal(t, 200, 25)
