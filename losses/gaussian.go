@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
-
 	"missingscore/graph"
 	"missingscore/graph/model"
 )
@@ -143,25 +139,6 @@ func (c *marginalKernel) split(mask []float64) {
 			c.gaps = append(c.gaps, j)
 		}
 	}
-}
-
-// invert fills a with the inverse of the lower triangle a[j,k] = p[at_j, at_k],
-// its upper triangle too. It tells whether that is positive definite.
-func invert(a, p []float64, d int, at []int) bool {
-	n := len(at)
-	for i, j := range at {
-		row, from := a[i*n:i*n+i+1], p[j*d:j*d+d]
-		for b := range row {
-			row[b] = from[at[b]]
-		}
-	}
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: a})
-	if !ok {
-		return false
-	}
-	lapack64.Potri(l)
-	mirror(a, n)
-	return true
 }
 
 // mirror copies the lower triangle of a (n, n) to the upper.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
 	"missingscore/data/simulate"
@@ -200,4 +201,50 @@ func TestGaussianCompleteAtTheMaximumOfTheLikelihood(t *testing.T) {
 	}
 	g.Packed.Value[1] += 0.01
 	require.Greater(t, slices.Max(completeLoss(t, table, g, losses.GaussianComplete{}).Grad(g.Packed)), 1e-3)
+}
+
+// The outputs of the expectation step are moments about the present mean, by another
+// route, and the log density of the observed cells by covariances.
+func TestExpectationStep(t *testing.T) {
+	table := gapsIn(t, 60) // 0 to 4 gaps a row: both blocks are used
+	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
+	mu := []float64{0.3, -0.2, 0.1, 0.4}
+	sigma := inverse(t, p)
+	mean, second := expect(t, table, mu, sigma)
+	g := model.NewGaussian(4, model.Natural)
+	require.NoError(t, g.SetPrecision(p))
+	g.SetMean(mu)
+	run := completeLoss(t, table, g, losses.GaussianComplete{})
+	got := run.Output(losses.OutputMoments)
+	require.InDelta(t, 1, got[0], 1e-12)
+	for j := range 4 {
+		require.InDelta(t, mean[j]-mu[j], got[1+j], 1e-11)
+		require.Equal(t, got[1+j], got[(1+j)*5])
+		for k := range 4 {
+			require.InDelta(t, second.At(j, k), got[(1+j)*5+1+k], 1e-11)
+		}
+	}
+	want := 0.0
+	for i := range table.N {
+		var seen []int
+		for j := range 4 {
+			if table.Observed[i*4+j] {
+				seen = append(seen, j)
+			}
+		}
+		if len(seen) == 0 {
+			continue
+		}
+		at, cov, x := make([]float64, len(seen)), mat.NewSymDense(len(seen), nil), make([]float64, len(seen))
+		for a, j := range seen {
+			at[a], x[a] = mu[j], table.Values[i*4+j]
+			for b, k := range seen[:a+1] {
+				cov.SetSym(a, b, sigma.At(j, k))
+			}
+		}
+		n, ok := distmv.NewNormal(at, cov, nil)
+		require.True(t, ok)
+		want += n.LogProb(x) / float64(table.N)
+	}
+	require.InDelta(t, want, run.Output(losses.OutputLogLikelihood)[0], 1e-11)
 }

@@ -88,7 +88,7 @@ func (c *marginalMissing) add(p []float64, gaps, rows []int, x, mu, weight, mask
 			c.inverse = append(c.inverse, 0)
 		}
 		inverse := c.inverse[at.inverse : at.inverse+m*m]
-		if !invert(inverse, p, d, gaps) {
+		if _, ok := invert(inverse, p, d, gaps); !ok {
 			return 0, ErrNotPositiveDefinite
 		}
 		for a, j := range gaps {

@@ -32,7 +32,10 @@ func newMarginalObserved(d int, gemm graph.Product[float64]) marginalObserved {
 }
 
 // prepare inverts P; false says that it is not positive definite.
-func (c *marginalObserved) prepare(p []float64) bool { return invert(c.sigma, p, c.d, c.all) }
+func (c *marginalObserved) prepare(p []float64) bool {
+	_, ok := invert(c.sigma, p, c.d, c.all)
+	return ok
+}
 
 func (c *marginalObserved) begin() {
 	clear(c.gradSigma)
@@ -43,7 +46,7 @@ func (c *marginalObserved) begin() {
 func (c *marginalObserved) add(observed, rows []int, x, mu, weight, gradMu []float64) (loss float64, err error) {
 	o := len(observed)
 	q, slope := c.q[:o*o], c.slope[:o*o]
-	if !invert(q, c.sigma, c.d, observed) {
+	if _, ok := invert(q, c.sigma, c.d, observed); !ok {
 		return 0, ErrNotPositiveDefinite // by rounding: Σ is positive definite
 	}
 	c.used = true

@@ -66,6 +66,9 @@ const (
 	InputNoiseLevel  = "noise level"
 	OutputReported   = "reported"
 	OutputWeights    = "weights"
+	OutputMoments    = "moments" // of losses with LossNeeds.Moments
+
+	OutputLogLikelihood = "log likelihood" // of the observed cells, likewise
 
 	inputAll = "all coordinates" // a mask of ones for the completed rows
 )
@@ -100,6 +103,11 @@ type LossNeeds struct {
 	// Equation says that its gradient is that of no function: there is an equation to
 	// solve, and nothing for a line search to go by.
 	Equation bool
+	// Moments says that the loss depends on the rows by the moments of the completed ones
+	// only, once the conditional distribution of missing cells is held fixed: there is an
+	// expectation step, whose result are the outputs OutputMoments, (d+1, d+1), the matrix
+	// Σ_i a_i E[(1, x−μ)(1, x−μ)ᵀ | x_o], and OutputLogLikelihood, Σ_i a_i log p(x_o).
+	Moments bool
 }
 
 // DomainChecker is a loss that is not for every domain.

@@ -81,16 +81,36 @@ func TestMissingAtRandom(t *testing.T) {
 		require.True(t, r.Converged, r.Verdict)
 		return r.Network.Precision
 	}
-	want, got := maximumLikelihood(t, table), estimate("em-exact", path.Config{Rate: 0.05, IterPerLambda: 50, Tolerance: 2e-5})
+	want, got := maximumLikelihood(t, table), estimate("em-exact", path.Config{Tolerance: 1e-7, Refit: new(true)})
 	for j := range 3 {
 		for k := range j {
-			require.InDelta(t, partialCorrelation(want, j, k), partialCorrelation(got, j, k), 2e-3)
+			require.InDelta(t, partialCorrelation(want, j, k), partialCorrelation(got, j, k), 1e-6)
 		}
-		require.InEpsilon(t, want.At(j, j), got.At(j, j), 5e-3)
+		require.InEpsilon(t, want.At(j, j), got.At(j, j), 1e-6)
 	}
 	const rho = 1.155 / (1 + 1.155*1.155) // the truth; its standard error (1 − ρ²)/√n, 2000 complete rows, four times
 	require.InDelta(t, rho, partialCorrelation(want, 0, 1), 4*(1-rho*rho)/math.Sqrt(2000))
 	marginal := estimate("exact", path.Config{})
 	require.Less(t, partialCorrelation(marginal, 0, 1), 0.4)
 	require.Greater(t, partialCorrelation(marginal, 0, 2), 0.2)
+}
+
+// The likelihood of a real table has its maximum where R's lavaan 0.6-14 puts it
+// (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2) and 30 turns of a plain EM
+// algorithm in base R.
+func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
+	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	require.NoError(t, err)
+	r, err := trainers.Estimate(context.Background(), table, trainers.Spec{Steps: engine.Config{Method: "em-exact"},
+		Network: &path.Config{Select: path.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}}, trainers.Run{})
+	require.NoError(t, err)
+	require.Len(t, r.Network.Edges(), 6)
+	require.InEpsilonSlice(t, []float64{41.87117301959793, 184.84680624984503, 9.95751633986928, 77.88235294117646}, r.Network.Mean, 1e-8)
+	for at, want := range map[[2]int]float64{{0, 1}: 0.243185474455124, {0, 2}: -0.420068166088964, {0, 3}: 0.537797610044597,
+		{1, 2}: 0.178086106761174, {1, 3}: 0.104527350308330, {2, 3}: -0.127407159724551} {
+		require.InDelta(t, want, partialCorrelation(r.Network.Precision, at[0], at[1]), 1e-8)
+	}
+	for j, want := range []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746, 0.021808389457865333} {
+		require.InEpsilon(t, want, r.Network.Precision.At(j, j), 1e-8)
+	}
 }

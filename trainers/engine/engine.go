@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
 	"missingscore/graph"
@@ -68,10 +69,12 @@ type worker struct {
 
 // part is the contribution of one batch to a step.
 type part struct {
-	loss, size float64
-	sized      int
-	grads      [][]float64
-	err        error
+	loss, size    float64
+	sized         int
+	grads         [][]float64
+	moments       []float64
+	logLikelihood float64
+	err           error
 }
 
 // Step is a gradient with what was seen on the way.
@@ -79,6 +82,10 @@ type Step struct {
 	Loss          float64
 	EffectiveSize float64
 	Grads         [][]float64 // one slice per parameter of the model
+
+	// Of losses with LossNeeds.Moments: their outputs, summed over the rows.
+	Moments       []float64
+	LogLikelihood float64
 }
 
 // New prepares the steps of a fit. It fails where method, model, objective and table do
@@ -276,6 +283,9 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		for _, q := range e.params {
 			p.grads = append(p.grads, make([]float64, len(q.Value)))
 		}
+		if d := e.Table.D; e.Estimator.Loss.Needs().Moments {
+			p.moments = make([]float64, (d+1)*(d+1))
+		}
 		e.parts = append(e.parts, p)
 	}
 	if workers := min(n, len(e.workers)); workers > 1 {
@@ -305,12 +315,13 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		total.size += p.size
 		total.sized += p.sized
 		for q, g := range p.grads {
-			for j, v := range g {
-				total.grads[q][j] += v
-			}
+			floats.Add(total.grads[q], g)
 		}
+		floats.Add(total.moments, p.moments)
+		total.logLikelihood += p.logLikelihood
 	}
-	return Step{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads}, nil
+	return Step{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads,
+		Moments: total.moments, LogLikelihood: total.logLikelihood}, nil
 }
 
 // share computes the parts of worker k.
@@ -345,6 +356,10 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 	p.loss, p.size, p.sized = in.Output(losses.OutputReported)[0], 0, 0
 	for q, param := range e.params {
 		copy(p.grads[q], in.Grad(param))
+	}
+	if p.moments != nil {
+		copy(p.moments, in.Output(losses.OutputMoments))
+		p.logLikelihood = in.Output(losses.OutputLogLikelihood)[0]
 	}
 	if in.HasOutput(losses.OutputWeights) && e.Estimator.Draws() {
 		r := e.Config.Draws

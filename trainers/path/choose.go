@@ -1,14 +1,22 @@
 package path
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // choose rates the points and says which is chosen: that with the smallest score,
-// for "stars" the last below its bound.
-func (r *Run) choose() (scores []float64, chosen int, err error) {
+// for "stars" the last below its bound, for "none" the last. An unfinished point is
+// chosen only where none is finished.
+func (r *Run) choose(ctx context.Context) (scores []float64, chosen int, err error) {
 	s, points := r.Config.Select, r.State.Points
+	finished := len(r.unfinished()) < len(points)
+	out := func(i int) bool { return finished && points[i].Unfinished }
 	switch s.Kind {
 	case "none":
-		return nil, len(points) - 1, nil
+		for chosen = len(points) - 1; out(chosen); chosen-- {
+		}
+		return nil, chosen, nil
 	case "density":
 		d := r.Table.D
 		for _, p := range points {
@@ -19,18 +27,20 @@ func (r *Run) choose() (scores []float64, chosen int, err error) {
 	case "stars": // the densest network that is stable enough
 		scores = r.State.Resampled.instability()[:len(points)]
 		for i, v := range scores {
-			if v <= s.Beta {
+			if v <= s.Beta && !out(i) {
 				chosen = i
 			}
 		}
 		return scores, chosen, nil
 	default:
-		if scores, err = r.ebic(*s.Gamma); err != nil {
+		if scores, err = r.ebic(ctx, *s.Gamma); err != nil {
 			return nil, 0, err
 		}
 	}
+	for chosen = 0; out(chosen); chosen++ {
+	}
 	for i, v := range scores {
-		if v < scores[chosen] {
+		if !out(i) && (v < scores[chosen] || math.IsNaN(scores[chosen])) {
 			chosen = i
 		}
 	}

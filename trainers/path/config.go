@@ -21,17 +21,21 @@ import (
 // Schedule "fixed" is the paper's: proximal gradient steps, InitialIter and then
 // IterPerLambda at every λ, whatever they reach. "accelerated" is for estimators whose
 // gradient has no noise, and their default: at every λ spectral steps, one at least,
-// until P stops changing. InitialIter and IterPerLambda are of the fixed schedule,
-// MaxIter and StopTol of the accelerated one, and refused with the other.
+// until P stops changing. "em" is for estimators whose loss has an expectation step, and
+// their default: turns of that and a minimisation to its end. InitialIter and
+// IterPerLambda are of the fixed schedule, MaxIter and StopTol of the others, and refused
+// with it.
 type Config struct {
-	Schedule      string  `json:"schedule"`        // "accelerated" or "fixed"
+	Schedule      string  `json:"schedule"`        // "accelerated", "em" or "fixed"
+	Iterations    int     `json:"iterations"`      // sets IterPerLambda or MaxIter, whichever the schedule has, and RefineIter where it is larger
 	LambdaMax     float64 `json:"lambda_max"`      // empties the network; from the data, see LambdaMax
 	LambdaMin     float64 `json:"lambda_min"`      // makes it dense; LambdaMax/200, the paper's ratio
 	Lambdas       int     `json:"lambdas"`         // how many, spaced evenly on a log scale; 100
 	InitialIter   int     `json:"initial_iter"`    // fixed: iterations at LambdaMax; 200
 	IterPerLambda int     `json:"iter_per_lambda"` // fixed: iterations at each λ; 10
-	MaxIter       int     `json:"max_iter"`        // accelerated: iterations at each λ, at most; 300. A path ends where they do not suffice
-	StopTol       float64 `json:"stop_tol"`        // accelerated: a λ is done when 50 proximal gradient steps would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse (benchmarks/likelihood)
+	MaxIter       int     `json:"max_iter"`        // accelerated, em: iterations at each λ, at most; 300, em: 20. The path goes on where they do not suffice, but no such λ is chosen
+	StopTol       float64 `json:"stop_tol"`        // accelerated, em: a λ is done when 50 proximal gradient steps, or turns, would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse (benchmarks/likelihood)
+	RefineIter    int     `json:"refine_iter"`     // iterations at the chosen λ, at most; 2000
 	Rate          float64 `json:"rate"`            // a proximal gradient step's size per column; 0.015, less for strongly dependent columns
 	Threshold     float64 `json:"threshold"`       // |P_jk| above it is an edge, columns standardised; 0.002
 	Floor         float64 `json:"floor"`           // the smallest eigenvalue that P may have; 0.001
@@ -39,11 +43,14 @@ type Config struct {
 	Select    Selection `json:"select"`    // how λ is chosen; EBIC
 	Tolerance float64   `json:"tolerance"` // of the refinement at the chosen λ, columns standardised; 0.003
 	PathOnly  bool      `json:"path_only"` // no refinement: the result is the path's point at the chosen λ
+	Refit     *bool     `json:"refit"`     // the result is the network of the chosen λ without a penalty, not that with it; nil: where EBIC chose by the likelihood of such refits, and the method's gradient has no noise
 }
 
-// Accelerated is the schedule for gradients without noise, Fixed the paper's.
+// Accelerated is the schedule for gradients without noise, EM for losses with an
+// expectation step, Fixed the paper's.
 const (
 	Accelerated = "accelerated"
+	EM          = "em"
 	Fixed       = "fixed"
 )
 
@@ -67,7 +74,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if err := c.checkSelection(method); err != nil {
 		return c, steps, err
 	}
-	if c.Schedule == Accelerated {
+	if c.Schedule != Fixed {
 		setting.Default(&steps.Batch, 250)
 	}
 	setting.Default(&c.Rate, min(0.015, stableRate(p.Table)/max(1, p.Weight.Cap)))
@@ -88,8 +95,13 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if err := c.checkNumbers(); err != nil {
 		return c, steps, err
 	}
-	c.Select, err = c.Select.Resolve(p.Table.N)
-	return c, steps, err
+	if c.Select, err = c.Select.Resolve(p.Table.N); err != nil {
+		return c, steps, err
+	}
+	if c.Refit == nil {
+		c.Refit = new(c.Select.Kind == "ebic" && !p.Domain.Bounded() && p.Missingness == nil && method.Deterministic())
+	}
+	return c, steps, nil
 }
 
 // Check refuses what no table makes possible with an estimator; zero values are defaults
@@ -121,37 +133,63 @@ func (c Config) checkNumbers() error {
 		setting.Field{Name: "tolerance", Value: c.Tolerance})
 }
 
-// resolveSchedule fills in what a schedule has, and refuses what is the other's.
+// resolveSchedule fills in what a schedule has, and refuses what is another's.
 func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
+	moments := method.Loss.Needs().Moments
 	if c.Schedule == "" {
-		c.Schedule = Fixed
-		if method.Deterministic() && method.Minimises() {
+		switch {
+		case moments:
+			c.Schedule = EM
+		case method.Deterministic() && method.Minimises():
 			c.Schedule = Accelerated
+		default:
+			c.Schedule = Fixed
 		}
 	}
-	if err := setting.OneOf("schedule", c.Schedule, Accelerated, Fixed); err != nil {
+	if err := setting.OneOf("schedule", c.Schedule, Accelerated, EM, Fixed); err != nil {
 		return c, err
 	}
+	if err := setting.NotNegative(setting.Field{Name: "iterations", Value: float64(c.Iterations)}); err != nil {
+		return c, err
+	}
+	setting.Default(&c.RefineIter, max(refineIter, c.Iterations))
 	if c.Schedule == Fixed {
 		if c.MaxIter != 0 || c.StopTol != 0 {
-			return c, setting.Errorf("schedule", Fixed, "max_iter %d, stop_tol %v are of the accelerated schedule, this one has initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
+			return c, setting.Errorf("schedule", Fixed, "max_iter %d, stop_tol %v are of the other schedules, this one has initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
 		}
 		setting.Default(&c.InitialIter, 200)
+		setting.Default(&c.IterPerLambda, c.Iterations)
 		setting.Default(&c.IterPerLambda, 10)
-		return c, setting.Positive(setting.Field{Name: "initial_iter", Value: float64(c.InitialIter)}, setting.Field{Name: "iter_per_lambda", Value: float64(c.IterPerLambda)})
+		return c, setting.Positive(setting.Field{Name: "initial_iter", Value: float64(c.InitialIter)}, setting.Field{Name: "iter_per_lambda", Value: float64(c.IterPerLambda)},
+			setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
 	}
-	if !method.Deterministic() {
-		return c, setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy, take fixed", method.Name)
-	}
-	if !method.Minimises() {
-		return c, setting.Errorf("schedule", Accelerated, "method %s solves an equation that is the gradient of no function, take fixed", method.Name)
+	if err := c.suits(method); err != nil {
+		return c, err
 	}
 	if c.InitialIter != 0 || c.IterPerLambda != 0 {
-		return c, setting.Errorf("schedule", Accelerated, "initial_iter %d, iter_per_lambda %d are of the fixed schedule, this one has max_iter", c.InitialIter, c.IterPerLambda)
+		return c, setting.Errorf("schedule", c.Schedule, "initial_iter %d, iter_per_lambda %d are of the fixed schedule, this one has max_iter", c.InitialIter, c.IterPerLambda)
+	}
+	setting.Default(&c.MaxIter, c.Iterations)
+	if c.Schedule == EM {
+		setting.Default(&c.MaxIter, 20)
 	}
 	setting.Default(&c.MaxIter, 300)
 	setting.Default(&c.StopTol, 0.015)
-	return c, setting.Positive(setting.Field{Name: "max_iter", Value: float64(c.MaxIter)}, setting.Field{Name: "stop_tol", Value: c.StopTol})
+	return c, setting.Positive(setting.Field{Name: "max_iter", Value: float64(c.MaxIter)}, setting.Field{Name: "stop_tol", Value: c.StopTol},
+		setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
+}
+
+// suits refuses a schedule that is not fixed where it is not for a method.
+func (c Config) suits(method estimator.Estimator) error {
+	switch {
+	case c.Schedule == EM && !method.Loss.Needs().Moments:
+		return setting.Errorf("schedule", EM, "the loss of method %s has no expectation step, take another schedule", method.Name)
+	case c.Schedule == Accelerated && !method.Deterministic():
+		return setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy, take fixed", method.Name)
+	case c.Schedule == Accelerated && !method.Minimises():
+		return setting.Errorf("schedule", Accelerated, "method %s solves an equation that is the gradient of no function, take fixed", method.Name)
+	}
+	return nil
 }
 
 // grid is the path's λ, from the largest down.

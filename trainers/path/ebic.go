@@ -1,14 +1,12 @@
 package path
 
 import (
+	"context"
 	"math"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/graph"
-	"missingscore/internal/panics"
 	"missingscore/trainers/source"
 )
 
@@ -32,40 +30,37 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 	return total
 }
 
-// ebic is the extended Bayesian information criterion of each point of a path
-// (Foygel & Drton 2010), on the observed cells:
+// ebic is the extended Bayesian information criterion of points of a path (Foygel &
+// Drton 2010), on the observed cells:
 //
-//	−2 log L(P) + |E| log n + 4 γ |E| log d
+//	−2 log L + |E| log n + 4 γ |E| log d
 //
-// with n the mean number of rows in which a pair of columns is observed, as
-// bootnet counts for pairwise data: only those rows tell of an edge directly. On
-// a domain or with missingness, where the likelihood has a normaliser that nobody knows, the reported
-// loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
-func (r *Run) ebic(gamma float64) ([]float64, error) {
+// with n the mean number of rows in which a pair of columns is observed, as bootnet
+// counts for pairwise data: only those rows tell of an edge directly. L is the largest
+// likelihood of a network with the point's edges (Run.refit), whatever the method and
+// however much λ shrank the point; NaN where the search did not come by. On a domain or
+// with missingness, where the likelihood has a normaliser that nobody knows, the point's
+// reported loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
+func (r *Run) ebic(ctx context.Context, gamma float64) ([]float64, error) {
 	t := r.Table
-	scores := make([]float64, len(r.State.Points))
-	logN := math.Log(meanPairCount(t))
+	edge := math.Log(meanPairCount(t)) + 4*gamma*math.Log(float64(t.D))
 	if r.Domain.Bounded() || r.Missingness != nil {
+		scores := make([]float64, len(r.State.Points))
 		for i, p := range r.State.Points {
-			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*(logN+4*gamma*math.Log(float64(t.D)))
+			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*edge
 		}
 		return scores, nil
 	}
-	var pool errgroup.Group
-	for k := range r.Workers() {
-		pool.Go(func() error {
-			return panics.Caught(func() error {
-				for i := k; i < len(scores); i += r.Workers() {
-					q := r.State.Points[i]
-					e := float64(q.Edges)
-					scores[i] = -2*LogLikelihood(t, r.rows, q.mean(t.D), graph.Unpack(t.D, q.Packed)) +
-						e*logN + 4*gamma*e*math.Log(float64(t.D))
-				}
-				return nil
-			})
-		})
+	likelihoods, err := r.searchLikelihoods(ctx, func(i int, likelihood float64) float64 {
+		return -2*likelihood + float64(r.State.Points[i].Edges)*edge
+	})
+	if err != nil {
+		return nil, err
 	}
-	return scores, pool.Wait()
+	for i, p := range r.State.Points {
+		likelihoods[i] = -2*likelihoods[i] + float64(p.Edges)*edge
+	}
+	return likelihoods, nil
 }
 
 // meanPairCount is the mean over pairs of columns of the rows that have both.

@@ -10,6 +10,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
+	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/optim"
@@ -21,8 +22,10 @@ type State struct {
 	Points      []Point
 	Block       Block    // of iterations under way
 	Spectral    Spectral // accelerated
+	Turns       em.State // em
 	Projections int      // how often P was projected to stay positive definite
 	Resampled   Resampled
+	Refitted    Refitted // EBIC
 	Refine      Refine
 }
 
@@ -32,14 +35,28 @@ type Run struct {
 	Config Config // with every default filled in
 	State  *State
 
-	posdef  optim.PositiveDefinite
-	model   *model.Gaussian
-	save    func() error
-	rows    []int // of the table, that are fitted to
-	lambdas []float64
-	steps   []int        // fixed schedule: steps[k] iterations have been made when λ_k is done
-	space   space        // accelerated
-	passed  func() error // called when a λ is done, if set
+	posdef   optim.PositiveDefinite
+	model    *model.Gaussian
+	save     func() error
+	rows     []int // of the table, that are fitted to
+	lambdas  []float64
+	schedule schedule
+	held     []bool       // of packed P: it stays 0; nil: none
+	passed   func() error // called when a λ is done, if set
+}
+
+// schedule is a way to go along a path.
+type schedule interface {
+	// iterate makes what is left of the iterations at λ_k.
+	iterate(ctx context.Context, k int) error
+	// close fills in what a point has of the schedule's own.
+	close(p *Point)
+	// iterations of the path so far or, where that is known before, in all.
+	iterations() int
+	// settle makes what is left of the iterations after the path, at the chosen λ.
+	settle(ctx context.Context) error
+	// moved says in words what Refine.Movement is.
+	moved() string
 }
 
 // New prepares a path on a table; p.Model and p.Objective are set here. On all of
@@ -72,13 +89,16 @@ func newRun(p engine.Problem, steps engine.Config, c Config, s *State, rows []in
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, lambdas: c.grid(), space: newSpace(m)}
+	r := &Run{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, lambdas: c.grid()}
 	r.posdef.Floor = c.Floor
 	r.takeRows(rows)
-	total := c.InitialIter
-	for range r.lambdas {
-		total += c.IterPerLambda
-		r.steps = append(r.steps, total)
+	switch c.Schedule {
+	case Fixed:
+		r.schedule = newFixed(r)
+	case Accelerated:
+		r.schedule = &accelerated{Run: r, space: newSpace(m)}
+	default:
+		r.schedule = newTurns(r)
 	}
 	return r, nil
 }
@@ -119,13 +139,16 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	if err := r.resample(ctx); err != nil {
 		return nil, err
 	}
-	scores, chosen, err := r.choose()
+	scores, chosen, err := r.choose(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r.Config.PathOnly {
+	switch {
+	case r.Config.PathOnly:
 		r.take(chosen)
 		return scores, nil
+	case *r.Config.Refit && r.Config.Schedule == EM:
+		return scores, r.refitChosen(ctx, chosen)
 	}
 	return scores, r.refine(ctx, chosen)
 }
@@ -138,54 +161,9 @@ func (r *Run) Model() *model.Gaussian { return r.model }
 
 func (r *Run) packed() []float64 { return r.model.Packed.Value }
 
-func (r *Run) accelerated() bool { return r.Config.Schedule == Accelerated }
-
-// iterations of the path, so far or, for the fixed schedule, in all.
-func (r *Run) iterations() (sum int) {
-	if !r.accelerated() {
-		return r.steps[len(r.steps)-1]
-	}
-	for _, p := range r.State.Points {
-		sum += p.Iterations
-	}
-	return sum
-}
-
-// advance makes one proximal step at λ. When the context is done the
-// state is that between two steps, and the context's error is returned.
-func (r *Run) advance(ctx context.Context, lambda float64) (engine.Step, error) {
-	d := r.Table.D
-	s, err := r.Step(ctx, r.State.Iteration, r.rows, 1/float64(len(r.rows)*d))
-	if err != nil {
-		return s, err
-	}
-	b := &r.State.Block
-	if b.Start == nil {
-		*b = Block{Start: slices.Clone(r.packed())}
-	}
-	optim.Proximal{Rate: r.Config.Rate * float64(d), Lambda: lambda}.Step(r.packed(), s.Grads[1], d)
-	if r.fitsMean() {
-		floats.AddScaled(r.model.Location.Value, -r.Config.Rate*float64(d), s.Grads[0])
-	}
-	if !engine.Finite(r.packed()...) || !engine.Finite(r.model.Location.Value...) {
-		copy(r.packed(), b.Start)
-		return s, &engine.DivergedError{Iteration: r.State.Iteration, What: "precision"}
-	}
-	if r.posdef.Project(r.model) {
-		r.State.Projections++
-		b.Projections++
-	}
-	b.Size += s.EffectiveSize
-	b.Loss += s.Loss
-	b.Count++
-	r.State.Iteration++
-	return s, nil
-}
-
 // closeBlock turns the finished block into a point.
 func (r *Run) closeBlock(lambda float64) Point {
 	b := r.State.Block
-	r.State.Block = Block{}
 	var linear []float64
 	if r.fitsMean() {
 		linear = slices.Clone(r.model.Location.Value)
@@ -194,12 +172,8 @@ func (r *Run) closeBlock(lambda float64) Point {
 		Lambda: lambda, Packed: slices.Clone(r.packed()), Linear: linear, Edges: r.edges(),
 		Change: floats.Distance(b.Start, r.packed(), math.Inf(1)), Projections: b.Projections, Iterations: b.Count,
 	}
-	if r.accelerated() {
-		p.Loss, p.EffectiveSize = r.State.Spectral.Loss, math.NaN()
-		p.Unfinished = !r.stands(lambda, r.Config.StopTol)
-	} else {
-		p.Loss, p.EffectiveSize = b.Loss/float64(b.Count), b.Size/float64(b.Count)
-	}
+	r.schedule.close(&p)
+	r.State.Block = Block{}
 	return p
 }
 
@@ -207,12 +181,8 @@ func (r *Run) edges() int { return Adjacency(r.packed(), r.Table.D, r.Config.Thr
 
 // path runs what is left of the path.
 func (r *Run) path(ctx context.Context) error {
-	block := r.fixedBlock
-	if r.accelerated() {
-		block = r.acceleratedBlock
-	}
 	for k := len(r.State.Points); k < len(r.lambdas) && !r.gaveUp(); k++ {
-		if err := block(ctx, k); err != nil {
+		if err := r.schedule.iterate(ctx, k); err != nil {
 			return err
 		}
 		r.State.Points = append(r.State.Points, r.closeBlock(r.lambdas[k]))
@@ -228,42 +198,30 @@ func (r *Run) path(ctx context.Context) error {
 	return nil
 }
 
-// gaveUp tells whether the minimum was out of reach at the last λ: then it is at
-// smaller ones, too, and the path ends.
+// patience is at how many λ in a row the minimum may be out of reach before the path ends.
+const patience = 10
+
+// gaveUp tells whether the path ends here: the minimum was out of reach at the last λ.
+// Turns come near it all the same, and with most cells missing take long for the rest.
 func (r *Run) gaveUp() bool {
-	n := len(r.State.Points)
-	return n > 0 && r.State.Points[n-1].Unfinished
+	if r.Config.Schedule == EM {
+		return false
+	}
+	points := r.State.Points
+	for k := range patience {
+		if n := len(points) - 1 - k; n < 0 || !points[n].Unfinished {
+			return false
+		}
+	}
+	return true
 }
 
-// fixedBlock makes what is left of the iterations at λ_k.
-func (r *Run) fixedBlock(ctx context.Context, k int) error {
-	for r.State.Iteration < r.steps[k] {
-		last, err := r.advance(ctx, r.lambdas[k])
-		if err != nil {
-			return err
+// unfinished are the λ at which the minimum was out of reach, the largest first.
+func (r *Run) unfinished() (lambdas []float64) {
+	for _, p := range r.State.Points {
+		if p.Unfinished {
+			lambdas = append(lambdas, p.Lambda)
 		}
-		r.Report(engine.Progress{Stage: "path", Unit: "iteration", Iteration: r.State.Iteration, Total: r.iterations(), Lambda: r.lambdas[k],
-			Edges: r.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
 	}
-	return nil
-}
-
-// acceleratedBlock goes to the minimum at λ_k, or as far as MaxIter iterations lead.
-func (r *Run) acceleratedBlock(ctx context.Context, k int) error {
-	lambda := r.lambdas[k]
-	if err := r.open(lambda); err != nil {
-		return err
-	}
-	observe := func(done int) {
-		r.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(r.lambdas), Lambda: lambda,
-			Edges: r.edges(), Loss: r.State.Spectral.Loss, EffectiveSize: math.NaN()})
-	}
-	for n := &r.State.Block.Count; *n == 0 || *n < r.Config.MaxIter && !r.stands(lambda, r.Config.StopTol); {
-		if err := r.accelerate(ctx, lambda); err != nil {
-			return err
-		}
-		observe(k)
-	}
-	observe(k + 1)
-	return nil
+	return lambdas
 }

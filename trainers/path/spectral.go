@@ -2,6 +2,7 @@ package path
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -38,6 +39,48 @@ const (
 	spectralDecrease = 1e-4
 	spectralShortest = 1e-4 // of the proximal gradient step: a shorter one means that P runs into its bound
 )
+
+// accelerated is the schedule of spectral steps.
+type accelerated struct {
+	*Run
+	space space
+}
+
+func (r *accelerated) iterations() (sum int) {
+	for _, p := range r.State.Points {
+		sum += p.Iterations
+	}
+	return sum
+}
+
+// iterate goes to the minimum at λ_k, or as far as MaxIter iterations lead.
+func (r *accelerated) iterate(ctx context.Context, k int) error {
+	lambda := r.lambdas[k]
+	if err := r.open(lambda); err != nil {
+		return err
+	}
+	observe := func(done int) {
+		r.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(r.lambdas), Lambda: lambda,
+			Edges: r.edges(), Loss: r.State.Spectral.Loss, EffectiveSize: math.NaN()})
+	}
+	for n := &r.State.Block.Count; *n == 0 || *n < r.Config.MaxIter && !r.stands(lambda, r.Config.StopTol); {
+		if err := r.accelerate(ctx, lambda); err != nil {
+			return err
+		}
+		observe(k)
+	}
+	observe(k + 1)
+	return nil
+}
+
+func (r *accelerated) close(p *Point) {
+	p.Loss, p.EffectiveSize = r.State.Spectral.Loss, math.NaN()
+	p.Unfinished = !r.stands(p.Lambda, r.Config.StopTol)
+}
+
+func (r *accelerated) moved() string {
+	return fmt.Sprintf("would move by at most %.2g in %d proximal gradient steps", r.State.Refine.Movement, refineBlock)
+}
 
 // space is the vector θ of what a path fits: (η, P) or P alone.
 type space struct {
@@ -107,16 +150,22 @@ func (s space) step(theta, g []float64, t, lambda float64, plain bool) []float64
 }
 
 // evaluate computes loss and gradient at the present θ.
-func (r *Run) evaluate() (loss float64, g []float64, err error) {
+func (r *accelerated) evaluate() (loss float64, g []float64, err error) {
 	s, err := r.Gradient(r.State.Iteration, r.rows, 1/float64(len(r.rows)*r.Table.D))
 	if err != nil {
 		return 0, nil, err
 	}
-	return s.Loss, r.space.gradient(s.Grads), nil
+	g = r.space.gradient(s.Grads)
+	for i, held := range r.held {
+		if held {
+			g[len(g)-len(r.held)+i] = 0
+		}
+	}
+	return s.Loss, g, nil
 }
 
 // open prepares the iterations at λ: it does nothing when they are under way.
-func (r *Run) open(lambda float64) error {
+func (r *accelerated) open(lambda float64) error {
 	if r.State.Block.Start != nil {
 		return nil
 	}
@@ -139,23 +188,23 @@ func (r *Run) open(lambda float64) error {
 	return nil
 }
 
-func (r *Run) plainStep() float64 { return r.Config.Rate * float64(r.Table.D) }
+func (r *accelerated) plainStep() float64 { return r.Config.Rate * float64(r.Table.D) }
 
 // movement is how far refineBlock proximal gradient steps would move an element of
 // θ if all were as the next: zero where the conditions of a minimum hold.
-func (r *Run) movement(lambda float64) float64 {
+func (r *accelerated) movement(lambda float64) float64 {
 	theta := r.space.get()
 	return refineBlock * floats.Distance(theta, r.space.step(theta, r.State.Spectral.Gradient, r.plainStep(), lambda, true), math.Inf(1))
 }
 
 // stands tells whether the iterations at λ have come to an end of their own.
-func (r *Run) stands(lambda, tolerance float64) bool {
+func (r *accelerated) stands(lambda, tolerance float64) bool {
 	return !r.State.Spectral.Projected && r.movement(lambda) < tolerance
 }
 
 // accelerate makes one iteration at λ, after open. When the context is done
 // the state is that between two iterations, and the context's error is returned.
-func (r *Run) accelerate(ctx context.Context, lambda float64) error {
+func (r *accelerated) accelerate(ctx context.Context, lambda float64) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -193,7 +242,7 @@ type trial struct {
 
 // trial takes a step of length t from θ. It is not ok where P is not positive definite, or
 // the loss or its gradient not finite.
-func (r *Run) trial(theta []float64, t, lambda float64) (to trial, ok bool, err error) {
+func (r *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bool, err error) {
 	to = trial{t: t, theta: r.space.step(theta, r.State.Spectral.Gradient, t, lambda, false)}
 	r.space.set(to.theta)
 	if !engine.Finite(to.theta...) || !r.posdef.Inside(r.model) {
@@ -205,7 +254,7 @@ func (r *Run) trial(theta []float64, t, lambda float64) (to trial, ok bool, err 
 
 // projectedTrial takes a step of length plainStep from θ and projects P to stay positive
 // definite: for a loss that falls towards a P that is not.
-func (r *Run) projectedTrial(theta []float64, lambda float64) (to trial, err error) {
+func (r *accelerated) projectedTrial(theta []float64, lambda float64) (to trial, err error) {
 	to = trial{t: r.plainStep()}
 	to.theta = r.space.step(theta, r.State.Spectral.Gradient, to.t, lambda, false)
 	r.space.set(to.theta)
@@ -228,7 +277,7 @@ func (r *Run) projectedTrial(theta []float64, lambda float64) (to trial, err err
 
 // assess evaluates a trial, at which the model is, and how it differs from θ. It is not ok
 // where the loss or its gradient is not finite. After an error the model is at θ.
-func (r *Run) assess(to *trial, theta []float64, lambda float64) (ok bool, err error) {
+func (r *accelerated) assess(to *trial, theta []float64, lambda float64) (ok bool, err error) {
 	if to.loss, to.gradient, err = r.evaluate(); err != nil {
 		r.space.set(theta)
 		return false, err
@@ -247,7 +296,7 @@ func (r *Run) assess(to *trial, theta []float64, lambda float64) (ok bool, err e
 }
 
 // accept makes a trial the state, and chooses the length of the next step.
-func (r *Run) accept(to trial) {
+func (r *accelerated) accept(to trial) {
 	s := &r.State.Spectral
 	s.Recent = append(s.Recent, to.value)
 	if len(s.Recent) > spectralMemory {
@@ -265,4 +314,40 @@ func (r *Run) accept(to trial) {
 	s.Long = !s.Long
 	r.State.Block.Count++
 	r.State.Iteration++
+}
+
+// settle goes on until proximal gradient steps would hardly move P.
+func (r *accelerated) settle(ctx context.Context) error {
+	f := &r.State.Refine
+	lambda := r.lambda()
+	for !f.Done {
+		err := r.open(lambda)
+		if numerical(err) {
+			return r.giveUp(err)
+		}
+		if err != nil {
+			return err
+		}
+		f.Movement, f.Loss, f.Projections = r.movement(lambda), r.State.Spectral.Loss, r.State.Block.Projections
+		f.Converged = r.stands(lambda, r.Config.Tolerance)
+		if f.Done = f.Converged || f.Iterations >= r.Config.RefineIter; f.Done {
+			return r.save()
+		}
+		err = r.accelerate(ctx, lambda)
+		if numerical(err) {
+			return r.giveUp(err)
+		}
+		if err != nil {
+			return err
+		}
+		f.Iterations++
+		r.Report(engine.Progress{Stage: "refine", Unit: "iteration", Iteration: f.Iterations, Total: r.Config.RefineIter, Lambda: lambda,
+			Edges: r.edges(), Loss: r.State.Spectral.Loss, EffectiveSize: math.NaN()})
+		if f.Iterations%refineBlock == 0 {
+			if err := r.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -118,7 +118,7 @@ func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 	}
 }
 
-// A λ whose minimum is not reached ends the path and is told.
+// A λ whose minimum is not reached is told and never chosen; ten in a row end the path.
 func TestAcceleratedPathGivesUp(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.4)
 	table, _ = data.Standardise(table)
@@ -127,7 +127,47 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	require.True(t, last.Unfinished)
 	require.Equal(t, 2, last.Iterations)
 	require.Less(t, len(r.State.Points), 100)
-	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum there")
+	for _, p := range r.State.Points[len(r.State.Points)-10:] {
+		require.True(t, p.Unfinished)
+	}
+	require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
+	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum, and they are not chosen: raise --iterations")
+	require.Contains(t, r.Warnings()[1], "the path ends at λ")
+
+	// The number of iterations can be raised, and one unfinished λ does not end the path.
+	r.State.Points[0].Unfinished = true
+	require.False(t, (&Run{Config: r.Config, State: &State{Points: r.State.Points[:1]}}).gaveUp())
+	more, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Iterations: 2500, StopTol: 1e-6, Select: Selection{Kind: "none"}})
+	require.Equal(t, 2500, more.Config.MaxIter)
+	require.Equal(t, 2500, more.Config.RefineIter)
+	require.Len(t, more.State.Points, 100)
+	require.Empty(t, more.unfinished())
+	noisy, err := New(engine.Problem{Table: table}, engine.Config{Method: "iw"}, Config{Iterations: 25}, &State{})
+	require.NoError(t, err)
+	require.Equal(t, 25, noisy.Config.IterPerLambda)
+}
+
+// No way to choose takes an unfinished point, unless all are.
+func TestUnfinishedPointsAreNotChosen(t *testing.T) {
+	_, table := testtables.Star(t, 4, 100, 0.2)
+	standard, _ := data.Standardise(table)
+	for _, kind := range []string{"ebic", "density", "none"} {
+		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, Config{Lambdas: 12, Select: Selection{Kind: kind, Density: 0.5, Gamma: new(0.)}})
+		_, chosen, err := r.choose(t.Context())
+		require.NoError(t, err)
+		r.State.Points[chosen].Unfinished = true
+		r.State.Refitted = Refitted{}
+		_, other, err := r.choose(t.Context())
+		require.NoError(t, err)
+		require.NotEqual(t, chosen, other, kind)
+		for i := range r.State.Points {
+			r.State.Points[i].Unfinished = true
+		}
+		r.State.Refitted = Refitted{}
+		_, same, err := r.choose(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, chosen, same, kind)
+	}
 }
 
 func TestScheduleRefusals(t *testing.T) {
@@ -136,14 +176,16 @@ func TestScheduleRefusals(t *testing.T) {
 		method string
 		config Config
 	}{
-		"the gradients of method var are noisy":                  {"var", Config{Schedule: "accelerated"}},
-		"schedule fast: it is one of accelerated, fixed":         {"exact", Config{Schedule: "fast"}},
-		"initial_iter 3, iter_per_lambda 0 are of the fixed":     {"exact", Config{Schedule: "accelerated", InitialIter: 3}},
-		"initial_iter 0, iter_per_lambda 3 are of the fixed":     {"exact", Config{IterPerLambda: 3}},
-		"max_iter 3, stop_tol 0 are of the accelerated schedule": {"exact", Config{Schedule: "fixed", MaxIter: 3}},
-		"max_iter 3, stop_tol 0 are of the accelerated":          {"iw", Config{MaxIter: 3}},
-		"max_iter 0, stop_tol 0.1 are of the accelerated":        {"iw", Config{StopTol: 0.1}},
-		"max_iter -3: it must be positive":                       {"exact", Config{MaxIter: -3}},
+		"the gradients of method var are noisy":              {"var", Config{Schedule: "accelerated"}},
+		"the loss of method exact has no expectation step":   {"exact", Config{Schedule: "em"}},
+		"method em-exact solves an equation":                 {"em-exact", Config{Schedule: "accelerated"}},
+		"schedule fast: it is one of accelerated, em, fixed": {"exact", Config{Schedule: "fast"}},
+		"initial_iter 3, iter_per_lambda 0 are of the fixed": {"exact", Config{Schedule: "accelerated", InitialIter: 3}},
+		"initial_iter 0, iter_per_lambda 3 are of the fixed": {"exact", Config{IterPerLambda: 3}},
+		"max_iter 3, stop_tol 0 are of the other schedules":  {"exact", Config{Schedule: "fixed", MaxIter: 3}},
+		"max_iter 3, stop_tol 0 are of the other":            {"iw", Config{MaxIter: 3}},
+		"max_iter 0, stop_tol 0.1 are of the other":          {"iw", Config{StopTol: 0.1}},
+		"max_iter -3: it must be positive":                   {"exact", Config{MaxIter: -3}},
 	} {
 		_, err := New(engine.Problem{Table: table}, engine.Config{Method: c.method}, c.config, &State{})
 		require.ErrorContains(t, err, want)

@@ -6,6 +6,7 @@ import "context"
 // down, wherever the path stands: for measuring. It is of no use to a Run that is to
 // estimate. In steady state it does not allocate, if matrix products do not.
 func (r *Run) StepAt(ctx context.Context, k int) error {
-	_, err := r.advance(ctx, r.lambdas[k])
+	f := fixed{Run: r}
+	_, err := f.advance(ctx, r.lambdas[k])
 	return err
 }

@@ -11,15 +11,14 @@ func (r *Run) Verdict() string {
 	if r.Estimator.Draws() {
 		advice = "use more draws, another method or a larger λ"
 	}
-	how := "root mean square"
-	if r.Estimator.Draws() {
-		how += ", noise of draws taken out"
+	moves := "entries of the standardised precision " + r.schedule.moved()
+	within := f.Iterations
+	if r.Config.Schedule == Fixed {
+		within = refineBlock
 	}
-	moves := fmt.Sprintf("entries of the standardised precision move by %.2g per %d iterations (%s)", f.Movement, refineBlock, how)
-	within := refineBlock
-	if r.accelerated() {
-		moves = fmt.Sprintf("entries of the standardised precision would move by at most %.2g in %d proximal gradient steps", f.Movement, refineBlock)
-		within = f.Iterations
+	at := "at the chosen λ"
+	if f.Refit {
+		at = fmt.Sprintf("on the %d edges of the chosen λ, without a penalty,", r.State.Points[f.Index].Edges)
 	}
 	switch {
 	case !f.Started:
@@ -27,11 +26,11 @@ func (r *Run) Verdict() string {
 	case f.Failure != "":
 		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, advice)
 	case f.Converged:
-		return fmt.Sprintf("converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
+		return fmt.Sprintf("converged: after %d more iterations %s the %s", f.Iterations, at, moves)
 	case f.Projections > 0:
 		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d iterations; %s", f.Projections, within, advice)
 	}
-	return fmt.Sprintf("NOT converged: after %d more iterations at the chosen λ the %s", f.Iterations, moves)
+	return fmt.Sprintf("NOT converged: after %d more iterations %s the %s; raise --iterations", f.Iterations, at, moves)
 }
 
 // Warnings are what the user should know of the path and of the choice of λ.
@@ -42,8 +41,8 @@ func (r *Run) Warnings() (out []string) {
 	if n := points[0].Edges; n > 0 {
 		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none: raise the largest λ", n, pairs))
 	}
-	if r.gaveUp() {
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: %d iterations did not reach the minimum there", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.Config.MaxIter))
+	if out = append(out, r.unfinishedWarning()...); r.gaveUp() {
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), patience))
 	} else if n := points[len(points)-1].Edges; float64(n) < denseShare*float64(pairs) {
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", n, pairs))
 	}
@@ -61,9 +60,25 @@ func (r *Run) Warnings() (out []string) {
 		}
 	}
 	if projections > 0 {
-		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", projections, r.iterations(), blocks, len(points)))
+		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", projections, r.schedule.iterations(), blocks, len(points)))
 	}
 	return append(out, r.Degenerate(f.Size)...)
+}
+
+// unfinishedWarning names the λ at which the minimum was out of reach.
+func (r *Run) unfinishedWarning() []string {
+	lambdas := r.unfinished()
+	if len(lambdas) == 0 {
+		return nil
+	}
+	from, chosen := fmt.Sprintf("λ = %.3g", lambdas[0]), "it is not chosen"
+	if len(lambdas) > 1 {
+		from, chosen = fmt.Sprintf("%d of %d λ, the largest %.3g", len(lambdas), len(r.State.Points), lambdas[0]), "they are not chosen"
+	}
+	if len(lambdas) == len(r.State.Points) {
+		chosen = "the choice is among unfinished networks"
+	}
+	return []string{fmt.Sprintf("at %s, %d iterations did not reach the minimum, and %s: raise --iterations, or leave out columns that others nearly determine", from, r.Config.MaxIter, chosen)}
 }
 
 const denseShare = 0.8 // of all pairs: less is not a dense end of a path

@@ -1,0 +1,134 @@
+// Package em estimates a normal distribution from rows with gaps by turns: an expectation
+// step takes the moments of the rows completed by the present conditional, a
+// minimisation step finds mean and precision for these moments, with a penalty or without
+// (docs/theory/complete-data.md#eq-em-exact). No pass over the rows is made within the
+// second.
+package em
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// Minimiser is a minimisation step: it takes packed, P in the order of graph.PackedIndex,
+// to that for the covariances s (d, d), row by row. It is not ok where there is none.
+type Minimiser func(packed, s []float64) (ok bool)
+
+// Unpenalised is P = S⁻¹: that of maximum likelihood, and of score matching.
+func Unpenalised(packed, s []float64) (ok bool) {
+	d := int(math.Sqrt(float64(len(s))))
+	var c mat.Cholesky
+	if !c.Factorize(mat.NewSymDense(d, slices.Clone(s))) {
+		return false
+	}
+	var p mat.SymDense
+	if err := c.InverseTo(&p); err != nil {
+		return false
+	}
+	for j := range d {
+		for k := j; k < d; k++ {
+			packed[graph.PackedIndex(d, j, k)] = p.At(j, k)
+		}
+	}
+	return true
+}
+
+// State is what the turns change beside the model, a plain value.
+type State struct {
+	Count       int // turns made
+	Anderson    optim.Anderson
+	Solved      []float64 // (μ, P) after the last minimisation step, P with its zeros; nil before the first
+	Movement    float64   // by how much the last turn moved an element of P, at most
+	Loss        float64   // where it started: ψ, mean over rows
+	Likelihood  float64   // there: log density of the observed cells, summed
+	Projections int       // turns after which P had to be kept positive definite
+}
+
+// Memory is how many turns the acceleration remembers.
+const Memory = 4
+
+// Turns makes the turns of a model on some rows of an engine's table.
+type Turns struct {
+	Engine *engine.Engine  // whose loss has LossNeeds.Moments
+	Model  *model.Gaussian // the engine's, Natural
+	Rows   []int
+	Bounds *optim.PositiveDefinite
+}
+
+// Turn makes the next one. The model is then where the following one starts, which is
+// beyond State.Solved in the direction of the last turns. It fails with an
+// *engine.DivergedError where the minimisation step has no solution.
+func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	d, n := t.Model.Dim(), float64(len(t.Rows))
+	step, err := t.Engine.Gradient(s.Count, t.Rows, 1)
+	if err != nil {
+		return err
+	}
+	x := slices.Concat(t.Model.Mean(), t.Model.Packed.Value)
+	mean, cov := moments(step.Moments, x[:d])
+	to := slices.Clone(x[d:])
+	if s.Solved != nil {
+		copy(to, s.Solved[d:])
+	}
+	if !minimise(to, cov) || !engine.Finite(to...) {
+		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
+	}
+	copy(t.Model.Packed.Value, to)
+	if t.Bounds.Project(t.Model) {
+		s.Projections++
+	}
+	s.Solved = slices.Concat(mean, t.Model.Packed.Value)
+	before := s.Movement
+	s.Movement = 0
+	for i, v := range s.Solved[d:] {
+		s.Movement = max(s.Movement, math.Abs(v-x[d+i]))
+	}
+	s.Loss, s.Likelihood = step.Loss/n, step.LogLikelihood
+	if s.Count > 0 && s.Movement > 2*before {
+		s.Anderson.Forget()
+	}
+	s.Count++
+	t.set(s.Anderson.Next(x, s.Solved))
+	if !engine.Finite(t.Model.Packed.Value...) || !t.Bounds.Inside(t.Model) {
+		s.Anderson.Forget()
+		t.set(s.Solved)
+	}
+	return nil
+}
+
+// Settle puts the model to the last minimisation step's solution.
+func (t Turns) Settle(s *State) { t.set(s.Solved) }
+
+func (t Turns) set(x []float64) {
+	d := t.Model.Dim()
+	copy(t.Model.Packed.Value, x[d:])
+	t.Model.SetMean(x[:d])
+}
+
+// moments gives mean and covariances, (d, d), from a step's moments about mu.
+func moments(m, mu []float64) (mean, cov []float64) {
+	d := len(mu)
+	shift := make([]float64, d)
+	cov = make([]float64, d*d)
+	for j := range d {
+		shift[j] = m[j+1] / m[0]
+		mean = append(mean, mu[j]+shift[j])
+	}
+	for j := range d {
+		for k := range d {
+			cov[j*d+k] = m[(j+1)*(d+1)+k+1]/m[0] - shift[j]*shift[k]
+		}
+	}
+	return mean, cov
+}

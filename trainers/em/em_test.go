@@ -1,0 +1,133 @@
+package em_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/trainers/em"
+)
+
+// covariances of d columns are those of n draws.
+func covariances(d, n int, seed uint64) []float64 {
+	rng := stream.New(seed, 1)
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		common := rng.NormFloat64()
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64()*(1+0.1*float64(j))+0.6*common)
+		}
+	}
+	s := mat.NewSymDense(d, nil)
+	s.SymOuterK(1/float64(n), x.T())
+	return mat.DenseCopyOf(s).RawMatrix().Data
+}
+
+func identity(d int) []float64 {
+	p := make([]float64, d*(d+1)/2)
+	for j := range d {
+		p[graph.PackedIndex(d, j, j)] = 1
+	}
+	return p
+}
+
+// With V = PS the conditions of a minimum: V_jj = 1, V_jk + V_kj = −λ sign P_jk, in size at
+// most λ where P_jk is 0. The products are made anew, by gonum.
+func requireMinimum(t *testing.T, packed, s []float64, lambda float64) (zeros int) {
+	t.Helper()
+	d := int(math.Sqrt(float64(len(s))))
+	p := graph.Unpack(d, packed)
+	var v mat.Dense
+	v.Mul(p, mat.NewDense(d, d, s))
+	for j := range d {
+		require.InDelta(t, 1, v.At(j, j), 1e-6)
+		for k := j + 1; k < d; k++ {
+			slope := v.At(j, k) + v.At(k, j)
+			if p.At(j, k) == 0 {
+				zeros++
+				require.LessOrEqual(t, math.Abs(slope), lambda+1e-6)
+				continue
+			}
+			require.InDelta(t, -math.Copysign(lambda, p.At(j, k)), slope, 1e-6)
+		}
+	}
+	return zeros
+}
+
+func TestLassoMeetsTheConditions(t *testing.T) {
+	const d = 12
+	s := covariances(d, 40, 1)
+	l, packed := em.NewLasso(d), identity(d)
+	previous, last := math.Inf(1), d*d
+	for _, lambda := range []float64{1.5, 0.8, 0.4, 0.1, 0.01} {
+		screen := lambda
+		if previous < math.Inf(1) {
+			screen = 2*lambda - previous
+		}
+		require.True(t, l.Minimise(packed, s, lambda, screen))
+		zeros := requireMinimum(t, packed, s, lambda)
+		require.LessOrEqual(t, zeros, last)
+		cold := identity(d)
+		require.True(t, l.Minimise(cold, s, lambda, math.Inf(1))) // nothing joins but what breaks the conditions
+		require.InDeltaSlice(t, packed, cold, 1e-4)
+		previous, last = lambda, zeros
+	}
+	require.Less(t, last, 10)
+	require.True(t, l.Minimise(packed, s, 0, 0))
+	inverse := identity(d)
+	require.True(t, em.Unpenalised(inverse, s))
+	require.InDeltaSlice(t, inverse, packed, 1e-5)
+}
+
+// Two columns of variance 1 and correlation ρ: with a = P_jj, b = P_12 the conditions are
+// a + bρ = 1 and 2(aρ + b) = −λ sign b, so b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ > 0.
+func TestLassoOfTwoColumns(t *testing.T) {
+	const rho, lambda = 0.6, 0.5
+	packed := identity(2)
+	require.True(t, em.NewLasso(2).Minimise(packed, []float64{1, rho, rho, 1}, lambda, lambda))
+	b := -(2*rho - lambda) / (2 * (1 - rho*rho))
+	require.InDeltaSlice(t, []float64{1 - b*rho, b, 1 - b*rho}, packed, 1e-6)
+	packed = identity(2)
+	require.True(t, em.NewLasso(2).Minimise(packed, []float64{1, rho, rho, 1}, 1.21, 1.21))
+	require.Equal(t, identity(2), packed)
+}
+
+// Two copies of a column have no precision: with a small penalty P runs away.
+func TestLassoOfCopiesRunsAway(t *testing.T) {
+	require.False(t, em.NewLasso(2).Minimise(identity(2), []float64{1, 1, 1, 1}, 0.01, 0.01))
+	require.False(t, em.Unpenalised(identity(2), []float64{1, 1, 1, 1}))
+}
+
+// Likelihood's precision of a network has its zeros, and its covariances are the given
+// ones on the network and the diagonal (Dempster 1972).
+func TestSupport(t *testing.T) {
+	const d = 6
+	s := covariances(d, 50, 2)
+	packed := identity(d)
+	for j := range d { // a ring with a chord, where covariance selection has no closed form
+		k := (j + 1) % d
+		packed[graph.PackedIndex(d, min(j, k), max(j, k))] = 0.1
+	}
+	packed[graph.PackedIndex(d, 0, 3)] = 0.1
+	before := append([]float64(nil), packed...)
+	require.True(t, em.NewSupport(packed, d).Minimise(packed, s))
+	var c mat.Cholesky
+	require.True(t, c.Factorize(graph.Unpack(d, packed)))
+	var w mat.SymDense
+	require.NoError(t, c.InverseTo(&w))
+	for j := range d {
+		for k := j; k < d; k++ {
+			at := graph.PackedIndex(d, j, k)
+			if before[at] == 0 {
+				require.Zero(t, packed[at])
+				continue
+			}
+			require.InDelta(t, s[j*d+k], w.At(j, k), 1e-8)
+		}
+	}
+	require.False(t, em.NewSupport([]float64{1, 0.1, 1}, 2).Minimise([]float64{1, 0.1, 1}, []float64{1, 1, 1, 1}))
+}

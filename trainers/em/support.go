@@ -1,0 +1,110 @@
+package em
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+)
+
+// Support minimises −log det P + tr(PS), which is maximum likelihood's, over the P that
+// are zero off the pairs of a network (covariance selection, Dempster 1972), by
+// regressions of each column on its neighbours (Hastie, Tibshirani & Friedman 2009,
+// algorithm 17.1): with W the covariances under P, whose entries on the network and the
+// diagonal are those of S,
+//
+//	β = W_nn⁻¹ s_nj,   W_·j = W_·n β,   P_jj = 1/(s_jj − W_njᵀβ),   P_nj = −β P_jj
+type Support struct {
+	d          int
+	neighbours [][]int
+}
+
+const (
+	supportTolerance = 1e-10 // of a change of W, in units of its diagonal
+	supportSweeps    = 1000
+)
+
+// NewSupport is for the pairs of packed, a P in the order of graph.PackedIndex, that are
+// not zero.
+func NewSupport(packed []float64, d int) *Support {
+	s := &Support{d: d, neighbours: make([][]int, d)}
+	for j := range d {
+		for k := range d {
+			if j != k && packed[graph.PackedIndex(d, min(j, k), max(j, k))] != 0 {
+				s.neighbours[j] = append(s.neighbours[j], k)
+			}
+		}
+	}
+	return s
+}
+
+// Minimise is a Minimiser. It is not ok where the likelihood has no maximum.
+func (s *Support) Minimise(packed, cov []float64) (ok bool) {
+	d := s.d
+	w := slices.Clone(cov)
+	beta := make([][]float64, d)
+	for moved, sweeps := math.Inf(1), 0; moved > supportTolerance; sweeps++ {
+		if sweeps == supportSweeps {
+			return false
+		}
+		moved = 0
+		for j := range d {
+			change, ok := s.regress(j, w, cov, beta)
+			if !ok {
+				return false
+			}
+			moved = max(moved, change)
+		}
+	}
+	for j := range d {
+		left := cov[j*d+j]
+		for a, k := range s.neighbours[j] {
+			left -= cov[j*d+k] * beta[j][a]
+		}
+		if !(left > 0) {
+			return false
+		}
+		packed[graph.PackedIndex(d, j, j)] = 1 / left
+		for a, k := range s.neighbours[j] {
+			if k > j {
+				packed[graph.PackedIndex(d, j, k)] = -beta[j][a] / left
+			}
+		}
+	}
+	return true
+}
+
+// regress sets β and the covariances of column j with the others.
+func (s *Support) regress(j int, w, cov []float64, beta [][]float64) (change float64, ok bool) {
+	d, at := s.d, s.neighbours[j]
+	if len(at) == 0 {
+		return 0, true
+	}
+	nn, nj := mat.NewSymDense(len(at), nil), mat.NewVecDense(len(at), nil)
+	for a, k := range at {
+		nj.SetVec(a, cov[k*d+j])
+		for b, l := range at[a:] {
+			nn.SetSym(a, a+b, w[k*d+l])
+		}
+	}
+	var c mat.Cholesky
+	var solved mat.VecDense
+	if !c.Factorize(nn) || c.SolveVecTo(&solved, nj) != nil {
+		return 0, false
+	}
+	beta[j] = solved.RawVector().Data
+	for k := range d {
+		if k == j {
+			continue
+		}
+		v := 0.0
+		for a, l := range at {
+			v += w[k*d+l] * beta[j][a]
+		}
+		change = max(change, math.Abs(v-w[k*d+j])/math.Sqrt(cov[j*d+j]*cov[k*d+k]))
+		w[k*d+j], w[j*d+k] = v, v
+	}
+	return change, true
+}

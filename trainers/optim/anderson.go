@@ -1,0 +1,72 @@
+package optim
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Anderson accelerates an iteration x ← G(x) (Anderson 1965; Walker & Ni 2011): with
+// f = G(x) − x and differences Δ between the last Memory + 1 iterates,
+//
+//	x⁺ = G(x) − ΔG γ,   γ = argmin ‖f − ΔF γ‖
+//
+// It is a plain value: a copy goes on as it does. The zero value remembers nothing and
+// returns G(x).
+type Anderson struct {
+	Memory int         // iterates beside the present one
+	X, G   [][]float64 // the last ones, oldest first
+}
+
+// Next is the iterate after x with g = G(x). It keeps copies.
+func (a *Anderson) Next(x, g []float64) []float64 {
+	if a.Memory == 0 {
+		return slices.Clone(g)
+	}
+	if len(a.X) > a.Memory {
+		a.X, a.G = slices.Clone(a.X[1:]), slices.Clone(a.G[1:])
+	}
+	a.X, a.G = append(a.X, slices.Clone(x)), append(a.G, slices.Clone(g))
+	next := slices.Clone(g)
+	m := len(a.X) - 1
+	if m == 0 {
+		return next
+	}
+	df, f := mat.NewDense(len(x), m, nil), mat.NewVecDense(len(x), nil)
+	for i := range x {
+		f.SetVec(i, g[i]-x[i])
+		for k := range m {
+			df.Set(i, k, a.G[k+1][i]-a.X[k+1][i]-a.G[k][i]+a.X[k][i])
+		}
+	}
+	gamma, ok := leastSquares(df, f)
+	if !ok {
+		return next
+	}
+	for k, v := range gamma {
+		floats.AddScaled(next, -v, a.G[k+1])
+		floats.AddScaled(next, v, a.G[k])
+	}
+	return next
+}
+
+// Forget drops what is remembered: for the start of another iteration, or where a step
+// led nowhere.
+func (a *Anderson) Forget() { a.X, a.G = nil, nil }
+
+// leastSquares solves min ‖f − Aγ‖ by the singular values above 1e-10 of the largest. It
+// is not ok where there is none.
+func leastSquares(a *mat.Dense, f *mat.VecDense) (gamma []float64, ok bool) {
+	var svd mat.SVD
+	if !svd.Factorize(a, mat.SVDThin) {
+		return nil, false
+	}
+	rank := svd.Rank(1e-10)
+	if rank == 0 {
+		return nil, false
+	}
+	var out mat.Dense
+	svd.SolveTo(&out, f, rank)
+	return mat.Col(nil, 0, &out), true
+}

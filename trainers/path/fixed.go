@@ -1,0 +1,167 @@
+package path
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// fixed is the paper's schedule: so many proximal gradient steps at every λ.
+type fixed struct {
+	*Run
+	steps []int // steps[k] iterations have been made when λ_k is done
+}
+
+func newFixed(r *Run) *fixed {
+	f, total := &fixed{Run: r}, r.Config.InitialIter
+	for range r.lambdas {
+		total += r.Config.IterPerLambda
+		f.steps = append(f.steps, total)
+	}
+	return f
+}
+
+func (f *fixed) iterations() int { return f.steps[len(f.steps)-1] }
+
+func (f *fixed) iterate(ctx context.Context, k int) error {
+	for f.State.Iteration < f.steps[k] {
+		last, err := f.advance(ctx, f.lambdas[k])
+		if err != nil {
+			return err
+		}
+		f.Report(engine.Progress{Stage: "path", Unit: "iteration", Iteration: f.State.Iteration, Total: f.iterations(), Lambda: f.lambdas[k],
+			Edges: f.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
+	}
+	return nil
+}
+
+func (f *fixed) close(p *Point) {
+	b := f.State.Block
+	p.Loss, p.EffectiveSize = b.Loss/float64(b.Count), b.Size/float64(b.Count)
+}
+
+func (f *fixed) moved() string {
+	how := "root mean square"
+	if f.Estimator.Draws() {
+		how += ", noise of draws taken out"
+	}
+	return fmt.Sprintf("move by %.2g per %d iterations (%s)", f.State.Refine.Movement, refineBlock, how)
+}
+
+// advance makes one proximal step at λ. When the context is done the
+// state is that between two steps, and the context's error is returned.
+func (f *fixed) advance(ctx context.Context, lambda float64) (engine.Step, error) {
+	d := f.Table.D
+	s, err := f.Step(ctx, f.State.Iteration, f.rows, 1/float64(len(f.rows)*d))
+	if err != nil {
+		return s, err
+	}
+	b := &f.State.Block
+	if b.Start == nil {
+		*b = Block{Start: slices.Clone(f.packed())}
+	}
+	optim.Proximal{Rate: f.Config.Rate * float64(d), Lambda: lambda}.Step(f.packed(), s.Grads[1], d)
+	for i, held := range f.held {
+		if held {
+			f.packed()[i] = 0
+		}
+	}
+	if f.fitsMean() {
+		floats.AddScaled(f.model.Location.Value, -f.Config.Rate*float64(d), s.Grads[0])
+	}
+	if !engine.Finite(f.packed()...) || !engine.Finite(f.model.Location.Value...) {
+		copy(f.packed(), b.Start)
+		return s, &engine.DivergedError{Iteration: f.State.Iteration, What: "precision"}
+	}
+	if f.posdef.Project(f.model) {
+		f.State.Projections++
+		b.Projections++
+	}
+	b.Size += s.EffectiveSize
+	b.Loss += s.Loss
+	b.Count++
+	f.State.Iteration++
+	return s, nil
+}
+
+// settle goes on until P stops changing from one block of iterations to the next.
+func (f *fixed) settle(ctx context.Context) error {
+	r, s := f.Run, &f.State.Refine
+	lambda := r.lambda()
+	for !s.Done {
+		step, err := f.advance(ctx, lambda)
+		if numerical(err) {
+			return r.giveUp(err)
+		}
+		if err != nil {
+			return err
+		}
+		s.Iterations++
+		made := s.Iterations
+		if (made-1)%(refineBlock/refineParts) == 0 {
+			s.Parts = append(s.Parts, make([]float64, len(r.packed())))
+		}
+		floats.Add(s.Parts[len(s.Parts)-1], r.packed())
+		r.Report(engine.Progress{Stage: "refine", Unit: "iteration", Iteration: made, Total: f.Config.RefineIter, Lambda: lambda,
+			Edges: r.edges(), Loss: step.Loss, EffectiveSize: step.EffectiveSize})
+		if made%refineBlock != 0 {
+			continue
+		}
+		point := r.closeBlock(lambda)
+		s.Projections, s.Size, s.Loss = point.Projections, point.EffectiveSize, point.Loss
+		mean, variance := blockMean(s.Parts)
+		if !r.Estimator.Draws() { // without noise all of a block's variance is movement
+			clear(variance)
+		}
+		s.Movement = movement(s.Previous, mean, variance)
+		s.Previous, s.Parts = mean, nil
+		s.Blocks++
+		s.Converged = s.Movement < r.Config.Tolerance && s.Projections == 0
+		s.Done = s.Converged || s.Iterations >= f.Config.RefineIter
+		if err := r.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockMean is the mean of a block's iterates and the variance of that mean,
+// judged from its parts, which unlike single iterates are hardly correlated.
+// It turns the sums in parts into means.
+func blockMean(parts [][]float64) (mean, variance []float64) {
+	mean, variance = make([]float64, len(parts[0])), make([]float64, len(parts[0]))
+	for _, p := range parts {
+		floats.Scale(float64(refineParts)/refineBlock, p)
+		floats.AddScaled(mean, 1./refineParts, p)
+	}
+	for _, p := range parts {
+		for i, v := range p {
+			variance[i] += (v - mean[i]) * (v - mean[i]) / (refineParts * (refineParts - 1))
+		}
+	}
+	return mean, variance
+}
+
+// movement is how far P went from one block's mean to the next: the root mean
+// square over entries that are not zero, with the part that the noise of the
+// draws explains (the two means' variances) taken out. +Inf before the second block.
+func movement(before, mean, variance []float64) float64 {
+	if before == nil {
+		return math.Inf(1)
+	}
+	sum, n := 0.0, 0
+	for i, v := range mean {
+		if v == 0 && before[i] == 0 {
+			continue
+		}
+		sum += (v-before[i])*(v-before[i]) - 2*variance[i]
+		n++
+	}
+	return math.Sqrt(math.Max(sum, 0) / float64(max(n, 1)))
+}

@@ -1,0 +1,116 @@
+package path
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/trainers/em"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// turns is the schedule of expectation and minimisation by turns.
+type turns struct {
+	*Run
+	em    em.Turns
+	lasso *em.Lasso
+}
+
+func newTurns(r *Run) *turns {
+	return &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D)}
+}
+
+func (t *turns) iterations() (sum int) {
+	for _, p := range t.State.Points {
+		sum += p.Iterations
+	}
+	return sum
+}
+
+// iterate makes turns at λ_k until P stands still, or MaxIter.
+func (t *turns) iterate(ctx context.Context, k int) error {
+	s := &t.State.Turns
+	if t.State.Block.Start == nil {
+		t.State.Block.Start = slices.Clone(t.packed())
+		*s = em.State{Solved: s.Solved, Anderson: optim.Anderson{Memory: em.Memory}}
+	}
+	observe := func(done int) {
+		t.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(t.lambdas), Lambda: t.lambdas[k],
+			Edges: t.edges(), Loss: s.Loss / float64(t.Table.D), EffectiveSize: math.NaN()})
+	}
+	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
+		previous := math.Inf(1)
+		if s.Count == 0 && k > 0 {
+			previous = t.lambdas[k-1]
+		}
+		if err := t.turn(ctx, t.lambdas[k], previous); err != nil {
+			return err
+		}
+		observe(k)
+	}
+	t.em.Settle(s)
+	observe(k + 1)
+	return nil
+}
+
+// turn makes one turn at λ, whose minimisation starts from the solution for the λ before.
+func (t *turns) turn(ctx context.Context, lambda, previous float64) error {
+	scale := float64(t.Table.D) / 2 // the path's loss is ψ/d, the minimisation's ψ/2
+	screen := lambda
+	if previous < math.Inf(1) {
+		screen = 2*lambda - previous
+	}
+	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
+		return t.lasso.Minimise(packed, s, lambda*scale, screen*scale)
+	})
+}
+
+// stands tells whether 50 turns would move nothing by tolerance.
+func (t *turns) stands(tolerance float64) bool {
+	return refineBlock*t.State.Turns.Movement < tolerance
+}
+
+func (t *turns) close(p *Point) {
+	s := &t.State.Turns
+	p.Loss, p.EffectiveSize = s.Loss/float64(t.Table.D), math.NaN()
+	p.Iterations, p.Projections = s.Count, s.Projections
+	p.Unfinished = !t.stands(t.Config.StopTol)
+	t.State.Iteration += s.Count
+	t.State.Projections += s.Projections
+}
+
+func (t *turns) moved() string {
+	return fmt.Sprintf("would move by at most %.2g in %d turns of expectation and minimisation", t.State.Refine.Movement, refineBlock)
+}
+
+// settle makes turns at the chosen λ until P stands still.
+func (t *turns) settle(ctx context.Context) error {
+	f, s := &t.State.Refine, &t.State.Turns
+	lambda := t.lambda()
+	s.Anderson.Memory = em.Memory
+	for !f.Done {
+		err := t.turn(ctx, lambda, math.Inf(1))
+		if numerical(err) {
+			return t.giveUp(err)
+		}
+		if err != nil {
+			return err
+		}
+		f.Iterations, f.Movement, f.Loss, f.Projections = s.Count, refineBlock*s.Movement, s.Loss/float64(t.Table.D), s.Projections
+		f.Converged = t.stands(t.Config.Tolerance)
+		f.Done = f.Converged || f.Iterations >= t.Config.RefineIter
+		t.Report(engine.Progress{Stage: "refine", Unit: "turn", Iteration: f.Iterations, Total: t.Config.RefineIter, Lambda: lambda,
+			Edges: t.edges(), Loss: f.Loss, EffectiveSize: math.NaN()})
+		if f.Done {
+			t.em.Settle(s)
+		}
+		if f.Done || f.Iterations%refineBlock == 0 {
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
