@@ -24,6 +24,7 @@ type networkCommand struct {
 	trainingFlags
 	out, selection, truthFile string
 	gamma                     float64
+	refit                     bool
 	config                    path.Config
 
 	table    *data.Table
@@ -42,7 +43,8 @@ func newNetworkCommand() *cobra.Command {
 		Short: "Estimate a Gaussian graphical model from a table with missing cells",
 		Long: `Estimate a Gaussian graphical model (a network of partial correlations) from a
 table with missing cells: an L1 path by score matching, one λ chosen from it,
-then iterations at that λ until the precision stops changing. Columns are
+then iterations at that λ, or without a penalty on its edges, until the precision
+stops changing. Columns are
 standardised over their observed cells; results are in the table's own units.
 
 With --lower, --upper or --domain the columns are a normal distribution restricted
@@ -72,6 +74,8 @@ Methods:
 	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of ebic, from 0 (BIC, keeps more edges) to 1")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
+	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
+	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, where the gradient has no noise and the columns are on all of R^d)")
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	return cmd
@@ -105,7 +109,7 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *networkCommand) options(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
 		return err
 	}
 	c := &f.config
@@ -116,6 +120,9 @@ func (f *networkCommand) options(cmd *cobra.Command) (err error) {
 		c.Select.Gamma = &f.gamma
 	} else if cmd.Flags().Changed("gamma") {
 		return usageError{fmt.Errorf("--gamma is of --select ebic, and λ is chosen by %s; leave one of them out", c.Select.Kind)}
+	}
+	if cmd.Flags().Changed("refit") {
+		c.Refit = &f.refit
 	}
 	if err := f.parse(); err != nil {
 		return err

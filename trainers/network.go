@@ -69,7 +69,7 @@ func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 // are any. Numbers that there are none of are empty.
 func (r *NetworkResult) WritePath(w io.Writer, rates []network.Rate) error {
 	c := csv.NewWriter(w)
-	header := []string{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "pd_projections"}
+	header := []string{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "pd_projections", "iterations", "finished"}
 	if rates != nil {
 		header = append(header, "tpr", "fpr")
 	}
@@ -81,7 +81,7 @@ func (r *NetworkResult) WritePath(w io.Writer, rates []network.Rate) error {
 		if r.Scores != nil {
 			score = r.Scores[i]
 		}
-		record := []string{data.FormatNumber(p.Lambda), strconv.Itoa(p.Edges), data.FormatNumber(p.Loss), data.FormatNumber(score), data.FormatNumber(p.Change), data.FormatNumber(p.EffectiveSize), strconv.Itoa(p.Projections)}
+		record := []string{data.FormatNumber(p.Lambda), strconv.Itoa(p.Edges), data.FormatNumber(p.Loss), data.FormatNumber(score), data.FormatNumber(p.Change), data.FormatNumber(p.EffectiveSize), strconv.Itoa(p.Projections), strconv.Itoa(p.Iterations), strconv.FormatBool(!p.Unfinished)}
 		if rates != nil {
 			record = append(record, data.FormatNumber(rates[i].TPR), data.FormatNumber(rates[i].FPR))
 		}

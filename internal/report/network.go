@@ -135,10 +135,23 @@ func curves(r *trainers.NetworkResult) []picture.Curve {
 }
 
 func iterationsText(c path.Config) string {
-	if c.Schedule == path.Accelerated {
+	switch c.Schedule {
+	case path.EM:
+		return fmt.Sprintf("turns of expectation and minimisation, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
+	case path.Accelerated:
 		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 proximal gradient steps would move anything, at most %d", c.StopTol, c.MaxIter)
 	}
 	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.InitialIter, c.IterPerLambda, c.Rate)
+}
+
+func sizesText(c path.Config) string {
+	switch {
+	case c.PathOnly:
+		return "those of the path at the chosen λ, shrunken by the penalty"
+	case !*c.Refit:
+		return "those at the chosen λ, shrunken by the penalty; --refit gives them without"
+	}
+	return "fitted again without the penalty, on the edges of the chosen λ"
 }
 
 func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
@@ -153,6 +166,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Selection of λ", selectionText(c.Select, s.Domain.Bounded() || s.Missingness != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
+			{"Sizes", sizesText(c)},
 			{"Support", supportText(s, t.Names)},
 			{"Missing cells", missingText(s, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
@@ -194,7 +208,7 @@ func selectionText(s path.Selection, unnormalised bool) string {
 	if unnormalised {
 		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", *s.Gamma)
 	}
-	return fmt.Sprintf("extended BIC on the observed cells, γ = %g", *s.Gamma)
+	return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ = %g", *s.Gamma)
 }
 
 // fitsMean says that networks by a method estimate the mean along.
