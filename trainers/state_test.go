@@ -66,6 +66,6 @@ func TestSettingsThatCannotBeSaved(t *testing.T) {
 	_, table := testtables.Star(t, 3, 20, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
 		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return unsaid{}, nil }},
-		Steps:     engine.Config{Method: "iw"}, Descent: descent.Config{Epochs: 1}}, trainers.Run{})
+		Steps:     engine.Config{Method: "iw"}, Descent: descent.Passes(1, 0)}, trainers.Run{})
 	require.ErrorContains(t, err, "must be JSON")
 }
