@@ -42,12 +42,15 @@ type fitCommand struct {
 
 // fitHelp is what the fit command says of itself, before the methods.
 const fitHelp = `Estimate the parameters of a model from a table with missing cells by score
-matching, with Adam on mini-batches (the paper's parameter estimation).
+matching. A loss without noise (exact, full, zeroed) is minimised, by L-BFGS over all
+rows. One with draws in it is gone down by Adam on mini-batches, the paper's parameter
+estimation; models that overfit (mixture, energy, score-network) then stop by the loss
+of a tenth of the rows, held out, and are those of their best epoch.
 
   gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
   quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
-            but not shifted meanwhile. It overfits: with 1000 rows 5 to 15 passes are best,
-            the fewer the more columns (--epochs)
+            but not shifted meanwhile. It overfits: with 1000 rows 5 to 15 passes of Adam
+            are best, the fewer the more columns (--optimiser adam --epochs)
   mixture   normals with diagonal covariances; --model-options '{"components":10}'
   energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
             --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, the
@@ -69,7 +72,8 @@ With --lower, --upper or --domain the model is restricted to that support: the
 objective is weighted by g, and imputed cells stay inside. With --missingness the
 chance that a cell is missing may depend on the row, itself included, or cells beyond
 a threshold are missing; what is in the file must be known. It writes the model, in
-the table's units, and history.csv beside it: a line for each pass over the table.
+the table's units, and history.csv beside it: a line for each iteration, or pass over
+the table.
 
 Methods:
 `
@@ -174,6 +178,9 @@ func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
 	}
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
+	}
+	if d := f.prepared.Spec.Descent; d.Epochs == 0 && cmd.Flags().Changed("batch") {
+		return usageError{fmt.Errorf("--batch: the loss of method %s has no noise here and is minimised over all rows at once, by %s; leave it out, or choose --optimiser adam", f.prepared.Estimator.Name, d.Optimiser)}
 	}
 	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, t.Names); err != nil {
 		return err

@@ -297,6 +297,20 @@ func TestMinimisationCutAndResumed(t *testing.T) {
 	}
 }
 
+// A tolerance that rounding does not allow is not reached, and nothing is lost by it.
+func TestToleranceBelowRounding(t *testing.T) {
+	_, table := testtables.Normal(t, 80, 12)
+	s := trainers.Spec{Steps: engine.Config{Method: "exact"}}
+	want, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.NoError(t, err)
+	s.Descent = descent.Config{Tolerance: 1e-300, Iterations: 500}
+	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.NoError(t, err)
+	require.InEpsilon(t, want.Loss, r.Loss, 1e-12)
+	require.Less(t, r.Final.Gradient, 1e-12)
+	require.LessOrEqual(t, r.Final.Iteration, 500)
+}
+
 // Two copies of a column have no finite precision: that is said, and no number is lost.
 func TestDependentColumnsDoNotConverge(t *testing.T) {
 	_, table := testtables.Normal(t, 80, 13)

@@ -12,6 +12,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 )
@@ -108,6 +109,26 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 		require.Contains(t, verdict, want)
 		require.Equal(t, want[:3] == "con", converged)
 		require.Equal(t, 10, f.Final().Epoch)
+	}
+}
+
+// What a minimisation says at its end: of rounding 1e-13 a relative gradient of 3e-7 is
+// as near as the loss tells.
+func TestVerdictOfAMinimisation(t *testing.T) {
+	for want, c := range map[string]struct {
+		gradient float64
+		stuck    bool
+	}{
+		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false},
+		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true},
+		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true},
+		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false},
+	} {
+		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "lbfgs", Tolerance: 1e-9},
+			State: &descent.State{Iteration: 7, Stuck: c.stuck, History: []descent.Record{{Gradient: 1}, {Iteration: 7, Gradient: c.gradient}}}}
+		converged, verdict := f.Verdict()
+		require.Contains(t, verdict, want)
+		require.Equal(t, want[:3] == "con", converged)
 	}
 }
 

@@ -83,6 +83,10 @@ func TestLBFGSDirection(t *testing.T) {
 	require.NoError(t, want.SolveVec(a, mat.NewVecDense(3, []float64{-1, 2, -0.3})))
 	require.InDeltaSlice(t, want.RawVector().Data, l.Direction(g), 1e-12)
 
+	one := LBFGS{} // across its one pair H is sᵀy/yᵀy
+	one.Learn([]float64{1, 0, 0}, []float64{4, 0, 0})
+	require.InDeltaSlice(t, []float64{-0.25, -0.5, 0.25}, one.Direction([]float64{1, 2, -1}), 1e-15)
+
 	short := LBFGS{Pairs: 2}
 	short.Learn([]float64{1, 0, 0}, []float64{2, 1, 0})
 	short.Learn([]float64{0, 1, 0}, []float64{-1, 3, 1})
