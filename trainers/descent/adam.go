@@ -112,8 +112,12 @@ func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	if f.patient() {
 		return true, fmt.Sprintf("converged: the held-out loss has not fallen for %d epochs; %s", f.Config.Patience, best)
 	}
-	if fell, epochs := stillFalling(h); fell > 0 {
-		return false, fmt.Sprintf("NOT converged: over the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", epochs, fell, best)
+	n := len(h) / 5
+	if n < fewestEpochs {
+		return false, tooFew(h) + "; " + best
+	}
+	if fell := stillFalling(h, n); fell > 0 {
+		return false, fmt.Sprintf("NOT converged: over the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", n, fell, best)
 	}
 	return true, fmt.Sprintf("converged: the held-out loss no longer fell when the %d epochs ended; %s", len(h), best)
 }

@@ -109,6 +109,10 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 		require.Contains(t, verdict, want)
 		require.Equal(t, want[:3] == "con", converged)
 		require.Equal(t, 10, f.Final().Epoch)
+		f.State.History, f.Config.Patience = f.State.History[:14], 10
+		converged, verdict = f.Verdict()
+		require.False(t, converged)
+		require.Contains(t, verdict, "NOT converged: too few epochs (14) to tell; best at epoch 10")
 	}
 }
 

@@ -15,7 +15,7 @@ const fewestEpochs = 3 // in each of the two parts that are compared
 func Trend(h []Record) (converged bool, verdict string) {
 	n := len(h) / 5
 	if n < fewestEpochs {
-		return false, fmt.Sprintf("NOT converged: too few epochs (%d) to tell", len(h))
+		return false, tooFew(h)
 	}
 	rose, se, least := change(h, n, func(r Record) float64 { return r.Loss })
 	switch {
@@ -25,6 +25,10 @@ func Trend(h []Record) (converged bool, verdict string) {
 		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss still fell by %.3g", n, -rose)
 	}
 	return true, fmt.Sprintf("converged: over the last %d epochs the loss changed by %.3g ± %.2g", n, rose, se)
+}
+
+func tooFew(h []Record) string {
+	return fmt.Sprintf("NOT converged: too few epochs (%d) to tell", len(h))
 }
 
 // change is by how much the mean over the last n epochs is above that over the n before,
@@ -41,16 +45,12 @@ func change(h []Record, n int, of func(Record) float64) (rose, se, least float64
 	return ml - mb, se, max(3*se, 1e-3*math.Abs(ml))
 }
 
-// stillFalling is by how much the held-out loss fell over the last epochs of a fit; 0
-// where that is nothing beside its noise. Of few epochs it is over all of them.
-func stillFalling(h []Record) (fell float64, epochs int) {
-	n := len(h) / 5
-	if n < fewestEpochs {
-		return h[0].HeldOut - h[len(h)-1].HeldOut, len(h)
-	}
+// stillFalling is by how much the held-out loss fell over the last n epochs of a fit; 0
+// where that is nothing beside its noise.
+func stillFalling(h []Record, n int) float64 {
 	rose, _, least := change(h, n, func(r Record) float64 { return r.HeldOut })
 	if -rose > least {
-		return -rose, n
+		return -rose
 	}
-	return 0, n
+	return 0
 }
