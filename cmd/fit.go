@@ -31,6 +31,7 @@ import (
 type fitCommand struct {
 	trainingFlags
 	modelOptions, objectiveOptions string
+	validation                     float64
 	out, history, truthFile        string
 	saved                          string // the state's file; empty: none is kept
 
@@ -41,12 +42,15 @@ type fitCommand struct {
 
 // fitHelp is what the fit command says of itself, before the methods.
 const fitHelp = `Estimate the parameters of a model from a table with missing cells by score
-matching, with Adam on mini-batches (the paper's parameter estimation).
+matching. A loss without noise (exact, full, zeroed) is minimised, by L-BFGS over all
+rows. One with draws in it is gone down by Adam on mini-batches, the paper's parameter
+estimation; models that overfit (mixture, energy, score-network) then stop by the loss
+of a tenth of the rows, held out, and are those of their best epoch.
 
   gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
   quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
-            but not shifted meanwhile. It overfits: with 1000 rows 5 to 15 passes are best,
-            the fewer the more columns (--epochs)
+            but not shifted meanwhile. It overfits: with 1000 rows 5 to 15 passes of Adam
+            are best, the fewer the more columns (--optimiser adam --epochs)
   mixture   normals with diagonal covariances; --model-options '{"components":10}'
   energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
             --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, the
@@ -68,7 +72,8 @@ With --lower, --upper or --domain the model is restricted to that support: the
 objective is weighted by g, and imputed cells stay inside. With --missingness the
 chance that a cell is missing may depend on the row, itself included, or cells beyond
 a threshold are missing; what is in the file must be known. It writes the model, in
-the table's units, and history.csv beside it: a line for each pass over the table.
+the table's units, and history.csv beside it: a line for each iteration, or pass over
+the table.
 
 Methods:
 `
@@ -96,9 +101,14 @@ func newFitCommand() *cobra.Command {
 	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
 	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
 	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise the columns meanwhile")
-	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the table (default: 200; quartic: 25, or what makes 250 steps; networks: what makes 2500 steps, at most 300; 200 for denoising)")
+	fl.StringVar(&c.Optimiser, "optimiser", "auto", "auto, or "+strings.Join(descent.Names(), ", ")+": what finds the parameters (auto: lbfgs where the loss has no noise and the model does not overfit: not for mixture, energy, score-network)")
+	fl.IntVar(&c.Iterations, "iterations", 0, "iterations of lbfgs at most (default: 10000)")
+	fl.Float64Var(&c.Tolerance, "tolerance", 0, "relative gradient that ends lbfgs (default: 1e-9, with --dtype float32 1e-4)")
+	fl.Float64Var(&f.validation, "validation", 0, "share of the rows held out, which adam stops by and chooses its best epoch by; 0: none (default: mixture and networks 0.1, if the table has 100 rows; others 0)")
+	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower loss of held-out rows that end adam (default: 30)")
+	fl.IntVar(&c.Epochs, "epochs", 0, "adam's passes over the table, at most (default: 200; quartic: 25, or what makes 250 steps; networks: what makes 6000 steps, at most 300; 200 for denoising)")
 	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; networks: 0.003)")
-	fl.IntVar(&steps.Batch, "batch", 100, "rows in a batch")
+	fl.IntVar(&steps.Batch, "batch", 100, "rows in a batch of adam")
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
@@ -140,13 +150,16 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *fitCommand) options(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "g-cap", "epochs", "rate", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
 		return err
 	}
 	if f.warmUp < 0 {
 		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", f.warmUp)}
 	}
 	f.spec.Steps.WarmUp = &f.warmUp
+	if cmd.Flags().Changed("validation") {
+		f.spec.Descent.Validation = &f.validation
+	}
 	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
 	if err := f.parse(); err != nil {
 		return err
@@ -165,6 +178,9 @@ func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
 	}
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
+	}
+	if d := f.prepared.Spec.Descent; d.Epochs == 0 && cmd.Flags().Changed("batch") {
+		return usageError{fmt.Errorf("--batch: the loss of method %s has no noise here and is minimised over all rows at once, by %s; leave it out, or choose --optimiser adam", f.prepared.Estimator.Name, d.Optimiser)}
 	}
 	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, t.Names); err != nil {
 		return err
@@ -210,7 +226,7 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	if f.json {
 		out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
 			"seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "warnings": append([]string{}, r.Warnings...)}
-		for _, e := range r.History[len(r.History)-1].Errors {
+		for _, e := range r.Final.Errors {
 			out[e.Name] = e.Value
 		}
 		err = printJSON(cmd.OutOrStdout(), out)
@@ -257,8 +273,12 @@ func readTruth(ctx context.Context, path string, names []string) (*evaluate.Trut
 }
 
 func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
-	final := r.History[len(r.History)-1]
-	fmt.Fprintf(w, "%s model by %s, %d passes\n%s\n", r.Model.Kind, r.Estimator.Title, final.Epoch, r.Verdict)
+	final := r.Final
+	effort := fmt.Sprintf("%d passes", final.Epoch)
+	if final.Epoch == 0 {
+		effort = fmt.Sprintf("%d iterations", final.Iteration)
+	}
+	fmt.Fprintf(w, "%s model by %s, %s\n%s\n", r.Model.Kind, r.Estimator.Title, effort, r.Verdict)
 	if noise := r.Model.Noise; noise != nil && noise.Single() {
 		fmt.Fprintf(w, "the model is that of rows with noise of %g standard deviations added, not of the table's\n", noise.Least)
 	}

@@ -59,7 +59,7 @@ const (
 	few        = "simulate normal --d 3 --n 8 --missing 0.3 --seed 8 --out few"
 	fewInside  = "simulate normal --d 3 --n 8 --missing 0.3 --lower 0 --seed 9 --out few"
 	fewMoons   = "simulate moons --n 8 --missing 0.3 --seed 10 --out few"
-	quickly    = " --epochs 2 --batch 20 --seed 3"
+	quickly    = " --optimiser adam --epochs 2 --batch 20 --seed 3"
 	chains     = " --warm-up 30 --iterations 40"
 	levels     = ` --objective denoising --objective-options {"noise":{"levels":4,"least":0.2,"most":3}}`
 	fixed      = ` --objective denoising --objective-options {"noise":{"kind":"fixed","least":0.3}}`
@@ -109,15 +109,15 @@ func goldenCases() []golden {
 			"fit in/data.csv --method variw --draws 8 --imputer-steps 10 --warm-up 20 --batch 20 --epochs 50 --seed 3 --resume --out cut/",
 		}},
 		{"fit-truth", []string{three}, []string{
-			"fit in/data.csv --method exact --truth in/truth.json --epochs 5 --seed 3 --out exact/",
+			"fit in/data.csv --method exact --truth in/truth.json --seed 3 --out exact/",
 			"fit in/data.csv --method iw --truth in/truth.csv --epochs 5 --seed 3 --out iw/",
-			"fit in/data.csv --method exact --truth in/truth.json --epochs 400 --json --seed 3 --out long/",
+			"fit in/data.csv --method exact --truth in/truth.json --optimiser adam --epochs 400 --validation 0.2 --json --seed 3 --out long/",
 		}},
 		{"fit-truth-mixture", []string{moons}, []string{
 			"fit in/data.csv --model energy --truth in/truth.json" + sizeSmall + quickly + " --out energy/",
 		}},
 		{"fit-airquality", nil, []string{
-			"fit examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --epochs 3 --seed 1 --history passes.csv --out air.json",
+			"fit examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --seed 1 --history passes.csv --out air.json",
 			"fit examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --lower 0 --method iw --epochs 3 --seed 1 --json --out support/",
 			"fit examples/airquality.csv --columns Ozone,Wind --keep-units --method em --epochs 3 --hide 0.1 --seed 1 --out units/",
 		}},

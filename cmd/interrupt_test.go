@@ -29,7 +29,7 @@ func TestExitCodes(t *testing.T) {
 		{1, []string{"network", "nothere.csv"}},
 		{2, []string{"bench", "--experiment", "moon"}},
 		{2, []string{"fit", "examples/airquality.csv", "--model", "poisson"}},
-		{3, []string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--epochs", "3", "--out", out}},
+		{3, []string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--optimiser", "adam", "--epochs", "3", "--out", out}},
 		{2, []string{"network"}},
 		{2, []string{"network", "examples/airquality.csv", "--bogus"}},
 		{2, []string{"network", "examples/airquality.csv", "--method", "vae"}},

@@ -57,6 +57,9 @@ func (Denoising) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 // AddNoise implements Noising.
 func (o Denoising) AddNoise(batch *data.Batch, rng *rand.Rand) { batch.AddNoise(o.Noise.Draw, rng) }
 
+// Draws implements Drawing.
+func (Denoising) Draws() bool { return true }
+
 // Schedule implements Noising.
 func (o Denoising) Schedule() noise.Schedule { return o.Noise }
 

@@ -48,6 +48,21 @@ type Plain interface {
 	Plain()
 }
 
+// Drawing is an objective that draws at random, by the rng of Bind or AddNoise: no two
+// evaluations of its loss are alike. One that draws and does not say so is minimised as if
+// it were a function.
+type Drawing interface {
+	Objective
+	// Draws says whether it does, as it is set.
+	Draws() bool
+}
+
+// Draws says whether an objective draws at random.
+func Draws(o Objective) bool {
+	d, ok := o.(Drawing)
+	return ok && d.Draws()
+}
+
 // Noising is an objective on rows that noise is added to. Programs made for it have
 // the inputs InputSignal and InputNoiseLevel, which models that are model.NoiseConditional get.
 type Noising interface {

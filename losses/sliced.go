@@ -68,6 +68,9 @@ func (o Sliced) WithDefaults() (Sliced, error) {
 	return o, nil
 }
 
+// Draws implements Drawing: of all directions but the basis.
+func (o Sliced) Draws() bool { return o.Directions != Basis }
+
 func (o Sliced) number(d int) int {
 	if o.Directions == Basis {
 		return d

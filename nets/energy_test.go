@@ -357,7 +357,7 @@ func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 		m, err := model.New(name, 2, nil, stream.New(1))
 		require.NoError(t, err)
 		training := model.TrainingOf(m)
-		require.Equal(t, []float64{250, 300, 200, 0.003, 0.001},
+		require.Equal(t, []float64{300, 300, 200, 0.003, 0.001},
 			[]float64{float64(training.Epochs(10, false)), float64(training.Epochs(1, false)), float64(training.Epochs(10, true)), training.Rate, training.ImputerRate})
 		s := noise.Schedule{Kind: noise.Exploding, Least: 0.02, Most: 10}
 		options, err := nets.AtLevels(name, []byte(`{"hidden":[5]}`), s)

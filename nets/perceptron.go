@@ -97,9 +97,10 @@ func (p *perceptron) TrainingDefaults() model.Training {
 			if noising {
 				return 200
 			}
-			return min(300, model.EpochsOf(2500, batches))
+			return min(300, model.EpochsOf(6000, batches))
 		},
-		Rate: 3e-3,
+		Rate:     3e-3,
+		Overfits: true,
 	}
 }
 

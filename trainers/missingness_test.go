@@ -27,7 +27,7 @@ func TestResumingWithMissingness(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		m := testtables.At(t, g)
-		c := fitOf(m, engine.Config{Method: "var", Batch: 20, Seed: 3}, descent.Config{Epochs: 4})
+		c := fitOf(m, engine.Config{Method: "var", Batch: 20, Seed: 3}, descent.Passes(4, 0))
 		c.Missingness = told
 		c.Steps.Observe = func(p engine.Progress) {
 			if cut && p.Iteration == 5 {
@@ -78,7 +78,7 @@ func TestRecoveryNotAtRandom(t *testing.T) {
 					table := testtables.Hidden(t, c.g, c.by, 1000, 50, uint64(k))
 					m := model.NewGaussian(len(c.g.Mean), model.CholeskyFactor)
 					for _, rate := range []float64{0.05, 0.005} {
-						s := fitOf(m, engine.Config{Method: c.method, Batch: 250, Seed: uint64(k), ProposalSD: 1.5}, descent.Config{Epochs: 25, Rate: rate})
+						s := fitOf(m, engine.Config{Method: c.method, Batch: 250, Seed: uint64(k), ProposalSD: 1.5}, descent.Passes(25, rate))
 						s.Missingness = told
 						_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 						require.NoError(t, err)

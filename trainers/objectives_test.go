@@ -57,7 +57,7 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 			table, err := data.HideMCAR(complete, 0.3, stream.New(5, 2, k))
 			require.NoError(t, err)
 			m := model.NewGaussian(2, model.CholeskyFactor)
-			s := fitOf(m, engine.Config{Method: method, Seed: 6 + k, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}}, descent.Config{Epochs: 40})
+			s := fitOf(m, engine.Config{Method: method, Seed: 6 + k, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}}, descent.Passes(40, 0))
 			s.Objective = trainers.ObjectiveSpec{Kind: "denoising", Options: fmt.Appendf(nil, `{"noise":{"kind":"fixed","least":%v}}`, sigma)}
 			_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestLadderIsReproducible(t *testing.T) {
 	config := engine.Config{Method: "variw", Seed: 7, Batch: 8, Draws: 3, ImputerSteps: 2}
 	fit := func(ctx context.Context, c engine.Config, state *trainers.State) ([]float64, error) {
 		m, o := ladder(t, 3)
-		s := fitOf(m, c, descent.Config{Epochs: 3})
+		s := fitOf(m, c, descent.Passes(3, 0))
 		s.Objective = by(o)
 		r, err := trainers.Estimate(ctx, table, s, trainers.Run{State: state})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/nets"
+	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 )
@@ -118,8 +119,7 @@ func (p *Prepared) checkNumbers() error {
 	if p.Spec.Network != nil {
 		return p.Spec.Network.Check(p.Estimator)
 	}
-	_, err := p.Spec.Descent.Resolve()
-	return err
+	return p.Spec.Descent.Check()
 }
 
 // Allows tells whether an estimator can make this estimate.
@@ -127,9 +127,9 @@ func (p *Prepared) Allows(e estimator.Estimator) bool {
 	return e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
-// defaults fills in what the model's own defaults are.
-func (p *Prepared) defaults() error {
-	c, d := &p.Spec.Steps, &p.Spec.Descent
+// defaults fills in what the model's own defaults are, and chooses the optimiser.
+func (p *Prepared) defaults() (err error) {
+	c := &p.Spec.Steps
 	if p.Spec.Network != nil {
 		return nil
 	}
@@ -137,16 +137,14 @@ func (p *Prepared) defaults() error {
 	if err := setting.Positive(setting.Field{Name: "batch", Value: float64(c.Batch)}); err != nil {
 		return err
 	}
-	batch := min(c.Batch, p.Table.N)
-	_, noising := p.objective.(losses.Noising)
-	training := model.TrainingOf(p.Model)
-	setting.Default(&d.Epochs, training.Epochs((p.Table.N+batch-1)/batch, noising))
-	setting.Default(&d.Rate, training.Rate)
-	setting.Default(&c.ImputerRate, training.ImputerRate)
+	setting.Default(&c.ImputerRate, model.TrainingOf(p.Model).ImputerRate)
 	if c.WarmUp == nil {
 		c.WarmUp = new(500)
 	}
-	return nil
+	p.Spec.Descent, err = p.Spec.Descent.Resolve(descent.Problem{
+		Estimator: p.Estimator, Model: p.Model, Objective: p.objective, Rows: p.Table.N, Batch: c.Batch, DType: c.DType,
+	})
+	return err
 }
 
 // scaled gives the table as it is fitted, and how it was scaled: a model that states a

@@ -89,7 +89,7 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 		}
 	}
 	const want = "x1 and x3 are never observed in the same row: their partial correlation is not determined by the data"
-	for _, s := range []trainers.Spec{{Descent: descent.Config{Epochs: 1}}, {Network: &path.Config{Lambdas: 3}}} {
+	for _, s := range []trainers.Spec{{Descent: descent.Passes(1, 0)}, {Network: &path.Config{Lambdas: 3}}} {
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
 		require.Contains(t, r.Warnings, want)

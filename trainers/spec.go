@@ -4,7 +4,7 @@
 //	estimator  the methods by name: a source, a weighting and a loss each
 //	source     where missing values come from
 //	engine     the two kinds of step that every fit alternates
-//	descent    fits by Adam on mini-batches
+//	descent    fits of parameters: optimisers, when they stop
 //	path       networks: the L1 path, the choice of λ, refinement
 //	optim      optimisers as plain values
 //	fitted     models in files, and what is done with them: impute, sample, score
@@ -41,7 +41,7 @@ type Spec struct {
 	KeepUnits   bool               `json:"keep_units"` // do not standardise the columns meanwhile
 
 	Steps   engine.Config  `json:"steps"`             // method, draws, imputer, seed
-	Descent descent.Config `json:"descent"`           // of fits by Adam
+	Descent descent.Config `json:"descent"`           // of fits without a penalty
 	Network *path.Config   `json:"network,omitempty"` // a Gaussian network along an L1 path instead; nil: parameters without a penalty
 
 	Truth *evaluate.Truth `json:"-"` // to compare a fit with after each epoch, in the table's units; may be nil

@@ -30,8 +30,8 @@ type State struct {
 	Path        *path.State    // of a network
 }
 
-// stateVersion 1 and 2 had one type for all stages.
-const stateVersion = 3
+// stateVersion 1 and 2 had one type for all stages, 3 one optimiser for fits.
+const stateVersion = 4
 
 // Save writes the state whole or not at all.
 func (s *State) Save(path string) error {

@@ -74,7 +74,7 @@ func (s settings) run(ctx context.Context, how method, seed uint64) ([]string, e
 func (s settings) sample(ctx context.Context, table *data.Table, how method, seed uint64) (*data.Table, string, error) {
 	config := s.Fit
 	config.Method, config.Seed = how.Method, seed
-	spec := trainers.Spec{Model: trainers.ModelSpec{Kind: how.Model}, Steps: config, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate}}
+	spec := trainers.Spec{Model: trainers.ModelSpec{Kind: how.Model}, Steps: config, Descent: descent.Passes(s.Epochs, s.Rate)}
 	if how.Model != "gaussian" {
 		spec.Model.Options = s.Network
 		spec.Objective = trainers.ObjectiveSpec{Kind: "denoising", Options: s.Noise}

@@ -65,7 +65,7 @@ func (s settings) estimate(ctx context.Context, t *data.Table, f fit, seed uint6
 		Missingness: f.law.Standardised(scale.Mean, scale.Deviation), KeepUnits: true, Steps: steps,
 	}
 	for _, p := range s.Passes {
-		spec.Descent = descent.Config{Epochs: p.Epochs, Rate: p.Rate}
+		spec.Descent = descent.Passes(p.Epochs, p.Rate)
 		if _, err := trainers.Estimate(ctx, work, spec, trainers.Run{}); err != nil {
 			return nil, err
 		}

@@ -72,7 +72,7 @@ func (s settings) fit(ctx context.Context, d density, how method, seed uint64, o
 	state := &trainers.State{}
 	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
-		Steps: config, Descent: descent.Config{Epochs: d.Epochs, Rate: s.Rate}, Truth: known,
+		Steps: config, Descent: descent.Passes(d.Epochs, s.Rate), Truth: known,
 	}, trainers.Run{State: state})
 	history, diverged, err := training.History(state, failure)
 	switch {

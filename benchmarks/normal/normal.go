@@ -182,7 +182,7 @@ func (s settings) run(ctx context.Context, c engine.Config, seed uint64) ([]stri
 	c.Seed = seed
 	state := &trainers.State{}
 	_, err = trainers.Estimate(ctx, table, trainers.Spec{
-		Domain: support, Weight: s.Weight, KeepUnits: true, Steps: c, Descent: descent.Config{Epochs: s.Epochs, Rate: s.Rate},
+		Domain: support, Weight: s.Weight, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
 	}, trainers.Run{State: state})
 	history, diverged, err := training.History(state, err)

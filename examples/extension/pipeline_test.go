@@ -48,7 +48,7 @@ func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Re
 		Objective: f.objective,
 		KeepUnits: true,
 		Steps:     engine.Config{Method: f.method, Draws: f.draws, Seed: f.seed, Imputer: engine.ImputerSpec{Kind: f.imputer}},
-		Descent:   descent.Config{Epochs: f.epochs},
+		Descent:   descent.Passes(f.epochs, 0),
 	}, trainers.Run{})
 	require.NoError(t, err)
 	return result

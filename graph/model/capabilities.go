@@ -119,6 +119,10 @@ type Training struct {
 	Epochs      func(batchesPerEpoch int, noising bool) int
 	Rate        float64 // Adam's, for the model
 	ImputerRate float64 // Adam's, for the imputer
+
+	// Overfits says that the minimum of its loss is no good fit: it is stopped by the loss
+	// of held-out rows, and not minimised even where that loss is a function.
+	Overfits bool
 }
 
 // Trainable is a model that knows how it is best fitted.

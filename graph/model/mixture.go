@@ -56,6 +56,10 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 // Options implements Configured.
 func (m *Mixture) Options() any { return MixtureOptions{m.components} }
 
+// TrainingDefaults implements Trainable: the loss has no minimum, for it falls without end
+// as a component shrinks onto a row.
+func (m *Mixture) TrainingDefaults() Training { return Training{Overfits: true} }
+
 // NewMixture is the model of a known mixture. It fails if that is none.
 func NewMixture(of simulate.Mixture) (*Mixture, error) {
 	if err := of.Check(); err != nil {

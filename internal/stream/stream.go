@@ -15,6 +15,7 @@ const (
 	Replicate
 	Objective
 	Sample
+	Validate
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

@@ -1,144 +1,125 @@
-// Package descent fits a model by Adam on mini-batches of rows.
+// Package descent fits a model's parameters: a file for each optimiser, and what they
+// share.
 package descent
 
 import (
 	"context"
-	"fmt"
-	"math"
 
-	"gonum.org/v1/gonum/stat"
-
-	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/setting"
-	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/optim"
 )
 
-// Config is parameter estimation by Adam on mini-batches (paper, appendix
-// "Normal Distribution estimation"). Zero values mean the defaults named here, or the
-// model's own (model.TrainingOf).
+// Config says how parameters are sought. Zero values mean the defaults named here, or the
+// model's own (model.TrainingOf). A setting of one optimiser is refused by the others.
 type Config struct {
-	Epochs int     `json:"epochs"` // passes over the table; 200
-	Rate   float64 `json:"rate"`   // Adam's rate for the model; 0.01
+	Optimiser string `json:"optimiser"` // adam, lbfgs; "" or auto: lbfgs where the loss is a function of the parameters and the model does not overfit
+
+	// Of adam.
+	Epochs     int      `json:"epochs,omitempty"`     // passes over the table at most; 200
+	Rate       float64  `json:"rate,omitempty"`       // Adam's rate for the model; 0.01
+	Validation *float64 `json:"validation,omitempty"` // share of the rows held out to stop by; nil: 0.1 for models that overfit and 100 rows or more, else 0, none
+	Patience   int      `json:"patience,omitempty"`   // epochs without a lower loss of them that end a fit; 30
+
+	// Of lbfgs.
+	Iterations int     `json:"iterations,omitempty"` // at most; 10000
+	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient that ends a fit; 1e-9, with float32 1e-4
 }
 
-// Resolve fills zero values and checks the rest.
-func (c Config) Resolve() (Config, error) {
-	setting.Default(&c.Epochs, model.DefaultEpochs)
-	setting.Default(&c.Rate, model.DefaultRate)
-	return c, setting.Positive(setting.Field{Name: "epochs", Value: float64(c.Epochs)}, setting.Field{Name: "rate", Value: c.Rate})
+// Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
+func Passes(epochs int, rate float64) Config {
+	return Config{Optimiser: Adam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0)}
 }
 
-// Record is one epoch of a fit.
-type Record struct {
-	Epoch         int
-	Iteration     int     // parameter steps made
-	Loss          float64 // reported loss, mean over rows
-	EffectiveSize float64
-	Errors        []evaluate.Error // against the truth, if one is known
+// Check refuses numbers that are out of range; zero values are defaults to come.
+func (c Config) Check() error {
+	positive := []setting.Field{}
+	for _, f := range []setting.Field{
+		{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)},
+		{Name: "iterations", Value: float64(c.Iterations)}, {Name: "tolerance", Value: c.Tolerance},
+	} {
+		if f.Value != 0 {
+			positive = append(positive, f)
+		}
+	}
+	if v := c.Validation; v != nil && !(*v >= 0 && *v <= mostValidation) {
+		return setting.Errorf("validation", *v, "it is a share of the rows, from 0 to %g", mostValidation)
+	}
+	return setting.Positive(positive...)
+}
+
+// Resolve chooses the optimiser, fills zero values and checks the rest.
+func (c Config) Resolve(p Problem) (Config, error) {
+	if err := c.Check(); err != nil {
+		return c, err
+	}
+	o, err := choose(c.Optimiser, p)
+	if err != nil {
+		return c, err
+	}
+	c.Optimiser = o.Name()
+	return o.Resolve(c, p)
 }
 
 // State is everything that changes during a fit beside the engine's part.
 type State struct {
 	Iteration int // parameter steps made
-	Adam      optim.Adam
 	History   []Record
-	Epoch     sums // of the epoch under way
+
+	Adam  optim.Adam
+	Epoch sums  // of Adam's epoch under way
+	Best  *Best // by the held-out loss; nil without one
+
+	LBFGS optim.LBFGS
+	Stuck bool // no step lowers the loss
 }
 
-// sums are those of an epoch's steps.
-type sums struct {
-	Loss, Size float64
-	Count      int
-}
-
-// fit is one being made.
-type fit struct {
+// Fit is one being made: a zero State is a fresh one. The parameters are in the engine's
+// model.
+type Fit struct {
 	*engine.Engine
-	config   Config
-	params   []*graph.Param
-	state    *State
-	perEpoch int // steps
-	rows     []int
-	truth    *evaluate.Comparison // nil if none is known
+	Config Config // resolved
+	State  *State
+	Truth  *evaluate.Comparison // nil if none is known
+	Save   func() error         // called when the state is worth saving
 }
 
-// Run makes what is left of a fit: a zero State is a fresh one. The parameters are in
-// the engine's model. save is called after each epoch. When ctx is cancelled Run returns
-// its error with the state as it is between two steps.
-func Run(ctx context.Context, e *engine.Engine, c Config, truth *evaluate.Comparison, s *State, save func() error) error {
-	if s.Adam.Rate == 0 {
-		s.Adam.Rate = c.Rate
+// Run makes what is left of a fit. When ctx is cancelled it returns its error with the
+// state as it is between two steps.
+func (f *Fit) Run(ctx context.Context) error {
+	o, err := ByName(f.Config.Optimiser)
+	if err != nil {
+		return err
 	}
-	n, size := e.Table.N, e.Config.Batch
-	f := &fit{Engine: e, config: c, params: e.Model.Params(), state: s, perEpoch: (n + size - 1) / size, rows: make([]int, n), truth: truth}
-	for epoch := s.Iteration / f.perEpoch; epoch < c.Epochs; epoch++ {
-		if err := f.epoch(ctx, epoch); err != nil {
+	return o.Run(ctx, f)
+}
+
+// Verdict says whether a fit that has run converged, in a sentence.
+func (f *Fit) Verdict() (converged bool, verdict string) {
+	o, err := ByName(f.Config.Optimiser)
+	if err != nil {
+		return false, "NOT converged: " + err.Error()
+	}
+	return o.Verdict(f)
+}
+
+// Final is the record that the parameters are of: the last, or the best by held-out loss.
+func (f *Fit) Final() Record {
+	h := f.State.History
+	if b := f.State.Best; b != nil {
+		return h[b.Epoch-1]
+	}
+	return h[len(h)-1]
+}
+
+// record adds to the history, with the errors against the truth.
+func (f *Fit) record(r Record) (err error) {
+	if f.Truth != nil {
+		if r.Errors, err = f.Truth.Errors(); err != nil {
 			return err
 		}
-		if err := save(); err != nil {
-			return err
-		}
 	}
+	f.State.History = append(f.State.History, r)
 	return nil
-}
-
-// epoch makes what is left of one pass over the table and records it.
-func (f *fit) epoch(ctx context.Context, epoch int) error {
-	s, n, size := f.state, f.Table.N, f.Config.Batch
-	for i := range f.rows {
-		f.rows[i] = i
-	}
-	stream.New(f.Config.Seed, stream.Shuffle, uint64(epoch), 1).Shuffle(n, func(i, j int) { f.rows[i], f.rows[j] = f.rows[j], f.rows[i] })
-	for s.Iteration < (epoch+1)*f.perEpoch {
-		from := s.Iteration % f.perEpoch * size
-		batch := f.rows[from:min(from+size, n)]
-		step, err := f.Step(ctx, s.Iteration, batch, 1/float64(len(batch)))
-		if err != nil {
-			return err
-		}
-		s.Adam.Step(f.params, step.Grads)
-		s.Iteration++
-		s.Epoch.Size += step.EffectiveSize
-		s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
-		s.Epoch.Count++
-		f.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: f.config.Epochs * f.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
-	}
-	record := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count)}
-	if f.truth != nil {
-		var err error
-		if record.Errors, err = f.truth.Errors(); err != nil {
-			return err
-		}
-	}
-	s.History, s.Epoch = append(s.History, record), sums{}
-	return nil
-}
-
-// Trend compares the epochs' losses in the last fifth of a fit with those in
-// the fifth before. A loss that still falls or rises by more than three standard
-// errors and a thousandth of itself is not converged; rising means diverging.
-func Trend(h []Record) (converged bool, verdict string) {
-	n := len(h) / 5
-	if n < 3 {
-		return false, fmt.Sprintf("NOT converged: too few epochs (%d) to tell", len(h))
-	}
-	var before, last []float64
-	for i := range n {
-		before = append(before, h[len(h)-2*n+i].Loss)
-		last = append(last, h[len(h)-n+i].Loss)
-	}
-	mb, sb := stat.MeanStdDev(before, nil)
-	ml, sl := stat.MeanStdDev(last, nil)
-	se := math.Sqrt((sb*sb + sl*sl) / float64(n))
-	if ml-mb > max(3*se, 1e-3*math.Abs(ml)) {
-		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss rose by %.3g, the fit is diverging; stop earlier, or use another method", n, ml-mb)
-	}
-	if mb-ml > max(3*se, 1e-3*math.Abs(ml)) {
-		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss still fell by %.3g", n, mb-ml)
-	}
-	return true, fmt.Sprintf("converged: over the last %d epochs the loss changed by %.3g ± %.2g", n, ml-mb, se)
 }

@@ -7,15 +7,42 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/losses"
 	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 )
 
-func TestDefaults(t *testing.T) {
-	c, err := descent.Config{}.Resolve()
+// problem is a Gaussian's by a method, of a table of 1000 rows.
+func problem(t *testing.T, method string) descent.Problem {
+	t.Helper()
+	e, err := estimator.ByName(method)
 	require.NoError(t, err)
-	require.Equal(t, descent.Config{Epochs: 200, Rate: 0.01}, c)
+	return descent.Problem{Estimator: e, Model: model.NewGaussian(2, model.CholeskyFactor), Objective: losses.Classical{}, Rows: 1000, Batch: 100}
+}
+
+func TestDefaults(t *testing.T) {
+	c, err := descent.Config{}.Resolve(problem(t, "iw"))
+	require.NoError(t, err)
+	require.Equal(t, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.0)}, c)
+	c, err = descent.Config{Validation: new(0.2)}.Resolve(problem(t, "iw"))
+	require.NoError(t, err)
+	require.Equal(t, descent.Config{Optimiser: "adam", Epochs: 200, Rate: 0.01, Validation: new(0.2), Patience: 30}, c)
+	c, err = descent.Config{}.Resolve(problem(t, "exact"))
+	require.NoError(t, err)
+	require.Equal(t, descent.Config{Optimiser: "lbfgs", Iterations: 10000, Tolerance: 1e-9}, c)
+	single := problem(t, "exact")
+	single.DType = graph.Float32
+	c, err = descent.Config{}.Resolve(single)
+	require.NoError(t, err)
+	require.Equal(t, 1e-4, c.Tolerance)
+	again, err := c.Resolve(single)
+	require.NoError(t, err)
+	require.Equal(t, c, again)
 }
 
 // Settings that cannot be used are named, with their value.
@@ -27,8 +54,14 @@ func TestSettingErrors(t *testing.T) {
 		{descent.Config{Epochs: -1}, "epochs", "-1"},
 		{descent.Config{Rate: -0.1}, "rate", "-0.1"},
 		{descent.Config{Rate: math.Inf(1)}, "rate", "+Inf"},
+		{descent.Config{Patience: -2}, "patience", "-2"},
+		{descent.Config{Iterations: -2}, "iterations", "-2"},
+		{descent.Config{Tolerance: math.NaN()}, "tolerance", "NaN"},
+		{descent.Config{Validation: new(-0.1)}, "validation", "-0.1"},
+		{descent.Config{Validation: new(math.NaN())}, "validation", "NaN"},
+		{descent.Config{Optimiser: "sgd"}, "optimiser", "sgd"},
 	} {
-		_, err := c.config.Resolve()
+		_, err := c.config.Resolve(problem(t, "iw"))
 		var wrong *setting.Error
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, [2]string{c.field, c.value}, [2]string{wrong.Field, wrong.Value})
@@ -56,11 +89,68 @@ func TestTrend(t *testing.T) {
 	}
 }
 
+// What a fit by Adam says at its end, with rows held out: losses of 30 epochs, the best
+// after the tenth.
+func TestVerdictByHeldOutRows(t *testing.T) {
+	for want, c := range map[string]struct {
+		patience, since int
+		loss            func(epoch int) float64
+	}{
+		"converged: the held-out loss has not fallen for 20 epochs; best at epoch 10 (-7), whose parameters are kept":             {20, 10, func(int) float64 { return 1 }},
+		"converged: the held-out loss no longer fell when the 30 epochs ended; best at epoch 10 (-7), whose":                      {21, 10, func(i int) float64 { return float64(i) }},
+		"NOT converged: over the last 6 epochs the held-out loss still fell by 12; allow more epochs; best at epoch 10 (-7), who": {21, 10, func(i int) float64 { return -2 * float64(i) }},
+	} {
+		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7, Since: c.since}}
+		for i := range 30 {
+			s.History = append(s.History, descent.Record{Epoch: i + 1, HeldOut: c.loss(i), Loss: -float64(i)})
+		}
+		f := &descent.Fit{Config: descent.Config{Optimiser: "adam", Patience: c.patience}, State: s}
+		converged, verdict := f.Verdict()
+		require.Contains(t, verdict, want)
+		require.Equal(t, want[:3] == "con", converged)
+		require.Equal(t, 10, f.Final().Epoch)
+		f.State.History, f.Config.Patience = f.State.History[:14], 10
+		converged, verdict = f.Verdict()
+		require.False(t, converged)
+		require.Contains(t, verdict, "NOT converged: too few epochs (14) to tell; best at epoch 10")
+	}
+}
+
+// What a minimisation says at its end: of rounding 1e-13 a relative gradient of 3e-7 is
+// as near as the loss tells.
+func TestVerdictOfAMinimisation(t *testing.T) {
+	for want, c := range map[string]struct {
+		gradient float64
+		stuck    bool
+	}{
+		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false},
+		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true},
+		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true},
+		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false},
+	} {
+		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "lbfgs", Tolerance: 1e-9},
+			State: &descent.State{Iteration: 7, Stuck: c.stuck, History: []descent.Record{{Gradient: 1}, {Iteration: 7, Gradient: c.gradient}}}}
+		converged, verdict := f.Verdict()
+		require.Contains(t, verdict, want)
+		require.Equal(t, want[:3] == "con", converged)
+	}
+}
+
 func TestWriteHistory(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, descent.WriteHistory(&b, []descent.Record{
-		{Epoch: 1, Iteration: 5, Loss: -1.5, EffectiveSize: math.NaN(), Errors: []evaluate.Error{{Name: "mean_error", Value: 0.25}}},
-		{Epoch: 2, Iteration: 10, Loss: -2, EffectiveSize: 4.5, Errors: []evaluate.Error{{Name: "mean_error", Value: 0.125}}},
-	}))
-	require.Equal(t, "iteration,epoch,loss,effective_sample_size,mean_error\n5,1,-1.5,,0.25\n10,2,-2,4.5,0.125\n", b.String())
+	nan := math.NaN()
+	for want, h := range map[string][]descent.Record{
+		"iteration,epoch,loss,effective_sample_size,mean_error\n5,1,-1.5,,0.25\n10,2,-2,4.5,0.125\n": {
+			{Epoch: 1, Iteration: 5, Loss: -1.5, EffectiveSize: nan, HeldOut: nan, Gradient: nan, Errors: []evaluate.Error{{Name: "mean_error", Value: 0.25}}},
+			{Epoch: 2, Iteration: 10, Loss: -2, EffectiveSize: 4.5, HeldOut: nan, Gradient: nan, Errors: []evaluate.Error{{Name: "mean_error", Value: 0.125}}},
+		},
+		"iteration,epoch,loss,effective_sample_size,held_out_loss\n5,1,-1.5,,-1\n": {{Epoch: 1, Iteration: 5, Loss: -1.5, EffectiveSize: nan, HeldOut: -1, Gradient: nan}},
+		"iteration,loss,relative_gradient,mean_error\n0,-1.5,0.5,2\n1,-2,0,1\n": {
+			{Loss: -1.5, EffectiveSize: nan, HeldOut: nan, Gradient: 0.5, Errors: []evaluate.Error{{Name: "mean_error", Value: 2}}},
+			{Iteration: 1, Loss: -2, EffectiveSize: nan, HeldOut: nan, Errors: []evaluate.Error{{Name: "mean_error", Value: 1}}},
+		},
+	} {
+		var b bytes.Buffer
+		require.NoError(t, descent.WriteHistory(&b, h))
+		require.Equal(t, want, b.String())
+	}
 }

@@ -3,6 +3,7 @@ package descent_test
 import (
 	"fmt"
 	"log"
+	"math"
 	"os"
 
 	"missingscore/trainers/descent"
@@ -10,7 +11,11 @@ import (
 
 // A history as in history.csv. What there is no number of stays empty.
 func ExampleWriteHistory() {
-	history := []descent.Record{{Epoch: 1, Iteration: 10, Loss: -0.5, EffectiveSize: 7.5}, {Epoch: 2, Iteration: 20, Loss: -0.75, EffectiveSize: 8}}
+	none := math.NaN() // no rows are held out, and no gradient is recorded
+	history := []descent.Record{
+		{Epoch: 1, Iteration: 10, Loss: -0.5, EffectiveSize: 7.5, HeldOut: none, Gradient: none},
+		{Epoch: 2, Iteration: 20, Loss: -0.75, EffectiveSize: 8, HeldOut: none, Gradient: none},
+	}
 	if err := descent.WriteHistory(os.Stdout, history); err != nil {
 		log.Fatal(err)
 	}

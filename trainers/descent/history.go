@@ -3,30 +3,70 @@ package descent
 import (
 	"encoding/csv"
 	"io"
+	"math"
 	"strconv"
 
 	"missingscore/data"
+	"missingscore/trainers/evaluate"
 )
 
-// WriteHistory writes history.csv: a line for each epoch. Numbers that there are none of are empty.
-func WriteHistory(w io.Writer, history []Record) error {
-	c := csv.NewWriter(w)
-	header := []string{"iteration", "epoch", "loss", "effective_sample_size"}
-	for _, e := range history[0].Errors {
-		header = append(header, e.Name)
+// Record is one line of a fit's history: an epoch of Adam, an iteration of lbfgs. NaN
+// stands for what there is none of.
+type Record struct {
+	Epoch         int     // 0 of lbfgs
+	Iteration     int     // parameter steps made
+	Loss          float64 // reported loss, mean over rows
+	EffectiveSize float64
+	HeldOut       float64          // loss of held-out rows, mean over them
+	Gradient      float64          // relative gradient
+	Errors        []evaluate.Error // against the truth, if one is known
+}
+
+// column is one of history.csv.
+type column struct {
+	name string
+	of   func(Record) string
+}
+
+// columns are those of a history that begins with first.
+func columns(first Record) []column {
+	number := func(name string, of func(Record) float64) column {
+		return column{name, func(r Record) string { return data.FormatNumber(of(r)) }}
 	}
-	if err := c.Write(header); err != nil {
-		return err
+	loss := number("loss", func(r Record) float64 { return r.Loss })
+	c := []column{{"iteration", func(r Record) string { return strconv.Itoa(r.Iteration) }}}
+	if first.Epoch > 0 {
+		c = append(c, column{"epoch", func(r Record) string { return strconv.Itoa(r.Epoch) }}, loss,
+			number("effective_sample_size", func(r Record) float64 { return r.EffectiveSize }))
+	} else {
+		c = append(c, loss)
+	}
+	if !math.IsNaN(first.HeldOut) {
+		c = append(c, number("held_out_loss", func(r Record) float64 { return r.HeldOut }))
+	}
+	if !math.IsNaN(first.Gradient) {
+		c = append(c, number("relative_gradient", func(r Record) float64 { return r.Gradient }))
+	}
+	for i, e := range first.Errors {
+		c = append(c, number(e.Name, func(r Record) float64 { return r.Errors[i].Value }))
+	}
+	return c
+}
+
+// WriteHistory writes history.csv: a line for each record, with a column for each number
+// that the optimiser has. Numbers that there are none of in a line are empty.
+func WriteHistory(w io.Writer, history []Record) error {
+	columns := columns(history[0])
+	lines := [][]string{nil}
+	for _, c := range columns {
+		lines[0] = append(lines[0], c.name)
 	}
 	for _, r := range history {
-		record := []string{strconv.Itoa(r.Iteration), strconv.Itoa(r.Epoch), data.FormatNumber(r.Loss), data.FormatNumber(r.EffectiveSize)}
-		for _, e := range r.Errors {
-			record = append(record, data.FormatNumber(e.Value))
+		var line []string
+		for _, c := range columns {
+			line = append(line, c.of(r))
 		}
-		if err := c.Write(record); err != nil {
-			return err
-		}
+		lines = append(lines, line)
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

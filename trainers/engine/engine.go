@@ -58,6 +58,7 @@ type imputerSteps struct {
 
 // worker owns what one goroutine needs.
 type worker struct {
+	loss      losses.Loss
 	batch     *data.Batch
 	source    source.Source
 	single    source.SingleSource // the source, if it writes float32 where the program has its numbers
@@ -118,7 +119,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		return nil, err
 	}
 	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part is one worker's
-		w, err := e.newWorker()
+		w, err := e.newWorker(e.Estimator.Loss, c.Batch)
 		if err != nil {
 			return nil, err
 		}
@@ -185,16 +186,17 @@ func (e *Engine) prepareImputer() (err error) {
 	return nil
 }
 
-func (e *Engine) newWorker() (w *worker, err error) {
+// newWorker makes one for a loss of batches of so many rows.
+func (e *Engine) newWorker(loss losses.Loss, batch int) (w *worker, err error) {
 	c := e.Config
-	w = &worker{batch: data.NewBatch(c.Batch, e.Table.D)}
-	if w.source, err = e.Estimator.Source.New(source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: c.Batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
+	w = &worker{loss: loss, batch: data.NewBatch(batch, e.Table.D)}
+	if w.source, err = e.Estimator.Source.New(source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
 		return nil, err
 	}
 	if w.source == nil {
 		return nil, fmt.Errorf("source %s: its New gives no source", e.Estimator.Source.Name)
 	}
-	if w.program, err = losses.New(c.DType, e.Estimator.Loss, e.weighting, e.Model, e.Objective, c.Batch, c.Draws); err != nil {
+	if w.program, err = losses.New(c.DType, loss, e.weighting, e.Model, e.Objective, batch, c.Draws); err != nil {
 		return nil, err
 	}
 	if c.DType == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
@@ -349,7 +351,7 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weigh
 	if err != nil {
 		return err
 	}
-	losses.Bind(in, e.Estimator.Loss, e.Objective, w.batch, own)
+	losses.Bind(in, w.loss, e.Objective, w.batch, own)
 	if err := in.Run(); err != nil {
 		return err
 	}

@@ -1,0 +1,123 @@
+package descent
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+)
+
+// Adam is for gradients with noise: steps on mini-batches of rows, for a number of epochs
+// (paper, appendix "Normal Distribution estimation"), or until the loss of held-out rows
+// no longer falls, with the parameters where it was least.
+type Adam struct{}
+
+func (Adam) Name() string       { return "adam" }
+func (Adam) Suits(Problem) bool { return true }
+
+// Resolve implements Optimiser.
+func (Adam) Resolve(c Config, p Problem) (Config, error) {
+	const reason = "it is of the optimiser lbfgs, and this fit is by adam; leave it out"
+	if err := foreign(reason, setting.Field{Name: "iterations", Value: float64(c.Iterations)}, setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
+		return c, err
+	}
+	_, noising := p.Objective.(losses.Noising)
+	training := model.TrainingOf(p.Model)
+	batch := min(p.Batch, p.Rows)
+	setting.Default(&c.Epochs, training.Epochs((p.Rows+batch-1)/batch, noising))
+	setting.Default(&c.Rate, training.Rate)
+	return c.resolveValidation(training.Overfits, p.Rows)
+}
+
+// sums are those of an epoch's steps.
+type sums struct {
+	Loss, Size float64
+	Count      int
+}
+
+// adam is a fit by Adam.
+type adam struct {
+	*Fit
+	rows     []int // that it learns from
+	order    []int // of this epoch
+	perEpoch int   // steps
+	heldOut  *engine.HeldOut
+}
+
+// Run implements Optimiser. It saves after each epoch.
+func (Adam) Run(ctx context.Context, f *Fit) error {
+	s := f.State
+	if s.Adam.Rate == 0 {
+		s.Adam.Rate = f.Config.Rate
+	}
+	a := &adam{Fit: f}
+	if err := a.divide(); err != nil {
+		return err
+	}
+	size := f.Engine.Config.Batch
+	a.perEpoch, a.order = (len(a.rows)+size-1)/size, make([]int, len(a.rows))
+	for epoch := s.Iteration / a.perEpoch; epoch < f.Config.Epochs && !f.patient(); epoch++ {
+		if err := a.epoch(ctx, epoch); err != nil {
+			return err
+		}
+		if err := f.Save(); err != nil {
+			return err
+		}
+	}
+	if s.Best != nil {
+		f.Restore(s.Best.Engine)
+	}
+	return nil
+}
+
+// epoch makes what is left of one pass over the rows and records it.
+func (a *adam) epoch(ctx context.Context, epoch int) error {
+	s, n, size := a.State, len(a.rows), a.Engine.Config.Batch
+	copy(a.order, a.rows)
+	stream.New(a.Engine.Config.Seed, stream.Shuffle, uint64(epoch), 1).Shuffle(n, func(i, j int) { a.order[i], a.order[j] = a.order[j], a.order[i] })
+	for s.Iteration < (epoch+1)*a.perEpoch {
+		from := s.Iteration % a.perEpoch * size
+		batch := a.order[from:min(from+size, n)]
+		step, err := a.Step(ctx, s.Iteration, batch, 1/float64(len(batch)))
+		if err != nil {
+			return err
+		}
+		s.Adam.Step(a.Model.Params(), step.Grads)
+		s.Iteration++
+		s.Epoch.Size += step.EffectiveSize
+		s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
+		s.Epoch.Count++
+		a.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: a.Config.Epochs * a.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
+	}
+	r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
+	if err := a.validate(&r); err != nil {
+		return err
+	}
+	s.Epoch = sums{}
+	return a.record(r)
+}
+
+// Verdict implements Optimiser.
+func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
+	b, h := f.State.Best, f.State.History
+	if b == nil {
+		return Trend(h)
+	}
+	best := fmt.Sprintf("best at epoch %d (%.5g), whose parameters are kept", b.Epoch, b.Loss)
+	if f.patient() {
+		return true, fmt.Sprintf("converged: the held-out loss has not fallen for %d epochs; %s", f.Config.Patience, best)
+	}
+	n := len(h) / 5
+	if n < fewestEpochs {
+		return false, tooFew(h) + "; " + best
+	}
+	if fell := stillFalling(h, n); fell > 0 {
+		return false, fmt.Sprintf("NOT converged: over the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", n, fell, best)
+	}
+	return true, fmt.Sprintf("converged: the held-out loss no longer fell when the %d epochs ended; %s", len(h), best)
+}

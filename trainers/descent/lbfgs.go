@@ -1,0 +1,236 @@
+package descent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// LBFGS is for losses that are functions of the parameters: no draws in the estimator or
+// the objective. It minimises over all rows at once by optim.LBFGS and optim.WolfeStep,
+// until the relative gradient (Dennis & Schnabel 1983, section 7.2)
+//
+//	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
+//
+// is under Config.Tolerance. No step raises the loss by more than rounding, so that more
+// iterations never give a worse one. Parameters at which the loss is not finite, or a
+// distribution does not exist, are stepped back from.
+type LBFGS struct{}
+
+const (
+	defaultIterations = 10000
+	defaultTolerance  = 1e-9
+	singleTolerance   = 1e-4 // of float32
+	rounding          = 1e-13
+	singleRounding    = 1e-6
+)
+
+func (LBFGS) Name() string { return "lbfgs" }
+
+// Suits implements Optimiser.
+func (LBFGS) Suits(p Problem) bool {
+	return smooth(p) == nil && !model.TrainingOf(p.Model).Overfits
+}
+
+// smooth says why the loss is not a function, or nil.
+func smooth(p Problem) error {
+	switch {
+	case !p.Estimator.Deterministic():
+		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same", p.Estimator.Name)
+	case !p.Estimator.Minimises():
+		return fmt.Errorf("method %s solves an equation, so that there is no loss to minimise", p.Estimator.Name)
+	case losses.Draws(p.Objective):
+		return errors.New("the objective draws at random, so that its loss is never twice the same")
+	}
+	return nil
+}
+
+// Resolve implements Optimiser.
+func (o LBFGS) Resolve(c Config, p Problem) (Config, error) {
+	if err := smooth(p); err != nil {
+		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
+	}
+	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
+	given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
+	if c.Validation != nil {
+		given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
+	}
+	if err := foreign(reason, given...); err != nil {
+		return c, err
+	}
+	c.Validation = nil
+	setting.Default(&c.Iterations, defaultIterations)
+	tolerance := defaultTolerance
+	if p.DType == graph.Float32 {
+		tolerance = singleTolerance
+	}
+	setting.Default(&c.Tolerance, tolerance)
+	return c, nil
+}
+
+// minimiser is a fit by LBFGS at one point.
+type minimiser struct {
+	*Fit
+	rows     []int
+	loss     float64
+	gradient []float64
+}
+
+// Run implements Optimiser. It saves after each iteration.
+func (LBFGS) Run(ctx context.Context, f *Fit) error {
+	m := &minimiser{Fit: f, rows: f.AllRows()}
+	s := f.State
+	if err := m.evaluate(ctx); err != nil {
+		return err
+	}
+	if len(s.History) == 0 {
+		if err := m.note(); err != nil {
+			return err
+		}
+	}
+	for s.Iteration < f.Config.Iterations && m.relative() > f.Config.Tolerance && !s.Stuck {
+		if err := m.iterate(ctx); err != nil {
+			return err
+		}
+		if err := f.Save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluate computes loss and gradient where the parameters are.
+func (m *minimiser) evaluate(ctx context.Context) error {
+	step, err := m.Step(ctx, m.State.Iteration, m.rows, 1/float64(len(m.rows)))
+	if err != nil {
+		return err
+	}
+	m.loss, m.gradient = step.Loss, nil
+	for _, g := range step.Grads {
+		m.gradient = append(m.gradient, g...)
+	}
+	return nil
+}
+
+// iterate makes one step of the line search's length. A cut leaves the parameters where
+// they were.
+func (m *minimiser) iterate(ctx context.Context) error {
+	s := m.State
+	theta, loss, gradient := m.theta(), m.loss, m.gradient
+	direction := s.LBFGS.Direction(gradient)
+	slope := floats.Dot(gradient, direction)
+	ok, err := optim.WolfeStep(func(t float64) (float64, float64, error) {
+		m.set(theta, t, direction)
+		if err := m.evaluate(ctx); tooFar(err) {
+			return math.NaN(), math.NaN(), nil
+		} else if err != nil {
+			return 0, 0, err
+		}
+		return m.loss, floats.Dot(m.gradient, direction), nil
+	}, loss, slope, m.rounding()*m.scale())
+	if err != nil || !ok {
+		m.set(theta, 0, direction)
+		m.loss, m.gradient = loss, gradient
+	}
+	switch {
+	case err != nil:
+		return err
+	case !ok && len(s.LBFGS.S) > 0: // once more, along the gradient
+		s.LBFGS.Forget()
+		return nil
+	case !ok:
+		s.Stuck = true
+		return nil
+	}
+	step, change := m.theta(), append([]float64(nil), m.gradient...)
+	floats.Sub(step, theta)
+	floats.Sub(change, gradient)
+	s.LBFGS.Learn(step, change)
+	s.Iteration++
+	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
+	return m.note()
+}
+
+// tooFar says whether there is no loss at the parameters.
+func tooFar(err error) bool {
+	var diverged *engine.DivergedError
+	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
+}
+
+// theta is a copy of all parameters.
+func (m *minimiser) theta() (all []float64) {
+	for _, p := range m.Model.Params() {
+		all = append(all, p.Value...)
+	}
+	return all
+}
+
+// set goes to theta + t·direction.
+func (m *minimiser) set(theta []float64, t float64, direction []float64) {
+	at := append([]float64(nil), theta...)
+	if t != 0 {
+		floats.AddScaled(at, t, direction)
+	}
+	for _, p := range m.Model.Params() {
+		at = at[copy(p.Value, at):]
+	}
+}
+
+// note records the point.
+func (m *minimiser) note() error {
+	return m.record(Record{Iteration: m.State.Iteration, Loss: m.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: m.relative()})
+}
+
+// scale is the loss's size.
+func (m *minimiser) scale() float64 {
+	start := m.loss
+	if h := m.State.History; len(h) > 0 {
+		start = h[0].Loss
+	}
+	return max(math.Abs(m.loss), math.Abs(start))
+}
+
+// relative is the relative gradient.
+func (m *minimiser) relative() float64 {
+	most := 0.0
+	for j, v := range m.theta() {
+		most = max(most, math.Abs(m.gradient[j])*max(math.Abs(v), 1))
+	}
+	if most == 0 {
+		return 0
+	}
+	return most / m.scale()
+}
+
+// rounding is the relative noise of the loss. A fit that no step improves has converged
+// if its relative gradient is under the root of it: the loss is flat as far as its digits tell.
+func (f *Fit) rounding() float64 {
+	if f.Engine.Config.DType == graph.Float32 {
+		return singleRounding
+	}
+	return rounding
+}
+
+// Verdict implements Optimiser.
+func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
+	s, last := f.State, f.Final()
+	switch {
+	case last.Gradient <= f.Config.Tolerance:
+		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last.Gradient, s.Iteration)
+	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
+		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", s.Iteration, last.Gradient)
+	case s.Stuck:
+		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g", s.Iteration, last.Gradient)
+	}
+	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Iteration, last.Gradient, f.Config.Tolerance)
+}

@@ -1,0 +1,39 @@
+package trainers
+
+import (
+	"context"
+
+	"missingscore/data"
+	"missingscore/internal/setting"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+)
+
+// fit estimates parameters by the optimiser of Spec.Descent.
+func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
+	s := p.Spec
+	e, err := engine.New(q, s.Steps)
+	if err != nil {
+		return nil, err
+	}
+	s.Steps = e.Config
+	if err := run.State.claim(q.Table, e, s); err != nil {
+		return nil, err
+	}
+	setting.Default(&run.State.Descent, &descent.State{})
+	truth, err := p.truth(q.Model, scale)
+	if err != nil {
+		return nil, err
+	}
+	f := &descent.Fit{Engine: e, Config: s.Descent, State: run.State.Descent, Truth: truth, Save: func() error { return run.save(e) }}
+	if err := run.ended(ctx, e, f.Run(ctx)); err != nil {
+		return nil, err
+	}
+	last := f.Final()
+	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: f.State.History, Final: last}
+	r.Converged, r.Verdict = f.Verdict()
+	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
+	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
+	r.Model, err = p.saved(q.Model, e, scale)
+	return r, err
+}

@@ -1,0 +1,133 @@
+package optim
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/optimize/functions"
+)
+
+// minimise goes on from x until the gradient is under tolerance, and counts gradients.
+func minimise(t *testing.T, l *LBFGS, x []float64, f func([]float64) float64, grad func(g, x []float64), tolerance float64, most int) (iterations, evaluations int) {
+	g := make([]float64, len(x))
+	for grad(g, x); floats.Norm(g, math.Inf(1)) > tolerance && iterations < most; iterations++ {
+		from, before, d := append([]float64(nil), x...), append([]float64(nil), g...), l.Direction(g)
+		ok, err := WolfeStep(func(step float64) (float64, float64, error) {
+			evaluations++
+			floats.AddScaledTo(x, from, step, d)
+			grad(g, x)
+			return f(x), floats.Dot(g, d), nil
+		}, f(from), floats.Dot(g, d), 1e-13*math.Abs(f(from)))
+		require.NoError(t, err)
+		require.True(t, ok)
+		s, y := append([]float64(nil), x...), append([]float64(nil), g...)
+		floats.Sub(s, from)
+		floats.Sub(y, before)
+		l.Learn(s, y)
+	}
+	return iterations, evaluations
+}
+
+// Rosenbrock's, Beale's and Powell's functions, to the minima and values that gonum's
+// table of functions has of them.
+func TestLBFGSOnKnownFunctions(t *testing.T) {
+	for name, c := range map[string]struct {
+		f interface {
+			Func([]float64) float64
+			Grad(grad, x []float64)
+		}
+		start, want []float64
+	}{
+		"Rosenbrock":    {functions.ExtendedRosenbrock{}, []float64{-1.2, 1, -1.2, 1}, []float64{1, 1, 1, 1}},
+		"Beale":         {functions.Beale{}, []float64{1, 1}, []float64{3, 0.5}},
+		"Brown badly":   {functions.BrownBadlyScaled{}, []float64{1, 1}, []float64{1e6, 2e-6}},
+		"Wood":          {functions.Wood{}, []float64{-3, -1, -3, -1}, []float64{1, 1, 1, 1}},
+		"Variably dim.": {functions.VariablyDimensioned{}, []float64{0.75, 0.5, 0.25, 0}, []float64{1, 1, 1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := append([]float64(nil), c.start...)
+			iterations, evaluations := minimise(t, &LBFGS{}, x, c.f.Func, c.f.Grad, 1e-9, 500)
+			for i := range x {
+				require.InEpsilon(t, c.want[i], x[i], 1e-6)
+			}
+			other, err := optimize.Minimize(optimize.Problem{Func: c.f.Func, Grad: func(g, x []float64) { c.f.Grad(g, x) }}, c.start,
+				&optimize.Settings{GradientThreshold: 1e-9, Converger: optimize.NeverTerminate{}}, &optimize.LBFGS{Store: lbfgsPairs})
+			require.NoError(t, err)
+			t.Logf("%d iterations, %d evaluations; gonum %d, %d", iterations, evaluations, other.MajorIterations, other.GradEvaluations)
+			require.Less(t, evaluations, 2*other.GradEvaluations+20)
+		})
+	}
+}
+
+// On a quadratic −Hg with all pairs of conjugate steps is Newton's step, and the secant
+// equation H y = s holds for the last pair whatever the function.
+func TestLBFGSDirection(t *testing.T) {
+	a := mat.NewSymDense(3, []float64{4, 1, 0.5, 1, 3, -1, 0.5, -1, 2})
+	var l LBFGS
+	var e mat.EigenSym
+	require.True(t, e.Factorize(a, true))
+	var v mat.Dense
+	e.VectorsTo(&v)
+	for k, value := range e.Values(nil) { // eigenvectors are conjugate
+		s := mat.Col(nil, k, &v)
+		y := append([]float64(nil), s...)
+		floats.Scale(value, y)
+		l.Learn(s, y)
+	}
+	g := []float64{1, -2, 0.3}
+	var want mat.VecDense
+	require.NoError(t, want.SolveVec(a, mat.NewVecDense(3, []float64{-1, 2, -0.3})))
+	require.InDeltaSlice(t, want.RawVector().Data, l.Direction(g), 1e-12)
+
+	one := LBFGS{} // across its one pair H is sᵀy/yᵀy
+	one.Learn([]float64{1, 0, 0}, []float64{4, 0, 0})
+	require.InDeltaSlice(t, []float64{-0.25, -0.5, 0.25}, one.Direction([]float64{1, 2, -1}), 1e-15)
+
+	short := LBFGS{Pairs: 2}
+	short.Learn([]float64{1, 0, 0}, []float64{2, 1, 0})
+	short.Learn([]float64{0, 1, 0}, []float64{-1, 3, 1})
+	short.Learn([]float64{0.5, 0.5, 1}, []float64{1, 0, 4})
+	require.Len(t, short.S, 2)
+	require.InDeltaSlice(t, []float64{-0.5, -0.5, -1}, short.Direction([]float64{1, 0, 4}), 1e-12)
+	short.Learn([]float64{1, 0, 0}, []float64{-1, 0, 0})
+	require.Equal(t, []float64{0.5, 0.5, 1}, short.S[1], "negative curvature is not learned")
+	short.Forget()
+	require.InDeltaSlice(t, []float64{-0.6, 0.8, 0}, short.Direction([]float64{3, -4, 0}), 1e-15, "no longer than 1")
+	require.InDeltaSlice(t, []float64{-0.3, 0.4, 0}, short.Direction([]float64{0.3, -0.4, 0}), 1e-15)
+}
+
+// Steps go around places where the function has no value, and stop where nothing falls.
+func TestWolfeStep(t *testing.T) {
+	seek := func(f func(float64) (float64, float64), noise float64) (last float64, ok bool) {
+		v, s := f(0)
+		ok, err := WolfeStep(func(t float64) (float64, float64, error) {
+			last = t
+			v, s := f(t)
+			return v, s, nil
+		}, v, s, noise)
+		require.NoError(t, err)
+		return last, ok
+	}
+	barrier := func(t float64) (float64, float64) { // −t with a wall at 0.3
+		if t >= 0.3 {
+			return math.NaN(), math.NaN()
+		}
+		return -t - 0.1*math.Log(0.3-t), -1 + 0.1/(0.3-t)
+	}
+	step, ok := seek(barrier, 0)
+	require.True(t, ok)
+	v, _ := barrier(step)
+	start, _ := barrier(0)
+	require.Less(t, v, start)
+	step, ok = seek(func(t float64) (float64, float64) { return (t - 50) * (t - 50), 2 * (t - 50) }, 0)
+	require.True(t, ok)
+	require.InDelta(t, 50, step, 45.1, "the slope has fallen to 0.9 of what it was")
+	_, ok = seek(func(t float64) (float64, float64) { return t, -1 }, 0)
+	require.False(t, ok, "the slope promises what the value does not keep")
+	_, ok = seek(func(t float64) (float64, float64) { return 1 + 1e-15*t, 1e-9 * (t - 0.9) }, 1e-13)
+	require.True(t, ok, "rounding hides the fall, the slope shows it")
+}
