@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"missingscore/data/mcar"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
 	"missingscore/trainers/path"
@@ -31,8 +32,8 @@ func (r *Result) Encode() ([]byte, error) {
 		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
 	}
 	extra := map[string]any{
-		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss, "converged": r.Converged, "verdict": r.Verdict,
-		"warnings": append([]string{}, r.Warnings...), "blas": blas,
+		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss,
+		"warnings": append([]string{}, r.Warnings...), "missing_at_random": append([]mcar.Column{}, r.MissingAtRandom...), "blas": blas,
 	}
 	if len(s.Objective.Options) > 0 {
 		extra["objective_options"] = s.Objective.Options

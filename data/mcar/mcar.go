@@ -7,6 +7,7 @@ package mcar
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -34,6 +35,30 @@ type Column struct {
 
 // Depends says that the column's gaps depend on others.
 func (c Column) Depends() bool { return c.Corrected < Level }
+
+// String says which cells are missing where, as "y is missing more often where x is low
+// (p = 0.002)", p after correction.
+func (c Column) String() string {
+	if c.Predictor == "" {
+		return fmt.Sprintf("of %s nothing can be said: no other column is observed in enough rows with and without it", c.Name)
+	}
+	p := FormatP(c.Corrected)
+	if p[0] != '<' {
+		p = "= " + p
+	}
+	return fmt.Sprintf("%s is missing more often where %s is %s (p %s)", c.Name, c.Predictor, c.Direction, p)
+}
+
+// FormatP is p for reading: with two digits, "< 1e-15" below that, "–" for none.
+func FormatP(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "–"
+	case p < 1e-15:
+		return "< 1e-15"
+	}
+	return fmt.Sprintf("%.2g", p)
+}
 
 // MarshalJSON writes p as null where there is none.
 func (c Column) MarshalJSON() ([]byte, error) {
