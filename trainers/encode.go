@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 
-	"missingscore/data/mcar"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
 	"missingscore/trainers/path"
@@ -33,7 +32,7 @@ func (r *Result) Encode() ([]byte, error) {
 	}
 	extra := map[string]any{
 		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss,
-		"warnings": append([]string{}, r.Warnings...), "missing_at_random": append([]mcar.Column{}, r.MissingAtRandom...), "blas": blas,
+		"warnings": append([]string{}, r.Warnings...), "blas": blas,
 	}
 	if len(s.Objective.Options) > 0 {
 		extra["objective_options"] = s.Objective.Options
