@@ -317,6 +317,15 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 	covariance := beta.AtVec(1)*stat.Covariance(x, x, nil) + beta.AtVec(2)*stat.Covariance(x, z, nil)
 	require.InDelta(t, covariance, m.covariance.At(0, 1), 0.02)
 
+	residual := 0.0
+	for i, v := range y {
+		r := v - mat.Dot(mat.NewVecDense(3, design[3*i:3*i+3]), &beta)
+		residual += r * r / float64(len(y))
+	}
+	covarianceZ := beta.AtVec(1)*stat.Covariance(x, z, nil) + beta.AtVec(2)*stat.Covariance(z, z, nil)
+	require.InDelta(t, covarianceZ, m.covariance.At(1, 2), 0.02)
+	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.covariance.At(1, 1), 0.03)
+
 	c := newCompletion(table, []int{0, 1, 2})
 	c.fill(m)
 	s := m.covariance
