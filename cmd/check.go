@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data/mcar"
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
@@ -29,6 +30,7 @@ type checkCommand struct {
 	seed               uint64
 	json               bool
 
+	gaps    []mcar.Column
 	problem engine.Problem
 	results []evaluate.Check
 }
@@ -43,7 +45,9 @@ first rows of a table (scaled as fit does) and at parameters away from their sta
 the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
 Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
 --lower, --upper or --domain: on that support; with --missingness: of the model with
-what is known of its gaps. Exit code 1 if one fails.`,
+what is known of its gaps. Exit code 1 if one fails. Below them: for each column with
+gaps a test whether they depend on other columns, which methods that take cells to be
+missing completely at random do not allow for.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --model gaussian`,
 		Args:    exactArgs(1, "one table"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -77,6 +81,7 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
+	f.gaps = mcar.Test(t)
 	if f.rows < 1 {
 		return usageError{fmt.Errorf("--rows %d: at least one is needed", f.rows)}
 	}
@@ -110,7 +115,7 @@ func (f *checkCommand) compare(ctx context.Context) error {
 func (f *checkCommand) tell(stdout io.Writer) (err error) {
 	ok := !slices.ContainsFunc(f.results, func(r evaluate.Check) bool { return !r.OK })
 	if f.json {
-		err = printJSON(stdout, map[string]any{"model": f.kind, "ok": ok, "checks": f.results})
+		err = printJSON(stdout, map[string]any{"model": f.kind, "ok": ok, "checks": f.results, "missing_at_random": testedColumns(f.gaps)})
 	} else {
 		err = f.print(stdout)
 	}
@@ -130,6 +135,27 @@ func (f *checkCommand) print(stdout io.Writer) error {
 			verdict = "FAILED"
 		}
 		fmt.Fprintf(w, "%s\t%d\t%.1e\t%s\t%.0e\t%s\n", r.Name, r.Compared, r.Error, r.Where, r.Tolerance, verdict)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return printGaps(stdout, f.gaps)
+}
+
+// printGaps writes a line for each column with gaps: whether they depend on other columns.
+func printGaps(stdout io.Writer, gaps []mcar.Column) error {
+	if len(gaps) == 0 {
+		return nil
+	}
+	fmt.Fprintln(stdout, "\ncells missing completely at random?")
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "column\tmissing\tp\tcorrected\tmissing more often where\t")
+	for _, c := range gaps {
+		where := "nothing to test with"
+		if c.Predictor != "" {
+			where = fmt.Sprintf("%s is %s", c.Predictor, c.Direction)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Missing, mcar.FormatP(c.P), mcar.FormatP(c.Corrected), where)
 	}
 	return w.Flush()
 }

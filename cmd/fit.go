@@ -19,6 +19,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/report"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -127,7 +128,7 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	if f.resume && f.saved == "" {
 		return usageError{fmt.Errorf("--resume: no state is kept beside %s: leave it out, or choose a file as --out", f.out)}
 	}
-	return distinctFiles(cmd, output{"out", f.out}, output{"history", f.history}, output{"out", f.saved})
+	return distinctFiles(cmd, output{"out", f.out}, output{"history", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
 
 // run takes the command through its phases.
@@ -217,6 +218,9 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
+	if err := f.known.write(siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
+		return err
+	}
 	return finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
 }
 
@@ -225,6 +229,7 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	r := f.result
 	if f.json {
 		out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
+			"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom),
 			"seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "warnings": append([]string{}, r.Warnings...)}
 		for _, e := range r.Final.Errors {
 			out[e.Name] = e.Value

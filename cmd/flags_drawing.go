@@ -28,6 +28,8 @@ type drawingFlags struct {
 	chains    mcmc.Options
 	diffusion diffusion.Options
 	json      bool
+
+	outcome modelOutcome // of the model's fit, and of what is drawn
 }
 
 func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
@@ -63,6 +65,7 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
+	f.outcome.read(path, m)
 	return m, ready, ensureDirOf(f.out)
 }
 
@@ -71,7 +74,8 @@ func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.
 
 // finish writes what is known of the draws beside them, and prints it.
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
-	known["seed"], known["converged"], known["out"] = f.seed, converged, f.out
+	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.converged(), f.out
+	f.outcome.tell(cmd.ErrOrStderr(), known)
 	summary += "\nresult in " + f.out
 	if about := f.about(); about != "" {
 		if err := atomicfile.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
@@ -89,7 +93,7 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 	if !converged {
 		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out)}
 	}
-	return nil
+	return f.outcome.err(f.out)
 }
 
 // samplers are those that a flag is for.

@@ -145,6 +145,10 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	if err != nil {
 		return nil, err
 	}
+	f.known.announce(cmd.ErrOrStderr(), p)
+	if a := p.Assumption(); a != losses.NoGaps {
+		fmt.Fprintf(cmd.ErrOrStderr(), "method %s takes missing cells to be %v\n", p.Estimator.Name, a)
+	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
 	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved)})
@@ -212,7 +216,10 @@ func finish(saved string, warnings []string, stderr io.Writer) error {
 		return err
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
+		if !strings.HasPrefix(w, "WARNING: ") {
+			w = "warning: " + w
+		}
+		fmt.Fprintln(stderr, w)
 	}
 	return nil
 }

@@ -47,6 +47,7 @@ func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if err := cells.WriteCompleted(f.out, r.Values, r.Draws); err != nil {
 		return err
 	}
+	f.outcome.doubt(r.Beyond(cells.Table))
 	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": r.Draws, "rows": cells.Table.N, "cells": cells.Table.Missing()}
 	converged, mixing := mixed(known, r.Mixing)
 	return f.finish(cmd, known, converged, fmt.Sprintf("%d cells of %d rows drawn %d times by %s%s", cells.Table.Missing(), cells.Table.N, r.Draws, r.Sampler, mixing))

@@ -12,8 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/report"
+	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/path"
@@ -185,6 +187,9 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	if err := report.WriteNetwork(f.out, file, f.table, f.result, f.rates); err != nil {
 		return err
 	}
+	if err := f.known.write(filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
+		return err
+	}
 	return finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
 }
 
@@ -199,7 +204,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		warnings := append([]string{}, r.Warnings...) // [] rather than null
 		err = printJSON(cmd.OutOrStdout(), networkJSON{
 			Method: r.Spec.Steps.Method, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
-			Verdict: r.Verdict, Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
+			Verdict: r.Verdict, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
 		})
 	} else {
 		err = f.summary(cmd.OutOrStdout(), r, auc)
@@ -212,16 +217,20 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 
 // networkJSON is what --json prints.
 type networkJSON struct {
-	Method    string   `json:"method"`
-	Edges     int      `json:"edges"`
-	Lambda    float64  `json:"lambda"`
-	Converged bool     `json:"converged"`
-	Verdict   string   `json:"verdict"`
-	Loss      float64  `json:"loss"`
-	Seconds   float64  `json:"seconds"`
-	AUC       *float64 `json:"auc,omitempty"`
-	Warnings  []string `json:"warnings"`
-	BLAS      string   `json:"blas"`
+	Method    string  `json:"method"`
+	Edges     int     `json:"edges"`
+	Lambda    float64 `json:"lambda"`
+	Converged bool    `json:"converged"`
+	Verdict   string  `json:"verdict"`
+
+	Assumption      losses.Assumption `json:"assumption"`
+	MissingAtRandom []mcar.Column     `json:"missing_at_random"`
+
+	Loss     float64  `json:"loss"`
+	Seconds  float64  `json:"seconds"`
+	AUC      *float64 `json:"auc,omitempty"`
+	Warnings []string `json:"warnings"`
+	BLAS     string   `json:"blas"`
 }
 
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {

@@ -158,6 +158,9 @@ func (t *Table) set(i, j int, x float64) {
 	t.Values[i*t.D+j], t.Observed[i*t.D+j] = x, true
 }
 
+// Column are the observed values of column j, a copy.
+func (t *Table) Column(j int) []float64 { return t.column(nil, j) }
+
 // column appends the observed values of column j to dst.
 func (t *Table) column(dst []float64, j int) []float64 {
 	for k := j; k < len(t.Values); k += t.D {

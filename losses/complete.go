@@ -20,7 +20,7 @@ import (
 type Complete struct{}
 
 func (Complete) Name() string                       { return "complete" }
-func (Complete) Needs() LossNeeds                   { return LossNeeds{} }
+func (Complete) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
 func (Complete) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.
@@ -35,7 +35,7 @@ func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 type CompleteData struct{}
 
 func (CompleteData) Name() string     { return "complete-data" }
-func (CompleteData) Needs() LossNeeds { return LossNeeds{CompletedRows: true} }
+func (CompleteData) Needs() LossNeeds { return LossNeeds{CompletedRows: true, Assumes: MAR} }
 
 // Check implements Loss.
 func (CompleteData) Check(_ model.Model, o Objective) error {

@@ -22,8 +22,10 @@ type GaussianMarginal struct{}
 // ErrNotPositiveDefinite says that a conditional distribution does not exist.
 var ErrNotPositiveDefinite = errors.New("the precision is not positive definite on the missing cells of a row")
 
-func (GaussianMarginal) Name() string     { return "gaussian-marginal" }
-func (GaussianMarginal) Needs() LossNeeds { return LossNeeds{Normal: true, NoDraws: true} }
+func (GaussianMarginal) Name() string { return "gaussian-marginal" }
+func (GaussianMarginal) Needs() LossNeeds {
+	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
+}
 
 // Check implements Loss: it is of normal models that have the mean among their
 // parameters, with the classical objective.

@@ -24,7 +24,7 @@ type GaussianComplete struct{}
 
 func (GaussianComplete) Name() string { return "gaussian-complete" }
 func (GaussianComplete) Needs() LossNeeds {
-	return LossNeeds{Normal: true, NoDraws: true, Mean: true, Equation: true, Moments: true}
+	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Equation: true, Moments: true}
 }
 
 // Check implements Loss: it is of normal models with the classical objective.

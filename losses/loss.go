@@ -97,6 +97,9 @@ type LossNeeds struct {
 	// Draws have to be in Program.Input(InputX) by the time of Bind, so not in float32.
 	CompletedRows bool
 
+	// Assumes is MCAR or MAR; empty stands for MCAR, the stronger one.
+	Assumes Assumption
+
 	// Mean says that the mean of a network has to be estimated along, not held at the
 	// observed means: these are biased under MAR.
 	Mean bool

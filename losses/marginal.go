@@ -14,8 +14,10 @@ import (
 // with h of Parts and a_i the row's weight. Its value means nothing.
 type Marginal struct{}
 
-func (Marginal) Name() string                       { return "marginal" }
-func (Marginal) Needs() LossNeeds                   { return LossNeeds{Density: true, Products: true} }
+func (Marginal) Name() string { return "marginal" }
+func (Marginal) Needs() LossNeeds {
+	return LossNeeds{Density: true, Products: true, Assumes: MCAR}
+}
 func (Marginal) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.

@@ -19,7 +19,7 @@ func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.No
 type Direct struct{}
 
 func (Direct) Name() string                       { return "direct" }
-func (Direct) Needs() LossNeeds                   { return LossNeeds{} }
+func (Direct) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
 func (Direct) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.

@@ -31,7 +31,7 @@ func (r *Result) Encode() ([]byte, error) {
 		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
 	}
 	extra := map[string]any{
-		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss, "converged": r.Converged, "verdict": r.Verdict,
+		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss,
 		"warnings": append([]string{}, r.Warnings...), "blas": blas,
 	}
 	if len(s.Objective.Options) > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"missingscore/data"
+	"missingscore/data/mcar"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
@@ -34,6 +35,9 @@ type Result struct {
 	Converged bool
 	Verdict   string   // one sentence
 	Warnings  []string // what the user should know
+
+	Assumption      losses.Assumption // of why cells are missing
+	MissingAtRandom []mcar.Column     // whether the table's gaps depend on other columns
 
 	History []descent.Record // of a fit, an epoch or iteration each
 	Final   descent.Record   // the one of History that the model is of
@@ -67,10 +71,15 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	estimate := p.fit
 	if p.Spec.Network != nil {
-		return p.network(ctx, q, scale, run)
+		estimate = p.network
 	}
-	return p.fit(ctx, q, scale, run)
+	r, err := estimate(ctx, q, scale, run)
+	if err == nil {
+		p.judge(r)
+	}
+	return r, err
 }
 
 // save captures the engine's part of the state and hands it on.

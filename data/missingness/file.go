@@ -17,6 +17,8 @@ import (
 type file[R, T any] struct {
 	Logistic map[string]R `json:"logistic,omitempty"`
 	Censored map[string]T `json:"censored,omitempty"`
+
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 type regression struct {
@@ -36,7 +38,8 @@ type threshold struct {
 //
 // where x1 is observed with probability 1/(1 + exp(−1.2 + 2 x1 − 0.5 x2)), and cells of x3
 // above 1.5 and of x4 below −1 are missing, no others. Columns that are not named are
-// always observed, or missing completely at random. Errors name the file and the column.
+// always observed, or missing completely at random. "estimated": true says that the
+// numbers come from the table itself. Errors name the file and the column.
 func Read(path string, names []string) (*Model, error) {
 	return strictjson.File(path, func(text []byte) (*Model, error) { return Parse(text, names) })
 }
@@ -50,7 +53,7 @@ func Parse(text []byte, names []string) (*Model, error) {
 	if len(f.Logistic)+len(f.Censored) == 0 {
 		return nil, errors.New(`it says nothing of any column: "logistic" or "censored" is needed`)
 	}
-	m := &Model{}
+	m := &Model{Estimated: f.Estimated}
 	if len(f.Logistic) > 0 {
 		m.Logistic = NewLogistic(len(names))
 	}
@@ -127,7 +130,7 @@ func column(names []string, name string) (int, error) {
 
 // Write writes what Read reads.
 func (m *Model) Write(w io.Writer, names []string) error {
-	f := file[regression, threshold]{Logistic: map[string]regression{}, Censored: map[string]threshold{}}
+	f := file[regression, threshold]{Logistic: map[string]regression{}, Censored: map[string]threshold{}, Estimated: m.Estimated}
 	for j, name := range names {
 		if l := m.Logistic; l != nil && l.Concerns(j) {
 			r := regression{Intercept: &l.Intercept[j], Slope: map[string]float64{}}

@@ -46,11 +46,15 @@ func TestParseAndWrite(t *testing.T) {
 	require.NoError(t, m.Write(&b, names))
 	require.JSONEq(t, text, b.String())
 
+	m.Estimated = true
+	b.Reset()
+	require.NoError(t, m.Write(&b, names))
 	path := filepath.Join(t.TempDir(), "m.json")
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
 	again, err := missingness.Read(path, names)
 	require.NoError(t, err)
 	require.Equal(t, m, again)
+	require.True(t, again.Standardised(make([]float64, 5), []float64{1, 1, 1, 1, 1}).Estimated)
 	_, err = missingness.Read(path, names[1:])
 	require.ErrorContains(t, err, path+`: logistic: there is no column "x1"; columns are x2, x3`)
 	_, err = missingness.Read(path+"no", names)

@@ -12,6 +12,8 @@ import (
 type Model struct {
 	Logistic *Logistic
 	Censored *Censored
+
+	Estimated bool // from the table that it is for, not known beforehand
 }
 
 // Observed implements Mechanism: cells of columns in neither part are observed.
@@ -36,7 +38,7 @@ func (m *Model) Standardised(mean, deviation []float64) *Model {
 	if m == nil {
 		return nil
 	}
-	z := &Model{}
+	z := &Model{Estimated: m.Estimated}
 	if m.Logistic != nil {
 		z.Logistic = m.Logistic.Standardised(mean, deviation)
 	}

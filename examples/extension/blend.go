@@ -21,7 +21,7 @@ func init() {
 }
 
 func (l Blend) Name() string                                  { return "blend" }
-func (l Blend) Needs() losses.LossNeeds                       { return losses.LossNeeds{Density: true} }
+func (l Blend) Needs() losses.LossNeeds                       { return losses.LossNeeds{Density: true, Assumes: losses.MCAR} }
 func (l Blend) Check(m model.Model, o losses.Objective) error { return losses.Marginal{}.Check(m, o) }
 
 // Add implements losses.Loss.

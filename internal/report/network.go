@@ -16,14 +16,18 @@ import (
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
+	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/estimator"
 	"missingscore/trainers/path"
 )
 
+// EstimatedLaw is the file of a law of missingness that was estimated from the table. It
+// is for the command to write, which knows that it was.
+const EstimatedLaw = "estimated_missingness.json"
+
 // NetworkFiles are all that a result may have.
 var NetworkFiles = []string{
-	"edges.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html",
+	"edges.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 }
 
@@ -159,7 +163,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 	c, scale := *s.Network, result.Model.Scale
 	page := Report{
 		Title: "Network of " + filepath.Base(source), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings,
-		Edges: r.Network.Edges, Pictures: pictures,
+		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom,
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
@@ -167,8 +171,8 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Sizes", sizesText(c)},
-			{"Support", supportText(s, t.Names)},
-			{"Missing cells", missingText(s, t.Names)},
+			{"Support", supportText(s, e.FitsMean(), t.Names)},
+			{"Missing cells", missingText(result, t.Names)},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
@@ -211,21 +215,15 @@ func selectionText(s path.Selection, unnormalised bool) string {
 	return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ = %g", *s.Gamma)
 }
 
-// fitsMean says that networks by a method estimate the mean along.
-func fitsMean(method string) bool {
-	e, err := estimator.ByName(method)
-	return err == nil && e.FitsMean()
-}
-
 // supportText tells where the data can lie and how the objective is weighted.
-func supportText(c trainers.Spec, names []string) string {
+func supportText(c trainers.Spec, meanFitted bool, names []string) string {
 	s := c.Domain
 	switch {
 	case !s.Bounded() && c.Missingness != nil && c.Missingness.Censored != nil:
 		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
 	case !s.Bounded() && c.Missingness != nil:
 		return "all of R^d"
-	case !s.Bounded() && fitsMean(c.Steps.Method):
+	case !s.Bounded() && meanFitted:
 		return "all of R^d; the mean is estimated along"
 	case !s.Bounded():
 		return "all of R^d; the mean is kept at the observed means"
@@ -257,14 +255,14 @@ func supportText(c trainers.Spec, names []string) string {
 	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
 }
 
-// missingText tells what is known of cells missing not at random.
-func missingText(c trainers.Spec, names []string) string {
-	m := c.Missingness
-	if m == nil && fitsMean(c.Steps.Method) {
-		return "taken to be missing at random: whether a cell is missing may depend on the row's observed cells"
+// missingText tells what the result takes missing cells for, and the law, where there is one.
+func missingText(r *trainers.Result, names []string) string {
+	m := r.Spec.Missingness
+	if m == nil && r.Assumption == losses.NoGaps {
+		return "none"
 	}
 	if m == nil {
-		return "taken to be missing completely at random"
+		return fmt.Sprintf("taken to be %v", r.Assumption)
 	}
 	var parts []string
 	for j, name := range names {
@@ -277,7 +275,7 @@ func missingText(c trainers.Spec, names []string) string {
 			parts = append(parts, fmt.Sprintf("%s below %.4g", name, c.Below[j]))
 		}
 	}
-	return strings.Join(parts, ", ") + " (given, not estimated; in model.json); the mean is estimated along"
+	return fmt.Sprintf("taken to be %v: %s (in model.json); the mean is estimated along", r.Assumption, strings.Join(parts, ", "))
 }
 
 // boundText is how a column's bounds are written, empty if it has none.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"missingscore/data/mcar"
 	"missingscore/data/network"
 )
 
@@ -22,6 +23,7 @@ type Report struct {
 	Warnings       []string
 	Settings       [][2]string
 	Columns        []Column
+	Gaps           []mcar.Column // of a test whether columns' gaps depend on others
 	Edges          []network.Edge
 	Pictures       []Picture
 }
@@ -59,6 +61,7 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	// For reading; exact values are in the CSV files.
 	"number":      func(x float64) string { return rounded("%.4g", x) },
 	"correlation": func(x float64) string { return rounded("%.3f", x) },
+	"p":           func(x float64) string { return strings.ReplaceAll(mcar.FormatP(x), "-", "−") },
 	"percent":     func(x float64) string { return rounded("%.1f %%", 100*x) },
 }).Parse(source))
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data/mcar"
 	"missingscore/data/network"
 )
 
@@ -75,6 +76,7 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, r.Warnings, got["li"])
 	require.Equal(t, []string{"A <circle>"}, got["figcaption"])
 	require.Len(t, got["svg"], 1)
+	require.NotContains(t, got["h2"], "Are cells missing completely at random?")
 	require.Len(t, got["path"], 1)
 	require.Equal(t, []string{
 		"from", "to", "partial correlation", "precision", "Ozone",
@@ -133,4 +135,18 @@ func TestWriteErrors(t *testing.T) {
 	err := Write(&b, Report{Pictures: []Picture{{"net", "<?xml version=\"1.0\"?><svg></svg>"}}})
 	require.EqualError(t, err, `report: the picture "net" does not begin with <svg`)
 	require.Zero(t, b.Len())
+}
+
+// Columns with gaps are shown with p and predictor, if there are any.
+func TestWriteGaps(t *testing.T) {
+	r := example()
+	r.Gaps = []mcar.Column{
+		{Name: "Ozone<i>", Missing: 37, P: 0.0123, Corrected: 0.0246, Predictor: "Month", Direction: "low"},
+		{Name: "Solar", Missing: 7, P: math.NaN(), Corrected: math.NaN()},
+		{Name: "Wind", Missing: 9, P: 1e-40, Corrected: 2e-40, Predictor: "Day", Direction: "high"},
+	}
+	got := read(t, r)
+	require.Contains(t, got["h2"], "Are cells missing completely at random?")
+	require.Subset(t, got["td"], []string{"37", "0.012", "0.025", "Month is low", "–", "nothing to test with", "< 1e−15", "Day is high"})
+	require.Contains(t, got["th"], "Ozone<i>")
 }

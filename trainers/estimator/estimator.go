@@ -109,6 +109,20 @@ func (e Estimator) Minimises() bool { return !e.Loss.Needs().Equation }
 // FitsMean says that networks by it estimate the mean along.
 func (e Estimator) FitsMean() bool { return e.Loss.Needs().Mean }
 
+// Assumption is what it takes for granted of missing cells, when no law of them is known.
+func (e Estimator) Assumption() losses.Assumption {
+	needs := e.Loss.Needs()
+	switch {
+	case e.NeedsCompleteRows():
+		return losses.NoGaps
+	case !e.Draws() && !needs.NoDraws: // what stands in the gaps is taken for observed
+		return losses.NoneHolds
+	case needs.Assumes == "":
+		return losses.MCAR
+	}
+	return needs.Assumes
+}
+
 // Trains says that it trains an imputer along.
 func (e Estimator) Trains() bool { return e.Source.Imputer }
 

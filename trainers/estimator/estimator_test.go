@@ -42,6 +42,25 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 	}
 }
 
+// What an estimator takes missing cells for follows from its loss and its source.
+func TestAssumption(t *testing.T) {
+	want := map[string]losses.Assumption{
+		"var": losses.MCAR, "iw": losses.MCAR, "variw": losses.MCAR, "exact": losses.MCAR, "exact-mc": losses.MCAR, "em": losses.MCAR,
+		"em-exact": losses.MAR, "em-full": losses.MAR, "zeroed": losses.NoneHolds, "full": losses.NoGaps,
+	}
+	for name, assumes := range want {
+		e, err := estimator.ByName(name)
+		require.NoError(t, err)
+		require.Equal(t, assumes, e.Assumption(), name)
+	}
+	require.Equal(t, losses.MCAR, estimator.Estimator{Source: source.Proposal, Loss: silent{}}.Assumption(), "a loss that does not say")
+}
+
+// silent is a loss that says nothing of what it assumes.
+type silent struct{ losses.Marginal }
+
+func (silent) Needs() losses.LossNeeds { return losses.LossNeeds{Density: true} }
+
 // scoreAlone is a model without a log density.
 type scoreAlone struct{ model.Model }
 

@@ -20,6 +20,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
+	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/engine"
 )
@@ -41,6 +42,15 @@ type Saved struct {
 	Noise       *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
 
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
+
+	Outcome *Outcome // how the fit ended; nil of a true model, and of files that do not say
+}
+
+// Outcome is how a fit ended, for those who use its model.
+type Outcome struct {
+	Converged  bool
+	Verdict    string
+	Assumption losses.Assumption // of why cells are missing; empty where the file does not say
 }
 
 // modelVersion 1 had quantities only.
@@ -92,6 +102,10 @@ type file struct {
 	Noise      *noise.Schedule   `json:"noise,omitempty"`
 
 	Missingness json.RawMessage `json:"missingness,omitempty"`
+
+	Converged  *bool             `json:"converged,omitempty"`
+	Verdict    string            `json:"verdict,omitempty"`
+	Assumption losses.Assumption `json:"assumption,omitempty"`
 }
 
 type scaleFile struct {
@@ -195,6 +209,9 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		}
 		f.Missingness = json.RawMessage(text.Bytes())
 	}
+	if o := s.Outcome; o != nil {
+		f.Converged, f.Verdict, f.Assumption = &o.Converged, o.Verdict, o.Assumption
+	}
 	plain, err := json.Marshal(f)
 	if err != nil {
 		return nil, err
@@ -252,6 +269,9 @@ func decodeModel(text []byte) (*Saved, error) {
 	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise}
 	if s.Model, err = f.model(text); err != nil {
 		return nil, err
+	}
+	if f.Converged != nil {
+		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption}
 	}
 	if f.Scale != nil {
 		if err := f.Scale.check(len(f.Names)); err != nil {

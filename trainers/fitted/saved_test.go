@@ -20,6 +20,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
 )
@@ -39,7 +40,8 @@ func TestSavedModelsComeBack(t *testing.T) {
 		s.Half = []domain.HalfSpace{{A: []float64{1, 0, -1}, B: 3}}
 		imputer := nets.NewNormalImputer(3, nets.NormalOptions{Hidden: 4, MaskInput: true}, rng)
 		saved := fitted.Saved{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer,
-			Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{0.5, 2, 3}}, Noise: &noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
+			Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{0.5, 2, 3}}, Noise: &noise.Schedule{Kind: noise.Fixed, Least: 0.1},
+			Outcome: &fitted.Outcome{Verdict: "NOT converged: so", Assumption: losses.MAR}}
 		text, err := saved.Encode(map[string]any{"loss": 1.5})
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "model.json")
@@ -51,6 +53,7 @@ func TestSavedModelsComeBack(t *testing.T) {
 		require.Equal(t, saved.Scale, back.Scale)
 		require.Equal(t, saved.Noise, back.Noise)
 		require.Equal(t, imputer, back.Imputer)
+		require.Equal(t, saved.Outcome, back.Outcome)
 		require.InDeltaSlice(t, scoreAt(t, m, []float64{0.1, 2, -1}), scoreAt(t, back.Model, []float64{0.1, 2, -1}), 1e-11, name)
 		standardised, err := back.Standardised()
 		require.NoError(t, err)
@@ -78,6 +81,7 @@ func TestFirstVersionIsRead(t *testing.T) {
 	m, err := fitted.Load(path)
 	require.NoError(t, err)
 	require.Equal(t, []float64{-4}, scoreAt(t, m.InUnits(), []float64{3}))
+	require.Nil(t, m.Outcome)
 }
 
 func TestDamagedModelsAreRefused(t *testing.T) {

@@ -1,0 +1,85 @@
+package mcar
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data"
+	"missingscore/data/missingness"
+)
+
+// lawPenalty is that of a slope's square, per standard deviation of its column: a normal
+// prior with a deviation of 5, which leaves smooth laws alone and keeps steps from being
+// infinitely steep.
+const lawPenalty = 1.0 / 25
+
+// Law estimates by which law cells are missing at random: for each column that Test finds
+// at p < 0.05, uncorrected, a logistic regression of "it is observed" on the other columns,
+// gaps filled by their conditional mean. A column has no slope on itself: that is not
+// identified. nil where no column's gaps depend on others.
+//
+// All predictors take part where there are ten rows of the rarer kind for each; otherwise
+// those that are found one by one (Bonferroni), the strongest that there are rows for.
+func Law(t *data.Table) *missingness.Model {
+	z, scale := data.Standardise(t)
+	w := &work{table: z, ranks: make([][]float64, t.D)}
+	law := missingness.NewLogistic(t.D)
+	found := false
+	for j := range t.D {
+		if w.missing(j) == 0 {
+			continue
+		}
+		c := w.test(j)
+		if !(c.P < Level) {
+			continue
+		}
+		found = true
+		predictors := w.lawPredictors(j, c.Joint)
+		law.Intercept[j] = w.regress(j, predictors, law.Slope.RawRowView(j))
+	}
+	if !found {
+		return nil
+	}
+	for j := range t.D { // from z to x
+		row := law.Slope.RawRowView(j)
+		floats.Div(row, scale.Deviation)
+		if law.Concerns(j) {
+			law.Intercept[j] -= floats.Dot(row, scale.Mean)
+		}
+	}
+	return &missingness.Model{Logistic: law, Estimated: true}
+}
+
+// lawPredictors are the columns that column j's law has slopes on.
+func (w *work) lawPredictors(j int, joint bool) []int {
+	single := w.single(j)
+	if joint {
+		return predictors(single)
+	}
+	slices.SortStableFunc(single, func(a, b association) int { return cmp.Compare(b.square, a.square) })
+	n := len(single)
+	single = slices.DeleteFunc(single, func(a association) bool { return float64(n)*survival(a.square, 1) >= Level })
+	missing := w.missing(j)
+	room := max(1, min(missing, w.table.N-missing)/perTerm)
+	chosen := predictors(single[:min(room, len(single))])
+	slices.Sort(chosen)
+	return chosen
+}
+
+// regress fills slope (d) by column j's law and returns its intercept.
+func (w *work) regress(j int, predictors []int, slope []float64) (intercept float64) {
+	seen, _, x := w.design(j, predictors, nil)
+	n, q := x.Dims()
+	d := design{n: n, p: 1 + q}
+	for i := range n {
+		d.x = append(append(d.x, 1), x.RawRowView(i)...)
+		d.y = append(d.y, seen.At(i, 0) == 1)
+	}
+	beta := d.fit(lawPenalty).coefficients
+	for a, k := range predictors {
+		slope[k] = beta[1+a]
+	}
+	return beta[0]
+}

@@ -1,0 +1,166 @@
+// Package mcar tests whether cells are missing completely at random (MCAR): for each
+// column with gaps, whether its being observed depends on what the other columns hold
+// (docs/theory/complete-data.md#mar-test). It sees cells missing at random, where the
+// marginal losses are biased; it cannot see a column that hides itself.
+package mcar
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/data"
+)
+
+// Level is the corrected p below which a column's gaps are taken to depend on others.
+const Level = 0.05
+
+// Column is what is found of one column with gaps.
+type Column struct {
+	Name    string
+	Missing int // rows that lack it
+
+	// P is that of the test, NaN where there is nothing to test with; Corrected is P by
+	// Holm's correction for the number of columns tested, so that with cells missing
+	// completely at random one table in twenty has a Corrected below 0.05 anywhere.
+	P, Corrected float64
+	Joint        bool // one regression on all Predictors; otherwise one test for each
+	Predictors   int  // columns that could be used
+	// Predictor is the column that goes with the gaps most clearly by itself, and
+	// Direction says where it lies in rows that lack this column: "low" or "high".
+	Predictor, Direction string
+}
+
+// Depends says that the column's gaps depend on others.
+func (c Column) Depends() bool { return c.Corrected < Level }
+
+// String says which cells are missing where, as "y is missing more often where x is low
+// (p = 0.002)", p after correction.
+func (c Column) String() string {
+	if c.Predictor == "" {
+		return fmt.Sprintf("of %s nothing can be said: no other column is observed in enough rows with and without it", c.Name)
+	}
+	p := FormatP(c.Corrected)
+	if p[0] != '<' {
+		p = "= " + p
+	}
+	return fmt.Sprintf("%s is missing more often where %s is %s (p %s)", c.Name, c.Predictor, c.Direction, p)
+}
+
+// FormatP is p for reading: with two digits, "< 1e-15" below that, "–" for none.
+func FormatP(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "–"
+	case p < 1e-15:
+		return "< 1e-15"
+	}
+	return fmt.Sprintf("%.2g", p)
+}
+
+// MarshalJSON writes p as null where there is none.
+func (c Column) MarshalJSON() ([]byte, error) {
+	number := func(x float64) *float64 {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	return json.Marshal(struct {
+		Column     string   `json:"column"`
+		Missing    int      `json:"missing"`
+		P          *float64 `json:"p"`
+		Corrected  *float64 `json:"p_corrected"`
+		Predictors int      `json:"predictors"`
+		Predictor  string   `json:"predictor"`
+		Direction  string   `json:"direction"`
+	}{c.Name, c.Missing, number(c.P), number(c.Corrected), c.Predictors, c.Predictor, c.Direction})
+}
+
+const (
+	leastRows = 5  // with a predictor observed, both where the column is missing and where it is not
+	perTerm   = 10 // rows of the rarer kind for each term of a regression, or there is none
+)
+
+// Test tests each column with gaps, in the order of the columns; none without gaps. It
+// draws nothing: the same table gives the same numbers, in any units of its columns.
+//
+// "Column j is observed" is tested against the other columns: x̂, their gaps filled by their
+// conditional mean under a normal model of all, and whether those cells were observed, for
+// gaps may come in blocks, which is no sign against MCAR. The test is a score test with
+// the variance of its rows, with as many degrees of freedom as there are predictors. x̂
+// never makes use of x_j, which is known only where j is observed. Where there are fewer
+// than ten rows of the rarer kind for each term, each predictor is tested by itself
+// instead, by its ranks in the rows that have it, and P is Bonferroni's over them.
+func Test(t *data.Table) []Column {
+	z, _ := data.Standardise(t)
+	w := &work{table: z, ranks: make([][]float64, t.D)}
+	var out []Column
+	for j, name := range t.Names {
+		if missing := w.missing(j); missing > 0 {
+			c := w.test(j)
+			c.Name, c.Missing = name, missing
+			out = append(out, c)
+		}
+	}
+	holm(out)
+	return out
+}
+
+// work is a standardised table being tested, with what its columns share.
+type work struct {
+	table  *data.Table
+	ranks  [][]float64 // of each column's observed cells, centred; made when needed
+	normal *normal     // of all columns; made when needed
+}
+
+func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }
+
+func (w *work) missing(j int) (count int) {
+	for i := range w.table.N {
+		if !w.seen(i, j) {
+			count++
+		}
+	}
+	return count
+}
+
+// test is what is found of column j.
+func (w *work) test(j int) Column {
+	single := w.single(j)
+	c := Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
+	if len(single) == 0 {
+		return c
+	}
+	best := slices.MaxFunc(single, func(a, b association) int { return cmp.Compare(a.square, b.square) })
+	c.Predictor, c.Direction = w.table.Names[best.predictor], "high"
+	if best.low {
+		c.Direction = "low"
+	}
+	var ok bool
+	if c.P, ok = w.joint(j, predictors(single)); ok {
+		c.Joint = true
+		return c
+	}
+	c.P = min(1, float64(len(single))*survival(best.square, 1))
+	return c
+}
+
+// holm fills in Corrected: the i-th smallest of m p becomes max over those up to it of
+// (m − i + 1) p (Holm 1979).
+func holm(columns []Column) {
+	var order []int
+	for i, c := range columns {
+		if !math.IsNaN(c.P) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(columns[a].P, columns[b].P) })
+	largest := 0.0
+	for rank, i := range order {
+		largest = max(largest, min(1, float64(len(order)-rank)*columns[i].P))
+		columns[i].Corrected = largest
+	}
+}

@@ -1,0 +1,392 @@
+package mcar
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/data/missingness"
+)
+
+// correlated are n rows of d normal columns, each with correlation ½ with the one before,
+// and with "observed" as the function says of row and column.
+func correlated(n, d int, rng *rand.Rand, observed func(row []float64, seen []bool)) *data.Table {
+	t := &data.Table{N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
+	for j := range d {
+		t.Names = append(t.Names, fmt.Sprintf("x%d", j+1))
+	}
+	for i := range n {
+		row, x := t.Values[i*d:(i+1)*d], rng.NormFloat64()
+		for j := range row {
+			x = x/2 + math.Sqrt(0.75)*rng.NormFloat64()
+			row[j] = x
+		}
+		observed(row, t.Observed[i*d:(i+1)*d])
+	}
+	return t
+}
+
+func airquality(t *testing.T) *data.Table {
+	t.Helper()
+	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{NA: data.DefaultNA, Comma: ','})
+	require.NoError(t, err)
+	return table
+}
+
+// Against R 4.2.2:
+//
+//	a <- read.csv("examples/airquality.csv"); r <- !is.na(a$Ozone)
+//	g <- glm(r ~ Wind + Temp, a, family = binomial, control = glm.control(epsilon = 1e-14)); coef(g); deviance(g); g$null.deviance
+func TestLogisticRegressionIsThatOfR(t *testing.T) {
+	table := airquality(t)
+	d := design{n: table.N, p: 3}
+	for i := range table.N {
+		row := table.Values[i*table.D:]
+		d.x, d.y = append(d.x, 1, row[2], row[3]), append(d.y, table.Observed[i*table.D])
+	}
+	got := d.fit(1e-9)
+	require.InDeltaSlice(t, []float64{2.14410473358498, -0.0410014215015356, -0.00756202412207756}, got.coefficients, 1e-8)
+	require.InDelta(t, 168.807917125893, got.deviance, 1e-8)
+	null := design{n: d.n, p: 1, y: d.y}
+	for range d.n {
+		null.x = append(null.x, 1)
+	}
+	require.InDelta(t, 169.273154073736, null.fit(1).deviance, 1e-8, "no penalty of the constant")
+}
+
+// Outcomes that a column separates have a finite answer, and the right side.
+func TestSeparatedOutcomes(t *testing.T) {
+	d := design{n: 40, p: 2}
+	for i := range d.n {
+		x := float64(i)/20 - 0.975
+		d.x, d.y = append(d.x, 1, x), append(d.y, x > 0)
+	}
+	got := d.fit(lawPenalty)
+	require.Greater(t, got.coefficients[1], 5.)
+	require.Less(t, got.coefficients[1], 20.)
+	require.InDelta(t, 0, got.coefficients[0], 1e-6)
+	for k, y := range d.y {
+		d.y[k] = y || true
+	}
+	require.False(t, math.IsNaN(d.fit(lawPenalty).deviance), "one outcome only")
+}
+
+// Against R 4.2.2, a and r as above:
+//
+//	X <- scale(a[, c("Wind", "Temp", "Month", "Day")], scale = FALSE); u <- (r - mean(r)) * X
+//	S <- sum(colSums(u) * solve(crossprod(u), colSums(u)))            # 18.2008668898667
+//	pf(S/(153 - S) * (153 - 4)/4, 4, 149, lower.tail = FALSE)
+//	wilcox.test(a$Month ~ r, exact = FALSE, correct = FALSE)$p.value  # and of Temp
+func TestTestsAreThoseOfR(t *testing.T) {
+	table, err := airquality(t).Select([]string{"Ozone", "Wind", "Temp", "Month", "Day"})
+	require.NoError(t, err)
+	z, _ := data.Standardise(table)
+	w := &work{table: z, ranks: make([][]float64, z.D)}
+	seen, nuisance, x := w.design(0, []int{1, 2, 3, 4}, nil)
+	require.InEpsilon(t, 0.000787344713096098, robustScore(seen, nuisance, x), 1e-6)
+	single := w.single(0)
+	require.InEpsilon(t, 0.938821562368765, survival(single[1].square, 1), 1e-2) // n − 1 for n
+	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square, 1), 1e-9)
+
+	got := Test(table)
+	require.Len(t, got, 1)
+	require.Equal(t, "Ozone", got[0].Name)
+	require.Equal(t, 37, got[0].Missing)
+	require.False(t, got[0].Joint, "37 of them do not suffice for four terms")
+	require.InEpsilon(t, 4*0.00152321333148273, got[0].P, 1e-9)
+	require.Equal(t, []any{"Month", "low", 4}, []any{got[0].Predictor, got[0].Direction, got[0].Predictors})
+}
+
+// R's p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm").
+func TestHolmIsThatOfR(t *testing.T) {
+	columns := []Column{{P: 0.01}, {P: math.NaN(), Corrected: math.NaN()}, {P: 0.04}, {P: 0.03}, {P: 0.005}}
+	holm(columns)
+	for i, want := range []float64{0.03, math.NaN(), 0.06, 0.06, 0.02} {
+		if math.IsNaN(want) {
+			require.True(t, math.IsNaN(columns[i].Corrected))
+			continue
+		}
+		require.InDelta(t, want, columns[i].Corrected, 1e-15)
+	}
+}
+
+// With cells missing completely at random one table in twenty has a p below 0.05: the
+// share of tables is within three binomial errors of that. Gaps that come in blocks, and
+// predictors with gaps, change nothing; where few gaps leave one test a predictor, and
+// under blocks, the test may be stricter than it says.
+func TestCalibrated(t *testing.T) {
+	const tables = 500
+	hidden := func(p float64, columns ...int) func(*rand.Rand) func([]float64, []bool) {
+		return func(rng *rand.Rand) func([]float64, []bool) {
+			return func(_ []float64, seen []bool) {
+				for j := range seen {
+					seen[j] = true
+				}
+				for _, j := range columns {
+					seen[j] = rng.Float64() >= p
+				}
+			}
+		}
+	}
+	blocks := func(rng *rand.Rand) func([]float64, []bool) {
+		return func(_ []float64, seen []bool) {
+			together := rng.Float64() < 0.7
+			for j := range seen {
+				seen[j] = j%2 == 0 || !together
+				seen[j] = seen[j] && (j == 0 || rng.Float64() >= 0.1)
+			}
+		}
+	}
+	skewed := func(rng *rand.Rand) func([]float64, []bool) {
+		return func(row []float64, seen []bool) {
+			for j := range row {
+				row[j] = math.Exp(1.5 * row[j])
+				seen[j] = rng.Float64() >= 0.3
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		n, d   int
+		hide   func(*rand.Rand) func([]float64, []bool)
+		strict bool
+	}{
+		"one column with gaps":           {200, 3, hidden(0.3, 1), false},
+		"predictors with gaps":           {300, 4, hidden(0.3, 0, 1, 2, 3), false},
+		"half of the cells, few columns": {200, 3, hidden(0.5, 0, 1, 2), false},
+		"too few rows for a regression":  {100, 8, hidden(0.3, 0, 1, 2, 3, 4, 5, 6, 7), true},
+		"gaps in blocks":                 {400, 6, blocks, true},
+		"skewed columns":                 {300, 4, skewed, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			any := 0
+			for k := range tables {
+				rng := rand.New(rand.NewPCG(uint64(k), 7))
+				for _, column := range Test(correlated(c.n, c.d, rng, c.hide(rng))) {
+					if column.Corrected < Level {
+						any++
+						break
+					}
+				}
+			}
+			share, allowed := float64(any)/tables, 3*math.Sqrt(0.05*0.95/tables)
+			require.Less(t, share, 0.05+allowed)
+			if !c.strict {
+				require.Greater(t, share, 0.05-allowed)
+			}
+		})
+	}
+}
+
+// x → y → z, y hidden where x is negative: the example of docs/theory/complete-data.md.
+func hiddenWhereLow(n int, rng *rand.Rand) *data.Table {
+	t := &data.Table{Names: []string{"x", "y", "z"}, N: n, D: 3}
+	for range n {
+		x := rng.NormFloat64()
+		y := 0.8*x + 0.6*rng.NormFloat64()
+		z := 0.5*y + 0.866*rng.NormFloat64()
+		t.Values, t.Observed = append(t.Values, x, y, z), append(t.Observed, true, x >= 0, true)
+	}
+	return t
+}
+
+func TestFindsCellsMissingAtRandom(t *testing.T) {
+	got := Test(hiddenWhereLow(2000, rand.New(rand.NewPCG(1, 1))))
+	require.Len(t, got, 1)
+	require.Less(t, got[0].P, 1e-100)
+	require.True(t, got[0].Depends())
+	require.Equal(t, []string{"y", "x", "low"}, []string{got[0].Name, got[0].Predictor, got[0].Direction})
+
+	// A weak law of two columns, in tables where the predictors have gaps too: found nearly
+	// always, and in no other column more often than one time in twenty.
+	found, others := 0, 0
+	const tables = 100
+	for k := range tables {
+		rng := rand.New(rand.NewPCG(uint64(k), 8))
+		table := correlated(500, 4, rng, func(row []float64, seen []bool) {
+			for j := range seen {
+				seen[j] = rng.Float64() >= 0.3
+			}
+			seen[1] = rng.Float64() < 1/(1+math.Exp(-0.8-0.7*row[0]-0.7*row[3]))
+		})
+		for _, c := range Test(table) {
+			switch {
+			case c.Name == "x2" && c.Depends():
+				found++
+			case c.Name != "x2" && c.Depends():
+				others++
+			}
+		}
+	}
+	require.GreaterOrEqual(t, found, 95)
+	require.LessOrEqual(t, float64(others), 3*0.05*tables+3*math.Sqrt(3*0.05*tables))
+}
+
+// The same numbers in any units, places and orders of columns; turned columns turn the
+// direction only.
+func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	table := correlated(600, 4, rng, func(row []float64, seen []bool) {
+		for j := range seen {
+			seen[j] = rng.Float64() < 1/(1+math.Exp(-1-row[3]/2))
+		}
+		seen[3] = true
+	})
+	want := Test(table)
+	other := &data.Table{Names: []string{"x4", "x3", "x2", "x1"}, N: table.N, D: 4, Values: make([]float64, len(table.Values)), Observed: make([]bool, len(table.Values))}
+	for i := range table.N {
+		for j := range 4 {
+			from, to := i*4+j, (table.N-1-i)*4+3-j
+			other.Values[to], other.Observed[to] = 5e-98-3e-99*table.Values[from]*float64(1+j), table.Observed[from]
+		}
+	}
+	got := Test(other)
+	require.Len(t, got, 3)
+	for k, c := range got {
+		w := want[2-k]
+		require.Equal(t, []any{w.Name, w.Missing, w.Predictor, w.Predictors, w.Joint}, []any{c.Name, c.Missing, c.Predictor, c.Predictors, c.Joint})
+		require.InEpsilon(t, w.P, c.P, 1e-6)
+		require.InEpsilon(t, w.Corrected, c.Corrected, 1e-6)
+		require.NotEqual(t, w.Direction, c.Direction)
+	}
+}
+
+// Nothing to test with is no p, and null in JSON. What stands under a missing cell is not read.
+func TestNothingToTestWith(t *testing.T) {
+	table := &data.Table{Names: []string{"a", "b"}, N: 40, D: 2, Values: make([]float64, 80), Observed: make([]bool, 80)}
+	for i := range 40 {
+		at := 2*i + i%2
+		table.Values[at], table.Observed[at] = float64(i*i%7), true
+		table.Values[2*i+1-i%2] = math.NaN()
+	}
+	got := Test(table)
+	require.Len(t, got, 2)
+	require.True(t, math.IsNaN(got[0].P))
+	require.False(t, got[0].Depends())
+	text, err := json.Marshal(got[0])
+	require.NoError(t, err)
+	require.JSONEq(t, `{"column":"a","missing":20,"p":null,"p_corrected":null,"predictors":0,"predictor":"","direction":""}`, string(text))
+	require.Nil(t, Law(table))
+
+	complete := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 5}, Observed: []bool{true, true, true, true}}
+	require.Empty(t, Test(complete))
+}
+
+// A column that is a sum of others, and one twice, are predictors like others.
+func TestDependentPredictors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	table := correlated(400, 5, rng, func(row []float64, seen []bool) {
+		row[3], row[4] = row[1]+row[2], row[1]
+		for j := range seen {
+			seen[j] = true
+		}
+		seen[0] = rng.Float64() < 1/(1+math.Exp(-row[1]))
+	})
+	got := Test(table)
+	require.Less(t, got[0].P, 1e-6)
+	require.False(t, math.IsNaN(got[0].P))
+	law := Law(table)
+	require.False(t, math.IsNaN(mat.Sum(law.Logistic.Slope)))
+}
+
+// The normal distribution of greatest likelihood where only one column has gaps (Anderson
+// 1957): regression of that column on the others in the rows that have it.
+func TestNormalIsMaximumLikelihood(t *testing.T) {
+	table := hiddenWhereLow(3000, rand.New(rand.NewPCG(4, 4)))
+	m := fitNormal(table)
+	var x, z, design, y []float64
+	for i := range table.N {
+		row := table.Values[3*i : 3*i+3]
+		x, z = append(x, row[0]), append(z, row[2])
+		if table.Observed[3*i+1] {
+			design, y = append(design, 1, row[0], row[2]), append(y, row[1])
+		}
+	}
+	var beta mat.VecDense
+	require.NoError(t, beta.SolveVec(mat.NewDense(len(y), 3, design), mat.NewVecDense(len(y), y)))
+	mx, mz := stat.Mean(x, nil), stat.Mean(z, nil)
+	require.InDelta(t, beta.AtVec(0)+beta.AtVec(1)*mx+beta.AtVec(2)*mz, m.mean[1], 0.02)
+	require.Greater(t, math.Abs(stat.Mean(y, nil)-m.mean[1]), 0.4, "the observed mean is another")
+	covariance := beta.AtVec(1)*stat.Covariance(x, x, nil) + beta.AtVec(2)*stat.Covariance(x, z, nil)
+	require.InDelta(t, covariance, m.covariance.At(0, 1), 0.02)
+
+	residual := 0.0
+	for i, v := range y {
+		r := v - mat.Dot(mat.NewVecDense(3, design[3*i:3*i+3]), &beta)
+		residual += r * r / float64(len(y))
+	}
+	covarianceZ := beta.AtVec(1)*stat.Covariance(x, z, nil) + beta.AtVec(2)*stat.Covariance(z, z, nil)
+	require.InDelta(t, covarianceZ, m.covariance.At(1, 2), 0.02)
+	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.covariance.At(1, 1), 0.03)
+
+	c := newCompletion(table, []int{0, 1, 2})
+	c.fill(m)
+	s := m.covariance
+	for i := range 20 {
+		if !table.Observed[3*i+1] {
+			var b mat.VecDense // Σ_y,xz Σ_xz⁻¹
+			require.NoError(t, b.SolveVec(mat.NewDense(2, 2, []float64{s.At(0, 0), s.At(0, 2), s.At(0, 2), s.At(2, 2)}), mat.NewVecDense(2, []float64{s.At(0, 1), s.At(1, 2)})))
+			want := m.mean[1] + b.AtVec(0)*(table.Values[3*i]-m.mean[0]) + b.AtVec(1)*(table.Values[3*i+2]-m.mean[2])
+			require.InDelta(t, want, c.x[3*i+1], 1e-8)
+		}
+	}
+}
+
+// Intercept and slopes of a logistic law come back, in the table's units, within four
+// standard errors; columns missing completely at random are not concerned.
+func TestLawIsThatOfTheTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	const n = 20000
+	table := correlated(n, 3, rng, func(row []float64, seen []bool) {
+		row[2] = 50 + 10*row[2]
+		seen[0], seen[2] = true, true
+		seen[1] = rng.Float64() < 1/(1+math.Exp(-(0.5+row[0]-0.1*(row[2]-50))))
+	})
+	law := Law(table)
+	require.True(t, law.Estimated)
+	require.False(t, law.Logistic.Concerns(0))
+	se := 4 / math.Sqrt(n*0.15) // about 0.2 n of information a slope
+	require.InDelta(t, 5.5, law.Logistic.Intercept[1], 5.5*se)
+	require.InDelta(t, 1, law.Logistic.Slope.At(1, 0), se)
+	require.InDelta(t, -0.1, law.Logistic.Slope.At(1, 2), se/10)
+	require.Zero(t, law.Logistic.Slope.At(1, 1), "no slope on itself")
+
+	require.Nil(t, Law(correlated(500, 3, rand.New(rand.NewPCG(6, 1)), func(_ []float64, seen []bool) {
+		for j := range seen {
+			seen[j] = rng.Float64() < 0.8
+		}
+	})))
+}
+
+// Many columns and few rows: slopes on what is found one by one only.
+func TestLawOfManyColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	table := correlated(150, 30, rng, func(row []float64, seen []bool) {
+		for j := range seen {
+			seen[j] = rng.Float64() < 0.9
+		}
+		seen[4] = rng.Float64() < distuv.UnitNormal.CDF(2*row[20])
+	})
+	law := Law(table)
+	var m missingness.Mechanism = law
+	p := make([]float64, 30)
+	x := make([]float64, 30)
+	x[20] = 3
+	m.Observed(p, x)
+	require.Greater(t, p[4], 0.9)
+	nonzero := 0
+	for _, v := range law.Logistic.Slope.RawRowView(4) {
+		if v != 0 {
+			nonzero++
+		}
+	}
+	require.Positive(t, law.Logistic.Slope.At(4, 20))
+	require.LessOrEqual(t, nonzero, 7)
+}

@@ -1,0 +1,88 @@
+package mcar
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// association is how the gaps of a column go with one predictor.
+type association struct {
+	predictor int
+	square    float64 // (N − 1) r², χ² with one degree of freedom where there is none
+	low       bool    // the predictor is low in rows that lack the column
+}
+
+func predictors(single []association) (columns []int) {
+	for _, a := range single {
+		columns = append(columns, a.predictor)
+	}
+	return columns
+}
+
+// single are the associations of column j with all predictors that can be used: with r
+// the correlation of a predictor's ranks with "j is missing" in the N rows that have it,
+// (N − 1) r² is the square of Wilcoxon's rank sum, standardised, ties and all: the score
+// statistic of a logistic regression on the ranks. It needs no gaps filled, and no law of
+// the columns.
+func (w *work) single(j int) (out []association) {
+	for k := range w.table.D {
+		if k == j {
+			continue
+		}
+		ranks := w.ranksOf(k)
+		sum, squares, gone, all := 0.0, 0.0, 0, 0
+		for i, r := range ranks {
+			if !w.seen(i, k) {
+				continue
+			}
+			all++
+			squares += r * r
+			if !w.seen(i, j) {
+				sum += r
+				gone++
+			}
+		}
+		if min(gone, all-gone) < leastRows {
+			continue
+		}
+		variance := squares / float64(all-1) * float64(gone) * float64(all-gone) / float64(all)
+		out = append(out, association{k, sum * sum / variance, sum < 0})
+	}
+	return out
+}
+
+// ranksOf are the ranks of column k's observed cells less their mean, ties at theirs.
+func (w *work) ranksOf(k int) []float64 {
+	if w.ranks[k] != nil {
+		return w.ranks[k]
+	}
+	t := w.table
+	var rows []int
+	for i := range t.N {
+		if w.seen(i, k) {
+			rows = append(rows, i)
+		}
+	}
+	value := func(i int) float64 { return t.Values[i*t.D+k] }
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(value(a), value(b)) })
+	ranks := make([]float64, t.N)
+	for from := 0; from < len(rows); {
+		to := from + 1
+		for to < len(rows) && value(rows[to]) == value(rows[from]) {
+			to++
+		}
+		for _, i := range rows[from:to] {
+			ranks[i] = float64(from+to-1)/2 - float64(len(rows)-1)/2
+		}
+		from = to
+	}
+	w.ranks[k] = ranks
+	return ranks
+}
+
+// survival is P(χ² > x) with so many degrees of freedom.
+func survival(x float64, freedom int) float64 {
+	return distuv.ChiSquared{K: float64(freedom)}.Survival(max(x, 0))
+}

@@ -1,0 +1,78 @@
+package trainers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/trainers/fitted"
+)
+
+// A normal column has its mean where it was seen, or beyond by what the choice of cells
+// can shift it: of a column seen only where another, correlated by 0.9, is in its upper
+// tenth, the mean is 2.7 observed deviations away, and its deviation 1.7 times the
+// observed one. What is farther away is not an estimate any more.
+const (
+	farMean      = 4. // observed deviations from the observed mean, and outside the observed range
+	farDeviation = 5. // times the observed deviation, or a part of it
+)
+
+// implausible says in which columns a normal model is impossible for what was observed.
+// On a domain mean and deviation are those before the restriction, which may lie
+// anywhere; so they may where a law is known by which the column's cells hide.
+func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
+	g, ok := model.AsNormal(m.Model)
+	if !ok || m.Domain.Bounded() || m.Noise != nil {
+		return nil
+	}
+	mean := g.Mean()
+	deviation := deviations(g)
+	law := m.Missingness
+	for j, name := range t.Names {
+		if law != nil && !law.Estimated && (law.Logistic != nil && law.Logistic.Concerns(j) || law.Censored != nil && law.Censored.Concerns(j)) {
+			continue
+		}
+		x := t.Column(j)
+		low, high := slices.Min(x), slices.Max(x)
+		at, sd := stat.PopMeanVariance(x, nil)
+		sd = math.Sqrt(sd)
+		if away := math.Abs(mean[j]-at) / sd; away > farMean && (mean[j] < low || mean[j] > high) {
+			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[j], low, high, at))
+		}
+		if deviation == nil {
+			continue
+		}
+		if ratio := deviation[j] / sd; ratio > farDeviation || ratio < 1/farDeviation {
+			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[j], sd))
+		}
+	}
+	return problems
+}
+
+// deviations are those of a normal model's columns, nil where it has none.
+func deviations(g model.Normal) (sd []float64) {
+	var factor mat.Cholesky
+	var covariance mat.SymDense
+	if !factor.Factorize(g.Precision()) || factor.InverseTo(&covariance) != nil {
+		return nil
+	}
+	for j := range covariance.SymmetricDim() {
+		sd = append(sd, math.Sqrt(covariance.At(j, j)))
+	}
+	return sd
+}
+
+// doubt marks a result whose numbers cannot be.
+func (r *Result) doubt(problems []string) {
+	if n := len(problems) - namedColumns; n > 1 {
+		problems = append(problems[:namedColumns], fmt.Sprintf("%d more of the kind", n))
+	}
+	r.Converged = false
+	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, the columns have bounds that were not given, or the fit diverged. The fit itself: %s", strings.Join(problems, "; "), r.Verdict)
+}

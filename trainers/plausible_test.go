@@ -1,0 +1,71 @@
+package trainers
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+)
+
+// seenAbove is a table of x and y, correlated by 0.9, with y seen only in the share of rows
+// where x is largest.
+func seenAbove(n int, quantile float64) *data.Table {
+	rng := stream.New(3)
+	t := &data.Table{Names: []string{"x", "volume"}, N: n, D: 2}
+	for range n {
+		x := rng.NormFloat64()
+		t.Values = append(t.Values, x, 13+6*(0.9*x+math.Sqrt(0.19)*rng.NormFloat64()))
+		t.Observed = append(t.Observed, true, x > quantile)
+	}
+	return t
+}
+
+func normalOf(t *testing.T, mean, deviation []float64) *fitted.Saved {
+	t.Helper()
+	m := model.NewGaussian(len(mean), model.CholeskyFactor)
+	p := mat.NewSymDense(len(mean), nil)
+	for j, v := range deviation {
+		p.SetSym(j, j, 1/(v*v))
+	}
+	require.NoError(t, m.SetPrecision(p))
+	m.SetMean(mean)
+	return &fitted.Saved{Model: m, Names: []string{"x", "volume"}}
+}
+
+// A mean of −27 for a column of 1 to 25 is impossible. The truth is not, though only the
+// half, or the tenth, of the column is seen where another is largest.
+func TestImplausible(t *testing.T) {
+	for _, quantile := range []float64{math.Inf(-1), 0, 1.28} {
+		table := seenAbove(2000, quantile)
+		require.Empty(t, implausible(table, normalOf(t, []float64{0, 13}, []float64{1, 6})), quantile)
+		problems := implausible(table, normalOf(t, []float64{0, -27}, []float64{1, 6}))
+		require.Len(t, problems, 1)
+		require.Regexp(t, `^the fitted mean of volume is -27, and it was observed between \S+ and \S+, with mean \d`, problems[0])
+	}
+	table := seenAbove(2000, 0)
+	problems := implausible(table, normalOf(t, []float64{0, 13}, []float64{0.1, 60}))
+	require.Len(t, problems, 2)
+	require.Contains(t, problems[0], "the fitted standard deviation of x is 0.1, the observed one ")
+	require.Contains(t, problems[1], "the fitted standard deviation of volume is 60, the observed one ")
+
+	far := normalOf(t, []float64{0, -27}, []float64{1, 6})
+	far.Domain = domain.All(2)
+	far.Domain.Lower[1] = 0
+	require.Empty(t, implausible(table, far), "before the restriction it may be")
+	far.Domain, far.Missingness = nil, &missingness.Model{Censored: missingness.NewCensored(2)}
+	far.Missingness.Censored.Below[1] = 1
+	require.Empty(t, implausible(table, far), "a law hides it there")
+
+	r := &Result{Converged: true, Verdict: "converged: so"}
+	r.doubt(problems)
+	require.False(t, r.Converged)
+	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit itself: converged: so$", r.Verdict)
+}
