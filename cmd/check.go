@@ -24,6 +24,7 @@ type checkCommand struct {
 	table              tableFlags
 	support            domainFlags
 	law                missingnessFlag
+	transform          transformFlag
 	kind, modelOptions string
 	rows               int
 	seed               uint64
@@ -51,6 +52,7 @@ what is known of its gaps. Exit code 1 if one fails.`,
 	f.table.add(cmd)
 	f.support.add(cmd)
 	f.law.add(cmd)
+	f.transform.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.kind, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(model.Models)), ", ")+"; gaussian has P = LLᵀ, gaussian-network a free symmetric P, gaussian-natural the same with η = Pμ")
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, as for fit")
@@ -84,6 +86,9 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 		Model: trainers.ModelSpec{Kind: f.kind, Options: json.RawMessage(f.modelOptions)},
 		Steps: engine.Config{Seed: f.seed},
 	}
+	if spec.Transform, err = f.transform.parse(); err != nil {
+		return asUsage(cmd, err)
+	}
 	if spec.Domain, _, err = f.support.around(t, file); err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	}
 	p, err := trainers.Prepare(t, spec)
 	if err != nil {
-		return asUsage(cmd, inTable(err, file, "correct the row, leave it out, or change the thresholds (--missingness)"))
+		return asUsage(cmd, inTable(err, file, rowAdvice(err, "change the thresholds (--missingness)")))
 	}
 	f.problem, err = p.Problem()
 	return err

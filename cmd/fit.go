@@ -149,7 +149,7 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	f.spec.Steps.WarmUp = &f.warmUp
 	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
 	if err := f.parse(); err != nil {
-		return err
+		return asUsage(cmd, err)
 	}
 	return f.paths(cmd)
 }

@@ -30,6 +30,7 @@ type trainingFlags struct {
 	tableFlags tableFlags
 	domain     domainFlags
 	known      missingnessFlag
+	transform  transformFlag
 	spec       trainers.Spec
 
 	warmUp                int
@@ -47,6 +48,7 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
 	f.known.add(cmd)
+	f.transform.add(cmd)
 	fl := cmd.Flags()
 	fl.Float64Var(&f.tableFlags.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
@@ -70,6 +72,9 @@ func (f *trainingFlags) parse() (err error) {
 	c := &f.spec.Steps
 	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
 		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+	}
+	if f.spec.Transform, err = f.transform.parse(); err != nil {
+		return err
 	}
 	c.Imputer.Options = json.RawMessage(f.imputerOptions)
 	if f.normal != (nets.NormalOptions{}) {
@@ -106,11 +111,11 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 	asked := s.Steps.Method
 	p, err := trainers.Prepare(t, *s)
 	if err != nil {
-		advice := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
+		other := "change the domain (--lower, --upper, --domain)"
 		if t.Inside(s.Domain) == nil {
-			advice = "correct the row, leave it out, or change the thresholds (--missingness)"
+			other = "change the thresholds (--missingness)"
 		}
-		return nil, inTable(err, file, advice)
+		return nil, inTable(err, file, rowAdvice(err, other))
 	}
 	return p, checkMethodFlags(cmd, asked, p)
 }

@@ -118,7 +118,7 @@ func (f *networkCommand) options(cmd *cobra.Command) (err error) {
 		return usageError{fmt.Errorf("--gamma is of --select ebic, and λ is chosen by %s; leave one of them out", c.Select.Kind)}
 	}
 	if err := f.parse(); err != nil {
-		return err
+		return asUsage(cmd, err)
 	}
 	f.spec.Network = c
 	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, stateFile)...)...)
@@ -156,7 +156,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if err := f.announce(stderr, file, f.table); err != nil {
 		return err
 	}
-	if f.spec.Domain != nil {
+	if f.prepared.Domain != nil {
 		fmt.Fprintln(stderr, "the normal distribution is restricted to its support: precision and mean are those before the restriction, the objective is weighted by the distance to the boundary")
 	}
 	if f.table.Dropped > 0 {

@@ -142,6 +142,9 @@ type RowError struct {
 	Why          error
 }
 
+// Unwrap is Why.
+func (e *RowError) Unwrap() error { return e.Why }
+
 func (e *RowError) Error() string {
 	where := fmt.Sprintf("row %d", e.Row+1)
 	if e.Line > 0 {
@@ -167,6 +170,9 @@ func (t *Table) column(dst []float64, j int) []float64 {
 	}
 	return dst
 }
+
+// Column is a copy of the observed values of column j.
+func (t *Table) Column(j int) []float64 { return t.column(nil, j) }
 
 // withValues appends to dst the rows which have at least one value.
 func (t *Table) withValues(dst []int) []int {

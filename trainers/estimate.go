@@ -154,8 +154,8 @@ func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fi
 		}
 	}
 	s := &fitted.Saved{
-		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Domain: p.domain,
-		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.Spec.Missingness,
+		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
+		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
 	if n, ok := p.objective.(losses.Noising); ok {
 		schedule := n.Schedule()
@@ -192,7 +192,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 		return nil, err
 	}
 	m.SetMean(r.Network.Mean)
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Domain: p.domain, Scale: scale, Missingness: s.Missingness}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain, Scale: scale, Missingness: p.missingness}
 	return r, nil
 }
 

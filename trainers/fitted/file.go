@@ -15,6 +15,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/noise"
+	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
@@ -31,9 +32,12 @@ type Saved struct {
 	Kind string // a name of model.Models
 	// Model is of the table's columns if it is a model.Parametric, otherwise of
 	// standardised ones (see InUnits).
-	Model  model.Model
-	Names  []string
-	Domain *domain.Domain // in the table's units; nil for all of R^d
+	Model model.Model
+	Names []string
+	// Transform are functions of the table's columns, nil if there are none: model, domain,
+	// scale, imputer and missingness are of the columns after them.
+	Transform transform.Columns
+	Domain    *domain.Domain // in the table's units; nil for all of R^d
 
 	Scale       data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
 	Imputer     nets.Imputer    // of standardised columns; nil if none was trained
@@ -43,10 +47,11 @@ type Saved struct {
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
 }
 
-// modelVersion 1 had quantities only.
-const modelVersion = 2
+// modelVersion 1 had quantities only; 3 is of files with a transform, which programs before it
+// would not undo. Files without are written as version 2.
+const modelVersion = 3
 
-// InUnits is the model of the table's columns.
+// InUnits is the model of the table's columns, after Transform.
 func (s *Saved) InUnits() model.Model {
 	if _, ok := s.Model.(model.Parametric); ok || s.Scale.Mean == nil {
 		return s.Model
@@ -85,6 +90,7 @@ type file struct {
 	Model      string            `json:"model"`
 	Options    json.RawMessage   `json:"options,omitempty"`
 	Names      []string          `json:"names"`
+	Transform  json.RawMessage   `json:"transform,omitempty"`
 	Domain     json.RawMessage   `json:"domain,omitempty"`
 	Scale      *scaleFile        `json:"standardised_by,omitempty"`
 	Parameters map[string]packed `json:"parameters,omitempty"`
@@ -170,9 +176,15 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: modelVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise}
+	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise}
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
+	}
+	if s.Transform != nil {
+		f.Version = modelVersion
+		if f.Transform, err = s.Transform.Encode(s.Names); err != nil {
+			return nil, fmt.Errorf("transform: %w", err)
+		}
 	}
 	if f.Imputer, err = s.imputerFile(); err != nil {
 		return nil, err
@@ -262,6 +274,11 @@ func decodeModel(text []byte) (*Saved, error) {
 	if f.Imputer != nil {
 		if s.Imputer, err = f.imputer(); err != nil {
 			return nil, err
+		}
+	}
+	if len(f.Transform) > 0 {
+		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
+			return nil, fmt.Errorf("transform: %w", err)
 		}
 	}
 	if len(f.Domain) > 0 {
