@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data/diagnose"
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
@@ -30,16 +31,19 @@ type checkCommand struct {
 	seed               uint64
 	json               bool
 
-	problem engine.Problem
-	results []evaluate.Check
+	findings []diagnose.Finding
+	problem  engine.Problem
+	results  []evaluate.Check
 }
 
 func newCheckCommand() *cobra.Command {
 	var f checkCommand
 	cmd := &cobra.Command{
 		Use:   "check TABLE.csv",
-		Short: "Check every gradient of a model on a table against differences",
-		Long: `Compare every gradient that a fit would use with central differences, on the
+		Short: "Say what is wrong with a table, and check every gradient of a model on it",
+		Long: `Say what is wrong with a table, or worth knowing before it is fitted: columns that
+depend on each other, identifiers, codes in place of missing cells, columns too skewed
+for their bounds and others; network and fit give the same warnings. Then compare every gradient that a fit would use with central differences, on the
 first rows of a table (scaled as fit does) and at parameters away from their start:
 the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
 Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
@@ -99,6 +103,9 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return asUsage(cmd, inTable(err, file, rowAdvice(err, "change the thresholds (--missingness)")))
 	}
+	if f.findings, err = p.Findings(); err != nil {
+		return err
+	}
 	f.problem, err = p.Problem()
 	return err
 }
@@ -115,7 +122,7 @@ func (f *checkCommand) compare(ctx context.Context) error {
 func (f *checkCommand) tell(stdout io.Writer) (err error) {
 	ok := !slices.ContainsFunc(f.results, func(r evaluate.Check) bool { return !r.OK })
 	if f.json {
-		err = printJSON(stdout, map[string]any{"model": f.kind, "ok": ok, "checks": f.results})
+		err = printJSON(stdout, map[string]any{"model": f.kind, "ok": ok, "findings": f.findings, "checks": f.results})
 	} else {
 		err = f.print(stdout)
 	}
@@ -127,6 +134,11 @@ func (f *checkCommand) tell(stdout io.Writer) (err error) {
 
 // print writes a line for each comparison.
 func (f *checkCommand) print(stdout io.Writer) error {
+	writeFindings(stdout, f.findings)
+	if len(f.findings) == 0 {
+		fmt.Fprintln(stdout, "no fault found in the table")
+	}
+	fmt.Fprintln(stdout)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "check\tcompared\tlargest error\twhere\ttolerance\t")
 	for _, r := range f.results {

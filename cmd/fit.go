@@ -201,7 +201,7 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
-	return finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
+	return f.finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
 }
 
 // tell says on stdout what came out.

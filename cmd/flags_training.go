@@ -39,7 +39,8 @@ type trainingFlags struct {
 	normal                nets.NormalOptions // in place of --imputer-options
 	json, resume, verbose bool
 
-	blas string // the matrix library in use
+	blas string   // the matrix library in use
+	told []string // warnings that were given before the fit
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
@@ -150,6 +151,9 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	if err != nil {
 		return nil, err
 	}
+	if f.told, err = tellFindings(cmd.ErrOrStderr(), p); err != nil {
+		return nil, err
+	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
 	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved)})
@@ -211,13 +215,15 @@ func explain(err error, file, saved, advice string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// finish clears up after the results are written.
-func finish(saved string, warnings []string, stderr io.Writer) error {
+// finish clears up after the results are written, and gives the warnings not given before.
+func (f *trainingFlags) finish(saved string, warnings []string, stderr io.Writer) error {
 	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
+		if !slices.Contains(f.told, w) {
+			fmt.Fprintf(stderr, "warning: %s\n", w)
+		}
 	}
 	return nil
 }

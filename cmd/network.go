@@ -178,7 +178,7 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	if err := report.WriteNetwork(f.out, file, f.table, f.result, f.rates); err != nil {
 		return err
 	}
-	return finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
+	return f.finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
 }
 
 // tell says on stdout what came out.

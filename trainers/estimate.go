@@ -66,10 +66,19 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Spec.Network != nil {
-		return p.network(ctx, q, scale, run)
+	warnings, err := p.warnings()
+	if err != nil {
+		return nil, err
 	}
-	return p.fit(ctx, q, scale, run)
+	by := p.fit
+	if p.Spec.Network != nil {
+		by = p.network
+	}
+	r, err := by(ctx, q, scale, run)
+	if err == nil {
+		r.Warnings = append(warnings, r.Warnings...)
+	}
+	return r, err
 }
 
 // save captures the engine's part of the state and hands it on.

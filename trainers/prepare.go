@@ -2,6 +2,7 @@ package trainers
 
 import (
 	"missingscore/data"
+	"missingscore/data/diagnose"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/transform"
@@ -27,6 +28,7 @@ type Prepared struct {
 	original    *data.Table        // before Transform
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
+	findings    []diagnose.Finding // of original, nil before they are asked for
 }
 
 // Prepare checks that the parts of a Spec go together and with the table, and says what
@@ -76,6 +78,9 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 // transform makes table, domain and missingness those of the transformed columns.
 func (p *Prepared) transform() (err error) {
 	s := p.Spec
+	if err := diagnose.Refusal(p.original); err != nil {
+		return err
+	}
 	if err := p.original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units, which the message shows
 		return err
 	}

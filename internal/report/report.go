@@ -20,6 +20,7 @@ type Report struct {
 	Title, Verdict string
 	Converged      bool
 	Warnings       []string
+	Transform      string // functions of columns that were modelled in their place, empty for none
 	Settings       [][2]string
 	Columns        []Column
 	Edges          []network.Edge
