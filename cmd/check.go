@@ -43,12 +43,13 @@ func newCheckCommand() *cobra.Command {
 		Short: "Say what is wrong with a table, and check every gradient of a model on it",
 		Long: `Say what is wrong with a table, or worth knowing before it is fitted: columns that
 depend on each other, identifiers, codes in place of missing cells, columns too skewed
-for their bounds and others; network and fit give the same warnings. Then compare every gradient that a fit would use with central differences, on the
-first rows of a table (scaled as fit does) and at parameters away from their start:
-the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
-Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
---lower, --upper or --domain: on that support; with --missingness: of the model with
-what is known of its gaps. Exit code 1 if one fails.`,
+for their bounds and others; network and fit give the same warnings. Then compare
+every gradient that a fit would use with central differences, on the first rows of a
+table (scaled as fit does) and at parameters away from their start: the model's score,
+its diagonal and Hessian products, the pseudo-loss, the direct Marg-IW loss, the closed
+form for Gaussians, and what trains the imputer. With --lower, --upper or --domain: on
+that support; with --missingness: of the model with what is known of its gaps. Exit
+code 1 if one fails.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --model gaussian`,
 		Args:    exactArgs(1, "one table"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -101,7 +102,7 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	}
 	p, err := trainers.Prepare(t, spec)
 	if err != nil {
-		return asUsage(cmd, inTable(err, file, rowAdvice(err, "change the thresholds (--missingness)")))
+		return asUsage(cmd, inTable(err, file, rowAdvice(err, "correct the row, leave it out, or change the thresholds (--missingness)")))
 	}
 	if f.findings, err = p.Findings(); err != nil {
 		return err

@@ -112,11 +112,11 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 	asked := s.Steps.Method
 	p, err := trainers.Prepare(t, *s)
 	if err != nil {
-		other := "change the domain (--lower, --upper, --domain)"
+		others := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
 		if t.Inside(s.Domain) == nil {
-			other = "change the thresholds (--missingness)"
+			others = "correct the row, leave it out, or change the thresholds (--missingness)"
 		}
-		return nil, inTable(err, file, rowAdvice(err, other))
+		return nil, inTable(err, file, rowAdvice(err, others))
 	}
 	return p, checkMethodFlags(cmd, asked, p)
 }

@@ -24,12 +24,12 @@ func (f *transformFlag) parse() (transform.Spec, error) {
 	return transform.Parse(f.items)
 }
 
-// rowAdvice says what to do about a row that cannot be used: one whose cell has no T(x) may
-// also have another function, others may be used with other.
-func rowAdvice(err error, other string) string {
+// rowAdvice says what to do about a row that cannot be used: where a cell has no T(x) another
+// function may help, else what others needs.
+func rowAdvice(err error, others string) string {
 	var value *transform.ValueError
 	if errors.As(err, &value) {
 		return "correct the cell, read it as missing (--na), or choose another function (--transform)"
 	}
-	return "correct the row, leave it out, or " + other
+	return others
 }

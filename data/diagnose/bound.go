@@ -36,7 +36,7 @@ func tooSkewedForBound(e *examined) []Finding {
 		}
 		found = append(found, j)
 		shown = append(shown, fmt.Sprintf("%s (cut at %.4g, mean %.4g, standard deviation %.4g)", e.Transform.Labels(e.Names)[j], bound, mean, sd))
-		functions = append(functions, e.Names[j]+"="+e.remedy(j, e.Domain.Lower[j], e.Domain.Upper[j]))
+		functions = append(functions, e.Names[j]+"="+e.advised(j, e.Domain.Lower[j], e.Domain.Upper[j]))
 		e.explained[j] = true
 	}
 	if found == nil {
@@ -47,8 +47,8 @@ func tooSkewedForBound(e *examined) []Finding {
 		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), flag("transform", functions))}}
 }
 
-// remedy is the function that is advised for a column with these bounds.
-func (e *examined) remedy(j int, low, high float64) string {
+// advised is the function that is advised for a column with these bounds.
+func (e *examined) advised(j int, low, high float64) string {
 	c := e.columns[j]
 	least, most := c.distinct[0], c.distinct[len(c.distinct)-1]
 	switch {

@@ -180,11 +180,11 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
-	if s.Transform != nil {
+	if f.Transform, err = s.Transform.Encode(s.Names); err != nil {
+		return nil, err
+	}
+	if f.Transform != nil {
 		f.Version = modelVersion
-		if f.Transform, err = s.Transform.Encode(s.Names); err != nil {
-			return nil, fmt.Errorf("transform: %w", err)
-		}
 	}
 	if f.Imputer, err = s.imputerFile(); err != nil {
 		return nil, err
@@ -195,17 +195,8 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 			return nil, fmt.Errorf("model %s: %w", s.Kind, err)
 		}
 	}
-	var text bytes.Buffer
-	if err := s.Domain.Write(&text, s.Names); err != nil {
+	if err := f.setLimits(s); err != nil {
 		return nil, err
-	}
-	f.Domain = json.RawMessage(text.Bytes())
-	if s.Missingness != nil {
-		var text bytes.Buffer
-		if err := s.Missingness.Write(&text, s.Names); err != nil {
-			return nil, err
-		}
-		f.Missingness = json.RawMessage(text.Bytes())
 	}
 	plain, err := json.Marshal(f)
 	if err != nil {
@@ -232,6 +223,21 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	}
 	whole, err := json.MarshalIndent(fields, "", " ")
 	return append(whole, '\n'), err
+}
+
+// setLimits writes the domain and the missingness.
+func (f *file) setLimits(s *Saved) error {
+	var text, law bytes.Buffer
+	if err := s.Domain.Write(&text, s.Names); err != nil {
+		return err
+	}
+	f.Domain = json.RawMessage(text.Bytes())
+	if s.Missingness == nil {
+		return nil
+	}
+	err := s.Missingness.Write(&law, s.Names)
+	f.Missingness = json.RawMessage(law.Bytes())
+	return err
 }
 
 func nested(q model.Quantity) [][]float64 {
