@@ -44,7 +44,7 @@ func fit(t *testing.T, table *data.Table, s *domain.Domain, items ...string) tra
 	return c
 }
 
-// Every function comes back to x; its slope is that of differences, also T''/T'.
+// Every function comes back to x; its slope is that of differences, also T”/T'.
 func TestFunctions(t *testing.T) {
 	table := skew(t)
 	for kind, at := range map[string][]float64{
@@ -270,8 +270,8 @@ func TestFiles(t *testing.T) {
 	require.Nil(t, none)
 
 	for text, want := range map[string]string{
-		`{"z":{"kind":"log"}}`: `there is no column "z"`,
-		`{"a":{"kind":"exp"}}`: `column "a": there is no function "exp"`,
+		`{"z":{"kind":"log"}}`:                               `there is no column "z"`,
+		`{"a":{"kind":"exp"}}`:                               `column "a": there is no function "exp"`,
 		`{"a":{"kind":"npn","values":[1,2],"scores":[1,1]}}`: "must increase",
 		`{"a":{"kind":"npn","values":[1],"scores":[1]}}`:     "two values or more",
 		`[1]`: "object",
