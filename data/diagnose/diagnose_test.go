@@ -131,7 +131,7 @@ func TestCodes(t *testing.T) {
 		found bool
 	}{
 		{999, 20, 12, true}, {-99, 20, 3, true}, {9999, 300, 12, true}, {-9, 50, 12, true}, {5000, 40, 12, true},
-		{150, 40, 12, false}, // a width away, which is not enough of a number of no convention
+		{150, 40, 12, false},   // a width away, which is not enough of a number of no convention
 		{75, 20, 12, false},    // as high as others may be
 		{5000, 300, 12, false}, // once: an outlier
 	} {
