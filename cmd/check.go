@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
 	"missingscore/graph/model"
 	"missingscore/trainers"
@@ -25,29 +26,34 @@ type checkCommand struct {
 	table              tableFlags
 	support            domainFlags
 	law                missingnessFlag
+	transform          transformFlag
 	kind, modelOptions string
 	rows               int
 	seed               uint64
 	json               bool
 
-	gaps    []mcar.Column
-	problem engine.Problem
-	results []evaluate.Check
+	gaps     []mcar.Column
+	findings []diagnose.Finding
+	problem  engine.Problem
+	results  []evaluate.Check
 }
 
 func newCheckCommand() *cobra.Command {
 	var f checkCommand
 	cmd := &cobra.Command{
 		Use:   "check TABLE.csv",
-		Short: "Check every gradient of a model on a table against differences",
-		Long: `Compare every gradient that a fit would use with central differences, on the
-first rows of a table (scaled as fit does) and at parameters away from their start:
-the model's score, its diagonal and Hessian products, the pseudo-loss, the direct
-Marg-IW loss, the closed form for Gaussians, and what trains the imputer. With
---lower, --upper or --domain: on that support; with --missingness: of the model with
-what is known of its gaps. Exit code 1 if one fails. Below them: for each column with
-gaps a test whether they depend on other columns, which methods that take cells to be
-missing completely at random do not allow for.`,
+		Short: "Say what is wrong with a table, and check every gradient of a model on it",
+		Long: `Say what is wrong with a table, or worth knowing before it is fitted: columns that
+depend on each other, identifiers, codes in place of missing cells, columns too skewed
+for their bounds and others; network and fit give the same warnings. For each column
+with gaps a test whether they depend on other columns, which methods that take cells
+to be missing completely at random do not allow for. Then compare every gradient that
+a fit would use with central differences, on the first rows of a table (scaled as fit
+does) and at parameters away from their start: the model's score, its diagonal and
+Hessian products, the pseudo-loss, the direct Marg-IW loss, the closed form for
+Gaussians, and what trains the imputer. With --lower, --upper or --domain: on that
+support; with --missingness: of the model with what is known of its gaps. Exit code 1
+if one fails.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --model gaussian`,
 		Args:    exactArgs(1, "one table"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -55,6 +61,7 @@ missing completely at random do not allow for.`,
 	f.table.add(cmd)
 	f.support.add(cmd)
 	f.law.add(cmd)
+	f.transform.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.kind, "model", "gaussian", strings.Join(slices.Sorted(maps.Keys(model.Models)), ", ")+"; gaussian has P = LLᵀ, gaussian-network a free symmetric P, gaussian-natural the same with η = Pμ")
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, as for fit")
@@ -89,6 +96,9 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 		Model: trainers.ModelSpec{Kind: f.kind, Options: json.RawMessage(f.modelOptions)},
 		Steps: engine.Config{Seed: f.seed},
 	}
+	if spec.Transform, err = f.transform.parse(); err != nil {
+		return asUsage(cmd, err)
+	}
 	if spec.Domain, _, err = f.support.around(t, file); err != nil {
 		return err
 	}
@@ -97,7 +107,10 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	}
 	p, err := trainers.Prepare(t, spec)
 	if err != nil {
-		return asUsage(cmd, inTable(err, file, "correct the row, leave it out, or change the thresholds (--missingness)"))
+		return asUsage(cmd, inTable(err, file, rowAdvice(err, "correct the row, leave it out, or change the thresholds (--missingness)")))
+	}
+	if f.findings, err = p.Findings(); err != nil {
+		return err
 	}
 	f.problem, err = p.Problem()
 	return err
@@ -115,7 +128,7 @@ func (f *checkCommand) compare(ctx context.Context) error {
 func (f *checkCommand) tell(stdout io.Writer) (err error) {
 	ok := !slices.ContainsFunc(f.results, func(r evaluate.Check) bool { return !r.OK })
 	if f.json {
-		err = printJSON(stdout, map[string]any{"model": f.kind, "ok": ok, "checks": f.results, "missing_at_random": testedColumns(f.gaps)})
+		err = printJSON(stdout, map[string]any{"model": f.kind, "ok": ok, "findings": f.findings, "checks": f.results, "missing_at_random": testedColumns(f.gaps)})
 	} else {
 		err = f.print(stdout)
 	}
@@ -127,6 +140,11 @@ func (f *checkCommand) tell(stdout io.Writer) (err error) {
 
 // print writes a line for each comparison.
 func (f *checkCommand) print(stdout io.Writer) error {
+	writeFindings(stdout, f.findings)
+	if len(f.findings) == 0 {
+		fmt.Fprintln(stdout, "no fault found in the table")
+	}
+	fmt.Fprintln(stdout)
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "check\tcompared\tlargest error\twhere\ttolerance\t")
 	for _, r := range f.results {

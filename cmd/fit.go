@@ -163,7 +163,7 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	}
 	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
 	if err := f.parse(); err != nil {
-		return err
+		return asUsage(cmd, err)
 	}
 	return f.paths(cmd)
 }
@@ -221,7 +221,7 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	if err := f.known.write(siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	return finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
+	return f.finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
 }
 
 // tell says on stdout what came out.
@@ -261,6 +261,9 @@ func readTruth(ctx context.Context, path string, names []string) (*evaluate.Trut
 	if err != nil {
 		return nil, fmt.Errorf("--truth: %w", err)
 	}
+	if m.Transform != nil {
+		return nil, fmt.Errorf("--truth: %s is a model of transformed columns (%s), and a fit is compared with one of the columns that it models: leave --truth out, or give a precision of the transformed columns as CSV", path, m.Transform.Describe(m.Names))
+	}
 	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
 		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
 	}
@@ -294,6 +297,9 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	fmt.Fprintln(w)
 	for _, v := range final.Errors {
 		fmt.Fprintf(w, "  %s %.4g\n", strings.ReplaceAll(v.Name, "_", " "), v.Value)
+	}
+	if functions := r.Model.Transform; functions != nil {
+		fmt.Fprintf(w, "of the columns after %s:\n", functions.Describe(r.Model.Names))
 	}
 	writeQuantities(w, r.Model.Model, r.Model.Names)
 	places := "model in " + f.out

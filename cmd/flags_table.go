@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,13 +13,16 @@ import (
 
 // tableFlags say how the table is read.
 type tableFlags struct {
-	columns, na []string
-	sep, prices string
-	hide        float64
+	columns, exclude, na []string
+	id                   string
+	sep, prices          string
+	hide                 float64
 }
 
 func (f *tableFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c (default: all)")
+	cmd.Flags().StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
+	cmd.Flags().StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
 	f.addFormat(cmd)
 }
 
@@ -39,7 +43,11 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	if len(sep) != 1 || strings.ContainsRune("\"\r\n\uFFFD", sep[0]) {
 		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)}
 	}
-	return data.ReadOptions{NA: f.na, Columns: f.columns, Comma: sep[0]}, nil
+	exclude := f.exclude
+	if f.id != "" {
+		exclude = append(slices.Clone(exclude), f.id)
+	}
+	return data.ReadOptions{NA: f.na, Columns: f.columns, Exclude: exclude, Comma: sep[0]}, nil
 }
 
 // read gives the table; seed is for --hide.

@@ -30,6 +30,7 @@ type trainingFlags struct {
 	tableFlags tableFlags
 	domain     domainFlags
 	known      missingnessFlag
+	transform  transformFlag
 	spec       trainers.Spec
 
 	warmUp                int
@@ -38,7 +39,8 @@ type trainingFlags struct {
 	normal                nets.NormalOptions // in place of --imputer-options
 	json, resume, verbose bool
 
-	blas string // the matrix library in use
+	blas string   // the matrix library in use
+	told []string // warnings that were given before the fit
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
@@ -47,6 +49,7 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
 	f.known.add(cmd)
+	f.transform.add(cmd)
 	fl := cmd.Flags()
 	fl.Float64Var(&f.tableFlags.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
@@ -70,6 +73,9 @@ func (f *trainingFlags) parse() (err error) {
 	c := &f.spec.Steps
 	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
 		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+	}
+	if f.spec.Transform, err = f.transform.parse(); err != nil {
+		return err
 	}
 	c.Imputer.Options = json.RawMessage(f.imputerOptions)
 	if f.normal != (nets.NormalOptions{}) {
@@ -106,11 +112,11 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 	asked := s.Steps.Method
 	p, err := trainers.Prepare(t, *s)
 	if err != nil {
-		advice := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
+		others := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
 		if t.Inside(s.Domain) == nil {
-			advice = "correct the row, leave it out, or change the thresholds (--missingness)"
+			others = "correct the row, leave it out, or change the thresholds (--missingness)"
 		}
-		return nil, inTable(err, file, advice)
+		return nil, inTable(err, file, rowAdvice(err, others))
 	}
 	return p, checkMethodFlags(cmd, asked, p)
 }
@@ -148,6 +154,9 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	f.known.announce(cmd.ErrOrStderr(), p)
 	if a := p.Assumption(); a != losses.NoGaps {
 		fmt.Fprintf(cmd.ErrOrStderr(), "method %s takes missing cells to be %v\n", p.Estimator.Name, a)
+	}
+	if f.told, err = tellFindings(cmd.ErrOrStderr(), p); err != nil {
+		return nil, err
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
@@ -210,12 +219,15 @@ func explain(err error, file, saved, advice string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// finish clears up after the results are written.
-func finish(saved string, warnings []string, stderr io.Writer) error {
+// finish clears up after the results are written, and gives the warnings not given before.
+func (f *trainingFlags) finish(saved string, warnings []string, stderr io.Writer) error {
 	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	for _, w := range warnings {
+		if slices.Contains(f.told, w) {
+			continue
+		}
 		if !strings.HasPrefix(w, "WARNING: ") {
 			w = "warning: " + w
 		}

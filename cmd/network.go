@@ -127,7 +127,7 @@ func (f *networkCommand) options(cmd *cobra.Command) (err error) {
 		c.Refit = &f.refit
 	}
 	if err := f.parse(); err != nil {
-		return err
+		return asUsage(cmd, err)
 	}
 	f.spec.Network = c
 	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, stateFile)...)...)
@@ -165,7 +165,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if err := f.announce(stderr, file, f.table); err != nil {
 		return err
 	}
-	if f.spec.Domain != nil {
+	if f.prepared.Domain != nil {
 		fmt.Fprintln(stderr, "the normal distribution is restricted to its support: precision and mean are those before the restriction, the objective is weighted by the distance to the boundary")
 	}
 	if f.table.Dropped > 0 {
@@ -190,7 +190,7 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	if err := f.known.write(filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	return finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
+	return f.finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
 }
 
 // tell says on stdout what came out.

@@ -13,7 +13,7 @@ const listed = 20
 
 // advice says what to do about a cell that is no number.
 func (o ReadOptions) advice(cell string, problem error) string {
-	mark := "--na " + flagList(slices.Concat(o.marks(), []string{cell}))
+	mark := "--na " + FlagList(slices.Concat(o.marks(), []string{cell}))
 	if errors.Is(problem, errTooLarge) {
 		return "rescale the column"
 	}
@@ -56,7 +56,7 @@ func leaveOut(others []string) string {
 	case len(others) > listed:
 		return fmt.Sprintf("leave it out with --columns and the names of the %d others that can be used", len(others))
 	}
-	return "leave it out with --columns " + flagList(others)
+	return "leave it out with --columns " + FlagList(others)
 }
 
 func listing(names []string) string {
@@ -66,9 +66,9 @@ func listing(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// flagList writes words as one argument of a shell, separated by commas as in a
+// FlagList writes words as one argument of a shell, separated by commas as in a
 // line of CSV.
-func flagList(words []string) string {
+func FlagList(words []string) string {
 	var line strings.Builder
 	out := csv.NewWriter(&line)
 	out.Write(slices.DeleteFunc(words, func(word string) bool { return word == "" }))

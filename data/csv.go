@@ -13,6 +13,7 @@ var DefaultNA = []string{"", "NA", "NaN", "nan", "null", "?"}
 type ReadOptions struct {
 	NA      []string // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
 	Columns []string // what to read, in this order; nil: all. Other columns are not looked at
+	Exclude []string // columns to leave out of those; each must be there
 	Comma   rune     // separator of the cells; 0: ','
 }
 
@@ -113,8 +114,37 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 	return t, nil
 }
 
-// columns are the places of the chosen columns, or of all.
+// columns are the places of the chosen columns, or of all, without those to leave out.
 func (s *sheet) columns(o ReadOptions) ([]int, error) {
+	chosen, err := s.chosen(o)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(chosen))
+	for k, j := range chosen {
+		names[k] = s.header[j]
+	}
+	left, err := o.without(names, s.header)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+	}
+	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
+}
+
+// without are the chosen names less those to leave out, which must be among all names.
+func (o ReadOptions) without(chosen, all []string) ([]string, error) {
+	if _, err := choose(all, o.Exclude); err != nil {
+		return nil, fmt.Errorf("%w: it cannot be left out", err)
+	}
+	left := slices.DeleteFunc(slices.Clone(chosen), func(name string) bool { return slices.Contains(o.Exclude, name) })
+	if len(left) == 0 {
+		return nil, fmt.Errorf("every column is left out; keep one at least")
+	}
+	return left, nil
+}
+
+// chosen are the places of the chosen columns, or of all.
+func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 	if len(o.Columns) > 0 {
 		columns, err := s.find(o.Columns)
 		if err != nil {

@@ -70,11 +70,15 @@ func readSeries(r io.Reader, file string, o ReadOptions) (*Table, error) {
 		}
 		place[row[0]], genes[i] = i, row[0]
 	}
+	all := genes
 	if len(o.Columns) > 0 {
 		if _, err := choose(genes, o.Columns); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		genes = o.Columns
+	}
+	if genes, err = o.without(genes, all); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if err := checkNames(genes); err != nil {
 		return nil, fmt.Errorf("%s: column \"ID_REF\": %w", file, err)

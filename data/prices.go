@@ -41,11 +41,15 @@ func readQuotes(path string, c PriceColumns, o ReadOptions) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	all := names
 	if len(o.Columns) > 0 {
 		if _, err := choose(names, o.Columns); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		names = o.Columns
+	}
+	if names, err = o.without(names, all); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := checkNames(names); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

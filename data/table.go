@@ -142,6 +142,9 @@ type RowError struct {
 	Why          error
 }
 
+// Unwrap is Why.
+func (e *RowError) Unwrap() error { return e.Why }
+
 func (e *RowError) Error() string {
 	where := fmt.Sprintf("row %d", e.Row+1)
 	if e.Line > 0 {
@@ -158,9 +161,6 @@ func (t *Table) set(i, j int, x float64) {
 	t.Values[i*t.D+j], t.Observed[i*t.D+j] = x, true
 }
 
-// Column are the observed values of column j, a copy.
-func (t *Table) Column(j int) []float64 { return t.column(nil, j) }
-
 // column appends the observed values of column j to dst.
 func (t *Table) column(dst []float64, j int) []float64 {
 	for k := j; k < len(t.Values); k += t.D {
@@ -170,6 +170,9 @@ func (t *Table) column(dst []float64, j int) []float64 {
 	}
 	return dst
 }
+
+// Column is a copy of the observed values of column j.
+func (t *Table) Column(j int) []float64 { return t.column(nil, j) }
 
 // withValues appends to dst the rows which have at least one value.
 func (t *Table) withValues(dst []int) []int {

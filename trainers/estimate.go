@@ -71,12 +71,17 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	estimate := p.fit
-	if p.Spec.Network != nil {
-		estimate = p.network
+	warnings, err := p.warnings()
+	if err != nil {
+		return nil, err
 	}
-	r, err := estimate(ctx, q, scale, run)
+	by := p.fit
+	if p.Spec.Network != nil {
+		by = p.network
+	}
+	r, err := by(ctx, q, scale, run)
 	if err == nil {
+		r.Warnings = append(warnings, r.Warnings...)
 		p.judge(r)
 	}
 	return r, err
@@ -130,8 +135,8 @@ func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fi
 		}
 	}
 	s := &fitted.Saved{
-		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Domain: p.domain,
-		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.Spec.Missingness,
+		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
+		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
 	if n, ok := p.objective.(losses.Noising); ok {
 		schedule := n.Schedule()
@@ -168,7 +173,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 		return nil, err
 	}
 	m.SetMean(r.Network.Mean)
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Domain: p.domain, Scale: scale, Missingness: s.Missingness}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain, Scale: scale, Missingness: p.missingness}
 	return r, nil
 }
 

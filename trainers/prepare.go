@@ -2,8 +2,10 @@ package trainers
 
 import (
 	"missingscore/data"
+	"missingscore/data/diagnose"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	"missingscore/data/transform"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
@@ -17,13 +19,17 @@ import (
 // default filled in that does not need the standardised table.
 type Prepared struct {
 	Spec      Spec
-	Table     *data.Table
+	Table     *data.Table         // the columns as they are modelled: after Transform
+	Transform transform.Columns   // functions of Spec.Transform, nil if there are none
 	Estimator estimator.Estimator // that the method is with this model and objective
 	Model     model.Model         // at its start; an estimate makes one of its own
-	Support   *domain.Domain      // in the table's units, as Spec.Missingness censors it; nil: all of R^d
+	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
+	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
-	domain    *domain.Domain   // the support before censoring
-	objective losses.Objective // in the table's units
+	original    *data.Table        // before Transform
+	missingness *missingness.Model // of Table
+	objective   losses.Objective   // in Table's units
+	findings    []diagnose.Finding // of original, nil before they are asked for
 }
 
 // Prepare checks that the parts of a Spec go together and with the table, and says what
@@ -41,14 +47,17 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 		return nil, err
 	}
 	setting.Default(&s.Weight.Cap, 1)
-	p := &Prepared{Spec: s, Table: t}
+	p := &Prepared{Spec: s, original: t}
+	if err := p.transform(); err != nil {
+		return nil, err
+	}
 	if err := p.parts(); err != nil {
 		return nil, err
 	}
 	var err error
 	c := &p.Spec.Steps
 	if c.Method == "auto" {
-		if c.Method, err = AutoMethod(t, s.Missingness, p.Model); err != nil {
+		if c.Method, err = AutoMethod(p.Table, p.missingness, p.Model); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +67,7 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	if err := p.Estimator.Check(p.Model, p.objective, p.Support); err != nil {
 		return nil, err
 	}
-	if err := p.Estimator.CheckTable(t); err != nil {
+	if err := p.Estimator.CheckTable(p.Table); err != nil {
 		return nil, err
 	}
 	if err := p.checkNumbers(); err != nil {
@@ -67,15 +76,38 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	return p, p.defaults()
 }
 
+// transform makes table, domain and missingness those of the transformed columns.
+func (p *Prepared) transform() (err error) {
+	s := p.Spec
+	if err := diagnose.Refusal(p.original); err != nil {
+		return err
+	}
+	if err := p.original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units, which the message shows
+		return err
+	}
+	if p.Transform, err = s.Transform.Fit(p.original, s.Domain); err != nil {
+		return err
+	}
+	if p.Table, err = p.Transform.Table(p.original); err != nil {
+		return err
+	}
+	names := p.Table.Names
+	if p.Domain, err = p.Transform.Domain(s.Domain, names); err != nil {
+		return err
+	}
+	p.missingness, err = p.Transform.Missingness(s.Missingness, names)
+	return err
+}
+
 // parts makes model, support and objective.
 func (p *Prepared) parts() (err error) {
 	s := &p.Spec
 	if p.Model, err = s.Model.make(p.Table.D, s.Steps.Seed); err != nil {
 		return err
 	}
-	p.domain = s.Domain.Intersect(model.SupportOf(p.Model))
-	p.Support = s.Missingness.Support(p.domain)
-	if err := p.Table.Inside(p.Support); err != nil { // in the table's units, which the message shows
+	p.Domain = p.Domain.Intersect(model.SupportOf(p.Model))
+	p.Support = p.missingness.Support(p.Domain)
+	if err := p.Table.Inside(p.Support); err != nil {
 		return err
 	}
 	if s.Objective.New == nil && s.Objective.Kind == "auto" {
@@ -174,7 +206,7 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, err
 	s := p.Spec
 	q := engine.Problem{
 		Table: t, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: s.Weight,
-		Missingness: model.MissingnessOf(s.Missingness.Standardised(scale.Mean, scale.Deviation)),
+		Missingness: model.MissingnessOf(p.missingness.Standardised(scale.Mean, scale.Deviation)),
 	}
 	var err error
 	if q.Model, err = p.newModel(); err != nil {

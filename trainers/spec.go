@@ -19,6 +19,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	"missingscore/data/transform"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -35,10 +36,11 @@ type Spec struct {
 	Model     ModelSpec     `json:"model"`
 	Objective ObjectiveSpec `json:"objective"`
 
-	Domain      *domain.Domain     `json:"domain"`     // the support, in the table's units; nil: all of R^d
-	Weight      domain.Weight      `json:"weight"`     // g of an objective on a domain
-	Missingness *missingness.Model `json:"-"`          // what is known of cells missing not at random, in the table's units; nil: missing completely at random
-	KeepUnits   bool               `json:"keep_units"` // do not standardise the columns meanwhile
+	Transform   transform.Spec     `json:"transform,omitzero"` // functions of columns that the model is of, in place of the columns
+	Domain      *domain.Domain     `json:"domain"`             // the support, in the table's units; nil: all of R^d
+	Weight      domain.Weight      `json:"weight"`             // g of an objective on a domain
+	Missingness *missingness.Model `json:"-"`                  // what is known of cells missing not at random, in the table's units; nil: missing completely at random
+	KeepUnits   bool               `json:"keep_units"`         // do not standardise the columns meanwhile
 
 	Steps   engine.Config  `json:"steps"`             // method, draws, imputer, seed
 	Descent descent.Config `json:"descent"`           // of fits without a penalty

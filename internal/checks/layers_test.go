@@ -18,7 +18,7 @@ import (
 // layers, and those of its own layer that come before it in the same line.
 var layers = [][]string{
 	{"internal/simd", "internal/stream", "internal/panics", "internal/setting", "internal/strictjson", "internal/atomicfile"},
-	{"data/truncnorm", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/mcar", "data/network"},
+	{"data/truncnorm", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/mcar", "data/transform", "data/diagnose", "data/network"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
 	{"losses"},

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
@@ -161,18 +162,19 @@ func sizesText(c path.Config) string {
 func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
 	r, s, e := result.Network, result.Spec, result.Estimator
 	c, scale := *s.Network, result.Model.Scale
+	functions := result.Model.Transform
 	page := Report{
-		Title: "Network of " + filepath.Base(source), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings,
+		Title: "Network of " + filepath.Base(source), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
 		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom,
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
-			{"Selection of λ", selectionText(c.Select, s.Domain.Bounded() || s.Missingness != nil)},
+			{"Selection of λ", selectionText(c.Select, result.Model.Domain.Bounded() || s.Missingness != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Sizes", sizesText(c)},
-			{"Support", supportText(s, e.FitsMean(), t.Names)},
-			{"Missing cells", missingText(result, t.Names)},
+			{"Support", supportText(s, result.Model.Domain, e.FitsMean(), functions.Labels(t.Names))},
+			{"Missing cells", missingText(result, functions.Labels(t.Names))},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
@@ -184,7 +186,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 	if e.Trains() {
 		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", s.Steps.ImputerSteps, s.Steps.ImputerRate, s.Steps.ImputerLoss)})
 	}
-	for j, name := range t.Names {
+	for j, name := range functions.Labels(t.Names) {
 		col := Column{Name: name, Mean: scale.Mean[j], Deviation: scale.Deviation[j]}
 		for i := range t.N {
 			if t.Observed[i*t.D+j] {
@@ -216,8 +218,7 @@ func selectionText(s path.Selection, unnormalised bool) string {
 }
 
 // supportText tells where the data can lie and how the objective is weighted.
-func supportText(c trainers.Spec, meanFitted bool, names []string) string {
-	s := c.Domain
+func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []string) string {
 	switch {
 	case !s.Bounded() && c.Missingness != nil && c.Missingness.Censored != nil:
 		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
@@ -257,7 +258,7 @@ func supportText(c trainers.Spec, meanFitted bool, names []string) string {
 
 // missingText tells what the result takes missing cells for, and the law, where there is one.
 func missingText(r *trainers.Result, names []string) string {
-	m := r.Spec.Missingness
+	m := r.Model.Missingness
 	if m == nil && r.Assumption == losses.NoGaps {
 		return "none"
 	}

@@ -21,6 +21,7 @@ type Report struct {
 	Title, Verdict string
 	Converged      bool
 	Warnings       []string
+	Transform      string // functions of columns that were modelled in their place, empty for none
 	Settings       [][2]string
 	Columns        []Column
 	Gaps           []mcar.Column // of a test whether columns' gaps depend on others

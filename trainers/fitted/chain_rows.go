@@ -22,6 +22,7 @@ func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table,
 		if err != nil {
 			return nil, nil, err
 		}
+		s.Transform.Restore(x)
 		t, err := data.NewTable(s.Names, x, nil)
 		return t, nil, err
 	}
@@ -29,6 +30,7 @@ func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table,
 	if err != nil {
 		return nil, nil, err
 	}
+	s.Transform.Restore(r.Last)
 	t, err := data.NewTable(s.Names, r.Last[:n*d], nil)
 	return t, r, err
 }

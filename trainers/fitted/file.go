@@ -15,6 +15,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/noise"
+	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
@@ -32,9 +33,12 @@ type Saved struct {
 	Kind string // a name of model.Models
 	// Model is of the table's columns if it is a model.Parametric, otherwise of
 	// standardised ones (see InUnits).
-	Model  model.Model
-	Names  []string
-	Domain *domain.Domain // in the table's units; nil for all of R^d
+	Model model.Model
+	Names []string
+	// Transform are functions of the table's columns, nil if there are none: model, domain,
+	// scale, imputer and missingness are of the columns after them.
+	Transform transform.Columns
+	Domain    *domain.Domain // in the table's units; nil for all of R^d
 
 	Scale       data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
 	Imputer     nets.Imputer    // of standardised columns; nil if none was trained
@@ -53,10 +57,11 @@ type Outcome struct {
 	Assumption losses.Assumption // of why cells are missing; empty where the file does not say
 }
 
-// modelVersion 1 had quantities only.
-const modelVersion = 2
+// modelVersion 1 had quantities only; 3 is of files with a transform, which programs before it
+// would not undo. Files without are written as version 2.
+const modelVersion = 3
 
-// InUnits is the model of the table's columns.
+// InUnits is the model of the table's columns, after Transform.
 func (s *Saved) InUnits() model.Model {
 	if _, ok := s.Model.(model.Parametric); ok || s.Scale.Mean == nil {
 		return s.Model
@@ -95,6 +100,7 @@ type file struct {
 	Model      string            `json:"model"`
 	Options    json.RawMessage   `json:"options,omitempty"`
 	Names      []string          `json:"names"`
+	Transform  json.RawMessage   `json:"transform,omitempty"`
 	Domain     json.RawMessage   `json:"domain,omitempty"`
 	Scale      *scaleFile        `json:"standardised_by,omitempty"`
 	Parameters map[string]packed `json:"parameters,omitempty"`
@@ -184,9 +190,15 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: modelVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise}
+	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise}
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
+	}
+	if f.Transform, err = s.Transform.Encode(s.Names); err != nil {
+		return nil, err
+	}
+	if f.Transform != nil {
+		f.Version = modelVersion
 	}
 	if f.Imputer, err = s.imputerFile(); err != nil {
 		return nil, err
@@ -197,17 +209,8 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 			return nil, fmt.Errorf("model %s: %w", s.Kind, err)
 		}
 	}
-	var text bytes.Buffer
-	if err := s.Domain.Write(&text, s.Names); err != nil {
+	if err := f.setLimits(s); err != nil {
 		return nil, err
-	}
-	f.Domain = json.RawMessage(text.Bytes())
-	if s.Missingness != nil {
-		var text bytes.Buffer
-		if err := s.Missingness.Write(&text, s.Names); err != nil {
-			return nil, err
-		}
-		f.Missingness = json.RawMessage(text.Bytes())
 	}
 	if o := s.Outcome; o != nil {
 		f.Converged, f.Verdict, f.Assumption = &o.Converged, o.Verdict, o.Assumption
@@ -237,6 +240,21 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	}
 	whole, err := json.MarshalIndent(fields, "", " ")
 	return append(whole, '\n'), err
+}
+
+// setLimits writes the domain and the missingness.
+func (f *file) setLimits(s *Saved) error {
+	var text, law bytes.Buffer
+	if err := s.Domain.Write(&text, s.Names); err != nil {
+		return err
+	}
+	f.Domain = json.RawMessage(text.Bytes())
+	if s.Missingness == nil {
+		return nil
+	}
+	err := s.Missingness.Write(&law, s.Names)
+	f.Missingness = json.RawMessage(law.Bytes())
+	return err
 }
 
 func nested(q model.Quantity) [][]float64 {
@@ -282,6 +300,11 @@ func decodeModel(text []byte) (*Saved, error) {
 	if f.Imputer != nil {
 		if s.Imputer, err = f.imputer(); err != nil {
 			return nil, err
+		}
+	}
+	if len(f.Transform) > 0 {
+		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
+			return nil, fmt.Errorf("transform: %w", err)
 		}
 	}
 	if len(f.Domain) > 0 {

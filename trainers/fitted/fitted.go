@@ -7,6 +7,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/noise"
+	"missingscore/data/transform"
 	"missingscore/graph/model"
 	"missingscore/nets"
 	"missingscore/trainers/fitted/diffusion"
@@ -14,12 +15,13 @@ import (
 
 // Model is a model with all that drawing from it and scoring rows by it need.
 type Model struct {
-	Names   []string
-	Model   model.Model     // of rows z, x_j = Mean_j + Deviation_j z_j
-	Scale   data.Scale      // Mean and Deviation
-	Domain  *domain.Domain  // in the units of x, nil for all of R^d
-	Imputer nets.Imputer    // of rows z, nil if there is none
-	Noise   *noise.Schedule // that was added to rows z when it was fitted, nil if none was
+	Names     []string
+	Transform transform.Columns // functions of the table's columns; below x is what they give, nil if it is the table
+	Model     model.Model       // of rows z, x_j = Mean_j + Deviation_j z_j
+	Scale     data.Scale        // Mean and Deviation
+	Domain    *domain.Domain    // in the units of x, nil for all of R^d
+	Imputer   nets.Imputer      // of rows z, nil if there is none
+	Noise     *noise.Schedule   // that was added to rows z when it was fitted, nil if none was
 
 	// Missingness is what is known of it, in the units of x. Missing cells are then drawn
 	// from q φ_Λ, and rows have its score. nil for completely at random.
@@ -32,7 +34,7 @@ func (s *Saved) Fitted() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Model{Names: s.Names, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
+	f := &Model{Names: s.Names, Transform: s.Transform, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
 	if s.Scale.Mean == nil {
 		for range s.Names {
 			f.Scale.Mean, f.Scale.Deviation = append(f.Scale.Mean, 0), append(f.Scale.Deviation, 1)
@@ -78,7 +80,19 @@ func (f *Model) support() *domain.Domain {
 	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
-// standardised is the table in the units of z.
+// transformed is a table in the units of x. A cell that has none there, or lies outside the
+// domain, is a *data.RowError.
+func (f *Model) transformed(t *data.Table) (*data.Table, error) {
+	x, err := f.Transform.Table(t)
+	if err != nil {
+		return nil, err
+	}
+	inside := *x
+	inside.Names = f.Transform.Labels(t.Names) // the units of the message
+	return x, inside.Inside(f.patterned())
+}
+
+// standardised is a transformed table in the units of z.
 func (f *Model) standardised(t *data.Table) *data.Table {
 	z := *t
 	z.Values = make([]float64, len(t.Values))
@@ -90,11 +104,12 @@ func (f *Model) standardised(t *data.Table) *data.Table {
 	return &z
 }
 
-// restore takes rows z to the units of x, in place.
+// restore takes rows z to the units of the table, in place.
 func (f *Model) restore(z []float64) {
 	for i, d := 0, len(f.Names); i < len(z); i++ {
 		z[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*z[i]
 	}
+	f.Transform.Restore(z)
 }
 
 // MaxRHat is the R-hat above which chains are said not to have converged.

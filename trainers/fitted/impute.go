@@ -166,7 +166,8 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
 	}
-	if err := t.Inside(f.patterned()); err != nil {
+	t, err := f.transformed(t)
+	if err != nil {
 		return nil, err
 	}
 	z := f.standardised(t)

@@ -87,7 +87,7 @@ func TestFirstVersionIsRead(t *testing.T) {
 func TestDamagedModelsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`: "unexpected end",
-		`{"version":3,"model":"gaussian","names":["a"]}`:                                                                                              "newer program (model version 3, this one reads 2)",
+		`{"version":4,"model":"gaussian","names":["a"]}`:                                                                                              "newer program (model version 4, this one reads 3)",
 		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]}}`:                                                                `parameter "weight 1" is missing`,
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]}}`:                                                                       "weight 1 is missing",
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[-2]}}`:                                                                      "-2 units",

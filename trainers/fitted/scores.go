@@ -43,7 +43,45 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	if r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error { return f.marginal(r, b, c.Draws) }); err != nil {
 		return nil, err
 	}
-	return r, f.scoreComplete(ctx, r, t)
+	x, err := f.transformed(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.scoreComplete(ctx, r, x); err != nil {
+		return nil, err
+	}
+	f.inTableUnits(r, t)
+	return r, nil
+}
+
+// inTableUnits makes scores of transformed columns those of the table t, by the change of
+// variables (docs/theory/transforms.md#change-of-variables): with y = T(x)
+//
+//	log q(x) = log q_y(T(x)) + Σ_j log T_j'(x_j),   s_j(x) = s_y,j T_j'(x_j) + T_j''(x_j)/T_j'(x_j)
+//
+// What is not finite, at an end of where T is defined, is NaN.
+func (f *Model) inTableUnits(r *Scores, t *data.Table) {
+	if f.Transform == nil {
+		return
+	}
+	for k, seen := range t.Observed {
+		if !seen {
+			continue
+		}
+		i, j := k/t.D, k%t.D
+		log, curvature := f.Transform.Slope(j, t.Values[k])
+		slope := math.Exp(log)
+		r.LogDensity[i] = finite(r.LogDensity[i] + log)
+		r.Score[k] = finite(r.Score[k]*slope + curvature)
+		r.Error[k] = finite(r.Error[k] * slope)
+	}
+}
+
+func finite(v float64) float64 {
+	if math.IsInf(v, 0) {
+		return math.NaN()
+	}
+	return v
 }
 
 // scoreComplete fills in the rows without gaps.

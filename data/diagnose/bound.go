@@ -1,0 +1,109 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// tooSkewedForBound warns of columns with a bound that no normal distribution cut there can
+// have. A normal density on a convex set is log-concave, so are the densities of its columns
+// (Prékopa 1973), and one on [0, ∞) has a deviation of at most its mean, the exponential's
+// (Barlow and Proschan 1975, chapter 4): docs/theory/transforms.md#too-skewed.
+func tooSkewedForBound(e *examined) []Finding {
+	if e.support == nil {
+		return nil
+	}
+	var found []int
+	var shown, functions []string
+	for j := range e.D {
+		x := e.after.Column(j)
+		if e.explained[j] || len(x) < fewestRows {
+			continue
+		}
+		mean, sd := stat.MeanStdDev(x, nil)
+		// The sample's sd/mean of an exponential has a standard error of 1/√n.
+		limit := 1 + 2/math.Sqrt(float64(len(x)))
+		low, high := e.support.Lower[j], e.support.Upper[j]
+		bound := low
+		if !(sd > limit*(mean-low)) {
+			bound = high
+			if !(sd > limit*(high-mean)) {
+				continue
+			}
+		}
+		found = append(found, j)
+		shown = append(shown, fmt.Sprintf("%s (cut at %.4g, mean %.4g, standard deviation %.4g)", e.Transform.Labels(e.Names)[j], bound, mean, sd))
+		functions = append(functions, e.Names[j]+"="+e.advised(j, e.Domain.Lower[j], e.Domain.Upper[j]))
+		e.explained[j] = true
+	}
+	if found == nil {
+		return nil
+	}
+	names := e.names(found)
+	return []Finding{{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s too skewed for %s: a normal distribution cut at a bound cannot have a standard deviation above its mean's distance from it: %s; transform %s (%s)",
+		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), flag("transform", functions))}}
+}
+
+// advised is the function that is advised for a column with these bounds.
+func (e *examined) advised(j int, low, high float64) string {
+	c := e.columns[j]
+	least, most := c.distinct[0], c.distinct[len(c.distinct)-1]
+	switch {
+	case e.transformed(j):
+		return "npn"
+	case low == 0 && high == 1 && least > 0 && most < 1:
+		return "logit"
+	case low == 0 && math.IsInf(high, 1) && least > 0:
+		return "log"
+	case low == 0 && math.IsInf(high, 1) && c.whole:
+		return "log1p"
+	}
+	return "npn"
+}
+
+// skewed notes columns without a bound that are far from normal.
+func skewed(e *examined) []Finding {
+	var found []int
+	var functions []string
+	for j, c := range e.columns {
+		bounded := e.support != nil && e.support.BoundedColumn(j)
+		if e.explained[j] || bounded || e.transformed(j) || len(c.cells) < 30 || len(c.distinct) <= fewLevels {
+			continue
+		}
+		if math.Abs(stat.Skew(c.cells, nil)) <= 2 && stat.ExKurtosis(c.cells, nil) <= 10 {
+			continue
+		}
+		found = append(found, j)
+		functions = append(functions, e.Names[j]+"="+c.normaliser())
+	}
+	if found == nil {
+		return nil
+	}
+	names := e.names(found)
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows decide about %s edges; think of a transform (%s)",
+		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), flag("transform", functions))}}
+}
+
+// normaliser is log or log1p where that halves a column's skewness, else npn.
+func (c column) normaliser() string {
+	for _, f := range []struct {
+		name  string
+		least float64
+		of    func(float64) float64
+	}{{"log", math.SmallestNonzeroFloat64, math.Log}, {"log1p", 0, math.Log1p}} {
+		if c.distinct[0] < f.least {
+			continue
+		}
+		y := slices.Clone(c.cells)
+		for i, x := range y {
+			y[i] = f.of(x)
+		}
+		if math.Abs(stat.Skew(y, nil)) < 1 && stat.ExKurtosis(y, nil) < 5 {
+			return f.name
+		}
+	}
+	return "npn"
+}

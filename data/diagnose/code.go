@@ -1,0 +1,117 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/data"
+)
+
+// conventional are numbers that files hold in place of missing values, as are their negatives.
+var conventional = []float64{
+	77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 77777, 88888, 99997, 99998, 99999, 999999, 9999999,
+	99.9, 99.99, 999.9, 999.99, 9999.9,
+}
+
+// conventionalBelow are more of them, where no other value is negative.
+var conventionalBelow = []float64{-1, -2, -3, -7, -8, -9}
+
+// codes warns of numbers that seem to stand for missing cells: far outside the rest, and
+// repeated or conventional.
+func codes(e *examined) []Finding {
+	var values []float64
+	in := map[float64][]int{}
+	for j, c := range e.columns {
+		for _, v := range c.codes() {
+			if in[v] == nil {
+				values = append(values, v)
+			}
+			in[v] = append(in[v], j)
+			e.explained[j] = true
+		}
+	}
+	var findings []Finding
+	slices.Sort(values)
+	for _, v := range values {
+		mark := data.FormatNumber(v)
+		var where []string
+		for _, j := range in[v] {
+			where = append(where, fmt.Sprintf("%s (%s)", e.Names[j], times(e.columns[j].count(v))))
+		}
+		advice := fmt.Sprintf("read it as one (--na NA,%s, written as in the file, with its other marks)", mark)
+		if !slices.Contains(conventional, math.Abs(v)) && !slices.Contains(conventionalBelow, v) {
+			advice += "; if it is a limit of detection, say that too (--missingness, censored)"
+		}
+		findings = append(findings, Finding{Severity: Warning, Columns: e.names(in[v]),
+			Message: fmt.Sprintf("%s stands far outside the other values of %s: if it marks a missing cell, %s", mark, list(where), advice)})
+	}
+	return findings
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func (c column) count(v float64) int {
+	k, found := slices.BinarySearch(c.distinct, v)
+	if !found {
+		return 0
+	}
+	return c.counts[k]
+}
+
+// codes are the values of a column that seem to mark missing cells.
+func (c column) codes() (codes []float64) {
+	var rest []float64
+	var candidates []float64
+	for k, v := range c.distinct {
+		end := k == 0 || k == len(c.distinct)-1
+		if slices.Contains(conventional, math.Abs(v)) || slices.Contains(conventionalBelow, v) || end && c.counts[k] >= 3 {
+			candidates = append(candidates, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	const leastRest = 5 // different values, which have a width
+	if len(rest) < leastRest {
+		return nil
+	}
+	for _, v := range candidates {
+		if c.outlies(v, rest[0], rest[len(rest)-1]) {
+			codes = append(codes, v)
+		}
+	}
+	return codes
+}
+
+// outlies says whether v is a code beside values from low to high: by its distance from them,
+// in units of their width, and how often it stands there.
+func (c column) outlies(v, low, high float64) bool {
+	n := c.count(v)
+	gap := max(low-v, v-high) / (high - low)
+	named := slices.Contains(conventional, math.Abs(v))
+	below := v < 0 && low >= 0 && (named || slices.Contains(conventionalBelow, v))
+	switch {
+	case gap <= 0:
+		return false
+	case below && n >= 2 && c.whole, named && n >= 2 && gap >= 1, named && gap >= 3:
+		return true
+	case named && n >= 3 && gap >= 0.2:
+		return n > slices.Max(c.countsBetween(low, high))
+	}
+	return n >= 3 && gap >= 2
+}
+
+// countsBetween are how often the values from low to high stand there.
+func (c column) countsBetween(low, high float64) (counts []int) {
+	for k, v := range c.distinct {
+		if low <= v && v <= high {
+			counts = append(counts, c.counts[k])
+		}
+	}
+	return counts
+}

@@ -1,0 +1,266 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+)
+
+const (
+	// explainedBut is the share of a column's variance that the others leave, below which it
+	// is nearly a combination of them.
+	explainedBut  = 0.01
+	mostDependent = 150 // columns looked at together
+	copiesCost    = 5e8 // columns² · rows looked at by pairs
+	mostSets      = 5   // said
+)
+
+// dependent warns of columns that are nearly linear combinations of others, as they are
+// modelled: copies of one, a sum and its parts. One of each set is then left out of the
+// search for the next.
+func dependent(e *examined) []Finding {
+	active := e.active()
+	findings, active := e.copies(active)
+	rows := rowsWithValues(e.Table)
+	if len(active) > mostDependent || rows < 3*len(active) {
+		return findings
+	}
+	r, candidate := e.correlation(active)
+	for r != nil && len(active) > 2 && len(findings) < mostSets {
+		set := leastSet(r, candidate)
+		if set == nil {
+			return findings
+		}
+		target := set[0]
+		columns := make([]int, len(set))
+		for k, j := range set {
+			columns[k] = active[j]
+		}
+		if f, ok := e.combination(columns); ok {
+			findings = append(findings, f)
+		}
+		active = slices.Delete(active, target, target+1)
+		r = without(r, target)
+	}
+	return findings
+}
+
+// active are the columns that a dependence may be among.
+func (e *examined) active() (active []int) {
+	for j, c := range e.columns {
+		if !e.explained[j] && len(c.cells) >= fewestRows {
+			active = append(active, j)
+		}
+	}
+	return active
+}
+
+// copies finds pairs that are nearly equal but for place and unit, and gives the columns
+// without one of each.
+func (e *examined) copies(active []int) (findings []Finding, left []int) {
+	if float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
+		return nil, active
+	}
+	gaps := e.standardised(active, e.N)
+	var kept []int // places of left in active
+	for a, j := range active {
+		of := slices.IndexFunc(kept, func(b int) bool { return gaps.unexplained(a, b) < explainedBut })
+		if of < 0 {
+			left, kept = append(left, j), append(kept, a)
+			continue
+		}
+		if f, ok := e.combination([]int{j, left[of]}); ok && len(findings) < mostSets {
+			findings = append(findings, f)
+		}
+	}
+	return findings, left
+}
+
+// together are the values, as modelled, of the first column and of the others in the rows
+// that have all of them.
+func (e *examined) together(columns []int) (first []float64, others [][]float64) {
+	others = make([][]float64, len(columns)-1)
+	t := e.after
+	for i := 0; i < len(t.Values); i += t.D {
+		if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
+			continue
+		}
+		first = append(first, t.Values[i+columns[0]])
+		for k, j := range columns[1:] {
+			others[k] = append(others[k], t.Values[i+j])
+		}
+	}
+	return first, others
+}
+
+// combination is the finding that the first column is nearly a linear combination of the
+// others, if the rows which have all of them say so too.
+func (e *examined) combination(columns []int) (Finding, bool) {
+	y, x := e.together(columns)
+	if len(y) < 3*len(columns)+10 && len(columns) > 2 {
+		return Finding{}, false
+	}
+	slopes, constant, unexplained := regress(y, x)
+	if !(unexplained < explainedBut) {
+		return Finding{}, false
+	}
+	names, labels := e.names(columns), e.Transform.Labels(e.Names)
+	share := fmt.Sprintf("all but %.2g %% of its variance", 100*unexplained)
+	if unexplained < 1e-6 {
+		share = "exact but for rounding"
+	}
+	return Finding{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s are nearly dependent: %s ≈ %s (%s), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (%s)",
+		columnsText(names), labels[columns[0]], formula(slopes, columns[1:], labels, constant, stat.StdDev(y, nil)), share, flag("exclude", names[:1]))}, true
+}
+
+// formula is a linear combination for reading, without a constant that a deviation sd dwarfs.
+func formula(slopes []float64, columns []int, labels []string, constant, sd float64) string {
+	var text strings.Builder
+	add := func(v float64, what string) {
+		sign := "+ "
+		if v < 0 {
+			sign = "− "
+		}
+		if text.Len() == 0 {
+			sign = strings.TrimSuffix(strings.TrimPrefix(sign, "+ "), " ")
+		} else {
+			text.WriteByte(' ')
+		}
+		number := fmt.Sprintf("%.3g ", math.Abs(v))
+		if number == "1 " && what != "" {
+			number = ""
+		}
+		text.WriteString(strings.TrimSpace(sign + number + what))
+	}
+	for k, j := range columns {
+		if k == listed {
+			text.WriteString(" …")
+			break
+		}
+		add(slopes[k], labels[j])
+	}
+	if math.Abs(constant) > 1e-3*sd {
+		add(constant, "")
+	}
+	return text.String()
+}
+
+// regress gives least squares of y on the columns x and a constant, and the share of the
+// variance of y that they leave.
+func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplained float64) {
+	n := len(y)
+	a, b := mat.NewDense(n, len(x), nil), mat.NewDense(n, 1, nil)
+	means, sds := make([]float64, len(x)), make([]float64, len(x))
+	for k, column := range x {
+		means[k], sds[k] = stat.PopMeanStdDev(column, nil)
+		for i, v := range column {
+			a.Set(i, k, (v-means[k])/sds[k])
+		}
+	}
+	mean, sd := stat.PopMeanStdDev(y, nil)
+	for i, v := range y {
+		b.Set(i, 0, (v-mean)/sd)
+	}
+	var c mat.Dense
+	if err := c.Solve(a, b); err != nil {
+		if _, close := err.(mat.Condition); !close {
+			return nil, 0, math.NaN()
+		}
+	}
+	constant = mean
+	for k := range x {
+		slopes = append(slopes, c.At(k, 0)*sd/sds[k])
+		constant -= slopes[k] * means[k]
+	}
+	var fitted mat.Dense
+	fitted.Mul(a, &c)
+	b.Sub(b, &fitted)
+	return slopes, constant, mat.Norm(b, 2) * mat.Norm(b, 2) / float64(n)
+}
+
+// leastSet is the least set of columns of a correlation matrix of which one is nearly a
+// combination of the others, that one first, all but a share below candidate; nil if there is none. It is what the eigenvector
+// of the smallest eigenvalue needs: columns go, those of small loadings first, as long as what
+// is left is about as dependent.
+func leastSet(r *mat.SymDense, candidate float64) []int {
+	d := r.SymmetricDim()
+	var eigen mat.EigenSym
+	if !eigen.Factorize(r, true) {
+		return nil
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	loading := func(j int) float64 { return math.Abs(vectors.At(j, 0)) }
+	set := make([]int, d)
+	for j := range set {
+		set[j] = j
+	}
+	share, _ := unexplained(r, set)
+	if share > candidate {
+		return nil
+	}
+	limit := min(candidate, max(3*share, 1e-6))
+	slices.SortStableFunc(set, func(j, k int) int { return cmp.Compare(loading(j), loading(k)) })
+	for k := 0; k < len(set) && len(set) > 2; {
+		smaller := slices.Delete(slices.Clone(set), k, k+1)
+		if share, _ := unexplained(r, smaller); share <= limit {
+			set = smaller
+		} else {
+			k++
+		}
+	}
+	_, target := unexplained(r, set)
+	set[0], set[target] = set[target], set[0]
+	slices.Sort(set[1:])
+	return set
+}
+
+// unexplained is the least share 1 − R² of a column's variance that the others of a set leave,
+// 1/(R⁻¹)_jj, and which of the set it is: the one with the largest part in the combination.
+func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
+	n := len(set)
+	s := mat.NewSymDense(n, nil)
+	for a, j := range set {
+		for b := a; b < n; b++ {
+			s.SetSym(a, b, r.At(j, set[b]))
+		}
+		s.SetSym(a, a, s.At(a, a)+1e-12)
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(s) {
+		return 0, n - 1
+	}
+	var inverse mat.SymDense
+	if err := factor.InverseTo(&inverse); err != nil && math.IsInf(factor.Cond(), 1) {
+		return 0, n - 1
+	}
+	for j := range n {
+		if inverse.At(j, j) > inverse.At(which, which) {
+			which = j
+		}
+	}
+	return 1 / inverse.At(which, which), which
+}
+
+// without is r less a row and column.
+func without(r *mat.SymDense, j int) *mat.SymDense {
+	d := r.SymmetricDim()
+	s := mat.NewSymDense(d-1, nil)
+	at := func(k int) int {
+		if k >= j {
+			return k + 1
+		}
+		return k
+	}
+	for a := range d - 1 {
+		for b := a; b < d-1; b++ {
+			s.SetSym(a, b, r.At(at(a), at(b)))
+		}
+	}
+	return s
+}

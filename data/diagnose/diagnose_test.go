@@ -1,0 +1,270 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/diagnose"
+	"missingscore/data/domain"
+	"missingscore/data/simulate"
+	"missingscore/data/transform"
+	"missingscore/internal/stream"
+)
+
+// columns is a table of functions of three correlated normals a, b, c and one more.
+func columns(t *testing.T, n int, names []string, row func(i int, a, b, c, e float64) []float64) *data.Table {
+	t.Helper()
+	rng := stream.New(7)
+	var values []float64
+	for i := range n {
+		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		values = append(values, row(i, a, 0.6*a+0.8*b, 0.3*a+0.4*b+0.87*c, rng.NormFloat64())...)
+	}
+	table, err := data.NewTable(names, values, nil)
+	require.NoError(t, err)
+	return table
+}
+
+func find(t *testing.T, table *data.Table, s diagnose.Setting) []diagnose.Finding {
+	t.Helper()
+	found, err := diagnose.Table(table, s)
+	require.NoError(t, err)
+	return found
+}
+
+// only is the one finding there must be.
+func only(t *testing.T, table *data.Table, s diagnose.Setting) diagnose.Finding {
+	t.Helper()
+	found := find(t, table, s)
+	require.Len(t, found, 1, "%v", found)
+	return found[0]
+}
+
+func texture(_ int, a, b, c, e float64) []float64 {
+	sand, silt, clay := 50+10*a, 30+5*b, 20+4*c
+	return []float64{sand, silt, clay, e, sand + silt + clay}
+}
+
+var textureNames = []string{"sand", "silt", "clay", "other", "total"}
+
+// A sum and its parts, whole and with so many gaps that few rows have all of them.
+func TestSumAndParts(t *testing.T) {
+	table := columns(t, 600, textureNames, texture)
+	f := only(t, table, diagnose.Setting{})
+	require.Equal(t, diagnose.Finding{Kind: "dependent", Severity: diagnose.Warning, Columns: []string{"total", "sand", "silt", "clay"},
+		Message: "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (--exclude total)"}, f)
+	gaps, err := data.HideMCAR(table, 0.45, stream.New(1))
+	require.NoError(t, err)
+	require.Equal(t, f, only(t, gaps, diagnose.Setting{}))
+}
+
+// Two dependences among 20 columns of which no row is complete, where only EM sees all of them.
+func TestDependencesWithoutCompleteRows(t *testing.T) {
+	rng := stream.New(3)
+	var names []string
+	var values []float64
+	for j := range 20 {
+		names = append(names, fmt.Sprintf("v%d", j))
+	}
+	for range 600 {
+		row := make([]float64, 20)
+		for j := range row {
+			row[j] = rng.NormFloat64()
+		}
+		row[6], row[7] = row[0]+row[1], row[2]-row[3]+0.5*row[4]
+		values = append(values, row...)
+	}
+	whole, err := data.NewTable(names, values, nil)
+	require.NoError(t, err)
+	table, err := data.HideMCAR(whole, 0.4, stream.New(1))
+	require.NoError(t, err)
+	found := find(t, table, diagnose.Setting{})
+	require.Len(t, found, 2)
+	require.Contains(t, found[0].Message, "v6 ≈ v0 + v1 (")
+	require.Contains(t, found[1].Message, "v7 ≈ v2 − v3 + 0.5 v4 (")
+}
+
+// Two copies of one element; the share is that of the noise, (0.03/1.03)² to two digits or so.
+func TestCopies(t *testing.T) {
+	names := []string{"zinc", "lead", "icp"}
+	f := only(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, 2 + 1.03*(a+0.03*e)} }), diagnose.Setting{})
+	require.Equal(t, []string{"icp", "zinc"}, f.Columns)
+	require.Regexp(t, `icp ≈ 1\.03 zinc \+ 2 \(all but 0\.0[789]\d* %`, f.Message)
+	require.Empty(t, find(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, a + 0.2*e} }), diagnose.Setting{}), "r = 0.98 is no copy")
+}
+
+// Identifiers by their order, by their crowding, by their name; not measurements.
+func TestIdentifiers(t *testing.T) {
+	names := []string{"id", "b", "c"}
+	with := func(first func(i int) float64) *data.Table {
+		return columns(t, 60, names, func(i int, _, b, c, _ float64) []float64 { return []float64{first(i), b, c} })
+	}
+	order := rand.New(rand.NewPCG(1, 1)).Perm(60)
+	for name, first := range map[string]func(i int) float64{
+		"rows": func(i int) float64 { return 1000 + float64(i) }, "time": func(i int) float64 { return 0.1 * float64(i) },
+		"rising": func(i int) float64 { return float64(i*i + 5) }, "shuffled": func(i int) float64 { return float64(order[i]) },
+		"named": func(i int) float64 { return float64(i*7919%60013) * 17 },
+	} {
+		f := only(t, with(first), diagnose.Setting{})
+		require.Equal(t, "identifier", f.Kind, name)
+		require.Contains(t, f.Message, "leave it out (--id id)")
+	}
+	names = []string{"income", "b", "c"}
+	require.Empty(t, find(t, with(func(i int) float64 { return float64(i * 7919 % 60013) }), diagnose.Setting{}), "different by chance")
+	f := only(t, columns(t, 60, names, func(i int, _, b, c, _ float64) []float64 { return []float64{math.Round(5 * b), b, c} }), diagnose.Setting{})
+	require.NotEqual(t, "identifier", f.Kind, "numbers that come twice: %s", f.Message)
+}
+
+// Codes for missing cells.
+func TestCodes(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		every int
+		scale float64
+		found bool
+	}{
+		{999, 20, 12, true}, {-99, 20, 3, true}, {9999, 300, 12, true}, {-9, 50, 12, true}, {5000, 40, 12, true},
+		{150, 40, 12, false},   // a width away, which is not enough of a number of no convention
+		{75, 20, 12, false},    // as high as others may be
+		{5000, 300, 12, false}, // once: an outlier
+	} {
+		f := find(t, columns(t, 300, []string{"age", "b"}, func(i int, a, b, _, _ float64) []float64 {
+			if i%c.every == 1 {
+				return []float64{c.value, b}
+			}
+			return []float64{math.Round(math.Max(0, 45+c.scale*a)), b}
+		}), diagnose.Setting{})
+		coded := slices.ContainsFunc(f, func(f diagnose.Finding) bool { return f.Kind == "code" })
+		require.Equal(t, c.found, coded, "%g every %d: %v", c.value, c.every, f)
+		if coded {
+			require.Len(t, f, 1, "nothing else is said of the column")
+			require.Contains(t, f[0].Message, fmt.Sprintf("%g stands far outside the other values of age", c.value))
+			require.Contains(t, f[0].Message, fmt.Sprintf("--na NA,%g", c.value))
+		}
+	}
+}
+
+// The limit of sd/mean: no normal distribution cut at 0 is above 1 (means and deviations of
+// such by numerical integration), a log-normal is and is found; logs mend it.
+func TestTooSkewedForBound(t *testing.T) {
+	for _, mu := range []float64{-30, -5, -1, 0, 2} { // in deviations
+		var mass, first, second float64
+		const steps = 200000
+		for k := range steps {
+			x := (float64(k) + 0.5) / steps * 12
+			w := math.Exp(-x*x/2 + mu*x)
+			mass, first, second = mass+w, first+w*x, second+w*x*x
+		}
+		mean := first / mass
+		require.Less(t, math.Sqrt(second/mass-mean*mean)/mean, 1., "cut normal, mean before it %g", mu)
+	}
+	names := []string{"zinc", "b"}
+	table := columns(t, 300, names, func(_ int, a, b, _, _ float64) []float64 { return []float64{math.Exp(4 + 1.2*a), b} })
+	s := domain.All(2)
+	s.Lower[0] = 0
+	f := only(t, table, diagnose.Setting{Domain: s})
+	require.Equal(t, "bound", f.Kind)
+	x := table.Column(0)
+	mean, sd := stat.MeanStdDev(x, nil)
+	require.Contains(t, f.Message, fmt.Sprintf("zinc (cut at 0, mean %.4g, standard deviation %.4g)", mean, sd))
+	require.Contains(t, f.Message, "--transform zinc=log")
+	spec, err := transform.Parse([]string{"zinc=log"})
+	require.NoError(t, err)
+	functions, err := spec.Fit(table, s)
+	require.NoError(t, err)
+	require.Empty(t, find(t, table, diagnose.Setting{Domain: s, Transform: functions}))
+
+	upper := columns(t, 300, names, func(_ int, a, b, _, _ float64) []float64 { return []float64{-math.Exp(4 + 1.2*a), b} })
+	s = domain.All(2)
+	s.Upper[0] = 0
+	require.Contains(t, only(t, upper, diagnose.Setting{Domain: s}).Message, "--transform zinc=npn")
+
+	// An exponential, the limit itself, is not found but for one in forty or so.
+	false_ := 0
+	rng := stream.New(5)
+	for range 200 {
+		var values []float64
+		for range 100 {
+			values = append(values, rng.ExpFloat64(), rng.NormFloat64())
+		}
+		table, err := data.NewTable(names, values, nil)
+		require.NoError(t, err)
+		s := domain.All(2)
+		s.Lower[0] = 0
+		for _, f := range find(t, table, diagnose.Setting{Domain: s}) {
+			if f.Kind == "bound" {
+				false_++
+			}
+		}
+	}
+	require.LessOrEqual(t, false_, 12)
+
+	require.Equal(t, "skewed", only(t, table, diagnose.Setting{}).Kind, "without a bound it is a note")
+	require.Equal(t, diagnose.Note, only(t, table, diagnose.Setting{}).Severity)
+}
+
+// Few rows, few cells, few values.
+func TestFewness(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	plain := func(_ int, a, b, c, _ float64) []float64 { return []float64{a, b, c} }
+	require.EqualError(t, diagnose.Refusal(columns(t, 3, names, plain)), "only 3 rows have a value: at least 4 are needed, the standard error of a correlation is 1/√(n − 3) of n rows")
+	require.NoError(t, diagnose.Refusal(columns(t, 4, names, plain)))
+	f := only(t, columns(t, 12, names, plain), diagnose.Setting{})
+	require.Contains(t, f.Message, "only 12 rows: of columns that have nothing to do with each other, correlations up to 0.57", "tanh(1.96/√9)")
+	require.Empty(t, find(t, columns(t, 19, names, plain), diagnose.Setting{}))
+
+	var wide []string
+	for j := range 40 {
+		wide = append(wide, fmt.Sprintf("x%d", j))
+	}
+	rng := stream.New(2)
+	square := columns(t, 30, wide, func(int, float64, float64, float64, float64) []float64 {
+		row := make([]float64, 40)
+		for j := range row {
+			row[j] = rng.NormFloat64()
+		}
+		return row
+	})
+	require.Equal(t, diagnose.Note, only(t, square, diagnose.Setting{}).Severity)
+	require.Equal(t, diagnose.Warning, only(t, square, diagnose.Setting{Unpenalised: true}).Severity)
+
+	rare := columns(t, 100, names, plain)
+	for i := 8; i < 100; i++ {
+		rare.Observed[3*i+2] = false
+	}
+	f = only(t, rare, diagnose.Setting{})
+	require.Equal(t, "seldom-observed", f.Kind)
+	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (the least: 8)")
+
+	f = only(t, columns(t, 100, names, func(_ int, a, b, c, _ float64) []float64 {
+		return []float64{max(-2, min(2, math.Round(a))), math.Copysign(0.5, b), c}
+	}), diagnose.Setting{})
+	require.Equal(t, "few-values", f.Kind)
+	require.Contains(t, f.Message, "columns a and b have only 2 to 5 different values")
+
+	f = only(t, columns(t, 200, names, func(_ int, a, b, c, _ float64) []float64 { return []float64{max(a, -1), b, c} }), diagnose.Setting{})
+	require.Equal(t, "limit", f.Kind)
+	require.Contains(t, f.Message, "a (-1, ")
+}
+
+// Simulated tables raise no alarm, whatever is hidden.
+func TestNoFalseAlarms(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, missing := range []float64{0, 0.3, 0.7} {
+			g, err := simulate.Star(15, stream.New(seed, 1))
+			require.NoError(t, err)
+			table, err := g.Sample(300, stream.New(seed, 2))
+			require.NoError(t, err)
+			table, err = data.HideMCAR(table, missing, stream.New(seed, 3))
+			require.NoError(t, err)
+			require.Empty(t, find(t, table, diagnose.Setting{}), "seed %d, %g missing", seed, missing)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package transform
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/internal/strictjson"
+)
+
+// mostKnots are those of a column's normal scores: of more distinct values those are left
+// out which are closer than the scores' range over mostKnots to the one before.
+const mostKnots = 2000
+
+// normalScores is the nonparanormal of Liu, Lafferty and Wasserman (2009): the function that
+// gives a column's observed cells the quantiles of a normal distribution,
+//
+//	T(x_(k)) = Φ⁻¹(r_k/(n+1)),   r_k the rank of x_(k) among the n observed cells,
+//
+// ties the mean of their ranks, linear between the distinct values. Beyond them it goes on
+// along the chord of the outer tenth of the knots (docs/theory/transforms.md#nonparanormal).
+// Bounds of the column are not the model's: x is put back inside them.
+type normalScores struct {
+	values, scores []float64 // the knots, both increasing
+	lower, upper   float64   // of the column, may be infinite
+}
+
+// fitNormalScores makes the function of a column from its observed cells, of which two differ.
+func fitNormalScores(x []float64, low, high float64) Function {
+	sorted := slices.Sorted(slices.Values(x))
+	n := float64(len(sorted))
+	f := &normalScores{lower: low, upper: high}
+	for from := 0; from < len(sorted); {
+		to := from + sort.Search(len(sorted)-from, func(k int) bool { return sorted[from+k] > sorted[from] })
+		rank := float64(from+1+to) / 2
+		f.values = append(f.values, sorted[from])
+		f.scores = append(f.scores, distuv.UnitNormal.Quantile(rank/(n+1)))
+		from = to
+	}
+	f.thin()
+	return f
+}
+
+// thin leaves knots out where there are too many: never an end.
+func (f *normalScores) thin() {
+	last := len(f.scores) - 1
+	if last < mostKnots {
+		return
+	}
+	step := (f.scores[last] - f.scores[0]) / mostKnots
+	kept := 0
+	for k := 1; k <= last; k++ {
+		if f.scores[k]-f.scores[kept] >= step || k == last {
+			kept++
+			f.values[kept], f.scores[kept] = f.values[k], f.scores[k]
+		}
+	}
+	f.values, f.scores = f.values[:kept+1], f.scores[:kept+1]
+}
+
+func (f *normalScores) Kind() string { return "npn" }
+
+func (f *normalScores) Check(float64) error { return nil }
+
+func (f *normalScores) Forward(x float64) float64 { return along(f.values, f.scores, x) }
+
+func (f *normalScores) Inverse(y float64) float64 {
+	return min(max(along(f.scores, f.values, y), f.lower), f.upper)
+}
+
+// Bounds are none: the scores of any column have the whole line.
+func (f *normalScores) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
+
+// Slope is that of the piece which x lies on, at a knot that of the chord between the knots
+// beside it. The pieces are straight: their curvature is 0.
+func (f *normalScores) Slope(x float64) (log, curvature float64) {
+	k := sort.SearchFloat64s(f.values, x)
+	last := len(f.values) - 1
+	if k > 0 && k < last && f.values[k] == x {
+		return math.Log((f.scores[k+1] - f.scores[k-1]) / (f.values[k+1] - f.values[k-1])), 0
+	}
+	_, _, slope := piece(f.values, f.scores, x)
+	return math.Log(slope), 0
+}
+
+// along is the function through the knots (from, to) at x.
+func along(from, to []float64, x float64) float64 {
+	at, value, slope := piece(from, to, x)
+	return value + slope*(x-at)
+}
+
+// piece gives the straight piece through the knots (from, to) that x lies on, by a point of
+// it and its slope. At an inner knot it is the piece before, which gives the knot's value.
+func piece(from, to []float64, x float64) (at, value, slope float64) {
+	last := len(from) - 1
+	outer := max(1, last/10)
+	k := sort.SearchFloat64s(from, x)
+	switch {
+	case k == 0:
+		return from[0], to[0], (to[outer] - to[0]) / (from[outer] - from[0])
+	case k > last:
+		return from[last], to[last], (to[last] - to[last-outer]) / (from[last] - from[last-outer])
+	}
+	return from[k], to[k], (to[k] - to[k-1]) / (from[k] - from[k-1])
+}
+
+// normalScoresFile is the function in a file; bounds that are none are absent.
+type normalScoresFile struct {
+	Kind   string    `json:"kind"`
+	Values []float64 `json:"values"`
+	Scores []float64 `json:"scores"`
+	Lower  *float64  `json:"lower,omitempty"`
+	Upper  *float64  `json:"upper,omitempty"`
+}
+
+// MarshalJSON writes the knots.
+func (f *normalScores) MarshalJSON() ([]byte, error) {
+	s := normalScoresFile{Kind: f.Kind(), Values: f.values, Scores: f.scores}
+	if !math.IsInf(f.lower, -1) {
+		s.Lower = &f.lower
+	}
+	if !math.IsInf(f.upper, 1) {
+		s.Upper = &f.upper
+	}
+	return json.Marshal(s)
+}
+
+// readNormalScores is the function of a file.
+func readNormalScores(text []byte) (Function, error) {
+	var s normalScoresFile
+	if err := strictjson.Unmarshal(text, &s); err != nil {
+		return nil, err
+	}
+	f := &normalScores{values: s.Values, scores: s.Scores, lower: math.Inf(-1), upper: math.Inf(1)}
+	if len(f.values) < 2 || len(f.values) != len(f.scores) {
+		return nil, errors.New("it needs two values or more, and as many scores")
+	}
+	for k := 1; k < len(f.values); k++ {
+		if !(f.values[k-1] < f.values[k]) || !(f.scores[k-1] < f.scores[k]) {
+			return nil, errors.New("its values and its scores must increase")
+		}
+	}
+	if s.Lower != nil {
+		f.lower = *s.Lower
+	}
+	if s.Upper != nil {
+		f.upper = *s.Upper
+	}
+	return f, nil
+}

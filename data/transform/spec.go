@@ -1,0 +1,135 @@
+package transform
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/internal/setting"
+)
+
+// Kind is how a function is made.
+type Kind struct {
+	Fit  func(x []float64, low, high float64) Function // of the observed cells of a column and its bounds
+	Read func(text []byte) (Function, error)           // of what its MarshalJSON wrote
+}
+
+// Kinds are the functions by name.
+var Kinds = map[string]Kind{
+	"log":   always(logarithm),
+	"log1p": always(log1p),
+	"sqrt":  always(squareRoot),
+	"logit": always(logit),
+	"npn":   {fitNormalScores, readNormalScores},
+}
+
+// always is a function that no table changes.
+func always(f Function) Kind {
+	return Kind{
+		Fit:  func([]float64, float64, float64) Function { return f },
+		Read: func([]byte) (Function, error) { return f, nil },
+	}
+}
+
+// none is the name for leaving a column as it is.
+const none = "none"
+
+// Spec says which columns are transformed, by names of Kinds. The zero value transforms none.
+type Spec struct {
+	Columns map[string]string `json:"columns,omitempty"` // by column; "none" leaves it as it is
+	Others  string            `json:"others,omitempty"`  // of all columns that are not named
+}
+
+// Parse reads column=log, …, or a function alone for all columns that are not named. It fails
+// by an error of the setting transform.
+func Parse(items []string) (Spec, error) {
+	var s Spec
+	for _, item := range items {
+		at := strings.LastIndex(item, "=")
+		name, kind := "", strings.TrimSpace(item[at+1:])
+		if err := known(item, kind); err != nil {
+			return s, err
+		}
+		if at >= 0 {
+			name = strings.TrimSpace(item[:at])
+		}
+		if s.Columns[name] != "" || at < 0 && s.Others != "" {
+			return s, setting.Errorf("transform", item, "a column has one function, and this one has another already")
+		}
+		if at < 0 {
+			s.Others = kind
+			continue
+		}
+		if s.Columns == nil {
+			s.Columns = map[string]string{}
+		}
+		s.Columns[name] = kind
+	}
+	return s, nil
+}
+
+// known refuses what is no name of a function.
+func known(item, kind string) error {
+	if _, ok := Kinds[kind]; ok || kind == none {
+		return nil
+	}
+	return setting.Errorf("transform", item, "%q is no function; column=function is expected, or a function alone for all columns, one of %s, %s", kind, kindList(), none)
+}
+
+func kindList() string { return strings.Join(slices.Sorted(maps.Keys(Kinds)), ", ") }
+
+// Fit makes the functions for a table, nil if there are none; support is where its rows lie,
+// nil for all of R^d. It fails by an error of the setting transform where the table lacks a
+// column, there is no such function or it takes all values of a column to one, and by a
+// *data.RowError where a cell has no T(x).
+func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
+	if len(s.Columns) == 0 && s.Others == "" {
+		return nil, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Columns)) {
+		if !slices.Contains(t.Names, name) {
+			return nil, setting.Errorf("transform", name+"="+s.Columns[name], "there is no column %q; columns are %s", name, strings.Join(t.Names, ", "))
+		}
+	}
+	if support == nil {
+		support = domain.All(t.D)
+	}
+	columns := make(Columns, t.D)
+	for j, name := range t.Names {
+		kind, named := s.Columns[name]
+		if !named {
+			kind = s.Others
+		}
+		if kind == "" || kind == none {
+			continue
+		}
+		if err := known(name+"="+kind, kind); err != nil {
+			return nil, err
+		}
+		columns[j] = Kinds[kind].Fit(t.Column(j), support.Lower[j], support.Upper[j])
+	}
+	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {
+		return nil, nil
+	}
+	return columns, columns.distinguish(t)
+}
+
+// distinguish refuses a function that leaves a column constant in float64.
+func (c Columns) distinguish(t *data.Table) error {
+	y, err := c.Table(t)
+	if err != nil {
+		return err
+	}
+	for j, f := range c {
+		if f == nil {
+			continue
+		}
+		if x := y.Column(j); slices.Min(x) == slices.Max(x) {
+			return setting.Errorf("transform", t.Names[j]+"="+f.Kind(), "every value of %s is %s after it", t.Names[j], fmt.Sprint(x[0]))
+		}
+	}
+	return nil
+}

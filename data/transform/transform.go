@@ -1,0 +1,209 @@
+// Package transform has strictly increasing functions of single columns, applied to a table
+// before a model is fitted to it and undone in what the model gives: a column's log, say,
+// where only its log is near a normal.
+//
+//	Spec, Parse    which column, which function
+//	Spec.Fit       the functions of a table: those by ranks depend on it
+//	Columns        one function a column: of tables, domains, missingness, rows, and in files
+//	Kinds          the functions by name
+//
+// With y_j = T_j(x_j), a model of y is one of x (docs/theory/transforms.md#change-of-variables).
+package transform
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/internal/setting"
+)
+
+// Function is a strictly increasing T of one column.
+type Function interface {
+	// Kind is its name in Kinds.
+	Kind() string
+	// Check says why there is no T(x), or nil, as "has no log: only numbers above 0 have one".
+	Check(x float64) error
+	// Forward is T(x), of an x that Check lets pass.
+	Forward(x float64) float64
+	// Inverse is the x with T(x) = y; where T does not reach y, the nearest x that it has.
+	Inverse(y float64) float64
+	// Slope gives log T'(x), and T''(x)/T'(x) in units 1/x.
+	Slope(x float64) (log, curvature float64)
+	// Bounds are those of T(x) for low ≤ x ≤ high, infinite where T needs none.
+	Bounds(low, high float64) (float64, float64)
+}
+
+// Columns are the functions of a table's columns (d), nil for a column that is left as it
+// is. Nil Columns leave all of them.
+type Columns []Function
+
+// Table is the table with T_j(x_ij) in place of its observed cells. A cell without one is a
+// *data.RowError, whose cause is a *ValueError.
+func (c Columns) Table(t *data.Table) (*data.Table, error) {
+	if c == nil {
+		return t, nil
+	}
+	if len(c) != t.D {
+		return nil, fmt.Errorf("functions of %d columns do not fit a table of %d", len(c), t.D)
+	}
+	y := *t
+	y.Values = slices.Clone(t.Values)
+	for k, seen := range t.Observed {
+		i, j := k/t.D, k%t.D
+		if !seen || c[j] == nil {
+			continue
+		}
+		if err := c[j].Check(t.Values[k]); err != nil {
+			e := &data.RowError{Row: i, Column: t.Names[j], Cell: data.FormatNumber(t.Values[k]), Why: err}
+			if t.Lines != nil {
+				e.Line = t.Lines[i]
+			}
+			return nil, e
+		}
+		y.Values[k] = c[j].Forward(t.Values[k])
+	}
+	return &y, nil
+}
+
+// ValueError says that a number has no T(x).
+type ValueError struct{ Kind, Needs string }
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("has no %s: only %s have one", e.Kind, e.Needs)
+}
+
+// Restore takes rows (n, d) of y back to x, in place.
+func (c Columns) Restore(y []float64) {
+	if c == nil {
+		return
+	}
+	for i := range y {
+		if f := c[i%len(c)]; f != nil {
+			y[i] = f.Inverse(y[i])
+		}
+	}
+}
+
+// Slope gives log T_j'(x) and T_j”(x)/T_j'(x) of column j, both 0 where it is left as it is.
+func (c Columns) Slope(j int, x float64) (log, curvature float64) {
+	if c == nil || c[j] == nil {
+		return 0, 0
+	}
+	return c[j].Slope(x)
+}
+
+// Domain is a domain of x as one of y, nil if no bound is left. It refuses a half-space that
+// a transformed column has a part in, which is none in y, as an error of the setting
+// transform.
+func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error) {
+	if c == nil || s == nil {
+		return s, nil
+	}
+	y := domain.All(len(c))
+	y.Half = s.Half
+	for j, f := range c {
+		y.Lower[j], y.Upper[j] = s.Lower[j], s.Upper[j]
+		if f == nil {
+			continue
+		}
+		if slices.ContainsFunc(s.Half, func(h domain.HalfSpace) bool { return h.A[j] != 0 }) {
+			return nil, setting.Errorf("transform", names[j]+"="+f.Kind(), "%s has a part in a half-space of the domain, which would be curved after it: leave one of the two out", names[j])
+		}
+		y.Lower[j], y.Upper[j] = f.Bounds(s.Lower[j], s.Upper[j])
+	}
+	if !y.Bounded() {
+		return nil, nil
+	}
+	return y, nil
+}
+
+// Missingness is what is known of missing cells given x as one given y. Thresholds go along;
+// a logistic regression on a transformed column, and ranks of a column that is not missing
+// completely at random, are refused as errors of the setting transform.
+func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness.Model, error) {
+	if c == nil || m == nil {
+		return m, nil
+	}
+	y := &missingness.Model{Logistic: m.Logistic}
+	if m.Censored != nil {
+		y.Censored = missingness.NewCensored(len(c))
+		copy(y.Censored.Below, m.Censored.Below)
+		copy(y.Censored.Above, m.Censored.Above)
+	}
+	for j, f := range c {
+		if f == nil {
+			continue
+		}
+		value := names[j] + "=" + f.Kind()
+		for k, row := range names {
+			if m.Logistic != nil && m.Logistic.Concerns(k) && m.Logistic.Slope.At(k, j) != 0 {
+				return nil, setting.Errorf("transform", value, "--missingness hides %s by a logistic regression on %s, which would be none after it: leave one of the two out", row, names[j])
+			}
+		}
+		hidden := m.Logistic != nil && m.Logistic.Concerns(j) || m.Censored != nil && m.Censored.Concerns(j)
+		if _, ranks := f.(*normalScores); ranks && hidden {
+			return nil, setting.Errorf("transform", value, "--missingness says that %s is not missing completely at random, and then the ranks of its observed cells are not those of all: use log, sqrt or another function, or none", names[j])
+		}
+		if m.Censored != nil {
+			y.Censored.Below[j], y.Censored.Above[j] = f.Bounds(m.Censored.Below[j], m.Censored.Above[j])
+		}
+	}
+	return y, nil
+}
+
+// Labels says what the columns are after the functions, as "log of zinc"; others keep their
+// names.
+func (c Columns) Labels(names []string) []string {
+	labels := slices.Clone(names)
+	for j, f := range c {
+		if f != nil {
+			labels[j] = f.Kind() + " of " + names[j]
+		}
+	}
+	return labels
+}
+
+// Describe lists the transformed columns by function, as "log of zinc, lead; npn of age".
+func (c Columns) Describe(names []string) string {
+	var kinds []string
+	of := map[string][]string{}
+	for j, f := range c {
+		if f == nil {
+			continue
+		}
+		if of[f.Kind()] == nil {
+			kinds = append(kinds, f.Kind())
+		}
+		of[f.Kind()] = append(of[f.Kind()], names[j])
+	}
+	var parts []string
+	for _, kind := range kinds {
+		columns := strings.Join(of[kind], ", ")
+		if len(of[kind]) == len(names) {
+			columns = "every column"
+		}
+		parts = append(parts, kind+" of "+columns)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Released names the columns whose bounds in s the functions take away.
+func (c Columns) Released(s *domain.Domain, names []string) (released []string) {
+	if s == nil {
+		return nil
+	}
+	for j, f := range c {
+		if f == nil || !s.BoundedColumn(j) {
+			continue
+		}
+		if low, high := f.Bounds(s.Lower[j], s.Upper[j]); math.IsInf(low, -1) && math.IsInf(high, 1) {
+			released = append(released, names[j])
+		}
+	}
+	return released
+}

@@ -1,0 +1,296 @@
+package transform_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/data/transform"
+	"missingscore/internal/setting"
+)
+
+var inf = math.Inf(1)
+
+// skew has a tie, in 8 rows, and a gap.
+func skew(t *testing.T) *data.Table {
+	t.Helper()
+	a := []float64{0.3, 1.7, 2.2, 2.2, 9.5, 4.1, 0.9, 3.3}
+	b := []float64{5, 1, 4, 4, 4, 2, 8, 7}
+	c := []float64{0.1, 0.5, 0.7, 0.2, 0.9, 0.4, 0.35, 0.6}
+	var values []float64
+	for i := range a {
+		values = append(values, a[i], b[i], c[i])
+	}
+	table, err := data.NewTable([]string{"a", "b", "c"}, values, nil)
+	require.NoError(t, err)
+	return table
+}
+
+func fit(t *testing.T, table *data.Table, s *domain.Domain, items ...string) transform.Columns {
+	t.Helper()
+	spec, err := transform.Parse(items)
+	require.NoError(t, err)
+	c, err := spec.Fit(table, s)
+	require.NoError(t, err)
+	return c
+}
+
+// Every function comes back to x; its slope is that of differences, also T”/T'.
+func TestFunctions(t *testing.T) {
+	table := skew(t)
+	for kind, at := range map[string][]float64{
+		"log": {0.1, 1, 30}, "log1p": {-0.7, 0, 4}, "sqrt": {0.3, 2, 50}, "logit": {0.1, 0.5, 0.93}, "npn": {-2, 0.5, 3, 7, 20},
+	} {
+		c := fit(t, table, nil, "a="+kindFor(kind), "c="+kind)
+		f := c[2]
+		if kind == "npn" {
+			f = fit(t, table, nil, "a=npn")[0]
+		}
+		require.Equal(t, kind, f.Kind())
+		for _, x := range at {
+			require.NoError(t, f.Check(x))
+			require.InEpsilon(t, x+10, f.Inverse(f.Forward(x))+10, 1e-12, "%s at %g", kind, x)
+			log, curvature := f.Slope(x)
+			slope := func(x float64) float64 {
+				return fd.Derivative(f.Forward, x, &fd.Settings{Formula: fd.Central, Step: 1e-5})
+			}
+			require.InEpsilon(t, slope(x), math.Exp(log), 1e-6, "%s at %g", kind, x)
+			second := fd.Derivative(slope, x, &fd.Settings{Formula: fd.Central, Step: 1e-3})
+			require.InDelta(t, second/slope(x), curvature, 1e-3*(1+math.Abs(curvature)), "%s at %g", kind, x)
+		}
+	}
+}
+
+// kindFor is a function for column a beside one for c that only c has.
+func kindFor(kind string) string {
+	if kind == "logit" {
+		return "none"
+	}
+	return kind
+}
+
+// Numbers of R 4.2.2, huge 1.3.5: huge.npn(x, npn.func = "shrinkage"), which divides every
+// column by the deviation of the first.
+func TestNormalScoresOfHuge(t *testing.T) {
+	y, err := fit(t, skew(t), nil, "npn").Table(skew(t))
+	require.NoError(t, err)
+	sd := stat.StdDev(y.Column(0), nil)
+	for j, want := range [][]float64{
+		{-1.518943456104472, -0.535989501943136, 0, 0, 1.518943456104471, 0.951591315094958, -0.951591315094958, 0.535989501943136},
+		{0.535989501943136, -1.518943456104472, -0.173853047244748, -0.173853047244748, -0.173853047244748, -0.951591315094958, 1.518943456104471, 0.951591315094958},
+	} {
+		got := y.Column(j)
+		for i := range got {
+			require.InDelta(t, want[i], got[i]/sd, 1e-12, "row %d of column %d", i+1, j+1)
+		}
+	}
+}
+
+// With gaps the ranks are those of the observed cells.
+func TestNormalScoresOfObservedCells(t *testing.T) {
+	table := skew(t)
+	whole, err := fit(t, table, nil, "a=npn").Table(table)
+	require.NoError(t, err)
+	observed := slices.Concat([]bool{false, true, true}, slices.Repeat([]bool{true}, 24), []bool{false, true, true})
+	values := slices.Concat([]float64{1e9, 1, 0.5}, table.Values, []float64{-1e9, 2, 0.5})
+	gappy, err := data.NewTable(table.Names, values, observed)
+	require.NoError(t, err)
+	y, err := fit(t, gappy, nil, "a=npn").Table(gappy)
+	require.NoError(t, err)
+	require.Equal(t, whole.Column(0), y.Column(0))
+}
+
+// Many distinct values are thinned to knots that give the scores nearly as they are.
+func TestManyKnots(t *testing.T) {
+	const n = 20000
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = math.Exp(float64(i) / n * 5)
+	}
+	table, err := data.NewTable([]string{"a"}, x, nil)
+	require.NoError(t, err)
+	c := fit(t, table, nil, "npn")
+	text, err := c.Encode(table.Names)
+	require.NoError(t, err)
+	require.Less(t, len(text), 2000*2*25)
+	for _, i := range []int{0, 1, 5, 100, 9999, 19900, 19999} {
+		want := -math.Sqrt2 * math.Erfcinv(2*float64(i+1)/(n+1))
+		require.InDelta(t, want, c[0].Forward(x[i]), 2e-4, "place %d", i)
+	}
+}
+
+// Beyond the knots it goes on along the chord of the outer tenth, back inside the bounds.
+func TestBeyondTheKnots(t *testing.T) {
+	s := domain.All(3)
+	s.Lower[0], s.Upper[0] = 0, 12
+	f := fit(t, skew(t), s, "a=npn")[0]
+	low, high := f.Forward(0.3), f.Forward(9.5)
+	slope := (high - f.Forward(4.1)) / (9.5 - 4.1)
+	require.InDelta(t, high+slope, f.Forward(10.5), 1e-12)
+	require.InDelta(t, 10.5, f.Inverse(high+slope), 1e-12)
+	require.Equal(t, 12., f.Inverse(high+100))
+	require.Equal(t, 0., f.Inverse(low-100))
+	a, b := f.Bounds(0, 12)
+	require.Equal(t, []float64{-inf, inf}, []float64{a, b})
+}
+
+// Bounds go along, or away where the function takes them to infinity.
+func TestDomain(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	s := domain.All(3)
+	s.Lower[0], s.Upper[0], s.Lower[1] = 0, 20, 0.5
+	table := skew(t)
+	c := fit(t, table, s, "a=log")
+	y, err := c.Domain(s, names)
+	require.NoError(t, err)
+	require.Equal(t, []float64{-inf, 0.5, -inf}, y.Lower)
+	require.Equal(t, []float64{math.Log(20), inf, inf}, y.Upper)
+	require.Empty(t, c.Released(s, names))
+
+	s.Upper[0], s.Lower[1] = inf, -inf
+	y, err = c.Domain(s, names)
+	require.NoError(t, err)
+	require.Nil(t, y, "no bound is left")
+	require.Equal(t, []string{"a"}, c.Released(s, names))
+	for kind, want := range map[string]float64{"sqrt": 0, "log1p": 0, "npn": -inf} {
+		y, err := fit(t, table, s, "a="+kind).Domain(s, names)
+		require.NoError(t, err)
+		if math.IsInf(want, -1) {
+			require.Nil(t, y)
+		} else {
+			require.Equal(t, want, y.Lower[0], kind)
+		}
+	}
+
+	s.Half = []domain.HalfSpace{{A: []float64{0, 1, 1}, B: 100}}
+	y, err = c.Domain(s, names)
+	require.NoError(t, err, "a has no part in it")
+	require.Equal(t, s.Half, y.Half)
+	s.Half[0].A[0] = 1
+	_, err = c.Domain(s, names)
+	require.EqualError(t, err, "transform a=log: a has a part in a half-space of the domain, which would be curved after it: leave one of the two out")
+	var wrong *setting.Error
+	require.ErrorAs(t, err, &wrong)
+}
+
+// Thresholds go along; regressions on a transformed column and ranks of hidden cells do not.
+func TestMissingness(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	table := skew(t)
+	m := &missingness.Model{Censored: missingness.NewCensored(3)}
+	m.Censored.Above[0] = 20
+	y, err := fit(t, table, nil, "a=log").Missingness(m, names)
+	require.NoError(t, err)
+	require.Equal(t, math.Log(20), y.Censored.Above[0])
+	require.Equal(t, 20., m.Censored.Above[0])
+	_, err = fit(t, table, nil, "a=npn").Missingness(m, names)
+	require.ErrorContains(t, err, "the ranks of its observed cells are not those of all")
+
+	m = &missingness.Model{Logistic: missingness.NewLogistic(3)}
+	m.Logistic.Intercept[1] = 1
+	m.Logistic.Slope.Set(1, 2, 0.5)
+	_, err = fit(t, table, nil, "a=log").Missingness(m, names)
+	require.NoError(t, err)
+	_, err = fit(t, table, nil, "c=logit").Missingness(m, names)
+	require.ErrorContains(t, err, "transform c=logit: --missingness hides b by a logistic regression on c")
+}
+
+// What cannot be read or used is said with its place.
+func TestRefusals(t *testing.T) {
+	for item, want := range map[string]string{
+		"a=lg": `transform a=lg: "lg" is no function; column=function is expected, or a function alone for all columns, one of log, log1p, logit, npn, sqrt, none`,
+		"a":    `"a" is no function`,
+	} {
+		_, err := transform.Parse([]string{item})
+		require.ErrorContains(t, err, want)
+	}
+	_, err := transform.Parse([]string{"a=log", "a=npn"})
+	require.ErrorContains(t, err, "has another already")
+	_, err = transform.Parse([]string{"log", "npn"})
+	require.ErrorContains(t, err, "has another already")
+
+	table := skew(t)
+	_, err = (transform.Spec{Columns: map[string]string{"z": "log"}}).Fit(table, nil)
+	require.EqualError(t, err, `transform z=log: there is no column "z"; columns are a, b, c`)
+	table.Values[6], table.Lines = -3, []int{2, 3, 5, 6, 7, 8, 9, 10}
+	_, err = (transform.Spec{Columns: map[string]string{"a": "log"}}).Fit(table, nil)
+	var row *data.RowError
+	require.ErrorAs(t, err, &row)
+	require.EqualError(t, err, `line 5: column "a": -3 has no log: only numbers above 0 have one`)
+	var value *transform.ValueError
+	require.True(t, errors.As(err, &value))
+	table.Values[6] = 0
+	require.NoError(t, fit(t, table, nil, "a=sqrt")[0].Check(0))
+	require.Error(t, fit(t, table, nil, "a=sqrt")[0].Check(-1e-300))
+
+	close, err := data.NewTable([]string{"a"}, []float64{1e15, 1e15 + 1, 1e15}, nil)
+	require.NoError(t, err)
+	_, err = (transform.Spec{Others: "log"}).Fit(close, nil)
+	require.ErrorContains(t, err, "transform a=log: every value of a is")
+}
+
+// A function alone is for all columns that are not named.
+func TestOthers(t *testing.T) {
+	table := skew(t)
+	c := fit(t, table, nil, "npn", "b=log", "c=none")
+	require.Equal(t, "npn of a; log of b", c.Describe(table.Names))
+	require.Equal(t, []string{"npn of a", "log of b", "c"}, c.Labels(table.Names))
+	require.Equal(t, "log of every column", fit(t, table, nil, "log").Describe(table.Names))
+	require.Nil(t, fit(t, table, nil, "none"))
+	require.Nil(t, fit(t, table, nil))
+}
+
+// A file gives the same functions; a damaged one is refused.
+func TestFiles(t *testing.T) {
+	table := skew(t)
+	s := domain.All(3)
+	s.Lower[0] = 0
+	c := fit(t, table, s, "a=npn", "b=log1p")
+	text, err := c.Encode(table.Names)
+	require.NoError(t, err)
+	back, err := transform.Read(text, table.Names)
+	require.NoError(t, err)
+	for _, x := range []float64{-1, 0.5, 3, 20} {
+		require.Equal(t, c[0].Forward(x), back[0].Forward(x))
+	}
+	require.Equal(t, 0., back[0].Inverse(-50))
+	require.Equal(t, "log1p", back[1].Kind())
+	require.Nil(t, back[2])
+	none, err := transform.Columns(nil).Encode(table.Names)
+	require.NoError(t, err)
+	require.Nil(t, none)
+
+	for text, want := range map[string]string{
+		`{"z":{"kind":"log"}}`:                               `there is no column "z"`,
+		`{"a":{"kind":"exp"}}`:                               `column "a": there is no function "exp"`,
+		`{"a":{"kind":"npn","values":[1,2],"scores":[1,1]}}`: "must increase",
+		`{"a":{"kind":"npn","values":[1],"scores":[1]}}`:     "two values or more",
+		`[1]`: "object",
+	} {
+		_, err := transform.Read([]byte(text), table.Names)
+		require.ErrorContains(t, err, want)
+		require.True(t, json.Valid([]byte(text)))
+	}
+}
+
+// Rows of y go back to x.
+func TestRestore(t *testing.T) {
+	table := skew(t)
+	c := fit(t, table, nil, "a=npn", "b=sqrt")
+	y, err := c.Table(table)
+	require.NoError(t, err)
+	c.Restore(y.Values)
+	require.InDeltaSlice(t, table.Values, y.Values, 1e-12)
+	below := []float64{0, -3, 0.5}
+	c.Restore(below)
+	require.Equal(t, 0., below[1], "sqrt has nothing below 0")
+}

@@ -1,0 +1,41 @@
+package trainers
+
+import (
+	"fmt"
+	"strings"
+
+	"missingscore/data/diagnose"
+	"missingscore/graph/model"
+)
+
+// Findings say what is wrong with the table for this estimate, or worth knowing: the
+// warnings among them are the first of a Result's.
+func (p *Prepared) Findings() ([]diagnose.Finding, error) {
+	if p.findings != nil {
+		return p.findings, nil
+	}
+	_, normal := model.AsNormal(p.Model)
+	found, err := diagnose.Table(p.original, diagnose.Setting{
+		Domain: p.Spec.Domain, Transform: p.Transform, Unpenalised: normal && p.Spec.Network == nil,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if released := p.Transform.Released(p.Spec.Domain, p.Table.Names); released != nil {
+		found = append(found, diagnose.Finding{Kind: "released", Severity: diagnose.Note, Columns: released,
+			Message: fmt.Sprintf("after %s the model needs no bounds of %s: what it draws keeps to them by itself", p.Transform.Describe(p.Table.Names), strings.Join(released, ", "))})
+	}
+	p.findings = append([]diagnose.Finding{}, found...)
+	return p.findings, nil
+}
+
+// warnings are the sentences of those findings that are warnings.
+func (p *Prepared) warnings() (warnings []string, err error) {
+	found, err := p.Findings()
+	for _, f := range found {
+		if f.Severity == diagnose.Warning {
+			warnings = append(warnings, f.Message)
+		}
+	}
+	return warnings, err
+}

@@ -1,0 +1,164 @@
+package fitted_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/transform"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+)
+
+// logNormal is a Gaussian of (log a, b, √c), after a file, with its covariance; the root is at
+// least 0.
+func logNormal(t *testing.T) (*fitted.Model, *mat.SymDense, []float64) {
+	t.Helper()
+	names := []string{"a", "b", "c"}
+	cov, mean := mat.NewSymDense(3, []float64{0.5, 0.3, 0.1, 0.3, 1, 0.2, 0.1, 0.2, 0.4}), []float64{1, -0.5, 5}
+	var factor mat.Cholesky
+	require.True(t, factor.Factorize(cov))
+	var precision mat.SymDense
+	require.NoError(t, factor.InverseTo(&precision))
+	g := model.NewGaussian(3, model.CholeskyFactor)
+	require.NoError(t, g.SetPrecision(&precision))
+	g.SetMean(mean)
+	spec, err := transform.Parse([]string{"a=log", "c=sqrt"})
+	require.NoError(t, err)
+	table, err := data.NewTable(names, []float64{1, 0, 1, 2, 1, 2}, nil)
+	require.NoError(t, err)
+	functions, err := spec.Fit(table, nil)
+	require.NoError(t, err)
+	s := fitted.Saved{Kind: "gaussian", Model: g, Names: names, Transform: functions,
+		Scale: data.Scale{Mean: []float64{0.9, -0.4, 4.9}, Deviation: []float64{0.7, 1.1, 0.6}}}
+	text, err := s.Encode(nil)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"version": 3`)
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	back, err := fitted.Load(path)
+	require.NoError(t, err)
+	ready, err := back.Fitted()
+	require.NoError(t, err)
+	return ready, cov, mean
+}
+
+// Log density and score are those of the table's columns: against the normal density of
+// gonum, with the log-normal's own factors, and differences of it.
+func TestTransformedScores(t *testing.T) {
+	f, cov, mean := logNormal(t)
+	normal, ok := distmv.NewNormal(mean, cov, nil)
+	require.True(t, ok)
+	density := func(x []float64) float64 { // of (a, b, c) by the change of variables
+		return normal.LogProb([]float64{math.Log(x[0]), x[1], math.Sqrt(x[2])}) - math.Log(x[0]) - math.Log(2*math.Sqrt(x[2]))
+	}
+	rows := []float64{3, 0.2, 30, 0.4, -2, 16, 8, 1, 25}
+	table := &data.Table{Names: f.Names, N: 3, D: 3, Values: rows, Observed: slices.Repeat([]bool{true}, 9)}
+	r, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	for i := range 3 {
+		x := rows[3*i : 3*i+3]
+		require.InDelta(t, density(x)-density(rows[:3]), r.LogDensity[i]-r.LogDensity[0], 1e-9)
+		for j := range 3 {
+			const step = 1e-5
+			up, down := slices.Clone(x), slices.Clone(x)
+			up[j], down[j] = up[j]+step, down[j]-step
+			require.InDelta(t, (density(up)-density(down))/(2*step), r.Score[3*i+j], 1e-6, "row %d, column %d", i, j)
+		}
+	}
+}
+
+// With a gap: the marginal score of a log-normal in closed form, and its standard error.
+func TestTransformedMarginalScores(t *testing.T) {
+	f, cov, mean := logNormal(t)
+	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{3, 0, 0}, Observed: []bool{true, false, false}}
+	r, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{Draws: 20000, Seed: 3})
+	require.NoError(t, err)
+	want := -(math.Log(3)-mean[0])/cov.At(0, 0)/3 - 1./3
+	require.InDelta(t, want, r.Score[0], 4.5*r.Error[0])
+	require.InDelta(t, want, r.Score[0], 0.02)
+	// s_y,a varies by (P_aa − 1/Σ_aa) given a; a factor T' = 1/3 goes along.
+	var precision mat.Dense
+	require.NoError(t, precision.Inverse(cov))
+	require.InEpsilon(t, math.Sqrt((precision.At(0, 0)-1/cov.At(0, 0))/20000)/3, r.Error[0], 0.03)
+}
+
+// Imputed cells are in the table's units: the log of a given b is normal with the regression's
+// mean and variance; observed cells stay as they are. So are sampled rows.
+func TestTransformedDraws(t *testing.T) {
+	f, cov, mean := logNormal(t)
+	const n = 20000
+	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{0, 1.3, 25.7}, Observed: []bool{false, true, false}}
+	r, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Draws: n, Seed: 1})
+	require.NoError(t, err)
+	var logs, roots []float64
+	for k := range n {
+		logs, roots = append(logs, math.Log(r.Values[3*k])), append(roots, math.Sqrt(r.Values[3*k+2]))
+		require.Equal(t, 1.3, r.Values[3*k+1])
+	}
+	for _, c := range []struct {
+		j     int
+		drawn []float64
+	}{{0, logs}, {2, roots}} {
+		slope := cov.At(c.j, 1) / cov.At(1, 1)
+		variance := cov.At(c.j, c.j) - slope*cov.At(c.j, 1)
+		require.InDelta(t, mean[c.j]+slope*(1.3-mean[1]), stat.Mean(c.drawn, nil), 4.5*math.Sqrt(variance/n))
+		require.InDelta(t, variance, stat.Variance(c.drawn, nil), 4.5*variance*math.Sqrt(2./n))
+	}
+	rows, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{N: n, Seed: 2})
+	require.NoError(t, err)
+	logs = logs[:0]
+	for k := range n {
+		logs = append(logs, math.Log(rows.Values[3*k]))
+	}
+	require.InDelta(t, mean[0], stat.Mean(logs, nil), 4.5*math.Sqrt(cov.At(0, 0)/n))
+	require.InDelta(t, cov.At(0, 0), stat.Variance(logs, nil), 4.5*cov.At(0, 0)*math.Sqrt(2./n))
+}
+
+// A cell without a log is refused by its place; so is one outside the domain, in its units.
+func TestTransformedCellsRefused(t *testing.T) {
+	f, _, _ := logNormal(t)
+	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{-3, 0, 1}, Observed: []bool{true, false, true}, Lines: []int{7}}
+	for _, use := range []func() error{
+		func() error { _, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{}); return err },
+		func() error { _, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{}); return err },
+	} {
+		require.EqualError(t, use(), `line 7: column "a": -3 has no log: only numbers above 0 have one`)
+	}
+	f.Domain = domain.All(3)
+	f.Domain.Upper[0] = 0
+	table.Values[0] = math.E
+	_, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{})
+	require.EqualError(t, err, `line 7: column "log of a": 1 is above the upper bound 0`)
+}
+
+// Saved models of transformed columns sample in the table's units.
+func TestSavedTransformedSamples(t *testing.T) {
+	spec, err := transform.Parse([]string{"a=log"})
+	require.NoError(t, err)
+	table, err := data.NewTable([]string{"a"}, []float64{1, 2}, nil)
+	require.NoError(t, err)
+	functions, err := spec.Fit(table, nil)
+	require.NoError(t, err)
+	s := fitted.Saved{Kind: "gaussian", Model: model.NewGaussian(1, model.CholeskyFactor), Names: []string{"a"}, Transform: functions}
+	rows, _, err := s.Sample(t.Context(), 5000, stream.New(1))
+	require.NoError(t, err)
+	below := 0.
+	for _, x := range rows.Values {
+		require.Positive(t, x)
+		if x < 1 {
+			below++
+		}
+	}
+	require.InDelta(t, 0.5, below/5000, 4.5*math.Sqrt(0.25/5000))
+}
