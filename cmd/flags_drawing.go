@@ -43,17 +43,8 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 
 // prepare refuses flags and folders that cannot be used, and loads the model.
 func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
-	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+	if err := f.checkFlags(cmd, counts...); err != nil {
 		return nil, nil, err
-	}
-	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
-		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
-	}
-	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
-		return nil, nil, err
-	}
-	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
-		return nil, nil, usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
 	}
 	m, err := fitted.Load(path)
 	if err != nil {
@@ -64,6 +55,24 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, ready, ensureDirOf(f.out)
+}
+
+// checkFlags refuses flags that cannot be used with any model; counts are further ones that
+// must be positive.
+func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
+	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
+		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
+	}
+	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
+		return usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
+	}
+	return nil
 }
 
 // about is where what is known of the draws goes, OUT.json.
@@ -161,12 +170,20 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 
 `
 
+// check refuses flags that cannot be used with any model.
+func (f *completingFlags) check(cmd *cobra.Command) error {
+	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
+		return usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
+	}
+	return f.checkFlags(cmd, "draws", "workers")
+}
+
 // read loads model and table.
 func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
-	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
-		return nil, nil, nil, usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
+	if err := f.check(cmd); err != nil {
+		return nil, nil, nil, err
 	}
-	m, ready, err := f.prepare(cmd, model, "draws", "workers")
+	m, ready, err := f.prepare(cmd, model)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -45,16 +45,9 @@ func (f *Model) bySource(z *data.Table, draws int, from func(source.Setting) (so
 
 // columns are mean and deviation of the observed cells; 0 and 1 where these do not say.
 func columns(z *data.Table) (mean, sd []float64) {
-	var x []float64
 	for j := range z.D {
-		x = x[:0]
-		for i := j; i < len(z.Values); i += z.D {
-			if z.Observed[i] {
-				x = append(x, z.Values[i])
-			}
-		}
 		m, v := 0., 1.
-		if len(x) > 0 {
+		if x := observedIn(z, j); len(x) > 0 {
 			m, v = stat.PopMeanVariance(x, nil)
 		}
 		if v == 0 {

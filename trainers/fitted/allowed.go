@@ -1,0 +1,37 @@
+package fitted
+
+import (
+	"missingscore/data"
+	"missingscore/data/domain"
+)
+
+// allowed tells whether completed rows are where the model says that missing cells are.
+type allowed struct {
+	table   *data.Table
+	support *domain.Domain
+	section domain.Section
+	mask    []float64
+	row     int // that section is of
+}
+
+func (f *Model) allowed(t *data.Table) *allowed {
+	return &allowed{table: t, support: f.patterned(), mask: make([]float64, t.D), row: -1}
+}
+
+// contains is about row i of the table, completed.
+func (a *allowed) contains(i int, completed []float64) bool {
+	if !a.support.Bounded() {
+		return true
+	}
+	if i != a.row {
+		a.row = i
+		for j := range a.mask {
+			a.mask[j] = 0
+			if a.table.Observed[i*a.table.D+j] {
+				a.mask[j] = 1
+			}
+		}
+		a.support.Section(&a.section, completed, a.mask)
+	}
+	return a.section.Contains(completed, a.mask)
+}
