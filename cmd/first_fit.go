@@ -113,6 +113,14 @@ func (f *firstFit) discard() {
 	}
 }
 
+// outcome marks what comes from a fit that has not converged.
+func (f *firstFit) outcome() error {
+	if r := f.fit.result; r != nil && !r.Converged {
+		return unconverged{"the model is not to be relied on: " + r.Verdict}
+	}
+	return nil
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return path != "" && err == nil

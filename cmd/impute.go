@@ -116,7 +116,10 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	if err := f.kept.remove(); err != nil {
 		return err
 	}
-	return f.finish(cmd, f.known, converged, summary)
+	if err := f.finish(cmd, f.known, converged, summary); err != nil {
+		return err
+	}
+	return f.fit.outcome()
 }
 
 // consistent refuses flags that exclude each other.
@@ -238,11 +241,20 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 	listed := []map[string]any{}
 	for _, c := range columns {
 		o, i := c.Observed, c.Imputed
-		fmt.Fprintf(w, "%s\t%d\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g to %.4g\t%.4g to %.4g\t%.0f %%\t\n", c.Name, i.N/draws, o.Mean, i.Mean, o.SD, i.SD, o.Low, o.High, i.Low, i.High, 100*c.Outside)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s to %s\t%s to %s\t%.0f %%\t\n", c.Name, i.N/draws, short(o.Mean), short(i.Mean), short(o.SD), short(i.SD),
+			short(o.Low), short(o.High), short(i.Low), short(i.High), 100*c.Outside)
 		listed = append(listed, map[string]any{"column": c.Name, "missing": i.N / draws, "outside": c.Outside, "observed": momentsJSON(o), "imputed": momentsJSON(i)})
 	}
 	_ = w.Flush() // to the terminal
 	f.known["columns"] = listed
+}
+
+// short is v with four digits, or a dash where there is no number.
+func short(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return fmt.Sprintf("%.4g", v)
 }
 
 func momentsJSON(m fitted.Moments) map[string]any {
