@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,10 +114,24 @@ func (f *firstFit) discard() {
 	}
 }
 
-// outcome marks what comes from a fit that has not converged.
+// outcome marks what comes from a fit that has not converged, as the model's file has it.
 func (f *firstFit) outcome() error {
-	if r := f.fit.result; r != nil && !r.Converged {
-		return unconverged{"the model is not to be relied on: " + r.Verdict}
+	if f.save == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.save)
+	if err != nil {
+		return err
+	}
+	var end struct {
+		Converged bool
+		Verdict   string
+	}
+	if err := json.Unmarshal(text, &end); err != nil {
+		return err
+	}
+	if !end.Converged {
+		return unconverged{"the model is not to be relied on: " + end.Verdict}
 	}
 	return nil
 }
