@@ -13,7 +13,6 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"
@@ -108,23 +107,38 @@ func TestMatchNearest(t *testing.T) {
 	require.Equal(t, 60, seen[2]+seen[3])
 }
 
-// A mixture of one normal is matched on the expectations by quadrature, and these find the
-// same rows as the normal's closed form.
+// Expectations by quadrature find the same rows as the normal's closed form, on all of R^d
+// and where a half-space ties the end of one column to another.
 func TestMatchByQuadrature(t *testing.T) {
-	normal := model.NewGaussian(2, model.CholeskyFactor)
-	require.NoError(t, normal.SetPrecision(mat.NewSymDense(2, []float64{1, 0, 0, 4})))
-	mixture, err := model.NewMixture(simulate.Mixture{Weights: []float64{1}, Means: [][]float64{{0, 0}}, Deviations: [][]float64{{1, 0.5}}})
-	require.NoError(t, err)
 	half := domain.All(2)
-	half.Half = []domain.HalfSpace{{A: []float64{1, 1}, B: 0}} // ties the expectation of b to a
-	rows := [][]float64{{-1, 0.9}, {-0.5, 0.4}, {0, -0.2}, {0.5, -0.6}, {1, -1.1}, {0.1, nan}, {0.7, nan}, {-2, nan}}
-	var got [2][]float64
-	for k, m := range []model.Model{normal, mixture} {
-		f := &fitted.Model{Names: []string{"a", "b"}, Model: m, Domain: half, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
-		got[k] = matched(t, f, table(f.Names, rows...), 1, fitted.MatchConfig{Donors: 1}).Values
+	half.Half = []domain.HalfSpace{{A: []float64{1, 1}, B: 0.5}}
+	normal := model.NewGaussian(2, model.CholeskyFactor)
+	require.NoError(t, normal.SetPrecision(mat.NewSymDense(2, []float64{1, -0.9, -0.9, 4})))
+	scale := data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}
+	for _, support := range []*domain.Domain{nil, half} {
+		f := &fitted.Model{Names: []string{"a", "b"}, Model: normal, Domain: support, Scale: scale}
+		gaps, _ := hidden(t, f, 150, 0.3)
+		r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{Draws: 2})
+		require.NoError(t, err)
+		var values [2][]float64
+		for k, m := range []model.Model{normal, struct{ model.Model }{normal}} { // the second is not known to be normal
+			f.Model = m
+			own := &fitted.Imputed{Draws: 2, Values: slices.Clone(r.Values)}
+			_, err := fitted.Match(context.Background(), f, gaps, own, fitted.MatchConfig{Donors: 1})
+			require.NoError(t, err)
+			values[k] = own.Values
+			for at := 0; at < len(own.Values); at += 2 {
+				require.True(t, support.Contains(own.Values[at:at+2]))
+			}
+		}
+		other := 0
+		for at := range values[0] {
+			if values[0][at] != values[1][at] {
+				other++
+			}
+		}
+		require.Zero(t, other)
 	}
-	require.Equal(t, got[0], got[1])
-	require.Equal(t, []float64{-0.2, -1.1, 0.9}, []float64{got[0][11], got[0][13], got[0][15]}) // 0.7 allows no −0.6
 }
 
 // Where no observed value lies in the domain the draw stays, and is counted.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
@@ -103,8 +104,8 @@ const (
 	predictedPoints = 64
 )
 
-// gridPredictor integrates a model's density by the trapezoid rule, over the range of the
-// column and half of it on either side, as far as the domain goes.
+// gridPredictor integrates a model's density by Gauss–Legendre quadrature, over the range of
+// the column and half of it on either side, as far as the domain goes.
 type gridPredictor struct {
 	density *model.Evaluator
 	support *domain.Domain
@@ -120,6 +121,8 @@ func (p *gridPredictor) expect(z []float64, j int) ([]float64, error) {
 	room := max(1, (most-least)/2)
 	interval := newInterval(p.support, j, p.d)
 	points := make([]float64, p.rows*predictedPoints*p.d)
+	at, weight := make([]float64, predictedPoints), make([]float64, predictedPoints)
+	quad.Legendre{}.FixedLocations(at, weight, -1, 1)
 	var expected []float64
 	for part := range slices.Chunk(z, p.rows*p.d) {
 		for i := 0; i < len(part); i += p.d {
@@ -129,7 +132,7 @@ func (p *gridPredictor) expect(z []float64, j int) ([]float64, error) {
 			for g := range predictedPoints {
 				to := points[(i*predictedPoints + g*p.d):][:p.d]
 				copy(to, row)
-				to[j] = low + (high-low)*float64(g)/(predictedPoints-1)
+				to[j] = (low + high + (high-low)*at[g]) / 2
 			}
 		}
 		log, _, err := p.density.At(points)
@@ -141,10 +144,7 @@ func (p *gridPredictor) expect(z []float64, j int) ([]float64, error) {
 			peak := floats.Max(own)
 			total, sum := 0.0, 0.0
 			for g, v := range own {
-				w := math.Exp(v - peak)
-				if g == 0 || g == predictedPoints-1 {
-					w /= 2
-				}
+				w := weight[g] * math.Exp(v-peak)
 				total += w
 				sum += w * points[(i*predictedPoints+g)*p.d+j]
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
 	"missingscore/graph/model"
@@ -61,7 +62,8 @@ func (e evaluations) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 // An iteration goes as far as is asked, by as few steps as that needs.
 func TestTravel(t *testing.T) {
 	n := 0
-	m := evaluations{model.NewGaussian(2, model.CholeskyFactor), &n}
+	normal := model.NewGaussian(2, model.CholeskyFactor)
+	m := evaluations{normal, &n}
 	run := func(o mcmc.Options) (perIteration float64) {
 		n, o.WarmUp, o.Draws = 0, 200, 200
 		r, err := mcmc.HMC(context.Background(), m, nil, make([]float64, 200), o, stream.New(7, 1))
@@ -74,4 +76,7 @@ func TestTravel(t *testing.T) {
 	require.Less(t, short, 3.)
 	require.InDelta(t, 4, long/short, 1.5)
 	require.Equal(t, 2., run(mcmc.Options{Travel: 100, Leapfrog: 2}))
+
+	require.NoError(t, normal.SetPrecision(mat.NewSymDense(2, []float64{1, -0.98, -0.98, 1}))) // steps of about √0.02 deviations
+	require.InDelta(t, 8, run(mcmc.Options{Travel: math.Pi / 2}), 3)
 }
