@@ -82,7 +82,7 @@ func (f *valueFlags) parseClip(t *data.Table) error {
 		name, text, by := strings.Cut(word, "=")
 		low, high, both := strings.Cut(text, ":")
 		if !by || !both {
-			return fmt.Errorf("%q: observed or column=low:high is expected, as x=0:10 or x=0:", word)
+			return fmt.Errorf("%q: observed or column=low:high is expected; one of the numbers may be left out", word)
 		}
 		j, err := column(t, name)
 		if err != nil {
