@@ -79,8 +79,10 @@ the table.
 Methods:
 `
 
-func newFitCommand() *cobra.Command {
-	var f fitCommand
+func newFitCommand() *cobra.Command { return new(fitCommand).command() }
+
+// command is f with its flags.
+func (f *fitCommand) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit TABLE.csv",
 		Short: "Estimate a model's parameters from a table with missing cells",

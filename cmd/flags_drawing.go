@@ -36,8 +36,8 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", out, what)
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random draws")
-	fl.IntVar(&f.chains.WarmUp, "warm-up", 300, "Monte Carlo iterations before any counts")
-	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations after them (default: 500, for missing cells 1000, or ten for each draw of a chain)")
+	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations before any counts (default: 300, for missing cells 150 and more)")
+	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations after them (default: 500; for missing cells 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met)")
 	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the levels of noise (default: sde 1000, ode 100, Langevin 100 levels or the model's own)")
 	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each level (default: Langevin 100, others none)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
@@ -45,17 +45,8 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 
 // prepare refuses flags and folders that cannot be used, and loads the model.
 func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
-	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+	if err := f.checkFlags(cmd, counts...); err != nil {
 		return nil, nil, err
-	}
-	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
-		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
-	}
-	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
-		return nil, nil, err
-	}
-	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
-		return nil, nil, usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
 	}
 	m, err := fitted.Load(path)
 	if err != nil {
@@ -67,6 +58,24 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 	}
 	f.outcome.read(path, m)
 	return m, ready, ensureDirOf(f.out)
+}
+
+// checkFlags refuses flags that cannot be used with any model; counts are further ones that
+// must be positive.
+func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
+	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
+		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
+	}
+	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
+		return usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
+	}
+	return nil
 }
 
 // about is where what is known of the draws goes, OUT.json.
@@ -165,12 +174,20 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 
 `
 
+// check refuses flags that cannot be used with any model.
+func (f *completingFlags) check(cmd *cobra.Command) error {
+	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
+		return usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
+	}
+	return f.checkFlags(cmd, "draws", "workers")
+}
+
 // read loads model and table.
 func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
-	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
-		return nil, nil, nil, usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
+	if err := f.check(cmd); err != nil {
+		return nil, nil, nil, err
 	}
-	m, ready, err := f.prepare(cmd, model, "draws", "workers")
+	m, ready, err := f.prepare(cmd, model)
 	if err != nil {
 		return nil, nil, nil, err
 	}

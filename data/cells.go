@@ -72,8 +72,9 @@ func (c *Cells) CheckLong() error {
 
 // WriteCompleted writes the cells with the table's gaps filled from values, which hold
 // draws of each row (n·draws, d): one draw as the same table, several one after the other
-// below two more columns, .imp from 1 for the draw and .id from 1 for the row (the long
-// format of R's mice). What was there stays as it was read. A name in .gz is compressed.
+// below two more columns, .imp for the draw and .id from 1 for the row. .imp = 0 are the
+// rows as they were, NA in each gap, as as.mids of R's mice wants its long format. What
+// was there stays as it was read. A name in .gz is compressed.
 func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
 	return writeRows(path, c.Comma, func(write func([]string) error) error {
 		header := c.Header
@@ -83,20 +84,42 @@ func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
 		if err := write(header); err != nil {
 			return err
 		}
-		d := c.Table.D
-		for k := range draws {
-			for i := range c.Rows {
-				row := c.completed(i, values[(i*draws+k)*d:])
-				if draws > 1 {
-					row = slices.Concat([]string{fmt.Sprint(k + 1), fmt.Sprint(i + 1)}, row)
+		if draws == 1 {
+			return c.eachRow(func(i int) error { return write(c.completed(i, values[i*c.Table.D:])) })
+		}
+		for k := range draws + 1 {
+			if err := c.eachRow(func(i int) error {
+				row := c.incomplete(i)
+				if k > 0 {
+					row = c.completed(i, values[(i*draws+k-1)*c.Table.D:])
 				}
-				if err := write(row); err != nil {
-					return err
-				}
+				return write(slices.Concat([]string{fmt.Sprint(k), fmt.Sprint(i + 1)}, row))
+			}); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+func (c *Cells) eachRow(visit func(i int) error) error {
+	for i := range c.Rows {
+		if err := visit(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// incomplete are the cells of row i with NA in its gaps.
+func (c *Cells) incomplete(i int) []string {
+	row := slices.Clone(c.Rows[i])
+	for a, j := range c.Columns {
+		if !c.Table.Observed[i*c.Table.D+a] {
+			row[j] = "NA"
+		}
+	}
+	return row
 }
 
 // completed are the cells of row i with its gaps filled from values (d).

@@ -77,6 +77,21 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("has no %s: only %s have one", e.Kind, e.Needs)
 }
 
+// Row sets y to T(x) of a row. It is false where a number has none.
+func (c Columns) Row(y, x []float64) bool {
+	copy(y, x)
+	for j, f := range c {
+		if f == nil {
+			continue
+		}
+		if f.Check(x[j]) != nil {
+			return false
+		}
+		y[j] = f.Forward(x[j])
+	}
+	return true
+}
+
 // Restore takes rows (n, d) of y back to x, in place.
 func (c Columns) Restore(y []float64) {
 	if c == nil {

@@ -2,17 +2,14 @@ package fitted
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/internal/setting"
 	"missingscore/nets"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/fitted/mcmc"
 	"missingscore/trainers/source"
 )
 
@@ -46,65 +43,11 @@ func (f *Model) bySource(z *data.Table, draws int, from func(source.Setting) (so
 	}, err
 }
 
-// rowChains run for each row.
-const rowChains = 4
-
-// byChains draws by Monte Carlo: draw k of a row is of its chain k mod 4.
-func (f *Model) byChains(z *data.Table, c ImputeConfig) (completer, error) {
-	mean, sd := columns(z)
-	from := newLeastNoise(f)
-	if f.Imputer == nil {
-		from = func(s source.Setting) (source.Source, error) {
-			return source.NewNormals(mean, sd, s), nil
-		}
-	}
-	start, err := f.bySource(z, rowChains, from)
-	if err != nil {
-		return nil, err
-	}
-	density, support := f.joint(), f.gaps()
-	o := c.Chains
-	o.Group, o.Scale, o.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
-	setting.Default(&o.Draws, max(1000, 10*o.Keep)) // a row's conditional may have two modes, which chains seldom pass between
-	if o.Keep > o.Draws {
-		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", o.Draws, rowChains, c.Draws)
-	}
-	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
-		b, err := start(ctx, rows, rng)
-		if err != nil {
-			return b, err
-		}
-		o := o
-		for i := range rows {
-			o.Observed = append(o.Observed, slices.Repeat(b.mask[i*z.D:(i+1)*z.D], rowChains)...)
-		}
-		r, err := mcmc.HMC(ctx, density, support, b.x, o, rng.Rand)
-		if err != nil {
-			return b, fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
-		}
-		b.rhat, b.size, b.x = r.GroupRHat, r.GroupSize, nil
-		for i := range rows {
-			for k := range c.Draws {
-				at := (i*rowChains+k%rowChains)*o.Keep + o.Keep - 1 - k/rowChains
-				b.x = append(b.x, r.Kept[at*z.D:(at+1)*z.D]...)
-			}
-		}
-		return b, nil
-	}, nil
-}
-
 // columns are mean and deviation of the observed cells; 0 and 1 where these do not say.
 func columns(z *data.Table) (mean, sd []float64) {
-	var x []float64
 	for j := range z.D {
-		x = x[:0]
-		for i := j; i < len(z.Values); i += z.D {
-			if z.Observed[i] {
-				x = append(x, z.Values[i])
-			}
-		}
 		m, v := 0., 1.
-		if len(x) > 0 {
+		if x := observedIn(z, j); len(x) > 0 {
 			m, v = stat.PopMeanVariance(x, nil)
 		}
 		if v == 0 {

@@ -40,6 +40,11 @@ type ImputeConfig struct {
 
 	Workers int                   // parallel blocks of rows; 1. Results do not depend on it.
 	Observe func(done, total int) // called when a block of rows is done, if set
+
+	// Partial keeps what is drawn, and is not drawn again, if set. Save is then called,
+	// by one worker at a time, when a block is done, and before a run that is cut ends.
+	Partial *Partial
+	Save    func(*Partial) error
 }
 
 // errScoreAlone is of a model that no sampler here can use.
@@ -171,7 +176,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 		return nil, err
 	}
 	z := f.standardised(t)
-	q := &blockQueue{config: c, visit: visit}
+	q := &blockQueue{config: c, visit: visit, z: z}
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			q.gaps = append(q.gaps, i)
@@ -196,7 +201,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	}
 	group.Wait()
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, errors.Join(context.Cause(ctx), q.save())
 	}
 	if q.mixing != nil {
 		q.mixing.summarise(q.gaps, q.rhat)
@@ -208,6 +213,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 // their chains tell.
 type blockQueue struct {
 	config ImputeConfig
+	z      *data.Table
 	gaps   []int // rows with gaps
 	visit  func(block) error
 
@@ -237,7 +243,7 @@ func (q *blockQueue) work(ctx context.Context, draw completer) error {
 func (q *blockQueue) complete(ctx context.Context, draw completer, k int) error {
 	from := k * blockRows
 	rows := q.gaps[from:min(from+blockRows, len(q.gaps))]
-	b, err := draw(ctx, rows, new(source.Stream).At(q.config.Seed, stream.Sample, uint64(k)))
+	b, err := q.drawn(ctx, draw, rows, k)
 	if err != nil {
 		return err
 	}
@@ -255,7 +261,30 @@ func (q *blockQueue) complete(ctx context.Context, draw completer, k int) error 
 	if q.done += len(rows); q.config.Observe != nil {
 		q.config.Observe(q.done, len(q.gaps))
 	}
-	return nil
+	return q.save()
+}
+
+// drawn is block k, as it is held or else drawn.
+func (q *blockQueue) drawn(ctx context.Context, draw completer, rows []int, k int) (block, error) {
+	held := q.config.Partial
+	if held != nil {
+		if b, ok := held.get(k, q.z, rows, q.config.Draws); ok {
+			return b, nil
+		}
+	}
+	b, err := draw(ctx, rows, new(source.Stream).At(q.config.Seed, stream.Sample, uint64(k)))
+	if err == nil && held != nil {
+		held.put(k, b, q.z.D)
+	}
+	return b, err
+}
+
+// save hands over what is drawn, if that is asked for.
+func (q *blockQueue) save() error {
+	if q.config.Partial == nil || q.config.Save == nil {
+		return nil
+	}
+	return q.config.Save(q.config.Partial)
 }
 
 // summarise fills in RHat, Worst and Row from the R-hat of each row with gaps.

@@ -23,8 +23,16 @@ const LeastDraws = 8
 type Options struct {
 	WarmUp   int     // iterations before any draw counts; 300
 	Draws    int     // iterations after it, looked at by the diagnostics; 200
-	Leapfrog int     // steps of an iteration; 12. One step is MALA
+	Leapfrog int     // steps of an iteration; 12, with Travel at most. One step is MALA
 	Accept   float64 // the acceptance that the step size is adapted to; 0.8, for MALA 0.57
+
+	// Travel is how far an iteration goes, in deviations: it takes as many leapfrog steps as
+	// that needs where steps are shortest, at most Leapfrog. 0: always Leapfrog steps.
+	Travel float64
+	// Centre (d), if set, ends each iteration with a second proposal, independent of where
+	// a chain is: normal with these means and the deviations Scale, accepted by the rule
+	// of Metropolis and Hastings. Few coordinates then pass between modes.
+	Centre []float64
 
 	// Keep is how many states of each chain Result.Kept holds, equally spaced over
 	// Draws and the last its last; 0.
@@ -200,6 +208,10 @@ func (o *Options) check(chains, d int) error {
 		return fmt.Errorf("%d draws cannot be kept of %d", o.Keep, o.Draws)
 	case o.Scale != nil && len(o.Scale) != d:
 		return fmt.Errorf("%d deviations do not fit %d columns", len(o.Scale), d)
+	case o.Centre != nil && (len(o.Centre) != d || o.Scale == nil):
+		return fmt.Errorf("%d means of independent proposals do not fit %d columns with deviations", len(o.Centre), d)
+	case !(o.Travel >= 0):
+		return fmt.Errorf("a way of %v deviations: it must not be negative", o.Travel)
 	case o.Observed != nil && len(o.Observed) != chains*d:
 		return fmt.Errorf("%d marks of what is observed do not fit %d chains of %d columns", len(o.Observed), chains, d)
 	case o.Group < 4:
@@ -327,12 +339,13 @@ func (h *hmc) iterate(rng *rand.Rand) (err error) {
 	}
 	kick(h.score, 0.5)
 	var log, score []float64
-	for l := range h.Leapfrog {
+	steps := h.steps()
+	for l := range steps {
 		h.each(func(i, j int, g *group) { h.y[i] += jitter * g.step * g.scale[j] * h.p[i] })
 		if log, score, err = h.model.At(h.y); err != nil {
 			return err
 		}
-		if l < h.Leapfrog-1 {
+		if l < steps-1 {
 			kick(score, 1)
 		}
 	}
@@ -350,12 +363,33 @@ func (h *hmc) iterate(rng *rand.Rand) (err error) {
 		}
 		h.groups[c/h.size].accept += ratio / float64(h.size)
 		if u < ratio {
-			copy(h.x[from:to], h.y[from:to])
-			copy(h.score[from:to], score[from:to])
-			h.log[c] = log[c]
+			h.move(c, log, score)
 		}
 	}
+	if h.Centre != nil {
+		return h.jump(rng)
+	}
 	return nil
+}
+
+// steps are the leapfrog steps of an iteration.
+func (h *hmc) steps() int {
+	if h.Travel == 0 {
+		return h.Leapfrog
+	}
+	shortest := math.Inf(1)
+	for _, g := range h.groups {
+		shortest = min(shortest, g.step)
+	}
+	return int(max(1, min(math.Ceil(h.Travel/shortest), float64(h.Leapfrog))))
+}
+
+// move puts chain c where it proposed to be, with what the model gave there.
+func (h *hmc) move(c int, log, score []float64) {
+	from, to := c*h.d, (c+1)*h.d
+	copy(h.x[from:to], h.y[from:to])
+	copy(h.score[from:to], score[from:to])
+	h.log[c] = log[c]
 }
 
 // each visits the free coordinates of all chains: place, column and group.

@@ -205,6 +205,8 @@ func TestHeldRefuses(t *testing.T) {
 		"201 draws cannot be kept of 200":        func(o *mcmc.Options) { o.Keep = 201 },
 		"differ in what is observed in column 2": func(o *mcmc.Options) { start[5] = 7 },
 		"-1 iterations or steps":                 func(o *mcmc.Options) { o.Keep = -1 },
+		"means of independent proposals":         func(o *mcmc.Options) { o.Centre = []float64{0, 0} },
+		"a way of -1 deviations":                 func(o *mcmc.Options) { o.Travel = -1 },
 	} {
 		o := mcmc.Options{Observed: observed, Group: 4}
 		change(&o)

@@ -1,0 +1,162 @@
+package fitted_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+	"missingscore/trainers/fitted"
+)
+
+// bumpy is a neural energy in three columns that is far from normal, of z = (x − 4)/2.
+func bumpy(t testing.TB) *fitted.Model {
+	m, err := nets.NewEnergy(3, nets.NetworkOptions{Hidden: []int{8}}, stream.New(3))
+	require.NoError(t, err)
+	for _, p := range m.Params()[:3] { // weights, biases and output
+		for i := range p.Value {
+			p.Value[i] *= 6
+		}
+	}
+	return &fitted.Model{Names: []string{"a", "b", "c"}, Model: m, Scale: data.Scale{Mean: []float64{4, 4, 4}, Deviation: []float64{2, 2, 2}}}
+}
+
+// onGrid are moments of the missing cells of a row by the rectangle rule, in the table's
+// units: means and the product of the first and the last.
+func onGrid(t testing.TB, f *fitted.Model, row []float64) (mean, sd []float64, product float64) {
+	gaps, _, _ := split(row)
+	const size, reach = 241, 6.0
+	points := [][]float64{nil}
+	for range gaps {
+		var longer [][]float64
+		for _, p := range points {
+			for i := range size {
+				longer = append(longer, append(p[:len(p):len(p)], -reach+2*reach*float64(i)/(size-1)))
+			}
+		}
+		points = longer
+	}
+	var z []float64
+	for _, p := range points {
+		at := make([]float64, len(row))
+		for j, v := range row {
+			at[j] = (v - f.Scale.Mean[j]) / f.Scale.Deviation[j]
+		}
+		for k, j := range gaps {
+			at[j] = p[k]
+		}
+		z = append(z, at...)
+	}
+	e, err := model.NewEvaluator(f.Model, len(points), false)
+	require.NoError(t, err)
+	log, _, err := e.At(z)
+	require.NoError(t, err)
+	weight := make([]float64, len(points))
+	for i := range weight {
+		weight[i] = math.Exp(log[i] - log[len(log)/2])
+	}
+	columns := make([][]float64, len(gaps))
+	for k, j := range gaps {
+		for _, p := range points {
+			columns[k] = append(columns[k], f.Scale.Mean[j]+f.Scale.Deviation[j]*p[k])
+		}
+		mean = append(mean, stat.Mean(columns[k], weight))
+		sd = append(sd, math.Sqrt(stat.MomentAbout(2, columns[k], mean[k], weight)))
+	}
+	for i := range weight {
+		product += weight[i] * columns[0][i] * columns[len(gaps)-1][i]
+	}
+	return mean, sd, product / sum(weight)
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// Draws of a neural energy's missing cells, one and two in a row, have the moments of
+// its conditional density by quadrature, and are the same whatever the number of workers.
+func TestImputeEnergy(t *testing.T) {
+	f := bumpy(t)
+	rows := [][]float64{{3, 5, nan}, {nan, 6, nan}, {2, nan, 4.5}, {nan, nan, 3}}
+	const draws = 1600
+	c := fitted.ImputeConfig{Draws: draws, Seed: 5, Workers: 2}
+	r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), c)
+	require.NoError(t, err)
+	require.True(t, r.Mixing.Converged())
+	for i, row := range rows {
+		gaps, _, _ := split(row)
+		mean, sd, product := onGrid(t, f, row)
+		n := min(draws, r.Mixing.Size[i])
+		var first, last, products []float64
+		for k := range draws {
+			own := r.Values[(i*draws+k)*3:][:3]
+			first, last = append(first, own[gaps[0]]), append(last, own[gaps[len(gaps)-1]])
+			products = append(products, first[k]*last[k])
+		}
+		require.InDelta(t, mean[0], stat.Mean(first, nil), 4.5*sd[0]/math.Sqrt(n), "row %d", i)
+		require.InDelta(t, mean[len(mean)-1], stat.Mean(last, nil), 4.5*sd[len(sd)-1]/math.Sqrt(n), "row %d", i)
+		require.InDelta(t, product, stat.Mean(products, nil), 4.5*stat.StdDev(products, nil)/math.Sqrt(n), "row %d", i)
+		require.InEpsilon(t, sd[0], stat.StdDev(first, nil), 4.5/math.Sqrt(n), "row %d", i)
+	}
+}
+
+// Two well parted modes of a missing cell are drawn with their shares: ¼ N(−3, ¼²) + ¾ N(3, ¼²).
+func TestImputeModes(t *testing.T) {
+	m, err := model.NewMixture(simulate.Mixture{Weights: []float64{0.25, 0.75}, Means: [][]float64{{0, -3}, {0, 3}}, Deviations: [][]float64{{1, 0.25}, {1, 0.25}}})
+	require.NoError(t, err)
+	f := &fitted.Model{Names: []string{"a", "b"}, Model: m, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
+	rows := [][]float64{{0, nan}, {0, -3}, {0, 3}, {0, 3}, {0, 3}} // what is observed tells the column's mean and deviation
+	const draws = 400
+	r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Draws: draws, Seed: 1})
+	require.NoError(t, err)
+	require.True(t, r.Mixing.Converged())
+	below := 0.0
+	for k := range draws {
+		if r.Values[2*k+1] < 0 {
+			below++
+		}
+	}
+	n := min(draws, r.Mixing.Size[0])
+	require.InDelta(t, 0.25, below/draws, 4.5*math.Sqrt(0.25*0.75/n))
+}
+
+// Rows whose chains need several attempts, among others that do not, keep their own draws:
+// a and b given c are N(10 c, 1) with correlation 0.9999.
+func TestImputeAttempts(t *testing.T) {
+	m := model.NewGaussian(3, model.CholeskyFactor)
+	sigma := mat.NewSymDense(3, []float64{101, 100.9999, 10, 100.9999, 101, 10, 10, 10, 1})
+	var p mat.SymDense
+	var c mat.Cholesky
+	require.True(t, c.Factorize(sigma))
+	require.NoError(t, c.InverseTo(&p))
+	require.NoError(t, m.SetPrecision(&p))
+	f := &fitted.Model{Names: []string{"a", "b", "c"}, Model: m, Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{1, 1, 1}}}
+	var rows [][]float64
+	for i := range 12 {
+		level := float64(i - 6)
+		rows = append(rows, []float64{10 * level, 10*level + 0.01, nan}, []float64{nan, nan, level})
+	}
+	const draws = 8
+	r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: "mcmc", Draws: draws, Seed: 3})
+	require.NoError(t, err)
+	for i := range 12 {
+		level := float64(i - 6)
+		for k := range draws {
+			easy, hard := r.Values[(2*i*draws+k)*3:][:3], r.Values[((2*i+1)*draws+k)*3:][:3]
+			require.InDelta(t, level, easy[2], 1)
+			require.InDelta(t, 10*level, hard[0], 5)
+			require.InDelta(t, hard[0], hard[1], 0.1)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package fitted_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+)
+
+// hidden is a table of n draws of f with cells hidden completely at random, and the table as
+// it was.
+func hidden(t testing.TB, f *fitted.Model, n int, share float64) (gaps *data.Table, whole []float64) {
+	full, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: n, Seed: 9})
+	require.NoError(t, err)
+	rows, rng := make([][]float64, n), stream.New(8)
+	d := len(f.Names)
+	for i := range rows {
+		rows[i] = slices.Clone(full.Values[i*d : (i+1)*d])
+		for j := range rows[i] {
+			if rng.Float64() < share {
+				rows[i][j] = nan
+			}
+		}
+	}
+	return table(f.Names, rows...), full.Values
+}
+
+// matched are draws of a table, matched.
+func matched(t testing.TB, f *fitted.Model, gaps *data.Table, draws int, c fitted.MatchConfig) *fitted.Imputed {
+	r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{Draws: draws, Seed: 4})
+	require.NoError(t, err)
+	kept, err := fitted.Match(context.Background(), f, gaps, r, c)
+	require.NoError(t, err)
+	require.Zero(t, kept)
+	return r
+}
+
+// Values are observed ones of their column, whatever the number of workers; and cells that
+// miss together keep their correlation, as those of rows that miss both show: of a
+// normal with two missing of three the second moments are those of its covariance.
+func TestMatch(t *testing.T) {
+	f, normal := scaledNormal(t)
+	const n, draws = 2500, 8
+	gaps, _ := hidden(t, f, n, 0.4)
+	one := matched(t, f, gaps, draws, fitted.MatchConfig{Seed: 1})
+	require.Equal(t, one, matched(t, f, gaps, draws, fitted.MatchConfig{Seed: 1, Workers: 3, Donors: 5}))
+	require.NotEqual(t, one.Values, matched(t, f, gaps, draws, fitted.MatchConfig{Seed: 2}).Values)
+	var b, c []float64
+	for at, v := range one.Values {
+		i, j := at/3/draws, at%3
+		if !gaps.Observed[i*3+j] {
+			require.Contains(t, observedOf(gaps, j), v)
+		} else {
+			require.Equal(t, gaps.Values[i*3+j], v)
+		}
+		if j == 2 && !gaps.Observed[i*3] && !gaps.Observed[i*3+1] { // a and b: with the largest correlation
+			b, c = append(b, one.Values[at-2]), append(c, one.Values[at-1])
+		}
+	}
+	var sigma mat.SymDense
+	normal.CovarianceMatrix(&sigma)
+	rows := float64(len(b) / draws)
+	require.InDelta(t, normal.Mean(nil)[0], stat.Mean(b, nil), 4.5*math.Sqrt(sigma.At(0, 0)*(1/rows+1/1500.))) // of donors, too
+	require.InEpsilon(t, sigma.At(0, 0), stat.Variance(b, nil), 4.5*math.Sqrt(2/rows+2/1500.))
+	correlation := sigma.At(0, 1) / math.Sqrt(sigma.At(0, 0)*sigma.At(1, 1))
+	require.InDelta(t, correlation, stat.Correlation(b, c, nil), 4.5*(1-correlation*correlation)*math.Sqrt(1/rows+1/1500.))
+}
+
+func observedOf(t *data.Table, j int) (x []float64) {
+	for i := j; i < len(t.Values); i += t.D {
+		if t.Observed[i] {
+			x = append(x, t.Values[i])
+		}
+	}
+	return x
+}
+
+// Donors are the nearest by expectation: with one donor the value is that of the row whose
+// observed cell is nearest, where the expectation is a line of it.
+func TestMatchNearest(t *testing.T) {
+	f, _ := scaledNormal(t)
+	rows := [][]float64{{10, 10, 1}, {11, 10, 2}, {12, 10, 3}, {13, 10, 4}, {11.4, 10, nan}, {30, 10, nan}, {-5, 10, nan}}
+	r := matched(t, f, table(f.Names, rows...), 3, fitted.MatchConfig{Donors: 1})
+	for i, want := range map[int]float64{4: 2, 5: 4, 6: 1} {
+		for k := range 3 {
+			require.Equal(t, want, r.Values[(i*3+k)*3+2])
+		}
+	}
+	r = matched(t, f, table(f.Names, rows...), 60, fitted.MatchConfig{Donors: 2})
+	seen := map[float64]int{}
+	for k := range 60 {
+		seen[r.Values[(4*60+k)*3+2]]++
+	}
+	require.Len(t, seen, 2)
+	require.InDelta(t, 30, seen[2], 4.5*math.Sqrt(15))
+	require.Equal(t, 60, seen[2]+seen[3])
+}
+
+// Expectations by quadrature find the same rows as the normal's closed form, on all of R^d
+// and where a half-space ties the end of one column to another.
+func TestMatchByQuadrature(t *testing.T) {
+	half := domain.All(2)
+	half.Half = []domain.HalfSpace{{A: []float64{1, 1}, B: 0.5}}
+	normal := model.NewGaussian(2, model.CholeskyFactor)
+	require.NoError(t, normal.SetPrecision(mat.NewSymDense(2, []float64{1, -0.9, -0.9, 4})))
+	scale := data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}
+	for _, support := range []*domain.Domain{nil, half} {
+		f := &fitted.Model{Names: []string{"a", "b"}, Model: normal, Domain: support, Scale: scale}
+		gaps, _ := hidden(t, f, 150, 0.3)
+		r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{Draws: 2})
+		require.NoError(t, err)
+		var values [2][]float64
+		for k, m := range []model.Model{normal, struct{ model.Model }{normal}} { // the second is not known to be normal
+			f.Model = m
+			own := &fitted.Imputed{Draws: 2, Values: slices.Clone(r.Values)}
+			_, err := fitted.Match(context.Background(), f, gaps, own, fitted.MatchConfig{Donors: 1})
+			require.NoError(t, err)
+			values[k] = own.Values
+			for at := 0; at < len(own.Values); at += 2 {
+				require.True(t, support.Contains(own.Values[at:at+2]))
+			}
+		}
+		other := 0
+		for at := range values[0] {
+			if values[0][at] != values[1][at] {
+				other++
+			}
+		}
+		require.Zero(t, other)
+	}
+}
+
+// Where no observed value lies in the domain the draw stays, and is counted.
+func TestMatchWithoutDonors(t *testing.T) {
+	f, _ := scaledNormal(t)
+	f.Domain = domain.All(3)
+	f.Domain.Half = []domain.HalfSpace{{A: []float64{1, 0, 1}, B: 20}} // a + c ≤ 20
+	gaps := table(f.Names, []float64{10, 7, 9}, []float64{11, 6, 8}, []float64{18, 7, nan})
+	r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	was := r.Values[8]
+	kept, err := fitted.Match(context.Background(), f, gaps, r, fitted.MatchConfig{})
+	require.NoError(t, err)
+	require.Equal(t, 1, kept)
+	require.Equal(t, was, r.Values[8])
+	require.LessOrEqual(t, was, 2.)
+}
+
+func TestMatchRefuses(t *testing.T) {
+	f, _ := scaledNormal(t)
+	gaps := table(f.Names, []float64{10, 7, nan}, []float64{11, 6, 8})
+	r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	_, err = fitted.Match(context.Background(), f, gaps, r, fitted.MatchConfig{Donors: -1})
+	require.ErrorContains(t, err, "must be positive")
+	told := *f
+	told.Missingness = &missingness.Model{Censored: missingness.NewCensored(3)}
+	_, err = fitted.Match(context.Background(), &told, gaps, r, fitted.MatchConfig{})
+	require.ErrorContains(t, err, "leave predictive-mean matching out")
+	scores := noiseConditional(false)
+	_, err = fitted.Match(context.Background(), scores, table(scores.Names, []float64{1, nan}), &fitted.Imputed{Draws: 1, Values: []float64{1, 2}}, fitted.MatchConfig{})
+	require.ErrorContains(t, err, "no log density")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = fitted.Match(ctx, f, gaps, r, fitted.MatchConfig{})
+	require.ErrorIs(t, err, context.Canceled)
+}

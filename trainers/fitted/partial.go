@@ -1,0 +1,142 @@
+package fitted
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"missingscore/data"
+	"missingscore/internal/atomicfile"
+)
+
+// Partial are the draws of a run that was cut, by block of rows. Given to ImputeConfig it
+// is filled while a run goes on, and what it holds is not drawn again: a run that is cut and
+// goes on gives what it would have given uncut. It is safe for several workers.
+type Partial struct {
+	lock   sync.Mutex
+	of     string
+	blocks map[int]savedBlock
+}
+
+// savedBlock is a block's gaps, row by row and draw by draw, in the units of z.
+type savedBlock struct {
+	Gaps       []float64
+	RHat, Size []float64 // of mcmc
+}
+
+// partialFile is what Save writes, after its checksum.
+type partialFile struct {
+	Of     string
+	Blocks map[int]savedBlock
+}
+
+// NewPartial holds nothing. of names the run: model, table and settings.
+func NewPartial(of string) *Partial { return &Partial{of: of, blocks: map[int]savedBlock{}} }
+
+// ErrOtherImputation says that saved draws are of another run.
+var ErrOtherImputation = errors.New("the saved draws belong to another model, table or other settings: use the same, or start again without resuming")
+
+const partialMark = "missingscore draws 1\n"
+
+// Save writes the file whole or not at all.
+func (p *Partial) Save(path string) error {
+	var body bytes.Buffer
+	p.lock.Lock()
+	err := gob.NewEncoder(&body).Encode(partialFile{p.of, p.blocks})
+	p.lock.Unlock()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(body.Bytes())
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := io.Copy(w, io.MultiReader(bytes.NewReader([]byte(partialMark)), bytes.NewReader(sum[:]), &body))
+		return err
+	})
+}
+
+// LoadPartial reads what Save wrote of the run that of names. Another's is
+// ErrOtherImputation, a damaged file refused by name.
+func LoadPartial(path, of string) (*Partial, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	body, ok := bytes.CutPrefix(text, []byte(partialMark))
+	damaged := fmt.Errorf("%s is damaged or holds no draws: delete it and start again", path)
+	if !ok || len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body[:sha256.Size]) {
+		return nil, damaged
+	}
+	var f partialFile
+	if err := gob.NewDecoder(bytes.NewReader(body[sha256.Size:])).Decode(&f); err != nil {
+		return nil, damaged
+	}
+	if f.Of != of {
+		return nil, ErrOtherImputation
+	}
+	p := NewPartial(of)
+	for k, b := range f.Blocks {
+		p.blocks[k] = b
+	}
+	return p, nil
+}
+
+// Blocks is how many blocks of rows are held.
+func (p *Partial) Blocks() int {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return len(p.blocks)
+}
+
+// put keeps block k.
+func (p *Partial) put(k int, b block, d int) {
+	draws := len(b.x) / len(b.mask)
+	s := savedBlock{RHat: b.rhat, Size: b.size}
+	eachGap(b.mask, d, draws, func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
+	p.lock.Lock()
+	p.blocks[k] = s
+	p.lock.Unlock()
+}
+
+// get is block k of a table in the units of z, if it is held.
+func (p *Partial) get(k int, z *data.Table, rows []int, draws int) (b block, ok bool) {
+	p.lock.Lock()
+	s, ok := p.blocks[k]
+	p.lock.Unlock()
+	if !ok {
+		return b, false
+	}
+	b = block{rows: rows, rhat: s.RHat, size: s.Size}
+	for _, i := range rows {
+		for j := i * z.D; j < (i+1)*z.D; j++ {
+			if z.Observed[j] {
+				b.mask = append(b.mask, 1)
+			} else {
+				b.mask = append(b.mask, 0)
+			}
+		}
+		for range draws {
+			b.x = append(b.x, z.Values[i*z.D:(i+1)*z.D]...)
+		}
+	}
+	a := 0
+	eachGap(b.mask, z.D, draws, func(at int) { b.x[at] = s.Gaps[a]; a++ })
+	return b, true
+}
+
+// eachGap visits the places of missing cells in x (rows·draws, d).
+func eachGap(mask []float64, d, draws int, visit func(at int)) {
+	for i := 0; i < len(mask); i += d {
+		for k := range draws {
+			for j := range d {
+				if mask[i+j] == 0 {
+					visit((i/d*draws+k)*d + j)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package fitted_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/trainers/fitted"
+)
+
+// A run that is cut again and again, and goes on each time from its file with another number
+// of workers, gives the draws of one that was not.
+func TestCutAndResumed(t *testing.T) {
+	f, _ := scaledNormal(t)
+	gaps, _ := hidden(t, f, 200, 0.5)
+	path := filepath.Join(t.TempDir(), "draws")
+	for _, by := range []string{"exact", "mcmc"} {
+		c := fitted.ImputeConfig{Sampler: by, Draws: 3, Seed: 6}
+		c.Chains.WarmUp, c.Chains.Draws = 30, 20
+		whole, err := fitted.Impute(context.Background(), f, gaps, c)
+		require.NoError(t, err)
+		c.Partial = fitted.NewPartial("this run")
+		var r *fitted.Imputed
+		for runs := 1; r == nil; runs++ {
+			require.Less(t, runs, 20)
+			ctx, cancel := context.WithCancel(context.Background())
+			before := c.Partial.Blocks()
+			c.Workers = 1 + runs%3
+			c.Save = func(p *fitted.Partial) error {
+				if p.Blocks() > before {
+					cancel()
+				}
+				return p.Save(path)
+			}
+			r, err = fitted.Impute(ctx, f, gaps, c)
+			cancel()
+			if err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+				r = nil
+			}
+			c.Partial, err = fitted.LoadPartial(path, "this run")
+			require.NoError(t, err)
+		}
+		require.Equal(t, whole, r)
+		require.Greater(t, c.Partial.Blocks(), 3)
+	}
+}
+
+func TestPartialRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "draws")
+	_, err := fitted.LoadPartial(path, "one")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, fitted.NewPartial("one").Save(path))
+	_, err = fitted.LoadPartial(path, "one")
+	require.NoError(t, err)
+	_, err = fitted.LoadPartial(path, "other")
+	require.ErrorIs(t, err, fitted.ErrOtherImputation)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, at := range []int{3, len(text) - 1, 30} {
+		broken := append([]byte(nil), text...)
+		broken[at] ^= 1
+		require.NoError(t, os.WriteFile(path, broken, 0o600))
+		_, err = fitted.LoadPartial(path, "one")
+		require.ErrorContains(t, err, "is damaged or holds no draws")
+	}
+	require.NoError(t, os.WriteFile(path, text[:20], 0o600))
+	_, err = fitted.LoadPartial(path, "one")
+	require.ErrorContains(t, err, "is damaged or holds no draws")
+}
+
+// What cannot be saved ends the run.
+func TestPartialNotSaved(t *testing.T) {
+	f, _ := scaledNormal(t)
+	gaps, _ := hidden(t, f, 50, 0.5)
+	c := fitted.ImputeConfig{Partial: fitted.NewPartial("x"), Save: func(p *fitted.Partial) error { return p.Save(t.TempDir()) }}
+	_, err := fitted.Impute(context.Background(), f, gaps, c)
+	require.Error(t, err)
+}

@@ -1,0 +1,110 @@
+package fitted
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/trainers/source"
+)
+
+// Points is a table whose missing cells are their expectations.
+type Points struct {
+	Sampler string    // of the draws they are means of, "closed form" where there are none
+	Draws   int       // of each row, 0 for the closed form
+	Values  []float64 // (n, d), observed cells as they are
+	// Error (n, d) is the Monte-Carlo standard error of a missing cell, in the table's units:
+	// its draws' deviation over the root of their effective number. 0 elsewhere and for the
+	// closed form.
+	Error  []float64
+	Mixing *Mixing // of mcmc, else nil
+}
+
+// PointDraws are those that Point takes the means of, where the caller does not say.
+const PointDraws = 400
+
+// closedForm is the Sampler of Points without draws.
+const closedForm = "closed form"
+
+// Point gives the conditional mean E[x_mis | x_obs] of a table's missing cells, in its
+// units (docs/theory/sampling.md#eq-conditional-mean). For a normal model on all of R^d it
+// is μ_m − P_mm⁻¹P_mo(x_o − μ_o), unless c.Sampler is another than exact; for others, and
+// where columns are transformed, the mean
+// of c.Draws draws (PointDraws). It fails as Impute does.
+func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
+	setting.Default(&c.Draws, PointDraws)
+	c, err := c.For(f)
+	if err != nil {
+		return nil, err
+	}
+	if normal, ok := f.normalMeans(); ok && c.Sampler == "exact" {
+		return f.expect(t, normal)
+	}
+	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
+		f.restore(b.x)
+		draws := make([]float64, c.Draws)
+		for i, row := range b.rows {
+			n := float64(c.Draws)
+			if b.size != nil {
+				n = min(n, b.size[i])
+			}
+			for j := range t.D {
+				if b.mask[i*t.D+j] != 0 {
+					continue
+				}
+				mat.Col(draws, j, mat.NewDense(c.Draws, t.D, b.x[i*c.Draws*t.D:(i+1)*c.Draws*t.D]))
+				mean, sd := stat.MeanStdDev(draws, nil)
+				r.Values[row*t.D+j], r.Error[row*t.D+j] = mean, sd/math.Sqrt(n)
+			}
+		}
+		return nil
+	})
+	return r, err
+}
+
+// normalMeans is the model where conditional means of the table's cells are known.
+func (f *Model) normalMeans() (model.Normal, bool) {
+	if f.Domain.Bounded() || f.Missingness != nil || f.Transform != nil {
+		return nil, false
+	}
+	return model.AsNormal(f.Model)
+}
+
+// expect is Point by the closed form.
+func (f *Model) expect(t *data.Table, m model.Normal) (*Points, error) {
+	if t.D != len(f.Names) {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	}
+	r := &Points{Sampler: closedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	z := f.standardised(t)
+	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
+	mask := make([]float64, t.D)
+	for i := range t.N {
+		row := z.Values[i*t.D : (i+1)*t.D]
+		for j := range mask {
+			mask[j] = 0
+			if t.Observed[i*t.D+j] {
+				mask[j] = 1
+			}
+		}
+		if err := given.Condition(mask); err != nil {
+			return nil, fmt.Errorf("row %d of the table: %w", i+1, err)
+		}
+		given.Expect(row)
+		f.restore(row)
+		for j, o := range mask {
+			if o == 0 {
+				r.Values[i*t.D+j] = row[j]
+			}
+		}
+	}
+	return r, nil
+}

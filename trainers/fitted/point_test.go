@@ -1,0 +1,91 @@
+package fitted_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data/domain"
+	"missingscore/trainers/fitted"
+)
+
+// Expectations of a normal's missing cells are those of the conditional normal by gonum, in
+// closed form to rounding and as means of draws within their error.
+func TestPointNormal(t *testing.T) {
+	f, normal := scaledNormal(t)
+	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
+	for by, tolerance := range map[string]float64{"auto": 1e-9, "mcmc": 4.5} {
+		r, err := fitted.Point(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: by, Seed: 2})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"auto": "closed form", "mcmc": "mcmc"}[by], r.Sampler)
+		for i, row := range rows {
+			gaps, observed, values := split(row)
+			for k, j := range observed {
+				require.Equal(t, values[k], r.Values[i*3+j])
+				require.Zero(t, r.Error[i*3+j])
+			}
+			want := normal.Mean(nil)
+			if len(gaps) == 0 {
+				continue
+			}
+			if len(observed) > 0 {
+				truth, ok := normal.ConditionNormal(observed, values, nil)
+				require.True(t, ok)
+				want = truth.Mean(nil)
+			}
+			for a, j := range gaps {
+				scale := 1.0
+				if by == "mcmc" {
+					scale = r.Error[i*3+j]
+					require.InDelta(t, 0.05, scale, 0.2)
+				}
+				require.InDelta(t, want[a], r.Values[i*3+j], tolerance*scale, "%s, row %d, column %d", by, i, j)
+			}
+		}
+	}
+}
+
+// In a box it is the mean of the truncated normal by the textbook's formula; of a neural
+// energy by quadrature. The error is that of the mean.
+func TestPointByDraws(t *testing.T) {
+	f, normal := scaledNormal(t)
+	f.Domain = domain.All(3)
+	f.Domain.Lower[2] = 10
+	truth, ok := normal.ConditionNormal([]int{0, 1}, []float64{12, 8}, nil)
+	require.True(t, ok)
+	var sigma mat.SymDense
+	truth.CovarianceMatrix(&sigma)
+	sd := math.Sqrt(sigma.At(0, 0))
+	alpha := (10 - truth.Mean(nil)[0]) / sd
+	hazard := distuv.UnitNormal.Prob(alpha) / distuv.UnitNormal.Survival(alpha)
+	const draws = 3000
+	r, err := fitted.Point(context.Background(), f, table(f.Names, []float64{12, 8, nan}), fitted.ImputeConfig{Draws: draws})
+	require.NoError(t, err)
+	require.Equal(t, "exact", r.Sampler)
+	require.InDelta(t, truth.Mean(nil)[0]+sd*hazard, r.Values[2], 4.5*r.Error[2])
+	require.InEpsilon(t, sd*math.Sqrt((1+alpha*hazard-hazard*hazard)/draws), r.Error[2], 0.1)
+
+	f = bumpy(t)
+	for _, row := range [][]float64{{3, 5, nan}, {nan, 6, nan}} {
+		r, err := fitted.Point(context.Background(), f, table(f.Names, row), fitted.ImputeConfig{Seed: 3})
+		require.NoError(t, err)
+		require.Equal(t, fitted.PointDraws, r.Draws)
+		mean, _, _ := onGrid(t, f, row)
+		gaps, _, _ := split(row)
+		for a, j := range gaps {
+			require.InDelta(t, mean[a], r.Values[j], 4.5*r.Error[j])
+		}
+	}
+}
+
+func TestPointRefuses(t *testing.T) {
+	f, _ := scaledNormal(t)
+	_, err := fitted.Point(context.Background(), f, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
+	require.ErrorContains(t, err, "a model of 3 columns does not fit a table of 1")
+	_, err = fitted.Point(context.Background(), f, table(f.Names), fitted.ImputeConfig{Sampler: "diffusion"})
+	require.ErrorContains(t, err, "use mcmc")
+}
