@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // drawingFlags are those of every command that uses a fitted model.

@@ -30,6 +30,14 @@ type SingleSource interface {
 	CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error
 }
 
+// Chained is a Source some of whose draws are ends of Markov chains.
+type Chained interface {
+	Source
+	// RHat is the worst split R-hat of each filled row of the batch, of chains at the model
+	// as it is; 0 for rows that have none. What Complete draws does not depend on it.
+	RHat(b *data.Batch, rng *Stream) ([]float64, error)
+}
+
 // Setting is what a source may build on.
 type Setting struct {
 	Model      model.Model
