@@ -35,7 +35,7 @@ func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 type CompleteData struct{}
 
 func (CompleteData) Name() string     { return "complete-data" }
-func (CompleteData) Needs() LossNeeds { return LossNeeds{CompletedRows: true} }
+func (CompleteData) Needs() LossNeeds { return LossNeeds{CompletedRows: true, Mean: true, Equation: true} }
 
 // Check implements Loss.
 func (CompleteData) Check(_ model.Model, o Objective) error {

@@ -15,6 +15,7 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/mcmc"
 	"missingscore/trainers/path"
 )
 
@@ -32,8 +33,9 @@ type Result struct {
 	Loss      float64       // reported loss: mean over rows, of a network over rows and columns
 	Size      float64       // effective sample size, mean over rows with gaps; NaN without weights
 	Converged bool
-	Verdict   string   // one sentence
-	Warnings  []string // what the user should know
+	Verdict   string       // one sentence
+	Warnings  []string     // what the user should know
+	Mixing    *mcmc.Mixing // of chains that rows were completed from; nil for none
 
 	History []descent.Record // of a fit, an epoch each
 	Network *NetworkResult   // of a network
@@ -119,9 +121,19 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: history}
 	r.Converged, r.Verdict = descent.Trend(history)
 	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
+	if err := run.ended(ctx, e, r.mix(ctx, e)); err != nil {
+		return nil, err
+	}
 	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
 	r.Model, err = p.saved(q.Model, e, scale)
 	return r, err
+}
+
+// mix looks at the chains that rows were completed from.
+func (r *Result) mix(ctx context.Context, e *engine.Engine) (err error) {
+	r.Mixing, err = e.Mixing(ctx)
+	r.Warnings = append(r.Warnings, engine.Unmixed(r.Mixing)...)
+	return err
 }
 
 // truth is what the fit is compared with as it goes: the fit is seen in the table's units.
@@ -183,6 +195,9 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	f := run.State.Path.Refine
 	r := &Result{Spec: s, Estimator: n.Estimator, Loss: f.Loss, Size: f.Size, Converged: f.Converged, Verdict: n.Verdict()}
 	r.Warnings = append(n.Warnings(), n.LeftOut()...)
+	if err := run.ended(ctx, n.Engine, r.mix(ctx, n.Engine)); err != nil {
+		return nil, err
+	}
 	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
 		return nil, err
