@@ -190,7 +190,7 @@ func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at in
 func (c *chains) adapt(b *data.Batch) {
 	for i, row := range b.Rows {
 		c.kept.visits[row]++
-		gain := max(1/math.Sqrt(c.kept.visits[row]), 0.05)
+		gain := math.Pow(c.kept.visits[row], -0.6)
 		c.kept.step[row] = min(max(c.kept.step[row]+gain*(c.accept[i]-acceptance), math.Log(1e-4)), math.Log(2))
 		c.moves.SetStep(i, math.Exp(c.kept.step[row]))
 	}

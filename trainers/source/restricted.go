@@ -117,6 +117,17 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	return nil
 }
 
+// rhat is that of the chains of the row last prepared for; 0 where draws need none.
+func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
+	if s.kind != toIntersection {
+		return 0, nil
+	}
+	if _, err := s.intersection(x, rng); err != nil || !s.narrow {
+		return 0, err
+	}
+	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
+}
+
 // normals is room for so many.
 func (s *restricted) normals(n int) []float64 {
 	if len(s.z) < n+simd.Spare {
