@@ -140,10 +140,13 @@ func TestCompleteDataAgainstQuadrature(t *testing.T) {
 				}
 				steps := 2000
 				if !observed[1] {
-					steps = 90
+					steps = 70
 				}
 				want, coarse := completeData(t, p, row, observed, steps), completeData(t, p, row, observed, steps/2)
-				methods := []string{"em-full", "em-chains"}
+				methods := []string{"em-full"}
+				if where != "box" || observed[1] { // that is much like the others
+					methods = append(methods, "em-chains")
+				}
 				if kind == "gaussian" {
 					methods = append(methods, "em-exact-mc")
 				}
@@ -159,7 +162,7 @@ func TestCompleteDataAgainstQuadrature(t *testing.T) {
 							q.Table = &data.Table{Names: []string{"a", "b", "c"}, N: copies, D: 3, Values: slices.Repeat(row, copies), Observed: slices.Repeat(observed, copies)}
 							c := engine.Config{Method: method, Batch: copies, Draws: 8, Seed: 2, ProposalSD: 1.5}
 							if method == "em-full" {
-								c.Draws = 6000
+								c.Draws = 3000
 							}
 							e, err := engine.New(q, c)
 							require.NoError(t, err)
@@ -170,10 +173,13 @@ func TestCompleteDataAgainstQuadrature(t *testing.T) {
 								require.NoError(t, err)
 								return slices.Concat(s.Grads...)
 							}
-							each := 1
+							each := 1 // steps, which are correlated along chains
 							if method == "em-chains" {
 								each = 15
-								for range 30 {
+								if s != nil { // where many moves are rejected
+									each = 60
+								}
+								for range 3 * each {
 									gradient()
 								}
 							}

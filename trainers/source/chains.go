@@ -32,6 +32,8 @@ const (
 	leapfrog     = 5  // steps of a move
 	acceptance   = 0.8
 	firstStep    = 0.3 // of a move, in deviations of the columns
+	leastStep    = 1e-6
+	mostStep     = 1e3
 	mostMemory   = 4 << 30
 	checkedMoves = 100 // of chains whose R-hat is asked for, after the first
 )
@@ -185,13 +187,13 @@ func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at in
 }
 
 // adapt learns each row's step size from how many of its own chains' moves were accepted
-// (Andrieu & Thoms 2008, equation 4.2), by ever smaller changes, but not so small that it could
-// not follow the model.
+// (Andrieu & Thoms 2008, equation 4.2), by ever smaller changes: steps that went on answering
+// to where the chains are would keep these where moves are accepted.
 func (c *chains) adapt(b *data.Batch) {
 	for i, row := range b.Rows {
 		c.kept.visits[row]++
 		gain := math.Pow(c.kept.visits[row], -0.6)
-		c.kept.step[row] = min(max(c.kept.step[row]+gain*(c.accept[i]-acceptance), math.Log(1e-4)), math.Log(2))
+		c.kept.step[row] = min(max(c.kept.step[row]+gain*(c.accept[i]-acceptance), math.Log(leastStep)), math.Log(mostStep))
 		c.moves.SetStep(i, math.Exp(c.kept.step[row]))
 	}
 }

@@ -52,7 +52,7 @@ func chainsOf(t *testing.T, m model.Model, table *data.Table, s *domain.Domain, 
 func TestRHatOfChains(t *testing.T) {
 	for _, c := range []struct {
 		apart, least, most float64
-	}{{0.3, 0.99, 1.03}, {4, 2, math.Inf(1)}} {
+	}{{0.3, 0.99, 1.06}, {4, 2, math.Inf(1)}} {
 		m, table := twoPeaks(t, c.apart)
 		from, b := chainsOf(t, m, table, nil, 8, 40)
 		before := from.kept.Capture()
@@ -85,7 +85,7 @@ func TestChainsLearnTheirStep(t *testing.T) {
 	}
 	for i, v := range mean {
 		if !table.Observed[2*i+1] {
-			require.InDelta(t, acceptance, v, 0.06, "row %d", i)
+			require.InDelta(t, acceptance, v, 0.1, "row %d", i)
 		}
 	}
 }
