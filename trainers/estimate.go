@@ -132,7 +132,7 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 // mix looks at the chains that rows were completed from.
 func (r *Result) mix(ctx context.Context, e *engine.Engine) (err error) {
 	r.Mixing, err = e.Mixing(ctx)
-	r.Warnings = append(r.Warnings, engine.Unmixed(r.Mixing)...)
+	r.Warnings = append(r.Warnings, engine.MixingWarnings(r.Mixing)...)
 	return err
 }
 

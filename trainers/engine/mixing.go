@@ -52,8 +52,8 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	return mcmc.Pool(e.gaps, rhat), nil
 }
 
-// Unmixed warns of chains that have not met; m may be nil.
-func Unmixed(m *mcmc.Mixing) []string {
+// MixingWarnings warn of chains that have not met; m may be nil.
+func MixingWarnings(m *mcmc.Mixing) []string {
 	if m == nil || m.RHat <= MostRHat {
 		return nil
 	}

@@ -64,20 +64,21 @@ type Mixing struct {
 // chains. It is nil if there is no other.
 func Pool(rows []int, rhat []float64) *Mixing {
 	m, squares, n := &Mixing{}, 0.0, 0.0
-	for i, v := range rhat {
-		if v == 0 {
-			continue
-		}
-		squares += v * v
-		n++
-		if !(v <= m.Worst) && !math.IsNaN(m.Worst) {
-			m.Worst, m.Row = v, rows[i]
+	for _, v := range rhat {
+		if v != 0 {
+			n++
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	m.RHat = math.Sqrt(squares / n)
+	for i, v := range rhat {
+		squares += v * v / n
+		if v != 0 && !(v <= m.Worst) && !math.IsNaN(m.Worst) {
+			m.Worst, m.Row = v, rows[i]
+		}
+	}
+	m.RHat = math.Sqrt(squares)
 	return m
 }
 
