@@ -60,7 +60,7 @@ func inStrip(rho, cut float64) (mass float64, means [3]float64) {
 // whether rejection finds the strip or chains draw from it. Gibbs steps along the
 // coordinates, which were here before, were off by 0.09 to 1.03 in the mean.
 func TestNarrowStrips(t *testing.T) {
-	const draws = 10000
+	const draws = 5000
 	for _, rho := range []float64{0.8, 0.9, 0.95} {
 		for _, share := range []float64{0.1, 0.02, 1e-4} {
 			for _, chains := range []bool{false, true} {
