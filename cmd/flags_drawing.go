@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // drawingFlags are those of every command that uses a fitted model.
@@ -228,5 +228,9 @@ func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary stri
 		least = min(least, v)
 	}
 	known["r_hat"], known["worst_r_hat"], known["worst_row"], known["effective_size"] = plain(m.RHat), plain(m.Worst), m.Row+1, plain(least)
-	return m.Converged(), fmt.Sprintf("\nR-hat %.3f over rows, at most %.3f (row %d); effective number of draws at least %.0f", m.RHat, m.Worst, m.Row+1, least)
+	summary = fmt.Sprintf("\nR-hat %.3f over rows, at most %.3f (row %d)", m.RHat, m.Worst, m.Row+1)
+	if !math.IsInf(least, 1) {
+		summary += fmt.Sprintf("; effective number of draws at least %.0f", least)
+	}
+	return m.Converged(), summary
 }

@@ -251,9 +251,9 @@ func goldenCases() []golden {
 // networkGoldens are all methods, without and with a support, and all selections.
 func networkGoldens() (cases []golden) {
 	selections := []string{"ebic", "cv=3", "stars", "density=0.4", "none"}
-	for i, method := range []string{"auto", "exact", "var", "iw", "variw", "exact-mc", "em", "em-full", "zeroed", "em-exact"} {
+	for i, method := range []string{"auto", "exact", "var", "iw", "variw", "exact-mc", "em", "em-full", "zeroed", "em-exact", "em-exact-mc", "em-var", "em-variw", "em-chains", "chains"} {
 		quick := ""
-		imputer := method == "var" || method == "variw"
+		imputer := method == "var" || method == "variw" || method == "em-var" || method == "em-variw"
 		if imputer {
 			quick = " --draws 4 --imputer-steps 2"
 		}

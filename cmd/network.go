@@ -86,7 +86,7 @@ Methods:
 func methodList() string {
 	var b strings.Builder
 	for _, e := range estimator.All {
-		fmt.Fprintf(&b, "  %-9s %s\n", e.Name, e.Note)
+		fmt.Fprintf(&b, "  %-11s %s\n", e.Name, e.Note)
 	}
 	return b.String()
 }

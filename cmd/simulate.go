@@ -23,7 +23,7 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // simulation is the simulate command: its flags, and what its phases make.

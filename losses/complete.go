@@ -35,7 +35,9 @@ func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 type CompleteData struct{}
 
 func (CompleteData) Name() string     { return "complete-data" }
-func (CompleteData) Needs() LossNeeds { return LossNeeds{CompletedRows: true, Assumes: MAR} }
+func (CompleteData) Needs() LossNeeds {
+	return LossNeeds{CompletedRows: true, Assumes: MAR, Mean: true, Equation: true}
+}
 
 // Check implements Loss.
 func (CompleteData) Check(_ model.Model, o Objective) error {

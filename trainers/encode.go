@@ -6,6 +6,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/path"
 )
 
@@ -38,6 +39,9 @@ func (r *Result) Encode() ([]byte, error) {
 		extra["objective_options"] = s.Objective.Options
 	}
 	recorded := settings{Steps: s.Steps, Weight: s.Weight, Network: s.Network, KeepUnits: s.KeepUnits}
+	if m := r.Mixing; m != nil && engine.Finite(m.RHat, m.Worst) {
+		extra["r_hat"], extra["worst_r_hat"], extra["worst_row"] = m.RHat, m.Worst, m.Row+1
+	}
 	if r.Network != nil {
 		extra["lambda"] = r.Network.Lambda
 	} else {

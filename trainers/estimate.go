@@ -16,6 +16,7 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/mcmc"
 	"missingscore/trainers/path"
 )
 
@@ -33,8 +34,9 @@ type Result struct {
 	Loss      float64       // reported loss: mean over rows, of a network over rows and columns
 	Size      float64       // effective sample size, mean over rows with gaps; NaN without weights
 	Converged bool
-	Verdict   string   // one sentence
-	Warnings  []string // what the user should know
+	Verdict   string       // one sentence
+	Warnings  []string     // what the user should know
+	Mixing    *mcmc.Mixing // of chains that rows were completed from; nil for none
 
 	Assumption      losses.Assumption // of why cells are missing
 	MissingAtRandom []mcar.Column     // whether the table's gaps depend on other columns
@@ -105,6 +107,13 @@ func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	return ctx.Err()
 }
 
+// mix looks at the chains that rows were completed from.
+func (r *Result) mix(ctx context.Context, e *engine.Engine) (err error) {
+	r.Mixing, err = e.Mixing(ctx)
+	r.Warnings = append(r.Warnings, engine.MixingWarnings(r.Mixing)...)
+	return err
+}
+
 // truth is what the fit is compared with as it goes: the fit is seen in the table's units.
 func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
 	if p.Spec.Truth == nil {
@@ -164,6 +173,9 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	f := run.State.Path.Refine
 	r := &Result{Spec: s, Estimator: n.Estimator, Loss: f.Loss, Size: f.Size, Converged: f.Converged, Verdict: n.Verdict()}
 	r.Warnings = append(n.Warnings(), n.LeftOut()...)
+	if err := run.ended(ctx, n.Engine, r.mix(ctx, n.Engine)); err != nil {
+		return nil, err
+	}
 	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
 		return nil, err

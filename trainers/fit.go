@@ -33,6 +33,9 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: f.State.History, Final: last}
 	r.Converged, r.Verdict = f.Verdict()
 	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
+	if err := run.ended(ctx, e, r.mix(ctx, e)); err != nil {
+		return nil, err
+	}
 	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
 	r.Model, err = p.saved(q.Model, e, scale)
 	return r, err

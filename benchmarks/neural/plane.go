@@ -16,7 +16,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/internal/stream"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // plane shows a fit of the first replicate in the plane: the Kullback–Leibler divergence

@@ -3,8 +3,8 @@ package model
 import "missingscore/graph"
 
 // Evaluator gives a model's log density and score at n points, for samplers and for
-// whoever wants the numbers. Parameters are those at its first call. It is for one
-// goroutine at a time.
+// whoever wants the numbers. Parameters are those at its first call, or at the first after
+// Renew. It is for one goroutine at a time.
 type Evaluator struct {
 	program *graph.Program
 	scores  bool // there is no log density
@@ -28,6 +28,9 @@ func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 	})
 	return e, err
 }
+
+// Renew makes the next call take the parameters as they then are.
+func (e *Evaluator) Renew() { e.ran = false }
 
 // ScoreOnly says that the model gives no log density.
 func (e *Evaluator) ScoreOnly() bool { return e.scores }

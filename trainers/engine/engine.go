@@ -37,6 +37,7 @@ type Engine struct {
 	params    []*graph.Param // of the model
 	weighting losses.Weighting
 	noising   losses.Noising // the objective, if it adds noise; else nil
+	memory    source.Memory  // what the source keeps; nil for nothing
 	workers   []*worker
 	parts     []part
 	gaps      []int // rows with missing cells
@@ -118,6 +119,9 @@ func New(p Problem, c Config) (*Engine, error) {
 	if err := e.prepareImputer(); err != nil {
 		return nil, err
 	}
+	if err := e.prepareMemory(); err != nil {
+		return nil, err
+	}
 	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part is one worker's
 		w, err := e.newWorker(e.Estimator.Loss, c.Batch)
 		if err != nil {
@@ -186,11 +190,25 @@ func (e *Engine) prepareImputer() (err error) {
 	return nil
 }
 
+// setting is what the source of batches of so many rows may build on.
+func (e *Engine) setting(batch int) source.Setting {
+	c := e.Config
+	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain, Memory: e.memory}
+}
+
+// prepareMemory makes what the source keeps, if it keeps anything.
+func (e *Engine) prepareMemory() (err error) {
+	if e.Estimator.Source.Memory != nil {
+		e.memory, err = e.Estimator.Source.Memory(e.setting(e.Config.Batch))
+	}
+	return err
+}
+
 // newWorker makes one for a loss of batches of so many rows.
 func (e *Engine) newWorker(loss losses.Loss, batch int) (w *worker, err error) {
 	c := e.Config
 	w = &worker{loss: loss, batch: data.NewBatch(batch, e.Table.D)}
-	if w.source, err = e.Estimator.Source.New(source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain}); err != nil {
+	if w.source, err = e.Estimator.Source.New(e.setting(batch)); err != nil {
 		return nil, err
 	}
 	if w.source == nil {

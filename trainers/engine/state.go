@@ -5,12 +5,14 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// State is what the steps have changed: the model, the imputer and its optimiser.
+// State is what the steps have changed: the model, the imputer and its optimiser, and
+// what a source keeps.
 // Draws depend on the seed and the iteration only, so there is no random state to keep.
 type State struct {
 	Model       [][]float64
 	Imputer     [][]float64
 	ImputerAdam optim.Adam
+	Source      []float64 // what the source keeps, see source.Memory
 }
 
 // Capture copies the state, Restore copies it back.
@@ -19,12 +21,18 @@ func (e *Engine) Capture() State {
 	if e.Imputer != nil {
 		s.Imputer, s.ImputerAdam = values(e.Imputer.Params()), e.imputer.adam.Clone()
 	}
+	if e.memory != nil {
+		s.Source = e.memory.Capture()
+	}
 	return s
 }
 
-// Restore puts model and imputer to what Capture saw.
+// Restore puts model, imputer and source to what Capture saw.
 func (e *Engine) Restore(s State) {
 	setValues(e.Model.Params(), s.Model)
+	if e.memory != nil {
+		e.memory.Restore(s.Source)
+	}
 	if e.Imputer == nil {
 		return
 	}

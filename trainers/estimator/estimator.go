@@ -26,6 +26,7 @@ type Estimator struct {
 	Source    source.Kind
 	Weighting losses.Weighting // chosen by measured error (benchmarks/normal)
 	Loss      losses.Loss
+	HoldsMean bool   // networks by it hold the mean at the observed one, whatever its loss needs
 	Fallback  string // the estimator in its place where its loss refuses the model or the objective
 }
 
@@ -41,11 +42,21 @@ var All = []Estimator{
 		Note: "Gaussian only: expectations in closed form (exact-mc on a domain, and for other objectives)"},
 	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: source.Exact, Weighting: losses.LeaveOneOut{}, Loss: losses.Marginal{},
 		Note: "Gaussian only: draws from the exact conditional"},
-	{Name: "em-exact", Title: "EM (exact)", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianComplete{},
-		Note: "Gaussian only: EM with expectations in closed form, right under MAR; on all of R^d"},
+	{Name: "em-exact", Title: "EM (exact)", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianComplete{}, Fallback: "em-exact-mc",
+		Note: "Gaussian only: EM with expectations in closed form, right under MAR (em-exact-mc on a domain, and for other objectives)"},
+	{Name: "em-exact-mc", Title: "EM (exact, sampled)", Source: source.Exact, Weighting: losses.Uniform{}, Loss: losses.CompleteData{},
+		Note: "Gaussian only: EM with draws from the exact conditional, right under MAR"},
+	{Name: "em-var", Title: "EM-Var", Source: source.Imputer, Weighting: losses.Uniform{}, Loss: losses.CompleteData{},
+		Note: "EM with a variational imputer, right under MAR as far as the imputer is"},
+	{Name: "em-variw", Title: "EM-VarIW", Source: source.Imputer, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{},
+		Note: "EM with a variational imputer and self-normalised weights, right under MAR"},
+	{Name: "em-chains", Title: "EM (chains)", Source: source.Chains, Weighting: losses.Uniform{}, Loss: losses.CompleteData{},
+		Note: "EM with persistent Markov chains, right under MAR"},
+	{Name: "chains", Title: "Marg-Chains", Source: source.Chains, Weighting: losses.Uniform{}, Loss: losses.Marginal{},
+		Note: "persistent Markov chains, uniform weights"},
 	{Name: "em", Title: "EM", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.Complete{},
 		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
-	{Name: "em-full", Title: "EM (all coordinates)", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{},
+	{Name: "em-full", Title: "EM (all coordinates)", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{}, HoldsMean: true,
 		Note: "fractional imputation, the literal full-data form"},
 	{Name: "zeroed", Title: "Zeroed", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.Complete{},
 		Note: "zeros for missing cells (MissDiff without its network)"},
@@ -107,7 +118,7 @@ func (e Estimator) Deterministic() bool { return !e.Source.Random }
 func (e Estimator) Minimises() bool { return !e.Loss.Needs().Equation }
 
 // FitsMean says that networks by it estimate the mean along.
-func (e Estimator) FitsMean() bool { return e.Loss.Needs().Mean }
+func (e Estimator) FitsMean() bool { return e.Loss.Needs().Mean && !e.HoldsMean }
 
 // Assumption is what it takes for granted of missing cells, when no law of them is known.
 func (e Estimator) Assumption() losses.Assumption {
@@ -131,7 +142,7 @@ func (e Estimator) Proposes() bool { return e.Source.ProposalSD }
 
 // NeedsDensity says that it is for models with a log density.
 func (e Estimator) NeedsDensity() bool {
-	return e.Loss.Needs().Density || e.Weighting.Needs().Density || e.Source.Imputer
+	return e.Loss.Needs().Density || e.Weighting.Needs().Density || e.Source.Imputer || e.Source.Memory != nil
 }
 
 // NeedsNormal says that it is for normal models.
@@ -203,6 +214,9 @@ func (e Estimator) refusal(m model.Model, o losses.Objective, s *domain.Domain) 
 		if err := d.CheckDomain(s); err != nil {
 			return err
 		}
+	}
+	if _, ok := o.(losses.Noising); ok && e.Source.Memory != nil {
+		return errors.New("its chains go on from step to step given the same observed cells, but the objective adds new noise to these at each: use iw, var or variw")
 	}
 	if !within(s, model.SupportOf(m)) {
 		return errors.New("the model is a density on a part of R^d only, and the domain reaches beyond it: fit it on its support")

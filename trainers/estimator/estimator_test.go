@@ -14,7 +14,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// What the nine methods can do follows from their parts.
+// What the methods can do follows from their parts.
 func TestWhatFollowsFromTheParts(t *testing.T) {
 	type can struct{ draws, trains, proposes, density, normal, definite, complete, correctable bool }
 	want := []struct {
@@ -27,6 +27,11 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		{"exact", can{normal: true, definite: true}},
 		{"exact-mc", can{draws: true, density: true, normal: true, definite: true, correctable: true}},
 		{"em-exact", can{normal: true, definite: true}},
+		{"em-exact-mc", can{draws: true, normal: true, definite: true}},
+		{"em-var", can{draws: true, trains: true, density: true, definite: true}},
+		{"em-variw", can{draws: true, trains: true, density: true, definite: true}},
+		{"em-chains", can{draws: true, density: true}},
+		{"chains", can{draws: true, density: true, correctable: true}},
 		{"em", can{draws: true, proposes: true, density: true}},
 		{"em-full", can{draws: true, proposes: true, density: true}},
 		{"zeroed", can{}},
@@ -38,7 +43,10 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		require.Equal(t, want[i].name, e.Name)
 		require.Equal(t, want[i].can, got, e.Name)
 		require.Equal(t, !e.Draws(), e.Deterministic())
-		require.Equal(t, e.Name == "em-full", e.NeedsFloat64Rows())
+		complete := slices.Contains([]string{"em-exact-mc", "em-var", "em-variw", "em-chains", "em-full"}, e.Name)
+		require.Equal(t, complete, e.NeedsFloat64Rows())
+		require.Equal(t, complete && e.Name != "em-full" || e.Name == "em-exact", e.FitsMean(), e.Name)
+		require.Equal(t, !complete && e.Name != "em-exact", e.Minimises(), e.Name)
 	}
 }
 
@@ -100,7 +108,7 @@ func TestFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "var", e.Name)
 	_, err = estimator.For("varr", g, losses.Classical{}, nil)
-	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em-exact, em, em-full, zeroed, full")
+	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, full")
 }
 
 func TestCheck(t *testing.T) {
@@ -206,5 +214,5 @@ func TestRegister(t *testing.T) {
 }
 func TestUnknownEstimator(t *testing.T) {
 	_, err := estimator.ByName("vae")
-	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em-exact, em, em-full, zeroed, full`)
+	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, full`)
 }

@@ -9,7 +9,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // Sample draws n complete rows: exactly from a Gaussian, by rejection on its domain, or

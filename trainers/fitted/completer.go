@@ -39,7 +39,15 @@ func (f *Model) bySource(z *data.Table, draws int, from func(source.Setting) (so
 		if err := gaps.Complete(batch, x, log, rng); err != nil {
 			return block{}, err
 		}
-		return block{rows: rows, mask: batch.Mask[:len(rows)*z.D], x: x[:len(rows)*draws*z.D]}, nil
+		done := block{rows: rows, mask: batch.Mask[:len(rows)*z.D], x: x[:len(rows)*draws*z.D]}
+		if chained, ok := gaps.(source.Chained); ok {
+			var err error
+			if done.rhat, err = chained.RHat(batch, rng); err != nil {
+				return block{}, err
+			}
+			done.size = slices.Repeat([]float64{math.Inf(1)}, len(rows))
+		}
+		return done, nil
 	}, err
 }
 

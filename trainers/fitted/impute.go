@@ -16,7 +16,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
 )
 
@@ -58,16 +58,14 @@ type Imputed struct {
 	Sampler string
 	Draws   int
 	Values  []float64 // (n·Draws, d), draw k of row i in row i·Draws+k, observed cells as they are
-	Mixing  *Mixing   // of mcmc, else nil
+	Mixing  *Mixing   // of chains, else nil
 }
 
-// Mixing tells whether the chains of a table's rows, four and more for each row with
-// gaps, have met.
+// Mixing tells whether the chains of a table's rows have met: four and more for each row
+// with gaps, or by the exact sampler for those whose part of the domain is too narrow for
+// rejection.
 type Mixing struct {
-	// RHat is the root mean square over rows with gaps of each row's worst R-hat;
-	// Worst is the largest, in row Row (from 0). One row's is noisy, see mcmc.Result.
-	RHat, Worst float64
-	Row         int
+	mcmc.Mixing
 	// Size are the rows' least effective numbers of draws of all their chains (n), +Inf
 	// for those without gaps.
 	Size []float64
@@ -161,7 +159,7 @@ type block struct {
 	mask []float64 // (rows, d)
 	x    []float64 // (rows·draws, d) in the units of z
 
-	rhat, size []float64 // of mcmc (rows): GroupRHat and GroupSize
+	rhat, size []float64 // of chains (rows): R-hat, 0 without chains, and effective number of draws
 }
 
 const blockRows = 32
@@ -182,7 +180,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 			q.gaps = append(q.gaps, i)
 		}
 	}
-	if c.Sampler == "mcmc" && len(q.gaps) > 0 {
+	if (c.Sampler == "mcmc" || c.Sampler == "exact" && f.gaps().Bounded()) && len(q.gaps) > 0 {
 		q.mixing, q.rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(q.gaps))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -203,9 +201,14 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	if ctx.Err() != nil {
 		return nil, errors.Join(context.Cause(ctx), q.save())
 	}
-	if q.mixing != nil {
-		q.mixing.summarise(q.gaps, q.rhat)
+	if q.mixing == nil {
+		return nil, nil
 	}
+	pooled := mcmc.Pool(q.gaps, q.rhat)
+	if pooled == nil {
+		return nil, nil
+	}
+	q.mixing.Mixing = *pooled
 	return q.mixing, nil
 }
 
@@ -217,8 +220,8 @@ type blockQueue struct {
 	gaps   []int // rows with gaps
 	visit  func(block) error
 
-	mixing *Mixing   // of mcmc, else nil
-	rhat   []float64 // of mcmc, by row with gaps
+	mixing *Mixing   // nil where there can be no chains
+	rhat   []float64 // of them, by row with gaps
 
 	next atomic.Int64 // block to give out
 	lock sync.Mutex   // of done and config.Observe
@@ -285,16 +288,4 @@ func (q *blockQueue) save() error {
 		return nil
 	}
 	return q.config.Save(q.config.Partial)
-}
-
-// summarise fills in RHat, Worst and Row from the R-hat of each row with gaps.
-func (m *Mixing) summarise(gaps []int, rhat []float64) {
-	squares := 0.0
-	for i, v := range rhat {
-		squares += v * v / float64(len(rhat))
-		if !(v <= m.Worst) && !math.IsNaN(m.Worst) {
-			m.Worst, m.Row = v, gaps[i]
-		}
-	}
-	m.RHat = math.Sqrt(squares)
 }

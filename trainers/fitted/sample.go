@@ -12,7 +12,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // SampleConfig says how complete rows are drawn. Zero values mean the defaults named here.

@@ -16,7 +16,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // Mean and covariance of a normal by every method that allows it, in the table's units.

@@ -26,7 +26,7 @@ type Scores struct {
 	// √Size; what is wrong with an approximate imputer's draws is not in it.
 	Error  []float64
 	Size   []float64 // (n): effective number of draws, 0 for rows without gaps
-	Mixing *Mixing   // of mcmc, else nil
+	Mixing *Mixing   // of chains, else nil
 }
 
 // Score gives the scores of a table's rows, whose missing cells it draws as Impute

@@ -56,6 +56,27 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 	return nil
 }
 
+// RHat implements Chained: of rows at which rejection fails.
+func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
+	rhat := make([]float64, len(b.Rows))
+	if !s.domain.Bounded() {
+		return rhat, nil
+	}
+	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
+	s.c.Renew()
+	for i, row := range b.Rows {
+		err := s.c.Condition(b.Mask[i*b.D : (i+1)*b.D])
+		if err == nil {
+			s.c.Given(b.X[i*b.D : (i+1)*b.D])
+			rhat[i], err = s.c.rhat(slices.Clone(b.X[i*b.D:(i+1)*b.D]), rng)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("row %d of the table: %w", row+1, err)
+		}
+	}
+	return rhat, nil
+}
+
 // Conditional is the distribution of a normal row's missing cells given its
 // observed ones, restricted to a domain. Renew follows a change of its fields.
 type Conditional struct {
@@ -78,13 +99,18 @@ type Conditional struct {
 	single  bool             // the section is one half-space over unbounded columns,
 	cut     domain.HalfSpace // this one
 	tilt    []float64        // P_mm⁻¹a for it
-	gibbs   gibbs
+	narrow  bool             // rejection has failed for the row: its draws are ends of chains
+	means   []float64        // of the gaps that the domain concerns
+	inner   []float64        // a row well inside; empty until one is needed
+	chain   bounces
 }
 
 // Renew forgets the pattern last conditioned on.
 func (c *Conditional) Renew() { c.mask = c.mask[:0] }
 
-const unrestrictedTries = 10 // draws of the unrestricted conditional before Gibbs sweeps
+// tries are draws of the unrestricted conditional before chains take over. Most that fail
+// end at their first coordinates.
+const tries = 100
 
 // Condition prepares for a pattern (1 = observed). It fails with
 // losses.ErrNotPositiveDefinite where P_mm is not positive definite.
@@ -157,6 +183,7 @@ func (c *Conditional) Given(row []float64) {
 	if c.first == m {
 		return
 	}
+	c.narrow, c.inner = false, nil
 	c.Domain.Section(&c.section, row, c.mask)
 	c.cut, c.single = c.section.Single()
 	c.single = c.single && !slices.ContainsFunc(c.gaps, c.Domain.BoundedColumn)
@@ -191,9 +218,8 @@ func (c *Conditional) Expect(row []float64) {
 //   - to one half-space over unbounded columns: the component aᵀx is drawn from its
 //     truncated normal and the rest moved along P_mm⁻¹a, exactly;
 //   - to one bounded column: from its truncated normal, then the others exactly;
-//   - to anything else: the columns concerned by rejection if a few tries suffice, which
-//     is exact; if not, by Gibbs sweeps from truncated normals one after the other, or
-//     from a point well inside; then the others exactly.
+//   - to anything else: the columns concerned by rejection, which is exact. For a row at
+//     which it fails once they are ends of chains from then on (bounces), then the others exactly.
 //
 // Given comes first.
 func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) {
@@ -206,7 +232,7 @@ func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) 
 	case c.single:
 		return c.unrestricted(row, m, rng) + c.move(row, rng.Rand), nil
 	}
-	if err := c.drawConcerned(row, rng.Rand); err != nil {
+	if err := c.drawConcerned(row, rng); err != nil {
 		return 0, err
 	}
 	for b, j := range c.gaps[c.first:] {
@@ -257,50 +283,87 @@ func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 }
 
 // drawConcerned draws the gaps that the domain concerns.
-func (c *Conditional) drawConcerned(row []float64, rng *rand.Rand) error {
-	m, f := len(c.gaps), c.first
-	sequence := func(truncate bool) {
-		for a := m - 1; a >= f; a-- {
-			j := c.gaps[a]
-			sd := 1 / c.at(a, a)
-			mean, z := c.expected(a)-c.later(a)*sd, rng.NormFloat64()
-			if row[j] = mean + sd*z; truncate {
-				low, high := c.section.Lower[j], c.section.Upper[j]
-				row[j] = min(max(mean+sd*truncnorm.Transport(z, (low-mean)/sd, (high-mean)/sd), low), high)
-			}
-			c.y[a] = row[j] - c.expected(a)
-		}
-	}
-	if m-f == 1 && len(c.section.Cuts) == 0 {
-		sequence(true)
+func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
+	if len(c.gaps)-c.first == 1 && len(c.section.Cuts) == 0 {
+		c.sequence(row, rng.Rand, true)
 		return nil
 	}
-	for range unrestrictedTries {
-		if sequence(false); c.section.Contains(row, c.mask) {
-			return nil
-		}
-	}
-	if sequence(true); !c.section.Contains(row, c.mask) {
-		point, ok := c.Domain.Interior(row, c.mask)
-		if !ok {
-			return errNoRoom
-		}
-		for _, j := range c.gaps[f:] {
-			row[j] = point[j]
-		}
-	}
-	g := &c.gibbs
-	g.coordinates, g.mean = append(g.coordinates[:0], c.gaps[f:]...), g.mean[:0]
-	g.precision = append(g.precision[:0], make([]float64, (m-f)*(m-f))...)
-	for a := f; a < m; a++ {
-		g.mean = append(g.mean, c.expected(a))
-		for b := f; b < m; b++ { // the precision of the last block alone is its part of UᵀU
-			for k := f; k <= min(a, b); k++ {
-				g.precision[(a-f)*(m-f)+b-f] += c.at(k, a) * c.at(k, b)
+	if !c.narrow {
+		for range tries {
+			if c.sequence(row, rng.Rand, false) && c.section.Contains(row, c.mask) {
+				return nil
 			}
 		}
+		c.prepareChain()
 	}
-	g.sweep(&c.section, row, rng)
+	return c.runChain(row, rng)
+}
+
+// sequence draws the gaps that the domain concerns one after the other, each from its
+// normal given those before or, truncated, from that between its bounds. It says whether
+// each is between them: at the first that is not it ends.
+func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bool {
+	for a := len(c.gaps) - 1; a >= c.first; a-- {
+		j := c.gaps[a]
+		low, high := c.section.Lower[j], c.section.Upper[j]
+		sd := 1 / c.at(a, a)
+		mean, z := c.expected(a)-c.later(a)*sd, rng.NormFloat64()
+		if row[j] = mean + sd*z; truncated {
+			row[j] = min(max(mean+sd*truncnorm.Transport(z, (low-mean)/sd, (high-mean)/sd), low), high)
+		}
+		if row[j] < low || row[j] > high {
+			return false
+		}
+		c.y[a] = row[j] - c.expected(a)
+	}
+	return true
+}
+
+// prepareChain sets the chain's distribution, the last block's of P_mm = UᵀU.
+func (c *Conditional) prepareChain() {
+	m, f := len(c.gaps), c.first
+	c.narrow, c.means = true, c.means[:0]
+	for a := f; a < m; a++ {
+		c.means = append(c.means, c.expected(a))
+	}
+	u := c.upper
+	u.N, u.Data = m-f, u.Data[f*u.Stride+f:]
+	c.chain.in(&c.section, c.gaps[f:], c.means, u)
+}
+
+// runChain draws by a chain of its own: from a sequential draw where that is inside, else
+// from a point well inside.
+func (c *Conditional) runChain(row []float64, rng *Stream) error {
+	if err := c.start(row, rng); err != nil {
+		return err
+	}
+	for range paths {
+		c.chain.move(&c.section, row, c.mask, rng)
+	}
+	return nil
+}
+
+// rhat is that of a row's chains, after Given; 0 where a draw needs none.
+func (c *Conditional) rhat(row []float64, rng *Stream) (float64, error) {
+	if _, err := c.Draw(row, rng); err != nil || !c.narrow {
+		return 0, err
+	}
+	return c.chain.rhat(&c.section, row, c.mask, func() error { return c.start(row, rng) }, rng)
+}
+
+func (c *Conditional) start(row []float64, rng *Stream) error {
+	if c.sequence(row, rng.Rand, true) && c.section.Contains(row, c.mask) {
+		return nil
+	}
+	if c.inner == nil {
+		var ok bool
+		if c.inner, ok = c.Domain.Interior(row, c.mask); !ok {
+			return errNoRoom
+		}
+	}
+	for _, j := range c.gaps[c.first:] {
+		row[j] = c.inner[j]
+	}
 	return nil
 }
 

@@ -18,6 +18,7 @@ func ExampleKind() {
 		fmt.Printf("%s: %s; random %t, trains %t\n", name, k.Note, k.Random, k.Imputer)
 	}
 	// Output:
+	// chains: persistent Markov chains towards the model's conditional; random true, trains false
 	// complete: no gaps; random false, trains false
 	// exact: draws from a normal model's own conditional; random true, trains false
 	// imputer: draws of a trained imputer; random true, trains true

@@ -76,6 +76,20 @@ func (c *independent) complete(b *data.Batch, x, logProposal []float64, n normal
 	return c.free.complete(b, x, logProposal, n, rng.Normals)
 }
 
+// rhat is Chained's RHat.
+func (c *independent) rhat(b *data.Batch, n normals, rng *Stream) ([]float64, error) {
+	rhat := make([]float64, len(b.Rows))
+	s, x := &c.restricted, make([]float64, b.D)
+	if !s.domain.Bounded() {
+		return rhat, nil
+	}
+	return rhat, n.each(b, &s.deviations, func(i int, mask, mean []float64) (err error) {
+		s.row(b.X[i*b.D:(i+1)*b.D], mask, mean)
+		rhat[i], err = s.rhat(x, rng)
+		return err
+	})
+}
+
 // completeSingle is complete for float32 and where nothing is restricted.
 func (c *independent) completeSingle(b *data.Batch, x, logProposal []float32, n normals, rng *Stream) error {
 	c.generator.From(rng)

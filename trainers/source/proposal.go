@@ -40,6 +40,11 @@ func (p *proposal) CompleteSingle(b *data.Batch, x, logProposal []float32, rng *
 	return p.draws.completeSingle(b, x, logProposal, p.normals(b), rng)
 }
 
+// RHat implements Chained: of rows at which rejection fails.
+func (p *proposal) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
+	return p.draws.rhat(b, p.normals(b), rng)
+}
+
 func (p *proposal) normals(b *data.Batch) normals {
 	n := normals{mean: p.mean, sd: p.sd}
 	if b.Noise == nil {

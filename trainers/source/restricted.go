@@ -4,6 +4,9 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"missingscore/data/domain"
 	"missingscore/data/truncnorm"
 	"missingscore/internal/simd"
@@ -15,8 +18,8 @@ import (
 //   - nothing cuts the row: N(μ_j, σ_j²);
 //   - a box: each coordinate a truncated normal;
 //   - one half-space over unbounded coordinates: the component along σ∘a truncated;
-//   - otherwise: draws from the box until one is in the section; if that is rare,
-//     Gibbs steps from a point well inside. The log density is then known up to a
+//   - otherwise: draws from the box until one is in the section; for a row at which that
+//     fails once, ends of chains (bounces). The log density is then known up to a
 //     constant of the row, which self-normalised weights do not need.
 type restricted struct {
 	domain     *domain.Domain
@@ -32,8 +35,12 @@ type restricted struct {
 	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
 	beta  float64   // its bound along that direction
 
-	z     []float64 // normals of the row's draws
-	gibbs gibbs
+	z      []float64 // normals of the row's draws
+	narrow bool      // rejection has failed for the row: chain has its distribution
+	means  []float64 // of its gaps
+	inner  []float64 // a row well inside
+	root   []float64 // (gaps, gaps): 1/sd on the diagonal
+	chain  bounces
 }
 
 type restriction int
@@ -51,14 +58,12 @@ type bound struct {
 	alpha, beta float64 // standardised
 }
 
-const rejections = 50 // draws from the box before Gibbs steps take over
-
 // row prepares for a row with these observed cells, on a domain with a boundary.
 func (s *restricted) row(x, mask, mean []float64) {
 	s.x, s.mask, s.mean = x, mask, mean
 	s.gaps.Set(mask)
 	s.bounds, s.kind = s.bounds[:0], toBox
-	s.log = 0
+	s.log, s.narrow = 0, false
 	s.domain.Section(&s.section, x, mask)
 	for k, j := range s.gaps.At() {
 		sd := s.deviations.sd[j]
@@ -112,6 +117,17 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	return nil
 }
 
+// rhat is that of the chains of the row last prepared for; 0 where draws need none.
+func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
+	if s.kind != toIntersection {
+		return 0, nil
+	}
+	if _, err := s.intersection(x, rng); err != nil || !s.narrow {
+		return 0, err
+	}
+	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
+}
+
 // normals is room for so many.
 func (s *restricted) normals(n int) []float64 {
 	if len(s.z) < n+simd.Spare {
@@ -120,29 +136,54 @@ func (s *restricted) normals(n int) []float64 {
 	return s.z[:n]
 }
 
-// intersection draws from the box until it is inside, else by Gibbs steps.
+// intersection draws from the box until it is inside, else by a chain.
 func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
 	z := s.normals(len(s.gaps.At()))
-	for range rejections {
-		rng.Normals(z)
-		s.box(s.z)
-		if log = s.place(x, s.z); s.section.Contains(x, s.mask) {
-			return log, nil
+	if !s.narrow {
+		for range tries {
+			rng.Normals(z)
+			s.box(s.z)
+			if log = s.place(x, s.z); s.section.Contains(x, s.mask) {
+				return log, nil
+			}
+		}
+		if err := s.prepareChain(); err != nil {
+			return 0, err
 		}
 	}
-	point, ok := s.domain.Interior(x, s.mask)
-	if !ok {
-		return 0, errNoRoom
-	}
-	copy(x, point)
-	s.gibbs.independent(s.gaps.At(), s.mean, s.deviations.sd)
-	s.gibbs.sweep(&s.section, x, rng.Rand)
+	s.runChain(x, rng)
 	log = s.log
 	for _, j := range s.gaps.At() {
 		z := (x[j] - s.mean[j]) / s.deviations.sd[j]
 		log -= 0.5 * z * z
 	}
 	return log, nil
+}
+
+// prepareChain sets the chain's distribution, of precision diag(1/sd²), and its start.
+func (s *restricted) prepareChain() (err error) {
+	var ok bool
+	if s.inner, ok = s.domain.Interior(s.x, s.mask); !ok {
+		return errNoRoom
+	}
+	gaps := s.gaps.At()
+	m := len(gaps)
+	s.narrow, s.means, s.root = true, s.means[:0], room(s.root, m*m)
+	clear(s.root)
+	for a, j := range gaps {
+		s.means = append(s.means, s.mean[j])
+		s.root[a*m+a] = 1 / s.deviations.sd[j]
+	}
+	s.chain.in(&s.section, gaps, s.means, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: m, Stride: m, Data: s.root})
+	return nil
+}
+
+// runChain draws by a chain of its own, from a point well inside.
+func (s *restricted) runChain(x []float64, rng *Stream) {
+	copy(x, s.inner)
+	for range paths {
+		s.chain.move(&s.section, x, s.mask, rng)
+	}
 }
 
 var errNoRoom = errors.New("its missing cells have no room inside the domain")

@@ -30,6 +30,14 @@ type SingleSource interface {
 	CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error
 }
 
+// Chained is a Source some of whose draws are ends of Markov chains.
+type Chained interface {
+	Source
+	// RHat is the worst split R-hat of each filled row of the batch, of chains at the model
+	// as it is; 0 for rows that have none. What Complete draws does not depend on it.
+	RHat(b *data.Batch, rng *Stream) ([]float64, error)
+}
+
 // Setting is what a source may build on.
 type Setting struct {
 	Model      model.Model
@@ -40,12 +48,18 @@ type Setting struct {
 	ProposalSD float64      // for Kind.ProposalSD
 	DType      graph.DType
 	Domain     *domain.Domain // the support, nil for all of R^d
+	Memory     Memory         // for Kind.Memory, what that made; nil: the source's own
 }
 
 // Kind is a way to fill gaps, with what it says of itself.
 type Kind struct {
 	Name, Note string
 	New        func(Setting) (Source, error)
+
+	// Memory makes what the source keeps between steps: nil for a source that starts afresh at
+	// each. Such a source is for models with a log density, and for objectives that leave
+	// observed cells as they are.
+	Memory func(Setting) (Memory, error)
 
 	Random       bool // draws at random, r times for a row; otherwise once
 	LogDensity   bool // gives the log density of its draws, for importance weights

@@ -47,6 +47,15 @@ func (v *variational) CompleteSingle(b *data.Batch, x, logProposal []float32, rn
 	return v.draws.completeSingle(b, x, logProposal, n, rng)
 }
 
+// RHat implements Chained: of rows at which rejection fails.
+func (v *variational) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
+	n, err := v.normals(b)
+	if err != nil {
+		return nil, err
+	}
+	return v.draws.rhat(b, n, rng)
+}
+
 // normals runs the imputer.
 func (v *variational) normals(b *data.Batch) (n normals, err error) {
 	copy(v.forward.Input(losses.InputX), b.X)

@@ -15,7 +15,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // normals is Σ_k w_k N(μ_k, Σ_k) in two columns, k ≤ 2, whose rows a x + σ ε are

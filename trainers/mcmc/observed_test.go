@@ -15,7 +15,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // repeatRows starts n chains from each row, and gives what they hold.

@@ -8,7 +8,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph/model"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // Chains of a standard normal restricted to positive numbers, whose mean is √(2/π).

@@ -48,6 +48,40 @@ func leastSize(sizes []float64) float64 {
 	return least
 }
 
+// RHat is the split R-hat of chains' traces of one number (Gelman et al. 2013), which have to
+// be equally long, and the effective number of draws of all of them.
+func RHat(chains [][]float64) (rhat, size float64) { return diagnose(chains) }
+
+// Mixing tells whether chains have met, some of which run for each of a table's rows.
+type Mixing struct {
+	// RHat is the root mean square over the rows with chains of each row's worst R-hat;
+	// Worst is the largest, in row Row (from 0). One row's is noisy, see Result.
+	RHat, Worst float64
+	Row         int
+}
+
+// Pool is the mixing of rows, each with its worst R-hat; 0 is that of a row without
+// chains. It is nil if there is no other.
+func Pool(rows []int, rhat []float64) *Mixing {
+	m, squares, n := &Mixing{}, 0.0, 0.0
+	for _, v := range rhat {
+		if v != 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	for i, v := range rhat {
+		squares += v * v / n
+		if v != 0 && !(v <= m.Worst) && !math.IsNaN(m.Worst) {
+			m.Worst, m.Row = v, rows[i]
+		}
+	}
+	m.RHat = math.Sqrt(squares)
+	return m
+}
+
 // diagnose fills the diagnostics from traces by column (then log density) and chain.
 func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 	byGroup := make([][]float64, 2*len(h.groups)) // R-hats, then sizes

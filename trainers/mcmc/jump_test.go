@@ -11,7 +11,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/trainers/fitted/mcmc"
+	"missingscore/trainers/mcmc"
 )
 
 // Chains that all start in one of two wells are in both with their right shares, by

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"missingscore/internal/panics"
+	"missingscore/internal/stream"
+	"missingscore/trainers/mcmc"
+	"missingscore/trainers/source"
+)
+
+// MostRHat is the R-hat above which a fit says that its chains have not met.
+const MostRHat = 1.1
+
+// Mixing tells how well chains mix that rows are completed from, with the model as it now
+// is: nil where none are. Results do not depend on the number of workers.
+func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
+	if len(e.workers) == 0 {
+		return nil, nil
+	}
+	if _, ok := e.workers[0].source.(source.Chained); !ok {
+		return nil, nil
+	}
+	size := e.Config.Batch
+	rhat := make([]float64, len(e.gaps))
+	var pool errgroup.Group
+	for k, w := range e.workers {
+		pool.Go(func() error {
+			return panics.Caught(func() error {
+				for i := k; i*size < len(e.gaps); i += len(e.workers) {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					rows := e.gaps[i*size : min((i+1)*size, len(e.gaps))]
+					w.batch.Fill(e.Table, rows, 1)
+					of, err := w.source.(source.Chained).RHat(w.batch, w.stream.At(e.Config.Seed, stream.Sample, uint64(i)))
+					if err != nil {
+						return err
+					}
+					copy(rhat[i*size:], of)
+				}
+				return nil
+			})
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		return nil, err
+	}
+	return mcmc.Pool(e.gaps, rhat), nil
+}
+
+// MixingWarnings warn of chains that have not met; m may be nil.
+func MixingWarnings(m *mcmc.Mixing) []string {
+	if m == nil || m.RHat <= MostRHat {
+		return nil
+	}
+	return []string{fmt.Sprintf("the chains that complete the rows have not met: split R-hat %.2f over rows (root mean square), %.2f in row %d, should be below %v; the conditional may have several modes, or the fit too few steps: compare with variw, or with chains started from another --seed", m.RHat, m.Worst, m.Row+1, MostRHat)}
+}

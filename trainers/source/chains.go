@@ -1,0 +1,234 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/internal/setting"
+	"missingscore/trainers/mcmc"
+)
+
+// chains are persistent: each table row with gaps has r of them for the whole fit, which
+// before each of its steps make a few Hamiltonian moves that leave q_θ(x_mis | x_obs)
+// invariant, inside the domain, from where they were (docs/theory/sampling.md#persistent-chains).
+type chains struct {
+	r       int
+	kept    *keptChains
+	moves   *mcmc.Moves
+	start   Source
+	columns []float64 // deviations (d)
+
+	observed, step, accept []float64 // (b, d) and (b), of a batch
+	from, ignored          []float64 // (b·r, d) and (b·r), where chains start
+}
+
+const (
+	firstMoves   = 30 // of chains that have just been started
+	nextMoves    = 1  // before each step after that
+	leapfrog     = 5  // steps of a move
+	acceptance   = 0.8
+	firstStep    = 0.3 // of a move, in deviations of the columns
+	leastStep    = 1e-6
+	mostStep     = 1e3
+	mostMemory   = 4 << 30
+	checkedMoves = 100 // of chains whose R-hat is asked for, after the first
+)
+
+// keptChains are the states of all chains of a table.
+type keptChains struct {
+	first  []int     // (n+1): how many missing cells come before a row
+	cells  []float64 // r for each missing cell: those of one chain after the other
+	step   []float64 // (n): log of a row's step size, in deviations of the columns
+	visits []float64 // (n): moves made, 0 before the chains are started
+}
+
+// NewChainMemory makes the Memory of Chains. It refuses more chains than memory can hold.
+func NewChainMemory(s Setting) (Memory, error) {
+	t := s.Table
+	k := &keptChains{first: make([]int, t.N+1), step: slices.Repeat([]float64{math.Log(firstStep)}, t.N), visits: make([]float64, t.N)}
+	for i := range t.N {
+		k.first[i+1] = k.first[i]
+		for _, o := range t.Observed[i*t.D : (i+1)*t.D] {
+			if !o {
+				k.first[i+1]++
+			}
+		}
+	}
+	cells := k.first[t.N]
+	if size := 8 * float64(cells) * float64(s.Draws); size > mostMemory {
+		return nil, setting.Errorf("draws", s.Draws, "%d chains for each of %d missing cells would take %.0f GB of memory; ask for fewer", s.Draws, cells, size/1e9)
+	}
+	k.cells = make([]float64, cells*s.Draws)
+	return k, nil
+}
+
+// Capture implements Memory.
+func (k *keptChains) Capture() []float64 { return slices.Concat(k.cells, k.step, k.visits) }
+
+// Restore implements Memory.
+func (k *keptChains) Restore(from []float64) {
+	for _, to := range [][]float64{k.cells, k.step, k.visits} {
+		from = from[copy(to, from):]
+	}
+}
+
+// NewChains makes the source of Chains: Setting.Memory is that of NewChainMemory.
+func NewChains(s Setting) (Source, error) {
+	if s.Memory == nil {
+		var err error
+		if s.Memory, err = NewChainMemory(s); err != nil {
+			return nil, err
+		}
+	}
+	kept, ok := s.Memory.(*keptChains)
+	if !ok {
+		return nil, fmt.Errorf("the memory of persistent chains is not a %T", s.Memory)
+	}
+	moves, err := mcmc.NewMoves(s.Model, s.Domain, s.Batch, s.Draws, leapfrog)
+	mean, sd := marginals(s.Table)
+	d := s.Table.D
+	return &chains{
+		r: s.Draws, kept: kept, moves: moves, start: NewNormals(mean, sd, s), columns: sd,
+		observed: make([]float64, s.Batch*d), step: make([]float64, s.Batch), accept: make([]float64, s.Batch),
+		from: make([]float64, s.Batch*s.Draws*d), ignored: make([]float64, s.Batch*s.Draws),
+	}, err
+}
+
+// marginals are mean and deviation of the columns' observed cells; 0 and 1 where these do not say.
+func marginals(t *data.Table) (mean, sd []float64) {
+	var x []float64
+	for j := range t.D {
+		x = x[:0]
+		for i := j; i < len(t.Values); i += t.D {
+			if t.Observed[i] {
+				x = append(x, t.Values[i])
+			}
+		}
+		m, v := 0., 1.
+		if len(x) > 0 {
+			m, v = stat.PopMeanVariance(x, nil)
+		}
+		if !(v > 0) {
+			v = 1
+		}
+		mean, sd = append(mean, m), append(sd, math.Sqrt(v))
+	}
+	return mean, sd
+}
+
+// Complete implements Source. Weights have no use for the log density, which is not known.
+func (c *chains) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
+	clear(logProposal)
+	fresh, err := c.begin(b, x, rng)
+	if err != nil {
+		return err
+	}
+	moves := nextMoves
+	if fresh {
+		moves = firstMoves
+	}
+	for range moves {
+		if err := c.moves.Move(c.accept, rng.Rand); err != nil {
+			return err
+		}
+		c.adapt(b)
+	}
+	copy(x, c.moves.States())
+	for i, row := range b.Rows {
+		c.each(b, i, row, func(cell *float64, at int) { *cell = x[at] })
+	}
+	return nil
+}
+
+// begin puts the chains of a batch's rows in x where they were, or where they start, and
+// makes the moves ready. It says whether some were started.
+func (c *chains) begin(b *data.Batch, x []float64, rng *Stream) (fresh bool, err error) {
+	Repeat(b, c.r, x)
+	for _, row := range b.Rows {
+		fresh = fresh || c.kept.visits[row] == 0
+	}
+	if fresh {
+		if err := c.start.Complete(b, c.from, c.ignored, rng); err != nil {
+			return false, err
+		}
+	}
+	for i := range c.observed {
+		c.observed[i] = 1 // padding
+	}
+	for i, row := range b.Rows {
+		copy(c.observed[i*b.D:(i+1)*b.D], b.Mask[i*b.D:(i+1)*b.D])
+		c.step[i] = math.Exp(c.kept.step[row])
+		started := c.kept.visits[row] > 0
+		c.each(b, i, row, func(cell *float64, at int) {
+			if !started {
+				*cell = c.from[at]
+			}
+			x[at] = *cell
+		})
+	}
+	return fresh, c.moves.Begin(x, c.observed, c.columns, c.step)
+}
+
+// each visits the kept cells of row i of a batch, with their places in x (b·r, d).
+func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at int)) {
+	cells := c.kept.cells[c.kept.first[row]*c.r : c.kept.first[row+1]*c.r]
+	for k := range c.r {
+		for j, o := range b.Mask[i*b.D : (i+1)*b.D] {
+			if o == 0 {
+				visit(&cells[0], (i*c.r+k)*b.D+j)
+				cells = cells[1:]
+			}
+		}
+	}
+}
+
+// adapt learns each row's step size from how many of its own chains' moves were accepted
+// (Andrieu & Thoms 2008, equation 4.2), by ever smaller changes: steps that went on answering
+// to where the chains are would keep these where moves are accepted.
+func (c *chains) adapt(b *data.Batch) {
+	for i, row := range b.Rows {
+		c.kept.visits[row]++
+		gain := math.Pow(c.kept.visits[row], -0.6)
+		c.kept.step[row] = min(max(c.kept.step[row]+gain*(c.accept[i]-acceptance), math.Log(leastStep)), math.Log(mostStep))
+		c.moves.SetStep(i, math.Exp(c.kept.step[row]))
+	}
+}
+
+// RHat implements Chained: of chains that go on from where the kept ones are, which stay there.
+func (c *chains) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
+	x := make([]float64, len(c.from))
+	if _, err := c.begin(b, x, rng); err != nil {
+		return nil, err
+	}
+	traces := make([][]float64, len(x))
+	for i := range firstMoves + checkedMoves {
+		if err := c.moves.Move(c.accept, rng.Rand); err != nil {
+			return nil, err
+		}
+		if i < firstMoves {
+			continue
+		}
+		for at, v := range c.moves.States() {
+			traces[at] = append(traces[at], v)
+		}
+	}
+	rhat := make([]float64, len(b.Rows))
+	of := make([][]float64, c.r)
+	for i := range b.Rows {
+		for j, o := range b.Mask[i*b.D : (i+1)*b.D] {
+			if o != 0 {
+				continue
+			}
+			for k := range of {
+				of[k] = traces[(i*c.r+k)*b.D+j]
+			}
+			worst, _ := mcmc.RHat(of)
+			rhat[i] = max(rhat[i], worst)
+		}
+	}
+	return rhat, nil
+}
