@@ -137,7 +137,7 @@ func TestParseCSVRefuses(t *testing.T) {
 
 		"no value":        {"a,b,c\n1,,3\n4,NA,6\n", data.ReadOptions{}, `t.csv: column "b": no observed value; leave it out with --columns a,c`},
 		"constant":        {"a,b,c\n1,5,3\n4,5.0,\n,,6\n", data.ReadOptions{}, `t.csv: column "b": constant, every observed value is 5; leave it out with --columns a,c`},
-		"hardly varies":   {"a,b\n1,0\n4,1e-200\n", data.ReadOptions{}, `t.csv: column "b": its values differ by less than 1e-150, rescale it; leave it out with --columns a`},
+		"hardly varies":   {"a,b\n1,0\n4,1e-200\n", data.ReadOptions{}, `t.csv: column "b": its values differ too little (standard deviation 5e-201, less than 1e-150): give it another unit; leave it out with --columns a`},
 		"only a constant": {"a\n1\n1\n", data.ReadOptions{}, `t.csv: column "a": constant, every observed value is 1; no other column can be used`},
 	}
 	for name, c := range cases {

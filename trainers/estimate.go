@@ -152,6 +152,11 @@ func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fi
 		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnits, err)
 		}
+		for _, q := range parametric.Quantities() {
+			if !engine.Finite(q.Value...) {
+				return nil, fmt.Errorf("%w: %s is beyond the numbers of float64 there: give the columns other units", ErrUnits, q.Name)
+			}
+		}
 	}
 	s := &fitted.Saved{
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Domain: p.domain,

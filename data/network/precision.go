@@ -198,7 +198,7 @@ func (t *square) symmetric(path string, lines []int) error {
 		for k := range j {
 			low, up := t.value[j][k], t.value[k][j]
 			// An inverse computed elsewhere has rounding noise where the truth is 0, hence the diagonal.
-			scale := math.Sqrt(math.Abs(t.value[j][j] * t.value[k][k]))
+			scale := math.Sqrt(math.Abs(t.value[j][j])) * math.Sqrt(math.Abs(t.value[k][k]))
 			if math.Abs(low-up) > 1e-8*max(math.Abs(low), math.Abs(up), scale) {
 				return fmt.Errorf("%s:%d: column %q: not symmetric: %v here, %v in line %d, column %q",
 					path, lines[j], t.header[k], low, up, lines[k], t.header[j])
