@@ -129,6 +129,11 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 	if err := f.load(cmd, file); err != nil {
 		return asUsage(cmd, err)
 	}
+	release, err := hold(f.out, f.history)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := f.estimate(cmd, file); err != nil {
 		return asUsage(cmd, err)
 	}

@@ -38,6 +38,11 @@ func impute(cmd *cobra.Command, f *completingFlags, model, path string) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	release, err := hold(f.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	bar := f.watch(cmd, "impute")
 	r, err := fitted.Impute(cmd.Context(), ready, cells.Table, f.config)
 	bar.finish()

@@ -98,6 +98,11 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	if err := f.load(cmd, file); err != nil {
 		return asUsage(cmd, err)
 	}
+	release, err := hold(f.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := f.estimate(cmd, file); err != nil {
 		return asUsage(cmd, err)
 	}

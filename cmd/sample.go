@@ -58,6 +58,11 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	if err := checkSamplerFlags(cmd, c.Sampler); err != nil {
 		return err
 	}
+	release, err := hold(f.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	var r *fitted.Rows
 	if err := abandonable(cmd.Context(), func() (err error) {
 		r, err = fitted.Sample(cmd.Context(), ready, c)
