@@ -162,7 +162,15 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 `
 
 // read loads model and table.
-func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
+func (f *completingFlags) read(cmd *cobra.Command, model, path string) (m *fitted.Saved, ready *fitted.Model, cells *data.Cells, err error) {
+	err = abandonable(cmd.Context(), func() (err error) {
+		m, ready, cells, err = f.load(cmd, model, path)
+		return err
+	})
+	return m, ready, cells, err
+}
+
+func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
 	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
 		return nil, nil, nil, usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
 	}

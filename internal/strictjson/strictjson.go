@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
+
+	"missingscore/internal/memory"
 )
 
 // Decode reads text into v. What is wrong is said without Go's words for it, with an
@@ -34,9 +35,12 @@ func Decode(text []byte, v any, example string) error {
 	return nil
 }
 
+// textFactor is how many times its text the use of a JSON object takes, at most.
+const textFactor = 20
+
 // File parses a file; errors name it.
 func File[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
-	text, err := os.ReadFile(path)
+	text, err := memory.ReadFile(path, textFactor)
 	if err != nil {
 		return v, err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/memory"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
@@ -232,7 +232,7 @@ func nested(q model.Quantity) [][]float64 {
 
 // Load reads what Encode gave. Errors name the file and what is wrong.
 func Load(path string) (*Saved, error) {
-	text, err := os.ReadFile(path)
+	text, err := memory.ReadFile(path, 20) // JSON takes many times its text
 	if err != nil {
 		return nil, err
 	}
