@@ -1,8 +1,6 @@
 package data
 
 import (
-	"bufio"
-	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"encoding/csv"
@@ -61,20 +59,15 @@ func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
 	if comma == 0 {
 		comma = ','
 	}
-	limit, err := memory.Limit()
+	text, err := newTextReader(r, file)
 	if err != nil {
 		return nil, err
 	}
-	start := bufio.NewReader(r)
-	if mark, _ := start.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
-		start.Discard(len(mark))
-	}
-	text := &textReader{in: start, file: file, limit: limit}
 	in := csv.NewReader(text)
 	in.Comma = comma
 	in.FieldsPerRecord = -1
 	in.TrimLeadingSpace = !unicode.IsSpace(comma) // else an empty cell is skipped together with its tab
-	s := &sheet{file: file, limit: limit}
+	s := &sheet{file: file, limit: text.limit}
 	for {
 		row, err := in.Read()
 		if err == io.EOF {

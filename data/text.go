@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -25,6 +26,48 @@ type textReader struct {
 	begun  []byte // a character whose other bytes come next
 
 	fed, returned bool // a line feed, a carriage return has been seen
+}
+
+// newTextReader leaves out a byte order mark.
+func newTextReader(r io.Reader, file string) (*textReader, error) {
+	limit, err := memory.Limit()
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(r)
+	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
+		in.Discard(len(mark))
+	}
+	return &textReader{in: in, file: file, limit: limit}, nil
+}
+
+// OpenText opens a text file, decompressing it if its name ends in .gz and leaving out a
+// byte order mark. Reading fails where it is no UTF-8, a line has no end or there is more
+// than there is memory for; these errors name file and line.
+func OpenText(path string) (io.ReadCloser, error) {
+	f, err := openText(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := newTextReader(f, path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return plainly{text, f}, nil
+}
+
+// plainly is a text whose errors are in plain words.
+type plainly struct {
+	text *textReader
+	io.Closer
+}
+
+func (p plainly) Read(to []byte) (n int, err error) {
+	if n, err = p.text.Read(to); err != nil && err != io.EOF {
+		err = readError(err, p.text.file, ',')
+	}
+	return n, err
 }
 
 // textError is an error of the text, ready to be shown.
