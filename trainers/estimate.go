@@ -120,6 +120,7 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 	r.Converged, r.Verdict = descent.Trend(history)
 	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
 	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
+	r.Warnings = append(r.Warnings, run.State.mixed()...)
 	r.Model, err = p.saved(q.Model, e, scale)
 	return r, err
 }
@@ -189,6 +190,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	r := &Result{Spec: s, Estimator: n.Estimator, Loss: f.Loss, Size: f.Size, Converged: f.Converged, Verdict: n.Verdict()}
 	r.Warnings = append(n.Warnings(), n.LeftOut()...)
 	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
+	r.Warnings = append(r.Warnings, run.State.mixed()...)
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
 		return nil, err
 	}
