@@ -58,6 +58,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever it is at
+	stdout, stderr = printable{stdout}, printable{heedless{stderr}}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
