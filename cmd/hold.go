@@ -26,7 +26,7 @@ func hold(outputs ...string) (release func(), err error) {
 		if out == "" || atomicfile.Special(out) {
 			continue
 		}
-		lock := atomicfile.Beside(atomicfile.Target(out), ".lock")
+		lock := atomicfile.Companion(atomicfile.Target(out), ".lock")
 		if info, err := os.Stat(out); err == nil && info.IsDir() {
 			lock = filepath.Join(out, folderLock)
 		}

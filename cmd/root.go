@@ -122,7 +122,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 			return checkNumbers(cmd.Flags())
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newNetworkCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
 	root.InitDefaultHelpCmd()

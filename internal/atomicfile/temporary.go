@@ -23,7 +23,7 @@ func temporary(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil {
 		mode, replaced = info.Mode().Perm(), true
 	}
-	begin := Beside(path, "")
+	begin := Companion(path, "")
 	if err := sweep(begin); err != nil {
 		return nil, err
 	}
@@ -89,9 +89,9 @@ func sweep(begin string) error {
 
 const longestName = 255 // bytes, of a file on nearly every file system
 
-// Beside is a hidden file beside path that belongs to it: its name is that of path with a
+// Companion is a hidden file beside path that belongs to it: its name is that of path with a
 // suffix, or where that is too long for a file's name made of its checksum.
-func Beside(path, suffix string) string {
+func Companion(path, suffix string) string {
 	base := filepath.Base(path)
 	if len(base)+len(suffix)+len(".")+len(".18446744073709551615")+len(temporarySuffix) > longestName {
 		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))[:32]

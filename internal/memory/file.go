@@ -2,8 +2,10 @@ package memory
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -22,6 +24,10 @@ func ReadFile(path string, factor float64) ([]byte, error) {
 	var text bytes.Buffer
 	most := int64(limit / factor)
 	n, err := text.ReadFrom(io.LimitReader(f, most+1))
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		err = system.Err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
 	}

@@ -157,11 +157,12 @@ func sizesText(c path.Config) string {
 func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
 	r, s, e := result.Network, result.Spec, result.Estimator
 	c, scale := *s.Network, result.Model.Scale
+	source = strings.ToValidUTF8(filepath.Base(source), "\ufffd") // a file's name may be any bytes
 	page := Report{
-		Title: "Network of " + filepath.Base(source), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings,
+		Title: "Network of " + source, Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings,
 		Edges: r.Network.Edges, Pictures: pictures,
 		Settings: [][2]string{
-			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
+			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 			{"Selection of λ", selectionText(c.Select, s.Domain.Bounded() || s.Missingness != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
