@@ -67,22 +67,30 @@ func (s *Domain) Check(names []string) error {
 		return s.Gaps.check(names) // rows tell whether the rest leaves them room
 	}
 	for _, h := range s.Half {
-		if len(h.A) != d {
-			return fmt.Errorf("a half-space of %d coefficients does not fit %d columns", len(h.A), d)
-		}
-		if size := floats.Norm(h.A, 2); !(size > 0) || math.IsInf(size, 0) || math.IsNaN(h.B) || math.IsInf(h.B, 0) {
-			return fmt.Errorf("a half-space needs finite numbers and at least one coefficient that is not zero")
-		}
-		for _, v := range append([]float64{h.B}, h.A...) {
-			if v != 0 && !(math.Abs(v) >= smallest && math.Abs(v) <= largest) {
-				return fmt.Errorf("a half-space has the number %g: sizes from %g to %g can be used, so give the columns other units", v, smallest, largest)
-			}
+		if err := h.check(d); err != nil {
+			return err
 		}
 	}
 	if len(s.Half) > 0 {
 		none := make([]float64, d)
 		if _, ok := s.Interior(none, none); !ok {
 			return fmt.Errorf("the bounds and half-spaces leave no room")
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with a half-space for d columns, or nil.
+func (h HalfSpace) check(d int) error {
+	if len(h.A) != d {
+		return fmt.Errorf("a half-space of %d coefficients does not fit %d columns", len(h.A), d)
+	}
+	if size := floats.Norm(h.A, 2); !(size > 0) || math.IsInf(size, 0) || math.IsNaN(h.B) || math.IsInf(h.B, 0) {
+		return fmt.Errorf("a half-space needs finite numbers and at least one coefficient that is not zero")
+	}
+	for _, v := range append([]float64{h.B}, h.A...) {
+		if v != 0 && !(math.Abs(v) >= smallest && math.Abs(v) <= largest) {
+			return fmt.Errorf("a half-space has the number %g: sizes from %g to %g can be used, so give the columns other units", v, smallest, largest)
 		}
 	}
 	return nil

@@ -66,8 +66,9 @@ func sweep(begin string) error {
 	}
 	for _, e := range entries {
 		name := filepath.Join(filepath.Dir(begin), e.Name())
-		middle, ok := strings.CutPrefix(name, begin+".")
-		if middle, ok = strings.CutSuffix(middle, temporarySuffix); !ok || !e.Type().IsRegular() || strings.Trim(middle, "0123456789") != "" {
+		middle, begins := strings.CutPrefix(name, begin+".")
+		middle, ends := strings.CutSuffix(middle, temporarySuffix)
+		if !begins || !ends || !e.Type().IsRegular() || strings.Trim(middle, "0123456789") != "" {
 			continue
 		}
 		f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW, 0)
