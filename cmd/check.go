@@ -73,7 +73,7 @@ if one fails.`,
 
 // run takes the command through its phases.
 func (f *checkCommand) run(cmd *cobra.Command, file string) error {
-	if err := f.load(cmd, file); err != nil {
+	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
 		return err
 	}
 	if err := f.compare(cmd.Context()); err != nil {

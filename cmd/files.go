@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +43,9 @@ func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 	for _, out := range outputs {
 		if out.path == "" {
 			continue
+		}
+		if _, err := os.Lstat(out.path); errors.Is(err, syscall.ENAMETOOLONG) {
+			return usageError{fmt.Errorf("--%s: the name %s is too long for the file system: choose a shorter one", out.flag, filepath.Base(out.path))}
 		}
 		for _, t := range taken {
 			if sameFile(out.path, t.path) {

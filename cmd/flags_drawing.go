@@ -183,7 +183,15 @@ func (f *completingFlags) check(cmd *cobra.Command) error {
 }
 
 // read loads model and table.
-func (f *completingFlags) read(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
+func (f *completingFlags) read(cmd *cobra.Command, model, path string) (m *fitted.Saved, ready *fitted.Model, cells *data.Cells, err error) {
+	err = abandonable(cmd.Context(), func() (err error) {
+		m, ready, cells, err = f.load(cmd, model, path)
+		return err
+	})
+	return m, ready, cells, err
+}
+
+func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, nil, nil, err
 	}

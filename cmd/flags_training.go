@@ -209,6 +209,8 @@ func explain(err error, file, saved, advice string) error {
 		return interrupted(fmt.Sprintf("the state is saved in %s; go on with the same command and --resume", saved))
 	case errors.Is(err, losses.ErrNotPositiveDefinite):
 		return fmt.Errorf("%s: the fit diverged: %w; %s", file, losses.ErrNotPositiveDefinite, advice)
+	case errors.Is(err, trainers.ErrUnits):
+		return fmt.Errorf("%s: %w; no model is written", file, err)
 	case trainers.Diverged(err):
 		return fmt.Errorf("%s: %w; %s", file, err, advice)
 	case errors.Is(err, path.ErrLambdas):

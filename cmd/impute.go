@@ -83,6 +83,11 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	f.known = map[string]any{}
+	release, err := hold(f.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := f.source(cmd, args); err != nil {
 		return err
 	}

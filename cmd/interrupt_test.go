@@ -252,3 +252,41 @@ func TestPanic(t *testing.T) {
 	require.Regexp(t, `^missingscore: internal error: no such luck \(missingscore/cmd.*interrupt_test.go:\d+\); please report it\n$`, stderr.String())
 	require.ErrorContains(t, abandonable(t.Context(), func() error { panic("left alone") }), "internal error: left alone (")
 }
+
+// Ctrl-C ends a command that waits for a table, a model or a truth which never comes.
+func TestReadingInterrupted(t *testing.T) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt)
+	defer signal.Stop(caught)
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	require.Zero(t, run([]string{"simulate", "star", "--d", "3", "--n", "50", "--out", dir}, &stdout, &stderr), stderr.String())
+	model, table, pipe := filepath.Join(dir, "truth.json"), filepath.Join(dir, "data.csv"), filepath.Join(dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	t.Cleanup(func() { // so that the abandoned readers end
+		if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
+			time.Sleep(50 * time.Millisecond)
+			f.Close()
+		}
+	})
+	for _, args := range [][]string{
+		{"network", pipe}, {"network", table, "--truth", pipe}, {"network", table, "--domain", pipe}, {"network", table, "--missingness", pipe},
+		{"fit", pipe}, {"fit", table, "--truth", pipe}, {"check", pipe}, {"sample", pipe}, {"impute", pipe, table}, {"impute", model, pipe}, {"score", model, pipe},
+		{"simulate", "star", "--missing-by", pipe}, {"simulate", "star", "--domain", pipe}, {"reproduce", "normal", "--smoke", "--config", pipe},
+	} {
+		stderr.Reset()
+		if args[0] != "check" {
+			args = append(args, "--out", filepath.Join(t.TempDir(), "out"))
+		}
+		code := make(chan int)
+		go func() { code <- run(args, &stdout, &stderr) }()
+		time.Sleep(100 * time.Millisecond)
+		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
+		select {
+		case c := <-code:
+			require.Equal(t, exitInterrupted, c, "%v: %s", args, stderr.String())
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%v goes on", args)
+		}
+	}
+}

@@ -97,9 +97,14 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := f.load(cmd, file); err != nil {
+	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
 		return asUsage(cmd, err)
 	}
+	release, err := hold(f.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := f.estimate(cmd, file); err != nil {
 		return asUsage(cmd, err)
 	}

@@ -26,7 +26,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
-	f, ok := w.(*os.File)
+	f, ok := beneath(w).(*os.File)
 	return &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())), verbose: verbose}
 }
 
@@ -64,7 +64,7 @@ func (p *progress) enter(stage string, total int) {
 	p.finish()
 	p.stage, p.tenth, p.start = stage, 0, time.Now()
 	if p.live {
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowCount(),
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(beneath(p.w)), progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100e6))
 	}
 }

@@ -71,7 +71,7 @@ func (f *reproduceCommand) run(cmd *cobra.Command, args []string) error {
 	if err := f.options(cmd, args); err != nil {
 		return err
 	}
-	if err := f.load(); err != nil {
+	if err := abandonable(cmd.Context(), f.load); err != nil {
 		return err
 	}
 	if err := f.cells(cmd); err != nil {

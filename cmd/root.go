@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"missingscore/graph"
+	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/trainers"
 )
@@ -55,6 +57,8 @@ func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever it is at
+	stdout, stderr = printable{stdout}, printable{heedless{stderr}}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -108,10 +112,17 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 					return err
 				}
 			}
+			limit, err := memory.Limit()
+			if err != nil {
+				return usageError{err}
+			}
+			if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
+				debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
+			}
 			return checkNumbers(cmd.Flags())
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newNetworkCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
 	root.InitDefaultHelpCmd()
@@ -136,8 +147,8 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// abandonable runs work that cannot be stopped, and leaves it behind when ctx is done:
-// work must write nothing that stays.
+// abandonable runs work that cannot be stopped, as reading a pipe that nobody writes to, and
+// leaves it behind when ctx is done: work must write nothing that stays.
 func abandonable(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- panics.Caught(work) }()
@@ -208,19 +219,17 @@ func checkNumbers(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-const maxNumbers = 1 << 33 // held at once: 64 GiB
-
-// checkSize refuses sizes whose product is more numbers than can be held.
+// checkSize refuses sizes whose product is more numbers than there is memory for.
 func checkSize(sizes ...size) error {
 	product, words := 1.0, []string{}
 	for _, s := range sizes {
 		product *= float64(s.n)
 		words = append(words, fmt.Sprintf("%d %s", s.n, s.what))
 	}
-	if product <= maxNumbers {
-		return nil
+	if err := memory.Check(8*product, "take less", "%s make %.2g numbers, which", strings.Join(words, " × "), product); err != nil {
+		return usageError{err}
 	}
-	return usageError{fmt.Errorf("%s make %.2g numbers, more than the %.2g that can be held", strings.Join(words, " × "), product, float64(maxNumbers))}
+	return nil
 }
 
 // size is one for checkSize, with its words, as "rows (--n)".

@@ -44,20 +44,30 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	if !slices.Contains(fitted.RowSamplers, c.Sampler) {
 		return usageError{fmt.Errorf("--sampler %s: it is one of %s", c.Sampler, strings.Join(fitted.RowSamplers, ", "))}
 	}
-	m, ready, err := f.prepare(cmd, model, "n")
-	if err != nil {
+	var m *fitted.Saved
+	var ready *fitted.Model
+	if err := abandonable(cmd.Context(), func() (err error) {
+		m, ready, err = f.prepare(cmd, model, "n")
+		return err
+	}); err != nil {
 		return err
 	}
 	if err := checkSize(size{c.N, "rows (--n)"}, size{len(ready.Names), "columns"}); err != nil {
 		return err
 	}
 	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
-	if c, err = c.For(ready); err != nil {
+	c, err := c.For(ready)
+	if err != nil {
 		return refused(err, model)
 	}
 	if err := checkSamplerFlags(cmd, c.Sampler); err != nil {
 		return err
 	}
+	release, err := hold(f.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	var r *fitted.Rows
 	if err := abandonable(cmd.Context(), func() (err error) {
 		r, err = fitted.Sample(cmd.Context(), ready, c)

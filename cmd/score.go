@@ -41,6 +41,11 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if f.config.Draws < 2 {
 		return usageError{fmt.Errorf("--draws %d: at least two are needed for a standard error", f.config.Draws)}
 	}
+	release, err := hold(f.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	bar := f.watch(cmd, "score")
 	r, err := fitted.Score(cmd.Context(), ready, cells.Table, f.config)
 	bar.finish()

@@ -156,6 +156,11 @@ func (s *simulation) write() (written []string, err error) {
 	if err := ensureDir(s.out); err != nil {
 		return nil, err
 	}
+	release, err := hold(s.out)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if err := data.WriteCSV(s.at("complete.csv"), s.complete); err != nil {
 		return nil, err
 	}

@@ -1,16 +1,18 @@
 package data
 
 import (
-	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"missingscore/internal/memory"
 )
 
 // sheet is a separated text file with a header, before any cell is understood.
@@ -20,6 +22,8 @@ type sheet struct {
 	top    int        // line of the header
 	rows   [][]string // each as long as the header, cells trimmed
 	lines  []int      // where each row starts in the file, from 1
+
+	size, limit float64 // bytes that the rows take, and may take
 }
 
 // openSheet reads a file, decompressing it if its name ends in .gz.
@@ -41,7 +45,7 @@ func openText(path string) (io.ReadCloser, error) {
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: cannot be decompressed: %w", path, err)
+		return nil, readError(err, path, 0)
 	}
 	return struct {
 		io.Reader
@@ -55,19 +59,15 @@ func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
 	if comma == 0 {
 		comma = ','
 	}
-	text, err := io.ReadAll(r)
+	text, err := newTextReader(r, file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be read: %w", file, err)
-	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if err := checkText(text, file); err != nil {
 		return nil, err
 	}
-	in := csv.NewReader(bytes.NewReader(text))
+	in := csv.NewReader(text)
 	in.Comma = comma
 	in.FieldsPerRecord = -1
 	in.TrimLeadingSpace = !unicode.IsSpace(comma) // else an empty cell is skipped together with its tab
-	s := &sheet{file: file}
+	s := &sheet{file: file, limit: text.limit}
 	for {
 		row, err := in.Read()
 		if err == io.EOF {
@@ -94,7 +94,7 @@ func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
 	if s.header == nil {
 		return nil, fmt.Errorf("%s: the file is empty; it needs a first line of column names and a line for each row", file)
 	}
-	if len(s.rows) == 0 && !bytes.Contains(text, []byte("\n")) && bytes.Contains(text, []byte("\r")) {
+	if len(s.rows) == 0 && !text.fed && text.returned {
 		return nil, fmt.Errorf("%s: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)", file)
 	}
 	if len(s.rows) == 0 {
@@ -114,31 +114,58 @@ func (s *sheet) add(row []string, line int) error {
 		}
 		return fmt.Errorf("%s:%d: expected %d cells as in the header, found %d; %s", s.file, line, len(s.header), len(row), hint)
 	}
+	s.size += rowBytes + cellBytes*float64(len(row))
+	for _, cell := range row {
+		s.size += float64(len(cell))
+	}
+	if s.size > s.limit {
+		return &memory.Error{What: fmt.Sprintf("%s, read up to line %d,", s.file, line), Need: s.size, Limit: s.limit, Advice: fewerCells}
+	}
 	s.rows, s.lines = append(s.rows, row), append(s.lines, line)
 	return nil
 }
+
+// Memory of a row beside its text: its place in the lists, which are copied as they grow, a
+// string for each cell, and its numbers.
+const (
+	rowBytes  = 3 * (24 + 8)
+	cellBytes = 16 + 9
+)
 
 // cellError tells where cell (i, j) is, what it holds, the problem and the advice.
 func (s *sheet) cellError(i, j int, problem error, advice string) error {
 	return fmt.Errorf("%s:%d: column %q: %q %w; %s", s.file, s.lines[i], s.header[j], s.rows[i][j], problem, advice)
 }
 
-func checkText(text []byte, file string) error {
-	if utf8.Valid(text) && bytes.IndexByte(text, 0) < 0 {
-		return nil
+// readError says in plain words why a file cannot be read; comma is its separator.
+func readError(err error, file string, comma rune) error {
+	var quote *csv.ParseError
+	var unfit textError
+	var corrupt flate.CorruptInputError
+	var system *fs.PathError
+	switch {
+	case errors.As(err, &quote):
+		return fmt.Errorf("%s:%d: %w; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\"", file, quote.StartLine, quote.Err)
+	case errors.As(err, &unfit):
+		return unfit
+	case errors.As(err, &corrupt) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.EOF):
+		return fileError{file + ": cannot be decompressed: it is damaged, or not compressed by gzip", err}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fileError{file + ": cannot be read: it ends too early", err}
+	case errors.As(err, &system):
+		return fileError{fmt.Sprintf("%s: cannot be read: %v", file, system.Err), err}
 	}
-	at := bytes.IndexFunc(text, func(r rune) bool { return r == 0 || r == utf8.RuneError })
-	line := 1 + bytes.Count(text[:at], []byte("\n"))
-	return fmt.Errorf("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\" (a compressed file needs a name in .gz)", file, line)
+	return fileError{fmt.Sprintf("%s: the separator %q cannot be used", file, comma), err}
 }
 
-func readError(err error, file string, comma rune) error {
-	var p *csv.ParseError
-	if !errors.As(err, &p) {
-		return fmt.Errorf("%s: the separator %q cannot be used: %w", file, comma, err)
-	}
-	return fmt.Errorf("%s:%d: %w; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\"", file, p.StartLine, p.Err)
+// fileError is an error in plain words with what it was.
+type fileError struct {
+	text  string
+	cause error
 }
+
+func (e fileError) Error() string { return e.text }
+func (e fileError) Unwrap() error { return e.cause }
 
 // otherSeparator finds what both lines hold, if the header came out as one cell.
 func otherSeparator(header, row []string) (rune, bool) {

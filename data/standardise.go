@@ -24,10 +24,24 @@ func Standardise(t *Table) (*Table, Scale) {
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
 		x = t.column(x[:0], j)
-		mean, variance := stat.PopMeanVariance(x, nil)
-		s.Mean[j], s.Deviation[j] = mean, math.Sqrt(variance)
+		s.Mean[j], s.Deviation[j] = meanDeviation(x)
 	}
 	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }), s
+}
+
+// meanDeviation are a column's mean and its deviation, with divisor n. They are computed in
+// a unit near the largest size, a power of two, so that no sum or square is beyond float64.
+func meanDeviation(x []float64) (mean, deviation float64) {
+	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
+	unit := math.Ldexp(1, max(exponent, -1000)) // the inverse of smaller ones is infinite
+	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
+	mean = stat.Mean(y, nil)
+	_, exponent = math.Frexp(floats.Max(y) - floats.Min(y))
+	spread := math.Ldexp(1, exponent)
+	floats.AddConst(-mean, y)
+	floats.Scale(1/spread, y)
+	rest := stat.Mean(y, nil) // that rounding of the mean leaves
+	return mean * unit, math.Sqrt(max(stat.MomentAbout(2, y, 0, nil)-rest*rest, 0)) * spread * unit
 }
 
 // ScaleAboutZero gives every column this root mean square over its observed cells,

@@ -43,3 +43,21 @@ func TestScaleAboutZero(t *testing.T) {
 	back := scale.Restore(scaled)
 	require.InDeltaSlice(t, table.Values, back.Values, 1e-12)
 }
+
+// Sums and squares of columns near the limits stay inside float64.
+func TestStandardiseAtTheLimits(t *testing.T) {
+	for _, unit := range []float64{1e-149, 1e-120, 1, 1e120, 1e150} {
+		n := 1001
+		table := &data.Table{Names: []string{"a"}, N: n, D: 1, Observed: make([]bool, n)}
+		for i := range n {
+			table.Values, table.Observed[i] = append(table.Values, unit*float64(i%2)), true
+		}
+		_, s := data.Standardise(table)
+		p := 500. / 1001
+		require.InEpsilon(t, p, s.Mean[0]/unit, 1e-14)
+		require.InEpsilon(t, math.Sqrt(p*(1-p)), s.Deviation[0]/unit, 1e-14)
+	}
+	outlier := &data.Table{Names: []string{"a"}, N: 3, D: 1, Values: []float64{1e150, 1e150, 1e150 * (1 + 1e-15)}, Observed: []bool{true, true, true}}
+	_, s := data.Standardise(outlier)
+	require.InEpsilon(t, 1e135*math.Sqrt(2./9), s.Deviation[0], 0.2) // five units of the last place
+}

@@ -211,8 +211,8 @@ func (t *Table) fault(j int) error {
 	if low == high {
 		return &ColumnError{t.Names[j], fmt.Sprintf("constant, every observed value is %g", low)}
 	}
-	if high-low < smallest {
-		return &ColumnError{t.Names[j], fmt.Sprintf("its values differ by less than %g, rescale it", smallest)}
+	if _, deviation := meanDeviation(x); deviation < smallest {
+		return &ColumnError{t.Names[j], fmt.Sprintf("its values differ too little (standard deviation %.2g, less than %g): give it another unit", deviation, smallest)}
 	}
 	return nil
 }

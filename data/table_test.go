@@ -50,7 +50,7 @@ func TestNewTableRefuses(t *testing.T) {
 		"too large":      {ab, []float64{1, 2, 3, -1.1e150}, nil, `row 2: column "b": -1.1e+150 is not a number of size up to 1e+150`},
 		"no value":       {ab, []float64{1, 2, 3, 4}, []bool{true, false, true, false}, `column "b": no observed value`},
 		"constant":       {ab, []float64{1, 7, 3, 7, 3, 8}, []bool{true, true, true, true, true, false}, `column "b": constant, every observed value is 7`},
-		"hardly varies":  {ab, []float64{1, 0, 3, 1e-151}, nil, `column "b": its values differ by less than 1e-150, rescale it`},
+		"hardly varies":  {ab, []float64{1, 0, 3, 1e-151}, nil, `column "b": its values differ too little (standard deviation 5e-152, less than 1e-150): give it another unit`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/strictjson"
 )
 
@@ -44,6 +45,10 @@ func newNormal(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	}
 	if o.Hidden < 0 || o.Hidden > MostUnits {
 		return nil, fmt.Errorf("%d units: 1 to %d are possible", o.Hidden, MostUnits)
+	}
+	units := float64(max(o.Hidden, 200))
+	if err := model.CheckSize(units*(3*float64(d)+units), "an imputer of %v units for %d columns", units, d); err != nil {
+		return nil, err
 	}
 	return NewNormalImputer(d, o, rng), nil
 }

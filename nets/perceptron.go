@@ -44,6 +44,18 @@ type perceptron struct {
 	params     []*graph.Param
 }
 
+// checkLayers refuses layers without units, and more weights than there is memory for.
+func checkLayers(d, k int, hidden []int) error {
+	in, weights := d, 0.
+	for l, h := range hidden {
+		if h < 1 || h > MostUnits {
+			return fmt.Errorf("hidden layer %d has %d units: 1 to %d are possible", l+1, h, MostUnits)
+		}
+		weights, in = weights+float64(in+1)*float64(h), h
+	}
+	return model.CheckSize(weights+float64(k)*float64(in), "a network of %d hidden layers for %d columns", len(hidden), d)
+}
+
 // newPerceptron starts all weights as uniformFanIn does.
 func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, error) {
 	asked := o
@@ -68,6 +80,9 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if o.NoiseConditional {
 		o.Clean = o.clean()
 	}
+	if err := checkLayers(d, k, o.Hidden); err != nil {
+		return nil, err
+	}
 	p := &perceptron{options: o, asked: asked, activation: activation}
 	add := func(name string, rows, cols, inputs int) *graph.Param {
 		q := graph.NewParam(name, rows, cols)
@@ -77,9 +92,6 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	}
 	in := d
 	for l, h := range o.Hidden {
-		if h < 1 || h > MostUnits {
-			return nil, fmt.Errorf("hidden layer %d has %d units: 1 to %d are possible", l+1, h, MostUnits)
-		}
 		p.hidden = append(p.hidden, layer{add(fmt.Sprintf("weight %d", l+1), in, h, in), add(fmt.Sprintf("bias %d", l+1), 1, h, in)})
 		in = h
 	}

@@ -142,6 +142,11 @@ func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fi
 		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnits, err)
 		}
+		for _, q := range parametric.Quantities() {
+			if !engine.Finite(q.Value...) {
+				return nil, fmt.Errorf("%w: %s is beyond the numbers of float64 there: give the columns other units", ErrUnits, q.Name)
+			}
+		}
 	}
 	s := &fitted.Saved{
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
@@ -177,6 +182,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 		return nil, err
 	}
 	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
+	r.Warnings = append(r.Warnings, run.State.mixed()...)
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
 		return nil, err
 	}
@@ -197,19 +203,35 @@ func neverTogether(t *data.Table, m model.Model) []string {
 	if _, normal := model.AsNormal(m); !normal {
 		return nil
 	}
-	var pairs []string
-	for _, p := range t.NeverTogether() {
-		pairs = append(pairs, t.Names[p[0]]+" and "+t.Names[p[1]])
-	}
-	switch n := len(pairs) - namedPairs; {
-	case len(pairs) == 0:
+	switch pairs := t.NeverTogether(); len(pairs) {
+	case 0:
 		return nil
-	case len(pairs) == 1:
-		return []string{pairs[0] + " are never observed in the same row: their partial correlation is not determined by the data"}
-	case n > 0:
-		pairs = append(pairs[:namedPairs], fmt.Sprintf("%d more pairs of columns", n))
+	case 1:
+		return []string{pairsText(t, pairs) + " are never observed in the same row: their partial correlation is not determined by the data"}
+	default:
+		return []string{pairsText(t, pairs) + " are never observed in the same row: their partial correlations are not determined by the data"}
 	}
-	return []string{strings.Join(pairs, "; ") + " are never observed in the same row: their partial correlations are not determined by the data"}
+}
+
+// pairsText names the first pairs of columns and counts the others.
+func pairsText(t *data.Table, pairs [][2]int) string {
+	var words []string
+	for _, p := range pairs[:min(len(pairs), namedPairs)] {
+		words = append(words, t.Names[p[0]]+" and "+t.Names[p[1]])
+	}
+	if n := len(pairs) - namedPairs; n > 0 {
+		words = append(words, fmt.Sprintf("%d more pairs of columns", n))
+	}
+	return strings.Join(words, "; ")
+}
+
+// checkPairs refuses a network of columns no two of which are ever observed together.
+func checkPairs(t *data.Table) error {
+	pairs := t.NeverTogether()
+	if len(pairs) == 0 || len(pairs) < t.D*(t.D-1)/2 {
+		return nil
+	}
+	return fmt.Errorf("%s are never observed in the same row, and no other pair is: the table says nothing of a network; rows that have two values or more are needed", pairsText(t, pairs))
 }
 
 // ErrUnits says that a fit of standardised columns has no parameters for the table's own.

@@ -37,6 +37,7 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 		return nil, err
 	}
 	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
+	r.Warnings = append(r.Warnings, run.State.mixed()...)
 	r.Model, err = p.saved(q.Model, e, scale)
 	return r, err
 }

@@ -73,6 +73,14 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	if err := p.checkNumbers(); err != nil {
 		return nil, err
 	}
+	if err := p.checkMemory(); err != nil {
+		return nil, err
+	}
+	if p.Spec.Network != nil {
+		if err := checkPairs(t); err != nil {
+			return nil, err
+		}
+	}
 	return p, p.defaults()
 }
 

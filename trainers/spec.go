@@ -15,12 +15,14 @@ package trainers
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/memory"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -81,6 +83,10 @@ func (s ModelSpec) make(d int, seed uint64) (model.Model, error) {
 		return m, nil
 	}
 	m, err := model.New(s.Kind, d, s.Options, stream.New(seed, stream.Initial, 1))
+	var large *memory.Error
+	if errors.As(err, &large) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &setting.Error{Field: "model", Allowed: err.Error()}
 	}

@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
@@ -9,11 +10,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
+	"slices"
+	"strings"
 
 	"missingscore/data"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/memory"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/path"
@@ -24,42 +28,74 @@ import (
 // depend on the seed and the iteration only, so there is no random state to keep.
 type State struct {
 	Version     int
-	Fingerprint string // of the table and the settings it belongs to
+	Fingerprint string   // of the table and the settings it belongs to
+	Libraries   []string // of matrix products, in the order in which they had a part; see graph.BLAS
 	Engine      engine.State
 	Descent     *descent.State // of a fit
 	Path        *path.State    // of a network
 }
 
-// stateVersion 1 and 2 had one type for all stages, 3 one optimiser for fits.
+// stateVersion 1 and 2 had one type for all stages, 3 one optimiser for fits and no checksum.
 const stateVersion = 4
+
+// A state's file begins with this text, followed by the checksum (SHA-256) of what follows.
+const stateMark = "missingscore state\n"
 
 // Save writes the state whole or not at all.
 func (s *State) Save(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).Encode(s) })
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(s); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text.Bytes())
+	return atomicfile.Write(path, func(w io.Writer) error {
+		for _, part := range [][]byte{[]byte(stateMark), sum[:], text.Bytes()} {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// LoadState reads what Save wrote. It refuses other files and other versions by name.
+// stateFactor is how many times its file a state takes while it is read.
+const stateFactor = 4
+
+// LoadState reads what Save wrote. It refuses other files, other versions by name, and
+// files in which a single bit is not as it was written.
 func LoadState(path string) (*State, error) {
-	f, err := os.Open(path)
+	text, err := memory.ReadFile(path, stateFactor)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	damaged := fmt.Errorf("%s is damaged or not a saved state: delete it and start again", path)
 	var head struct{ Version int }
-	if err := gob.NewDecoder(f).Decode(&head); err != nil {
-		return nil, fmt.Errorf("%s is damaged or not a saved state (%v): delete it and start again", path, err)
+	body, marked := bytes.CutPrefix(text, []byte(stateMark))
+	if !marked { // versions before 4 are known by their number
+		if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&head); err != nil || head.Version < 1 || head.Version >= stateVersion {
+			return nil, damaged
+		}
+		return nil, otherVersion(path, head.Version)
+	}
+	if len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body[:sha256.Size]) {
+		return nil, damaged
+	}
+	body = body[sha256.Size:]
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&head); err != nil {
+		return nil, damaged
 	}
 	if head.Version != stateVersion {
-		return nil, fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, head.Version, stateVersion)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+		return nil, otherVersion(path, head.Version)
 	}
 	var s State
-	if err := gob.NewDecoder(f).Decode(&s); err != nil {
-		return nil, fmt.Errorf("%s is damaged (%v): delete it and start again", path, err)
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
+		return nil, damaged
 	}
 	return &s, nil
+}
+
+func otherVersion(path string, version int) error {
+	return fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, version, stateVersion)
 }
 
 // ErrOtherRun says that a state belongs to another table or other settings.
@@ -94,6 +130,10 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	if err != nil {
 		return err
 	}
+	library, err := graph.BLAS()
+	if err != nil {
+		return err
+	}
 	identified, err := fingerprint(t, []any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes})
 	switch {
 	case err != nil:
@@ -105,5 +145,17 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	default:
 		e.Restore(s.Engine)
 	}
+	if !slices.Contains(s.Libraries, library) {
+		s.Libraries = append(s.Libraries, library)
+	}
 	return nil
+}
+
+// mixed warns of an estimate that was taken up with another library of matrix products:
+// only with the same are its bytes those of one that was never cut.
+func (s *State) mixed() []string {
+	if len(s.Libraries) < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("it was resumed with other matrix products (%s): rounding differs from a run that was never cut; %s chooses them", strings.Join(s.Libraries, ", then "), graph.BLASVariable)}
 }

@@ -12,8 +12,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize/convex/lp"
 )
 
 // Domain is the set of x with Lower ≤ x ≤ Upper and Aᵀx ≤ B for each half-space,
@@ -24,6 +22,12 @@ type Domain struct {
 	Half         []HalfSpace
 	Gaps         *Bounds // of missing cells, where they lie elsewhere than observed ones (Censoring); else nil
 }
+
+// Smallest and largest sizes whose products stay inside float64, as those of data tables.
+const (
+	smallest = 1e-150
+	largest  = 1e150
+)
 
 // HalfSpace is the set of x with Aᵀx ≤ B.
 type HalfSpace struct {
@@ -53,22 +57,40 @@ func (s *Domain) Check(names []string) error {
 		if !(s.Lower[j] < s.Upper[j]) || math.IsInf(s.Lower[j], 1) || math.IsInf(s.Upper[j], -1) {
 			return fmt.Errorf("column %q: its lower bound %g must be less than its upper bound %g", name, s.Lower[j], s.Upper[j])
 		}
+		for _, bound := range []float64{s.Lower[j], s.Upper[j]} {
+			if math.Abs(bound) > largest && !math.IsInf(bound, 0) {
+				return fmt.Errorf("column %q: its bound %g is beyond %g: leave it out, or give the column another unit", name, bound, largest)
+			}
+		}
 	}
 	if s.Gaps != nil {
 		return s.Gaps.check(names) // rows tell whether the rest leaves them room
 	}
 	for _, h := range s.Half {
-		if len(h.A) != d {
-			return fmt.Errorf("a half-space of %d coefficients does not fit %d columns", len(h.A), d)
-		}
-		if size := floats.Norm(h.A, 2); !(size > 0) || math.IsInf(size, 0) || math.IsNaN(h.B) || math.IsInf(h.B, 0) {
-			return fmt.Errorf("a half-space needs finite numbers and at least one coefficient that is not zero")
+		if err := h.check(d); err != nil {
+			return err
 		}
 	}
 	if len(s.Half) > 0 {
 		none := make([]float64, d)
 		if _, ok := s.Interior(none, none); !ok {
 			return fmt.Errorf("the bounds and half-spaces leave no room")
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with a half-space for d columns, or nil.
+func (h HalfSpace) check(d int) error {
+	if len(h.A) != d {
+		return fmt.Errorf("a half-space of %d coefficients does not fit %d columns", len(h.A), d)
+	}
+	if size := floats.Norm(h.A, 2); !(size > 0) || math.IsInf(size, 0) || math.IsNaN(h.B) || math.IsInf(h.B, 0) {
+		return fmt.Errorf("a half-space needs finite numbers and at least one coefficient that is not zero")
+	}
+	for _, v := range append([]float64{h.B}, h.A...) {
+		if v != 0 && !(math.Abs(v) >= smallest && math.Abs(v) <= largest) {
+			return fmt.Errorf("a half-space has the number %g: sizes from %g to %g can be used, so give the columns other units", v, smallest, largest)
 		}
 	}
 	return nil
@@ -168,115 +190,6 @@ func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut b
 		}
 	}
 	return low, size, cut
-}
-
-// Interior completes a row to a point well inside s: the missing cells' slack to
-// the nearest bound, at most 1, is as large as it can be (a linear program). It
-// fails where no slack is left.
-func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
-	var free []int
-	for j, m := range mask {
-		if m == 0 && s.Concerns(j) { // the simplex method refuses a variable in no row
-			free = append(free, j)
-		}
-	}
-	p := slackProgram{free: free}
-	p.row(1)[len(free)] = 1
-	p.box(s)
-	for _, h := range s.Half {
-		if !p.halfSpace(h, x, mask) {
-			return nil, false
-		}
-	}
-	values, ok := p.solve()
-	if !ok {
-		return nil, false
-	}
-	point = make([]float64, len(x))
-	for j, m := range mask {
-		if m != 0 {
-			point[j] = x[j]
-		}
-	}
-	for k, j := range free {
-		point[j] = values[k]
-	}
-	return point, true
-}
-
-// slackProgram is the linear program of Interior: the variables are the free columns and,
-// last, the slack, which is to be as large as possible; each row times them is at most
-// its right-hand side.
-type slackProgram struct {
-	free  []int
-	rows  [][]float64 // (inequalities, free columns + 1)
-	right []float64
-}
-
-// row adds an inequality with right-hand side b and gives its coefficients, all 0.
-func (p *slackProgram) row(b float64) []float64 {
-	p.rows, p.right = append(p.rows, make([]float64, len(p.free)+1)), append(p.right, b)
-	return p.rows[len(p.rows)-1]
-}
-
-// box adds the finite bounds of the free columns.
-func (p *slackProgram) box(s *Domain) {
-	lower, upper := s.GapBounds()
-	n := len(p.free)
-	for a, j := range p.free {
-		if !math.IsInf(lower[j], -1) {
-			r := p.row(-lower[j])
-			r[a], r[n] = -1, 1
-		}
-		if !math.IsInf(upper[j], 1) {
-			r := p.row(upper[j])
-			r[a], r[n] = 1, 1
-		}
-	}
-}
-
-// halfSpace adds a half-space given the observed cells of x. One without missing cells
-// adds nothing: ok says whether x is inside it.
-func (p *slackProgram) halfSpace(h HalfSpace, x, mask []float64) (ok bool) {
-	b, size := h.B, 0.0
-	for j, a := range h.A {
-		if mask[j] != 0 {
-			b -= a * x[j]
-		} else {
-			size += a * a
-		}
-	}
-	if size == 0 {
-		return !(b < 0)
-	}
-	r := p.row(b)
-	for a, j := range p.free {
-		r[a] = h.A[j]
-	}
-	r[len(p.free)] = math.Sqrt(size)
-	return true
-}
-
-// solve gives the values of the free columns where the slack is largest; it fails if that
-// is not positive.
-func (p *slackProgram) solve() (values []float64, ok bool) {
-	n := len(p.free)
-	g := mat.NewDense(len(p.rows), n+1, nil)
-	for i, r := range p.rows {
-		g.SetRow(i, r)
-	}
-	goal := make([]float64, n+1)
-	goal[n] = -1
-	c, a, b := lp.Convert(goal, g, p.right, nil, nil)
-	best, z, err := lp.Simplex(c, a, b, 1e-10, nil)
-	if err != nil || !(-best > 0) {
-		return nil, false
-	}
-	values = make([]float64, n)
-	for k := range values {
-		values[k] = z[k] - z[n+1+k] // Convert splits a variable into its positive and negative part
-	}
-	return values, true
 }
 
 // Intersect is what lies in both domains.

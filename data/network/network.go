@@ -69,7 +69,7 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 			if math.IsNaN(w) || math.IsInf(w, 0) {
 				return nil, fmt.Errorf("network: the precision of %q – %q is %v, not a finite number", names[j], names[k], w)
 			}
-			r := -w / math.Sqrt(p.At(j, j)*p.At(k, k))
+			r := -w / math.Sqrt(p.At(j, j)) / math.Sqrt(p.At(k, k)) // the product of the two may be beyond float64
 			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: r})
 		}
 	}

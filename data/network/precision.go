@@ -1,19 +1,17 @@
 package network
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
 )
 
 // WritePrecision writes p, shape (d, d), as CSV: a header with the d names,
@@ -45,18 +43,12 @@ func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 // is not square or not symmetric (1e-8 of the entry or of √(P_jj P_kk)), a name is empty or occurs
 // twice, or a name asked for is absent.
 func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
-	f, err := os.Open(path)
+	f, err := data.OpenText(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	t, err := readSquare(path, r)
+	t, err := readSquare(path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +86,7 @@ type square struct {
 // readSquare reads a header and as many rows as it has names, and checks that they are
 // symmetric.
 func readSquare(path string, r io.Reader) (*square, error) {
-	text := bufio.NewReader(r)
-	// Spreadsheets put a byte order mark before the first name.
-	if mark, _ := text.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
-		text.Discard(3)
-	}
-	s := squareReader{path: path, csv: csv.NewReader(text)}
+	s := squareReader{path: path, csv: csv.NewReader(r)}
 	s.csv.FieldsPerRecord = -1
 	t, err := s.header()
 	if err != nil {
@@ -127,9 +114,6 @@ func (s *squareReader) next() ([]string, error) {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
 		return nil, fmt.Errorf("%s:%d: %w", s.path, parse.Line, parse.Err)
-	}
-	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("%s: %w", s.path, err)
 	}
 	return record, err
 }
@@ -198,7 +182,7 @@ func (t *square) symmetric(path string, lines []int) error {
 		for k := range j {
 			low, up := t.value[j][k], t.value[k][j]
 			// An inverse computed elsewhere has rounding noise where the truth is 0, hence the diagonal.
-			scale := math.Sqrt(math.Abs(t.value[j][j] * t.value[k][k]))
+			scale := math.Sqrt(math.Abs(t.value[j][j])) * math.Sqrt(math.Abs(t.value[k][k]))
 			if math.Abs(low-up) > 1e-8*max(math.Abs(low), math.Abs(up), scale) {
 				return fmt.Errorf("%s:%d: column %q: not symmetric: %v here, %v in line %d, column %q",
 					path, lines[j], t.header[k], low, up, lines[k], t.header[j])

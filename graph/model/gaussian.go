@@ -114,14 +114,33 @@ func (g *Gaussian) Mean() []float64 {
 	if g.kind != Natural {
 		return mu
 	}
+	// P in the columns' units may span more than float64 can solve; with one unit for
+	// each column it does not.
+	p, unit := g.Precision(), make([]float64, g.d)
+	for j := range unit {
+		unit[j] = 1
+		if size := math.Abs(p.At(j, j)); size > 0 && !math.IsInf(size, 0) {
+			_, exponent := math.Frexp(size)
+			unit[j] = math.Ldexp(1, -exponent/2)
+		}
+	}
+	for j := range unit {
+		mu[j] *= unit[j]
+		for k := j; k < g.d; k++ {
+			p.SetSym(j, k, p.At(j, k)*unit[j]*unit[k])
+		}
+	}
 	var v mat.VecDense
-	if err := v.SolveVec(g.Precision(), mat.NewVecDense(g.d, mu)); err != nil && !isCondition(err) {
+	if err := v.SolveVec(p, mat.NewVecDense(g.d, mu)); err != nil && !isCondition(err) {
 		for j := range mu {
 			mu[j] = math.NaN()
 		}
 		return mu
 	}
-	return v.RawVector().Data
+	for j := range unit {
+		mu[j] = v.AtVec(j) * unit[j]
+	}
+	return mu
 }
 
 func isCondition(err error) bool {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -126,8 +127,14 @@ func (q *Quartic) Rescale(mean, deviation []float64) error {
 			return fmt.Errorf("the quartic model is symmetric about 0: its columns cannot be shifted")
 		}
 		for k := j; k < q.d; k++ {
-			s := deviation[j] * deviation[k]
-			theta.SetSym(j, k, theta.At(j, k)/(s*s))
+			v := theta.At(j, k)
+			for _, s := range []float64{deviation[j], deviation[k], deviation[j], deviation[k]} {
+				v /= s
+			}
+			if v == 0 && theta.At(j, k) != 0 || math.IsInf(v, 0) {
+				return fmt.Errorf("the coefficient of columns %d and %d has the unit 1/(x² y²), and is beyond the numbers of float64: give the columns other units", j+1, k+1)
+			}
+			theta.SetSym(j, k, v)
 		}
 	}
 	return q.SetTheta(theta)

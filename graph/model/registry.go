@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/internal/memory"
 	"missingscore/internal/strictjson"
 )
 
@@ -21,11 +22,20 @@ var Models = map[string]Maker{
 	"mixture":          newMixture,
 }
 
-// plain is a model without options.
+// plain is a model without options that has a symmetric matrix.
 func plain(make func(d int) Model) Maker {
 	return func(d int, text []byte, _ *rand.Rand) (Model, error) {
+		if err := CheckSize(float64(d)*float64(d+1)/2, "a matrix of %d columns", d); err != nil {
+			return nil, err
+		}
 		return make(d), strictjson.Options(text, &struct{}{})
 	}
+}
+
+// CheckSize refuses, by a *memory.Error, parameters of more numbers than there is memory
+// for: a Maker calls it before it makes them.
+func CheckSize(numbers float64, what string, args ...any) error {
+	return memory.Check(8*numbers, "take fewer columns or a smaller model", what, args...)
 }
 
 // New looks a model up in Models and makes it.

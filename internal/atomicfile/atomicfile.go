@@ -14,21 +14,22 @@ import (
 
 // Write calls fill on a temporary file beside path and renames it to path when
 // fill succeeds; on any error the file at path stays as it was. Symbolic links stay,
-// what they lead to is written; devices and pipes are written into.
+// what they lead to is written; devices and pipes are written into. A file that was there
+// keeps its mode, a new one gets that of the process (umask).
 func Write(path string, fill func(io.Writer) error) (err error) {
 	if Special(path) {
 		return into(path, fill)
 	}
 	path = Target(path)
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := temporary(path)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			f.Close()
 			os.Remove(f.Name())
 		}
+		err = errors.Join(err, f.Close()) // after the renaming: the lock is held until then
 	}()
 	w := bufio.NewWriter(f)
 	if err = fill(w); err != nil {
@@ -37,13 +38,7 @@ func Write(path string, fill func(io.Writer) error) (err error) {
 	if err = w.Flush(); err != nil {
 		return err
 	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
 	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

@@ -163,11 +163,12 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 	r, s, e := result.Network, result.Spec, result.Estimator
 	c, scale := *s.Network, result.Model.Scale
 	functions := result.Model.Transform
+	source = strings.ToValidUTF8(filepath.Base(source), "\ufffd") // a file's name may be any bytes
 	page := Report{
-		Title: "Network of " + filepath.Base(source), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
+		Title: "Network of " + source, Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
 		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom,
 		Settings: [][2]string{
-			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", filepath.Base(source), t.N, t.D, t.Missing(), t.Dropped)},
+			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 			{"Selection of λ", selectionText(c.Select, result.Model.Domain.Bounded() || s.Missingness != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},

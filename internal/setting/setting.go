@@ -20,8 +20,8 @@ func (e *Error) Error() string { return e.Message(e.Field) }
 
 // Message is the error's text with the field called name, as --imputer-rate.
 func (e *Error) Message(name string) string {
-	if e.Value == "" {
-		return fmt.Sprintf("%s: %s", name, e.Allowed)
+	if e.Value == "" { // "model energy: …" is not said of the field model twice
+		return fmt.Sprintf("%s: %s", name, strings.TrimPrefix(e.Allowed, e.Field+" "))
 	}
 	return fmt.Sprintf("%s %s: %s", name, e.Value, e.Allowed)
 }

@@ -22,7 +22,10 @@ func Unmarshal(text []byte, v any) error {
 // Check is what Unmarshal refuses, in a text that v was read from.
 func Check(text []byte, v any) error {
 	w := walk{json.NewDecoder(bytes.NewReader(text))}
-	return w.value(reflect.TypeOf(v).Elem(), "", "it is null")
+	if err := w.value(reflect.TypeOf(v).Elem(), "", "it is null"); err != nil {
+		return Plainly(err)
+	}
+	return nil
 }
 
 type walk struct{ in *json.Decoder }

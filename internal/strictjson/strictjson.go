@@ -4,13 +4,15 @@ package strictjson
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
+
+	"missingscore/internal/memory"
 )
 
 // Decode reads text into v. What is wrong is said without Go's words for it, with an
@@ -34,9 +36,12 @@ func Decode(text []byte, v any, example string) error {
 	return nil
 }
 
+// textFactor is how many times its text the use of a JSON object takes, at most.
+const textFactor = 20
+
 // File parses a file; errors name it.
 func File[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
-	text, err := os.ReadFile(path)
+	text, err := memory.ReadFile(path, textFactor)
 	if err != nil {
 		return v, err
 	}
@@ -73,18 +78,51 @@ func fields(v any) string {
 // Plainly is an error of encoding/json without Go's words for it; others stay.
 func Plainly(err error) error {
 	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	var packed base64.CorruptInputError
 	switch {
-	case errors.As(err, &kind) && kind.Field == "":
-		return fmt.Errorf("%s where an object is expected", kind.Value)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%q: a %s does not fit there", kind.Field, kind.Value)
+		return misfit(kind)
 	case errors.Is(err, io.EOF):
 		return errors.New("it is empty")
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && strings.HasPrefix(syntax.Error(), "unexpected end"):
 		return errors.New("it ends too early")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is not JSON from its character %d on", syntax.Offset)
+	case errors.As(err, &packed):
+		return errors.New("packed numbers are not written in base64")
 	}
 	if text, ok := strings.CutPrefix(err.Error(), "json: "); ok {
 		return errors.New(text)
 	}
 	return err
+}
+
+// misfit says which value is of the wrong kind, or beyond the numbers of float64.
+func misfit(kind *json.UnmarshalTypeError) error {
+	number, isNumber := strings.CutPrefix(kind.Value, "number ")
+	if isNumber && kind.Type.Kind() == reflect.Float64 {
+		return fmt.Errorf("the number %s is too large", number)
+	}
+	if kind.Field == "" {
+		return fmt.Errorf("%s where %s is expected", kind.Value, expected(kind.Type))
+	}
+	article := "a"
+	if strings.HasPrefix(kind.Value, "array") || strings.HasPrefix(kind.Value, "object") {
+		article = "an"
+	}
+	return fmt.Errorf("%q: %s %s does not fit there", kind.Field, article, kind.Value)
+}
+
+func expected(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Float64, reflect.Int:
+		return "a number"
+	case reflect.String:
+		return "a text"
+	default:
+		return "an object"
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/memory"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
@@ -267,7 +267,7 @@ func nested(q model.Quantity) [][]float64 {
 
 // Load reads what Encode gave. Errors name the file and what is wrong.
 func Load(path string) (*Saved, error) {
-	text, err := os.ReadFile(path)
+	text, err := memory.ReadFile(path, 20) // JSON takes many times its text
 	if err != nil {
 		return nil, err
 	}

@@ -90,6 +90,9 @@ func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Impu
 	}
 	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
 		f.restore(b.x)
+		if err := f.checkDraws(b.x); err != nil {
+			return err
+		}
 		for i, row := range b.rows {
 			for k := range c.Draws {
 				from, to := b.x[(i*c.Draws+k)*t.D:], r.Values[(row*c.Draws+k)*t.D:]

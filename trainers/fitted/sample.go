@@ -87,7 +87,7 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		}
 	}
 	f.restore(r.Values)
-	return r, nil
+	return r, f.checkDraws(r.Values)
 }
 
 // For is c with its defaults for a model; it fails where the model does not allow c.Sampler.

@@ -87,6 +87,9 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		if p.Missingness != nil {
 			c.LambdaMax *= 1.3 // the score of φ is left aside there
 		}
+		if c.LambdaMax == 0 {
+			return c, steps, errors.New("no two columns vary together at all: the network is empty at every λ, and a path has no beginning; look at the table, or give --lambda-max")
+		}
 	}
 	setting.Default(&c.LambdaMin, c.LambdaMax/200)
 	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {

@@ -38,7 +38,7 @@ func (p Point) PartialCorrelation(d, j, k int) float64 {
 	if at(j, k) == 0 {
 		return 0 // not −0
 	}
-	return -at(j, k) / math.Sqrt(at(j, j)*at(k, k))
+	return -at(j, k) / math.Sqrt(at(j, j)) / math.Sqrt(at(k, k))
 }
 
 // Adjacency is the network of a packed precision of size d: |P_jk| above the threshold.

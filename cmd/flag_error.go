@@ -1,0 +1,28 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// expectedOf are the kinds of flags, as pflag names them, in plain words.
+var expectedOf = map[string]string{
+	"int": "a whole number", "uint64": "a whole number that is not negative", "float64": "a number", "bool": "true or false",
+	"stringSlice": "names as a,b,c (one with a comma or a quotation mark in quotation marks)",
+}
+
+// flagError is an error of reading flags without Go's words for it.
+func flagError(err error) error {
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return err
+	}
+	flag := value.GetFlag()
+	if what, ok := expectedOf[flag.Value.Type()]; ok {
+		return fmt.Errorf("--%s %s: %s is expected", flag.Name, value.GetValue(), what)
+	}
+	return fmt.Errorf("--%s %s: %s", flag.Name, value.GetValue(), strings.TrimSuffix(fmt.Sprint(errors.Unwrap(value)), "\n"))
+}

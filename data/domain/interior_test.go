@@ -1,0 +1,116 @@
+package domain_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"missingscore/data/domain"
+	"missingscore/internal/stream"
+)
+
+// Whether a row can be completed does not depend on the units of the columns, nor on how a
+// half-space is multiplied out.
+func TestInteriorInOtherUnits(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	rapid.Check(t, func(r *rapid.T) {
+		rng := stream.New(rapid.Uint64().Draw(r, "seed"), 1)
+		s := box()
+		s.Half = []domain.HalfSpace{half(4, rng), half(4, rng)}
+		x, mask := make([]float64, 4), make([]float64, 4)
+		for j := range mask {
+			x[j], mask[j] = rng.Float64(), float64(rng.IntN(2))
+		}
+		scaled, y := domain.All(4), make([]float64, 4)
+		for range s.Half {
+			scaled.Half = append(scaled.Half, domain.HalfSpace{A: make([]float64, 4)})
+		}
+		factor := []float64{math.Pow(10, rapid.Float64Range(-40, 40).Draw(r, "factor")), math.Pow(10, rapid.Float64Range(-40, 40).Draw(r, "factor"))}
+		for j := range mask {
+			unit := math.Pow(10, rapid.Float64Range(-100, 100).Draw(r, "decade"))
+			y[j], scaled.Lower[j], scaled.Upper[j] = x[j]*unit, s.Lower[j]*unit, s.Upper[j]*unit
+			for k, h := range s.Half {
+				scaled.Half[k].A[j], scaled.Half[k].B = h.A[j]/unit*factor[k], h.B*factor[k]
+			}
+		}
+		require.Equal(r, s.Check(names) == nil, scaled.Check(names) == nil)
+		_, want := s.Outside(names, x, mask)
+		_, got := scaled.Outside(names, y, mask)
+		require.Equal(r, want == nil, got == nil, "%v, %v", want, got)
+		point, ok := scaled.Interior(y, mask)
+		require.Equal(r, want == nil, ok)
+		if ok {
+			require.True(r, scaled.Contains(point), "%v %v", scaled, point)
+		}
+	})
+}
+
+// A cone has no unit of its own: a ≤ b holds of concentrations and of budgets.
+func TestConeInLargeUnits(t *testing.T) {
+	for _, unit := range []float64{1e-120, 1e-9, 1, 1e8, 2e9, 1e17, 1e120} {
+		s := domain.All(2)
+		s.Half = []domain.HalfSpace{{A: []float64{1, -1}}}
+		require.NoError(t, s.Check([]string{"a", "b"}))
+		for _, lower := range []float64{math.Inf(-1), 0} {
+			s.Lower[0] = lower
+			for _, mask := range [][]float64{{1, 0}, {0, 1}, {0, 0}} {
+				point, ok := s.Interior([]float64{unit, 1.5 * unit}, mask)
+				require.True(t, ok, "%g %v", unit, mask)
+				require.True(t, s.Contains(point), "%g %v %v", unit, mask, point)
+			}
+		}
+		s.Half[0].B = unit
+		point, ok := s.Interior([]float64{0, 0}, []float64{0, 0})
+		require.True(t, ok && s.Contains(point))
+	}
+}
+
+// A thin strip far from the origin has an inside, one of no thickness has none.
+func TestThinStrips(t *testing.T) {
+	for width, want := range map[float64]bool{1e-3: true, 1e-5: true, 0: false, -1e-5: false} {
+		s := domain.All(2)
+		s.Lower[0], s.Upper[0] = 1e6, 2e6
+		s.Half = []domain.HalfSpace{{A: []float64{1, -1}}, {A: []float64{-1, 1}, B: width}}
+		point, ok := s.Interior([]float64{0, 0}, []float64{0, 0})
+		require.Equal(t, want, ok, "%g", width)
+		if ok {
+			require.True(t, s.Contains(point), "%g %v", width, point)
+		}
+	}
+}
+
+// Bounds however far off are read or refused.
+func FuzzParse(f *testing.F) {
+	f.Add(1., -0.16, -1e150, 0., 1.)
+	f.Add(1., -1., 0., 1e150, 1e-150)
+	f.Add(1e-300, 1e300, 5., -1e308, 1e308)
+	f.Fuzz(func(t *testing.T, a, b, right, lower, upper float64) {
+		text := fmt.Sprintf(`{"lower":{"x1":%g},"upper":{"x2":%g},"halfspace":{"a":{"x1":%g,"x2":%g},"b":%g}}`, lower, upper, a, b, right)
+		s, err := domain.Parse([]byte(text), []string{"x1", "x2"})
+		if err != nil {
+			require.NotContains(t, err.Error(), "internal error")
+			return
+		}
+		point, ok := s.Interior([]float64{0, 0}, []float64{0, 0})
+		require.True(t, ok && s.Contains(point), "%s %v", text, point)
+	})
+}
+
+func TestParseFarOff(t *testing.T) {
+	s, err := domain.Parse([]byte(`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e150}}`), []string{"x1", "x2"})
+	require.NoError(t, err)
+	point, ok := s.Interior([]float64{0, 0}, []float64{0, 0})
+	require.True(t, ok && s.Contains(point))
+	for text, want := range map[string]string{
+		`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e151}}`:  "a half-space has the number -1e+151: sizes from 1e-150 to 1e+150",
+		`{"halfspace":{"a":{"x1":1,"x2":-1e-160},"b":1}}`:     "a half-space has the number -1e-160",
+		`{"lower":{"x1":-1e200}}`:                             `column "x1": its bound -1e+200 is beyond 1e+150`,
+		`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e1500}}`: "it should look like",
+	} {
+		_, err := domain.Parse([]byte(text), []string{"x1", "x2"})
+		require.ErrorContains(t, err, want)
+	}
+}

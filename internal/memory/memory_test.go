@@ -1,0 +1,60 @@
+package memory_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/memory"
+)
+
+func TestLimit(t *testing.T) {
+	t.Setenv(memory.Variable, "")
+	limit, err := memory.Limit()
+	require.NoError(t, err)
+	require.Greater(t, limit, 1e8)
+	require.Less(t, limit, 1e14)
+	again, err := memory.Limit()
+	require.NoError(t, err)
+	require.Equal(t, limit, again)
+	for text, want := range map[string]float64{"8GB": 8e9, "500 MB": 5e8, "1.5tb": 1.5e12, "7kB": 7000, "100B": 100} {
+		t.Setenv(memory.Variable, text)
+		limit, err := memory.Limit()
+		require.NoError(t, err)
+		require.InEpsilon(t, want, limit, 1e-12)
+	}
+	for _, text := range []string{"8", "GB", "-1GB", "0MB", "NaNGB", "InfB", "many"} {
+		t.Setenv(memory.Variable, text)
+		_, err := memory.Limit()
+		require.EqualError(t, err, memory.Variable+"="+text+": a size is expected, as 8GB or 500MB")
+		require.Error(t, memory.Check(1, "", "x"))
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Setenv(memory.Variable, "1GB")
+	require.NoError(t, memory.Check(1e9, "", "x"))
+	require.EqualError(t, memory.Check(3.25e9, "choose fewer", "a table of %d", 5),
+		"a table of 5 needs about 3.25 GB of memory, and 1 GB can be used: choose fewer, or set MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, memory.Check(4e12, "", "it"), "it needs about 4 TB of memory, and 1 GB can be used: set MISSINGSCORE_MEMORY where there is more")
+}
+
+func TestReadFile(t *testing.T) {
+	t.Setenv(memory.Variable, "10kB")
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, make([]byte, 1000), 0o600))
+	text, err := memory.ReadFile(path, 10)
+	require.NoError(t, err)
+	require.Len(t, text, 1000)
+	_, err = memory.ReadFile(path, 11)
+	require.ErrorContains(t, err, "f, of more than 909 B, needs about 10 kB of memory, and 10 kB can be used")
+	if runtime.GOOS == "linux" {
+		_, err = memory.ReadFile("/dev/zero", 1)
+		require.ErrorContains(t, err, "/dev/zero")
+	}
+	_, err = memory.ReadFile(path+"x", 1)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -1,0 +1,71 @@
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// available is what the system can give: its free memory with what it would drop for it, as
+// far as the control group and the limits of the process (ulimit -v) allow; 0 if unknown.
+func available() float64 {
+	least := math.Inf(1)
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+			if fields := strings.Fields(lines.Text()); len(fields) == 3 && fields[0] == "MemAvailable:" {
+				if kib, err := strconv.ParseFloat(fields[1], 64); err == nil {
+					least = kib * 1024
+				}
+			}
+		}
+	}
+	for _, bytes := range controlGroup() {
+		least = min(least, bytes)
+	}
+	var process unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &process) == nil && process.Cur != math.MaxUint64 {
+		least = min(least, float64(process.Cur))
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
+}
+
+// controlGroup are the limits of the process's control groups, of both versions, that have one.
+func controlGroup() (limits []float64) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) < 3 {
+			continue
+		}
+		root, name := "/sys/fs/cgroup", "memory.max"
+		if part[1] != "" {
+			root, name = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+			if !strings.Contains(part[1], "memory") {
+				continue
+			}
+		}
+		for dir := part[2]; ; dir = filepath.Dir(dir) { // those above bound it, too
+			if text, err := os.ReadFile(filepath.Join(root, dir, name)); err == nil {
+				if v, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64); err == nil {
+					limits = append(limits, v)
+				}
+			}
+			if dir == "/" || dir == "." {
+				break
+			}
+		}
+	}
+	return limits
+}

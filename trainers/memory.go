@@ -1,0 +1,32 @@
+package trainers
+
+import (
+	"missingscore/graph/model"
+	"missingscore/internal/memory"
+)
+
+// What an estimate takes, in numbers of 8 bytes, as measured: 12 for each cell of the table,
+// its standardised copy and the batches included (10⁵ rows of 20 columns: 186 MB), and about
+// 15 for each pair of columns of a model with a matrix (2000 columns along 100 λ: 2.0 GB),
+// and half of one for each of them at each λ that is kept.
+const (
+	cellNumbers = 12
+	pairNumbers = 15
+)
+
+// checkMemory refuses an estimate that needs more memory than there is, before it is made.
+func (p *Prepared) checkMemory() error {
+	n, d := float64(p.Table.N), float64(p.Table.D)
+	lambdas := 0.
+	if c := p.Spec.Network; c != nil {
+		lambdas = float64(c.Lambdas)
+	}
+	numbers := cellNumbers * n * d
+	if _, normal := model.AsNormal(p.Model); normal || p.Spec.Network != nil {
+		numbers += (pairNumbers + lambdas/2) * d * d
+	}
+	if lambdas > 0 {
+		return memory.Check(8*numbers, "choose columns (--columns), fewer λ (--lambdas)", "a network of %d columns from %d rows along %v λ", p.Table.D, p.Table.N, lambdas)
+	}
+	return memory.Check(8*numbers, "choose columns (--columns)", "a fit to %d rows of %d columns", p.Table.N, p.Table.D)
+}

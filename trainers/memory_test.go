@@ -1,0 +1,48 @@
+package trainers_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/internal/memory"
+	"missingscore/trainers"
+	"missingscore/trainers/internal/testtables"
+	"missingscore/trainers/path"
+)
+
+// What is too large is refused before it is made: hardly anything is allocated for it.
+func TestMemoryIsCheckedFirst(t *testing.T) {
+	t.Setenv(memory.Variable, "2GB")
+	const d = 100_000
+	wide := &data.Table{N: 2, D: d}
+	for j := range d {
+		wide.Names = append(wide.Names, "x"+strings.Repeat("y", j%7))
+	}
+	wide.Values, wide.Observed = make([]float64, 2*d), make([]bool, 2*d)
+	_, narrow := testtables.Star(t, 3, 50, 0.2)
+	for name, c := range map[string]struct {
+		table *data.Table
+		spec  trainers.Spec
+		want  string
+	}{
+		"network":  {wide, trainers.Spec{Network: &path.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, and 2 GB can be used: take fewer columns"},
+		"gaussian": {wide, trainers.Spec{}, "a matrix of 100000 columns needs about 40 GB"},
+		"quartic":  {wide, trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}}, "a matrix of 100000 columns needs about 40 GB"},
+		"energy": {narrow, trainers.Spec{Model: trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[10000,10000,10000,10000,10000]}`)}},
+			"a network of 5 hidden layers for 3 columns needs about 3.2 GB"},
+		"path": {narrow, trainers.Spec{Network: &path.Config{Lambdas: 1 << 30}}, "a network of 3 columns from 50 rows along 1.073741824e+09 λ needs about"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := trainers.Prepare(c.table, c.spec)
+		runtime.ReadMemStats(&after)
+		var large *memory.Error
+		require.ErrorAs(t, err, &large, name)
+		require.ErrorContains(t, err, c.want)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50e6), name)
+	}
+}
