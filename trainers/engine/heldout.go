@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"math"
-
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/losses"
@@ -19,24 +17,10 @@ type HeldOut struct {
 	part   part
 }
 
-const (
-	heldOutBlocks    = 20
-	heldOutIteration = -1 // the place of its draws, which is no parameter step's
-)
+const heldOutIteration = -1 // the place of its draws, which is no parameter step's
 
-// HeldOutRows is how many of n rows a share of them is: a multiple of 20, or where that
-// is none the share itself, rounded.
-func HeldOutRows(share float64, n int) int {
-	k := int(math.Round(share * float64(n)))
-	if k < heldOutBlocks {
-		return k
-	}
-	return k / heldOutBlocks * heldOutBlocks
-}
-
-// HoldOut prepares the loss of HeldOutRows rows.
+// HoldOut prepares the loss of rows.
 func (e *Engine) HoldOut(rows []int) (*HeldOut, error) {
-	blocks := min(heldOutBlocks, len(rows))
 	h := &HeldOut{engine: e, rows: rows}
 	for _, p := range e.params {
 		h.part.grads = append(h.part.grads, make([]float64, len(p.Value)))
@@ -45,7 +29,7 @@ func (e *Engine) HoldOut(rows []int) (*HeldOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.worker, err = e.newWorker(loss, len(rows)/blocks)
+	h.worker, err = e.newWorker(loss, min(e.Config.Batch, len(rows)))
 	return h, err
 }
 
@@ -61,16 +45,16 @@ func (e *Engine) heldOutLoss() (losses.Loss, error) {
 	return losses.Marginal{}, nil
 }
 
-// Losses are the mean losses of 20 blocks of the rows, or of each row if they are fewer.
-func (h *HeldOut) Losses() (blocks []float64, err error) {
-	size := h.worker.batch.Size
-	for i := 0; i+size <= len(h.rows); i += size {
+// Loss is the mean over the rows.
+func (h *HeldOut) Loss() (mean float64, err error) {
+	size, n := h.worker.batch.Size, len(h.rows)
+	for from := 0; from < n; from += size {
 		if err := panics.Caught(func() error {
-			return h.engine.one(h.worker, &h.part, heldOutIteration, i/size, h.rows[i:i+size], 1/float64(size))
+			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, h.rows[from:min(from+size, n)], 1/float64(n))
 		}); err != nil {
-			return nil, err
+			return 0, err
 		}
-		blocks = append(blocks, h.part.loss)
+		mean += h.part.loss
 	}
-	return blocks, nil
+	return mean, nil
 }
