@@ -77,6 +77,45 @@ func Path(ctx context.Context, t *data.Table, o Options) ([]simulate.Gaussian, e
 	return path, nil
 }
 
+// Saturated maximises the observed cells' likelihood without a penalty,
+//
+//	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ),
+//
+// over P and μ by EM from independent columns: at most so many iterations, until no
+// entry of P, relative to √(P_jj P_kk), moves by more than the tolerance. It fails where
+// the rows are too few for a precision.
+func Saturated(ctx context.Context, t *data.Table, iterations int, tolerance float64) (simulate.Gaussian, error) {
+	mean, _ := start(t)
+	p := mat.NewSymDense(t.D, nil)
+	for j := range t.D {
+		p.SetSym(j, j, 1)
+	}
+	for range iterations {
+		if err := ctx.Err(); err != nil {
+			return simulate.Gaussian{}, err
+		}
+		s, err := expect(t, mean, p)
+		if err != nil {
+			return simulate.Gaussian{}, err
+		}
+		var chol mat.Cholesky
+		next := mat.NewSymDense(t.D, nil)
+		if !chol.Factorize(s) || chol.InverseTo(next) != nil {
+			return simulate.Gaussian{}, fmt.Errorf("likelihood: the expected covariance is singular: %d rows of %d columns are too few", t.N, t.D)
+		}
+		moved := 0.0
+		for j := range t.D {
+			for k := j; k < t.D; k++ {
+				moved = math.Max(moved, math.Abs(next.At(j, k)-p.At(j, k))/math.Sqrt(next.At(j, j)*next.At(k, k)))
+			}
+		}
+		if p = next; moved <= tolerance {
+			break
+		}
+	}
+	return simulate.Gaussian{Mean: mean, Precision: p}, nil
+}
+
 // start gives the observed means and the largest |covariance| over pairs.
 func start(t *data.Table) (mean []float64, top float64) {
 	mean = make([]float64, t.D)

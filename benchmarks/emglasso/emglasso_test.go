@@ -145,3 +145,34 @@ func largest(t *data.Table) (top float64) {
 	}
 	return top
 }
+
+// R 4.2, lavaan 0.6.14: the saturated model's sampstat under missing = "fiml", with
+// em.h1.iter.max = 100000, em.h1.tol = 1e-14.
+func TestSaturatedAgreesWithR(t *testing.T) {
+	const na = math.MaxFloat64
+	values := []float64{
+		1.2, 0.8, na, 0.4, na, 0.5, -0.7, -1.1, 0.6, 2.1, 1.7, -1.2, na, 0.3, 0.4, -1.3, -0.6, na, 0.2, na, -0.3,
+		na, -0.9, 1.1, 1.5, 1.9, -0.8, -0.4, 0.1, 0.2, 0.9, na, -0.5, -2, -1.4, na, 0.6, 0.2, 0.7, na, 0.7, -0.1,
+	}
+	observed := make([]bool, len(values))
+	for k, v := range values {
+		if observed[k] = v != na; !observed[k] {
+			values[k] = 0
+		}
+	}
+	table, err := data.NewTable([]string{"a", "b", "c"}, values, observed)
+	require.NoError(t, err)
+	g, err := emglasso.Saturated(t.Context(), table, 10000, 1e-12)
+	require.NoError(t, err)
+	want := mat.NewSymDense(3, []float64{
+		5.080853298, -4.437479474, 1.494369056,
+		-4.437479474, 9.719395288, 5.667195460,
+		1.494369056, 5.667195460, 10.659251659,
+	})
+	require.True(t, mat.EqualApprox(g.Precision, want, 1e-5), mat.Formatted(g.Precision))
+	require.InDeltaSlice(t, []float64{0.1545693282, 0.2421358106, 0.1803299400}, g.Mean, 1e-6)
+	few, err := data.NewTable([]string{"a", "b", "c"}, []float64{1, 2, 4, 2, 3, 1}, nil)
+	require.NoError(t, err)
+	_, err = emglasso.Saturated(t.Context(), few, 10, 1e-6)
+	require.ErrorContains(t, err, "2 rows of 3 columns are too few")
+}
