@@ -8,6 +8,7 @@ import (
 	"missingscore/benchmarks/bound"
 	"missingscore/benchmarks/denoising"
 	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/imputation"
 	"missingscore/benchmarks/likelihood"
 	"missingscore/benchmarks/missingness"
 	"missingscore/benchmarks/neural"
@@ -36,6 +37,7 @@ var Experiments = []harness.Experiment{
 	denoising.Experiment,
 	missingness.Experiment,
 	likelihood.Experiment,
+	imputation.Experiment,
 	star.Ranking,
 }
 
