@@ -10,7 +10,9 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/imputation"
 	"missingscore/benchmarks/likelihood"
+	"missingscore/benchmarks/mar"
 	"missingscore/benchmarks/missingness"
+	"missingscore/benchmarks/networks"
 	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
@@ -38,6 +40,8 @@ var Experiments = []harness.Experiment{
 	missingness.Experiment,
 	likelihood.Experiment,
 	imputation.Experiment,
+	mar.Experiment,
+	networks.Experiment,
 	star.Ranking,
 }
 
