@@ -130,8 +130,14 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 		mean[j] /= math.Sqrt(sigma.At(j, j))
 	}
 	found := partialCorrelations(precision)
-	signs, alarms := 0, 0
-	for i, rho := range partialCorrelations(c.precision) {
+	signs, alarms := mistakes(partialCorrelations(c.precision), found)
+	return []string{missing, list(found), list(mean), strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
+}
+
+// mistakes counts the edges with the wrong sign, and the pairs without an edge whose
+// estimate is not small.
+func mistakes(truth, found []float64) (signs, alarms int) {
+	for i, rho := range truth {
 		switch {
 		case rho*found[i] < 0:
 			signs++
@@ -139,7 +145,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 			alarms++
 		}
 	}
-	return []string{missing, list(found), list(mean), strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
+	return signs, alarms
 }
 
 // list writes numbers with spaces between them.

@@ -114,3 +114,34 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	_, err = grid([]byte(strings.Replace(string(text), "dropout", "dropin", 1)), 1)
 	require.EqualError(t, err, `settings: there is no design "dropin"`)
 }
+
+// On the first design likelihood is right, and the network by the marginal loss has an edge
+// x–z that there is none of. Of a table whose x–y has the other sign one edge is wrong.
+func TestRun(t *testing.T) {
+	s := settings{Rows: 2000}
+	run := func(m method, c design) []string {
+		values, err := s.run(t.Context(), c, m, 1)
+		require.NoError(t, err)
+		require.Len(t, values, 6)
+		return values[3:5]
+	}
+	c := designs["hidden where low"]
+	require.Equal(t, []string{"0", "0"}, run(methodOf(peer), c))
+	marginal := methodOf("exact")
+	marginal.Network = true
+	require.Equal(t, []string{"0", "1"}, run(marginal, c))
+	turned := c
+	turned.precision = chain(-0.8, 0.5)
+	found, err := turned.table(2000, 1)
+	require.NoError(t, err)
+	_, p, err := methodOf(peer).estimate(t.Context(), found, 1)
+	require.NoError(t, err)
+	signs, alarms := mistakes(partialCorrelations(c.precision), partialCorrelations(p))
+	require.Equal(t, 1, signs)
+	require.Zero(t, alarms)
+}
+
+func methodOf(name string) (m method) {
+	m.Fit.Method = name
+	return m
+}
