@@ -47,11 +47,10 @@ func measure(whole, t *data.Table, f filled) measures {
 			if t.Observed[k] {
 				continue
 			}
-			values, point := f.values[at], math.NaN()
+			values := f.values[at]
+			point := stat.Mean(values, nil)
 			if f.point != nil {
 				point = f.point[at]
-			} else {
-				point = stat.Mean(values, nil)
 			}
 			at++
 			if !whole.Observed[k] { // nobody knows what was there

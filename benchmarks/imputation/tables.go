@@ -51,32 +51,34 @@ func (s settings) means(r cells.Results, name, column, format string) (markdown.
 			if err != nil {
 				return t, err
 			}
-			means := make([]float64, len(s.Methods))
-			for i, m := range s.Methods {
-				means[i] = math.Inf(1)
-				if x := n.Of("", m.Name); len(x) > 0 {
-					means[i] = stat.Mean(x, nil)
-				}
+			if len(n.Replicates) > 0 {
+				t.Lines = append(t.Lines, append([]string{from.Name, law.Name}, s.line(n, format, column != coverageColumn)...))
 			}
-			least := floats.Min(means)
-			if math.IsInf(least, 1) {
-				continue
-			}
-			line := []string{from.Name, law.Name}
-			for _, mean := range means {
-				text := "–"
-				if !math.IsInf(mean, 1) {
-					text = fmt.Sprintf(format, mean)
-				}
-				if mean == least && column != coverageColumn {
-					text = "**" + text + "**"
-				}
-				line = append(line, text)
-			}
-			t.Lines = append(t.Lines, line)
 		}
 	}
 	return t, nil
+}
+
+// line has the mean of each method, "–" of one without numbers.
+func (s settings) line(n *claims.Numbers, format string, leastBold bool) (texts []string) {
+	means := make([]float64, len(s.Methods))
+	for i, m := range s.Methods {
+		means[i] = math.Inf(1)
+		if x := n.Of("", m.Name); len(x) > 0 {
+			means[i] = stat.Mean(x, nil)
+		}
+	}
+	for _, mean := range means {
+		text := "–"
+		if !math.IsInf(mean, 1) {
+			text = fmt.Sprintf(format, mean)
+			if leastBold && mean == floats.Min(means) {
+				text = "**" + text + "**"
+			}
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // paired are the differences in percent of ours to each method, means over laws within
