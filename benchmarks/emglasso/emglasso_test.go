@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/benchmarks/emglasso"
@@ -175,4 +176,52 @@ func TestSaturatedAgreesWithR(t *testing.T) {
 	require.NoError(t, err)
 	_, err = emglasso.Saturated(t.Context(), few, 10, 1e-6)
 	require.ErrorContains(t, err, "2 rows of 3 columns are too few")
+}
+
+// With every edge a refit is the saturated model; with none P is diagonal, of the observed
+// variances; and of a table without gaps it is covariance selection: P⁻¹ is S on the network.
+func TestRefit(t *testing.T) {
+	table := sample(t, 300, 0.3)
+	o := emglasso.Options{Iterations: 5000, Tolerance: 1e-9}
+	saturated, err := emglasso.Saturated(t.Context(), table, o.Iterations, o.Tolerance)
+	require.NoError(t, err)
+	refit, ok, err := emglasso.Refit(t.Context(), table, saturated, 0, o)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.True(t, mat.EqualApprox(saturated.Precision, refit.Precision, 1e-6))
+	require.InDeltaSlice(t, saturated.Mean, refit.Mean, 1e-6)
+	refit, ok, err = emglasso.Refit(t.Context(), table, saturated, 100, o)
+	require.NoError(t, err)
+	require.True(t, ok)
+	for j := range 7 {
+		var x []float64
+		for i := j; i < len(table.Values); i += 7 {
+			if table.Observed[i] {
+				x = append(x, table.Values[i])
+			}
+		}
+		mean, variance := stat.PopMeanVariance(x, nil)
+		require.InDelta(t, 1/variance, refit.Precision.At(j, j), 1e-5)
+		require.InDelta(t, mean, refit.Mean[j], 1e-5)
+	}
+	table = sample(t, 300, 0)
+	start := simulate.Gaussian{Mean: make([]float64, 7), Precision: emglasso.Glasso(second(table), 0.1)}
+	refit, ok, err = emglasso.Refit(t.Context(), table, start, 0.002, o)
+	require.NoError(t, err)
+	require.True(t, ok)
+	var w, s mat.SymDense
+	stat.CovarianceMatrix(&s, mat.NewDense(table.N, 7, table.Values), nil)
+	s.ScaleSym(299./300, &s)
+	var chol mat.Cholesky
+	require.True(t, chol.Factorize(refit.Precision))
+	require.NoError(t, chol.InverseTo(&w))
+	for j := range 7 {
+		for k := range j + 1 {
+			if j == k || math.Abs(start.Precision.At(j, k)) > 0.002 {
+				require.InDelta(t, s.At(j, k), w.At(j, k), 1e-6)
+			} else {
+				require.Zero(t, refit.Precision.At(j, k))
+			}
+		}
+	}
 }

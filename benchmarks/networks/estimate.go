@@ -90,8 +90,9 @@ func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, su
 	return e, nil
 }
 
-// likelihood is a peer's path, of which the least EBIC of the observed cells is chosen, by
-// the γ of score matching.
+// likelihood is a peer's path, of which the network with the least EBIC is chosen, as the
+// program chooses: by the observed cells' likelihood of each network's refit without a
+// penalty, which is then the estimate.
 func (s settings) likelihood(ctx context.Context, m method, t *data.Table) (e estimated, err error) {
 	standard, _ := data.Standardise(t)
 	var along []simulate.Gaussian
@@ -104,11 +105,27 @@ func (s settings) likelihood(ctx context.Context, m method, t *data.Table) (e es
 		return e, err
 	}
 	least := math.Inf(1)
+	var before network.Adjacency
 	for _, g := range along {
 		e.path = append(e.path, g.Precision)
-		if score := ebic(standard, g); score < least || e.chosen == nil {
-			least, e.chosen = score, g.Precision
+		edges := network.Threshold(g.Precision, threshold)
+		if slices.Equal(edges.Edge, before.Edge) {
+			continue // the refit is the same
 		}
+		before = edges
+		refit, ok, err := emglasso.Refit(ctx, standard, g, threshold, s.Likelihood)
+		if err != nil {
+			return e, err
+		}
+		if !ok {
+			continue
+		}
+		if score := ebic(standard, refit); score < least {
+			least, e.chosen = score, refit.Precision
+		}
+	}
+	if e.chosen == nil {
+		return e, fmt.Errorf("method %s: no network of its path has a likelihood with a maximum", m.Name)
 	}
 	return e, nil
 }
