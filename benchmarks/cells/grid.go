@@ -10,7 +10,7 @@ import (
 // Grid is what an experiment runs: one line of Key and Value columns for each cell.
 type Grid struct {
 	Key, Value []string // column names
-	Clock      []string // value columns that hold seconds: all others are the same in every run
+	Clock      []string // value columns that hold seconds or versions: all others are the same in every run
 	Cells      []Cell
 	Present    func() error // ErrAbsent where data that all cells read is not here; may be nil
 	Notes      []string     // what the user should know, as how data differ from the paper's

@@ -18,6 +18,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/trainers/em"
 )
 
 // Options of a path.
@@ -62,12 +64,7 @@ func Path(ctx context.Context, t *data.Table, o Options) ([]simulate.Gaussian, e
 				return nil, err
 			}
 			next := Glasso(s, lambda)
-			moved := 0.0
-			for j := range t.D {
-				for k := j; k < t.D; k++ {
-					moved = math.Max(moved, math.Abs(next.At(j, k)-p.At(j, k)))
-				}
-			}
+			moved := largestChange(p, next)
 			if p = next; moved <= o.Tolerance {
 				break
 			}
@@ -75,6 +72,86 @@ func Path(ctx context.Context, t *data.Table, o Options) ([]simulate.Gaussian, e
 		path = append(path, simulate.Gaussian{Mean: slices.Clone(mean), Precision: p})
 	}
 	return path, nil
+}
+
+// Saturated maximises the observed cells' likelihood without a penalty,
+//
+//	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ),
+//
+// over P and μ by EM from independent columns: at most so many iterations, until no
+// entry of P, relative to √(P_jj P_kk), moves by more than the tolerance. It fails where
+// the rows are too few for a precision.
+func Saturated(ctx context.Context, t *data.Table, iterations int, tolerance float64) (simulate.Gaussian, error) {
+	mean, _ := start(t)
+	p := mat.NewSymDense(t.D, nil)
+	for j := range t.D {
+		p.SetSym(j, j, 1)
+	}
+	for range iterations {
+		if err := ctx.Err(); err != nil {
+			return simulate.Gaussian{}, err
+		}
+		s, err := expect(t, mean, p)
+		if err != nil {
+			return simulate.Gaussian{}, err
+		}
+		var chol mat.Cholesky
+		next := mat.NewSymDense(t.D, nil)
+		if !chol.Factorize(s) || chol.InverseTo(next) != nil {
+			return simulate.Gaussian{}, fmt.Errorf("likelihood: the expected covariance is singular: %d rows of %d columns are too few", t.N, t.D)
+		}
+		moved := 0.0
+		for j := range t.D {
+			for k := j; k < t.D; k++ {
+				moved = math.Max(moved, math.Abs(next.At(j, k)-p.At(j, k))/math.Sqrt(next.At(j, j)*next.At(k, k)))
+			}
+		}
+		if p = next; moved <= tolerance {
+			break
+		}
+	}
+	return simulate.Gaussian{Mean: mean, Precision: p}, nil
+}
+
+// Refit maximises the observed cells' likelihood, without a penalty, over μ and the P that
+// are 0 where |g.Precision| is at most the threshold, by EM from g on. It is not ok where
+// the likelihood has no maximum.
+func Refit(ctx context.Context, t *data.Table, g simulate.Gaussian, threshold float64, o Options) (refit simulate.Gaussian, ok bool, err error) {
+	mean := slices.Clone(g.Mean)
+	packed := make([]float64, t.D*(t.D+1)/2)
+	for j := range t.D {
+		for k := j; k < t.D; k++ {
+			if v := g.Precision.At(j, k); j == k || math.Abs(v) > threshold {
+				packed[graph.PackedIndex(t.D, j, k)] = v
+			}
+		}
+	}
+	support, p := em.NewSupport(packed, t.D), g.Precision
+	for range o.Iterations {
+		if err := ctx.Err(); err != nil {
+			return refit, false, err
+		}
+		s, err := expect(t, mean, p)
+		if err != nil || !support.Minimise(packed, mat.DenseCopyOf(s).RawMatrix().Data) {
+			return refit, false, nil
+		}
+		next := graph.Unpack(t.D, packed)
+		moved := largestChange(p, next)
+		if p = next; moved <= o.Tolerance {
+			break
+		}
+	}
+	return simulate.Gaussian{Mean: mean, Precision: p}, true, nil
+}
+
+// largestChange is that of an entry.
+func largestChange(from, to *mat.SymDense) (moved float64) {
+	for j := range from.SymmetricDim() {
+		for k := j; k < from.SymmetricDim(); k++ {
+			moved = math.Max(moved, math.Abs(to.At(j, k)-from.At(j, k)))
+		}
+	}
+	return moved
 }
 
 // start gives the observed means and the largest |covariance| over pairs.

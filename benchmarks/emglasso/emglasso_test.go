@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/benchmarks/emglasso"
@@ -144,4 +145,83 @@ func largest(t *data.Table) (top float64) {
 		}
 	}
 	return top
+}
+
+// R 4.2, lavaan 0.6.14: the saturated model's sampstat under missing = "fiml", with
+// em.h1.iter.max = 100000, em.h1.tol = 1e-14.
+func TestSaturatedAgreesWithR(t *testing.T) {
+	const na = math.MaxFloat64
+	values := []float64{
+		1.2, 0.8, na, 0.4, na, 0.5, -0.7, -1.1, 0.6, 2.1, 1.7, -1.2, na, 0.3, 0.4, -1.3, -0.6, na, 0.2, na, -0.3,
+		na, -0.9, 1.1, 1.5, 1.9, -0.8, -0.4, 0.1, 0.2, 0.9, na, -0.5, -2, -1.4, na, 0.6, 0.2, 0.7, na, 0.7, -0.1,
+	}
+	observed := make([]bool, len(values))
+	for k, v := range values {
+		if observed[k] = v != na; !observed[k] {
+			values[k] = 0
+		}
+	}
+	table, err := data.NewTable([]string{"a", "b", "c"}, values, observed)
+	require.NoError(t, err)
+	g, err := emglasso.Saturated(t.Context(), table, 10000, 1e-12)
+	require.NoError(t, err)
+	want := mat.NewSymDense(3, []float64{
+		5.080853298, -4.437479474, 1.494369056,
+		-4.437479474, 9.719395288, 5.667195460,
+		1.494369056, 5.667195460, 10.659251659,
+	})
+	require.True(t, mat.EqualApprox(g.Precision, want, 1e-5), mat.Formatted(g.Precision))
+	require.InDeltaSlice(t, []float64{0.1545693282, 0.2421358106, 0.1803299400}, g.Mean, 1e-6)
+	few, err := data.NewTable([]string{"a", "b", "c"}, []float64{1, 2, 4, 2, 3, 1}, nil)
+	require.NoError(t, err)
+	_, err = emglasso.Saturated(t.Context(), few, 10, 1e-6)
+	require.ErrorContains(t, err, "2 rows of 3 columns are too few")
+}
+
+// With every edge a refit is the saturated model; with none P is diagonal, of the observed
+// variances; and of a table without gaps it is covariance selection: P⁻¹ is S on the network.
+func TestRefit(t *testing.T) {
+	table := sample(t, 300, 0.3)
+	o := emglasso.Options{Iterations: 5000, Tolerance: 1e-9}
+	saturated, err := emglasso.Saturated(t.Context(), table, o.Iterations, o.Tolerance)
+	require.NoError(t, err)
+	refit, ok, err := emglasso.Refit(t.Context(), table, saturated, 0, o)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.True(t, mat.EqualApprox(saturated.Precision, refit.Precision, 1e-6))
+	require.InDeltaSlice(t, saturated.Mean, refit.Mean, 1e-6)
+	refit, ok, err = emglasso.Refit(t.Context(), table, saturated, 100, o)
+	require.NoError(t, err)
+	require.True(t, ok)
+	for j := range 7 {
+		var x []float64
+		for i := j; i < len(table.Values); i += 7 {
+			if table.Observed[i] {
+				x = append(x, table.Values[i])
+			}
+		}
+		mean, variance := stat.PopMeanVariance(x, nil)
+		require.InDelta(t, 1/variance, refit.Precision.At(j, j), 1e-5)
+		require.InDelta(t, mean, refit.Mean[j], 1e-5)
+	}
+	table = sample(t, 300, 0)
+	start := simulate.Gaussian{Mean: make([]float64, 7), Precision: emglasso.Glasso(second(table), 0.1)}
+	refit, ok, err = emglasso.Refit(t.Context(), table, start, 0.002, o)
+	require.NoError(t, err)
+	require.True(t, ok)
+	var w, s mat.SymDense
+	stat.CovarianceMatrix(&s, mat.NewDense(table.N, 7, table.Values), nil)
+	s.ScaleSym(299./300, &s)
+	var chol mat.Cholesky
+	require.True(t, chol.Factorize(refit.Precision))
+	require.NoError(t, chol.InverseTo(&w))
+	for j := range 7 {
+		for k := range j + 1 {
+			if j == k || math.Abs(start.Precision.At(j, k)) > 0.002 {
+				require.InDelta(t, s.At(j, k), w.At(j, k), 1e-6)
+			} else {
+				require.Zero(t, refit.Precision.At(j, k))
+			}
+		}
+	}
 }

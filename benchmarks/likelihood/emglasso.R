@@ -2,15 +2,15 @@
 # EM around the graphical lasso (Staedler & Buehlmann 2012), 'points' values of rho
 # from the one that empties the graph down to 'ratio' times it, warm starts.
 #
-#   Rscript emglasso.R table.csv points ratio precisions.csv
+#   Rscript emglasso.R table.csv precisions.csv points ratio
 #
 # Writes the precisions (standardised columns), one row a rho, packed by rows of the
 # upper triangle, and prints the seconds of the path and its EM iterations.
 suppressPackageStartupMessages(library(glasso))
 arguments <- commandArgs(trailingOnly = TRUE)
 x <- scale(as.matrix(read.csv(arguments[1])))
-points <- as.integer(arguments[2])
-ratio <- as.numeric(arguments[3])
+points <- as.integer(arguments[3])
+ratio <- as.numeric(arguments[4])
 n <- nrow(x)
 d <- ncol(x)
 
@@ -62,4 +62,4 @@ for (i in seq_len(points)) {
   path[i, ] <- t((wi + t(wi)) / 2)[lower.tri(wi, diag = TRUE)]
 }
 cat(proc.time()[["elapsed"]] - started, em, "\n")
-write.table(path, arguments[4], sep = ",", row.names = FALSE, col.names = FALSE)
+write.table(path, arguments[2], sep = ",", row.names = FALSE, col.names = FALSE)

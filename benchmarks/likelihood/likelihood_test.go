@@ -17,7 +17,7 @@ const rscript = `#!/bin/sh
 [ "$1" = -e ] && exit 0
 head -1 "$1" | grep -q 'Gaussian graphical model' || exit 1
 [ "$(head -1 "$2" | tr ',' '\n' | wc -l)" = 3 ] || exit 1
-printf '1,0,0,1,0,1\n1,0.5,0,1,0,1\n' > "$5"
+printf '1,0,0,1,0,1\n1,0.5,0,1,0,1\n' > "$3"
 echo 1.5 7
 `
 
@@ -41,7 +41,6 @@ func TestRival(t *testing.T) {
 
 	_, err = decode([]byte(strings.Replace(string(l.Settings), "0.1", "2", 1)))
 	require.EqualError(t, err, "settings: ratio: 2: it must be between 0 and 1")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "path.csv"), []byte("1,2\n"), 0o600))
-	_, err = readPath(filepath.Join(dir, "path.csv"), 3)
+	_, err = precisions([][]float64{{1, 2}}, 3)
 	require.EqualError(t, err, "emglasso.R wrote 2 numbers a line, not 6")
 }

@@ -8,8 +8,11 @@ import (
 	"missingscore/benchmarks/bound"
 	"missingscore/benchmarks/denoising"
 	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/imputation"
 	"missingscore/benchmarks/likelihood"
+	"missingscore/benchmarks/mar"
 	"missingscore/benchmarks/missingness"
+	"missingscore/benchmarks/networks"
 	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
@@ -36,6 +39,9 @@ var Experiments = []harness.Experiment{
 	denoising.Experiment,
 	missingness.Experiment,
 	likelihood.Experiment,
+	imputation.Experiment,
+	mar.Experiment,
+	networks.Experiment,
 	star.Ranking,
 }
 

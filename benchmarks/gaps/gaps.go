@@ -1,0 +1,158 @@
+// Package gaps hides cells for experiments: completely at random, or at random, where
+// columns that stay tell which cells of the others are missing.
+package gaps
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/internal/stream"
+)
+
+// Law says how cells are hidden. Slope 0 hides each cell with probability Missing. Another
+// one leaves every third column as it is, those with the fewest gaps, and hides a cell of
+// another column j where a guide is large,
+//
+//	P(x_ij hidden | row i) = σ(a_j + Slope z_ig),
+//
+// with z the standardised guide g, of the columns that stay the one most correlated with
+// j, and a_j such that the mean over rows is Missing: missing at random. Where the guide
+// itself was missing before, the probability is Missing.
+type Law struct {
+	Name    string  `json:"name"`
+	Missing float64 `json:"missing"` // share of the cells that are hidden, of the columns that have any hidden
+	Slope   float64 `json:"slope"`   // per standard deviation of the guide
+}
+
+// Check refuses shares outside [0, 1) and slopes that are no numbers.
+func (l Law) Check() error {
+	if !(l.Missing >= 0 && l.Missing < 1) || math.IsNaN(l.Slope) || math.IsInf(l.Slope, 0) {
+		return fmt.Errorf("law %q hides a share of %v by a slope of %v: a share from 0 to less than 1 and a finite slope are needed", l.Name, l.Missing, l.Slope)
+	}
+	return nil
+}
+
+const tries = 100 // of masks that leave every column some values
+
+// Hide hides further cells of a table, and again where that leaves a column without two
+// different values. The same seed hides the same cells.
+func (l Law) Hide(t *data.Table, seed uint64) (hidden *data.Table, err error) {
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	p := l.probabilities(t)
+	for again := range uint64(tries) {
+		hidden, err = hide(t, p, stream.New(seed, stream.Hide, again))
+		var fault *data.ColumnError
+		if !errors.As(err, &fault) {
+			return hidden, err
+		}
+	}
+	return nil, err
+}
+
+// hide hides cell k with probability p[k].
+func hide(t *data.Table, p []float64, rng *rand.Rand) (*data.Table, error) {
+	values, observed := make([]float64, len(t.Values)), make([]bool, len(t.Values))
+	for k, seen := range t.Observed {
+		if stays := rng.Float64() >= p[k]; seen && stays {
+			values[k], observed[k] = t.Values[k], true
+		}
+	}
+	return data.NewTable(slices.Clone(t.Names), values, observed)
+}
+
+// probabilities are those of each cell (n·d).
+func (l Law) probabilities(t *data.Table) []float64 {
+	p := make([]float64, len(t.Values))
+	if l.Slope == 0 {
+		for k := range p {
+			p[k] = l.Missing
+		}
+		return p
+	}
+	guides := stay(t)
+	for j := range t.D {
+		if slices.Contains(guides, j) {
+			continue
+		}
+		g := slices.MaxFunc(guides, func(a, b int) int { return cmp.Compare(correlation(t, j, a), correlation(t, j, b)) })
+		l.guide(t, j, g, p)
+	}
+	return p
+}
+
+// guide fills in the probabilities of column j, guided by column g.
+func (l Law) guide(t *data.Table, j, g int, p []float64) {
+	var z []float64
+	var rows []int
+	for i := range t.N {
+		if p[i*t.D+j] = l.Missing; t.Observed[i*t.D+g] {
+			z, rows = append(z, t.Values[i*t.D+g]), append(rows, i)
+		}
+	}
+	mean, sd := stat.PopMeanStdDev(z, nil)
+	for i := range z {
+		z[i] = l.Slope * (z[i] - mean) / sd
+	}
+	a := intercept(z, l.Missing)
+	for k, i := range rows {
+		p[i*t.D+j] = logistic(a + z[k])
+	}
+}
+
+// intercept solves mean σ(a + z) = share for a, by bisection.
+func intercept(z []float64, share float64) float64 {
+	low, high := -1e3, 1e3
+	for range 100 {
+		a, sum := (low+high)/2, 0.0
+		for _, v := range z {
+			sum += logistic(a + v)
+		}
+		if sum > share*float64(len(z)) {
+			high = a
+		} else {
+			low = a
+		}
+	}
+	return (low + high) / 2
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// stay are the columns without hidden cells: a third of all, at least one, the fullest
+// and of these the first.
+func stay(t *data.Table) []int {
+	missing, columns := make([]int, t.D), make([]int, t.D)
+	for k, seen := range t.Observed {
+		columns[k%t.D] = k % t.D
+		if !seen {
+			missing[k%t.D]++
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b int) int {
+		return cmp.Or(cmp.Compare(missing[a], missing[b]), cmp.Compare(a%3, b%3))
+	})
+	return columns[:(t.D+2)/3]
+}
+
+// correlation is |r| of two columns over the rows that have both; 0 where they are too few.
+func correlation(t *data.Table, j, k int) float64 {
+	var x, y []float64
+	for i := range t.N {
+		if t.Observed[i*t.D+j] && t.Observed[i*t.D+k] {
+			x, y = append(x, t.Values[i*t.D+j]), append(y, t.Values[i*t.D+k])
+		}
+	}
+	if r := math.Abs(stat.Correlation(x, y, nil)); len(x) > 1 && !math.IsNaN(r) {
+		return r
+	}
+	return 0
+}

@@ -1,0 +1,85 @@
+package networks
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+)
+
+// threshold of an edge, columns standardised: the program's default.
+const threshold = 0.002
+
+// judge compares a path and the network chosen of it, columns standardised by scale, with
+// the truth.
+func judge(truth simulate.Gaussian, scale data.Scale, e estimated) ([]string, error) {
+	want := network.Threshold(truth.Precision, 1e-12)
+	var rates []network.Rate
+	best, least := 0.0, math.Inf(1)
+	for _, p := range e.path {
+		found := network.Threshold(p, threshold)
+		rate, err := network.Compare(want, found)
+		if err != nil {
+			return nil, err
+		}
+		rates = append(rates, rate)
+		best, least = max(best, f1(want, found)), min(least, distance(truth.Precision, scale.Precision(p)))
+	}
+	found := network.Threshold(e.chosen, threshold)
+	p := scale.Precision(e.chosen)
+	edge, other, signs := biases(truth.Precision, p)
+	text := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
+	return []string{text(network.AUC(rates)), text(best), text(f1(want, found)), strconv.Itoa(found.Count()),
+		text(distance(truth.Precision, p)), text(least), text(edge), text(other), text(signs)}, nil
+}
+
+// f1 is 2 hits / (2 hits + false edges + edges not found).
+func f1(want, found network.Adjacency) float64 {
+	hits, all := 0, 0
+	for i, edge := range want.Edge {
+		if edge {
+			all++
+		}
+		if found.Edge[i] {
+			all++
+		}
+		if edge && found.Edge[i] {
+			hits++
+		}
+	}
+	return 2 * float64(hits) / float64(max(1, all))
+}
+
+// distance is ‖Q − P‖ / ‖P‖, Frobenius norms.
+func distance(p, q *mat.SymDense) float64 {
+	var gap mat.Dense
+	gap.Sub(q, p)
+	return mat.Norm(&gap, 2) / mat.Norm(p, 2)
+}
+
+// biases of the partial correlations ρ̂ of q: mean over the edges of p of sign(ρ)(ρ̂ − ρ),
+// mean of |ρ̂| over its other pairs, and the share of edges whose sign is wrong.
+func biases(p, q mat.Symmetric) (edge, other, signs float64) {
+	rho := func(p mat.Symmetric, j, k int) float64 { return -p.At(j, k) / math.Sqrt(p.At(j, j)*p.At(k, k)) }
+	var edges, others float64
+	for j := range p.SymmetricDim() {
+		for k := range j {
+			truth, found := rho(p, j, k), rho(q, j, k)
+			if truth == 0 {
+				others++
+				other += math.Abs(found)
+				continue
+			}
+			edges++
+			edge += math.Copysign(1, truth) * (found - truth)
+			if truth*found < 0 {
+				signs++
+			}
+		}
+	}
+	return edge / edges, other / others, signs / edges
+}

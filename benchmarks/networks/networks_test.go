@@ -1,0 +1,182 @@
+package networks
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/gaps"
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
+)
+
+func TestRandomNetworks(t *testing.T) {
+	positive, edges := 0, 0
+	for seed := range uint64(40) {
+		g, err := random(20, stream.New(seed, stream.Simulate))
+		require.NoError(t, err)
+		var eigen mat.EigenSym
+		require.True(t, eigen.Factorize(g.Precision, false))
+		require.InDelta(t, 0.2, eigen.Values(nil)[0], 1e-9)
+		for j := range 20 {
+			for k := range j {
+				if g.Precision.At(j, k) != 0 {
+					edges++
+				}
+				if g.Precision.At(j, k) > 0 {
+					positive++
+				}
+			}
+		}
+	}
+	const pairs, p = 40 * 190, 3. / 19
+	require.InDelta(t, p*pairs, edges, 4*math.Sqrt(pairs*p*(1-p)))
+	require.InDelta(t, float64(edges)/2, positive, 4*math.Sqrt(float64(edges))/2)
+	_, err := random(3, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	_, err = random(2, stream.New(1, stream.Simulate))
+	require.EqualError(t, err, "d = 2: a random network needs at least 3 nodes")
+}
+
+// By hand.
+func TestJudging(t *testing.T) {
+	of := func(edges ...bool) network.Adjacency { return network.Adjacency{D: 3, Edge: edges} }
+	require.InDelta(t, 0.5, f1(of(true, true, false), of(true, false, true)), 1e-12) // one hit, one false, one not found
+	require.Zero(t, f1(of(false, false, false), of(false, false, false)))
+	p := mat.NewSymDense(3, []float64{4, -1, 0, -1, 1, 0.5, 0, 0.5, 4})
+	q := mat.NewSymDense(3, []float64{1, 0.25, 0.5, 0.25, 1, 0.5, 0.5, 0.5, 1})
+	edge, other, signs := biases(p, q)
+	require.InDelta(t, (-0.75+0.25)/2, edge, 1e-12) // 0.5 → −0.25, −0.25 → −0.5
+	require.InDelta(t, 0.5, other, 1e-12)
+	require.InDelta(t, 0.5, signs, 1e-12)
+	require.InDelta(t, math.Sqrt((9+9+2*(1.25*1.25+0.25))/(16+1+16+2*(1+0.25))), distance(p, q), 1e-12)
+}
+
+// The peers' criterion is the program's, of the same refits, up to where these end.
+func TestEBIC(t *testing.T) {
+	k := kind{Graph: "random", Columns: 5, Rows: 200}
+	_, _, table, err := k.simulate(gaps.Law{Missing: 0.3}, 1)
+	require.NoError(t, err)
+	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "exact"}, Network: &path.Config{Lambdas: 10}}, trainers.Run{})
+	require.NoError(t, err)
+	standard, _ := data.Standardise(table)
+	compared := 0
+	for i, point := range r.Network.Points {
+		if math.IsNaN(r.Network.Scores[i]) {
+			continue // the program's search did not come by
+		}
+		g := simulate.Gaussian{Mean: make([]float64, 5), Precision: graph.Unpack(5, point.Packed)}
+		refit, ok, err := emglasso.Refit(t.Context(), standard, g, threshold, emglasso.Options{Iterations: 1000, Tolerance: 1e-6})
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.InDelta(t, r.Network.Scores[i], ebic(standard, refit), 0.1)
+		compared++
+	}
+	require.GreaterOrEqual(t, compared, 3)
+}
+
+// Of many rows without a gap each method finds the network and the precision.
+func TestMethodsFindTheTruth(t *testing.T) {
+	text, err := Experiment.SettingsOf("smoke")
+	require.NoError(t, err)
+	s, err := decode(text)
+	require.NoError(t, err)
+	s.Path.Lambdas, s.Likelihood.Lambdas, s.Likelihood.Ratio = 30, 30, 100
+	k := kind{Graph: "random", Columns: 5, Rows: 4000}
+	for _, name := range []string{"exact", "em-exact", "glasso"} {
+		var m method
+		m.Fit.Method = name
+		values, err := s.run(t.Context(), k, gaps.Law{}, m, 1)
+		require.NoError(t, err)
+		require.Len(t, values, 10)
+		require.Equal(t, "1.00000", values[1], name) // the best F1
+		require.Less(t, values[4], "0.2", name)      // error of the precision
+		require.Equal(t, "0.00000", values[8], name) // wrong signs
+	}
+}
+
+// stands in for R: a path of the empty network and of one edge.
+const rscript = `#!/bin/sh
+[ "$1" = -e ] && { echo cglasso 0; exit 0; }
+[ "$4 $5" = '5 0.05' ] || exit 1
+printf '0,0,0,1,0,0,1,0,1\n0,0,0,1,-0.5,0,1,0,1\n' > "$3"
+`
+
+func TestCglasso(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Rscript"), []byte(rscript), 0o700))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	text, err := Experiment.SettingsOf("smoke")
+	require.NoError(t, err)
+	s, err := decode(text)
+	require.NoError(t, err)
+	table, err := data.NewTable([]string{"a", "b", "c"}, []float64{1, 1, 0, -1, -1, 1, 2, 1, -1, -2, -1, 0}, nil)
+	require.NoError(t, err)
+	var m method
+	m.Fit.Method = cglasso
+	e, err := s.likelihood(t.Context(), m, table)
+	require.NoError(t, err)
+	require.Len(t, e.path, 2)
+	require.Equal(t, -0.5, e.path[1].At(0, 1))
+	require.Negative(t, e.chosen.At(0, 1), "the columns depend on each other")
+	wide, err := data.NewTable([]string{"a", "b"}, []float64{1, 1, -1, -1, 2, 1, -2, -1}, nil)
+	require.NoError(t, err)
+	_, err = s.likelihood(t.Context(), m, wide)
+	require.EqualError(t, err, "cglasso.R wrote 9 numbers a line, not 5")
+}
+
+// em-exact is ahead of exact in four replicates of one network completely at random; what is
+// truncated, at random, or not run by the rival does not count.
+func TestClaims(t *testing.T) {
+	r := cells.Results{Columns: []string{networkColumn, lawColumn, "replicate", "method", aucColumn, errorColumn}}
+	add := func(network, law, method string, auc ...string) {
+		for i, x := range auc {
+			r.Lines = append(r.Lines, []string{network, law, string(rune('1' + i)), method, x, "0.5"})
+		}
+	}
+	add("a", "MCAR 10 %", "em-exact", "0.9", "0.91", "0.92", "0.93")
+	add("a", "MCAR 10 %", "exact", "0.8", "0.8", "0.81", "0.82")
+	for _, other := range [][2]string{{"truncated", "MCAR 10 %"}, {"a", "MAR weak 10 %"}} {
+		add(other[0], other[1], "em-exact", "0", "0", "0", "0")
+		add(other[0], other[1], "exact", "1", "1", "1", "1")
+	}
+	add("b", "MCAR 10 %", "em-exact", "0", "0", "0", "0")
+	v, err := statements[0].Test(r)
+	require.NoError(t, err)
+	require.Equal(t, claims.Holds, v.Outcome)
+	require.InDelta(t, 0.1075, v.Effect, 1e-9)
+	v, err = whole(claims.Measure{Column: aucColumn}, "exact", func(law string) bool { return !mcar(law) })(r)
+	require.NoError(t, err)
+	require.Equal(t, claims.DoesNotHold, v.Outcome)
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	text, err := Experiment.SettingsOf("smoke")
+	require.NoError(t, err)
+	for _, c := range [][3]string{
+		{`"graph":"random"`, `"graph":"ring"`, `network "random 6": graph "ring": it is star or random`},
+		{`"laws":["MCAR 30 %"`, `"laws":["MCAR 31 %"`, `there is no law "MCAR 31 %"`},
+		{`"methods":["em-exact"`, `"methods":["em"`, `there is no method "em"`},
+		{`{"method":"em-exact"}`, `{"method":"luck"}`, `there is no method "luck"`},
+		{`"lambdas":5`, `"lambdas":1`, "likelihood: 1 λs"},
+	} {
+		bad := strings.Replace(string(text), c[0], c[1], 1)
+		require.NotEqual(t, string(text), bad, c[0])
+		_, err := grid([]byte(bad), 1)
+		require.ErrorContains(t, err, c[2])
+	}
+}

@@ -1,0 +1,126 @@
+// Package outside runs the scripts of other languages that experiments compare with.
+package outside
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/data"
+)
+
+// Program is a script that reads a table and writes numbers.
+type Program struct {
+	interpreter string
+	name        string
+	script      []byte
+	version     func() (string, error)
+}
+
+// R is a script of R that needs packages.
+func R(name string, script []byte, packages ...string) *Program {
+	var text []string
+	for _, p := range packages {
+		text = append(text, fmt.Sprintf(`suppressPackageStartupMessages(library(%s)); cat("%s", as.character(packageVersion("%s")), "")`, p, p, p))
+	}
+	return newProgram("Rscript", name, script, "R with "+strings.Join(packages, ", "), "-e", strings.Join(append(text, `cat("R", as.character(getRversion()))`), "; "))
+}
+
+// Python is a script of Python 3 that needs modules.
+func Python(name string, script []byte, modules ...string) *Program {
+	text := "import platform, " + strings.Join(modules, ", ") + "\n"
+	for _, m := range modules {
+		text += fmt.Sprintf("print(%q, %s.__version__, end=' ')\n", m, m)
+	}
+	return newProgram("python3", name, script, "Python 3 with "+strings.Join(modules, ", "), "-c", text+"print('python', platform.python_version())")
+}
+
+func newProgram(interpreter, name string, script []byte, needs string, probe ...string) *Program {
+	return &Program{interpreter: interpreter, name: name, script: script, version: sync.OnceValues(func() (string, error) {
+		out, err := exec.Command(interpreter, probe...).Output()
+		if err != nil {
+			return "", fmt.Errorf("%w: %s: %w", cells.ErrAbsent, needs, err)
+		}
+		return strings.TrimSpace(string(out)), nil
+	})}
+}
+
+// Version names the versions of the packages and of the language. It fails with
+// cells.ErrAbsent where one of them is not here.
+func (p *Program) Version() (string, error) { return p.version() }
+
+// Run calls the script with the table, the file to write and the arguments,
+//
+//	INTERPRETER SCRIPT table.csv out.csv arguments…
+//
+// in one thread, and gives the numbers of out.csv, line by line, "NA" as NaN, and what the
+// script printed. It fails as Version does.
+func (p *Program) Run(ctx context.Context, t *data.Table, arguments ...string) (numbers [][]float64, printed string, err error) {
+	if _, err := p.Version(); err != nil {
+		return nil, "", err
+	}
+	dir, err := os.MkdirTemp("", "outside")
+	if err != nil {
+		return nil, "", err
+	}
+	defer os.RemoveAll(dir)
+	script, from, to := filepath.Join(dir, p.name), filepath.Join(dir, "table.csv"), filepath.Join(dir, "out.csv")
+	if err := os.WriteFile(script, p.script, 0o600); err != nil {
+		return nil, "", err
+	}
+	if err := data.WriteCSV(from, t); err != nil {
+		return nil, "", err
+	}
+	command := exec.CommandContext(ctx, p.interpreter, append([]string{script, from, to}, arguments...)...)
+	command.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	out, err := command.Output()
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w: %s", p.name, err, lastLines(complaints.String()))
+	}
+	numbers, err = read(to)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", p.name, err)
+	}
+	return numbers, string(out), nil
+}
+
+// lastLines are the end of what a script complained of.
+func lastLines(text string) string {
+	const shown = 3
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-shown):], "; ")
+}
+
+func read(path string) (numbers [][]float64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("it wrote nothing: %w", err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range lines {
+		row := make([]float64, len(line))
+		for i, cell := range line {
+			if cell == "NA" {
+				cell = "NaN"
+			}
+			if row[i], err = strconv.ParseFloat(cell, 64); err != nil {
+				return nil, fmt.Errorf("it wrote %q: %w", cell, err)
+			}
+		}
+		numbers = append(numbers, row)
+	}
+	return numbers, nil
+}
