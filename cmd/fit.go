@@ -104,7 +104,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
 	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
 	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise the columns meanwhile")
-	fl.StringVar(&c.Optimiser, "optimiser", "auto", "auto, or "+strings.Join(descent.Names(), ", ")+": what finds the parameters (auto: lbfgs where the loss has no noise and the model does not overfit: not for mixture, energy, score-network)")
+	fl.StringVar(&c.Optimiser, "optimiser", "auto", "auto, or "+strings.Join(descent.Names(), ", ")+": what finds the parameters (auto: em for em-exact, lbfgs where the loss has no noise and the model does not overfit: not for mixture, energy, score-network)")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations of lbfgs at most (default: 10000)")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0, "relative gradient that ends lbfgs (default: 1e-9, with --dtype float32 1e-4)")
 	fl.Float64Var(&f.validation, "validation", 0, "share of the rows held out, which adam stops by and chooses its best epoch by; 0: none (default: mixture and networks 0.1, if the table has 100 rows; others 0)")

@@ -67,7 +67,7 @@ Methods:
 	c, steps := &f.config, &f.spec.Steps
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
-	fl.StringVar(&steps.Method, "method", "auto", "auto (exact; with logistic --missingness variw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200)")

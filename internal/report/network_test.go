@@ -14,7 +14,7 @@ func TestSelectionText(t *testing.T) {
 		unnormalised bool
 		want         string
 	}{
-		{path.Selection{Kind: "ebic"}, false, "extended BIC on the observed cells, γ = 0.25"},
+		{path.Selection{Kind: "ebic"}, false, "extended BIC on the observed cells, each network at its greatest likelihood, γ = 0.25"},
 		{path.Selection{Kind: "ebic", Gamma: new(0.0)}, false, "extended BIC on the observed cells, γ = 0"},
 		{path.Selection{Kind: "ebic", Gamma: new(0.5)}, true, "extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = 0.5"},
 		{path.Selection{Kind: "cv", Folds: 7}, false, "cross-validation: least loss of the rows held out, 7 folds"},

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"missingscore/internal/setting"
+	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/optim"
@@ -14,7 +15,7 @@ import (
 // Config says how parameters are sought. Zero values mean the defaults named here, or the
 // model's own (model.TrainingOf). A setting of one optimiser is refused by the others.
 type Config struct {
-	Optimiser string `json:"optimiser"` // adam, lbfgs; "" or auto: lbfgs where the loss is a function of the parameters and the model does not overfit
+	Optimiser string `json:"optimiser"` // adam, em, lbfgs; "" or auto: em where the loss has an expectation step, lbfgs where the loss is a function of the parameters and the model does not overfit
 
 	// Of adam.
 	Epochs     int      `json:"epochs,omitempty"`     // passes over the table at most; 200
@@ -22,9 +23,9 @@ type Config struct {
 	Validation *float64 `json:"validation,omitempty"` // share of the rows held out to stop by; nil: 0.1 for models that overfit and 100 rows or more, else 0, none
 	Patience   int      `json:"patience,omitempty"`   // epochs without a lower loss of them that end a fit; 30
 
-	// Of lbfgs.
+	// Of em and lbfgs.
 	Iterations int     `json:"iterations,omitempty"` // at most; 10000
-	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient that ends a fit; 1e-9, with float32 1e-4
+	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient, of em relative movement, that ends a fit; 1e-9, of lbfgs with float32 1e-4
 }
 
 // Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
@@ -71,6 +72,7 @@ type State struct {
 	Epoch sums  // of Adam's epoch under way
 	Best  *Best // by the held-out loss; nil without one
 
+	EM    em.State
 	LBFGS optim.LBFGS
 	Stuck bool // no step lowers the loss
 }

@@ -10,15 +10,17 @@ import (
 	"missingscore/trainers/evaluate"
 )
 
-// Record is one line of a fit's history: an epoch of Adam, an iteration of lbfgs. NaN
+// Record is one line of a fit's history: an epoch of Adam, an iteration of lbfgs, a turn of em. NaN
 // stands for what there is none of.
 type Record struct {
-	Epoch         int     // 0 of lbfgs
+	Epoch         int     // 0 of em and lbfgs
 	Iteration     int     // parameter steps made
 	Loss          float64 // reported loss, mean over rows
 	EffectiveSize float64
 	HeldOut       float64          // loss of held-out rows, mean over them
 	Gradient      float64          // relative gradient
+	Likelihood    float64          // of em: log density of the observed cells, mean over rows
+	Movement      float64          // of em: of the last turn, relative; 0 of others
 	Errors        []evaluate.Error // against the truth, if one is known
 }
 
@@ -46,6 +48,9 @@ func columns(first Record) []column {
 	}
 	if !math.IsNaN(first.Gradient) {
 		c = append(c, number("relative_gradient", func(r Record) float64 { return r.Gradient }))
+	}
+	if first.Movement > 0 {
+		c = append(c, number("log_likelihood", func(r Record) float64 { return r.Likelihood }), number("relative_movement", func(r Record) float64 { return r.Movement }))
 	}
 	for i, e := range first.Errors {
 		c = append(c, number(e.Name, func(r Record) float64 { return r.Errors[i].Value }))

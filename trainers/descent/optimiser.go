@@ -29,7 +29,7 @@ type Optimiser interface {
 }
 
 // Optimisers are all there are. The first that suits a fit is its default.
-var Optimisers = []Optimiser{LBFGS{}, Adam{}}
+var Optimisers = []Optimiser{EM{}, LBFGS{}, Adam{}}
 
 // Problem is what an optimiser is chosen for.
 type Problem struct {

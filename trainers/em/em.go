@@ -47,6 +47,7 @@ type State struct {
 	Anderson    optim.Anderson
 	Solved      []float64 // (μ, P) after the last minimisation step, P with its zeros; nil before the first
 	Movement    float64   // by how much the last turn moved an element of P, at most
+	Relative    float64   // the same in units of √(P_jj P_kk), of the mean's elements in units of 1/√P_jj
 	Loss        float64   // where it started: ψ, mean over rows
 	Likelihood  float64   // there: log density of the observed cells, summed
 	Projections int       // turns after which P had to be kept positive definite
@@ -58,9 +59,9 @@ const Memory = 4
 // Turns makes the turns of a model on some rows of an engine's table.
 type Turns struct {
 	Engine *engine.Engine  // whose loss has LossNeeds.Moments
-	Model  *model.Gaussian // the engine's, Natural
+	Model  *model.Gaussian // the engine's
 	Rows   []int
-	Bounds *optim.PositiveDefinite
+	Bounds *optim.PositiveDefinite // that P is kept within; nil: none, then P is only to be positive definite
 }
 
 // Turn makes the next one. The model is then where the following one starts, which is
@@ -75,7 +76,7 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if err != nil {
 		return err
 	}
-	x := slices.Concat(t.Model.Mean(), t.Model.Packed.Value)
+	x := t.at()
 	mean, cov := moments(step.Moments, x[:d])
 	to := slices.Clone(x[d:])
 	if s.Solved != nil {
@@ -84,36 +85,62 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if !minimise(to, cov) || !engine.Finite(to...) {
 		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
 	}
-	copy(t.Model.Packed.Value, to)
-	if t.Bounds.Project(t.Model) {
+	if !t.put(slices.Concat(mean, to)) {
+		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
+	}
+	if t.Bounds != nil && t.Bounds.Project(t.Model) {
 		s.Projections++
+		copy(to, t.Model.Packed.Value)
 	}
-	s.Solved = slices.Concat(mean, t.Model.Packed.Value)
+	s.Solved = slices.Concat(mean, to)
 	before := s.Movement
-	s.Movement = 0
-	for i, v := range s.Solved[d:] {
-		s.Movement = max(s.Movement, math.Abs(v-x[d+i]))
-	}
+	s.Movement, s.Relative = moved(x, s.Solved, d)
 	s.Loss, s.Likelihood = step.Loss/n, step.LogLikelihood
 	if s.Count > 0 && s.Movement > 2*before {
 		s.Anderson.Forget()
 	}
 	s.Count++
-	t.set(s.Anderson.Next(x, s.Solved))
-	if !engine.Finite(t.Model.Packed.Value...) || !t.Bounds.Inside(t.Model) {
+	if !t.put(s.Anderson.Next(x, s.Solved)) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
 		s.Anderson.Forget()
-		t.set(s.Solved)
+		t.put(s.Solved)
 	}
 	return nil
 }
 
 // Settle puts the model to the last minimisation step's solution.
-func (t Turns) Settle(s *State) { t.set(s.Solved) }
+func (t Turns) Settle(s *State) { t.put(s.Solved) }
 
-func (t Turns) set(x []float64) {
+// at is (μ, P) of the model.
+func (t Turns) at() []float64 {
+	d, x, p := t.Model.Dim(), t.Model.Mean(), t.Model.Precision().RawSymmetric()
+	for j := range d {
+		x = append(x, p.Data[j*p.Stride+j:j*p.Stride+d]...)
+	}
+	return x
+}
+
+// put puts the model to (μ, P). It is not ok where that cannot be.
+func (t Turns) put(x []float64) (ok bool) {
 	d := t.Model.Dim()
-	copy(t.Model.Packed.Value, x[d:])
+	if !engine.Finite(x...) || t.Model.SetPrecision(graph.Unpack(d, x[d:])) != nil {
+		return false
+	}
 	t.Model.SetMean(x[:d])
+	return true
+}
+
+// moved is the largest movement of P from x to y, as it is and relative to the diagonal at y.
+func moved(x, y []float64, d int) (most, relative float64) {
+	own := func(j int) float64 { return math.Sqrt(y[d+graph.PackedIndex(d, j, j)]) }
+	for j := range d {
+		relative = max(relative, math.Abs(y[j]-x[j])*own(j))
+		for k := j; k < d; k++ {
+			at := d + graph.PackedIndex(d, j, k)
+			by := math.Abs(y[at] - x[at])
+			most, relative = max(most, by), max(relative, by/own(j)/own(k))
+		}
+	}
+	return most, relative
 }
 
 // moments gives mean and covariances, (d, d), from a step's moments about mu.

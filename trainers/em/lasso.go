@@ -18,7 +18,7 @@ import (
 // (docs/theory/complete-data.md#eq-em-exact). It is quadratic; with V = PS the derivative
 // by P_jj is V_jj − 1, by a pair V_jk + V_kj, and the curvatures are S_jj and S_jj + S_kk.
 // Coordinate descent visits the diagonal and the pairs that may not be zero; when these
-// stand still the conditions of Karush, Kuhn and Tucker are checked for all others, and
+// move no more the conditions of Karush, Kuhn and Tucker are checked for all others, and
 // those that break them join.
 type Lasso struct {
 	d      int

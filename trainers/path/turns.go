@@ -29,7 +29,7 @@ func (t *turns) iterations() (sum int) {
 	return sum
 }
 
-// iterate makes turns at λ_k until P stands still, or MaxIter.
+// iterate makes turns at λ_k until P moves no more, or MaxIter.
 func (t *turns) iterate(ctx context.Context, k int) error {
 	s := &t.State.Turns
 	if t.State.Block.Start == nil {
@@ -85,7 +85,7 @@ func (t *turns) moved() string {
 	return fmt.Sprintf("would move by at most %.2g in %d turns of expectation and minimisation", t.State.Refine.Movement, refineBlock)
 }
 
-// settle makes turns at the chosen λ until P stands still.
+// settle makes turns at the chosen λ until P moves no more.
 func (t *turns) settle(ctx context.Context) error {
 	f, s := &t.State.Refine, &t.State.Turns
 	lambda := t.lambda()
