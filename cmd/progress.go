@@ -101,7 +101,10 @@ func (p *progress) finish() {
 
 // standing is where a fit is.
 func standing(s engine.Progress) string {
-	if math.IsNaN(s.Loss) {
+	switch {
+	case s.Stage == "ebic":
+		return "fitted by maximum likelihood"
+	case math.IsNaN(s.Loss):
 		return "paths on parts of the rows"
 	}
 	if s.Lambda == 0 { // not along a path

@@ -30,7 +30,7 @@ func (p *Prepared) Assumption() losses.Assumption {
 	return a
 }
 
-// Methods that cannot be wrong in the way warned of: not those with draws of a fixed
+// rightUnderMAR are methods that cannot be wrong in the way warned of: not those with draws of a fixed
 // proposal, of which few count.
 func (p *Prepared) rightUnderMAR() (names []string) {
 	for _, e := range estimator.All {
@@ -69,6 +69,9 @@ func (p *Prepared) contradicted(columns []mcar.Column) []string {
 		advice = "say by which law these are missing, too (--missingness)"
 	}
 	if names := p.rightUnderMAR(); law == nil && len(names) > 0 {
+		if strings.HasPrefix(names[0], "em-exact") { // the one without an imputer's bias or chains
+			names = names[:1]
+		}
 		advice = fmt.Sprintf("use --method %s, which is right if cells are missing at random, or --missingness estimate", strings.Join(names, " or "))
 	}
 	return []string{fmt.Sprintf("WARNING: cells are not missing completely at random: %s. Method %s takes them for that, so means, signs and sizes in the result can be wrong; %s", strings.Join(found, "; "), p.Estimator.Name, advice)}
