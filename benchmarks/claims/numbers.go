@@ -111,6 +111,29 @@ func (n *Numbers) Of(place, method string) []float64 {
 	return values
 }
 
+// Together are the numbers of methods at a place, in the replicates in which all of them
+// that have any have one: their means can be compared.
+func (n *Numbers) Together(place string, methods []string) map[string][]float64 {
+	out := map[string][]float64{}
+	var some []string
+	for _, m := range methods {
+		if len(n.Of(place, m)) > 0 {
+			some = append(some, m)
+		}
+	}
+	for _, replicate := range n.Replicates {
+		lacks := func(m string) bool { _, ok := n.At(place, replicate, m); return !ok }
+		if slices.ContainsFunc(some, lacks) {
+			continue
+		}
+		for _, m := range some {
+			v, _ := n.At(place, replicate, m)
+			out[m] = append(out[m], v)
+		}
+	}
+	return out
+}
+
 // Ratios are those of two methods within each replicate that has both.
 func Ratios(above *Numbers, a string, below *Numbers, b string) []float64 {
 	return within(above, a, below, b, func(x, y float64) float64 { return x / y })

@@ -59,12 +59,18 @@ func (s settings) means(r cells.Results, name, column, format string) (markdown.
 	return t, nil
 }
 
-// line has the mean of each method, "–" of one without numbers.
+// line has the mean of each method over the replicates that all have, "–" of one without
+// numbers.
 func (s settings) line(n *claims.Numbers, format string, leastBold bool) (texts []string) {
 	means := make([]float64, len(s.Methods))
-	for i, m := range s.Methods {
+	var names []string
+	for _, m := range s.Methods {
+		names = append(names, m.Name)
+	}
+	together := n.Together("", names)
+	for i, name := range names {
 		means[i] = math.Inf(1)
-		if x := n.Of("", m.Name); len(x) > 0 {
+		if x := together[name]; len(x) > 0 {
 			means[i] = stat.Mean(x, nil)
 		}
 	}

@@ -61,7 +61,8 @@ func (s settings) lines(r cells.Results, column string, visit func(k kind, law s
 	return nil
 }
 
-// means have a line for each network and law; the best mean is bold.
+// means have a line for each network and law, over the replicates that all its methods
+// have; the best mean is bold.
 func (s settings) means(r cells.Results, name, column string, best func([]float64) float64) (markdown.Table, error) {
 	t := markdown.Table{Name: name, Header: []string{"network", "missing"}}
 	for _, m := range s.Methods {
@@ -71,11 +72,10 @@ func (s settings) means(r cells.Results, name, column string, best func([]float6
 	err := s.lines(r, column, func(k kind, law string, n *claims.Numbers) {
 		means := map[string]float64{}
 		var all []float64
-		for _, m := range s.Methods {
-			if x := n.Of("", m.Name); len(x) > 0 {
-				means[m.Name] = stat.Mean(x, nil)
-				all = append(all, means[m.Name])
-			}
+		replicates := 0
+		for name, x := range n.Together("", s.names()) {
+			means[name], replicates = stat.Mean(x, nil), len(x)
+			all = append(all, means[name])
 		}
 		line := []string{k.Name, law}
 		for _, m := range s.Methods {
@@ -89,9 +89,16 @@ func (s settings) means(r cells.Results, name, column string, best func([]float6
 			}
 			line = append(line, text)
 		}
-		t.Lines = append(t.Lines, append(line, strconv.Itoa(len(n.Replicates))))
+		t.Lines = append(t.Lines, append(line, strconv.Itoa(replicates)))
 	})
 	return t, err
+}
+
+func (s settings) names() (names []string) {
+	for _, m := range s.Methods {
+		names = append(names, m.Name)
+	}
+	return names
 }
 
 // paired are differences of ours to each method on the same tables, bold where the
