@@ -40,9 +40,9 @@ func ExampleEstimate() {
 	}
 	// Output:
 	// converged: true
-	// Ozone – Temp +0.54
-	// Ozone – Wind -0.41
-	// Ozone – Solar.R +0.24
+	// Ozone – Temp +0.57
+	// Ozone – Wind -0.38
+	// Ozone – Solar.R +0.22
 }
 
 // Another model and another objective, by their names.
@@ -79,7 +79,7 @@ func ExampleEstimate_domain() {
 	_, err = trainers.Prepare(table, trainers.Spec{Domain: positive})
 	fmt.Println(err)
 	// Output:
-	// truncated exact-mc
+	// truncated em-exact-mc
 	// line 6: column "Temp": 56 is below the lower bound 60
 }
 
@@ -96,7 +96,7 @@ func ExampleModelSpec() {
 	_, err = result.Encode()
 	fmt.Println(err)
 	// Output:
-	// means [42 183 10 78]
+	// means [42 185 10 78]
 	// the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind
 }
 

@@ -2,6 +2,7 @@ package trainers_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -10,9 +11,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
 
@@ -97,20 +100,55 @@ func TestMissingAtRandom(t *testing.T) {
 
 // The likelihood of a real table has its maximum where R's lavaan 0.6-14 puts it
 // (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2) and 30 turns of a plain EM
-// algorithm in base R.
+// algorithm in base R: by a fit, and by a network with all edges, refitted.
 func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
-	r, err := trainers.Estimate(context.Background(), table, trainers.Spec{Steps: engine.Config{Method: "em-exact"},
-		Network: &path.Config{Select: path.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}}, trainers.Run{})
+	for name, s := range map[string]trainers.Spec{
+		"fit":     {},
+		"network": {Network: &path.Config{Select: path.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}},
+	} {
+		s.Steps.Method = "em-exact"
+		r, err := trainers.Estimate(context.Background(), table, s, trainers.Run{})
+		require.NoError(t, err)
+		require.True(t, r.Converged, r.Verdict)
+		m := r.Model.Model.(*model.Gaussian)
+		require.InEpsilonSlice(t, []float64{41.87117301959793, 184.84680624984503, 9.95751633986928, 77.88235294117646}, m.Mean(), 1e-8, name)
+		for at, want := range map[[2]int]float64{{0, 1}: 0.243185474455124, {0, 2}: -0.420068166088964, {0, 3}: 0.537797610044597,
+			{1, 2}: 0.178086106761174, {1, 3}: 0.104527350308330, {2, 3}: -0.127407159724551} {
+			require.InDelta(t, want, partialCorrelation(m.Precision(), at[0], at[1]), 1e-8, name)
+		}
+		for j, want := range []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746, 0.021808389457865333} {
+			require.InEpsilon(t, want, m.Precision().At(j, j), 1e-8, name)
+		}
+	}
+}
+
+// A fit by turns that is cut after each of them ends as one that is not, byte for byte, on
+// a table of few rows, too.
+func TestTurnsOfAFitAreTakenUpAgain(t *testing.T) {
+	_, table := testtables.Star(t, 4, 62, 0.3)
+	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact", Workers: 2, Batch: 20}}
+	whole, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
 	require.NoError(t, err)
-	require.Len(t, r.Network.Edges(), 6)
-	require.InEpsilonSlice(t, []float64{41.87117301959793, 184.84680624984503, 9.95751633986928, 77.88235294117646}, r.Network.Mean, 1e-8)
-	for at, want := range map[[2]int]float64{{0, 1}: 0.243185474455124, {0, 2}: -0.420068166088964, {0, 3}: 0.537797610044597,
-		{1, 2}: 0.178086106761174, {1, 3}: 0.104527350308330, {2, 3}: -0.127407159724551} {
-		require.InDelta(t, want, partialCorrelation(r.Network.Precision, at[0], at[1]), 1e-8)
+	require.True(t, whole.Converged, whole.Verdict)
+	require.Greater(t, len(whole.History), 3)
+	for i, h := range whole.History[1:] { // the likelihood rises, but where the acceleration goes astray
+		require.Greater(t, h.Likelihood, whole.History[i].Likelihood-1e-3)
 	}
-	for j, want := range []float64{0.00228663662883047, 0.000143659603080790, 0.125550040778976746, 0.021808389457865333} {
-		require.InEpsilon(t, want, r.Network.Precision.At(j, j), 1e-8)
+	state, cuts := &trainers.State{}, 0
+	for {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := trainers.Estimate(ctx, table, spec, trainers.Run{State: state, Save: func(*trainers.State) error { cancel(); return nil }})
+		cancel()
+		if err == nil {
+			require.Equal(t, whole.Model.Model, r.Model.Model)
+			require.Equal(t, fmt.Sprint(whole.History), fmt.Sprint(r.History)) // NaN is not NaN
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		cuts++
+		require.Less(t, cuts, 1000)
 	}
+	require.Greater(t, cuts, 3)
 }

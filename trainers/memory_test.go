@@ -2,6 +2,7 @@ package trainers_test
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,11 +19,11 @@ import (
 func TestMemoryIsCheckedFirst(t *testing.T) {
 	t.Setenv(memory.Variable, "2GB")
 	const d = 100_000
-	wide := &data.Table{N: 2, D: d}
+	wide := &data.Table{N: 4, D: d}
 	for j := range d {
 		wide.Names = append(wide.Names, "x"+strings.Repeat("y", j%7))
 	}
-	wide.Values, wide.Observed = make([]float64, 2*d), make([]bool, 2*d)
+	wide.Values, wide.Observed = make([]float64, 4*d), slices.Repeat([]bool{true}, 4*d)
 	_, narrow := testtables.Star(t, 3, 50, 0.2)
 	for name, c := range map[string]struct {
 		table *data.Table

@@ -226,7 +226,10 @@ func TestOptimisers(t *testing.T) {
 		validation       float64
 	}{
 		{trainers.Spec{Steps: engine.Config{Method: "iw"}}, "adam", "", 0},
-		{trainers.Spec{Steps: engine.Config{Method: "em-exact"}}, "adam", "", 0},
+		{trainers.Spec{Steps: engine.Config{Method: "em-exact"}}, "em", "", 0},
+		{trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Passes(3, 0)}, "adam", "", 0},
+		{trainers.Spec{Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Optimiser: "em"}}, "", "optimiser", 0},
+		{trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Optimiser: "em", Epochs: 3}}, "", "epochs", 0},
 		{trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Objective: trainers.ObjectiveSpec{Kind: "sliced"}}, "adam", "", 0},
 		{trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Model: trainers.ModelSpec{Kind: "energy"}}, "adam", "", 0.1},
 		{trainers.Spec{Steps: engine.Config{Method: "iw"}, Model: trainers.ModelSpec{Kind: "mixture"}}, "adam", "", 0.1},

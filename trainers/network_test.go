@@ -38,7 +38,7 @@ func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result
 func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 10, 500, 0.3)
 	r := estimate(t, table, trainers.Spec{})
-	require.Equal(t, "exact", r.Spec.Steps.Method)
+	require.Equal(t, "em-exact", r.Spec.Steps.Method)
 	n := r.Network
 	require.Zero(t, n.Points[0].Edges)
 	require.Greater(t, n.Points[len(n.Points)-1].Edges, 36, "of 45")

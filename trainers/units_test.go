@@ -15,7 +15,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
@@ -128,7 +127,7 @@ func TestFitInOtherBinaryUnits(t *testing.T) {
 		table := unitsTable(t, method)
 		fitted := func(t require.TestingT, table *data.Table) (*trainers.Result, []float64, *mat.SymDense) {
 			r, err := trainers.Estimate(context.Background(), table, trainers.Spec{
-				Steps: engine.Config{Method: method}, Descent: descent.Config{Epochs: 3}}, trainers.Run{})
+				Steps: engine.Config{Method: method}}, trainers.Run{})
 			require.NoError(t, err)
 			m := r.Model.Model.(*model.Gaussian)
 			return r, m.Mean(), m.Precision()

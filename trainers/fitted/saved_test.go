@@ -86,7 +86,7 @@ func TestFirstVersionIsRead(t *testing.T) {
 
 func TestDamagedModelsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		`{`: "unexpected end",
+		`{`: "it ends too early",
 		`{"version":4,"model":"gaussian","names":["a"]}`:                                                                                              "newer program (model version 4, this one reads 3)",
 		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]}}`:                                                                `parameter "weight 1" is missing`,
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]}}`:                                                                       "weight 1 is missing",
