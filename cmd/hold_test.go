@@ -29,8 +29,8 @@ func TestOneWriter(t *testing.T) {
 	}{
 		{folderLock, []string{"network", table, "--out", out}},
 		{folderLock, []string{"simulate", "star", "--d", "3", "--n", "50", "--out", out}},
-		{".m.json.lock", []string{"fit", table, "--epochs", "2", "--out", at("m.json")}},
-		{".history.csv.lock", []string{"fit", table, "--epochs", "2", "--out", at("m.json")}},
+		{".m.json.lock", []string{"fit", table, "--method", "iw", "--epochs", "2", "--out", at("m.json")}},
+		{".history.csv.lock", []string{"fit", table, "--method", "iw", "--epochs", "2", "--out", at("m.json")}},
 		{".c.csv.lock", []string{"impute", model, table, "--out", at("c.csv")}},
 		{".c.csv.lock", []string{"score", model, table, "--out", at("c.csv")}},
 		{".c.csv.lock", []string{"sample", model, "--out", at("c.csv")}},
@@ -61,7 +61,7 @@ func TestLongNames(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	fit := func(length int) int {
 		stderr.Reset()
-		return run([]string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--epochs", "2", "--out", filepath.Join(dir, strings.Repeat("n", length))}, &stdout, &stderr)
+		return run([]string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--method", "iw", "--epochs", "2", "--out", filepath.Join(dir, strings.Repeat("n", length))}, &stdout, &stderr)
 	}
 	for _, length := range []int{230, 240, 249} {
 		require.Equal(t, exitUnconverged, fit(length), stderr.String())

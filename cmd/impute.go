@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
+	"missingscore/internal/atomicfile"
 	"missingscore/trainers/fitted"
 )
 
@@ -145,7 +146,7 @@ func (f *imputeCommand) consistent(cmd *cobra.Command) error {
 func (f *imputeCommand) source(cmd *cobra.Command, args []string) error {
 	isModel, err := modelFile(args[0])
 	switch {
-	case len(args) == 2 && err == nil && !isModel:
+	case len(args) == 2 && err == nil && !isModel && !atomicfile.Special(args[0]):
 		return usageError{fmt.Errorf("%s is no model, which comes before the table; without one, a model is fitted first: missingscore impute %s --out %s", args[0], args[1], f.out)}
 	case len(args) == 1 && err != nil:
 		return err

@@ -32,7 +32,7 @@ func TestImputationResumed(t *testing.T) {
 	run := func(args ...string) int { return run(args, &stdout, &stderr) }
 	require.Zero(t, run("simulate", "normal", "--d", "3", "--n", "250", "--missing", "0.3", "--out", dir), stderr.String())
 	table, model := filepath.Join(dir, "data.csv"), filepath.Join(dir, "truth.json")
-	for name, args := range map[string][]string{"two": {"impute", model, table, "--sampler", "mcmc", "--iterations", "40"}, "one": {"impute", table, "--epochs", "60", "--sampler", "mcmc"}} {
+	for name, args := range map[string][]string{"two": {"impute", model, table, "--sampler", "mcmc", "--iterations", "40"}, "one": {"impute", table, "--sampler", "mcmc"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			out := filepath.Join(dir, "c.csv")

@@ -39,7 +39,7 @@ func TestNamesDoNotSteerTheTerminal(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	for _, args := range [][]string{
 		{"network", table, "--out", filepath.Join(dir, "o\u202e")},
-		{"fit", table, "--epochs", "2", "--out", filepath.Join(dir, "o\u202e.json")},
+		{"fit", table, "--method", "iw", "--epochs", "2", "--out", filepath.Join(dir, "o\u202e.json")},
 		{"network", table, "--columns", "no\u202e"},
 		{"network", table, "--lower", "no\x1b[2J=1"},
 		{"network", filepath.Join(dir, "\x1b]0;title\x07")},
@@ -54,7 +54,7 @@ func TestNamesDoNotSteerTheTerminal(t *testing.T) {
 	require.Contains(t, stdout.String(), `x\u202ecsv.exe`)
 	stdout.Reset()
 	out := filepath.Join(dir, "o\u202e")
-	require.Contains(t, []int{exitDone, exitUnconverged}, run([]string{"fit", table, "--method", "full", "--epochs", "200", "--json", "--out", out + ".json"}, &stdout, &stderr))
+	require.Contains(t, []int{exitDone, exitUnconverged}, run([]string{"fit", table, "--method", "full", "--json", "--out", out + ".json"}, &stdout, &stderr))
 	var said struct{ Out string }
 	require.NoError(t, json.Unmarshal(stdout.Bytes(), &said))
 	require.Equal(t, out+".json", said.Out)

@@ -208,7 +208,7 @@ func selectionText(s path.Selection, unnormalised bool) string {
 	case "none":
 		return "none: the smallest λ"
 	case "cv":
-		return fmt.Sprintf("cross-validation: least loss of the rows held out, %d folds", s.Folds)
+		return fmt.Sprintf("cross-validation: least loss of the rows held out (of em-exact greatest likelihood), %d folds", s.Folds)
 	case "stars":
 		return fmt.Sprintf("StARS: the densest network with an instability of at most %g over subsamples", s.Beta)
 	}

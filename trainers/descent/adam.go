@@ -22,7 +22,7 @@ func (Adam) Suits(Problem) bool { return true }
 
 // Resolve implements Optimiser.
 func (Adam) Resolve(c Config, p Problem) (Config, error) {
-	const reason = "it is of the optimiser lbfgs, and this fit is by adam; leave it out"
+	const reason = "it is of the optimisers em and lbfgs, and this fit is by adam; leave it out"
 	if err := foreign(reason, setting.Field{Name: "iterations", Value: float64(c.Iterations)}, setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
 		return c, err
 	}

@@ -23,6 +23,7 @@ type State struct {
 	Block       Block    // of iterations under way
 	Spectral    Spectral // accelerated
 	Turns       em.State // em
+	Runaway     bool     // em: at the last λ there was no minimum
 	Projections int      // how often P was projected to stay positive definite
 	Resampled   Resampled
 	Refitted    Refitted // EBIC
@@ -199,13 +200,14 @@ func (r *Run) path(ctx context.Context) error {
 }
 
 // patience is at how many λ in a row the minimum may be out of reach before the path ends.
-const patience = 10
+const patience = 5
 
 // gaveUp tells whether the path ends here: the minimum was out of reach at the last λ.
-// Turns come near it all the same, and with most cells missing take long for the rest.
+// Turns come near it all the same, and with most cells missing take long for the rest:
+// they go on as long as there is one.
 func (r *Run) gaveUp() bool {
 	if r.Config.Schedule == EM {
-		return false
+		return r.State.Runaway
 	}
 	points := r.State.Points
 	for k := range patience {

@@ -24,7 +24,7 @@ type Refitted struct {
 
 const (
 	coarse         = 4 // networks from one that the search for a criterion's least comes by to the next
-	coarseTogether = 8 // such networks are refitted before it asks whether to go on
+	coarseTogether = 4 // such networks are refitted before it asks whether to go on
 	refitTurns     = 100
 	refitGain      = 0.01 // of log likelihood by a turn: with less the refit ends
 )
@@ -130,7 +130,7 @@ func (r *Run) refitChosen(ctx context.Context, index int) error {
 
 // searchLikelihoods refits networks along the path, from the sparsest on, and gives their
 // likelihoods, NaN for those it does not come by: every fourth that differs from the one
-// before, until none of eight is better than the best so far, then those around the best.
+// before, until none of four is better than the best so far, then those around the best.
 // score is to be small.
 func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &r.State.Refitted

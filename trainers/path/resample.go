@@ -121,7 +121,8 @@ func (f *Resampled) countEdges(points []Point, d int, threshold float64) {
 }
 
 // part fits the path to some rows and rates each point on those held out by the
-// estimator's own reported loss (M), mean over rows and columns.
+// estimator's own reported loss (M) or, of losses with an expectation step, by −2 times the
+// log likelihood, mean over rows and columns.
 func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64, err error) {
 	steps := r.Engine.Config
 	steps.Workers, steps.Observe = 1, nil
@@ -132,6 +133,9 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 		run.passed = func() error {
 			// Draws are those of an iteration that the path does not reach.
 			s, err := run.Gradient(run.schedule.iterations()+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
+			if run.Estimator.Loss.Needs().Moments {
+				s.Loss = -2 * s.LogLikelihood
+			}
 			heldOut = append(heldOut, s.Loss)
 			return err
 		}

@@ -118,7 +118,7 @@ func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 	}
 }
 
-// A λ whose minimum is not reached is told and never chosen; ten in a row end the path.
+// A λ whose minimum is not reached is told and never chosen; five in a row end the path.
 func TestAcceleratedPathGivesUp(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.4)
 	table, _ = data.Standardise(table)
@@ -127,7 +127,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	require.True(t, last.Unfinished)
 	require.Equal(t, 2, last.Iterations)
 	require.Less(t, len(r.State.Points), 100)
-	for _, p := range r.State.Points[len(r.State.Points)-10:] {
+	for _, p := range r.State.Points[len(r.State.Points)-patience:] {
 		require.True(t, p.Unfinished)
 	}
 	require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)

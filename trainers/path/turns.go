@@ -45,14 +45,31 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 		if s.Count == 0 && k > 0 {
 			previous = t.lambdas[k-1]
 		}
-		if err := t.turn(ctx, t.lambdas[k], previous); err != nil {
+		err := t.turn(ctx, t.lambdas[k], previous)
+		if numerical(err) && k > 0 {
+			t.runaway(k)
+			break
+		}
+		if err != nil {
 			return err
 		}
 		observe(k)
 	}
-	t.em.Settle(s)
+	if s.Solved != nil {
+		t.em.Settle(s)
+	}
 	observe(k + 1)
 	return nil
+}
+
+// runaway ends a path at λ_k, below which there is no minimum, as where one column is a
+// sum of others: what is left is the point before, unfinished.
+func (t *turns) runaway(k int) {
+	before := t.State.Points[k-1]
+	copy(t.packed(), before.Packed)
+	copy(t.model.Location.Value, before.Linear)
+	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: before.Loss * float64(t.Table.D), Movement: math.Inf(1)}
+	t.State.Runaway = true
 }
 
 // turn makes one turn at λ, whose minimisation starts from the solution for the λ before.

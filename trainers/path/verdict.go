@@ -41,10 +41,13 @@ func (r *Run) Warnings() (out []string) {
 	if n := points[0].Edges; n > 0 {
 		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none: raise the largest λ", n, pairs))
 	}
-	if out = append(out, r.unfinishedWarning()...); r.gaveUp() {
+	switch out = append(out, r.unfinishedWarning()...); {
+	case r.State.Runaway:
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision grows without bound, as where one column is a sum or a multiple of others; leave such columns out", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+	case r.gaveUp():
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), patience))
-	} else if n := points[len(points)-1].Edges; float64(n) < denseShare*float64(pairs) {
-		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", n, pairs))
+	case float64(points[len(points)-1].Edges) < denseShare*float64(pairs):
+		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", points[len(points)-1].Edges, pairs))
 	}
 	if selective && !r.gaveUp() && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
@@ -68,6 +71,9 @@ func (r *Run) Warnings() (out []string) {
 // unfinishedWarning names the λ at which the minimum was out of reach.
 func (r *Run) unfinishedWarning() []string {
 	lambdas := r.unfinished()
+	if r.State.Runaway { // the last is told of by itself
+		lambdas = lambdas[:len(lambdas)-1]
+	}
 	if len(lambdas) == 0 {
 		return nil
 	}
