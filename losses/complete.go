@@ -34,7 +34,7 @@ func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 // times worse than em in trials.
 type CompleteData struct{}
 
-func (CompleteData) Name() string     { return "complete-data" }
+func (CompleteData) Name() string { return "complete-data" }
 func (CompleteData) Needs() LossNeeds {
 	return LossNeeds{CompletedRows: true, Assumes: MAR, Mean: true, Equation: true}
 }

@@ -57,7 +57,7 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	var err error
 	c := &p.Spec.Steps
 	if c.Method == "auto" {
-		if c.Method, err = AutoMethod(p.Table, p.missingness, p.Model); err != nil {
+		if c.Method, err = AutoMethod(p.Table, p.missingness, p.Model, p.objective); err != nil {
 			return nil, err
 		}
 	}
@@ -226,13 +226,15 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, err
 
 // AutoMethod is the default for a table and a model: full where nothing is missing. Of
 // a normal density it is em-exact, which is right under MAR and has neither an imputer's
-// bias nor noise (benchmarks/networks), of other densities iw, of a score alone zeroed.
+// bias nor noise (benchmarks/networks), or exact with an objective that adds noise, which
+// completed rows do not go with; of other densities iw, of a score alone zeroed.
 // Where probabilities of missing are known to be logistic it is variw, for cells that hide
 // where a fixed proposal seldom looks (benchmarks/missingness), and where cells are known to
 // lie beyond thresholds exact.
-func AutoMethod(t *data.Table, known *missingness.Model, m model.Model) (string, error) {
+func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
 	has, err := model.CapabilitiesOf(m)
 	_, normal := model.AsNormal(m)
+	_, noising := o.(losses.Noising)
 	switch {
 	case err != nil:
 		return "", err
@@ -242,7 +244,7 @@ func AutoMethod(t *data.Table, known *missingness.Model, m model.Model) (string,
 		return "zeroed", nil
 	case known != nil && known.Logistic != nil:
 		return "variw", nil
-	case normal && known == nil:
+	case normal && known == nil && !noising:
 		return "em-exact", nil
 	case normal:
 		return "exact", nil

@@ -15,10 +15,10 @@ func TestSelectionText(t *testing.T) {
 		want         string
 	}{
 		{path.Selection{Kind: "ebic"}, false, "extended BIC on the observed cells, each network at its greatest likelihood, γ = 0.25"},
-		{path.Selection{Kind: "ebic", Gamma: new(0.0)}, false, "extended BIC on the observed cells, γ = 0"},
+		{path.Selection{Kind: "ebic", Gamma: new(0.0)}, false, "extended BIC on the observed cells, each network at its greatest likelihood, γ = 0"},
 		{path.Selection{Kind: "ebic", Gamma: new(0.5)}, true, "extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = 0.5"},
-		{path.Selection{Kind: "cv", Folds: 7}, false, "cross-validation: least loss of the rows held out, 7 folds"},
-		{path.Selection{Kind: "cv"}, true, "cross-validation: least loss of the rows held out, 5 folds"},
+		{path.Selection{Kind: "cv", Folds: 7}, false, "cross-validation: least loss of the rows held out (of em-exact greatest likelihood), 7 folds"},
+		{path.Selection{Kind: "cv"}, true, "cross-validation: least loss of the rows held out (of em-exact greatest likelihood), 5 folds"},
 		{path.Selection{Kind: "stars", Beta: 0.1}, true, "StARS: the densest network with an instability of at most 0.1 over subsamples"},
 		{path.Selection{Kind: "stars"}, false, "StARS: the densest network with an instability of at most 0.05 over subsamples"},
 		{path.Selection{Kind: "density", Density: 0.2}, false, "density 0.2"},

@@ -90,7 +90,7 @@ func TestSettingErrors(t *testing.T) {
 		{"exact", Config{Select: Selection{Kind: "aic"}}, "select", "aic"},
 		{"exact", Config{Select: Selection{Kind: "ebic", Gamma: new(-0.5)}}, "gamma", "-0.5"},
 		{"exact", Config{Select: Selection{Kind: "cv", Folds: 51}}, "select", "cv=51"},
-		{"em-exact", Config{Select: Selection{Kind: "cv", Folds: 5}}, "select", "cv"},
+		{"em-full", Config{Select: Selection{Kind: "cv", Folds: 5}}, "select", "cv"},
 		{"em-exact", Config{Schedule: Accelerated}, "schedule", "accelerated"},
 		{"exact", Config{Select: Selection{Kind: "cv", Folds: 1}}, "select", "cv=1"},
 		{"exact", Config{Select: Selection{Kind: "stars", Beta: 0.5}}, "select", "stars=0.5"},
