@@ -36,7 +36,7 @@ var NetworkFiles = []string{
 // an earlier one.
 func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
-	pictures, err := drawNetwork(r, rates)
+	pictures, err := drawNetwork(r, *result.Spec.Network.Refit && !result.Spec.Network.PathOnly, rates)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ type drawing struct {
 	width, height vg.Length
 }
 
-func drawNetwork(r *trainers.NetworkResult, rates []network.Rate) ([]drawing, error) {
+func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate) ([]drawing, error) {
 	side := 14 * vg.Centimeter
 	if len(r.Names) > 30 {
 		side = 24 * vg.Centimeter
@@ -102,9 +102,13 @@ func drawNetwork(r *trainers.NetworkResult, rates []network.Rate) ([]drawing, er
 	if err != nil {
 		return nil, err
 	}
+	along := "Partial correlations along the path; the dashed line is the chosen λ."
+	if refitted {
+		along = "Partial correlations along the path, shrunken by its penalty; the dashed line is the chosen λ, whose edges the network has, with sizes fitted again without the penalty."
+	}
 	out := []drawing{
 		{"network", "The network at the chosen λ. Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
-		{"path", "Partial correlations along the path; the dashed line is the chosen λ.", paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
+		{"path", along, paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
 		auc := network.AUC(rates)
