@@ -21,6 +21,10 @@ import (
 // move no more the conditions of Karush, Kuhn and Tucker are checked for all others, and
 // those that break them join.
 type Lasso struct {
+	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
+	// that of the derivative of −tr P; 1e-7.
+	Tolerance float64
+
 	d      int
 	p, v   []float64 // P and PS, (d, d)
 	active []pair
@@ -29,31 +33,30 @@ type Lasso struct {
 
 type pair struct{ j, k int }
 
-const (
-	lassoTolerance = 1e-7   // of a coordinate's step times its curvature, whose unit is that of the derivative of −tr P
-	lassoSweeps    = 100000 // over the active coordinates, at most
-)
+// lassoVisits is how many coordinates a minimisation may visit: about a second's work where
+// there are a hundred columns.
+const lassoVisits = 5_000_000
 
 // NewLasso is for matrices of size d.
 func NewLasso(d int) *Lasso {
-	return &Lasso{d: d, p: make([]float64, d*d), v: make([]float64, d*d), in: make([]bool, d*d)}
+	return &Lasso{Tolerance: 1e-7, d: d, p: make([]float64, d*d), v: make([]float64, d*d), in: make([]bool, d*d)}
 }
 
 // Minimise takes packed, P in the order of graph.PackedIndex, from where it is to the
 // minimum for s (d, d). Pairs that are zero join from the start where their derivative is
 // screen or more in size: λ, or by the sequential strong rule (Tibshirani et al. 2012)
 // 2λ − λ' where P is the minimum for λ'. It is not ok where P runs away, as it
-// does where S is singular and λ small.
+// does where S is singular and λ small, or 5 million visits of coordinates do not suffice.
 func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) {
 	l.start(packed, s)
 	l.join(screen)
-	for sweeps := 0; ; {
-		for moved := math.Inf(1); moved > lassoTolerance; sweeps++ {
-			if moved = l.sweep(s, lambda); !(moved < 1e12) || sweeps == lassoSweeps {
+	for visits := 0; ; {
+		for moved := math.Inf(1); moved > l.Tolerance; visits += l.d + len(l.active) {
+			if moved = l.sweep(s, lambda); !(moved < 1e12) || visits > lassoVisits {
 				return false
 			}
 		}
-		if !l.join(lambda*(1+1e-9) + lassoTolerance) {
+		if !l.join(lambda*(1+1e-9) + l.Tolerance) {
 			break
 		}
 	}

@@ -45,7 +45,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 		if s.Count == 0 && k > 0 {
 			previous = t.lambdas[k-1]
 		}
-		err := t.turn(ctx, t.lambdas[k], previous)
+		err := t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
 		if numerical(err) && k > 0 {
 			t.runaway(k)
 			break
@@ -72,9 +72,11 @@ func (t *turns) runaway(k int) {
 	t.State.Runaway = true
 }
 
-// turn makes one turn at λ, whose minimisation starts from the solution for the λ before.
-func (t *turns) turn(ctx context.Context, lambda, previous float64) error {
+// turn makes one turn at λ, whose minimisation starts from the solution for the λ before; P
+// is to move by less than tolerance in the end.
+func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
 	scale := float64(t.Table.D) / 2 // the path's loss is ψ/d, the minimisation's ψ/2
+	t.lasso.Tolerance = min(1e-6, max(1e-9, 0.01*tolerance/refineBlock))
 	screen := lambda
 	if previous < math.Inf(1) {
 		screen = 2*lambda - previous
@@ -108,7 +110,7 @@ func (t *turns) settle(ctx context.Context) error {
 	lambda := t.lambda()
 	s.Anderson.Memory = em.Memory
 	for !f.Done {
-		err := t.turn(ctx, lambda, math.Inf(1))
+		err := t.turn(ctx, lambda, math.Inf(1), t.Config.Tolerance)
 		if numerical(err) {
 			return t.giveUp(err)
 		}

@@ -43,7 +43,7 @@ func (r *Run) Warnings() (out []string) {
 	}
 	switch out = append(out, r.unfinishedWarning()...); {
 	case r.State.Runaway:
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision grows without bound, as where one column is a sum or a multiple of others; leave such columns out", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision grows without bound or the minimum is out of reach, as where one column is a sum or a multiple of others, or there are about as many columns as rows", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.gaveUp():
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), patience))
 	case float64(points[len(points)-1].Edges) < denseShare*float64(pairs):
