@@ -6,10 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/losses"
 	"missingscore/trainers/em"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
 )
 
 // covariances of d columns are those of n draws.
@@ -130,4 +135,32 @@ func TestSupport(t *testing.T) {
 		}
 	}
 	require.False(t, em.NewSupport([]float64{1, 0.1, 1}, 2).Minimise([]float64{1, 0.1, 1}, []float64{1, 1, 1, 1}))
+}
+
+// Without gaps one turn, from anywhere, is maximum likelihood: the rows' mean, and the inverse
+// of their covariances with n in the denominator.
+func TestOneTurnWithoutGaps(t *testing.T) {
+	const d = 4
+	_, table := testtables.Star(t, d, 80, 0)
+	for i := range table.Values {
+		table.Values[i] += float64(i%d) - 0.7
+	}
+	m := model.NewGaussian(d, model.Natural)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+	require.NoError(t, err)
+	var s em.State
+	require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
+	var want mat.SymDense
+	stat.CovarianceMatrix(&want, mat.NewDense(table.N, d, table.Values), nil)
+	want.ScaleSym(float64(table.N-1)/float64(table.N), &want)
+	var c mat.Cholesky
+	require.True(t, c.Factorize(m.Precision()))
+	var got mat.SymDense
+	require.NoError(t, c.InverseTo(&got))
+	for j := range d {
+		require.InDelta(t, stat.Mean(table.Column(j), nil), m.Mean()[j], 1e-10)
+		for k := range d {
+			require.InDelta(t, want.At(j, k), got.At(j, k), 1e-10)
+		}
+	}
 }

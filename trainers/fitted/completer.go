@@ -55,7 +55,7 @@ func (f *Model) bySource(z *data.Table, draws int, from func(source.Setting) (so
 func columns(z *data.Table) (mean, sd []float64) {
 	for j := range z.D {
 		m, v := 0., 1.
-		if x := observedIn(z, j); len(x) > 0 {
+		if x := z.Column(j); len(x) > 0 {
 			m, v = stat.PopMeanVariance(x, nil)
 		}
 		if v == 0 {

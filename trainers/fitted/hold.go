@@ -84,7 +84,7 @@ func Grids(t *data.Table) []float64 {
 	steps := make([]float64, t.D)
 	for j := range t.D {
 		most := -1
-		for _, v := range observedIn(t, j) {
+		for _, v := range t.Column(j) {
 			most = max(most, decimals(v))
 		}
 		if most >= 0 && most <= mostDecimals {
@@ -109,21 +109,11 @@ func decimals(v float64) int {
 // nothing is observed.
 func Ranges(t *data.Table) (low, high []float64) {
 	for j := range t.D {
-		x := observedIn(t, j)
+		x := t.Column(j)
 		if len(x) == 0 {
 			x = []float64{math.Inf(-1), math.Inf(1)}
 		}
 		low, high = append(low, floats.Min(x)), append(high, floats.Max(x))
 	}
 	return low, high
-}
-
-// observedIn are the observed values of column j.
-func observedIn(t *data.Table, j int) (x []float64) {
-	for i := j; i < len(t.Values); i += t.D {
-		if t.Observed[i] {
-			x = append(x, t.Values[i])
-		}
-	}
-	return x
 }

@@ -27,7 +27,7 @@ type ColumnSummary struct {
 // with what was observed.
 func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSummary) {
 	for j, name := range t.Names {
-		observed := observedIn(t, j)
+		observed := t.Column(j)
 		if len(observed) == t.N {
 			continue
 		}

@@ -95,6 +95,8 @@ func TestEBICByItsFormula(t *testing.T) {
 			judged++
 			edges := float64(p.Edges)
 			want := -2*likeliest(t, standard, p.Packed, r.Config.Threshold) + edges*math.Log(both/6) + 4*0.7*edges*math.Log(d)
+			// A refit ends where a turn gains less than refitGain; with turns of rate ρ there is ρ/(1−ρ)
+			// as much left, and −2 log L has it twice: 5 suffices to ρ = 0.71.
 			require.InDelta(t, want, scores[i], 5*refitGain, "%s, point %d", method, i)
 			if best < 0 || scores[i] < scores[best] {
 				best = i
