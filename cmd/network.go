@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -27,6 +29,7 @@ type networkCommand struct {
 	out, selection, truthFile string
 	gamma                     float64
 	refit                     bool
+	inference                 string
 	config                    path.Config
 
 	table    *data.Table
@@ -78,6 +81,8 @@ Methods:
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
 	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, where columns have no bounds and no law of missing cells is given)")
+	fl.StringVar(&f.inference, "inference", inference.None, "how far each partial correlation may be from the truth: none, "+inference.Listed()+"; adds columns to edges.csv, and pairs.csv")
+	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the confidence intervals of --inference")
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	return cmd
@@ -116,7 +121,7 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *networkCommand) options(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "level", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
 		return err
 	}
 	c := &f.config
@@ -134,8 +139,25 @@ func (f *networkCommand) options(cmd *cobra.Command) (err error) {
 	if err := f.parse(); err != nil {
 		return asUsage(cmd, err)
 	}
+	if err := f.parseInference(cmd); err != nil {
+		return asUsage(cmd, err)
+	}
 	f.spec.Network = c
 	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, stateFile)...)...)
+}
+
+// parseInference sets what --inference says.
+func (f *networkCommand) parseInference(cmd *cobra.Command) error {
+	c, err := inference.Parse(f.inference)
+	if err != nil {
+		return err
+	}
+	if !c.Asked() && cmd.Flags().Changed("level") {
+		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
+	}
+	c.Level = f.spec.Inference.Level
+	f.spec.Inference = c
+	return nil
 }
 
 // load reads table and truth and prepares the estimate.

@@ -186,6 +186,9 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
 		return nil, err
 	}
+	if err := run.ended(ctx, n.Engine, p.infer(ctx, n, r)); err != nil {
+		return nil, err
+	}
 	m := model.NewGaussian(p.Table.D, model.CholeskyFactor)
 	if err := m.SetPrecision(r.Network.Precision); err != nil {
 		return nil, err

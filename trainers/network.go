@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -25,6 +26,7 @@ type NetworkResult struct {
 	Mean      []float64
 	Adjacency network.Adjacency
 	Network   *network.Network
+	Inference *inference.Result // nil without
 }
 
 func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale) (*NetworkResult, error) {

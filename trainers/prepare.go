@@ -156,10 +156,13 @@ func (p *Prepared) checkNumbers() error {
 	if err := setting.NotNegative(setting.Field{Name: "g_cap", Value: p.Spec.Weight.Cap}); err != nil {
 		return err
 	}
-	if p.Spec.Network != nil {
-		return p.Spec.Network.Check(p.Estimator)
+	if p.Spec.Network == nil {
+		return p.Spec.Descent.Check()
 	}
-	return p.Spec.Descent.Check()
+	if err := p.Spec.Network.Check(p.Estimator); err != nil {
+		return err
+	}
+	return p.checkInference()
 }
 
 // Allows tells whether an estimator can make this estimate.

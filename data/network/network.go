@@ -17,6 +17,7 @@ import (
 type Edge struct {
 	From, To                      string
 	Precision, PartialCorrelation float64
+	Uncertainty                   *Uncertainty // nil without inference
 }
 
 // Weight is |PartialCorrelation|, a strength as programs for graphs expect it: positive,
@@ -32,10 +33,12 @@ func (e Edge) Sign() string {
 }
 
 // Network is the estimated structure: all variables in column order, and the
-// edges, strongest first.
+// edges, strongest first. Pairs are all pairs in column order, with their uncertainty; nil
+// without inference.
 type Network struct {
 	Nodes []string
 	Edges []Edge
+	Pairs []Edge
 }
 
 // New reads the edges that are in a off the precision p, both of d nodes.
@@ -69,8 +72,7 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 			if math.IsNaN(w) || math.IsInf(w, 0) {
 				return nil, fmt.Errorf("network: the precision of %q – %q is %v, not a finite number", names[j], names[k], w)
 			}
-			r := -w / math.Sqrt(p.At(j, j)) / math.Sqrt(p.At(k, k)) // the product of the two may be beyond float64
-			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: r})
+			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: partial(p, j, k)})
 		}
 	}
 	slices.SortStableFunc(n.Edges, func(x, y Edge) int {

@@ -68,7 +68,8 @@ func TestEdgesAreStrongestFirstThenInColumnOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"z", "y", "x", "w"}, n.Nodes)
 	require.Equal(t, []Edge{
-		{"z", "x", -0.3, 0.3}, {"y", "w", 0.3, -0.3}, {"z", "y", 0.2, -0.2}, {"x", "w", -0.2, 0.2},
+		{From: "z", To: "x", Precision: -0.3, PartialCorrelation: 0.3}, {From: "y", To: "w", Precision: 0.3, PartialCorrelation: -0.3},
+		{From: "z", To: "y", Precision: 0.2, PartialCorrelation: -0.2}, {From: "x", To: "w", Precision: -0.2, PartialCorrelation: 0.2},
 	}, n.Edges)
 }
 

@@ -28,7 +28,7 @@ const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
 var NetworkFiles = []string{
-	"edges.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
+	"edges.csv", "pairs.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 }
 
@@ -55,10 +55,11 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 			written = append(written, p.name+suffix)
 		}
 	}
-	for _, file := range []struct {
+	type file struct {
 		name  string
 		write func(io.Writer) error
-	}{
+	}
+	files := []file{
 		{"edges.csv", r.Network.WriteEdges},
 		{"network.graphml", r.Network.WriteGraphML},
 		{"network.dot", r.Network.WriteDOT},
@@ -73,7 +74,11 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 			return err
 		}},
 		{"report.html", func(w io.Writer) error { return Write(w, describe(source, t, result, shown)) }},
-	} {
+	}
+	if r.Inference != nil {
+		files = append(files, file{"pairs.csv", r.Network.WritePairs})
+	}
+	for _, file := range files {
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
 		}

@@ -1,0 +1,94 @@
+package network
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Uncertainty is what is known of the partial correlation of a pair beside its size in the
+// network. NaN stands for what a kind of inference does not tell.
+type Uncertainty struct {
+	Estimate  float64 // of the partial correlation, made for inference: without the penalty's shrinkage and for every pair
+	SE        float64 // standard error of Estimate
+	Low, High float64 // confidence interval
+	P         float64 // two-sided p value of "no edge"
+	Q         float64 // P corrected for the number of pairs: the smallest false discovery rate at which the pair is an edge
+	Inclusion float64 // share of resamples whose network has the edge
+	SameSign  float64 // share of those resamples, by which the sign is that of Estimate
+	Rows      int     // of the table, that show both columns
+}
+
+// Unknown is an Uncertainty of which nothing is known but the rows.
+func Unknown(rows int) Uncertainty {
+	n := math.NaN()
+	return Uncertainty{n, n, n, n, n, n, n, n, rows}
+}
+
+// SetUncertainty tells of every pair what is known of it: pairs j < k in column order,
+// (0,1), (0,2), …, as Adjacency has them. p is the precision that New had.
+func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
+	n.Pairs = make([]Edge, 0, len(pairs))
+	of := map[[2]string]*Uncertainty{}
+	i := 0
+	for j, from := range n.Nodes {
+		for k := j + 1; k < len(n.Nodes); k++ {
+			u := pairs[i]
+			of[[2]string{from, n.Nodes[k]}] = &u
+			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: partial(p, j, k), Uncertainty: &u})
+			i++
+		}
+	}
+	for i, e := range n.Edges {
+		n.Edges[i].Uncertainty = of[[2]string{e.From, e.To}]
+	}
+}
+
+// Precision is a symmetric matrix.
+type Precision interface{ At(j, k int) float64 }
+
+// partial is the partial correlation −P_jk / √(P_jj P_kk). The product of the two may be
+// beyond float64.
+func partial(p Precision, j, k int) float64 {
+	return 0 - p.At(j, k)/math.Sqrt(p.At(j, j))/math.Sqrt(p.At(k, k)) // not −0
+}
+
+// uncertaintyColumns are the names of what Uncertainty has, in files.
+var uncertaintyColumns = []string{"estimate", "se", "low", "high", "p", "q", "inclusion", "same_sign", "pairs"}
+
+// record is the line of uncertaintyColumns; what is not known is empty.
+func (u *Uncertainty) record() []string {
+	var out []string
+	for _, x := range []float64{u.Estimate, u.SE, u.Low, u.High, u.P, u.Q, u.Inclusion, u.SameSign} {
+		if math.IsNaN(x) {
+			out = append(out, "")
+			continue
+		}
+		out = append(out, number(x))
+	}
+	return append(out, strconv.Itoa(u.Rows))
+}
+
+// WritePairs writes the columns of WriteEdges for every pair, in column order. Weight,
+// partial correlation and precision of a pair without an edge are those of the fit, 0
+// where it holds them there.
+func (n *Network) WritePairs(w io.Writer) error { return writeEdges(w, n.Pairs, true) }
+
+func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
+	c := csv.NewWriter(w)
+	header := []string{"from", "to", "weight", "partial_correlation", "precision"}
+	if uncertain {
+		header = append(header, uncertaintyColumns...)
+	}
+	c.Write(header)
+	for _, e := range edges {
+		line := []string{e.From, e.To, number(e.Weight()), number(e.PartialCorrelation), number(e.Precision)}
+		if uncertain {
+			line = append(line, e.Uncertainty.record()...)
+		}
+		c.Write(line)
+	}
+	c.Flush()
+	return c.Error()
+}

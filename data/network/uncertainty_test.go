@@ -1,0 +1,33 @@
+package network
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestUncertaintyInFiles(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{4, 2, 0, 2, 9, 3, 0, 3, 1})
+	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, false, true}})
+	require.NoError(t, err)
+	first, last := Unknown(7), Unknown(5)
+	first.Estimate, first.SE, first.Low, first.High, first.P, first.Q = -0.25, 0.125, -0.5, 0.25, 0.0625, 0.09375
+	last.Inclusion, last.SameSign = 0.75, 1
+	n.SetUncertainty(p, []Uncertainty{first, Unknown(6), last})
+	var edges, pairs bytes.Buffer
+	require.NoError(t, n.WriteEdges(&edges))
+	require.NoError(t, n.WritePairs(&pairs))
+	require.Equal(t, `from,to,weight,partial_correlation,precision,estimate,se,low,high,p,q,inclusion,same_sign,pairs
+b,c,1,-1,3,,,,,,,0.75,1,5
+a,b,0.3333333333333333,-0.3333333333333333,2,-0.25,0.125,-0.5,0.25,0.0625,0.09375,,,7
+`, edges.String())
+	require.Equal(t, `from,to,weight,partial_correlation,precision,estimate,se,low,high,p,q,inclusion,same_sign,pairs
+a,b,0.3333333333333333,-0.3333333333333333,2,-0.25,0.125,-0.5,0.25,0.0625,0.09375,,,7
+a,c,0,0,0,,,,,,,,,6
+b,c,1,-1,3,,,,,,,0.75,1,5
+`, pairs.String())
+	require.False(t, math.Signbit(n.Pairs[1].PartialCorrelation), "no edge is 0, not −0")
+}

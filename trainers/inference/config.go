@@ -1,0 +1,89 @@
+package inference
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"missingscore/internal/setting"
+)
+
+// Config says whether and how the uncertainty of a network is found. The zero value asks
+// for none.
+type Config struct {
+	Kind      string  `json:"kind"`                // "none" or a name of Kinds; "" is none
+	Resamples int     `json:"resamples,omitempty"` // of a kind that resamples
+	Level     float64 `json:"level"`               // of confidence intervals; 0.95
+}
+
+// None is the kind that tells nothing.
+const None = "none"
+
+// DefaultLevel is that of confidence intervals.
+const DefaultLevel = 0.95
+
+// Parse reads none, a kind's name, or that of a kind that resamples with a number, as
+// bootstrap=500.
+func Parse(text string) (Config, error) {
+	name, value, numbered := strings.Cut(text, "=")
+	if name == None && !numbered {
+		return Config{Kind: None}, nil
+	}
+	kind, known := Kinds[name]
+	if !known {
+		return Config{}, setting.Errorf("inference", text, "it is none, %s", strings.Join(forms(), ", "))
+	}
+	c := Config{Kind: name}
+	if kind.Resamples != numbered {
+		return Config{}, setting.Errorf("inference", text, "write %s", kind.form(name))
+	}
+	if numbered {
+		var err error
+		if c.Resamples, err = strconv.Atoi(value); err != nil || c.Resamples < 2 {
+			return Config{}, setting.Errorf("inference", text, "the number of resamples must be 2 or more, as %s=500", name)
+		}
+	}
+	return c, nil
+}
+
+// forms are how the kinds are written.
+func forms() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
+		out = append(out, Kinds[name].form(name))
+	}
+	return out
+}
+
+// Listed names the kinds as they are asked for, with what each does.
+func Listed() string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
+		out = append(out, fmt.Sprintf("%s (%s)", Kinds[name].form(name), Kinds[name].Note))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Asked tells whether anything is to be inferred.
+func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None }
+
+// Resolve fills zero values and checks the rest.
+func (c Config) Resolve() (Config, error) {
+	setting.Default(&c.Kind, None)
+	setting.Default(&c.Level, DefaultLevel)
+	if !(c.Level > 0 && c.Level < 1) {
+		return c, setting.Errorf("level", c.Level, "the level of confidence intervals must be between 0 and 1")
+	}
+	if !c.Asked() {
+		return c, nil
+	}
+	kind, known := Kinds[c.Kind]
+	switch {
+	case !known:
+		return c, setting.Errorf("inference", c.Kind, "it is none, %s", strings.Join(forms(), ", "))
+	case kind.Resamples && c.Resamples < 2:
+		return c, setting.Errorf("inference", c.Kind, "the number of resamples must be 2 or more, as %s=500", c.Kind)
+	}
+	return c, nil
+}

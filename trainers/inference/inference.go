@@ -1,0 +1,59 @@
+// Package inference says how far the partial correlations of a network may be from the
+// truth: for every pair of columns an estimate, a standard error, a confidence interval,
+// a p value and a q value, or what resamples tell. Its sub-packages are the kinds, which
+// register themselves in Kinds. docs/theory/inference.md has the formulas.
+package inference
+
+import (
+	"context"
+
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
+)
+
+// Kind is a way to infer.
+type Kind struct {
+	Note      string // what it does, for a list
+	Resamples bool   // its Config has a number of resamples
+
+	// Check refuses an estimator or support that it cannot be used with, by a
+	// *setting.Error of the field "inference".
+	Check func(e estimator.Estimator, s *domain.Domain) error
+	// Infer tells of every pair what is known of it.
+	Infer func(ctx context.Context, p Problem) (*Result, error)
+}
+
+// form is how a kind is asked for.
+func (k Kind) form(name string) string {
+	if k.Resamples {
+		return name + "=N"
+	}
+	return name
+}
+
+// Kinds are the ways to infer, by name.
+var Kinds = map[string]Kind{}
+
+// Problem is a network whose uncertainty is asked for.
+type Problem struct {
+	Config Config    // with every default filled in
+	Path   *path.Run // finished: table (columns standardised), estimator, points and result
+}
+
+// Result is what is known of the partial correlations.
+type Result struct {
+	Pairs    []network.Uncertainty // pairs j < k in column order
+	Rests    string                // a sentence: what the numbers rest on
+	Warnings []string
+}
+
+// Infer tells what is known of a network's pairs, q values included.
+func Infer(ctx context.Context, p Problem) (*Result, error) {
+	r, err := Kinds[p.Config.Kind].Infer(ctx, p)
+	if err == nil {
+		r.correct()
+	}
+	return r, err
+}

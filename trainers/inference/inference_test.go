@@ -1,0 +1,48 @@
+package inference
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// By R 4.2.2: z <- atanh(0.3); s <- 0.05/(1-0.3^2); tanh(z + c(-1,1)*qnorm(.975)*s),
+// 2*pnorm(-abs(z)/s).
+func TestNormalAgainstR(t *testing.T) {
+	u := Normal(0.3, 0.05, 0.95, 12)
+	require.InDelta(t, 0.199132696027467, u.Low, 1e-12)
+	require.InDelta(t, 0.394577350750304, u.High, 1e-12)
+	require.InDelta(t, 1.76837835165585e-08, u.P, 1e-18)
+	require.Equal(t, 12, u.Rows)
+	mirror := Normal(-0.3, 0.05, 0.95, 12)
+	require.InDelta(t, -u.High, mirror.Low, 1e-15)
+	require.Equal(t, u.P, mirror.P)
+}
+
+func TestNormalWithoutANumber(t *testing.T) {
+	for _, c := range [][2]float64{{1, 0.1}, {math.NaN(), 0.1}, {0.2, 0}, {0.2, math.NaN()}, {0.2, math.Inf(1)}} {
+		u := Normal(c[0], c[1], 0.95, 3)
+		require.True(t, math.IsNaN(u.Low) && math.IsNaN(u.High) && math.IsNaN(u.P), "%v", c)
+	}
+}
+
+// By R 4.2.2's p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.5, 0.2), "BH").
+func TestBenjaminiHochbergAgainstR(t *testing.T) {
+	q := BenjaminiHochberg([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005, 0.5, 0.2})
+	for i, want := range []float64{0.03, 0.06, math.NaN(), 0.06, 0.03, 0.5, 0.24} {
+		if i == 2 {
+			require.True(t, math.IsNaN(q[i]))
+			continue
+		}
+		require.InDelta(t, want, q[i], 1e-15)
+	}
+}
+
+func TestParse(t *testing.T) {
+	c, err := Parse("none")
+	require.NoError(t, err)
+	require.False(t, c.Asked())
+	_, err = Parse("nothing")
+	require.ErrorContains(t, err, "it is none")
+}
