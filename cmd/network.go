@@ -232,6 +232,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		err = printJSON(cmd.OutOrStdout(), networkJSON{
 			Method: r.Spec.Steps.Method, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
 			Verdict: r.Verdict, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
+			Inference: uncertainty(r),
 		})
 	} else {
 		err = f.summary(cmd.OutOrStdout(), r, auc)
@@ -258,6 +259,8 @@ type networkJSON struct {
 	AUC      *float64 `json:"auc,omitempty"`
 	Warnings []string `json:"warnings"`
 	BLAS     string   `json:"blas"`
+
+	Inference *inferenceJSON `json:"inference,omitempty"`
 }
 
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
@@ -273,7 +276,7 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
 			break
 		}
-		fmt.Fprintf(w, "  %s — %s  partial correlation %+.3f\n", edge.From, edge.To, edge.PartialCorrelation)
+		fmt.Fprintf(w, "  %s — %s  partial correlation %+.3f%s\n", edge.From, edge.To, edge.PartialCorrelation, intervalText(edge.Uncertainty))
 	}
 	_, err := fmt.Fprintf(w, "results in %s; open %s\n", f.out, filepath.Join(f.out, "report.html"))
 	return err

@@ -43,7 +43,7 @@ func energySpec(method string) trainers.Spec {
 // fit that ends there.
 func TestStopsAtItsBest(t *testing.T) {
 	table := modes(t, 200)
-	for _, method := range []string{"zeroed", "iw"} {
+	for _, method := range []string{"zeroed", "iw", "em-full", "em-variw", "em-chains"} {
 		s := energySpec(method)
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)

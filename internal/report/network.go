@@ -30,6 +30,7 @@ const EstimatedLaw = "estimated_missingness.json"
 var NetworkFiles = []string{
 	"edges.csv", "pairs.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
+	"intervals.svg", "intervals.png", "pvalues.svg", "pvalues.png", "inclusion.svg", "inclusion.png",
 }
 
 // WriteNetwork writes every file of a result, each whole or not at all, and leaves none of
@@ -123,7 +124,8 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 		}
 		out = append(out, drawing{"roc", "True against false positive rate along the path, for the given truth.", roc, 12 * vg.Centimeter, 12 * vg.Centimeter})
 	}
-	return out, nil
+	uncertain, err := drawUncertainty(r)
+	return append(out, uncertain...), err
 }
 
 // curves are the partial correlations of all pairs that are ever an edge.
@@ -189,6 +191,10 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
+	}
+	if found := r.Inference; found != nil {
+		page.Inference, page.Level = found.Rests, s.Inference.Level
+		page.Settings = append(page.Settings, [2]string{"Uncertainty", inferenceText(s.Inference)})
 	}
 	if e.Draws() {
 		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", s.Steps.Draws, s.Steps.Batch)})

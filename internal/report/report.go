@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"missingscore/data/mcar"
@@ -26,7 +27,20 @@ type Report struct {
 	Columns        []Column
 	Gaps           []mcar.Column // of a test whether columns' gaps depend on others
 	Edges          []network.Edge
+	Inference      string  // what the uncertainty of Edges rests on; empty without
+	Level          float64 // of their intervals
 	Pictures       []Picture
+}
+
+// Resampled tells whether the uncertainty is that of resamples, which have an inclusion
+// share.
+func (r Report) Resampled() bool {
+	return slices.ContainsFunc(r.Edges, func(e network.Edge) bool { return e.Uncertainty != nil && !math.IsNaN(e.Uncertainty.Inclusion) })
+}
+
+// Tested tells whether pairs have p values.
+func (r Report) Tested() bool {
+	return slices.ContainsFunc(r.Edges, func(e network.Edge) bool { return e.Uncertainty != nil && !math.IsNaN(e.Uncertainty.P) })
 }
 
 // Column tells what was seen of a variable: counts of cells, and the mean and standard
@@ -62,7 +76,7 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	// For reading; exact values are in the CSV files.
 	"number":      func(x float64) string { return rounded("%.4g", x) },
 	"correlation": func(x float64) string { return rounded("%.3f", x) },
-	"p":           func(x float64) string { return strings.ReplaceAll(mcar.FormatP(x), "-", "−") },
+	"p":           formatP,
 	"percent":     func(x float64) string { return rounded("%.1f %%", 100*x) },
 }).Parse(source))
 
@@ -80,6 +94,14 @@ func Write(w io.Writer, r Report) error {
 	}
 	_, err := b.WriteTo(w)
 	return err
+}
+
+// formatP is a p value for reading.
+func formatP(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return strings.ReplaceAll(mcar.FormatP(x), "-", "−")
 }
 
 func rounded(format string, x float64) string {

@@ -35,14 +35,16 @@ func (e *Engine) HoldOut(rows []int) (*HeldOut, error) {
 
 // heldOutLoss is the loss whose value tells a better model from a worse one.
 func (e *Engine) heldOutLoss() (losses.Loss, error) {
-	if !e.Estimator.Minimises() {
-		return losses.GaussianMarginal{}, nil // losses that are no functions but for draws are of normal models
-	}
 	has, err := model.CapabilitiesOf(e.Model)
-	if err != nil || !e.Estimator.Draws() || !has.Density {
-		return e.Estimator.Loss, err
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Estimator.Draws() && has.Density:
+		return losses.Marginal{}, nil
+	case !e.Estimator.Minimises(): // a closed form that is no function's gradient is of normal models
+		return losses.GaussianMarginal{}, nil
 	}
-	return losses.Marginal{}, nil
+	return e.Estimator.Loss, nil
 }
 
 // Loss is the mean over the rows.

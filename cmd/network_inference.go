@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"fmt"
+	"math"
+
+	"missingscore/data/mcar"
+	"missingscore/data/network"
+	"missingscore/trainers"
+)
+
+// inferenceJSON is what --json says of the uncertainty of pairs.
+type inferenceJSON struct {
+	Kind  string     `json:"kind"`
+	Level float64    `json:"level"`
+	Rests string     `json:"rests_on"`
+	Pairs []pairJSON `json:"pairs"`
+}
+
+// pairJSON is one pair: null for what is not known.
+type pairJSON struct {
+	From      string   `json:"from"`
+	To        string   `json:"to"`
+	Estimate  *float64 `json:"estimate"`
+	SE        *float64 `json:"se"`
+	Low       *float64 `json:"low"`
+	High      *float64 `json:"high"`
+	P         *float64 `json:"p"`
+	Q         *float64 `json:"q"`
+	Inclusion *float64 `json:"inclusion"`
+	SameSign  *float64 `json:"same_sign"`
+	Rows      int      `json:"pairs"`
+}
+
+// uncertainty is inferenceJSON of a result, nil without inference.
+func uncertainty(r *trainers.Result) *inferenceJSON {
+	found := r.Network.Inference
+	if found == nil {
+		return nil
+	}
+	out := &inferenceJSON{Kind: r.Spec.Inference.Kind, Level: r.Spec.Inference.Level, Rests: found.Rests, Pairs: []pairJSON{}}
+	for _, e := range r.Network.Network.Pairs {
+		out.Pairs = append(out.Pairs, newPairJSON(e))
+	}
+	return out
+}
+
+func newPairJSON(e network.Edge) pairJSON {
+	known := func(x float64) *float64 {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	u := e.Uncertainty
+	return pairJSON{
+		From: e.From, To: e.To, Estimate: known(u.Estimate), SE: known(u.SE), Low: known(u.Low), High: known(u.High),
+		P: known(u.P), Q: known(u.Q), Inclusion: known(u.Inclusion), SameSign: known(u.SameSign), Rows: u.Rows,
+	}
+}
+
+// intervalText is the interval of an edge on the screen, empty without inference.
+func intervalText(u *network.Uncertainty) string {
+	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
+		return ""
+	}
+	text := fmt.Sprintf("  [%+.3f, %+.3f]", u.Low, u.High)
+	if !math.IsNaN(u.Q) {
+		text += "  q " + mcar.FormatP(u.Q)
+	}
+	if !math.IsNaN(u.Inclusion) {
+		text += fmt.Sprintf("  in %.0f %% of resamples", 100*u.Inclusion)
+	}
+	return text
+}
