@@ -29,7 +29,7 @@ func TestEveryMethodFitsEveryModelThatAllowsIt(t *testing.T) {
 				Descent: descent.Config{Optimiser: "adam", Epochs: 2, Rate: 0.001},
 			}
 			if kind == "mixture" || kind == "energy" { // which stop by rows held out
-				s.Descent.Patience = 5
+				s.Descent.Validation = new(0.2)
 			}
 			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err, "%s by %s", kind, e.Name)
