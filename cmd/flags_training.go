@@ -88,7 +88,7 @@ func (f *trainingFlags) parse() (err error) {
 	}
 	if c.Method != "auto" {
 		if _, err := estimator.ByName(c.Method); err != nil {
-			return usageError{fmt.Errorf("--method: %w", err)}
+			return usageError{fmt.Errorf("--method: %w, or auto", err)}
 		}
 	}
 	return nil
