@@ -72,7 +72,7 @@ Methods:
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
-	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: ebic, cv[=FOLDS] (loss of rows held out), stars[=BETA] (stability under subsampling), density=F (share of edges) or none (the smallest)")
+	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+path.SelectionForms())
 	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of ebic, from 0 (BIC, keeps more edges) to 1")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")

@@ -71,9 +71,18 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c, err = c.resolveSchedule(method); err != nil {
 		return c, steps, err
 	}
-	if err := c.checkSelection(method); err != nil {
+	if c.Select, err = c.Select.Resolve(p.Table.N); err != nil {
 		return c, steps, err
 	}
+	by, _ := c.Select.by()
+	if err := by.suits(method); err != nil {
+		return c, steps, err
+	}
+	refit, err := by.refit(c.Refit, p.Domain.Bounded() || p.Missingness != nil)
+	if err != nil {
+		return c, steps, err
+	}
+	c.Refit = &refit
 	if c.Schedule != Fixed {
 		setting.Default(&steps.Batch, 250)
 	}
@@ -98,12 +107,6 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if err := c.checkNumbers(); err != nil {
 		return c, steps, err
 	}
-	if c.Select, err = c.Select.Resolve(p.Table.N); err != nil {
-		return c, steps, err
-	}
-	if c.Refit == nil {
-		c.Refit = new(c.Select.Kind == "ebic" && !p.Domain.Bounded() && p.Missingness == nil)
-	}
 	return c, steps, nil
 }
 
@@ -113,19 +116,12 @@ func (c Config) Check(e estimator.Estimator) error {
 	if _, err := c.resolveSchedule(e); err != nil {
 		return err
 	}
-	if err := c.checkSelection(e); err != nil {
-		return err
+	if by, ok := c.Select.by(); ok {
+		if err := by.suits(e); err != nil {
+			return err
+		}
 	}
 	return c.checkNumbers()
-}
-
-// checkSelection refuses to compare losses on rows held out where the loss is of cells
-// that the model itself has filled in, and there is no likelihood to go by instead.
-func (c Config) checkSelection(method estimator.Estimator) error {
-	if c.Select.Kind == "cv" && !method.Minimises() && !method.Loss.Needs().Moments {
-		return setting.Errorf("select", "cv", "method %s solves an equation, its loss on rows held out says nothing; take ebic or stars", method.Name)
-	}
-	return nil
 }
 
 func (c Config) checkNumbers() error {

@@ -140,22 +140,28 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	if err := r.resample(ctx); err != nil {
 		return nil, err
 	}
-	scores, chosen, err := r.choose(ctx)
+	c, err := r.choose(ctx)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case r.Config.PathOnly:
-		r.take(chosen)
-		return scores, nil
+		r.take(c.point)
+		return c.scores, nil
 	case *r.Config.Refit && r.Config.Schedule == EM:
-		return scores, r.refitChosen(ctx, chosen)
+		return c.scores, r.refitChosen(ctx, c.point)
 	}
-	return scores, r.refine(ctx, chosen)
+	return c.scores, r.refine(ctx, c.point)
 }
 
 // fitsMean tells whether η = Pμ is fitted along.
 func (r *Run) fitsMean() bool { return r.model.Parameterisation() == model.Natural }
+
+// unnormalised tells whether nobody knows the likelihood.
+func (r *Run) unnormalised() bool { return r.Domain.Bounded() || r.Missingness != nil }
+
+// pairs of columns.
+func (r *Run) pairs() int { return r.Table.D * (r.Table.D - 1) / 2 }
 
 // Model is the network's, of the table's columns as the path saw them.
 func (r *Run) Model() *model.Gaussian { return r.model }
