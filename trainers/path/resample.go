@@ -104,7 +104,11 @@ func (f *Resampled) countEdges(points []Point, d int, threshold float64) {
 func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64, err error) {
 	steps := r.Engine.Config
 	steps.Workers, steps.Observe = 1, nil
-	if run, err = newRun(r.Problem, steps, r.Config, &State{}, p.fit); err != nil {
+	c := r.Config
+	if c.Penalty.pilots() {
+		c.Penalty.Alpha = r.State.Pilot.Alpha
+	}
+	if run, err = newRun(r.Problem, steps, c, &State{}, p.fit); err != nil {
 		return nil, nil, err
 	}
 	if len(p.heldOut) > 0 {
@@ -117,6 +121,9 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 			heldOut = append(heldOut, s.Loss)
 			return err
 		}
+	}
+	if err = run.prepare(ctx); err != nil {
+		return nil, nil, err
 	}
 	err = run.path(ctx)
 	return run, heldOut, err

@@ -69,8 +69,7 @@ func SelectionForms() string {
 	for _, s := range selectors {
 		forms = append(forms, s.form())
 	}
-	last := len(forms) - 1
-	return strings.Join(forms[:last], ", ") + " or " + forms[last]
+	return listed(forms)
 }
 
 // by is the selector of a kind; ok only where there is one.
