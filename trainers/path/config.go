@@ -84,7 +84,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c, err = order.resolve(c, p); err != nil {
 		return c, steps, err
 	}
-	refit, err := by.refit(c.Refit, p.Domain.Bounded() || p.Missingness != nil)
+	refit, err := by.refit(c, p.Domain.Bounded() || p.Missingness != nil)
 	if err != nil {
 		return c, steps, err
 	}

@@ -65,9 +65,9 @@ func (ebic) resolve(s Selection, _ int) (Selection, error) {
 }
 
 // refit is so by default where the likelihood of such refits chose.
-func (ebic) refit(given *bool, unnormalised bool) (bool, error) {
-	if given != nil {
-		return *given, nil
+func (ebic) refit(c Config, unnormalised bool) (bool, error) {
+	if c.Refit != nil {
+		return *c.Refit, nil
 	}
 	return !unnormalised, nil
 }

@@ -44,9 +44,11 @@ type Run struct {
 	rows     []int // of the table, that are fitted to
 	lambdas  []float64
 	schedule schedule
-	held     []bool       // of packed P: it stays 0; nil: none
-	weights  []float64    // of packed P in the penalty; nil: all 1
-	passed   func() error // called when a λ is done, if set
+	held     []bool           // of packed P: it stays 0; nil: none
+	weights  []float64        // of packed P in the penalty; nil: all 1
+	passed   func() error     // called when a λ is done, if set
+	enough   func(Point) bool // whether the path may end at a point, if set
+	choice   choice
 }
 
 // schedule is a way to go along a path.
@@ -159,14 +161,15 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	if err != nil {
 		return nil, err
 	}
+	r.choice = c
 	switch {
 	case r.Config.PathOnly:
 		r.take(c.point)
 		return c.scores, nil
 	case *r.Config.Refit && r.Config.Schedule == EM:
-		return c.scores, r.refitChosen(ctx, c.point)
+		return c.scores, r.refitChosen(ctx)
 	}
-	return c.scores, r.refine(ctx, c.point)
+	return c.scores, r.refine(ctx)
 }
 
 // fitsMean tells whether η = Pμ is fitted along.
@@ -215,6 +218,9 @@ func (r *Run) path(ctx context.Context) error {
 		}
 		if err := r.save(); err != nil {
 			return err
+		}
+		if r.enough != nil && r.enough(r.State.Points[k]) {
+			break
 		}
 	}
 	return nil

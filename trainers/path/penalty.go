@@ -137,6 +137,15 @@ func (r *Run) prepare(ctx context.Context) error {
 	return by.prepare(ctx, r)
 }
 
+// Penalty is the one that the path was made with, and its pilot's shrinkage.
+func (r *Run) Penalty() Penalty {
+	p := r.Config.Penalty
+	if p.pilots() {
+		p.Alpha = r.State.Pilot.Alpha
+	}
+	return p
+}
+
 // Ordering says in words by what the path put pairs in order.
 func (r *Run) Ordering() string {
 	by, _ := r.Config.Penalty.by()

@@ -23,6 +23,7 @@ type Resampled struct {
 	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
 	Counts [][]int     // "stars": at each λ, in how many parts each pair is an edge
 	Points []int       // how many λ a part's path has: it ends early where P diverges
+	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
 }
 
 // rowPart is the rows that a path is fitted on, and those held out.
@@ -51,7 +52,9 @@ func (r *Run) resample(ctx context.Context) error {
 		return nil
 	}
 	if state.Done == nil {
+		by, _ := c.Select.by()
 		*state = newResampled(len(parts), c.Lambdas, r.pairs())
+		state.Most = by.most(r)
 	}
 	pool, ctx := errgroup.WithContext(ctx)
 	pool.SetLimit(r.Engine.Config.Workers)
@@ -69,7 +72,11 @@ func (r *Run) resample(ctx context.Context) error {
 				mu.Lock()
 				defer mu.Unlock()
 				state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(run.State.Points)
-				state.countEdges(run.State.Points, t.D, c.Threshold)
+				points := run.State.Points
+				if state.Most > 0 {
+					points = densest(points, state.Most)
+				}
+				state.countEdges(points, t.D, c.Threshold)
 				r.Report(engine.Progress{Stage: c.Select.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
 				return r.save()
 			})
@@ -98,6 +105,17 @@ func (f *Resampled) countEdges(points []Point, d int, threshold float64) {
 	}
 }
 
+// densest is the point with the most edges of those with at most so many, of several the
+// last; none where all have more.
+func densest(points []Point, most int) (one []Point) {
+	for i, p := range points {
+		if p.Edges <= most && (one == nil || p.Edges >= one[0].Edges) {
+			one = points[i : i+1]
+		}
+	}
+	return one
+}
+
 // part fits the path to some rows and rates each point on those held out by the
 // estimator's own reported loss (M) or, of losses with an expectation step, by −2 times the
 // log likelihood, mean over rows and columns.
@@ -105,11 +123,12 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	steps := r.Engine.Config
 	steps.Workers, steps.Observe = 1, nil
 	c := r.Config
-	if c.Penalty.pilots() {
-		c.Penalty.Alpha = r.State.Pilot.Alpha
-	}
+	c.Penalty = r.Penalty()
 	if run, err = newRun(r.Problem, steps, c, &State{}, p.fit); err != nil {
 		return nil, nil, err
+	}
+	if most := r.State.Resampled.Most; most > 0 {
+		run.enough = func(q Point) bool { return q.Edges > most }
 	}
 	if len(p.heldOut) > 0 {
 		run.passed = func() error {

@@ -19,6 +19,9 @@ type Selection struct {
 	Gamma   *float64 `json:"gamma,omitempty"` // of "ebic"; 0 is BIC; nil: DefaultGamma
 	Folds   int      `json:"folds"`           // of "cv"; 5
 	Beta    float64  `json:"beta"`            // of "stars": the largest instability; 0.05
+
+	FalseEdges float64 `json:"false_edges,omitempty"` // of "stability": how many falsely chosen edges may be expected, at most; 1
+	Share      float64 `json:"share,omitempty"`       // of "stability": of half samples, in which an edge is to be; 0.75
 }
 
 // selector is a way to choose from a path.
@@ -33,26 +36,31 @@ type selector interface {
 	resolve(s Selection, rows int) (Selection, error)
 	// suits refuses a method whose paths it cannot choose from.
 	suits(method estimator.Estimator) error
-	// refit says whether the chosen network is fitted without the penalty; given is what
-	// was asked for, if anything; unnormalised, that nobody knows the likelihood.
-	refit(given *bool, unnormalised bool) (bool, error)
+	// refit says whether the chosen network is fitted without the penalty, and refuses what
+	// c asks for and it cannot give; unnormalised, nobody knows the likelihood.
+	refit(c Config, unnormalised bool) (bool, error)
 	// judges says whether it goes by the data, and so may point off the path.
 	judges() bool
 	// describe says in words how it chooses.
 	describe(s Selection, unnormalised bool) string
 	// parts are the rows of paths that it needs beside the whole table's; nil for none.
 	parts(s Selection, rows int, seed uint64) []rowPart
+	// most is of how many edges a part's network may be, of which then the densest counts
+	// alone; 0: all networks count.
+	most(r *Run) int
 	// choose chooses when the path, and those of parts, are done.
 	choose(ctx context.Context, r *Run) (choice, error)
 }
 
 // selectors are all there are; the first is the default.
-var selectors = []selector{ebic{}, crossValidation{}, stars{}, density{}, none{}}
+var selectors = []selector{ebic{}, crossValidation{}, stars{}, stability{}, density{}, none{}}
 
 // choice is what a selection takes from a path.
 type choice struct {
 	scores []float64 // one a point, the smaller the better; nil for none
 	point  int       // of the path
+	edges  []bool    // pairs, where they are not the point's but of the selection's own; nil: the point's
+	words  string    // what there is to say of the choice; "" for nothing
 }
 
 // Selections are the values of Selection.Kind.
@@ -128,11 +136,13 @@ type plain struct{}
 
 func (plain) suits(estimator.Estimator) error { return nil }
 
-func (plain) refit(given *bool, _ bool) (bool, error) { return given != nil && *given, nil }
+func (plain) refit(c Config, _ bool) (bool, error) { return c.Refit != nil && *c.Refit, nil }
 
 func (plain) judges() bool { return true }
 
 func (plain) parts(Selection, int, uint64) []rowPart { return nil }
+
+func (plain) most(*Run) int { return 0 }
 
 // noValue refuses a value where there is none to be given.
 func noValue(value string) error {
