@@ -26,11 +26,12 @@ import (
 // networkCommand is the network command: its flags, and what its phases make.
 type networkCommand struct {
 	trainingFlags
-	out, selection, truthFile string
-	gamma                     float64
-	refit                     bool
-	inference                 string
-	config                    path.Config
+	out, truthFile     string
+	selection, penalty string
+	gamma              float64
+	refit              bool
+	inference          string
+	config             path.Config
 
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
@@ -72,10 +73,11 @@ Methods:
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
+	fl.StringVar(&f.penalty, "penalty", "l1", "by what pairs come into the network: "+path.PenaltyForms())
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
-	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200)")
+	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
-	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: ebic, cv[=FOLDS] (loss of rows held out), stars[=BETA] (stability under subsampling), density=F (share of edges) or none (the smallest)")
+	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+path.SelectionForms())
 	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of ebic, from 0 (BIC, keeps more edges) to 1")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
@@ -125,6 +127,9 @@ func (f *networkCommand) options(cmd *cobra.Command) (err error) {
 		return err
 	}
 	c := &f.config
+	if c.Penalty, err = path.ParsePenalty(f.penalty); err != nil {
+		return asUsage(cmd, err)
+	}
 	if c.Select, err = path.ParseSelection(f.selection); err != nil {
 		return asUsage(cmd, err)
 	}
@@ -230,7 +235,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 	if f.json {
 		warnings := append([]string{}, r.Warnings...) // [] rather than null
 		err = printJSON(cmd.OutOrStdout(), networkJSON{
-			Method: r.Spec.Steps.Method, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
+			Method: r.Spec.Steps.Method, Penalty: r.Network.Penalty, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
 			Verdict: r.Verdict, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
 			Inference: uncertainty(r),
 		})
@@ -245,11 +250,12 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 
 // networkJSON is what --json prints.
 type networkJSON struct {
-	Method    string  `json:"method"`
-	Edges     int     `json:"edges"`
-	Lambda    float64 `json:"lambda"`
-	Converged bool    `json:"converged"`
-	Verdict   string  `json:"verdict"`
+	Method    string       `json:"method"`
+	Penalty   path.Penalty `json:"penalty"`
+	Edges     int          `json:"edges"`
+	Lambda    float64      `json:"lambda"`
+	Converged bool         `json:"converged"`
+	Verdict   string       `json:"verdict"`
 
 	Assumption      losses.Assumption `json:"assumption"`
 	MissingAtRandom []mcar.Column     `json:"missing_at_random"`

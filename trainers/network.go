@@ -21,7 +21,9 @@ type NetworkResult struct {
 	Scores    []float64    // of the selection, one a point; nil for none
 	Chosen    int          // of the points
 	Lambda    float64
-	Threshold float64 // |P_jk| above it is an edge, columns standardised
+	Penalty   path.Penalty // by which pairs were put in order, with the pilot's shrinkage
+	Ordering  string       // in words: by what the path put pairs in order
+	Threshold float64      // |P_jk| above it is an edge, columns standardised
 	Precision *mat.SymDense
 	Mean      []float64
 	Adjacency network.Adjacency
@@ -32,7 +34,7 @@ type NetworkResult struct {
 func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale) (*NetworkResult, error) {
 	m, chosen := n.Model(), n.State.Refine.Index
 	r := &NetworkResult{
-		Names: names, Points: n.State.Points, Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold,
+		Names: names, Points: n.State.Points, Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(),
 		Precision: scale.Precision(m.Precision()), Mean: scale.Location(m.Mean()),
 		Adjacency: path.Adjacency(m.Packed.Value, len(names), n.Config.Threshold),
 	}

@@ -181,7 +181,8 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
-			{"Selection of λ", selectionText(c.Select, result.Model.Domain.Bounded() || s.Missingness != nil)},
+			{"Penalty", r.Ordering},
+			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || s.Missingness != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Sizes", sizesText(c)},
@@ -214,23 +215,6 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		page.Columns = append(page.Columns, col)
 	}
 	return page
-}
-
-func selectionText(s path.Selection, unnormalised bool) string {
-	switch s.Kind {
-	case "density":
-		return fmt.Sprintf("density %g", s.Density)
-	case "none":
-		return "none: the smallest λ"
-	case "cv":
-		return fmt.Sprintf("cross-validation: least loss of the rows held out (of em-exact greatest likelihood), %d folds", s.Folds)
-	case "stars":
-		return fmt.Sprintf("StARS: the densest network with an instability of at most %g over subsamples", s.Beta)
-	}
-	if unnormalised {
-		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", *s.Gamma)
-	}
-	return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ = %g", *s.Gamma)
 }
 
 // supportText tells where the data can lie and how the objective is weighted.

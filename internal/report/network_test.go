@@ -26,7 +26,7 @@ func TestSelectionText(t *testing.T) {
 	} {
 		s, err := c.given.Resolve(100)
 		require.NoError(t, err)
-		require.Equal(t, c.want, selectionText(s, c.unnormalised))
+		require.Equal(t, c.want, s.Describe(c.unnormalised))
 	}
 }
 

@@ -40,10 +40,11 @@ func identity(d int) []float64 {
 	return p
 }
 
-// With V = PS the conditions of a minimum: V_jj = 1, V_jk + V_kj = −λ sign P_jk, in size at
-// most λ where P_jk is 0. The products are made anew, by gonum.
-func requireMinimum(t *testing.T, packed, s []float64, lambda float64) (zeros int) {
+// With V = PS the conditions of a minimum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, in size
+// at most λ w_jk where P_jk is 0. The products are made anew, by gonum.
+func requireMinimum(t *testing.T, packed, s, weights []float64, lambda float64) (zeros int) {
 	t.Helper()
+	whole := lambda
 	d := int(math.Sqrt(float64(len(s))))
 	p := graph.Unpack(d, packed)
 	var v mat.Dense
@@ -52,6 +53,9 @@ func requireMinimum(t *testing.T, packed, s []float64, lambda float64) (zeros in
 		require.InDelta(t, 1, v.At(j, j), 1e-6)
 		for k := j + 1; k < d; k++ {
 			slope := v.At(j, k) + v.At(k, j)
+			if weights != nil {
+				lambda = whole * weights[graph.PackedIndex(d, j, k)]
+			}
 			if p.At(j, k) == 0 {
 				zeros++
 				require.LessOrEqual(t, math.Abs(slope), lambda+1e-6)
@@ -74,7 +78,7 @@ func TestLassoMeetsTheConditions(t *testing.T) {
 			screen = 2*lambda - previous
 		}
 		require.True(t, l.Minimise(packed, s, lambda, screen))
-		zeros := requireMinimum(t, packed, s, lambda)
+		zeros := requireMinimum(t, packed, s, nil, lambda)
 		require.LessOrEqual(t, zeros, last)
 		cold := identity(d)
 		require.True(t, l.Minimise(cold, s, lambda, math.Inf(1))) // nothing joins but what breaks the conditions
@@ -86,6 +90,80 @@ func TestLassoMeetsTheConditions(t *testing.T) {
 	inverse := identity(d)
 	require.True(t, em.Unpenalised(inverse, s))
 	require.InDeltaSlice(t, inverse, packed, 1e-5)
+}
+
+// With weights: the conditions; and the minimum that proximal gradient steps on P itself,
+// all written out, come to.
+func TestWeightedLasso(t *testing.T) {
+	const d = 8
+	s, rng := covariances(d, 40, 3), stream.New(1, 1)
+	weights := make([]float64, d*(d+1)/2)
+	for i := range weights {
+		weights[i] = 0.1 + 3*rng.Float64()
+	}
+	weights[graph.PackedIndex(d, 0, 1)] = 0
+	l, packed := em.NewLasso(d), identity(d)
+	l.Weights, l.Tolerance = weights, 1e-10
+	for _, lambda := range []float64{0.8, 0.4, 0.1} {
+		require.True(t, l.Minimise(packed, s, lambda, lambda))
+		zeros := requireMinimum(t, packed, s, weights, lambda)
+		require.NotZero(t, packed[graph.PackedIndex(d, 0, 1)], "no penalty")
+		require.InDeltaSlice(t, slowly(s, weights, lambda, d), packed, 1e-6)
+		if lambda > 0.1 {
+			require.Positive(t, zeros)
+		}
+	}
+	l.Weights = nil
+	plain, ones := identity(d), identity(d)
+	require.True(t, l.Minimise(plain, s, 0.3, 0.1))
+	l.Weights = make([]float64, len(weights))
+	for i := range l.Weights {
+		l.Weights[i] = 1
+	}
+	require.True(t, l.Minimise(ones, s, 0.3, 0.1))
+	require.Equal(t, plain, ones)
+}
+
+// slowly is the minimum of ½ tr(PSP) − tr P + λ Σ w |P_jk| by 50000 proximal gradient steps.
+func slowly(s, weights []float64, lambda float64, d int) (packed []float64) {
+	sm, p := mat.NewDense(d, d, s), mat.NewDense(d, d, nil)
+	step := 0.5 / mat.Trace(sm)
+	for range 50000 {
+		var ps mat.Dense
+		ps.Mul(p, sm)
+		next := mat.NewDense(d, d, nil)
+		for j := range d {
+			for k := range d {
+				gradient := (ps.At(j, k) + ps.At(k, j)) / 2 // by a cell of the symmetric P
+				if j == k {
+					gradient--
+				}
+				to := p.At(j, k) - step*gradient
+				if j != k {
+					most := step * lambda / 2 * weights[graph.PackedIndex(d, min(j, k), max(j, k))] // a pair has two cells
+					to = math.Copysign(max(math.Abs(to)-most, 0), to)
+				}
+				next.Set(j, k, to)
+			}
+		}
+		p = next
+	}
+	for j := range d {
+		packed = append(packed, p.RawRowView(j)[j:]...)
+	}
+	return packed
+}
+
+// Two columns of variances 1, 4 and correlation ρ: shrinkage leaves the variances and makes
+// the correlation (1 − α)ρ.
+func TestRidge(t *testing.T) {
+	const rho, alpha = 0.6, 0.3
+	packed := identity(2)
+	require.True(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{1, 2 * rho, 2 * rho, 4}))
+	r := (1 - alpha) * rho
+	require.InDeltaSlice(t, []float64{1 / (1 - r*r), -r / 2 / (1 - r*r), 1. / 4 / (1 - r*r)}, packed, 1e-12)
+	require.True(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{1, 1, 1, 1}), "of copies there is a pilot")
+	require.False(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{0, 0, 0, 1}))
 }
 
 // Two columns of variance 1 and correlation ρ: with a = P_jj, b = P_12 the conditions are

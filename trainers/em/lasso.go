@@ -12,7 +12,7 @@ import (
 // Lasso minimises, over symmetric P (d, d), the score-matching loss of a normal
 // distribution with the second moments S about its mean, with an L1 penalty:
 //
-//	½ tr(PSP) − tr P + λ Σ_{j<k} |P_jk|
+//	½ tr(PSP) − tr P + λ Σ_{j<k} w_jk |P_jk|
 //
 // (Zhang & Zou 2014; Lin, Drton & Shojaie 2016): the minimisation step of em-exact
 // (docs/theory/complete-data.md#eq-em-exact). It is quadratic; with V = PS the derivative
@@ -24,6 +24,9 @@ type Lasso struct {
 	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
 	// that of the derivative of −tr P; 1e-7.
 	Tolerance float64
+	// Weights are w, not negative, in the order of graph.PackedIndex, the diagonal's without
+	// effect; nil: all 1.
+	Weights []float64
 
 	d      int
 	p, v   []float64 // P and PS, (d, d)
@@ -44,19 +47,19 @@ func NewLasso(d int) *Lasso {
 
 // Minimise takes packed, P in the order of graph.PackedIndex, from where it is to the
 // minimum for s (d, d). Pairs that are zero join from the start where their derivative is
-// screen or more in size: λ, or by the sequential strong rule (Tibshirani et al. 2012)
+// w times screen or more in size: λ, or by the sequential strong rule (Tibshirani et al. 2012)
 // 2λ − λ' where P is the minimum for λ'. It is not ok where P runs away, as it
 // does where S is singular and λ small, or 5 million visits of coordinates do not suffice.
 func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) {
 	l.start(packed, s)
-	l.join(screen)
+	l.join(screen, 0)
 	for visits := 0; ; {
 		for moved := math.Inf(1); moved > l.Tolerance; visits += l.d + len(l.active) {
 			if moved = l.sweep(s, lambda); !(moved < 1e12) || visits > lassoVisits {
 				return false
 			}
 		}
-		if !l.join(lambda*(1+1e-9) + l.Tolerance) {
+		if !l.join(lambda*(1+1e-9), l.Tolerance) {
 			break
 		}
 	}
@@ -88,12 +91,21 @@ func (l *Lasso) start(packed, s []float64) {
 	}
 }
 
-// join makes pairs active whose derivative is screen or more in size, and says whether there were any.
-func (l *Lasso) join(screen float64) (any bool) {
+// weight is w_jk, j < k.
+func (l *Lasso) weight(j, k int) float64 {
+	if l.Weights == nil {
+		return 1
+	}
+	return l.Weights[graph.PackedIndex(l.d, j, k)]
+}
+
+// join makes pairs active whose derivative is w times screen, and slack, or more in size,
+// and says whether there were any.
+func (l *Lasso) join(screen, slack float64) (any bool) {
 	d := l.d
 	for j := range d {
 		for k := j + 1; k < d; k++ {
-			if !l.in[j*d+k] && math.Abs(l.v[j*d+k]+l.v[k*d+j]) >= max(screen, 0) {
+			if !l.in[j*d+k] && math.Abs(l.v[j*d+k]+l.v[k*d+j]) >= max(l.weight(j, k)*screen+slack, 0) {
 				l.active, l.in[j*d+k], any = append(l.active, pair{j, k}), true, true
 			}
 		}
@@ -114,7 +126,7 @@ func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 	for _, a := range l.active {
 		j, k := a.j, a.k
 		curvature, old := s[j*d+j]+s[k*d+k], l.p[j*d+k]
-		to := optim.SoftThreshold(old*curvature-l.v[j*d+k]-l.v[k*d+j], lambda) / curvature
+		to := optim.SoftThreshold(old*curvature-l.v[j*d+k]-l.v[k*d+j], l.weight(j, k)*lambda) / curvature
 		step := to - old
 		if step == 0 {
 			continue

@@ -60,6 +60,9 @@ func TestProximalStep(t *testing.T) {
 	Proximal{Rate: 0.1, Lambda: 0.5}.Step(x, []float64{1, 1, 1, -1, 0, 0}, 3)
 	require.InDeltaSlice(t, []float64{0.9, 0.05, -0.25, 1.1, 0, 1}, x, 1e-15)
 	require.Zero(t, x[4], "exactly zero")
+	x = []float64{1, 0.2, -0.2, 1, 0.04, 1} // thresholds 0.1, 0.2, 0
+	Proximal{Rate: 0.1, Lambda: 0.5, Weights: []float64{9, 2, 4, 9, 0, 9}}.Step(x, []float64{1, 1, 1, -1, 0, 0}, 3)
+	require.InDeltaSlice(t, []float64{0.9, 0, -0.1, 1.1, 0.04, 1}, x, 1e-15)
 }
 
 func TestProjectionKeepsZerosAndSymmetry(t *testing.T) {

@@ -2,8 +2,12 @@ package optim
 
 // Proximal is the step of the L1 path (docs/theory/path.md#eq-soft-threshold): a gradient step of
 // size Rate on θ, then soft-thresholding of the off-diagonal precisions by
-// Lambda·Rate, which makes exact zeros.
-type Proximal struct{ Rate, Lambda float64 }
+// Lambda·Rate times their weights, packed and not negative, nil for all 1, which makes
+// exact zeros.
+type Proximal struct {
+	Rate, Lambda float64
+	Weights      []float64
+}
 
 // Step changes a packed symmetric matrix of size d in place.
 func (p Proximal) Step(packed, grad []float64, d int) {
@@ -11,7 +15,11 @@ func (p Proximal) Step(packed, grad []float64, d int) {
 		for k := j; k < d; k, i = k+1, i+1 {
 			packed[i] -= p.Rate * grad[i]
 			if k > j {
-				packed[i] = SoftThreshold(packed[i], p.Lambda*p.Rate)
+				threshold := p.Lambda * p.Rate
+				if p.Weights != nil {
+					threshold *= p.Weights[i]
+				}
+				packed[i] = SoftThreshold(packed[i], threshold)
 			}
 		}
 	}

@@ -4,8 +4,6 @@ package path
 
 import (
 	"errors"
-	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -28,8 +26,9 @@ import (
 type Config struct {
 	Schedule      string  `json:"schedule"`        // "accelerated", "em" or "fixed"
 	Iterations    int     `json:"iterations"`      // sets IterPerLambda or MaxIter, whichever the schedule has, and RefineIter where it is larger
+	Penalty       Penalty `json:"penalty"`         // by what pairs come to be ordered; L1
 	LambdaMax     float64 `json:"lambda_max"`      // empties the network; from the data, see LambdaMax
-	LambdaMin     float64 `json:"lambda_min"`      // makes it dense; LambdaMax/200, the paper's ratio
+	LambdaMin     float64 `json:"lambda_min"`      // makes it dense; LambdaMax/200, the paper's ratio; adaptive /1000, ridge /100
 	Lambdas       int     `json:"lambdas"`         // how many, spaced evenly on a log scale; 100
 	InitialIter   int     `json:"initial_iter"`    // fixed: iterations at LambdaMax; 200
 	IterPerLambda int     `json:"iter_per_lambda"` // fixed: iterations at each λ; 10
@@ -71,9 +70,25 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c, err = c.resolveSchedule(method); err != nil {
 		return c, steps, err
 	}
-	if err := c.checkSelection(method); err != nil {
+	if c.Select, err = c.Select.Resolve(p.Table.N); err != nil {
 		return c, steps, err
 	}
+	by, _ := c.Select.by()
+	if err := by.suits(method); err != nil {
+		return c, steps, err
+	}
+	if c.Penalty, err = c.Penalty.Resolve(); err != nil {
+		return c, steps, err
+	}
+	order, _ := c.Penalty.by()
+	if c, err = order.resolve(c, p); err != nil {
+		return c, steps, err
+	}
+	refit, err := by.refit(c, p.Domain.Bounded() || p.Missingness != nil)
+	if err != nil {
+		return c, steps, err
+	}
+	c.Refit = &refit
 	if c.Schedule != Fixed {
 		setting.Default(&steps.Batch, 250)
 	}
@@ -82,27 +97,8 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	setting.Default(&c.Floor, 1e-3)
 	setting.Default(&c.Lambdas, 100)
 	setting.Default(&c.Tolerance, 0.003)
-	if c.LambdaMax == 0 {
-		c.LambdaMax = LambdaMax(p.Table, p.Domain, p.Weight)
-		if p.Missingness != nil {
-			c.LambdaMax *= 1.3 // the score of φ is left aside there
-		}
-		if c.LambdaMax == 0 {
-			return c, steps, errors.New("no two columns vary together at all: the network is empty at every λ, and a path has no beginning; look at the table, or give --lambda-max")
-		}
-	}
-	setting.Default(&c.LambdaMin, c.LambdaMax/200)
-	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
-		return c, steps, fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
-	}
 	if err := c.checkNumbers(); err != nil {
 		return c, steps, err
-	}
-	if c.Select, err = c.Select.Resolve(p.Table.N); err != nil {
-		return c, steps, err
-	}
-	if c.Refit == nil {
-		c.Refit = new(c.Select.Kind == "ebic" && !p.Domain.Bounded() && p.Missingness == nil)
 	}
 	return c, steps, nil
 }
@@ -113,19 +109,12 @@ func (c Config) Check(e estimator.Estimator) error {
 	if _, err := c.resolveSchedule(e); err != nil {
 		return err
 	}
-	if err := c.checkSelection(e); err != nil {
-		return err
+	if by, ok := c.Select.by(); ok {
+		if err := by.suits(e); err != nil {
+			return err
+		}
 	}
 	return c.checkNumbers()
-}
-
-// checkSelection refuses to compare losses on rows held out where the loss is of cells
-// that the model itself has filled in, and there is no likelihood to go by instead.
-func (c Config) checkSelection(method estimator.Estimator) error {
-	if c.Select.Kind == "cv" && !method.Minimises() && !method.Loss.Needs().Moments {
-		return setting.Errorf("select", "cv", "method %s solves an equation, its loss on rows held out says nothing; take ebic or stars", method.Name)
-	}
-	return nil
 }
 
 func (c Config) checkNumbers() error {

@@ -66,7 +66,7 @@ func (f *fixed) advance(ctx context.Context, lambda float64) (engine.Step, error
 	if b.Start == nil {
 		*b = Block{Start: slices.Clone(f.packed())}
 	}
-	optim.Proximal{Rate: f.Config.Rate * float64(d), Lambda: lambda}.Step(f.packed(), s.Grads[1], d)
+	optim.Proximal{Rate: f.Config.Rate * float64(d), Lambda: lambda, Weights: f.weights}.Step(f.packed(), s.Grads[1], d)
 	for i, held := range f.held {
 		if held {
 			f.packed()[i] = 0

@@ -7,31 +7,48 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/graph"
 )
 
 // LambdaMax is the smallest λ, with 5 % to spare (30 % where half-spaces tie the
 // columns together), at which a P without edges is stationary. On all of R^d this is P = diag(1/v_j), v_j the observed second moment
 // of column j: there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk,
-// the sum over rows where both are observed. On a domain see nullGradient.
+// the sum over rows where both are observed. On a domain see boundedNullGradient.
 func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
-	top, spare := 0.0, 1.05
-	if s.Bounded() {
-		top = nullGradient(t, s, w)
-		if len(s.Half) > 0 {
-			spare = 1.3
-		}
-	} else {
-		cross, _, v := secondMoments(t)
-		for j := range t.D {
-			for k := j + 1; k < t.D; k++ {
-				top = max(top, 2*(1/v[j]+1/v[k])*math.Abs(cross.At(j, k)))
+	return lambdaMax(t, s, w, nil)
+}
+
+// lambdaMax is LambdaMax where the penalty has weights, packed and positive: pairs' gradients
+// count in units of these.
+func lambdaMax(t *data.Table, s *domain.Domain, w domain.Weight, weights []float64) float64 {
+	spare, size := 1.05, nullGradient(t, s, w)
+	if s.Bounded() && len(s.Half) > 0 {
+		spare = 1.3
+	}
+	top := 0.0
+	for j := range t.D {
+		for k := j + 1; k < t.D; k++ {
+			gradient := size(j, k)
+			if weights != nil {
+				gradient /= weights[graph.PackedIndex(t.D, j, k)]
 			}
+			top = max(top, gradient)
 		}
 	}
 	return spare * top / float64(t.N*t.D)
 }
 
-// nullGradient is the largest gradient by an off-diagonal P_jk at the best model
+// nullGradient gives the sizes of the gradient by off-diagonal P_jk at the best model
+// without edges, times the number of cells.
+func nullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size func(j, k int) float64) {
+	if s.Bounded() {
+		return boundedNullGradient(t, s, w)
+	}
+	cross, _, v := secondMoments(t)
+	return func(j, k int) float64 { return 2 * (1/v[j] + 1/v[k]) * math.Abs(cross.At(j, k)) }
+}
+
+// boundedNullGradient is nullGradient on a domain, at the best model
 // without edges. Its score of column j is s = η_j − P_jj x_j, with (η_j, P_jj) the solution of
 //
 //	Σ_i g_ij s_ij + ∂g_ij = 0,   Σ_i x_ij (g_ij s_ij + ∂g_ij) + g_ij = 0
@@ -39,7 +56,7 @@ func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
 // over the rows that have x_j, and the gradient is 2 |Σ_i (g_ij s_ij + ∂g_ij) x_ik + (g_ik s_ik + ∂g_ik) x_ij|,
 // over the rows that have both. Exact in a box; half-spaces tie the columns
 // together, and there it only sets the scale.
-func nullGradient(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
+func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size func(j, k int) float64) {
 	d := t.D
 	b := data.NewBatch(t.N, d)
 	rows := make([]int, t.N)
@@ -70,14 +87,8 @@ func nullGradient(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
 			force.Set(i, j, g[i*d+j]*(solution.AtVec(0)-solution.AtVec(1)*x)+slope[i*d+j])
 		}
 	}
-	top := 0.0
 	x := mat.NewDense(t.N, d, b.X) // zero where missing
 	var cross mat.Dense
 	cross.Mul(force.T(), x)
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			top = max(top, 2*math.Abs(cross.At(j, k)+cross.At(k, j)))
-		}
-	}
-	return top
+	return func(j, k int) float64 { return 2 * math.Abs(cross.At(j, k)+cross.At(k, j)) }
 }

@@ -66,6 +66,6 @@ func TestPanicsAreErrors(t *testing.T) {
 	short, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact", Batch: 40, Workers: 2}, Config{}, &State{Points: points, Refitted: Refitted{Done: make([]bool, 2)}})
 	require.NoError(t, err)
 	require.Equal(t, 2, short.Workers())
-	_, err = short.ebic(t.Context(), 0)
+	_, err = short.choose(t.Context())
 	require.ErrorContains(t, err, "internal error: runtime error: index out of range")
 }

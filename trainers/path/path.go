@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
@@ -25,6 +26,7 @@ type State struct {
 	Turns       em.State // em
 	Runaway     bool     // em: at the last λ there was no minimum
 	Projections int      // how often P was projected to stay positive definite
+	Pilot       Pilot    // of penalties that take one
 	Resampled   Resampled
 	Refitted    Refitted // EBIC
 	Refine      Refine
@@ -42,8 +44,11 @@ type Run struct {
 	rows     []int // of the table, that are fitted to
 	lambdas  []float64
 	schedule schedule
-	held     []bool       // of packed P: it stays 0; nil: none
-	passed   func() error // called when a λ is done, if set
+	held     []bool           // of packed P: it stays 0; nil: none
+	weights  []float64        // of packed P in the penalty; nil: all 1
+	passed   func() error     // called when a λ is done, if set
+	enough   func(Point) bool // whether the path may end at a point, if set
+	choice   choice
 }
 
 // schedule is a way to go along a path.
@@ -90,9 +95,12 @@ func newRun(p engine.Problem, steps engine.Config, c Config, s *State, rows []in
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, lambdas: c.grid()}
+	r := &Run{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }}
 	r.posdef.Floor = c.Floor
 	r.takeRows(rows)
+	if c.LambdaMax != 0 {
+		r.lambdas = c.grid()
+	}
 	switch c.Schedule {
 	case Fixed:
 		r.schedule = newFixed(r)
@@ -110,13 +118,18 @@ func (r *Run) takeRows(rows []int) {
 	if rows == nil {
 		rows = r.AllRows()
 	}
-	r.rows = slices.Clone(rows)
+	r.rows = byPattern(t, rows)
 	chosen := make([]bool, t.N)
 	for _, i := range r.rows {
 		chosen[i] = true
 	}
 	r.TakesPart(func(i int) bool { return chosen[i] })
-	slices.SortStableFunc(r.rows, func(i, j int) int {
+}
+
+// byPattern are the rows, those with the same cells observed together.
+func byPattern(t *data.Table, rows []int) []int {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(i, j int) int {
 		for k := range t.D {
 			if a, b := t.Observed[i*t.D+k], t.Observed[j*t.D+k]; a != b {
 				if a {
@@ -127,6 +140,7 @@ func (r *Run) takeRows(rows []int) {
 		}
 		return 0
 	})
+	return rows
 }
 
 // Estimate makes what is left of the path, of the choice of λ and of the iterations at
@@ -134,28 +148,38 @@ func (r *Run) takeRows(rows []int) {
 // returns its error, with a state from which it goes on.
 func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64, err error) {
 	r.save = save
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.path(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.resample(ctx); err != nil {
 		return nil, err
 	}
-	scores, chosen, err := r.choose(ctx)
+	c, err := r.choose(ctx)
 	if err != nil {
 		return nil, err
 	}
+	r.choice = c
 	switch {
 	case r.Config.PathOnly:
-		r.take(chosen)
-		return scores, nil
+		r.take(c.point)
+		return c.scores, nil
 	case *r.Config.Refit && r.Config.Schedule == EM:
-		return scores, r.refitChosen(ctx, chosen)
+		return c.scores, r.refitChosen(ctx)
 	}
-	return scores, r.refine(ctx, chosen)
+	return c.scores, r.refine(ctx)
 }
 
 // fitsMean tells whether η = Pμ is fitted along.
 func (r *Run) fitsMean() bool { return r.model.Parameterisation() == model.Natural }
+
+// unnormalised tells whether nobody knows the likelihood.
+func (r *Run) unnormalised() bool { return r.Domain.Bounded() || r.Missingness != nil }
+
+// pairs of columns.
+func (r *Run) pairs() int { return r.Table.D * (r.Table.D - 1) / 2 }
 
 // Model is the network's, of the table's columns as the path saw them.
 func (r *Run) Model() *model.Gaussian { return r.model }
@@ -194,6 +218,9 @@ func (r *Run) path(ctx context.Context) error {
 		}
 		if err := r.save(); err != nil {
 			return err
+		}
+		if r.enough != nil && r.enough(r.State.Points[k]) {
+			break
 		}
 	}
 	return nil

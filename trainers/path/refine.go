@@ -38,8 +38,8 @@ const (
 
 // refine runs what is left of the stage. Iterations that diverge cost the stage,
 // not the path: the model is then the chosen point again.
-func (r *Run) refine(ctx context.Context, index int) error {
-	f := &r.State.Refine
+func (r *Run) refine(ctx context.Context) error {
+	f, index := &r.State.Refine, r.choice.point
 	if !f.Started {
 		*f = Refine{Started: true, Refit: *r.Config.Refit, Index: index, Movement: math.Inf(1)}
 		r.setPoint(index)
@@ -47,7 +47,7 @@ func (r *Run) refine(ctx context.Context, index int) error {
 		r.State.Turns = em.State{}
 	}
 	if f.Refit {
-		r.held = withoutEdge(r.State.Points[index].Packed, r.Table.D, r.Config.Threshold)
+		r.held = r.heldByChoice()
 		for i, held := range r.held {
 			if held {
 				r.packed()[i] = 0
@@ -64,6 +64,32 @@ func (r *Run) lambda() float64 {
 	}
 	return 0
 }
+
+// heldByChoice says which elements of packed P are a pair's that is not chosen.
+func (r *Run) heldByChoice() []bool {
+	d := r.Table.D
+	if r.choice.edges == nil {
+		return withoutEdge(r.State.Points[r.choice.point].Packed, d, r.Config.Threshold)
+	}
+	held := make([]bool, len(r.packed()))
+	for j, i := 0, 0; j < d; j++ {
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			held[graph.PackedIndex(d, j, k)] = !r.choice.edges[i]
+		}
+	}
+	return held
+}
+
+// chosenEdges is their number.
+func (r *Run) chosenEdges() int {
+	if r.choice.edges == nil {
+		return r.State.Points[r.State.Refine.Index].Edges
+	}
+	return count(r.choice.edges)
+}
+
+// Choice is what there is to say of the choice, "" for nothing.
+func (r *Run) Choice() string { return r.choice.words }
 
 // withoutEdge says which elements of a packed P are a pair's that is no edge.
 func withoutEdge(packed []float64, d int, threshold float64) []bool {

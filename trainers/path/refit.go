@@ -47,16 +47,15 @@ func (r *Run) newRefitter(workers int) (*refitter, error) {
 	return f, err
 }
 
-// refit fits the network of a precision's edges by maximum likelihood of the observed
-// cells, without a penalty, from mean and precision (packed, positive definite): turns of
-// expectation and covariance selection, until done says so. It is not ok where the
-// likelihood has no maximum.
-func (f *refitter) refit(ctx context.Context, mean, packed []float64, threshold float64, done func(*em.State) bool) (s *em.State, ok bool, err error) {
-	d := len(mean)
-	start := slices.Clone(packed)
-	for i, held := range withoutEdge(packed, d, threshold) {
-		if held {
-			start[i] = 0
+// refit fits a network by maximum likelihood of the observed
+// cells, without a penalty, from mean and precision (packed, positive definite); held says
+// which elements of it stay 0: turns of expectation and covariance selection, until done
+// says so. It is not ok where the likelihood has no maximum.
+func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*em.State) bool) (s *em.State, ok bool, err error) {
+	start, free := slices.Clone(packed), make([]float64, len(packed))
+	for i, zero := range held {
+		if free[i] = 1; zero {
+			start[i], free[i] = 0, 0
 		}
 	}
 	m := f.turns.Model
@@ -64,7 +63,7 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, threshold 
 	f.posdef.Project(m)
 	m.SetMean(mean)
 	s = &em.State{Anderson: optim.Anderson{Memory: em.Memory}}
-	support := em.NewSupport(start, d)
+	support := em.NewSupport(free, len(mean))
 	for {
 		err := f.turns.Turn(ctx, s, support.Minimise)
 		if numerical(err) {
@@ -95,8 +94,8 @@ func gainless() func(*em.State) bool {
 
 // refitChosen makes the refit of the chosen point the result. It is made in one go: cut,
 // it starts again from the point, and comes to the same.
-func (r *Run) refitChosen(ctx context.Context, index int) error {
-	f, d := &r.State.Refine, r.Table.D
+func (r *Run) refitChosen(ctx context.Context) error {
+	f, d, index := &r.State.Refine, r.Table.D, r.choice.point
 	if f.Done {
 		return nil
 	}
@@ -108,9 +107,9 @@ func (r *Run) refitChosen(ctx context.Context, index int) error {
 	}
 	to.observe = func(s *em.State) {
 		r.Report(engine.Progress{Stage: "refit", Unit: "turn", Iteration: s.Count, Total: r.Config.RefineIter, Lambda: p.Lambda,
-			Edges: p.Edges, Loss: s.Loss / float64(d), EffectiveSize: math.NaN()})
+			Edges: r.chosenEdges(), Loss: s.Loss / float64(d), EffectiveSize: math.NaN()})
 	}
-	s, ok, err := to.refit(ctx, p.mean(d), p.Packed, r.Config.Threshold, func(s *em.State) bool {
+	s, ok, err := to.refit(ctx, p.mean(d), p.Packed, r.heldByChoice(), func(s *em.State) bool {
 		return refineBlock*s.Movement < r.Config.Tolerance || s.Count == r.Config.RefineIter
 	})
 	if err != nil {
@@ -213,7 +212,7 @@ func (r *Run) refitAll(ctx context.Context, networks, places []int) error {
 				}
 				for n := k; n < len(left); n += workers {
 					p := r.State.Points[left[n]]
-					s, ok, err := f.refit(ctx, p.mean(r.Table.D), p.Packed, r.Config.Threshold, gainless())
+					s, ok, err := f.refit(ctx, p.mean(r.Table.D), p.Packed, withoutEdge(p.Packed, r.Table.D, r.Config.Threshold), gainless())
 					if err != nil {
 						return err
 					}

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"missingscore/internal/panics"
-	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 )
 
@@ -24,38 +23,20 @@ type Resampled struct {
 	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
 	Counts [][]int     // "stars": at each λ, in how many parts each pair is an edge
 	Points []int       // how many λ a part's path has: it ends early where P diverges
+	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
 }
 
 // rowPart is the rows that a path is fitted on, and those held out.
 type rowPart struct{ fit, heldOut []int }
 
-// parts draws the folds of cross-validation, or the subsamples of StARS (size
-// 10√n, or 0.8 n for n ≤ 144, as Liu, Roeder & Wasserman 2010 recommend).
-func (s Selection) parts(n int, seed uint64) []rowPart {
-	var parts []rowPart
-	switch s.Kind {
-	case "cv":
-		order := stream.New(seed, stream.Replicate).Perm(n)
-		for k := range s.Folds {
-			var p rowPart
-			for i, row := range order {
-				if i%s.Folds == k {
-					p.heldOut = append(p.heldOut, row)
-				} else {
-					p.fit = append(p.fit, row)
-				}
-			}
-			parts = append(parts, p)
-		}
-	case "stars":
-		size := int(10 * math.Sqrt(float64(n)))
-		if n <= 144 {
-			size = int(0.8 * float64(n))
-		}
-		for k := range starsSamples {
-			parts = append(parts, rowPart{fit: stream.New(seed, stream.Replicate, uint64(k)).Perm(n)[:size]})
-		}
-	}
+// parts are those of the selection.
+func (r *Run) parts() []rowPart {
+	by, _ := r.Config.Select.by()
+	return by.parts(r.Config.Select, r.Table.N, r.Engine.Config.Seed)
+}
+
+// sorted puts each part's rows in order.
+func sorted(parts []rowPart) []rowPart {
 	for _, p := range parts {
 		slices.Sort(p.fit)
 		slices.Sort(p.heldOut)
@@ -63,17 +44,17 @@ func (s Selection) parts(n int, seed uint64) []rowPart {
 	return parts
 }
 
-const starsSamples = 20 // as huge and pulsar
-
 // resample runs what is left of the parts.
 func (r *Run) resample(ctx context.Context) error {
 	t, c, state := r.Table, r.Config, &r.State.Resampled
-	parts := c.Select.parts(t.N, r.Engine.Config.Seed)
+	parts := r.parts()
 	if len(parts) == 0 {
 		return nil
 	}
 	if state.Done == nil {
-		*state = newResampled(len(parts), c.Lambdas, t.D*(t.D-1)/2)
+		by, _ := c.Select.by()
+		*state = newResampled(len(parts), c.Lambdas, r.pairs())
+		state.Most = by.most(r)
 	}
 	pool, ctx := errgroup.WithContext(ctx)
 	pool.SetLimit(r.Engine.Config.Workers)
@@ -91,7 +72,11 @@ func (r *Run) resample(ctx context.Context) error {
 				mu.Lock()
 				defer mu.Unlock()
 				state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(run.State.Points)
-				state.countEdges(run.State.Points, t.D, c.Threshold)
+				points := run.State.Points
+				if state.Most > 0 {
+					points = densest(points, state.Most)
+				}
+				state.countEdges(points, t.D, c.Threshold)
 				r.Report(engine.Progress{Stage: c.Select.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
 				return r.save()
 			})
@@ -120,14 +105,30 @@ func (f *Resampled) countEdges(points []Point, d int, threshold float64) {
 	}
 }
 
+// densest is the point with the most edges of those with at most so many, of several the
+// last; none where all have more.
+func densest(points []Point, most int) (one []Point) {
+	for i, p := range points {
+		if p.Edges <= most && (one == nil || p.Edges >= one[0].Edges) {
+			one = points[i : i+1]
+		}
+	}
+	return one
+}
+
 // part fits the path to some rows and rates each point on those held out by the
 // estimator's own reported loss (M) or, of losses with an expectation step, by −2 times the
 // log likelihood, mean over rows and columns.
 func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64, err error) {
 	steps := r.Engine.Config
 	steps.Workers, steps.Observe = 1, nil
-	if run, err = newRun(r.Problem, steps, r.Config, &State{}, p.fit); err != nil {
+	c := r.Config
+	c.Penalty = r.Penalty()
+	if run, err = newRun(r.Problem, steps, c, &State{}, p.fit); err != nil {
 		return nil, nil, err
+	}
+	if most := r.State.Resampled.Most; most > 0 {
+		run.enough = func(q Point) bool { return q.Edges > most }
 	}
 	if len(p.heldOut) > 0 {
 		run.passed = func() error {
@@ -140,6 +141,9 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 			return err
 		}
 	}
+	if err = run.prepare(ctx); err != nil {
+		return nil, nil, err
+	}
 	err = run.path(ctx)
 	return run, heldOut, err
 }
@@ -151,45 +155,4 @@ func count(done []bool) (n int) {
 		}
 	}
 	return n
-}
-
-// crossValidated is the mean over rows of the held-out loss at each λ that every
-// part's path has; +Inf at the others.
-func (f *Resampled) crossValidated(folds []rowPart) []float64 {
-	scores := make([]float64, len(f.Counts))
-	rows := 0
-	for k, losses := range f.Losses {
-		rows += len(folds[k].heldOut)
-		for l := range scores {
-			if l < len(losses) {
-				scores[l] += float64(len(folds[k].heldOut)) * losses[l]
-			} else {
-				scores[l] = math.Inf(1)
-			}
-		}
-	}
-	for l := range scores {
-		scores[l] /= float64(rows)
-	}
-	return scores
-}
-
-// instability is StARS's D̄ at each λ: the mean over pairs of 2θ(1−θ), θ the share
-// of parts with the edge, made monotone from the largest λ down. It is +Inf where a
-// part's path has ended.
-func (f *Resampled) instability() []float64 {
-	scores := make([]float64, len(f.Counts))
-	n, top := float64(len(f.Done)), 0.0
-	for l, pairs := range f.Counts {
-		sum := 0.0
-		for _, c := range pairs {
-			theta := float64(c) / n
-			sum += 2 * theta * (1 - theta)
-		}
-		top = max(top, sum/float64(len(pairs)))
-		if scores[l] = top; l >= slices.Min(f.Points) {
-			scores[l] = math.Inf(1)
-		}
-	}
-	return scores
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestPartsOfTheRows(t *testing.T) {
-	folds := Selection{Kind: "cv", Folds: 4}.parts(10, 1)
+	folds := crossValidation{}.parts(Selection{Folds: 4}, 10, 1)
 	seen := map[int]int{}
 	for _, p := range folds {
 		require.Len(t, p.fit, 10-len(p.heldOut))
@@ -30,7 +30,7 @@ func TestPartsOfTheRows(t *testing.T) {
 		require.Equal(t, 1, n, "once")
 	}
 	for n, size := range map[int]int{100: 80, 144: 115, 400: 200} {
-		parts := Selection{Kind: "stars"}.parts(n, 1)
+		parts := stars{}.parts(Selection{}, n, 1)
 		require.Len(t, parts, 20)
 		require.NotEqual(t, parts[0].fit, parts[1].fit)
 		for _, p := range parts {
@@ -81,7 +81,7 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 	work, _ := data.Standardise(table)
 	whole, err := New(engine.Problem{Table: work}, engine.Config{Method: "exact", Seed: 1, Workers: 1}, Config{Lambdas: 5}, &State{})
 	require.NoError(t, err)
-	p := Selection{Kind: "cv", Folds: 3}.parts(table.N, 1)[1]
+	p := crossValidation{}.parts(Selection{Folds: 3}, table.N, 1)[1]
 	r, heldOut, err := whole.part(context.Background(), p)
 	require.NoError(t, err)
 	require.Len(t, heldOut, 5)

@@ -41,7 +41,7 @@ func TestCrossValidationByLikelihood(t *testing.T) {
 	standard, _ := data.Standardise(table)
 	whole, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact", Seed: 1, Workers: 1}, Config{Lambdas: 5, Select: Selection{Kind: "cv", Folds: 3}}, &State{})
 	require.NoError(t, err)
-	p := whole.Config.Select.parts(table.N, 1)[1]
+	p := whole.parts()[1]
 	r, heldOut, err := whole.part(t.Context(), p)
 	require.NoError(t, err)
 	require.Len(t, heldOut, 5)

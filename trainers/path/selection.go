@@ -1,99 +1,191 @@
 package path
 
 import (
-	"fmt"
+	"context"
+	"errors"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"missingscore/internal/setting"
+	"missingscore/trainers/estimator"
 )
 
-// Selection chooses the λ of a path. Zero values mean the defaults named here.
+// Selection chooses from a path. Zero values mean the defaults named here.
 type Selection struct {
-	Kind    string   `json:"kind"`            // "ebic" (the default), "cv", "stars", "density" or "none" (the smallest λ)
+	Kind    string   `json:"kind"`            // a name of Selections; "ebic"
 	Density float64  `json:"density"`         // of "density": share of all pairs that are edges
 	Gamma   *float64 `json:"gamma,omitempty"` // of "ebic"; 0 is BIC; nil: DefaultGamma
 	Folds   int      `json:"folds"`           // of "cv"; 5
 	Beta    float64  `json:"beta"`            // of "stars": the largest instability; 0.05
+
+	FalseEdges float64 `json:"false_edges,omitempty"` // of "stability": how many falsely chosen edges may be expected, at most; 1
+	Share      float64 `json:"share,omitempty"`       // of "stability": of half samples, in which an edge is to be; 0.75
 }
 
-// Kinds are the values of Selection.Kind.
-var Kinds = []string{"ebic", "cv", "stars", "density", "none"}
+// selector is a way to choose from a path.
+type selector interface {
+	// name is Selection.Kind.
+	name() string
+	// form is how the command line takes it, with a word of what it does.
+	form() string
+	// parse reads what follows "=" on the command line, "" where nothing does.
+	parse(value string) (Selection, error)
+	// resolve fills zero values for a table of so many rows and checks the rest.
+	resolve(s Selection, rows int) (Selection, error)
+	// suits refuses a method whose paths it cannot choose from.
+	suits(method estimator.Estimator) error
+	// refit says whether the chosen network is fitted without the penalty, and refuses what
+	// c asks for and it cannot give; unnormalised, nobody knows the likelihood.
+	refit(c Config, unnormalised bool) (bool, error)
+	// judges says whether it goes by the data, and so may point off the path.
+	judges() bool
+	// describe says in words how it chooses.
+	describe(s Selection, unnormalised bool) string
+	// parts are the rows of paths that it needs beside the whole table's; nil for none.
+	parts(s Selection, rows int, seed uint64) []rowPart
+	// most is of how many edges a part's network may be, of which then the densest counts
+	// alone; 0: all networks count.
+	most(r *Run) int
+	// choose chooses when the path, and those of parts, are done.
+	choose(ctx context.Context, r *Run) (choice, error)
+}
+
+// selectors are all there are; the first is the default.
+var selectors = []selector{ebic{}, crossValidation{}, stars{}, stability{}, density{}, none{}}
+
+// choice is what a selection takes from a path.
+type choice struct {
+	scores []float64 // one a point, the smaller the better; nil for none
+	point  int       // of the path
+	edges  []bool    // pairs, where they are not the point's but of the selection's own; nil: the point's
+	words  string    // what there is to say of the choice; "" for nothing
+}
+
+// Selections are the values of Selection.Kind.
+func Selections() (names []string) {
+	for _, s := range selectors {
+		names = append(names, s.name())
+	}
+	return names
+}
+
+// SelectionForms are what ParseSelection reads, with a word of each.
+func SelectionForms() string {
+	var forms []string
+	for _, s := range selectors {
+		forms = append(forms, s.form())
+	}
+	return listed(forms)
+}
+
+// by is the selector of a kind; ok only where there is one.
+func (s Selection) by() (by selector, ok bool) {
+	for _, by := range selectors {
+		if by.name() == s.Kind {
+			return by, true
+		}
+	}
+	return nil, false
+}
 
 // Resolve fills zero values for a table of so many rows and checks the rest.
 func (s Selection) Resolve(rows int) (Selection, error) {
-	setting.Default(&s.Kind, "ebic")
-	if err := setting.OneOf("select", s.Kind, Kinds...); err != nil {
-		return s, err
+	setting.Default(&s.Kind, selectors[0].name())
+	by, ok := s.by()
+	if !ok {
+		return s, setting.OneOf("select", s.Kind, Selections()...)
 	}
-	switch s.Kind {
-	case "ebic":
-		if s.Gamma == nil {
-			s.Gamma = new(DefaultGamma)
-		}
-		return s, setting.NotNegative(setting.Field{Name: "gamma", Value: *s.Gamma})
-	case "cv":
-		if setting.Default(&s.Folds, DefaultFolds); s.Folds < 2 || s.Folds > rows {
-			return s, setting.Errorf("select", fmt.Sprintf("cv=%d", s.Folds), "from 2 folds to one for each of the table's %d rows are possible", rows)
-		}
-	case "stars":
-		if setting.Default(&s.Beta, DefaultBeta); !(s.Beta > 0 && s.Beta < 0.5) {
-			return s, setting.Errorf("select", fmt.Sprintf("stars=%v", s.Beta), "the largest instability must be between 0 and 0.5")
-		}
-	case "density":
-		if !(s.Density >= 0 && s.Density <= 1) {
-			return s, setting.Errorf("select", fmt.Sprintf("density=%v", s.Density), "the share of edges must be from 0 to 1")
-		}
-	}
-	return s, nil
+	return by.resolve(s, rows)
 }
 
-// DefaultGamma is below the 0.5 of bootnet, because the criterion judges the
-// path's shrunken estimates, whose likelihood understates what an edge brings:
-// with 0.5 and half of the cells missing it left simulated stars empty
-// (benchmarks/README.md).
-const DefaultGamma = 0.25
-
-const (
-	DefaultFolds = 5    // of "cv"
-	DefaultBeta  = 0.05 // of "stars", as its authors
-)
-
-// ParseSelection reads ebic, cv, cv=FOLDS, stars, stars=BETA, density=F or none.
-func ParseSelection(s string) (Selection, error) {
-	kind, value, has := strings.Cut(s, "=")
-	switch {
-	case kind == "density" && has:
-		f, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(f >= 0 && f <= 1) {
-			return Selection{}, setting.Errorf("select", s, "the share of edges must be a number from 0 to 1")
-		}
-		return Selection{Kind: "density", Density: f}, nil
-	case kind == "cv":
-		folds := DefaultFolds
-		if has {
-			var err error
-			if folds, err = strconv.Atoi(value); err != nil || folds < 2 {
-				return Selection{}, setting.Errorf("select", s, "the number of folds must be 2 or more")
-			}
-		}
-		return Selection{Kind: "cv", Folds: folds}, nil
-	case kind == "stars":
-		beta := DefaultBeta
-		if has {
-			var err error
-			if beta, err = strconv.ParseFloat(value, 64); err != nil || !(beta > 0 && beta < 0.5) {
-				return Selection{}, setting.Errorf("select", s, "the largest instability must be a number between 0 and 0.5")
-			}
-		}
-		return Selection{Kind: "stars", Beta: beta}, nil
-	case s == "ebic":
-		return Selection{Kind: "ebic"}, nil
-	case s == "none":
-		return Selection{Kind: "none"}, nil
+// ParseSelection reads one of SelectionForms, and fills defaults.
+func ParseSelection(text string) (Selection, error) {
+	kind, value, has := strings.Cut(text, "=")
+	by, ok := Selection{Kind: kind}.by()
+	if !ok || has && value == "" {
+		return Selection{}, setting.Errorf("select", text, "it is %s", SelectionForms())
 	}
-	return Selection{}, setting.Errorf("select", s, "it is ebic, cv, cv=FOLDS, stars, stars=BETA, density=F (as density=0.1) or none")
+	s, err := by.parse(value)
+	if err != nil {
+		return Selection{}, setting.Errorf("select", text, "%v", err)
+	}
+	return s.Resolve(math.MaxInt)
 }
 
 // Judges says whether a criterion on the data chooses, which may point off the path.
-func (s Selection) Judges() bool { return s.Kind == "ebic" || s.Kind == "cv" || s.Kind == "stars" }
+func (s Selection) Judges() bool {
+	by, ok := s.by()
+	return ok && by.judges()
+}
+
+// Describe says in words how it chooses; unnormalised: where nobody knows the likelihood,
+// as on a domain or with missingness.
+func (s Selection) Describe(unnormalised bool) string {
+	by, ok := s.by()
+	if !ok {
+		return s.Kind
+	}
+	return by.describe(s, unnormalised)
+}
+
+// plain is what most selections have in common: no value, every method, a result with its
+// penalty, one path.
+type plain struct{}
+
+func (plain) suits(estimator.Estimator) error { return nil }
+
+func (plain) refit(c Config, _ bool) (bool, error) { return c.Refit != nil && *c.Refit, nil }
+
+func (plain) judges() bool { return true }
+
+func (plain) parts(Selection, int, uint64) []rowPart { return nil }
+
+func (plain) most(*Run) int { return 0 }
+
+// noValue refuses a value where there is none to be given.
+func noValue(value string) error {
+	if value != "" {
+		return errors.New("it takes no value")
+	}
+	return nil
+}
+
+// number reads a value of a selection, which zero would leave at its default.
+func number(value, must string) (float64, error) {
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil || x == 0 {
+		return 0, errors.New(must)
+	}
+	return x, nil
+}
+
+// choose is the selection's choice.
+func (r *Run) choose(ctx context.Context) (choice, error) {
+	by, _ := r.Config.Select.by()
+	return by.choose(ctx, r)
+}
+
+// choosable says which points may be chosen: an unfinished one only where none is finished.
+func (r *Run) choosable() []bool {
+	points, ok := r.State.Points, make([]bool, len(r.State.Points))
+	none := !slices.ContainsFunc(points, func(p Point) bool { return !p.Unfinished })
+	for i, p := range points {
+		ok[i] = none || !p.Unfinished
+	}
+	return ok
+}
+
+// least is the choice of the point with the smallest score, of equal ones the first.
+func (r *Run) least(scores []float64) choice {
+	ok, chosen := r.choosable(), 0
+	for ; !ok[chosen]; chosen++ {
+	}
+	for i, v := range scores {
+		if ok[i] && (v < scores[chosen] || math.IsNaN(scores[chosen])) {
+			chosen = i
+		}
+	}
+	return choice{scores: scores, point: chosen}
+}

@@ -20,7 +20,7 @@ import (
 // (the metric of symmetric matrices) whose t is a Barzilai–Borwein step, long and
 // short by turns, halved until P is positive definite and
 //
-//	F(θ⁺) ≤ max(the last F's) − 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M,   F = ℓ + λ Σ_{j<k} |P_jk|
+//	F(θ⁺) ≤ max(the last F's) − 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M,   F = ℓ + λ Σ_{j<k} w_jk |P_jk|
 //
 // (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex, as the
 // marginal one, Gong et al. 2013: every limit point is stationary). An accepted
@@ -87,23 +87,31 @@ type space struct {
 	memory    [][]float64 // the parameters' own
 	grads     []int       // their places among the gradients
 	inverse   []float64   // M⁻¹
-	penalised []bool
+	penalised []float64   // w; 0: not
 }
 
 func newSpace(m *model.Gaussian) space {
 	var s space
 	if m.Parameterisation() == model.Natural {
 		s.memory, s.grads = append(s.memory, m.Location.Value), append(s.grads, 0)
-		s.inverse, s.penalised = slices.Repeat([]float64{1}, m.Dim()), make([]bool, m.Dim())
+		s.inverse, s.penalised = slices.Repeat([]float64{1}, m.Dim()), make([]float64, m.Dim())
 	}
 	s.memory, s.grads = append(s.memory, m.Packed.Value), append(s.grads, 1)
 	for j := range m.Dim() {
-		s.inverse, s.penalised = append(s.inverse, 1), append(s.penalised, false)
+		s.inverse, s.penalised = append(s.inverse, 1), append(s.penalised, 0)
 		for range m.Dim() - j - 1 {
-			s.inverse, s.penalised = append(s.inverse, 0.5), append(s.penalised, true)
+			s.inverse, s.penalised = append(s.inverse, 0.5), append(s.penalised, 1)
 		}
 	}
 	return s
+}
+
+// weigh sets the weights of pairs, packed.
+func (s space) weigh(weights []float64) {
+	pairs := s.penalised[len(s.penalised)-len(weights):]
+	for i, w := range weights {
+		pairs[i] *= w
+	}
 }
 
 // get is a copy of θ.
@@ -126,9 +134,7 @@ func (s space) gradient(grads [][]float64) []float64 {
 
 func (s space) penalty(theta []float64) (sum float64) {
 	for i, v := range theta {
-		if s.penalised[i] {
-			sum += math.Abs(v)
-		}
+		sum += s.penalised[i] * math.Abs(v)
 	}
 	return sum
 }
@@ -142,8 +148,8 @@ func (s space) step(theta, g []float64, t, lambda float64, plain bool) []float64
 			rate *= s.inverse[i]
 		}
 		to[i] = v - rate*g[i]
-		if s.penalised[i] {
-			to[i] = optim.SoftThreshold(to[i], lambda*rate)
+		if w := s.penalised[i]; w > 0 {
+			to[i] = optim.SoftThreshold(to[i], lambda*rate*w)
 		}
 	}
 	return to

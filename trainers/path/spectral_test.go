@@ -153,20 +153,20 @@ func TestUnfinishedPointsAreNotChosen(t *testing.T) {
 	standard, _ := data.Standardise(table)
 	for _, kind := range []string{"ebic", "density", "none"} {
 		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, Config{Lambdas: 12, Select: Selection{Kind: kind, Density: 0.5, Gamma: new(0.)}})
-		_, chosen, err := r.choose(t.Context())
+		chosen, err := r.choose(t.Context())
 		require.NoError(t, err)
-		r.State.Points[chosen].Unfinished = true
+		r.State.Points[chosen.point].Unfinished = true
 		r.State.Refitted = Refitted{}
-		_, other, err := r.choose(t.Context())
+		other, err := r.choose(t.Context())
 		require.NoError(t, err)
-		require.NotEqual(t, chosen, other, kind)
+		require.NotEqual(t, chosen.point, other.point, kind)
 		for i := range r.State.Points {
 			r.State.Points[i].Unfinished = true
 		}
 		r.State.Refitted = Refitted{}
-		_, same, err := r.choose(t.Context())
+		same, err := r.choose(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, chosen, same, kind)
+		require.Equal(t, chosen.point, same.point, kind)
 	}
 }
 

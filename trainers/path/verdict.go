@@ -18,7 +18,10 @@ func (r *Run) Verdict() string {
 	}
 	at := "at the chosen λ"
 	if f.Refit {
-		at = fmt.Sprintf("on the %d edges of the chosen λ, without a penalty,", r.State.Points[f.Index].Edges)
+		at = fmt.Sprintf("on the %d edges of the chosen λ, without a penalty,", r.chosenEdges())
+		if r.choice.edges != nil {
+			at = fmt.Sprintf("on the %d chosen edges, without a penalty,", r.chosenEdges())
+		}
 	}
 	switch {
 	case !f.Started:
@@ -49,10 +52,12 @@ func (r *Run) Warnings() (out []string) {
 	case float64(points[len(points)-1].Edges) < denseShare*float64(pairs):
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", points[len(points)-1].Edges, pairs))
 	}
-	if selective && !r.gaveUp() && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
+	if selective && r.choice.edges == nil && !r.gaveUp() && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
 	}
-	if selective && points[f.Index].Edges == 0 {
+	if r.choice.edges != nil && r.chosenEdges() == 0 {
+		out = append(out, "no edge is stable enough to be chosen: allow more falsely chosen edges, or look at the path")
+	} else if selective && points[f.Index].Edges == 0 {
 		out = append(out, "the criterion finds no edge: with many missing cells it may be too strict; try a smaller γ, or choose a density, and look at the path")
 	}
 	projections, blocks := 0, 0

@@ -1,0 +1,284 @@
+package path
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
+)
+
+func TestPenalties(t *testing.T) {
+	for text, want := range map[string]Penalty{"l1": {Kind: "l1"}, "adaptive": {Kind: "adaptive"}, "adaptive=0.2": {Kind: "adaptive", Alpha: 0.2}, "ridge=0.5": {Kind: "ridge", Alpha: 0.5}} {
+		got, err := ParsePenalty(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{"", "l2", "l1=0.5", "adaptive=", "adaptive=0", "adaptive=1", "adaptive=x", "ridge=-0.1", "ridge=NaN"} {
+		_, err := ParsePenalty(text)
+		var wrong *setting.Error
+		require.ErrorAs(t, err, &wrong, text)
+		require.Equal(t, [2]string{"penalty", text}, [2]string{wrong.Field, wrong.Value})
+	}
+}
+
+func TestPenaltyRefusals(t *testing.T) {
+	_, table := testtables.Star(t, 4, 50, 0.3)
+	bounded := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
+	for want, c := range map[string]struct {
+		config Config
+		domain *domain.Domain
+	}{
+		"penalty ridge: its networks come without distributions": {Config{Penalty: Penalty{Kind: "ridge"}, Select: Selection{Kind: "cv"}}, nil},
+		"penalty ridge=0.5: its path has no estimate":            {Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.5}, PathOnly: true}, nil},
+		"penalty ridge: its networks have no sizes":              {Config{Penalty: Penalty{Kind: "ridge"}, Refit: new(false)}, nil},
+		"penalty adaptive: its pilot is of columns without":      {Config{Penalty: Penalty{Kind: "adaptive"}}, bounded},
+		"penalty ridge: its pilot is of columns without":         {Config{Penalty: Penalty{Kind: "ridge"}}, bounded},
+		"penalty l2: it is one of l1, adaptive, ridge":           {Config{Penalty: Penalty{Kind: "l2"}}, nil},
+		"the largest must not be under the smallest":             {Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMax: 1, LambdaMin: 2}, nil},
+	} {
+		_, err := New(engine.Problem{Table: table, Domain: c.domain}, engine.Config{Method: "exact"}, c.config, &State{})
+		require.ErrorContains(t, err, want)
+	}
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMin: 1e9}, &State{})
+	require.NoError(t, err)
+	_, err = r.Estimate(t.Context(), func() error { return nil })
+	require.ErrorIs(t, err, ErrLambdas, "the largest λ is known after the pilot")
+}
+
+// At the pilot another turn, written out row by row, leads nowhere: with x̂ the rows
+// completed by their conditional means, μ is the mean of x̂ and P = ((1−α)S + α diag S)⁻¹
+// for S the covariances of x̂ plus those of the missing cells.
+func TestPilotIsAFixedPoint(t *testing.T) {
+	const d, alpha = 5, 0.2
+	_, table := testtables.Star(t, d, 200, 0.4)
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "ridge", Alpha: alpha}}, &State{})
+	require.NoError(t, err)
+	require.NoError(t, r.prepare(t.Context()))
+	pilot := r.State.Pilot
+	require.False(t, pilot.Chosen)
+	mean, s := completedMoments(t, table, pilot.Mean, graph.Unpack(d, pilot.Packed))
+	want := graph.Unpack(d, pilot.Packed)
+	for j := range d {
+		require.InDelta(t, mean[j], pilot.Mean[j], 2e-3)
+	}
+	for j := range d {
+		for k := range d {
+			product := 0.0 // of P with what it is to be the inverse of
+			for l := range d {
+				shrunk := s.At(l, k)
+				if l != k {
+					shrunk *= 1 - alpha
+				}
+				product += want.At(j, l) * shrunk
+			}
+			require.InDelta(t, map[bool]float64{true: 1}[j == k], product, 5e-3)
+		}
+	}
+}
+
+// The likelihoods that choose α are those of the rows held out, under pilots of the others.
+func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
+	_, table := testtables.Star(t, 5, 120, 0.3)
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact", Workers: 3}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
+	require.NoError(t, err)
+	require.NoError(t, r.prepare(t.Context()))
+	s := r.State.Pilot
+	require.Len(t, s.Held, 5)
+	sums, seen := make([]float64, len(pilotAlphas)), map[int]bool{}
+	for k, fold := range (crossValidation{}).parts(Selection{Folds: 5}, table.N, 0) {
+		f, err := r.newPilotFit(fold.fit, 1)
+		require.NoError(t, err)
+		for i, alpha := range pilotAlphas {
+			require.NoError(t, f.fit(t.Context(), alpha))
+			held := LogLikelihood(table, fold.heldOut, f.Model.Mean(), f.Model.Precision())
+			require.InDelta(t, held, s.Held[k][i], 1e-8)
+			sums[i] += held
+		}
+		for _, i := range fold.heldOut {
+			seen[i] = true
+			require.NotContains(t, fold.fit, i)
+		}
+	}
+	require.Len(t, seen, table.N)
+	require.True(t, s.Chosen)
+	require.Equal(t, pilotAlphas[slices.Index(sums, slices.Max(sums))], s.Alpha)
+}
+
+// Sizes 0.2, 0.1, 0.4 with the median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
+func TestAdaptiveWeights(t *testing.T) {
+	w := adaptiveWeights([]float64{1, -0.2, 0.2, 4, 0.8, 1}, 3) // correlations 0.1, −0.2, −0.4
+	require.InDeltaSlice(t, []float64{0, 1 / 0.6, 1 / 1.1, 0, 1 / 2.1, 0}, w, 1e-12)
+	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{1, 0, 0, 1, 0, 1}, 3))
+}
+
+// Weights that are all 1 change no byte, by no schedule.
+func TestEqualWeightsAreL1(t *testing.T) {
+	_, table := testtables.Star(t, 5, 150, 0.4)
+	standard, _ := data.Standardise(table)
+	for _, method := range []string{"em-exact", "exact", "iw"} {
+		var states []string
+		for _, weights := range [][]float64{nil, slices.Repeat([]float64{1}, 15)} {
+			c := Config{Lambdas: 8, Tolerance: 0.1, Refit: new(false)}
+			if method == "iw" {
+				c.InitialIter, c.RefineIter = 20, 50
+			}
+			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: method, Draws: map[bool]int{true: 5}[method == "iw"], Seed: 1}, c, &State{})
+			require.NoError(t, err)
+			if weights != nil {
+				r.weigh(weights)
+			}
+			_, err = r.Estimate(t.Context(), func() error { return nil })
+			require.NoError(t, err)
+			states = append(states, fmt.Sprint(r.State.Points, r.State.Refine, r.packed()))
+		}
+		require.Equal(t, states[0], states[1], method)
+	}
+}
+
+// The path of a weighted penalty meets its conditions: the gradient by P_jk, made anew, is
+// −λ w sign P_jk on edges, in size at most λ w off them; the largest λ leaves no edge, and
+// little less leaves one.
+func TestWeightedPathMeetsTheConditions(t *testing.T) {
+	const d = 6
+	_, table := testtables.Star(t, d, 150, 0.3)
+	standard, _ := data.Standardise(table)
+	for _, method := range []string{"exact", "em-exact"} {
+		c := Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 6, StopTol: 1e-7, MaxIter: 5000, Select: Selection{Kind: "none"}, PathOnly: true}
+		p := engine.Problem{Table: standard}
+		r, _ := estimate(t, p, engine.Config{Method: method}, c)
+		require.Zero(t, r.State.Points[0].Edges)
+		require.Greater(t, r.State.Points[5].Edges, 9)
+		weights := adaptiveWeights(r.State.Pilot.Packed, d)
+		kind := model.FreeSymmetric
+		if r.fitsMean() {
+			kind = model.Natural
+		}
+		m := model.NewGaussian(d, kind)
+		m.Location.Fixed = !r.fitsMean()
+		p.Model, p.Objective = m, losses.Classical{}
+		for _, q := range r.State.Points {
+			copy(m.Packed.Value, q.Packed)
+			copy(m.Location.Value, q.Linear)
+			_, grads, err := engine.Gradient(p, engine.Config{Method: method}, 0)
+			require.NoError(t, err)
+			for j := range d {
+				for k := j + 1; k < d; k++ {
+					at := graph.PackedIndex(d, j, k)
+					slope, most := grads[1][at]/d, q.Lambda*weights[at]
+					if q.Packed[at] == 0 {
+						require.LessOrEqual(t, math.Abs(slope), most+1e-6, method)
+						continue
+					}
+					require.InDelta(t, -math.Copysign(most, q.Packed[at]), slope, 1e-6, method)
+				}
+			}
+		}
+		c.LambdaMax, c.Lambdas = r.Config.LambdaMax/1.05*0.98, 1
+		r, _ = estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, c)
+		if method == "exact" { // whose gradient the largest λ is of
+			require.Positive(t, r.State.Points[0].Edges)
+		}
+	}
+}
+
+// By ridge a point of the path has the pairs whose partial correlation is above λ, and the
+// result is the refit of the chosen one, by every method.
+func TestRidgePath(t *testing.T) {
+	const d = 6
+	_, table := testtables.Star(t, d, 400, 0.3)
+	standard, _ := data.Standardise(table)
+	for _, method := range []string{"em-exact", "exact"} {
+		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "ridge"}})
+		size := sizes(r.State.Pilot.Packed, d)
+		require.Equal(t, slices.Max(size), r.Config.LambdaMax)
+		for _, p := range r.State.Points {
+			for i, edge := range Adjacency(p.Packed, d, r.Config.Threshold).Edge {
+				require.Equal(t, size[i] > p.Lambda, edge)
+			}
+		}
+		require.Len(t, scores, len(r.State.Points))
+		require.True(t, r.State.Refine.Converged, r.Verdict())
+		chosen := r.State.Points[r.State.Refine.Index]
+		require.InDelta(t, 5, chosen.Edges, 2, "of 15 pairs")
+		require.Equal(t, withoutEdge(chosen.Packed, d, r.Config.Threshold), withoutEdge(r.packed(), d, 0))
+		want, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method},
+			Config{Penalty: Penalty{Kind: "ridge"}, LambdaMax: chosen.Lambda, Lambdas: 1, Select: Selection{Kind: "none"}})
+		require.InDeltaSlice(t, want.packed(), r.packed(), 2e-3, method)
+	}
+}
+
+// Cut anywhere and taken up again, by any number of workers, the bytes are the same.
+func TestPenaltiesAreTakenUpAgain(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0.3)
+	standard, _ := data.Standardise(table)
+	for _, c := range []Config{
+		{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 4, Select: Selection{Kind: "ebic"}},
+		{Penalty: Penalty{Kind: "ridge"}, Lambdas: 4, Select: Selection{Kind: "stars"}},
+	} {
+		requireResumes(t, standard, "em-exact", c)
+	}
+}
+
+// requireResumes cuts an estimate each time its state is saved for the second time, by two
+// workers, and compares with one that was not cut, by one.
+func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
+	t.Helper()
+	start := func(s *State, workers int) *Run {
+		r, err := New(engine.Problem{Table: table}, engine.Config{Method: method, Workers: workers, Batch: 50}, c, s)
+		require.NoError(t, err)
+		return r
+	}
+	whole := start(&State{}, 1)
+	_, err := whole.Estimate(t.Context(), func() error { return nil })
+	require.NoError(t, err)
+	s, seen := &State{}, 0
+	var saved engine.State
+	for {
+		ctx, cancel := context.WithCancel(t.Context())
+		saves := 0
+		r := start(s, 2)
+		if seen++; seen > 1 {
+			r.Restore(saved)
+		}
+		_, err := r.Estimate(ctx, func() error {
+			if saves++; saves == 2 {
+				cancel()
+			}
+			return nil
+		})
+		saved = r.Capture()
+		cancel()
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		require.Less(t, seen, 200)
+	}
+	require.Greater(t, seen, 4)
+	require.Equal(t, fmt.Sprint(*whole.State), fmt.Sprint(*s)) // NaN is not NaN
+	require.Equal(t, whole.Capture().Model, saved.Model)
+}
+
+// A path on some of the rows has the whole table's α, and a pilot of its own.
+func TestPartsHaveTheirPilots(t *testing.T) {
+	_, table := testtables.Star(t, 4, 100, 0.3)
+	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 3, Select: Selection{Kind: "cv", Folds: 2}})
+	part, _, err := r.part(t.Context(), r.parts()[0])
+	require.NoError(t, err)
+	require.Equal(t, r.State.Pilot.Alpha, part.State.Pilot.Alpha)
+	require.Nil(t, part.State.Pilot.Held)
+	require.NotEqual(t, r.State.Pilot.Packed, part.State.Pilot.Packed)
+	require.Equal(t, r.lambdas, part.lambdas)
+}

@@ -1,0 +1,202 @@
+package path
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"missingscore/graph/model"
+	"missingscore/internal/panics"
+	"missingscore/losses"
+	"missingscore/trainers/em"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// Pilot is the ridge estimate that a penalty goes by, and how its α was found.
+type Pilot struct {
+	Held   [][]float64 // a fold each, an α each: log density of the rows held out; nil: not done
+	Chosen bool        // α was chosen by these, not given
+	Alpha  float64
+	Packed []float64 // P, packed; nil: not fitted
+	Mean   []float64
+}
+
+// pilotAlphas are tried, from the strongest shrinkage down, each from the estimate before.
+var pilotAlphas = []float64{0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02}
+
+const (
+	pilotFolds     = 5
+	pilotTurns     = 200  // of an α
+	pilotTolerance = 1e-3 // of a turn's largest movement, in units of √(P_jj P_kk)
+)
+
+// pilot fits the ridge pilot to the run's rows, unless that is done: by turns of the
+// expectation step of complete data and em.Ridge. α is the given one or that with the
+// greatest likelihood of rows held out, in five folds.
+func (r *Run) pilot(ctx context.Context) error {
+	s := &r.State.Pilot
+	if s.Packed != nil {
+		return nil
+	}
+	if s.Alpha = r.Config.Penalty.Alpha; s.Alpha == 0 {
+		if err := r.holdOut(ctx); err != nil {
+			return err
+		}
+		s.Alpha, s.Chosen = s.best(), true
+	}
+	f, err := r.newPilotFit(r.rows, r.Engine.Config.Workers)
+	if err != nil {
+		return err
+	}
+	for _, alpha := range pilotAlphas { // from strong shrinkage down, for the turns' sake
+		if alpha > s.Alpha {
+			if err := f.fit(ctx, alpha); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.fit(ctx, s.Alpha); err != nil {
+		return err
+	}
+	s.Packed, s.Mean = slices.Clone(f.Model.Packed.Value), f.Model.Mean()
+	return r.save()
+}
+
+// holdOut makes what is left of the folds.
+func (r *Run) holdOut(ctx context.Context) error {
+	s := &r.State.Pilot
+	if s.Held == nil {
+		s.Held = make([][]float64, pilotFolds)
+	}
+	folds := crossValidation{}.parts(Selection{Folds: min(pilotFolds, len(r.rows))}, len(r.rows), r.Engine.Config.Seed)
+	pool, ctx := errgroup.WithContext(ctx)
+	pool.SetLimit(r.Engine.Config.Workers)
+	var mu sync.Mutex
+	for k, fold := range folds {
+		if s.Held[k] != nil {
+			continue
+		}
+		pool.Go(func() error {
+			return panics.Caught(func() error {
+				held, err := r.heldOut(ctx, r.ofRows(fold))
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				s.Held[k] = held
+				return r.save()
+			})
+		})
+	}
+	return pool.Wait()
+}
+
+// ofRows is a part of the run's rows as one of the table's.
+func (r *Run) ofRows(p rowPart) rowPart {
+	rows := slices.Sorted(slices.Values(r.rows))
+	of := func(places []int) (out []int) {
+		for _, i := range places {
+			out = append(out, rows[i])
+		}
+		return out
+	}
+	return rowPart{fit: of(p.fit), heldOut: of(p.heldOut)}
+}
+
+// heldOut is the log density of a fold's rows at each α; −Inf from where no pilot exists.
+func (r *Run) heldOut(ctx context.Context, fold rowPart) ([]float64, error) {
+	f, err := r.newPilotFit(fold.fit, 1)
+	if err != nil {
+		return nil, err
+	}
+	held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
+	for i, alpha := range pilotAlphas {
+		err := f.fit(ctx, alpha)
+		if numerical(err) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		step, err := f.Engine.Gradient(0, fold.heldOut, 1)
+		if err != nil {
+			return nil, err
+		}
+		held[i] = step.LogLikelihood
+	}
+	return held, nil
+}
+
+// best is the α with the greatest likelihood of all folds together, of equal ones the largest.
+func (s *Pilot) best() float64 {
+	best, most := 0, math.Inf(-1)
+	for i := range pilotAlphas {
+		sum := 0.0
+		for _, fold := range s.Held {
+			if fold != nil {
+				sum += fold[i]
+			}
+		}
+		if sum > most {
+			best, most = i, sum
+		}
+	}
+	return pilotAlphas[best]
+}
+
+func (s *Pilot) describe() string {
+	how := "as given"
+	if s.Chosen {
+		how = fmt.Sprintf("by the likelihood of rows held out, %d folds", pilotFolds)
+	}
+	return fmt.Sprintf("of shrinkage α = %g (%s)", s.Alpha, how)
+}
+
+// pilotFit are the turns of a ridge pilot.
+type pilotFit struct{ em.Turns }
+
+// newPilotFit starts at no correlation.
+func (r *Run) newPilotFit(rows []int, workers int) (f pilotFit, err error) {
+	p := r.Problem
+	m := model.NewGaussian(r.Table.D, model.Natural)
+	p.Model, p.Objective = m, losses.Classical{}
+	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: 250, Seed: r.Engine.Config.Seed, Workers: workers})
+	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(r.Table, rows)}
+	return f, err
+}
+
+// fit makes turns at α from where the model is until they move no more. Where there is no
+// pilot the error is numerical.
+func (f pilotFit) fit(ctx context.Context, alpha float64) error {
+	s := em.State{Anderson: optim.Anderson{Memory: em.Memory}}
+	for s.Count < pilotTurns && (s.Count == 0 || s.Relative > pilotTolerance) {
+		if err := f.Turn(ctx, &s, em.Ridge{Alpha: alpha}.Minimise); err != nil {
+			var fault *engine.DivergedError
+			if errors.As(err, &fault) {
+				return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
+			}
+			return err
+		}
+	}
+	f.Settle(&s)
+	return nil
+}
+
+// belowThreshold says which elements of packed P are a pair's whose size is not above a threshold.
+func belowThreshold(sizes []float64, d int, threshold float64) []bool {
+	var held []bool
+	for j, i := 0, 0; j < d; j++ {
+		held = append(held, false)
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			held = append(held, !(sizes[i] > threshold))
+		}
+	}
+	return held
+}

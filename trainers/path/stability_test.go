@@ -1,0 +1,185 @@
+package path
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/internal/stream"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
+)
+
+func TestStabilityForms(t *testing.T) {
+	for text, want := range map[string]Selection{
+		"stability":         {Kind: "stability", FalseEdges: 1, Share: 0.75},
+		"stability=3":       {Kind: "stability", FalseEdges: 3, Share: 0.75},
+		"stability=@0.9":    {Kind: "stability", FalseEdges: 1, Share: 0.9},
+		"stability=0.5@0.6": {Kind: "stability", FalseEdges: 0.5, Share: 0.6},
+	} {
+		got, err := ParseSelection(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{"stability=0", "stability=-1", "stability=x", "stability=@", "stability=@0.5", "stability=1@1.1", "stability=1@0", "stability=NaN", "stability=Inf"} {
+		_, err := ParseSelection(text)
+		require.ErrorContains(t, err, "select stability=", text)
+	}
+	_, table := testtables.Star(t, 4, 50, 0.3)
+	for want, c := range map[string]Config{
+		"leave --refit=false out":      {Refit: new(false)},
+		"the path's points are all":    {PathOnly: true},
+		"half of them must be 4":       {},
+		"select stability: its edges":  {PathOnly: true, Refit: new(true)},
+		"of no point of the path, so ": {Refit: new(false), Select: Selection{FalseEdges: 2}},
+	} {
+		c.Select.Kind = "stability"
+		rows := table
+		if c.Refit == nil && !c.PathOnly {
+			_, rows = testtables.Star(t, 4, 7, 0)
+		}
+		_, err := New(engine.Problem{Table: rows}, engine.Config{Method: "em-exact"}, c, &State{})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestHalvesComplementEachOther(t *testing.T) {
+	for rows, left := range map[int]int{20: 0, 21: 1} {
+		parts := stability{}.parts(Selection{}, rows, 3)
+		require.Len(t, parts, 100)
+		for k := 0; k < 100; k += 2 {
+			both := slices.Sorted(slices.Values(slices.Concat(parts[k].fit, parts[k+1].fit)))
+			require.Len(t, slices.Compact(both), rows-left)
+			require.Len(t, parts[k].fit, 10)
+		}
+		require.NotEqual(t, parts[0].fit, parts[2].fit)
+	}
+}
+
+// By hand, B = 50: of 190 pairs and q = 19, τ = 3/4 the constants are 1/(2(½ − 1/100)) and 2;
+// τ = 0.9: 4(0.1 + 0.01)/1.02 and 1.25 (Shah & Samworth 2013, theorem 2 and equation 5).
+func TestFalseEdges(t *testing.T) {
+	sharp, unimodal, any := falseEdges(190, 19, 0.75)
+	require.InDelta(t, 190*2.86031064229e-03, sharp, 1e-6)
+	require.InDelta(t, 1.9/0.98, unimodal, 1e-12)
+	require.InDelta(t, 1.9*2, any, 1e-12)
+	_, unimodal, any = falseEdges(190, 19, 0.9)
+	require.InDelta(t, 1.9*0.44/1.02, unimodal, 1e-12)
+	require.InDelta(t, 1.9*1.25, any, 1e-12)
+	sharp, unimodal, any = falseEdges(190, 190, 0.75)
+	require.Equal(t, [3]float64{190, 190, 190}, [3]float64{sharp, unimodal, any})
+	require.Equal(t, 90, needed(0.9))
+	require.Equal(t, 76, needed(0.751))
+	for _, pairs := range []int{3, 45, 190} {
+		s := Selection{FalseEdges: 1, Share: 0.75}
+		q := halfSize(pairs, s)
+		now, _, _ := falseEdges(pairs, q, s.Share)
+		more, _, _ := falseEdges(pairs, q+1, s.Share)
+		require.Greater(t, more, 1.)
+		if q > 1 {
+			require.LessOrEqual(t, now, 1.)
+		}
+	}
+}
+
+// Pairs without edges are exchangeable: networks of q pairs drawn by scores that are equal
+// normals, those of all halves with a part in common, so that some pairs come again. The
+// mean number chosen is under the bound, and not by so much that the bound would say nothing.
+func TestBoundOnExchangeablePairs(t *testing.T) {
+	const pairs, q, share, tables = 45, 10, 0.6, 300
+	rng := stream.New(1, 1)
+	sum, squares := 0.0, 0.0
+	for range tables {
+		counts, common := make([]int, pairs), make([]float64, pairs)
+		for i := range common {
+			common[i] = rng.NormFloat64()
+		}
+		for range halvings {
+			halves := make([]float64, pairs)
+			for i := range halves {
+				halves[i] = rng.NormFloat64()
+			}
+			for _, sign := range []float64{1, -1} { // a half has what the other lacks
+				score := make([]float64, pairs)
+				for i := range score {
+					score[i] = math.Abs(common[i] + sign*halves[i])
+				}
+				least := slices.Sorted(slices.Values(score))[pairs-q]
+				for i, s := range score {
+					if s >= least {
+						counts[i]++
+					}
+				}
+			}
+		}
+		chosen := 0.0
+		for _, n := range counts {
+			if n >= needed(share) {
+				chosen++
+			}
+		}
+		sum, squares = sum+chosen, squares+chosen*chosen
+	}
+	mean := sum / tables
+	se := math.Sqrt((squares/tables - mean*mean) / tables)
+	sharp, unimodal, any := falseEdges(pairs, q, share)
+	require.Less(t, mean, sharp+3*se)
+	require.Greater(t, mean, sharp/20)
+	require.Less(t, sharp, unimodal)
+	require.Less(t, unimodal, any)
+}
+
+// Of a star's table the edges of the star are chosen, and fitted again on all rows; of
+// independent columns hardly any, by every method.
+func TestStabilityFindsEdges(t *testing.T) {
+	_, table := testtables.Star(t, 6, 400, 0.2)
+	standard, _ := data.Standardise(table)
+	for _, method := range []string{"em-exact", "exact"} {
+		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method, Workers: 2}, Config{Lambdas: 30, Select: Selection{Kind: "stability"}})
+		require.Nil(t, scores)
+		edges := Adjacency(r.packed(), 6, 1e-9)
+		require.GreaterOrEqual(t, edges.Count(), 4)
+		require.Equal(t, r.choice.edges, edges.Edge)
+		for k := 1; k < 6; k++ {
+			require.Equal(t, r.State.Resampled.Counts[0][k-1] >= 75, edges.Has(0, k))
+		}
+		for i, edge := range edges.Edge {
+			if i >= 5 {
+				require.False(t, edge, "not of the centre")
+			}
+		}
+		require.True(t, r.State.Refine.Converged)
+		require.Contains(t, r.Verdict(), "chosen edges, without a penalty,")
+		require.Regexp(t, `^\d edges are in 75 % or more of the networks of 100 half samples, of at most \d edges each; expected of them are at most 0\.\d+ that`, r.Choice())
+		for _, w := range r.Warnings() {
+			require.NotContains(t, w, "smallest of the path")
+		}
+	}
+}
+
+func TestStabilityOfNothing(t *testing.T) {
+	rng := stream.New(4, 1)
+	table := &data.Table{Names: []string{"a", "b", "c", "d", "e"}, N: 60, D: 5}
+	for range 300 {
+		table.Values, table.Observed = append(table.Values, rng.NormFloat64()), append(table.Observed, true)
+	}
+	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Lambdas: 20, Select: Selection{Kind: "stability", FalseEdges: 0.05}})
+	require.Zero(t, r.chosenEdges())
+	require.Contains(t, r.Warnings(), "no edge is stable enough to be chosen: allow more falsely chosen edges, or look at the path")
+}
+
+func TestStabilityIsTakenUpAgain(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0.3)
+	standard, _ := data.Standardise(table)
+	requireResumes(t, standard, "em-exact", Config{Lambdas: 4, Select: Selection{Kind: "stability"}})
+}
+
+// Of points with 0, 2, 2, 4 edges the densest with at most 3 is the third.
+func TestDensest(t *testing.T) {
+	points := []Point{{Edges: 0}, {Edges: 2}, {Edges: 2, Lambda: 1}, {Edges: 4}}
+	require.Equal(t, points[2:3], densest(points, 3))
+	require.Empty(t, densest(points[3:], 3))
+}
