@@ -33,6 +33,8 @@ type gaussianMoments struct {
 	sum, second           []float64 // S (d) and M (d, d)
 
 	order    []int // rows sorted by pattern
+	starts   []int // of the patterns' rows, where these come in the opposite order
+	turned   []int
 	at       []int // the smaller block of the pattern at hand
 	block    []float64
 	byGaps   completedRows
@@ -99,7 +101,7 @@ func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
 			c.order = append(c.order, i)
 		}
 	}
-	slices.SortStableFunc(c.order, func(i, j int) int { return slices.Compare(pattern(i), pattern(j)) })
+	c.sortByPattern(mask)
 	clear(c.squares)
 	for at := 0; at < len(c.order); {
 		first, end := c.order[at], at
@@ -114,6 +116,34 @@ func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
 	c.finishGaps()
 	c.finishCells()
 	return nil
+}
+
+// sortByPattern puts the rows of order into that of their patterns, of one pattern as they
+// were. Rows that come in the opposite order, as those of a path do, need no comparisons but
+// of neighbours.
+func (c *gaussianMoments) sortByPattern(mask []float64) {
+	pattern := func(i int) []float64 { return mask[i*c.d : i*c.d+c.d] }
+	c.starts = c.starts[:0]
+	for at, i := range c.order {
+		before := 1
+		if at > 0 {
+			before = slices.Compare(pattern(c.order[at-1]), pattern(i))
+		}
+		if before < 0 {
+			slices.SortStableFunc(c.order, func(i, j int) int { return slices.Compare(pattern(i), pattern(j)) })
+			return
+		}
+		if before > 0 {
+			c.starts = append(c.starts, at)
+		}
+	}
+	end := len(c.order)
+	c.turned = c.turned[:0]
+	for _, start := range slices.Backward(c.starts) {
+		c.turned = append(c.turned, c.order[start:end]...)
+		end = start
+	}
+	c.order, c.turned = c.turned, c.order
 }
 
 // add prepares the rows of a pattern.
@@ -270,14 +300,23 @@ func invert(a, p []float64, d int, at []int) (logDet float64, ok bool) {
 	if n == 0 {
 		return 0, true
 	}
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: a})
+	var l blas64.Triangular
+	if n < largeBlock {
+		ok = factorSmall(a, n)
+	} else {
+		l, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: a})
+	}
 	if !ok {
 		return 0, false
 	}
 	for i := range n {
 		logDet += 2 * math.Log(a[i*n+i])
 	}
-	lapack64.Potri(l)
+	if n < largeBlock {
+		invertSmall(a, n)
+	} else {
+		lapack64.Potri(l)
+	}
 	mirror(a, n)
 	return logDet, true
 }

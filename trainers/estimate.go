@@ -16,6 +16,7 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/path"
 )
@@ -24,6 +25,7 @@ import (
 type Run struct {
 	State *State             // where it starts; nil or a zero State: at the beginning
 	Save  func(*State) error // called when the state is worth saving; may be nil
+	Shard inference.Shard    // of a network's resamples: those that are to be made. The result of a shard has neither Network.Inference nor Network.Stability
 }
 
 // Result is an estimate in the table's units.
@@ -186,7 +188,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
 		return nil, err
 	}
-	if err := run.ended(ctx, n.Engine, p.infer(ctx, n, r)); err != nil {
+	if err := run.ended(ctx, n.Engine, p.infer(ctx, n, r, run)); err != nil {
 		return nil, err
 	}
 	m := model.NewGaussian(p.Table.D, model.CholeskyFactor)

@@ -11,6 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/trainers/inference"
+	"missingscore/trainers/inference/bootstrap"
 	"missingscore/trainers/path"
 )
 
@@ -28,7 +29,8 @@ type NetworkResult struct {
 	Mean      []float64
 	Adjacency network.Adjacency
 	Network   *network.Network
-	Inference *inference.Result // nil without
+	Inference *inference.Result    // nil without
+	Stability *bootstrap.Stability // nil without
 }
 
 func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale) (*NetworkResult, error) {

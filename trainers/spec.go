@@ -125,7 +125,7 @@ func (o ObjectiveSpec) make(s losses.ObjectiveSetting) (losses.Objective, error)
 
 // check refuses what a network cannot have.
 func (s Spec) check() error {
-	if s.Network == nil && s.Inference.Asked() {
+	if s.Network == nil && (s.Inference.Asked() || s.Inference.Stability != 0) {
 		return &setting.Error{Field: "inference", Value: s.Inference.Kind, Allowed: "it is of networks"}
 	}
 	if s.Network == nil {

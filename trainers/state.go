@@ -20,6 +20,7 @@ import (
 	"missingscore/internal/memory"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -31,8 +32,9 @@ type State struct {
 	Fingerprint string   // of the table and the settings it belongs to
 	Libraries   []string // of matrix products, in the order in which they had a part; see graph.BLAS
 	Engine      engine.State
-	Descent     *descent.State // of a fit
-	Path        *path.State    // of a network
+	Descent     *descent.State   // of a fit
+	Path        *path.State      // of a network
+	Inference   *inference.State // of a network: what is made again on other rows
 }
 
 // stateVersion 1 and 2 had one type for all stages, 3 one optimiser for fits and no checksum.
@@ -158,4 +160,21 @@ func (s *State) mixed() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("it was resumed with other matrix products (%s): rounding differs from a run that was never cut; %s chooses them", strings.Join(s.Libraries, ", then "), graph.BLASVariable)}
+}
+
+// Join takes over what the states of other shards have made of the same estimate. It is
+// ErrOtherRun where one is of another table or other settings.
+func (s *State) Join(others ...*State) error {
+	for _, o := range others {
+		if s.Fingerprint != o.Fingerprint || s.Inference == nil || o.Inference == nil {
+			return ErrOtherRun
+		}
+		s.Inference.Join(o.Inference)
+		for _, library := range o.Libraries {
+			if !slices.Contains(s.Libraries, library) {
+				s.Libraries = append(s.Libraries, library)
+			}
+		}
+	}
+	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"missingscore/graph"
 )
@@ -82,19 +84,21 @@ func (s *Support) regress(j int, w, cov []float64, beta [][]float64) (change flo
 	if len(at) == 0 {
 		return 0, true
 	}
-	nn, nj := mat.NewSymDense(len(at), nil), mat.NewVecDense(len(at), nil)
+	n := len(at)
+	nn := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: make([]float64, n*n)}
+	solved := make([]float64, n)
 	for a, k := range at {
-		nj.SetVec(a, cov[k*d+j])
+		solved[a] = cov[k*d+j]
 		for b, l := range at[a:] {
-			nn.SetSym(a, a+b, w[k*d+l])
+			nn.Data[a*n+a+b] = w[k*d+l]
 		}
 	}
-	var c mat.Cholesky
-	var solved mat.VecDense
-	if !c.Factorize(nn) || c.SolveVecTo(&solved, nj) != nil {
+	factor, ok := lapack64.Potrf(nn)
+	if !ok {
 		return 0, false
 	}
-	beta[j] = solved.RawVector().Data
+	lapack64.Potrs(factor, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: solved})
+	beta[j] = solved
 	for k := range d {
 		if k == j {
 			continue

@@ -16,6 +16,7 @@ type Config struct {
 	Kind      string  `json:"kind"`                // "none" or a name of Kinds; "" is none
 	Resamples int     `json:"resamples,omitempty"` // of a kind that resamples
 	Level     float64 `json:"level"`               // of confidence intervals; 0.95
+	Stability int     `json:"stability,omitempty"` // subsamples for the correlation-stability coefficients, whatever Kind is; 0: none
 }
 
 // None is the kind that tells nothing.
@@ -68,12 +69,19 @@ func Listed() string {
 // Asked tells whether anything is to be inferred.
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None }
 
+// LeastStability is how many subsamples there must be for every share of rows that is
+// dropped to have one.
+const LeastStability = 10
+
 // Resolve fills zero values and checks the rest.
 func (c Config) Resolve() (Config, error) {
 	setting.Default(&c.Kind, None)
 	setting.Default(&c.Level, DefaultLevel)
 	if !(c.Level > 0 && c.Level < 1) {
 		return c, setting.Errorf("level", c.Level, "the level of confidence intervals must be between 0 and 1")
+	}
+	if c.Stability != 0 && c.Stability < LeastStability {
+		return c, setting.Errorf("stability", c.Stability, "the number of subsamples must be %d or more, as 1000", LeastStability)
 	}
 	if !c.Asked() {
 		return c, nil

@@ -21,6 +21,9 @@ type Kind struct {
 	// Check refuses an estimator or support that it cannot be used with, by a
 	// *setting.Error of the field "inference".
 	Check func(e estimator.Estimator, s *domain.Domain) error
+	// Fits makes the estimates that Infer rests on into p.State, of a shard its share; nil
+	// where there are none.
+	Fits func(ctx context.Context, p Problem) error
 	// Infer tells of every pair what is known of it.
 	Infer func(ctx context.Context, p Problem) (*Result, error)
 }
@@ -40,6 +43,12 @@ var Kinds = map[string]Kind{}
 type Problem struct {
 	Config Config    // with every default filled in
 	Path   *path.Run // finished: table (columns standardised), estimator, points and result
+
+	// Of kinds that resample:
+	Again Again        // the estimate on other rows
+	State *State       // what is finished of these; it goes on from there
+	Save  func() error // called when State is worth saving
+	Shard Shard        // which of them to make
 }
 
 // Result is what is known of the partial correlations.
@@ -47,11 +56,19 @@ type Result struct {
 	Pairs    []network.Uncertainty // pairs j < k in column order
 	Rests    string                // a sentence: what the numbers rest on
 	Warnings []string
+	Doubt    string // why the result is not to be relied on; "" where it is
 }
 
-// Infer tells what is known of a network's pairs, q values included.
+// Infer tells what is known of a network's pairs, q values included. Of a shard it makes the
+// estimates, and tells nothing.
 func Infer(ctx context.Context, p Problem) (*Result, error) {
-	r, err := Kinds[p.Config.Kind].Infer(ctx, p)
+	kind := Kinds[p.Config.Kind]
+	if kind.Fits != nil {
+		if err := kind.Fits(ctx, p); err != nil || p.Shard.N > 0 {
+			return nil, err
+		}
+	}
+	r, err := kind.Infer(ctx, p)
 	if err == nil {
 		r.correct()
 	}

@@ -46,6 +46,7 @@ type Run struct {
 	schedule schedule
 	held     []bool           // of packed P: it stays 0; nil: none
 	weights  []float64        // of packed P in the penalty; nil: all 1
+	again    bool             // see Again
 	passed   func() error     // called when a λ is done, if set
 	enough   func(Point) bool // whether the path may end at a point, if set
 	choice   choice
@@ -151,8 +152,10 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.path(ctx); err != nil {
-		return nil, err
+	if !r.asNeeded() {
+		if err := r.path(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.resample(ctx); err != nil {
 		return nil, err
@@ -205,8 +208,11 @@ func (r *Run) closeBlock(lambda float64) Point {
 func (r *Run) edges() int { return Adjacency(r.packed(), r.Table.D, r.Config.Threshold).Count() }
 
 // path runs what is left of the path.
-func (r *Run) path(ctx context.Context) error {
-	for k := len(r.State.Points); k < len(r.lambdas) && !r.gaveUp(); k++ {
+func (r *Run) path(ctx context.Context) error { return r.pathTo(ctx, len(r.lambdas)) }
+
+// pathTo runs what is left of the first so many λ.
+func (r *Run) pathTo(ctx context.Context, lambdas int) error {
+	for k := len(r.State.Points); k < lambdas && !r.ended(); k++ {
 		if err := r.schedule.iterate(ctx, k); err != nil {
 			return err
 		}
@@ -244,6 +250,9 @@ func (r *Run) gaveUp() bool {
 	}
 	return true
 }
+
+// ended tells whether there is no more of the path.
+func (r *Run) ended() bool { return len(r.State.Points) == len(r.lambdas) || r.gaveUp() }
 
 // unfinished are the λ at which the minimum was out of reach, the largest first.
 func (r *Run) unfinished() (lambdas []float64) {

@@ -133,10 +133,7 @@ func (r *Run) refitChosen(ctx context.Context) error {
 // score is to be small.
 func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &r.State.Refitted
-	if state.Done == nil {
-		state.Done, state.Likelihood = make([]bool, len(r.State.Points)), slices.Repeat([]float64{math.NaN()}, len(r.State.Points))
-	}
-	networks := r.networks()
+	var networks []int
 	best, at := math.Inf(1), 0
 	look := func(places []int) (better bool, err error) {
 		if err := r.refitAll(ctx, networks, places); err != nil {
@@ -149,7 +146,14 @@ func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likel
 		}
 		return better, nil
 	}
-	for first := 0; first < len(networks); {
+	for first := 0; ; {
+		var err error
+		if networks, err = r.networksTo(ctx, first+coarse*coarseTogether); err != nil {
+			return nil, err
+		}
+		if first >= len(networks) {
+			break
+		}
 		var places []int
 		for ; first < len(networks) && len(places) < coarseTogether; first += coarse {
 			places = append(places, first)
@@ -175,6 +179,20 @@ func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likel
 		}
 	}
 	return out, nil
+}
+
+// networksTo are the networks of the path, which is first made as far as to so many of them
+// if it is made as they are needed.
+func (r *Run) networksTo(ctx context.Context, number int) (networks []int, err error) {
+	for networks = r.networks(); len(networks) < number && !r.ended(); networks = r.networks() {
+		if err := r.pathTo(ctx, len(r.State.Points)+1); err != nil {
+			return nil, err
+		}
+	}
+	for state := &r.State.Refitted; len(state.Done) < len(r.State.Points); {
+		state.Done, state.Likelihood = append(state.Done, false), append(state.Likelihood, math.NaN())
+	}
+	return networks, nil
 }
 
 // networks are the finished points whose network is not that of the finished one before.

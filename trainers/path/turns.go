@@ -33,6 +33,7 @@ func (t *turns) iterations() (sum int) {
 func (t *turns) iterate(ctx context.Context, k int) error {
 	s := &t.State.Turns
 	if t.State.Block.Start == nil {
+		t.predict(k)
 		t.State.Block.Start = slices.Clone(t.packed())
 		*s = em.State{Solved: s.Solved, Anderson: optim.Anderson{Memory: em.Memory}}
 	}
@@ -40,12 +41,12 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 		t.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(t.lambdas), Lambda: t.lambdas[k],
 			Edges: t.edges(), Loss: s.Loss / float64(t.Table.D), EffectiveSize: math.NaN()})
 	}
-	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
+	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.stopTol()) {
 		previous := math.Inf(1)
 		if s.Count == 0 && k > 0 {
 			previous = t.lambdas[k-1]
 		}
-		err := t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
+		err := t.turn(ctx, t.lambdas[k], previous, t.stopTol())
 		if numerical(err) && k > 0 {
 			t.runaway(k)
 			break
@@ -95,7 +96,7 @@ func (t *turns) close(p *Point) {
 	s := &t.State.Turns
 	p.Loss, p.EffectiveSize = s.Loss/float64(t.Table.D), math.NaN()
 	p.Iterations, p.Projections = s.Count, s.Projections
-	p.Unfinished = !t.stands(t.Config.StopTol)
+	p.Unfinished = !t.stands(t.stopTol())
 	t.State.Iteration += s.Count
 	t.State.Projections += s.Projections
 }

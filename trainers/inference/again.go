@@ -1,0 +1,115 @@
+package inference
+
+import (
+	"context"
+	"math"
+
+	"missingscore/trainers/path"
+)
+
+// Again makes the whole estimate of a network again, from the scales of columns on, on the
+// given rows of the table (from 0, each as often as it is given), with a seed of its own. What
+// keeps one such estimate from a result stands in Fit.Failed; an error ends them all.
+type Again func(ctx context.Context, rows []int, seed uint64) (Fit, error)
+
+// Fit is a network: its edges as places among the pairs (0,1), (0,2), … in column order,
+// and their partial correlations.
+type Fit struct {
+	Done    bool
+	Failed  string // why there is none
+	Edges   []int
+	Partial []float64
+}
+
+// FitOf is the network that a path has ended with.
+func FitOf(r *path.Run) Fit {
+	f, d, packed := Fit{Done: true}, r.Table.D, r.Model().Packed.Value
+	point, i := path.Point{Packed: packed}, 0
+	edges := path.Adjacency(packed, d, r.Config.Threshold).Edge
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			if edges[i] {
+				f.Edges, f.Partial = append(f.Edges, i), append(f.Partial, point.PartialCorrelation(d, j, k))
+			}
+			i++
+		}
+	}
+	return f
+}
+
+// Weights are the partial correlations of all so many pairs, 0 where there is no edge.
+func (f Fit) Weights(pairs int) []float64 {
+	w := make([]float64, pairs)
+	for i, at := range f.Edges {
+		w[at] = f.Partial[i]
+	}
+	return w
+}
+
+// Strengths are the sums of the sizes of the partial correlations of each of d columns.
+func (f Fit) Strengths(d int) []float64 {
+	s, weights, i := make([]float64, d), f.Weights(d*(d-1)/2), 0
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			size := math.Abs(weights[i])
+			s[j], s[k] = s[j]+size, s[k]+size
+			i++
+		}
+	}
+	return s
+}
+
+// State is what is finished of the estimates that are made again: by their numbers.
+type State struct {
+	Resamples  []Fit // of the bootstrap
+	Subsamples []Fit // of the case-dropping stability
+}
+
+// Left is how many of the estimates that are asked for are not made, and of which numbers
+// the first is.
+func (s *State) Left(c Config) (left int, first int) {
+	if s == nil {
+		s = &State{}
+	}
+	first = -1
+	for _, part := range []struct {
+		made   []Fit
+		wanted int
+	}{{s.Resamples, c.Resamples}, {s.Subsamples, c.Stability}} {
+		for i := range part.wanted {
+			if i >= len(part.made) || !part.made[i].Done {
+				if left++; first < 0 {
+					first = i
+				}
+			}
+		}
+	}
+	return left, first
+}
+
+// Join takes over what another state has.
+func (s *State) Join(other *State) {
+	if other == nil {
+		return
+	}
+	for _, part := range []struct {
+		to   *[]Fit
+		from []Fit
+	}{{&s.Resamples, other.Resamples}, {&s.Subsamples, other.Subsamples}} {
+		for len(*part.to) < len(part.from) {
+			*part.to = append(*part.to, Fit{})
+		}
+		for i, f := range part.from {
+			if f.Done {
+				(*part.to)[i] = f
+			}
+		}
+	}
+}
+
+// Shard is a part of the estimates that are made again: those of the numbers I − 1, I − 1 + N,
+// …, counted from 0. The zero value is all.
+type Shard struct{ I, N int }
+
+// Has tells whether a number is the shard's.
+func (s Shard) Has(number int) bool { return s.N == 0 || number%s.N == s.I-1 }

@@ -1,0 +1,144 @@
+// Package bootstrap tells by resampling how far a network may be from the truth: the
+// whole estimate is made again on rows drawn with replacement, or on a part of them.
+// docs/theory/resampling.md has the definitions.
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
+)
+
+// Kind is the name of the bootstrap among inference.Kinds.
+const Kind = "bootstrap"
+
+const resampleUnit = "bootstrap resample"
+
+func init() {
+	inference.Kinds[Kind] = inference.Kind{
+		Note: "the whole estimate again on N tables of rows drawn with replacement: standard errors, percentiles, how often each edge is found", Resamples: true,
+		Check: func(estimator.Estimator, *domain.Domain) error { return nil },
+		Fits:  resample,
+		Infer: summarise,
+	}
+}
+
+// Drawn are the purposes of draws.
+const (
+	drawnResamples uint64 = iota + 1
+	drawnSubsamples
+)
+
+// resample makes the estimates on resamples: n rows drawn with replacement from the table's
+// n, with their gaps.
+func resample(ctx context.Context, p inference.Problem) error {
+	n := p.Path.Table.N
+	return fits{
+		name: "bootstrap", unit: resampleUnit, purpose: drawnResamples, number: p.Config.Resamples, made: &p.State.Resamples,
+		rows: func(_ int, rng *rand.Rand) []int {
+			rows := make([]int, n)
+			for i := range rows {
+				rows[i] = rng.IntN(n)
+			}
+			slices.Sort(rows)
+			return rows
+		},
+	}.make(ctx, p)
+}
+
+// most is the share of fits without a result beyond which the rest says little.
+const most = 0.1
+
+// summarise tells of every pair, over the resamples that have a result, B in number, with
+// the partial correlations r_b of their networks, 0 where they have no edge
+// (docs/theory/resampling.md#eq-bootstrap):
+//
+//	SE = √(Σ (r_b − r̄)² / (B − 1)),   interval: the quantiles (1 ∓ level)/2 of the r_b
+//
+// Estimate is the network's, the inclusion the share of networks that have the edge, and
+// SameSign the share of these with Estimate's sign. There are no p values: as no edge is 0
+// by selection and not by chance alone, how often r_b is on the other side of 0 tests
+// nothing.
+func summarise(_ context.Context, p inference.Problem) (*inference.Result, error) {
+	d := p.Path.Table.D
+	var networks [][]float64
+	for _, f := range p.State.Resamples {
+		if f.Failed == "" {
+			networks = append(networks, f.Weights(d*(d-1)/2))
+		}
+	}
+	out := &inference.Result{Rests: rests(p.Config, len(networks))}
+	failed, told := failures(resampleUnit, p.State.Resamples)
+	if failed > 0 {
+		out.Warnings = append(out.Warnings, told)
+	}
+	if float64(failed) > most*float64(len(p.State.Resamples)) || len(networks) < 2 {
+		out.Doubt = told
+	}
+	estimates, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), 0
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			u := network.Unknown(p.Path.Table.Together(j, k))
+			u.Estimate = estimates[i]
+			pair(&u, column(networks, i), p.Config.Level)
+			out.Pairs = append(out.Pairs, u)
+			i++
+		}
+	}
+	return out, nil
+}
+
+// rests is the sentence of what the numbers rest on.
+func rests(c inference.Config, resamples int) string {
+	return fmt.Sprintf("Standard errors and %g %% percentile intervals are those of the whole estimate, choice of λ included, made again on %d tables of rows drawn with replacement. They show how steady the estimate is: where a network without the edge gives 0 they are no confidence intervals in the strict sense, and whether they hold 0 is no test of an edge; inclusion is the share of these networks that have it", 100*c.Level, resamples)
+}
+
+// column is of each network the weight of a pair.
+func column(networks [][]float64, pair int) []float64 {
+	x := make([]float64, len(networks))
+	for b, n := range networks {
+		x[b] = n[pair]
+	}
+	return x
+}
+
+// pair sets what resamples r tell of a pair whose Estimate is set; nothing for fewer than two.
+func pair(u *network.Uncertainty, r []float64, level float64) {
+	if len(r) < 2 {
+		return
+	}
+	u.SE = stat.StdDev(r, nil)
+	included, same := 0, 0
+	for _, v := range r {
+		if v != 0 {
+			included++
+		}
+		if v*u.Estimate > 0 {
+			same++
+		}
+	}
+	u.Inclusion = float64(included) / float64(len(r))
+	if included > 0 && u.Estimate != 0 {
+		u.SameSign = float64(same) / float64(included)
+	}
+	slices.Sort(r)
+	u.Low, u.High = quantile(r, (1-level)/2), quantile(r, (1+level)/2)
+}
+
+// quantile is that of type 7 of Hyndman & Fan 1996, R's own: between the neighbours of place
+// (n − 1)q of sorted numbers, counted from 0.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	below := int(math.Floor(at))
+	above := min(below+1, len(sorted)-1)
+	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
+}

@@ -1,0 +1,157 @@
+package bootstrap
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/trainers/inference"
+)
+
+// Shares of the rows that are dropped: bootnet's, evenly from caseMin to caseMax.
+const (
+	leastDropped = 0.05
+	mostDropped  = 0.75
+	droppedTimes = inference.LeastStability
+)
+
+// A statistic is stable to a share that is dropped if its correlation with that of the
+// whole table is above wantedCorrelation with probability wantedShare.
+const (
+	wantedCorrelation = 0.7
+	wantedShare       = 0.95
+)
+
+// Statistics of networks whose stability is told.
+const (
+	Strength   = "strength"    // of each column the sum of the sizes of its partial correlations
+	EdgeWeight = "edge weight" // of each pair the partial correlation
+)
+
+// Stability is how well networks of a part of the rows agree with that of all
+// (docs/theory/resampling.md#eq-case-dropping).
+type Stability struct {
+	Levels      []Level // by statistic and share that is dropped
+	Coefficient map[string]float64
+	Warnings    []string
+}
+
+// Level is what is told of a statistic where a share of the rows is dropped. Of a network
+// that could not be estimated the correlation is 0, as it is where one of the two
+// statistics does not vary.
+type Level struct {
+	Statistic     string
+	Dropped       float64 // share of the rows
+	Rows          int     // that are left
+	Fits, Failed  int     // of subsamples; Failed had no result
+	Mean, Low, Up float64 // of the correlations: mean, quantiles 0.05 and 0.95
+	Share         float64 // of the correlations that are above 0.7
+}
+
+const subsampleUnit = "subsample"
+
+// dropped is the share that subsample number i drops: the shares take turns.
+func dropped(i int) float64 {
+	return leastDropped + (mostDropped-leastDropped)*float64(i%droppedTimes)/(droppedTimes-1)
+}
+
+// left is how many of n rows are left where a share is dropped.
+func left(n int, share float64) int { return int(math.Round((1 - share) * float64(n))) }
+
+// CaseDropping makes the estimate again on parts of the rows, drawn without replacement,
+// and compares strengths and edge weights with those of the whole table. Of a shard
+// it makes the estimates and tells nothing.
+func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) {
+	n := p.Path.Table.N
+	err := fits{
+		name: "stability", unit: subsampleUnit, purpose: drawnSubsamples, number: p.Config.Stability, made: &p.State.Subsamples,
+		rows: func(i int, rng *rand.Rand) []int {
+			rows := rng.Perm(n)[:left(n, dropped(i))]
+			slices.Sort(rows)
+			return rows
+		},
+	}.make(ctx, p)
+	if err != nil || p.Shard.N > 0 {
+		return nil, err
+	}
+	return compare(inference.FitOf(p.Path), p.State.Subsamples, n, p.Path.Table.D), nil
+}
+
+// compare is CaseDropping after the estimates.
+func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
+	s := &Stability{Coefficient: map[string]float64{}}
+	if _, told := failures(subsampleUnit, made); told != "" {
+		s.Warnings = append(s.Warnings, told+"; they count as not correlated")
+	}
+	for _, statistic := range []string{Strength, EdgeWeight} {
+		of := func(f inference.Fit) []float64 { return f.Weights(d * (d - 1) / 2) }
+		if statistic == Strength {
+			of = func(f inference.Fit) []float64 { return f.Strengths(d) }
+		}
+		s.Coefficient[statistic] = 0
+		for k := range droppedTimes {
+			l := Level{Statistic: statistic, Dropped: dropped(k), Rows: left(n, dropped(k))}
+			var r []float64
+			for i := k; i < len(made); i += droppedTimes {
+				if l.Fits++; made[i].Failed != "" {
+					l.Failed++
+					r = append(r, 0)
+					continue
+				}
+				r = append(r, correlation(of(whole), of(made[i])))
+			}
+			l.tell(r)
+			if s.Levels = append(s.Levels, l); l.Share >= wantedShare {
+				s.Coefficient[statistic] = l.Dropped
+			}
+		}
+	}
+	return s
+}
+
+// tell summarises the correlations, of which there is one or more.
+func (l *Level) tell(r []float64) {
+	above := 0
+	for _, v := range r {
+		if v > wantedCorrelation {
+			above++
+		}
+	}
+	slices.Sort(r)
+	l.Mean, l.Low, l.Up = stat.Mean(r, nil), quantile(r, 1-wantedShare), quantile(r, wantedShare)
+	l.Share = float64(above) / float64(len(r))
+}
+
+// correlation is Pearson's, 0 where x or y does not vary.
+func correlation(x, y []float64) float64 {
+	if len(x) < 2 || slices.Min(x) == slices.Max(x) || slices.Min(y) == slices.Max(y) {
+		return 0
+	}
+	return stat.Correlation(x, y, nil)
+}
+
+// Sentence says what the coefficients are, and what is asked of them.
+func (s *Stability) Sentence() string {
+	return fmt.Sprintf("correlation stability: %.2f of the rows can be dropped for strength, %.2f for edge weights (95 %% of networks of the rest still correlate by more than 0.7); 0.25 is the least that is asked for, 0.5 is wanted (Epskamp, Borsboom & Fried 2018)",
+		s.Coefficient[Strength], s.Coefficient[EdgeWeight])
+}
+
+// Write writes stability.csv: a line for each statistic and share.
+func (s *Stability) Write(w io.Writer) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"statistic", "dropped", "rows", "networks", "failed", "correlation", "low", "high", "share_above"})
+	for _, l := range s.Levels {
+		c.Write([]string{l.Statistic, data.FormatNumber(l.Dropped), strconv.Itoa(l.Rows), strconv.Itoa(l.Fits), strconv.Itoa(l.Failed),
+			data.FormatNumber(l.Mean), data.FormatNumber(l.Low), data.FormatNumber(l.Up), data.FormatNumber(l.Share)})
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,50 @@
+package path
+
+// Again makes this, before it begins, one of many estimates from resamples of a table: it
+// comes to the same network, but for edges at the threshold, in less time. By turns of
+// expectation and minimisation it starts at each λ where the two before point to (predict)
+// and leaves it at a movement of againSlack times StopTol, which from such a start is left
+// over; and where EBIC goes by the likelihood of refits the path ends where its search
+// does. What is told of the path's end means nothing then. Iterations after the path are as
+// ever.
+func (r *Run) Again() { r.again = true }
+
+const againSlack = 4
+
+// stopTol is the tolerance of turns along the path.
+func (r *Run) stopTol() float64 {
+	if r.again {
+		return againSlack * r.Config.StopTol
+	}
+	return r.Config.StopTol
+}
+
+// asNeeded tells whether the path is made as the choice of λ needs it.
+func (r *Run) asNeeded() bool {
+	return r.again && r.Config.Select.Kind == "ebic" && !r.Domain.Bounded() && r.Missingness == nil
+}
+
+// predict puts the model where the iterations at λ_k start: straight on from the two λ
+// before,
+//
+//	θ_{k−1} + (λ_{k−1} − λ_k)/(λ_{k−2} − λ_{k−1}) (θ_{k−1} − θ_{k−2})
+//
+// for while no edge joins or leaves, the minimum for given moments is linear in λ. It stays
+// at θ_{k−1} where P would not be positive definite.
+func (r *Run) predict(k int) {
+	if !r.again || k < 2 {
+		return
+	}
+	a, b := r.State.Points[k-2], r.State.Points[k-1]
+	by := (b.Lambda - r.lambdas[k]) / (a.Lambda - b.Lambda)
+	ahead := func(to, a, b []float64) {
+		for i := range b {
+			to[i] = b[i] + by*(b[i]-a[i])
+		}
+	}
+	ahead(r.packed(), a.Packed, b.Packed)
+	ahead(r.model.Location.Value, a.Linear, b.Linear)
+	if !r.posdef.Inside(r.model) {
+		r.setPoint(k - 1)
+	}
+}
