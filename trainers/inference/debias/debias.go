@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/setting"
 	"missingscore/losses"
@@ -79,8 +81,10 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 		}
 	}
 	robust := p.Config.Kind == Robust
-	r := &inference.Result{Rests: rests(equation, robust)}
-	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust,
+	depends := equation != Truncated && slices.ContainsFunc(mcar.Test(n.Table), mcar.Column.Depends)
+	own := depends && robust && equation == Likelihood
+	r := &inference.Result{Rests: rests(equation, robust, own)}
+	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust, Own: own,
 		Domain: n.Domain, Weight: n.Weight, Workers: n.Engine.Config.Workers})
 	switch {
 	case errors.Is(err, ErrSingular) || errors.Is(err, losses.ErrNotPositiveDefinite):
@@ -89,23 +93,31 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	case err != nil:
 		return nil, err
 	default:
-		r.Warnings = append(r.Warnings, warnings(n.Table, equation, robust, free, e)...)
+		if own && e.Own < 1 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the rows determine second derivatives of their own too little, which count for %.0f %%", 100*e.Own))
+		}
+		if depends && !own {
+			r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
+		}
+		r.Warnings = append(r.Warnings, warnings(n.Table, free, e)...)
 	}
 	r.Pairs = pairs(n.Table, e, p.Config.Level)
 	return r, nil
 }
 
 // rests says what the numbers rest on.
-func rests(q Equation, robust bool) string {
+func rests(q Equation, robust, own bool) string {
+	start, errors, gaps := "one step from the chosen network without a penalty", "as normal rows have them", "cells missing completely at random"
+	if robust {
+		errors = "by the rows"
+	}
 	switch {
 	case q == Truncated:
 		return "one step to the minimum without a penalty, errors by the rows"
-	case q == Marginal && robust:
-		return "one step from the chosen network without a penalty, errors by the rows; cells missing completely at random"
-	case robust:
-		return "one step from the chosen network without a penalty, errors by the rows; cells missing at random where the rows are normal, else completely at random"
+	case own:
+		gaps = "normal rows, cells missing at random"
 	}
-	return "one step from the chosen network without a penalty, errors as normal rows have them; cells missing completely at random"
+	return fmt.Sprintf("%s, errors %s; %s", start, errors, gaps)
 }
 
 // pairs are the uncertainties of all pairs; of an estimate that is nil nothing is known. No
@@ -127,7 +139,7 @@ func pairs(t *data.Table, e *Estimate, level float64) (out []network.Uncertainty
 const rowsForAColumn = 5
 
 // warnings say where intervals are not to be trusted.
-func warnings(t *data.Table, q Equation, robust, free bool, e *Estimate) (out []string) {
+func warnings(t *data.Table, free bool, e *Estimate) (out []string) {
 	sum := 0
 	rows := t.Together()
 	for _, n := range rows {
@@ -138,9 +150,6 @@ func warnings(t *data.Table, q Equation, robust, free bool, e *Estimate) (out []
 	}
 	if !free {
 		out = append(out, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")
-	}
-	if q == Likelihood && robust && t.Missing() > 0 && e.Own < 1 {
-		out = append(out, fmt.Sprintf("intervals rest on cells missing completely at random in part: the rows are too few for second derivatives of their own, which count for %.0f %%", 100*e.Own))
 	}
 	beyond := 0
 	for _, v := range e.Partial {

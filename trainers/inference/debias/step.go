@@ -29,7 +29,8 @@ type Problem struct {
 	Mean      []float64
 	Precision mat.Symmetric
 	Equation  Equation
-	Robust    bool           // errors by the rows, and of Likelihood the rows' own Hessian; not Robust: by the model, and as under MCAR
+	Robust    bool           // errors by the rows; else by the model
+	Own       bool           // Likelihood: the rows' own Hessian, right under MAR, as far as they determine it; else the expected one, right under MCAR
 	Domain    *domain.Domain // of Truncated
 	Weight    domain.Weight  // of Truncated
 	Workers   int
@@ -69,7 +70,7 @@ func Step(p Problem) (*Estimate, error) {
 	if p.Equation == Marginal {
 		m, err = marginal(p.Table, n, p.Robust, p.Workers)
 	} else {
-		m, err = likelihood(p.Table, n, p.Robust, p.Robust && p.Table.Missing() > 0, p.Workers)
+		m, err = likelihood(p.Table, n, p.Robust, p.Own, p.Workers)
 	}
 	if err != nil {
 		return nil, err
@@ -97,9 +98,9 @@ func (p Problem) room() error {
 	matrices := 5. // H, its factor and inverse, sums of a form
 	if p.Robust {
 		matrices += 2 * float64(p.Table.N) / size // gradients, and what they come to
-		if p.Equation == Likelihood {
-			matrices += 3 // the observed Hessian
-		}
+	}
+	if p.Own {
+		matrices += 3
 	}
 	return memory.Check(8*matrices*size*size, "use --inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, d)
 }

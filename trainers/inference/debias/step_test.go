@@ -75,7 +75,7 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 			require.InDelta(t, want, se, 2e-4*want)
 		}
 	}
-	e, err := Step(Problem{Table: z, Mean: n.mu, Precision: n.p, Robust: true, Workers: 2})
+	e, err := Step(Problem{Table: z, Mean: n.mu, Precision: n.p, Robust: true, Own: true, Workers: 2})
 	require.NoError(t, err)
 	require.Equal(t, 1., e.Own)
 	require.InDeltaSlice(t, lavaan.robust, e.SE, 2e-6)
@@ -126,10 +126,10 @@ func partials(p *mat.SymDense) (out []float64) {
 func TestUnitsDoNotMatter(t *testing.T) {
 	table, n := someRows(t), someNormal(t)
 	scale := data.Scale{Mean: []float64{1, -2, 0, 3}, Deviation: []float64{10, 0.1, 3, 1}}
-	for _, robust := range []bool{false, true} {
-		before, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Robust: robust})
+	for _, own := range []bool{false, true} {
+		before, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Robust: own, Own: own})
 		require.NoError(t, err)
-		after, err := Step(Problem{Table: scale.Restore(table), Mean: scale.Location(n.mu), Precision: scale.Precision(n.p), Robust: robust})
+		after, err := Step(Problem{Table: scale.Restore(table), Mean: scale.Location(n.mu), Precision: scale.Precision(n.p), Robust: own, Own: own})
 		require.NoError(t, err)
 		require.InDeltaSlice(t, before.Partial, after.Partial, 1e-9)
 		require.InDeltaSlice(t, before.SE, after.SE, 1e-9)
@@ -183,7 +183,7 @@ func TestOwnHessianIsBlended(t *testing.T) {
 			table.Values[i] = math.NaN() // nothing may read it
 		}
 	}
-	e, err := Step(Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true})
+	e, err := Step(Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true, Own: true})
 	require.NoError(t, err)
 	require.Less(t, e.Own, 1.)
 	expected, err := Step(Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision})
