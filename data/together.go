@@ -1,21 +1,35 @@
 package data
 
-// NeverTogether are the pairs of columns j < k that no row has both of.
-func (t *Table) NeverTogether() (pairs [][2]int) {
-	together := make([]bool, t.D*t.D)
+// Together is how many rows have both columns of each pair j < k: (0,1), (0,2), …
+func (t *Table) Together() []int {
+	count := make([]int, t.D*t.D)
 	for i := range t.N {
 		seen := t.Observed[i*t.D : (i+1)*t.D]
 		for j, a := range seen {
 			for k := j + 1; a && k < t.D; k++ {
-				together[j*t.D+k] = together[j*t.D+k] || seen[k]
+				if seen[k] {
+					count[j*t.D+k]++
+				}
 			}
 		}
 	}
+	var out []int
+	for j := range t.D {
+		out = append(out, count[j*t.D+j+1:(j+1)*t.D]...)
+	}
+	return out
+}
+
+// NeverTogether are the pairs of columns j < k that no row has both of.
+func (t *Table) NeverTogether() (pairs [][2]int) {
+	counts := t.Together()
+	i := 0
 	for j := range t.D {
 		for k := j + 1; k < t.D; k++ {
-			if !together[j*t.D+k] {
+			if counts[i] == 0 {
 				pairs = append(pairs, [2]int{j, k})
 			}
+			i++
 		}
 	}
 	return pairs

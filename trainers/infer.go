@@ -17,7 +17,11 @@ func (p *Prepared) checkInference() (err error) {
 	if *c, err = c.Resolve(); err != nil || !c.Asked() {
 		return err
 	}
-	return inference.Kinds[c.Kind].Check(p.Estimator, p.Support)
+	kind := inference.Kinds[c.Kind]
+	if p.missingness != nil && kind.NoLaw {
+		return setting.Errorf("inference", c.Kind, "it is not for tables whose cells are missing by a known law: take --inference bootstrap=N")
+	}
+	return kind.Check(p.Estimator, p.Support)
 }
 
 // infer tells how uncertain an estimated network is. Of a shard it makes its estimates, and

@@ -17,6 +17,7 @@ import (
 type Kind struct {
 	Note      string // what it does, for a list
 	Resamples bool   // its Config has a number of resamples
+	NoLaw     bool   // it is not for cells missing by a known law
 
 	// Check refuses an estimator or support that it cannot be used with, by a
 	// *setting.Error of the field "inference".

@@ -127,6 +127,26 @@ func (r *Run) refitChosen(ctx context.Context) error {
 	return r.save()
 }
 
+// Unpenalised is the network of the result without a penalty: the result itself where it is
+// a refit, else maximum likelihood's with its edges, or, not free, the result where that has
+// no maximum. It is for columns on all of R^d without a law of missing cells.
+func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, err error) {
+	if f := r.State.Refine; f.Refit && f.Failure == "" {
+		return r.model, true, nil
+	}
+	f, err := r.newRefitter(r.Engine.Config.Workers)
+	if err != nil {
+		return nil, false, err
+	}
+	_, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), r.Config.Threshold, func(s *em.State) bool {
+		return refineBlock*s.Movement < r.Config.Tolerance || s.Count == r.Config.RefineIter
+	})
+	if err != nil || !ok {
+		return r.model, false, err
+	}
+	return f.turns.Model, true, nil
+}
+
 // searchLikelihoods refits networks along the path, from the sparsest on, and gives their
 // likelihoods, NaN for those it does not come by: every fourth that differs from the one
 // before, until none of four is better than the best so far, then those around the best.

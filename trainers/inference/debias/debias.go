@@ -1,3 +1,164 @@
-// Package debias infers the partial correlations of a network by one step from its
-// penalised estimate.
+// Package debias infers the partial correlations of a Gaussian network by one Newton step
+// from its estimate without a penalty, all pairs free: estimates that a penalty or the
+// choice of edges has not biased to first order, with standard errors
+// (docs/theory/inference.md).
 package debias
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/mcar"
+	"missingscore/data/network"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
+)
+
+// Names of the kinds.
+const (
+	Model  = "model"
+	Robust = "robust"
+)
+
+func init() {
+	inference.Kinds[Model] = inference.Kind{
+		Note:  "one step, errors as normal rows have them whose cells are missing completely at random",
+		NoLaw: true,
+		Check: func(e estimator.Estimator, s *domain.Domain) error { return check(Model, e, s) },
+		Infer: infer,
+	}
+	inference.Kinds[Robust] = inference.Kind{
+		Note:  "one step, errors by the rows: also for rows that are not normal and, with em-exact, cells missing at random",
+		NoLaw: true,
+		Check: func(e estimator.Estimator, s *domain.Domain) error { return check(Robust, e, s) },
+		Infer: infer,
+	}
+}
+
+const instead = "take --inference bootstrap=N"
+
+// check refuses what has no second derivatives in closed form.
+func check(kind string, e estimator.Estimator, s *domain.Domain) error {
+	switch equation, ok := equationOf(e, s); {
+	case !ok && s.Bounded():
+		return setting.Errorf("inference", kind, "on a domain it is for --method full, of tables without gaps: %s", instead)
+	case !ok:
+		return setting.Errorf("inference", kind, "it is for the methods em-exact, exact and full, which have second derivatives in closed form, and not for %s: %s", e.Name, instead)
+	case equation == Truncated && kind == Model:
+		return setting.Errorf("inference", kind, "on a domain errors by the model have no closed form: take --inference robust, or bootstrap=N")
+	}
+	return nil
+}
+
+// equationOf is the equation of an estimator on a support.
+func equationOf(e estimator.Estimator, s *domain.Domain) (q Equation, ok bool) {
+	_, complete := e.Loss.(losses.GaussianComplete)
+	_, marginal := e.Loss.(losses.GaussianMarginal)
+	switch {
+	case s.Bounded():
+		return Truncated, e.NeedsCompleteRows()
+	case complete || e.NeedsCompleteRows():
+		return Likelihood, true
+	}
+	return Marginal, marginal
+}
+
+// infer makes the step of a finished path.
+func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) {
+	n := p.Path
+	equation, _ := equationOf(n.Estimator, n.Domain)
+	start, free, err := n.Model(), true, error(nil)
+	if equation != Truncated { // there every start comes to the same
+		if start, free, err = n.Unpenalised(ctx); err != nil {
+			return nil, err
+		}
+	}
+	robust := p.Config.Kind == Robust
+	depends := equation != Truncated && slices.ContainsFunc(mcar.Test(n.Table), mcar.Column.Depends)
+	own := depends && robust && equation == Likelihood
+	r := &inference.Result{Rests: rests(equation, robust, own)}
+	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust, Own: own,
+		Domain: n.Domain, Weight: n.Weight, Workers: n.Engine.Config.Workers})
+	switch {
+	case errors.Is(err, ErrSingular) || errors.Is(err, losses.ErrNotPositiveDefinite):
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %v. Leave columns out, or %s", err, instead))
+		e = nil
+	case err != nil:
+		return nil, err
+	default:
+		if own && e.Own < 1 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the rows determine second derivatives of their own too little, which count for %.0f %%", 100*e.Own))
+		}
+		if depends && !own {
+			r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
+		}
+		r.Warnings = append(r.Warnings, warnings(n.Table, free, e)...)
+	}
+	r.Pairs = pairs(n.Table, e, p.Config.Level)
+	return r, nil
+}
+
+// rests says what the numbers rest on.
+func rests(q Equation, robust, own bool) string {
+	start, errors, gaps := "one step from the chosen network without a penalty", "as normal rows have them", "cells missing completely at random"
+	if robust {
+		errors = "by the rows"
+	}
+	switch {
+	case q == Truncated:
+		return "one step to the minimum without a penalty, errors by the rows"
+	case own:
+		gaps = "normal rows, cells missing at random"
+	}
+	return fmt.Sprintf("%s, errors %s; %s", start, errors, gaps)
+}
+
+// pairs are the uncertainties of all pairs; of an estimate that is nil nothing is known. No
+// row tells of columns that none has both of, whatever the step comes to.
+func pairs(t *data.Table, e *Estimate, level float64) (out []network.Uncertainty) {
+	rows := t.Together()
+	for i, count := range rows {
+		if e == nil || count == 0 {
+			out = append(out, network.Unknown(count))
+			continue
+		}
+		out = append(out, inference.Normal(e.Partial[i], e.SE[i], level, count))
+	}
+	return out
+}
+
+// rowsForAColumn is how many rows that have both columns of a pair, in the mean, a table
+// needs for each of its columns, for intervals to cover as they say (benchmarks/coverage).
+const rowsForAColumn = 5
+
+// warnings say where intervals are not to be trusted.
+func warnings(t *data.Table, free bool, e *Estimate) (out []string) {
+	sum := 0
+	rows := t.Together()
+	for _, n := range rows {
+		sum += n
+	}
+	if mean := float64(sum) / float64(len(rows)); mean < rowsForAColumn*float64(t.D) {
+		out = append(out, fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows in the mean, and %d times the %d columns are needed for intervals that cover as often as they say", mean, rowsForAColumn, t.D))
+	}
+	if !free {
+		out = append(out, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")
+	}
+	beyond := 0
+	for _, v := range e.Partial {
+		if !(math.Abs(v) < 1) {
+			beyond++
+		}
+	}
+	if beyond > 0 {
+		out = append(out, fmt.Sprintf("%d of %d pairs have no interval: the step takes their partial correlations to 1 or beyond", beyond, len(e.Partial)))
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package debias
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// moments are what one step needs of an equation at θ = (location, packed P): the rows'
+// gradients and the Hessian of their mean. The location is μ, or η = Pμ.
+type moments struct {
+	d        int
+	n        int // rows taken
+	gradient []float64
+	rows     *mat.Dense    // each row's gradient, (n, θ); nil if not kept
+	hessian  *mat.SymDense // expected under MCAR, or of the rows themselves
+	observed *mat.SymDense // of the rows themselves, where the Hessian is expected; nil: not asked for
+	variance *mat.SymDense // of a row's gradient by the model; nil: not known, or the Hessian itself
+}
+
+// parameters is the length of θ for d columns.
+func parameters(d int) int { return d + d*(d+1)/2 }
+
+// newMoments has room for n rows' gradients, if they are to be kept.
+func newMoments(d, n int, keep bool) *moments {
+	size := parameters(d)
+	m := &moments{d: d, gradient: make([]float64, size), hessian: mat.NewSymDense(size, nil)}
+	if keep {
+		m.rows = mat.NewDense(n, size, nil)
+	}
+	return m
+}
+
+// take adds a row's gradient: by the location, and by each cell (j, k) of P, two of which
+// an off-diagonal coordinate moves.
+func (m *moments) take(location []float64, cell func(j, k int) float64) {
+	g := make([]float64, len(m.gradient))
+	if m.rows != nil {
+		g = m.rows.RawRowView(m.n)
+	}
+	at := copy(g, location)
+	for j := range m.d {
+		g[at] = cell(j, j)
+		at++
+		for k := j + 1; k < m.d; k++ {
+			g[at] = cell(j, k) + cell(k, j)
+			at++
+		}
+	}
+	floats.Add(m.gradient, g)
+	m.n++
+}
+
+// average turns the sum of gradients into their mean.
+func (m *moments) average() { floats.Scale(1/float64(m.n), m.gradient) }
+
+// setLocation writes a block (d, d) to that of the location.
+func setLocation(h *mat.SymDense, block mat.Matrix) {
+	d, _ := block.Dims()
+	for j := range d {
+		for k := j; k < d; k++ {
+			h.SetSym(j, k, (block.At(j, k)+block.At(k, j))/2)
+		}
+	}
+}
+
+// symmetric is the symmetric part of a.
+func symmetric(a *mat.Dense) *mat.SymDense {
+	d, _ := a.Dims()
+	s := mat.NewSymDense(d, nil)
+	setLocation(s, a)
+	return s
+}

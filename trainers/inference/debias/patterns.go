@@ -1,0 +1,169 @@
+package debias
+
+import (
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/internal/panics"
+	"missingscore/losses"
+)
+
+// normal is N(μ, P⁻¹), with what every pattern of gaps needs of it.
+type normal struct {
+	d     int
+	mu    []float64
+	p     *mat.SymDense
+	sigma *mat.SymDense // P⁻¹
+}
+
+func newNormal(mu []float64, p mat.Symmetric) (*normal, error) {
+	d := len(mu)
+	n := &normal{d: d, mu: mu, p: mat.NewSymDense(d, nil), sigma: mat.NewSymDense(d, nil)}
+	n.p.CopySym(p)
+	var c mat.Cholesky
+	if !c.Factorize(n.p) || c.InverseTo(n.sigma) != nil {
+		return nil, losses.ErrNotPositiveDefinite
+	}
+	return n, nil
+}
+
+// pattern is what rows with the same gaps m share
+// (docs/theory/inference.md#eq-pattern):
+//
+//	C = P_mm⁻¹, 0 elsewhere,   W = I − CP, 0 in the columns of m,   Σ̃ = Σ − C
+//
+// W z is δ̂ = E[x − μ | x_o] of a row with z = x − μ, whatever stands in its gaps.
+type pattern struct {
+	rows  []int         // of the table
+	share float64       // of all rows that have a value
+	c     *mat.SymDense // C (d, d)
+	w     *mat.Dense    // W (d, d)
+	s     *mat.SymDense // Σ̃ (d, d)
+	delta *mat.Dense    // δ̂ (rows, d)
+}
+
+// groups are the rows of each pattern of gaps, of those that have a value.
+func groups(t *data.Table) (out [][]int, rows int) {
+	at := map[string]int{}
+	key := make([]byte, t.D)
+	for i := range t.N {
+		seen := t.Observed[i*t.D : i*t.D+t.D]
+		if !slices.Contains(seen, true) {
+			continue
+		}
+		rows++
+		for j, o := range seen {
+			if key[j] = 0; o {
+				key[j] = 1
+			}
+		}
+		k, known := at[string(key)]
+		if !known {
+			k = len(out)
+			at[string(key)], out = k, append(out, nil)
+		}
+		out[k] = append(out[k], i)
+	}
+	return out, rows
+}
+
+const patternsTogether = 32 // that are prepared in parallel
+
+// each prepares every pattern of a table's rows, in parallel, and visits them in order.
+func (n *normal) each(t *data.Table, workers int, visit func(*pattern)) error {
+	all, rows := groups(t)
+	for first := 0; first < len(all); first += patternsTogether {
+		chunk := all[first:min(len(all), first+patternsTogether)]
+		ready := make([]*pattern, len(chunk))
+		var pool errgroup.Group
+		pool.SetLimit(max(1, workers))
+		for k, g := range chunk {
+			pool.Go(func() error {
+				return panics.Caught(func() (err error) {
+					if ready[k], err = n.pattern(t, g); err == nil {
+						ready[k].share = float64(len(g)) / float64(rows)
+					}
+					return err
+				})
+			})
+		}
+		if err := pool.Wait(); err != nil {
+			return err
+		}
+		for _, q := range ready {
+			visit(q)
+		}
+	}
+	return nil
+}
+
+// pattern makes that of rows with the same gaps.
+func (n *normal) pattern(t *data.Table, rows []int) (*pattern, error) {
+	d := n.d
+	q := &pattern{rows: rows, c: mat.NewSymDense(d, nil), w: mat.NewDense(d, d, nil), s: mat.NewSymDense(d, nil), delta: &mat.Dense{}}
+	q.s.CopySym(n.sigma)
+	for j := range d {
+		q.w.Set(j, j, 1)
+	}
+	var gaps []int
+	z := mat.NewDense(len(rows), d, nil)
+	for j, seen := range t.Observed[rows[0]*d : rows[0]*d+d] {
+		if !seen {
+			gaps = append(gaps, j)
+			continue
+		}
+		for a, i := range rows {
+			z.Set(a, j, t.Values[i*d+j]-n.mu[j])
+		}
+	}
+	if len(gaps) > 0 && !n.fill(q, gaps) {
+		return nil, losses.ErrNotPositiveDefinite
+	}
+	q.delta.Mul(z, q.w.T())
+	return q, nil
+}
+
+// fill sets what a pattern's gaps change. It is not ok where P_mm is not positive definite.
+func (n *normal) fill(q *pattern, gaps []int) (ok bool) {
+	d, m := n.d, len(gaps)
+	general := func(cols int) blas64.General {
+		return blas64.General{Rows: m, Cols: cols, Stride: cols, Data: make([]float64, m*cols)}
+	}
+	block, across, product := general(m), general(d), general(d)
+	for a, j := range gaps {
+		for k := range d {
+			across.Data[a*d+k] = n.p.At(j, k)
+		}
+		for b, k := range gaps {
+			block.Data[a*m+b] = n.p.At(j, k)
+		}
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: block.Data})
+	if !ok {
+		return false
+	}
+	lapack64.Potri(l)
+	for a, j := range gaps {
+		for b := a; b < m; b++ {
+			v := block.Data[a*m+b]
+			block.Data[b*m+a] = v
+			q.c.SetSym(j, gaps[b], v)
+			q.s.SetSym(j, gaps[b], q.s.At(j, gaps[b])-v)
+		}
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, block, across, 0, product)
+	for a, j := range gaps {
+		row := q.w.RawRowView(j)
+		copy(row, product.Data[a*d:a*d+d])
+		for _, k := range gaps {
+			row[k] = 0 // C P_mm = I
+		}
+	}
+	return true
+}

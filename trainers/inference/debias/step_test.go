@@ -1,0 +1,205 @@
+package debias
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/em"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
+)
+
+// likeliest is maximum likelihood's normal distribution of a table.
+func likeliest(t *testing.T, table *data.Table) *normal {
+	t.Helper()
+	m := model.NewGaussian(table.D, model.Natural)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 100})
+	require.NoError(t, err)
+	var s em.State
+	for s.Count == 0 || s.Relative > 1e-10 {
+		require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
+		require.Less(t, s.Count, 2000)
+	}
+	n, err := newNormal(m.Mean(), m.Precision())
+	require.NoError(t, err)
+	return n
+}
+
+// From R 4.2.2 and lavaan 0.6-14, a saturated normal model of four columns of airquality:
+// lavaan(…, missing = "fiml", information = "observed", observed.information = "hessian",
+// rel.tol = 1e-14), estimator "ML" (observed information) and "MLR" (sandwich), and by them
+// the delta method for partial correlations with central differences, pairs (Ozone, Solar.R),
+// (Ozone, Wind), (Ozone, Temp), (Solar.R, Wind), (Solar.R, Temp), (Wind, Temp); and the
+// standard errors of the means.
+var lavaan = struct{ partial, se, robust, means, robustMeans []float64 }{
+	[]float64{0.2431854720, -0.4200681681, 0.5377976105, 0.1780861066, 0.1045273532, -0.1274071593},
+	[]float64{0.08861067843, 0.07688668520, 0.06621125257, 0.08320553509, 0.08725887049, 0.08407412255},
+	[]float64{0.06708836750, 0.07322102839, 0.07871566723, 0.08823108464, 0.09220882755, 0.08403467779},
+	[]float64{2.7824979277, 7.4283724493, 0.2838854761, 0.7627168806},
+	[]float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697},
+}
+
+// At the maximum of the likelihood the observed Hessian is R's observed information, and the
+// rows' spread its sandwich; the step is none.
+func TestStandardErrorsAgainstLavaan(t *testing.T) {
+	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	require.NoError(t, err)
+	z, scale := data.Standardise(table)
+	n := likeliest(t, z)
+	m, err := likelihood(z, n, true, true, 1)
+	require.NoError(t, err)
+	m.hessian = m.observed
+	h, step, err := m.solve()
+	require.NoError(t, err)
+	require.InDeltaSlice(t, make([]float64, len(step)), step, 1e-8)
+	for _, c := range []struct {
+		rows      bool
+		se, means []float64
+	}{{false, lavaan.se, lavaan.means}, {true, lavaan.robust, lavaan.robustMeans}} {
+		e := &Estimate{Precision: n.p}
+		variance, err := m.spread(h, c.rows)
+		require.NoError(t, err)
+		e.partial(variance)
+		require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
+		require.InDeltaSlice(t, c.se, e.SE, 2e-6)
+		for j, want := range c.means {
+			se := scale.Deviation[j] * math.Sqrt(variance([3]int{j, j, j}, [3]float64{1, 0, 0}))
+			require.InDelta(t, want, se, 2e-4*want)
+		}
+	}
+	e, err := Step(Problem{Table: z, Mean: n.mu, Precision: n.p, Robust: true, Own: true, Workers: 2})
+	require.NoError(t, err)
+	require.Equal(t, 1., e.Own)
+	require.InDeltaSlice(t, lavaan.robust, e.SE, 2e-6)
+	require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
+}
+
+// Without gaps the variance of a partial correlation is (1 − ρ²)²/n, whatever the other
+// columns are, by likelihood and, at its maximum, by score matching, which has the same root.
+func TestWithoutGaps(t *testing.T) {
+	_, table := testtables.Star(t, 6, 200, 0)
+	n := likeliest(t, table)
+	for _, q := range []Equation{Likelihood, Marginal} {
+		e, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Equation: q})
+		require.NoError(t, err)
+		for i, rho := range e.Partial {
+			require.InDelta(t, (1-rho*rho)/math.Sqrt(200), e.SE[i], 1e-9)
+		}
+	}
+	// One step of the marginal loss by its expected Hessian is Newton's on a quadratic loss
+	// where P is its minimum: from elsewhere it comes near.
+	e, err := Step(Problem{Table: table, Mean: n.mu, Precision: shrunk(n.p, 0.9)})
+	require.NoError(t, err)
+	require.InDeltaSlice(t, partials(n.p), e.Partial, 0.02)
+}
+
+// shrunk is p with its off-diagonal entries times a share.
+func shrunk(p *mat.SymDense, share float64) *mat.SymDense {
+	q := mat.NewSymDense(p.SymmetricDim(), nil)
+	q.CopySym(p)
+	for j := range p.SymmetricDim() {
+		for k := range j {
+			q.SetSym(j, k, share*p.At(j, k))
+		}
+	}
+	return q
+}
+
+func partials(p *mat.SymDense) (out []float64) {
+	for j := range p.SymmetricDim() {
+		for k := j + 1; k < p.SymmetricDim(); k++ {
+			out = append(out, -p.At(j, k)/math.Sqrt(p.At(j, j)*p.At(k, k)))
+		}
+	}
+	return out
+}
+
+// A step of the likelihood gives partial correlations and errors that do not change with the units of the columns.
+func TestUnitsDoNotMatter(t *testing.T) {
+	table, n := someRows(t), someNormal(t)
+	scale := data.Scale{Mean: []float64{1, -2, 0, 3}, Deviation: []float64{10, 0.1, 3, 1}}
+	for _, own := range []bool{false, true} {
+		before, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Robust: own, Own: own})
+		require.NoError(t, err)
+		after, err := Step(Problem{Table: scale.Restore(table), Mean: scale.Location(n.mu), Precision: scale.Precision(n.p), Robust: own, Own: own})
+		require.NoError(t, err)
+		require.InDeltaSlice(t, before.Partial, after.Partial, 1e-9)
+		require.InDeltaSlice(t, before.SE, after.SE, 1e-9)
+	}
+}
+
+// On a domain a step is to the minimum: the gradient is zero there, from wherever it was made.
+// Where the bounds are far away all rows weigh the same, and it is ordinary score matching's.
+func TestStepOnADomain(t *testing.T) {
+	g, table := testtables.Star(t, 4, 300, 0)
+	s, err := g.TruncateBelow(2, 0.2)
+	require.NoError(t, err)
+	inside, err := g.SampleInside(s, 300, stream.New(3, stream.Simulate))
+	require.NoError(t, err)
+	p := Problem{Table: inside, Mean: g.Mean, Precision: g.Precision, Equation: Truncated, Robust: true, Domain: s}
+	e, err := Step(p)
+	require.NoError(t, err)
+	var eta mat.VecDense
+	eta.MulVec(e.Precision, mat.NewVecDense(4, e.Mean))
+	m := truncated(inside, eta.RawVector().Data, e.Precision, s, p.Weight)
+	require.InDeltaSlice(t, make([]float64, len(m.gradient)), m.gradient, 1e-9)
+	p.Mean, p.Precision = make([]float64, 4), mat.NewDiagDense(4, []float64{1, 1, 1, 1})
+	again, err := Step(p)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, e.Partial, again.Partial, 1e-9)
+	require.InDeltaSlice(t, e.SE, again.SE, 1e-9)
+
+	s.Lower = []float64{-1e6, math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	far, err := Step(Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Equation: Truncated, Robust: true, Domain: s})
+	require.NoError(t, err)
+	n := likeliest(t, table)
+	require.InDeltaSlice(t, partials(n.p), far.Partial, 1e-9)
+	rows, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Equation: Marginal, Robust: true})
+	require.NoError(t, err)
+	for i, want := range rows.SE { // but for the correction and the mean, held by neither
+		require.InDelta(t, want*math.Sqrt(300./(300-5)), far.SE[i], 1e-9)
+	}
+}
+
+// With fewer rows than a step's own Hessian needs, a share of it is used; with none at all the
+// expected one is.
+func TestOwnHessianIsBlended(t *testing.T) {
+	d := 12
+	g, err := simulate.Star(d, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err := g.Sample(40, stream.New(2, stream.Simulate))
+	require.NoError(t, err)
+	rng := stream.New(3, stream.Hide)
+	for i := range table.Observed {
+		if table.Observed[i] = rng.Float64() < 0.6; !table.Observed[i] {
+			table.Values[i] = math.NaN() // nothing may read it
+		}
+	}
+	e, err := Step(Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true, Own: true})
+	require.NoError(t, err)
+	require.Less(t, e.Own, 1.)
+	expected, err := Step(Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision})
+	require.NoError(t, err)
+	require.Zero(t, expected.Own)
+	for _, v := range expected.SE {
+		require.False(t, math.IsNaN(v))
+	}
+}
+
+func TestSingular(t *testing.T) {
+	table := &data.Table{Names: names[:2], N: 3, D: 2, Values: []float64{1, 0, 2, 0, 0, 1}, Observed: []bool{true, false, true, false, false, true}}
+	_, err := Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewDiagDense(2, []float64{1, 1})})
+	require.ErrorIs(t, err, ErrSingular) // never together, nothing to tell one from the other
+	_, err = Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewSymDense(2, []float64{1, 2, 2, 1})})
+	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)
+	_, err = Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewDiagDense(2, []float64{1, 1}), Equation: Truncated})
+	require.ErrorIs(t, err, ErrSingular)
+}
