@@ -34,13 +34,3 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 	}
 	return pairs
 }
-
-// Together is how many rows have both of two columns.
-func (t *Table) Together(j, k int) (rows int) {
-	for i := range t.N {
-		if t.Observed[i*t.D+j] && t.Observed[i*t.D+k] {
-			rows++
-		}
-	}
-	return rows
-}

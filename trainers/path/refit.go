@@ -138,7 +138,7 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 	if err != nil {
 		return nil, false, err
 	}
-	_, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), r.Config.Threshold, func(s *em.State) bool {
+	_, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), r.heldByChoice(), func(s *em.State) bool {
 		return refineBlock*s.Movement < r.Config.Tolerance || s.Count == r.Config.RefineIter
 	})
 	if err != nil || !ok {

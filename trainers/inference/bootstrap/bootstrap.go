@@ -84,10 +84,10 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	if float64(failed) > most*float64(len(p.State.Resamples)) || len(networks) < 2 {
 		out.Doubt = told
 	}
-	estimates, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), 0
+	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), p.Path.Table.Together(), 0
 	for j := range d {
 		for k := j + 1; k < d; k++ {
-			u := network.Unknown(p.Path.Table.Together(j, k))
+			u := network.Unknown(together[i])
 			u.Estimate = estimates[i]
 			pair(&u, column(networks, i), p.Config.Level)
 			out.Pairs = append(out.Pairs, u)
