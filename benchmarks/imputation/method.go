@@ -18,13 +18,17 @@ type method struct {
 	Name   string   `json:"name"`
 	By     string   `json:"by"`     // a name of ways
 	Option string   `json:"option"` // of mice: its method; of scikit-learn: its imputer
+	Match  bool     `json:"match"`  // of ours: draws replaced by observed values
 	Tables []string `json:"tables"` // only these; null: all
+
+	Components int `json:"components"` // of a posterior's mixture; 0: as the program does
 
 	Model     string          `json:"model"`   // of a fit; of a network none
 	Options   json.RawMessage `json:"options"` // of the model
 	Objective string          `json:"objective"`
-	Noise     json.RawMessage `json:"noise"`  // of the objective denoising
-	Honour    bool            `json:"honour"` // the support of the rows, where it is known
+	Noise     json.RawMessage `json:"noise"`     // of the objective denoising
+	Transform string          `json:"transform"` // of all columns
+	Honour    bool            `json:"honour"`    // the support of the rows, where it is known
 	Epochs    int             `json:"epochs"`
 	Rate      float64         `json:"rate"`
 	Fit       engine.Config   `json:"fit"`
@@ -45,6 +49,7 @@ var ways = map[string]struct {
 }{
 	"fit":        {fill: fit},
 	"network":    {fill: network},
+	"posterior":  {fill: fromPosterior},
 	"likelihood": {fill: likelihood},
 	"mice":       {fill: byMice, version: func(method) (string, error) { return mice.Version() }},
 	"sklearn":    {fill: bySklearn, version: func(method) (string, error) { return sklearn.Version() }},

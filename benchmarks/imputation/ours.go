@@ -9,12 +9,14 @@ import (
 
 	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
+	"missingscore/data/transform"
 	"missingscore/graph/model"
 	_ "missingscore/nets" // the networks
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/path"
+	"missingscore/trainers/posterior"
 	"missingscore/trainers/source"
 )
 
@@ -28,6 +30,21 @@ func fit(ctx context.Context, m method, t task) (filled, error) {
 	return m.estimate(ctx, t, spec)
 }
 
+// fromPosterior draws from the posterior distribution of a mixture of normals, as "impute
+// TABLE" does.
+func fromPosterior(ctx context.Context, m method, t task) (filled, error) {
+	c := posterior.Config{Draws: t.draws, Seed: t.seed, Components: m.Components}
+	var functions transform.Columns
+	if m.Transform == "none" {
+		functions = make(transform.Columns, t.table.D)
+	}
+	r, err := fitted.Posterior(ctx, t.table, functions, c)
+	if err != nil {
+		return filled{}, err
+	}
+	return filled{values: r.Gaps(t.table)}, nil
+}
+
 // network draws from a Gaussian network, λ chosen by the program's criterion.
 func network(ctx context.Context, m method, t task) (filled, error) {
 	return m.estimate(ctx, t, trainers.Spec{Network: &path.Config{}})
@@ -35,6 +52,7 @@ func network(ctx context.Context, m method, t task) (filled, error) {
 
 func (m method) estimate(ctx context.Context, t task, spec trainers.Spec) (filled, error) {
 	spec.Steps = m.Fit
+	spec.Transform.Others = m.Transform
 	spec.Steps.Seed = t.seed
 	if m.Honour {
 		spec.Domain = t.support
@@ -46,7 +64,7 @@ func (m method) estimate(ctx context.Context, t task, spec trainers.Spec) (fille
 	case err != nil:
 		return filled{}, err
 	}
-	return draw(ctx, r.Model, t)
+	return m.draw(ctx, r.Model, t)
 }
 
 const (
@@ -55,7 +73,7 @@ const (
 )
 
 // likelihood draws from the normal distribution of greatest likelihood, by EM.
-func likelihood(ctx context.Context, _ method, t task) (filled, error) {
+func likelihood(ctx context.Context, m method, t task) (filled, error) {
 	standard, scale := data.Standardise(t.table)
 	g, err := emglasso.Saturated(ctx, standard, emIterations, emTolerance)
 	if err != nil {
@@ -66,12 +84,12 @@ func likelihood(ctx context.Context, _ method, t task) (filled, error) {
 		return filled{}, fmt.Errorf("%w: %w", errNone, err)
 	}
 	found.SetMean(scale.Location(g.Mean))
-	return draw(ctx, &fitted.Saved{Kind: trainers.DefaultModel, Model: found, Names: t.table.Names, Scale: scale}, t)
+	return m.draw(ctx, &fitted.Saved{Kind: trainers.DefaultModel, Model: found, Names: t.table.Names, Scale: scale}, t)
 }
 
 // draw fills in the gaps from a model: of a normal on all of R^d with the conditional mean
-// as the point.
-func draw(ctx context.Context, saved *fitted.Saved, t task) (filled, error) {
+// as the point, but for draws that are replaced by observed values.
+func (m method) draw(ctx context.Context, saved *fitted.Saved, t task) (filled, error) {
 	f, err := saved.Fitted()
 	if err != nil {
 		return filled{}, err
@@ -80,19 +98,12 @@ func draw(ctx context.Context, saved *fitted.Saved, t task) (filled, error) {
 	if err != nil {
 		return filled{}, err
 	}
-	out := filled{}
-	for k, seen := range t.table.Observed {
-		if seen {
-			continue
-		}
-		i, j := k/t.table.D, k%t.table.D
-		values := make([]float64, t.draws)
-		for v := range values {
-			values[v] = r.Values[(i*t.draws+v)*t.table.D+j]
-		}
-		out.values = append(out.values, values)
+	if m.Match {
+		_, err := fitted.Match(ctx, f, t.table, r, fitted.MatchConfig{Seed: t.seed})
+		return filled{values: r.Gaps(t.table)}, err
 	}
-	if normal, ok := model.AsNormal(saved.InUnits()); ok && !saved.Domain.Bounded() {
+	out := filled{values: r.Gaps(t.table)}
+	if normal, ok := model.AsNormal(saved.InUnits()); ok && !saved.Domain.Bounded() && saved.Transform == nil {
 		out.point, err = conditionalMeans(t.table, normal.Mean(), normal.Precision())
 	}
 	return out, err

@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"nets"},
 	{"losses"},
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
-	{"trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
+	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/em", "trainers/descent", "trainers/path", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap"},
 	{"trainers", "trainers/estimatortest"},
 	{"internal/picture", "internal/report"},

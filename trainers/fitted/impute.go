@@ -61,6 +61,21 @@ type Imputed struct {
 	Mixing  *Mixing   // of chains, else nil
 }
 
+// Gaps are the draws of each missing cell of the table, row by row.
+func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
+	for at, seen := range t.Observed {
+		if seen {
+			continue
+		}
+		draws := make([]float64, r.Draws)
+		for k := range draws {
+			draws[k] = r.row(at/t.D, k, t.D)[at%t.D]
+		}
+		gaps = append(gaps, draws)
+	}
+	return gaps
+}
+
 // Mixing tells whether the chains of a table's rows have met: four and more for each row
 // with gaps, or by the exact sampler for those whose part of the domain is too narrow for
 // rejection.

@@ -1,0 +1,92 @@
+package fitted
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/transform"
+	"missingscore/trainers/posterior"
+)
+
+// FromPosterior is the Sampler of draws without a fitted model.
+const FromPosterior = "posterior"
+
+// PosteriorImputed is a table completed by draws of its cells and of the law of its rows.
+type PosteriorImputed struct {
+	Imputed
+	Law       *posterior.Drawn  // what the chains tell
+	Transform transform.Columns // that the law is of
+}
+
+// Converged says that the chains have met: posterior.Met.
+func (r *PosteriorImputed) Converged() bool { return posterior.Met(r.Law.Mixing) }
+
+// Posterior draws the missing cells of a table, in its units, without a fitted model: by a
+// mixture of normals that is drawn along (package posterior). c's functions of columns are
+// undone; nil Columns are those of Ranked. It fails where a column has no two observed
+// values, or a cell no T(x).
+func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, c posterior.Config) (*PosteriorImputed, error) {
+	if functions == nil {
+		var err error
+		if functions, err = Ranked(t).Fit(t, nil); err != nil {
+			return nil, err
+		}
+	}
+	y, err := functions.Table(t)
+	if err != nil {
+		return nil, err
+	}
+	z, scale := data.Standardise(y)
+	drawn, err := posterior.Draw(ctx, z, c)
+	if err != nil {
+		return nil, err
+	}
+	draws := len(drawn.Gaps)
+	r := &PosteriorImputed{Imputed: Imputed{Sampler: FromPosterior, Draws: draws}, Law: drawn, Transform: functions}
+	f := &Model{Names: t.Names, Transform: functions, Scale: scale}
+	next := 0 // missing cell
+	for i := range t.N {
+		from := next
+		for k := range draws {
+			row := slices.Clone(t.Values[i*t.D : (i+1)*t.D])
+			next = from
+			z := make([]float64, t.D)
+			for j := range z {
+				if !t.Observed[i*t.D+j] {
+					z[j] = drawn.Gaps[k][next]
+					next++
+				}
+			}
+			f.restore(z)
+			for j, v := range z {
+				if !t.Observed[i*t.D+j] {
+					row[j] = v
+				}
+			}
+			r.Values = append(r.Values, row...)
+		}
+	}
+	return r, f.checkDraws(r.Values)
+}
+
+// Ranked asks for normal scores of the columns that are clearly not normal: whose observed
+// cells have a skewness beyond 0.5, or an excess kurtosis above 1, and beyond three standard
+// errors that these have of n normal numbers, √(6/n) and √(24/n). Others stay as they are: a
+// normal column of which one side is missing is a little skewed, and its scores would bend
+// what it has in common with others.
+func Ranked(t *data.Table) transform.Spec {
+	s := transform.Spec{Columns: map[string]string{}}
+	z, _ := data.Standardise(t) // so that no power overflows
+	for j, name := range t.Names {
+		x := z.Column(j)
+		n := float64(len(x))
+		if math.Abs(stat.Skew(x, nil)) > max(0.5, 3*math.Sqrt(6/n)) || stat.ExKurtosis(x, nil) > max(1, 3*math.Sqrt(24/n)) {
+			s.Columns[name] = "npn"
+		}
+	}
+	return s
+}

@@ -1,0 +1,171 @@
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/internal/stream"
+)
+
+// chain is the state of one chain: rows completed, their components, and the law.
+//
+//	z_i ~ Σ_k w_k N(μ_k, P_k⁻¹),   w ~ Dirichlet(1/K, …, 1/K)
+//	P_k ~ Wishart(ν, (ν diag δ)⁻¹),   μ_k | P_k ~ N(0, (κ P_k)⁻¹)
+//	ν uniform on a grid above d + 1,   δ_j ~ Gamma(½, rate ½)
+type chain struct {
+	n, d     int
+	rng      *stream.Stream
+	observed []bool
+	patterns []pattern
+	z        []float64 // (n, d)
+	of       []int     // (n): the component of each row
+	every    []int     // column
+
+	incomplete []bool // (d): columns with gaps
+
+	nu         float64
+	delta      []float64 // (d)
+	components []component
+
+	weighted   []float64 // of a row, by component
+	deviations []float64 // of a row's cells
+}
+
+// component is one normal of the mixture.
+type component struct {
+	log        float64 // log w_k
+	mean       []float64
+	precision  []float64 // (d, d)
+	covariance []float64 // (d, d)
+
+	given   factor // of the covariance of the cells that a pattern observes
+	gaps    factor // of the precision of those that it misses
+	drawing bool   // gaps is of the present pattern
+}
+
+// pattern are the rows that miss the same cells.
+type pattern struct{ rows, observed, missing []int }
+
+// grid of ν − d − 1.
+var grid = []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
+
+const (
+	kappa         = 0.05 // rows that the prior of a mean counts for
+	concentration = 1.0  // and that of the weights, over all components
+)
+
+// newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
+// rows at the nearest of as many of them, drawn at random, as there are components.
+func newChain(t *data.Table, components int, seed uint64, k int) *chain {
+	s := &chain{n: t.N, d: t.D, rng: new(stream.Stream).At(seed, stream.Sample, 2, uint64(k)), observed: t.Observed,
+		z: slices.Clone(t.Values), of: make([]int, t.N), nu: float64(t.D) + 2, delta: slices.Repeat([]float64{1}, t.D),
+		patterns: patternsOf(t), components: make([]component, components),
+		incomplete: make([]bool, t.D), weighted: make([]float64, components), deviations: make([]float64, t.D)}
+	for j := range t.D {
+		s.every = append(s.every, j)
+		seen := t.Column(j)
+		for i := j; i < len(s.z); i += t.D {
+			if !t.Observed[i] {
+				s.z[i], s.incomplete[j] = seen[s.rng.IntN(len(seen))], true
+			}
+		}
+	}
+	for k := range s.components {
+		c := &s.components[k]
+		c.mean, c.precision, c.covariance = make([]float64, t.D), make([]float64, t.D*t.D), make([]float64, t.D*t.D)
+	}
+	s.scatter()
+	return s
+}
+
+// scatter puts rows to the nearest of some.
+func (s *chain) scatter() {
+	centres := s.rng.Perm(s.n)[:min(len(s.components), s.n)]
+	for i := range s.n {
+		least := math.Inf(1)
+		for k, centre := range centres {
+			far := 0.0
+			for j := range s.d {
+				far += math.Pow(s.z[i*s.d+j]-s.z[centre*s.d+j], 2)
+			}
+			if far < least {
+				least, s.of[i] = far, k
+			}
+		}
+	}
+}
+
+// patternsOf are a table's, in the order of their first rows.
+func patternsOf(t *data.Table) (patterns []pattern) {
+	at := map[string]int{}
+	key := make([]byte, t.D)
+	for i := range t.N {
+		for j := range key {
+			key[j] = '0'
+			if t.Observed[i*t.D+j] {
+				key[j] = '1'
+			}
+		}
+		k, ok := at[string(key)]
+		if !ok {
+			k = len(patterns)
+			at[string(key)] = k
+			var p pattern
+			for j, c := range key {
+				if c == '1' {
+					p.observed = append(p.observed, j)
+				} else {
+					p.missing = append(p.missing, j)
+				}
+			}
+			patterns = append(patterns, p)
+		}
+		patterns[k].rows = append(patterns[k].rows, i)
+	}
+	return patterns
+}
+
+// step draws the law given the completed rows, then components and missing cells given the law.
+func (s *chain) step(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !s.law() || !s.cells() {
+		return fmt.Errorf("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
+	}
+	return nil
+}
+
+// means are the columns', completed.
+func (s *chain) means() []float64 {
+	m := make([]float64, s.d)
+	for i, v := range s.z {
+		m[i%s.d] += v / float64(s.n)
+	}
+	return m
+}
+
+// inUse is the number of components that have rows.
+func (s *chain) inUse() int {
+	of := slices.Clone(s.of)
+	slices.Sort(of)
+	return len(slices.Compact(of))
+}
+
+// gaps are the missing cells, row by row.
+func (s *chain) gaps() (out []float64) {
+	for i, seen := range s.observed {
+		if !seen {
+			out = append(out, s.z[i])
+		}
+	}
+	return out
+}
+
+// dense is a square matrix as gonum has it.
+func dense(a []float64, d int) *mat.SymDense { return mat.NewSymDense(d, a) }

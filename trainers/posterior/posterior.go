@@ -1,0 +1,209 @@
+// Package posterior draws the missing cells of a table together with the law of its rows,
+// which is not held at an estimate: a mixture of normals whose weights, means, precisions and
+// number of components in use come from their posterior distribution, so that the spread of
+// the draws has what is not known of the law in it (docs/theory/sampling.md#eq-posterior).
+//
+//	Draw     completed tables, by parallel chains
+//	chain    one chain's state: data augmentation (Tanner & Wong 1987), a blocked Gibbs
+//	         sampler (Ishwaran & James 2001)
+//	law      parameters given completed rows
+//	cells    components of rows and missing cells given parameters
+//	factor   of small matrices
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"missingscore/data"
+	"missingscore/internal/panics"
+	"missingscore/internal/setting"
+	"missingscore/trainers/mcmc"
+)
+
+// Config says how missing cells are drawn. Zero values mean the defaults named here.
+type Config struct {
+	Draws      int // completed tables; 1
+	Components int // of the mixture at most; 10, or one for 2d rows, at least 1
+	WarmUp     int // iterations of each chain before any counts; 100
+	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800
+	Seed       uint64
+
+	Workers int                   // parallel chains; 1. Results do not depend on it.
+	Observe func(done, total int) // called when a chain has made its iterations, if set
+}
+
+const (
+	chains         = 5
+	mostComponents = 10
+	warmUp         = 100
+	leastRound     = 100
+	leastSpacing   = 10 // iterations of a chain from draw to draw
+	mostRounds     = 4
+)
+
+// For is c with its defaults for a table.
+func (c Config) For(t *data.Table) (Config, error) {
+	setting.Default(&c.Draws, 1)
+	setting.Default(&c.Components, max(1, min(mostComponents, t.N/(2*t.D))))
+	setting.Default(&c.WarmUp, warmUp)
+	setting.Default(&c.Workers, 1)
+	if c.Draws < 1 || c.Components < 1 || c.WarmUp < 1 || c.Iterations < 0 || c.Workers < 1 {
+		return c, fmt.Errorf("%d draws, %d components, %d iterations after a warm-up of %d, %d workers: all must be positive", c.Draws, c.Components, c.Iterations, c.WarmUp, c.Workers)
+	}
+	return c, nil
+}
+
+// Drawn are the missing cells of a table.
+type Drawn struct {
+	Gaps [][]float64 // (draws): the missing cells, row by row
+
+	// Mixing has the split R-hat of each column's completed mean over the chains; its Row is
+	// the column, from 0. nil where nothing is missing.
+	Mixing     *mcmc.Mixing
+	Iterations int     // of each chain that count
+	InUse      float64 // components that have rows, on average
+	Weight     float64 // ν: rows that the prior of the precisions counts for, on average
+}
+
+// Draw completes a table whose columns have mean 0 and deviation 1 or nearly so; each needs an
+// observed cell. Draw k is from chain k modulo 5.
+func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
+	c, err := c.For(z)
+	if err != nil {
+		return nil, err
+	}
+	for j, name := range z.Names {
+		if len(z.Column(j)) == 0 {
+			return nil, fmt.Errorf("column %s has no observed cell", name)
+		}
+	}
+	if z.Missing() == 0 {
+		return &Drawn{Gaps: make([][]float64, c.Draws)}, nil
+	}
+	runs := make([]*run, chains)
+	for k := range runs {
+		runs[k] = &run{chain: newChain(z, c.Components, c.Seed, k), draws: (c.Draws - k + chains - 1) / chains}
+	}
+	if err := c.each(ctx, runs, func(r *run) error { return r.warmUp(ctx, c.WarmUp) }); err != nil {
+		return nil, err
+	}
+	length, rounds := c.Iterations, 1
+	if length == 0 {
+		length, rounds = max(leastRound, leastSpacing*runs[0].draws), mostRounds
+	}
+	for {
+		if err := c.each(ctx, runs, func(r *run) error { return r.round(ctx, length) }); err != nil {
+			return nil, err
+		}
+		d := together(runs, c.Draws)
+		if rounds--; rounds == 0 || Met(d.Mixing) {
+			d.Iterations = length
+			return d, nil
+		}
+		length *= 2
+	}
+}
+
+// Met says that the root mean square R-hat of the columns is at most 1.05, and none above 1.2.
+func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= 1.05 && m.Worst <= 1.2 }
+
+// each does work for all runs, some at a time.
+func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	var next atomic.Int64
+	var lock sync.Mutex // of done and c.Observe
+	done := 0
+	one := func(r *run) error {
+		if err := panics.Caught(func() error { return work(r) }); err != nil {
+			return err
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		if done++; c.Observe != nil {
+			c.Observe(done, len(runs))
+		}
+		return nil
+	}
+	for range min(c.Workers, len(runs)) {
+		group.Go(func() {
+			for k := int(next.Add(1) - 1); k < len(runs) && ctx.Err() == nil; k = int(next.Add(1) - 1) {
+				if err := one(runs[k]); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// run is a chain with what counts of it.
+type run struct {
+	chain *chain
+	draws int // that are asked of it
+
+	gaps   [][]float64 // (draws)
+	trace  [][]float64 // of each column: its completed mean at each iteration
+	inUse  float64     // mean over iterations
+	weight float64
+}
+
+func (r *run) warmUp(ctx context.Context, iterations int) error {
+	for range iterations {
+		if err := r.chain.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round makes iterations that count, and takes the draws at even distances, the last at the end.
+func (r *run) round(ctx context.Context, iterations int) error {
+	r.gaps, r.trace, r.inUse, r.weight = nil, make([][]float64, r.chain.d), 0, 0
+	for i := range iterations {
+		if err := r.chain.step(ctx); err != nil {
+			return err
+		}
+		for j, mean := range r.chain.means() {
+			r.trace[j] = append(r.trace[j], mean)
+		}
+		r.inUse += float64(r.chain.inUse()) / float64(iterations)
+		r.weight += r.chain.nu / float64(iterations)
+		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
+			r.gaps = append(r.gaps, r.chain.gaps())
+		}
+	}
+	return nil
+}
+
+// together joins the chains.
+func together(runs []*run, draws int) *Drawn {
+	d := &Drawn{}
+	for k := range draws {
+		d.Gaps = append(d.Gaps, runs[k%chains].gaps[k/chains])
+	}
+	var columns []int
+	var rhat []float64
+	for j := range runs[0].trace {
+		if !runs[0].chain.incomplete[j] {
+			continue
+		}
+		var traces [][]float64
+		for _, r := range runs {
+			traces = append(traces, r.trace[j])
+		}
+		one, _ := mcmc.RHat(traces)
+		columns, rhat = append(columns, j), append(rhat, one)
+	}
+	d.Mixing = mcmc.Pool(columns, rhat)
+	for _, r := range runs {
+		d.InUse += r.inUse / chains
+		d.Weight += r.weight / chains
+	}
+	return d
+}
