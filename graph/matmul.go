@@ -13,6 +13,12 @@ func (b *Builder) library() library {
 // Product is the matrix product in use, for kernels.
 func (b *Builder) Product() Product[float64] { return b.library().double() }
 
+// NewProduct is the matrix product in use, for what is computed outside of graphs.
+func NewProduct() (Product[float64], error) {
+	found, err := loadLibrary()
+	return found.double(), err
+}
+
 // MatMul is op(x) op(y), where ta and tb transpose the factors.
 func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 	m, k := shape(x)

@@ -1,8 +1,7 @@
 package debias
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
@@ -16,20 +15,19 @@ import (
 // kept as T[ab, cd] = Σ_i w_i X_i,ab Y_i,cd over packed pairs: a matrix product of all X
 // with all Y, so that no product of d² × d² is formed for a pattern.
 type form struct {
-	d, size int
-	sums    blas64.General // T (size, size)
-	x, y    blas64.General // those not added yet
-	count   int
+	d, size, workers int
+	sums             []float64 // T (size, size)
+	x, y             []float64 // not added yet: X by pairs (size, formTogether), Y (formTogether, size)
+	count            int
+	err              error
 }
 
-const formTogether = 64 // matrices that one product adds
+const formTogether = 128 // matrices that one product adds
 
-func newForm(d int) *form {
+func newForm(d, workers int) *form {
 	size := d * (d + 1) / 2
-	general := func(rows int) blas64.General {
-		return blas64.General{Rows: rows, Cols: size, Stride: size, Data: make([]float64, rows*size)}
-	}
-	return &form{d: d, size: size, sums: general(size), x: general(formTogether), y: general(formTogether)}
+	return &form{d: d, size: size, workers: workers, sums: make([]float64, size*size),
+		x: make([]float64, size*formTogether), y: make([]float64, formTogether*size)}
 }
 
 // add adds w tr(dP X dP Y).
@@ -37,10 +35,10 @@ func (f *form) add(w float64, x, y *mat.SymDense) {
 	if f.count == formTogether {
 		f.flush()
 	}
-	at := f.count * f.size
+	at := 0
 	for j := range f.d {
 		for k := j; k < f.d; k++ {
-			f.x.Data[at], f.y.Data[at] = w*x.At(j, k), y.At(j, k)
+			f.x[at*formTogether+f.count], f.y[f.count*f.size+at] = w*x.At(j, k), y.At(j, k)
 			at++
 		}
 	}
@@ -48,11 +46,16 @@ func (f *form) add(w float64, x, y *mat.SymDense) {
 }
 
 func (f *form) flush() {
-	x, y := f.x, f.y
-	x.Rows, y.Rows = f.count, f.count
-	if f.count > 0 {
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, x, y, 1, f.sums)
+	if f.count == 0 || f.err != nil {
+		return
 	}
+	f.err = blocks(f.workers, f.size, func(multiply graph.Product[float64], at, count int) {
+		product := make([]float64, count*f.size)
+		multiply(false, false, count, f.size, formTogether, f.x[at*formTogether:(at+count)*formTogether], f.y, product)
+		floats.Add(f.sums[at*f.size:(at+count)*f.size], product)
+	})
+	clear(f.x)
+	clear(f.y)
 	f.count = 0
 }
 
@@ -62,8 +65,10 @@ func (f *form) flush() {
 //	K[jk, lm] = ½ Σ T[kl, mj] + T[mj, kl]   over both orders of j, k and of l, m
 //
 // with a single order where j = k or l = m.
-func (f *form) matrix(h *mat.SymDense) {
-	f.flush()
+func (f *form) matrix(h *mat.SymDense) error {
+	if f.flush(); f.err != nil {
+		return f.err
+	}
 	d := f.d
 	places := make([]int, d*d)
 	for j := range d {
@@ -83,6 +88,7 @@ func (f *form) matrix(h *mat.SymDense) {
 			}
 		}
 	}
+	return nil
 }
 
 func (f *form) entry(places []int, j, k, l, m int) float64 {
@@ -100,4 +106,4 @@ func (f *form) entry(places []int, j, k, l, m int) float64 {
 	return sum / 2
 }
 
-func (f *form) both(a, b int) float64 { return f.sums.Data[a*f.size+b] + f.sums.Data[b*f.size+a] }
+func (f *form) both(a, b int) float64 { return f.sums[a*f.size+b] + f.sums[b*f.size+a] }

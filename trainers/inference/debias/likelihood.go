@@ -18,10 +18,10 @@ import (
 func likelihood(t *data.Table, n *normal, keep, observe bool, workers int) (*moments, error) {
 	d := n.d
 	m := newMoments(d, t.N, keep)
-	f, location := newForm(d), mat.NewDense(d, d, nil)
+	f, location := newForm(d, workers), mat.NewDense(d, d, nil)
 	var o *observation
 	if observe {
-		o = newObservation(d)
+		o = newObservation(d, workers)
 	}
 	err := n.each(t, workers, func(q *pattern) {
 		var slope, block mat.Dense
@@ -43,12 +43,14 @@ func likelihood(t *data.Table, n *normal, keep, observe bool, workers int) (*mom
 		return nil, err
 	}
 	m.average()
-	f.matrix(m.hessian)
+	if err := f.matrix(m.hessian); err != nil {
+		return nil, err
+	}
 	setLocation(m.hessian, location)
 	if observe {
-		m.observed = o.added(m.hessian)
+		m.observed, err = o.added(m.hessian)
 	}
-	return m, nil
+	return m, err
 }
 
 // observation is what the likelihood's observed Hessian has more than the expected
@@ -61,8 +63,8 @@ type observation struct {
 	cross *mat.Dense // by μ and packed P
 }
 
-func newObservation(d int) *observation {
-	return &observation{d: d, form: newForm(d), cross: mat.NewDense(d, d*(d+1)/2, nil)}
+func newObservation(d, workers int) *observation {
+	return &observation{d: d, form: newForm(d, workers), cross: mat.NewDense(d, d*(d+1)/2, nil)}
 }
 
 // take adds a pattern.
@@ -91,14 +93,16 @@ func (o *observation) take(q *pattern) {
 }
 
 // added is the observed Hessian, with the expected one given.
-func (o *observation) added(expected *mat.SymDense) *mat.SymDense {
+func (o *observation) added(expected *mat.SymDense) (*mat.SymDense, error) {
 	h := mat.NewSymDense(expected.SymmetricDim(), nil)
-	o.form.matrix(h)
+	if err := o.form.matrix(h); err != nil {
+		return nil, err
+	}
 	for a := range o.d {
 		for at, v := range o.cross.RawRowView(a) {
 			h.SetSym(a, o.d+at, v)
 		}
 	}
 	h.AddSym(h, expected)
-	return h
+	return h, nil
 }

@@ -1,6 +1,8 @@
 package debias
 
 import (
+	"cmp"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -19,7 +21,7 @@ import (
 func marginal(t *data.Table, n *normal, keep bool, workers int) (*moments, error) {
 	d := n.d
 	m := newMoments(d, t.N, keep)
-	second, own := newForm(d), newForm(d)
+	second, own := newForm(d, workers), newForm(d, workers)
 	curvature, spread := mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)
 	err := n.each(t, workers, func(q *pattern) {
 		var b mat.SymDense
@@ -50,10 +52,11 @@ func marginal(t *data.Table, n *normal, keep bool, workers int) (*moments, error
 		return nil, err
 	}
 	m.average()
-	second.matrix(m.hessian)
-	setLocation(m.hessian, curvature)
 	m.variance = mat.NewSymDense(parameters(d), nil)
-	own.matrix(m.variance)
+	if err := cmp.Or(second.matrix(m.hessian), own.matrix(m.variance)); err != nil {
+		return nil, err
+	}
+	setLocation(m.hessian, curvature)
 	setLocation(m.variance, spread)
 	return m, nil
 }

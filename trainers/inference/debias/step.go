@@ -77,19 +77,16 @@ func Step(p Problem) (*Estimate, error) {
 	}
 	e := &Estimate{}
 	if m.observed != nil {
-		e.Own = m.blend()
+		if e.Own, err = m.blend(p.Workers); err != nil {
+			return nil, err
+		}
 	}
-	h, step, err := m.solve()
+	h, step, err := m.solve(p.Workers)
 	if err != nil {
 		return nil, err
 	}
 	e.Mean, e.Precision = moved(p.Mean, n.p, step)
-	spread, err := m.spread(h, p.Robust)
-	if err != nil {
-		return nil, err
-	}
-	e.partial(spread)
-	return e, nil
+	return e, e.partial(m, h, p.Robust)
 }
 
 // room asks for the memory of the largest step.
@@ -117,7 +114,7 @@ func (p Problem) truncatedStep() (*Estimate, error) {
 	precision.CopySym(p.Precision)
 	var linear mat.VecDense
 	linear.MulVec(precision, mat.NewVecDense(d, p.Mean))
-	h, step, err := truncated(p.Table, linear.RawVector().Data, precision, p.Domain, p.Weight).solve()
+	h, step, err := truncated(p.Table, linear.RawVector().Data, precision, p.Domain, p.Weight).solve(p.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -125,27 +122,23 @@ func (p Problem) truncatedStep() (*Estimate, error) {
 	eta, precision := moved(linear.RawVector().Data, precision, step)
 	m := truncated(p.Table, eta, precision, p.Domain, p.Weight)
 	m.rows.Scale(math.Sqrt(float64(n)/float64(n-d-1)), m.rows)
-	spread, err := m.spread(h, true)
-	if err != nil {
-		return nil, err
-	}
 	var mean mat.VecDense
 	if err := mean.SolveVec(precision, mat.NewVecDense(d, eta)); err != nil {
 		return nil, ErrSingular
 	}
 	e.Mean, e.Precision = mean.RawVector().Data, precision
-	e.partial(spread)
-	return e, nil
+	return e, e.partial(m, h, true)
 }
 
 // solve is H, factorised, and H⁻¹ times the mean gradient.
-func (m *moments) solve() (h *mat.Cholesky, step []float64, err error) {
-	h = &mat.Cholesky{}
-	var solved mat.VecDense
-	if !h.Factorize(m.hessian) || h.SolveVecTo(&solved, mat.NewVecDense(len(m.gradient), m.gradient)) != nil || floats.HasNaN(solved.RawVector().Data) {
-		return nil, nil, ErrSingular
+func (m *moments) solve(workers int) (h *factor, step []float64, err error) {
+	if h, err = factorise(m.hessian, workers); err != nil {
+		return nil, nil, err
 	}
-	return h, solved.RawVector().Data, nil
+	if step, err = h.solve(m.gradient); err == nil && floats.HasNaN(step) {
+		err = ErrSingular
+	}
+	return h, step, err
 }
 
 // moved is where a step against a gradient ends.
@@ -169,7 +162,7 @@ const ownFloor = 0.1
 //
 // is positive definite. Far from the maximum, or with few rows for so many parameters, the own
 // one need not be so.
-func (m *moments) blend() (share float64) {
+func (m *moments) blend(workers int) (share float64, err error) {
 	size := m.hessian.SymmetricDim()
 	for share = 1; share > 0; share -= 0.25 {
 		h, above := mat.NewSymDense(size, nil), mat.NewSymDense(size, nil)
@@ -181,11 +174,14 @@ func (m *moments) blend() (share float64) {
 				above.SetSym(j, k, v-ownFloor*expected)
 			}
 		}
-		var c mat.Cholesky
-		if c.Factorize(above) {
+		_, err := factorise(above, workers)
+		if err == nil {
 			m.hessian = h
-			return share
+			return share, nil
+		}
+		if !errors.Is(err, ErrSingular) {
+			return 0, err
 		}
 	}
-	return 0
+	return 0, nil
 }

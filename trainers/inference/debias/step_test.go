@@ -57,7 +57,7 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	m, err := likelihood(z, n, true, true, 1)
 	require.NoError(t, err)
 	m.hessian = m.observed
-	h, step, err := m.solve()
+	h, step, err := m.solve(1)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, make([]float64, len(step)), step, 1e-8)
 	for _, c := range []struct {
@@ -65,14 +65,13 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 		se, means []float64
 	}{{false, lavaan.se, lavaan.means}, {true, lavaan.robust, lavaan.robustMeans}} {
 		e := &Estimate{Precision: n.p}
-		variance, err := m.spread(h, c.rows)
-		require.NoError(t, err)
-		e.partial(variance)
+		require.NoError(t, e.partial(m, h, c.rows))
 		require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
 		require.InDeltaSlice(t, c.se, e.SE, 2e-6)
 		for j, want := range c.means {
-			se := scale.Deviation[j] * math.Sqrt(variance([3]int{j, j, j}, [3]float64{1, 0, 0}))
-			require.InDelta(t, want, se, 2e-4*want)
+			v, err := m.variances(h, []contrast{{[3]int{j, j, j}, [3]float64{1, 0, 0}}}, c.rows)
+			require.NoError(t, err)
+			require.InDelta(t, want, scale.Deviation[j]*math.Sqrt(v[0]), 2e-4*want)
 		}
 	}
 	e, err := Step(Problem{Table: z, Mean: n.mu, Precision: n.p, Robust: true, Own: true, Workers: 2})
@@ -201,5 +200,51 @@ func TestSingular(t *testing.T) {
 	_, err = Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewSymDense(2, []float64{1, 2, 2, 1})})
 	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)
 	_, err = Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewDiagDense(2, []float64{1, 1}), Equation: Truncated})
+	require.ErrorIs(t, err, ErrSingular)
+}
+
+// The factor against gonum's, in several blocks, for matrices and for one number of workers
+// and another.
+func TestFactor(t *testing.T) {
+	const n = 2*blockWidth + 17
+	rng := stream.New(4, stream.Simulate)
+	a := mat.NewDense(n, n, nil)
+	a.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, a)
+	h := mat.NewSymDense(n, nil)
+	h.SymOuterK(1, a)
+	for i := range n {
+		h.SetSym(i, i, h.At(i, i)+1)
+	}
+	var c mat.Cholesky
+	require.True(t, c.Factorize(h))
+	var want mat.SymDense
+	require.NoError(t, c.InverseTo(&want))
+	var solved [][]float64
+	for _, workers := range []int{1, 3} {
+		f, err := factorise(h, workers)
+		require.NoError(t, err)
+		unit := make([]float64, n)
+		unit[100] = 1
+		x, err := f.solve(unit)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, mat.Col(nil, 100, &want), x, 1e-10)
+		solved = append(solved, x)
+		m := &moments{d: 0, n: 1, gradient: unit, variance: h}
+		one := []contrast{{[3]int{100, 101, 205}, [3]float64{1, 2, -1}}}
+		at := mat.NewVecDense(n, nil)
+		at.SetVec(100, 1)
+		at.SetVec(101, 2)
+		at.SetVec(205, -1)
+		v, err := m.variances(f, one, false)
+		require.NoError(t, err)
+		require.InDelta(t, mat.Inner(at, &want, at), v[0], 1e-9)
+		m.variance = nil
+		v, err = m.variances(f, one, false)
+		require.NoError(t, err)
+		require.InDelta(t, mat.Inner(at, &want, at), v[0], 1e-9)
+	}
+	require.Equal(t, solved[0], solved[1])
+	h.SetSym(150, 150, -1)
+	_, err := factorise(h, 2)
 	require.ErrorIs(t, err, ErrSingular)
 }
