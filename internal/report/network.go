@@ -186,6 +186,9 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
 	}
+	if r.Choice != "" {
+		page.Settings = append(page.Settings, [2]string{"Chosen edges", r.Choice})
+	}
 	if e.Draws() {
 		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", s.Steps.Draws, s.Steps.Batch)})
 	}
