@@ -339,3 +339,14 @@ func TestAutoKeepsL1(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"l1", "adaptive"}, r.rivals())
 }
+
+// On few rows the acceleration of the turns leads beyond what is positive definite: such
+// steps are not taken, and the pilot is found.
+func TestPilotOfFewRows(t *testing.T) {
+	for seed := range uint64(60) {
+		_, table := testtables.Normal(t, 15, seed)
+		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.02}}, &State{})
+		require.NoError(t, err)
+		require.NoError(t, r.prepare(t.Context()))
+	}
+}
