@@ -236,7 +236,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		warnings := append([]string{}, r.Warnings...) // [] rather than null
 		err = printJSON(cmd.OutOrStdout(), networkJSON{
 			Method: r.Spec.Steps.Method, Penalty: r.Network.Penalty, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
-			Verdict: r.Verdict, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
+			Verdict: r.Verdict, Choice: r.Network.Choice, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
 			Inference: uncertainty(r),
 		})
 	} else {
@@ -256,6 +256,7 @@ type networkJSON struct {
 	Lambda    float64      `json:"lambda"`
 	Converged bool         `json:"converged"`
 	Verdict   string       `json:"verdict"`
+	Choice    string       `json:"choice,omitempty"`
 
 	Assumption      losses.Assumption `json:"assumption"`
 	MissingAtRandom []mcar.Column     `json:"missing_at_random"`
@@ -273,6 +274,9 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
 	fmt.Fprintf(w, "%s: %d of %d edges at λ = %.4g\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, n.Lambda, r.Verdict)
+	if n := r.Network.Choice; n != "" {
+		fmt.Fprintln(w, n)
+	}
 	if auc != nil {
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)
 	}

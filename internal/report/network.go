@@ -193,6 +193,9 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
 	}
+	if r.Choice != "" {
+		page.Settings = append(page.Settings, [2]string{"Chosen edges", r.Choice})
+	}
 	if found := r.Inference; found != nil {
 		page.Inference, page.Level = found.Rests, s.Inference.Level
 		page.Settings = append(page.Settings, [2]string{"Uncertainty", inferenceText(s.Inference)})

@@ -6,6 +6,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 )
 
 // adaptive is the penalty λ Σ_{j<k} w_jk |P_jk| with weights from a pilot estimate (Zou
@@ -30,7 +31,7 @@ func (adaptive) form() string {
 
 func (adaptive) pilots() bool { return true }
 
-func (adaptive) resolve(c Config, p engine.Problem) (Config, error) {
+func (adaptive) resolve(c Config, p engine.Problem, _ estimator.Estimator) (Config, error) {
 	return c.piloted(p, adaptiveRatio)
 }
 
@@ -60,6 +61,6 @@ func adaptiveWeights(pilot []float64, d int) []float64 {
 	return weights
 }
 
-func (adaptive) describe(s *Pilot) string {
-	return fmt.Sprintf("adaptive L1: a pair's weight falls with its partial correlation in a ridge pilot %s", s.describe())
+func (adaptive) describe(s *State) string {
+	return fmt.Sprintf("adaptive L1: a pair's weight falls with its partial correlation in a ridge pilot %s", s.Pilot.describe())
 }

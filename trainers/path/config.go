@@ -81,7 +81,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		return c, steps, err
 	}
 	order, _ := c.Penalty.by()
-	if c, err = order.resolve(c, p); err != nil {
+	if c, err = order.resolve(c, p, method); err != nil {
 		return c, steps, err
 	}
 	refit, err := by.refit(c, p.Domain.Bounded() || p.Missingness != nil)

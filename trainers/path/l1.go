@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 )
 
 // lone is the penalty λ Σ_{j<k} |P_jk|, of all pairs alike.
@@ -15,8 +16,10 @@ func (lone) form() string { return "l1 (all pairs alike)" }
 
 func (lone) pilots() bool { return false }
 
-func (lone) resolve(c Config, p engine.Problem) (Config, error) {
-	return c.span(200, func() float64 {
+const loneRatio = 200 // of the largest λ to the smallest, the paper's
+
+func (lone) resolve(c Config, p engine.Problem, _ estimator.Estimator) (Config, error) {
+	return c.span(loneRatio, func() float64 {
 		top := LambdaMax(p.Table, p.Domain, p.Weight)
 		if p.Missingness != nil {
 			top *= 1.3 // the score of φ is left aside there
@@ -25,6 +28,9 @@ func (lone) resolve(c Config, p engine.Problem) (Config, error) {
 	})
 }
 
-func (lone) prepare(context.Context, *Run) error { return nil }
+// prepare finds the λ where another penalty was resolved.
+func (lone) prepare(_ context.Context, r *Run) error {
+	return r.span(loneRatio, func() float64 { return LambdaMax(r.Table, r.Domain, r.Weight) })
+}
 
-func (lone) describe(*Pilot) string { return "L1, all pairs alike" }
+func (lone) describe(*State) string { return "L1, all pairs alike" }

@@ -27,6 +27,7 @@ type State struct {
 	Runaway     bool     // em: at the last λ there was no minimum
 	Projections int      // how often P was projected to stay positive definite
 	Pilot       Pilot    // of penalties that take one
+	Auto        Auto
 	Resampled   Resampled
 	Refitted    Refitted // EBIC
 	Refine      Refine

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/internal/setting"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 )
 
 // Penalty says by what a path puts pairs in order (docs/theory/penalties.md). Zero values
@@ -29,16 +30,16 @@ type penalty interface {
 	// pilots says whether it takes a ridge pilot, which has an α.
 	pilots() bool
 	// resolve fills what it decides of a path's settings, and refuses what it cannot serve.
-	resolve(c Config, p engine.Problem) (Config, error)
+	resolve(c Config, p engine.Problem, method estimator.Estimator) (Config, error)
 	// prepare makes the run ready for its path: its weights or its schedule, and the largest λ
 	// where none is given. What it has found is in the state, and not looked for again.
 	prepare(ctx context.Context, r *Run) error
 	// describe says in words how pairs come to be ordered, after prepare.
-	describe(s *Pilot) string
+	describe(s *State) string
 }
 
 // penalties are all there are; the first is the default.
-var penalties = []penalty{lone{}, adaptive{}, ridge{}}
+var penalties = []penalty{lone{}, adaptive{}, ridge{}, auto{}}
 
 // Penalties are the values of Penalty.Kind.
 func Penalties() (names []string) {
@@ -140,6 +141,9 @@ func (r *Run) prepare(ctx context.Context) error {
 // Penalty is the one that the path was made with, and its pilot's shrinkage.
 func (r *Run) Penalty() Penalty {
 	p := r.Config.Penalty
+	if came := r.State.Auto.Kind; came != "" {
+		p.Kind = came
+	}
 	if p.pilots() {
 		p.Alpha = r.State.Pilot.Alpha
 	}
@@ -149,7 +153,7 @@ func (r *Run) Penalty() Penalty {
 // Ordering says in words by what the path put pairs in order.
 func (r *Run) Ordering() string {
 	by, _ := r.Config.Penalty.by()
-	return by.describe(&r.State.Pilot)
+	return by.describe(r.State)
 }
 
 // span fills the largest λ, which is top's where none is given, and the smallest, which is

@@ -1,7 +1,9 @@
 package path
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"fmt"
 	"math"
 	"slices"
@@ -20,12 +22,12 @@ import (
 )
 
 func TestPenalties(t *testing.T) {
-	for text, want := range map[string]Penalty{"l1": {Kind: "l1"}, "adaptive": {Kind: "adaptive"}, "adaptive=0.2": {Kind: "adaptive", Alpha: 0.2}, "ridge=0.5": {Kind: "ridge", Alpha: 0.5}} {
+	for text, want := range map[string]Penalty{"l1": {Kind: "l1"}, "adaptive": {Kind: "adaptive"}, "adaptive=0.2": {Kind: "adaptive", Alpha: 0.2}, "ridge=0.5": {Kind: "ridge", Alpha: 0.5}, "auto": {Kind: "auto"}} {
 		got, err := ParsePenalty(text)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	for _, text := range []string{"", "l2", "l1=0.5", "adaptive=", "adaptive=0", "adaptive=1", "adaptive=x", "ridge=-0.1", "ridge=NaN"} {
+	for _, text := range []string{"", "l2", "l1=0.5", "auto=0.5", "adaptive=", "adaptive=0", "adaptive=1", "adaptive=x", "ridge=-0.1", "ridge=NaN"} {
 		_, err := ParsePenalty(text)
 		var wrong *setting.Error
 		require.ErrorAs(t, err, &wrong, text)
@@ -40,17 +42,23 @@ func TestPenaltyRefusals(t *testing.T) {
 		config Config
 		domain *domain.Domain
 	}{
+		"penalty auto: each penalty has λ of its own":            {Config{Penalty: Penalty{Kind: "auto"}, LambdaMin: 0.1}, nil},
 		"penalty ridge: its networks come without distributions": {Config{Penalty: Penalty{Kind: "ridge"}, Select: Selection{Kind: "cv"}}, nil},
 		"penalty ridge=0.5: its path has no estimate":            {Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.5}, PathOnly: true}, nil},
 		"penalty ridge: its networks have no sizes":              {Config{Penalty: Penalty{Kind: "ridge"}, Refit: new(false)}, nil},
 		"penalty adaptive: its pilot is of columns without":      {Config{Penalty: Penalty{Kind: "adaptive"}}, bounded},
 		"penalty ridge: its pilot is of columns without":         {Config{Penalty: Penalty{Kind: "ridge"}}, bounded},
-		"penalty l2: it is one of l1, adaptive, ridge":           {Config{Penalty: Penalty{Kind: "l2"}}, nil},
+		"penalty l2: it is one of l1, adaptive, ridge, auto":     {Config{Penalty: Penalty{Kind: "l2"}}, nil},
 		"the largest must not be under the smallest":             {Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMax: 1, LambdaMin: 2}, nil},
 	} {
 		_, err := New(engine.Problem{Table: table, Domain: c.domain}, engine.Config{Method: "exact"}, c.config, &State{})
 		require.ErrorContains(t, err, want)
 	}
+	_, whole := testtables.Star(t, 4, 50, 0)
+	_, err := New(engine.Problem{Table: whole, Domain: bounded}, engine.Config{Method: "full"}, Config{Penalty: Penalty{Kind: "auto"}}, &State{})
+	require.ErrorContains(t, err, "penalty auto: its pilot is of columns without")
+	_, err = New(engine.Problem{Table: table}, engine.Config{Method: "iw"}, Config{Penalty: Penalty{Kind: "auto"}}, &State{})
+	require.ErrorContains(t, err, "penalty auto: it compares paths, and those of method iw are of draws")
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMin: 1e9}, &State{})
 	require.NoError(t, err)
 	_, err = r.Estimate(t.Context(), func() error { return nil })
@@ -226,6 +234,7 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	for _, c := range []Config{
 		{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 4, Select: Selection{Kind: "ebic"}},
 		{Penalty: Penalty{Kind: "ridge"}, Lambdas: 4, Select: Selection{Kind: "stars"}},
+		{Penalty: Penalty{Kind: "auto"}, Lambdas: 4},
 	} {
 		requireResumes(t, standard, "em-exact", c)
 	}
@@ -263,11 +272,15 @@ func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 		if err == nil {
 			break
 		}
+		var text bytes.Buffer
+		require.NoError(t, gob.NewEncoder(&text).Encode(s))
+		s = &State{}
+		require.NoError(t, gob.NewDecoder(&text).Decode(s))
 		require.ErrorIs(t, err, context.Canceled)
 		require.Less(t, seen, 200)
 	}
 	require.Greater(t, seen, 4)
-	require.Equal(t, fmt.Sprint(*whole.State), fmt.Sprint(*s)) // NaN is not NaN
+	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN is not NaN
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }
 
@@ -281,4 +294,59 @@ func TestPartsHaveTheirPilots(t *testing.T) {
 	require.Nil(t, part.State.Pilot.Held)
 	require.NotEqual(t, r.State.Pilot.Packed, part.State.Pilot.Packed)
 	require.Equal(t, r.lambdas, part.lambdas)
+}
+
+// auto takes the penalty of the least EBIC, and L1 where none is clearly better, with the
+// result of that penalty alone.
+func TestAuto(t *testing.T) {
+	_, table := testtables.Star(t, 6, 300, 0.3)
+	standard, _ := data.Standardise(table)
+	p := engine.Problem{Table: standard}
+	for _, method := range []string{"em-exact", "exact"} {
+		r, scores := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "auto"}})
+		s := r.State.Auto
+		require.Equal(t, []string{"l1", "adaptive", "ridge"}, s.Kinds)
+		require.Nil(t, s.States)
+		for i, kind := range s.Kinds {
+			alone, own := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: kind}})
+			require.Equal(t, own[alone.State.Refine.Index], s.Scores[i], kind)
+			if kind == s.Kind {
+				require.Equal(t, fmt.Sprint(own), fmt.Sprint(scores))
+				require.Equal(t, alone.packed(), r.packed())
+				require.Equal(t, alone.Penalty(), r.Penalty())
+				require.Contains(t, r.Ordering(), alone.Ordering())
+			}
+		}
+	}
+}
+
+func TestAutoKeepsL1(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0.3)
+	for _, c := range []struct {
+		scores []float64
+		want   string
+	}{
+		{[]float64{100, 91, 90}, "l1"}, {[]float64{100, 89, 95}, "adaptive"}, {[]float64{100, 89, 88}, "ridge"}, {[]float64{100, 95, 89.9}, "ridge"},
+		{[]float64{math.Inf(1), 95, 96}, "adaptive"}, {[]float64{math.Inf(1), math.Inf(1), math.Inf(1)}, "l1"},
+	} {
+		s := &State{Auto: Auto{Kinds: []string{"l1", "adaptive", "ridge"}, Scores: c.scores, States: []*State{{}, {}, {}, {}}}}
+		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}}, s)
+		require.NoError(t, err)
+		require.NoError(t, r.compare(t.Context()))
+		require.Equal(t, c.want, r.State.Auto.Kind)
+	}
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}, Select: Selection{Kind: "cv"}}, &State{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"l1", "adaptive"}, r.rivals())
+}
+
+// On few rows the acceleration of the turns leads beyond what is positive definite: such
+// steps are not taken, and the pilot is found.
+func TestPilotOfFewRows(t *testing.T) {
+	for seed := range uint64(60) {
+		_, table := testtables.Normal(t, 15, seed)
+		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.02}}, &State{})
+		require.NoError(t, err)
+		require.NoError(t, r.prepare(t.Context()))
+	}
 }

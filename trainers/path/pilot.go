@@ -2,7 +2,6 @@ package path
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/losses"
@@ -162,26 +162,41 @@ func (s *Pilot) describe() string {
 // pilotFit are the turns of a ridge pilot.
 type pilotFit struct{ em.Turns }
 
-// newPilotFit starts at no correlation.
+// newPilotFit starts at no correlation, with the columns' observed second moments.
 func (r *Run) newPilotFit(rows []int, workers int) (f pilotFit, err error) {
-	p := r.Problem
-	m := model.NewGaussian(r.Table.D, model.Natural)
+	p, d := r.Problem, r.Table.D
+	m := model.NewGaussian(d, model.Natural)
 	p.Model, p.Objective = m, losses.Classical{}
+	_, _, v := secondMoments(r.Table)
+	for j := range d {
+		m.Packed.Value[graph.PackedIndex(d, j, j)] = 1 / v[j]
+	}
 	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: 250, Seed: r.Engine.Config.Seed, Workers: workers})
-	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(r.Table, rows)}
+	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(r.Table, rows), Bounds: &optim.PositiveDefinite{}}
 	return f, err
 }
 
-// fit makes turns at α from where the model is until they move no more. Where there is no
-// pilot the error is numerical.
+// fit makes turns at α from where the model is until they move no more: accelerated, and
+// where that leads astray, as it may on few rows, once more without. Where there is no pilot
+// the error is numerical.
 func (f pilotFit) fit(ctx context.Context, alpha float64) error {
-	s := em.State{Anderson: optim.Anderson{Memory: em.Memory}}
+	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
+	err := f.turns(ctx, alpha, em.Memory)
+	if numerical(err) {
+		copy(f.Model.Location.Value, start[0])
+		copy(f.Model.Packed.Value, start[1])
+		err = f.turns(ctx, alpha, 0)
+	}
+	if numerical(err) {
+		return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
+	}
+	return err
+}
+
+func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
+	s := em.State{Anderson: optim.Anderson{Memory: memory}}
 	for s.Count < pilotTurns && (s.Count == 0 || s.Relative > pilotTolerance) {
 		if err := f.Turn(ctx, &s, em.Ridge{Alpha: alpha}.Minimise); err != nil {
-			var fault *engine.DivergedError
-			if errors.As(err, &fault) {
-				return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
-			}
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"missingscore/internal/setting"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 )
 
 // ridge puts pairs in order of the size of their partial correlations in a ridge pilot,
@@ -26,7 +27,7 @@ func (ridge) form() string {
 func (ridge) pilots() bool { return true }
 
 // resolve asks for a refit: a threshold leaves no estimate of what is above it.
-func (ridge) resolve(c Config, p engine.Problem) (Config, error) {
+func (ridge) resolve(c Config, p engine.Problem, _ estimator.Estimator) (Config, error) {
 	switch text := c.Penalty.text(); {
 	case c.Select.Kind == "cv":
 		return c, setting.Errorf("penalty", text, "its networks come without distributions that rows held out could judge; take another selection, or another penalty")
@@ -48,8 +49,8 @@ func (ridge) prepare(ctx context.Context, r *Run) error {
 	return r.span(ridgeRatio, func() float64 { return slices.Max(s.sizes) })
 }
 
-func (ridge) describe(s *Pilot) string {
-	return fmt.Sprintf("none: pairs in order of the size of their partial correlations in a ridge pilot %s; λ is a threshold of that size", s.describe())
+func (ridge) describe(s *State) string {
+	return fmt.Sprintf("none: pairs in order of the size of their partial correlations in a ridge pilot %s; λ is a threshold of that size", s.Pilot.describe())
 }
 
 // thresholds is the schedule of a path without fits, after which another settles.

@@ -1,0 +1,66 @@
+package graphs
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/internal/stream"
+)
+
+func TestRandomNetworks(t *testing.T) {
+	positive, edges := 0, 0
+	for seed := range uint64(40) {
+		g, err := Random(20, stream.New(seed, stream.Simulate))
+		require.NoError(t, err)
+		var eigen mat.EigenSym
+		require.True(t, eigen.Factorize(g.Precision, false))
+		require.InDelta(t, 0.2, eigen.Values(nil)[0], 1e-9)
+		for j := range 20 {
+			for k := range j {
+				if g.Precision.At(j, k) != 0 {
+					edges++
+				}
+				if g.Precision.At(j, k) > 0 {
+					positive++
+				}
+			}
+		}
+	}
+	const pairs, p = 40 * 190, 3. / 19
+	require.InDelta(t, p*pairs, edges, 4*math.Sqrt(pairs*p*(1-p)))
+	require.InDelta(t, float64(edges)/2, positive, 4*math.Sqrt(float64(edges))/2)
+	_, err := Random(3, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	_, err = Random(2, stream.New(1, stream.Simulate))
+	require.EqualError(t, err, "d = 2: a network with signs at random needs at least 3 nodes")
+}
+
+// Hubs and chains by their degrees, and their smallest eigenvalue.
+func TestShapes(t *testing.T) {
+	for kind, want := range map[string][]int{"hub": {9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1, 1}, "chain": {1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1}} {
+		g, err := ByName(kind, 14, stream.New(1, stream.Simulate))
+		require.NoError(t, err)
+		var eigen mat.EigenSym
+		require.True(t, eigen.Factorize(g.Precision, false))
+		require.InDelta(t, 0.2, eigen.Values(nil)[0], 1e-9)
+		for j, degree := range want {
+			for k := range 14 {
+				if k != j && g.Precision.At(j, k) != 0 {
+					degree--
+				}
+			}
+			require.Zero(t, degree, "%s, node %d", kind, j)
+		}
+	}
+	for _, kind := range Kinds {
+		_, err := ByName(kind, 12, stream.New(1, stream.Simulate))
+		require.NoError(t, err)
+		require.NoError(t, Check(kind))
+	}
+	_, err := ByName("ring", 12, stream.New(1, stream.Simulate))
+	require.EqualError(t, err, `graph "ring": it is one of [random hub chain star dense]`)
+	require.Error(t, Check("ring"))
+}
