@@ -38,7 +38,7 @@ func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, apart [
 		return nil, "", err
 	}
 	s, c := p.Spec, *p.Spec.Network
-	s.Network, s.Inference = &c, inference.Config{}
+	s.Network, s.Inference, s.Objective = &c, inference.Config{}, ObjectiveSpec{}
 	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
 	if s.Missingness != nil && s.Missingness.Estimated {
 		s.Missingness = mcar.Law(t)
