@@ -21,6 +21,7 @@ import (
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -41,6 +42,9 @@ type trainingFlags struct {
 
 	blas string   // the matrix library in use
 	told []string // warnings that were given before the fit
+
+	shard inference.Shard // of a network's resamples: its state is kept, too, when it is done
+	from  *trainers.State // where it starts; nil: anew, or by --resume
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
@@ -160,8 +164,11 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
-	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved)})
+	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved), Shard: f.shard})
 	bar.finish()
+	if err == nil && f.shard.N > 0 {
+		err = state.Save(saved)
+	}
 	if err != nil {
 		return nil, explain(err, file, saved, advice)
 	}
@@ -170,13 +177,16 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 
 // state is where the run starts.
 func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, error) {
+	if f.from != nil {
+		return f.from, nil
+	}
 	if !f.resume {
-		return nil, nil
+		return &trainers.State{}, nil
 	}
 	state, err := trainers.LoadState(saved)
 	if errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", filepath.Dir(saved))
-		return nil, nil
+		return &trainers.State{}, nil
 	}
 	return state, err
 }

@@ -31,6 +31,7 @@ type networkCommand struct {
 	gamma              float64
 	refit              bool
 	inference          string
+	resampling         resamplingFlags
 	config             path.Config
 
 	table    *data.Table
@@ -85,6 +86,7 @@ Methods:
 	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, where columns have no bounds and no law of missing cells is given)")
 	fl.StringVar(&f.inference, "inference", inference.None, "how far each partial correlation may be from the truth: none, "+inference.Listed()+"; adds columns to edges.csv, and pairs.csv")
 	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the confidence intervals of --inference")
+	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	return cmd
@@ -107,13 +109,16 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.out)
+	release, err := hold(f.resampling.held(f.out))
 	if err != nil {
 		return err
 	}
 	defer release()
 	if err := f.estimate(cmd, file); err != nil {
 		return asUsage(cmd, err)
+	}
+	if f.resampling.shard.N > 0 {
+		return f.tellShard(cmd)
 	}
 	if err := f.write(cmd, file); err != nil {
 		return err
@@ -123,7 +128,7 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *networkCommand) options(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "level", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
 		return err
 	}
 	c := &f.config
@@ -147,8 +152,11 @@ func (f *networkCommand) options(cmd *cobra.Command) (err error) {
 	if err := f.parseInference(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
+	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
+		return err
+	}
 	f.spec.Network = c
-	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, stateFile)...)...)
+	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, f.resampling.file())...)...)
 }
 
 // parseInference sets what --inference says.
@@ -157,6 +165,7 @@ func (f *networkCommand) parseInference(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	c.Stability = f.spec.Inference.Stability
 	if !c.Asked() && cmd.Flags().Changed("level") {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
@@ -203,7 +212,12 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if f.table.Dropped > 0 {
 		fmt.Fprintf(stderr, "%d rows without any value are left out\n", f.table.Dropped)
 	}
-	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, stateFile),
+	if f.shard = f.resampling.shard; f.resampling.merge != nil {
+		if f.from, err = f.resampling.joined(f.spec.Inference); err != nil {
+			return err
+		}
+	}
+	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()),
 		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
 	if err != nil || f.truth == nil {
 		return err
@@ -222,7 +236,7 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	if err := f.known.write(filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	return f.finish(filepath.Join(f.out, stateFile), f.result.Warnings, cmd.ErrOrStderr())
+	return f.finish(filepath.Join(f.out, f.resampling.file()), f.result.Warnings, cmd.ErrOrStderr())
 }
 
 // tell says on stdout what came out.
@@ -234,11 +248,15 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 	}
 	if f.json {
 		warnings := append([]string{}, r.Warnings...) // [] rather than null
-		err = printJSON(cmd.OutOrStdout(), networkJSON{
+		out := networkJSON{
 			Method: r.Spec.Steps.Method, Penalty: r.Network.Penalty, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
 			Verdict: r.Verdict, Choice: r.Network.Choice, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
 			Inference: uncertainty(r),
-		})
+		}
+		if n := r.Network; n.Stability != nil {
+			out.Stability = n.Stability.Coefficient
+		}
+		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
 		err = f.summary(cmd.OutOrStdout(), r, auc)
 	}
@@ -261,13 +279,14 @@ type networkJSON struct {
 	Assumption      losses.Assumption `json:"assumption"`
 	MissingAtRandom []mcar.Column     `json:"missing_at_random"`
 
+	Inference *inferenceJSON     `json:"inference,omitempty"`
+	Stability map[string]float64 `json:"correlation_stability,omitempty"`
+
 	Loss     float64  `json:"loss"`
 	Seconds  float64  `json:"seconds"`
 	AUC      *float64 `json:"auc,omitempty"`
 	Warnings []string `json:"warnings"`
 	BLAS     string   `json:"blas"`
-
-	Inference *inferenceJSON `json:"inference,omitempty"`
 }
 
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
@@ -287,6 +306,12 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 			break
 		}
 		fmt.Fprintf(w, "  %s — %s  partial correlation %+.3f%s\n", edge.From, edge.To, edge.PartialCorrelation, intervalText(edge.Uncertainty))
+	}
+	if n.Inference != nil {
+		fmt.Fprintf(w, "%s\n", n.Inference.Rests)
+	}
+	if n.Stability != nil {
+		fmt.Fprintf(w, "%s\n", n.Stability.Sentence())
 	}
 	_, err := fmt.Fprintf(w, "results in %s; open %s\n", f.out, filepath.Join(f.out, "report.html"))
 	return err

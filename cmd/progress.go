@@ -23,6 +23,7 @@ type progress struct {
 	stage   string
 	tenth   int
 	start   time.Time // of the stage
+	before  int       // done when it began, by a run that was cut
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
@@ -31,6 +32,10 @@ func newProgress(w io.Writer, verbose bool) *progress {
 }
 
 func (p *progress) observe(s engine.Progress) {
+	if s.Stage == "bootstrap" || s.Stage == "stability" { // estimates made again, all alike
+		p.count(s.Stage, s.Unit+"s", s.Iteration, s.Total)
+		return
+	}
 	p.enter(s.Stage, s.Total)
 	if p.live {
 		p.bar.Describe(s.Stage + "  " + standing(s))
@@ -44,14 +49,17 @@ func (p *progress) observe(s engine.Progress) {
 
 // count shows how many of the stage's units are done, with the time that the rest will take.
 func (p *progress) count(stage, units string, done, total int) {
-	p.enter(stage, total)
+	if stage != p.stage {
+		p.enter(stage, total)
+		p.before = done - 1
+	}
 	if p.live {
 		p.bar.Describe(stage)
 		_ = p.bar.Set(done)
 		return
 	}
 	if p.due(done, total) {
-		left := time.Since(p.start) / time.Duration(done) * time.Duration(total-done)
+		left := time.Since(p.start) / time.Duration(max(1, done-p.before)) * time.Duration(total-done)
 		fmt.Fprintf(p.w, "%s: %d of %d %s, about %v left\n", stage, done, total, units, left.Round(time.Second))
 	}
 }

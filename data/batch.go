@@ -2,6 +2,7 @@ package data
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,6 +17,9 @@ type Batch struct {
 	Mask    []float64 // (Size, D), 1 = observed, 0 = missing or padding
 	Weight  []float64 // (Size)
 	Rows    []int     // table row of each filled row
+
+	table  *Table // that they are of, and the weight of each
+	weight float64
 
 	// Of rows with noise added to what was observed, x(t) = a x + σ ε; else nil.
 	Signal, Noise []float64 // (Size): a and σ
@@ -61,6 +65,11 @@ func (b *Batch) AddNoise(draw func(*rand.Rand) (signal, noise float64), rng *ran
 	}
 }
 
+// Holds tells whether the last Fill took these rows with this weight, and no noise was added.
+func (b *Batch) Holds(t *Table, rows []int, weight float64) bool {
+	return b.Signal == nil && b.table == t && b.weight == weight && slices.Equal(b.Rows, rows)
+}
+
 // Fill takes the given rows of the table, each with the same weight, in place
 // of what was there. It allocates nothing. It panics with mat.ErrShape if there
 // are more than Size rows or the table has another number of columns.
@@ -71,7 +80,7 @@ func (b *Batch) Fill(t *Table, rows []int, weight float64) {
 	clear(b.X[len(rows)*b.D:])
 	clear(b.Mask[len(rows)*b.D:])
 	clear(b.Weight)
-	b.Rows = append(b.Rows[:0], rows...)
+	b.Rows, b.table, b.weight = append(b.Rows[:0], rows...), t, weight
 	for i, row := range rows {
 		b.Weight[i] = weight
 		simd.Seen(b.X[i*b.D:(i+1)*b.D], b.Mask[i*b.D:(i+1)*b.D], t.Values[row*t.D:(row+1)*t.D], t.Observed[row*t.D:(row+1)*t.D])

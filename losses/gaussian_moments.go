@@ -32,10 +32,11 @@ type gaussianMoments struct {
 	number, logLikelihood float64
 	sum, second           []float64 // S (d) and M (d, d)
 
-	order    []int // rows sorted by pattern
-	starts   []int // of the patterns' rows, where these come in the opposite order
-	turned   []int
-	at       []int // the smaller block of the pattern at hand
+	mask, weight []float64    // of the last run: what follows is for these
+	order        []int        // rows sorted by pattern
+	patterns     []rowPattern // in order
+	blocks       []int        // their at, one after the other
+
 	block    []float64
 	byGaps   completedRows
 	byCells  completedRows
@@ -94,28 +95,64 @@ func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
 	clear(c.second)
 	c.byGaps.begin(len(weight), d)
 	c.byCells.begin(len(weight), d)
-	pattern := func(i int) []float64 { return mask[i*d : i*d+d] }
-	c.order = c.order[:0]
+	c.findPatterns(mask, weight)
+	clear(c.squares)
+	for _, q := range c.patterns {
+		if err := c.add(q, x, mask, weight); err != nil {
+			return err
+		}
+	}
+	c.finishGaps()
+	c.finishCells()
+	return nil
+}
+
+// rowPattern is a pattern of missing cells: its rows in order, from the first to before the
+// last, and its smaller block, of missing or observed cells.
+type rowPattern struct {
+	first, last int
+	cells       int // observed
+	byCells     bool
+	at          []int
+}
+
+// findPatterns sorts the rows of some weight by their patterns, if they are not those of the
+// last run.
+func (c *gaussianMoments) findPatterns(mask, weight []float64) {
+	if slices.Equal(c.weight, weight) && slices.Equal(c.mask, mask) {
+		return
+	}
+	c.mask, c.weight = append(c.mask[:0], mask...), append(c.weight[:0], weight...)
+	c.order, c.patterns = c.order[:0], c.patterns[:0]
 	for i, w := range weight {
 		if w != 0 {
 			c.order = append(c.order, i)
 		}
 	}
 	c.sortByPattern(mask)
-	clear(c.squares)
+	c.blocks = room(c.blocks, len(c.order)*c.d)[:0]
+	pattern := func(k int) []float64 { return mask[c.order[k]*c.d : c.order[k]*c.d+c.d] }
 	for at := 0; at < len(c.order); {
-		first, end := c.order[at], at
-		for end < len(c.order) && slices.Equal(pattern(c.order[end]), pattern(first)) {
-			end++
+		q := rowPattern{first: at, last: at + 1}
+		for q.last < len(c.order) && slices.Equal(pattern(q.last), pattern(at)) {
+			q.last++
 		}
-		if err := c.add(pattern(first), c.order[at:end], x, weight); err != nil {
-			return err
+		for _, o := range pattern(at) {
+			if o != 0 {
+				q.cells++
+			}
 		}
-		at = end
+		q.byCells = q.cells < c.d-q.cells
+		from := len(c.blocks)
+		for j, o := range pattern(at) {
+			if (o != 0) == q.byCells {
+				c.blocks = append(c.blocks, j)
+			}
+		}
+		q.at = c.blocks[from:]
+		c.patterns = append(c.patterns, q)
+		at = q.last
 	}
-	c.finishGaps()
-	c.finishCells()
-	return nil
 }
 
 // sortByPattern puts the rows of order into that of their patterns, of one pattern as they
@@ -123,7 +160,7 @@ func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
 // of neighbours.
 func (c *gaussianMoments) sortByPattern(mask []float64) {
 	pattern := func(i int) []float64 { return mask[i*c.d : i*c.d+c.d] }
-	c.starts = c.starts[:0]
+	var starts []int // of the patterns' rows
 	for at, i := range c.order {
 		before := 1
 		if at > 0 {
@@ -134,55 +171,43 @@ func (c *gaussianMoments) sortByPattern(mask []float64) {
 			return
 		}
 		if before > 0 {
-			c.starts = append(c.starts, at)
+			starts = append(starts, at)
 		}
 	}
-	end := len(c.order)
-	c.turned = c.turned[:0]
-	for _, start := range slices.Backward(c.starts) {
-		c.turned = append(c.turned, c.order[start:end]...)
+	end, turned := len(c.order), make([]int, 0, len(c.order))
+	for _, start := range slices.Backward(starts) {
+		turned = append(turned, c.order[start:end]...)
 		end = start
 	}
-	c.order, c.turned = c.turned, c.order
+	c.order = turned
 }
 
 // add prepares the rows of a pattern.
-func (c *gaussianMoments) add(mask []float64, rows []int, x, weight []float64) error {
-	d, gaps := c.d, 0
-	for _, o := range mask {
-		if o == 0 {
-			gaps++
-		}
-	}
-	byCells := d-gaps < gaps
+func (c *gaussianMoments) add(q rowPattern, x, mask, weight []float64) error {
+	d := c.d
 	from, side, sign := c.p, &c.byGaps, 1.0
-	if byCells {
+	if q.byCells {
 		from, side, sign = c.sigma, &c.byCells, -1
 	}
-	c.at = c.at[:0]
-	for j, o := range mask {
-		if (o != 0) == byCells {
-			c.at = append(c.at, j)
-		}
-	}
-	m := len(c.at)
+	m := len(q.at)
 	c.block = room(c.block, m*m)
-	logDet, ok := invert(c.block, from, d, c.at)
+	logDet, ok := invert(c.block, from, d, q.at)
 	if !ok {
 		return ErrNotPositiveDefinite
 	}
-	share := side.take(rows, d, x, mask, c.mu, weight, c.at, c.block)
+	rows := c.order[q.first:q.last]
+	share := side.take(rows, d, x, mask[rows[0]*d:rows[0]*d+d], c.mu, weight, q.at, c.block)
 	c.number += share
-	if byCells {
+	if q.byCells {
 		c.observed += share
 		logDet = -logDet
 	} else {
 		logDet = c.logDet - logDet
 	}
-	c.logLikelihood += share * 0.5 * (logDet - float64(d-gaps)*math.Log(2*math.Pi))
-	for a, j := range c.at {
-		for b, k := range c.at {
-			if byCells {
+	c.logLikelihood += share * 0.5 * (logDet - float64(q.cells)*math.Log(2*math.Pi))
+	for a, j := range q.at {
+		for b, k := range q.at {
+			if q.byCells {
 				c.squares[j*d+k] += sign * share * c.block[a*m+b]
 			} else {
 				c.second[j*d+k] += share * c.block[a*m+b]
@@ -322,9 +347,9 @@ func invert(a, p []float64, d int, at []int) (logDet float64, ok bool) {
 }
 
 // room is x with length n, its memory kept where that suffices.
-func room(x []float64, n int) []float64 {
+func room[T any](x []T, n int) []T {
 	if cap(x) < n {
-		return make([]float64, n)
+		return make([]T, n)
 	}
 	return x[:n]
 }

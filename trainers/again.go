@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"missingscore/data/mcar"
+	"missingscore/internal/setting"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
@@ -38,8 +39,11 @@ func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, apart [
 		return nil, "", err
 	}
 	s, c := p.Spec, *p.Spec.Network
-	s.Network, s.Inference = &c, inference.Config{}
+	s.Network, s.Inference, s.Objective = &c, inference.Config{}, ObjectiveSpec{}
 	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
+	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
+		setting.Default(&s.Steps.Batch, path.AgainBatch)
+	}
 	if s.Missingness != nil && s.Missingness.Estimated {
 		s.Missingness = mcar.Law(t)
 	}

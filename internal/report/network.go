@@ -28,7 +28,7 @@ const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
 var NetworkFiles = []string{
-	"edges.csv", "pairs.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
+	"edges.csv", "pairs.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 	"intervals.svg", "intervals.png", "pvalues.svg", "pvalues.png", "inclusion.svg", "inclusion.png",
 }
@@ -78,6 +78,9 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 	}
 	if r.Inference != nil {
 		files = append(files, file{"pairs.csv", r.Network.WritePairs})
+	}
+	if r.Stability != nil {
+		files = append(files, file{"stability.csv", r.Stability.Write})
 	}
 	for _, file := range files {
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
@@ -205,6 +208,12 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 	}
 	if e.Trains() {
 		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", s.Steps.ImputerSteps, s.Steps.ImputerRate, s.Steps.ImputerLoss)})
+	}
+	if r.Inference != nil {
+		page.Settings = append(page.Settings, [2]string{"Uncertainty", r.Inference.Rests})
+	}
+	if r.Stability != nil {
+		page.Settings = append(page.Settings, [2]string{"Stability", r.Stability.Sentence()})
 	}
 	for j, name := range functions.Labels(t.Names) {
 		col := Column{Name: name, Mean: scale.Mean[j], Deviation: scale.Deviation[j]}

@@ -353,7 +353,9 @@ func (e *Engine) share(k, iteration int, rows []int, weight float64) {
 }
 
 func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
-	w.batch.Fill(e.Table, rows, weight)
+	if !w.batch.Holds(e.Table, rows, weight) {
+		w.batch.Fill(e.Table, rows, weight)
+	}
 	in := w.program
 	own := w.objective.At(e.Config.Seed, stream.Objective, uint64(iteration), uint64(index)).Rand
 	if e.noising != nil {

@@ -65,26 +65,22 @@ type State struct {
 	Subsamples []Fit // of the case-dropping stability
 }
 
-// Left is how many of the estimates that are asked for are not made, and of which numbers
-// the first is.
-func (s *State) Left(c Config) (left int, first int) {
+// Left are the numbers of those that are asked for and not made, of subsamples after those
+// of resamples.
+func (s *State) Left(c Config) (left []int) {
 	if s == nil {
 		s = &State{}
 	}
-	first = -1
-	for _, part := range []struct {
-		made   []Fit
-		wanted int
-	}{{s.Resamples, c.Resamples}, {s.Subsamples, c.Stability}} {
-		for i := range part.wanted {
-			if i >= len(part.made) || !part.made[i].Done {
-				if left++; first < 0 {
-					first = i
-				}
+	of := func(made []Fit, wanted int) {
+		for i := range wanted {
+			if i >= len(made) || !made[i].Done {
+				left = append(left, i)
 			}
 		}
 	}
-	return left, first
+	of(s.Resamples, c.Resamples)
+	of(s.Subsamples, c.Stability)
+	return left
 }
 
 // Join takes over what another state has.

@@ -1,23 +1,18 @@
 package path
 
 // Again makes this, before it begins, one of many estimates from resamples of a table: it
-// comes to the same network, but for edges at the threshold, in less time. By turns of
-// expectation and minimisation it starts at each λ where the two before point to (predict)
-// and leaves it at a movement of againSlack times StopTol, which from such a start is left
-// over; and where EBIC goes by the likelihood of refits the path ends where its search
-// does. What is told of the path's end means nothing then. Iterations after the path are as
-// ever.
+// comes to the same network in less time. By turns of expectation and minimisation it starts
+// at each λ where the two before point to (predict); where EBIC goes by the likelihood of
+// refits, these end at a gain of againGain, and the path where the search does. What is told
+// of the path's end means nothing then. Iterations after the path are as ever.
 func (r *Run) Again() { r.again = true }
 
-const againSlack = 4
+// againGain is of log likelihood by a turn: the turns after it would gain a tenth of it or so.
+const againGain = 0.1
 
-// stopTol is the tolerance of turns along the path.
-func (r *Run) stopTol() float64 {
-	if r.again {
-		return againSlack * r.Config.StopTol
-	}
-	return r.Config.StopTol
-}
+// AgainBatch is how many rows such an estimate works on together where draws do not depend on
+// it: a step whose rows are those of the one before goes on from how they were sorted.
+const AgainBatch = 4096
 
 // asNeeded tells whether the path is made as the choice of λ needs it.
 func (r *Run) asNeeded() bool {

@@ -40,7 +40,11 @@ func (r *Run) newRefitter(workers int) (*refitter, error) {
 	p, c := r.Problem, r.Engine.Config
 	m := model.NewGaussian(r.Table.D, model.Natural)
 	p.Model, p.Objective = m, losses.Classical{}
-	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: 250, Seed: c.Seed, Workers: workers})
+	batch := 250
+	if r.again {
+		batch = AgainBatch
+	}
+	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: workers})
 	f := &refitter{}
 	f.posdef.Floor = r.Config.Floor
 	f.turns = em.Turns{Engine: e, Model: m, Rows: r.rows, Bounds: &f.posdef}
@@ -82,13 +86,13 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	}
 }
 
-// gainless says of turns in a row when they gain no more.
-func gainless() func(*em.State) bool {
+// gainless says of turns in a row when they gain less.
+func gainless(least float64) func(*em.State) bool {
 	before := math.Inf(-1)
 	return func(s *em.State) bool {
 		gain := s.Likelihood - before
 		before = s.Likelihood
-		return s.Count == refitTurns || gain >= 0 && gain < refitGain
+		return s.Count == refitTurns || gain >= 0 && gain < least
 	}
 }
 
@@ -204,7 +208,7 @@ func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likel
 // networksTo are the networks of the path, which is first made as far as to so many of them
 // if it is made as they are needed.
 func (r *Run) networksTo(ctx context.Context, number int) (networks []int, err error) {
-	for networks = r.networks(); len(networks) < number && !r.ended(); networks = r.networks() {
+	for networks = r.networks(); r.asNeeded() && len(networks) < number && !r.ended(); networks = r.networks() {
 		if err := r.pathTo(ctx, len(r.State.Points)+1); err != nil {
 			return nil, err
 		}
@@ -238,6 +242,10 @@ func (r *Run) refitAll(ctx context.Context, networks, places []int) error {
 			left = append(left, networks[i])
 		}
 	}
+	least := refitGain
+	if r.again {
+		least = againGain
+	}
 	pool, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
 	workers := min(r.Engine.Config.Workers, len(left))
@@ -250,7 +258,7 @@ func (r *Run) refitAll(ctx context.Context, networks, places []int) error {
 				}
 				for n := k; n < len(left); n += workers {
 					p := r.State.Points[left[n]]
-					s, ok, err := f.refit(ctx, p.mean(r.Table.D), p.Packed, withoutEdge(p.Packed, r.Table.D, r.Config.Threshold), gainless())
+					s, ok, err := f.refit(ctx, p.mean(r.Table.D), p.Packed, withoutEdge(p.Packed, r.Table.D, r.Config.Threshold), gainless(least))
 					if err != nil {
 						return err
 					}

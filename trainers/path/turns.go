@@ -41,12 +41,12 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 		t.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(t.lambdas), Lambda: t.lambdas[k],
 			Edges: t.edges(), Loss: s.Loss / float64(t.Table.D), EffectiveSize: math.NaN()})
 	}
-	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.stopTol()) {
+	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
 		previous := math.Inf(1)
 		if s.Count == 0 && k > 0 {
 			previous = t.lambdas[k-1]
 		}
-		err := t.turn(ctx, t.lambdas[k], previous, t.stopTol())
+		err := t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
 		if numerical(err) && k > 0 {
 			t.runaway(k)
 			break
@@ -96,7 +96,7 @@ func (t *turns) close(p *Point) {
 	s := &t.State.Turns
 	p.Loss, p.EffectiveSize = s.Loss/float64(t.Table.D), math.NaN()
 	p.Iterations, p.Projections = s.Count, s.Projections
-	p.Unfinished = !t.stands(t.stopTol())
+	p.Unfinished = !t.stands(t.Config.StopTol)
 	t.State.Iteration += s.Count
 	t.State.Projections += s.Projections
 }

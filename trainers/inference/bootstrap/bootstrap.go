@@ -21,7 +21,7 @@ import (
 // Kind is the name of the bootstrap among inference.Kinds.
 const Kind = "bootstrap"
 
-const resampleUnit = "bootstrap resample"
+const resampleUnit = "resample"
 
 func init() {
 	inference.Kinds[Kind] = inference.Kind{
