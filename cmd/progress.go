@@ -23,6 +23,7 @@ type progress struct {
 	stage   string
 	tenth   int
 	start   time.Time // of the stage
+	before  int       // units of it that an earlier run had done
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
@@ -44,6 +45,9 @@ func (p *progress) observe(s engine.Progress) {
 
 // count shows how many of the stage's units are done, with the time that the rest will take.
 func (p *progress) count(stage, units string, done, total int) {
+	if stage != p.stage {
+		p.before = done - 1
+	}
 	p.enter(stage, total)
 	if p.live {
 		p.bar.Describe(stage)
@@ -51,7 +55,7 @@ func (p *progress) count(stage, units string, done, total int) {
 		return
 	}
 	if p.due(done, total) {
-		left := time.Since(p.start) / time.Duration(done) * time.Duration(total-done)
+		left := time.Since(p.start) / time.Duration(done-p.before) * time.Duration(total-done)
 		fmt.Fprintf(p.w, "%s: %d of %d %s, about %v left\n", stage, done, total, units, left.Round(time.Second))
 	}
 }
