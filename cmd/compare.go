@@ -213,7 +213,15 @@ func (f *compareCommand) source(g *comparedGroup) string {
 	if f.by == "" {
 		return g.file
 	}
-	return plainName(fmt.Sprintf("%s, %s %s", filepath.Base(g.file), f.by, g.name))
+	return plainName(filepath.Base(g.file) + ", " + f.title(g))
+}
+
+// title is what a group is called in report and pictures.
+func (f *compareCommand) title(g *comparedGroup) string {
+	if f.by == "" {
+		return g.name
+	}
+	return f.by + " " + g.name
 }
 
 // nameFolders names the folders after the groups, a and b where a name makes no plain folder.
@@ -282,7 +290,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 
 // write writes every file, and clears up.
 func (f *compareCommand) write(cmd *cobra.Command) error {
-	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", plainName(f.groups[0].name), plainName(f.groups[1].name)), Result: f.result, Warnings: f.result.Warnings}
+	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings}
 	var told []string
 	for i := range f.groups {
 		g := &f.groups[i]
@@ -299,7 +307,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		for _, w := range g.result.Warnings {
 			told = append(told, g.name+": "+w)
 		}
-		f.page.Groups[i] = report.Group{Name: plainName(g.name), Folder: g.folder, Table: g.table, Result: g.result}
+		f.page.Groups[i] = report.Group{Name: g.name, Title: f.title(g), Folder: g.folder, Table: g.table, Result: g.result}
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
 	text, err := f.encoded(nil)

@@ -34,9 +34,10 @@ const DifferenceRate = 0.1
 
 // Group is one of two networks that are compared.
 type Group struct {
-	Name, Folder string // its results are in this folder below the comparison's
-	Table        *data.Table
-	Result       *trainers.Result
+	Name, Title string // as it is, and as it is called in words
+	Folder      string // below the comparison's, with its own results
+	Table       *data.Table
+	Result      *trainers.Result
 }
 
 // Comparison is two networks and how they differ.
@@ -120,7 +121,7 @@ func drawComparison(c Comparison) (out []drawing, err error) {
 	}
 	var both [2]picture.TitledNetwork
 	for i, g := range c.Groups {
-		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network}
+		both[i] = picture.TitledNetwork{Title: g.Title, Network: g.Result.Network.Network}
 	}
 	p, err := picture.Pair("Partial correlation networks", both, marked)
 	if err != nil {
@@ -136,7 +137,7 @@ func drawComparison(c Comparison) (out []drawing, err error) {
 	if p, err = picture.Differences("Differences of partial correlations", changes); err != nil {
 		return nil, err
 	}
-	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Name, c.Groups[1].Name), p, side, side})
+	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Title, c.Groups[1].Title), p, side, side})
 	if shown := differences(c); len(shown) > 0 {
 		p, err := picture.Forest("Differences with their intervals", "difference of partial correlations", shown)
 		if err != nil {
@@ -183,7 +184,7 @@ func writeComparison(w io.Writer, c Comparison, shown []Picture) error {
 	a, b := c.Groups[0].Result, c.Groups[1].Result
 	v := comparisonView{Comparison: c, Converged: a.Converged && b.Converged, Pictures: shown, Rate: DifferenceRate}
 	for _, g := range c.Groups {
-		v.Verdicts = append(v.Verdicts, g.Name+": "+g.Result.Verdict)
+		v.Verdicts = append(v.Verdicts, g.Title+": "+g.Result.Verdict)
 	}
 	if v.Inferred = c.Result.Pairs[0].Estimates != nil; v.Inferred {
 		v.Rests = a.Network.Inference.Rests
@@ -191,7 +192,7 @@ func writeComparison(w io.Writer, c Comparison, shown []Picture) error {
 	s := a.Spec
 	for i, g := range c.Groups {
 		t := g.Table
-		v.Settings = append(v.Settings, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/", g.Name, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder), "\ufffd")})
+		v.Settings = append(v.Settings, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/", g.Title, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder), "\ufffd")})
 	}
 	v.Settings = append(v.Settings, [2]string{"Method", fmt.Sprintf("%s (%s): %s", a.Estimator.Title, a.Estimator.Name, a.Estimator.Note)},
 		[2]string{"Selection of λ", selectionText(s.Network.Select, a.Model.Domain.Bounded() || s.Missingness != nil)},
