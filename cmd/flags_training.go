@@ -48,14 +48,24 @@ type trainingFlags struct {
 }
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
-	c := &f.spec.Steps
+	f.addTable(cmd)
+	cmd.Flags().Float64Var(&f.tableFlags.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
+	f.addSteps(cmd)
+	f.addRun(cmd)
+}
+
+// addTable adds the flags of the table, its support and what is known of its gaps.
+func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
 	f.domain.addWeight(cmd)
 	f.known.add(cmd)
 	f.transform.add(cmd)
-	fl := cmd.Flags()
-	fl.Float64Var(&f.tableFlags.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
+}
+
+// addSteps adds the flags of the estimator beside its name.
+func (f *trainingFlags) addSteps(cmd *cobra.Command) {
+	c, fl := &f.spec.Steps, cmd.Flags()
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
@@ -67,6 +77,11 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "one deviation of the normal imputer per column instead of one in all")
 	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
 	fl.StringVar(&c.Weighting, "weighting", "", "averages over draws: uniform or leave-one-out (default: the method's own)")
+}
+
+// addRun adds the flags of a run that says how far it is, and can be cut and resumed.
+func (f *trainingFlags) addRun(cmd *cobra.Command) {
+	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")

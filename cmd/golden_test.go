@@ -57,6 +57,7 @@ const (
 	moons      = "simulate moons --n 60 --missing 0.3 --seed 6 --out in"
 	notRandom  = "simulate normal --d 3 --n 60 --missing-by examples/missingness.json --missing 0.2 --seed 7 --out in"
 	few        = "simulate normal --d 3 --n 8 --missing 0.3 --seed 8 --out few"
+	fewStar    = "simulate star --d 5 --n 60 --missing 0.45 --seed 11 --out few"
 	fewInside  = "simulate normal --d 3 --n 8 --missing 0.3 --lower 0 --seed 9 --out few"
 	fewMoons   = "simulate moons --n 8 --missing 0.3 --seed 10 --out few"
 	quickly    = " --optimiser adam --epochs 2 --batch 20 --seed 3"
@@ -103,6 +104,19 @@ func goldenCases() []golden {
 		{"network-resumed", []string{star}, []string{
 			"interrupt network in/data.csv --method var --draws 4 --imputer-steps 4 --lambdas 20 --tolerance 0.5 --seed 3 --workers 1 --out cut",
 			"network in/data.csv --method var --draws 4 --imputer-steps 4 --lambdas 20 --tolerance 0.5 --seed 3 --workers 2 --resume --out cut",
+		}},
+		{"compare", []string{star, fewStar}, []string{
+			"compare in/data.csv few/data.csv --lambdas 8 --permutations 9 --json --seed 3 --workers 2 --out two",
+			"compare examples/airquality.csv --by Month --groups 5,8 --columns Ozone,Solar.R,Wind,Temp --lambdas 8 --permutations 19 --seed 3 --workers 1 --out by",
+		}},
+		{"compare-resumed", []string{star, fewStar}, []string{
+			"interrupt compare in/data.csv few/data.csv --method iw --lambdas 20 --permutations 2 --tolerance 0.5 --seed 3 --workers 1 --out cut",
+			"compare in/data.csv few/data.csv --method iw --lambdas 20 --permutations 2 --tolerance 0.5 --seed 3 --workers 2 --resume --out cut",
+		}},
+		{"power", []string{star}, []string{
+			"power --d 4 --graph chain --missing 0.2 --rows 20,40,80 --tables 4 --lambdas 8 --seed 3 --workers 2 --out chain",
+			"network in/data.csv --lambdas 8 --seed 3 --workers 1 --out net",
+			"power --like net --table in/data.csv --rows 40,80 --tables 4 --lambdas 8 --sensitivity 0.5 --json --seed 3 --workers 1 --out like",
 		}},
 		{"fit-resumed", []string{star}, []string{
 			"interrupt fit in/data.csv --method variw --draws 8 --imputer-steps 10 --warm-up 20 --batch 20 --epochs 50 --seed 3 --out cut/",
@@ -458,7 +472,7 @@ func goldenRun(t *testing.T, dir, command string) (o goldenOutput) {
 // Progress depends on the clock where it tells the time that is left, and is no result;
 // --json gives the seconds that a command took.
 var (
-	progressLine = regexp.MustCompile(`^\S+: (\S+ )?\d+ of \d+(, .*loss|, paths on| rows, about) `)
+	progressLine = regexp.MustCompile(`^\S+: (\S+ )?\d+ of \d+(, .*loss|, paths on| \w+, about) `)
 	clock        = regexp.MustCompile(`"seconds":[0-9.e+-]+`)
 	vectors      = regexp.MustCompile(`loops with AVX2( and AVX-512)?"`)
 )

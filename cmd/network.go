@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -19,20 +18,13 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
 )
 
 // networkCommand is the network command: its flags, and what its phases make.
 type networkCommand struct {
-	trainingFlags
-	out, truthFile     string
-	selection, penalty string
-	gamma              float64
-	refit              bool
-	inference          string
-	resampling         resamplingFlags
-	config             path.Config
+	networkFlags
+	out, truthFile string
+	resampling     resamplingFlags
 
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
@@ -69,26 +61,13 @@ Methods:
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.trainingFlags.add(cmd)
-	c, steps := &f.config, &f.spec.Steps
+	f.addPath(cmd)
+	f.addInference(cmd, "adds columns to edges.csv, and pairs.csv", "of --inference")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
-	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
-	fl.StringVar(&f.penalty, "penalty", "l1", "by what pairs come into the network: "+path.PenaltyForms())
-	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
-	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
-	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
-	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+path.SelectionForms())
-	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of ebic, from 0 (BIC, keeps more edges) to 1")
-	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
-	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
-	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
-	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, where columns have no bounds and no law of missing cells is given)")
-	fl.StringVar(&f.inference, "inference", inference.None, "how far each partial correlation may be from the truth: none, "+inference.Listed()+"; adds columns to edges.csv, and pairs.csv")
-	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the confidence intervals of --inference")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
-	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	return cmd
 }
 
@@ -127,51 +106,17 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 }
 
 // options turns the flags into a Spec.
-func (f *networkCommand) options(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+func (f *networkCommand) options(cmd *cobra.Command) error {
+	if err := f.parseNetwork(cmd); err != nil {
 		return err
-	}
-	c := &f.config
-	if c.Penalty, err = path.ParsePenalty(f.penalty); err != nil {
-		return asUsage(cmd, err)
-	}
-	if c.Select, err = path.ParseSelection(f.selection); err != nil {
-		return asUsage(cmd, err)
-	}
-	if c.Select.Kind == "ebic" {
-		c.Select.Gamma = &f.gamma
-	} else if cmd.Flags().Changed("gamma") {
-		return usageError{fmt.Errorf("--gamma is of --select ebic, and λ is chosen by %s; leave one of them out", c.Select.Kind)}
-	}
-	if cmd.Flags().Changed("refit") {
-		c.Refit = &f.refit
-	}
-	if err := f.parse(); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := f.parseInference(cmd); err != nil {
-		return asUsage(cmd, err)
 	}
 	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
 		return err
 	}
-	f.spec.Network = c
-	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, f.resampling.file())...)...)
-}
-
-// parseInference sets what --inference says.
-func (f *networkCommand) parseInference(cmd *cobra.Command) error {
-	c, err := inference.Parse(f.inference)
-	if err != nil {
-		return err
-	}
-	c.Stability = f.spec.Inference.Stability
-	if !c.Asked() && cmd.Flags().Changed("level") {
+	if !f.spec.Inference.Asked() && cmd.Flags().Changed("level") {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
-	c.Level = f.spec.Inference.Level
-	f.spec.Inference = c
-	return nil
+	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, f.resampling.file())...)...)
 }
 
 // load reads table and truth and prepares the estimate.

@@ -45,13 +45,15 @@ func uncertainty(r *trainers.Result) *inferenceJSON {
 	return out
 }
 
-func newPairJSON(e network.Edge) pairJSON {
-	known := func(x float64) *float64 {
-		if math.IsNaN(x) {
-			return nil
-		}
-		return &x
+// known is x, nil where there is no number.
+func known(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
 	}
+	return &x
+}
+
+func newPairJSON(e network.Edge) pairJSON {
 	u := e.Uncertainty
 	return pairJSON{
 		From: e.From, To: e.To, Estimate: known(u.Estimate), SE: known(u.SE), Low: known(u.Low), High: known(u.High),

@@ -23,7 +23,7 @@ type progress struct {
 	stage   string
 	tenth   int
 	start   time.Time // of the stage
-	before  int       // done when it began, by a run that was cut
+	before  int       // units of it that an earlier run had done
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {

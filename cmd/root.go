@@ -124,7 +124,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newNetworkCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
+	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = func(_ *cobra.Command, args []string) error {
@@ -174,11 +174,11 @@ func asUsage(cmd *cobra.Command, err error) error {
 	return usageError{errors.New(wrong.Message(name))}
 }
 
-// nonZero refuses flags that were set to zero or less: zero would be taken for
-// "the default" further down.
+// nonZero refuses flags, of those that the command has, that were set to zero or less: zero
+// would be taken for "the default" further down.
 func nonZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
-		if flag := cmd.Flags().Lookup(name); flag.Changed {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			if v, err := strconv.ParseFloat(flag.Value.String(), 64); err != nil || !(v > 0) {
 				return usageError{fmt.Errorf("--%s %s: it must be positive", name, flag.Value)}
 			}

@@ -95,17 +95,6 @@ func (t *Table) Select(names []string) (*Table, error) {
 	return s, nil
 }
 
-// Rows copies the given rows, from 0, each as often and where it is given: as a resample. It
-// refuses what NewTable refuses.
-func (t *Table) Rows(rows []int) (*Table, error) {
-	s := blank(slices.Clone(t.Names), len(rows))
-	for to, i := range rows {
-		copy(s.Values[to*t.D:], t.Values[i*t.D:(i+1)*t.D])
-		copy(s.Observed[to*t.D:], t.Observed[i*t.D:(i+1)*t.D])
-	}
-	return s, s.check()
-}
-
 // blank is a table of n rows with every cell missing.
 func blank(names []string, n int) *Table {
 	d := len(names)

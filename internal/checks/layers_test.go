@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/em", "trainers/descent", "trainers/path", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap"},
-	{"trainers", "trainers/estimatortest"},
+	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"internal/picture", "internal/report"},
 	{"benchmarks"},
 	{"cmd"},

@@ -21,11 +21,11 @@ func ForestHeight(pairs int) vg.Length { return vg.Length(pairs)*forestRow + 72 
 // Forest draws the estimates of pairs with their intervals, the first at the top, around
 // a line at 0. An interval without 0 is blue or, below 0, red and dashed; one with 0 is
 // grey. Pairs without an estimate are an error; an interval that is not known is left out.
-func Forest(pairs []network.Edge) (*plot.Plot, error) {
+func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 	if len(pairs) == 0 {
 		return nil, errors.New("picture: no pairs to draw intervals of")
 	}
-	p := blank("Partial correlations with their intervals", "partial correlation", "")
+	p := blank(title, x, "")
 	var names []plot.Tick
 	for i, e := range pairs {
 		u := e.Uncertainty

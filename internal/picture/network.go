@@ -21,6 +21,24 @@ import (
 // and radially if there are many.
 // It fails without nodes, if an edge joins unknown nodes or is not finite.
 func Network(n *network.Network) (*plot.Plot, error) {
+	w, err := newWheel(n)
+	if err != nil {
+		return nil, err
+	}
+	return onPaper("Partial correlation network", w), nil
+}
+
+// onPaper is a plot without axes.
+func onPaper(title string, drawn plot.Plotter) *plot.Plot {
+	p := blank(title, "", "")
+	p.HideAxes()
+	p.X.Padding, p.Y.Padding = 0, 0
+	p.Add(drawn)
+	return p
+}
+
+// newWheel takes a network apart.
+func newWheel(n *network.Network) (*wheel, error) {
 	if len(n.Nodes) == 0 {
 		return nil, fmt.Errorf("picture: the network has no nodes")
 	}
@@ -43,18 +61,16 @@ func Network(n *network.Network) (*plot.Plot, error) {
 	slices.SortStableFunc(w.spokes, func(a, b spoke) int { // the strongest is drawn last, on top
 		return cmp.Compare(math.Abs(a.pcor), math.Abs(b.pcor))
 	})
-	p := blank("Partial correlation network", "", "")
-	p.HideAxes()
-	p.X.Padding, p.Y.Padding = 0, 0
-	p.Add(w)
-	return p, nil
+	return w, nil
 }
 
 // wheel is drawn when the size of the paper is known.
 type wheel struct {
 	names     []string
 	spokes    []spoke
+	marked    [][2]int // pairs with a halo, edge or not
 	strongest float64
+	of        string // what a spoke's size is; empty: the partial correlation's
 }
 
 type spoke struct {
@@ -67,19 +83,33 @@ const legendHeight vg.Length = 20
 
 // Plot implements plot.Plotter.
 func (w *wheel) Plot(c draw.Canvas, _ *plot.Plot) {
-	paper := draw.Crop(c, 0, 0, legendHeight, 0)
+	w.ring(draw.Crop(c, 0, 0, legendHeight, 0))
+	if len(w.spokes) > 0 {
+		w.legend(c, vg.Point{X: c.Center().X, Y: c.Min.Y + legendHeight/2})
+	}
+}
+
+// ring draws nodes and lines on all of the paper.
+func (w *wheel) ring(paper draw.Canvas) {
+	c := paper
 	l := arrange(w.names, paper.Size().Scale(0.5))
 	centre := paper.Center()
+	stroke := func(ends [2]int, style draw.LineStyle) {
+		c.SetLineStyle(style)
+		var curve vg.Path
+		curve.Move(centre.Add(l.at(ends[0], l.radius)))
+		curve.QuadTo(centre.Add(l.control(ends[0], ends[1])), centre.Add(l.at(ends[1], l.radius)))
+		c.Stroke(curve)
+	}
+	for _, ends := range w.marked {
+		stroke(ends, draw.LineStyle{Color: halo, Width: l.widest + 5})
+	}
 	for _, s := range w.spokes {
 		// Edges of exactly 0 have no strongest to be compared with.
 		share := math.Abs(s.pcor) / max(w.strongest, math.SmallestNonzeroFloat64)
 		style := signed(s.pcor, max(0.4, l.widest*vg.Length(share)))
 		style.Color = pale(style.Color, share)
-		c.SetLineStyle(style)
-		var curve vg.Path
-		curve.Move(centre.Add(l.at(s.ends[0], l.radius)))
-		curve.QuadTo(centre.Add(l.control(s.ends[0], s.ends[1])), centre.Add(l.at(s.ends[1], l.radius)))
-		c.Stroke(curve)
+		stroke(s.ends, style)
 	}
 	for i, name := range w.names {
 		disc(&c, centre.Add(l.at(i, l.radius)), l.node)
@@ -93,18 +123,17 @@ func (w *wheel) Plot(c draw.Canvas, _ *plot.Plot) {
 			centre.Y -= 3 * l.node
 		}
 		c.FillText(style, centre, "no edges")
-		return
 	}
-	w.legend(c, vg.Point{X: centre.X, Y: c.Min.Y + legendHeight/2})
 }
 
 // legend is one row around the given point.
 func (w *wheel) legend(c draw.Canvas, at vg.Point) {
 	const sample, gap, between = 26, 5, 18
+	of := cmp.Or(w.of, "|partial correlation|")
 	entries := []struct {
 		sign float64
 		text string
-	}{{1, "positive"}, {-1, "negative"}, {0, fmt.Sprintf("widest line: |partial correlation| = %.2g", w.strongest)}}
+	}{{1, "positive"}, {-1, "negative"}, {0, fmt.Sprintf("widest line: %s = %.2g", of, w.strongest)}}
 	style := sans(9)
 	style.YAlign = middle
 	width := vg.Length(2*(sample+gap) + 2*between)

@@ -18,7 +18,7 @@ func uncertain(from, to string, estimate, low, high, inclusion float64) network.
 }
 
 func TestForest(t *testing.T) {
-	p, err := Forest([]network.Edge{
+	p, err := Forest("Intervals", "partial correlation", []network.Edge{
 		uncertain("a", "b<", 0.5, 0.3, 0.6, 1),
 		uncertain("a", "c", 0.1, -0.1, 0.3, 0.2),
 		uncertain("b<", "c", -0.4, -0.5, -0.2, 0.9),
@@ -36,9 +36,9 @@ func TestForest(t *testing.T) {
 }
 
 func TestForestErrors(t *testing.T) {
-	_, err := Forest(nil)
+	_, err := Forest("", "", nil)
 	require.ErrorContains(t, err, "no pairs")
-	_, err = Forest([]network.Edge{uncertain("a", "b", math.NaN(), 0, 0, 0)})
+	_, err = Forest("Intervals", "partial correlation", []network.Edge{uncertain("a", "b", math.NaN(), 0, 0, 0)})
 	require.ErrorContains(t, err, "a – b has no estimate")
 }
 

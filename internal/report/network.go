@@ -41,20 +41,9 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 	if err != nil {
 		return err
 	}
-	var shown []Picture
-	var written []string
-	for _, p := range pictures {
-		svg, err := picture.SVG(p.plot, p.width, p.height)
-		if err != nil {
-			return err
-		}
-		shown = append(shown, Picture{Caption: p.caption, SVG: svg})
-		for _, suffix := range []string{".svg", ".png"} {
-			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
-				return err
-			}
-			written = append(written, p.name+suffix)
-		}
+	shown, written, err := save(dir, pictures)
+	if err != nil {
+		return err
 	}
 	type file struct {
 		name  string
@@ -96,6 +85,24 @@ type drawing struct {
 	name, caption string
 	plot          *plot.Plot
 	width, height vg.Length
+}
+
+// save writes pictures as files, and gives them as they stand in the page.
+func save(dir string, pictures []drawing) (shown []Picture, written []string, err error) {
+	for _, p := range pictures {
+		svg, err := picture.SVG(p.plot, p.width, p.height)
+		if err != nil {
+			return nil, nil, err
+		}
+		shown = append(shown, Picture{Caption: p.caption, SVG: svg})
+		for _, suffix := range []string{".svg", ".png"} {
+			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
+				return nil, nil, err
+			}
+			written = append(written, p.name+suffix)
+		}
+	}
+	return shown, written, nil
 }
 
 func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate) ([]drawing, error) {

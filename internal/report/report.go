@@ -71,14 +71,16 @@ var source string
 //go:embed page.css
 var Style template.CSS
 
-var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"style": func() template.CSS { return Style },
-	// For reading; exact values are in the CSV files.
+// reading makes numbers for readers; exact values are in the CSV files.
+var reading = template.FuncMap{
+	"style":       func() template.CSS { return Style },
 	"number":      func(x float64) string { return rounded("%.4g", x) },
 	"correlation": func(x float64) string { return rounded("%.3f", x) },
 	"p":           formatP,
 	"percent":     func(x float64) string { return rounded("%.1f %%", 100*x) },
-}).Parse(source))
+}
+
+var page = template.Must(template.New("report").Funcs(reading).Parse(source))
 
 // Write writes the page: equal reports give equal bytes. It fails, before anything
 // is written, if a picture is not an <svg> element.

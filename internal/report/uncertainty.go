@@ -24,7 +24,7 @@ func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
 	}
 	shown := forest(r.Network)
 	if len(shown) > 0 {
-		p, err := picture.Forest(shown)
+		p, err := picture.Forest("Partial correlations with their intervals", "partial correlation", shown)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ const (
 	Sample
 	Validate
 	Resample
+	Permute
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

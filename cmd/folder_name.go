@@ -1,0 +1,30 @@
+package cmd
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// plainName is a name that begins no folder.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == filepath.Separator {
+			return '|'
+		}
+		return r
+	}, name)
+}
+
+// folderName tells whether a name is one that can be a folder's as it stands, and none of
+// those taken, in whatever case.
+func folderName(name string, taken []string) bool {
+	return bare.MatchString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/=,:") && len(name) <= 64 &&
+		!slices.ContainsFunc(taken, func(other string) bool { return strings.EqualFold(name, other) })
+}
+
+// withoutSuffix is the name of a table's file without folder and .csv, .csv.gz.
+func withoutSuffix(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".gz")
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}

@@ -1,0 +1,59 @@
+package data
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadGroups(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(path, []byte("sex,a,b\nm,1,2\nf,3,4\nNA,0,0\nf,5,\nm,7,9\nx,1,1\nf,,1\nm,,\n"), 0o600))
+	groups, ungrouped, err := ReadGroups(path, "sex", []string{"m", "f"}, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 1, ungrouped)
+	m, f := groups[0], groups[1]
+	require.Equal(t, []string{"m", "f"}, []string{m.Name, f.Name})
+	require.Equal(t, []string{"a", "b"}, m.Table.Names)
+	require.Equal(t, []float64{1, 2, 7, 9}, m.Table.Values)
+	require.Equal(t, 1, m.Table.Dropped)
+	require.Equal(t, []int{3, 5, 8}, f.Table.Lines)
+
+	for _, c := range []struct {
+		by     string
+		wanted []string
+		o      ReadOptions
+		want   string
+	}{
+		{"sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two by --groups f,m`},
+		{"sex", []string{"m", "q"}, ReadOptions{}, `column "sex" has no group "q"; there are: f (3 rows)`},
+		{"sex", []string{"m"}, ReadOptions{}, "two different groups are compared, and 1 are named: m"},
+		{"sex", []string{"m", "m"}, ReadOptions{}, "two different groups"},
+		{"age", nil, ReadOptions{}, `no column "age"`},
+		{"sex", []string{"m", "f"}, ReadOptions{Columns: []string{"sex", "a"}}, "cannot be among the columns of the network"},
+		{"sex", []string{"m", "x"}, ReadOptions{}, "(in the rows whose sex is x)"},
+	} {
+		_, _, err := ReadGroups(path, c.by, c.wanted, c.o)
+		require.ErrorContains(t, err, c.want)
+	}
+	one := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(one, []byte("sex,a\nm,1\nm,2\n"), 0o600))
+	_, _, err = ReadGroups(one, "sex", nil, ReadOptions{})
+	var wrong *GroupError
+	require.ErrorAs(t, err, &wrong)
+	require.ErrorContains(t, err, `one group only, m (2 rows)`)
+}
+
+func TestSameColumns(t *testing.T) {
+	a, b := parsed(t, "a,b,c\n1,2,3\n3,4,9\n"), parsed(t, "c,b,a\n9,8,7\n1,2,3\n")
+	ordered, err := SameColumns(a, b, "A.csv", "B.csv")
+	require.NoError(t, err)
+	require.Equal(t, a.Names, ordered.Names)
+	require.Equal(t, []float64{7, 8, 9, 3, 2, 1}, ordered.Values)
+	_, err = SameColumns(a, parsed(t, "d,b,a\n9,8,7\n1,2,3\n"), "A.csv", "B.csv")
+	require.EqualError(t, err, "A.csv has no column d, and B.csv has no column c; compare the common ones with --columns a,b")
+	_, err = SameColumns(a, parsed(t, "d\n9\n8\n"), "A.csv", "B.csv")
+	require.ErrorContains(t, err, "no column is in both")
+}

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"path/filepath"
+
+	"gonum.org/v1/plot/vg"
+
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/picture"
+	"missingscore/trainers/power"
+)
+
+// PowerFiles are all that a study of the number of rows writes.
+var PowerFiles = []string{"power.csv", "power.json", "power.svg", "power.png", "report.html"}
+
+// Power is how many rows a network needs, as its page shows it.
+type Power struct {
+	Title, Answer string
+	Result        *power.Result
+	Settings      [][2]string
+	JSON          []byte // of power.json
+}
+
+// WritePower writes every file, each whole or not at all.
+func WritePower(dir string, p Power) error {
+	drawn, err := drawPower(p.Result)
+	if err != nil {
+		return err
+	}
+	shown, _, err := save(dir, []drawing{drawn})
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"power.csv", p.Result.Write},
+		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
+		{"report.html", func(w io.Writer) error { return writePower(w, p, shown) }},
+	} {
+		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
+			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
+		}
+	}
+	return nil
+}
+
+// drawPower draws the measures against the number of rows.
+func drawPower(r *power.Result) (drawing, error) {
+	var bands []picture.Band
+	for m, name := range power.Names {
+		if m == power.FDR { // 1 − precision, but where no edge is found
+			continue
+		}
+		b := picture.Band{Name: name}
+		for _, p := range r.Points {
+			v := p.Means[m]
+			b.X, b.Y, b.Low, b.High = append(b.X, float64(p.Rows)), append(b.Y, v.Value), append(b.Low, v.Low), append(b.High, v.High)
+		}
+		bands = append(bands, b)
+	}
+	p, err := picture.Recovery("How well the network is found", bands, r.Config.Sensitivity, r.Needed.Rows)
+	caption := fmt.Sprintf("Means over tables with %g %% intervals. Dashed: the wanted sensitivity, and the rows that it needs.", 100*r.Config.Level)
+	return drawing{"power", caption, p, 18 * vg.Centimeter, 11 * vg.Centimeter}, err
+}
+
+//go:embed power.html.tmpl
+var powerSource string
+
+var powerPage = template.Must(template.New("power").Funcs(reading).Funcs(template.FuncMap{
+	"mean": func(m power.Mean) string {
+		if math.IsNaN(m.Value) {
+			return "–"
+		}
+		return rounded("%.3f", m.Value) + " (" + rounded("%.3f", m.Low) + " to " + rounded("%.3f", m.High) + ")"
+	},
+}).Parse(powerSource))
+
+func writePower(w io.Writer, p Power, shown []Picture) error {
+	var text bytes.Buffer
+	if err := powerPage.Execute(&text, struct {
+		Power
+		Names    []string
+		Pictures []Picture
+	}{p, power.Names[:], shown}); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err := text.WriteTo(w)
+	return err
+}

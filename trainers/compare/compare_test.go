@@ -1,0 +1,244 @@
+package compare
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/mcar"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/inference"
+	"missingscore/trainers/path"
+	"missingscore/trainers/replicate"
+)
+
+// unpenalised gives every pair its partial correlation by maximum likelihood.
+func unpenalised(*data.Table) trainers.Spec {
+	return trainers.Spec{
+		Steps:   engine.Config{Method: "em-exact", Seed: 1},
+		Network: &path.Config{LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, Threshold: 1e-12, Tolerance: 1e-9, Select: path.Selection{Kind: "none"}, Refit: new(true)},
+	}
+}
+
+// problem is two tables with their networks.
+func problem(t *testing.T, a, b *data.Table, spec func(*data.Table) trainers.Spec) Problem {
+	p := Problem{Tables: [2]*data.Table{a, b}, Spec: spec}
+	for i, table := range p.Tables {
+		var err error
+		p.Networks[i], err = trainers.Estimate(context.Background(), table, spec(table), trainers.Run{})
+		require.NoError(t, err)
+	}
+	return p
+}
+
+func compared(t *testing.T, p Problem, c Config, workers int) *Result {
+	r, err := Compare(t.Context(), p, c, replicate.Config{Workers: workers}, replicate.NewDone[Permutation](""))
+	require.NoError(t, err)
+	return r
+}
+
+// New York 1973, days without a gap, before July and after, by R 4.2.2:
+//
+//	x <- na.omit(airquality[, 1:5]); g <- x$Month > 6; x <- as.matrix(x[, 1:4])
+//	pcor <- function(x) { p <- -cov2cor(solve(cov(x))); p[upper.tri(p)] }
+//	stat <- function(g) { a <- pcor(x[!g, ]); b <- pcor(x[g, ])
+//	  c(max(abs(a - b)), abs(sum(abs(a)) - sum(abs(b))), abs(a - b)) }
+//	set.seed(1); null <- replicate(9999, stat(sample(g)))
+//	(1 + rowSums(null >= stat(g))) / (1 + 9999)
+func TestUnpenalisedAgainstR(t *testing.T) {
+	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp", "Month"}})
+	require.NoError(t, err)
+	table, err = table.CompleteRows()
+	require.NoError(t, err)
+	var early, late []int
+	for i, month := range table.Column(4) {
+		if month > 6 {
+			late = append(late, i)
+		} else {
+			early = append(early, i)
+		}
+	}
+	table, err = table.Select(table.Names[:4])
+	require.NoError(t, err)
+	a, err := table.Rows(early)
+	require.NoError(t, err)
+	b, err := table.Rows(late)
+	require.NoError(t, err)
+	const n = 299
+	r := compared(t, problem(t, a, b, unpenalised), Config{Permutations: n, Seed: 6}, 2)
+	require.InDelta(t, 0.276195385532003, r.Structure.Observed, 1e-8)
+	require.InDelta(t, 0.381640724226394, r.Strength.Observed, 1e-8)
+	byR := []float64{-0.1583351124558849, 0.2761953855320026, -0.0619485295850291, -0.0449658408260066, 0.2644129278070543, 0.1046087836345253}
+	p := []float64{0.3327, 0.0992, 0.7663, 0.8506, 0.2602, 0.6329}
+	near := func(want, got float64) {
+		t.Helper()
+		require.InDelta(t, want, got, 4*math.Sqrt(want*(1-want)/n))
+	}
+	near(0.5971, r.Structure.P)
+	near(0.2734, r.Strength.P)
+	for i, d := range r.Pairs {
+		require.InDelta(t, byR[i], d.Value, 1e-8)
+		require.Equal(t, d.Value, d.Weights[0]-d.Weights[1])
+		near(p[i], d.P)
+		require.Equal(t, d.P <= 0.05, d.Low > 0 || d.High < 0)
+	}
+	require.InDelta(t, r.Strengths[0]-r.Strengths[1], math.Copysign(r.Strength.Observed, r.Strengths[0]-r.Strengths[1]), 0)
+	require.Empty(t, r.Warnings)
+}
+
+func TestPValue(t *testing.T) {
+	null := []float64{0.1, 0.5, 0.3, 0.5 * (1 - 1e-12), 0.7}
+	require.InDelta(t, 4.0/6, pValue(0.5, null), 1e-15)
+	require.InDelta(t, 1.0/6, pValue(0.8, null), 1e-15)
+	require.Equal(t, 1.0, pValue(0, null))
+}
+
+// A difference is refused by its p value just where the interval has no 0 in it.
+func TestRadius(t *testing.T) {
+	sizes := make([]float64, 39)
+	for i := range sizes {
+		sizes[i] = float64((i*17)%39) / 100
+	}
+	require.Equal(t, 0.37, radius(sizes, 0.95), "the second largest of 39")
+	for _, v := range []float64{0.35, 0.36, 0.365, 0.371, 0.375, 0.38, 0.4} {
+		require.Equal(t, pValue(v, sizes) <= 0.05, v > radius(sizes, 0.95), "%v", v)
+	}
+	require.True(t, math.IsNaN(radius(sizes[:18], 0.95)))
+	require.False(t, math.IsNaN(radius(sizes[:19], 0.95)))
+}
+
+// By R 4.2.2, z <- atanh(c(r1, r2)), s <- c(se1, se2)/(1 - c(r1, r2)^2), l and h their
+// tanh(z -+ qnorm(.975) s): 2*pnorm(-abs(diff(z))/sqrt(sum(s^2))), and Zou's interval.
+func TestBetweenAgainstR(t *testing.T) {
+	for _, c := range [][7]float64{{0.5, 0.06, 0.1, 0.09, 0.18688239676387858, 0.60805197279239098, 0.00020928823116101}, {-0.7, 0.05, 0.3, 0.1, -1.20058671450553, -0.765569979141687, 1.33769230022164e-15}} {
+		e := between(inference.Normal(c[0], c[1], 0.95, 9), inference.Normal(c[2], c[3], 0.95, 9))
+		require.InDelta(t, c[0]-c[2], e.Value, 1e-15)
+		require.InDelta(t, c[4], e.Low, 1e-12)
+		require.InDelta(t, c[5], e.High, 1e-12)
+		require.InEpsilon(t, c[6], e.P, 1e-9)
+		other := between(inference.Normal(c[2], c[3], 0.95, 9), inference.Normal(c[0], c[1], 0.95, 9))
+		require.InDelta(t, -e.High, other.Low, 1e-15)
+	}
+	none := between(network.Unknown(3), inference.Normal(0.1, 0.1, 0.95, 9))
+	require.True(t, math.IsNaN(none.Value) && math.IsNaN(none.P) && math.IsNaN(none.Low))
+	resampled := inference.Normal(0.1, 0.1, 0.95, 9)
+	resampled.SE = math.NaN()
+	e := between(resampled, inference.Normal(0.3, 0.1, 0.95, 9))
+	require.True(t, math.IsNaN(e.P))
+	require.False(t, math.IsNaN(e.Low), "an interval needs those of the two only")
+}
+
+// chained draws n rows of N(0, P⁻¹) with partial correlations r of columns 1 and 2, s of 2 and 3.
+func chained(t *testing.T, n int, r, s, missing float64, seed uint64) *data.Table {
+	p := mat.NewSymDense(4, nil)
+	for j := range 4 {
+		p.SetSym(j, j, 1)
+	}
+	p.SetSym(0, 1, -r)
+	p.SetSym(1, 2, -s)
+	full, err := simulate.Gaussian{Mean: make([]float64, 4), Precision: p}.Sample(n, stream.New(seed, stream.Simulate))
+	require.NoError(t, err)
+	hidden, err := data.HideMCAR(full, missing, stream.New(seed, stream.Hide))
+	require.NoError(t, err)
+	return hidden
+}
+
+// Estimates stand beside permutations where the networks have uncertainties.
+func TestEstimates(t *testing.T) {
+	p := problem(t, chained(t, 60, 0.4, 0, 0, 1), chained(t, 60, 0, 0, 0, 2), unpenalised)
+	for i, r := range p.Networks {
+		var u []network.Uncertainty
+		for k := range 6 {
+			u = append(u, inference.Normal(0.1*float64(k*(1-i)), 0.1, 0.95, 60))
+		}
+		r.Network.Network.SetUncertainty(r.Network.Precision, u)
+	}
+	r := compared(t, p, Config{Permutations: 3}, 1)
+	require.InDelta(t, 0.5, r.Pairs[5].Estimates.Value, 1e-15)
+	require.Less(t, r.Pairs[5].Estimates.P, 0.01)
+	require.InDelta(t, 6*r.Pairs[5].Estimates.P, r.Pairs[5].Estimates.Q, 1e-12)
+	require.True(t, math.IsNaN(r.Pairs[0].Low), "too few permutations for an interval")
+	require.Equal(t, 1.0, r.Pairs[0].Estimates.P)
+}
+
+// A permutation that leaves a column without variation is counted and named.
+func TestFailedPermutations(t *testing.T) {
+	table := func(seed uint64) *data.Table {
+		full := chained(t, 12, 0.4, 0, 0, seed)
+		for i := range full.N {
+			full.Values[4*i+3] = 0
+		}
+		full.Values[3] = 1
+		return full
+	}
+	r := compared(t, problem(t, table(1), table(2), unpenalised), Config{Permutations: 40}, 2)
+	require.InDelta(t, 40*11.0/23, float64(r.Failed), 4*math.Sqrt(40*11.0/23*12/23))
+	require.Len(t, r.Warnings, 1)
+	require.Regexp(t, `^\d+ of 40 permutations failed and are left out of p values; the first because: .*x4.*constant`, r.Warnings[0])
+	good := float64(41 - r.Failed)
+	require.InDelta(t, math.Round(r.Structure.P*good), r.Structure.P*good, 1e-9)
+}
+
+func TestGapWarnings(t *testing.T) {
+	r := Result{Gaps: []mcar.Share{{Name: "a", Missing: [2]int{1, 30}, Rows: [2]int{50, 50}, P: 0.001, Corrected: 0.002}, {Name: "b", P: 0.5, Corrected: 0.5}, {Name: "c", P: 0.01, Corrected: 0.01}}}
+	require.Len(t, r.gapWarnings(), 1)
+	require.Contains(t, r.gapWarnings()[0], "WARNING: the two groups differ in which cells are missing: a is missing in 2 % and 60 % of the rows (p 0.002); so do 1 more columns. Permuted rows take their gaps along")
+	require.Empty(t, (&Result{Gaps: r.Gaps[1:2]}).gapWarnings())
+}
+
+// Any number of workers, and a run that is cut and goes on, give the same.
+func TestWorkersAndResuming(t *testing.T) {
+	spec := func(*data.Table) trainers.Spec {
+		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &path.Config{Lambdas: 8}}
+	}
+	p := problem(t, chained(t, 50, 0.4, 0.3, 0.2, 1), chained(t, 40, 0, 0.3, 0.1, 2), spec)
+	c := Config{Permutations: 19, Seed: 3}
+	whole := compared(t, p, c, 3)
+	of, err := p.Identity(c)
+	require.NoError(t, err)
+	more, err := p.Identity(Config{Permutations: 30, Seed: 3})
+	require.NoError(t, err)
+	require.Equal(t, of, more, "a run can go on to more permutations")
+	other, err := p.Identity(Config{Permutations: 19, Seed: 4})
+	require.NoError(t, err)
+	require.NotEqual(t, of, other)
+
+	file := filepath.Join(t.TempDir(), "state.bin")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := replicate.NewDone[Permutation](of)
+	_, err = Compare(ctx, p, c, replicate.Config{Workers: 2, Save: func() error {
+		if done.Count() == 5 {
+			cancel()
+		}
+		return done.Save(file)
+	}}, done)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = replicate.Load[Permutation](file, other)
+	require.ErrorIs(t, err, replicate.ErrOtherRun)
+	done, err = replicate.Load[Permutation](file, of)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, done.Count(), 5)
+	require.Less(t, done.Count(), 19)
+	again, err := Compare(t.Context(), p, c, replicate.Config{}, done)
+	require.NoError(t, err)
+	require.Equal(t, whole, again)
+}
+
+func TestResolve(t *testing.T) {
+	c, err := Config{}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, Config{Permutations: 500, Level: 0.95}, c)
+	_, err = Config{Permutations: -1}.Resolve()
+	require.ErrorContains(t, err, "permutations -1: it must be 1 or more")
+	_, err = Config{Level: 1}.Resolve()
+	require.ErrorContains(t, err, "level")
+}

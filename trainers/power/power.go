@@ -1,0 +1,205 @@
+// Package power tells how many rows a network needs: it draws tables of increasing size
+// from a known network, makes gaps in them, estimates the network of each, and compares it
+// with the true one, as netSimulator of R's bootnet does for complete tables (Epskamp and
+// Fried 2018, Psychological Methods 23). docs/theory/power.md has the formulas.
+package power
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/inference"
+	"missingscore/trainers/replicate"
+)
+
+// Truth is the distribution that tables are drawn from, and its network.
+type Truth struct {
+	Names    []string
+	Gaussian simulate.Gaussian
+	Domain   *domain.Domain // nil for all of R^d
+	Weights  []float64      // partial correlations of pairs j < k in column order, 0 where there is no edge
+}
+
+// NewTruth takes as edges the pairs whose partial correlation is larger in size than a
+// threshold. It fails without any.
+func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold float64) (*Truth, error) {
+	whole := network.Threshold(g.Precision, -1)
+	n, err := network.New(names, g.Precision, whole)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := replicate.Weights(n)
+	if err != nil {
+		return nil, err
+	}
+	t := &Truth{Names: names, Gaussian: g, Domain: s, Weights: weights}
+	for i, w := range weights {
+		if !(w > threshold || w < -threshold) {
+			weights[i] = 0
+		}
+	}
+	if t.Edges() == 0 {
+		return nil, errors.New("the true network has no edge: there is none to be found, whatever the number of rows")
+	}
+	return t, nil
+}
+
+// Edges is how many the true network has.
+func (t *Truth) Edges() (edges int) {
+	for _, w := range t.Weights {
+		if w != 0 {
+			edges++
+		}
+	}
+	return edges
+}
+
+// Gaps say which cells of a drawn row are missing.
+type Gaps struct {
+	// Like is a table whose rows' gaps are drawn, with replacement; nil: cells are missing
+	// completely at random, each with probability Share.
+	Like  *data.Table
+	Share float64
+}
+
+// Problem is what is drawn, and how it is estimated.
+type Problem struct {
+	Truth *Truth
+	Gaps  Gaps
+	Spec  trainers.Spec
+}
+
+// Config says what is tried. Zero values are the defaults named here.
+type Config struct {
+	Rows        []int   `json:"rows"`        // of tables, increasing; DefaultRows
+	Tables      int     `json:"tables"`      // of each size; 100
+	Sensitivity float64 `json:"sensitivity"` // that is wanted; 0.8
+	Level       float64 `json:"level"`       // of intervals; 0.95
+	Seed        uint64  `json:"seed"`
+}
+
+const (
+	DefaultTables      = 100
+	DefaultSensitivity = 0.8
+)
+
+// DefaultRows are six sizes, each twice the one before, from 50 or two rows a column on.
+func DefaultRows(d int) (rows []int) {
+	for n := max(50, 2*d); len(rows) < 6; n *= 2 {
+		rows = append(rows, n)
+	}
+	return rows
+}
+
+// Resolve fills zero values for d columns and checks the rest.
+func (c Config) Resolve(d int) (Config, error) {
+	if c.Rows == nil {
+		c.Rows = DefaultRows(d)
+	}
+	setting.Default(&c.Tables, DefaultTables)
+	setting.Default(&c.Sensitivity, DefaultSensitivity)
+	setting.Default(&c.Level, inference.DefaultLevel)
+	if len(c.Rows) < 2 || !slices.IsSorted(c.Rows) || len(slices.Compact(slices.Clone(c.Rows))) < len(c.Rows) || c.Rows[0] < 4 {
+		return c, setting.Errorf("rows", c.Rows, "two numbers of rows or more are needed, increasing, from 4 on")
+	}
+	if c.Tables < 2 {
+		return c, setting.Errorf("tables", c.Tables, "it must be 2 or more")
+	}
+	if !(c.Sensitivity > 0 && c.Sensitivity < 1) {
+		return c, setting.Errorf("sensitivity", c.Sensitivity, "the share of true edges to be found must be between 0 and 1")
+	}
+	if !(c.Level > 0 && c.Level < 1) {
+		return c, setting.Errorf("level", c.Level, "the level of intervals must be between 0 and 1")
+	}
+	return c, nil
+}
+
+// Identity names a run: all but the wanted sensitivity and the level, which are of what is
+// made of it.
+func (p Problem) Identity(c Config) (string, error) {
+	c, err := c.Resolve(len(p.Truth.Names))
+	if err != nil {
+		return "", err
+	}
+	c.Sensitivity, c.Level = 0, 0
+	g := p.Truth.Gaussian
+	settings := []any{c, p.Spec, p.Truth.Names, g.Mean, g.Precision.RawSymmetric().Data, p.Truth.Domain, p.Truth.Weights, p.Gaps.Share}
+	if p.Gaps.Like == nil {
+		return replicate.Identity(settings)
+	}
+	return replicate.Identity(settings, p.Gaps.Like)
+}
+
+// Run draws and estimates what is left of the tables, and sums up; done holds those that
+// were made before, of the run that Identity names. Sizes take turns, so that the time
+// left can be told.
+func Run(ctx context.Context, p Problem, c Config, run replicate.Config, done *replicate.Done[Found]) (*Result, error) {
+	c, err := c.Resolve(len(p.Truth.Names))
+	if err != nil {
+		return nil, err
+	}
+	sizes := len(c.Rows)
+	made, err := replicate.Run(ctx, sizes*c.Tables, run, done, func(ctx context.Context, k int) (Found, error) {
+		return p.try(ctx, c.Rows[k%sizes], uint64(k/sizes), c.Seed)
+	})
+	if err != nil {
+		return nil, err
+	}
+	bySize := make([][]Found, sizes)
+	for k, found := range made {
+		bySize[k%sizes] = append(bySize[k%sizes], found)
+	}
+	return summarise(bySize, c)
+}
+
+// try draws table number k of n rows and estimates its network. Its draws depend on seed, n
+// and k only.
+func (p Problem) try(ctx context.Context, n int, k, seed uint64) (Found, error) {
+	t, err := p.Draw(n, k, seed)
+	var estimated replicate.Network
+	if err == nil {
+		estimated, err = replicate.Estimate(ctx, t, p.Spec)
+	}
+	if ctx.Err() != nil {
+		return Found{}, ctx.Err()
+	}
+	if err != nil {
+		return Found{Failure: err.Error()}, nil
+	}
+	found := measure(p.Truth.Weights, estimated.Weights)
+	found.Converged = estimated.Converged
+	return found, nil
+}
+
+// Draw draws table number k of n rows, with gaps.
+func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
+	complete, err := p.Truth.Gaussian.SampleInside(p.Truth.Domain, n, stream.New(seed, stream.Simulate, uint64(n), k))
+	if err != nil {
+		return nil, err
+	}
+	complete.Names = p.Truth.Names
+	rng := stream.New(seed, stream.Hide, uint64(n), k)
+	like := p.Gaps.Like
+	if like == nil {
+		hidden, err := data.HideMCAR(complete, p.Gaps.Share, rng)
+		if err != nil {
+			return nil, fmt.Errorf("a table of %d rows: %w", n, err)
+		}
+		return hidden, nil
+	}
+	observed := make([]bool, 0, n*like.D)
+	for range n {
+		i := rng.IntN(like.N)
+		observed = append(observed, like.Observed[i*like.D:(i+1)*like.D]...)
+	}
+	return data.NewTable(p.Truth.Names, complete.Values, observed)
+}

@@ -1,0 +1,225 @@
+package power
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
+	"missingscore/trainers/replicate"
+)
+
+// chain is a truth of d columns, each joined with the next.
+func chain(t *testing.T, d int, strength float64) *Truth {
+	g, err := simulate.Graph("chain", d, 0, strength, stream.New(1))
+	require.NoError(t, err)
+	names := strings.Split("abcdefghij", "")[:d]
+	truth, err := NewTruth(names, g, nil, 0)
+	require.NoError(t, err)
+	require.Equal(t, d-1, truth.Edges())
+	return truth
+}
+
+func ran(t *testing.T, p Problem, c Config, workers int) *Result {
+	r, err := Run(t.Context(), p, c, replicate.Config{Workers: workers}, replicate.NewDone[Found](""))
+	require.NoError(t, err)
+	return r
+}
+
+// Of two columns, with every λ left out, P_12 = −r/(1 − r²) on columns standardised, so that
+// |P_12| > τ just where |r| > r₀, r₀/(1 − r₀²) = τ; and by Fisher's z
+//
+//	sensitivity ≈ Φ(√(n − 3) (atanh ρ − atanh r₀)),
+//
+// which is a wanted s at n = 3 + (Φ⁻¹(s)/(atanh ρ − atanh r₀))².
+func TestSensitivityAgainstFisher(t *testing.T) {
+	const rho, tau = 0.25, 0.2
+	spec := trainers.Spec{
+		Steps:   engine.Config{Method: "full", Seed: 1},
+		Network: &path.Config{LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, Threshold: tau, Select: path.Selection{Kind: "none"}, PathOnly: true, StopTol: 1e-4},
+	}
+	c := Config{Rows: []int{50, 80, 130, 200}, Tables: 250, Sensitivity: 0.7, Seed: 4}
+	r := ran(t, Problem{Truth: chain(t, 2, rho), Spec: spec}, c, 2)
+	r0 := (math.Sqrt(1+4*tau*tau) - 1) / (2 * tau)
+	distance := math.Atanh(rho) - math.Atanh(r0)
+	for _, p := range r.Points {
+		want := distuv.UnitNormal.CDF(math.Sqrt(float64(p.Rows-3)) * distance)
+		got := p.Means[Sensitivity]
+		se := math.Sqrt(want * (1 - want) / 250)
+		require.InDelta(t, want, got.Value, 3.5*se+0.01, "%d rows", p.Rows)
+		require.InDelta(t, 2*1.96*se, got.High-got.Low, 0.3*se, "the interval's width")
+		require.True(t, math.IsNaN(p.Means[Specificity].Value), "all pairs are edges")
+	}
+	want := 3 + math.Pow(distuv.UnitNormal.Quantile(0.7)/distance, 2)
+	require.Less(t, r.Needed.Low, want)
+	require.Greater(t, r.Needed.High, want)
+	require.InDelta(t, want, r.Needed.Rows, 25)
+	require.Less(t, r.Needed.Low, r.Needed.Rows)
+	require.Greater(t, r.Needed.High, r.Needed.Rows)
+}
+
+func TestMeasure(t *testing.T) {
+	truth := []float64{0.5, -0.3, 0.2, 0, 0, 0, 0, 0, 0, 0}
+	found := []float64{0.4, -0.1, 0, 0.1, 0, 0, 0, 0, 0, 0}
+	f := measure(truth, found)
+	require.Equal(t, 3, f.Edges)
+	require.InDelta(t, 2.0/3, f.Measures[Sensitivity], 1e-15)
+	require.InDelta(t, 6.0/7, f.Measures[Specificity], 1e-15)
+	require.InDelta(t, 2.0/3, f.Measures[Precision], 1e-15)
+	require.InDelta(t, 1.0/3, f.Measures[FDR], 1e-15)
+	require.InDelta(t, 4.0/6, f.Measures[F1], 1e-15)
+	require.InDelta(t, 0.8758730376768, f.Measures[Correlation], 1e-11) // R 4.2.2: cor(truth, found)
+	none := measure(truth, make([]float64, 10))
+	require.Zero(t, none.Measures[Sensitivity])
+	require.Zero(t, none.Measures[FDR])
+	require.Zero(t, none.Measures[F1])
+	require.Zero(t, none.Measures[Correlation])
+	require.True(t, math.IsNaN(none.Measures[Precision]))
+}
+
+// By R 4.2.2's isoreg(1:7, c(.1, .3, .2, .5, .45, .4, .9))$yf.
+func TestRisingAgainstR(t *testing.T) {
+	ones := []float64{1, 1, 1, 1, 1, 1, 1}
+	for i, v := range rising([]float64{0.1, 0.3, 0.2, 0.5, 0.45, 0.4, 0.9}, ones) {
+		require.InDelta(t, []float64{0.1, 0.25, 0.25, 0.45, 0.45, 0.45, 0.9}[i], v, 1e-14)
+	}
+	got := rising([]float64{0.6, 0.3}, []float64{1, 2})
+	require.InDeltaSlice(t, []float64{0.4, 0.4}, got, 1e-15, "weighted")
+}
+
+func TestCrossing(t *testing.T) {
+	rows, y := []int{100, 400, 800}, []float64{0.2, 0.6, 0.9}
+	require.InDelta(t, 200, crossing(rows, y, 0.4), 1e-9, "half way on a log scale")
+	require.InDelta(t, 400, crossing(rows, y, 0.6), 1e-9)
+	require.Zero(t, crossing(rows, y, 0.2))
+	require.True(t, math.IsInf(crossing(rows, y, 0.95), 1))
+}
+
+// The interval is as wide as the binomial errors of the two sizes make it, by the delta method.
+func TestNeededInterval(t *testing.T) {
+	share := func(k, n int) []float64 {
+		x := make([]float64, n)
+		for i := range k {
+			x[i] = 1
+		}
+		return x
+	}
+	c := Config{Rows: []int{100, 400}, Sensitivity: 0.5, Level: 0.95, Seed: 1}
+	got := needed(c, [][]float64{share(120, 400), share(280, 400)})
+	require.InDelta(t, 200, got.Rows, 1e-9)
+	// log n* = log 100 + log 4 (½ − p)/(q − p), p = 0.3, q = 0.7: both derivatives are −½/0.4.
+	se := math.Log(4) * 0.5 / 0.4 * math.Sqrt(2*0.3*0.7/400)
+	require.InDelta(t, 200*math.Exp(-1.96*se), got.Low, 4)
+	require.InDelta(t, 200*math.Exp(1.96*se), got.High, 5)
+	never := needed(c, [][]float64{share(0, 50), share(10, 50)})
+	require.True(t, math.IsInf(never.Rows, 1) && math.IsInf(never.High, 1))
+}
+
+// Gaps are those of the table's rows, each row's together.
+func TestGapsLikeATable(t *testing.T) {
+	truth := chain(t, 3, 0.3)
+	like, err := data.NewTable(truth.Names, []float64{1, 0, 3, 4, 5, 6, 7, 8, 0, 2, 4, 0}, []bool{true, false, true, true, true, true, true, true, false, true, true, false})
+	require.NoError(t, err)
+	p := Problem{Truth: truth, Gaps: Gaps{Like: like}}
+	drawn, err := p.Draw(4000, 0, 1)
+	require.NoError(t, err)
+	require.Equal(t, truth.Names, drawn.Names)
+	count := map[[3]bool]float64{}
+	for i := range drawn.N {
+		count[[3]bool(drawn.Observed[3*i:3*i+3])]++
+	}
+	require.Len(t, count, 3)
+	se := math.Sqrt(4000 * 0.25 * 0.75)
+	require.InDelta(t, 1000, count[[3]bool{true, false, true}], 4*se)
+	require.InDelta(t, 1000, count[[3]bool{true, true, true}], 4*se)
+	require.InDelta(t, 2000, count[[3]bool{true, true, false}], 4*se)
+	again, err := p.Draw(4000, 1, 1)
+	require.NoError(t, err)
+	require.NotEqual(t, drawn.Values, again.Values)
+
+	p.Gaps = Gaps{Share: 0.4}
+	drawn, err = p.Draw(4000, 0, 1)
+	require.NoError(t, err)
+	require.InDelta(t, 0.4, float64(drawn.Missing())/12000, 4*math.Sqrt(0.4*0.6/12000))
+}
+
+// More rows find more edges; any number of workers, and a run cut and resumed, give the same.
+func TestWorkersAndResuming(t *testing.T) {
+	p := Problem{Truth: chain(t, 5, 0.4), Gaps: Gaps{Share: 0.2}, Spec: trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &path.Config{Lambdas: 10}}}
+	c := Config{Rows: []int{30, 60, 120}, Tables: 6, Seed: 2}
+	whole := ran(t, p, c, 3)
+	require.Greater(t, whole.Points[2].Means[Sensitivity].Value, whole.Points[0].Means[Sensitivity].Value)
+	of, err := p.Identity(c)
+	require.NoError(t, err)
+	c.Sensitivity = 0.5
+	same, err := p.Identity(c)
+	require.NoError(t, err)
+	require.Equal(t, of, same)
+	c.Sensitivity = 0
+	ctx, cancel := context.WithCancel(t.Context())
+	done, file := replicate.NewDone[Found](of), filepath.Join(t.TempDir(), "state.bin")
+	_, err = Run(ctx, p, c, replicate.Config{Workers: 2, Save: func() error {
+		if done.Count() == 5 {
+			cancel()
+		}
+		return done.Save(file)
+	}}, done)
+	require.ErrorIs(t, err, context.Canceled)
+	done, err = replicate.Load[Found](file, of)
+	require.NoError(t, err)
+	again, err := Run(t.Context(), p, c, replicate.Config{}, done)
+	require.NoError(t, err)
+	var one, other strings.Builder
+	require.NoError(t, whole.Write(&one))
+	require.NoError(t, again.Write(&other))
+	require.Equal(t, one.String(), other.String())
+	require.Equal(t, whole.Needed, again.Needed)
+	require.True(t, strings.HasPrefix(one.String(), "rows,tables,failed,unconverged,sensitivity,sensitivity_low,sensitivity_high,specificity,"))
+}
+
+func TestSummed(t *testing.T) {
+	good := Found{Converged: true, Measures: [measures]float64{0.5, 1, 1, 0, 0.6, 0.7}}
+	slow := good
+	slow.Converged = false
+	p, sensitivity, warnings, err := summed(40, []Found{good, {Failure: "no luck"}, slow, good}, 0.95)
+	require.NoError(t, err)
+	require.Equal(t, []int{40, 3, 1, 1}, []int{p.Rows, p.Tables, p.Failed, p.Unconverged})
+	require.Len(t, sensitivity, 3)
+	require.Equal(t, []string{"1 of 4 tables of 40 rows have no network and are left out; the first because: no luck",
+		"of 3 tables of 40 rows, the network of 1 has not converged; it is used as it is"}, warnings)
+	require.False(t, (&Result{Points: []Point{p}}).Converged())
+	_, _, _, err = summed(40, []Found{{Failure: "no luck"}}, 0.95)
+	require.ErrorContains(t, err, "none of 1 tables of 40 rows has a network; the first failed because: no luck")
+}
+
+// By R 4.2.2's t.test(c(.2, .4, .5, .9))$conf.int.
+func TestMeanOf(t *testing.T) {
+	m := meanOf([]float64{0.2, 0.4, 0.5, 0.9}, 0.95, false)
+	require.InDelta(t, 0.5, m.Value, 1e-15)
+	require.InDelta(t, 0.03155658769676, m.Low, 1e-9)
+	require.InDelta(t, 0.96844341230324, m.High, 1e-9)
+}
+
+func TestResolve(t *testing.T) {
+	c, err := Config{}.Resolve(40)
+	require.NoError(t, err)
+	require.Equal(t, Config{Rows: []int{80, 160, 320, 640, 1280, 2560}, Tables: 100, Sensitivity: 0.8, Level: 0.95}, c)
+	for _, bad := range []Config{{Rows: []int{50}}, {Rows: []int{50, 50}}, {Rows: []int{90, 50}}, {Rows: []int{2, 50}}, {Tables: 1}, {Sensitivity: 1}, {Level: 2}} {
+		_, err := bad.Resolve(4)
+		require.Error(t, err, "%v", bad)
+	}
+	g, err := simulate.Graph("chain", 3, 0, 0.3, stream.New(1))
+	require.NoError(t, err)
+	_, err = NewTruth([]string{"a", "b", "c"}, g, nil, 0.5)
+	require.ErrorContains(t, err, "has no edge")
+}

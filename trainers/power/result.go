@@ -1,0 +1,143 @@
+package power
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+)
+
+// Result is what tables of each size tell.
+type Result struct {
+	Config Config
+	Points []Point
+	Needed Needed
+	// Warnings name what failed.
+	Warnings []string
+}
+
+// Point is one size.
+type Point struct {
+	Rows        int
+	Tables      int // with a network
+	Failed      int
+	Unconverged int
+	Means       [measures]Mean
+}
+
+// Mean is that of a measure over tables with a t-interval, NaN for what is not defined.
+type Mean struct{ Value, Low, High float64 }
+
+// unfinishedShare is the share of networks of a size beyond which it is said that they have
+// not converged.
+const unfinishedShare = 0.1
+
+// Converged says whether at every size nine of ten networks or more have converged.
+func (r *Result) Converged() bool {
+	for _, p := range r.Points {
+		if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {
+			return false
+		}
+	}
+	return true
+}
+
+// summarise sums up what was found at each of the sizes.
+func summarise(bySize [][]Found, c Config) (*Result, error) {
+	r := &Result{Config: c}
+	var sensitivities [][]float64
+	for i, all := range bySize {
+		p, sensitivity, warnings, err := summed(c.Rows[i], all, c.Level)
+		if err != nil {
+			return nil, err
+		}
+		r.Points, r.Warnings = append(r.Points, p), append(r.Warnings, warnings...)
+		sensitivities = append(sensitivities, sensitivity)
+	}
+	r.Needed = needed(c, sensitivities)
+	return r, nil
+}
+
+// summed is what tables of n rows tell, with the sensitivity of each.
+func summed(n int, all []Found, level float64) (p Point, sensitivity []float64, warnings []string, err error) {
+	p.Rows = n
+	var values [measures][]float64
+	reason := ""
+	for _, f := range all {
+		if f.Failure != "" {
+			if p.Failed++; reason == "" {
+				reason = f.Failure
+			}
+			continue
+		}
+		if p.Tables++; !f.Converged {
+			p.Unconverged++
+		}
+		for m, v := range f.Measures {
+			if !math.IsNaN(v) {
+				values[m] = append(values[m], v)
+			}
+		}
+	}
+	if p.Tables == 0 {
+		return p, nil, nil, fmt.Errorf("none of %d tables of %d rows has a network; the first failed because: %s", len(all), n, reason)
+	}
+	if p.Failed > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d of %d tables of %d rows have no network and are left out; the first because: %s", p.Failed, len(all), n, reason))
+	}
+	if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {
+		warnings = append(warnings, fmt.Sprintf("of %d tables of %d rows, the network of %d has not converged; it is used as it is", p.Tables, n, p.Unconverged))
+	}
+	for m, v := range values {
+		p.Means[m] = meanOf(v, level, m == Correlation)
+	}
+	return p, values[Sensitivity], warnings, nil
+}
+
+// meanOf is a mean with its interval, which stays in [0, 1], or [−1, 1] if it is signed.
+func meanOf(x []float64, level float64, signed bool) Mean {
+	nan := math.NaN()
+	if len(x) == 0 {
+		return Mean{nan, nan, nan}
+	}
+	mean, sd := stat.MeanStdDev(x, nil)
+	out := Mean{mean, nan, nan}
+	if len(x) > 1 {
+		half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(x) - 1)}.Quantile((1+level)/2) * stat.StdErr(sd, float64(len(x)))
+		least := 0.0
+		if signed {
+			least = -1
+		}
+		out.Low, out.High = max(least, mean-half), min(1, mean+half)
+	}
+	return out
+}
+
+// Write writes power.csv: a line for each size. What there is no number of is empty.
+func (r *Result) Write(w io.Writer) error {
+	c := csv.NewWriter(w)
+	header := []string{"rows", "tables", "failed", "unconverged"}
+	for _, name := range Names {
+		header = append(header, name, name+"_low", name+"_high")
+	}
+	if err := c.Write(header); err != nil {
+		return err
+	}
+	for _, p := range r.Points {
+		line := []string{strconv.Itoa(p.Rows), strconv.Itoa(p.Tables), strconv.Itoa(p.Failed), strconv.Itoa(p.Unconverged)}
+		for _, m := range p.Means {
+			line = append(line, data.FormatNumber(m.Value), data.FormatNumber(m.Low), data.FormatNumber(m.High))
+		}
+		if err := c.Write(line); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
