@@ -18,6 +18,7 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
 )
 
 // networkCommand is the network command: its flags, and what its phases make.
