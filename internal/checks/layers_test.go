@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"losses"},
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
-	{"trainers/em", "trainers/descent", "trainers/path", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap"},
+	{"trainers/completed", "trainers/em", "trainers/descent", "trainers/path", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/bounded"},
 	{"trainers", "trainers/estimatortest"},
 	{"internal/picture", "internal/report"},
 	{"benchmarks"},

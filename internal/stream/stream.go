@@ -16,6 +16,7 @@ const (
 	Objective
 	Sample
 	Validate
+	Complete
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

@@ -43,7 +43,7 @@ type Config struct {
 	Select    Selection `json:"select"`    // how λ is chosen; EBIC
 	Tolerance float64   `json:"tolerance"` // of the refinement at the chosen λ, columns standardised; 0.003
 	PathOnly  bool      `json:"path_only"` // no refinement: the result is the path's point at the chosen λ
-	Refit     *bool     `json:"refit"`     // the result is the network of the chosen λ without a penalty, not that with it; nil: where EBIC chose by the likelihood of such refits
+	Refit     *bool     `json:"refit"`     // the result is the network of the chosen λ without a penalty, not that with it; nil: where EBIC chose by such refits
 }
 
 // Accelerated is the schedule for gradients without noise, EM for losses with an
@@ -102,7 +102,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		return c, steps, err
 	}
 	if c.Refit == nil {
-		c.Refit = new(c.Select.Kind == "ebic" && !p.Domain.Bounded() && p.Missingness == nil)
+		c.Refit = new(c.Select.Kind == "ebic" && p.Missingness == nil)
 	}
 	return c, steps, nil
 }

@@ -38,18 +38,22 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 // with n the mean number of rows in which a pair of columns is observed, as bootnet
 // counts for pairwise data: only those rows tell of an edge directly. L is the largest
 // likelihood of a network with the point's edges (Run.refit), whatever the method and
-// however much λ shrank the point; NaN where the search did not come by. On a domain or
-// with missingness, where the likelihood has a normaliser that nobody knows, the point's
-// reported loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
+// however much λ shrank the point; NaN where the search did not come by. On a domain,
+// where the likelihood has a normaliser that nobody knows, the loss of a completion of the
+// rows stands for −2 log L (Run.judge). With missingness it is the point's reported loss
+// (M) summed over rows, as in Lin, Drton & Shojaie 2016.
 func (r *Run) ebic(ctx context.Context, gamma float64) ([]float64, error) {
 	t := r.Table
 	edge := math.Log(meanPairCount(t)) + 4*gamma*math.Log(float64(t.D))
-	if r.Domain.Bounded() || r.Missingness != nil {
+	if r.Missingness != nil {
 		scores := make([]float64, len(r.State.Points))
 		for i, p := range r.State.Points {
 			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*edge
 		}
 		return scores, nil
+	}
+	if r.Domain.Bounded() {
+		return r.judge(ctx, edge)
 	}
 	likelihoods, err := r.searchLikelihoods(ctx, func(i int, likelihood float64) float64 {
 		return -2*likelihood + float64(r.State.Points[i].Edges)*edge

@@ -27,6 +27,7 @@ type State struct {
 	Projections int      // how often P was projected to stay positive definite
 	Resampled   Resampled
 	Refitted    Refitted // EBIC
+	Judged      Judged   // EBIC on a domain
 	Refine      Refine
 }
 
@@ -150,6 +151,8 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 		return scores, nil
 	case *r.Config.Refit && r.Config.Schedule == EM:
 		return scores, r.refitChosen(ctx, chosen)
+	case *r.Config.Refit && r.solves():
+		return scores, r.solveChosen(ctx, chosen)
 	}
 	return scores, r.refine(ctx, chosen)
 }
