@@ -6,6 +6,8 @@
 package completed
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -27,10 +29,39 @@ type Setting struct {
 	Rows    []int          // of the table; fastest with those of one pattern together
 	Domain  *domain.Domain // the support, nil for all of R^d
 	Weight  domain.Weight  // g on it
-	Draws   int            // r, of a row with gaps
+	Draws   int            // r, of a row with gaps; 0: MostDraws, or less so that MostRows are completed, but 2 at least
 	Seed    uint64
 	Workers int            // results do not depend on it; 0 is 1
 	Observe func(turn int) // called after each turn of Root, if set
+}
+
+// Numbers of draws by default.
+const (
+	MostDraws = 20  // with 10, fewer edges are told from the noise of the draws
+	MostRows  = 1e5 // completed, which bounds memory and time
+)
+
+// draws is r.
+func (s Setting) draws() int {
+	if s.Draws > 0 {
+		return s.Draws
+	}
+	return max(2, min(MostDraws, MostRows/max(1, len(s.Rows))))
+}
+
+// ByPattern is s with all rows of the table, those of one pattern together.
+func (s Setting) ByPattern() Setting {
+	t, order := s.Table, map[string]int{}
+	key := func(i int) string { return fmt.Sprint(t.Observed[i*t.D : (i+1)*t.D]) }
+	s.Rows = make([]int, t.N)
+	for i := range s.Rows {
+		s.Rows[i] = i
+		if _, known := order[key(i)]; !known {
+			order[key(i)] = len(order)
+		}
+	}
+	slices.SortStableFunc(s.Rows, func(a, b int) int { return cmp.Compare(order[key(a)], order[key(b)]) })
+	return s
 }
 
 // Rows are completed rows: those of table row number i are first[i] to first[i+1] − 1, r
@@ -45,7 +76,7 @@ type Rows struct {
 const parts = 16
 
 // Draw completes the rows from the conditionals of a normal distribution restricted to the
-// domain. A row's draws come from a stream of its own, so that they move little where the
+// domain. Each draw comes from a stream of its own, so that draws move little where the
 // distribution does. It fails with losses.ErrNotPositiveDefinite where the precision is not
 // positive definite on a row's gaps.
 func (s Setting) Draw(m *model.Gaussian) (*Rows, error) {
@@ -54,14 +85,14 @@ func (s Setting) Draw(m *model.Gaussian) (*Rows, error) {
 	for i, row := range s.Rows {
 		c.first[i+1] = c.first[i] + 1
 		if slices.Contains(s.Table.Observed[row*d:(row+1)*d], false) {
-			c.first[i+1] = c.first[i] + s.Draws
+			c.first[i+1] = c.first[i] + s.draws()
 		}
 	}
 	size := c.first[n] * d
 	c.x, c.g, c.slope = make([]float64, size), make([]float64, size), make([]float64, size)
 	mean, precision := m.Mean(), m.Precision()
 	whole := s.whole()
-	err := c.share(func(_, from, to int) error {
+	err := c.share(0, parts, func(_, from, to int) error {
 		given := source.Conditional{Mean: mean, Precision: precision, Domain: s.Domain}
 		return s.complete(c, &given, whole, from, to)
 	})
@@ -80,10 +111,10 @@ func (s Setting) complete(c *Rows, given *source.Conditional, whole *domain.Doma
 			return err
 		}
 		given.Given(b.X)
-		rng.At(s.Seed, stream.Complete, uint64(s.Rows[i]))
 		for k := c.first[i]; k < c.first[i+1]; k++ {
 			x, g, slope := c.x[k*d:(k+1)*d], c.g[k*d:(k+1)*d], c.slope[k*d:(k+1)*d]
 			copy(x, b.X)
+			rng.At(s.Seed, stream.Complete, uint64(s.Rows[i]), uint64(k-c.first[i]))
 			if _, err := given.Draw(x, &rng); err != nil {
 				return err
 			}
@@ -112,11 +143,11 @@ func (s Setting) whole() *domain.Domain {
 	return u
 }
 
-// share visits the rows part by part, parts in parallel.
-func (c *Rows) share(visit func(part, from, to int) error) error {
+// share visits the rows of parts, in parallel.
+func (c *Rows) share(first, after int, visit func(part, from, to int) error) error {
 	var pool errgroup.Group
 	pool.SetLimit(c.workers)
-	for k := range parts {
+	for k := first; k < min(after, parts); k++ {
 		from, to := k*c.Count()/parts, (k+1)*c.Count()/parts
 		if from == to {
 			continue
@@ -131,21 +162,27 @@ func (c *Rows) share(visit func(part, from, to int) error) error {
 // Count is the number of the table's rows.
 func (c *Rows) Count() int { return len(c.first) - 1 }
 
-// summed adds up, in the order of the parts, what visit makes of size numbers.
+// summed adds up, in the order of the parts, what visit makes of size numbers. No more
+// sums are kept at a time than there are workers.
 func (c *Rows) summed(size int, visit func(into []float64, from, to int)) ([]float64, error) {
-	var sums [parts][]float64
-	err := c.share(func(k, from, to int) error {
-		sums[k] = make([]float64, size)
-		visit(sums[k], from, to)
-		return nil
-	})
-	total := make([]float64, size)
-	for _, sum := range sums {
-		if err == nil && sum != nil {
-			floats.Add(total, sum)
+	total, sums := make([]float64, size), make([][]float64, min(c.workers, parts))
+	for first := 0; first < parts; first += len(sums) {
+		err := c.share(first, first+len(sums), func(k, from, to int) error {
+			sums[k-first] = make([]float64, size)
+			visit(sums[k-first], from, to)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, sum := range sums {
+			if sum != nil {
+				floats.Add(total, sum)
+			}
+			sums[i] = nil
 		}
 	}
-	return total, err
+	return total, nil
 }
 
 // Parameters is θ = (η, P) of a normal distribution with natural parameters, P in the order

@@ -5,28 +5,43 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Equation is the complete-data equation of ½ψ at θ, by the members of a support.
+// Equation is the complete-data equation of ½ψ at θ, by the members of a support. U_i is a
+// row's part in it, the mean over its draws.
 type Equation struct {
-	Rows  *mat.Dense // U_i (rows of the table, members): each the mean over the row's draws
-	Drift *mat.Dense // (members, members): see Rows.Equation
+	Mean   []float64     // U, the mean of U_i; 0 at a root
+	Spread *mat.SymDense // V, the second moments of U_i, which the noise of the draws has a part in
+	Drift  *mat.Dense    // K: see Rows.Equation
 }
 
-// Equation gives every row's part U_i in the equation at θ, whose distribution the rows have
-// to be drawn from, and how their mean U moves with the distribution drawn from,
+// Equation is that of rows drawn from the distribution of θ. How U moves with the
+// distribution drawn from is
 //
 //	K = mean over rows of Cov( ∇½ψ, ∇ log q )
 //
-// over each row's draws, without bias: 0 where nothing is missing. U's Jacobian is Γ + K.
+// over each row's draws, without bias: 0 where nothing is missing. U's Jacobian is Γ + K
+// (docs/theory/truncated.md#eq-observed-jacobian).
 func (c *Rows) Equation(theta []float64, s *Support) (*Equation, error) {
 	p := s.Size()
-	e := &Equation{Rows: mat.NewDense(c.Count(), p, nil)}
-	sum, err := c.summed(p*p, func(into []float64, from, to int) {
+	cut := func(sums []float64) (mean []float64, spread, drift *mat.Dense) {
+		return sums[:p], mat.NewDense(p, p, sums[p:p+p*p]), mat.NewDense(p, p, sums[p+p*p:])
+	}
+	sums, err := c.summed(p+2*p*p, func(into []float64, from, to int) {
+		mean, spread, drift := cut(into)
 		u := c.gradients(s, theta, from, to)
-		means := e.Rows.Slice(from, to, 0, p).(*mat.Dense)
-		c.means(means, u, from, to)
-		c.covariance(mat.NewDense(p, p, into), u, means, c.statistics(s, from, to), from, to)
+		means := c.means(u, from, to)
+		for i := range to - from {
+			floats.AddScaled(mean, 1/float64(c.Count()), means.RawRowView(i))
+		}
+		spread.Mul(means.T(), means)
+		c.covariance(drift, u, means, c.statistics(s, from, to), from, to)
 	})
-	e.Drift = mat.NewDense(p, p, sum)
+	mean, spread, drift := cut(sums)
+	e := &Equation{Mean: mean, Spread: mat.NewSymDense(p, nil), Drift: drift}
+	for a := range p {
+		for b := a; b < p; b++ {
+			e.Spread.SetSym(a, b, spread.At(a, b)/float64(c.Count()))
+		}
+	}
 	return e, err
 }
 
@@ -50,14 +65,17 @@ func (c *Rows) statistics(s *Support, from, to int) *mat.Dense {
 	return t
 }
 
-// means fills in those over each row's draws of numbers u at the completed rows.
-func (c *Rows) means(into, u *mat.Dense, from, to int) {
+// means are those over each row's draws of numbers u at the completed rows.
+func (c *Rows) means(u *mat.Dense, from, to int) *mat.Dense {
+	_, size := u.Dims()
+	out := mat.NewDense(to-from, size, nil)
 	for i := from; i < to; i++ {
-		row := into.RawRowView(i - from)
+		row := out.RawRowView(i - from)
 		for k := c.first[i]; k < c.first[i+1]; k++ {
 			floats.AddScaled(row, 1/float64(c.first[i+1]-c.first[i]), u.RawRowView(k-c.first[from]))
 		}
 	}
+	return out
 }
 
 // covariance fills in the sum over the rows from … to − 1, divided by the number of all, of

@@ -9,26 +9,30 @@ import (
 // (docs/theory/path.md#eq-ebic-loss).
 type Judge struct {
 	root  *Root
-	on    *Support
-	steps *mat.Dense // (rows, members of on): each row's J⁻¹U, whose mean takes the reference to the truth
+	steps *mat.Dense // (rows, members of its support): each row's J⁻¹U, whose mean takes the reference to the truth
 	inner *mat.Dense // their second moments, mean over rows
 }
 
-// NewJudge is for the rows of a root on a support. It is not ok where the Jacobian of the
-// root's equation is singular.
-func NewJudge(r *Root, on *Support) (j *Judge, ok bool, err error) {
-	e, err := r.Rows.Equation(r.Theta, on)
-	if err != nil {
+// NewJudge is for the rows of a root. It is not ok where the Jacobian of its equation is
+// singular.
+func NewJudge(r *Root) (j *Judge, ok bool, err error) {
+	_, jacobian, _, ok, err := r.Newton()
+	if err != nil || !ok {
 		return nil, false, err
 	}
-	e.Drift.Add(e.Drift, r.Form.Curvature(on))
-	var solved mat.Dense
-	if solved.Solve(e.Drift, e.Rows.T()) != nil {
-		return nil, false, nil
+	n, q := r.Rows.Count(), r.on.Size()
+	j = &Judge{root: r, steps: mat.NewDense(n, q, nil), inner: new(mat.Dense)}
+	if err := r.Rows.share(0, parts, func(_, from, to int) error {
+		var solved mat.Dense
+		u := r.Rows.means(r.Rows.gradients(r.on, r.Theta, from, to), from, to)
+		_ = jacobian.SolveTo(&solved, false, u.T()) // of a condition that Newton has looked at
+		j.steps.Slice(from, to, 0, q).(*mat.Dense).Copy(solved.T())
+		return nil
+	}); err != nil {
+		return nil, false, err
 	}
-	j = &Judge{root: r, on: on, steps: mat.DenseCopyOf(solved.T()), inner: new(mat.Dense)}
-	j.inner.Mul(&solved, j.steps)
-	j.inner.Scale(1/float64(r.Rows.Count()), j.inner)
+	j.inner.Mul(j.steps.T(), j.steps)
+	j.inner.Scale(1/float64(n), j.inner)
 	return j, true, nil
 }
 
@@ -84,17 +88,17 @@ func trace(gamma *mat.Cholesky, v *mat.Dense) (t float64, ok bool) {
 //
 //	G_i = U_i − K J⁻¹U_i(reference)
 func (j *Judge) spread(s *Support, theta []float64) (*mat.Dense, error) {
-	c, p, q := j.root.Rows, s.Size(), j.on.Size()
+	c, p, q := j.root.Rows, s.Size(), j.root.on.Size()
 	cut := func(sums []float64) (own, cross, drift *mat.Dense) {
 		return mat.NewDense(p, p, sums[:p*p]), mat.NewDense(p, q, sums[p*p:p*p+p*q]), mat.NewDense(p, q, sums[p*p+p*q:])
 	}
 	sums, err := c.summed(p*p+2*p*q, func(into []float64, from, to int) {
 		own, cross, drift := cut(into)
-		u, means := c.gradients(s, theta, from, to), mat.NewDense(to-from, p, nil)
-		c.means(means, u, from, to)
+		u := c.gradients(s, theta, from, to)
+		means := c.means(u, from, to)
 		own.Mul(means.T(), means)
 		cross.Mul(means.T(), j.steps.Slice(from, to, 0, q))
-		c.covariance(drift, u, means, c.statistics(j.on, from, to), from, to)
+		c.covariance(drift, u, means, c.statistics(j.root.on, from, to), from, to)
 	})
 	if err != nil {
 		return nil, err

@@ -20,8 +20,6 @@ const (
 	judgeRounds    = 10   // references, at most
 	judgeTurns     = 30   // to a reference, at most
 	judgeTolerance = 1e-3 // of its P
-	judgeDraws     = 20   // of a row with gaps
-	judgeRows      = 1e5  // completed, at most, if that leaves two draws of a row
 )
 
 // judge is the criterion on a domain. The rows are completed by draws from a reference, the
@@ -62,9 +60,8 @@ func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
 
 // completing is how rows are completed for networks to be judged and solved by.
 func (r *Run) completing() completed.Setting {
-	n := len(r.rows)
 	return completed.Setting{Table: r.Table, Rows: r.rows, Domain: r.Domain, Weight: r.Weight,
-		Draws: max(2, min(judgeDraws, judgeRows/n)), Seed: r.Engine.Config.Seed, Workers: r.Engine.Config.Workers}
+		Seed: r.Engine.Config.Seed, Workers: r.Engine.Config.Workers}
 }
 
 // support is that of a point's network.
@@ -83,12 +80,12 @@ func (r *Run) at(index int) *model.Gaussian {
 // reference makes the judge whose rows are completed by the refit of a point's network. It
 // is not ok where there is none.
 func (r *Run) reference(ctx context.Context, index int) (j *completed.Judge, ok bool, err error) {
-	bounds, on := r.posdef, r.support(index)
-	root, ok, err := r.completing().Root(ctx, r.at(index), on, &bounds, judgeTolerance, judgeTurns)
+	bounds := r.posdef
+	root, ok, err := r.completing().Root(ctx, r.at(index), r.support(index), &bounds, judgeTolerance, judgeTurns)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	return completed.NewJudge(root, on)
+	return completed.NewJudge(root)
 }
 
 // judgeBy gives the network of the least score and the scores, NaN for those that the

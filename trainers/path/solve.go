@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"missingscore/trainers/completed"
 	"missingscore/trainers/engine"
 )
 
@@ -32,7 +33,7 @@ func (r *Run) solveChosen(ctx context.Context, index int) error {
 		r.Report(engine.Progress{Stage: "refit", Unit: "turn", Iteration: turn, Total: solveTurns, Lambda: p.Lambda,
 			Edges: p.Edges, Loss: math.NaN(), EffectiveSize: math.NaN()})
 	}
-	root, ok, err := by.Root(ctx, m, r.support(index), &bounds, r.Config.Tolerance/refineBlock, min(solveTurns, r.Config.RefineIter))
+	root, ok, err := by.Root(ctx, m, r.support(index), &bounds, r.Config.Tolerance/10, min(solveTurns, r.Config.RefineIter))
 	if err != nil {
 		return err
 	}
@@ -41,9 +42,11 @@ func (r *Run) solveChosen(ctx context.Context, index int) error {
 		f.Failure = "the refit failed, for the loss of this network has no minimum at a positive definite matrix"
 		return r.save()
 	}
-	copy(r.packed(), m.Packed.Value)
-	copy(r.model.Location.Value, m.Location.Value)
-	f.Iterations, f.Movement, f.Loss, f.Size = root.Turns, refineBlock*root.Movement, root.Form.Loss(root.Theta)/float64(d), p.EffectiveSize
+	completed.Put(r.model, root.Next)
+	if f.Movement, err = root.Remaining(); err != nil {
+		return err
+	}
+	f.Iterations, f.Loss, f.Size = root.Turns, root.Form.Loss(root.Next)/float64(d), p.EffectiveSize
 	f.Converged = f.Movement < r.Config.Tolerance
 	return r.save()
 }
@@ -51,7 +54,7 @@ func (r *Run) solveChosen(ctx context.Context, index int) error {
 // moves says how the entries of P move where the iterations at the chosen λ ended.
 func (r *Run) moves() string {
 	if f := r.State.Refine; f.Refit && r.solves() {
-		return fmt.Sprintf("would move by at most %.2g in %d turns of draws and minimisation", f.Movement, refineBlock)
+		return fmt.Sprintf("would move by at most %.2g in a Newton step", f.Movement)
 	}
 	return r.schedule.moved()
 }
