@@ -29,24 +29,29 @@ type Setting struct {
 	Rows    []int          // of the table; fastest with those of one pattern together
 	Domain  *domain.Domain // the support, nil for all of R^d
 	Weight  domain.Weight  // g on it
-	Draws   int            // r, of a row with gaps; 0: MostDraws, or less so that MostRows are completed, but 2 at least
+	Draws   int            // r, of a row with gaps; 0: by the number of rows, see LeastDraws; 2 at least
 	Seed    uint64
 	Workers int            // results do not depend on it; 0 is 1
 	Observe func(turn int) // called after each turn of Root, if set
 }
 
-// Numbers of draws by default.
+// Draws by default: so many that EnoughRows are completed, but at most MostDraws of a row
+// and, as long as no more than MostRows are completed, at least LeastDraws. With 10 of 500
+// rows fewer edges are told from the noise of the draws.
 const (
-	MostDraws = 20  // with 10, fewer edges are told from the noise of the draws
-	MostRows  = 1e5 // completed, which bounds memory and time
+	EnoughRows = 20000
+	MostDraws  = 100
+	LeastDraws = 20
+	MostRows   = 100000
 )
 
 // draws is r.
 func (s Setting) draws() int {
+	n := max(1, len(s.Rows))
 	if s.Draws > 0 {
 		return s.Draws
 	}
-	return max(2, min(MostDraws, MostRows/max(1, len(s.Rows))))
+	return max(2, min(LeastDraws, MostRows/n), min(MostDraws, EnoughRows/n))
 }
 
 // ByPattern is s with all rows of the table, those of one pattern together.

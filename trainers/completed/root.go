@@ -109,17 +109,18 @@ func (r *Root) Newton() (step []float64, jacobian *mat.LU, e *Equation, ok bool,
 	return solved.RawVector().Data, jacobian, e, true, nil
 }
 
-// Remaining is by how much a Newton step would move an element of P, at most; +Inf where
-// there is none.
-func (r *Root) Remaining() (most float64, err error) {
+// Remaining is by how much a Newton step would move an element of P on the support, root
+// mean square; +Inf where there is no such step.
+func (r *Root) Remaining() (float64, error) {
 	step, _, _, ok, err := r.Newton()
 	if err != nil || !ok {
 		return math.Inf(1), err
 	}
+	sum, n := 0.0, 0.0
 	for i, p := range r.on.pairs {
 		if p.k >= 0 {
-			most = max(most, math.Abs(step[i]))
+			sum, n = sum+step[i]*step[i], n+1
 		}
 	}
-	return most, nil
+	return math.Sqrt(sum / n), nil
 }

@@ -54,7 +54,7 @@ func (r *Run) solveChosen(ctx context.Context, index int) error {
 // moves says how the entries of P move where the iterations at the chosen λ ended.
 func (r *Run) moves() string {
 	if f := r.State.Refine; f.Refit && r.solves() {
-		return fmt.Sprintf("would move by at most %.2g in a Newton step", f.Movement)
+		return fmt.Sprintf("would move by %.2g in a Newton step (root mean square)", f.Movement)
 	}
 	return r.schedule.moved()
 }
