@@ -18,6 +18,7 @@ const (
 	Validate
 	Resample
 	Permute
+	Complete
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

@@ -42,7 +42,7 @@ type Config struct {
 	Select    Selection `json:"select"`    // how λ is chosen; EBIC
 	Tolerance float64   `json:"tolerance"` // of the refinement at the chosen λ, columns standardised; 0.003
 	PathOnly  bool      `json:"path_only"` // no refinement: the result is the path's point at the chosen λ
-	Refit     *bool     `json:"refit"`     // the result is the network of the chosen λ without a penalty, not that with it; nil: where EBIC chose by the likelihood of such refits
+	Refit     *bool     `json:"refit"`     // the result is the network of the chosen λ without a penalty, not that with it; nil: where EBIC chose by such refits
 }
 
 // Accelerated is the schedule for gradients without noise, EM for losses with an
@@ -84,7 +84,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c, err = order.resolve(c, p, method); err != nil {
 		return c, steps, err
 	}
-	refit, err := by.refit(c, p.Domain.Bounded() || p.Missingness != nil)
+	refit, err := by.refit(c, p.Missingness != nil)
 	if err != nil {
 		return c, steps, err
 	}

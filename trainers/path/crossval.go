@@ -51,7 +51,7 @@ func (crossValidation) suits(method estimator.Estimator) error {
 	return nil
 }
 
-func (crossValidation) describe(s Selection, _ bool) string {
+func (crossValidation) describe(s Selection, _, _ bool) string {
 	return fmt.Sprintf("cross-validation: least loss of the rows held out (of em-exact greatest likelihood), %d folds", s.Folds)
 }
 

@@ -36,7 +36,7 @@ func (density) resolve(s Selection, _ int) (Selection, error) {
 
 func (density) judges() bool { return false }
 
-func (density) describe(s Selection, _ bool) string { return fmt.Sprintf("density %g", s.Density) }
+func (density) describe(s Selection, _, _ bool) string { return fmt.Sprintf("density %g", s.Density) }
 
 func (density) choose(_ context.Context, r *Run) (choice, error) {
 	var scores []float64

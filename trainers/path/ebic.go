@@ -40,9 +40,10 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 // with n the mean number of rows in which a pair of columns is observed, as bootnet
 // counts for pairwise data: only those rows tell of an edge directly. L is the largest
 // likelihood of a network with the point's edges (Run.refit), whatever the method and
-// however much λ shrank the point; NaN where the search did not come by. On a domain or
-// with missingness, where the likelihood has a normaliser that nobody knows, the point's
-// reported loss (M) summed over rows stands for −2 log L, as in Lin, Drton & Shojaie 2016.
+// however much λ shrank the point; NaN where the search did not come by. On a domain,
+// where the likelihood has a normaliser that nobody knows, the loss of a completion of the
+// rows stands for −2 log L (Run.judge). With missingness it is the point's reported loss
+// (M) summed over rows, as in Lin, Drton & Shojaie 2016.
 type ebic struct{ plain }
 
 // DefaultGamma is below the 0.5 of bootnet, because the criterion judges the
@@ -64,17 +65,20 @@ func (ebic) resolve(s Selection, _ int) (Selection, error) {
 	return s, setting.NotNegative(setting.Field{Name: "gamma", Value: *s.Gamma})
 }
 
-// refit is so by default where the likelihood of such refits chose.
-func (ebic) refit(c Config, unnormalised bool) (bool, error) {
+// refit is so by default where refits chose.
+func (ebic) refit(c Config, law bool) (bool, error) {
 	if c.Refit != nil {
 		return *c.Refit, nil
 	}
-	return !unnormalised, nil
+	return !law, nil
 }
 
-func (ebic) describe(s Selection, unnormalised bool) string {
-	if unnormalised {
-		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", *s.Gamma)
+func (ebic) describe(s Selection, bounded, law bool) string {
+	switch {
+	case law:
+		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known with this missingness, γ = %g", *s.Gamma)
+	case bounded:
+		return fmt.Sprintf("extended BIC with the score-matching loss of completed rows in place of the likelihood, whose normaliser is not known on this support, each network at its least loss, edges priced by the variance of its gradient over its curvature, γ = %g", *s.Gamma)
 	}
 	return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ = %g", *s.Gamma)
 }
@@ -84,9 +88,16 @@ func (ebic) choose(ctx context.Context, r *Run) (choice, error) {
 	edge := math.Log(meanPairCount(t)) + 4**r.Config.Select.Gamma*math.Log(float64(t.D))
 	score := func(i int, likelihood float64) float64 { return -2*likelihood + float64(r.State.Points[i].Edges)*edge }
 	scores := make([]float64, len(r.State.Points))
-	if r.unnormalised() {
+	if r.Missingness != nil {
 		for i, p := range r.State.Points {
 			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*edge
+		}
+		return r.least(scores), nil
+	}
+	if r.Domain.Bounded() {
+		scores, err := r.judge(ctx, edge)
+		if err != nil {
+			return choice{}, err
 		}
 		return r.least(scores), nil
 	}

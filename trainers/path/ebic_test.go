@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
@@ -111,30 +110,4 @@ func TestEBICByItsFormula(t *testing.T) {
 			require.InDelta(t, scores[best], at, 5*refitGain)
 		}
 	}
-}
-
-// The criterion on a domain: the loss over all rows and columns, and the price of edges.
-func TestEBICOnADomain(t *testing.T) {
-	g, table := testtables.Normal(t, 200, 25)
-	s := domain.All(4)
-	s.Lower[0] = g.Mean[0] - 6
-	standard, scale := data.Standardise(table)
-	r, scores := estimate(t, engine.Problem{Table: standard, Domain: s.Standardised(scale.Mean, scale.Deviation)}, engine.Config{Method: "zeroed"},
-		Config{Schedule: Fixed, Lambdas: 5, InitialIter: 20, Select: Selection{Kind: "ebic", Gamma: new(0.5)}, Tolerance: 1e9})
-	pairs, n := 0., 0.
-	for j := range 4 {
-		for k := j + 1; k < 4; k++ {
-			for i := range table.N {
-				if table.Observed[i*4+j] && table.Observed[i*4+k] {
-					n++
-				}
-			}
-			pairs++
-		}
-	}
-	for i, p := range r.State.Points {
-		e := float64(p.Edges)
-		require.InDelta(t, p.Loss*float64(table.N*4)+e*(math.Log(n/pairs)+2*math.Log(4)), scores[i], 1e-9)
-	}
-	require.Len(t, r.State.Points[0].Linear, 4)
 }

@@ -15,7 +15,7 @@ func (none) resolve(s Selection, _ int) (Selection, error) { return s, nil }
 
 func (none) judges() bool { return false }
 
-func (none) describe(Selection, bool) string { return "none: the smallest λ" }
+func (none) describe(Selection, bool, bool) string { return "none: the smallest λ" }
 
 func (none) choose(_ context.Context, r *Run) (choice, error) {
 	ok := r.choosable()

@@ -30,6 +30,7 @@ type State struct {
 	Auto        Auto
 	Resampled   Resampled
 	Refitted    Refitted // EBIC
+	Judged      Judged   // EBIC on a domain
 	Refine      Refine
 }
 
@@ -172,15 +173,14 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 		return c.scores, nil
 	case *r.Config.Refit && r.Config.Schedule == EM:
 		return c.scores, r.refitChosen(ctx)
+	case *r.Config.Refit && r.solves():
+		return c.scores, r.solveChosen(ctx)
 	}
 	return c.scores, r.refine(ctx)
 }
 
 // fitsMean tells whether η = Pμ is fitted along.
 func (r *Run) fitsMean() bool { return r.model.Parameterisation() == model.Natural }
-
-// unnormalised tells whether nobody knows the likelihood.
-func (r *Run) unnormalised() bool { return r.Domain.Bounded() || r.Missingness != nil }
 
 // pairs of columns.
 func (r *Run) pairs() int { return r.Table.D * (r.Table.D - 1) / 2 }

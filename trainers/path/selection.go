@@ -37,12 +37,12 @@ type selector interface {
 	// suits refuses a method whose paths it cannot choose from.
 	suits(method estimator.Estimator) error
 	// refit says whether the chosen network is fitted without the penalty, and refuses what
-	// c asks for and it cannot give; unnormalised, nobody knows the likelihood.
-	refit(c Config, unnormalised bool) (bool, error)
+	// c asks for and it cannot give; law: cells are missing by a known law.
+	refit(c Config, law bool) (bool, error)
 	// judges says whether it goes by the data, and so may point off the path.
 	judges() bool
 	// describe says in words how it chooses.
-	describe(s Selection, unnormalised bool) string
+	describe(s Selection, bounded, law bool) string
 	// parts are the rows of paths that it needs beside the whole table's; nil for none.
 	parts(s Selection, rows int, seed uint64) []rowPart
 	// most is of how many edges a part's network may be, of which then the densest counts
@@ -120,14 +120,14 @@ func (s Selection) Judges() bool {
 	return ok && by.judges()
 }
 
-// Describe says in words how it chooses; unnormalised: where nobody knows the likelihood,
-// as on a domain or with missingness.
-func (s Selection) Describe(unnormalised bool) string {
+// Describe says in words how it chooses, of columns with a bounded domain or of cells that
+// are missing by a known law.
+func (s Selection) Describe(bounded, law bool) string {
 	by, ok := s.by()
 	if !ok {
 		return s.Kind
 	}
-	return by.describe(s, unnormalised)
+	return by.describe(s, bounded, law)
 }
 
 // plain is what most selections have in common: no value, every method, a result with its

@@ -74,7 +74,7 @@ func (stability) refit(c Config, _ bool) (bool, error) {
 	return true, nil
 }
 
-func (stability) describe(s Selection, _ bool) string {
+func (stability) describe(s Selection, _, _ bool) string {
 	return fmt.Sprintf("stability: edges in a share of %g or more of the networks of %d complementary half samples, whose size is such that at most %g false ones are expected", s.Share, 2*halvings, s.FalseEdges)
 }
 

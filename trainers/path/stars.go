@@ -41,7 +41,7 @@ func (stars) resolve(s Selection, _ int) (Selection, error) {
 	return s, nil
 }
 
-func (stars) describe(s Selection, _ bool) string {
+func (stars) describe(s Selection, _, _ bool) string {
 	return fmt.Sprintf("StARS: the densest network with an instability of at most %g over subsamples", s.Beta)
 }
 

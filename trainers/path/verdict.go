@@ -11,7 +11,7 @@ func (r *Run) Verdict() string {
 	if r.Estimator.Draws() {
 		advice = "use more draws, another method or a larger λ"
 	}
-	moves := "entries of the standardised precision " + r.schedule.moved()
+	moves := "entries of the standardised precision " + r.moves()
 	within := f.Iterations
 	if r.Config.Schedule == Fixed {
 		within = refineBlock

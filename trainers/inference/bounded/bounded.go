@@ -1,0 +1,94 @@
+// Package bounded infers the partial correlations of a Gaussian network on a domain with
+// bounds, from tables with gaps: by the root of the complete-data equation of truncated
+// score matching with all pairs free, and the variance of the rows' parts in it
+// (docs/theory/inference.md#eq-completed).
+package bounded
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/internal/setting"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
+)
+
+const instead = "take --inference bootstrap=N"
+
+// Check refuses, as an error of the setting inference, an estimator whose networks do not
+// rest on a normal distribution's own conditional or on complete rows, and a support without
+// bounds.
+func Check(kind string, e estimator.Estimator, s *domain.Domain) error {
+	switch {
+	case !s.Bounded():
+		return setting.Errorf("inference", kind, "here it is for data with bounds")
+	case !e.Source.Normal && !e.NeedsCompleteRows():
+		return setting.Errorf("inference", kind, "on a domain it is for the methods em-exact, exact and full, and not for %s: %s", e.Name, instead)
+	}
+	return nil
+}
+
+// Infer is for a network on a domain; see Step.
+func Infer(ctx context.Context, p inference.Problem) (*inference.Result, error) {
+	n := p.Path
+	e, why, err := Step(ctx, Problem{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
+		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers})
+	if err != nil {
+		return nil, err
+	}
+	r := &inference.Result{Rests: "the complete-data equation without a penalty, errors by the rows; cells missing at random"}
+	if n.Table.Missing() == 0 {
+		r.Rests = "the minimum without a penalty, errors by the rows"
+	}
+	if why != "" {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %s. Leave columns out, or %s", why, instead))
+	}
+	r.Pairs, r.Warnings = pairs(n.Table, e, p.Config.Level), append(r.Warnings, warnings(e)...)
+	return r, nil
+}
+
+// pairs are the uncertainties of all pairs; of an estimate that is nil nothing is known.
+func pairs(t *data.Table, e *Estimate, level float64) (out []network.Uncertainty) {
+	i := 0
+	for j := range t.D {
+		for k := j + 1; k < t.D; k++ {
+			rows := 0
+			for row := range t.N {
+				if t.Observed[row*t.D+j] && t.Observed[row*t.D+k] {
+					rows++
+				}
+			}
+			if e == nil || rows == 0 {
+				out = append(out, network.Unknown(rows))
+			} else {
+				out = append(out, inference.Normal(e.Partial[i], e.SE[i], level, rows))
+			}
+			i++
+		}
+	}
+	return out
+}
+
+// warnings say where intervals are not to be trusted.
+func warnings(e *Estimate) (out []string) {
+	if e == nil {
+		return nil
+	}
+	if !e.Free {
+		out = append(out, "intervals are by one step from the network, for without a penalty the precision of all pairs is not positive definite: those of strong edges may be too near 0")
+	}
+	beyond := 0
+	for _, v := range e.Partial {
+		if !(math.Abs(v) < 1) {
+			beyond++
+		}
+	}
+	if beyond > 0 {
+		out = append(out, fmt.Sprintf("%d of %d pairs have no interval: their partial correlations come to 1 or beyond", beyond, len(e.Partial)))
+	}
+	return out
+}

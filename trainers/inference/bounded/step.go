@@ -1,0 +1,139 @@
+package bounded
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/memory"
+	"missingscore/trainers/completed"
+	"missingscore/trainers/optim"
+)
+
+// Problem is a table and a normal distribution near to it, from which the root is sought.
+type Problem struct {
+	Table   *data.Table // columns standardised
+	Domain  *domain.Domain
+	Weight  domain.Weight
+	Start   *model.Gaussian
+	Draws   int // of a row with gaps; 0: as many as completed.Setting has
+	Seed    uint64
+	Workers int
+}
+
+// Estimate is a root of the complete-data equation with its error.
+type Estimate struct {
+	Precision  *mat.SymDense
+	Covariance *mat.SymDense // of θ = (η, P), P packed
+	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN where there is none
+	SE         []float64     // their standard errors
+	Free       bool          // the root was found with all pairs free; else it is one step from the start
+}
+
+const (
+	tolerance = 1e-4 // of P at the root, which the step makes better
+	turns     = 200
+	floor     = 1e-3 // of the eigenvalues of P
+)
+
+// Step finds the root θ̂ of the complete-data equation U(θ) = 0 with all pairs free, as far as
+// turns lead, makes a Newton step from there and gives the errors of what it comes to,
+//
+//	θ̃ = θ̂ − J⁻¹U(θ̂),   cov θ̃ = J⁻¹ V J⁻ᵀ / (n − d − 1)
+//
+// J is the observed Jacobian Γ + K, V the second moments of the rows' parts U_i at θ̂
+// (completed.Equation): the noise of the draws has its part in them, so that few draws make
+// larger errors and not wrong ones. n − d − 1 is in place of n because every column's
+// parameters were fitted to the rows. Where the precision does not stay positive definite the
+// step is made from the start. why, if it is not empty, says why there is no estimate.
+func Step(ctx context.Context, p Problem) (e *Estimate, why string, err error) {
+	d, n := p.Table.D, p.Table.N
+	if n <= d+1 {
+		return nil, "there are no more rows than columns", nil
+	}
+	size := float64(d * (d + 3) / 2)
+	if err := memory.Check(8*size*size*float64(6+3*max(1, p.Workers)), "take --inference bootstrap=N", "the errors of the %.0f parameters of %d columns", size, d); err != nil {
+		return nil, "", err
+	}
+	r, free, err := p.root(ctx)
+	if err != nil || r == nil {
+		return nil, "the curvature of the loss is singular", err
+	}
+	all := completed.Everything(d)
+	step, jacobian, q, ok, err := r.Newton()
+	if err != nil {
+		return nil, "", err
+	}
+	var half, whole mat.Dense
+	if !ok || jacobian.SolveTo(&half, false, q.Spread) != nil || jacobian.SolveTo(&whole, false, half.T()) != nil {
+		return nil, "the Jacobian of the equation is singular", nil
+	}
+	theta := r.Theta
+	e = &Estimate{Covariance: mat.NewSymDense(len(theta), nil), Free: free}
+	for a, i := range all.Places {
+		theta[i] -= step[a]
+		for b, j := range all.Places {
+			e.Covariance.SetSym(i, j, (whole.At(a, b)+whole.At(b, a))/2/float64(n-d-1))
+		}
+	}
+	e.Precision = graph.Unpack(d, theta[d:])
+	e.partial()
+	return e, "", nil
+}
+
+// root is that with all pairs free or, where there is none with a precision that is positive
+// definite, the start with rows drawn from it. It is nil where the loss has no minimum.
+func (p Problem) root(ctx context.Context) (r *completed.Root, free bool, err error) {
+	d := p.Table.D
+	by := completed.Setting{Table: p.Table, Domain: p.Domain, Weight: p.Weight, Draws: p.Draws, Seed: p.Seed, Workers: p.Workers}.ByPattern()
+	bounds := &optim.PositiveDefinite{Floor: floor}
+	m := model.NewGaussian(d, model.Natural)
+	completed.Put(m, completed.Parameters(p.Start))
+	r, ok, err := by.Root(ctx, m, completed.Everything(d), bounds, tolerance, turns)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	if !r.Bounded {
+		return r, true, nil
+	}
+	r.Theta = completed.Parameters(p.Start)
+	completed.Put(m, r.Theta)
+	if r.Rows, err = by.Draw(m); err != nil {
+		return nil, false, err
+	}
+	r.Form, err = r.Rows.Form()
+	return r, false, err
+}
+
+// partial fills in partial correlations and, by the delta method, their standard errors
+// (docs/theory/inference.md#eq-partial-correlation-se): with r = √(P_jj P_kk)
+//
+//	ρ = −P_jk/r,   ∂ρ/∂P_jk = −1/r,   ∂ρ/∂P_jj = −ρ/(2P_jj)
+func (e *Estimate) partial() {
+	d := e.Precision.SymmetricDim()
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			jj, kk := e.Precision.At(j, j), e.Precision.At(k, k)
+			if !(jj > 0 && kk > 0) {
+				e.Partial, e.SE = append(e.Partial, math.NaN()), append(e.SE, math.NaN())
+				continue
+			}
+			r := math.Sqrt(jj) * math.Sqrt(kk)
+			rho := 0 - e.Precision.At(j, k)/r // not −0
+			at := [3]int{d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, k, k)}
+			slope := [3]float64{-1 / r, -rho / 2 / jj, -rho / 2 / kk}
+			v := 0.0
+			for a, x := range slope {
+				for b, y := range slope {
+					v += x * y * e.Covariance.At(at[a], at[b])
+				}
+			}
+			e.Partial, e.SE = append(e.Partial, rho), append(e.SE, math.Sqrt(v))
+		}
+	}
+}

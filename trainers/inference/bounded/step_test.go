@@ -1,0 +1,246 @@
+package bounded
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+)
+
+// step is Step from the standard normal distribution.
+func step(t *testing.T, p Problem) *Estimate {
+	t.Helper()
+	p.Start = model.NewGaussian(p.Table.D, model.Natural)
+	e, why, err := Step(t.Context(), p)
+	require.NoError(t, err)
+	require.Empty(t, why)
+	return e
+}
+
+// Without bounds and gaps it is score matching's sandwich in closed form: P = S⁻¹, a row's
+// gradient by η and by the cells of P is (s, −½(xsᵀ + sxᵀ) − I), s = −P(x − x̄), and the
+// Hessian takes (dη, dP) to the mean of the same with ds = dη − dP x for s.
+func TestCompleteRowsWithoutBounds(t *testing.T) {
+	const n, d = 60, 3
+	g := simulate.Gaussian{Mean: []float64{0.5, 0, -1}, Precision: mat.NewSymDense(d, []float64{1.3, -0.4, 0.2, -0.4, 1, 0.3, 0.2, 0.3, 1.1})}
+	table, err := g.Sample(n, stream.New(4, stream.Simulate))
+	require.NoError(t, err)
+	e := step(t, Problem{Table: table})
+	require.True(t, e.Free)
+
+	var s mat.SymDense
+	stat.CovarianceMatrix(&s, mat.NewDense(n, d, table.Values), nil)
+	s.ScaleSym(float64(n-1)/n, &s) // gonum's divides by n − 1
+	var p mat.Dense
+	require.NoError(t, p.Inverse(&s))
+	mean := make([]float64, d)
+	for j := range d {
+		mean[j] = stat.Mean(mat.Col(nil, j, mat.NewDense(n, d, table.Values)), nil)
+	}
+	size := d + d*(d+1)/2
+	gradient := func(x, score []float64, own float64) []float64 {
+		u := append([]float64(nil), score...)
+		for j := range d {
+			for k := j; k < d; k++ {
+				v := -score[j]*x[k] - score[k]*x[j]
+				if j == k {
+					v = v/2 - own
+				}
+				u = append(u, v)
+			}
+		}
+		return u
+	}
+	h, v := mat.NewDense(size, size, nil), mat.NewDense(size, size, nil)
+	for i := range n {
+		x := table.Values[i*d : i*d+d]
+		score := make([]float64, d)
+		for j := range d {
+			for k := range d {
+				score[j] -= p.At(j, k) * (x[k] - mean[k])
+			}
+		}
+		u := mat.NewVecDense(size, gradient(x, score, 1))
+		v.RankOne(v, 1./n, u, u)
+		for b := range size { // the column of a direction
+			along := make([]float64, d)
+			if b < d {
+				along[b] = 1
+			} else {
+				for j := range d {
+					for k := j; k < d; k++ {
+						if d+graph.PackedIndex(d, j, k) == b {
+							along[j] -= x[k]
+							if j != k {
+								along[k] -= x[j]
+							}
+						}
+					}
+				}
+			}
+			for a, w := range gradient(x, along, 0) {
+				h.Set(a, b, h.At(a, b)+w/n)
+			}
+		}
+	}
+	var inverse, half, cov mat.Dense
+	require.NoError(t, inverse.Inverse(h))
+	half.Mul(&inverse, v)
+	cov.Mul(&half, inverse.T())
+	for a := range size {
+		for b := range size {
+			require.InDelta(t, cov.At(a, b)/float64(n-d-1), e.Covariance.At(a, b), 1e-8)
+		}
+	}
+	for j := range d {
+		for k := range d {
+			require.InDelta(t, p.At(j, k), e.Precision.At(j, k), 1e-8)
+		}
+	}
+	// The delta method by differences of the partial correlation of columns 0 and 2.
+	partial := func(q *mat.SymDense) float64 { return -q.At(0, 2) / math.Sqrt(q.At(0, 0)*q.At(2, 2)) }
+	require.InDelta(t, partial(e.Precision), e.Partial[1], 1e-12)
+	slope := make([]float64, size)
+	for j := range d {
+		for k := j; k < d; k++ {
+			const by = 1e-5
+			up, down := mat.NewSymDense(d, nil), mat.NewSymDense(d, nil)
+			up.CopySym(e.Precision)
+			down.CopySym(e.Precision)
+			up.SetSym(j, k, up.At(j, k)+by)
+			down.SetSym(j, k, down.At(j, k)-by)
+			slope[d+graph.PackedIndex(d, j, k)] = (partial(up) - partial(down)) / (2 * by)
+		}
+	}
+	at := mat.NewVecDense(size, slope)
+	require.InDelta(t, math.Sqrt(mat.Inner(at, e.Covariance, at)), e.SE[1], 1e-8)
+}
+
+// One column above a bound: the variances of η and P are those by quadrature.
+func TestTruncatedNormalByQuadrature(t *testing.T) {
+	const n, eta, p = 40000, 0.42, 1.4
+	g := simulate.Gaussian{Mean: []float64{eta / p}, Precision: mat.NewSymDense(1, []float64{p})}
+	s := domain.All(1)
+	s.Lower[0] = 0
+	table, err := g.SampleInside(s, n, stream.New(9, stream.Simulate))
+	require.NoError(t, err)
+	e := step(t, Problem{Table: table, Domain: s})
+
+	density := func(x float64) float64 { return math.Exp(eta*x - 0.5*p*x*x) }
+	over := func(f func(x float64) float64) float64 { // g has a kink at 1
+		h := func(x float64) float64 { return f(x) * density(x) }
+		return quad.Fixed(h, 0, 1, 60, quad.Legendre{}, 0) + quad.Fixed(h, 1, 8, 80, quad.Legendre{}, 0)
+	}
+	mass := over(func(float64) float64 { return 1 })
+	curvature, spread := mat.NewSymDense(2, nil), mat.NewSymDense(2, nil)
+	for a := range 2 {
+		for b := a; b < 2; b++ {
+			z := func(a int, x float64) float64 { return []float64{1, -x}[a] }
+			u := func(a int, x float64) float64 {
+				weight, slope := min(1, x), 0.
+				if x < 1 {
+					slope = 1
+				}
+				v := (weight*(eta-p*x) + slope) * z(a, x)
+				if a == 1 {
+					v -= weight
+				}
+				return v
+			}
+			curvature.SetSym(a, b, over(func(x float64) float64 { return min(1, x) * z(a, x) * z(b, x) })/mass)
+			spread.SetSym(a, b, over(func(x float64) float64 { return u(a, x) * u(b, x) })/mass)
+		}
+	}
+	var inverse, half, cov mat.Dense
+	require.NoError(t, inverse.Inverse(curvature))
+	half.Mul(&inverse, spread)
+	cov.Mul(&half, &inverse)
+	require.InDelta(t, p, e.Precision.At(0, 0), 4*math.Sqrt(cov.At(1, 1)/n))
+	for a := range 2 {
+		for b := range 2 {
+			// The variance of an estimated variance is about (κ − 1)/n of its square; with κ of 10 four
+			// standard errors are 0.06, and the curvature adds as much.
+			require.InEpsilon(t, cov.At(a, b), n*e.Covariance.At(a, b), 0.12)
+		}
+	}
+}
+
+// A box with two-sided bounds, the third column missing by what the second is.
+func box() (simulate.Gaussian, *domain.Domain, missingness.Mechanism) {
+	g := simulate.Gaussian{Mean: make([]float64, 3), Precision: mat.NewSymDense(3, []float64{1, 0.4, 0, 0.4, 1, -0.4, 0, -0.4, 1})}
+	s := domain.All(3)
+	s.Lower[0], s.Lower[2], s.Upper[2] = -0.8, -1, 1.3
+	l := missingness.NewLogistic(3)
+	l.Intercept[0], l.Intercept[1], l.Intercept[2] = 1, 40, 0.7
+	l.Slope.Set(2, 1, 1.5)
+	return g, s, l
+}
+
+func boxed(t *testing.T, n int, seed uint64) (*data.Table, *domain.Domain) {
+	t.Helper()
+	g, s, l := box()
+	rng := stream.New(seed, stream.Simulate)
+	table, err := g.SampleInside(s, n, rng)
+	require.NoError(t, err)
+	table, err = missingness.Hide(table, l, rng)
+	require.NoError(t, err)
+	return table, s
+}
+
+// Under MAR estimates differ from the truth as their standard errors say.
+func TestErrorsUnderMAR(t *testing.T) {
+	const tables, n = 60, 400
+	g, _, _ := box()
+	var squares []float64
+	for k := range uint64(tables) {
+		table, s := boxed(t, n, k)
+		e := step(t, Problem{Table: table, Domain: s, Seed: k})
+		for i, c := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+			z := (e.Partial[i] + g.Precision.At(c[0], c[1])) / e.SE[i]
+			squares = append(squares, z*z)
+		}
+	}
+	// z² has mean 1 and deviation 1.4: with the three of a table dependent 4 standard errors are
+	// at most 4 × 1.4/√60.
+	require.InDelta(t, 1, stat.Mean(squares, nil), 4*math.Sqrt(2./tables))
+	require.Greater(t, stat.Mean(squares, nil), 0.6)
+}
+
+// With few draws their noise is in the estimate, and in its standard error by as much.
+func TestNoiseOfDrawsIsInTheErrors(t *testing.T) {
+	const seeds = 60
+	table, s := boxed(t, 800, 1)
+	var estimates, few, many []float64
+	for k := range uint64(seeds) {
+		e := step(t, Problem{Table: table, Domain: s, Draws: 4, Seed: k})
+		estimates, few = append(estimates, e.Partial[2]), append(few, e.SE[2]*e.SE[2])
+		if k < 10 {
+			e = step(t, Problem{Table: table, Domain: s, Draws: 40, Seed: k})
+			many = append(many, e.SE[2]*e.SE[2])
+		}
+	}
+	noise := stat.Variance(estimates, nil)
+	added := stat.Mean(few, nil) - stat.Mean(many, nil)
+	t.Logf("variance between draws %.3g, in the squared errors %.3g of %.3g", noise, added, stat.Mean(few, nil))
+	_, sd := stat.MeanStdDev(few, nil)
+	require.InDelta(t, noise, added, 4*(noise*math.Sqrt(2./seeds)+sd/math.Sqrt(seeds)))
+	require.Greater(t, added, 4*sd/math.Sqrt(seeds), "there is something to see")
+}
+
+func TestNoEstimate(t *testing.T) {
+	table, s := boxed(t, 4, 1)
+	_, why, err := Step(t.Context(), Problem{Table: table, Domain: s, Start: model.NewGaussian(3, model.Natural)})
+	require.NoError(t, err)
+	require.Contains(t, why, "no more rows than columns")
+}

@@ -1,0 +1,77 @@
+package path
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	coarse         = 4 // networks from one that the search for a criterion's least comes by to the next
+	coarseTogether = 4 // such networks are looked at before it asks whether to go on
+)
+
+// search looks for the network of the least score, those of points from the sparsest on:
+// every fourth, until none of four is better than the best so far, then those around the
+// best. networks gives so many of them, or all where there are fewer; look prepares the
+// scores of some points, in any order and more than once.
+func search(networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
+	var all []int
+	least, at := math.Inf(1), 0
+	visit := func(points []int) (better bool, err error) {
+		if err := look(points); err != nil {
+			return false, err
+		}
+		for _, p := range points {
+			if v := score(p); v < least {
+				least, at, better = v, slices.Index(all, p), true
+			}
+		}
+		return better, nil
+	}
+	for first := 0; ; {
+		if all, err = networks(first + coarse*coarseTogether); err != nil {
+			return 0, err
+		}
+		if first >= len(all) {
+			break
+		}
+		var points []int
+		for ; first < len(all) && len(points) < coarseTogether; first += coarse {
+			points = append(points, all[first])
+		}
+		if better, err := visit(points); err != nil || !better {
+			if err != nil {
+				return 0, err
+			}
+			break
+		}
+	}
+	_, err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
+	return all[at], err
+}
+
+// shared are the values of all points by those of networks: one whose network is that of
+// the point before has its value.
+func (r *Run) shared(networks []int, values []float64) []float64 {
+	out := slices.Clone(values)
+	for i := range out {
+		if n, _ := slices.BinarySearch(networks, i+1); n > 0 && !r.State.Points[i].Unfinished {
+			out[i] = out[networks[n-1]]
+		}
+	}
+	return out
+}
+
+// networks are the finished points whose network is not that of the finished one before.
+func (r *Run) networks() (points []int) {
+	var last []bool
+	for i, p := range r.State.Points {
+		if p.Unfinished && len(r.unfinished()) < len(r.State.Points) {
+			continue
+		}
+		if edges := Adjacency(p.Packed, r.Table.D, r.Config.Threshold).Edge; !slices.Equal(edges, last) {
+			points, last = append(points, i), edges
+		}
+	}
+	return points
+}
