@@ -27,7 +27,7 @@ import (
 func TestRandomNetworks(t *testing.T) {
 	positive, edges := 0, 0
 	for seed := range uint64(40) {
-		g, err := random(20, stream.New(seed, stream.Simulate))
+		g, err := Random(20, stream.New(seed, stream.Simulate))
 		require.NoError(t, err)
 		var eigen mat.EigenSym
 		require.True(t, eigen.Factorize(g.Precision, false))
@@ -46,9 +46,9 @@ func TestRandomNetworks(t *testing.T) {
 	const pairs, p = 40 * 190, 3. / 19
 	require.InDelta(t, p*pairs, edges, 4*math.Sqrt(pairs*p*(1-p)))
 	require.InDelta(t, float64(edges)/2, positive, 4*math.Sqrt(float64(edges))/2)
-	_, err := random(3, stream.New(1, stream.Simulate))
+	_, err := Random(3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
-	_, err = random(2, stream.New(1, stream.Simulate))
+	_, err = Random(2, stream.New(1, stream.Simulate))
 	require.EqualError(t, err, "d = 2: a random network needs at least 3 nodes")
 }
 

@@ -17,10 +17,10 @@ import (
 // neighbours is the mean number of them in a random network.
 const neighbours = 3
 
-// random joins each pair of d columns with probability 3/(d−1), of few columns ½, and each edge has a sign at
+// Random joins each pair of d columns with probability 3/(d−1), of few columns ½, and each edge has a sign at
 // random: P = I + w A with w = 0.8 / |λ_min(A)|, whose smallest eigenvalue is 0.2. It is
 // drawn again until it has an edge and a pair without one. It fails for d < 3.
-func random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
+func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	if d < 3 {
 		return simulate.Gaussian{}, fmt.Errorf("d = %d: a random network needs at least 3 nodes", d)
 	}
@@ -59,7 +59,7 @@ func (k kind) simulate(law gaps.Law, seed uint64) (truth simulate.Gaussian, supp
 	if k.Graph == "star" {
 		truth, err = simulate.Star(k.Columns, rng)
 	} else {
-		truth, err = random(k.Columns, rng)
+		truth, err = Random(k.Columns, rng)
 	}
 	if err != nil {
 		return truth, nil, nil, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"missingscore/benchmarks/bound"
+	"missingscore/benchmarks/coverage"
 	"missingscore/benchmarks/denoising"
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/imputation"
@@ -42,6 +43,7 @@ var Experiments = []harness.Experiment{
 	imputation.Experiment,
 	mar.Experiment,
 	networks.Experiment,
+	coverage.Experiment,
 	star.Ranking,
 }
 
