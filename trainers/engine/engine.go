@@ -123,7 +123,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		return nil, err
 	}
 	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part is one worker's
-		w, err := e.newWorker(e.Estimator.Loss, c.Batch)
+		w, err := e.newWorker(e.Estimator.Loss, e.Estimator.Source, e.weighting, c.Batch)
 		if err != nil {
 			return nil, err
 		}
@@ -204,17 +204,17 @@ func (e *Engine) prepareMemory() (err error) {
 	return err
 }
 
-// newWorker makes one for a loss of batches of so many rows.
-func (e *Engine) newWorker(loss losses.Loss, batch int) (w *worker, err error) {
+// newWorker makes one for a loss of batches of so many rows, completed from a source.
+func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.Weighting, batch int) (w *worker, err error) {
 	c := e.Config
 	w = &worker{loss: loss, batch: data.NewBatch(batch, e.Table.D)}
-	if w.source, err = e.Estimator.Source.New(e.setting(batch)); err != nil {
+	if w.source, err = from.New(e.setting(batch)); err != nil {
 		return nil, err
 	}
 	if w.source == nil {
-		return nil, fmt.Errorf("source %s: its New gives no source", e.Estimator.Source.Name)
+		return nil, fmt.Errorf("source %s: its New gives no source", from.Name)
 	}
-	if w.program, err = losses.New(c.DType, loss, e.weighting, e.Model, e.Objective, batch, c.Draws); err != nil {
+	if w.program, err = losses.New(c.DType, loss, weighting, e.Model, e.Objective, batch, c.Draws); err != nil {
 		return nil, err
 	}
 	if c.DType == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {

@@ -4,12 +4,15 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/losses"
+	"missingscore/trainers/source"
 )
 
 // HeldOut is the loss of rows that a fit does not learn from, where the model stands. Its
 // draws are the same each time, so that only the parameters make a difference. It is the
 // loss of the estimator where that is a function of the parameters; of estimators that draw
-// it is the marginal loss (M), whose value means something where their own does not.
+// it is the marginal loss (M), whose value means something where their own does not. Chains
+// that go on from where they were cannot make the same draws twice: in their place are
+// weighted ones of the fixed proposal.
 type HeldOut struct {
 	engine *Engine
 	worker *worker
@@ -29,7 +32,11 @@ func (e *Engine) HoldOut(rows []int) (*HeldOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.worker, err = e.newWorker(loss, min(e.Config.Batch, len(rows)))
+	from, weighting := e.Estimator.Source, e.weighting
+	if from.Memory != nil {
+		from, weighting = source.Proposal, losses.SelfNormalised{}
+	}
+	h.worker, err = e.newWorker(loss, from, weighting, min(e.Config.Batch, len(rows)))
 	return h, err
 }
 
