@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -45,11 +46,8 @@ func visit(r cells.Results, kind string, of func(setting) bool, each func(c sett
 		if c.rows < enough*c.columns || !of(c) {
 			return
 		}
-		m, more := c.read(r, kind)
-		if more != nil {
-			err = more
-		}
-		if len(m.found) > 0 {
+		m, fault := c.read(r, kind)
+		if err = cmp.Or(err, fault); len(m.found) > 0 {
 			each(c, m)
 		}
 	})

@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -23,9 +24,9 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 	t := markdown.Table{Name: "coverage", Header: []string{"rows", "missing", "d", "n", "inference", "edges", "others", "SE/error, edges", "others", "bias of edges", "null p", "found", "false", "tables", "seconds", "of the path"}}
 	s.each(func(c setting) {
 		for _, kind := range c.Kinds {
-			m, more := c.read(r, kind)
-			if err = more; err != nil || len(m.found) == 0 {
-				return
+			m, fault := c.read(r, kind)
+			if err = cmp.Or(err, fault); fault != nil || len(m.found) == 0 {
+				continue
 			}
 			t.Lines = append(t.Lines, []string{c.Name, c.law.Name, strconv.Itoa(c.columns), strconv.Itoa(c.rows), kind,
 				share(m.edges), share(m.others), ratio(m.edgeSE, m.edgeError), ratio(m.otherSE, m.otherError), markdown.Signed("%+.3f", mean(m.bias)),
