@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"missingscore/benchmarks/bound"
+	"missingscore/benchmarks/coverage"
 	"missingscore/benchmarks/deciding"
 	"missingscore/benchmarks/denoising"
 	"missingscore/benchmarks/harness"
@@ -44,6 +45,7 @@ var Experiments = []harness.Experiment{
 	mar.Experiment,
 	networks.Experiment,
 	deciding.Experiment,
+	coverage.Experiment,
 	star.Ranking,
 }
 
