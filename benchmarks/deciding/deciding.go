@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"missingscore/benchmarks/cells"
@@ -40,18 +41,16 @@ type settings struct {
 	Replicates int         `json:"replicates"`
 	Tables     []kind      `json:"tables"`
 	Graphs     []string    `json:"graphs"`
-	Penalties  []string    `json:"penalties"`  // as the command line has them
-	Selections []string    `json:"selections"` // as the command line has them
+	Ways       []string    `json:"ways"` // penalty and selection, as the command line has them
 	Path       path.Config `json:"path"`
 	Ours       []string    `json:"ours"`
 }
 
 // kind of table of each graph.
 type kind struct {
-	Columns    int      `json:"columns"`
-	Rows       int      `json:"rows"`
-	Hidden     gaps.Law `json:"hidden"`
-	Selections []string `json:"selections"` // of the settings', those that are tried on it
+	Columns int      `json:"columns"`
+	Rows    int      `json:"rows"`
+	Hidden  gaps.Law `json:"hidden"`
 }
 
 func (k kind) name() string {
@@ -66,24 +65,14 @@ func decode(text json.RawMessage) (s settings, err error) {
 		if err = cmp.Or(harness.CheckAtLeast(3, "columns", k.Columns), harness.CheckAtLeast(8, "rows", k.Rows), k.Hidden.Check()); err != nil {
 			return s, fmt.Errorf("settings: %s: %w", k.name(), err)
 		}
-		for _, name := range k.Selections {
-			if !slices.Contains(s.Selections, name) {
-				return s, fmt.Errorf("settings: %s: there is no selection %q", k.name(), name)
-			}
-		}
 	}
 	for _, name := range s.Graphs {
 		if err = graphs.Check(name); err != nil {
 			return s, fmt.Errorf("settings: %w", err)
 		}
 	}
-	for _, p := range s.Penalties {
-		if _, err = path.ParsePenalty(p); err != nil {
-			return s, fmt.Errorf("settings: %w", err)
-		}
-	}
-	for _, f := range s.Selections {
-		if _, err = path.ParseSelection(f); err != nil {
+	for _, w := range s.Ways {
+		if _, _, err = way(w); err != nil {
 			return s, fmt.Errorf("settings: %w", err)
 		}
 	}
@@ -104,8 +93,15 @@ const (
 	secondsColumn = "seconds"
 )
 
-// method names a penalty with a selection.
-func method(penalty, selection string) string { return penalty + ", " + selection }
+// way reads a penalty and a selection, "adaptive, ebic".
+func way(text string) (p path.Penalty, f path.Selection, err error) {
+	penalty, selection, _ := strings.Cut(text, ", ")
+	if p, err = path.ParsePenalty(penalty); err != nil {
+		return p, f, err
+	}
+	f, err = path.ParseSelection(selection)
+	return p, f, err
+}
 
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
@@ -120,15 +116,11 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, k := range s.Tables {
 			for _, graph := range s.Graphs {
-				for _, selection := range k.Selections {
-					for _, penalty := range s.Penalties {
-						g.Cells = append(g.Cells, cells.Cell{
-							Key: []string{graph, k.name(), strconv.Itoa(replicate), method(penalty, selection)},
-							Run: func(ctx context.Context) ([]string, error) {
-								return s.run(ctx, graph, k, penalty, selection, uint64(replicate))
-							},
-						})
-					}
+				for _, w := range s.Ways {
+					g.Cells = append(g.Cells, cells.Cell{
+						Key: []string{graph, k.name(), strconv.Itoa(replicate), w},
+						Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, graph, k, w, uint64(replicate)) },
+					})
 				}
 			}
 		}
@@ -150,16 +142,13 @@ func (k kind) simulate(graph string, seed uint64) (truth simulate.Gaussian, t *d
 }
 
 // run is one cell.
-func (s settings) run(ctx context.Context, graph string, k kind, penalty, selection string, seed uint64) ([]string, error) {
+func (s settings) run(ctx context.Context, graph string, k kind, by string, seed uint64) ([]string, error) {
 	truth, t, err := k.simulate(graph, seed)
 	if err != nil {
 		return nil, err
 	}
 	along := s.Path
-	if along.Penalty, err = path.ParsePenalty(penalty); err != nil {
-		return nil, err
-	}
-	if along.Select, err = path.ParseSelection(selection); err != nil {
+	if along.Penalty, along.Select, err = way(by); err != nil {
 		return nil, err
 	}
 	start := time.Now()

@@ -66,17 +66,11 @@ type values map[string]map[string]map[string]float64
 // results have. Only settings count that a line's methods were all run on.
 func (s settings) lines(r cells.Results, name, column string, cell func(n values, method string, all []string) string) (markdown.Table, error) {
 	t := markdown.Table{Name: name, Header: []string{"graph"}}
-	var methods []string
-	for _, selection := range s.Selections {
-		for _, penalty := range s.Penalties {
-			methods = append(methods, method(penalty, selection))
-		}
-	}
 	of, err := s.read(r, column)
 	if err != nil {
 		return t, err
 	}
-	methods = slices.DeleteFunc(methods, func(m string) bool { return !of["all"].has(m) })
+	methods := slices.DeleteFunc(slices.Clone(s.Ways), func(m string) bool { return !of["all"].has(m) })
 	t.Header = append(append(t.Header, methods...), "replicates × settings")
 	for _, graph := range append(slices.Clone(s.Graphs), "all") {
 		n := of[graph].complete(methods)
@@ -106,12 +100,10 @@ func (s settings) read(r cells.Results, column string) (map[string]values, error
 				return nil, err
 			}
 			for _, replicate := range n.Replicates {
-				for _, selection := range s.Selections {
-					for _, penalty := range s.Penalties {
-						if v, ok := n.At("", replicate, method(penalty, selection)); ok {
-							of[graph].put(replicate, k.name(), method(penalty, selection), v)
-							of["all"].put(replicate, graph+", "+k.name(), method(penalty, selection), v)
-						}
+				for _, w := range s.Ways {
+					if v, ok := n.At("", replicate, w); ok {
+						of[graph].put(replicate, k.name(), w, v)
+						of["all"].put(replicate, graph+", "+k.name(), w, v)
 					}
 				}
 			}

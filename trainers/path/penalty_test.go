@@ -126,7 +126,9 @@ func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
 
 // Sizes 0.2, 0.1, 0.4 with the median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
 func TestAdaptiveWeights(t *testing.T) {
-	w := adaptiveWeights([]float64{1, -0.2, 0.2, 4, 0.8, 1}, 3) // correlations 0.1, −0.2, −0.4
+	pilot := []float64{1, -0.2, 0.2, 4, 0.8, 1}
+	require.InDeltaSlice(t, []float64{0.1, 0.2, 0.4}, sizes(pilot, 3), 1e-15) // of correlations 0.1, −0.2, −0.4
+	w := adaptiveWeights(pilot, 3)
 	require.InDeltaSlice(t, []float64{0, 1 / 0.6, 1 / 1.1, 0, 1 / 2.1, 0}, w, 1e-12)
 	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{1, 0, 0, 1, 0, 1}, 3))
 }

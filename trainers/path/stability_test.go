@@ -160,6 +160,24 @@ func TestStabilityFindsEdges(t *testing.T) {
 	}
 }
 
+// An edge in 75 of the halves is chosen, one in 74 is not; the point with the most alike
+// network, of three the second, is what the refit starts from.
+func TestStabilityCounts(t *testing.T) {
+	_, table := testtables.Star(t, 3, 40, 0.2)
+	s := &State{
+		Points:    []Point{{Packed: []float64{1, 0, 0, 1, 0, 1}}, {Packed: []float64{1, 0.1, 0, 1, 0.1, 1}, Edges: 2}, {Packed: []float64{1, 0.1, 0.1, 1, 0.1, 1}, Edges: 3}},
+		Resampled: Resampled{Counts: [][]int{{75, 74, 100}}, Most: 2},
+	}
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "stability"}}, s)
+	require.NoError(t, err)
+	c, err := r.choose(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, false, true}, c.edges)
+	require.Equal(t, 1, c.point)
+	require.Contains(t, c.words, "2 edges are in 75 % or more of the networks of 100 half samples, of at most 2 edges each; expected of them are at most")
+	require.Contains(t, c.words, "2.7 for any)") // 2²/(½ · 3)
+}
+
 func TestStabilityOfNothing(t *testing.T) {
 	rng := stream.New(4, 1)
 	table := &data.Table{Names: []string{"a", "b", "c", "d", "e"}, N: 60, D: 5}
@@ -181,5 +199,7 @@ func TestStabilityIsTakenUpAgain(t *testing.T) {
 func TestDensest(t *testing.T) {
 	points := []Point{{Edges: 0}, {Edges: 2}, {Edges: 2, Lambda: 1}, {Edges: 4}}
 	require.Equal(t, points[2:3], densest(points, 3))
+	require.Equal(t, points[2:3], densest(points, 2))
+	require.Equal(t, points[3:], densest(points, 4))
 	require.Empty(t, densest(points[3:], 3))
 }
