@@ -8,6 +8,7 @@
 //	         sampler (Ishwaran & James 2001)
 //	law      parameters given completed rows
 //	cells    components of rows and missing cells given parameters
+//	latent   what stands behind columns of few values
 //	factor   of small matrices
 package posterior
 
@@ -30,6 +31,11 @@ type Config struct {
 	WarmUp     int // iterations of each chain before any counts; 100
 	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800
 	Seed       uint64
+
+	// Cuts are, for a column of few values, the increasing places at which it goes from one
+	// to the next: what is modelled is a number behind the value, of which only the interval
+	// is observed; nil for other columns, and nil if there are none.
+	Cuts [][]float64
 
 	Workers int                   // parallel chains; 1. Results do not depend on it.
 	Observe func(done, total int) // called when a chain has made its iterations, if set
@@ -85,7 +91,7 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	}
 	runs := make([]*run, chains)
 	for k := range runs {
-		runs[k] = &run{chain: newChain(z, c.Components, c.Seed, k), draws: (c.Draws - k + chains - 1) / chains}
+		runs[k] = &run{chain: newChain(z, c, k), draws: (c.Draws - k + chains - 1) / chains}
 	}
 	if err := c.each(ctx, runs, func(r *run) error { return r.warmUp(ctx, c.WarmUp) }); err != nil {
 		return nil, err
