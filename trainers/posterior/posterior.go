@@ -113,8 +113,8 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	}
 }
 
-// Met says that the root mean square R-hat of the columns is at most 1.05, and none above 1.2.
-func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= 1.05 && m.Worst <= 1.2 }
+// Met says that the root mean square R-hat of the columns is at most 1.1, and none above 1.2.
+func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= 1.1 && m.Worst <= 1.2 }
 
 // each does work for all runs, some at a time.
 func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
@@ -155,8 +155,8 @@ type run struct {
 
 	gaps   [][]float64 // (draws)
 	trace  [][]float64 // of each column: its completed mean at each iteration
-	inUse  float64     // mean over iterations
-	weight float64
+	inUse  int         // sum over iterations
+	weight float64     // mean over iterations
 }
 
 func (r *run) warmUp(ctx context.Context, iterations int) error {
@@ -178,7 +178,7 @@ func (r *run) round(ctx context.Context, iterations int) error {
 		for j, mean := range r.chain.means() {
 			r.trace[j] = append(r.trace[j], mean)
 		}
-		r.inUse += float64(r.chain.inUse()) / float64(iterations)
+		r.inUse += r.chain.inUse()
 		r.weight += r.chain.nu / float64(iterations)
 		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
 			r.gaps = append(r.gaps, r.chain.gaps())
@@ -208,8 +208,9 @@ func together(runs []*run, draws int) *Drawn {
 	}
 	d.Mixing = mcmc.Pool(columns, rhat)
 	for _, r := range runs {
-		d.InUse += r.inUse / chains
+		d.InUse += float64(r.inUse)
 		d.Weight += r.weight / chains
 	}
+	d.InUse /= float64(chains * len(runs[0].trace[0]))
 	return d
 }
