@@ -80,8 +80,8 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 
 // naturalFunctions are, by column, levels of few values; normal scores where a column is
 // clearly not normal, as its observed cells have a skewness beyond 0.5, or an excess kurtosis
-// above 1, and beyond three of the standard errors √(6/n) and √(24/n) of n normal numbers;
-// and else none. A normal column of which mostly one side is missing is a little skewed, and
+// above 2, and beyond three of the standard errors √(6/n) and √(24/n) of n normal numbers;
+// and else none. Scores beyond the observed ones go on for half of the range at most. A normal column of which mostly one side is missing is a little skewed, and
 // scores would bend what it has in common with others.
 func naturalFunctions(t *data.Table) transform.Columns {
 	functions := make(transform.Columns, t.D)
@@ -93,8 +93,9 @@ func naturalFunctions(t *data.Table) transform.Columns {
 		}
 		x := z.Column(j)
 		n := float64(len(x))
-		if math.Abs(stat.Skew(x, nil)) > max(0.5, 3*math.Sqrt(6/n)) || stat.ExKurtosis(x, nil) > max(1, 3*math.Sqrt(24/n)) {
-			functions[j] = transform.Kinds["npn"].Fit(t.Column(j), math.Inf(-1), math.Inf(1))
+		if math.Abs(stat.Skew(x, nil)) > max(0.5, 3*math.Sqrt(6/n)) || stat.ExKurtosis(x, nil) > max(2, 3*math.Sqrt(24/n)) {
+			low, high := slices.Min(t.Column(j)), slices.Max(t.Column(j))
+			functions[j] = transform.Kinds["npn"].Fit(t.Column(j), low-(high-low)/2, high+(high-low)/2)
 		}
 	}
 	return functions

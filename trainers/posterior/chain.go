@@ -16,8 +16,8 @@ import (
 // chain is the state of one chain: rows completed, their components, and the law.
 //
 //	z_i ~ Σ_k w_k N(μ_k, P_k⁻¹),   w ~ Dirichlet(1/K, …, 1/K)
-//	P_k ~ Wishart(ν, (ν diag δ)⁻¹),   μ_k ~ N(0, I)
-//	ν uniform on a grid above d + 1,   δ_j ~ Gamma(½, rate ½) above 0.01
+//	P_k ~ Wishart(ν, (ν diag δ)⁻¹),   μ_k | P_k ~ N(0, (κ P_k)⁻¹),   κ = 0.05
+//	ν uniform on a grid above d + 1,   δ_j ~ Gamma(½, rate ½) above 0.001
 type chain struct {
 	n, d     int
 	rng      *stream.Stream
@@ -55,14 +55,15 @@ type component struct {
 type pattern struct{ rows, observed, missing []int }
 
 // grid of ν − d − 1.
-var grid = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
+var grid = []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 
 const (
-	concentration = 1.0 // of the weights, over all components
+	kappa         = 0.05 // rows that the prior of a mean counts for
+	concentration = 1.0 // and that of the weights, over all components
 
 	// leastDelta keeps components from shrinking onto values that occur often, where the
 	// density has no bound.
-	leastDelta = 0.01
+	leastDelta = 0.001
 )
 
 // newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
@@ -92,9 +93,6 @@ func newChain(t *data.Table, c Config, k int) *chain {
 		}
 	}
 	s.scatter()
-	for k, m := range s.moments() {
-		s.components[k].mean = m.mean
-	}
 	return s
 }
 

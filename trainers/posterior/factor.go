@@ -66,3 +66,14 @@ func (f *factor) backward(v []float64) {
 		}
 	}
 }
+
+// times replaces v by Lv.
+func (f *factor) times(v []float64) {
+	for i := f.n - 1; i >= 0; i-- {
+		sum := 0.0
+		for k, x := range f.l[i*f.n : i*f.n+i+1] {
+			sum += x * v[k]
+		}
+		v[i] = sum
+	}
+}

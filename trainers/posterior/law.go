@@ -13,18 +13,18 @@ import (
 // moments are of the completed rows of one component.
 type moments struct {
 	rows    float64
-	mean    []float64 // of the rows, 0 where there are none
-	scatter []float64 // (d, d), upper triangle: Σ (z − μ_k)(z − μ_k)ᵀ
+	mean    []float64 // of the rows
+	scatter []float64 // (d, d): Σ (z − z̄)(z − z̄)ᵀ + κn/(κ+n) z̄ z̄ᵀ
 }
 
-// law draws the parameters given completed rows and their components, with the rows' number
-// n_k, mean z̄_k and scatter S_k about the μ_k there was:
+// law draws the parameters given completed rows and their components, with the rows' moments
+// n_k, z̄_k and S_k (moments.scatter):
 //
-//	ν        given δ and μ, the precisions integrated out:
+//	ν        given δ, the precisions integrated out:
 //	         Π_k |νΔ|^(ν/2) Γ_d((ν + n_k)/2) / (Γ_d(ν/2) |S_k + νΔ|^((ν + n_k)/2)),   Δ = diag δ
 //	P_k      Wishart(ν + n_k, (S_k + νΔ)⁻¹)
-//	μ_k      N(A⁻¹ n_k P_k z̄_k, A⁻¹),   A = n_k P_k + I
-//	δ_j      Gamma(½ + Kν/2, rate ½ + ν Σ_k P_k,jj/2), above 0.01
+//	μ_k      N(n_k z̄_k/(κ + n_k), ((κ + n_k) P_k)⁻¹)
+//	δ_j      Gamma(½ + Kν/2, rate ½ + ν Σ_k P_k,jj/2), above 0.001
 //	w        Dirichlet(1/K + n_1, …, 1/K + n_K)
 //
 // It is not ok where a matrix is not positive definite in float64.
@@ -37,7 +37,7 @@ func (s *chain) law() (ok bool) {
 	own := make([]float64, d)
 	for k := range s.components {
 		c := &s.components[k]
-		if !s.drawPrecision(c, m[k]) || !s.drawMean(c, m[k]) {
+		if !s.drawComponent(c, m[k]) {
 			return false
 		}
 		for j := range d {
@@ -58,16 +58,24 @@ func (s *chain) moments() []moments {
 		all[k].mean, all[k].scatter = make([]float64, d), make([]float64, d*d)
 	}
 	for i, k := range s.of {
-		row := s.z[i*d : i*d+d]
 		all[k].rows++
-		floats.Add(all[k].mean, row)
-		floats.SubTo(s.deviations, row, s.components[k].mean)
+		floats.Add(all[k].mean, s.z[i*d:i*d+d])
+	}
+	for k := range all {
+		floats.Scale(1/max(all[k].rows, 1), all[k].mean)
+	}
+	for i, k := range s.of {
+		floats.SubTo(s.deviations, s.z[i*d:i*d+d], all[k].mean)
 		for j, v := range s.deviations {
 			floats.AddScaled(all[k].scatter[j*d+j:j*d+d], v, s.deviations[j:])
 		}
 	}
 	for k := range all {
-		floats.Scale(1/max(all[k].rows, 1), all[k].mean)
+		a := &all[k]
+		share := kappa * a.rows / (kappa + a.rows)
+		for j, v := range a.mean {
+			floats.AddScaled(a.scatter[j*d+j:j*d+d], share*v, a.mean[j:])
+		}
 	}
 	return all
 }
@@ -114,7 +122,7 @@ func logGamma(x float64, d int) (sum float64) {
 	return sum
 }
 
-func (s *chain) drawPrecision(c *component, m moments) (ok bool) {
+func (s *chain) drawComponent(c *component, m moments) (ok bool) {
 	var scale mat.Cholesky
 	if !scale.Factorize(s.scale(m, s.nu)) {
 		return false
@@ -135,26 +143,18 @@ func (s *chain) drawPrecision(c *component, m moments) (ok bool) {
 	}
 	mirror(c.precision, s.d)
 	mirror(c.covariance, s.d)
-	return true
-}
-
-func (s *chain) drawMean(c *component, m moments) (ok bool) {
-	d := s.d
-	a := make([]float64, d*d)
-	for j := range d {
-		floats.AddScaled(a[j*d:j*d+d], m.rows, c.precision[j*d:j*d+d])
-		c.mean[j] = m.rows * floats.Dot(c.precision[j*d:j*d+d], m.mean)
-		a[j*d+j]++
-	}
 	var f factor
-	if !f.of(a, d, s.every) {
+	if !f.of(c.covariance, s.d, s.every) {
 		return false
 	}
-	f.forward(c.mean)
-	for j := range d {
-		c.mean[j] += s.rng.NormFloat64()
+	z := make([]float64, s.d)
+	for j := range z {
+		z[j] = s.rng.NormFloat64()
 	}
-	f.backward(c.mean)
+	f.times(z)
+	for j := range z {
+		c.mean[j] = m.mean[j]*m.rows/(kappa+m.rows) + z[j]/math.Sqrt(kappa+m.rows)
+	}
 	return true
 }
 
