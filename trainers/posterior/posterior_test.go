@@ -272,3 +272,22 @@ func TestHardTables(t *testing.T) {
 	_, err := posterior.Draw(t.Context(), z, posterior.Config{Draws: -1})
 	require.EqualError(t, err, "-1 draws, 5 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
 }
+
+// The prior counts for many rows where columns are independent and for few where they are not,
+// and where rows are many it does not matter: it is learned.
+func TestWeight(t *testing.T) {
+	weight := func(n int, common float64) float64 {
+		rng := stream.New(7)
+		var values []float64
+		var observed []bool
+		for range n {
+			f := rng.NormFloat64()
+			for range 5 {
+				values, observed = append(values, common*f+rng.NormFloat64()), append(observed, rng.Float64() > 0.2)
+			}
+		}
+		return draw(t, table(t, 5, values, observed), posterior.Config{Draws: 1, Components: 1, Seed: 1, Iterations: 200}).Weight
+	}
+	require.Greater(t, weight(40, 0), 100.)
+	require.Less(t, weight(40, 3), 15.)
+}
