@@ -27,10 +27,12 @@ type firstFit struct {
 }
 
 // fitFlags are those of fit that are shown with the command; ownFlags have another meaning or
-// none there. All others work and are not shown.
+// none there; tableFlagNames say what the table is. All others work and are not shown.
 var (
 	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "exclude", "id", "epochs", "dtype"}
 	ownFlags = []string{"help", "hide", "history", "truth"}
+
+	tableFlagNames = []string{"columns", "exclude", "id", "transform", "verbose"}
 )
 
 func (f *firstFit) add(cmd *cobra.Command) {
@@ -56,6 +58,20 @@ func (f *firstFit) given() (words []string) {
 		}
 	})
 	return words
+}
+
+// modelFlags are the given flags that ask for a model to be fitted, and not only say what the
+// table is.
+func (f *firstFit) modelFlags() (names []string) {
+	if f.save != "" {
+		names = append(names, "--save-model")
+	}
+	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !slices.Contains(tableFlagNames, flag.Name) {
+			names = append(names, "--"+flag.Name)
+		}
+	})
+	return names
 }
 
 // refuse refuses flags of a fit where a model is given.

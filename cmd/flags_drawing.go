@@ -107,7 +107,7 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 
 // samplers are those that a flag is for.
 var samplers = []struct{ flag, of string }{
-	{"warm-up", "mcmc hmc mala"}, {"iterations", "mcmc hmc mala"},
+	{"warm-up", "mcmc hmc mala posterior"}, {"iterations", "mcmc hmc mala posterior"},
 	{"steps", "diffusion langevin sde ode"}, {"corrections", "diffusion langevin sde"},
 }
 
@@ -175,9 +175,9 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 `
 
 // check refuses flags that cannot be used with any model.
-func (f *completingFlags) check(cmd *cobra.Command) error {
-	if by := f.config.Sampler; !slices.Contains(fitted.Samplers, by) {
-		return usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(fitted.Samplers, ", "))}
+func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
+	if by := f.config.Sampler; !slices.Contains(samplers, by) {
+		return usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(samplers, ", "))}
 	}
 	return f.checkFlags(cmd, "draws", "workers")
 }
@@ -192,7 +192,7 @@ func (f *completingFlags) read(cmd *cobra.Command, model, path string) (m *fitte
 }
 
 func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
-	if err := f.check(cmd); err != nil {
+	if err := f.check(cmd, fitted.Samplers...); err != nil {
 		return nil, nil, nil, err
 	}
 	m, ready, err := f.prepare(cmd, model)

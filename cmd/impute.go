@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -24,15 +24,21 @@ type imputeCommand struct {
 	kept   keptDraws
 	point  bool
 
+	components int // of draws from a table alone
+
 	model string // the file of the model
 	cells *data.Cells
 	ready *fitted.Model
 	known map[string]any // of the result
 }
 
-const imputeHelp = `Fill a table's missing cells: from a fitted model, MODEL.json TABLE.csv, or in one
-command from a model that is fitted to the table first, TABLE.csv alone (by the flags
-of fit; the model is kept beside the result).
+const imputeHelp = `Fill a table's missing cells. From TABLE.csv alone the law of its rows is drawn along
+with the cells: a mixture of normals, of which number, weights, means and precisions come
+from their posterior distribution, so that the draws' spread has what is not known of the
+law in it; columns that are clearly not normal by their normal scores, columns of few
+values by a normal number behind them, so that just these values are drawn. From a fitted
+model, MODEL.json TABLE.csv, or with flags of fit, --point, --pmm or another --sampler
+from a model that is fitted first and kept beside the result; its parameters are fixed.
 
   --draws N  draws, not best guesses: their spread is what is not known of the cells. With
              one draw the same table comes out, every observed cell as it was read; with
@@ -48,8 +54,15 @@ Imputed values are the model's: inside the bounds it was fitted with, not rounde
 suits the columns is to be asked for: --pmm, --round auto, --clip observed. What was
 imputed is set beside what was observed, column by column.
 
-Other columns are carried along. --resume goes on where an interrupted run was cut.
+Other columns are carried along. --resume goes on where an interrupted run from a model
+was cut.
 
+`
+
+// posteriorText is what is known to this command alone of --sampler.
+const posteriorText = `Without a model there is one more, the default then, in five Markov chains:
+
+  posterior  the cells and the mixture of normals together; --components 1: one normal
 `
 
 func newImputeCommand() *cobra.Command {
@@ -57,9 +70,9 @@ func newImputeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "impute [MODEL.json] TABLE.csv",
 		Short: "Fill a table's missing cells by draws or expectations",
-		Long:  imputeHelp + strings.TrimSuffix(samplersText, "\n"),
+		Long:  imputeHelp + samplersText + posteriorText,
 		Example: `  missingscore simulate normal --d 5 --n 200 --missing 0.3 --out n
-  missingscore impute n/data.csv --draws 5 --out n/completed.csv
+  missingscore impute n/data.csv --draws 20 --out n/completed.csv
   missingscore fit n/data.csv --out n/model.json
   missingscore impute n/model.json n/data.csv --point --out n/point.csv`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -75,6 +88,10 @@ func newImputeCommand() *cobra.Command {
 	fl.BoolVar(&f.point, "point", false, "expectations instead of draws (--draws: over how many, where there is no closed form; default 400)")
 	fl.BoolVar(&f.kept.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
 	f.values.add(cmd)
+	fl.Lookup("sampler").Usage += "; of a table alone posterior"
+	fl.Lookup("warm-up").Usage = "Monte Carlo iterations before any counts (default: 150 and more, posterior 100)"
+	fl.Lookup("iterations").Usage = "Monte Carlo iterations after them (default: 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met; posterior 100, and again twice as many, up to 800, while chains have not met)"
+	fl.IntVar(&f.components, "components", 0, "posterior: normals in the mixture at most (default: 10, or one for 2d rows); 1: one normal")
 	f.fit.add(cmd)
 	return cmd
 }
@@ -89,34 +106,24 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer release()
-	if err := f.source(cmd, args); err != nil {
-		return err
-	}
 	defer f.fit.discard()
 	path := args[len(args)-1]
-	m, ready, cells, err := f.read(cmd, f.model, path)
+	complete, err := f.ways(cmd, args)
 	if err != nil {
 		return err
 	}
-	f.ready, f.cells = ready, cells
-	f.known["model"], f.known["rows"], f.known["cells"] = m.Kind, cells.Table.N, cells.Table.Missing()
-	if err := f.values.parse(cells.Table); err != nil {
+	t := f.cells.Table
+	f.known["rows"], f.known["cells"] = t.N, t.Missing()
+	if err := f.values.parse(t); err != nil {
 		return err
 	}
-	var summary string
-	converged := true
-	var values []float64
-	if f.point {
-		values, converged, summary, err = f.expectations(cmd, path)
-	} else {
-		values, converged, summary, err = f.draws(cmd, path)
-	}
+	values, converged, summary, err := complete(cmd, path)
 	if err != nil {
 		return err
 	}
-	draws := len(values) / len(cells.Table.Values)
+	draws := len(values) / len(t.Values)
 	f.compare(cmd.ErrOrStderr(), values, draws)
-	if err := cells.WriteCompleted(f.out, values, draws); err != nil {
+	if err := f.cells.WriteCompleted(f.out, values, draws); err != nil {
 		return err
 	}
 	if err := f.kept.remove(); err != nil {
@@ -125,9 +132,40 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	return f.finish(cmd, f.known, converged, summary)
 }
 
+// completion completes the table.
+type completion func(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error)
+
+// ways reads the table, and the model where there is one, and says how the table is completed.
+func (f *imputeCommand) ways(cmd *cobra.Command, args []string) (completion, error) {
+	if err := f.placed(args); err != nil {
+		return nil, err
+	}
+	alone, err := f.fromTable(cmd, len(args))
+	if err != nil {
+		return nil, err
+	}
+	path := args[len(args)-1]
+	if alone {
+		return f.drawsAlone, f.readAlone(cmd, path)
+	}
+	if err := f.source(cmd, args); err != nil {
+		return nil, err
+	}
+	m, ready, cells, err := f.read(cmd, f.model, path)
+	if err != nil {
+		return nil, err
+	}
+	f.ready, f.cells = ready, cells
+	f.known["model"] = m.Kind
+	if f.point {
+		return f.expectations, nil
+	}
+	return f.draws, nil
+}
+
 // consistent refuses flags that exclude each other.
 func (f *imputeCommand) consistent(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "pmm"); err != nil {
+	if err := nonZero(cmd, "pmm", "components"); err != nil {
 		return err
 	}
 	changed := cmd.Flags().Changed
@@ -139,20 +177,26 @@ func (f *imputeCommand) consistent(cmd *cobra.Command) error {
 	case f.point && !changed("draws"):
 		f.config.Draws = fitted.PointDraws
 	}
-	return f.check(cmd)
+	return f.check(cmd, append(slices.Clone(fitted.Samplers), fitted.FromPosterior)...)
 }
 
-// source finds the model, or makes it.
-func (f *imputeCommand) source(cmd *cobra.Command, args []string) error {
+// placed refuses a model in the place of a table, and a table in that of a model.
+func (f *imputeCommand) placed(args []string) error {
 	isModel, err := modelFile(args[0])
 	switch {
 	case len(args) == 2 && err == nil && !isModel && !atomicfile.Special(args[0]):
-		return usageError{fmt.Errorf("%s is no model, which comes before the table; without one, a model is fitted first: missingscore impute %s --out %s", args[0], args[1], f.out)}
+		return usageError{fmt.Errorf("%s is no model, which comes before the table; without one, the table is imputed alone: missingscore impute %s --out %s", args[0], args[1], f.out)}
 	case len(args) == 1 && err != nil:
 		return err
 	case len(args) == 1 && isModel:
 		return usageError{fmt.Errorf("%s is a model, and its table is missing: missingscore impute %[1]s TABLE.csv --out %s", args[0], f.out)}
-	case len(args) == 1:
+	}
+	return nil
+}
+
+// source finds the model, or makes it.
+func (f *imputeCommand) source(cmd *cobra.Command, args []string) (err error) {
+	if len(args) == 1 {
 		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
 		return err
 	}

@@ -153,9 +153,9 @@ func TestTablesAndClaims(t *testing.T) {
 		add := func(table, method, energy string) {
 			r.Lines = append(r.Lines, []string{table, "MCAR", replicate, method, "10", "0.9", energy + noise, "0.9", "1", "x 1"})
 		}
-		add("a", "em-exact", "0.300")
+		add("a", "posterior", "0.300")
 		add("a", "mice pmm", "0.333")
-		add("b", "em-exact", "0.300")
+		add("b", "posterior", "0.300")
 		add("b", "mice pmm", "0.250")
 	}
 	made, err := tables([]byte(two), r)
@@ -163,20 +163,20 @@ func TestTablesAndClaims(t *testing.T) {
 	require.Equal(t, []string{"a", "MCAR", "**0.300**", "0.333", "–"}, made[0].Lines[0])
 	require.Equal(t, "**−9.9 [−9.9, −9.9]**", made[3].Lines[0][1])
 	require.Equal(t, []string{"mice pmm", "1", "x 1"}, made[5].Lines[1])
-	v, err := mostTables("em-exact", "mice pmm")(r)
+	v, err := mostTables("posterior", "mice pmm")(r)
 	require.NoError(t, err)
 	require.Equal(t, claims.DoesNotHold, v.Outcome, "it is behind on half of the tables")
 	require.Equal(t, "Of 2 tables ahead on 1 (a), behind on 1 (b).", v.Evidence)
-	v, err = mostTables("mice pmm", "em-exact")(cells.Results{Columns: r.Columns, Lines: r.Lines[2:4]})
+	v, err = mostTables("mice pmm", "posterior")(cells.Results{Columns: r.Columns, Lines: r.Lines[2:4]})
 	require.NoError(t, err)
 	require.Equal(t, claims.Undecided, v.Outcome, "one replicate")
 	of, err := r.Only(map[string]string{tableColumn: "a"})
 	require.NoError(t, err)
-	v, err = mostTables("em-exact", "mice pmm")(of)
+	v, err = mostTables("posterior", "mice pmm")(of)
 	require.NoError(t, err)
 	require.Equal(t, claims.Holds, v.Outcome)
 }
 
 const two = `{"tables": [{"name": "a", "kind": "star", "count": 2, "rows": 2}, {"name": "b", "kind": "star", "count": 2, "rows": 2}],
  "laws": [{"name": "MCAR", "missing": 0.2}], "draws": 2,
- "methods": [{"name": "em-exact", "by": "fit"}, {"name": "mice pmm", "by": "mice"}, {"name": "em", "by": "likelihood"}]}`
+ "methods": [{"name": "posterior", "by": "posterior"}, {"name": "mice pmm", "by": "mice"}, {"name": "em", "by": "likelihood"}]}`

@@ -26,21 +26,26 @@ type PosteriorImputed struct {
 func (r *PosteriorImputed) Converged() bool { return posterior.Met(r.Law.Mixing) }
 
 // Posterior draws the missing cells of a table, in its units, without a fitted model: by a
-// mixture of normals that is drawn along (package posterior). c's functions of columns are
-// undone; nil Columns are those of Ranked. It fails where a column has no two observed
+// mixture of normals that is drawn along (package posterior). It is of functions of the
+// columns, which are undone; where these are nil, of naturalFunctions. It fails where a column has no two observed
 // values, or a cell no T(x).
 func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, c posterior.Config) (*PosteriorImputed, error) {
 	if functions == nil {
-		var err error
-		if functions, err = Ranked(t).Fit(t, nil); err != nil {
-			return nil, err
-		}
+		functions = naturalFunctions(t)
 	}
 	y, err := functions.Table(t)
 	if err != nil {
 		return nil, err
 	}
 	z, scale := data.Standardise(y)
+	c.Cuts = make([][]float64, t.D)
+	for j, function := range functions {
+		if l, ok := function.(*levels); ok {
+			for _, at := range l.cuts {
+				c.Cuts[j] = append(c.Cuts[j], (at-scale.Mean[j])/scale.Deviation[j])
+			}
+		}
+	}
 	drawn, err := posterior.Draw(ctx, z, c)
 	if err != nil {
 		return nil, err
@@ -73,20 +78,25 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	return r, f.checkDraws(r.Values)
 }
 
-// Ranked asks for normal scores of the columns that are clearly not normal: whose observed
-// cells have a skewness beyond 0.5, or an excess kurtosis above 1, and beyond three standard
-// errors that these have of n normal numbers, √(6/n) and √(24/n). Others stay as they are: a
-// normal column of which one side is missing is a little skewed, and its scores would bend
-// what it has in common with others.
-func Ranked(t *data.Table) transform.Spec {
-	s := transform.Spec{Columns: map[string]string{}}
+// naturalFunctions are, by column, levels of few values; normal scores where a column is
+// clearly not normal, as its observed cells have a skewness beyond 0.5, or an excess kurtosis
+// above 2, and beyond three of the standard errors √(6/n) and √(24/n) of n normal numbers;
+// and else none. Scores beyond the observed ones go on for half of the range at most. A normal column of which mostly one side is missing is a little skewed, and
+// scores would bend what it has in common with others.
+func naturalFunctions(t *data.Table) transform.Columns {
+	functions := make(transform.Columns, t.D)
 	z, _ := data.Standardise(t) // so that no power overflows
-	for j, name := range t.Names {
+	for j := range t.D {
+		if l := levelsOf(t.Column(j)); l != nil {
+			functions[j] = l
+			continue
+		}
 		x := z.Column(j)
 		n := float64(len(x))
-		if math.Abs(stat.Skew(x, nil)) > max(0.5, 3*math.Sqrt(6/n)) || stat.ExKurtosis(x, nil) > max(1, 3*math.Sqrt(24/n)) {
-			s.Columns[name] = "npn"
+		if math.Abs(stat.Skew(x, nil)) > max(0.5, 3*math.Sqrt(6/n)) || stat.ExKurtosis(x, nil) > max(2, 3*math.Sqrt(24/n)) {
+			low, high := slices.Min(t.Column(j)), slices.Max(t.Column(j))
+			functions[j] = transform.Kinds["npn"].Fit(t.Column(j), low-(high-low)/2, high+(high-low)/2)
 		}
 	}
-	return s
+	return functions
 }

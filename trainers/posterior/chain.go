@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,8 +16,8 @@ import (
 // chain is the state of one chain: rows completed, their components, and the law.
 //
 //	z_i ~ Σ_k w_k N(μ_k, P_k⁻¹),   w ~ Dirichlet(1/K, …, 1/K)
-//	P_k ~ Wishart(ν, (ν diag δ)⁻¹),   μ_k | P_k ~ N(0, (κ P_k)⁻¹)
-//	ν uniform on a grid above d + 1,   δ_j ~ Gamma(½, rate ½)
+//	P_k ~ Wishart(ν, (ν diag δ)⁻¹),   μ_k | P_k ~ N(0, (κ P_k)⁻¹),   κ = 0.05
+//	ν uniform on a grid above d + 1,   δ_j ~ Gamma(½, rate ½) above 0.001
 type chain struct {
 	n, d     int
 	rng      *stream.Stream
@@ -26,7 +27,9 @@ type chain struct {
 	of       []int     // (n): the component of each row
 	every    []int     // column
 
-	incomplete []bool // (d): columns with gaps
+	incomplete []bool      // (d): columns with gaps
+	cuts       [][]float64 // (d): Config.Cuts
+	level      []int       // (n, d): the interval of a cut column's observed cell
 
 	nu         float64
 	delta      []float64 // (d)
@@ -56,16 +59,21 @@ var grid = []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 
 const (
 	kappa         = 0.05 // rows that the prior of a mean counts for
-	concentration = 1.0  // and that of the weights, over all components
+	concentration = 1.0 // and that of the weights, over all components
+
+	// leastDelta keeps components from shrinking onto values that occur often, where the
+	// density has no bound.
+	leastDelta = 0.001
 )
 
 // newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
 // rows at the nearest of as many of them, drawn at random, as there are components.
-func newChain(t *data.Table, components int, seed uint64, k int) *chain {
-	s := &chain{n: t.N, d: t.D, rng: new(stream.Stream).At(seed, stream.Sample, 2, uint64(k)), observed: t.Observed,
+func newChain(t *data.Table, c Config, k int) *chain {
+	components := c.Components
+	s := &chain{n: t.N, d: t.D, rng: new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(k)), observed: t.Observed,
 		z: slices.Clone(t.Values), of: make([]int, t.N), nu: float64(t.D) + 2, delta: slices.Repeat([]float64{1}, t.D),
 		patterns: patternsOf(t), components: make([]component, components),
-		incomplete: make([]bool, t.D), weighted: make([]float64, components), deviations: make([]float64, t.D)}
+		incomplete: make([]bool, t.D), cuts: c.Cuts, level: make([]int, len(t.Values)), weighted: make([]float64, components), deviations: make([]float64, t.D)}
 	for j := range t.D {
 		s.every = append(s.every, j)
 		seen := t.Column(j)
@@ -79,8 +87,21 @@ func newChain(t *data.Table, components int, seed uint64, k int) *chain {
 		c := &s.components[k]
 		c.mean, c.precision, c.covariance = make([]float64, t.D), make([]float64, t.D*t.D), make([]float64, t.D*t.D)
 	}
+	for at, v := range t.Values {
+		if cuts := s.cutsOf(at % t.D); t.Observed[at] && cuts != nil {
+			s.level[at] = sort.SearchFloat64s(cuts, v)
+		}
+	}
 	s.scatter()
 	return s
+}
+
+// cutsOf are those of column j, nil for one of continuous values.
+func (s *chain) cutsOf(j int) []float64 {
+	if s.cuts == nil {
+		return nil
+	}
+	return s.cuts[j]
 }
 
 // scatter puts rows to the nearest of some.
@@ -130,22 +151,28 @@ func patternsOf(t *data.Table) (patterns []pattern) {
 	return patterns
 }
 
-// step draws the law given the completed rows, then components and missing cells given the law.
+// step draws the law given the completed rows, then components and missing cells given the
+// law, then what stands behind the cells of few values.
 func (s *chain) step(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !s.law() || !s.cells() {
+	if !s.law() || !s.cells() || !s.latent() {
 		return fmt.Errorf("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
 	}
 	return nil
 }
 
-// means are the columns', completed.
+// means are the columns' of completed cells, of a column of few values those of the numbers
+// 0, 1, … of its values.
 func (s *chain) means() []float64 {
 	m := make([]float64, s.d)
-	for i, v := range s.z {
-		m[i%s.d] += v / float64(s.n)
+	for at, v := range s.z {
+		j := at % s.d
+		if cuts := s.cutsOf(j); cuts != nil {
+			v = float64(sort.SearchFloat64s(cuts, v))
+		}
+		m[j] += v / float64(s.n)
 	}
 	return m
 }

@@ -19,6 +19,7 @@ func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 		f.l = make([]float64, d*d)
 	}
 	f.n, f.l, f.logDet = n, f.l[:n*n], 0
+	product := 1.0
 	for i, row := range at {
 		own := f.l[i*n : i*n+n]
 		for j := range i + 1 {
@@ -35,7 +36,10 @@ func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 				return false
 			}
 			own[i] = math.Sqrt(sum)
-			f.logDet += math.Log(own[i])
+			if product *= own[i]; i%8 == 7 || i == n-1 { // a logarithm takes longer than the row
+				f.logDet += math.Log(product)
+				product = 1
+			}
 		}
 	}
 	return true

@@ -24,7 +24,7 @@ type moments struct {
 //	         Π_k |νΔ|^(ν/2) Γ_d((ν + n_k)/2) / (Γ_d(ν/2) |S_k + νΔ|^((ν + n_k)/2)),   Δ = diag δ
 //	P_k      Wishart(ν + n_k, (S_k + νΔ)⁻¹)
 //	μ_k      N(n_k z̄_k/(κ + n_k), ((κ + n_k) P_k)⁻¹)
-//	δ_j      Gamma(½ + Kν/2, rate ½ + ν Σ_k P_k,jj/2)
+//	δ_j      Gamma(½ + Kν/2, rate ½ + ν Σ_k P_k,jj/2), above 0.001
 //	w        Dirichlet(1/K + n_1, …, 1/K + n_K)
 //
 // It is not ok where a matrix is not positive definite in float64.
@@ -45,7 +45,7 @@ func (s *chain) law() (ok bool) {
 		}
 	}
 	for j := range d {
-		s.delta[j] = s.gamma(0.5+float64(len(m))*s.nu/2, 0.5+s.nu*own[j]/2)
+		s.delta[j] = s.gammaAbove(leastDelta, 0.5+float64(len(m))*s.nu/2, 0.5+s.nu*own[j]/2)
 	}
 	s.drawWeights(m)
 	return true
@@ -182,6 +182,19 @@ func (s *chain) drawWeights(all []moments) {
 
 func (s *chain) gamma(shape, rate float64) float64 {
 	return distuv.Gamma{Alpha: shape, Beta: rate, Src: s.rng.Rand}.Rand()
+}
+
+// gammaAbove is a gamma variate given that it is above least: by rejection, by its quantile
+// where that fails, and far out, where the tail is an exponential's, by that.
+func (s *chain) gammaAbove(least, shape, rate float64) float64 {
+	g := distuv.Gamma{Alpha: shape, Beta: rate, Src: s.rng.Rand}
+	if v := g.Rand(); v > least {
+		return v
+	}
+	if above := g.Survival(least); above > 1e-9 {
+		return max(least, g.Quantile(1-above*s.rng.Float64()))
+	}
+	return least + s.rng.ExpFloat64()/(rate-(shape-1)/least)
 }
 
 // pick draws a place with the probabilities exp(log), up to a factor; log is overwritten.

@@ -8,6 +8,7 @@
 //	         sampler (Ishwaran & James 2001)
 //	law      parameters given completed rows
 //	cells    components of rows and missing cells given parameters
+//	latent   what stands behind columns of few values
 //	factor   of small matrices
 package posterior
 
@@ -30,6 +31,11 @@ type Config struct {
 	WarmUp     int // iterations of each chain before any counts; 100
 	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800
 	Seed       uint64
+
+	// Cuts are, for a column of few values, the increasing places at which it goes from one
+	// to the next: what is modelled is a number behind the value, of which only the interval
+	// is observed; nil for other columns, and nil if there are none.
+	Cuts [][]float64
 
 	Workers int                   // parallel chains; 1. Results do not depend on it.
 	Observe func(done, total int) // called when a chain has made its iterations, if set
@@ -85,7 +91,7 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	}
 	runs := make([]*run, chains)
 	for k := range runs {
-		runs[k] = &run{chain: newChain(z, c.Components, c.Seed, k), draws: (c.Draws - k + chains - 1) / chains}
+		runs[k] = &run{chain: newChain(z, c, k), draws: (c.Draws - k + chains - 1) / chains}
 	}
 	if err := c.each(ctx, runs, func(r *run) error { return r.warmUp(ctx, c.WarmUp) }); err != nil {
 		return nil, err
@@ -107,8 +113,8 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	}
 }
 
-// Met says that the root mean square R-hat of the columns is at most 1.05, and none above 1.2.
-func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= 1.05 && m.Worst <= 1.2 }
+// Met says that the root mean square R-hat of the columns is at most 1.1, and none above 1.2.
+func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= 1.1 && m.Worst <= 1.2 }
 
 // each does work for all runs, some at a time.
 func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
@@ -149,8 +155,8 @@ type run struct {
 
 	gaps   [][]float64 // (draws)
 	trace  [][]float64 // of each column: its completed mean at each iteration
-	inUse  float64     // mean over iterations
-	weight float64
+	inUse  int         // sum over iterations
+	weight float64     // mean over iterations
 }
 
 func (r *run) warmUp(ctx context.Context, iterations int) error {
@@ -172,7 +178,7 @@ func (r *run) round(ctx context.Context, iterations int) error {
 		for j, mean := range r.chain.means() {
 			r.trace[j] = append(r.trace[j], mean)
 		}
-		r.inUse += float64(r.chain.inUse()) / float64(iterations)
+		r.inUse += r.chain.inUse()
 		r.weight += r.chain.nu / float64(iterations)
 		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
 			r.gaps = append(r.gaps, r.chain.gaps())
@@ -202,8 +208,9 @@ func together(runs []*run, draws int) *Drawn {
 	}
 	d.Mixing = mcmc.Pool(columns, rhat)
 	for _, r := range runs {
-		d.InUse += r.inUse / chains
+		d.InUse += float64(r.inUse)
 		d.Weight += r.weight / chains
 	}
+	d.InUse /= float64(chains * len(runs[0].trace[0]))
 	return d
 }

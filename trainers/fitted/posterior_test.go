@@ -1,0 +1,119 @@
+package fitted_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/transform"
+	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/posterior"
+)
+
+// mixed is a table of a normal, a log normal and a column of three values that go with a
+// normal, a third of the cells of the last two missing.
+func mixed(t testing.TB, n int) (gaps *data.Table, whole [][]float64) {
+	rng := stream.New(11)
+	rows := make([][]float64, n)
+	for i := range rows {
+		x := rng.NormFloat64()
+		y := math.Exp(0.9*x + 0.3*rng.NormFloat64())
+		z := math.Round(min(max(x+0.3*rng.NormFloat64(), -1), 1))
+		whole = append(whole, []float64{x, y, z})
+		rows[i] = slices.Clone(whole[i])
+		for j := 1; j < 3; j++ {
+			if rng.Float64() < 1./3 {
+				rows[i][j] = nan
+			}
+		}
+	}
+	return table([]string{"normal", "log", "three"}, rows...), whole
+}
+
+func fromPosterior(t testing.TB, gaps *data.Table, functions transform.Columns, c posterior.Config) *fitted.PosteriorImputed {
+	r, err := fitted.Posterior(t.Context(), gaps, functions, c)
+	require.NoError(t, err)
+	return r
+}
+
+// The log normal column goes in by normal scores and that of three values by a number behind
+// them, of which nothing else is drawn; observed cells stay. Draws are near what was hidden:
+// the logs within the noise's deviation 0.3 of the truth, three values mostly the right one.
+func TestPosterior(t *testing.T) {
+	gaps, whole := mixed(t, 400)
+	const draws = 10
+	c := posterior.Config{Draws: draws, Seed: 1}
+	r := fromPosterior(t, gaps, nil, c)
+	c.Workers = 3
+	require.Equal(t, r, fromPosterior(t, gaps, nil, c))
+	require.True(t, r.Converged())
+	require.Equal(t, "npn of log; levels of three", r.Transform.Describe(gaps.Names))
+	require.Empty(t, r.Beyond(gaps))
+	squares, cells, right, threes := 0.0, 0.0, 0.0, 0.0
+	for at, v := range r.Values {
+		i, j := at/3/draws, at%3
+		switch {
+		case gaps.Observed[i*3+j]:
+			require.Equal(t, gaps.Values[i*3+j], v)
+		case j == 1:
+			squares += math.Pow(math.Log(max(v, 1e-3))-math.Log(whole[i][1]), 2)
+			cells++
+		default:
+			require.Contains(t, []float64{-1, 0, 1}, v)
+			if threes++; v == whole[i][2] {
+				right++
+			}
+		}
+	}
+	// draw and truth are two draws around one line, of deviation 0.3 each
+	require.InEpsilon(t, 2*0.3*0.3, squares/cells, 0.35)
+	require.Greater(t, right/threes, 0.7)
+	require.Len(t, r.Gaps(gaps), gaps.Missing())
+	require.Equal(t, draws, len(r.Gaps(gaps)[0]))
+}
+
+// Other units of a column, and a monotone function of one that goes in by its ranks, give the
+// same draws in these.
+func TestPosteriorInOtherUnits(t *testing.T) {
+	gaps, _ := mixed(t, 120)
+	c := posterior.Config{Draws: 3, Seed: 2, Iterations: 20}
+	one := fromPosterior(t, gaps, nil, c)
+	other := *gaps
+	other.Values = slices.Clone(gaps.Values)
+	for at := range other.Values {
+		switch at % 3 {
+		case 0:
+			other.Values[at] = math.Ldexp(other.Values[at], 300)
+		case 1:
+			other.Values[at] = math.Ldexp(other.Values[at], -300)
+		case 2:
+			other.Values[at] *= 7
+		}
+	}
+	two := fromPosterior(t, &other, nil, c)
+	for at, v := range one.Values {
+		unit := []float64{math.Ldexp(1, 300), math.Ldexp(1, -300), 7}[at%3]
+		require.InEpsilon(t, 10*unit+unit*v, 10*unit+two.Values[at], 1e-9)
+	}
+}
+
+// Functions that are given are taken, and none where there is none.
+func TestPosteriorOfGivenFunctions(t *testing.T) {
+	gaps, _ := mixed(t, 60)
+	spec, err := transform.Parse([]string{"log=log"})
+	require.NoError(t, err)
+	functions, err := spec.Fit(gaps, nil)
+	require.NoError(t, err)
+	c := posterior.Config{Draws: 2, Iterations: 20}
+	r := fromPosterior(t, gaps, functions, c)
+	require.Equal(t, "log of log", r.Transform.Describe(gaps.Names))
+	for at, v := range r.Values {
+		require.True(t, at%3 != 1 || v > 0)
+	}
+	r = fromPosterior(t, gaps, make(transform.Columns, 3), c)
+	require.Empty(t, r.Transform.Describe(gaps.Names))
+}
