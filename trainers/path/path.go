@@ -44,6 +44,7 @@ type Run struct {
 	schedule schedule
 	held     []bool       // of packed P: it stays 0; nil: none
 	again    bool         // see Again
+	refitter *refitter    // of Again, whose workers are one
 	passed   func() error // called when a λ is done, if set
 }
 

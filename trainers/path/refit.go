@@ -33,6 +33,7 @@ const (
 type refitter struct {
 	turns   em.Turns
 	posdef  optim.PositiveDefinite
+	warm    bool            // as em.Support.Warm
 	observe func(*em.State) // called after each turn, if set
 }
 
@@ -45,10 +46,21 @@ func (r *Run) newRefitter(workers int) (*refitter, error) {
 		batch = AgainBatch
 	}
 	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: workers})
-	f := &refitter{}
+	f := &refitter{warm: r.again}
 	f.posdef.Floor = r.Config.Floor
 	f.turns = em.Turns{Engine: e, Model: m, Rows: r.rows, Bounds: &f.posdef}
 	return f, err
+}
+
+// keptRefitter is one for a worker: where there is one worker, always the same.
+func (r *Run) keptRefitter() (f *refitter, err error) {
+	if !r.again {
+		return r.newRefitter(1)
+	}
+	if r.refitter == nil {
+		r.refitter, err = r.newRefitter(1)
+	}
+	return r.refitter, err
 }
 
 // refit fits the network of a precision's edges by maximum likelihood of the observed
@@ -69,6 +81,7 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, threshold 
 	m.SetMean(mean)
 	s = &em.State{Anderson: optim.Anderson{Memory: em.Memory}}
 	support := em.NewSupport(start, d)
+	support.Warm = f.warm
 	for {
 		err := f.turns.Turn(ctx, s, support.Minimise)
 		if numerical(err) {
@@ -233,7 +246,7 @@ func (r *Run) refitAll(ctx context.Context, networks, places []int) error {
 	for k := range workers {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				f, err := r.newRefitter(1)
+				f, err := r.keptRefitter()
 				if err != nil {
 					return err
 				}
