@@ -46,10 +46,14 @@ func (r *Run) newRefitter(workers int) (*refitter, error) {
 		batch = AgainBatch
 	}
 	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	e.Counts = r.Counts
 	f := &refitter{warm: r.again}
 	f.posdef.Floor = r.Config.Floor
 	f.turns = em.Turns{Engine: e, Model: m, Rows: r.rows, Bounds: &f.posdef}
-	return f, err
+	return f, nil
 }
 
 // keptRefitter is one for a worker: where there is one worker, always the same.
