@@ -71,7 +71,7 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	d, n := t.Model.Dim(), float64(len(t.Rows))
+	d := t.Model.Dim()
 	step, err := t.Engine.Gradient(s.Count, t.Rows, 1)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	s.Solved = slices.Concat(mean, to)
 	before := s.Movement
 	s.Movement, s.Relative = moved(x, s.Solved, d)
-	s.Loss, s.Likelihood = step.Loss/n, step.LogLikelihood
+	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
 	if s.Count > 0 && s.Movement > 2*before {
 		s.Anderson.Forget()
 	}

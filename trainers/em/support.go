@@ -19,8 +19,13 @@ import (
 //
 //	β = W_nn⁻¹ s_nj,   W_·j = W_·n β,   P_jj = 1/(s_jj − W_njᵀβ),   P_nj = −β P_jj
 type Support struct {
+	// Warm starts W where the last minimisation, of covariances much like these, left it off the
+	// network, and not at the covariances: the same solution within the tolerance, sooner.
+	Warm bool
+
 	d          int
 	neighbours [][]int
+	last       []float64 // W of the last minimisation
 }
 
 const (
@@ -45,7 +50,7 @@ func NewSupport(packed []float64, d int) *Support {
 // Minimise is a Minimiser. It is not ok where the likelihood has no maximum.
 func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 	d := s.d
-	w := slices.Clone(cov)
+	w := s.begin(cov)
 	beta := make([][]float64, d)
 	for moved, sweeps := math.Inf(1), 0; moved > supportTolerance; sweeps++ {
 		if sweeps == supportSweeps {
@@ -76,6 +81,19 @@ func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 		}
 	}
 	return true
+}
+
+// begin is W before the first sweep.
+func (s *Support) begin(cov []float64) []float64 {
+	w := slices.Clone(cov)
+	if s.Warm && s.last != nil {
+		copy(w, s.last)
+		for j := range s.d {
+			w[j*s.d+j] = cov[j*s.d+j]
+		}
+	}
+	s.last = w
+	return w
 }
 
 // regress sets β and the covariances of column j with the others.

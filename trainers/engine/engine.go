@@ -33,6 +33,7 @@ type Engine struct {
 	Config    Config
 	Estimator estimator.Estimator
 	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
+	Counts    []float64    // how often each row of the table counts, from before the first step on; nil: once
 
 	params    []*graph.Param // of the model
 	weighting losses.Weighting
@@ -355,6 +356,11 @@ func (e *Engine) share(k, iteration int, rows []int, weight float64) {
 func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
 	if !w.batch.Holds(e.Table, rows, weight) {
 		w.batch.Fill(e.Table, rows, weight)
+		if e.Counts != nil {
+			for i, row := range rows {
+				w.batch.Weight[i] *= e.Counts[row]
+			}
+		}
 	}
 	in := w.program
 	own := w.objective.At(e.Config.Seed, stream.Objective, uint64(iteration), uint64(index)).Rand

@@ -1,11 +1,52 @@
 package path
 
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
 // Again makes this, before it begins, one of many estimates from resamples of a table: it
 // comes to the same network in less time. By turns of expectation and minimisation it starts
 // at each λ where the two before point to (predict); where EBIC goes by the likelihood of
 // refits, these end at a gain of againGain, and the path where the search does. What is told
-// of the path's end means nothing then. Iterations after the path are as ever.
-func (r *Run) Again() { r.again = true }
+// of the path's end means nothing then. Iterations after the path are as ever. Rows that are
+// drawn several times are worked on once, where gradients have no noise.
+func (r *Run) Again() {
+	r.again = true
+	if r.Config.Schedule != Fixed {
+		r.countRepeats()
+	}
+	if r.Config.Schedule == EM {
+		r.schedule = newTurns(r)
+	}
+}
+
+// countRepeats takes equal neighbours among the rows for one that counts as often.
+func (r *Run) countRepeats() {
+	t, distinct := r.Table, r.rows[:0]
+	r.Counts = make([]float64, t.N)
+	same := func(i, j int) bool {
+		return slices.Equal(t.Observed[i*t.D:(i+1)*t.D], t.Observed[j*t.D:(j+1)*t.D]) && slices.Equal(t.Values[i*t.D:(i+1)*t.D], t.Values[j*t.D:(j+1)*t.D])
+	}
+	for _, i := range r.rows {
+		if n := len(distinct); n > 0 && same(distinct[n-1], i) {
+			r.Counts[distinct[n-1]]++
+			continue
+		}
+		distinct = append(distinct, i)
+		r.Counts[i] = 1
+	}
+	r.rows = distinct
+}
+
+// total is how many rows are fitted to, repeated ones as often as they are there.
+func (r *Run) total() int {
+	if r.Counts == nil {
+		return len(r.rows)
+	}
+	return int(floats.Sum(r.Counts))
+}
 
 // againGain is of log likelihood by a turn: the turns after it would gain a tenth of it or so.
 const againGain = 0.1

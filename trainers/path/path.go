@@ -49,6 +49,7 @@ type Run struct {
 	held     []bool           // of packed P: it stays 0; nil: none
 	weights  []float64        // of packed P in the penalty; nil: all 1
 	again    bool             // see Again
+	refitter *refitter        // of Again, whose workers are one
 	passed   func() error     // called when a λ is done, if set
 	enough   func(Point) bool // whether the path may end at a point, if set
 	choice   choice

@@ -31,6 +31,7 @@ const (
 type refitter struct {
 	turns   em.Turns
 	posdef  optim.PositiveDefinite
+	warm    bool            // as em.Support.Warm
 	observe func(*em.State) // called after each turn, if set
 }
 
@@ -43,10 +44,25 @@ func (r *Run) newRefitter(workers int) (*refitter, error) {
 		batch = AgainBatch
 	}
 	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: workers})
-	f := &refitter{}
+	if err != nil {
+		return nil, err
+	}
+	e.Counts = r.Counts
+	f := &refitter{warm: r.again}
 	f.posdef.Floor = r.Config.Floor
 	f.turns = em.Turns{Engine: e, Model: m, Rows: r.rows, Bounds: &f.posdef}
-	return f, err
+	return f, nil
+}
+
+// keptRefitter is one for a worker: where there is one worker, always the same.
+func (r *Run) keptRefitter() (f *refitter, err error) {
+	if !r.again {
+		return r.newRefitter(1)
+	}
+	if r.refitter == nil {
+		r.refitter, err = r.newRefitter(1)
+	}
+	return r.refitter, err
 }
 
 // refit fits a network by maximum likelihood of the observed
@@ -66,6 +82,7 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	m.SetMean(mean)
 	s = &em.State{Anderson: optim.Anderson{Memory: em.Memory}}
 	support := em.NewSupport(free, len(mean))
+	support.Warm = f.warm
 	for {
 		err := f.turns.Turn(ctx, s, support.Minimise)
 		if numerical(err) {
@@ -194,7 +211,7 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 	for k := range workers {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				f, err := r.newRefitter(1)
+				f, err := r.keptRefitter()
 				if err != nil {
 					return err
 				}
