@@ -73,6 +73,71 @@ func TestKilledAndResumed(t *testing.T) {
 		t.Run(c.args[0], func(t *testing.T) { killedAndResumed(t, binary, c.args, c.state, c.other, c.files) })
 	}
 	t.Run("reproduce", func(t *testing.T) { reproduceKilled(t, binary) })
+	for _, args := range [][]string{
+		{"compare", data, data, "--columns", "x1,x2,x3,x4", "--lambdas", "20", "--permutations", "150"},
+		{"power", "--d", "6", "--graph", "chain", "--missing", "0.2", "--rows", "100,200", "--tables", "60"},
+	} {
+		if args[0] == "compare" {
+			args[2] = filepath.Join(dir, "complete.csv")
+		}
+		t.Run(args[0], func(t *testing.T) { replicatesCut(t, binary, args) })
+	}
+}
+
+// replicatesCut interrupts a run when it has saved replicates, and goes on with another
+// number of workers.
+func replicatesCut(t *testing.T, binary string, args []string) {
+	dir := t.TempDir()
+	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
+	command := func(out string, more ...string) *exec.Cmd {
+		return exec.Command(binary, append(append(args[:len(args):len(args)], "--out", out), more...)...)
+	}
+	out, err := command(whole, "--workers", "2").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	var text bytes.Buffer
+	c := command(cut, "--workers", "1")
+	c.Stderr = &text
+	require.NoError(t, c.Start())
+	for range 1500 {
+		time.Sleep(20 * time.Millisecond)
+		if _, err := os.Stat(filepath.Join(cut, stateFile)); err == nil {
+			break
+		}
+	}
+	require.NoError(t, c.Process.Signal(os.Interrupt))
+	require.Error(t, c.Wait(), "it ended before it could be stopped: %s", text.String())
+	require.Equal(t, exitInterrupted, c.ProcessState.ExitCode())
+	require.Regexp(t, `interrupted; \d+ of \d+ (permutations|tables) are saved in .*state.bin; go on with the same command and --resume`, text.String())
+
+	out, err = command(cut, "--workers", "2", "--resume", "--seed", "2").CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "--resume: ")
+	out, err = command(cut, "--workers", "2", "--resume").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	sameFolders(t, whole, cut)
+}
+
+// sameFolders tells that two folders have the same files, byte for byte.
+func sameFolders(t *testing.T, want, got string) {
+	names := func(dir string) (names []string) {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() && entry.Name() != folderLock {
+				name, _ := filepath.Rel(dir, path)
+				names = append(names, name)
+			}
+			return err
+		}))
+		return names
+	}
+	require.Equal(t, names(want), names(got))
+	for _, name := range names(want) {
+		a, err := os.ReadFile(filepath.Join(want, name))
+		require.NoError(t, err)
+		b, err := os.ReadFile(filepath.Join(got, name))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(a, b), "%s differs", name)
+	}
 }
 
 // reproduceKilled kills a run of the paper each time that it has added a line.

@@ -10,6 +10,9 @@
 //	optim      optimisers as plain values
 //	fitted     models in files, and what is done with them: impute, sample, score
 //	evaluate   comparisons with a truth and with differences
+//	replicate  networks of many tables, and what comes of them:
+//	compare    whether two networks differ
+//	power      how many rows a network needs
 //
 // Nothing here prints; progress goes to a callback.
 package trainers

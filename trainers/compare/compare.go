@@ -144,7 +144,7 @@ func (r *Result) gapWarnings() []string {
 	}
 	text := columns[0]
 	if n := len(columns) - 1; n > 0 {
-		text = fmt.Sprintf("%s; so do %d more columns", text, n)
+		text = fmt.Sprintf("%s, and %d more columns differ", text, n)
 	}
 	return []string{"WARNING: the two groups differ in which cells are missing: " + text +
 		". Permuted rows take their gaps along: the p values by permutation then test whether rows and gaps have the same distribution in both groups, not whether the networks are equal. --inference model or robust compares estimates by their own standard errors"}

@@ -59,7 +59,7 @@ var grid = []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 
 const (
 	kappa         = 0.05 // rows that the prior of a mean counts for
-	concentration = 1.0 // and that of the weights, over all components
+	concentration = 1.0  // and that of the weights, over all components
 
 	// leastDelta keeps components from shrinking onto values that occur often, where the
 	// density has no bound.

@@ -1,0 +1,40 @@
+package power_test
+
+import (
+	"context"
+	"fmt"
+
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/path"
+	"missingscore/trainers/power"
+	"missingscore/trainers/replicate"
+)
+
+// How many rows find 70 % of the edges of a chain, a fifth of the cells missing.
+func ExampleRun() {
+	g, err := simulate.Graph("chain", 4, 0, 0.4, stream.New(1))
+	if err != nil {
+		panic(err)
+	}
+	truth, err := power.NewTruth([]string{"a", "b", "c", "d"}, g, nil, 0)
+	if err != nil {
+		panic(err)
+	}
+	p := power.Problem{Truth: truth, Gaps: power.Gaps{Share: 0.2}, Spec: trainers.Spec{Network: &path.Config{Lambdas: 10}}}
+	c := power.Config{Rows: []int{30, 60, 120}, Tables: 10, Sensitivity: 0.7, Seed: 1}
+	r, err := power.Run(context.Background(), p, c, replicate.Config{Workers: 2}, replicate.NewDone[power.Found](""))
+	if err != nil {
+		panic(err)
+	}
+	for _, point := range r.Points {
+		fmt.Printf("%3d rows: sensitivity %.2f\n", point.Rows, point.Means[power.Sensitivity].Value)
+	}
+	fmt.Printf("about %.0f rows\n", r.Needed.Rows)
+	// Output:
+	//  30 rows: sensitivity 0.23
+	//  60 rows: sensitivity 0.80
+	// 120 rows: sensitivity 0.97
+	// about 53 rows
+}
