@@ -87,26 +87,23 @@ func (ebic) choose(ctx context.Context, r *Run) (choice, error) {
 	t := r.Table
 	edge := math.Log(meanPairCount(t)) + 4**r.Config.Select.Gamma*math.Log(float64(t.D))
 	score := func(i int, likelihood float64) float64 { return -2*likelihood + float64(r.State.Points[i].Edges)*edge }
-	scores := make([]float64, len(r.State.Points))
-	if r.Missingness != nil {
-		for i, p := range r.State.Points {
-			scores[i] = p.Loss*float64(t.N*t.D) + float64(p.Edges)*edge
+	var scores []float64
+	var err error
+	switch {
+	case r.Missingness != nil:
+		for _, p := range r.State.Points {
+			scores = append(scores, p.Loss*float64(t.N*t.D)+float64(p.Edges)*edge)
 		}
-		return r.least(scores), nil
-	}
-	if r.Domain.Bounded() {
-		scores, err := r.judge(ctx, edge)
-		if err != nil {
-			return choice{}, err
+	case r.Domain.Bounded():
+		scores, err = r.judge(ctx, edge)
+	default:
+		scores, err = r.searchLikelihoods(ctx, score)
+		for i, likelihood := range scores {
+			scores[i] = score(i, likelihood)
 		}
-		return r.least(scores), nil
 	}
-	likelihoods, err := r.searchLikelihoods(ctx, score)
 	if err != nil {
 		return choice{}, err
-	}
-	for i, l := range likelihoods {
-		scores[i] = score(i, l)
 	}
 	return r.least(scores), nil
 }
