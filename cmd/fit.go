@@ -97,7 +97,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&m.Kind, "model", trainers.DefaultModel, strings.Join(slices.Sorted(maps.Keys(model.Models)), ", "))
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
-	fl.StringVar(&steps.Method, "method", "auto", "auto (gaussian: em-exact, for denoising and with thresholds exact; score-network: zeroed; others: iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&steps.Method, "method", "auto", "auto (gaussian: em-exact, for denoising and with thresholds exact; score-network: zeroed; others: em-full, for denoising iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&o.Kind, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")

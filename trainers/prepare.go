@@ -230,7 +230,9 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, err
 // AutoMethod is the default for a table and a model: full where nothing is missing. Of
 // a normal density it is em-exact, which is right under MAR and has neither an imputer's
 // bias nor noise (benchmarks/networks), or exact with an objective that adds noise, which
-// completed rows do not go with; of other densities iw, of a score alone zeroed.
+// completed rows do not go with. Of other densities it is em-full, right under MAR too and
+// in mixtures and energies nearer to the truth than iw (docs/decisions/0010-em-full-by-default.md),
+// or iw with such an objective or a known law; of a score alone zeroed.
 // Where probabilities of missing are known to be logistic it is variw, for cells that hide
 // where a fixed proposal seldom looks (benchmarks/missingness), and where cells are known to
 // lie beyond thresholds exact.
@@ -251,6 +253,8 @@ func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses
 		return "em-exact", nil
 	case normal:
 		return "exact", nil
+	case known == nil && !noising:
+		return "em-full", nil
 	}
 	return "iw", nil
 }

@@ -57,7 +57,7 @@ var All = []Estimator{
 	{Name: "em", Title: "EM", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.Complete{},
 		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
 	{Name: "em-full", Title: "EM (all coordinates)", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{}, HoldsMean: true,
-		Note: "fractional imputation, the literal full-data form"},
+		Note: "EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of models that are not normal)"},
 	{Name: "zeroed", Title: "Zeroed", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.Complete{},
 		Note: "zeros for missing cells (MissDiff without its network)"},
 	{Name: "full", Title: "Full", Source: source.Complete, Weighting: losses.Uniform{}, Loss: losses.Complete{},
