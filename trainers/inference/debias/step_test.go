@@ -69,7 +69,7 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 		require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
 		require.InDeltaSlice(t, c.se, e.SE, 2e-6)
 		for j, want := range c.means {
-			v, err := m.variances(h, []contrast{{[3]int{j, j, j}, [3]float64{1, 0, 0}}}, c.rows)
+			v, err := m.variances(h, []contrast{{at: [3]int{j, j, j}, w: [3]float64{1, 0, 0}}}, c.rows)
 			require.NoError(t, err)
 			require.InDelta(t, want, scale.Deviation[j]*math.Sqrt(v[0]), 2e-4*want)
 		}
@@ -230,7 +230,7 @@ func TestFactor(t *testing.T) {
 		require.InDeltaSlice(t, mat.Col(nil, 100, &want), x, 1e-10)
 		solved = append(solved, x)
 		m := &moments{d: 0, n: 1, gradient: unit, variance: h}
-		one := []contrast{{[3]int{100, 101, 205}, [3]float64{1, 2, -1}}}
+		one := []contrast{{at: [3]int{100, 101, 205}, w: [3]float64{1, 2, -1}}}
 		at := mat.NewVecDense(n, nil)
 		at.SetVec(100, 1)
 		at.SetVec(101, 2)
@@ -247,4 +247,37 @@ func TestFactor(t *testing.T) {
 	h.SetSym(150, 150, -1)
 	_, err := factorise(h, 2)
 	require.ErrorIs(t, err, ErrSingular)
+}
+
+// Conjugate gradients come to what the factorisation comes to; errors by draws to its errors,
+// within five standard errors, √(1/400) of them each.
+func TestLargeStep(t *testing.T) {
+	g, err := simulate.Star(7, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err := g.Sample(150, stream.New(2, stream.Simulate))
+	require.NoError(t, err)
+	hide(table, false, 3)
+	for j := range 7 {
+		table.Observed[5*7+j] = false // a row without values
+	}
+	for _, robust := range []bool{false, true} {
+		p := Problem{Table: table, Mean: make([]float64, 7), Precision: shrunk(g.Precision, 0.9), Robust: robust, Workers: 1, Seed: 7}
+		want, err := Step(p)
+		require.NoError(t, err)
+		got, err := p.largeStep()
+		require.NoError(t, err)
+		require.InDeltaSlice(t, want.Partial, got.Partial, 1e-5)
+		require.InDeltaSlice(t, want.Mean, got.Mean, 1e-9)
+		sum := 0.0
+		for i, se := range want.SE {
+			require.InDelta(t, 1, got.SE[i]/se, 5/math.Sqrt(2*errorDraws))
+			sum += got.SE[i] / se / float64(len(want.SE))
+		}
+		require.InDelta(t, 1, sum, 3/math.Sqrt(2*errorDraws))
+		p.Workers = 3
+		again, err := p.largeStep()
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
+	require.NoError(t, Problem{Table: table}.largeRoom())
 }
