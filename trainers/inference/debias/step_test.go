@@ -281,3 +281,25 @@ func TestLargeStep(t *testing.T) {
 	}
 	require.NoError(t, Problem{Table: table}.largeRoom())
 }
+
+// More columns than a factorisation is for; without gaps the errors are near (1 − ρ²)/√n.
+func TestStepOfManyColumns(t *testing.T) {
+	const d, n = directColumns + 1, 1000
+	g := simulate.Gaussian{Mean: make([]float64, d), Precision: mat.NewSymDense(d, nil)}
+	for j := range d {
+		g.Precision.SetSym(j, j, 1)
+	}
+	table, err := g.Sample(n, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	p := Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Workers: 2}
+	e, err := Step(p)
+	require.NoError(t, err)
+	ratio := 0.0
+	for _, se := range e.SE {
+		ratio += se * math.Sqrt(n) / float64(len(e.SE))
+	}
+	require.InDelta(t, 1, ratio, 0.05)
+	p.Equation = Marginal
+	_, err = Step(p)
+	require.ErrorIs(t, err, ErrTooManyColumns)
+}
