@@ -49,13 +49,32 @@ func (p Problem) largeStep() (*Estimate, error) {
 	if e.Mean, err = o.meanStep(multiply, n, delta); err != nil {
 		return nil, err
 	}
-	l, err := lower(n)
+	draws, err := p.draws(o, n, delta, gradient)
 	if err != nil {
 		return nil, err
 	}
 	contrasts := e.contrasts()
-	squares := make([][]float64, errorDraws)
-	err = each(p.Workers, errorDraws, func(multiply graph.Product[float64], draw int) error {
+	variances := make([]float64, len(contrasts))
+	err = each(p.Workers, len(contrasts), func(_ graph.Product[float64], i int) error {
+		c := contrasts[i]
+		for _, u := range draws {
+			v := c.w[0]*u[c.j] + c.w[1]*u[o.d+c.pair] + c.w[2]*u[c.k]
+			variances[i] += v * v / errorDraws
+		}
+		return nil
+	})
+	e.errors(contrasts, variances)
+	return e, err
+}
+
+// draws are H⁻¹ξ of each draw: its diagonal (d), then its pairs.
+func (p Problem) draws(o *operator, n *normal, delta, gradient []float64) ([][]float64, error) {
+	l, err := lower(n)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, errorDraws)
+	return out, each(p.Workers, errorDraws, func(multiply graph.Product[float64], draw int) error {
 		rng := stream.New(p.Seed, stream.Replicate, uint64(draw))
 		var xi []float64
 		if p.Robust {
@@ -71,22 +90,14 @@ func (p Problem) largeStep() (*Estimate, error) {
 		if err != nil {
 			return err
 		}
-		squares[draw] = make([]float64, len(contrasts))
-		for i, c := range contrasts {
-			v := c.w[0]*u[c.j*o.d+c.j] + c.w[1]*u[c.j*o.d+c.k] + c.w[2]*u[c.k*o.d+c.k]
-			squares[draw][i] = v * v
+		for j := range o.d {
+			out[draw] = append(out[draw], u[j*o.d+j])
+		}
+		for j := range o.d {
+			out[draw] = append(out[draw], u[j*o.d+j+1:(j+1)*o.d]...)
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	variances := make([]float64, len(contrasts))
-	for _, s := range squares {
-		floats.AddScaled(variances, 1./errorDraws, s)
-	}
-	e.errors(contrasts, variances)
-	return e, nil
 }
 
 // gradient is the mean of the rows' ½(δ̂δ̂ᵀ − Σ̃).

@@ -136,26 +136,24 @@ func (o *operator) solve(multiply graph.Product[float64], g []float64) ([]float6
 	z := o.precondition(multiply, left)
 	along := append([]float64{}, z...)
 	size := floats.Dot(left, z)
-	for begin := size; size > solveTolerance*solveTolerance*begin; {
-		for range solveIterations {
-			h := o.apply(multiply, along)
-			curvature := floats.Dot(along, h)
-			if !(curvature > 0) {
-				return nil, ErrSingular
-			}
-			step := size / curvature
-			floats.AddScaled(x, step, along)
-			floats.AddScaled(left, -step, h)
-			z = o.precondition(multiply, left)
-			before := size
-			if size = floats.Dot(left, z); size <= solveTolerance*solveTolerance*begin {
-				return x, nil
-			}
-			floats.AddScaledTo(along, z, size/before, along)
+	enough := solveTolerance * solveTolerance * size
+	for range solveIterations {
+		if size <= enough {
+			return x, nil
 		}
-		return nil, ErrSingular
+		h := o.apply(multiply, along)
+		step := size / floats.Dot(along, h)
+		if !(step > 0) {
+			return nil, ErrSingular
+		}
+		floats.AddScaled(x, step, along)
+		floats.AddScaled(left, -step, h)
+		z = o.precondition(multiply, left)
+		before := size
+		size = floats.Dot(left, z)
+		floats.AddScaledTo(along, z, size/before, along)
 	}
-	return x, nil
+	return nil, ErrSingular
 }
 
 // completed are δ̂ of rows z = x − μ (rows, d), whose gaps are set to 0 first.
