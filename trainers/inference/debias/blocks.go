@@ -7,25 +7,34 @@ import (
 	"missingscore/internal/panics"
 )
 
-// blockWidth is how many rows or columns a block has: a number of the order that matrix
-// products are fast at.
-const blockWidth = 96
-
-// blocks does each block of so many rows, workers at a time. Which worker does which does not
-// change what it comes to.
-func blocks(workers, rows int, each func(multiply graph.Product[float64], at, count int)) error {
-	workers = max(1, min(workers, (rows+blockWidth-1)/blockWidth))
+// each does so many tasks, workers at a time, each worker with a product of its own. Which
+// worker does which does not change what it comes to.
+func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
+	workers = max(1, min(workers, tasks))
 	var pool errgroup.Group
 	for worker := range workers {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
 				multiply, err := graph.NewProduct()
-				for at := worker * blockWidth; err == nil && at < rows; at += workers * blockWidth {
-					each(multiply, at, min(blockWidth, rows-at))
+				for task := worker; err == nil && task < tasks; task += workers {
+					err = do(multiply, task)
 				}
 				return err
 			})
 		})
 	}
 	return pool.Wait()
+}
+
+// blockWidth is how many rows or columns a block has: a number of the order that matrix
+// products are fast at.
+const blockWidth = 96
+
+// blocks does each block of so many rows, workers at a time.
+func blocks(workers, rows int, do func(multiply graph.Product[float64], at, count int)) error {
+	return each(workers, (rows+blockWidth-1)/blockWidth, func(multiply graph.Product[float64], task int) error {
+		at := task * blockWidth
+		do(multiply, at, min(blockWidth, rows-at))
+		return nil
+	})
 }

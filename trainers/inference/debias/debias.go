@@ -85,9 +85,9 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	own := depends && robust && equation == Likelihood
 	r := &inference.Result{Rests: rests(equation, robust, own)}
 	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust, Own: own,
-		Domain: n.Domain, Weight: n.Weight, Workers: n.Engine.Config.Workers})
+		Domain: n.Domain, Weight: n.Weight, Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
 	switch {
-	case errors.Is(err, ErrSingular) || errors.Is(err, losses.ErrNotPositiveDefinite):
+	case errors.Is(err, ErrSingular) || errors.Is(err, ErrTooManyColumns) || errors.Is(err, losses.ErrNotPositiveDefinite):
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %v. Leave columns out, or %s", err, instead))
 		e = nil
 	case err != nil:

@@ -23,7 +23,7 @@ func likelihood(t *data.Table, n *normal, keep, observe bool, workers int) (*mom
 	if observe {
 		o = newObservation(d, workers)
 	}
-	err := n.each(t, workers, func(q *pattern) {
+	err := n.eachPattern(t, workers, func(q *pattern) {
 		var slope, block mat.Dense
 		slope.Mul(q.delta, n.p)
 		for a := range q.rows {

@@ -23,7 +23,7 @@ func marginal(t *data.Table, n *normal, keep bool, workers int) (*moments, error
 	m := newMoments(d, t.N, keep)
 	second, own := newForm(d, workers), newForm(d, workers)
 	curvature, spread := mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)
-	err := n.each(t, workers, func(q *pattern) {
+	err := n.eachPattern(t, workers, func(q *pattern) {
 		var b mat.SymDense
 		b.SymOuterK(1, q.w)
 		var y, slope mat.Dense

@@ -8,10 +8,13 @@ import (
 	"missingscore/graph"
 )
 
-// contrast is a sum of three parameters, Σ_b w_b θ_{at_b}; the first of them is first in θ.
+// contrast is a sum of three parameters, Σ_b w_b θ_{at_b}; the first of them is first in θ. It
+// is the slope of a partial correlation by P_jj, P_jk and P_kk.
 type contrast struct {
-	at [3]int
-	w  [3]float64
+	at   [3]int
+	w    [3]float64
+	j, k int
+	pair int // its place among all pairs
 }
 
 // variances are those of contrasts of θ̃: by the model wᵀH⁻¹VH⁻¹w/n or, where V is H,
@@ -83,37 +86,47 @@ func (m *moments) rowVariances(h *factor, contrasts []contrast) ([]float64, erro
 	return squares, err
 }
 
-// partial fills in partial correlations and, by the delta method, their standard errors
+// contrasts fills in partial correlations, and gives their slopes
 // (docs/theory/inference.md#eq-partial-correlation-se): with r = √(P_jj P_kk)
 //
 //	ρ = −P_jk/r,   ∂ρ/∂P_jk = −1/r,   ∂ρ/∂P_jj = −ρ/(2P_jj)
 //
 // ρ does not change with the units of the columns, so their scales bring no error of their own.
-func (e *Estimate) partial(m *moments, h *factor, rows bool) error {
+func (e *Estimate) contrasts() (out []contrast) {
 	p := e.Precision
 	d := p.SymmetricDim()
-	var contrasts []contrast
-	var places []int
 	for j := range d {
 		for k := j + 1; k < d; k++ {
-			e.SE = append(e.SE, math.NaN())
+			pair := len(e.Partial)
+			e.Partial, e.SE = append(e.Partial, math.NaN()), append(e.SE, math.NaN())
 			jj, kk := p.At(j, j), p.At(k, k)
 			if !(jj > 0 && kk > 0) {
-				e.Partial = append(e.Partial, math.NaN())
 				continue
 			}
 			r := math.Sqrt(jj) * math.Sqrt(kk)
 			rho := 0 - p.At(j, k)/r // not −0
-			places = append(places, len(e.Partial))
-			contrasts = append(contrasts, contrast{
-				[3]int{d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, k, k)},
-				[3]float64{-rho / 2 / jj, -1 / r, -rho / 2 / kk}})
-			e.Partial = append(e.Partial, rho)
+			e.Partial[pair] = rho
+			out = append(out, contrast{
+				at: [3]int{d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, k, k)},
+				w:  [3]float64{-rho / 2 / jj, -1 / r, -rho / 2 / kk}, j: j, k: k, pair: pair})
 		}
 	}
+	return out
+}
+
+// errors fills in the standard errors of contrasts, which are of partial correlations.
+func (e *Estimate) errors(contrasts []contrast, variances []float64) {
+	for i, c := range contrasts {
+		e.SE[c.pair] = math.Sqrt(variances[i])
+	}
+}
+
+// partial fills in partial correlations and, by the delta method, their standard errors.
+func (e *Estimate) partial(m *moments, h *factor, rows bool) error {
+	contrasts := e.contrasts()
 	variances, err := m.variances(h, contrasts, rows)
-	for i, v := range variances {
-		e.SE[places[i]] = math.Sqrt(v)
+	if err == nil {
+		e.errors(contrasts, variances)
 	}
 	return err
 }

@@ -75,8 +75,8 @@ func groups(t *data.Table) (out [][]int, rows int) {
 
 const patternsTogether = 32 // that are prepared in parallel
 
-// each prepares every pattern of a table's rows, in parallel, and visits them in order.
-func (n *normal) each(t *data.Table, workers int, visit func(*pattern)) error {
+// eachPattern prepares every pattern of a table's rows, in parallel, and visits them in order.
+func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) error {
 	all, rows := groups(t)
 	for first := 0; first < len(all); first += patternsTogether {
 		chunk := all[first:min(len(all), first+patternsTogether)]
@@ -129,38 +129,53 @@ func (n *normal) pattern(t *data.Table, rows []int) (*pattern, error) {
 	return q, nil
 }
 
+// conditional is C on the gaps, P_mm⁻¹ (m, m). It is not ok where P_mm is not positive definite.
+func (n *normal) conditional(gaps []int) (c []float64, ok bool) {
+	m := len(gaps)
+	c = make([]float64, m*m)
+	for a, j := range gaps {
+		for b, k := range gaps {
+			c[a*m+b] = n.p.At(j, k)
+		}
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c})
+	if !ok {
+		return nil, false
+	}
+	lapack64.Potri(l)
+	for a := range m {
+		for b := range a {
+			c[a*m+b] = c[b*m+a]
+		}
+	}
+	return c, true
+}
+
 // fill sets what a pattern's gaps change. It is not ok where P_mm is not positive definite.
 func (n *normal) fill(q *pattern, gaps []int) (ok bool) {
 	d, m := n.d, len(gaps)
-	general := func(cols int) blas64.General {
-		return blas64.General{Rows: m, Cols: cols, Stride: cols, Data: make([]float64, m*cols)}
-	}
-	block, across, product := general(m), general(d), general(d)
-	for a, j := range gaps {
-		for k := range d {
-			across.Data[a*d+k] = n.p.At(j, k)
-		}
-		for b, k := range gaps {
-			block.Data[a*m+b] = n.p.At(j, k)
-		}
-	}
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: block.Data})
+	c, ok := n.conditional(gaps)
 	if !ok {
 		return false
 	}
-	lapack64.Potri(l)
+	across, product := make([]float64, m*d), make([]float64, m*d) // P_m·, −CP_m·
 	for a, j := range gaps {
+		for k := range d {
+			across[a*d+k] = n.p.At(j, k)
+		}
 		for b := a; b < m; b++ {
-			v := block.Data[a*m+b]
-			block.Data[b*m+a] = v
+			v := c[a*m+b]
 			q.c.SetSym(j, gaps[b], v)
 			q.s.SetSym(j, gaps[b], q.s.At(j, gaps[b])-v)
 		}
 	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, block, across, 0, product)
+	general := func(cols int, x []float64) blas64.General {
+		return blas64.General{Rows: m, Cols: cols, Stride: cols, Data: x}
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, general(m, c), general(d, across), 0, general(d, product))
 	for a, j := range gaps {
 		row := q.w.RawRowView(j)
-		copy(row, product.Data[a*d:a*d+d])
+		copy(row, product[a*d:a*d+d])
 		for _, k := range gaps {
 			row[k] = 0 // C P_mm = I
 		}

@@ -2,6 +2,7 @@ package debias
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -34,6 +35,7 @@ type Problem struct {
 	Domain    *domain.Domain // of Truncated
 	Weight    domain.Weight  // of Truncated
 	Workers   int
+	Seed      uint64 // of draws that standard errors of more than 150 columns are from
 }
 
 // Estimate is what a step comes to.
@@ -48,14 +50,30 @@ type Estimate struct {
 // ErrSingular says that the step has no solution.
 var ErrSingular = errors.New("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
+// ErrTooManyColumns says that there are too many for the second derivatives of another equation
+// than the likelihood.
+var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of --method em-exact only", directColumns)
+
 // Step makes one Newton step from θ̂ and gives the standard errors of what it comes to
 // (docs/theory/inference.md#eq-one-step),
 //
 //	θ̃ = θ̂ − H⁻¹ ∇ℓ_n(θ̂),   cov θ̃ = H⁻¹ V H⁻¹ / n
 //
 // where θ is mean (or η = Pμ) and packed precision. H and V are matrices of that size, d(d+3)/2,
-// and their memory is asked for first. It fails where P is not positive definite, and by ErrSingular.
+// and their memory is asked for first. With more than 150 columns neither is formed: the step is
+// by conjugate gradients, errors are from draws, and Own has no effect. It fails where P is not positive
+// definite, by ErrSingular and by ErrTooManyColumns.
 func Step(p Problem) (*Estimate, error) {
+	large := p.Table.D > directColumns
+	switch {
+	case large && p.Equation != Likelihood:
+		return nil, ErrTooManyColumns
+	case large:
+		if err := p.largeRoom(); err != nil {
+			return nil, err
+		}
+		return p.largeStep()
+	}
 	if err := p.room(); err != nil {
 		return nil, err
 	}
