@@ -238,9 +238,13 @@ type networkJSON struct {
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
-	fmt.Fprintf(w, "%s: %d of %d edges at λ = %.4g\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, n.Lambda, r.Verdict)
-	if n := r.Network.Choice; n != "" {
-		fmt.Fprintln(w, n)
+	at := fmt.Sprintf(" at λ = %.4g", n.Lambda)
+	if n.Choice != "" { // edges of no single λ
+		at = ""
+	}
+	fmt.Fprintf(w, "%s: %d of %d edges%s\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, at, r.Verdict)
+	if n.Choice != "" {
+		fmt.Fprintln(w, n.Choice)
 	}
 	if auc != nil {
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)

@@ -122,8 +122,13 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 	if refitted {
 		along = "Partial correlations along the path, shrunken by its penalty; the dashed line is the chosen λ, whose edges the network has, with sizes fitted again without the penalty."
 	}
+	shown := "The network at the chosen λ."
+	if r.Choice != "" { // the edges are of no point of the path
+		shown = "The network of the chosen edges."
+		along = "Partial correlations along the path; the dashed line is the λ whose network is nearest to the chosen edges, which are of no single λ and have sizes fitted without a penalty."
+	}
 	out := []drawing{
-		{"network", "The network at the chosen λ. Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
+		{"network", shown + " Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
 		{"path", along, paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
@@ -170,8 +175,10 @@ func iterationsText(c path.Config) string {
 	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.InitialIter, c.IterPerLambda, c.Rate)
 }
 
-func sizesText(c path.Config) string {
+func sizesText(c path.Config, ownEdges bool) string {
 	switch {
+	case ownEdges:
+		return "fitted again without the penalty, on the chosen edges"
 	case c.PathOnly:
 		return "those of the path at the chosen λ, shrunken by the penalty"
 	case !*c.Refit:
@@ -195,7 +202,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded(), s.Missingness != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
-			{"Sizes", sizesText(c)},
+			{"Sizes", sizesText(c, r.Choice != "")},
 			{"Support", supportText(s, result.Model.Domain, e.FitsMean(), functions.Labels(t.Names))},
 			{"Missing cells", missingText(result, functions.Labels(t.Names))},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},

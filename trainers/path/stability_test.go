@@ -203,3 +203,19 @@ func TestDensest(t *testing.T) {
 	require.Equal(t, points[3:], densest(points, 4))
 	require.Empty(t, densest(points[3:], 3))
 }
+
+// A half's path ends where it has more edges than count.
+func TestHalvesEndEarly(t *testing.T) {
+	_, table := testtables.Star(t, 5, 60, 0.2)
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Lambdas: 200, Select: Selection{Kind: "stability"}}, &State{Resampled: Resampled{Most: 2}})
+	require.NoError(t, err)
+	part, _, err := r.part(t.Context(), r.parts()[0])
+	require.NoError(t, err)
+	last := len(part.State.Points) - 1
+	require.Less(t, last, 150)
+	require.Greater(t, part.State.Points[last].Edges, 2)
+	for _, p := range part.State.Points[:last] {
+		require.LessOrEqual(t, p.Edges, 2)
+	}
+	require.Equal(t, 2, part.State.Points[last-1].Edges)
+}
