@@ -30,6 +30,9 @@ const (
 	wantedShare       = 0.95
 )
 
+// least is how many subsamples of a share make 95 % of them another number than all.
+const least = 20
+
 // Statistics of networks whose stability is told.
 const (
 	Strength   = "strength"    // of each column the sum of the sizes of its partial correlations
@@ -90,6 +93,9 @@ func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 	s := &Stability{Coefficient: map[string]float64{}}
 	if _, told := failures(subsampleUnit, made); told != "" {
 		s.Warnings = append(s.Warnings, told+"; they count as not correlated")
+	}
+	if n := len(made) / droppedTimes; n < least {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("with %d subsamples at each share of rows the coefficients of stability are rough: ask for %d or more", n, least*droppedTimes))
 	}
 	for _, statistic := range []string{Strength, EdgeWeight} {
 		of := func(f inference.Fit) []float64 { return f.Weights(d * (d - 1) / 2) }
