@@ -235,10 +235,10 @@ func TestWorkersAndResuming(t *testing.T) {
 	require.Less(t, done.Count(), 19)
 	again, err := Compare(t.Context(), p, c, replicate.Config{}, done)
 	require.NoError(t, err)
-	var one, other strings.Builder
-	require.NoError(t, whole.WriteDifferences(&one))
-	require.NoError(t, again.WriteDifferences(&other))
-	require.Equal(t, one.String(), other.String())
+	var uncut, resumed strings.Builder
+	require.NoError(t, whole.WriteDifferences(&uncut))
+	require.NoError(t, again.WriteDifferences(&resumed))
+	require.Equal(t, uncut.String(), resumed.String())
 	require.Equal(t, []Test{whole.Structure, whole.Strength}, []Test{again.Structure, again.Strength})
 }
 
