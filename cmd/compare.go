@@ -114,7 +114,7 @@ func (f *compareCommand) run(cmd *cobra.Command, args []string) error {
 	return f.tell(cmd, time.Since(start))
 }
 
-// states are the files of a run that was cut: of the two networks, and of permutations.
+// compareStates are the files of a run that was cut: of the two networks, and of permutations.
 var compareStates = []string{"state-a.bin", "state-b.bin", stateFile}
 
 // options turns the flags into a Spec and checks what goes with what.
@@ -234,7 +234,7 @@ func (f *compareCommand) nameFolders() {
 	}
 }
 
-// spec is how a network is estimated of a table, permuted or not.
+// specOf is how a network is estimated of a table, permuted or not.
 func (f *compareCommand) specOf(t *data.Table) trainers.Spec {
 	s := f.spec
 	if f.known.file == estimateLaw {

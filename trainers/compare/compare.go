@@ -73,7 +73,7 @@ type Difference struct {
 	From, To  string
 	Weights   [2]float64 // partial correlations, 0 where there is no edge
 	Value     float64    // their difference
-	Low, High float64    // interval by permutation; NaN with too few permutations for its level
+	Low, High float64    // interval by permutation; NaN with too few permutations for its level, or with an edge in too few
 	P, Q      float64    // by permutation
 	Estimates *Estimates // nil without inference
 }
@@ -105,8 +105,8 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 	if err := r.test(p.Tables[0].Names, weights, made); err != nil {
 		return nil, err
 	}
-	r.Warnings = append(r.gapWarnings(), r.Warnings...)
 	r.estimates(p.Networks)
+	r.Warnings = append(r.gapWarnings(), r.Warnings...)
 	return r, nil
 }
 
@@ -146,6 +146,10 @@ func (r *Result) gapWarnings() []string {
 	if n := len(columns) - 1; n > 0 {
 		text = fmt.Sprintf("%s, and %d more columns differ", text, n)
 	}
+	advice := "--inference model or robust compares estimates by their own standard errors"
+	if len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil {
+		advice = "rely on the comparison of estimates, which does not permute"
+	}
 	return []string{"WARNING: the two groups differ in which cells are missing: " + text +
-		". Permuted rows take their gaps along: the p values by permutation then test whether rows and gaps have the same distribution in both groups, not whether the networks are equal. --inference model or robust compares estimates by their own standard errors"}
+		". Permuted rows take their gaps along: the p values by permutation then test whether rows and gaps have the same distribution in both groups, not whether the networks are equal: " + advice}
 }

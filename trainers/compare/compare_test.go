@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,6 +113,7 @@ func TestRadius(t *testing.T) {
 	for _, v := range []float64{0.35, 0.36, 0.365, 0.371, 0.375, 0.38, 0.4} {
 		require.Equal(t, pValue(v, sizes) <= 0.05, v > radius(sizes, 0.95), "%v", v)
 	}
+	require.True(t, math.IsNaN(radius(make([]float64, 39), 0.95)), "never an edge")
 	require.True(t, math.IsNaN(radius(sizes[:18], 0.95)))
 	require.False(t, math.IsNaN(radius(sizes[:19], 0.95)))
 }
@@ -192,6 +194,9 @@ func TestGapWarnings(t *testing.T) {
 	r := Result{Gaps: []mcar.Share{{Name: "a", Missing: [2]int{1, 30}, Rows: [2]int{50, 50}, P: 0.001, Corrected: 0.002}, {Name: "b", P: 0.5, Corrected: 0.5}, {Name: "c", P: 0.01, Corrected: 0.01}}}
 	require.Len(t, r.gapWarnings(), 1)
 	require.Contains(t, r.gapWarnings()[0], "WARNING: the two groups differ in which cells are missing: a is missing in 2 % and 60 % of the rows (p 0.002), and 1 more columns differ. Permuted rows take their gaps along")
+	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: --inference model or robust compares")
+	r.Pairs = []Difference{{Estimates: &Estimates{}}}
+	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: rely on the comparison of estimates")
 	require.Empty(t, (&Result{Gaps: r.Gaps[1:2]}).gapWarnings())
 }
 
@@ -230,7 +235,11 @@ func TestWorkersAndResuming(t *testing.T) {
 	require.Less(t, done.Count(), 19)
 	again, err := Compare(t.Context(), p, c, replicate.Config{}, done)
 	require.NoError(t, err)
-	require.Equal(t, whole, again)
+	var uncut, resumed strings.Builder
+	require.NoError(t, whole.WriteDifferences(&uncut))
+	require.NoError(t, again.WriteDifferences(&resumed))
+	require.Equal(t, uncut.String(), resumed.String())
+	require.Equal(t, []Test{whole.Structure, whole.Strength}, []Test{again.Structure, again.Strength})
 }
 
 func TestResolve(t *testing.T) {

@@ -43,7 +43,8 @@ func pValue(observed float64, null []float64) float64 {
 // radius is the half width of the interval around a difference that holds what a test at
 // 1 − level does not refuse, if permuted differences are spread as the difference is around
 // its own truth: the k-th largest of their sizes, k = ⌊(1 − level)(1 + N)⌋. It does not
-// reach 0 just where p ≤ 1 − level. NaN where N is too small for the level.
+// reach 0 just where p ≤ 1 − level. NaN where N is too small for the level, and where it is
+// 0: so few permuted networks have the pair as an edge that they say nothing of its spread.
 func radius(sizes []float64, level float64) float64 {
 	k := int((1-level)*float64(1+len(sizes)) + 1e-9)
 	if k < 1 || k > len(sizes) {
@@ -51,7 +52,10 @@ func radius(sizes []float64, level float64) float64 {
 	}
 	sorted := slices.Clone(sizes)
 	slices.Sort(sorted)
-	return sorted[len(sorted)-k]
+	if c := sorted[len(sorted)-k]; c > 0 {
+		return c
+	}
+	return math.NaN()
 }
 
 // test fills in pairs and statistics with their p values.

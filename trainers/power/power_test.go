@@ -115,12 +115,12 @@ func TestNeededInterval(t *testing.T) {
 		return x
 	}
 	c := Config{Rows: []int{100, 400}, Sensitivity: 0.5, Level: 0.95, Seed: 1}
-	got := needed(c, [][]float64{share(120, 400), share(280, 400)})
+	got := needed(c, [][]float64{share(480, 1600), share(1120, 1600)})
 	require.InDelta(t, 200, got.Rows, 1e-9)
-	// log n* = log 100 + log 4 (½ − p)/(q − p), p = 0.3, q = 0.7: both derivatives are −½/0.4.
-	se := math.Log(4) * 0.5 / 0.4 * math.Sqrt(2*0.3*0.7/400)
-	require.InDelta(t, 200*math.Exp(-1.96*se), got.Low, 4)
-	require.InDelta(t, 200*math.Exp(1.96*se), got.High, 5)
+	// log n* = log 100 + log 4 (½ − p)/(q − p), p = 0.3, q = 0.7: its derivatives by p and q are −1.25 log 4.
+	se := math.Log(4) * 0.5 / 0.4 * math.Sqrt(2*0.3*0.7/1600)
+	require.InDelta(t, 200*math.Exp(-1.96*se), got.Low, 1.2)
+	require.InDelta(t, 200*math.Exp(1.96*se), got.High, 1.2)
 	never := needed(c, [][]float64{share(0, 50), share(10, 50)})
 	require.True(t, math.IsInf(never.Rows, 1) && math.IsInf(never.High, 1))
 }
