@@ -63,6 +63,7 @@ func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, apart [
 	if n, err = path.New(problem, q.Spec.Steps, c, &path.State{}); err != nil {
 		return nil, "", err
 	}
+	n.Test = q.tests(n)
 	n.Again()
 	if _, err = n.Estimate(ctx, func() error { return nil }); err != nil {
 		return nil, "", err

@@ -169,6 +169,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	if err != nil {
 		return nil, err
 	}
+	n.Test = p.tests(n)
 	s.Steps, s.Network = n.Engine.Config, &n.Config
 	if err := run.State.claim(q.Table, n.Engine, s); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bootstrap"
-	_ "missingscore/trainers/inference/debias" // its kinds
+	"missingscore/trainers/inference/debias"
 	"missingscore/trainers/path"
 )
 
@@ -14,14 +14,51 @@ import (
 // the estimator or the support.
 func (p *Prepared) checkInference() (err error) {
 	c := &p.Spec.Inference
+	byTests := p.Spec.Network.Select.Kind == "fdr"
+	if byTests && !c.Asked() {
+		c.Kind = testedBy
+	}
 	if *c, err = c.Resolve(); err != nil || !c.Asked() {
 		return err
 	}
-	kind := inference.Kinds[c.Kind]
+	if err := p.checkKind(c.Kind); err != nil || !byTests {
+		return err
+	}
+	return p.checkKind(p.testKind())
+}
+
+// checkKind refuses a kind of inference that does not go with the estimate.
+func (p *Prepared) checkKind(name string) error {
+	kind := inference.Kinds[name]
 	if p.missingness != nil && kind.NoLaw {
-		return setting.Errorf("inference", c.Kind, "it is not for tables whose cells are missing by a known law: take --inference bootstrap=N")
+		return setting.Errorf("inference", name, "it is not for tables whose cells are missing by a known law: take --inference bootstrap=N")
 	}
 	return kind.Check(p.Estimator, p.Support)
+}
+
+// testedBy is the kind of inference by which edges are chosen unless another is asked for.
+const testedBy = debias.Robust
+
+// testKind is the kind of inference that tests pairs where these choose the edges: that which
+// is asked for, if it has p values.
+func (p *Prepared) testKind() string {
+	if c := p.Spec.Inference; c.Asked() && !inference.Kinds[c.Kind].Resamples {
+		return c.Kind
+	}
+	return testedBy
+}
+
+// tests are those of a path's pairs, for a selection that goes by them.
+func (p *Prepared) tests(n *path.Run) func(context.Context) (path.Tests, error) {
+	return func(ctx context.Context) (path.Tests, error) {
+		c := inference.Config{Kind: p.testKind(), Level: p.Spec.Inference.Level}
+		setting.Default(&c.Level, inference.DefaultLevel)
+		r, err := inference.Infer(ctx, inference.Problem{Config: c, Path: n})
+		if err != nil {
+			return path.Tests{}, err
+		}
+		return path.Tests{Pairs: r.Pairs, Rests: r.Rests, Warnings: r.Warnings}, nil
+	}
 }
 
 // infer tells how uncertain an estimated network is. Of a shard it makes its estimates, and
@@ -35,7 +72,7 @@ func (p *Prepared) infer(ctx context.Context, n *path.Run, r *Result, run Run) e
 	q := inference.Problem{Config: c, Path: n, Again: p.again(), State: run.State.Inference, Shard: run.Shard,
 		Save: func() error { return run.save(n.Engine) }}
 	if c.Asked() {
-		found, err := inference.Infer(ctx, q)
+		found, err := p.inferred(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -56,6 +93,14 @@ func (p *Prepared) infer(ctx context.Context, n *path.Run, r *Result, run Run) e
 	r.Warnings = append(r.Warnings, s.Warnings...)
 	r.Network.Stability = s
 	return nil
+}
+
+// inferred is what is known of the pairs: what chose the edges, if that is what is asked for.
+func (p *Prepared) inferred(ctx context.Context, q inference.Problem) (*inference.Result, error) {
+	if t := q.Path.State.Tests; t.Done && p.testKind() == q.Config.Kind {
+		return &inference.Result{Pairs: t.Pairs, Rests: t.Rests, Warnings: t.Warnings}, nil
+	}
+	return inference.Infer(ctx, q)
 }
 
 // unreliable marks a result of which too many resamples have none.

@@ -43,6 +43,9 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 	}
 	var err error
 	r.Network, err = network.New(names, r.Precision, r.Adjacency)
+	if tests := n.State.Tests; err == nil && tests.Done {
+		r.Network.TakeEstimates(tests.Pairs)
+	}
 	return r, err
 }
 

@@ -75,10 +75,15 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: partial(p, j, k)})
 		}
 	}
+	n.sort()
+	return n, nil
+}
+
+// sort puts the strongest edges first.
+func (n *Network) sort() {
 	slices.SortStableFunc(n.Edges, func(x, y Edge) int {
 		return cmp.Compare(math.Abs(y.PartialCorrelation), math.Abs(x.PartialCorrelation))
 	})
-	return n, nil
 }
 
 // Places gives the two node numbers of each edge. It fails if a node's name

@@ -45,6 +45,24 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	}
 }
 
+// TakeEstimates gives edges the partial correlations of estimates made for inference, of
+// pairs j < k in column order, and sorts them again; those without one keep what they have.
+func (n *Network) TakeEstimates(pairs []Uncertainty) {
+	estimates, i := map[[2]string]float64{}, 0
+	for j, from := range n.Nodes {
+		for _, to := range n.Nodes[j+1:] {
+			estimates[[2]string{from, to}] = pairs[i].Estimate
+			i++
+		}
+	}
+	for k, e := range n.Edges {
+		if v := estimates[[2]string{e.From, e.To}]; !math.IsNaN(v) {
+			n.Edges[k].PartialCorrelation = v
+		}
+	}
+	n.sort()
+}
+
 // Precision is a symmetric matrix.
 type Precision interface{ At(j, k int) float64 }
 

@@ -31,6 +31,7 @@ type State struct {
 	Resampled   Resampled
 	Refitted    Refitted // EBIC
 	Judged      Judged   // EBIC on a domain
+	Tests       Tests    // fdr
 	Refine      Refine
 }
 
@@ -39,6 +40,10 @@ type Run struct {
 	*engine.Engine
 	Config Config // with every default filled in
 	State  *State
+
+	// Test tells of every pair what is known of it, from the network that the model is at:
+	// for a selection by tests.
+	Test func(ctx context.Context) (Tests, error)
 
 	posdef   optim.PositiveDefinite
 	model    *model.Gaussian

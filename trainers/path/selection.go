@@ -16,12 +16,13 @@ import (
 type Selection struct {
 	Kind    string   `json:"kind"`            // a name of Selections; "ebic"
 	Density float64  `json:"density"`         // of "density": share of all pairs that are edges
-	Gamma   *float64 `json:"gamma,omitempty"` // of "ebic"; 0 is BIC; nil: DefaultGamma
+	Gamma   *float64 `json:"gamma,omitempty"` // of "ebic" and "fdr"; 0 is BIC; nil: DefaultGamma
 	Folds   int      `json:"folds"`           // of "cv"; 5
 	Beta    float64  `json:"beta"`            // of "stars": the largest instability; 0.05
 
 	FalseEdges float64 `json:"false_edges,omitempty"` // of "stability": how many falsely chosen edges may be expected, at most; 1
 	Share      float64 `json:"share,omitempty"`       // of "stability": of half samples, in which an edge is to be; 0.75
+	Rate       float64 `json:"rate,omitempty"`        // of "fdr": the false discovery rate; 0.1
 }
 
 // selector is a way to choose from a path.
@@ -53,7 +54,7 @@ type selector interface {
 }
 
 // selectors are all there are; the first is the default.
-var selectors = []selector{ebic{}, crossValidation{}, stars{}, stability{}, density{}, none{}}
+var selectors = []selector{ebic{}, crossValidation{}, stars{}, stability{}, fdr{}, density{}, none{}}
 
 // choice is what a selection takes from a path.
 type choice struct {

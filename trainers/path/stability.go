@@ -63,13 +63,16 @@ func (stability) resolve(s Selection, rows int) (Selection, error) {
 	return s, nil
 }
 
-// refit is a must: edges from no point of the path have no estimate.
-func (stability) refit(c Config, _ bool) (bool, error) {
+func (stability) refit(c Config, _ bool) (bool, error) { return ofNoPoint("stability", c) }
+
+// ofNoPoint is the refit of a selection whose edges are of no point of the path, and so have
+// no estimate: a must.
+func ofNoPoint(kind string, c Config) (bool, error) {
 	switch {
 	case c.PathOnly:
-		return false, setting.Errorf("select", "stability", "its edges are of no point of the path, and the path's points are all that is asked for")
+		return false, setting.Errorf("select", kind, "its edges are of no point of the path, and the path's points are all that is asked for")
 	case c.Refit != nil && !*c.Refit:
-		return false, setting.Errorf("select", "stability", "its edges are of no point of the path, so that they have no sizes but those of a refit; leave --refit=false out")
+		return false, setting.Errorf("select", kind, "its edges are of no point of the path, so that they have no sizes but those of a refit; leave --refit=false out")
 	}
 	return true, nil
 }
