@@ -24,6 +24,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -72,7 +73,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 		}
 	}
 	for _, w := range s.Ways {
-		if _, _, err = way(w); err != nil {
+		if _, err = way(w); err != nil {
 			return s, fmt.Errorf("settings: %w", err)
 		}
 	}
@@ -93,14 +94,20 @@ const (
 	secondsColumn = "seconds"
 )
 
-// way reads a penalty and a selection, "adaptive, ebic".
-func way(text string) (p path.Penalty, f path.Selection, err error) {
+// way reads a penalty and a selection, "adaptive, ebic", after them the inference whose q
+// values select: "l1, fdr, model".
+func way(text string) (s trainers.Spec, err error) {
+	s.Network = &path.Config{}
 	penalty, selection, _ := strings.Cut(text, ", ")
-	if p, err = path.ParsePenalty(penalty); err != nil {
-		return p, f, err
+	selection, kind, tested := strings.Cut(selection, ", ")
+	if s.Network.Penalty, err = path.ParsePenalty(penalty); err != nil {
+		return s, err
 	}
-	f, err = path.ParseSelection(selection)
-	return p, f, err
+	if s.Network.Select, err = path.ParseSelection(selection); err != nil || !tested {
+		return s, err
+	}
+	s.Inference, err = inference.Parse(kind)
+	return s, err
 }
 
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
@@ -147,12 +154,15 @@ func (s settings) run(ctx context.Context, graph string, k kind, by string, seed
 	if err != nil {
 		return nil, err
 	}
-	along := s.Path
-	if along.Penalty, along.Select, err = way(by); err != nil {
+	spec, err := way(by)
+	if err != nil {
 		return nil, err
 	}
+	along := s.Path
+	along.Penalty, along.Select = spec.Network.Penalty, spec.Network.Select
+	spec.Steps, spec.Network = engine.Config{Method: "em-exact", Seed: seed}, &along
 	start := time.Now()
-	r, err := trainers.Estimate(ctx, t, trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: seed}, Network: &along}, trainers.Run{})
+	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
 	seconds := fmt.Sprintf("%.2f", time.Since(start).Seconds())
 	var fault *engine.DivergedError
 	if errors.As(err, &fault) { // a result, not a failure
