@@ -19,6 +19,7 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
+	"missingscore/trainers/inference/bounded"
 )
 
 // Names of the kinds.
@@ -46,13 +47,13 @@ const instead = "take --inference bootstrap=N"
 
 // check refuses what has no second derivatives in closed form.
 func check(kind string, e estimator.Estimator, s *domain.Domain) error {
-	switch equation, ok := equationOf(e, s); {
+	switch _, ok := equationOf(e, s); {
+	case s.Bounded() && kind == Model:
+		return setting.Errorf("inference", kind, "on a domain errors by the model have no closed form: take --inference robust, or bootstrap=N")
 	case !ok && s.Bounded():
-		return setting.Errorf("inference", kind, "on a domain it is for --method full, of tables without gaps: %s", instead)
+		return bounded.Check(kind, e, s)
 	case !ok:
 		return setting.Errorf("inference", kind, "it is for the methods em-exact, exact and full, which have second derivatives in closed form, and not for %s: %s", e.Name, instead)
-	case equation == Truncated && kind == Model:
-		return setting.Errorf("inference", kind, "on a domain errors by the model have no closed form: take --inference robust, or bootstrap=N")
 	}
 	return nil
 }
@@ -73,7 +74,10 @@ func equationOf(e estimator.Estimator, s *domain.Domain) (q Equation, ok bool) {
 // infer makes the step of a finished path.
 func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) {
 	n := p.Path
-	equation, _ := equationOf(n.Estimator, n.Domain)
+	equation, ok := equationOf(n.Estimator, n.Domain)
+	if !ok && n.Domain.Bounded() { // rows have to be completed
+		return bounded.Infer(ctx, p)
+	}
 	start, free, err := n.Model(), true, error(nil)
 	if equation != Truncated { // there every start comes to the same
 		if start, free, err = n.Unpenalised(ctx); err != nil {
