@@ -23,8 +23,10 @@ type Refitted struct {
 }
 
 const (
-	refitTurns = 100
-	refitGain  = 0.01 // of log likelihood by a turn: with less the refit ends
+	coarse         = 4 // networks from one that the search for a criterion's least comes by to the next
+	coarseTogether = 4 // such networks are refitted before it asks whether to go on
+	refitTurns     = 100
+	refitGain      = 0.01 // of log likelihood by a turn: with less the refit ends
 )
 
 // refitter fits networks by maximum likelihood.
@@ -126,28 +128,83 @@ func (r *Run) refitChosen(ctx context.Context, index int) error {
 	return r.save()
 }
 
-// searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
-// those the search does not come by. score is to be small.
+// searchLikelihoods refits networks along the path, from the sparsest on, and gives their
+// likelihoods, NaN for those it does not come by: every fourth that differs from the one
+// before, until none of four is better than the best so far, then those around the best.
+// score is to be small.
 func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &r.State.Refitted
 	if state.Done == nil {
 		state.Done, state.Likelihood = make([]bool, len(r.State.Points)), slices.Repeat([]float64{math.NaN()}, len(r.State.Points))
 	}
 	networks := r.networks()
-	if _, err := search(networks, func(points []int) error { return r.refitAll(ctx, points) },
-		func(point int) float64 { return score(point, state.Likelihood[point]) }); err != nil {
+	best, at := math.Inf(1), 0
+	look := func(places []int) (better bool, err error) {
+		if err := r.refitAll(ctx, networks, places); err != nil {
+			return false, err
+		}
+		for _, i := range places {
+			if v := score(networks[i], state.Likelihood[networks[i]]); v < best {
+				best, at, better = v, i, true
+			}
+		}
+		return better, nil
+	}
+	for first := 0; first < len(networks); {
+		var places []int
+		for ; first < len(networks) && len(places) < coarseTogether; first += coarse {
+			places = append(places, first)
+		}
+		if better, err := look(places); err != nil || !better {
+			if err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	var around []int
+	for i := max(0, at-coarse+1); i < min(len(networks), at+coarse); i++ {
+		around = append(around, i)
+	}
+	if _, err := look(around); err != nil {
 		return nil, err
 	}
 	return r.shared(networks, state.Likelihood), nil
 }
 
-// refitAll refits the networks of those points that are not done, in parallel.
-func (r *Run) refitAll(ctx context.Context, points []int) error {
+// shared are the values of all points by those of networks: one whose network is that of
+// the point before has its value.
+func (r *Run) shared(networks []int, values []float64) []float64 {
+	out := slices.Clone(values)
+	for i := range out {
+		if n, _ := slices.BinarySearch(networks, i+1); n > 0 && !r.State.Points[i].Unfinished {
+			out[i] = out[networks[n-1]]
+		}
+	}
+	return out
+}
+
+// networks are the finished points whose network is not that of the finished one before.
+func (r *Run) networks() (points []int) {
+	var last []bool
+	for i, p := range r.State.Points {
+		if p.Unfinished && len(r.unfinished()) < len(r.State.Points) {
+			continue
+		}
+		if edges := Adjacency(p.Packed, r.Table.D, r.Config.Threshold).Edge; !slices.Equal(edges, last) {
+			points, last = append(points, i), edges
+		}
+	}
+	return points
+}
+
+// refitAll refits those of the networks that are not done, in parallel.
+func (r *Run) refitAll(ctx context.Context, networks, places []int) error {
 	state := &r.State.Refitted
 	var left []int
-	for _, i := range points {
-		if !state.Done[i] {
-			left = append(left, i)
+	for _, i := range places {
+		if !state.Done[networks[i]] {
+			left = append(left, networks[i])
 		}
 	}
 	pool, ctx := errgroup.WithContext(ctx)
