@@ -17,8 +17,8 @@ type Judged struct {
 }
 
 const (
-	judgeTurns     = 30   // to a reference, at most
-	judgeTolerance = 1e-3 // of its P
+	judgeTurns     = 20   // to a reference, at most
+	judgeTolerance = 5e-3 // of its P: standard errors are ten times that and more
 	judgeStride    = 4    // networks that one reference judges, beside the one they follow
 	judgePatience  = 4    // references in a row that find nothing better before the search ends
 )
