@@ -179,7 +179,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
-			{"Selection of λ", selectionText(c.Select, result.Model.Domain.Bounded() || s.Missingness != nil)},
+			{"Selection of λ", selectionText(c.Select, result.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Sizes", sizesText(c)},
@@ -210,7 +210,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 	return page
 }
 
-func selectionText(s path.Selection, unnormalised bool) string {
+func selectionText(s path.Selection, bounded, law bool) string {
 	switch s.Kind {
 	case "density":
 		return fmt.Sprintf("density %g", s.Density)
@@ -221,8 +221,11 @@ func selectionText(s path.Selection, unnormalised bool) string {
 	case "stars":
 		return fmt.Sprintf("StARS: the densest network with an instability of at most %g over subsamples", s.Beta)
 	}
-	if unnormalised {
-		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known on this support or with this missingness, γ = %g", *s.Gamma)
+	switch {
+	case law:
+		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known with this missingness, γ = %g", *s.Gamma)
+	case bounded:
+		return fmt.Sprintf("extended BIC, each network at its least score-matching loss on completed rows, in place of the likelihood, whose normaliser is not known on this support; an edge costs what a superfluous one gains; γ = %g", *s.Gamma)
 	}
 	return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ = %g", *s.Gamma)
 }
