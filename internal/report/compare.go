@@ -195,7 +195,7 @@ func writeComparison(w io.Writer, c Comparison, shown []Picture) error {
 		v.Settings = append(v.Settings, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/", g.Title, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder), "\ufffd")})
 	}
 	v.Settings = append(v.Settings, [2]string{"Method", fmt.Sprintf("%s (%s): %s", a.Estimator.Title, a.Estimator.Name, a.Estimator.Note)},
-		[2]string{"Selection of λ", s.Network.Select.Describe(a.Model.Domain.Bounded(), s.Missingness != nil)},
+		[2]string{"Selection of λ", s.Network.Select.Describe(a.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
 		[2]string{"Permutations", fmt.Sprintf("%d of rows with their gaps; each estimates both networks again by the same method", c.Result.Config.Permutations)},
 		[2]string{"Intervals", fmt.Sprintf("%g %%", 100*c.Result.Config.Level)},
 		[2]string{"Seed", strconv.FormatUint(c.Result.Config.Seed, 10)})

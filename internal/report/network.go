@@ -199,7 +199,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.N, t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 			{"Penalty", r.Ordering},
-			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded(), s.Missingness != nil)},
+			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Sizes", sizesText(c, r.Choice != "")},

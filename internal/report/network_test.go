@@ -17,7 +17,7 @@ func TestSelectionText(t *testing.T) {
 		{path.Selection{Kind: "ebic"}, false, false, "extended BIC on the observed cells, each network at its greatest likelihood, γ = 0.25"},
 		{path.Selection{Kind: "ebic", Gamma: new(0.0)}, false, false, "extended BIC on the observed cells, each network at its greatest likelihood, γ = 0"},
 		{path.Selection{Kind: "ebic", Gamma: new(0.5)}, false, true, "extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known with this missingness, γ = 0.5"},
-		{path.Selection{Kind: "ebic", Gamma: new(0.5)}, true, false, "extended BIC with the score-matching loss of completed rows in place of the likelihood, whose normaliser is not known on this support, each network at its least loss, edges priced by the variance of its gradient over its curvature, γ = 0.5"},
+		{path.Selection{Kind: "ebic", Gamma: new(0.5)}, true, false, "extended BIC, each network at its least score-matching loss on completed rows, in place of the likelihood, whose normaliser is not known on this support; an edge costs what a superfluous one gains; γ = 0.5"},
 		{path.Selection{Kind: "cv", Folds: 7}, false, false, "cross-validation: least loss of the rows held out (of em-exact greatest likelihood), 7 folds"},
 		{path.Selection{Kind: "cv"}, true, false, "cross-validation: least loss of the rows held out (of em-exact greatest likelihood), 5 folds"},
 		{path.Selection{Kind: "stars", Beta: 0.1}, true, false, "StARS: the densest network with an instability of at most 0.1 over subsamples"},

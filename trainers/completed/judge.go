@@ -6,7 +6,7 @@ import (
 
 // Judge compares networks by the loss of one completion of the rows: by draws from the
 // distribution of a reference, a root on a network of its own
-// (docs/theory/path.md#eq-ebic-loss).
+// (docs/theory/path.md#eq-ebic-domain).
 type Judge struct {
 	root  *Root
 	steps *mat.Dense // (rows, members of its support): each row's J⁻¹U, whose mean takes the reference to the truth

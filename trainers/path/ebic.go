@@ -78,7 +78,7 @@ func (ebic) describe(s Selection, bounded, law bool) string {
 	case law:
 		return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known with this missingness, γ = %g", *s.Gamma)
 	case bounded:
-		return fmt.Sprintf("extended BIC with the score-matching loss of completed rows in place of the likelihood, whose normaliser is not known on this support, each network at its least loss, edges priced by the variance of its gradient over its curvature, γ = %g", *s.Gamma)
+		return fmt.Sprintf("extended BIC, each network at its least score-matching loss on completed rows, in place of the likelihood, whose normaliser is not known on this support; an edge costs what a superfluous one gains; γ = %g", *s.Gamma)
 	}
 	return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ = %g", *s.Gamma)
 }

@@ -17,45 +17,107 @@ type Judged struct {
 }
 
 const (
-	judgeRounds    = 10   // references, at most
-	judgeTurns     = 30   // to a reference, at most
-	judgeTolerance = 1e-3 // of its P
+	judgeTurns     = 20   // to a reference, at most
+	judgeTolerance = 5e-3 // of its P: standard errors are ten times that and more
+	judgeStride    = 4    // networks that one reference judges, beside the one they follow
+	judgePatience  = 4    // references in a row that find nothing better before the search ends
 )
 
-// judge is the criterion on a domain. The rows are completed by draws from a reference, the
-// network of a point refitted (completed.Setting.Root). By these rows every network has a
-// least loss ψ, in closed form, and the score
+// judge is the criterion on a domain, of the networks along the path from the sparsest on.
+// The rows are completed by draws from a reference, the edges that some networks in a row
+// have in common, refitted (completed.Setting.Root). By these rows every network has a least
+// loss ψ, in closed form, and the score
 //
 //	n ψ + e (log n + 4 γ log d)          n of the first term the rows
 //
 // e, in place of the number of edges, is by how much nψ falls on average through the edges
 // of the network where none is one of the truth (completed.Judge): a superfluous one lowers
 // it by the variance of the loss's gradient over its curvature, not by 1 as −2 log L
-// (composite likelihoods: Gao & Song 2010). The network of the least score is the next
-// reference, until one comes again (structural EM: Friedman 1998). The first is the
-// sparsest of the path. edge is log n + 4 γ log d.
+// (composite likelihoods: Gao & Song 2010). The last of these networks is the first of those
+// that the next reference judges, which goes on from its score: so edges are judged before
+// they have a part in the draws. Without gaps all references are the same. edge is
+// log n + 4 γ log d. Networks whose loss is least at a P that is not positive definite, and
+// those that the search does not come by, have NaN.
 func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
 	state, networks := &r.State.Judged, r.networks()
 	if state.Done {
 		return slices.Clone(state.Scores), nil
 	}
 	scores := slices.Repeat([]float64{math.NaN()}, len(r.State.Points))
-	seen := make([]bool, len(scores))
-	for at, rounds := networks[0], 0; !seen[at] && rounds < judgeRounds; rounds++ {
-		seen[at] = true
-		by, ok, err := r.reference(ctx, at)
+	j := &judgement{Run: r, edge: edge, scores: scores, before: math.NaN(), least: math.Inf(1), model: r.at(networks[0])}
+	for first := 0; first == 0 || first+1 < len(networks) && j.idle < judgePatience; first += judgeStride {
+		ok, err := j.stretch(ctx, networks[first:min(first+judgeStride+1, len(networks))])
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			break
 		}
-		if at, scores, err = r.judgeBy(ctx, by, networks, edge); err != nil {
-			return nil, err
-		}
+		r.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: min(first+judgeStride+1, len(networks)), Total: len(networks), Loss: math.NaN(), EffectiveSize: math.NaN()})
 	}
 	state.Done, state.Scores = true, r.shared(networks, scores)
 	return slices.Clone(state.Scores), r.save()
+}
+
+// judgement goes along the networks.
+type judgement struct {
+	*Run
+	edge   float64
+	model  *model.Gaussian // the last reference
+	before float64         // score of the network that the last stretch ended with, NaN for none
+	scores []float64
+	least  float64 // of scores
+	idle   int     // stretches since it was found
+}
+
+// stretch judges some networks by one reference. It is not ok where there is none, or the
+// loss of one has no minimum.
+func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err error) {
+	by, ok, err := j.reference(ctx, points)
+	if err != nil || !ok {
+		return false, err
+	}
+	j.idle++
+	bounds, m := j.posdef, j.at(points[0])
+	shift := 0.0
+	for i, point := range points {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		v, ok, err := by.Network(j.support(point))
+		if err != nil || !ok {
+			return false, err
+		}
+		score := float64(len(j.rows))*v.Loss + v.Edges*j.edge
+		if i == 0 && !math.IsNaN(j.before) {
+			shift = j.before - score
+		}
+		j.before = score + shift
+		if completed.Put(m, v.Theta); !bounds.Inside(m) {
+			continue
+		}
+		if j.scores[point] = j.before; j.before < j.least {
+			j.least, j.idle = j.before, 0
+		}
+	}
+	return true, nil
+}
+
+// reference makes the judge whose rows are completed by the refit of the edges that the
+// networks of points have in common.
+func (j *judgement) reference(ctx context.Context, points []int) (by *completed.Judge, ok bool, err error) {
+	common := Adjacency(j.State.Points[points[0]].Packed, j.Table.D, j.Config.Threshold)
+	for _, point := range points[1:] {
+		for i, edge := range Adjacency(j.State.Points[point].Packed, j.Table.D, j.Config.Threshold).Edge {
+			common.Edge[i] = common.Edge[i] && edge
+		}
+	}
+	bounds := j.posdef
+	root, ok, err := j.completing().Root(ctx, j.model, completed.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return completed.NewJudge(root)
 }
 
 // completing is how rows are completed for networks to be judged and solved by.
@@ -75,46 +137,4 @@ func (r *Run) at(index int) *model.Gaussian {
 	copy(m.Packed.Value, r.State.Points[index].Packed)
 	copy(m.Location.Value, r.State.Points[index].Linear)
 	return m
-}
-
-// reference makes the judge whose rows are completed by the refit of a point's network. It
-// is not ok where there is none.
-func (r *Run) reference(ctx context.Context, index int) (j *completed.Judge, ok bool, err error) {
-	bounds := r.posdef
-	root, ok, err := r.completing().Root(ctx, r.at(index), r.support(index), &bounds, judgeTolerance, judgeTurns)
-	if err != nil || !ok {
-		return nil, false, err
-	}
-	return completed.NewJudge(root)
-}
-
-// judgeBy gives the network of the least score and the scores, NaN for those that the
-// search does not come by and for those whose loss is least at a P that is not positive
-// definite.
-func (r *Run) judgeBy(ctx context.Context, by *completed.Judge, networks []int, edge float64) (best int, scores []float64, err error) {
-	scores = slices.Repeat([]float64{math.NaN()}, len(r.State.Points))
-	done, bounds, m := make([]bool, len(scores)), r.posdef, r.at(0)
-	best, err = search(func(int) ([]int, error) { return networks, nil }, func(points []int) error {
-		for _, i := range points {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if done[i] {
-				continue
-			}
-			done[i] = true
-			v, ok, err := by.Network(r.support(i))
-			if err != nil {
-				return err
-			}
-			if ok {
-				if completed.Put(m, v.Theta); bounds.Inside(m) {
-					scores[i] = float64(len(r.rows))*v.Loss + v.Edges*edge
-				}
-			}
-			r.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: count(done), Total: len(networks), Loss: math.NaN(), EffectiveSize: math.NaN()})
-		}
-		return nil
-	}, func(point int) float64 { return scores[point] })
-	return best, scores, err
 }

@@ -1,7 +1,7 @@
 // Package bounded infers the partial correlations of a Gaussian network on a domain with
 // bounds, from tables with gaps: by the root of the complete-data equation of truncated
 // score matching with all pairs free, and the variance of the rows' parts in it
-// (docs/theory/inference.md#eq-completed).
+// (docs/theory/truncated.md#eq-completed-errors).
 package bounded
 
 import (

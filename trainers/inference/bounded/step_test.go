@@ -200,7 +200,7 @@ func boxed(t *testing.T, n int, seed uint64) (*data.Table, *domain.Domain) {
 
 // Under MAR estimates differ from the truth as their standard errors say.
 func TestErrorsUnderMAR(t *testing.T) {
-	const tables, n = 60, 400
+	const tables, n = 40, 400
 	g, _, _ := box()
 	var squares []float64
 	for k := range uint64(tables) {
@@ -219,7 +219,7 @@ func TestErrorsUnderMAR(t *testing.T) {
 
 // With few draws their noise is in the estimate, and in its standard error by as much.
 func TestNoiseOfDrawsIsInTheErrors(t *testing.T) {
-	const seeds = 60
+	const seeds = 40
 	table, s := boxed(t, 800, 1)
 	var estimates, few, many []float64
 	for k := range uint64(seeds) {
