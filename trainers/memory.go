@@ -25,6 +25,11 @@ func (p *Prepared) checkMemory() error {
 	if _, normal := model.AsNormal(p.Model); normal || p.Spec.Network != nil {
 		numbers += (pairNumbers + lambdas/2) * d * d
 	}
+	if c := p.Spec.Inference; c.Resamples+c.Stability > 0 { // a table, a model and a path for each worker; a number and its place for each pair of a network
+		numbers *= 1 + float64(min(max(1, p.Spec.Steps.Workers), c.Resamples+c.Stability))
+		numbers += float64(c.Resamples+c.Stability) * d * (d - 1)
+		return memory.Check(8*numbers, "choose columns (--columns), fewer workers (--workers) or resamples", "%d resamples of a network of %d columns from %d rows", c.Resamples+c.Stability, p.Table.D, p.Table.N)
+	}
 	if lambdas > 0 {
 		return memory.Check(8*numbers, "choose columns (--columns), fewer λ (--lambdas)", "a network of %d columns from %d rows along %v λ", p.Table.D, p.Table.N, lambdas)
 	}

@@ -11,6 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/internal/memory"
 	"missingscore/trainers"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
@@ -36,6 +37,8 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 		"energy": {narrow, trainers.Spec{Model: trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[10000,10000,10000,10000,10000]}`)}},
 			"a network of 5 hidden layers for 3 columns needs about 3.2 GB"},
 		"path": {narrow, trainers.Spec{Network: &path.Config{Lambdas: 1 << 30}}, "a network of 3 columns from 50 rows along 1.073741824e+09 λ needs about"},
+		"resamples": {narrow, trainers.Spec{Network: &path.Config{}, Inference: inference.Config{Kind: "bootstrap", Resamples: 1 << 30}},
+			"1073741824 resamples of a network of 3 columns from 50 rows needs about"},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
