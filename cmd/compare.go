@@ -154,7 +154,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	}
 	p, err := f.prepare(cmd, both, "both tables together")
 	if err != nil {
-		return err
+		return f.inGroup(cmd, err)
 	}
 	f.spec.Steps.Method = p.Spec.Steps.Method // what auto comes to for all rows
 	for i := range f.groups {
@@ -165,6 +165,17 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	}
 	f.nameFolders()
 	return ensureDir(f.out)
+}
+
+// inGroup is an error of both tables together, or that of the first table which has one by
+// itself, which names its file and line.
+func (f *compareCommand) inGroup(cmd *cobra.Command, err error) error {
+	for i := range f.groups {
+		if _, own := f.prepare(cmd, f.groups[i].table, f.groups[i].file); own != nil {
+			return own
+		}
+	}
+	return err
 }
 
 // read reads two tables, or one and divides its rows.

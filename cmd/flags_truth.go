@@ -80,7 +80,8 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 		}
 		return t, gaps, fmt.Sprintf("%s network of %d columns, %d edges of size %.3g, %s", f.shape, f.d, t.Edges(), strength, gapsText(gaps, "")), nil
 	}
-	if t, err = f.fitted(threshold); err != nil {
+	lawful := false
+	if t, lawful, err = f.fitted(threshold); err != nil {
 		return nil, gaps, "", fmt.Errorf("--like: %w", err)
 	}
 	if f.table != "" {
@@ -88,22 +89,28 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 			return nil, gaps, "", err
 		}
 	}
-	return t, gaps, fmt.Sprintf("network of %s, %d columns, %d edges, %s", filepath.Base(f.like), len(t.Names), t.Edges(), gapsText(gaps, filepath.Base(f.table))), nil
+	source = fmt.Sprintf("network of %s, %d columns, %d edges, %s", filepath.Base(f.like), len(t.Names), t.Edges(), gapsText(gaps, filepath.Base(f.table)))
+	if lawful {
+		source += " (not by the law of missing cells that the result knows: drawn gaps do not look at values)"
+	}
+	return t, gaps, source, nil
 }
 
-// fitted is the truth that a result's model is, of columns after its transform.
-func (f *truthFlags) fitted(threshold float64) (*power.Truth, error) {
+// fitted is the truth that a result's model is, of columns after its transform, and whether
+// the result knows a law of missing cells.
+func (f *truthFlags) fitted(threshold float64) (t *power.Truth, lawful bool, err error) {
 	path := f.like
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "model.json")
 	}
 	s, err := fitted.Load(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	g, ok := s.Model.(*model.Gaussian)
 	if !ok {
-		return nil, fmt.Errorf("%s is a model of kind %s; a network is drawn from a Gaussian one", path, s.Kind)
+		return nil, false, fmt.Errorf("%s is a model of kind %s; a network is drawn from a Gaussian one", path, s.Kind)
 	}
-	return power.NewTruth(s.Names, simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}, s.Domain, threshold)
+	t, err = power.NewTruth(s.Names, simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}, s.Domain, threshold)
+	return t, s.Missingness != nil, err
 }
