@@ -209,3 +209,20 @@ func equal(t *testing.T, want, got []float64) {
 		require.True(t, v == got[i] || math.IsNaN(v) && math.IsNaN(got[i]), "score %d: %v and %v", i, v, got[i])
 	}
 }
+
+// From one reference to the next scores go on: a network more or less changes them by what
+// its edges are worth, while the loss itself depends on the reference.
+func TestScoresGoOnFromReferenceToReference(t *testing.T) {
+	table, s := bounded(t, 200, 0.4)
+	r, scores := estimate(t, engine.Problem{Table: table, Domain: s}, engine.Config{Method: "zeroed"}, Config{Lambdas: 40})
+	networks := r.networks()
+	require.Greater(t, len(networks), judgeStride+1, "more than one reference")
+	known, most := 0, 0.0
+	for i, at := range networks[1:] {
+		if before := scores[networks[i]]; !math.IsNaN(scores[at]) && !math.IsNaN(before) {
+			known, most = known+1, max(most, math.Abs(scores[at]-before))
+		}
+	}
+	require.Greater(t, known, judgeStride)
+	require.Less(t, most, 40.)
+}
