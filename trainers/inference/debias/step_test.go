@@ -327,3 +327,25 @@ func TestStepOfManyColumns(t *testing.T) {
 	_, err = Step(p)
 	require.ErrorIs(t, err, ErrTooManyColumns)
 }
+
+// Errors by the rows are of gradients less their mean.
+func TestRowsAreCentred(t *testing.T) {
+	table, n := someRows(t), someNormal(t)
+	m := momentsOf(t, table, n, Likelihood)
+	h, _, err := m.solve(1)
+	require.NoError(t, err)
+	var e Estimate
+	e.Precision = n.p
+	contrasts := e.contrasts()
+	before, err := m.variances(h, contrasts, true)
+	require.NoError(t, err)
+	for i := range m.n {
+		row := m.rows.RawRowView(i)
+		for j := range row {
+			row[j] += 3
+		}
+	}
+	after, err := m.variances(h, contrasts, true)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, before, after, 1e-9)
+}
