@@ -140,7 +140,7 @@ func pairs(t *data.Table, e *Estimate, level float64) (out []network.Uncertainty
 
 // rowsForAColumn is how many rows that have both columns of a pair, in the mean, a table
 // needs for each of its columns, for intervals to cover as they say (benchmarks/coverage).
-const rowsForAColumn = 5
+const rowsForAColumn = 10
 
 // warnings say where intervals are not to be trusted.
 func warnings(t *data.Table, free bool, e *Estimate) (out []string) {

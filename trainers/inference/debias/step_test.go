@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/simulate"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -285,7 +286,7 @@ func TestLargeStep(t *testing.T) {
 		table.Observed[5*7+j] = false // a row without values
 	}
 	for _, robust := range []bool{false, true} {
-		p := Problem{Table: table, Mean: make([]float64, 7), Precision: shrunk(g.Precision, 0.9), Robust: robust, Workers: 1, Seed: 7}
+		p := Problem{Table: table, Mean: []float64{0.1, -0.2, 0, 0.3, 0.1, 0, -0.1}, Precision: shrunk(g.Precision, 0.9), Robust: robust, Workers: 1, Seed: 7}
 		want, err := Step(p)
 		require.NoError(t, err)
 		got, err := p.largeStep()
@@ -326,4 +327,52 @@ func TestStepOfManyColumns(t *testing.T) {
 	p.Equation = Marginal
 	_, err = Step(p)
 	require.ErrorIs(t, err, ErrTooManyColumns)
+}
+
+// Errors by the rows are of gradients less their mean.
+func TestRowsAreCentred(t *testing.T) {
+	table, n := someRows(t), someNormal(t)
+	m := momentsOf(t, table, n, Likelihood)
+	h, _, err := m.solve(1)
+	require.NoError(t, err)
+	var e Estimate
+	e.Precision = n.p
+	contrasts := e.contrasts()
+	before, err := m.variances(h, contrasts, true)
+	require.NoError(t, err)
+	for i := range m.n {
+		row := m.rows.RawRowView(i)
+		for j := range row {
+			row[j] += 3
+		}
+	}
+	after, err := m.variances(h, contrasts, true)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, before, after, 1e-9)
+}
+
+// With all signs positive the rows' gradients less their mean come to nothing.
+func TestSignsOfRows(t *testing.T) {
+	table, n := someRows(t), someNormal(t)
+	o, err := newOperator(table, n)
+	require.NoError(t, err)
+	multiply, err := graph.NewProduct()
+	require.NoError(t, err)
+	z := make([]float64, o.rows*4)
+	for a, i := range o.tableRows {
+		for j := range 4 {
+			z[a*4+j] = table.Values[i*4+j] - n.mu[j]
+		}
+	}
+	delta := o.completed(multiply, z)
+	gradient := o.gradient(multiply, delta)
+	signs := make([]float64, o.rows)
+	for i := range signs {
+		signs[i] = 1
+	}
+	require.InDeltaSlice(t, make([]float64, 16), o.signed(multiply, delta, gradient, signs), 1e-12)
+	m := momentsOf(t, table, n, Likelihood)
+	for j := range 4 { // the mean gradient by cells is that by packed coordinates
+		require.InDelta(t, m.gradient[4+graph.PackedIndex(4, j, j)], gradient[j*4+j], 1e-12)
+	}
 }
