@@ -250,6 +250,7 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	} {
 		requireResumes(t, standard, "em-exact", c)
 	}
+	requireResumes(t, standard, "exact", Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4})
 }
 
 // requireResumes cuts an estimate each time its state is saved for the second time, by two
