@@ -109,6 +109,9 @@ func (c Config) Check(e estimator.Estimator) error {
 	if _, err := c.resolveSchedule(e); err != nil {
 		return err
 	}
+	if _, err := c.Penalty.Resolve(); err != nil {
+		return err
+	}
 	if by, ok := c.Select.by(); ok {
 		if err := by.suits(e); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/internal/testtables"
 )
 
@@ -33,6 +34,15 @@ func TestPenalties(t *testing.T) {
 		require.ErrorAs(t, err, &wrong, text)
 		require.Equal(t, [2]string{"penalty", text}, [2]string{wrong.Field, wrong.Value})
 	}
+}
+
+// What no table makes possible is refused before there is one.
+func TestPenaltiesAreChecked(t *testing.T) {
+	method, err := estimator.ByName("em-exact")
+	require.NoError(t, err)
+	require.ErrorContains(t, Config{Penalty: Penalty{Kind: "l2"}}.Check(method), "penalty l2: it is one of")
+	require.ErrorContains(t, Config{Penalty: Penalty{Kind: "ridge", Alpha: 1.5}}.Check(method), "penalty ridge=1.5: the pilot's shrinkage")
+	require.NoError(t, Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.5}}.Check(method))
 }
 
 func TestPenaltyRefusals(t *testing.T) {
@@ -240,6 +250,7 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	} {
 		requireResumes(t, standard, "em-exact", c)
 	}
+	requireResumes(t, standard, "exact", Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4})
 }
 
 // requireResumes cuts an estimate each time its state is saved for the second time, by two
