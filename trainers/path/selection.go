@@ -58,10 +58,11 @@ var selectors = []selector{ebic{}, crossValidation{}, stars{}, stability{}, fdr{
 
 // choice is what a selection takes from a path.
 type choice struct {
-	scores []float64 // one a point, the smaller the better; nil for none
-	point  int       // of the path
-	edges  []bool    // pairs, where they are not the point's but of the selection's own; nil: the point's
-	words  string    // what there is to say of the choice; "" for nothing
+	scores   []float64 // one a point, the smaller the better; nil for none
+	point    int       // of the path
+	edges    []bool    // pairs, where they are not the point's but of the selection's own; nil: the point's
+	unjudged bool      // no point has a score
+	words    string    // what there is to say of the choice; "" for nothing
 }
 
 // Selections are the values of Selection.Kind.
@@ -178,15 +179,16 @@ func (r *Run) choosable() []bool {
 	return ok
 }
 
-// least is the choice of the point with the smallest score, of equal ones the first.
+// least is the choice of the point with the smallest score, of equal ones the first; where
+// none has a score, the sparsest.
 func (r *Run) least(scores []float64) choice {
 	ok, chosen := r.choosable(), 0
 	for ; !ok[chosen]; chosen++ {
 	}
 	for i, v := range scores {
-		if ok[i] && (v < scores[chosen] || math.IsNaN(scores[chosen])) {
+		if ok[i] && (v < scores[chosen] || math.IsNaN(scores[chosen]) && !math.IsNaN(v)) {
 			chosen = i
 		}
 	}
-	return choice{scores: scores, point: chosen}
+	return choice{scores: scores, point: chosen, unjudged: math.IsNaN(scores[chosen])}
 }

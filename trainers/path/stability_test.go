@@ -186,7 +186,7 @@ func TestStabilityOfNothing(t *testing.T) {
 	}
 	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Lambdas: 20, Select: Selection{Kind: "stability", FalseEdges: 0.05}})
 	require.Zero(t, r.chosenEdges())
-	require.Contains(t, r.Warnings(), "no edge is stable enough to be chosen: allow more falsely chosen edges, or look at the path")
+	require.Contains(t, r.Warnings(), "no edge is sure enough to be chosen: allow more falsely chosen edges, or look at the path")
 }
 
 func TestStabilityIsTakenUpAgain(t *testing.T) {

@@ -55,9 +55,12 @@ func (r *Run) Warnings() (out []string) {
 	if selective && r.choice.edges == nil && !r.gaveUp() && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
 	}
-	if r.choice.edges != nil && r.chosenEdges() == 0 {
-		out = append(out, "no edge is stable enough to be chosen: allow more falsely chosen edges, or look at the path")
-	} else if selective && points[f.Index].Edges == 0 {
+	switch {
+	case r.choice.unjudged:
+		out = append(out, "the criterion can judge none of the networks, for without the penalty they have no fit: the sparsest is taken; choose by cv or a density, or leave out columns")
+	case r.choice.edges != nil && r.chosenEdges() == 0:
+		out = append(out, "no edge is sure enough to be chosen: allow more falsely chosen edges, or look at the path")
+	case selective && points[f.Index].Edges == 0:
 		out = append(out, "the criterion finds no edge: with many missing cells it may be too strict; try a smaller γ, or choose a density, and look at the path")
 	}
 	projections, blocks := 0, 0
