@@ -112,7 +112,7 @@ const (
 	columnsColumn    = "columns"
 	rowsColumn       = "rows"
 	lawColumn        = "law"
-	kindColumn       = "inference"
+	kindColumn       = "method"         // a kind of inference
 	edgesColumn      = "edges"          // true ones
 	edgeCoverColumn  = "edges_covered"  // share of them whose interval covers
 	otherCoverColumn = "others_covered" // share of the other pairs
