@@ -215,12 +215,12 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 // networkJSON is what --json prints.
 type networkJSON struct {
 	Method    string       `json:"method"`
-	Penalty   path.Penalty `json:"penalty"`
 	Edges     int          `json:"edges"`
 	Lambda    float64      `json:"lambda"`
 	Converged bool         `json:"converged"`
 	Verdict   string       `json:"verdict"`
 	Choice    string       `json:"choice,omitempty"`
+	Penalty   path.Penalty `json:"penalty"`
 
 	Assumption      losses.Assumption `json:"assumption"`
 	MissingAtRandom []mcar.Column     `json:"missing_at_random"`
