@@ -111,7 +111,7 @@ func (p *progress) finish() {
 func standing(s engine.Progress) string {
 	switch {
 	case s.Stage == "ebic":
-		return "fitted by maximum likelihood"
+		return "fitted without the penalty"
 	case math.IsNaN(s.Loss):
 		return "paths on parts of the rows"
 	}
