@@ -51,7 +51,7 @@ func (p *progress) observe(s engine.Progress) {
 func (p *progress) count(stage, units string, done, total int) {
 	if stage != p.stage {
 		p.enter(stage, total)
-		p.before = done - 1
+		p.before = max(0, done-1)
 	}
 	if p.live {
 		p.bar.Describe(stage)

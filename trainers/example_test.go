@@ -109,8 +109,8 @@ func ExamplePrepare() {
 	fmt.Println(p.Spec.Model.Kind, p.Spec.Objective.Kind, p.Spec.Steps.Method, p.Spec.Descent.Epochs)
 	fmt.Println(p.Estimator.Title+":", p.Estimator.Note)
 	// Output:
-	// mixture classical iw 200
-	// Marg-IW: fixed proposal, self-normalised weights (the paper's Algorithm 1)
+	// mixture classical em-full 200
+	// EM (all coordinates): EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of models that are not normal)
 }
 
 // Settings that cannot be used are named as in files and on the command line.

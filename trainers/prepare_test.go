@@ -34,7 +34,7 @@ func TestAutoMethod(t *testing.T) {
 		want     string
 	}{
 		{"gaussian", nil, true, "full"}, {"gaussian", nil, false, "em-exact"}, {"gaussian", known, false, "variw"}, {"gaussian", cut, false, "exact-mc"},
-		{"gaussian-natural", nil, false, "em-exact"}, {"quartic", nil, false, "iw"}, {"quartic", known, false, "variw"}, {"quartic", nil, true, "full"},
+		{"gaussian-natural", nil, false, "em-exact"}, {"quartic", nil, false, "em-full"}, {"quartic", known, false, "variw"}, {"quartic", nil, true, "full"},
 		{"score-network", nil, false, "zeroed"}, {"score-network", nil, true, "full"},
 	} {
 		table := holes
