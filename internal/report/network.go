@@ -223,9 +223,6 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 	if e.Trains() {
 		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", s.Steps.ImputerSteps, s.Steps.ImputerRate, s.Steps.ImputerLoss)})
 	}
-	if r.Inference != nil {
-		page.Settings = append(page.Settings, [2]string{"Uncertainty", r.Inference.Rests})
-	}
 	if r.Stability != nil {
 		page.Settings = append(page.Settings, [2]string{"Stability", r.Stability.Sentence()})
 	}

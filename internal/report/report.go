@@ -77,6 +77,7 @@ var reading = template.FuncMap{
 	"number":      func(x float64) string { return rounded("%.4g", x) },
 	"correlation": func(x float64) string { return rounded("%.3f", x) },
 	"p":           formatP,
+	"level":       func(x float64) string { return rounded("%.3g %%", 100*x) },
 	"percent":     func(x float64) string { return rounded("%.1f %%", 100*x) },
 }
 

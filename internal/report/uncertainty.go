@@ -14,8 +14,10 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// forestPairs is how many intervals a picture shows.
-const forestPairs = 40
+const (
+	forestPairs    = 40   // intervals that a picture shows, at most
+	shownInclusion = 0.25 // of resamples, of a pair that is no edge of the network, to be shown
+)
 
 // drawUncertainty draws what is known of the pairs: intervals, p values, inclusion.
 func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
@@ -60,7 +62,8 @@ func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
 func forest(n *network.Network) []network.Edge {
 	var pairs []network.Edge
 	for _, e := range n.Pairs {
-		if !math.IsNaN(e.Uncertainty.Estimate) {
+		u := e.Uncertainty
+		if absent := u.Estimate == 0 && !(u.Inclusion >= shownInclusion); !math.IsNaN(u.Estimate) && !absent {
 			pairs = append(pairs, e)
 		}
 	}

@@ -50,32 +50,37 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	if err != nil {
 		return nil, err
 	}
-	draws := len(drawn.Gaps)
-	r := &PosteriorImputed{Imputed: Imputed{Sampler: FromPosterior, Draws: draws}, Law: drawn, Transform: functions}
+	r := &PosteriorImputed{Imputed: Imputed{Sampler: FromPosterior, Draws: len(drawn.Gaps)}, Law: drawn, Transform: functions}
 	f := &Model{Names: t.Names, Transform: functions, Scale: scale}
-	next := 0 // missing cell
+	r.Values = f.fill(t, drawn.Gaps)
+	return r, f.checkDraws(r.Values)
+}
+
+// fill are a table's rows, each with every draw of its missing cells one after the other:
+// gaps has those of the whole table, by row, for each draw, of the functions of the columns.
+func (f *Model) fill(t *data.Table, gaps [][]float64) (values []float64) {
+	z, next := make([]float64, t.D), 0
 	for i := range t.N {
-		from := next
-		for k := range draws {
-			row := slices.Clone(t.Values[i*t.D : (i+1)*t.D])
+		observed, from := t.Observed[i*t.D:(i+1)*t.D], next
+		for _, drawn := range gaps {
+			clear(z)
 			next = from
-			z := make([]float64, t.D)
-			for j := range z {
-				if !t.Observed[i*t.D+j] {
-					z[j] = drawn.Gaps[k][next]
+			for j, seen := range observed {
+				if !seen {
+					z[j] = drawn[next]
 					next++
 				}
 			}
 			f.restore(z)
-			for j, v := range z {
-				if !t.Observed[i*t.D+j] {
-					row[j] = v
+			for j, seen := range observed {
+				if seen {
+					z[j] = t.Values[i*t.D+j]
 				}
 			}
-			r.Values = append(r.Values, row...)
+			values = append(values, z...)
 		}
 	}
-	return r, f.checkDraws(r.Values)
+	return values
 }
 
 // naturalFunctions are, by column, levels of few values; normal scores where a column is
