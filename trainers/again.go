@@ -40,6 +40,9 @@ func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, apart [
 	}
 	s, c := p.Spec, *p.Spec.Network
 	s.Network, s.Inference, s.Objective = &c, inference.Config{}, ObjectiveSpec{}
+	if p.byTests() {
+		s.Inference.Kind = p.testKind()
+	}
 	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
 	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
 		setting.Default(&s.Steps.Batch, path.AgainBatch)

@@ -14,18 +14,20 @@ import (
 // the estimator or the support.
 func (p *Prepared) checkInference() (err error) {
 	c := &p.Spec.Inference
-	byTests := p.Spec.Network.Select.Kind == "fdr"
-	if byTests && !c.Asked() {
+	if p.byTests() && !c.Asked() {
 		c.Kind = testedBy
 	}
 	if *c, err = c.Resolve(); err != nil || !c.Asked() {
 		return err
 	}
-	if err := p.checkKind(c.Kind); err != nil || !byTests {
+	if err := p.checkKind(c.Kind); err != nil || !p.byTests() {
 		return err
 	}
 	return p.checkKind(p.testKind())
 }
+
+// byTests tells whether tests of pairs choose the edges.
+func (p *Prepared) byTests() bool { return p.Spec.Network.Select.Kind == "fdr" }
 
 // checkKind refuses a kind of inference that does not go with the estimate.
 func (p *Prepared) checkKind(name string) error {
@@ -68,6 +70,9 @@ func (p *Prepared) infer(ctx context.Context, n *path.Run, r *Result, run Run) e
 	if !c.Asked() && c.Stability == 0 {
 		return nil
 	}
+	if t := n.State.Tests; t.Done && c.Kind != p.testKind() { // else they come with the inference
+		r.Warnings = append(r.Warnings, t.Warnings...)
+	}
 	setting.Default(&run.State.Inference, &inference.State{})
 	q := inference.Problem{Config: c, Path: n, Again: p.again(), State: run.State.Inference, Shard: run.Shard,
 		Save: func() error { return run.save(n.Engine) }}
@@ -97,7 +102,7 @@ func (p *Prepared) infer(ctx context.Context, n *path.Run, r *Result, run Run) e
 
 // inferred is what is known of the pairs: what chose the edges, if that is what is asked for.
 func (p *Prepared) inferred(ctx context.Context, q inference.Problem) (*inference.Result, error) {
-	if t := q.Path.State.Tests; t.Done && p.testKind() == q.Config.Kind {
+	if t := q.Path.State.Tests; t.Done && q.Config.Kind == p.testKind() {
 		return &inference.Result{Pairs: t.Pairs, Rests: t.Rests, Warnings: t.Warnings}, nil
 	}
 	return inference.Infer(ctx, q)

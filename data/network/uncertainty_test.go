@@ -31,3 +31,18 @@ b,c,1,-1,3,,,,,,,0.75,1,5
 `, pairs.String())
 	require.False(t, math.Signbit(n.Pairs[1].PartialCorrelation), "no edge is 0, not −0")
 }
+
+// The sizes of edges become the estimates, in their order; one without an estimate keeps its own.
+func TestTakeEstimates(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{4, 2, 1, 2, 9, 3, 1, 3, 4})
+	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, true, true}})
+	require.NoError(t, err)
+	first, last := Unknown(1), Unknown(1)
+	first.Estimate, last.Estimate = -0.25, 0.125
+	n.TakeEstimates([]Uncertainty{first, Unknown(1), last})
+	var got []any
+	for _, e := range n.Edges {
+		got = append(got, e.From, e.To, e.PartialCorrelation, e.Weight())
+	}
+	require.Equal(t, []any{"a", "b", -0.25, 0.25, "a", "c", -0.25, 0.25, "b", "c", 0.125, 0.125}, got)
+}

@@ -1,12 +1,44 @@
 package inference
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"missingscore/data"
 	"missingscore/data/network"
 )
+
+// Pairs are the uncertainties of all pairs of columns j < k, in column order, by estimates of
+// their partial correlations and standard errors: see Normal. Where no row of the table has
+// both columns nothing is known, whatever the estimate, nor of any pair where there are no
+// estimates (nil).
+func Pairs(t *data.Table, partial, se []float64, level float64) (out []network.Uncertainty) {
+	for i, rows := range t.Together() {
+		if partial == nil || rows == 0 {
+			out = append(out, network.Unknown(rows))
+			continue
+		}
+		out = append(out, Normal(partial[i], se[i], level, rows))
+	}
+	return out
+}
+
+// Beyond warns of estimates that have no interval, being 1 or more in size; nothing where
+// there are none.
+func Beyond(partial []float64) []string {
+	beyond := 0
+	for _, v := range partial {
+		if !(math.Abs(v) < 1) {
+			beyond++
+		}
+	}
+	if beyond == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d pairs have no interval: their partial correlations come to 1 or beyond", beyond, len(partial))}
+}
 
 // Normal is the uncertainty of a partial correlation whose estimate r is about normal with
 // standard error se, by Fisher's z = atanh r, whose standard error is se/(1 − r²):

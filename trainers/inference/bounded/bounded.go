@@ -7,11 +7,8 @@ package bounded
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
 	"missingscore/internal/setting"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
@@ -44,51 +41,13 @@ func Infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	if n.Table.Missing() == 0 {
 		r.Rests = "the minimum without a penalty, errors by the rows"
 	}
-	if why != "" {
+	switch {
+	case e == nil:
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %s. Leave columns out, or %s", why, instead))
+		e = &Estimate{}
+	case !e.Free:
+		r.Warnings = append(r.Warnings, "intervals are by one step from the network, for without a penalty the precision of all pairs is not positive definite: those of strong edges may be too near 0")
 	}
-	r.Pairs, r.Warnings = pairs(n.Table, e, p.Config.Level), append(r.Warnings, warnings(e)...)
+	r.Pairs, r.Warnings = inference.Pairs(n.Table, e.Partial, e.SE, p.Config.Level), append(r.Warnings, inference.Beyond(e.Partial)...)
 	return r, nil
-}
-
-// pairs are the uncertainties of all pairs; of an estimate that is nil nothing is known.
-func pairs(t *data.Table, e *Estimate, level float64) (out []network.Uncertainty) {
-	i := 0
-	for j := range t.D {
-		for k := j + 1; k < t.D; k++ {
-			rows := 0
-			for row := range t.N {
-				if t.Observed[row*t.D+j] && t.Observed[row*t.D+k] {
-					rows++
-				}
-			}
-			if e == nil || rows == 0 {
-				out = append(out, network.Unknown(rows))
-			} else {
-				out = append(out, inference.Normal(e.Partial[i], e.SE[i], level, rows))
-			}
-			i++
-		}
-	}
-	return out
-}
-
-// warnings say where intervals are not to be trusted.
-func warnings(e *Estimate) (out []string) {
-	if e == nil {
-		return nil
-	}
-	if !e.Free {
-		out = append(out, "intervals are by one step from the network, for without a penalty the precision of all pairs is not positive definite: those of strong edges may be too near 0")
-	}
-	beyond := 0
-	for _, v := range e.Partial {
-		if !(math.Abs(v) < 1) {
-			beyond++
-		}
-	}
-	if beyond > 0 {
-		out = append(out, fmt.Sprintf("%d of %d pairs have no interval: their partial correlations come to 1 or beyond", beyond, len(e.Partial)))
-	}
-	return out
 }

@@ -8,13 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/mcar"
-	"missingscore/data/network"
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
@@ -105,7 +103,10 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 		}
 		r.Warnings = append(r.Warnings, warnings(n.Table, free, e)...)
 	}
-	r.Pairs = pairs(n.Table, e, p.Config.Level)
+	if e == nil {
+		e = &Estimate{}
+	}
+	r.Pairs = inference.Pairs(n.Table, e.Partial, e.SE, p.Config.Level)
 	return r, nil
 }
 
@@ -122,20 +123,6 @@ func rests(q Equation, robust, own bool) string {
 		gaps = "normal rows, cells missing at random"
 	}
 	return fmt.Sprintf("%s, errors %s; %s", start, errors, gaps)
-}
-
-// pairs are the uncertainties of all pairs; of an estimate that is nil nothing is known. No
-// row tells of columns that none has both of, whatever the step comes to.
-func pairs(t *data.Table, e *Estimate, level float64) (out []network.Uncertainty) {
-	rows := t.Together()
-	for i, count := range rows {
-		if e == nil || count == 0 {
-			out = append(out, network.Unknown(count))
-			continue
-		}
-		out = append(out, inference.Normal(e.Partial[i], e.SE[i], level, count))
-	}
-	return out
 }
 
 // rowsForAColumn is how many rows that have both columns of a pair, in the mean, a table
@@ -155,14 +142,5 @@ func warnings(t *data.Table, free bool, e *Estimate) (out []string) {
 	if !free {
 		out = append(out, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")
 	}
-	beyond := 0
-	for _, v := range e.Partial {
-		if !(math.Abs(v) < 1) {
-			beyond++
-		}
-	}
-	if beyond > 0 {
-		out = append(out, fmt.Sprintf("%d of %d pairs have no interval: the step takes their partial correlations to 1 or beyond", beyond, len(e.Partial)))
-	}
-	return out
+	return append(out, inference.Beyond(e.Partial)...)
 }
