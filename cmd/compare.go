@@ -16,6 +16,7 @@ import (
 	"missingscore/data/mcar"
 	"missingscore/graph"
 	"missingscore/internal/report"
+	"missingscore/internal/setting"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
 	"missingscore/trainers/replicate"
@@ -76,7 +77,7 @@ Methods:
 	f.addTable(cmd)
 	f.addSteps(cmd)
 	f.addRun(cmd)
-	f.addPath(cmd)
+	f.addPath(cmd, "l1, so that both networks are by one penalty")
 	f.addInference(cmd, "adds the columns of estimates to differences.csv, and what it adds to the files of each network", "of differences and of --inference")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "compare", "folder for the results")
@@ -133,6 +134,7 @@ func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
 	}
+	setting.Default(&f.config.Penalty.Kind, "l1")
 	return distinctFiles(cmd, inFolder(f.out, slices.Concat(report.CompareFiles, compareStates)...)...)
 }
 

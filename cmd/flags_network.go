@@ -21,12 +21,13 @@ type networkFlags struct {
 	config             path.Config
 }
 
-// addPath adds the flags of the method and its path.
-func (f *networkFlags) addPath(cmd *cobra.Command) {
+// addPath adds the flags of the method and its path; penalty says in words what --penalty is
+// by default.
+func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	c, steps := &f.config, &f.spec.Steps
 	fl := cmd.Flags()
 	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
-	fl.StringVar(&f.penalty, "penalty", "l1", "by what pairs come into the network: "+path.PenaltyForms())
+	fl.StringVar(&f.penalty, "penalty", "", "by what pairs come into the network: "+path.PenaltyForms()+"; by default "+penalty)
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
@@ -53,8 +54,10 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 		return err
 	}
 	c := &f.config
-	if c.Penalty, err = path.ParsePenalty(f.penalty); err != nil {
-		return asUsage(cmd, err)
+	if cmd.Flags().Changed("penalty") {
+		if c.Penalty, err = path.ParsePenalty(f.penalty); err != nil {
+			return asUsage(cmd, err)
+		}
 	}
 	if c.Select, err = path.ParseSelection(f.selection); err != nil {
 		return asUsage(cmd, err)

@@ -71,7 +71,7 @@ Methods:
 	f.tableFlags.addFormat(cmd)
 	f.addSteps(cmd)
 	f.addRun(cmd)
-	f.addPath(cmd)
+	f.addPath(cmd, path.UsualPenalty())
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "power", "folder for the results")
 	fl.IntSliceVar(&f.study.Rows, "rows", nil, "the numbers of rows to try, as 50,100,200 (default: six, each twice the one before, from 50 or two a column)")

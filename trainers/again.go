@@ -11,14 +11,14 @@ import (
 	"missingscore/trainers/path"
 )
 
-// again makes the estimate of a network again, from the transforms of columns on, on other
-// rows of the table. A column without values or variation, two columns that no row shows
+// again makes the estimate of a network n again, from the transforms of columns on, on other
+// rows of the table, with the penalty and its pilot's shrinkage that n came to. A column without values or variation, two columns that no row shows
 // together though rows of the whole table do, a fit that diverges or does not converge
 // are failures of that estimate.
-func (p *Prepared) again() inference.Again {
-	apart := p.Table.NeverTogether()
+func (p *Prepared) again(n *path.Run) inference.Again {
+	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
-		n, failed, err := p.fitRows(ctx, rows, seed, apart)
+		n, failed, err := p.fitRows(ctx, rows, seed, penalty, apart)
 		if ctx.Err() != nil {
 			return inference.Fit{}, ctx.Err()
 		}
@@ -33,12 +33,13 @@ func (p *Prepared) again() inference.Again {
 }
 
 // fitRows makes one such estimate, and says what keeps it from being one.
-func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, apart [][2]int) (n *path.Run, failed string, err error) {
+func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, penalty path.Penalty, apart [][2]int) (n *path.Run, failed string, err error) {
 	t, err := p.original.Rows(rows)
 	if err != nil {
 		return nil, "", err
 	}
 	s, c := p.Spec, *p.Spec.Network
+	c.Penalty = penalty
 	s.Network, s.Inference, s.Objective = &c, inference.Config{}, ObjectiveSpec{}
 	if p.byTests() {
 		s.Inference.Kind = p.testKind()

@@ -74,7 +74,7 @@ func (p *Prepared) infer(ctx context.Context, n *path.Run, r *Result, run Run) e
 		r.Warnings = append(r.Warnings, t.Warnings...)
 	}
 	setting.Default(&run.State.Inference, &inference.State{})
-	q := inference.Problem{Config: c, Path: n, Again: p.again(), State: run.State.Inference, Shard: run.Shard,
+	q := inference.Problem{Config: c, Path: n, Again: p.again(n), State: run.State.Inference, Shard: run.Shard,
 		Save: func() error { return run.save(n.Engine) }}
 	if c.Asked() {
 		found, err := p.inferred(ctx, q)

@@ -67,7 +67,7 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 		return nil, err
 	}
 	start := time.Now()
-	p, err := trainers.Prepare(t, trainers.Spec{Domain: support, Steps: engine.Config{Method: c.Method, Seed: seed, Workers: 1}, Network: &path.Config{}})
+	p, err := trainers.Prepare(t, trainers.Spec{Domain: support, Steps: engine.Config{Method: c.Method, Seed: seed, Workers: 1}, Network: &path.Config{Penalty: path.Penalty{Kind: "l1"}}})
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func fromPosterior(ctx context.Context, m method, t task) (filled, error) {
 
 // network draws from a Gaussian network, λ chosen by the program's criterion.
 func network(ctx context.Context, m method, t task) (filled, error) {
-	return m.estimate(ctx, t, trainers.Spec{Network: &path.Config{}})
+	return m.estimate(ctx, t, trainers.Spec{Network: &path.Config{Penalty: path.Penalty{Kind: "l1"}}})
 }
 
 func (m method) estimate(ctx context.Context, t task, spec trainers.Spec) (filled, error) {

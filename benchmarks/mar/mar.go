@@ -171,7 +171,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	spec := trainers.Spec{Steps: m.Fit}
 	spec.Steps.Seed = seed
 	if m.Network {
-		spec.Network = &path.Config{}
+		spec.Network = &path.Config{Penalty: path.Penalty{Kind: "l1"}}
 	}
 	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
 	if err != nil {

@@ -28,7 +28,7 @@ func TestAgainComesToTheSame(t *testing.T) {
 			require.NoError(t, err)
 			drawn, _ = data.Standardise(drawn)
 			estimate := func(again bool) *Run {
-				r, err := New(engine.Problem{Table: drawn}, engine.Config{Method: method}, Config{}, &State{})
+				r, err := New(engine.Problem{Table: drawn}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
 				require.NoError(t, err)
 				if again {
 					r.Again()

@@ -26,7 +26,7 @@ import (
 type Config struct {
 	Schedule      string  `json:"schedule"`        // "accelerated", "em" or "fixed"
 	Iterations    int     `json:"iterations"`      // sets IterPerLambda or MaxIter, whichever the schedule has, and RefineIter where it is larger
-	Penalty       Penalty `json:"penalty"`         // by what pairs come to be ordered; L1
+	Penalty       Penalty `json:"penalty"`         // by what pairs come to be ordered; auto where it can be had, else L1
 	LambdaMax     float64 `json:"lambda_max"`      // empties the network; from the data, see LambdaMax
 	LambdaMin     float64 `json:"lambda_min"`      // makes it dense; LambdaMax/200, the paper's ratio; adaptive /1000, ridge /100
 	Lambdas       int     `json:"lambdas"`         // how many, spaced evenly on a log scale; 100
@@ -77,8 +77,11 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if err := by.suits(method); err != nil {
 		return c, steps, err
 	}
-	if c.Penalty, err = c.Penalty.Resolve(); err != nil {
+	if err := c.Penalty.check(); err != nil {
 		return c, steps, err
+	}
+	if c.Penalty.Kind == "" {
+		c.Penalty = c.usual(p, method)
 	}
 	order, _ := c.Penalty.by()
 	if c, err = order.resolve(c, p, method); err != nil {
@@ -109,7 +112,7 @@ func (c Config) Check(e estimator.Estimator) error {
 	if _, err := c.resolveSchedule(e); err != nil {
 		return err
 	}
-	if _, err := c.Penalty.Resolve(); err != nil {
+	if err := c.Penalty.check(); err != nil {
 		return err
 	}
 	if by, ok := c.Select.by(); ok {

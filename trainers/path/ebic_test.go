@@ -84,7 +84,7 @@ func TestEBICByItsFormula(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"exact", "em-exact"} {
-		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Lambdas: 20, Select: Selection{Kind: "ebic", Gamma: new(0.7)}})
+		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: "ebic", Gamma: new(0.7)}})
 		require.Len(t, scores, 20)
 		best, judged := -1, 0
 		for i, p := range r.State.Points {

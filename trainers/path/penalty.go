@@ -17,7 +17,7 @@ import (
 // Penalty says by what a path puts pairs in order (docs/theory/penalties.md). Zero values
 // mean the defaults named here.
 type Penalty struct {
-	Kind  string  `json:"kind"`            // a name of Penalties; "l1"
+	Kind  string  `json:"kind"`            // a name of Penalties; "auto" where it can be had, else "l1": see Config.usual
 	Alpha float64 `json:"alpha,omitempty"` // of the ridge pilot, between 0 and 1; 0: by the likelihood of rows held out
 }
 
@@ -38,7 +38,7 @@ type penalty interface {
 	describe(s *State) string
 }
 
-// penalties are all there are; the first is the default.
+// penalties are all there are.
 var penalties = []penalty{lone{}, adaptive{}, ridge{}, auto{}}
 
 // Penalties are the values of Penalty.Kind.
@@ -82,19 +82,41 @@ func (p Penalty) pilots() bool {
 
 const alphaMust = "the pilot's shrinkage must be a number between 0 and 1"
 
-// Resolve fills zero values and checks the rest.
-func (p Penalty) Resolve() (Penalty, error) {
-	setting.Default(&p.Kind, penalties[0].name())
+// check refuses a kind that there is not, and an α that is none; a kind that is not named yet
+// is for usual to name.
+func (p Penalty) check() error {
+	if p == (Penalty{}) {
+		return nil
+	}
 	by, ok := p.by()
 	switch {
 	case !ok:
-		return p, setting.OneOf("penalty", p.Kind, Penalties()...)
+		return setting.OneOf("penalty", p.Kind, Penalties()...)
 	case p.Alpha != 0 && !by.pilots():
-		return p, setting.Errorf("penalty", p.text(), "%s has no pilot whose shrinkage could be set", p.Kind)
+		return setting.Errorf("penalty", p.text(), "%s has no pilot whose shrinkage could be set", p.Kind)
 	case !(p.Alpha >= 0 && p.Alpha < 1):
-		return p, setting.Errorf("penalty", p.text(), alphaMust)
+		return setting.Errorf("penalty", p.text(), alphaMust)
 	}
-	return p, nil
+	return nil
+}
+
+// usualColumns are up to how many columns auto was measured to be as good as L1 or better
+// (benchmarks/deciding), and takes less than twice its time.
+const usualColumns = 100
+
+// UsualPenalty says in words which penalty a path has unless one is named.
+func UsualPenalty() string {
+	return fmt.Sprintf("auto where it can be had and there are at most %d columns, else l1", usualColumns)
+}
+
+// usual is the penalty unless one is named: auto and, where it cannot be had, on wider tables
+// and for the paper's schedule, L1.
+func (c Config) usual(p engine.Problem, method estimator.Estimator) Penalty {
+	c.Penalty.Kind = auto{}.name()
+	if _, err := (auto{}).resolve(c, p, method); err != nil || c.Schedule == Fixed || p.Table.D > usualColumns {
+		c.Penalty.Kind = lone{}.name()
+	}
+	return c.Penalty
 }
 
 func (p Penalty) text() string {
@@ -104,7 +126,7 @@ func (p Penalty) text() string {
 	return p.Kind + "=" + strconv.FormatFloat(p.Alpha, 'g', -1, 64)
 }
 
-// ParsePenalty reads one of PenaltyForms, and fills defaults.
+// ParsePenalty reads one of PenaltyForms.
 func ParsePenalty(text string) (p Penalty, err error) {
 	kind, value, has := strings.Cut(text, "=")
 	p.Kind = kind
@@ -116,7 +138,7 @@ func ParsePenalty(text string) (p Penalty, err error) {
 			return p, setting.Errorf("penalty", text, "%v", err)
 		}
 	}
-	return p.Resolve()
+	return p, p.check()
 }
 
 // piloted is what penalties with a pilot resolve: the largest λ is known after the pilot

@@ -45,6 +45,35 @@ func TestPenaltiesAreChecked(t *testing.T) {
 	require.NoError(t, Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.5}}.Check(method))
 }
 
+// Auto is the penalty unless one is named, where it can be had.
+func TestTheUsualPenalty(t *testing.T) {
+	_, table := testtables.Star(t, 4, 50, 0.3)
+	_, wide := testtables.Star(t, usualColumns+1, 20, 0.1)
+	bounded := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
+	for name, c := range map[string]struct {
+		want   string
+		table  *data.Table
+		domain *domain.Domain
+		method string
+		config Config
+	}{
+		"gaps":        {"auto", table, nil, "em-exact", Config{}},
+		"marginal":    {"auto", table, nil, "exact", Config{Select: Selection{Kind: "cv"}}},
+		"draws":       {"l1", table, nil, "iw", Config{}},
+		"bounds":      {"l1", table, bounded, "em-exact", Config{}},
+		"own λ":       {"l1", table, nil, "em-exact", Config{LambdaMin: 0.1}},
+		"the paper's": {"l1", table, nil, "exact", Config{Schedule: Fixed}},
+		"wide":        {"l1", wide, nil, "em-exact", Config{}},
+		"named":       {"ridge", table, nil, "em-exact", Config{Penalty: Penalty{Kind: "ridge"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := c.config.Resolve(engine.Problem{Table: c.table, Domain: c.domain}, engine.Config{Method: c.method})
+			require.NoError(t, err)
+			require.Equal(t, c.want, got.Penalty.Kind)
+		})
+	}
+}
+
 func TestPenaltyRefusals(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	bounded := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}

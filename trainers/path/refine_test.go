@@ -22,7 +22,7 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 		for _, schedule := range []string{"fixed", "accelerated"} {
 			t.Run(name+" "+schedule, func(t *testing.T) {
 				state := &State{}
-				r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Schedule: schedule, Lambdas: 3}, state)
+				r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}, state)
 				require.NoError(t, err)
 				r.Config.Tolerance = 0 // nothing meets it
 				require.NoError(t, r.path(context.Background()))

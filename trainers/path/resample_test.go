@@ -79,7 +79,7 @@ func TestPartWithoutGaps(t *testing.T) {
 func TestHeldOutLossByItsFormula(t *testing.T) {
 	_, table := testtables.Star(t, 6, 90, 0.3)
 	work, _ := data.Standardise(table)
-	whole, err := New(engine.Problem{Table: work}, engine.Config{Method: "exact", Seed: 1, Workers: 1}, Config{Lambdas: 5}, &State{})
+	whole, err := New(engine.Problem{Table: work}, engine.Config{Method: "exact", Seed: 1, Workers: 1}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5}, &State{})
 	require.NoError(t, err)
 	p := crossValidation{}.parts(Selection{Folds: 3}, table.N, 1)[1]
 	r, heldOut, err := whole.part(context.Background(), p)

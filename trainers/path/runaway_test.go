@@ -39,7 +39,7 @@ func TestAPathOfDependentColumnsEnds(t *testing.T) {
 func TestCrossValidationByLikelihood(t *testing.T) {
 	_, table := testtables.Star(t, 5, 90, 0.3)
 	standard, _ := data.Standardise(table)
-	whole, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact", Seed: 1, Workers: 1}, Config{Lambdas: 5, Select: Selection{Kind: "cv", Folds: 3}}, &State{})
+	whole, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact", Seed: 1, Workers: 1}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, Select: Selection{Kind: "cv", Folds: 3}}, &State{})
 	require.NoError(t, err)
 	p := whole.parts()[1]
 	r, heldOut, err := whole.part(t.Context(), p)

@@ -207,7 +207,7 @@ func TestDensest(t *testing.T) {
 // A half's path ends where it has more edges than count.
 func TestHalvesEndEarly(t *testing.T) {
 	_, table := testtables.Star(t, 5, 60, 0.2)
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Lambdas: 200, Select: Selection{Kind: "stability"}}, &State{Resampled: Resampled{Most: 2}})
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 200, Select: Selection{Kind: "stability"}}, &State{Resampled: Resampled{Most: 2}})
 	require.NoError(t, err)
 	part, _, err := r.part(t.Context(), r.parts()[0])
 	require.NoError(t, err)
