@@ -37,7 +37,7 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 	if e.edge.Sign() == "-" {
 		colour, line = "#B2182B", "dashed"
 	}
-	return []encoding.Attribute{
+	out := []encoding.Attribute{
 		{Key: "penwidth", Value: strconv.FormatFloat(widest*math.Abs(e.edge.PartialCorrelation), 'f', 3, 64)},
 		{Key: "color", Value: strconv.Quote(colour)},
 		{Key: "style", Value: line},
@@ -45,10 +45,15 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 		{Key: "precision", Value: strconv.Quote(number(e.edge.Precision))},
 		{Key: "partial_correlation", Value: strconv.Quote(number(e.edge.PartialCorrelation))},
 	}
+	for _, k := range e.edge.Uncertainty.known() {
+		out = append(out, encoding.Attribute{Key: k[0], Value: strconv.Quote(k[1])})
+	}
+	return out
 }
 
 // WriteDOT writes an undirected graph for Graphviz: pen width proportional to
-// |partial correlation|, positive edges solid blue, negative ones dashed red.
+// |partial correlation|, positive edges solid blue, negative ones dashed red. What is known of
+// their uncertainty is among their attributes, named as WriteEdges names it.
 // It fails if the network names a node twice or an unknown one.
 func (n *Network) WriteDOT(w io.Writer) error {
 	ends, err := n.Places()

@@ -38,7 +38,8 @@ type graphMLData struct {
 
 // WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and
 // networkx: nodes n0, n1, … in column order with the name as label, edges e0,
-// e1, … strongest first with weight, partial_correlation, precision and sign ("+" or "-").
+// e1, … strongest first with weight, partial_correlation, precision and sign ("+" or "-"),
+// and what is known of their uncertainty, named as WriteEdges names it.
 // Source: http://graphml.graphdrawing.org/specification.html.
 // It fails if the network names a node twice or an unknown one.
 func (n *Network) WriteGraphML(w io.Writer) error {
@@ -53,19 +54,28 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 	} {
 		g.Keys = append(g.Keys, graphMLKey{ID: k[1], For: k[0], Name: k[1], Type: k[2]})
 	}
+	if n.Pairs != nil {
+		for _, name := range uncertaintyColumns {
+			g.Keys = append(g.Keys, graphMLKey{ID: name, For: "edge", Name: name, Type: "double"})
+		}
+	}
 	g.Graph.ID, g.Graph.EdgeDefault = "network", "undirected"
 	// A name need not be a valid XML identifier, hence numbers.
 	for j, name := range n.Nodes {
 		g.Graph.Nodes = append(g.Graph.Nodes, graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", name}}})
 	}
 	for i, e := range n.Edges {
-		g.Graph.Edges = append(g.Graph.Edges, graphMLObject{
+		edge := graphMLObject{
 			ID: fmt.Sprint("e", i), Source: fmt.Sprint("n", ends[i][0]), Target: fmt.Sprint("n", ends[i][1]),
 			Data: []graphMLData{
 				{"weight", number(e.Weight())}, {"partial_correlation", number(e.PartialCorrelation)},
 				{"precision", number(e.Precision)}, {"sign", e.Sign()},
 			},
-		})
+		}
+		for _, k := range e.Uncertainty.known() {
+			edge.Data = append(edge.Data, graphMLData{k[0], k[1]})
+		}
+		g.Graph.Edges = append(g.Graph.Edges, edge)
 	}
 	text, err := xml.MarshalIndent(g, "", "  ")
 	if err != nil {

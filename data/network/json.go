@@ -3,6 +3,7 @@ package network
 import (
 	"encoding/json"
 	"io"
+	"math"
 )
 
 type jsonEdge struct {
@@ -12,17 +13,45 @@ type jsonEdge struct {
 	PartialCorrelation float64 `json:"partial_correlation"`
 	Precision          float64 `json:"precision"`
 	Sign               string  `json:"sign"`
+	*jsonUncertainty
+}
+
+// jsonUncertainty has what is known of an edge.
+type jsonUncertainty struct {
+	Estimate  *float64 `json:"estimate,omitempty"`
+	SE        *float64 `json:"se,omitempty"`
+	Low       *float64 `json:"low,omitempty"`
+	High      *float64 `json:"high,omitempty"`
+	P         *float64 `json:"p,omitempty"`
+	Q         *float64 `json:"q,omitempty"`
+	Inclusion *float64 `json:"inclusion,omitempty"`
+	SameSign  *float64 `json:"same_sign,omitempty"`
+	Rows      int      `json:"pairs"`
+}
+
+func newJSONUncertainty(u *Uncertainty) *jsonUncertainty {
+	if u == nil {
+		return nil
+	}
+	known := func(x float64) *float64 {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	return &jsonUncertainty{known(u.Estimate), known(u.SE), known(u.Low), known(u.High), known(u.P), known(u.Q), known(u.Inclusion), known(u.SameSign), u.Rows}
 }
 
 // WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight",
-// "partial_correlation", "precision", "sign"}]}. It fails if a number is not finite.
+// "partial_correlation", "precision", "sign"}]}, and what is known of an edge's uncertainty,
+// named as WriteEdges names it. It fails if a number is not finite.
 func (n *Network) WriteJSON(w io.Writer) error {
 	file := struct {
 		Nodes []string   `json:"nodes"`
 		Edges []jsonEdge `json:"edges"`
 	}{Nodes: append([]string{}, n.Nodes...), Edges: []jsonEdge{}}
 	for _, e := range n.Edges {
-		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign()})
+		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), newJSONUncertainty(e.Uncertainty)})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

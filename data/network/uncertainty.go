@@ -88,6 +88,19 @@ func (u *Uncertainty) record() []string {
 	return append(out, strconv.Itoa(u.Rows))
 }
 
+// known are name and value of those of uncertaintyColumns that are known; none of nil.
+func (u *Uncertainty) known() (out [][2]string) {
+	if u == nil {
+		return nil
+	}
+	for i, value := range u.record() {
+		if value != "" {
+			out = append(out, [2]string{uncertaintyColumns[i], value})
+		}
+	}
+	return out
+}
+
 // WritePairs writes the columns of WriteEdges for every pair, in column order. Weight,
 // partial correlation and precision of a pair without an edge are those of the fit, 0
 // where it holds them there.
