@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -110,11 +111,16 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 	if len(r.Names) > 30 {
 		side = 24 * vg.Centimeter
 	}
-	n, err := picture.Network(r.Network)
+	draw := picture.Network
+	if len(r.Names) > mostOnARing {
+		draw = picture.Modules
+	}
+	n, err := draw(r.Network)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := picture.Path(curves(r), r.Lambda)
+	drawn, left := curves(r)
+	paths, err := picture.Path(drawn, r.Lambda)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +132,9 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 	if r.Choice != "" { // the edges are of no point of the path
 		shown = "The network of the chosen edges."
 		along = "Partial correlations along the path; the dashed line is the λ whose network is nearest to the chosen edges, which are of no single λ and have sizes fitted without a penalty."
+	}
+	if left > 0 {
+		along += fmt.Sprintf(" Of the pairs that are edges somewhere on the path the %d strongest are drawn, those of the chosen network first; %d more are not.", len(drawn), left)
 	}
 	out := []drawing{
 		{"network", shown + " Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
@@ -143,26 +152,57 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 	return append(out, uncertain...), err
 }
 
-// curves are the partial correlations of all pairs that are ever an edge.
-func curves(r *trainers.NetworkResult) []picture.Curve {
-	d := len(r.Names)
-	adjacencies := r.Adjacencies()
-	var out []picture.Curve
+// mostOnARing is how many nodes are drawn on a circle; more are drawn by their modules.
+const mostOnARing = 100
+
+// mostCurves is how many pairs a picture of the path has, so that it can be seen and its
+// file stays below a megabyte.
+const mostCurves = 500
+
+// curves are the partial correlations of the pairs that are ever an edge, at most mostCurves
+// of them: those of the chosen network and then the largest, and how many are left out.
+func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
+	type pair struct {
+		j, k    int
+		chosen  bool
+		largest float64 // along the path
+	}
+	var pairs []pair
+	d, adjacencies := len(r.Names), r.Adjacencies()
 	for j := range d {
 		for k := j + 1; k < d; k++ {
-			c := picture.Curve{Name: r.Names[j] + " – " + r.Names[k], Emphasis: r.Adjacency.Has(j, k)}
-			ever := false
+			q := pair{j, k, r.Adjacency.Has(j, k), -1}
 			for i, p := range r.Points {
-				ever = ever || adjacencies[i].Has(j, k)
-				c.X = append(c.X, p.Lambda)
-				c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
+				if adjacencies[i].Has(j, k) {
+					q.largest = max(q.largest, math.Abs(p.PartialCorrelation(d, j, k)))
+				}
 			}
-			if ever {
-				out = append(out, c)
+			if q.largest >= 0 {
+				pairs = append(pairs, q)
 			}
 		}
 	}
-	return out
+	if left = max(0, len(pairs)-mostCurves); left > 0 {
+		slices.SortStableFunc(pairs, func(a, b pair) int {
+			if a.chosen != b.chosen {
+				if a.chosen {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Compare(b.largest, a.largest)
+		})
+		pairs = pairs[:mostCurves]
+	}
+	for _, q := range pairs {
+		c := picture.Curve{Name: r.Names[q.j] + " – " + r.Names[q.k], Emphasis: q.chosen}
+		for _, p := range r.Points {
+			c.X = append(c.X, p.Lambda)
+			c.Y = append(c.Y, p.PartialCorrelation(d, q.j, q.k))
+		}
+		drawn = append(drawn, c)
+	}
+	return drawn, left
 }
 
 func iterationsText(c path.Config) string {

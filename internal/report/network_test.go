@@ -1,10 +1,14 @@
 package report
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/trainers"
 	"missingscore/trainers/path"
 )
 
@@ -36,4 +40,34 @@ func TestIterationsText(t *testing.T) {
 		iterationsText(path.Config{Schedule: path.Accelerated, StopTol: 0.015, MaxIter: 300}))
 	require.Equal(t, "200 at the largest λ, then 10 at each; step 0.015 per column",
 		iterationsText(path.Config{Schedule: path.Fixed, InitialIter: 200, IterPerLambda: 10, Rate: 0.015}))
+}
+
+// A picture of the path has at most mostCurves pairs: the chosen ones, then the largest.
+func TestCurves(t *testing.T) {
+	const d = 40 // 780 pairs
+	r := &trainers.NetworkResult{Threshold: 1e-6, Adjacency: network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}}
+	packed := make([]float64, d*(d+1)/2)
+	for j := range d {
+		r.Names = append(r.Names, strconv.Itoa(j))
+		packed[graph.PackedIndex(d, j, j)] = 1
+		for k := range j {
+			packed[graph.PackedIndex(d, k, j)] = 1e-4 * float64(j)
+		}
+	}
+	r.Points = []path.Point{{Lambda: 2, Packed: make([]float64, len(packed))}, {Lambda: 1, Packed: packed}}
+	for j := range d { // the empty network has no correlations, but a diagonal
+		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
+	}
+	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
+	drawn, left := curves(r)
+	require.Len(t, drawn, mostCurves)
+	require.Equal(t, d*(d-1)/2-mostCurves, left)
+	require.True(t, drawn[0].Emphasis)
+	require.Equal(t, "0 – 1", drawn[0].Name)
+	require.Equal(t, []float64{2, 1}, drawn[0].X)
+	require.InDeltaSlice(t, []float64{0, -1e-4}, drawn[0].Y, 1e-12)
+	require.InDelta(t, -39e-4, drawn[1].Y[1], 1e-12)
+	for _, c := range drawn[1:] {
+		require.LessOrEqual(t, c.Y[1], -24e-4, c.Name)
+	}
 }
