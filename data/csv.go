@@ -20,6 +20,9 @@ type ReadOptions struct {
 // ReadCSV reads a table from a file; a name in .gz is decompressed.
 // The rules are those of ParseCSV.
 func ReadCSV(path string, o ReadOptions) (*Table, error) {
+	if t, found, err := readDirectly(path, o); found || err != nil {
+		return t, err
+	}
 	s, err := openSheet(path, o.Comma)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
 	in := csv.NewReader(text)
 	in.Comma = comma
 	in.FieldsPerRecord = -1
-	in.TrimLeadingSpace = !unicode.IsSpace(comma) // else an empty cell is skipped together with its tab
+	in.TrimLeadingSpace = !isSpace(comma)
 	s := &sheet{file: file, limit: text.limit}
 	for {
 		row, err := in.Read()
@@ -102,6 +102,10 @@ func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
 	}
 	return s, nil
 }
+
+// isSpace tells whether cells are separated by a space or tab: then an empty cell would be
+// skipped together with it if space before cells were.
+func isSpace(comma rune) bool { return unicode.IsSpace(comma) }
 
 func (s *sheet) add(row []string, line int) error {
 	if sep, found := otherSeparator(s.header, row); found && len(s.rows) == 0 {

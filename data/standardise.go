@@ -41,7 +41,16 @@ func meanDeviation(x []float64) (mean, deviation float64) {
 	floats.AddConst(-mean, y)
 	floats.Scale(1/spread, y)
 	rest := stat.Mean(y, nil) // that rounding of the mean leaves
-	return mean * unit, math.Sqrt(max(stat.MomentAbout(2, y, 0, nil)-rest*rest, 0)) * spread * unit
+	return mean * unit, math.Sqrt(max(meanSquare(y)-rest*rest, 0)) * spread * unit
+}
+
+// meanSquare is what stat.MomentAbout(2, y, 0, nil) is, which takes math.Pow for it.
+func meanSquare(y []float64) float64 {
+	sum := 0.0
+	for _, v := range y {
+		sum += v * v
+	}
+	return sum / float64(len(y))
 }
 
 // ScaleAboutZero gives every column this root mean square over its observed cells,

@@ -106,7 +106,10 @@ const fewerCells = "take fewer rows, or leave columns out of the file"
 // valid checks a part of the text; a character that it cuts is checked with the next part.
 // If it is not, line is that of the fault.
 func (r *textReader) valid(text []byte, last bool) bool {
-	whole := append(r.begun, text...)
+	whole := text
+	if len(r.begun) > 0 {
+		whole = append(r.begun, text...)
+	}
 	cut := len(whole)
 	for k := 1; !last && k < utf8.UTFMax && k <= len(whole); k++ {
 		if b := whole[len(whole)-k]; utf8.RuneStart(b) {
@@ -116,7 +119,7 @@ func (r *textReader) valid(text []byte, last bool) bool {
 			break
 		}
 	}
-	r.begun = bytes.Clone(whole[cut:])
+	r.begun = append([]byte(nil), whole[cut:]...)
 	if whole = whole[:cut]; utf8.Valid(whole) && bytes.IndexByte(whole, 0) < 0 {
 		return true
 	}
