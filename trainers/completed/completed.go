@@ -6,8 +6,6 @@
 package completed
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -56,16 +54,7 @@ func (s Setting) draws() int {
 
 // ByPattern is s with all rows of the table, those of one pattern together.
 func (s Setting) ByPattern() Setting {
-	t, order := s.Table, map[string]int{}
-	key := func(i int) string { return fmt.Sprint(t.Observed[i*t.D : (i+1)*t.D]) }
-	s.Rows = make([]int, t.N)
-	for i := range s.Rows {
-		s.Rows[i] = i
-		if _, known := order[key(i)]; !known {
-			order[key(i)] = len(order)
-		}
-	}
-	slices.SortStableFunc(s.Rows, func(a, b int) int { return cmp.Compare(order[key(a)], order[key(b)]) })
+	s.Rows = slices.Concat(s.Table.Patterns(s.Table.AllRows())...)
 	return s
 }
 

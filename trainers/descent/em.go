@@ -54,6 +54,7 @@ func (o EM) Resolve(c Config, p Problem) (Config, error) {
 // Run implements Optimiser. It saves after each turn.
 func (EM) Run(ctx context.Context, f *Fit) error {
 	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.AllRows()}
+	f.Condense(t.Rows)
 	s := &f.State.EM
 	s.Anderson.Memory = em.Memory
 	for s.Count == 0 || s.Relative > f.Config.Tolerance && s.Count < f.Config.Iterations {

@@ -89,6 +89,7 @@ type minimiser struct {
 // Run implements Optimiser. It saves after each iteration.
 func (LBFGS) Run(ctx context.Context, f *Fit) error {
 	m := &minimiser{Fit: f, rows: f.AllRows()}
+	f.Condense(m.rows)
 	s := f.State
 	if err := m.evaluate(ctx); err != nil {
 		return err

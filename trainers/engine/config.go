@@ -24,6 +24,9 @@ type Problem struct {
 	Missingness model.Missingness
 
 	Weight domain.Weight // g of an objective on a domain
+
+	// Condensed are the rows that Engine.Condense has made of Table's; New makes it where it is nil.
+	Condensed *Condensed
 }
 
 // Config is how gaps are filled and gradients are computed. Zero values mean the

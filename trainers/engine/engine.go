@@ -102,6 +102,9 @@ func New(p Problem, c Config) (*Engine, error) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", p.Model.Dim(), p.Table.D)
 	}
 	p.Model = p.Joint()
+	if p.Condensed == nil {
+		p.Condensed = &Condensed{made: map[rowsKey]*condensed{}}
+	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
@@ -297,8 +300,8 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 
 // Gradient sums the loss over rows, each counting weight, and differentiates it.
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
-	size := e.Config.Batch
-	n := (len(rows) + size - 1) / size
+	in, size := e.instead(rows), e.Config.Batch
+	n := (len(in.rows) + size - 1) / size
 	for len(e.parts) < n {
 		var p part
 		for _, q := range e.params {
@@ -313,13 +316,13 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		var pool errgroup.Group
 		for k := range workers {
 			pool.Go(func() error {
-				return panics.Caught(func() error { e.share(k, iteration, rows, weight); return nil })
+				return panics.Caught(func() error { e.share(k, iteration, in, weight); return nil })
 			})
 		}
 		if err := pool.Wait(); err != nil {
 			return Step{}, err
 		}
-	} else if err := panics.Caught(func() error { e.share(0, iteration, rows, weight); return nil }); err != nil {
+	} else if err := panics.Caught(func() error { e.share(0, iteration, in, weight); return nil }); err != nil {
 		return Step{}, err
 	}
 
@@ -346,19 +349,22 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 }
 
 // share computes the parts of worker k.
-func (e *Engine) share(k, iteration int, rows []int, weight float64) {
+func (e *Engine) share(k, iteration int, of condensed, weight float64) {
 	size := e.Config.Batch
-	for i := k; i*size < len(rows); i += len(e.workers) {
-		e.parts[i].err = e.one(e.workers[k], &e.parts[i], iteration, i, rows[i*size:min((i+1)*size, len(rows))], weight)
+	for i := k; i*size < len(of.rows); i += len(e.workers) {
+		some := of
+		some.rows = of.rows[i*size : min((i+1)*size, len(of.rows))]
+		e.parts[i].err = e.one(e.workers[k], &e.parts[i], iteration, i, some, weight)
 	}
 }
 
-func (e *Engine) one(w *worker, p *part, iteration, index int, rows []int, weight float64) error {
-	if !w.batch.Holds(e.Table, rows, weight) {
-		w.batch.Fill(e.Table, rows, weight)
-		if e.Counts != nil {
+func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, weight float64) error {
+	rows := of.rows
+	if !w.batch.Holds(of.table, rows, weight) {
+		w.batch.Fill(of.table, rows, weight)
+		if of.counts != nil {
 			for i, row := range rows {
-				w.batch.Weight[i] *= e.Counts[row]
+				w.batch.Weight[i] *= of.counts[row]
 			}
 		}
 	}
@@ -455,13 +461,7 @@ func (e *Engine) Report(p Progress) {
 }
 
 // AllRows are the numbers of the table's rows.
-func (e *Engine) AllRows() []int {
-	rows := make([]int, e.Table.N)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
-}
+func (e *Engine) AllRows() []int { return e.Table.AllRows() }
 
 // Gradient is one parameter gradient of a problem on all rows of its table, as the given
 // iteration of a fit would see it: draws, loss and weights of c.Method, rows

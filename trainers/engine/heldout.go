@@ -59,7 +59,7 @@ func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)
 	for from := 0; from < n; from += size {
 		if err := panics.Caught(func() error {
-			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, h.rows[from:min(from+size, n)], 1/float64(n))
+			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{h.engine.Table, h.rows[from:min(from+size, n)], h.engine.Counts}, 1/float64(n))
 		}); err != nil {
 			return 0, err
 		}

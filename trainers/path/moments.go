@@ -11,21 +11,24 @@ import (
 // secondMoments are Σ_i x_ij x_ik over rows with both observed, their number,
 // and the means v_j of x_j².
 func secondMoments(t *data.Table) (cross, count *mat.SymDense, v []float64) {
-	cross, count, v = mat.NewSymDense(t.D, nil), mat.NewSymDense(t.D, nil), make([]float64, t.D)
+	d := t.D
+	sums, counts, v := make([]float64, d*d), make([]float64, d*d), make([]float64, d)
 	for i := range t.N {
-		row, seen := t.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D]
-		for j := range t.D {
+		row, seen := t.Values[i*d:(i+1)*d], t.Observed[i*d:(i+1)*d]
+		for j, x := range row {
 			if !seen[j] {
 				continue
 			}
-			for k := j; k < t.D; k++ {
+			own, n := sums[j*d:(j+1)*d], counts[j*d:(j+1)*d]
+			for k := j; k < d; k++ {
 				if seen[k] {
-					cross.SetSym(j, k, cross.At(j, k)+row[j]*row[k])
-					count.SetSym(j, k, count.At(j, k)+1)
+					own[k] += x * row[k]
+					n[k]++
 				}
 			}
 		}
 	}
+	cross, count = mat.NewSymDense(d, sums), mat.NewSymDense(d, counts) // of which the upper triangle is read
 	for j := range v {
 		v[j] = cross.At(j, j) / count.At(j, j)
 	}

@@ -135,13 +135,15 @@ func (r *Run) takeRows(rows []int) {
 	r.TakesPart(func(i int) bool { return chosen[i] })
 }
 
-// byPattern are the rows, those with the same cells observed together.
+// byPattern are the rows, those with the same cells observed together: first those that have
+// the first columns. Rows that are so already are given as they are.
 func byPattern(t *data.Table, rows []int) []int {
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(i, j int) int {
+	groups := t.Patterns(rows)
+	slices.SortFunc(groups, func(a, b []int) int {
+		i, j := a[0]*t.D, b[0]*t.D
 		for k := range t.D {
-			if a, b := t.Observed[i*t.D+k], t.Observed[j*t.D+k]; a != b {
-				if a {
+			if x, y := t.Observed[i+k], t.Observed[j+k]; x != y {
+				if x {
 					return -1
 				}
 				return 1
@@ -149,6 +151,9 @@ func byPattern(t *data.Table, rows []int) []int {
 		}
 		return 0
 	})
+	if sorted := slices.Concat(groups...); !slices.Equal(sorted, rows) {
+		return sorted
+	}
 	return rows
 }
 

@@ -156,6 +156,7 @@ func (c Config) piloted(p engine.Problem, ratio float64) (Config, error) {
 
 // prepare makes the run ready for its path.
 func (r *Run) prepare(ctx context.Context) error {
+	r.Condense(r.rows)
 	by, _ := r.Config.Penalty.by()
 	return by.prepare(ctx, r)
 }

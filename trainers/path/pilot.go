@@ -116,6 +116,7 @@ func (r *Run) heldOut(ctx context.Context, fold rowPart) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.Engine.Condense(fold.heldOut)
 	held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
 	for i, alpha := range pilotAlphas {
 		err := f.fit(ctx, alpha)
@@ -172,8 +173,13 @@ func (r *Run) newPilotFit(rows []int, workers int) (f pilotFit, err error) {
 		m.Packed.Value[graph.PackedIndex(d, j, j)] = 1 / v[j]
 	}
 	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: 250, Seed: r.Engine.Config.Seed, Workers: workers})
+	if err != nil {
+		return f, err
+	}
+	e.Counts = r.Counts
 	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(r.Table, rows), Bounds: &optim.PositiveDefinite{}}
-	return f, err
+	e.Condense(f.Rows)
+	return f, nil
 }
 
 // fit makes turns at α from where the model is until they move no more: accelerated, and

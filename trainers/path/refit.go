@@ -48,6 +48,7 @@ func (r *Run) newRefitter(workers int) (*refitter, error) {
 		return nil, err
 	}
 	e.Counts = r.Counts
+	e.Condense(r.rows)
 	f := &refitter{warm: r.again}
 	f.posdef.Floor = r.Config.Floor
 	f.turns = em.Turns{Engine: e, Model: m, Rows: r.rows, Bounds: &f.posdef}

@@ -50,25 +50,10 @@ type pattern struct {
 
 // groups are the rows of each pattern of gaps, of those that have a value.
 func groups(t *data.Table) (out [][]int, rows int) {
-	at := map[string]int{}
-	key := make([]byte, t.D)
-	for i := range t.N {
-		seen := t.Observed[i*t.D : i*t.D+t.D]
-		if !slices.Contains(seen, true) {
-			continue
+	for _, g := range t.Patterns(t.AllRows()) {
+		if slices.Contains(t.Observed[g[0]*t.D:(g[0]+1)*t.D], true) {
+			out, rows = append(out, g), rows+len(g)
 		}
-		rows++
-		for j, o := range seen {
-			if key[j] = 0; o {
-				key[j] = 1
-			}
-		}
-		k, known := at[string(key)]
-		if !known {
-			k = len(out)
-			at[string(key)], out = k, append(out, nil)
-		}
-		out[k] = append(out[k], i)
 	}
 	return out, rows
 }

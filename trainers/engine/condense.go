@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/losses"
+	"missingscore/trainers/source"
+)
+
+// Where a loss depends on the rows of a pattern of gaps by their number, mean and covariances
+// alone, a few rows that have the same ones do as well as a million. Of n rows with k observed
+// cells, mean m and covariances C = LLᵀ, k + 1 rows are made, each counting n/(k + 1):
+//
+//	m + √(k + 1) L h_i,   h_i the rows of H (k + 1, k),  HᵀH = I, 1ᵀH = 0
+//
+// so that Σ n/(k + 1) (x − m)(x − m)ᵀ = n L HᵀH Lᵀ = n C. H is Helmert's matrix.
+
+const (
+	// leastCondensed is the number of rows from which they are condensed, if at least every
+	// other row is saved by it.
+	leastCondensed = 1000
+	// togetherCondensed rows are multiplied at a time.
+	togetherCondensed = 512
+)
+
+// Condensed are rows condensed once for all steps over them, of one table.
+type Condensed struct {
+	mu   sync.Mutex
+	made map[rowsKey]*condensed
+}
+
+// rowsKey is a slice of rows that does not change.
+type rowsKey struct {
+	first *int
+	n     int
+}
+
+// condensed are rows in place of others.
+type condensed struct {
+	table  *data.Table
+	rows   []int // all of table's
+	counts []float64
+}
+
+// Condense has steps over these rows, which must not change from then on, made over fewer
+// rows that give the same numbers, but for rounding: where loss, model and objective depend on
+// the rows of a pattern by their moments alone, and enough rows are saved. Counts must be set
+// before. Engines of the same Problem share what it makes.
+func (e *Engine) Condense(rows []int) {
+	if len(rows) < leastCondensed || !e.byMoments() {
+		return
+	}
+	c, key := e.Condensed, rowsKey{&rows[0], len(rows)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, done := c.made[key]; done {
+		return
+	}
+	made := condense(e.Table, rows, e.Counts)
+	if 2*len(made.rows) > len(rows) {
+		made = nil
+	}
+	c.made[key] = made
+}
+
+// byMoments tells whether the loss depends on the rows of a pattern by their moments alone: a
+// normal model's score is linear in the row, its classical objective quadratic.
+func (e *Engine) byMoments() bool {
+	_, err := source.NormalModel(e.Model, "it")
+	_, classical := e.Objective.(losses.Classical)
+	needs := e.Estimator.Loss.Needs()
+	return err == nil && classical && !e.Domain.Bounded() && e.Missingness == nil && !e.Estimator.Draws() &&
+		(needs.Moments || needs.Normal || e.Estimator.NeedsCompleteRows())
+}
+
+// instead are the rows to make a step over: those asked for, or what they were condensed to.
+func (e *Engine) instead(rows []int) condensed {
+	if len(rows) >= leastCondensed {
+		e.Condensed.mu.Lock()
+		defer e.Condensed.mu.Unlock()
+		if c := e.Condensed.made[rowsKey{&rows[0], len(rows)}]; c != nil {
+			return *c
+		}
+	}
+	return condensed{e.Table, rows, e.Counts}
+}
+
+// condense makes rows with the same moments, pattern by pattern in the order of their first rows.
+func condense(t *data.Table, rows []int, counts []float64) *condensed {
+	out := &condensed{table: &data.Table{Names: t.Names, D: t.D}}
+	for _, group := range t.Patterns(rows) {
+		var places []int
+		for j := range t.D {
+			if t.Observed[group[0]*t.D+j] {
+				places = append(places, j)
+			}
+		}
+		if !out.condense(t, group, places, counts) {
+			for _, i := range group {
+				out.add(t.Observed[i*t.D:(i+1)*t.D], t.Values[i*t.D:(i+1)*t.D], countOf(counts, i))
+			}
+		}
+	}
+	return out
+}
+
+func countOf(counts []float64, i int) float64 {
+	if counts == nil {
+		return 1
+	}
+	return counts[i]
+}
+
+// add appends a row.
+func (c *condensed) add(observed []bool, values []float64, count float64) {
+	t := c.table
+	t.Observed, t.Values = append(t.Observed, observed...), append(t.Values, values...)
+	c.rows, c.counts = append(c.rows, t.N), append(c.counts, count)
+	t.N++
+}
+
+// condense appends rows with the moments of a group, whose observed cells are at places. It is
+// not ok where that saves nothing, or rounding spoils the covariances.
+func (c *condensed) condense(t *data.Table, group, places []int, counts []float64) (ok bool) {
+	k := len(places)
+	if len(group) <= k+1 {
+		return false
+	}
+	sum, mean := 0.0, make([]float64, k)
+	for _, i := range group {
+		n := countOf(counts, i)
+		sum += n
+		for a, j := range places {
+			mean[a] += n * t.Values[i*t.D+j]
+		}
+	}
+	for a := range mean {
+		mean[a] /= sum
+	}
+	observed, values := t.Observed[group[0]*t.D:(group[0]+1)*t.D], make([]float64, t.D)
+	if k == 0 {
+		c.add(observed, values, sum)
+		return true
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(covariances(t, group, places, mean, sum, counts)) {
+		return false
+	}
+	var l mat.TriDense
+	factor.LTo(&l)
+	var x mat.Dense
+	x.Mul(helmert(k), l.T())
+	for i := range k + 1 {
+		for a, j := range places {
+			values[j] = mean[a] + math.Sqrt(float64(k+1))*x.At(i, a)
+		}
+		c.add(observed, values, sum/float64(k+1))
+	}
+	return true
+}
+
+// covariances of a group's observed cells, divisor sum.
+func covariances(t *data.Table, group, places []int, mean []float64, sum float64, counts []float64) *mat.SymDense {
+	k := len(places)
+	c, part := mat.NewSymDense(k, nil), make([]float64, togetherCondensed*k)
+	for from := 0; from < len(group); from += togetherCondensed {
+		some := group[from:min(from+togetherCondensed, len(group))]
+		for r, i := range some {
+			root := math.Sqrt(countOf(counts, i))
+			for a, j := range places {
+				part[r*k+a] = root * (t.Values[i*t.D+j] - mean[a])
+			}
+		}
+		blas64.Syrk(blas.Trans, 1/sum, blas64.General{Rows: len(some), Cols: k, Stride: k, Data: part}, 1, c.RawSymmetric())
+	}
+	return c
+}
+
+// helmert is H (k + 1, k): orthonormal columns, each orthogonal to that of ones.
+func helmert(k int) *mat.Dense {
+	h := mat.NewDense(k+1, k, nil)
+	for a := range k {
+		size := math.Sqrt(float64((a + 1) * (a + 2)))
+		for i := range a + 1 {
+			h.Set(i, a, 1/size)
+		}
+		h.Set(a+1, a, -float64(a+1)/size)
+	}
+	return h
+}

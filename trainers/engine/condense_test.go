@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+)
+
+// gappy is a table of dependent columns with few patterns of gaps, and one of a single row.
+func gappy(n int, share float64) *data.Table {
+	const d = 4
+	rng := stream.New(5, 1)
+	t := &data.Table{Names: []string{"a", "b", "c", "d"}, N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
+	for i := range n {
+		common := rng.NormFloat64()
+		for j := range d {
+			t.Values[i*d+j] = 0.3*float64(j) + common + rng.NormFloat64()
+			t.Observed[i*d+j] = rng.Float64() >= share
+		}
+		if i > 0 && !t.Observed[i*d] { // of the first row alone c, and nothing else, is observed
+			t.Observed[i*d+1] = true
+		}
+	}
+	copy(t.Observed, []bool{false, false, true, false})
+	return t
+}
+
+// Condensed rows have each pattern's number, mean and covariances.
+func TestCondensedRowsHaveTheMoments(t *testing.T) {
+	table := gappy(1500, 0.2)
+	counts := make([]float64, table.N)
+	for i := range counts {
+		counts[i] = float64(1 + i%3)
+	}
+	moments := func(t *data.Table, rows []int, counts []float64) map[string][]float64 {
+		out := map[string][]float64{}
+		for _, group := range t.Patterns(rows) {
+			m := make([]float64, 1+4+16)
+			for _, i := range group {
+				n := countOf(counts, i)
+				m[0] += n
+				for j := range 4 {
+					if !t.Observed[i*4+j] {
+						continue
+					}
+					m[1+j] += n * t.Values[i*4+j]
+					for k := range 4 {
+						if t.Observed[i*4+k] {
+							m[5+j*4+k] += n * t.Values[i*4+j] * t.Values[i*4+k]
+						}
+					}
+				}
+			}
+			key := ""
+			for j := range 4 {
+				key += map[bool]string{true: "1", false: "0"}[t.Observed[group[0]*4+j]]
+			}
+			out[key] = m
+		}
+		return out
+	}
+	for name, c := range map[string][]float64{"once": nil, "counted": counts} {
+		small := condense(table, table.AllRows(), c)
+		require.Less(t, len(small.rows), 80, name)
+		want, got := moments(table, table.AllRows(), c), moments(small.table, small.rows, small.counts)
+		require.Len(t, got, len(want))
+		for key, m := range want {
+			require.InDeltaSlice(t, m, got[key], 1e-9*m[0], "%s %s", name, key)
+		}
+	}
+	h := helmert(5)
+	var gram mat.Dense
+	gram.Mul(h.T(), h)
+	require.True(t, mat.EqualApprox(&gram, eye(5), 1e-14))
+	for a := range 5 {
+		require.InDelta(t, 0, mat.Sum(h.ColView(a)), 1e-14)
+	}
+}
+
+func eye(n int) mat.Matrix {
+	e := mat.NewDiagDense(n, nil)
+	for i := range n {
+		e.SetDiag(i, 1)
+	}
+	return e
+}
+
+// Steps over condensed rows are those over all of them, for each loss that allows it, whatever
+// the number of workers; and they are made over fewer.
+func TestStepsOverCondensedRows(t *testing.T) {
+	for method, share := range map[string]float64{"exact": 0.2, "em-exact": 0.2, "full": 0} {
+		table := gappy(1500, share)
+		if share == 0 {
+			for i := range table.Observed {
+				table.Observed[i] = true
+			}
+		}
+		m := model.NewGaussian(4, map[string]model.Parameterisation{"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural}[method])
+		require.NoError(t, m.SetPrecision(mat.NewSymDense(4, []float64{2, -0.3, 0, 0.1, -0.3, 1.5, 0.2, 0, 0, 0.2, 1, -0.4, 0.1, 0, -0.4, 2})))
+		m.SetMean([]float64{0.1, -0.2, 0.3, 0})
+		var first Step
+		for _, workers := range []int{1, 3} {
+			e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: method, Batch: 10, Workers: workers})
+			require.NoError(t, err)
+			e.Counts = make([]float64, table.N)
+			for i := range e.Counts {
+				e.Counts[i] = float64(1 + i%2)
+			}
+			rows := e.AllRows()
+			want, err := e.Gradient(0, rows, 0.5)
+			require.NoError(t, err)
+			copied := want
+			copied.Grads = nil
+			for _, g := range want.Grads {
+				copied.Grads = append(copied.Grads, append([]float64(nil), g...))
+			}
+			copied.Moments = append([]float64(nil), want.Moments...)
+			e.Condense(rows)
+			require.Less(t, len(e.instead(rows).rows), 100)
+			require.Len(t, e.instead(rows[1:]).rows, table.N-1, "other rows are taken as they are")
+			got, err := e.Gradient(0, rows, 0.5)
+			require.NoError(t, err)
+			require.InEpsilon(t, copied.Loss, got.Loss, 1e-11, method)
+			for i, g := range copied.Grads {
+				require.InDeltaSlice(t, g, got.Grads[i], 1e-9*float64(table.N), method)
+			}
+			if method == "em-exact" {
+				require.InDeltaSlice(t, copied.Moments, got.Moments, 1e-9*float64(table.N))
+				require.InEpsilon(t, copied.LogLikelihood, got.LogLikelihood, 1e-11)
+			}
+			if workers == 1 {
+				first = got
+				first.Moments = append([]float64(nil), got.Moments...)
+				continue
+			}
+			require.Equal(t, first.Loss, got.Loss)
+			require.Equal(t, first.Moments, got.Moments)
+		}
+	}
+}
+
+// Where a loss is no function of moments, and where little is saved, rows stay as they are.
+func TestWhatIsNotCondensed(t *testing.T) {
+	m, sliced := model.NewGaussian(4, model.FreeSymmetric), losses.Sliced{}
+	sliced, err := sliced.WithDefaults()
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		method    string
+		objective losses.Objective
+		n         int
+	}{
+		"draws":  {"iw", losses.Classical{}, 1500},
+		"few":    {"exact", losses.Classical{}, 999},
+		"sliced": {"em-full", sliced, 1500},
+	} {
+		e, err := New(Problem{Table: gappy(c.n, 0.2), Model: m, Objective: c.objective}, Config{Method: c.method})
+		require.NoError(t, err)
+		rows := e.AllRows()
+		e.Condense(rows)
+		require.Len(t, e.instead(rows).rows, c.n, name)
+	}
+	singular := gappy(1500, 0)
+	for i := range singular.N {
+		singular.Observed[i*4+1], singular.Observed[i*4+2], singular.Observed[i*4+3] = true, true, true
+		singular.Observed[i*4] = true
+		singular.Values[i*4+1] = singular.Values[i*4]
+	}
+	require.False(t, math.IsNaN(condense(singular, singular.AllRows(), nil).table.Values[0]))
+	require.Len(t, condense(singular, singular.AllRows(), nil).rows, 1500)
+}
