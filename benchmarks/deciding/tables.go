@@ -15,7 +15,7 @@ import (
 	"missingscore/benchmarks/markdown"
 )
 
-// baseline is what the others are compared with: the default.
+// baseline is what the others are compared with: plain L1.
 const baseline = "l1, ebic"
 
 // tables have a measure each: means over tables and replicates for each graph, and paired
