@@ -37,19 +37,6 @@ func (p *Prepared) checkParameters() (err error) {
 	return err
 }
 
-// scaledBy says how scaled finds the columns' scale.
-func (p *Prepared) scaledBy() sandwich.Scaled {
-	support := model.SupportOf(p.Model)
-	_, fixed := p.Model.(model.FixedOrigin)
-	switch {
-	case p.Spec.KeepUnits || !support.Cone():
-		return sandwich.Unscaled
-	case fixed || support != nil:
-		return sandwich.AboutZero
-	}
-	return sandwich.ByDeviation
-}
-
 // parameters tells how uncertain a fit's parameters are, nil where nobody asks. The model is
 // in the units that it was fitted in.
 func (p *Prepared) parameters(ctx context.Context, e *engine.Engine, scale data.Scale) (*sandwich.Result, error) {
@@ -57,7 +44,7 @@ func (p *Prepared) parameters(ctx context.Context, e *engine.Engine, scale data.
 		return nil, nil
 	}
 	r, err := sandwich.Infer(ctx, sandwich.Problem{
-		Engine: e, Scale: scale, Scaled: p.scaledBy(), Names: p.Table.Names, Level: p.Spec.Inference.Level,
+		Engine: e, Scale: scale, Scaled: model.SupportOf(p.Model).Cone(), Names: p.Table.Names, Level: p.Spec.Inference.Level,
 		Objective: func(s *domain.Domain) (losses.Objective, error) { return p.Spec.Objective.make(p.objectiveOn(s)) },
 	})
 	if err != nil {

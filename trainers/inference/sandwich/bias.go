@@ -7,14 +7,20 @@ package sandwich
 //
 //	bias of the root ≈ A⁻¹U_½
 func (q *equation) bias(r *root) (float64, error) {
-	if q.held.r < 2 {
+	k := q.kinds[1]
+	if q.held.r < 2 || len(k.rows) == 0 {
 		return 0, nil
 	}
-	halves, err := q.newRows(q.many.batch.Size, 2)
+	halves, err := q.newRows(k.members, 2, k.draws)
 	if err != nil {
 		return 0, err
 	}
-	u, err := q.meanBy(halves)
+	u, err := q.meanBy(func(of *rowKind) *rows {
+		if of == k {
+			return halves
+		}
+		return of.many
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -3,6 +3,7 @@ package sandwich
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -26,8 +27,14 @@ type equation struct {
 	held   *held
 	free   []int // places of the parameters that are free
 	n      int
-	many   *rows // in batches
-	single *rows // one by one; nil before it is needed
+	kinds  [2]*rowKind // rows without gaps, of which one draw says all; rows with gaps
+}
+
+// rowKind are rows of the table with so many draws each.
+type rowKind struct {
+	members, draws int
+	rows           []int
+	many, single   *rows // programs for them together and one by one; nil before they are needed
 }
 
 // rows computes gradients of so many rows at a time, each in so many parts: its draws are
@@ -41,33 +48,52 @@ type rows struct {
 
 func newEquation(ctx context.Context, e *engine.Engine, of engine.Problem, h *held, free []int) (*equation, error) {
 	q := &equation{ctx: ctx, engine: e, of: of, held: h, free: free, n: of.Table.N}
+	q.kinds = [2]*rowKind{{draws: 1}, {draws: h.r}}
+	for i := range q.n {
+		k := q.kind(i)
+		k.rows = append(k.rows, i)
+	}
 	var err error
-	q.many, err = q.newRows(together(q.n, h.r), 1)
+	for _, k := range q.kinds {
+		if k.members = together(len(k.rows), k.draws); len(k.rows) > 0 && err == nil {
+			k.many, err = q.newRows(k.members, 1, k.draws)
+		}
+	}
 	return q, err
 }
 
-func (q *equation) newRows(size, parts int) (*rows, error) {
-	p, err := losses.New(graph.Float64, q.engine.Estimator.Loss, q.held.weighting, q.of.Model, q.of.Objective, size*parts, q.held.r/parts)
+// kind is that of row i.
+func (q *equation) kind(i int) *rowKind {
+	d := q.of.Table.D
+	if slices.Contains(q.of.Table.Observed[i*d:(i+1)*d], false) {
+		return q.kinds[1]
+	}
+	return q.kinds[0]
+}
+
+func (q *equation) newRows(size, parts, draws int) (*rows, error) {
+	p, err := losses.New(graph.Float64, q.engine.Estimator.Loss, q.held.weighting, q.of.Model, q.of.Objective, size*parts, draws/parts)
 	return &rows{parts, p, data.NewBatch(size*parts, q.of.Table.D), q.of.Model.Params()}, err
 }
 
-// run computes the gradient of the rows from … to − 1, each counting weight.
-func (q *equation) run(r *rows, from, to int, weight float64) error {
+// run computes the gradient of rows of a kind, each counting weight.
+func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
 	}
-	all := make([]int, (to-from)*r.parts)
-	for i := range all {
-		all[i] = from + i/r.parts
-	}
-	r.batch.Fill(q.of.Table, all, weight/float64(r.parts))
+	all := make([]int, 0, len(members)*r.parts)
 	h, d := q.held, q.of.Table.D
 	x, log := r.program.Input(losses.InputX), r.program.Input(losses.InputLogProposal)
-	first, count := from*h.r, (to-from)*h.r
-	clear(x[count*d:])
-	clear(log[count:])
-	copy(x, h.x[first*d:(first+count)*d])
-	copy(log, h.log[first:first+count])
+	clear(x[len(members)*k.draws*d:])
+	clear(log[len(members)*k.draws:])
+	for i, row := range members {
+		for range r.parts {
+			all = append(all, row)
+		}
+		copy(x[i*k.draws*d:(i+1)*k.draws*d], h.x[row*h.r*d:])
+		copy(log[i*k.draws:(i+1)*k.draws], h.log[row*h.r:])
+	}
+	r.batch.Fill(q.of.Table, all, weight/float64(r.parts))
 	losses.Bind(r.program, q.engine.Estimator.Loss, q.of.Objective, r.batch, stream.New(q.engine.Config.Seed, stream.Hold))
 	return panics.Caught(r.program.Run)
 }
@@ -85,16 +111,21 @@ func (q *equation) add(into []float64, r *rows) {
 }
 
 // mean is U where the model is.
-func (q *equation) mean() ([]float64, error) { return q.meanBy(q.many) }
+func (q *equation) mean() ([]float64, error) {
+	return q.meanBy(func(k *rowKind) *rows { return k.many })
+}
 
-func (q *equation) meanBy(r *rows) ([]float64, error) {
+// meanBy is mean by programs for the kinds of rows.
+func (q *equation) meanBy(by func(*rowKind) *rows) ([]float64, error) {
 	u := make([]float64, len(q.free))
-	size := r.batch.Size / r.parts
-	for from := 0; from < q.n; from += size {
-		if err := q.run(r, from, min(from+size, q.n), 1/float64(q.n)); err != nil {
-			return nil, err
+	for _, k := range q.kinds {
+		for members := range slices.Chunk(k.rows, k.members) {
+			r := by(k)
+			if err := q.run(r, k, members, 1/float64(q.n)); err != nil {
+				return nil, err
+			}
+			q.add(u, r)
 		}
-		q.add(u, r)
 	}
 	if !engine.Finite(u...) {
 		return nil, &engine.DivergedError{What: "gradient"}
@@ -104,16 +135,17 @@ func (q *equation) meanBy(r *rows) ([]float64, error) {
 
 // row is ψ_i where the model is.
 func (q *equation) row(i int, into []float64) (err error) {
-	if q.single == nil {
-		if q.single, err = q.newRows(1, 1); err != nil {
+	k := q.kind(i)
+	if k.single == nil {
+		if k.single, err = q.newRows(1, 1, k.draws); err != nil {
 			return err
 		}
 	}
 	clear(into)
-	if err := q.run(q.single, i, i+1, 1); err != nil {
+	if err := q.run(k.single, k, []int{i}, 1); err != nil {
 		return err
 	}
-	q.add(into, q.single)
+	q.add(into, k.single)
 	return nil
 }
 

@@ -39,11 +39,14 @@ func number(e estimator.Estimator, rows, draws int) int {
 	return r + r%2
 }
 
-// completedRows are worked on together, about.
-const completedRows = 1000
+// So many completed rows are worked on together, about, and so many rows of the table at most.
+const (
+	completedRows = 1000
+	mostTogether  = 100
+)
 
 // together is how many rows of a table these are.
-func together(rows, r int) int { return max(1, min(rows, 100, completedRows/r)) }
+func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
 
 // hold draws. Draws of a normal model's own conditional move with it; held fixed, they are
 // weighted by the density where the equation is taken over that of the model as it is: as
@@ -120,14 +123,12 @@ func (h *held) byModel(e *engine.Engine) error {
 	return nil
 }
 
-// moved are the same rows in other units, (x − shift)/unit.
-func (h *held) moved(t *data.Table, shift, unit []float64) *held {
-	out, d := *h, t.D
+// inUnits are the same rows with their columns divided by units.
+func (h *held) inUnits(unit []float64) *held {
+	out := *h
 	out.x = make([]float64, len(h.x))
 	for i, v := range h.x {
-		if j := i % d; h.filled || t.Observed[i/(h.r*d)*d+j] {
-			out.x[i] = (v - shift[j]) / unit[j]
-		}
+		out.x[i] = v / unit[i%len(unit)]
 	}
 	return &out
 }

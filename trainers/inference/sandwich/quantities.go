@@ -3,6 +3,7 @@ package sandwich
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -16,20 +17,19 @@ import (
 // scale of the columns.
 type quantities struct {
 	model  model.Parametric
-	units  data.Scale
-	scaled Scaled
+	scale  data.Scale
+	scaled bool // the scale was estimated
 }
 
-func newQuantities(m model.Parametric, units data.Scale, by Scaled) *quantities {
-	return &quantities{m, units, by}
-}
-
-// at is all their numbers where the model is, β the moved scale; nil for the fit's.
-func (s *quantities) at(beta []float64) (all []float64, err error) {
+// at is all their numbers where the model is, with columns in these units; nil for the fit's.
+func (s *quantities) at(unit []float64) (all []float64, err error) {
 	was := values(s.model)
 	defer set(s.model, was)
-	scale := s.scale(beta)
-	if err := s.model.Rescale(scale.Mean, scale.Deviation); err != nil {
+	deviation := slices.Clone(s.scale.Deviation)
+	for j, u := range unit {
+		deviation[j] *= u
+	}
+	if err := s.model.Rescale(s.scale.Mean, deviation); err != nil {
 		return nil, err
 	}
 	for _, q := range s.model.Quantities() {
@@ -74,8 +74,8 @@ func (s *quantities) free() (places []int, err error) {
 	return places, nil
 }
 
-// slopes are the Jacobians of the members by the free parameters and by β.
-func (s *quantities) slopes(free []int) (theta, beta *mat.Dense, err error) {
+// slopes are the Jacobians of the members by the free parameters and by the units.
+func (s *quantities) slopes(free []int) (theta, units *mat.Dense, err error) {
 	a, b, err := s.slopesOfAll(free)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (s *quantities) slopes(free []int) (theta, beta *mat.Dense, err error) {
 }
 
 // slopesOfAll are those of all numbers.
-func (s *quantities) slopesOfAll(free []int) (theta, beta *mat.Dense, err error) {
+func (s *quantities) slopesOfAll(free []int) (theta, units *mat.Dense, err error) {
 	fill := func(m **mat.Dense, columns, c int, at *float64, f func() ([]float64, error)) error {
 		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), f)
 		if err != nil {
@@ -113,13 +113,16 @@ func (s *quantities) slopesOfAll(free []int) (theta, beta *mat.Dense, err error)
 			return nil, nil, err
 		}
 	}
-	still := s.scaled.still(len(s.units.Mean))
-	for c := range still {
-		if err := fill(&beta, len(still), c, &still[c], func() ([]float64, error) { return s.at(still) }); err != nil {
+	if !s.scaled {
+		return theta, nil, nil
+	}
+	unit := ones(len(s.scale.Mean))
+	for j := range unit {
+		if err := fill(&units, len(unit), j, &unit[j], func() ([]float64, error) { return s.at(unit) }); err != nil {
 			return nil, nil, err
 		}
 	}
-	return theta, beta, nil
+	return theta, units, nil
 }
 
 // member is one number that is told of.

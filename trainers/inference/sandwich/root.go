@@ -25,9 +25,10 @@ const (
 	rootTolerance = 1e-6 // of a Newton step, in standard errors
 	rootSteps     = 60
 	longestStep   = 1.0 // in standard errors
-	dampedStep    = 0.1 // of a parameter, where the Jacobian had to be damped
+	longestMove   = 0.5 // of a parameter, of standardised columns
+	dampedStep    = 0.1 // likewise, where the Jacobian had to be damped
 	contraction   = 0.3 // that a step with an earlier Jacobian has to make
-	halvings      = 20
+	halvings      = 10
 )
 
 // root goes by Newton's method to the root near the model's parameters and leaves the model
@@ -58,18 +59,14 @@ func (q *equation) root() (r *root, why string, err error) {
 			r = nil // a Jacobian of where the model is now
 			continue
 		}
-		length := math.Min(1, longestStep/size)
-		if r.damped {
-			length = math.Min(1, dampedStep/math.Max(floats.Max(step), -floats.Min(step)))
-		}
-		if u, err = q.along(step, length); err != nil {
+		if u, err = q.along(r, step, size); err != nil {
 			return nil, "", err
 		}
 		if last = size; r.damped {
 			r, saddle = nil, true
 		}
 	}
-	return nil, fmt.Sprintf("the equation has no root near the fit: %d steps towards it have not come there. Allow the fit more passes, or take a smaller model for a table of %d rows", rootSteps, q.n), nil
+	return nil, fmt.Sprintf("the equation has no root near the fit: %d steps towards it have not come there, as where parameters go to the edge of what they can be (a deviation of 0, coefficients of which minus the matrix is just positive definite). Allow the fit more passes, or take a smaller model for a table of %d rows", rootSteps, q.n), nil
 }
 
 // step is A⁻¹u with its size, the largest in standard errors.
@@ -83,17 +80,32 @@ func (r *root) step(u []float64) (step []float64, size float64) {
 	return step, size
 }
 
-// along makes a part of a step, shortened to where the equation exists.
-func (q *equation) along(step []float64, length float64) (u []float64, err error) {
+// along makes a part of a step, no longer than the longest, to where the equation exists and
+// the step that the same Jacobian would make from there is no longer than this one: Deuflhard's
+// natural monotonicity test. Damped steps have no such test.
+func (q *equation) along(r *root, step []float64, size float64) (u []float64, err error) {
+	most := dampedStep
+	if !r.damped {
+		most = longestMove
+	}
+	length := math.Min(1, most/math.Max(floats.Max(step), -floats.Min(step)))
+	if !r.damped {
+		length = math.Min(length, longestStep/size)
+	}
 	for range halvings {
 		q.shift(step, -length)
-		if u, err = q.mean(); err == nil || !outside(err) {
-			return u, err
+		if u, err = q.mean(); err == nil {
+			if _, next := r.step(u); r.damped || next <= size {
+				return u, nil
+			}
+		} else if !outside(err) {
+			return nil, err
 		}
 		q.shift(step, length)
 		length /= 2
 	}
-	return nil, err
+	q.shift(step, -length)
+	return q.mean()
 }
 
 // shift moves the free parameters by t times a step.

@@ -27,7 +27,7 @@ const Kind = "robust"
 type Problem struct {
 	Engine *engine.Engine
 	Scale  data.Scale // of the table's columns, x = Mean + Deviation z; the engine's table is z
-	Scaled Scaled     // how Scale was found
+	Scaled bool       // Scale's deviations are those of the observed cells
 	Names  []string   // of the columns
 	Level  float64    // of the intervals
 
@@ -48,7 +48,7 @@ const MostCovariance = 30
 
 // Infer finds the root of the equation near the model's parameters and tells how far that may
 // be from what it estimates. The model is as it was when it returns. With θ the parameters and
-// β the scale of the columns, U the mean of the rows' parts ψ_i in the equation, φ_i the rows'
+// β the units of the columns, U the mean of the rows' parts ψ_i in the equation, φ_i the rows'
 // influence on β̂, and q the quantities in the table's units,
 //
 //	cov q = M V Mᵀ/n,   M = ( −J_θA⁻¹, J_β − J_θA⁻¹B ),   A = ∂U/∂θ,  B = ∂U/∂β,  J = ∂q/∂(θ, β)
@@ -70,7 +70,7 @@ func Infer(ctx context.Context, p Problem) (*Result, error) {
 
 // infer is Infer, and moves the model.
 func (p Problem) infer(ctx context.Context, m model.Parametric) (*Result, error) {
-	q := newQuantities(m, p.Scale, p.Scaled)
+	q := &quantities{m, p.Scale, p.Scaled}
 	was, err := q.at(nil)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 	if err != nil {
 		return nil, err
 	}
-	theta, beta, err := q.slopes(e.free)
+	theta, units, err := q.slopes(e.free)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 		var moved mat.Dense
 		moved.Mul(&turned, s.slope)
 		right := whole.Slice(0, rows, k, k+s.size()).(*mat.Dense)
-		right.Sub(beta, &moved)
+		right.Sub(units, &moved)
 	}
 	var half, full mat.Dense
 	half.Mul(whole, v)
