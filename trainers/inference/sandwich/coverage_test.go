@@ -3,6 +3,7 @@ package sandwich
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,6 +78,7 @@ func TestCoverage(t *testing.T) {
 				}
 				r := of(t, table, c.model(t), c.scaling, c.method, nil, engine.Config{Draws: 4, Seed: k})
 				require.NotNil(t, r.Uncertainty, "%v", r.Warnings)
+				require.Equal(t, c.scaling == byDeviation, strings.Contains(r.Uncertainty.Rests, "components in the order of the model"))
 				for i, p := range r.Uncertainty.Parameters {
 					estimates[i] = append(estimates[i], p.Estimate)
 					se[i] += p.SE / n

@@ -24,6 +24,8 @@ type root struct {
 const (
 	rootTolerance = 1e-6 // of a Newton step, in standard errors
 	rootSteps     = 60
+	jacobians     = 8   // at most; of few parameters
+	derivatives   = 600 // in all
 	longestStep   = 1.0 // in standard errors
 	longestMove   = 0.5 // of a parameter, of standardised columns
 	dampedStep    = 0.1 // likewise, where the Jacobian had to be damped
@@ -43,9 +45,12 @@ func (q *equation) root() (r *root, why string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	for last, saddle, k := 0., false, 0; k < rootSteps; k++ {
+	for last, saddle, left, k := 0., false, max(jacobians, derivatives/len(q.free)), 0; k < rootSteps; k++ {
 		fresh := r == nil
 		if fresh {
+			if left--; left < 0 {
+				break
+			}
 			if r, why, err = q.linear(); err != nil || why != "" {
 				return nil, why, err
 			}
@@ -66,7 +71,7 @@ func (q *equation) root() (r *root, why string, err error) {
 			r, saddle = nil, true
 		}
 	}
-	return nil, fmt.Sprintf("the equation has no root near the fit: %d steps towards it have not come there, as where parameters go to the edge of what they can be (a deviation of 0, coefficients of which minus the matrix is just positive definite). Allow the fit more passes, or take a smaller model for a table of %d rows", rootSteps, q.n), nil
+	return nil, fmt.Sprintf("the equation has no root near the fit: steps towards it have not come there, as where parameters go to the edge of what they can be (a deviation of 0, coefficients of which minus the matrix is just positive definite). Allow the fit more passes, or take a smaller model for a table of %d rows", q.n), nil
 }
 
 // step is A⁻¹u with its size, the largest in standard errors.

@@ -29,7 +29,7 @@ func (p Problem) rests(e *equation) string {
 }
 
 const (
-	far        = 0.5  // standard errors from the root
+	far        = 1.0  // standard errors from the root
 	fewRows    = 5    // for a parameter
 	biased     = 0.3  // standard errors that twice as many draws would move a parameter by
 	componentN = 10   // rows of a component
