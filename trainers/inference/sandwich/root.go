@@ -24,8 +24,8 @@ type root struct {
 const (
 	rootTolerance = 1e-6 // of a Newton step, in standard errors
 	rootSteps     = 60
-	jacobians     = 8   // at most; of few parameters
-	derivatives   = 600 // in all
+	jacobians     = 8   // at most, or of few parameters
+	derivatives   = 600 // by one of them in all
 	longestStep   = 1.0 // in standard errors
 	longestMove   = 0.5 // of a parameter, of standardised columns
 	dampedStep    = 0.1 // likewise, where the Jacobian had to be damped
@@ -35,8 +35,8 @@ const (
 
 // root goes by Newton's method to the root near the model's parameters and leaves the model
 // there. A step is no longer than a standard error of the parameter that it moves most, or
-// dampedStep; the Jacobian is made again when steps do not shrink. why, if it is not empty, says why there is
-// none.
+// dampedStep; the Jacobian is made again when steps do not shrink. why, if it is not empty, says
+// why there is none.
 func (q *equation) root() (r *root, why string, err error) {
 	if q.n <= len(q.free) {
 		return nil, fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)), nil

@@ -3,6 +3,7 @@ package sandwich
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/inference/bounded"
 )
 
 // scaling is how a fit scales columns.
@@ -320,6 +322,61 @@ func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 			require.Greater(t, noisy[k], 0.98*wantSE[k], "the noise of few draws is in the errors")
 		}
 	}
+}
+
+// In a box draws of the normal distribution's own conditional are held and weighted; package
+// bounded finds the same root and errors by a quadratic form of its own.
+func TestExactDrawsInABox(t *testing.T) {
+	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{1.4, 0.5, 0.5, 1.2})}
+	box := domain.All(2)
+	box.Lower[0], box.Upper[1] = -0.6, 1.5
+	table, err := g.SampleInside(box, 600, stream.New(5, stream.Simulate))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.3, stream.New(5, stream.Hide))
+	require.NoError(t, err)
+	start := model.NewGaussian(2, model.Natural)
+	require.NoError(t, start.SetPrecision(g.Precision))
+	start.SetMean(g.Mean)
+	want, why, err := bounded.Step(t.Context(), bounded.Problem{Table: table, Domain: box, Weight: domain.Weight{Cap: 1}, Start: start, Draws: 200})
+	require.NoError(t, err)
+	require.Empty(t, why)
+	m := model.NewGaussian(2, model.CholeskyFactor)
+	require.NoError(t, m.SetPrecision(want.Precision))
+	m.SetMean(g.Mean)
+	for _, method := range []string{"em-exact", "exact"} {
+		r := of(t, table, m, unscaled, method, box, engine.Config{Draws: 30})
+		estimates, se := errorsOf(t, r)
+		if method == "exact" { // another equation of the same parameters
+			require.InDelta(t, want.Precision.At(0, 1), estimates[3], se[3])
+			continue
+		}
+		for i, at := range [][2]int{{0, 0}, {0, 1}, {1, 1}} {
+			wanted := math.Sqrt(want.Covariance.At(2+i, 2+i) * (600. - 3) / 600)
+			require.InEpsilon(t, wanted, se[2+i], 0.05, "precision %v", at)
+			require.InDelta(t, want.Precision.At(at[0], at[1]), estimates[2+i], 0.15*wanted, "precision %v", at)
+		}
+	}
+}
+
+// What halving the draws says of the bias of their weights is what more draws take away: the
+// largest of it, for the parameters as the model has them.
+func TestBiasOfWeights(t *testing.T) {
+	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{3, 2, 2, 3})}
+	table, err := g.Sample(3000, stream.New(2, stream.Simulate))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.4, stream.New(2, stream.Hide))
+	require.NoError(t, err)
+	exact, se := errorsOf(t, of(t, table, near(t, table), byDeviation, "em-exact", nil, engine.Config{}))
+	few := of(t, table, near(t, table), byDeviation, "em-full", nil, engine.Config{Draws: 16})
+	estimates, _ := errorsOf(t, few)
+	largest := 0.
+	for k := range exact {
+		largest = max(largest, math.Abs(estimates[k]-exact[k])/se[k])
+	}
+	t.Logf("by halves %.2f, true %.2f standard errors", few.Bias, largest)
+	require.Greater(t, few.Bias, 0.3)
+	require.InEpsilon(t, largest, few.Bias, 0.35)
+	require.Contains(t, strings.Join(few.Warnings, "\n"), "the weights of the draws bias the estimates")
 }
 
 func TestLabels(t *testing.T) {
