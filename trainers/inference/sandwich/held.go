@@ -1,11 +1,9 @@
 package sandwich
 
 import (
-	"fmt"
 	"slices"
 
 	"missingscore/data"
-	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -54,22 +52,15 @@ func together(rows, r int) int { return max(1, min(rows, mostTogether, completed
 func hold(e *engine.Engine) (*held, error) {
 	h := &held{filled: e.Estimator.Draws()}
 	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)
-	own := e.Estimator.Source.Normal
 	var err error
-	if own {
+	if e.Estimator.Source.Normal {
 		h.weighting = losses.SelfNormalised{}
 	} else if h.weighting, err = e.Estimator.WeightingFor(e.Config.Weighting, h.r); err != nil {
 		return nil, err
 	}
 	n, d := e.Table.N, e.Table.D
 	h.x, h.log = make([]float64, n*h.r*d), make([]float64, n*h.r)
-	if err := h.draw(e); err != nil {
-		return nil, err
-	}
-	if own {
-		return h, h.byModel(e)
-	}
-	return h, nil
+	return h, h.draw(e)
 }
 
 // draw fills in the rows.
@@ -95,30 +86,6 @@ func (h *held) draw(e *engine.Engine) error {
 		at := first[0] * h.r
 		copy(h.x[at*d:], x[:len(first)*h.r*d])
 		copy(h.log[at:], log[:len(first)*h.r])
-	}
-	return nil
-}
-
-// byModel takes for the density of the draws the model's own.
-func (h *held) byModel(e *engine.Engine) error {
-	d := e.Table.D
-	size := completedRows
-	at, err := model.NewEvaluator(e.Model, size, false)
-	if err != nil {
-		return err
-	}
-	x := make([]float64, size*d)
-	for from := 0; from < len(h.log); from += size {
-		clear(x)
-		copy(x, h.x[from*d:])
-		log, _, err := at.At(x)
-		if err != nil {
-			return err
-		}
-		if log == nil {
-			return fmt.Errorf("the model has no log density")
-		}
-		copy(h.log[from:], log)
 	}
 	return nil
 }

@@ -233,7 +233,7 @@ func TestEMInOtherUnits(t *testing.T) {
 func TestInfluenceOfRows(t *testing.T) {
 	const n, copies = 24, 20
 	box := domain.All(2)
-	box.Lower[0] = -3
+	box.Lower[0] = 0
 	for name, c := range map[string]struct {
 		method  string
 		by      scaling
