@@ -30,7 +30,7 @@ type firstFit struct {
 // none there; tableFlagNames say what the table is. All others work and are not shown.
 var (
 	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "exclude", "id", "epochs", "dtype"}
-	ownFlags = []string{"help", "hide", "history", "truth"}
+	ownFlags = []string{"help", "hide", "history", "truth", "inference", "level"}
 
 	tableFlagNames = []string{"columns", "exclude", "id", "transform", "verbose"}
 )

@@ -35,6 +35,7 @@ type fitCommand struct {
 	validation                     float64
 	out, history, truthFile        string
 	saved                          string // the state's file; empty: none is kept
+	inference                      string
 
 	table    *data.Table
 	prepared *trainers.Prepared
@@ -76,6 +77,10 @@ a threshold are missing; what is in the file must be known. It writes the model,
 the table's units, and history.csv beside it: a line for each iteration, or pass over
 the table.
 
+With --inference robust every parameter of gaussian, quartic and mixture has a standard
+error and an interval, on the screen and in the model's file, for methods without draws
+and with weighted or exact ones (exact, em-exact, full, iw, em, em-full, variw, em-variw).
+
 Methods:
 `
 
@@ -113,6 +118,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; networks: 0.003)")
 	fl.IntVar(&steps.Batch, "batch", 100, "rows in a batch of adam")
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
+	f.addInference(cmd)
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
 }
@@ -158,7 +164,7 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *fitCommand) options(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
 		return err
 	}
 	if f.warmUp < 0 {
@@ -170,6 +176,9 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	}
 	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
 	if err := f.parse(); err != nil {
+		return asUsage(cmd, err)
+	}
+	if err := f.parseInference(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
 	return f.paths(cmd)
@@ -241,6 +250,9 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 		for _, e := range r.Final.Errors {
 			out[e.Name] = e.Value
 		}
+		if u := r.Model.Uncertainty; u != nil {
+			out["inference"] = u.JSON()
+		}
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
 		err = f.summary(cmd.OutOrStdout(), r)
@@ -309,6 +321,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintf(w, "of the columns after %s:\n", functions.Describe(r.Model.Names))
 	}
 	writeQuantities(w, r.Model.Model, r.Model.Names)
+	writeUncertainty(w, r.Model.Uncertainty)
 	places := "model in " + f.out
 	if f.history != "" {
 		places += ", history in " + f.history

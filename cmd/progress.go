@@ -36,6 +36,10 @@ func (p *progress) observe(s engine.Progress) {
 		p.count(s.Stage, s.Unit+"s", s.Iteration, s.Total)
 		return
 	}
+	if s.Stage == "standard errors" {
+		p.derivatives(s)
+		return
+	}
 	p.enter(s.Stage, s.Total)
 	if p.live {
 		p.bar.Describe(s.Stage + "  " + standing(s))
@@ -63,6 +67,22 @@ func (p *progress) count(stage, units string, done, total int) {
 		fmt.Fprintf(p.w, "%s: %d of %d %s, about %v left\n", stage, done, total, units, left.Round(time.Second))
 	}
 }
+
+// derivatives shows how many of an equation's derivatives are known. There is a line for those
+// that take long only.
+func (p *progress) derivatives(s engine.Progress) {
+	p.enter(s.Stage, s.Total)
+	if p.live {
+		p.bar.Describe(s.Stage)
+		_ = p.bar.Set(s.Iteration)
+		return
+	}
+	if p.due(s.Iteration, s.Total) && (p.verbose || time.Since(p.start) > slow) {
+		fmt.Fprintf(p.w, "%s: %s %d of %d\n", s.Stage, s.Unit, s.Iteration, s.Total)
+	}
+}
+
+const slow = 10 * time.Second
 
 // enter begins a stage, if it is a new one.
 func (p *progress) enter(stage string, total int) {

@@ -38,6 +38,13 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 	}
 	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
 	r.Warnings = append(r.Warnings, run.State.mixed()...)
-	r.Model, err = p.saved(q.Model, e, scale)
+	found, err := p.parameters(ctx, e, scale)
+	if err := run.ended(ctx, e, err); err != nil {
+		return nil, err
+	}
+	if r.Model, err = p.saved(q.Model, e, scale); err == nil && found != nil {
+		r.Model.Uncertainty = found.Uncertainty
+		r.Warnings = append(r.Warnings, found.Warnings...)
+	}
 	return r, err
 }

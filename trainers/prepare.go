@@ -157,7 +157,10 @@ func (p *Prepared) checkNumbers() error {
 		return err
 	}
 	if p.Spec.Network == nil {
-		return p.Spec.Descent.Check()
+		if err := p.Spec.Descent.Check(); err != nil {
+			return err
+		}
+		return p.checkParameters()
 	}
 	if err := p.Spec.Network.Check(p.Estimator); err != nil {
 		return err

@@ -6,7 +6,7 @@
 //	engine     the two kinds of step that every fit alternates
 //	descent    fits of parameters: optimisers, when they stop
 //	path       networks: the L1 path, the choice of λ, refinement
-//	inference  how uncertain a network's partial correlations are
+//	inference  how uncertain a network's partial correlations are, and a fit's parameters
 //	optim      optimisers as plain values
 //	fitted     models in files, and what is done with them: impute, sample, score
 //	evaluate   comparisons with a truth and with differences
@@ -53,7 +53,7 @@ type Spec struct {
 	Descent descent.Config `json:"descent"`           // of fits without a penalty
 	Network *path.Config   `json:"network,omitempty"` // a Gaussian network along an L1 path instead; nil: parameters without a penalty
 
-	Inference inference.Config `json:"inference,omitzero"` // how uncertain a network is
+	Inference inference.Config `json:"inference,omitzero"` // how uncertain a network is, or the parameters of another fit
 
 	Truth *evaluate.Truth `json:"-"` // to compare a fit with after each epoch, in the table's units; may be nil
 }
@@ -128,9 +128,6 @@ func (o ObjectiveSpec) make(s losses.ObjectiveSetting) (losses.Objective, error)
 
 // check refuses what a network cannot have.
 func (s Spec) check() error {
-	if s.Network == nil && (s.Inference.Asked() || s.Inference.Stability != 0) {
-		return &setting.Error{Field: "inference", Value: s.Inference.Kind, Allowed: "it is of networks"}
-	}
 	if s.Network == nil {
 		return nil
 	}

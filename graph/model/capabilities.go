@@ -112,6 +112,13 @@ func SampleRows(m Model, n int, s *domain.Domain, rng *rand.Rand) ([]float64, er
 	return sampler.SampleRows(n, s, rng)
 }
 
+// Identified is a model whose quantities are determined by its density, but for the order of
+// parts that are alike: there is something to tell of how uncertain they are.
+type Identified interface {
+	Parametric
+	Identified()
+}
+
 // Training is how a model is best fitted, where nobody says otherwise. Zero values mean
 // the general defaults.
 type Training struct {

@@ -129,12 +129,15 @@ func (m *Mixture) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64
 	return m.Distribution().Draw(n, rng), nil
 }
 
+// Identified implements Identified.
+func (m *Mixture) Identified() {}
+
 // Quantities are weights (K, 1), means (K, d) and deviations (K, d).
 func (m *Mixture) Quantities() []Quantity {
 	return []Quantity{
-		{"weights", m.components, 1, softmax(m.LogWeights.Value)},
-		{"means", m.components, m.d, slices.Clone(m.Means.Value)},
-		{"deviations", m.components, m.d, exponentials(m.LogSDs.Value)},
+		{Name: "weights", Rows: m.components, Cols: 1, Value: softmax(m.LogWeights.Value), Range: Share},
+		{Name: "means", Rows: m.components, Cols: m.d, Value: slices.Clone(m.Means.Value)},
+		{Name: "deviations", Rows: m.components, Cols: m.d, Value: exponentials(m.LogSDs.Value), Range: Positive},
 	}
 }
 

@@ -13,7 +13,19 @@ type Quantity struct {
 	Name       string
 	Rows, Cols int
 	Value      []float64 // row-major
+
+	Symmetric bool  // a symmetric matrix of the columns: a pair of them is one parameter
+	Range     Range // what its numbers may be
 }
+
+// Range is what the numbers of a quantity may be.
+type Range int
+
+const (
+	Real     Range = iota // any
+	Positive              // above 0
+	Share                 // between 0 and 1
+)
 
 // Parametric is a model with quantities to show, compare and restore.
 type Parametric interface {
@@ -27,7 +39,7 @@ type Parametric interface {
 
 func symmetricQuantity(name string, p *mat.SymDense) Quantity {
 	d := p.SymmetricDim()
-	q := Quantity{Name: name, Rows: d, Cols: d, Value: make([]float64, 0, d*d)}
+	q := Quantity{Name: name, Rows: d, Cols: d, Value: make([]float64, 0, d*d), Symmetric: true}
 	for j := range d {
 		for k := range d {
 			q.Value = append(q.Value, p.At(j, k))
@@ -66,9 +78,12 @@ func pickSymmetric(qs []Quantity, name string, d int) (*mat.SymDense, error) {
 	return p, nil
 }
 
+// Identified implements Identified.
+func (g *Gaussian) Identified() {}
+
 // Quantities are mean (1, d) and precision (d, d).
 func (g *Gaussian) Quantities() []Quantity {
-	return []Quantity{{"mean", 1, g.d, g.Mean()}, symmetricQuantity("precision", g.Precision())}
+	return []Quantity{{Name: "mean", Rows: 1, Cols: g.d, Value: g.Mean()}, symmetricQuantity("precision", g.Precision())}
 }
 
 // SetQuantities implements Parametric.
@@ -103,6 +118,9 @@ func (g *Gaussian) Rescale(mean, deviation []float64) error {
 	g.SetMean(mu)
 	return nil
 }
+
+// Identified implements Identified.
+func (q *Quartic) Identified() {}
 
 // Quantities are the coefficients θ (d, d), named quartic.
 func (q *Quartic) Quantities() []Quantity {

@@ -19,6 +19,7 @@ const (
 	Resample
 	Permute
 	Complete
+	Hold
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

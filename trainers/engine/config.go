@@ -69,6 +69,9 @@ type ImputerSpec struct {
 // DefaultBatch is how many rows a step takes.
 const DefaultBatch = 100
 
+// DefaultDraws is how many imputations a row has in a step.
+const DefaultDraws = 10
+
 // Resolve fills zero values for a problem and checks the rest. It gives the estimator
 // that Method is for it.
 func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
@@ -77,7 +80,7 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 		return c, e, setting.Errorf("method", c.Method, "%v", err)
 	}
 	c.Method = e.Name
-	setting.Default(&c.Draws, 10)
+	setting.Default(&c.Draws, DefaultDraws)
 	setting.Default(&c.ImputerSteps, 10)
 	setting.Default(&c.Batch, DefaultBatch)
 	setting.Default(&c.Workers, 1)

@@ -47,7 +47,8 @@ type Saved struct {
 
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
 
-	Outcome *Outcome // how the fit ended; nil of a true model, and of files that do not say
+	Outcome     *Outcome     // how the fit ended; nil of a true model, and of files that do not say
+	Uncertainty *Uncertainty // of its parameters, if it was asked for
 }
 
 // Outcome is how a fit ended, for those who use its model.
@@ -112,6 +113,7 @@ type file struct {
 	Converged  *bool             `json:"converged,omitempty"`
 	Verdict    string            `json:"verdict,omitempty"`
 	Assumption losses.Assumption `json:"assumption,omitempty"`
+	Inference  *uncertaintyFile  `json:"inference,omitempty"`
 }
 
 type scaleFile struct {
@@ -190,7 +192,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise}
+	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty.file()}
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
@@ -290,6 +292,9 @@ func decodeModel(text []byte) (*Saved, error) {
 	}
 	if f.Converged != nil {
 		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption}
+	}
+	if s.Uncertainty, err = f.Inference.uncertainty(); err != nil {
+		return nil, err
 	}
 	if f.Scale != nil {
 		if err := f.Scale.check(len(f.Names)); err != nil {

@@ -1,0 +1,185 @@
+package sandwich
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+)
+
+// quantities are a model's in the table's units, as functions of its parameters and of the
+// scale of the columns.
+type quantities struct {
+	model  model.Parametric
+	scale  data.Scale
+	scaled bool // the scale was estimated
+}
+
+// at is all their numbers where the model is, with columns in these units; nil for the fit's.
+func (s *quantities) at(unit []float64) (all []float64, err error) {
+	was := values(s.model)
+	defer set(s.model, was)
+	deviation := slices.Clone(s.scale.Deviation)
+	for j, u := range unit {
+		deviation[j] *= u
+	}
+	if err := s.model.Rescale(s.scale.Mean, deviation); err != nil {
+		return nil, err
+	}
+	for _, q := range s.model.Quantities() {
+		all = append(all, q.Value...)
+	}
+	return all, nil
+}
+
+// redundant is the least part of a column of the Jacobian that those before it do not have:
+// below it, its parameter says nothing that the others do not.
+const redundant = 1e-6
+
+// free are the places of parameters that are free: those that no others make up for, as the
+// last of a mixture's weights, which are known up to a factor.
+func (s *quantities) free() (places []int, err error) {
+	all := make([]int, len(values(s.model)))
+	for i := range all {
+		all[i] = i
+	}
+	j, _, err := s.slopesOfAll(all)
+	if err != nil {
+		return nil, err
+	}
+	var basis [][]float64
+	for _, place := range all {
+		column := mat.Col(nil, place, j)
+		if size := floats.Norm(column, 2); size > 0 {
+			floats.Scale(1/size, column)
+		}
+		for range 2 { // once more, for rounding
+			for _, b := range basis {
+				floats.AddScaled(column, -floats.Dot(b, column), b)
+			}
+		}
+		size := floats.Norm(column, 2)
+		if size < redundant {
+			continue
+		}
+		floats.Scale(1/size, column)
+		basis, places = append(basis, column), append(places, place)
+	}
+	return places, nil
+}
+
+// slopes are the Jacobians of the members by the free parameters and by the units.
+func (s *quantities) slopes(free []int) (theta, units *mat.Dense, err error) {
+	a, b, err := s.slopesOfAll(free)
+	if err != nil {
+		return nil, nil, err
+	}
+	pick := func(m *mat.Dense) *mat.Dense {
+		if m == nil {
+			return nil
+		}
+		members := s.members(nil)
+		_, c := m.Dims()
+		out := mat.NewDense(len(members), c, nil)
+		for i, member := range members {
+			out.SetRow(i, m.RawRowView(member.place))
+		}
+		return out
+	}
+	return pick(a), pick(b), nil
+}
+
+// slopesOfAll are those of all numbers.
+func (s *quantities) slopesOfAll(free []int) (theta, units *mat.Dense, err error) {
+	fill := func(m **mat.Dense, columns, c int, at *float64, f func() ([]float64, error)) error {
+		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), f)
+		if err != nil {
+			return err
+		}
+		if *m == nil {
+			*m = mat.NewDense(len(u), columns, nil)
+		}
+		(*m).SetCol(c, u)
+		return nil
+	}
+	for c, place := range free {
+		if err := fill(&theta, len(free), c, parameter(s.model, place), func() ([]float64, error) { return s.at(nil) }); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !s.scaled {
+		return theta, nil, nil
+	}
+	unit := ones(len(s.scale.Mean))
+	for j := range unit {
+		if err := fill(&units, len(unit), j, &unit[j], func() ([]float64, error) { return s.at(unit) }); err != nil {
+			return nil, nil, err
+		}
+	}
+	return theta, units, nil
+}
+
+// member is one number that is told of.
+type member struct {
+	place  int // among all numbers
+	name   string
+	within model.Range
+}
+
+// members are the numbers that are told of: of symmetric matrices each pair once.
+func (s *quantities) members(names []string) (out []member) {
+	place := 0
+	for _, q := range s.model.Quantities() {
+		for i := range q.Rows {
+			for j := range q.Cols {
+				if !q.Symmetric || j >= i {
+					out = append(out, member{place, label(q, i, j, names), q.Range})
+				}
+				place++
+			}
+		}
+	}
+	return out
+}
+
+// label is the name of an element: mean[Wind], precision[Ozone, Wind], weights[2],
+// means[2, Wind].
+func label(q model.Quantity, i, j int, names []string) string {
+	row := fmt.Sprint(i + 1)
+	if q.Symmetric && i < len(names) {
+		row = names[i]
+	}
+	switch {
+	case q.Cols == 1 && len(names) != 1:
+		return fmt.Sprintf("%s[%s]", q.Name, row)
+	case q.Cols != len(names):
+		return fmt.Sprintf("%s[%d, %d]", q.Name, i+1, j+1)
+	case q.Rows == 1 && !q.Symmetric:
+		return fmt.Sprintf("%s[%s]", q.Name, names[j])
+	}
+	return fmt.Sprintf("%s[%s, %s]", q.Name, row, names[j])
+}
+
+// interval is estimate ± u se; of what is positive or a share on the scale of its logarithm
+// or its log odds, so that it stays within its range.
+func interval(at, se, level float64, within model.Range) (low, high float64) {
+	u := distuv.UnitNormal.Quantile((1+level)/2) * se
+	switch within {
+	case model.Positive:
+		f := math.Exp(u / at)
+		return at / f, at * f
+	case model.Share:
+		if at >= 1 { // one component
+			return at, at
+		}
+		odds, v := math.Log(at)-math.Log1p(-at), u/(at*(1-at))
+		return 1 / (1 + math.Exp(v-odds)), 1 / (1 + math.Exp(-v-odds))
+	}
+	return at - u, at + u
+}

@@ -1,0 +1,203 @@
+// Package sandwich tells how far the parameters of a fitted model may be from those that the
+// method estimates: by the root of its estimating equation with the draws held fixed, the
+// equation's Jacobian there, and the second moments of the rows' parts in it
+// (docs/theory/inference.md#parameters).
+package sandwich
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/fitted"
+)
+
+// Kind is the name of these errors.
+const Kind = "robust"
+
+// Problem is a fit that has been made: the model of the engine is where it ended.
+type Problem struct {
+	Engine *engine.Engine
+	Scale  data.Scale // of the table's columns, x = Mean + Deviation z; the engine's table is z
+	Scaled bool       // Scale's deviations are those of the observed cells
+	Names  []string   // of the columns
+	Level  float64    // of the intervals
+
+	// Objective makes the engine's objective again, on a domain in other units.
+	Objective func(*domain.Domain) (losses.Objective, error)
+}
+
+// Result is what is known of the parameters.
+type Result struct {
+	Uncertainty *fitted.Uncertainty // nil where there is nothing to tell, for the reasons in Warnings
+	Away        float64             // of the model from the root: the largest distance of a parameter, in standard errors
+	Bias        float64             // of self-normalised weights, as large, in standard errors, by halving the draws
+	Warnings    []string
+}
+
+// MostCovariance is of how many parameters the covariance is kept.
+const MostCovariance = 30
+
+// Infer finds the root of the equation near the model's parameters and tells how far that may
+// be from what it estimates. The model is as it was when it returns. With θ the parameters and
+// β the units of the columns, U the mean of the rows' parts ψ_i in the equation, φ_i the rows'
+// influence on β̂, and q the quantities in the table's units,
+//
+//	cov q = M V Mᵀ/n,   M = ( −J_θA⁻¹, J_β − J_θA⁻¹B ),   A = ∂U/∂θ,  B = ∂U/∂β,  J = ∂q/∂(θ, β)
+//
+// and V the second moments of (ψ_i, φ_i) (docs/theory/inference.md#eq-parameters).
+func Infer(ctx context.Context, p Problem) (*Result, error) {
+	m, ok := p.Engine.Model.(model.Identified)
+	if !ok {
+		return nil, errors.New("there are no standard errors of a model that does not say that its quantities are determined by its density")
+	}
+	start := values(m)
+	defer set(m, start)
+	r, err := p.infer(ctx, m)
+	if outside(err) {
+		return &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
+	}
+	return r, err
+}
+
+// infer is Infer, and moves the model.
+func (p Problem) infer(ctx context.Context, m model.Parametric) (*Result, error) {
+	q := &quantities{m, p.Scale, p.Scaled}
+	was, err := q.at(nil)
+	if err != nil {
+		return nil, err
+	}
+	free, err := q.free()
+	if err != nil {
+		return nil, err
+	}
+	h, err := hold(p.Engine)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEquation(ctx, p.Engine, p.Engine.Problem, h, free)
+	if err != nil {
+		return nil, err
+	}
+	root, why, err := e.root()
+	if err != nil || why != "" {
+		return &Result{Warnings: refused(why)}, err
+	}
+	return p.tell(e, q, root, was)
+}
+
+// elsewhere is how far, in standard errors, a root is another than that near the fit, where
+// the fit did not end in a valley of its own.
+const elsewhere = 3
+
+// refused is the warning where there are no standard errors.
+func refused(why string) []string {
+	return []string{"no standard errors: " + why}
+}
+
+// tell is Infer at the root, where the model is.
+func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Result, error) {
+	cov, err := p.covariance(e, q, r)
+	if err != nil {
+		return nil, err
+	}
+	at, err := q.at(nil)
+	if err != nil {
+		return nil, err
+	}
+	u := &fitted.Uncertainty{Kind: Kind, Level: p.Level, Rests: p.rests(e)}
+	out := &Result{Uncertainty: u}
+	members := q.members(p.Names)
+	for i, c := range members {
+		se := math.Sqrt(max(cov.At(i, i), 0))
+		low, high := interval(at[c.place], se, p.Level, c.within)
+		u.Parameters = append(u.Parameters, fitted.Parameter{Name: c.name, Estimate: at[c.place], SE: se, Low: low, High: high})
+		if d := math.Abs(at[c.place]-was[c.place]) / se; d > out.Away {
+			out.Away = d
+		}
+	}
+	if r.saddle && out.Away > elsewhere {
+		return &Result{Warnings: refused(fmt.Sprintf("the root of the equation that steps from the fit come to is %.1f standard errors away from it, and not near. Allow the fit more passes, or take a smaller model", out.Away))}, nil
+	}
+	if out.Bias, err = e.bias(r); err != nil {
+		return nil, err
+	}
+	if len(members) <= MostCovariance {
+		u.Covariance = cov
+	}
+	out.Warnings = append(out.Warnings, p.warnings(e, out)...)
+	return out, nil
+}
+
+// covariance is that of the quantities' members.
+func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense, error) {
+	s, err := p.newScaleEffect(e)
+	if err != nil {
+		return nil, err
+	}
+	v, err := e.spread(s)
+	if err != nil {
+		return nil, err
+	}
+	theta, units, err := q.slopes(e.free)
+	if err != nil {
+		return nil, err
+	}
+	var solved, turned mat.Dense // A⁻¹ and J_θA⁻¹
+	k := len(e.free)
+	eye := mat.NewDiagDense(k, ones(k))
+	if err := r.factor.SolveTo(&solved, false, eye); err != nil {
+		return nil, fmt.Errorf("solving for the parameters' errors: %w", err)
+	}
+	turned.Mul(theta, &solved)
+	rows, _ := theta.Dims()
+	whole := mat.NewDense(rows, k+s.size(), nil)
+	whole.Slice(0, rows, 0, k).(*mat.Dense).Scale(-1, &turned)
+	if s.size() > 0 {
+		var moved mat.Dense
+		moved.Mul(&turned, s.slope)
+		right := whole.Slice(0, rows, k, k+s.size()).(*mat.Dense)
+		right.Sub(units, &moved)
+	}
+	var half, full mat.Dense
+	half.Mul(whole, v)
+	full.Mul(&half, whole.T())
+	cov := mat.NewSymDense(rows, nil)
+	for a := range rows {
+		for b := a; b < rows; b++ {
+			cov.SetSym(a, b, (full.At(a, b)+full.At(b, a))/2/float64(e.n))
+		}
+	}
+	return cov, nil
+}
+
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
+}
+
+// values is a copy of a model's parameters, one after the other.
+func values(m model.Model) (all []float64) {
+	for _, q := range m.Params() {
+		all = append(all, q.Value...)
+	}
+	return all
+}
+
+// set puts a model to such values.
+func set(m model.Model, all []float64) {
+	for _, q := range m.Params() {
+		all = all[copy(q.Value, all):]
+	}
+}

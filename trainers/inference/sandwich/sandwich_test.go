@@ -1,0 +1,406 @@
+package sandwich
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/inference/bounded"
+)
+
+// scaling is how a fit scales columns.
+type scaling int
+
+const (
+	unscaled scaling = iota
+	aboutZero
+	byDeviation
+)
+
+// of is Infer for a method on a table, with a model in the table's units to start from.
+func of(t testing.TB, table *data.Table, m model.Parametric, by scaling, method string, s *domain.Domain, c engine.Config) *Result {
+	t.Helper()
+	z, scale := table, data.UnitScale(table.D)
+	switch by {
+	case byDeviation:
+		z, scale = data.Standardise(table)
+	case aboutZero:
+		z, scale = data.ScaleAboutZero(table, 1)
+	}
+	back, inverse := make([]float64, table.D), make([]float64, table.D)
+	for j, v := range scale.Deviation {
+		back[j], inverse[j] = -scale.Mean[j]/v, 1/v
+	}
+	require.NoError(t, m.Rescale(back, inverse))
+	objective := func(s *domain.Domain) (losses.Objective, error) {
+		return losses.ObjectiveFor(s, domain.Weight{Cap: 1}), nil
+	}
+	support := s.Standardised(scale.Mean, scale.Deviation)
+	o, err := objective(support)
+	require.NoError(t, err)
+	c.Method = method
+	e, err := engine.New(engine.Problem{Table: z, Model: m, Objective: o, Domain: support, Weight: domain.Weight{Cap: 1}}, c)
+	require.NoError(t, err)
+	start := values(m)
+	r, err := Infer(t.Context(), Problem{Engine: e, Scale: scale, Scaled: by != unscaled, Names: table.Names, Level: 0.95, Objective: objective})
+	require.NoError(t, err)
+	require.Equal(t, start, values(m), "the model stays")
+	return r
+}
+
+// errorsOf are a result's standard errors, which there must be.
+func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
+	t.Helper()
+	require.NotNil(t, r.Uncertainty, "%v", r.Warnings)
+	for _, p := range r.Uncertainty.Parameters {
+		estimates, se = append(estimates, p.Estimate), append(se, p.SE)
+	}
+	return estimates, se
+}
+
+// normal is a Gaussian at a table's observed means and deviations.
+func normal(t testing.TB, table *data.Table) *model.Gaussian {
+	t.Helper()
+	m := model.NewGaussian(table.D, model.CholeskyFactor)
+	_, scale := data.Standardise(table)
+	require.NoError(t, m.Rescale(scale.Mean, scale.Deviation))
+	return m
+}
+
+// near is a Gaussian at the moments of a table's rows without gaps.
+func near(t testing.TB, table *data.Table) *model.Gaussian {
+	t.Helper()
+	var x []float64
+	for i := range table.N {
+		if row := table.Values[i*table.D : (i+1)*table.D]; !slices.Contains(table.Observed[i*table.D:(i+1)*table.D], false) {
+			x = append(x, row...)
+		}
+	}
+	rows := mat.NewDense(len(x)/table.D, table.D, x)
+	var s, p mat.SymDense
+	stat.CovarianceMatrix(&s, rows, nil)
+	var c mat.Cholesky
+	require.True(t, c.Factorize(&s))
+	require.NoError(t, c.InverseTo(&p))
+	m := model.NewGaussian(table.D, model.CholeskyFactor)
+	require.NoError(t, m.SetPrecision(&p))
+	mean := make([]float64, table.D)
+	for j := range mean {
+		mean[j] = stat.Mean(mat.Col(nil, j, rows), nil)
+	}
+	m.SetMean(mean)
+	return m
+}
+
+// skewed is a table of columns that no model here is right for.
+func skewed(t testing.TB, n, d int, missing float64) *data.Table {
+	t.Helper()
+	rng := stream.New(7, stream.Simulate)
+	var x []float64
+	for range n {
+		common := rng.ExpFloat64()
+		for j := range d {
+			x = append(x, float64(j+1)*(0.5*common+rng.ExpFloat64()-0.2*float64(j)))
+		}
+	}
+	names := []string{"a", "b", "c", "d"}[:d]
+	table, err := data.NewTable(names, x, nil)
+	require.NoError(t, err)
+	if missing > 0 {
+		table, err = data.HideMCAR(table, missing, rng)
+		require.NoError(t, err)
+	}
+	return table
+}
+
+// Without gaps score matching of a Gaussian ends at μ = x̄, P = S⁻¹ whatever the units weigh,
+// and a row's influence is x − x̄ and P − P(x − x̄)(x − x̄)ᵀP: by the delta method.
+func TestCompleteRowsOfAGaussian(t *testing.T) {
+	const n, d = 80, 3
+	table := skewed(t, n, d, 0)
+	x := mat.NewDense(n, d, table.Values)
+	var s mat.SymDense
+	stat.CovarianceMatrix(&s, x, nil)
+	s.ScaleSym(float64(n-1)/n, &s) // gonum's divides by n − 1
+	var p mat.Dense
+	require.NoError(t, p.Inverse(&s))
+	var influence [][]float64
+	for i := range n {
+		y := make([]float64, d)
+		var row []float64
+		for j := range d {
+			y[j] = x.At(i, j) - stat.Mean(mat.Col(nil, j, x), nil)
+			row = append(row, y[j])
+		}
+		var py mat.VecDense
+		py.MulVec(&p, mat.NewVecDense(d, y))
+		for j := range d {
+			for k := j; k < d; k++ {
+				row = append(row, p.At(j, k)-py.AtVec(j)*py.AtVec(k))
+			}
+		}
+		influence = append(influence, row)
+	}
+	for _, method := range []string{"full", "exact", "em-exact"} {
+		for _, by := range []scaling{unscaled, byDeviation} {
+			r := of(t, table, normal(t, table), by, method, nil, engine.Config{})
+			_, se := errorsOf(t, r)
+			for a := range se {
+				for b := range se {
+					want := 0.
+					for i := range n {
+						want += influence[i][a] * influence[i][b] / n / n
+					}
+					require.InDelta(t, want, r.Uncertainty.Covariance.At(a, b), 1e-6*se[a]*se[b], "%s, element %d, %d", method, a, b)
+				}
+			}
+			require.Equal(t, "precision[a, c]", r.Uncertainty.Parameters[5].Name)
+			require.Equal(t, "mean[b]", r.Uncertainty.Parameters[1].Name)
+		}
+	}
+}
+
+// From R 4.2.2 and lavaan 0.6-14, a saturated normal model of four columns of airquality:
+// lavaan(…, missing = "fiml", information = "observed", observed.information = "hessian",
+// rel.tol = 1e-14), estimator "MLR": the standard errors of the means, and by the delta method
+// those of partial correlations, pairs (Ozone, Solar.R), (Ozone, Wind), (Ozone, Temp),
+// (Solar.R, Wind), (Solar.R, Temp), (Wind, Temp).
+var lavaan = struct{ means, partial []float64 }{
+	[]float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697},
+	[]float64{0.06708836750, 0.07322102839, 0.07871566723, 0.08823108464, 0.09220882755, 0.08403467779},
+}
+
+func airquality(t testing.TB) *data.Table {
+	t.Helper()
+	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	require.NoError(t, err)
+	return table
+}
+
+// The equation of em-exact has maximum likelihood's root and its sandwich, missing
+// information included.
+func TestEMAgainstLavaan(t *testing.T) {
+	table := airquality(t)
+	r := of(t, table, near(t, table), byDeviation, "em-exact", nil, engine.Config{})
+	estimates, se := errorsOf(t, r)
+	for j, want := range lavaan.means {
+		require.InDelta(t, want, se[j], 2e-4*want)
+	}
+	const d = 4
+	at := func(j, k int) int { return d + j*d - j*(j-1)/2 + k - j }
+	pair := 0
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			jj, kk := estimates[at(j, j)], estimates[at(k, k)]
+			rho := -estimates[at(j, k)] / math.Sqrt(jj*kk)
+			places := [3]int{at(j, k), at(j, j), at(k, k)}
+			slope := [3]float64{-1 / math.Sqrt(jj*kk), -rho / 2 / jj, -rho / 2 / kk}
+			v := 0.
+			for a, x := range slope {
+				for b, y := range slope {
+					v += x * y * r.Uncertainty.Covariance.At(places[a], places[b])
+				}
+			}
+			require.InDelta(t, lavaan.partial[pair], math.Sqrt(v), 2e-6)
+			pair++
+		}
+	}
+}
+
+// The columns' units make no difference to maximum likelihood.
+func TestEMInOtherUnits(t *testing.T) {
+	table := skewed(t, 120, 3, 0.25)
+	_, want := errorsOf(t, of(t, table, normal(t, table), unscaled, "em-exact", nil, engine.Config{}))
+	_, se := errorsOf(t, of(t, table, normal(t, table), byDeviation, "em-exact", nil, engine.Config{}))
+	require.InEpsilonSlice(t, want, se, 1e-6)
+}
+
+// The variance is the mean square of the rows' influence, found here by leaving out and by
+// doubling one of many copies of each row, scale of the columns and all: where the model is
+// wrong, so that the columns' weight in the loss, which depends on their scale, has a part.
+func TestInfluenceOfRows(t *testing.T) {
+	const n, copies = 24, 20
+	box := domain.All(2)
+	box.Lower[0] = 0
+	for name, c := range map[string]struct {
+		method  string
+		by      scaling
+		missing float64
+		domain  *domain.Domain
+		start   func(*data.Table) model.Parametric
+	}{
+		"exact":     {"exact", byDeviation, 0.2, nil, func(x *data.Table) model.Parametric { return normal(t, x) }},
+		"em-exact":  {"em-exact", byDeviation, 0.2, nil, func(x *data.Table) model.Parametric { return normal(t, x) }},
+		"truncated": {"full", byDeviation, 0, box, func(x *data.Table) model.Parametric { return normal(t, x) }},
+		"quartic":   {"full", aboutZero, -1, nil, func(x *data.Table) model.Parametric { return even(t) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := skewed(t, n, 2, max(c.missing, 0))
+			if c.missing < 0 {
+				table = balanced(t, n)
+			}
+			var all []int
+			for i := range n {
+				for range copies {
+					all = append(all, i)
+				}
+			}
+			at := func(rows []int) []float64 {
+				x, err := table.Rows(rows)
+				require.NoError(t, err)
+				estimates, _ := errorsOf(t, of(t, x, c.start(x), c.by, c.method, c.domain, engine.Config{}))
+				return estimates
+			}
+			x, err := table.Rows(all)
+			require.NoError(t, err)
+			_, se := errorsOf(t, of(t, x, c.start(x), c.by, c.method, c.domain, engine.Config{}))
+			want := make([]float64, len(se))
+			for i := range n {
+				more := at(append([]int{i}, all...))
+				fewer := at(append(append([]int{}, all[:i*copies]...), all[i*copies+1:]...))
+				for k := range want {
+					shift := (more[k] - fewer[k]) / 2 * n * copies
+					want[k] += shift * shift / n
+				}
+			}
+			for k := range want {
+				require.InEpsilon(t, math.Sqrt(want[k]/(n*copies)), se[k], 2e-3, "parameter %d", k)
+			}
+		})
+	}
+}
+
+// balanced is a table of two columns between −1 and 1, and −2 and 2.
+func balanced(t testing.TB, n int) *data.Table {
+	t.Helper()
+	rng := stream.New(3, stream.Simulate)
+	var x []float64
+	for range n {
+		x = append(x, 2*rng.Float64()-1, 4*rng.Float64()-2)
+	}
+	table, err := data.NewTable([]string{"a", "b"}, x, nil)
+	require.NoError(t, err)
+	return table
+}
+
+// even is the quartic model of least expected loss for independent columns that are uniform on
+// (−1, 1) and (−2, 2): θ_jj = −¾ (E x²)/(E x⁶).
+func even(t testing.TB) *model.Quartic {
+	t.Helper()
+	m := model.NewQuartic(2)
+	require.NoError(t, m.SetTheta(mat.NewSymDense(2, []float64{-1.75, 0, 0, -1.75 / 16})))
+	return m
+}
+
+// With many draws, held fixed and weighted, the errors are those of the expectations in closed
+// form: the weights' own dependence on the parameters is the information that gaps take away.
+func TestManyDrawsAreTheExactExpectation(t *testing.T) {
+	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{1.4, 0.5, 0.5, 1.2})}
+	table, err := g.Sample(150, stream.New(2, stream.Simulate))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.4, stream.New(2, stream.Hide))
+	require.NoError(t, err)
+	for exact, drawn := range map[string]string{"em-exact": "em-full", "exact": "iw"} {
+		want, wantSE := errorsOf(t, of(t, table, normal(t, table), byDeviation, exact, nil, engine.Config{}))
+		got, se := errorsOf(t, of(t, table, normal(t, table), byDeviation, drawn, nil, engine.Config{Draws: 600, ProposalSD: 1.5}))
+		_, noisy := errorsOf(t, of(t, table, normal(t, table), byDeviation, drawn, nil, engine.Config{Draws: 20, ProposalSD: 1.5}))
+		for k := range want {
+			require.InEpsilon(t, wantSE[k], se[k], 0.02, "%s, parameter %d", drawn, k)
+			require.InDelta(t, want[k], got[k], 0.15*wantSE[k], "%s, parameter %d", drawn, k)
+			require.Greater(t, noisy[k], 0.98*wantSE[k], "the noise of few draws is in the errors")
+		}
+	}
+}
+
+// In a box draws of the normal distribution's own conditional are held and weighted; package
+// bounded finds the same root and errors by a quadratic form of its own.
+func TestExactDrawsInABox(t *testing.T) {
+	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{1.4, 0.5, 0.5, 1.2})}
+	box := domain.All(2)
+	box.Lower[0], box.Upper[1] = -0.6, 1.5
+	table, err := g.SampleInside(box, 600, stream.New(5, stream.Simulate))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.3, stream.New(5, stream.Hide))
+	require.NoError(t, err)
+	start := model.NewGaussian(2, model.Natural)
+	require.NoError(t, start.SetPrecision(g.Precision))
+	start.SetMean(g.Mean)
+	want, why, err := bounded.Step(t.Context(), bounded.Problem{Table: table, Domain: box, Weight: domain.Weight{Cap: 1}, Start: start, Draws: 200})
+	require.NoError(t, err)
+	require.Empty(t, why)
+	m := model.NewGaussian(2, model.CholeskyFactor)
+	require.NoError(t, m.SetPrecision(want.Precision))
+	m.SetMean(g.Mean)
+	for _, method := range []string{"em-exact", "exact"} {
+		r := of(t, table, m, unscaled, method, box, engine.Config{Draws: 30})
+		estimates, se := errorsOf(t, r)
+		if method == "exact" { // another equation of the same parameters
+			require.InDelta(t, want.Precision.At(0, 1), estimates[3], se[3])
+			continue
+		}
+		for i, at := range [][2]int{{0, 0}, {0, 1}, {1, 1}} {
+			wanted := math.Sqrt(want.Covariance.At(2+i, 2+i) * (600. - 3) / 600)
+			require.InEpsilon(t, wanted, se[2+i], 0.05, "precision %v", at)
+			require.InDelta(t, want.Precision.At(at[0], at[1]), estimates[2+i], 0.15*wanted, "precision %v", at)
+		}
+	}
+}
+
+// What halving the draws says of the bias of their weights is what more draws take away: the
+// largest of it, for the parameters as the model has them.
+func TestBiasOfWeights(t *testing.T) {
+	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{3, 2, 2, 3})}
+	table, err := g.Sample(3000, stream.New(2, stream.Simulate))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.4, stream.New(2, stream.Hide))
+	require.NoError(t, err)
+	exact, se := errorsOf(t, of(t, table, near(t, table), byDeviation, "em-exact", nil, engine.Config{}))
+	few := of(t, table, near(t, table), byDeviation, "em-full", nil, engine.Config{Draws: 16})
+	estimates, _ := errorsOf(t, few)
+	largest := 0.
+	for k := range exact {
+		largest = max(largest, math.Abs(estimates[k]-exact[k])/se[k])
+	}
+	t.Logf("by halves %.2f, true %.2f standard errors", few.Bias, largest)
+	require.Greater(t, few.Bias, 0.3)
+	require.InEpsilon(t, largest, few.Bias, 0.35)
+	require.Contains(t, strings.Join(few.Warnings, "\n"), "the weights of the draws bias the estimates")
+}
+
+func TestLabels(t *testing.T) {
+	m, err := model.NewMixture(simulate.Mixture{Weights: []float64{0.5, 0.5}, Means: [][]float64{{0, 1}, {1, 0}}, Deviations: [][]float64{{1, 1}, {1, 1}}})
+	require.NoError(t, err)
+	q := &quantities{m, data.UnitScale(2), true}
+	var names []string
+	for _, c := range q.members([]string{"u", "v"}) {
+		names = append(names, c.name)
+	}
+	require.Equal(t, []string{"weights[1]", "weights[2]", "means[1, u]", "means[1, v]", "means[2, u]", "means[2, v]",
+		"deviations[1, u]", "deviations[1, v]", "deviations[2, u]", "deviations[2, v]"}, names)
+	free, err := q.free()
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 2, 3, 4, 5, 6, 7, 8, 9}, free, "one of two log weights says all")
+}
+
+// By R 4.2.2: 2 + c(-1,1)*qnorm(.975)*0.5; 2*exp(c(-1,1)*qnorm(.975)*0.5/2);
+// plogis(qlogis(0.2) + c(-1,1)*qnorm(.975)*0.05/(0.2*0.8)).
+func TestIntervals(t *testing.T) {
+	low, high := interval(2, 0.5, 0.95, model.Real)
+	require.InDeltaSlice(t, []float64{1.020018007729973, 2.979981992270027}, []float64{low, high}, 1e-12)
+	low, high = interval(2, 0.5, 0.95, model.Positive)
+	require.InDeltaSlice(t, []float64{1.225263820429179, 3.264603045733369}, []float64{low, high}, 1e-12)
+	low, high = interval(0.2, 0.05, 0.95, model.Share)
+	require.InDeltaSlice(t, []float64{0.1193307472730404, 0.315656450654537}, []float64{low, high}, 1e-12)
+}
