@@ -172,7 +172,15 @@ func (t *Table) column(dst []float64, j int) []float64 {
 }
 
 // Column is a copy of the observed values of column j.
-func (t *Table) Column(j int) []float64 { return t.column(nil, j) }
+func (t *Table) Column(j int) []float64 {
+	n := 0
+	for k := j; k < len(t.Observed); k += t.D {
+		if t.Observed[k] {
+			n++
+		}
+	}
+	return t.column(make([]float64, 0, n), j)
+}
 
 // withValues appends to dst the rows which have at least one value.
 func (t *Table) withValues(dst []int) []int {
@@ -203,7 +211,7 @@ func (t *Table) check() error {
 
 // fault says, by a *ColumnError, why column j cannot be standardised.
 func (t *Table) fault(j int) error {
-	x := t.column(nil, j)
+	x := t.Column(j)
 	if len(x) == 0 {
 		return &ColumnError{t.Names[j], "no observed value"}
 	}

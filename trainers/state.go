@@ -3,6 +3,7 @@ package trainers
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
@@ -108,16 +109,22 @@ var ErrOtherRun = errors.New("the saved state belongs to another table or other 
 func fingerprint(t *data.Table, settings any) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	values := make([]uint64, len(t.Values))
-	for i, v := range t.Values {
-		if t.Observed[i] {
-			values[i] = math.Float64bits(v)
-		}
-	}
-	for _, v := range []any{settings, t.Names, t.N, t.D, t.Observed, values} {
+	for _, v := range []any{settings, t.Names, t.N, t.D} {
 		if err := enc.Encode(v); err != nil {
 			return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
 		}
+	}
+	row := make([]byte, 0, 9*t.D)
+	for i := range t.N {
+		row = row[:0]
+		for k := i * t.D; k < (i+1)*t.D; k++ {
+			if !t.Observed[k] {
+				row = append(row, 0)
+				continue
+			}
+			row = binary.LittleEndian.AppendUint64(append(row, 1), math.Float64bits(t.Values[k]))
+		}
+		h.Write(row)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -66,22 +66,25 @@ func (c column) count(v float64) int {
 
 // codes are the values of a column that seem to mark missing cells.
 func (c column) codes() (codes []float64) {
-	var rest []float64
 	var candidates []float64
+	rest, low, high := 0, 0.0, 0.0 // different values that are none: their number, the least, the largest
 	for k, v := range c.distinct {
 		end := k == 0 || k == len(c.distinct)-1
 		if slices.Contains(conventional, math.Abs(v)) || slices.Contains(conventionalBelow, v) || end && c.counts[k] >= 3 {
 			candidates = append(candidates, v)
 		} else {
-			rest = append(rest, v)
+			if rest++; rest == 1 {
+				low = v
+			}
+			high = v
 		}
 	}
-	const leastRest = 5 // different values, which have a width
-	if len(rest) < leastRest {
+	const leastRest = 5 // which have a width
+	if rest < leastRest {
 		return nil
 	}
 	for _, v := range candidates {
-		if c.outlies(v, rest[0], rest[len(rest)-1]) {
+		if c.outlies(v, low, high) {
 			codes = append(codes, v)
 		}
 	}
@@ -101,17 +104,17 @@ func (c column) outlies(v, low, high float64) bool {
 	case below && n >= 2 && c.whole, named && n >= 2 && gap >= 1, named && gap >= 3:
 		return true
 	case named && n >= 3 && gap >= 0.2:
-		return n > slices.Max(c.countsBetween(low, high))
+		return n > c.mostBetween(low, high)
 	}
 	return n >= 3 && gap >= 2
 }
 
-// countsBetween are how often the values from low to high stand there.
-func (c column) countsBetween(low, high float64) (counts []int) {
+// mostBetween is how often the most frequent of the values from low to high stands there.
+func (c column) mostBetween(low, high float64) (most int) {
 	for k, v := range c.distinct {
 		if low <= v && v <= high {
-			counts = append(counts, c.counts[k])
+			most = max(most, c.counts[k])
 		}
 	}
-	return counts
+	return most
 }

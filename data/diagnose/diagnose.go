@@ -160,13 +160,23 @@ type column struct {
 
 func newColumn(cells []float64) column {
 	c := column{cells: cells, whole: true}
-	for _, x := range slices.Sorted(slices.Values(cells)) {
-		c.whole = c.whole && x == float64(int64(x))
-		if last := len(c.distinct) - 1; last >= 0 && c.distinct[last] == x {
+	sorted := slices.Clone(cells)
+	slices.Sort(sorted)
+	distinct := 0
+	for i, x := range sorted {
+		if c.whole = c.whole && x == float64(int64(x)); i == 0 || x != sorted[i-1] {
+			distinct++
+		}
+	}
+	c.counts = make([]int, 0, distinct)
+	for _, x := range sorted {
+		if last := len(c.counts) - 1; last >= 0 && sorted[last] == x { // the first len(counts) are the distinct ones
 			c.counts[last]++
 			continue
 		}
-		c.distinct, c.counts = append(c.distinct, x), append(c.counts, 1)
+		sorted[len(c.counts)] = x
+		c.counts = append(c.counts, 1)
 	}
+	c.distinct = sorted[:distinct]
 	return c
 }

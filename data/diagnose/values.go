@@ -64,7 +64,8 @@ func (c column) limit() (k int, ok bool) {
 		return 0, false
 	}
 	for _, k := range []int{0, last} {
-		others := slices.Max(append(slices.Clone(c.counts[:k]), c.counts[k+1:]...))
+		others := slices.Max(c.counts[1:last])
+		others = max(others, c.counts[last-k])
 		if n := c.counts[k]; n >= 5 && 20*n >= len(c.cells) && n >= 3*others {
 			return k, true
 		}
