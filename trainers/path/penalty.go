@@ -134,6 +134,11 @@ func (c Config) piloted(p engine.Problem, ratio float64) (Config, error) {
 
 // prepare makes the run ready for its path.
 func (r *Run) prepare(ctx context.Context) error {
+	if m := r.ofMatrix(); m != nil {
+		if err := m.take(ctx); err != nil {
+			return err
+		}
+	}
 	by, _ := r.Config.Penalty.by()
 	return by.prepare(ctx, r)
 }

@@ -69,7 +69,7 @@ func (r *Run) lambda() float64 {
 func (r *Run) heldByChoice() []bool {
 	d := r.Table.D
 	if r.choice.edges == nil {
-		return withoutEdge(r.State.Points[r.choice.point].Packed, d, r.Config.Threshold)
+		return withoutEdge(r.State.Points[r.choice.point].Precision(d), d, r.Config.Threshold)
 	}
 	held := make([]bool, len(r.packed()))
 	for j, i := 0, 0; j < d; j++ {
@@ -104,7 +104,7 @@ func withoutEdge(packed []float64, d int, threshold float64) []bool {
 
 // setPoint puts the model to a point of the path.
 func (r *Run) setPoint(index int) {
-	copy(r.packed(), r.State.Points[index].Packed)
+	copy(r.packed(), r.State.Points[index].Precision(r.Table.D))
 	copy(r.model.Location.Value, r.State.Points[index].Linear)
 }
 

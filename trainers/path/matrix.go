@@ -1,0 +1,192 @@
+package path
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/losses"
+	moments "missingscore/losses/pairwise"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/pairwise"
+)
+
+// matrix is the schedule of losses that know the table by one matrix of second moments
+// (losses.OfMatrix): that is taken once, and at each λ the minimum is found by coordinate
+// descent over the pairs that may not be zero (pairwise.Lasso). No row is read again.
+type matrix struct {
+	*Run
+	loss    losses.OfMatrix
+	of      *moments.Moments // nil: not taken yet
+	lasso   pairwise.Lasso
+	outcome pairwise.Outcome // of the last λ
+}
+
+func newMatrix(r *Run) *matrix {
+	return &matrix{Run: r, loss: r.Estimator.Loss.(losses.OfMatrix)}
+}
+
+// ofMatrix is the run's schedule, nil where it is another.
+func (r *Run) ofMatrix() *matrix {
+	m, _ := r.schedule.(*matrix)
+	return m
+}
+
+// take takes the moments, once.
+func (m *matrix) take(ctx context.Context) (err error) {
+	if m.of != nil {
+		return nil
+	}
+	workers := m.Engine.Config.Workers
+	if m.of, err = m.loss.Matrix(ctx, m.Table, m.rows, m.Counts, workers, true); err != nil {
+		return err
+	}
+	m.lasso = pairwise.Lasso{D: m.Table.D, S: m.of.S, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
+	return nil
+}
+
+// scale is by how much the path's loss, tr(PSP) − 2 tr P per column, is less than the descent's
+// ½ tr(PSP) − tr P.
+func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
+
+// top is the smallest λ, with 5 % to spare, at which the diagonal alone is the minimum.
+func (m *matrix) top() (top float64) {
+	d, s := m.Table.D, m.of.S
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			top = max(top, math.Abs(s[j*d+k])*(1/s[j*d+j]+1/s[k*d+k]))
+		}
+	}
+	return 1.05 * top / m.scale()
+}
+
+// emptying is a λ that empties the network.
+func (r *Run) emptying() float64 {
+	if m := r.ofMatrix(); m != nil {
+		return m.top()
+	}
+	return LambdaMax(r.Table, r.Domain, r.Weight)
+}
+
+// iterate goes to the minimum at λ_k, from that at the λ before.
+func (m *matrix) iterate(ctx context.Context, k int) error {
+	d := m.Table.D
+	if m.State.Block.Start == nil {
+		m.State.Block.Start = slices.Clone(m.packed())
+	}
+	start, screen := m.start(), 1.0
+	if k > 0 {
+		start, screen = pairwise.FromPacked(m.State.Points[k-1].Precision(d), d), 2-m.lambdas[k-1]/m.lambdas[k]
+	}
+	lambda := m.lambdas[k] * m.scale()
+	var err error
+	if m.outcome, err = m.lasso.Minimise(ctx, start, lambda, screen*lambda); err != nil {
+		return err
+	}
+	m.State.Runaway = !m.outcome.Done
+	start.ToPacked(m.packed())
+	m.State.Block.Count = m.outcome.Sweeps
+	m.State.Iteration += m.outcome.Sweeps
+	m.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: k + 1, Total: len(m.lambdas), Lambda: m.lambdas[k],
+		Edges: m.edges(), Loss: m.lossAt(start), EffectiveSize: math.NaN()})
+	return ctx.Err()
+}
+
+// start is the minimum without any pair.
+func (m *matrix) start() *pairwise.Sparse {
+	p := pairwise.Identity(m.Table.D)
+	for j := range p.Diagonal {
+		p.Diagonal[j] = 1 / m.of.S[j*m.Table.D+j]
+	}
+	return p
+}
+
+// lossAt is the path's loss.
+func (m *matrix) lossAt(p *pairwise.Sparse) float64 { return p.Loss(m.of.S) / m.scale() }
+
+func (m *matrix) close(p *Point) {
+	s := pairwise.FromPacked(m.packed(), m.Table.D)
+	p.Loss, p.EffectiveSize, p.Unfinished = m.lossAt(s), math.NaN(), m.State.Runaway
+}
+
+func (m *matrix) iterations() (sum int) {
+	for _, p := range m.State.Points {
+		sum += p.Iterations
+	}
+	return sum
+}
+
+func (m *matrix) moved() string {
+	return fmt.Sprintf("would move by at most %.2g in %d sweeps", m.State.Refine.Movement, refineBlock)
+}
+
+// settle goes to the end at the chosen λ, or without a penalty on the chosen edges: these are of
+// the moments as they came, not shrunk, where they have a minimum for them.
+func (m *matrix) settle(ctx context.Context) error {
+	f, d := &m.State.Refine, m.Table.D
+	if f.Done {
+		return nil
+	}
+	m.lasso.Tolerance, m.lasso.Sweeps = min(m.Config.StopTol, 1e-2*m.Config.Tolerance/refineBlock), m.Config.RefineIter
+	p := pairwise.FromPacked(m.packed(), d)
+	var o pairwise.Outcome
+	var err error
+	if f.Refit {
+		p = pairwise.On(m.packed(), m.held, d)
+		m.of.Restore()
+		o, err = m.lasso.Fit(ctx, p)
+	} else {
+		lambda := m.lambda() * m.scale()
+		o, err = m.lasso.Minimise(ctx, p, lambda, lambda)
+	}
+	if err != nil {
+		return err
+	}
+	if f.Done = true; !p.Finite() {
+		m.Run.take(f.Index)
+		f.Failure = "the moments of pairs of columns have no minimum on these edges"
+		return m.save()
+	}
+	within, err := p.KeepDefinite(ctx, m.Config.Floor)
+	if err != nil {
+		return err
+	}
+	if !within {
+		f.Projections++
+		m.State.Projections++
+	}
+	p.ToPacked(m.packed())
+	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
+	f.Converged = within && f.Movement < m.Config.Tolerance
+	m.Report(engine.Progress{Stage: "refine", Unit: "sweep", Iteration: f.Iterations, Total: f.Iterations, Lambda: m.State.Points[f.Index].Lambda,
+		Edges: m.edges(), Loss: f.Loss, EffectiveSize: math.NaN()})
+	return m.save()
+}
+
+// heldOut gives the loss of the model as it stands by moments of other rows.
+func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error) {
+	of, err := m.loss.Matrix(ctx, m.Table, rows, m.Counts, m.Engine.Config.Workers, false)
+	if err != nil {
+		return nil, err
+	}
+	return func() float64 {
+		return pairwise.FromPacked(m.packed(), m.Table.D).Loss(of.S) / m.scale()
+	}, nil
+}
+
+// MatrixWords says what is known of the table by its second moments alone; "" where rows are.
+func (r *Run) MatrixWords() string {
+	m := r.ofMatrix()
+	if m == nil || m.of == nil {
+		return ""
+	}
+	words := fmt.Sprintf("second moments of pairs of columns, over the rows that have both: %.4g rows on average, %g at least", m.of.Pairs, m.of.Least)
+	switch {
+	case m.of.Shrunk == 0:
+		return words + "; they are positive semidefinite as they are"
+	case m.of.Lowest < 0:
+		return fmt.Sprintf("%s; they were not positive semidefinite (smallest eigenvalue of the correlations %.3g), and all correlations are shrunk by %.3g %%", words, m.of.Lowest, 100*m.of.Shrunk)
+	}
+	return fmt.Sprintf("%s; all correlations are shrunk by %.3g %%, for what gaps add to their variance", words, 100*m.of.Shrunk)
+}
