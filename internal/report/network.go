@@ -123,6 +123,9 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 		along = "Partial correlations along the path, shrunken by its penalty; the dashed line is the chosen λ, whose edges the network has, with sizes fitted again without the penalty."
 	}
 	shown := "The network at the chosen λ."
+	if len(r.Names) > path.DenseColumns {
+		along = fmt.Sprintf("Partial correlations of the %d strongest edges along the path, shrunken by its penalty; the dashed line is the chosen λ.", min(len(r.Edges()), shownCurves))
+	}
 	if r.Choice != "" { // the edges are of no point of the path
 		shown = "The network of the chosen edges."
 		along = "Partial correlations along the path; the dashed line is the λ whose network is nearest to the chosen edges, which are of no single λ and have sizes fitted without a penalty."
@@ -146,6 +149,9 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 // curves are the partial correlations of all pairs that are ever an edge.
 func curves(r *trainers.NetworkResult) []picture.Curve {
 	d := len(r.Names)
+	if d > path.DenseColumns {
+		return strongest(r)
+	}
 	adjacencies := r.Adjacencies()
 	var out []picture.Curve
 	for j := range d {
@@ -165,8 +171,30 @@ func curves(r *trainers.NetworkResult) []picture.Curve {
 	return out
 }
 
+// shownCurves are of a network with more than path.DenseColumns columns.
+const shownCurves = 200
+
+// strongest are the partial correlations of the strongest edges.
+func strongest(r *trainers.NetworkResult) (out []picture.Curve) {
+	place := map[string]int{}
+	for j, name := range r.Names {
+		place[name] = j
+	}
+	for _, edge := range r.Edges()[:min(len(r.Edges()), shownCurves)] {
+		c := picture.Curve{Name: edge.From + " – " + edge.To, Emphasis: true}
+		for _, p := range r.Points {
+			c.X = append(c.X, p.Lambda)
+			c.Y = append(c.Y, p.PartialCorrelation(len(r.Names), place[edge.From], place[edge.To]))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 func iterationsText(c path.Config) string {
 	switch c.Schedule {
+	case path.Moments:
+		return fmt.Sprintf("coordinate descent on second moments, at each λ until no step moves a derivative by %g, at most %d sweeps", c.StopTol, c.MaxIter)
 	case path.EM:
 		return fmt.Sprintf("turns of expectation and minimisation, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
 	case path.Accelerated:

@@ -19,7 +19,7 @@ func (lone) pilots() bool { return false }
 const loneRatio = 200 // of the largest λ to the smallest, the paper's
 
 func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Config, error) {
-	if method.OfMatrix() && c.LambdaMax == 0 { // its moments tell, which the run takes
+	if method.OfMatrix() { // its moments tell, which the run takes
 		return c, nil
 	}
 	return c.span(loneRatio, func() float64 {
@@ -33,7 +33,7 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 
 // prepare finds the λ where another penalty was resolved.
 func (lone) prepare(_ context.Context, r *Run) error {
-	return r.span(loneRatio, r.emptying)
+	return r.span(r.loneRatio(), r.emptying)
 }
 
 func (lone) describe(*State) string { return "L1, all pairs alike" }
