@@ -52,7 +52,7 @@ func (GaussianPairwise) Check(m model.Model, o Objective) error {
 
 // CheckDomain implements DomainChecker.
 func (GaussianPairwise) CheckDomain(s *domain.Domain) error {
-	if s.Bounded() {
+	if s.Bounded() || s.Censored() {
 		return errors.New("moments of pairs of columns are for columns without bounds")
 	}
 	return nil

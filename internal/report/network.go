@@ -238,6 +238,9 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
 	}
+	if r.Moments != "" {
+		page.Settings = append(page.Settings, [2]string{"Moments", r.Moments})
+	}
 	if r.Choice != "" {
 		page.Settings = append(page.Settings, [2]string{"Chosen edges", r.Choice})
 	}

@@ -22,7 +22,7 @@ import (
 //
 // the share of the correlations' squares that is variance added by gaps (Schäfer & Strimmer
 // 2005 have 1/n_jk in its place). Columns' own moments stay; without gaps nothing is
-// moved, and with more and more rows α goes to 0. It sets Lowest and Shrunk, and fails
+// moved, and with more and more rows α goes to 0. It sets Lowest, Shrunk and Moved, and fails
 // where a column is 0 in all rows.
 func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	for j := range m.D {
@@ -42,6 +42,7 @@ func (m *Moments) Shrink(ctx context.Context, workers int) error {
 		m.Shrunk = min(mostNoise, m.noise/m.square)
 	}
 	m.Shrunk = max(m.Shrunk, max(0, -least)/(1-least))
+	m.Moved = m.Shrunk * m.largest
 	m.scale(1 - m.Shrunk)
 	return nil
 }

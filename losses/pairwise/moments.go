@@ -30,10 +30,12 @@ type Moments struct {
 	Pairs float64   // n_jk, mean over j < k
 	Least float64   // the smallest n_jk
 
+	largest       float64 // of the correlations' sizes
 	noise, square float64 // of the correlations: what gaps add to their variances, and their squares, summed
 
 	Lowest float64 // by Shrink: the smallest eigenvalue of the correlations before
 	Shrunk float64 // by Shrink: α; 0: nothing is moved
+	Moved  float64 // by Shrink: by how much a correlation, at most
 
 	restored bool // S is as it came again
 }
@@ -81,6 +83,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 		m.Pairs += s.sum
 		m.Least = min(m.Least, s.least)
 		m.noise += s.noise
+		m.largest = max(m.largest, s.largest)
 		m.square += s.square
 	}
 	m.Pairs /= float64(t.D) * float64(t.D-1) / 2
@@ -112,7 +115,7 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 
 // numbers are of a pair of tiles, j < k: n_jk, their sum and the smallest, and the sums of
 // Moments.
-type numbers struct{ sum, least, noise, square float64 }
+type numbers struct{ sum, least, noise, square, largest float64 }
 
 // fill sets the elements of a pair of tiles that begin at columns j0 and k0.
 func (m *Moments) fill(p *products, j0, k0 int) numbers {
@@ -135,6 +138,7 @@ func (m *Moments) fill(p *products, j0, k0 int) numbers {
 			if own := m.S[j*d+j] * m.S[k*d+k]; own > 0 {
 				r2 := min(1, v*v/own)
 				seen.square += r2
+				seen.largest = max(seen.largest, math.Sqrt(r2))
 				seen.noise += (1 - r2) * (1 - r2) * (1/n - 1/m.Rows)
 			}
 		}

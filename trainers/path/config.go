@@ -82,7 +82,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		return c, steps, err
 	}
 	order, _ := c.Penalty.by()
-	if order.pilots() && method.OfMatrix() {
+	if order != (lone{}) && method.OfMatrix() {
 		return c, steps, setting.Errorf("penalty", c.Penalty.text(), "its pilot is made from rows, and method %s goes by moments of pairs of columns; take l1", method.Name)
 	}
 	if c, err = order.resolve(c, p, method); err != nil {

@@ -63,7 +63,7 @@ func (m *matrix) top() (top float64) {
 
 // crowd is by how many rows with both columns of a pair, on average, a column is to have one
 // neighbour at the smallest λ: below it there is little to be known of its regression.
-const crowd = 6
+const crowd = 4
 
 // ratio is that of the largest λ to the smallest, loneRatio where there are few columns. With
 // more than DenseColumns the path ends earlier, where about as many correlations come
@@ -221,11 +221,28 @@ func (r *Run) MatrixWords() string {
 		return ""
 	}
 	words := fmt.Sprintf("second moments of pairs of columns, over the rows that have both: %.4g rows on average, %g at least", m.of.Pairs, m.of.Least)
-	switch {
-	case m.of.Shrunk == 0:
+	if m.of.Shrunk == 0 {
 		return words + "; they are positive semidefinite as they are"
-	case m.of.Lowest < 0:
-		return fmt.Sprintf("%s; they were not positive semidefinite (smallest eigenvalue of the correlations %.3g), and all correlations are shrunk by %.3g %%", words, m.of.Lowest, 100*m.of.Shrunk)
 	}
-	return fmt.Sprintf("%s; all correlations are shrunk by %.3g %%, for what gaps add to their variance", words, 100*m.of.Shrunk)
+	were := "they were positive semidefinite"
+	if m.of.Lowest < 0 {
+		were = fmt.Sprintf("they were not positive semidefinite (smallest eigenvalue of the correlations %.3g)", m.of.Lowest)
+	}
+	words += fmt.Sprintf("; %s, and for the path all correlations are shrunk by %.3g %% (by %.2g at most)", were, 100*m.of.Shrunk, m.of.Moved)
+	if f := m.State.Refine; f.Refit && f.Failure == "" {
+		words += "; sizes of edges are by the moments as they came"
+	}
+	return words + "; em-exact makes more of the same cells, and is right where missing depends on observed cells, too"
+}
+
+// fewRows is of how many rows with both columns of a pair there is a warning.
+const fewRows = 10
+
+// matrixWarnings tell of pairs that few rows have.
+func (r *Run) matrixWarnings() []string {
+	m := r.ofMatrix()
+	if m == nil || m.of == nil || m.of.Least >= fewRows {
+		return nil
+	}
+	return []string{fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least)}
 }

@@ -73,6 +73,7 @@ func (r *Run) Warnings() (out []string) {
 	if projections > 0 {
 		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", projections, r.schedule.iterations(), blocks, len(points)))
 	}
+	out = append(out, r.matrixWarnings()...)
 	return append(out, r.Degenerate(f.Size)...)
 }
 
