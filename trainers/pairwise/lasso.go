@@ -83,6 +83,10 @@ func (l *Lasso) Minimise(ctx context.Context, p *Sparse, lambda, screen float64)
 		if joined, err = l.breaking(ctx, lambda*(1+1e-9)+l.Tolerance); err != nil {
 			return o, err
 		}
+		if o.Sweeps >= l.most() {
+			o.Done = len(joined) == 0
+			break
+		}
 	}
 	l.end(p)
 	return o, nil
@@ -99,7 +103,7 @@ func (l *Lasso) Fit(ctx context.Context, p *Sparse) (o Outcome, err error) {
 
 // descend sweeps until nothing moves.
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
-	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
+	visits, most := 0, l.most()
 	for once := l.visits(); ; visits += once {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -114,6 +118,9 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 		}
 	}
 }
+
+// most sweeps of a minimisation.
+func (l *Lasso) most() int { return cmp.Or(l.Sweeps, mostSweeps) }
 
 // visits are how many elements of S a sweep reads.
 func (l *Lasso) visits() (sum int) {
