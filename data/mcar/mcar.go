@@ -113,7 +113,7 @@ func Test(t *data.Table) []Column {
 type work struct {
 	table  *data.Table
 	ranks  []*ranked // of each column; made when needed
-	normal *normal     // of all columns; made when needed
+	normal *normal   // of all columns; made when needed
 }
 
 func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }

@@ -22,7 +22,7 @@ import (
 //
 // the share of the correlations' squares that is variance added by gaps (Schäfer & Strimmer
 // 2005 have 1/n_jk in its place). Columns' own moments stay; without gaps nothing is
-// moved, and with more and more rows α goes to 0. It sets Lowest, Shrunk and Moved, and fails
+// moved, and with more and more rows α goes to 0. It sets Lowest, Noise, Shrunk and Moved, and fails
 // where a column is 0 in all rows.
 func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	for j := range m.D {
@@ -39,23 +39,44 @@ func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	}
 	m.Lowest = least
 	if m.square > 0 {
-		m.Shrunk = min(mostNoise, m.noise/m.square)
+		m.Noise = min(mostNoise, m.noise/m.square)
 	}
-	m.Shrunk = max(m.Shrunk, max(0, -least)/(1-least))
+	m.Shrunk = max(m.Noise, max(0, -least)/(1-least))
 	m.Moved = m.Shrunk * m.largest
-	m.scale(1 - m.Shrunk)
+	m.ShrinkTo(m.Shrunk)
 	return nil
 }
 
 const mostNoise = 0.95 // of the correlations' squares: α_noise is never more
 
-// Restore makes S the moments as they came, which Raw are all along.
-func (m *Moments) Restore() {
-	if !m.restored {
-		m.scale(1 / (1 - m.Shrunk))
-	}
-	m.restored = true
+// ShrinkTo makes S that with another α < 1; 0: the moments as they came.
+func (m *Moments) ShrinkTo(alpha float64) {
+	m.scale((1 - alpha) / (1 - m.now))
+	m.now = alpha
 }
+
+// At is S_jk with another α, whatever S is.
+func (m *Moments) At(alpha float64, j, k int) float64 {
+	if j == k {
+		return m.S[j*m.D+j]
+	}
+	return m.S[j*m.D+k] * (1 - alpha) / (1 - m.now)
+}
+
+// Levels are α from 0 to Shrunk, by doubling from what gaps' noise makes of it: for estimates
+// of few pairs, whose moments need less than all together to be positive definite.
+func (m *Moments) Levels() []float64 {
+	levels := []float64{0}
+	for alpha := max(m.Noise, leastLevel); alpha < m.Shrunk; alpha *= 2 {
+		levels = append(levels, alpha)
+	}
+	if m.Shrunk > 0 {
+		levels = append(levels, m.Shrunk)
+	}
+	return levels
+}
+
+const leastLevel = 0.01
 
 // scale takes all but the diagonal times a factor.
 func (m *Moments) scale(factor float64) {
@@ -64,14 +85,6 @@ func (m *Moments) scale(factor float64) {
 		floats.Scale(factor, m.S[j*m.D:(j+1)*m.D])
 		m.S[j*m.D+j] = own
 	}
-}
-
-// Raw is S_jk as it came.
-func (m *Moments) Raw(j, k int) float64 {
-	if j == k || m.restored {
-		return m.S[j*m.D+k]
-	}
-	return m.S[j*m.D+k] / (1 - m.Shrunk)
 }
 
 // complete tells whether the rows have all the columns.

@@ -34,10 +34,11 @@ type Moments struct {
 	noise, square float64 // of the correlations: what gaps add to their variances, and their squares, summed
 
 	Lowest float64 // by Shrink: the smallest eigenvalue of the correlations before
+	Noise  float64 // by Shrink: α_noise
 	Shrunk float64 // by Shrink: α; 0: nothing is moved
 	Moved  float64 // by Shrink: by how much a correlation, at most
 
-	restored bool // S is as it came again
+	now float64 // α that S has
 }
 
 const (

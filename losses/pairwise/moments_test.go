@@ -119,7 +119,7 @@ func TestShrink(t *testing.T) {
 		for j := range c.d {
 			for k := j + 1; k < c.d; k++ {
 				require.InDelta(t, raw[j*c.d+k]*(1-m.Shrunk), m.S[j*c.d+k], 1e-12)
-				require.InDelta(t, raw[j*c.d+k], m.Raw(j, k), 1e-12)
+				require.InDelta(t, raw[j*c.d+k], m.At(0, j, k), 1e-12)
 				r := raw[j*c.d+k] / math.Sqrt(raw[j*c.d+j]*raw[k*c.d+k])
 				largest = max(largest, math.Abs(r))
 				square += r * r
@@ -134,9 +134,14 @@ func TestShrink(t *testing.T) {
 		} else {
 			require.InDelta(t, max(noise/square, -lowest/(1-lowest)), m.Shrunk, 1e-6)
 		}
-		m.Restore()
+		require.InDelta(t, 0.9*raw[1], m.At(0.1, 0, 1), 1e-12)
+		levels := m.Levels()
+		require.Zero(t, levels[0])
+		require.Equal(t, m.Shrunk, levels[len(levels)-1])
+		require.IsIncreasing(t, levels)
+		m.ShrinkTo(0)
 		require.InDeltaSlice(t, raw, m.S, 1e-12)
-		require.InDelta(t, raw[1], m.Raw(0, 1), 1e-12)
+		require.InDelta(t, raw[1], m.At(0, 0, 1), 1e-12)
 	}
 }
 

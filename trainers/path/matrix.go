@@ -160,25 +160,18 @@ func (m *matrix) moved() string {
 	return fmt.Sprintf("would move by at most %.2g in %d sweeps", m.State.Refine.Movement, refineBlock)
 }
 
-// settle goes to the end at the chosen λ, or without a penalty on the chosen edges: these are of
-// the moments as they came, not shrunk, where they have a minimum for them.
+// settle goes to the end at the chosen λ, or without a penalty on the chosen edges.
 func (m *matrix) settle(ctx context.Context) error {
-	f, d := &m.State.Refine, m.Table.D
+	f := &m.State.Refine
 	if f.Done {
 		return nil
 	}
 	m.lasso.Tolerance, m.lasso.Sweeps = min(m.Config.StopTol, 1e-2*m.Config.Tolerance/refineBlock), m.Config.RefineIter
-	p := pairwise.FromPacked(m.packed(), d)
-	var o pairwise.Outcome
-	var err error
+	by := m.atLambda
 	if f.Refit {
-		p = pairwise.On(m.packed(), m.held, d)
-		m.of.Restore()
-		o, err = m.lasso.Fit(ctx, p)
-	} else {
-		lambda := m.lambda() * m.scale()
-		o, err = m.lasso.Minimise(ctx, p, lambda, lambda)
+		by = m.withoutPenalty
 	}
+	p, o, definite, err := by(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,20 +180,48 @@ func (m *matrix) settle(ctx context.Context) error {
 		f.Failure = "the moments of pairs of columns have no minimum on these edges"
 		return m.save()
 	}
-	within, err := p.KeepDefinite(ctx, m.Config.Floor)
-	if err != nil {
-		return err
-	}
-	if !within {
+	if !definite {
 		f.Projections++
 		m.State.Projections++
 	}
 	p.ToPacked(m.packed())
 	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
-	f.Converged = within && f.Movement < m.Config.Tolerance
+	f.Converged = definite && f.Movement < m.Config.Tolerance
 	m.Report(engine.Progress{Stage: "refine", Unit: "sweep", Iteration: f.Iterations, Total: f.Iterations, Lambda: m.State.Points[f.Index].Lambda,
 		Edges: m.edges(), Loss: f.Loss, EffectiveSize: math.NaN()})
 	return m.save()
+}
+
+// atLambda is the minimum at the chosen λ, and whether it is positive definite, as it then is.
+func (m *matrix) atLambda(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
+	p = pairwise.FromPacked(m.packed(), m.Table.D)
+	lambda := m.lambda() * m.scale()
+	if o, err = m.lasso.Minimise(ctx, p, lambda, lambda); err == nil && p.Finite() {
+		definite, err = p.KeepDefinite(ctx, m.Config.Floor)
+	}
+	m.State.Refine.Shrunk = m.of.Shrunk
+	return p, o, definite, err
+}
+
+// withoutPenalty is the minimum on the chosen edges by the moments shrunk as little as leaves
+// one that is positive definite.
+func (m *matrix) withoutPenalty(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
+	start := slices.Clone(m.packed())
+	for _, alpha := range m.of.Levels() {
+		m.of.ShrinkTo(alpha)
+		m.State.Refine.Shrunk = alpha
+		p = pairwise.On(start, m.held, m.Table.D)
+		if o, err = m.lasso.Fit(ctx, p); err != nil {
+			return p, o, false, err
+		}
+		if !o.Done || !p.Finite() {
+			continue
+		}
+		if definite, err = p.KeepDefinite(ctx, m.Config.Floor); err != nil || definite {
+			return p, o, definite, err
+		}
+	}
+	return p, o, false, nil
 }
 
 // heldOut gives the loss of the model as it stands by moments of other rows.
@@ -229,8 +250,12 @@ func (r *Run) MatrixWords() string {
 		were = fmt.Sprintf("they were not positive semidefinite (smallest eigenvalue of the correlations %.3g)", m.of.Lowest)
 	}
 	words += fmt.Sprintf("; %s, and for the path all correlations are shrunk by %.3g %% (by %.2g at most)", were, 100*m.of.Shrunk, m.of.Moved)
-	if f := m.State.Refine; f.Refit && f.Failure == "" {
+	switch f := m.State.Refine; {
+	case !f.Refit || f.Failure != "":
+	case f.Shrunk == 0:
 		words += "; sizes of edges are by the moments as they came"
+	default:
+		words += fmt.Sprintf("; sizes of edges are by correlations shrunk by %.3g %%, the least that has a positive definite precision", 100*f.Shrunk)
 	}
 	return words + "; em-exact makes more of the same cells, and is right where missing depends on observed cells, too"
 }

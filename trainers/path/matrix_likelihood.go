@@ -30,7 +30,8 @@ const likelihoodColumns = 300
 //
 //	log L = −n Σ_j log σ_j² / 4
 //
-// NaN where there is no maximum.
+// each column by the moments shrunk as little as leaves a σ_j² of 1/n or more of its own
+// moment (pairwise.Moments.Levels). NaN where there is no maximum.
 func (m *matrix) likelihoods(ctx context.Context, points []int) error {
 	state, by := &m.State.Refitted, m.pseudoLikelihood
 	if m.Table.D <= likelihoodColumns {
@@ -65,7 +66,7 @@ func (m *matrix) likelihood(a network.Adjacency) float64 {
 	packed, raw := make([]float64, d*(d+1)/2), make([]float64, d*d)
 	for j := range d {
 		for k := range d {
-			if raw[j*d+k] = m.of.Raw(j, k); j == k || j < k && a.Has(j, k) {
+			if raw[j*d+k] = m.of.At(0, j, k); j == k || j < k && a.Has(j, k) {
 				packed[graph.PackedIndex(d, j, k)] = 1
 			}
 		}
@@ -80,11 +81,22 @@ func (m *matrix) likelihood(a network.Adjacency) float64 {
 func (m *matrix) pseudoLikelihood(a network.Adjacency) float64 {
 	sum := 0.0
 	for j, at := range a.Neighbours() {
-		v, ok := pairwise.Residual(m.of.Raw, j, at)
+		v, ok := m.residual(j, at)
 		if !ok {
 			return math.NaN()
 		}
 		sum += math.Log(v)
 	}
 	return -m.of.Pairs / 4 * sum
+}
+
+// residual is σ_j² given some columns.
+func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
+	for _, alpha := range m.of.Levels() {
+		v, ok = pairwise.Residual(func(j, k int) float64 { return m.of.At(alpha, j, k) }, j, others)
+		if ok = ok && v*m.of.Pairs >= m.of.At(0, j, j); ok {
+			return v, true
+		}
+	}
+	return 0, false
 }

@@ -128,7 +128,7 @@ func TestLikelihoodsByMoments(t *testing.T) {
 	raw := mat.NewSymDense(d, nil)
 	for j := range d {
 		for k := range j + 1 {
-			raw.SetSym(j, k, m.of.Raw(j, k))
+			raw.SetSym(j, k, m.of.At(0, j, k))
 		}
 	}
 	var c mat.Cholesky
@@ -214,4 +214,30 @@ func TestPairwiseAgain(t *testing.T) {
 		return r
 	}
 	require.InDeltaSlice(t, run(false).packed(), run(true).packed(), 1e-6)
+}
+
+// The refit has the conditions of a minimum by the moments as they came: with V = PS,
+// V_jj = 1, and V_jk + V_kj = 0 on edges.
+func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
+	_, table := testtables.Star(t, 10, 150, 0.4)
+	r := estimated(t, table, "pairwise", Config{Lambdas: 20, Tolerance: 1e-6})
+	require.Positive(t, r.ofMatrix().of.Shrunk)
+	require.Zero(t, r.State.Refine.Shrunk)
+	require.Contains(t, r.MatrixWords(), "sizes of edges are by the moments as they came")
+	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), r.Table, r.rows, nil, 1, false)
+	require.NoError(t, err)
+	var v mat.Dense
+	p := r.model.Precision()
+	v.Mul(p, mat.NewDense(10, 10, of.S))
+	edges := 0
+	for j := range 10 {
+		require.InDelta(t, 1, v.At(j, j), 1e-6)
+		for k := j + 1; k < 10; k++ {
+			if p.At(j, k) != 0 {
+				edges++
+				require.InDelta(t, 0, v.At(j, k)+v.At(k, j), 1e-6)
+			}
+		}
+	}
+	require.Positive(t, edges)
 }

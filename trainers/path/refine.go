@@ -25,6 +25,7 @@ type Refine struct {
 	Projections int         // within the last block; accelerated and em: in all
 	Loss        float64     // mean over the last block; accelerated and em: at the end
 	Size        float64     // effective sample size, mean over the last block
+	Shrunk      float64     // moments: the share that correlations were shrunk by
 	Converged   bool
 	Done        bool
 	Failure     string // why it was given up; the result is then the path's point
