@@ -46,14 +46,14 @@ type pair struct{ j, k, inJ, inK int32 }
 const (
 	mostSweeps = 2000
 	mostVisits = 20_000_000_000 // of elements of S in a minimisation: about half a minute
-	farthest   = 1e8            // a P_jj beyond it has run away
+	farthest   = 1e8            // a P_jk beyond it has diverged
 )
 
 // Outcome is how a minimisation ended.
 type Outcome struct {
 	Sweeps int
 	Moved  float64 // the last sweep's largest step times its curvature
-	Done   bool    // within the tolerance; else it ran away or into its bound on work
+	Done   bool    // within the tolerance; else it diverged or came to its bound on work
 }
 
 // Minimise takes p from where it is to the minimum. Pairs that are zero join from the start
