@@ -51,7 +51,7 @@ state, with one worker.
 	}
 	var known []string
 	for _, e := range estimator.All {
-		if !e.NeedsCompleteRows() {
+		if !e.NeedsCompleteRows() && !e.OfMatrix() {
 			known = append(known, e.Name)
 		}
 	}
@@ -100,7 +100,11 @@ func (f *benchCommand) options(cmd *cobra.Command) error {
 		f.methods = slices.DeleteFunc(f.methods, func(m string) bool { e, _ := estimator.ByName(m); return e.NeedsNormal() })
 	}
 	for _, m := range f.methods {
-		if _, err := estimator.ByName(m); err != nil {
+		e, err := estimator.ByName(m)
+		if err == nil && e.OfMatrix() {
+			err = fmt.Errorf("method %s makes no steps over rows, whose time could be told; leave it out", m)
+		}
+		if err != nil {
 			return usageError{fmt.Errorf("--method: %w", err)}
 		}
 	}

@@ -132,8 +132,10 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.spec.Steps.Draws, "draws (--draws)"}); err != nil {
 		return err
 	}
-	if err := checkSize(size{c.Lambdas, "λ (--lambdas)"}, size{t.D, "columns"}, size{t.D, "columns"}); err != nil {
-		return err
+	if e, err := estimator.ByName(f.spec.Steps.Method); err != nil || !e.OfMatrix() { // of that the path is kept without zeros
+		if err := checkSize(size{c.Lambdas, "λ (--lambdas)"}, size{t.D, "columns"}, size{t.D, "columns"}); err != nil {
+			return err
+		}
 	}
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
@@ -196,7 +198,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		warnings := append([]string{}, r.Warnings...) // [] rather than null
 		out := networkJSON{
 			Method: r.Spec.Steps.Method, Penalty: r.Network.Penalty, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
-			Verdict: r.Verdict, Choice: r.Network.Choice, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
+			Verdict: r.Verdict, Choice: r.Network.Choice, Moments: r.Network.Moments, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
 			Inference: uncertainty(r),
 		}
 		if n := r.Network; n.Stability != nil {
@@ -220,6 +222,7 @@ type networkJSON struct {
 	Converged bool         `json:"converged"`
 	Verdict   string       `json:"verdict"`
 	Choice    string       `json:"choice,omitempty"`
+	Moments   string       `json:"moments,omitempty"`
 	Penalty   path.Penalty `json:"penalty"`
 
 	Assumption      losses.Assumption `json:"assumption"`
@@ -243,6 +246,9 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		at = ""
 	}
 	fmt.Fprintf(w, "%s: %d of %d edges%s\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, at, r.Verdict)
+	if n.Moments != "" {
+		fmt.Fprintln(w, n.Moments)
+	}
 	if n.Choice != "" {
 		fmt.Fprintln(w, n.Choice)
 	}

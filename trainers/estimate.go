@@ -193,6 +193,9 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 		return nil, err
 	}
 	m := model.NewGaussian(p.Table.D, model.CholeskyFactor)
+	if n.Estimator.OfMatrix() { // which is for many columns: to make and undo a factor takes long
+		m = model.NewGaussian(p.Table.D, model.FreeSymmetric)
+	}
 	if err := m.SetPrecision(r.Network.Precision); err != nil {
 		return nil, err
 	}

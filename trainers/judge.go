@@ -14,4 +14,7 @@ func (p *Prepared) judge(r *Result) {
 		r.doubt(problems)
 	}
 	r.Model.Outcome = &fitted.Outcome{Converged: r.Converged, Verdict: r.Verdict, Assumption: r.Assumption}
+	if r.Network != nil {
+		r.Model.Outcome.Moments = r.Network.Moments
+	}
 }

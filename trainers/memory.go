@@ -12,6 +12,8 @@ import (
 const (
 	cellNumbers = 12
 	pairNumbers = 15
+
+	matrixNumbers = 12 // in place of both, of methods that know a table by one matrix (5000 columns: 2.3 GB)
 )
 
 // checkMemory refuses an estimate that needs more memory than there is, before it is made.
@@ -24,6 +26,9 @@ func (p *Prepared) checkMemory() error {
 	numbers := cellNumbers * n * d
 	if _, normal := model.AsNormal(p.Model); normal || p.Spec.Network != nil {
 		numbers += (pairNumbers + lambdas/2) * d * d
+	}
+	if p.Estimator.OfMatrix() {
+		numbers = cellNumbers*n*d + matrixNumbers*d*d
 	}
 	if c := p.Spec.Inference; c.Resamples+c.Stability > 0 { // a table, a model and a path for each worker; a number and its place for each pair of a network
 		numbers *= 1 + float64(min(max(1, p.Spec.Steps.Workers), c.Resamples+c.Stability))

@@ -27,6 +27,7 @@ type NetworkResult struct {
 	Threshold float64      // |P_jk| above it is an edge, columns standardised
 	Precision *mat.SymDense
 	Mean      []float64
+	Moments   string // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
 	Choice    string // in words: what there is to say of the chosen edges; "" for nothing
 	Adjacency network.Adjacency
 	Network   *network.Network
@@ -37,7 +38,7 @@ type NetworkResult struct {
 func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale) (*NetworkResult, error) {
 	m, chosen := n.Model(), n.State.Refine.Index
 	r := &NetworkResult{
-		Names: names, Points: n.State.Points, Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(),
+		Names: names, Points: n.State.Points, Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
 		Precision: scale.Precision(m.Precision()), Mean: scale.Location(m.Mean()),
 		Adjacency: path.Adjacency(m.Packed.Value, len(names), n.Config.Threshold),
 	}
@@ -56,7 +57,7 @@ func (r *NetworkResult) Edges() []network.Edge { return r.Network.Edges }
 func (r *NetworkResult) Adjacencies() []network.Adjacency {
 	var out []network.Adjacency
 	for _, p := range r.Points {
-		out = append(out, path.Adjacency(p.Packed, len(r.Names), r.Threshold))
+		out = append(out, p.Adjacency(len(r.Names), r.Threshold))
 	}
 	return out
 }

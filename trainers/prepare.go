@@ -67,6 +67,9 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	if err := p.Estimator.Check(p.Model, p.objective, p.Support); err != nil {
 		return nil, err
 	}
+	if err := p.suits(p.Estimator); err != nil {
+		return nil, err
+	}
 	if err := p.Estimator.CheckTable(p.Table); err != nil {
 		return nil, err
 	}
@@ -168,9 +171,17 @@ func (p *Prepared) checkNumbers() error {
 	return p.checkInference()
 }
 
+// suits refuses an estimator that is for networks only where there is to be none.
+func (p *Prepared) suits(e estimator.Estimator) error {
+	if e.OfMatrix() && p.Spec.Network == nil {
+		return setting.Errorf("method", e.Name, "it goes by moments of pairs of columns, and is for networks (the command network); take em-exact, or exact")
+	}
+	return nil
+}
+
 // Allows tells whether an estimator can make this estimate.
 func (p *Prepared) Allows(e estimator.Estimator) bool {
-	return e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
+	return p.suits(e) == nil && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
 // defaults fills in what the model's own defaults are, and chooses the optimiser.

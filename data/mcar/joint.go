@@ -10,8 +10,11 @@ import (
 // joint is the p of column j by all its predictors together; false where there are too
 // few rows for it.
 func (w *work) joint(j int, predictors []int) (p float64, ok bool) {
-	gaps := w.patterns(predictors)
 	missing := w.missing(j)
+	if min(missing, w.table.N-missing) < perTerm*len(predictors) {
+		return 0, false
+	}
+	gaps := w.patterns(predictors)
 	if min(missing, w.table.N-missing) < perTerm*(len(gaps)+len(predictors)) {
 		return 0, false
 	}

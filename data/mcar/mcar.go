@@ -96,7 +96,7 @@ const (
 // instead, by its ranks in the rows that have it, and P is Bonferroni's over them.
 func Test(t *data.Table) []Column {
 	z, _ := data.Standardise(t)
-	w := &work{table: z, ranks: make([][]float64, t.D)}
+	w := &work{table: z, ranks: make([]*ranked, t.D)}
 	var out []Column
 	for j, name := range t.Names {
 		if missing := w.missing(j); missing > 0 {
@@ -112,8 +112,8 @@ func Test(t *data.Table) []Column {
 // work is a standardised table being tested, with what its columns share.
 type work struct {
 	table  *data.Table
-	ranks  [][]float64 // of each column's observed cells, centred; made when needed
-	normal *normal     // of all columns; made when needed
+	ranks  []*ranked // of each column; made when needed
+	normal *normal   // of all columns; made when needed
 }
 
 func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }

@@ -89,7 +89,7 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	table, err := airquality(t).Select([]string{"Ozone", "Wind", "Temp", "Month", "Day"})
 	require.NoError(t, err)
 	z, _ := data.Standardise(table)
-	w := &work{table: z, ranks: make([][]float64, z.D)}
+	w := &work{table: z, ranks: make([]*ranked, z.D)}
 	seen, nuisance, x := w.design(0, []int{1, 2, 3, 4}, nil)
 	require.InEpsilon(t, 0.000787344713096098, robustScore(seen, nuisance, x), 1e-6)
 	single := w.single(0)

@@ -27,23 +27,22 @@ func predictors(single []association) (columns []int) {
 // statistic of a logistic regression on the ranks. It needs no gaps filled, and no law of
 // the columns.
 func (w *work) single(j int) (out []association) {
+	lacks := make([]float64, w.table.N) // 1 where the row lacks j
+	for i := range lacks {
+		if !w.seen(i, j) {
+			lacks[i] = 1
+		}
+	}
 	for k := range w.table.D {
 		if k == j {
 			continue
 		}
-		ranks := w.ranksOf(k)
-		sum, squares, gone, all := 0.0, 0.0, 0, 0
-		for i, r := range ranks {
-			if !w.seen(i, k) {
-				continue
-			}
-			all++
-			squares += r * r
-			if !w.seen(i, j) {
-				sum += r
-				gone++
-			}
+		ranks, sum, rows := w.ranksOf(k), 0.0, 0.0
+		for n, i := range ranks.rows {
+			sum += ranks.of[n] * lacks[i]
+			rows += lacks[i]
 		}
+		squares, gone, all := ranks.squares, int(rows), len(ranks.rows)
 		if min(gone, all-gone) < leastRows {
 			continue
 		}
@@ -53,8 +52,15 @@ func (w *work) single(j int) (out []association) {
 	return out
 }
 
-// ranksOf are the ranks of column k's observed cells less their mean, ties at theirs.
-func (w *work) ranksOf(k int) []float64 {
+// ranked are the ranks of a column's observed cells less their mean, ties at theirs.
+type ranked struct {
+	rows    []int // that have the column
+	of      []float64
+	squares float64 // sum
+}
+
+// ranksOf are those of column k.
+func (w *work) ranksOf(k int) *ranked {
 	if w.ranks[k] != nil {
 		return w.ranks[k]
 	}
@@ -78,8 +84,14 @@ func (w *work) ranksOf(k int) []float64 {
 		}
 		from = to
 	}
-	w.ranks[k] = ranks
-	return ranks
+	slices.Sort(rows)
+	out := &ranked{rows: rows}
+	for _, i := range rows {
+		out.of = append(out.of, ranks[i])
+		out.squares += ranks[i] * ranks[i]
+	}
+	w.ranks[k] = out
+	return out
 }
 
 // survival is P(χ² > x) with so many degrees of freedom.

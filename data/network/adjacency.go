@@ -45,6 +45,21 @@ func (a Adjacency) Count() int {
 	return n
 }
 
+// Neighbours are those of each node, in order.
+func (a Adjacency) Neighbours() [][]int {
+	out := make([][]int, a.D)
+	i := 0
+	for j := range a.D {
+		for k := j + 1; k < a.D; k++ {
+			if a.Edge[i] {
+				out[j], out[k] = append(out[j], k), append(out[k], j)
+			}
+			i++
+		}
+	}
+	return out
+}
+
 // Density is edges / pairs, and 0 where there are no pairs.
 func (a Adjacency) Density() float64 {
 	if len(a.Edge) == 0 {

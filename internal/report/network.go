@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -162,43 +163,32 @@ const mostCurves = 500
 // curves are the partial correlations of the pairs that are ever an edge, at most mostCurves
 // of them: those of the chosen network and then the largest, and how many are left out.
 func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
-	type pair struct {
-		j, k    int
-		chosen  bool
-		largest float64 // along the path
+	d, largest := len(r.Names), map[[2]int]float64{} // along the path
+	for _, p := range r.Points {
+		p.EachEdge(d, r.Threshold, func(j, k int) {
+			pair := [2]int{j, k}
+			largest[pair] = max(largest[pair], math.Abs(p.PartialCorrelation(d, j, k)))
+		})
 	}
-	var pairs []pair
-	d, adjacencies := len(r.Names), r.Adjacencies()
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			q := pair{j, k, r.Adjacency.Has(j, k), -1}
-			for i, p := range r.Points {
-				if adjacencies[i].Has(j, k) {
-					q.largest = max(q.largest, math.Abs(p.PartialCorrelation(d, j, k)))
-				}
-			}
-			if q.largest >= 0 {
-				pairs = append(pairs, q)
-			}
+	pairs := slices.SortedFunc(maps.Keys(largest), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	chosen := func(pair [2]int) int {
+		if r.Adjacency.Has(pair[0], pair[1]) {
+			return 0
 		}
+		return 1
 	}
 	if left = max(0, len(pairs)-mostCurves); left > 0 {
-		slices.SortStableFunc(pairs, func(a, b pair) int {
-			if a.chosen != b.chosen {
-				if a.chosen {
-					return -1
-				}
-				return 1
-			}
-			return cmp.Compare(b.largest, a.largest)
+		slices.SortStableFunc(pairs, func(a, b [2]int) int {
+			return cmp.Or(cmp.Compare(chosen(a), chosen(b)), cmp.Compare(largest[b], largest[a]))
 		})
 		pairs = pairs[:mostCurves]
 	}
-	for _, q := range pairs {
-		c := picture.Curve{Name: r.Names[q.j] + " – " + r.Names[q.k], Emphasis: q.chosen}
+	for _, pair := range pairs {
+		j, k := pair[0], pair[1]
+		c := picture.Curve{Name: r.Names[j] + " – " + r.Names[k], Emphasis: r.Adjacency.Has(j, k)}
 		for _, p := range r.Points {
 			c.X = append(c.X, p.Lambda)
-			c.Y = append(c.Y, p.PartialCorrelation(d, q.j, q.k))
+			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
 		}
 		drawn = append(drawn, c)
 	}
@@ -207,6 +197,8 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 
 func iterationsText(c path.Config) string {
 	switch c.Schedule {
+	case path.Moments:
+		return fmt.Sprintf("coordinate descent on second moments, at each λ until no step moves a derivative by %g, at most %d sweeps", c.StopTol, c.MaxIter)
 	case path.EM:
 		return fmt.Sprintf("turns of expectation and minimisation, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
 	case path.Accelerated:
@@ -249,6 +241,9 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
+	}
+	if r.Moments != "" {
+		page.Settings = append(page.Settings, [2]string{"Moments", r.Moments})
 	}
 	if r.Choice != "" {
 		page.Settings = append(page.Settings, [2]string{"Chosen edges", r.Choice})

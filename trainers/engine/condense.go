@@ -53,7 +53,7 @@ type condensed struct {
 // the rows of a pattern by their moments alone, and enough rows are saved. Counts must be set
 // before. Engines of the same Problem share what it makes.
 func (e *Engine) Condense(rows []int) {
-	if len(rows) < leastCondensed || !e.byMoments() {
+	if len(rows) < leastCondensed || len(e.workers) == 0 || !e.byMoments() {
 		return
 	}
 	c, key := e.Condensed, rowsKey{&rows[0], len(rows)}

@@ -126,6 +126,9 @@ func New(p Problem, c Config) (*Engine, error) {
 	if err := e.prepareMemory(); err != nil {
 		return nil, err
 	}
+	if e.Estimator.OfMatrix() { // it makes no steps over rows
+		return e, nil
+	}
 	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part is one worker's
 		w, err := e.newWorker(e.Estimator.Loss, e.Estimator.Source, e.weighting, c.Batch)
 		if err != nil {
@@ -300,6 +303,9 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 
 // Gradient sums the loss over rows, each counting weight, and differentiates it.
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
+	if len(e.workers) == 0 {
+		return Step{}, fmt.Errorf("method %s makes no steps over rows", e.Estimator.Name)
+	}
 	in, size := e.instead(rows), e.Config.Batch
 	n := (len(in.rows) + size - 1) / size
 	for len(e.parts) < n {

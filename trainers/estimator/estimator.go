@@ -60,6 +60,8 @@ var All = []Estimator{
 		Note: "EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of models that are not normal)"},
 	{Name: "zeroed", Title: "Zeroed", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.Complete{},
 		Note: "zeros for missing cells (MissDiff without its network)"},
+	{Name: "pairwise", Title: "Pairwise", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianPairwise{},
+		Note: "networks of very many columns, from one pass: moments of pairs of columns over the rows that have both; for cells missing completely at random, and less efficient than em-exact"},
 	{Name: "full", Title: "Full", Source: source.Complete, Weighting: losses.Uniform{}, Loss: losses.Complete{},
 		Note: "ordinary score matching, for tables without missing cells"},
 }
@@ -147,6 +149,13 @@ func (e Estimator) NeedsDensity() bool {
 
 // NeedsNormal says that it is for normal models.
 func (e Estimator) NeedsNormal() bool { return e.Source.Normal || e.Loss.Needs().Normal }
+
+// OfMatrix says that it knows a table by one matrix alone: it makes no steps over rows, and is
+// for networks only, whose path goes by that matrix.
+func (e Estimator) OfMatrix() bool {
+	_, ok := e.Loss.(losses.OfMatrix)
+	return ok
+}
 
 // NeedsDefinite says that a normal model's precision has to stay positive definite on
 // the missing cells of each row.

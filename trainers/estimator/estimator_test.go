@@ -35,6 +35,7 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		{"em", can{draws: true, proposes: true, density: true}},
 		{"em-full", can{draws: true, proposes: true, density: true}},
 		{"zeroed", can{}},
+		{"pairwise", can{normal: true, definite: true}},
 		{"full", can{complete: true}},
 	}
 	require.Len(t, estimator.All, len(want))
@@ -47,13 +48,14 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		require.Equal(t, complete, e.NeedsFloat64Rows())
 		require.Equal(t, complete && e.Name != "em-full" || e.Name == "em-exact", e.FitsMean(), e.Name)
 		require.Equal(t, !complete && e.Name != "em-exact", e.Minimises(), e.Name)
+		require.Equal(t, e.Name == "pairwise", e.OfMatrix())
 	}
 }
 
 // What an estimator takes missing cells for follows from its loss and its source.
 func TestAssumption(t *testing.T) {
 	want := map[string]losses.Assumption{
-		"var": losses.MCAR, "iw": losses.MCAR, "variw": losses.MCAR, "exact": losses.MCAR, "exact-mc": losses.MCAR, "em": losses.MCAR,
+		"var": losses.MCAR, "iw": losses.MCAR, "variw": losses.MCAR, "exact": losses.MCAR, "exact-mc": losses.MCAR, "em": losses.MCAR, "pairwise": losses.MCAR,
 		"em-exact": losses.MAR, "em-full": losses.MAR, "zeroed": losses.NoneHolds, "full": losses.NoGaps,
 	}
 	for name, assumes := range want {
@@ -108,7 +110,7 @@ func TestFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "var", e.Name)
 	_, err = estimator.For("varr", g, losses.Classical{}, nil)
-	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, full")
+	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, pairwise, full")
 }
 
 func TestCheck(t *testing.T) {
@@ -127,6 +129,8 @@ func TestCheck(t *testing.T) {
 		{"iw", scoreAlone{g}, nil, "method iw: the model is a score without a log density, which is needed here: only the methods zeroed, full can learn it"},
 		{"zeroed", scoreAlone{g}, nil, ""},
 		{"var", model.NewQuartic(2), censored, ""},
+		{"pairwise", model.NewQuartic(2), nil, "method pairwise: it needs a Gaussian model"},
+		{"pairwise", g, censored, "method pairwise: moments of pairs of columns are for columns without bounds"},
 	} {
 		e, err := estimator.ByName(c.method)
 		require.NoError(t, err)
@@ -214,5 +218,5 @@ func TestRegister(t *testing.T) {
 }
 func TestUnknownEstimator(t *testing.T) {
 	_, err := estimator.ByName("vae")
-	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, full`)
+	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, pairwise, full`)
 }

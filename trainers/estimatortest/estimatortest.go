@@ -34,10 +34,17 @@ import (
 // the number of workers, and a run that is cut and taken up gives the same bytes;
 // the last three also on a box and a half-space, where without a gap it is
 // ordinary truncated score matching. All of it by the fixed schedule, and by the
-// accelerated one where that can be.
+// accelerated one where that can be. An estimator of one matrix has a schedule of its own,
+// and no loss of rows.
 func Run(t *testing.T, name string) {
 	e, err := estimator.ByName(name)
 	require.NoError(t, err)
+	if e.OfMatrix() {
+		c := config(e)
+		c.Network = &path.Config{Lambdas: 8, StopTol: 1e-12, Tolerance: 1e-9}
+		schedule(t, e, c, nil)
+		return
+	}
 	t.Run("no gap is ordinary score matching", func(t *testing.T) { noGap(t, e) })
 	supports := map[string]*domain.Domain{"box": box(), "half-space": half()}
 	for name, support := range supports {
@@ -317,6 +324,8 @@ func resumed(t *testing.T, e estimator.Estimator, c trainers.Spec, support *doma
 		left := 13 // parameter steps till the next cut: inside blocks, path and refinement
 		if c.Network.Schedule == path.Accelerated {
 			left = 5 // it needs fewer
+		} else if e.OfMatrix() {
+			left = 2 // one report a λ
 		} else if support.Bounded() && cut == 0 {
 			left = 4 // inside the first block; what comes after the path is a refit, made in one go
 		}

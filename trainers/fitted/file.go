@@ -56,6 +56,7 @@ type Outcome struct {
 	Converged  bool
 	Verdict    string
 	Assumption losses.Assumption // of why cells are missing; empty where the file does not say
+	Moments    string            // in words: the second moments that a fit knew the table by; empty where it knew rows
 }
 
 // modelVersion 1 had quantities only; 3 is of files with a transform, which programs before it
@@ -114,6 +115,7 @@ type file struct {
 	Verdict    string            `json:"verdict,omitempty"`
 	Assumption losses.Assumption `json:"assumption,omitempty"`
 	Inference  *uncertaintyFile  `json:"inference,omitempty"`
+	Moments    string            `json:"moments,omitempty"`
 }
 
 type scaleFile struct {
@@ -215,7 +217,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	if o := s.Outcome; o != nil {
-		f.Converged, f.Verdict, f.Assumption = &o.Converged, o.Verdict, o.Assumption
+		f.Converged, f.Verdict, f.Assumption, f.Moments = &o.Converged, o.Verdict, o.Assumption, o.Moments
 	}
 	plain, err := json.Marshal(f)
 	if err != nil {
@@ -291,7 +293,7 @@ func decodeModel(text []byte) (*Saved, error) {
 		return nil, err
 	}
 	if f.Converged != nil {
-		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption}
+		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption, f.Moments}
 	}
 	if s.Uncertainty, err = f.Inference.uncertainty(); err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ const AgainBatch = 4096
 
 // asNeeded tells whether the path is made as the choice of λ needs it.
 func (r *Run) asNeeded() bool {
-	return r.again && (r.Config.Select.Kind == "ebic" || r.Config.Select.Kind == "fdr") && !r.Domain.Bounded() && r.Missingness == nil
+	return r.again && r.ofMatrix() == nil && (r.Config.Select.Kind == "ebic" || r.Config.Select.Kind == "fdr") && !r.Domain.Bounded() && r.Missingness == nil
 }
 
 // predict puts the model where the iterations at λ_k start: straight on from the two λ
@@ -78,7 +78,7 @@ func (r *Run) predict(k int) {
 			to[i] = b[i] + by*(b[i]-a[i])
 		}
 	}
-	ahead(r.packed(), a.Packed, b.Packed)
+	ahead(r.packed(), a.Precision(r.Table.D), b.Precision(r.Table.D))
 	ahead(r.model.Location.Value, a.Linear, b.Linear)
 	if !r.posdef.Inside(r.model) {
 		r.setPoint(k - 1)

@@ -24,7 +24,7 @@ import (
 // IterPerLambda are of the fixed schedule, MaxIter and StopTol of the others, and refused
 // with it.
 type Config struct {
-	Schedule      string  `json:"schedule"`        // "accelerated", "em" or "fixed"
+	Schedule      string  `json:"schedule"`        // "accelerated", "em", "fixed" or "moments"
 	Iterations    int     `json:"iterations"`      // sets IterPerLambda or MaxIter, whichever the schedule has, and RefineIter where it is larger
 	Penalty       Penalty `json:"penalty"`         // by what pairs come to be ordered; auto where it can be had, else L1
 	LambdaMax     float64 `json:"lambda_max"`      // empties the network; from the data, see LambdaMax
@@ -46,11 +46,12 @@ type Config struct {
 }
 
 // Accelerated is the schedule for gradients without noise, EM for losses with an
-// expectation step, Fixed the paper's.
+// expectation step, Fixed the paper's, Moments for losses that know the table by one matrix.
 const (
 	Accelerated = "accelerated"
 	EM          = "em"
 	Fixed       = "fixed"
+	Moments     = "moments"
 )
 
 // ErrLambdas says that there is no path between two λ.
@@ -84,6 +85,9 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		c.Penalty = c.usual(p, method)
 	}
 	order, _ := c.Penalty.by()
+	if order != (lone{}) && method.OfMatrix() {
+		return c, steps, setting.Errorf("penalty", c.Penalty.text(), "its pilot is made from rows, and method %s goes by moments of pairs of columns; take l1", method.Name)
+	}
 	if c, err = order.resolve(c, p, method); err != nil {
 		return c, steps, err
 	}
@@ -95,7 +99,9 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c.Schedule != Fixed {
 		setting.Default(&steps.Batch, 250)
 	}
-	setting.Default(&c.Rate, min(0.015, stableRate(p.Table)/max(1, p.Weight.Cap)))
+	if c.Schedule != Moments {
+		setting.Default(&c.Rate, min(0.015, stableRate(p.Table)/max(1, p.Weight.Cap)))
+	}
 	setting.Default(&c.Threshold, 0.002)
 	setting.Default(&c.Floor, 1e-3)
 	setting.Default(&c.Lambdas, 100)
@@ -136,6 +142,8 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	moments := method.Loss.Needs().Moments
 	if c.Schedule == "" {
 		switch {
+		case method.OfMatrix():
+			c.Schedule = Moments
 		case moments:
 			c.Schedule = EM
 		case method.Deterministic() && method.Minimises():
@@ -144,13 +152,16 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 			c.Schedule = Fixed
 		}
 	}
-	if err := setting.OneOf("schedule", c.Schedule, Accelerated, EM, Fixed); err != nil {
+	if err := setting.OneOf("schedule", c.Schedule, Accelerated, EM, Fixed, Moments); err != nil {
 		return c, err
 	}
 	if err := setting.NotNegative(setting.Field{Name: "iterations", Value: float64(c.Iterations)}); err != nil {
 		return c, err
 	}
 	setting.Default(&c.RefineIter, max(refineIter, c.Iterations))
+	if err := c.suits(method); err != nil {
+		return c, err
+	}
 	if c.Schedule == Fixed {
 		if c.MaxIter != 0 || c.StopTol != 0 {
 			return c, setting.Errorf("schedule", Fixed, "max_iter %d, stop_tol %v are of the other schedules, this one has initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
@@ -161,15 +172,16 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 		return c, setting.Positive(setting.Field{Name: "initial_iter", Value: float64(c.InitialIter)}, setting.Field{Name: "iter_per_lambda", Value: float64(c.IterPerLambda)},
 			setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
 	}
-	if err := c.suits(method); err != nil {
-		return c, err
-	}
 	if c.InitialIter != 0 || c.IterPerLambda != 0 {
 		return c, setting.Errorf("schedule", c.Schedule, "initial_iter %d, iter_per_lambda %d are of the fixed schedule, this one has max_iter", c.InitialIter, c.IterPerLambda)
 	}
 	setting.Default(&c.MaxIter, c.Iterations)
-	if c.Schedule == EM {
+	switch c.Schedule {
+	case EM:
 		setting.Default(&c.MaxIter, 20)
+	case Moments:
+		setting.Default(&c.MaxIter, 2000)
+		setting.Default(&c.StopTol, 1e-6)
 	}
 	setting.Default(&c.MaxIter, 300)
 	setting.Default(&c.StopTol, 0.015)
@@ -177,9 +189,13 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 		setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
 }
 
-// suits refuses a schedule that is not fixed where it is not for a method.
+// suits refuses a schedule where it is not for a method.
 func (c Config) suits(method estimator.Estimator) error {
 	switch {
+	case c.Schedule == Moments && !method.OfMatrix():
+		return setting.Errorf("schedule", Moments, "method %s goes by the table's rows, take another schedule", method.Name)
+	case c.Schedule != Moments && method.OfMatrix():
+		return setting.Errorf("schedule", c.Schedule, "method %s goes by moments of pairs of columns, take moments", method.Name)
 	case c.Schedule == EM && !method.Loss.Needs().Moments:
 		return setting.Errorf("schedule", EM, "the loss of method %s has no expectation step, take another schedule", method.Name)
 	case c.Schedule == Accelerated && !method.Deterministic():

@@ -85,7 +85,7 @@ func (ebic) describe(s Selection, bounded, law bool) string {
 
 func (ebic) choose(ctx context.Context, r *Run) (choice, error) {
 	t := r.Table
-	edge := math.Log(meanPairCount(t)) + 4**r.Config.Select.Gamma*math.Log(float64(t.D))
+	edge := math.Log(r.meanPairs()) + 4**r.Config.Select.Gamma*math.Log(float64(t.D))
 	score := func(i int, likelihood float64) float64 { return -2*likelihood + float64(r.State.Points[i].Edges)*edge }
 	var scores []float64
 	var err error
@@ -106,6 +106,14 @@ func (ebic) choose(ctx context.Context, r *Run) (choice, error) {
 		return choice{}, err
 	}
 	return r.least(scores), nil
+}
+
+// meanPairs is how many rows have both columns of a pair, on average.
+func (r *Run) meanPairs() float64 {
+	if m := r.ofMatrix(); m != nil {
+		return m.of.Pairs
+	}
+	return meanPairCount(r.Table)
 }
 
 // meanPairCount is the mean over pairs of columns of the rows that have both.

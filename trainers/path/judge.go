@@ -106,9 +106,9 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 // reference makes the judge whose rows are completed by the refit of the edges that the
 // networks of points have in common.
 func (j *judgement) reference(ctx context.Context, points []int) (by *completed.Judge, ok bool, err error) {
-	common := Adjacency(j.State.Points[points[0]].Packed, j.Table.D, j.Config.Threshold)
+	common := j.State.Points[points[0]].Adjacency(j.Table.D, j.Config.Threshold)
 	for _, point := range points[1:] {
-		for i, edge := range Adjacency(j.State.Points[point].Packed, j.Table.D, j.Config.Threshold).Edge {
+		for i, edge := range j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold).Edge {
 			common.Edge[i] = common.Edge[i] && edge
 		}
 	}
@@ -128,13 +128,13 @@ func (r *Run) completing() completed.Setting {
 
 // support is that of a point's network.
 func (r *Run) support(index int) *completed.Support {
-	return completed.NewSupport(Adjacency(r.State.Points[index].Packed, r.Table.D, r.Config.Threshold))
+	return completed.NewSupport(r.State.Points[index].Adjacency(r.Table.D, r.Config.Threshold))
 }
 
 // at is a model of its own at a point.
 func (r *Run) at(index int) *model.Gaussian {
 	m := model.NewGaussian(r.Table.D, model.Natural)
-	copy(m.Packed.Value, r.State.Points[index].Packed)
+	copy(m.Packed.Value, r.State.Points[index].Precision(r.Table.D))
 	copy(m.Location.Value, r.State.Points[index].Linear)
 	return m
 }

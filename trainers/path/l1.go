@@ -18,7 +18,10 @@ func (lone) pilots() bool { return false }
 
 const loneRatio = 200 // of the largest λ to the smallest, the paper's
 
-func (lone) resolve(c Config, p engine.Problem, _ estimator.Estimator) (Config, error) {
+func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Config, error) {
+	if method.OfMatrix() { // its moments tell, which the run takes
+		return c, nil
+	}
 	return c.span(loneRatio, func() float64 {
 		top := LambdaMax(p.Table, p.Domain, p.Weight)
 		if p.Missingness != nil {
@@ -30,7 +33,7 @@ func (lone) resolve(c Config, p engine.Problem, _ estimator.Estimator) (Config, 
 
 // prepare finds the λ where another penalty was resolved.
 func (lone) prepare(_ context.Context, r *Run) error {
-	return r.span(loneRatio, func() float64 { return LambdaMax(r.Table, r.Domain, r.Weight) })
+	return r.span(r.loneRatio(), r.emptying)
 }
 
 func (lone) describe(*State) string { return "L1, all pairs alike" }

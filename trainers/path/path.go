@@ -115,6 +115,8 @@ func newRun(p engine.Problem, steps engine.Config, c Config, s *State, rows []in
 		r.schedule = newFixed(r)
 	case Accelerated:
 		r.schedule = &accelerated{Run: r, space: newSpace(m)}
+	case Moments:
+		r.schedule = newMatrix(r)
 	default:
 		r.schedule = newTurns(r)
 	}
@@ -209,9 +211,10 @@ func (r *Run) closeBlock(lambda float64) Point {
 		linear = slices.Clone(r.model.Location.Value)
 	}
 	p := Point{
-		Lambda: lambda, Packed: slices.Clone(r.packed()), Linear: linear, Edges: r.edges(),
+		Lambda: lambda, Linear: linear, Edges: r.edges(),
 		Change: floats.Distance(b.Start, r.packed(), math.Inf(1)), Projections: b.Projections, Iterations: b.Count,
 	}
+	p.setPrecision(r.packed(), r.Table.D)
 	r.schedule.close(&p)
 	r.State.Block = Block{}
 	return p
@@ -251,7 +254,7 @@ const patience = 5
 // Turns come near it all the same, and with most cells missing take long for the rest:
 // they go on as long as there is one.
 func (r *Run) gaveUp() bool {
-	if r.Config.Schedule == EM {
+	if r.Config.Schedule == EM || r.Config.Schedule == Moments {
 		return r.State.Runaway
 	}
 	points := r.State.Points

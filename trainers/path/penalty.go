@@ -112,8 +112,12 @@ func UsualPenalty() string {
 // usual is the penalty unless one is named: auto and, where it cannot be had, on wider tables
 // and for the paper's schedule, L1.
 func (c Config) usual(p engine.Problem, method estimator.Estimator) Penalty {
+	c.Penalty.Kind = lone{}.name()
+	if c.Schedule == Fixed || method.OfMatrix() || p.Table.D > usualColumns {
+		return c.Penalty
+	}
 	c.Penalty.Kind = auto{}.name()
-	if _, err := (auto{}).resolve(c, p, method); err != nil || c.Schedule == Fixed || p.Table.D > usualColumns {
+	if _, err := (auto{}).resolve(c, p, method); err != nil {
 		c.Penalty.Kind = lone{}.name()
 	}
 	return c.Penalty
@@ -156,6 +160,11 @@ func (c Config) piloted(p engine.Problem, ratio float64) (Config, error) {
 
 // prepare makes the run ready for its path.
 func (r *Run) prepare(ctx context.Context) error {
+	if m := r.ofMatrix(); m != nil {
+		if err := m.take(ctx); err != nil {
+			return err
+		}
+	}
 	r.Condense(r.rows)
 	by, _ := r.Config.Penalty.by()
 	return by.prepare(ctx, r)

@@ -2,18 +2,21 @@ package path
 
 import (
 	"math"
+	"slices"
 
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/trainers/pairwise"
 )
 
 // Point is the path's state at one λ. Columns are as the path saw them, so
 // standardised if the table was.
 type Point struct {
 	Lambda        float64
-	Packed        []float64 // P, packed as graph.PackedIndex says
-	Linear        []float64 // η = Pμ; nil where the mean is kept
+	Packed        []float64        // P, packed as graph.PackedIndex says; nil with Sparse
+	Sparse        *pairwise.Sparse // P of more than DenseColumns columns
+	Linear        []float64        // η = Pμ; nil where the mean is kept
 	Edges         int
 	Loss          float64 // reported loss (M), mean over rows, columns and the block, without the penalty
 	Change        float64 // largest change of an element of P over the block
@@ -21,6 +24,65 @@ type Point struct {
 	Projections   int     // iterations at which P had to be projected to stay positive definite
 	Iterations    int
 	Unfinished    bool // accelerated: the stopping rule was not met within the bound
+}
+
+// DenseColumns is for how many columns a point holds P whole, and not only what is not zero.
+const DenseColumns = 300
+
+// setPrecision takes P, packed, of d columns.
+func (p *Point) setPrecision(packed []float64, d int) {
+	if p.Packed, p.Sparse = nil, nil; d > DenseColumns {
+		p.Sparse = pairwise.FromPacked(packed, d)
+		return
+	}
+	p.Packed = slices.Clone(packed)
+}
+
+// Precision is P of d columns, packed as graph.PackedIndex says: not to be written to.
+func (p Point) Precision(d int) []float64 {
+	if p.Sparse == nil {
+		return p.Packed
+	}
+	packed := make([]float64, d*(d+1)/2)
+	p.Sparse.ToPacked(packed)
+	return packed
+}
+
+// Element is P_jk of d columns.
+func (p Point) Element(d, j, k int) float64 {
+	if p.Sparse == nil {
+		return p.Packed[graph.PackedIndex(d, min(j, k), max(j, k))]
+	}
+	return p.Sparse.Element(j, k)
+}
+
+// Adjacency is the network of the point, of d columns: |P_jk| above the threshold.
+func (p Point) Adjacency(d int, threshold float64) network.Adjacency {
+	if p.Sparse == nil {
+		return Adjacency(p.Packed, d, threshold)
+	}
+	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
+	p.EachEdge(d, threshold, func(j, k int) { a.Edge[j*(2*d-j-1)/2+k-j-1] = true })
+	return a
+}
+
+// EachEdge visits the edges j < k of the point's network, of d columns.
+func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
+	if p.Sparse != nil {
+		for i, at := range p.Sparse.At {
+			if math.Abs(p.Sparse.Value[i]) > threshold {
+				visit(int(at[0]), int(at[1]))
+			}
+		}
+		return
+	}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			if math.Abs(p.Packed[graph.PackedIndex(d, j, k)]) > threshold {
+				visit(j, k)
+			}
+		}
+	}
 }
 
 // Block gathers what a Point reports.
@@ -34,11 +96,11 @@ type Block struct {
 
 // PartialCorrelation of columns j < k of d at this point, −P_jk/√(P_jj P_kk).
 func (p Point) PartialCorrelation(d, j, k int) float64 {
-	at := func(j, k int) float64 { return p.Packed[graph.PackedIndex(d, j, k)] }
-	if at(j, k) == 0 {
+	v := p.Element(d, j, k)
+	if v == 0 {
 		return 0 // not −0
 	}
-	return -at(j, k) / math.Sqrt(at(j, j)) / math.Sqrt(at(k, k))
+	return -v / math.Sqrt(p.Element(d, j, j)) / math.Sqrt(p.Element(d, k, k))
 }
 
 // Adjacency is the network of a packed precision of size d: |P_jk| above the threshold.
@@ -58,7 +120,7 @@ func (p Point) mean(d int) []float64 {
 		return make([]float64, d)
 	}
 	g := model.NewGaussian(d, model.Natural)
-	copy(g.Packed.Value, p.Packed)
+	copy(g.Packed.Value, p.Precision(d))
 	copy(g.Location.Value, p.Linear)
 	return g.Mean()
 }

@@ -25,6 +25,7 @@ type Refine struct {
 	Projections int         // within the last block; accelerated and em: in all
 	Loss        float64     // mean over the last block; accelerated and em: at the end
 	Size        float64     // effective sample size, mean over the last block
+	Shrunk      float64     // moments: the share that correlations were shrunk by
 	Converged   bool
 	Done        bool
 	Failure     string // why it was given up; the result is then the path's point
@@ -69,7 +70,7 @@ func (r *Run) lambda() float64 {
 func (r *Run) heldByChoice() []bool {
 	d := r.Table.D
 	if r.choice.edges == nil {
-		return withoutEdge(r.State.Points[r.choice.point].Packed, d, r.Config.Threshold)
+		return withoutEdge(r.State.Points[r.choice.point].Precision(d), d, r.Config.Threshold)
 	}
 	held := make([]bool, len(r.packed()))
 	for j, i := 0, 0; j < d; j++ {
@@ -104,7 +105,7 @@ func withoutEdge(packed []float64, d int, threshold float64) []bool {
 
 // setPoint puts the model to a point of the path.
 func (r *Run) setPoint(index int) {
-	copy(r.packed(), r.State.Points[index].Packed)
+	copy(r.packed(), r.State.Points[index].Precision(r.Table.D))
 	copy(r.model.Location.Value, r.State.Points[index].Linear)
 }
 

@@ -129,7 +129,7 @@ func (r *Run) refitChosen(ctx context.Context) error {
 		r.Report(engine.Progress{Stage: "refit", Unit: "turn", Iteration: s.Count, Total: r.Config.RefineIter, Lambda: p.Lambda,
 			Edges: r.chosenEdges(), Loss: s.Loss / float64(d), EffectiveSize: math.NaN()})
 	}
-	s, ok, err := to.refit(ctx, p.mean(d), p.Packed, r.heldByChoice(), func(s *em.State) bool {
+	s, ok, err := to.refit(ctx, p.mean(d), p.Precision(d), r.heldByChoice(), func(s *em.State) bool {
 		return refineBlock*s.Movement < r.Config.Tolerance || s.Count == r.Config.RefineIter
 	})
 	if err != nil {
@@ -195,6 +195,9 @@ func (r *Run) networksTo(ctx context.Context, number int) (networks []int, err e
 
 // refitAll refits the networks of those points that are not done, in parallel.
 func (r *Run) refitAll(ctx context.Context, points []int) error {
+	if m := r.ofMatrix(); m != nil {
+		return m.likelihoods(ctx, points)
+	}
 	state := &r.State.Refitted
 	var left []int
 	for _, i := range points {
@@ -218,7 +221,8 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 				}
 				for n := k; n < len(left); n += workers {
 					p := r.State.Points[left[n]]
-					s, ok, err := f.refit(ctx, p.mean(r.Table.D), p.Packed, withoutEdge(p.Packed, r.Table.D, r.Config.Threshold), gainless(least))
+					packed := p.Precision(r.Table.D)
+					s, ok, err := f.refit(ctx, p.mean(r.Table.D), packed, withoutEdge(packed, r.Table.D, r.Config.Threshold), gainless(least))
 					if err != nil {
 						return err
 					}

@@ -97,7 +97,7 @@ func newResampled(parts, lambdas, pairs int) Resampled {
 // countEdges adds the edges along the path of a part to Counts.
 func (f *Resampled) countEdges(points []Point, d int, threshold float64) {
 	for l, q := range points {
-		for i, edge := range Adjacency(q.Packed, d, threshold).Edge {
+		for i, edge := range q.Adjacency(d, threshold).Edge {
 			if edge {
 				f.Counts[l][i]++
 			}
@@ -130,7 +130,13 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	if most := r.State.Resampled.Most; most > 0 {
 		run.enough = func(q Point) bool { return q.Edges > most }
 	}
-	if len(p.heldOut) > 0 {
+	if m := run.ofMatrix(); m != nil && len(p.heldOut) > 0 {
+		loss, err := m.heldOut(ctx, p.heldOut)
+		if err != nil {
+			return nil, nil, err
+		}
+		run.passed = func() error { heldOut = append(heldOut, loss()); return nil }
+	} else if len(p.heldOut) > 0 {
 		run.passed = func() error {
 			// Draws are those of an iteration that the path does not reach.
 			s, err := run.Gradient(run.schedule.iterations()+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))

@@ -69,7 +69,7 @@ func (r *Run) networks() (points []int) {
 		if p.Unfinished && len(r.unfinished()) < len(r.State.Points) {
 			continue
 		}
-		if edges := Adjacency(p.Packed, r.Table.D, r.Config.Threshold).Edge; !slices.Equal(edges, last) {
+		if edges := p.Adjacency(r.Table.D, r.Config.Threshold).Edge; !slices.Equal(edges, last) {
 			points, last = append(points, i), edges
 		}
 	}

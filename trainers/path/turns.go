@@ -67,7 +67,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 // sum of others: what is left is the point before, unfinished.
 func (t *turns) runaway(k int) {
 	before := t.State.Points[k-1]
-	copy(t.packed(), before.Packed)
+	copy(t.packed(), before.Precision(t.Table.D))
 	copy(t.model.Location.Value, before.Linear)
 	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: before.Loss * float64(t.Table.D), Movement: math.Inf(1)}
 	t.State.Runaway = true

@@ -1,0 +1,76 @@
+package losses
+
+import (
+	"context"
+	"errors"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/losses/pairwise"
+)
+
+// OfMatrix is a loss that knows a table by one matrix of second moments about zero, S, and is
+//
+//	tr(PSP) − 2 tr P
+//
+// of a normal model's precision P. It has no program of batches: a network's path goes by
+// the matrix. A new one is a type with this method, and a line in Losses and in
+// estimator.All.
+type OfMatrix interface {
+	Loss
+	// Matrix takes it from some rows of a table, counts saying how often each row of the
+	// table counts, nil for once. It is to be positive semidefinite if fit, and as it comes if
+	// it is to judge a P that other rows gave. Its bytes do not depend on workers.
+	Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairwise.Moments, error)
+}
+
+// GaussianPairwise is score matching's loss of a normal model with second moments taken pair by
+// pair, over the rows that have both columns (docs/theory/pairwise.md#eq-pairwise). To fit
+// they are shrunk until they are positive definite (pairwise.Moments.Shrink). Without gaps it
+// is ordinary score matching.
+type GaussianPairwise struct{}
+
+var _ OfMatrix = GaussianPairwise{}
+
+func (GaussianPairwise) Name() string { return "gaussian-pairwise" }
+func (GaussianPairwise) Needs() LossNeeds {
+	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
+}
+
+// Check implements Loss.
+func (GaussianPairwise) Check(m model.Model, o Objective) error {
+	if _, ok := model.AsNormal(m); !ok {
+		return errors.New("moments of pairs of columns are all that is to be known of a normal model, without a law of missing cells, and this is another")
+	}
+	if _, ok := o.(Plain); !ok {
+		return errors.New("moments of pairs of columns are for the classical objective, so for columns without bounds")
+	}
+	return nil
+}
+
+// CheckDomain implements DomainChecker.
+func (GaussianPairwise) CheckDomain(s *domain.Domain) error {
+	if s.Bounded() || s.Censored() {
+		return errors.New("moments of pairs of columns are for columns without bounds")
+	}
+	return nil
+}
+
+// Add implements Loss: there is no program.
+func (l GaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Rows, _ Weighting) Result {
+	b.Fail(errNoProgram)
+	return Result{}
+}
+
+var errNoProgram = errors.New("the loss is of moments of pairs of columns, and has no steps over rows: it is for networks")
+
+// Matrix implements OfMatrix.
+func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairwise.Moments, error) {
+	m, err := pairwise.Of(ctx, t, rows, counts, workers)
+	if err == nil && fit {
+		err = m.Shrink(ctx, workers)
+	}
+	return m, err
+}

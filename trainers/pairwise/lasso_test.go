@@ -1,0 +1,188 @@
+package pairwise_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/internal/stream"
+	"missingscore/trainers/em"
+	"missingscore/trainers/pairwise"
+)
+
+// covariances of d columns are those of n draws, row by row.
+func covariances(d, n int, seed uint64) []float64 {
+	rng := stream.New(seed, 1)
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		common := rng.NormFloat64()
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64()*(1+0.1*float64(j%7))+0.6*common)
+		}
+	}
+	s := mat.NewSymDense(d, nil)
+	s.SymOuterK(1/float64(n), x.T())
+	return mat.DenseCopyOf(s).RawMatrix().Data
+}
+
+func packed(p *pairwise.Sparse) []float64 {
+	out := make([]float64, p.D*(p.D+1)/2)
+	p.ToPacked(out)
+	return out
+}
+
+// With V = PS, made anew by gonum: V_jj = 1, V_jk + V_kj = −λ sign P_jk, in size at most λ
+// where P_jk is 0.
+func TestConditionsOfAMinimum(t *testing.T) {
+	const d = 300 // more than a tile
+	s := covariances(d, 400, 1)
+	l := &pairwise.Lasso{D: d, S: s, Tolerance: 1e-9, Workers: 2}
+	p := pairwise.Identity(d)
+	previous := math.Inf(1)
+	for _, lambda := range []float64{0.6, 0.5, 0.42} {
+		screen := lambda
+		if previous < math.Inf(1) {
+			screen = 2*lambda - previous
+		}
+		o, err := l.Minimise(t.Context(), p, lambda, screen)
+		require.NoError(t, err)
+		require.True(t, o.Done)
+		var v mat.Dense
+		dense := mat.NewDense(d, d, nil)
+		for j := range d {
+			for k := range d {
+				dense.Set(j, k, p.Element(j, k))
+			}
+		}
+		v.Mul(dense, mat.NewDense(d, d, s))
+		edges := 0
+		for j := range d {
+			require.InDelta(t, 1, v.At(j, j), 1e-7)
+			for k := j + 1; k < d; k++ {
+				slope := v.At(j, k) + v.At(k, j)
+				if e := p.Element(j, k); e == 0 {
+					require.LessOrEqual(t, math.Abs(slope), lambda+1e-7)
+				} else {
+					edges++
+					require.InDelta(t, -math.Copysign(lambda, e), slope, 1e-7)
+				}
+			}
+		}
+		require.Len(t, p.At, edges)
+		require.Positive(t, edges)
+		previous = lambda
+	}
+}
+
+// The same minimum as the descent with dense matrices, and from wherever it starts; the same
+// bytes for any number of workers.
+func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
+	const d = 40
+	s := covariances(d, 60, 2)
+	dense, want := em.NewLasso(d), packed(pairwise.Identity(d))
+	dense.Tolerance = 1e-11
+	warm := pairwise.Identity(d)
+	for _, lambda := range []float64{1, 0.5, 0.2, 0.05} {
+		require.True(t, dense.Minimise(want, s, lambda, lambda))
+		var got []float64
+		for _, workers := range []int{1, 3} {
+			l := &pairwise.Lasso{D: d, S: s, Tolerance: 1e-11, Workers: workers}
+			p := pairwise.Identity(d)
+			o, err := l.Minimise(t.Context(), p, lambda, 0)
+			require.NoError(t, err)
+			require.True(t, o.Done)
+			if got != nil {
+				require.Equal(t, got, packed(p))
+			}
+			got = packed(p)
+		}
+		require.InDeltaSlice(t, want, got, 1e-9)
+		l := &pairwise.Lasso{D: d, S: s, Tolerance: 1e-11}
+		_, err := l.Minimise(t.Context(), warm, lambda, lambda)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, want, packed(warm), 1e-9)
+	}
+}
+
+// Without a penalty and with all pairs it is the inverse; with some pairs the conditions hold
+// on these, the others stay 0.
+func TestFit(t *testing.T) {
+	const d = 5
+	s := covariances(d, 50, 3)
+	l := &pairwise.Lasso{D: d, S: s, Tolerance: 1e-12, Sweeps: 100_000}
+	start := packed(pairwise.Identity(d))
+	p := pairwise.On(start, make([]bool, len(start)), d)
+	o, err := l.Fit(t.Context(), p)
+	require.NoError(t, err)
+	require.True(t, o.Done)
+	var inverse mat.Dense
+	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
+	for j := range d {
+		for k := range d {
+			require.InDelta(t, inverse.At(j, k), p.Element(j, k), 1e-9)
+		}
+	}
+	require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(s), 1e-9) // ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
+
+	held := make([]bool, len(start))
+	held[1] = true // the pair 0, 1
+	p = pairwise.On(start, held, d)
+	_, err = l.Fit(t.Context(), p)
+	require.NoError(t, err)
+	require.Zero(t, p.Element(0, 1))
+	require.NotZero(t, p.Element(0, 2))
+}
+
+// Two columns of variance 1 and correlation ρ: b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ.
+func TestTwoColumns(t *testing.T) {
+	const rho, lambda = 0.6, 0.5
+	l := &pairwise.Lasso{D: 2, S: []float64{1, rho, rho, 1}, Tolerance: 1e-12}
+	p := pairwise.Identity(2)
+	_, err := l.Minimise(t.Context(), p, lambda, lambda)
+	require.NoError(t, err)
+	b := -(2*rho - lambda) / (2 * (1 - rho*rho))
+	require.InDeltaSlice(t, []float64{1 - b*rho, b, 1 - b*rho}, packed(p), 1e-10)
+	p = pairwise.Identity(2)
+	_, err = l.Minimise(t.Context(), p, 2*rho+0.01, 0)
+	require.NoError(t, err)
+	require.Empty(t, p.At)
+}
+
+// Of copies there is no minimum for a small λ: it is not done, and ends.
+func TestCopiesRunAway(t *testing.T) {
+	l := &pairwise.Lasso{D: 2, S: []float64{1, 1, 1, 1}}
+	p := pairwise.Identity(2)
+	o, err := l.Minimise(t.Context(), p, 0.01, 0)
+	require.NoError(t, err)
+	require.False(t, o.Done)
+}
+
+func TestResidual(t *testing.T) {
+	const d = 4
+	s := covariances(d, 50, 5)
+	var inverse mat.Dense
+	require.NoError(t, inverse.Inverse(mat.NewDense(d, d, s)))
+	of := func(j, k int) float64 { return s[j*d+k] }
+	v, ok := pairwise.Residual(of, 2, []int{0, 1, 3})
+	require.True(t, ok)
+	require.InDelta(t, 1/inverse.At(2, 2), v, 1e-12)
+	v, ok = pairwise.Residual(of, 1, nil)
+	require.True(t, ok)
+	require.Equal(t, s[d+1], v)
+	_, ok = pairwise.Residual(func(j, k int) float64 { return 1 }, 0, []int{1, 2})
+	require.False(t, ok)
+}
+
+// As optim.PositiveDefinite: with unit diagonal and one pair b, the factor makes 1 − |b| the floor.
+func TestKeepDefinite(t *testing.T) {
+	p := pairwise.On([]float64{1, 2, 1}, make([]bool, 3), 2)
+	within, err := p.KeepDefinite(t.Context(), 0.1)
+	require.NoError(t, err)
+	require.False(t, within)
+	require.InDelta(t, 0.9, p.Element(0, 1), 1e-10)
+	within, err = p.KeepDefinite(t.Context(), 0.05)
+	require.NoError(t, err)
+	require.True(t, within)
+}

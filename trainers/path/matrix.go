@@ -1,0 +1,273 @@
+package path
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/losses"
+	moments "missingscore/losses/pairwise"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/pairwise"
+)
+
+// matrix is the schedule of losses that know the table by one matrix of second moments
+// (losses.OfMatrix): that is taken once, and at each λ the minimum is found by coordinate
+// descent over the pairs that may not be zero (pairwise.Lasso). No row is read again.
+type matrix struct {
+	*Run
+	loss    losses.OfMatrix
+	of      *moments.Moments // nil: not taken yet
+	lasso   pairwise.Lasso
+	outcome pairwise.Outcome // of the last λ
+}
+
+func newMatrix(r *Run) *matrix {
+	return &matrix{Run: r, loss: r.Estimator.Loss.(losses.OfMatrix)}
+}
+
+// ofMatrix is the run's schedule, nil where it is another.
+func (r *Run) ofMatrix() *matrix {
+	m, _ := r.schedule.(*matrix)
+	return m
+}
+
+// take takes the moments, once.
+func (m *matrix) take(ctx context.Context) (err error) {
+	if m.of != nil {
+		return nil
+	}
+	workers := m.Engine.Config.Workers
+	if m.of, err = m.loss.Matrix(ctx, m.Table, m.rows, m.Counts, workers, true); err != nil {
+		return err
+	}
+	m.lasso = pairwise.Lasso{D: m.Table.D, S: m.of.S, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
+	return nil
+}
+
+// scale is by how much the path's loss, tr(PSP) − 2 tr P per column, is less than the descent's
+// ½ tr(PSP) − tr P.
+func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
+
+// top is the smallest λ, with 5 % to spare, at which the diagonal alone is the minimum.
+func (m *matrix) top() (top float64) {
+	d, s := m.Table.D, m.of.S
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			top = max(top, math.Abs(s[j*d+k])*(1/s[j*d+j]+1/s[k*d+k]))
+		}
+	}
+	return 1.05 * top / m.scale()
+}
+
+// crowd is by how many rows with both columns of a pair, on average, a column is to have one
+// neighbour at the smallest λ: below it there is little to be known of its regression.
+const crowd = 4
+
+// ratio is that of the largest λ to the smallest, loneRatio where there are few columns. With
+// more than DenseColumns the path ends earlier, where about as many correlations come
+// above λ as make n̄/crowd neighbours of each column, n̄ the mean number of rows of a pair.
+func (m *matrix) ratio() float64 {
+	d, s := m.Table.D, m.of.S
+	if d <= DenseColumns {
+		return loneRatio
+	}
+	const bins = 10_000 // of log λ
+	top, counts := m.top()*m.scale(), make([]float64, bins)
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			below := math.Log(top / (math.Abs(s[j*d+k]) * (1/s[j*d+j] + 1/s[k*d+k])))
+			if bin := bins * below / math.Log(loneRatio); bin < bins {
+				counts[int(bin)]++
+			}
+		}
+	}
+	left := float64(d) * m.of.Pairs / crowd / 2
+	for bin, n := range counts {
+		if left -= n; left < 0 {
+			return math.Pow(loneRatio, float64(bin+1)/bins)
+		}
+	}
+	return loneRatio
+}
+
+// loneRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
+func (r *Run) loneRatio() float64 {
+	if m := r.ofMatrix(); m != nil {
+		return m.ratio()
+	}
+	return loneRatio
+}
+
+// emptying is a λ that empties the network.
+func (r *Run) emptying() float64 {
+	if m := r.ofMatrix(); m != nil {
+		return m.top()
+	}
+	return LambdaMax(r.Table, r.Domain, r.Weight)
+}
+
+// iterate goes to the minimum at λ_k, from that at the λ before.
+func (m *matrix) iterate(ctx context.Context, k int) error {
+	d := m.Table.D
+	if m.State.Block.Start == nil {
+		m.State.Block.Start = slices.Clone(m.packed())
+	}
+	start, screen := m.start(), 1.0
+	if k > 0 {
+		start, screen = pairwise.FromPacked(m.State.Points[k-1].Precision(d), d), 2-m.lambdas[k-1]/m.lambdas[k]
+	}
+	lambda := m.lambdas[k] * m.scale()
+	var err error
+	if m.outcome, err = m.lasso.Minimise(ctx, start, lambda, screen*lambda); err != nil {
+		return err
+	}
+	m.State.Runaway = !m.outcome.Done
+	start.ToPacked(m.packed())
+	m.State.Block.Count = m.outcome.Sweeps
+	m.State.Iteration += m.outcome.Sweeps
+	m.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: k + 1, Total: len(m.lambdas), Lambda: m.lambdas[k],
+		Edges: m.edges(), Loss: m.lossAt(start), EffectiveSize: math.NaN()})
+	return ctx.Err()
+}
+
+// start is the minimum without any pair.
+func (m *matrix) start() *pairwise.Sparse {
+	p := pairwise.Identity(m.Table.D)
+	for j := range p.Diagonal {
+		p.Diagonal[j] = 1 / m.of.S[j*m.Table.D+j]
+	}
+	return p
+}
+
+// lossAt is the path's loss.
+func (m *matrix) lossAt(p *pairwise.Sparse) float64 { return p.Loss(m.of.S) / m.scale() }
+
+func (m *matrix) close(p *Point) {
+	s := pairwise.FromPacked(m.packed(), m.Table.D)
+	p.Loss, p.EffectiveSize, p.Unfinished = m.lossAt(s), math.NaN(), m.State.Runaway
+}
+
+func (m *matrix) iterations() (sum int) {
+	for _, p := range m.State.Points {
+		sum += p.Iterations
+	}
+	return sum
+}
+
+func (m *matrix) moved() string {
+	return fmt.Sprintf("would move by at most %.2g in %d sweeps", m.State.Refine.Movement, refineBlock)
+}
+
+// settle goes to the end at the chosen λ, or without a penalty on the chosen edges.
+func (m *matrix) settle(ctx context.Context) error {
+	f := &m.State.Refine
+	if f.Done {
+		return nil
+	}
+	m.lasso.Tolerance, m.lasso.Sweeps = min(m.Config.StopTol, 1e-2*m.Config.Tolerance/refineBlock), m.Config.RefineIter
+	by := m.atLambda
+	if f.Refit {
+		by = m.withoutPenalty
+	}
+	p, o, definite, err := by(ctx)
+	if err != nil {
+		return err
+	}
+	if f.Done = true; !p.Finite() {
+		m.Run.take(f.Index)
+		f.Failure = "the moments of pairs of columns have no minimum on these edges"
+		return m.save()
+	}
+	if !definite {
+		f.Projections++
+		m.State.Projections++
+	}
+	p.ToPacked(m.packed())
+	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
+	f.Converged = definite && f.Movement < m.Config.Tolerance
+	m.Report(engine.Progress{Stage: "refine", Unit: "sweep", Iteration: f.Iterations, Total: f.Iterations, Lambda: m.State.Points[f.Index].Lambda,
+		Edges: m.edges(), Loss: f.Loss, EffectiveSize: math.NaN()})
+	return m.save()
+}
+
+// atLambda is the minimum at the chosen λ, and whether it is positive definite, as it then is.
+func (m *matrix) atLambda(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
+	p = pairwise.FromPacked(m.packed(), m.Table.D)
+	lambda := m.lambda() * m.scale()
+	if o, err = m.lasso.Minimise(ctx, p, lambda, lambda); err == nil && p.Finite() {
+		definite, err = p.KeepDefinite(ctx, m.Config.Floor)
+	}
+	m.State.Refine.Shrunk = m.of.Shrunk
+	return p, o, definite, err
+}
+
+// withoutPenalty is the minimum on the chosen edges by the moments shrunk as little as leaves
+// one that is positive definite.
+func (m *matrix) withoutPenalty(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
+	start := slices.Clone(m.packed())
+	for _, alpha := range m.of.Levels() {
+		m.of.ShrinkTo(alpha)
+		m.State.Refine.Shrunk = alpha
+		p = pairwise.On(start, m.held, m.Table.D)
+		if o, err = m.lasso.Fit(ctx, p); err != nil {
+			return p, o, false, err
+		}
+		if !o.Done || !p.Finite() {
+			continue
+		}
+		if definite, err = p.KeepDefinite(ctx, m.Config.Floor); err != nil || definite {
+			return p, o, definite, err
+		}
+	}
+	return p, o, false, nil
+}
+
+// heldOut gives the loss of the model as it stands by moments of other rows.
+func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error) {
+	of, err := m.loss.Matrix(ctx, m.Table, rows, m.Counts, m.Engine.Config.Workers, false)
+	if err != nil {
+		return nil, err
+	}
+	return func() float64 {
+		return pairwise.FromPacked(m.packed(), m.Table.D).Loss(of.S) / m.scale()
+	}, nil
+}
+
+// MatrixWords says what is known of the table by its second moments alone; "" where rows are.
+func (r *Run) MatrixWords() string {
+	m := r.ofMatrix()
+	if m == nil || m.of == nil {
+		return ""
+	}
+	words := fmt.Sprintf("second moments of pairs of columns, over the rows that have both: %.4g rows on average, %g at least", m.of.Pairs, m.of.Least)
+	if m.of.Shrunk == 0 {
+		return words + "; they are positive semidefinite as they are"
+	}
+	were := "they were positive semidefinite"
+	if m.of.Lowest < 0 {
+		were = fmt.Sprintf("they were not positive semidefinite (smallest eigenvalue of the correlations %.3g)", m.of.Lowest)
+	}
+	words += fmt.Sprintf("; %s, and for the path all correlations are shrunk by %.3g %% (by %.2g at most)", were, 100*m.of.Shrunk, m.of.Moved)
+	switch f := m.State.Refine; {
+	case !f.Refit || f.Failure != "":
+	case f.Shrunk == 0:
+		words += "; sizes of edges are by the moments as they came"
+	default:
+		words += fmt.Sprintf("; sizes of edges are by correlations shrunk by %.3g %%, the least that has a positive definite precision", 100*f.Shrunk)
+	}
+	return words + "; em-exact makes more of the same cells, and is right where missing depends on observed cells, too"
+}
+
+// fewRows is of how many rows with both columns of a pair there is a warning.
+const fewRows = 10
+
+// matrixWarnings tell of pairs that few rows have.
+func (r *Run) matrixWarnings() []string {
+	m := r.ofMatrix()
+	if m == nil || m.of == nil || m.of.Least >= fewRows {
+		return nil
+	}
+	return []string{fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least)}
+}

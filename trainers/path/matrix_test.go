@@ -1,0 +1,243 @@
+package path
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/internal/testtables"
+)
+
+// estimated is a run on a standardised table that has come to its end.
+func estimated(t *testing.T, table *data.Table, method string, c Config) *Run {
+	t.Helper()
+	z, _ := data.Standardise(table)
+	r, err := New(engine.Problem{Table: z}, engine.Config{Method: method, Seed: 1, Workers: 2}, c, &State{})
+	require.NoError(t, err)
+	_, err = r.Estimate(t.Context(), func() error { return nil })
+	require.NoError(t, err)
+	return r
+}
+
+// Without gaps the path is that of full, to the minimum.
+func TestPairwiseWithoutGapsIsFull(t *testing.T) {
+	_, table := testtables.Star(t, 12, 200, 0)
+	c := Config{Lambdas: 12, StopTol: 1e-10, Select: Selection{Kind: "none"}, PathOnly: true}
+	pairwise := estimated(t, table, "pairwise", c)
+	require.Zero(t, pairwise.ofMatrix().of.Shrunk)
+	c.MaxIter, c.LambdaMax = 20_000, pairwise.Config.LambdaMax
+	c.LambdaMin = pairwise.Config.LambdaMin
+	full := estimated(t, table, "full", c)
+	require.InEpsilon(t, LambdaMax(full.Table, nil, full.Weight), pairwise.Config.LambdaMax, 1e-12)
+	for k, p := range pairwise.State.Points {
+		require.InDeltaSlice(t, full.State.Points[k].Packed, p.Packed, 1e-8, "λ %d", k)
+		require.InDelta(t, full.State.Points[k].Loss, p.Loss, 1e-8)
+		require.Equal(t, full.State.Points[k].Edges, p.Edges)
+	}
+	require.Zero(t, pairwise.State.Points[0].Edges)
+}
+
+// Without gaps and without a penalty it is the inverse of the covariances.
+func TestPairwiseWithoutAPenaltyIsTheInverse(t *testing.T) {
+	_, table := testtables.Star(t, 5, 100, 0)
+	r := estimated(t, table, "pairwise", Config{Lambdas: 10, LambdaMin: 1e-7, Select: Selection{Kind: "none"}, Refit: new(true), Tolerance: 1e-8})
+	require.Equal(t, 10, r.chosenEdges())
+	x := mat.NewDense(r.Table.N, 5, r.Table.Values)
+	var s, inverse mat.Dense
+	s.Mul(x.T(), x)
+	s.Scale(1/float64(r.Table.N), &s)
+	require.NoError(t, inverse.Inverse(&s))
+	for j := range 5 {
+		for k := range 5 {
+			require.InDelta(t, inverse.At(j, k), r.model.Precision().At(j, k), 1e-7)
+		}
+	}
+	require.True(t, r.State.Refine.Converged)
+}
+
+// Cells missing completely at random: the refit of the true edges has no bias beyond
+// Monte-Carlo error, which is that of the mean over tables.
+func TestPairwiseIsRightUnderMCAR(t *testing.T) {
+	const tables, n = 40, 3000
+	p := mat.NewSymDense(4, []float64{1, 0.4, 0, 0, 0.4, 1, -0.3, 0, 0, -0.3, 1, 0.2, 0, 0, 0.2, 1})
+	g := simulate.Gaussian{Mean: make([]float64, 4), Precision: p}
+	var sum, squares [6]float64
+	for k := range uint64(tables) {
+		table, err := g.Sample(n, stream.New(k, stream.Simulate))
+		require.NoError(t, err)
+		table, err = data.HideMCAR(table, 0.4, stream.New(k, stream.Hide))
+		require.NoError(t, err)
+		r := estimated(t, table, "pairwise", Config{Lambdas: 5, LambdaMin: 1e-6, Select: Selection{Kind: "none"}, Refit: new(true)})
+		packed := Point{Packed: r.packed()}
+		for i, at := range [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}} {
+			v := packed.PartialCorrelation(4, at[0], at[1])
+			sum[i] += v / tables
+			squares[i] += v * v / tables
+		}
+	}
+	for i, want := range []float64{-0.4, 0, 0, 0.3, 0, -0.2} {
+		se := math.Sqrt((squares[i] - sum[i]*sum[i]) / (tables - 1))
+		require.InDelta(t, want, sum[i], 4*se+1e-3, "pair %d: %v", i, sum[i]) // a ratio's own bias is of order 1/n
+		require.Less(t, se, 0.01)
+	}
+}
+
+// The numbers of 30 columns are also those of a table with so many that points keep no zeros.
+func TestPointsWithoutZeros(t *testing.T) {
+	const d = DenseColumns + 1
+	rng := stream.New(1, 1)
+	packed := make([]float64, d*(d+1)/2)
+	for i := range packed {
+		if rng.IntN(10) == 0 {
+			packed[i] = rng.NormFloat64()
+		}
+	}
+	for j := range d {
+		packed[graph.PackedIndex(d, j, j)] = 2
+	}
+	var p Point
+	p.setPrecision(packed, d)
+	require.Nil(t, p.Packed)
+	require.Equal(t, packed, p.Precision(d))
+	whole := Point{Packed: packed}
+	require.Equal(t, whole.Adjacency(d, 0.5), p.Adjacency(d, 0.5))
+	for range 1000 {
+		j, k := rng.IntN(d), rng.IntN(d)
+		require.Equal(t, whole.Element(d, j, k), p.Element(d, j, k))
+		if j < k {
+			require.Equal(t, whole.PartialCorrelation(d, j, k), p.PartialCorrelation(d, j, k))
+		}
+	}
+}
+
+// −2 log L is n (d − log det P̂) of the likelihood and, for as many edges as there are pairs,
+// where the pseudo-likelihood's residual variances are 1/P_jj, half of n Σ log σ_j².
+func TestLikelihoodsByMoments(t *testing.T) {
+	_, table := testtables.Star(t, 6, 300, 0.2)
+	r := estimated(t, table, "pairwise", Config{Lambdas: 20})
+	m, d := r.ofMatrix(), 6
+	raw := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := range j + 1 {
+			raw.SetSym(j, k, m.of.At(0, j, k))
+		}
+	}
+	var c mat.Cholesky
+	require.True(t, c.Factorize(raw))
+	every := Adjacency(r.State.Points[0].Packed, d, -1)
+	require.Equal(t, 15, every.Count())
+	require.InDelta(t, -m.of.Pairs/2*(c.LogDet()+float64(d)), m.likelihood(every), 1e-6)
+	var inverse mat.SymDense
+	require.NoError(t, c.InverseTo(&inverse))
+	want := 0.0
+	for j := range d {
+		want += m.of.Pairs / 4 * math.Log(inverse.At(j, j))
+	}
+	require.InDelta(t, want, m.pseudoLikelihood(every), 1e-9)
+}
+
+// Held-out rows have moments of their own, unshrunk: the loss is written out.
+func TestPairwiseHeldOutLoss(t *testing.T) {
+	_, table := testtables.Star(t, 4, 100, 0.3)
+	z, _ := data.Standardise(table)
+	r, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, Config{Lambdas: 5}, &State{})
+	require.NoError(t, err)
+	rows := []int{3, 4, 5, 10, 11, 12, 40, 41, 42, 43, 44, 45, 46}
+	require.NoError(t, r.prepare(t.Context()))
+	loss, err := r.ofMatrix().heldOut(t.Context(), rows)
+	require.NoError(t, err)
+	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
+	require.NoError(t, r.model.SetPrecision(p))
+	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), z, rows, nil, 1, false)
+	require.NoError(t, err)
+	var ps, psp mat.Dense
+	ps.Mul(p, mat.NewDense(4, 4, of.S))
+	psp.Mul(&ps, p)
+	require.InDelta(t, (mat.Trace(&psp)-2*mat.Trace(p))/4, loss(), 1e-12)
+}
+
+// The selections that need nothing but paths of rows choose, and those that cannot are refused.
+func TestPairwiseSelections(t *testing.T) {
+	_, table := testtables.Star(t, 8, 200, 0.2)
+	for _, s := range []string{"ebic", "cv=3", "stars", "density=0.3", "none"} {
+		selection, err := ParseSelection(s)
+		require.NoError(t, err)
+		r := estimated(t, table, "pairwise", Config{Lambdas: 12, Select: selection})
+		require.True(t, r.State.Refine.Converged, s)
+	}
+	z, _ := data.Standardise(table)
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{Penalty: Penalty{Kind: "adaptive"}}, "penalty adaptive: its pilot is made from rows, and method pairwise goes by moments of pairs of columns; take l1"},
+		{Config{Penalty: Penalty{Kind: "ridge"}}, "take l1"},
+		{Config{Penalty: Penalty{Kind: "auto"}}, "take l1"},
+		{Config{Schedule: Fixed}, "schedule fixed: method pairwise goes by moments of pairs of columns, take moments"},
+		{Config{Schedule: EM}, "take moments"},
+	} {
+		_, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, c.config, &State{})
+		require.ErrorContains(t, err, c.want)
+	}
+	_, err := New(engine.Problem{Table: z}, engine.Config{Method: "exact"}, Config{Schedule: Moments}, &State{})
+	require.ErrorContains(t, err, "schedule moments: method exact goes by the table's rows, take another schedule")
+}
+
+// Rows that count twice are rows that are there twice.
+func TestPairwiseAgain(t *testing.T) {
+	_, table := testtables.Star(t, 5, 60, 0.2)
+	z, _ := data.Standardise(table)
+	var rows []int
+	for i := range 60 {
+		rows = append(rows, i, (7*i+3)%60)
+	}
+	twice, err := z.Rows(rows)
+	require.NoError(t, err)
+	run := func(again bool) *Run {
+		r, err := New(engine.Problem{Table: twice}, engine.Config{Method: "pairwise"}, Config{Lambdas: 10}, &State{})
+		require.NoError(t, err)
+		if again {
+			r.Again()
+			require.NotNil(t, r.Counts)
+		}
+		_, err = r.Estimate(context.Background(), func() error { return nil })
+		require.NoError(t, err)
+		return r
+	}
+	require.InDeltaSlice(t, run(false).packed(), run(true).packed(), 1e-6)
+}
+
+// The refit has the conditions of a minimum by the moments as they came: with V = PS,
+// V_jj = 1, and V_jk + V_kj = 0 on edges.
+func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
+	_, table := testtables.Star(t, 10, 150, 0.4)
+	r := estimated(t, table, "pairwise", Config{Lambdas: 20, Tolerance: 1e-6})
+	require.Positive(t, r.ofMatrix().of.Shrunk)
+	require.Zero(t, r.State.Refine.Shrunk)
+	require.Contains(t, r.MatrixWords(), "sizes of edges are by the moments as they came")
+	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), r.Table, r.rows, nil, 1, false)
+	require.NoError(t, err)
+	var v mat.Dense
+	p := r.model.Precision()
+	v.Mul(p, mat.NewDense(10, 10, of.S))
+	edges := 0
+	for j := range 10 {
+		require.InDelta(t, 1, v.At(j, j), 1e-6)
+		for k := j + 1; k < 10; k++ {
+			if p.At(j, k) != 0 {
+				edges++
+				require.InDelta(t, 0, v.At(j, k)+v.At(k, j), 1e-6)
+			}
+		}
+	}
+	require.Positive(t, edges)
+}
