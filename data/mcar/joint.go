@@ -10,7 +10,7 @@ import (
 // joint is the p of column j by all its predictors together; false where there are too
 // few rows for it.
 func (w *work) joint(j int, predictors []int) (p float64, ok bool) {
-	missing := w.missing(j)
+	missing := missing(w.table, j)
 	if min(missing, w.table.N-missing) < perTerm*len(predictors) {
 		return 0, false
 	}

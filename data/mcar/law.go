@@ -28,7 +28,7 @@ func Law(t *data.Table) *missingness.Model {
 	law := missingness.NewLogistic(t.D)
 	found := false
 	for j := range t.D {
-		if w.missing(j) == 0 {
+		if missing(w.table, j) == 0 {
 			continue
 		}
 		c := w.test(j)
@@ -61,7 +61,7 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 	slices.SortStableFunc(single, func(a, b association) int { return cmp.Compare(b.square, a.square) })
 	n := len(single)
 	single = slices.DeleteFunc(single, func(a association) bool { return float64(n)*survival(a.square, 1) >= Level })
-	missing := w.missing(j)
+	missing := missing(w.table, j)
 	room := max(1, min(missing, w.table.N-missing)/perTerm)
 	chosen := predictors(single[:min(room, len(single))])
 	slices.Sort(chosen)

@@ -94,14 +94,17 @@ const (
 // never makes use of x_j, which is known only where j is observed. Where there are fewer
 // than ten rows of the rarer kind for each term, each predictor is tested by itself
 // instead, by its ranks in the rows that have it, and P is Bonferroni's over them.
+//
+// Of more than 100 000 rows so many are tested, evenly through the table: what they do not
+// show does no harm.
 func Test(t *data.Table) []Column {
-	z, _ := data.Standardise(t)
+	z, _ := data.Standardise(evenly(t, mostRows))
 	w := &work{table: z, ranks: make([]*ranked, t.D)}
 	var out []Column
 	for j, name := range t.Names {
-		if missing := w.missing(j); missing > 0 {
+		if lacking := missing(t, j); lacking > 0 {
 			c := w.test(j)
-			c.Name, c.Missing = name, missing
+			c.Name, c.Missing = name, lacking
 			out = append(out, c)
 		}
 	}
@@ -118,13 +121,33 @@ type work struct {
 
 func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }
 
-func (w *work) missing(j int) (count int) {
-	for i := range w.table.N {
-		if !w.seen(i, j) {
+func missing(t *data.Table, j int) (count int) {
+	for k := j; k < len(t.Observed); k += t.D {
+		if !t.Observed[k] {
 			count++
 		}
 	}
 	return count
+}
+
+// mostRows is how many rows are tested at most.
+const mostRows = 100_000
+
+// evenly takes so many rows at most, in steps of one length through the table; all where a
+// column would not vary in them.
+func evenly(t *data.Table, most int) *data.Table {
+	if t.N <= most {
+		return t
+	}
+	rows := make([]int, most)
+	for i := range rows {
+		rows[i] = i * t.N / most
+	}
+	some, err := t.Rows(rows)
+	if err != nil {
+		return t
+	}
+	return some
 }
 
 // test is what is found of column j.

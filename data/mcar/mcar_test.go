@@ -390,3 +390,26 @@ func TestLawOfManyColumns(t *testing.T) {
 	require.Positive(t, law.Logistic.Slope.At(4, 20))
 	require.LessOrEqual(t, nonzero, 7)
 }
+
+// Of a long table some rows are tested, evenly: what they show is what the table shows, and the
+// number of gaps is that of the whole table.
+func TestLongTablesAreTestedInPart(t *testing.T) {
+	long := correlated(mostRows+50_000, 2, rand.New(rand.NewPCG(1, 1)), func(row []float64, seen []bool) {
+		seen[0], seen[1] = true, row[0] > -1
+	})
+	part := evenly(long, mostRows)
+	require.Equal(t, mostRows, part.N)
+	require.Equal(t, long.Values[2*3:2*3+1], part.Values[2*2:2*2+1], "row 3 of three is the second of two")
+	require.Same(t, part, evenly(part, mostRows))
+	whole, some := Test(long), Test(part)
+	require.Len(t, whole, 1)
+	require.Equal(t, missing(long, 1), whole[0].Missing)
+	require.Equal(t, some[0].P, whole[0].P)
+	require.True(t, whole[0].Depends())
+	long.Observed[1] = false // the only row, of those that are tested, in which a column would vary
+	for i := range long.N {
+		long.Values[2*i] = 1
+	}
+	long.Values[2*5] = 2
+	require.Same(t, long, evenly(long, 3))
+}
