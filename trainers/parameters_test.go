@@ -29,7 +29,8 @@ var robust = inference.Config{Kind: "robust"}
 func slow() bool { return os.Getenv("MISSINGSCORE_SLOW") != "" }
 
 // coverage makes fits of a model to tables that its truth draws, and gives the share of 95 %
-// intervals that cover, its standard error over tables, and how many tables have none.
+// intervals that cover, its standard error over tables, that of independent intervals which
+// cover as they say at least, and how many tables have none.
 func coverage(t *testing.T, s trainers.Spec, truth model.Parametric, tables int, missing float64, draw func(seed uint64) *data.Table) (share, se float64, none int) {
 	t.Helper()
 	var want []float64
@@ -68,7 +69,8 @@ func coverage(t *testing.T, s trainers.Spec, truth model.Parametric, tables int,
 		shares = append(shares, covered)
 	}
 	mean, sd := stat.MeanStdDev(shares, nil)
-	return mean, sd / math.Sqrt(float64(len(shares))), none
+	n := float64(len(shares))
+	return mean, max(sd/math.Sqrt(n), math.Sqrt(0.95*0.05/n/float64(len(want)))), none
 }
 
 // exchanged is the place of a parameter of two components in d columns where these change places.
