@@ -56,7 +56,6 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 		{"network.graphml", r.Network.WriteGraphML},
 		{"network.dot", r.Network.WriteDOT},
 		{"network.json", r.Network.WriteJSON},
-		{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }},
 		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
 		{"model.json", func(w io.Writer) error {
 			text, err := result.Encode()
@@ -66,6 +65,9 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 			return err
 		}},
 		{"report.html", func(w io.Writer) error { return Write(w, describe(source, t, result, shown)) }},
+	}
+	if len(r.Names) <= mostInMatrix {
+		files = append(files, file{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }})
 	}
 	if r.Inference != nil {
 		files = append(files, file{"pairs.csv", r.Network.WritePairs})
@@ -81,6 +83,10 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 	}
 	return atomicfile.RemoveOthers(dir, NetworkFiles, written)
 }
+
+// mostInMatrix is up to how many columns precision.csv has the matrix; of more, model.json and
+// edges.csv have what is not zero.
+const mostInMatrix = 1000
 
 // drawing is a picture with its size.
 type drawing struct {

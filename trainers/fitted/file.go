@@ -236,10 +236,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	}
 	if ok {
 		for _, q := range parametric.Quantities() {
-			fields[q.Name] = q.Value
-			if q.Rows > 1 || q.Cols == 1 {
-				fields[q.Name] = nested(q)
-			}
+			fields[q.Name] = written(q)
 		}
 	}
 	whole, err := json.MarshalIndent(fields, "", " ")
@@ -406,6 +403,13 @@ func readQuantities(text []byte, m model.Parametric) error {
 		raw, ok := fields[q.Name]
 		if !ok {
 			return fmt.Errorf("%s is missing", q.Name)
+		}
+		switch sparse, ok, err := readSymmetric(raw, q); {
+		case err != nil:
+			return err
+		case ok:
+			qs = append(qs, sparse)
+			continue
 		}
 		if err := strictjson.Check(raw, &[][]float64{}); err != nil {
 			return fmt.Errorf("%s: %w", q.Name, err)
