@@ -40,14 +40,18 @@ func (p *progress) observe(s engine.Progress) {
 		p.derivatives(s)
 		return
 	}
-	p.enter(s.Stage, s.Total)
+	stage := s.Stage
+	if s.Trial != "" {
+		stage += " (" + s.Trial + ")"
+	}
+	p.enter(stage, s.Total)
 	if p.live {
-		p.bar.Describe(s.Stage + "  " + standing(s))
+		p.bar.Describe(stage + "  " + standing(s))
 		_ = p.bar.Set(s.Iteration) // a bar that cannot be drawn is no reason to stop a fit
 		return
 	}
 	if p.due(s.Iteration, s.Total) {
-		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", s.Stage, s.Unit, s.Iteration, s.Total, standing(s))
+		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", stage, s.Unit, s.Iteration, s.Total, standing(s))
 	}
 }
 
@@ -132,6 +136,8 @@ func standing(s engine.Progress) string {
 	switch {
 	case s.Stage == "ebic":
 		return "fitted without the penalty"
+	case math.IsNaN(s.Loss) && s.Lambda != 0:
+		return fmt.Sprintf("λ %.4g, %d edges", s.Lambda, s.Edges)
 	case math.IsNaN(s.Loss):
 		return "paths on parts of the rows"
 	}

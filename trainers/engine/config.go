@@ -52,11 +52,12 @@ type Config struct {
 // Progress is what Config.Observe sees.
 type Progress struct {
 	Stage            string // "path", "cv", "stars", "refine" or "fit"
+	Trial            string // the penalty whose path it is, where several are tried
 	Unit             string // what is counted: "iteration", or "λ" along an accelerated path
 	Iteration, Total int
 	Lambda           float64 // of the L1 path
 	Edges            int     // of the L1 path
-	Loss             float64 // reported loss: mean over rows, along a path over rows and columns; NaN for "cv" and "stars", which count parts
+	Loss             float64 // reported loss: mean over rows, along a path over rows and columns; NaN for "cv" and "stars", which count parts, and along a path of thresholds
 	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
 }
 

@@ -127,7 +127,14 @@ func (r *Run) goes(ctx context.Context, kind string, s *State) (score float64, e
 		gamma := DefaultGamma
 		c.Select, c.Refit = Selection{Kind: "ebic", Gamma: &gamma}, new(true)
 	}
-	run, err := newRun(r.Problem, r.Engine.Config, c, s, r.rows)
+	steps := r.Engine.Config
+	if observe := steps.Observe; observe != nil {
+		steps.Observe = func(p engine.Progress) {
+			p.Trial = kind
+			observe(p)
+		}
+	}
+	run, err := newRun(r.Problem, steps, c, s, r.rows)
 	if err != nil {
 		return 0, err
 	}
