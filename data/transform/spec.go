@@ -24,6 +24,8 @@ var Kinds = map[string]Kind{
 	"sqrt":  always(squareRoot),
 	"logit": always(logit),
 	"npn":   {fitNormalScores, readNormalScores},
+
+	OrdinalKind: {func(x []float64, _, _ float64) Function { return NewOrdinal(x) }, readOrdinal},
 }
 
 // always is a function that no table changes.
@@ -110,6 +112,9 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 			return nil, err
 		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), support.Lower[j], support.Upper[j])
+		if err := tooMany(name, columns[j]); err != nil {
+			return nil, err
+		}
 	}
 	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {
 		return nil, nil

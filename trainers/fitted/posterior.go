@@ -40,8 +40,8 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	z, scale := data.Standardise(y)
 	c.Cuts = make([][]float64, t.D)
 	for j, function := range functions {
-		if l, ok := function.(*levels); ok {
-			for _, at := range l.cuts {
+		if l, ok := function.(interface{ Cuts() []float64 }); ok {
+			for _, at := range l.Cuts() {
 				c.Cuts[j] = append(c.Cuts[j], (at-scale.Mean[j])/scale.Deviation[j])
 			}
 		}
