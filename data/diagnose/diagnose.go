@@ -59,6 +59,7 @@ var Checks = []Check{
 	{"skewed", skewed},
 	{"limit", limits},
 	{"few-values", fewValues},
+	{"categories", categories},
 }
 
 // Table looks for every fault of a table in its own units.
@@ -100,6 +101,9 @@ type examined struct {
 
 // transformed says whether a column is modelled by a function of it.
 func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Transform[j] != nil }
+
+// ordinal says whether a column is of ordered categories.
+func (e *examined) ordinal(j int) bool { return slices.Contains(e.Transform.Ordinal(), j) }
 
 // names are those of some columns.
 func (e *examined) names(columns []int) []string {

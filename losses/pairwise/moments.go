@@ -47,6 +47,9 @@ type Moments struct {
 	Mean  []float64   // of the columns; nil: 0
 	Cuts  [][]float64 // thresholds of ordinal columns, as data.Table has them; nil: the table's
 	Words string      // what the moments are, in place of what there is to say of pairs; ""
+
+	Turns     int  // of stochastic EM that they are means of
+	Unsettled bool // the turns that they are means of had not settled
 }
 
 const (
