@@ -46,7 +46,8 @@ from a model that is fitted first and kept beside the result; its parameters are
              the row in front, .imp = 0 the table as it was, so that as.mids() reads it
   --point    expectations of the cells given the row's observed ones: one table, in
              closed form for a Gaussian on all of R^d, else means of draws with their
-             Monte-Carlo error. For prediction; statistics of such a table are too sure
+             Monte-Carlo error. For prediction; statistics of such a table are too sure.
+             Of ordered categories (--ordinal) the most probable one
   --pmm      predictive-mean matching: each drawn value is replaced by an observed one,
              of one of 5 rows (--pmm=K) whose expectation is nearest
 
