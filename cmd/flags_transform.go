@@ -3,6 +3,8 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +45,9 @@ func (f *transformFlag) withOrdinal(s transform.Spec) (transform.Spec, error) {
 		}
 		s.Others = transform.OrdinalKind
 		return s, nil
+	}
+	if slices.Contains(f.ordinal, everyColumn) {
+		return s, usageError{fmt.Errorf("--ordinal %s: all stands for every column, and others are named; leave one of the two out", strings.Join(f.ordinal, ","))}
 	}
 	if s.Columns == nil {
 		s.Columns = map[string]string{}

@@ -252,7 +252,11 @@ func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []
 	if r.Draws > 0 {
 		worst, errs := pointErrors(t, r)
 		f.known["monte_carlo_error"] = errs
-		how = fmt.Sprintf("as means of %d draws by %s, Monte-Carlo error at most %.2g of a column's standard deviation", r.Draws, r.Sampler, worst)
+		kind := "as"
+		if f.ready.Transform.Ordinal() != nil {
+			kind = "of ordered categories the most probable one, of others"
+		}
+		how = fmt.Sprintf(kind+" means of %d draws by %s, Monte-Carlo error at most %.2g of a column's standard deviation", r.Draws, r.Sampler, worst)
 	}
 	changed := f.values.hold.Apply(f.ready, t, r.Values, 1)
 	if r.Draws == 0 && cmd.Flags().Changed("draws") {

@@ -8,10 +8,9 @@ import (
 	"missingscore/trainers/descent"
 )
 
-// rowsPerColumn are those of a table for which ordered categories are completed by EM: of
-// fewer the covariances that completed rows have are too nearly singular, and moments of pairs,
-// shrunk, are taken.
-const rowsPerColumn = 5
+// latentColumns is for how many columns ordered categories are completed by EM, whose time grows
+// with rows times columns squared; of more moments of pairs are taken.
+const latentColumns = 500
 
 // ordinal refuses what does not go with ordered categories, and says by which method they are
 // estimated.
@@ -45,7 +44,7 @@ func (p *Prepared) ordinal() error {
 	}
 	switch c.Method {
 	case "auto", "em-exact", "full", "exact":
-		if c.Method = "em-latent"; s.Network != nil && p.Table.N < rowsPerColumn*p.Table.D {
+		if c.Method = "em-latent"; s.Network != nil && p.Table.D > latentColumns {
 			c.Method = "pairwise"
 		}
 	}

@@ -32,7 +32,7 @@ const (
 // Each turn draws every latent number given the rest of its row, within its interval, and takes
 // mean, covariances and thresholds from the completed rows; the result is their mean over the
 // turns. All draws come from streams of the rows' own: the bytes depend neither on workers nor
-// on a seed. It fails where there are too few rows for their columns.
+// on a seed. It fails where a column does not vary.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairwise.Moments, error) {
 	m, err := pairwise.Of(ctx, t, rows, counts, workers)
 	if err != nil {

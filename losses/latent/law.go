@@ -16,15 +16,20 @@ type law struct {
 	cuts [][]float64 // (d), nil of other columns
 }
 
-// errSingular says that completed rows leave columns dependent.
-var errSingular = errors.New("the latent numbers of the columns depend on each other, or there are too few rows for so many columns: leave columns out (--exclude), or take --method pairwise")
+// errSingular says that completed rows have no covariances.
+var errSingular = errors.New("the latent numbers of the columns have no covariances: leave out columns that repeat others (--exclude), or take --method pairwise")
+
+// priorRows is how many rows without correlations are added, for each column: a prior without
+// which correlations of few skewed categories run to ±1, where chains stay. Of a half, 1, 2 and 4
+// it was 1 that came nearest to true correlations (docs/theory/ordinal.md#eq-latent-em).
+const priorRows = 1
 
 // set takes the law from the completed rows' sums: number of rows, Σz, Σzz', and the shares of
 // cells below each threshold, of missing ones expected,
 //
 //	τ_c = Φ⁻¹( (1/n) Σ_i P(z_i ≤ τ_c | row i) ),   Σ = mean of (z − z̄)(z − z̄)ᵀ
 //
-// with ordinal columns in units of their deviation.
+// with ordinal columns in units of their deviation, and all pairs times n/(n + d).
 func (l *law) set(s *sums) {
 	d := len(l.mean)
 	floats.ScaleTo(l.mean, 1/s.number, s.first)
@@ -38,6 +43,9 @@ func (l *law) set(s *sums) {
 	for j := range d {
 		for k := j; k < d; k++ {
 			v := (s.second[j*d+k]/s.number - l.mean[j]*l.mean[k]) * unit[j] * unit[k]
+			if j != k {
+				v *= s.number / (s.number + priorRows*float64(d))
+			}
 			l.cov[j*d+k], l.cov[k*d+j] = v, v
 		}
 	}
@@ -58,7 +66,7 @@ func (l *law) regressions() (coefficients, deviation []float64, err error) {
 	d := len(l.mean)
 	var c mat.Cholesky
 	var p mat.SymDense
-	if !c.Factorize(mat.NewSymDense(d, l.cov)) || c.Cond() > 1e10 || c.InverseTo(&p) != nil {
+	if !c.Factorize(mat.NewSymDense(d, l.cov)) || c.InverseTo(&p) != nil {
 		return nil, nil, errSingular
 	}
 	coefficients, deviation = make([]float64, d*d), make([]float64, d)
