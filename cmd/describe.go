@@ -19,9 +19,9 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// describeCommand is the program with a table and no command: it says what the table is and
+// tableDescription is the program with a table and no command: it says what the table is and
 // what to run next.
-type describeCommand struct {
+type tableDescription struct {
 	table tableFlags
 	json  bool
 
@@ -45,13 +45,13 @@ type describedColumn struct {
 	High     float64 `json:"max"`
 }
 
-func (f *describeCommand) add(cmd *cobra.Command) {
+func (f *tableDescription) add(cmd *cobra.Command) {
 	f.table.add(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 }
 
 // run takes the command through its phases.
-func (f *describeCommand) run(cmd *cobra.Command, file string) error {
+func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 	f.file = file
 	if err := abandonable(cmd.Context(), f.load); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (f *describeCommand) run(cmd *cobra.Command, file string) error {
 }
 
 // load reads the table and finds out what there is to say of it.
-func (f *describeCommand) load() (err error) {
+func (f *tableDescription) load() (err error) {
 	t, err := f.table.read(f.file, 1)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func newDescribedColumn(name string, n int, values []float64) describedColumn {
 const shownColumns = 40
 
 // print says it in words and tables.
-func (f *describeCommand) print(cmd *cobra.Command) error {
+func (f *tableDescription) print(cmd *cobra.Command) error {
 	out, t := cmd.OutOrStdout(), f.read
 	fmt.Fprintf(out, "%s: %d rows, %d columns, %d cells missing (%.1f %%), %d rows complete\n\n", f.file, t.N, t.D, t.Missing(), 100*float64(t.Missing())/float64(t.N*t.D), f.complete)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -142,7 +142,7 @@ func (f *describeCommand) print(cmd *cobra.Command) error {
 }
 
 // printNext says what to run.
-func (f *describeCommand) printNext(out io.Writer, cmd *cobra.Command) error {
+func (f *tableDescription) printNext(out io.Writer, cmd *cobra.Command) error {
 	steps := f.next(cmd)
 	if len(steps) == 0 {
 		return nil
@@ -160,7 +160,7 @@ const manyColumns = 300 // from which pairwise is the method that is fast enough
 
 // next are the commands that suit the table: its network, its missing cells, and with how many
 // rows a network of it is found.
-func (f *describeCommand) next(cmd *cobra.Command) []string {
+func (f *tableDescription) next(cmd *cobra.Command) []string {
 	t := f.read
 	if diagnose.Refusal(t) != nil || t.D < 2 {
 		return []string{}
@@ -185,8 +185,8 @@ func (f *describeCommand) next(cmd *cobra.Command) []string {
 }
 
 // given are the flags that say how the table is read.
-func (f *describeCommand) given(cmd *cobra.Command) (words []string) {
-	cmd.LocalFlags().Visit(func(flag *pflag.Flag) {
+func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		value := shellWord(flag.Value.String())
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			value = data.FlagList(list.GetSlice())
@@ -200,7 +200,7 @@ func (f *describeCommand) given(cmd *cobra.Command) (words []string) {
 
 // advised are flags against what was found: identifiers are left out, and skewed columns
 // modelled by a function of them.
-func (f *describeCommand) advised() (words []string) {
+func (f *tableDescription) advised() (words []string) {
 	var transforms []string
 	for _, found := range f.findings {
 		switch found.Kind {

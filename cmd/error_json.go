@@ -19,7 +19,7 @@ type errorJSON struct {
 
 // place is how every message about a file's contents begins: FILE:LINE: and, where it is one
 // cell, column "NAME": "CELL".
-var place = regexp.MustCompile(`^(?:--[a-z-]+: )?([^\n]+?):(\d+): (?:column ("(?:[^"\\]|\\.)*")(?:: ("(?:[^"\\]|\\.)*"|[^ ":]+) )?)?`)
+var place = regexp.MustCompile(`^(?:--[a-z-]+: )?([^\n]+?):(\d+): (?:column ("(?:[^"\\]|\\.)*")(?:: ("(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9e]*) )?)?`)
 
 // newErrorJSON takes the place out of a message, where it names one.
 func newErrorJSON(message string, exit int) errorJSON {

@@ -46,7 +46,7 @@ func writeManual(w io.Writer, c *cobra.Command, version string) error {
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 	version, _, _ = strings.Cut(version, " (")
 	version, _, _ = strings.Cut(version, "\n")
-	fmt.Fprintf(&page, ".TH %q \"1\" \"\" %q \"User Commands\"\n", strings.ToUpper(name), version)
+	fmt.Fprintf(&page, ".TH %q \"1\" \"\" %q \"User Commands\"\n.ad l\n", strings.ToUpper(name), version)
 	fmt.Fprintf(&page, ".SH NAME\n%s \\- %s\n", roff(name), roff(c.Short))
 	fmt.Fprintf(&page, ".SH SYNOPSIS\n.nf\n%s\n", roff(strings.TrimSuffix(c.UseLine(), " [flags]")+" [flags]"))
 	if !c.HasParent() {

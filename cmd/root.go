@@ -95,7 +95,7 @@ func ending(err error) (code int, message, advice string) {
 }
 
 func newRoot() *cobra.Command {
-	var describe describeCommand
+	var describe tableDescription
 	root := &cobra.Command{
 		Use:   "missingscore [TABLE.csv]",
 		Short: "Score matching for tables with missing cells",

@@ -29,6 +29,7 @@ var layers = [][]string{
 	{"internal/picture", "internal/report"},
 	{"benchmarks"},
 	{"cmd"},
+	{"internal/release"},
 }
 
 const module = "missingscore/"
