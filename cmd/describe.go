@@ -191,7 +191,7 @@ func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			value = data.FlagList(list.GetSlice())
 		}
-		if flag.Name != "json" {
+		if flag.Name != "json" && flag.Name != "quiet" {
 			words = append(words, "--"+flag.Name, value)
 		}
 	})
