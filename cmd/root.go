@@ -119,22 +119,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 			return describe.run(cmd, args[0])
 		},
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if os.Getenv(graph.BLASVariable) != "" { // here, so that no model or table is blamed for it
-				if _, err := graph.BLAS(); err != nil {
-					return err
-				}
-			}
-			limit, err := memory.Limit()
-			if err != nil {
-				return usageError{err}
-			}
-			if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
-				debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
-			}
-			obeyQuiet(cmd)
-			return checkNumbers(cmd.Flags())
-		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return begin(cmd) },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	root.SetVersionTemplate("{{.Version}}")
@@ -155,6 +140,25 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 		return err
 	}
 	return root
+}
+
+// begin is what every command begins with: the matrix library and the memory that were asked
+// for, and numbers that can be used.
+func begin(cmd *cobra.Command) error {
+	if os.Getenv(graph.BLASVariable) != "" { // here, so that no model or table is blamed for it
+		if _, err := graph.BLAS(); err != nil {
+			return err
+		}
+	}
+	limit, err := memory.Limit()
+	if err != nil {
+		return usageError{err}
+	}
+	if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
+		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
+	}
+	obeyQuiet(cmd)
+	return checkNumbers(cmd.Flags())
 }
 
 // exactArgs is cobra.ExactArgs as a usage error that says what is expected.
