@@ -43,7 +43,8 @@ func TestReleaseTwice(t *testing.T) {
 	}
 	files := unpacked(t, packed, strings.TrimSuffix(name, ".tar.gz")+"/")
 	for _, want := range []string{"LICENSE", "README.md", "completions/missingscore.bash", "completions/_missingscore", "completions/missingscore.fish", "completions/missingscore.ps1",
-		"man/missingscore.1", "man/missingscore-network.1", "man/missingscore-impute.1", "licences/go/LICENSE", "licences/github.com/spf13/cobra/LICENSE.txt", "licences/gonum.org/v1/gonum/LICENSE"} {
+		"man/missingscore.1", "man/missingscore-network.1", "man/missingscore-impute.1", "licences/go/LICENSE", "licences/github.com/spf13/cobra/LICENSE.txt", "licences/gonum.org/v1/gonum/LICENSE",
+		"licences/gonum.org/v1/gonum/THIRD_PARTY_LICENSES/Oxford-LICENSE", "licences/github.com/golang/freetype/licenses/ftl.txt"} {
 		require.NotEmpty(t, files[want], want)
 	}
 	require.NotContains(t, string(files["man/missingscore.1"]), "1970")
