@@ -2,9 +2,14 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -130,4 +135,41 @@ func TestNothingIsColoured(t *testing.T) {
 		run(args, &stdout, &stderr)
 		require.NotContains(t, stdout.String()+stderr.String(), "\x1b", "%q", args)
 	}
+}
+
+// Every ending has its code, and its message goes to people and to --json alike.
+func TestEnding(t *testing.T) {
+	for _, c := range []struct {
+		err             error
+		code            int
+		message, advice string
+	}{
+		{nil, exitDone, "", ""},
+		{errors.New("no"), exitError, "no", ""},
+		{usageError{errors.New("no")}, exitUsage, "no", " (see missingscore --help)"},
+		{unconverged{"NOT converged"}, exitUnconverged, "NOT converged", ""},
+		{interrupted("nothing is written"), exitInterrupted, "interrupted; nothing is written", ""},
+		{context.Canceled, exitInterrupted, "interrupted", ""},
+	} {
+		code, message, advice := ending(c.err)
+		require.Equal(t, c.code, code)
+		require.Equal(t, c.message, message)
+		require.Equal(t, c.advice, advice)
+	}
+}
+
+// What was found wrong with a table is mended by the command to run next: the worked name of a
+// column that is far from normal gets a function.
+func TestNextMendsSkewedColumns(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("zinc,shifted level,c\n")
+	for i := range 200 {
+		z := math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/200-1) // quantiles of the normal distribution
+		fmt.Fprintf(&table, "%g,%g,%g\n", math.Exp(2*z), math.Exp(2*z)-1, math.Sin(float64(7*i)))
+	}
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(path, []byte(table.String()), 0o600))
+	var stdout, stderr bytes.Buffer
+	require.Zero(t, run([]string{path}, &stdout, &stderr), stderr.String())
+	require.Contains(t, stdout.String(), "--transform 'zinc=log,shifted level=npn' --out t-network\n")
 }
