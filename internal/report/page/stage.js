@@ -37,12 +37,20 @@ const panels = data.values.map((_, panel) => {
   return { panel, root, layers, title, lines: new Map(), discs: [] };
 });
 
-// Nodes with most strength are named in a network of many.
+// prominent are the nodes by strength, and those of them that are always named: where names stand
+// below the nodes, the strongest whose names do not run into each other.
 function prominent() {
   const strength = nodes.map(() => 0);
   pairs.forEach((pair) => pair.ends.forEach((end) => { strength[end] += Math.abs(data.values[0][pair.i] || 0) + Math.abs((data.values[1] || [])[pair.i] || 0); }));
   const order = shown.map((n) => n.i).sort((a, b) => strength[b] - strength[a]);
-  return { order, names: new Set(many ? order.slice(0, 40) : order) };
+  const names = new Set(inside ? order : []), taken = [];
+  for (const i of inside ? [] : order.slice(0, many ? 60 : 100)) {
+    const half = [...nodes[i].label].length * font * 0.28, { x, y } = nodes[i];
+    if (taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y) < 1.1 * font)) continue;
+    taken.push({ x, y, half });
+    names.add(i);
+  }
+  return { order, names };
 }
 const rank = prominent();
 
@@ -118,7 +126,7 @@ function drawNodes(p) {
     const found = wanted && (node.name.toLowerCase().includes(wanted) || node.label.toLowerCase().includes(wanted));
     const classes = p.discs[node.i].classList;
     classes.toggle("faded", wanted ? !found : near.size > 0 && !near.has(node.i));
-    classes.toggle("unnamed", !rank.names.has(node.i) && !found && !near.has(node.i) && view.w > 0.45 * home.w);
+    classes.toggle("unnamed", !rank.names.has(node.i) && !found && !near.has(node.i) && view.w > (many ? 0.45 : 0.75) * home.w);
   }
 }
 
