@@ -7,13 +7,14 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 )
 
-// laidOut gives the nodes of a connected part the places of least stress that several starts
-// lead to,
+// laidOut gives the nodes of a connected part places of little stress
 //
-//	stress = Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
+//	Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
 //
 // where d_ij is the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient
-// descent over pairs (Zheng, Pawar & Goodman 2018, https://arxiv.org/abs/1710.04626).
+// descent over pairs (Zheng, Pawar & Goodman 2018, https://arxiv.org/abs/1710.04626). Of the
+// places that several starts lead to, and whose stress is near the least, it takes those with the
+// fewest crossings of edges.
 func (g graph) laidOut(part []int) []r2.Vec {
 	k := len(part)
 	if k == 1 {
@@ -51,8 +52,8 @@ const tolerated = 1.1
 // and matter less.
 func starts(k int) int { return max(1, min(40, 200000/(k*k))) }
 
-// crossings are those of the edges of a part, each counted by the product of their weights
-// compared with the strongest's.
+// crossings are those of the edges of a part, each counted by 1/(product of the two lengths):
+// where weak edges cross is seen less.
 func (g graph) crossings(part []int, at []r2.Vec) float64 {
 	place := map[int]int{}
 	for i, node := range part {
@@ -66,7 +67,7 @@ func (g graph) crossings(part []int, at []r2.Vec) float64 {
 	for i, node := range part {
 		for _, e := range g.next[node] {
 			if j := place[e.node]; j > i {
-				lines = append(lines, line{i, j, math.Pow(e.length, -1/lengthPower)})
+				lines = append(lines, line{i, j, 1 / e.length})
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func WriteComparison(dir string, c Comparison) error {
 	}{
 		{"differences.csv", c.Result.WriteDifferences},
 		{"compare.json", func(w io.Writer) error { _, err := w.Write(c.JSON); return err }},
-		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown) }},
+		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown[1:]) }},
 	} {
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
