@@ -29,7 +29,8 @@ type Centrality struct {
 // betweenness, which would take minutes, are not known.
 const mostBetween = 50_000_000
 
-// Centralities are those of the nodes, in their order, without Predictability. Edges of size
+// Centralities are those of the nodes, in their order, without Predictability
+// (docs/theory/centrality.md#eq-centrality). Edges of size
 // 0 are no edges here. It fails if the network names a node twice or an unknown one.
 func (n *Network) Centralities() ([]Centrality, error) {
 	ends, err := n.Places()

@@ -7,7 +7,8 @@ import (
 )
 
 // Predictability is the share of each node's variance that all others explain, of a normal
-// distribution with precision P = Σ⁻¹ (Haslbeck & Waldorp 2018, doi:10.3758/s13428-017-0910-x):
+// distribution with precision P = Σ⁻¹ (Haslbeck & Waldorp 2018, doi:10.3758/s13428-017-0910-x;
+// docs/theory/centrality.md#eq-predictability):
 //
 //	R²_j = 1 − Var(x_j | others)/Var(x_j) = 1 − 1/(P_jj Σ_jj).
 //

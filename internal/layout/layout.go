@@ -17,7 +17,7 @@ type Edge struct {
 	Weight   float64
 }
 
-// Places gives each named node a place. Connected parts are laid out one by one, by least
+// Places gives each named node a place (docs/theory/centrality.md#eq-layout). Connected parts are laid out one by one, by least
 // stress (stress.go), turned so that they are widest from left to right, and put in rows, the
 // largest first, the y axis pointing up. Nearest nodes are about a unit apart.
 //

@@ -19,21 +19,26 @@ func (g placed) style() text.Style {
 	return style
 }
 
-// anchor is where the middle of node i's name is.
-func (g placed) anchor(i int) vg.Point {
+// anchors are where the middle of node i's name can be: in the circle, or below and above it.
+func (g placed) anchors(i int) []vg.Point {
 	if g.inside {
-		return g.at[i]
+		return []vg.Point{g.at[i]}
 	}
-	return g.at[i].Sub(vg.Point{Y: g.radius + 0.75*g.font})
+	away := vg.Point{Y: g.radius + 0.75*g.font}
+	return []vg.Point{g.at[i].Sub(away), g.at[i].Add(away)}
 }
 
-// box is the rectangle around node i's name.
-func (g placed) box(i int, name string) vg.Rectangle {
+// boxes are the rectangles around node i's name at its anchors.
+func (g placed) boxes(i int, name string) (out []vg.Rectangle) {
 	style := g.style()
-	return style.Rectangle(name).Add(g.anchor(i))
+	for _, at := range g.anchors(i) {
+		out = append(out, style.Rectangle(name).Add(at))
+	}
+	return out
 }
 
-// names writes the names of all nodes or, of many, those of the strongest that find room.
+// names writes the names of all nodes or, of many, those of the strongest that find room. A name
+// stands where it runs into no other, if there is such a place.
 func (c *chart) names(paper draw.Canvas, g placed) {
 	nodes, few := c.byStrength(), len(c.Labels) <= mostNamed
 	if !few {
@@ -41,16 +46,20 @@ func (c *chart) names(paper draw.Canvas, g placed) {
 	}
 	var taken []vg.Rectangle
 	for _, i := range nodes {
-		box := g.box(i, c.Labels[i])
-		if !few && slices.ContainsFunc(taken, func(r vg.Rectangle) bool { return overlap(r, box) }) {
+		boxes := g.boxes(i, c.Labels[i])
+		free := slices.IndexFunc(boxes, func(box vg.Rectangle) bool {
+			return !slices.ContainsFunc(taken, func(r vg.Rectangle) bool { return overlap(r, box) })
+		})
+		if free < 0 && !few {
 			continue
 		}
-		taken = append(taken, box)
+		free = max(free, 0)
+		taken = append(taken, boxes[free])
 		if !g.inside { // lines below the name
 			paper.SetColor(color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: 0xB0})
-			paper.Fill(box.Path())
+			paper.Fill(boxes[free].Path())
 		}
-		paper.FillText(g.style(), g.anchor(i), c.Labels[i])
+		paper.FillText(g.style(), g.anchors(i)[free], c.Labels[i])
 	}
 }
 

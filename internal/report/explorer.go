@@ -75,9 +75,9 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 		x.X, x.Y = append(x.X, math.Round(1000*(at.X-left))/1000), append(x.Y, math.Round(1000*(top-at.Y))/1000)
 	}
 	if hidden > 0 {
-		x.Left = fmt.Sprintf("%d nodes without an edge are not drawn.", hidden)
+		x.Left = fmt.Sprintf("%d nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", hidden)
 		if hidden == len(names) {
-			x.Left = "There are no edges, and no node is drawn."
+			x.Left = "There are no edges, and of so many nodes none is drawn without."
 		}
 	}
 	for _, g := range s.Groups {

@@ -22,7 +22,7 @@ function sizeOf(pair, panel) {
 // passes tells whether the limits of the controls let an edge through.
 function passes(pair, panel) {
   const size = Math.abs(sizeOf(pair, panel));
-  if (size === 0 || size < state.size) return false;
+  if (size === 0 || size < state.size || !pair.ends.every((end) => nodes[end].shown)) return false;
   if (!data.compare && state.q < Infinity && !(known(data.q, pair) !== null && known(data.q, pair) <= state.q)) return false;
   return state.inclusion === 0 || known(data.inclusion, pair) >= state.inclusion;
 }

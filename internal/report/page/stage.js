@@ -11,7 +11,7 @@ const radius = many ? 17 : inside ? 25 : 19;
 
 function boxOfAll() {
   const half = (node) => Math.max(radius, inside || many ? 0 : [...node.label].length * font * 0.31) + 8;
-  const xs = shown.flatMap((n) => [n.x - half(n), n.x + half(n)]), ys = shown.flatMap((n) => [n.y - radius - 8, n.y + radius + font + 12]);
+  const xs = shown.flatMap((n) => [n.x - half(n), n.x + half(n)]), below = radius + (inside ? 8 : font + 12), ys = shown.flatMap((n) => [n.y - below, n.y + below]);
   let [x, y] = [Math.min(...xs, 0), Math.min(...ys, 0)];
   let [w, h] = [Math.max(...xs, 1) - x, Math.max(...ys, 1) - y];
   const title = data.panels[0] ? 34 : 0;
@@ -37,18 +37,22 @@ const panels = data.values.map((_, panel) => {
   return { panel, root, layers, title, lines: new Map(), discs: [] };
 });
 
-// prominent are the nodes by strength, and those of them that are always named: where names stand
-// below the nodes, the strongest whose names do not run into each other.
+// prominent are the nodes by strength, and those of them that are always named, with the height of
+// the name. Where names stand outside of the nodes, below or else above, those of the strongest that
+// do not run into each other are.
 function prominent() {
   const strength = nodes.map(() => 0);
   pairs.forEach((pair) => pair.ends.forEach((end) => { strength[end] += Math.abs(data.values[0][pair.i] || 0) + Math.abs((data.values[1] || [])[pair.i] || 0); }));
   const order = shown.map((n) => n.i).sort((a, b) => strength[b] - strength[a]);
-  const names = new Set(inside ? order : []), taken = [];
+  const names = new Map(inside ? order.map((i) => [i, 0]) : []), taken = [];
+  const outside = radius + 0.7 * font;
   for (const i of inside ? [] : order.slice(0, many ? 60 : 100)) {
     const half = [...nodes[i].label].length * font * 0.28, { x, y } = nodes[i];
-    if (taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y) < 1.1 * font)) continue;
-    taken.push({ x, y, half });
-    names.add(i);
+    const free = (dy) => !taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y - dy) < 1.1 * font);
+    const dy = [outside, -outside].find(free);
+    if (dy === undefined) continue;
+    taken.push({ x, y: y + dy, half });
+    names.set(i, dy);
   }
   return { order, names };
 }
@@ -56,7 +60,7 @@ const rank = prominent();
 
 for (const p of panels) {
   for (const i of [...rank.order].reverse()) {
-    const node = nodes[i], disc = svg("circle", { r: radius }), text = svg("text", { "font-size": font, y: inside ? 0 : radius + 0.7 * font });
+    const node = nodes[i], disc = svg("circle", { r: radius }), text = svg("text", { "font-size": font, y: rank.names.has(i) ? rank.names.get(i) : radius + 0.7 * font });
     if (node.group >= 0) disc.style.fill = data.groups[node.group].colour;
     text.textContent = node.label;
     const g = svg("g", { class: "node" + (inside ? "" : " below") + (rank.names.has(i) ? "" : " unnamed") }, disc, text);
@@ -91,7 +95,7 @@ function span(line, pair) {
 }
 
 function drawEdge(p, pair) {
-  const on = passes(pair, p.panel) && pair.ends.every((end) => nodes[end].shown);
+  const on = passes(pair, p.panel);
   if (!on && !p.lines.has("edges" + pair.i)) return;
   const line = lineOf(p, pair, "edges"), size = sizeOf(pair, p.panel), share = Math.min(1, Math.abs(size) / strongest), width = Math.max(0.8, 10 * share);
   const faded = state.picked && !touches(state.picked, pair);
