@@ -123,19 +123,34 @@ type page struct {
 	name map[string]string // of downloads, by their identity
 }
 
+// started is a browser that runs, tried three times: Chromium may fail to start on a busy machine.
+func started(t *testing.T, path string) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1200, 1000))
+	var failed error
+	for range 3 {
+		allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
+		tab, shut := chromedp.NewContext(allocated)
+		ctx, stop := context.WithTimeout(tab, 60*time.Second)
+		if failed = chromedp.Run(ctx); failed == nil {
+			t.Cleanup(func() { stop(); shut(); end() })
+			return ctx
+		}
+		stop()
+		shut()
+		end()
+	}
+	t.Fatal(failed)
+	return nil
+}
+
 func open(t *testing.T, file string) *page {
 	t.Helper()
 	path, err := chromium()
 	if err != nil {
 		t.Skip(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1200, 1000))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 60*time.Second)
-	t.Cleanup(cancel)
+	ctx := started(t, path)
 	p := &page{t: t, ctx: ctx, downloads: t.TempDir(), finished: make(chan string, 8), name: map[string]string{}}
 	own := (&url.URL{Scheme: "file", Path: file}).String()
 	chromedp.ListenTarget(ctx, func(event any) { p.heard(event, own) })

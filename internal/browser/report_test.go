@@ -21,6 +21,7 @@ import (
 
 // The report of a network of columns with hostile names is worked with from end to end.
 func TestNetworkReport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	groups := filepath.Join(dir, "groups.csv")
 	if err := os.WriteFile(groups, []byte("name,group\nx,\"<b>letters</b>\"\n😀🧪,pictures\n"), 0o600); err != nil {
@@ -185,6 +186,7 @@ func count(t *testing.T, content []byte) map[string]int {
 
 // The report of a comparison has two panels with the same places, which move together.
 func TestComparisonReport(t *testing.T) {
+	t.Parallel()
 	p := open(t, report(t, "compare", table(t, t.TempDir()), "--by", "side", "--permutations", "9", "--lambdas", "15", "--method", "pairwise"))
 	if panels := p.number(`document.querySelectorAll("#stages svg").length`); panels != 2 {
 		t.Fatalf("%v panels", panels)

@@ -69,7 +69,7 @@ type Picture struct{ Caption, SVG string }
 func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
 
 // mostRows is how many edges and nodes a page has in its tables.
-const mostRows = 2000
+const mostRows = 1000
 
 // Rows are the edges of the table.
 func (r Report) Rows() []network.Edge { return r.Edges[:min(len(r.Edges), mostRows)] }
