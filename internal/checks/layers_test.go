@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/completed", "trainers/em", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
-	{"internal/picture", "internal/report"},
+	{"internal/layout", "internal/picture", "internal/report"},
 	{"benchmarks"},
 	{"cmd"},
 	{"internal/release"},
