@@ -47,7 +47,7 @@ func (m *Moments) scale() (s data.Scale, own []int, err error) {
 	patterns := m.sorted()
 	for j, name := range m.Names {
 		n, sum, square := m.column(j, patterns)
-		if n == 0 {
+		if n <= 0 {
 			return s, nil, &data.ColumnError{Column: name, Problem: "no observed value"}
 		}
 		if m.Low[j] == m.High[j] {
@@ -56,6 +56,9 @@ func (m *Moments) scale() (s data.Scale, own []int, err error) {
 		count := exactsum.Int(n)
 		mean, _ := sum.Over(count).Float64()
 		variance := square.Times(count).Minus(sum.Times(sum)).Over(count.Times(count))
+		if variance.Sign() < 0 {
+			return s, nil, errDamaged
+		}
 		deviation, _ := new(big.Float).Sqrt(variance).Float64()
 		if deviation < data.SmallestDeviation {
 			return s, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values differ too little (standard deviation %.2g): give it another unit", deviation)}

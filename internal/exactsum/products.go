@@ -32,6 +32,15 @@ func (p *Products) Dim() int { return p.d }
 // Pairs is the number of sums of d columns, d(d+1)/2.
 func Pairs(d int) int { return d * (d + 1) / 2 }
 
+// Bytes is the memory of the sums of d columns of numbers that are multiples of 2^lowest and
+// below 2^highest.
+func Bytes(d, lowest, highest int) float64 {
+	return 16 * float64(Pairs(d)) * float64(floorDiv(highest, wordBits)+3-floorDiv(lowest, wordBits))
+}
+
+// Bytes is the memory that the sums take.
+func (p *Products) Bytes() float64 { return 8 * float64(len(p.words)) }
+
 // index is the place of the pair j ≤ k.
 func (p *Products) index(j, k int) int { return j*p.d - j*(j-1)/2 + k - j }
 

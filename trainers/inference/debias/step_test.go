@@ -309,7 +309,7 @@ func TestLargeStep(t *testing.T) {
 
 // More columns than a factorisation is for; without gaps the errors are near (1 − ρ²)/√n.
 func TestStepOfManyColumns(t *testing.T) {
-	const d, n = directColumns + 1, 1000
+	const d, n = DirectColumns + 1, 1000
 	g := simulate.Gaussian{Mean: make([]float64, d), Precision: mat.NewSymDense(d, nil)}
 	for j := range d {
 		g.Precision.SetSym(j, j, 1)
