@@ -186,7 +186,7 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 
 // load reads table and truth and prepares the estimate.
 func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.table, err = f.readTable(file); err != nil {
+	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}
 	t, steps := f.table, f.spec.Steps

@@ -122,7 +122,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 
 // load reads table and truth and prepares the estimate.
 func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.table, err = f.readTable(file); err != nil {
+	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}
 	t, c := f.table, f.config

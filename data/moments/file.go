@@ -65,6 +65,9 @@ func sealed(body []byte) []byte {
 	return bytes.Join([][]byte{[]byte(fileMark), sum[:], body}, nil)
 }
 
+// Checksum is that of the file.
+func (m *Moments) Checksum() []byte { return m.Encode()[len(fileMark):][:sha256.Size] }
+
 // Write writes a file, whole or not at all.
 func (m *Moments) Write(path string) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
