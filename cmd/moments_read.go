@@ -20,6 +20,9 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments, and how their tables are read was said when they were taken (missingscore moments): leave it out", name, file)}
 		}
 	}
+	if cmd.Flags().Changed("missingness") {
+		return nil, usageError{fmt.Errorf("--missingness: a law of missing cells is of rows, and %s holds moments: leave it out, or take the table itself", file)}
+	}
 	m, err := moments.Read(file)
 	if err != nil {
 		return nil, err
