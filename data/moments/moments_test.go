@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"missingscore/data"
@@ -241,6 +242,17 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	require.Equal(t, rows.Together(), got.Together())
+}
+
+func TestHelmert(t *testing.T) {
+	h := Helmert(5)
+	var gram mat.Dense
+	gram.Mul(h.T(), h)
+	one := mat.NewDiagDense(5, []float64{1, 1, 1, 1, 1})
+	require.True(t, mat.EqualApprox(&gram, one, 1e-14))
+	for a := range 5 {
+		require.InDelta(t, 0, mat.Sum(h.ColView(a)), 1e-14)
+	}
 }
 
 func TestRefusals(t *testing.T) {

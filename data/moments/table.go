@@ -14,7 +14,7 @@ import (
 
 // Table are rows with the moments, standardised, each counting as often as Table.Counted says:
 // of a pattern of n rows with k observed columns, where n > k + 1, at most k + 1
-// (docs/theory/complete-data.md#condensed); of moments of pairs there is no row. Means and
+// (docs/theory/gaussian.md#eq-condensed); of moments of pairs there is no row. Means and
 // covariances are made of the exact sums, rounded once:
 //
 //	m_j = (Σx_j − n M_j) / (n S_j),   C_jk = (n Σx_jx_k − Σx_j Σx_k) / (n² S_j S_k)
@@ -160,7 +160,7 @@ func (p *pattern) moments(units []unit) ([]float64, *mat.SymDense) {
 
 // Representatives are r + 1 rows with this mean and these covariances (divisor r + 1) of k
 // columns, r the rank of the covariances C = LLᵀ, L (k, r)
-// (docs/theory/complete-data.md#condensed):
+// (docs/theory/gaussian.md#eq-condensed):
 //
 //	m + √(r + 1) L h_i,   h_i the rows of H (r + 1, r),  HᵀH = I, 1ᵀH = 0
 //
