@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,7 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 	bar := newProgress(cmd.ErrOrStderr(), false)
 	defer bar.finish()
 	for i, file := range files {
+		o.Progress = readingProgress(bar, file)
 		one, err := f.takeFile(cmd.Context(), file, o, everyBlock)
 		if err != nil {
 			return nil, err
@@ -46,11 +48,20 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 		} else if err := all.Merge(one); err != nil {
 			return nil, unmerged(err, files[0], file)
 		}
-		if len(files) > 1 {
-			bar.count("moments", "tables", i+1, len(files))
-		}
 	}
 	return all, nil
+}
+
+// largeFile is of how many bytes the reading of a file is shown.
+const largeFile = 50e6
+
+// readingProgress shows how far the reading of a large file is.
+func readingProgress(bar *progress, file string) func(read, size int64) {
+	return func(read, size int64) {
+		if size > largeFile {
+			bar.count("reading "+filepath.Base(file), "MB", int(read/1e6), int(size/1e6))
+		}
+	}
 }
 
 // takeFile takes those of one table, of which everyBlock-th block the shard has; 0: all.
@@ -81,6 +92,9 @@ func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadO
 		return nil, tooManyPatterns(err)
 	}
 	parts = slices.DeleteFunc(parts, func(m *moments.Moments) bool { return m == nil })
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%s: no row has a value", file)
+	}
 	all := parts[0]
 	for _, m := range parts[1:] {
 		if err := all.Merge(m); err != nil {
