@@ -25,6 +25,19 @@ func (t *Table) RowCount() int {
 	return t.N
 }
 
+// ObservedIn is the number of rows that have column j.
+func (t *Table) ObservedIn(j int) (n int) {
+	if t.Counted != nil {
+		return t.Counted.Own[j]
+	}
+	for k := j; k < len(t.Observed); k += t.D {
+		if t.Observed[k] {
+			n++
+		}
+	}
+	return n
+}
+
 // Count is how often row i counts.
 func (t *Table) Count(i int) float64 {
 	if t.Counted != nil {
@@ -40,6 +53,9 @@ func (c *Counted) missing() (cells int) {
 	}
 	return cells
 }
+
+// LargestValue is up to what size an observed cell may be.
+const LargestValue = largest
 
 // SmallestDeviation is that of a column which can be standardised.
 const SmallestDeviation = smallest

@@ -69,9 +69,9 @@ const MostPatterns = 100_000
 // ErrPatterns says that a table has more than MostPatterns.
 var ErrPatterns = errors.New("too many patterns of gaps")
 
-// Add takes rows: values and observed are (n, d) row by row, as in a data.Table, of which
-// observed values must be finite. A row without any value is counted as dropped. It fails by
-// ErrPatterns; what was taken is then of no use.
+// Add takes rows: values and observed are (n, d) row by row, as in a data.Table. A row without
+// any value is counted as dropped. It fails where a value is no number of size up to
+// data.LargestValue, and by ErrPatterns; what was taken is then of no use.
 func (m *Moments) Add(values []float64, observed []bool) error {
 	d := len(m.Names)
 	key := make([]byte, d)
@@ -79,6 +79,9 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 		x, any := values[i:i+d], false
 		for j, seen := range observed[i : i+d] {
 			if key[j] = '0'; seen {
+				if !(math.Abs(x[j]) <= data.LargestValue) {
+					return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", i/d+1, m.Names[j], x[j], data.LargestValue)
+				}
 				key[j], any = '1', true
 				m.Low[j], m.High[j] = min(m.Low[j], x[j]), max(m.High[j], x[j])
 			}

@@ -108,6 +108,9 @@ func TestTableHasTheMomentsOfTheRows(t *testing.T) {
 	require.InEpsilonSlice(t, scale.Deviation, got.Counted.Scale.Deviation, 1e-12)
 	require.Equal(t, rows.Missing()-4*(3000-got.RowCount()), got.Missing())
 	require.Equal(t, rows.Together(), got.Together())
+	for j := range rows.D {
+		require.Equal(t, rows.ObservedIn(j), got.ObservedIn(j))
+	}
 	require.Less(t, got.N, 100)
 	want, have := patternMoments(z), patternMoments(got)
 	delete(want, "0000")
@@ -242,6 +245,9 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	require.Equal(t, rows.Together(), got.Together())
+	for j := range rows.D {
+		require.Equal(t, rows.ObservedIn(j), got.ObservedIn(j))
+	}
 }
 
 func TestHelmert(t *testing.T) {
@@ -275,6 +281,11 @@ func TestRefusals(t *testing.T) {
 	}
 	_, err := New([]string{"a", "a"}, Options{})
 	require.Error(t, err)
+	for text, x := range map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "2e+150": 2e150} {
+		other, err := New([]string{"a", "b"}, Options{})
+		require.NoError(t, err)
+		require.EqualError(t, other.Add([]float64{1, 2, 3, x}, []bool{true, true, true, true}), `row 2: column "b": `+text+" is not a number of size up to 1e+150")
+	}
 	constant := taken(t, []string{"a", "b"}, []float64{1, 2, 1, 3}, []bool{true, true, true, true}, false)
 	_, err = constant.Table()
 	require.EqualError(t, err, `column "a": constant, every observed value is 1`)

@@ -268,15 +268,8 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		page.Settings = append(page.Settings, [2]string{"Stability", r.Stability.Sentence()})
 	}
 	for j, name := range functions.Labels(t.Names) {
-		col := Column{Name: name, Mean: scale.Mean[j], Deviation: scale.Deviation[j]}
-		for i := range t.N {
-			if t.Observed[i*t.D+j] {
-				col.Observed++
-			} else {
-				col.Missing++
-			}
-		}
-		page.Columns = append(page.Columns, col)
+		seen := t.ObservedIn(j)
+		page.Columns = append(page.Columns, Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: scale.Mean[j], Deviation: scale.Deviation[j]})
 	}
 	return page
 }
