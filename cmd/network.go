@@ -47,7 +47,8 @@ func newNetworkCommand() *cobra.Command {
 table with missing cells: an L1 path by score matching, one λ chosen from it,
 then iterations at that λ, or without a penalty on its edges, until the precision
 stops changing. Columns are
-standardised over their observed cells; results are in the table's own units.
+standardised over their observed cells; results are in the table's own units. In place of
+a table it takes a file of moments (missingscore moments).
 
 With --lower, --upper or --domain the columns are a normal distribution restricted
 to that support: the objective is weighted by g, imputed cells stay inside, and
@@ -125,7 +126,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 
 // load reads table and truth and prepares the estimate.
 func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.table, err = f.readTable(file); err != nil {
+	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}
 	t, c := f.table, f.config
