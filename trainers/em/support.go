@@ -20,13 +20,9 @@ import (
 //
 //	β = W_nn⁻¹ s_nj,   W_·j = W_·n β,   P_jj = 1/(s_jj − W_njᵀβ),   P_nj = −β P_jj
 type Support struct {
-	// Warm starts W where the last minimisation, of covariances much like these, left it off the
-	// network, and not at the covariances: the same solution within the tolerance, sooner.
-	Warm bool
-
 	d          int
 	neighbours [][]int
-	last       []float64 // W of the last minimisation
+	last       []float64 // W of the last minimisation, of covariances much like these: where the next one starts
 	room       []float64 // for W_nn
 	column     []float64 // for W_·j
 }
@@ -94,7 +90,7 @@ func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 // begin is W before the first sweep.
 func (s *Support) begin(cov []float64) []float64 {
 	w := slices.Clone(cov)
-	if s.Warm && s.last != nil {
+	if s.last != nil {
 		copy(w, s.last)
 		for j := range s.d {
 			w[j*s.d+j] = cov[j*s.d+j]

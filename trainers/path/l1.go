@@ -22,7 +22,16 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 	if method.OfMatrix() { // its moments tell, which the run takes
 		return c, nil
 	}
-	return c.span(loneRatio, func() float64 {
+	ratio := float64(loneRatio)
+	if c.LambdaMin == 0 && !p.Domain.Bounded() && p.Missingness == nil {
+		gradient := nullGradient(p.Table, p.Domain, p.Weight)
+		top := c.LambdaMax * float64(p.Table.N*p.Table.D)
+		if top == 0 {
+			top = LambdaMax(p.Table, p.Domain, p.Weight) * float64(p.Table.N*p.Table.D)
+		}
+		ratio = crowdedRatio(p.Table.D, meanPairCount(p.Table), gradient, top)
+	}
+	return c.span(ratio, func() float64 {
 		top := LambdaMax(p.Table, p.Domain, p.Weight)
 		if p.Missingness != nil {
 			top *= 1.3 // the score of φ is left aside there

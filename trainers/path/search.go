@@ -11,8 +11,8 @@ const (
 )
 
 // search looks for the network of the least score, those of points from the sparsest on:
-// every fourth, until none of four is better than the best so far, then those around the
-// best. networks gives so many of them, or all where there are fewer; look prepares the
+// every fourth, until none of four is better than the best so far or one is worse than the
+// first, whose edges explain less than they cost, then those around the best. networks gives so many of them, or all where there are fewer; look prepares the
 // scores of some points, in any order and more than once.
 func search(networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
 	var all []int
@@ -39,10 +39,11 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 		for ; first < len(all) && len(points) < coarseTogether; first += coarse {
 			points = append(points, all[first])
 		}
-		if better, err := visit(points); err != nil || !better {
-			if err != nil {
-				return 0, err
-			}
+		better, err := visit(points)
+		if err != nil {
+			return 0, err
+		}
+		if !better || score(points[len(points)-1]) > score(all[0]) {
 			break
 		}
 	}
