@@ -170,6 +170,26 @@ func (c *principalInverse) addTo(sum []float64, weight float64) {
 	}
 }
 
+// times sets to to the inverse times from, both (m, m) in the order of at.
+func (c *principalInverse) times(gemm graph.Product[float64], from, to []float64) {
+	m, first := len(c.at), 0
+	for _, q := range c.parts {
+		n := len(q.at)
+		rows, result := from[first*m:(first+n)*m], to[first*m:(first+n)*m]
+		first += n
+		if n >= leastEliminated {
+			gemm(false, false, n, m, n, q.block, rows, result)
+			continue
+		}
+		clear(result)
+		for a := range n {
+			for b, v := range q.block[a*n : a*n+n] {
+				floats.AddScaled(result[a*m:a*m+m], v, rows[b*m:b*m+m])
+			}
+		}
+	}
+}
+
 // apply is principalInverse.apply of a part; given is work space.
 func (q inversePart) apply(from, to []float64, sign float64, given []float64) {
 	m := len(q.at)

@@ -153,3 +153,48 @@ func TestMomentsOfASparsePrecision(t *testing.T) {
 		require.InDelta(t, whole.logLikelihood, by.logLikelihood, 1e-9)
 	}
 }
+
+// The marginal loss and its gradients with P's zeros looked at are those without, and the
+// gradient is that of differences.
+func TestMarginalOfASparsePrecision(t *testing.T) {
+	const d, n = 40, 20
+	rng := rand.New(rand.NewPCG(4, 1))
+	in := blocks(d, n)
+	for _, neighbours := range []float64{1, 4, 12} {
+		in[1] = sparse(d, neighbours, rng)
+		by, whole := newMarginalKernel(d, product), newMarginalKernel(d, product)
+		var got, want, moved [1]float64
+		require.NoError(t, by.run(got[:], in))
+		require.NoError(t, whole.run(want[:], in))
+		require.NotNil(t, whole.byMissing.of.first)
+		whole.byMissing.of.first = nil // and so it stays while P does
+		require.NoError(t, whole.run(want[:], in))
+		require.True(t, whole.byObserved.used)
+		require.InDelta(t, want[0], got[0], 1e-9)
+		require.InDeltaSlice(t, whole.gradMu, by.gradMu, 1e-9)
+		require.InDeltaSlice(t, whole.gradP, by.gradP, 1e-9)
+		gradP := slices.Clone(by.gradP)
+		for range 10 {
+			const step = 1e-5
+			j, k := rng.IntN(d), rng.IntN(d)
+			difference := 0.0
+			for _, sign := range []float64{1, -1} {
+				in[1][j*d+k] += sign * step
+				if j != k {
+					in[1][k*d+j] += sign * step
+				}
+				require.NoError(t, by.run(moved[:], in))
+				difference += sign * moved[0] / (2 * step)
+				in[1][j*d+k] -= sign * step
+				if j != k {
+					in[1][k*d+j] -= sign * step
+				}
+			}
+			slope := gradP[j*d+k]
+			if j != k {
+				slope += gradP[k*d+j]
+			}
+			require.InDelta(t, slope, difference, 1e-4*(1+max(slope, -slope)))
+		}
+	}
+}
