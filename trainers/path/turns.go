@@ -18,10 +18,11 @@ type turns struct {
 	em     em.Turns
 	lasso  *em.Lasso
 	sparse pairwise.Lasso // in its place while few of many pairs are not zero
+	many   int            // columns, manyColumns
 }
 
 func newTurns(r *Run) *turns {
-	return &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D)}
+	return &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D), many: manyColumns}
 }
 
 func (t *turns) iterations() (sum int) {
@@ -99,7 +100,7 @@ const (
 
 // few tells whether few of many pairs are not zero.
 func (t *turns) few(packed []float64) bool {
-	if t.Table.D < manyColumns {
+	if t.Table.D < t.many {
 		return false
 	}
 	most := int(fewPairs * float64(len(packed)))
