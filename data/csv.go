@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultNA are the cells that are read as missing when nothing else is asked.
-var DefaultNA = []string{"", "NA", "NaN", "nan", "null", "?"}
+var DefaultNA = []string{"", "NA", "N/A", "na", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?"}
 
 // ReadOptions say how a file is to be read. In the zero value separator and decimal mark are
 // found out.
