@@ -30,6 +30,10 @@ func (r *reading) observe(read, size int64) {
 		r.bar.finish()
 	case time.Since(r.start) < longReading:
 	case size > 0:
+		if r.bar.stage == "" { // what is left is judged by the whole reading
+			r.bar.enter("reading", int(size/megabyte)+1)
+			r.bar.start = r.start
+		}
 		r.bar.count("reading", "MB", int(read/megabyte), int(size/megabyte)+1)
 	case time.Since(r.shown) > slow:
 		r.shown = time.Now()
