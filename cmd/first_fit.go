@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"missingscore/data"
 	"missingscore/internal/atomicfile"
 )
 
@@ -137,7 +138,7 @@ func exists(path string) bool {
 // modelFile tells whether a file is a model rather than a table: whether it begins as
 // JSON does.
 func modelFile(path string) (bool, error) {
-	if atomicfile.Special(path) {
+	if path == data.Stdin || atomicfile.Special(path) {
 		return false, nil
 	}
 	file, err := os.Open(path)

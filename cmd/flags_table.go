@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ type tableFlags struct {
 type formatFlags struct {
 	na       []string
 	sep, dec string
+	sheet    string
+	stderr   func() io.Writer // for progress
 }
 
 func (f *tableFlags) add(cmd *cobra.Command) {
@@ -35,16 +38,18 @@ func (f *tableFlags) add(cmd *cobra.Command) {
 
 // addFormat is add for commands whose model says which columns they use.
 func (f *formatFlags) addFormat(cmd *cobra.Command) {
+	f.stderr = cmd.ErrOrStderr
 	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
 	cmd.Flags().StringVar(&f.sep, "sep", "", `separator of the cells: one character, or "tab" (default: found out)`)
 	cmd.Flags().StringVar(&f.dec, "dec", "", `decimal mark: . or , (default: found out where the separator is no comma)`)
+	cmd.Flags().StringVar(&f.sheet, "sheet", "", "sheet of an Excel workbook, by its name or number (default: the first)")
 }
 
 func (f *tableFlags) options() (data.ReadOptions, error) {
 	if f.columns != nil && len(f.columns) == 0 {
 		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
 	}
-	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude)}
+	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
 	switch sep := []rune(f.sep); {
 	case f.sep == "tab" || f.sep == `\t`:
 		o.Comma = '\t'
@@ -92,7 +97,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		}
 		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
 	} else {
-		t, err = data.ReadCSV(path, o)
+		t, err = data.ReadFile(path, o)
 	}
 	if err != nil || f.hide == 0 {
 		return t, err

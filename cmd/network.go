@@ -26,6 +26,7 @@ type networkCommand struct {
 	networkFlags
 	out, truthFile string
 	groupsFile     string
+	labels         labelFlag
 	resampling     resamplingFlags
 
 	table    *data.Table
@@ -72,6 +73,7 @@ Methods:
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
+	f.labels.add(cmd)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	return cmd
 }
@@ -144,6 +146,9 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
 	}
+	if err := f.labels.read(t.Names); err != nil {
+		return err
+	}
 	if f.truthFile != "" {
 		if f.truth, err = network.ReadPrecision(f.truthFile, t.Names); err != nil {
 			return fmt.Errorf("--truth: %w", err)
@@ -176,8 +181,12 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	}
 	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()),
 		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	if err != nil || f.truth == nil {
+	if err != nil {
 		return err
+	}
+	f.result.Network.Network.Labels = f.labels.of
+	if f.truth == nil {
+		return nil
 	}
 	if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
 		return fmt.Errorf("--truth: %w", err)

@@ -37,7 +37,10 @@ func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 			return
 		}
 		defer in.Close()
-		err = in.blocks(o, func(t *Table) error {
+		err = in.blocks(o, func(b *block, names []string) error {
+			in.tell(o, b.taken)
+			t := &Table{Names: names, N: len(b.lines), D: len(names), Values: b.values, Observed: b.observed, Lines: b.lines, Dropped: b.dropped}
+			b.values, b.observed, b.lines = nil, nil, nil
 			if !yield(t, nil) {
 				return errStop
 			}
@@ -52,21 +55,30 @@ func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 // errStop ends a reading whose caller has enough.
 var errStop = errors.New("no more blocks are wanted")
 
-// blocks visits the blocks of a text.
-func (in *input) blocks(o ReadOptions, visit func(*Table) error) error {
+// blocks visits the blocks of a file of any format.
+func (in *input) blocks(o ReadOptions, visit func(*block, []string) error) error {
+	f, err := in.format()
+	if err != nil {
+		return err
+	}
+	if f != nil {
+		c, err := in.columnar(f, o)
+		if err != nil {
+			return err
+		}
+		defer c.reader.Close()
+		return c.blocks(visit)
+	}
 	r, err := in.textBlocks(o)
 	if err != nil {
 		return err
 	}
-	lines := 0
+	rows := 0
 	err = r.each(func(b *block) error {
-		in.tell(o, b.taken)
-		lines += len(b.lines) + b.dropped
-		t := &Table{Names: r.parser.names, N: len(b.lines), D: len(r.parser.names), Values: b.values, Observed: b.observed, Lines: b.lines, Dropped: b.dropped}
-		b.values, b.observed, b.lines = nil, nil, nil
-		return visit(t)
+		rows += len(b.lines) + b.dropped
+		return visit(b, r.parser.names)
 	})
-	if err == nil && lines == 0 {
+	if err == nil && rows == 0 {
 		err = fmt.Errorf("%s: a header but no rows", in.name)
 	}
 	return err

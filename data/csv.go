@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultNA are the cells that are read as missing when nothing else is asked.
-var DefaultNA = []string{"", "NA", "NaN", "nan", "null", "?"}
+var DefaultNA = []string{"", "NA", "N/A", "na", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?"}
 
 // ReadOptions say how a file is to be read. In the zero value separator and decimal mark are
 // found out.
@@ -17,6 +17,7 @@ type ReadOptions struct {
 	Exclude  []string               // columns to leave out of those; each must be there
 	Comma    rune                   // separator of the cells; 0: the one of comma, semicolon, tab and | that the first lines have
 	Decimal  rune                   // '.' or ','; 0: a comma where the separator is another and the first lines have no decimal point
+	Sheet    string                 // of an Excel workbook, by name or by number from 1; "": the first
 	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
 }
 
@@ -46,14 +47,11 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	return s.table(o)
 }
 
-// WriteCSV writes a table to a file, whole or not at all; a name in .gz is
+// WriteCSV writes a table to a file, whole or not at all; a name in .gz or .zst is
 // compressed. Missing cells are empty and numbers the shortest which read back
 // as the same; rows without any value are written too, though a reader drops them.
 func WriteCSV(path string, t *Table) error {
-	return writeRows(path, ',', func(write func([]string) error) error {
-		if err := write(t.Names); err != nil {
-			return err
-		}
+	return writeText(path, t.Names, ',', func(write func([]string) error) error {
 		row := make([]string, t.D)
 		for i := range t.N {
 			for j := range row {
@@ -144,7 +142,7 @@ func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	}
 	left, err := o.without(names, s.header)
 	if err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
 	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
 }
@@ -169,7 +167,7 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 			return nil, err
 		}
 		if err := checkNames(o.Columns); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+			return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 		}
 		return columns, nil
 	}
@@ -178,15 +176,13 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 		all[j] = j
 	}
 	if s.header[0] == "" {
-		return nil, fmt.Errorf("%s:%d: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s",
-			s.file, s.top, leaveOut(s.usable(all, o)))
+		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s", s.at(s.top), leaveOut(s.usable(all, o)))
 	}
 	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
-		return nil, fmt.Errorf("%s:%d: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)",
-			s.file, s.top, s.header[0])
+		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), s.header[0])
 	}
 	if err := checkNames(s.header); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w; correct the header, or %s", s.file, s.top, err, leaveOut(s.usable(all, o)))
+		return nil, fmt.Errorf("%s: %w; correct the header, or %s", s.at(s.top), err, leaveOut(s.usable(all, o)))
 	}
 	return all, nil
 }
@@ -195,11 +191,11 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 func (s *sheet) find(names []string) ([]int, error) {
 	columns, err := choose(s.header, names)
 	if err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
 	for _, j := range columns {
 		if slices.Contains(s.header[j+1:], s.header[j]) {
-			return nil, fmt.Errorf("%s:%d: two columns are named %q; correct the header", s.file, s.top, s.header[j])
+			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), s.header[j])
 		}
 	}
 	return columns, nil
@@ -207,7 +203,7 @@ func (s *sheet) find(names []string) ([]int, error) {
 
 // withValues leaves out the rows which have no value in the columns.
 func (s *sheet) withValues(columns []int, o ReadOptions) *sheet {
-	kept := &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top}
+	kept := &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top, rowwise: s.rowwise}
 	for i, row := range s.rows {
 		if slices.ContainsFunc(columns, func(j int) bool { return !o.missing(row[j]) }) {
 			kept.rows, kept.lines = append(kept.rows, row), append(kept.lines, s.lines[i])

@@ -169,34 +169,33 @@ func plausible(cell []byte, decimal byte) bool {
 // powers of ten that are float64 exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// simpleNumber reads a number of up to 15 digits without an exponent. Its digits and the power
-// of ten are float64 exactly, so that the quotient is rounded once: the nearest float64, as
-// strconv has it (Clinger 1990, "How to read floating point numbers accurately").
+// simpleNumber reads a number without an exponent whose digits make a whole number of at most 2⁵³.
+// That and the power of ten are float64 exactly, so that the quotient is rounded once: the nearest
+// float64, as strconv has it (Clinger 1990, "How to read floating point numbers accurately").
 func simpleNumber(cell []byte, decimal byte) (x float64, ok bool) {
 	digits, negative := cell, false
 	if len(digits) > 0 && digits[0] == '-' {
 		digits, negative = digits[1:], true
 	}
-	if len(digits) == 0 || len(digits) > 16 {
+	if len(digits) == 0 || len(digits) > 19 {
 		return 0, false
 	}
-	var mantissa int64
+	var mantissa uint64
 	point := -1
 	for i, c := range digits {
 		switch {
 		case '0' <= c && c <= '9':
-			mantissa = 10*mantissa + int64(c-'0')
+			mantissa = 10*mantissa + uint64(c-'0')
 		case c == decimal && point < 0:
 			point = i
 		default:
 			return 0, false
 		}
 	}
-	x = float64(mantissa)
-	switch {
-	case point < 0 && len(digits) > 15, point >= 0 && len(digits) == 1:
+	if mantissa > 1<<53 || point >= 0 && len(digits) == 1 {
 		return 0, false
-	case point >= 0:
+	}
+	if x = float64(mantissa); point >= 0 {
 		x /= powers[len(digits)-1-point]
 	}
 	if negative {

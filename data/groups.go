@@ -68,7 +68,7 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 		}
 		part := parts[name]
 		if part == nil {
-			part = &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top}
+			part = &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top, rowwise: s.rowwise}
 			parts[name] = part
 		}
 		part.rows, part.lines = append(part.rows, row), append(part.lines, s.lines[i])

@@ -55,6 +55,6 @@ func FormatNumber(x float64) string {
 // looksMissing knows marks of a missing cell that are not in DefaultNA because
 // they may also be a slip.
 func looksMissing(cell string) bool {
-	marks := []string{".", "-", "--", "*", "na", "n/a", "#n/a", "n.a.", "<na>", "nan", "null", "none", "nil", "missing", "unknown", "?"}
+	marks := []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?"}
 	return slices.Contains(marks, strings.ToLower(cell))
 }

@@ -23,6 +23,21 @@ type sheet struct {
 	lines  []int      // where each row starts in the file, from 1
 
 	size, limit float64 // bytes that the rows take, and may take
+
+	rowwise bool        // lines are rows of a file without lines, and top is none
+	format  *fileFormat // nil for a text
+	kinds   []column    // of another file's columns
+}
+
+// at is a line of the file.
+func (s *sheet) at(line int) string {
+	switch {
+	case !s.rowwise:
+		return fmt.Sprintf("%s:%d", s.file, line)
+	case line == 0:
+		return s.file
+	}
+	return fmt.Sprintf("%s, row %d", s.file, line)
 }
 
 // sheet is the whole input as text.
@@ -30,14 +45,26 @@ func (in *input) sheet(o ReadOptions) (*sheet, error) {
 	return readSheet(in, in.name, o)
 }
 
-// openSheet reads a file.
+// openSheet reads a file of any format.
 func openSheet(path string, o ReadOptions) (*sheet, error) {
-	in, err := openInput(path, false)
+	in, err := openInput(path, path == Stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	return in.sheet(o)
+	f, err := in.format()
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return in.sheet(o)
+	}
+	c, err := in.columnar(f, o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.reader.Close()
+	return c.whole()
 }
 
 // readSheet refuses what is no UTF-8 text, no header with rows below, or has a
@@ -119,14 +146,14 @@ func isSpace(comma rune) bool { return unicode.IsSpace(comma) }
 
 func (s *sheet) add(row []string, line int) error {
 	if sep, found := otherSeparator(s.header, row); found && len(s.rows) == 0 {
-		return fmt.Errorf("%s:%d: only one column found, named %q; its separator seems to be another: --sep %q", s.file, s.top, s.header[0], sep)
+		return fmt.Errorf("%s: only one column found, named %q; its separator seems to be another: --sep %q", s.at(s.top), s.header[0], sep)
 	}
 	if len(row) != len(s.header) {
 		hint := "a missing cell still needs its separator"
 		if len(row) > len(s.header) {
 			hint = "look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header"
 		}
-		return fmt.Errorf("%s:%d: expected %d cells as in the header, found %d; %s", s.file, line, len(s.header), len(row), hint)
+		return fmt.Errorf("%s: expected %d cells as in the header, found %d; %s", s.at(line), len(s.header), len(row), hint)
 	}
 	s.size += rowBytes + cellBytes*float64(len(row))
 	for _, cell := range row {
@@ -148,7 +175,7 @@ const (
 
 // cellError tells where cell (i, j) is, what it holds, the problem and the advice.
 func (s *sheet) cellError(i, j int, problem error, advice string) error {
-	return fmt.Errorf("%s:%d: column %q: %q %w; %s", s.file, s.lines[i], s.header[j], s.rows[i][j], problem, advice)
+	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), s.header[j], s.rows[i][j], problem, advice)
 }
 
 // readError says in plain words why a file cannot be read; comma is its separator.

@@ -27,7 +27,7 @@ func Standardise(t *Table) (*Table, Scale) {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
-		x = t.column(x[:0], j)
+		x = t.AppendColumn(x[:0], j)
 		s.Mean[j], s.Deviation[j] = meanDeviation(x)
 	}
 	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }), s
@@ -63,7 +63,7 @@ func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
-		x = t.column(x[:0], j)
+		x = t.AppendColumn(x[:0], j)
 		s.Deviation[j] = floats.Norm(x, 2) / math.Sqrt(float64(len(x))) / size
 	}
 	return t.mapped(func(j int, x float64) float64 { return x / s.Deviation[j] }), s

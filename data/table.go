@@ -171,8 +171,8 @@ func (t *Table) set(i, j int, x float64) {
 	t.Values[i*t.D+j], t.Observed[i*t.D+j] = x, true
 }
 
-// column appends the observed values of column j to dst.
-func (t *Table) column(dst []float64, j int) []float64 {
+// AppendColumn appends the observed values of column j to dst.
+func (t *Table) AppendColumn(dst []float64, j int) []float64 {
 	for k := j; k < len(t.Values); k += t.D {
 		if t.Observed[k] {
 			dst = append(dst, t.Values[k])
@@ -189,7 +189,7 @@ func (t *Table) Column(j int) []float64 {
 			n++
 		}
 	}
-	return t.column(make([]float64, 0, n), j)
+	return t.AppendColumn(make([]float64, 0, n), j)
 }
 
 // withValues appends to dst the rows which have at least one value.
@@ -211,17 +211,18 @@ func (t *Table) check() error {
 			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, largest)
 		}
 	}
+	var buffer []float64
 	for j := range t.D {
-		if err := t.fault(j); err != nil {
+		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
+		if err := t.fault(j, buffer); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fault says, by a *ColumnError, why column j cannot be standardised.
-func (t *Table) fault(j int) error {
-	x := t.Column(j)
+// fault says, by a *ColumnError, why column j, of the observed values x, cannot be standardised.
+func (t *Table) fault(j int, x []float64) error {
 	if len(x) == 0 {
 		return &ColumnError{t.Names[j], "no observed value"}
 	}
@@ -240,8 +241,10 @@ func (t *Table) fault(j int) error {
 func (t *Table) refusal(file string) error {
 	var first error
 	var sound []string
+	var buffer []float64
 	for j, name := range t.Names {
-		if err := t.fault(j); err == nil {
+		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
+		if err := t.fault(j, buffer); err == nil {
 			sound = append(sound, name)
 		} else if first == nil {
 			first = err

@@ -63,9 +63,9 @@ func seldomObserved(e *examined) []Finding {
 	var seldom []int
 	least := e.N
 	for j, c := range e.columns {
-		if len(c.cells) < fewestRows {
+		if c.cells < fewestRows {
 			seldom = append(seldom, j)
-			least = min(least, len(c.cells))
+			least = min(least, c.cells)
 		}
 	}
 	if seldom == nil {
