@@ -106,7 +106,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 	}
 	fit := &f.fit
 	fit.out, fit.resume, fit.spec.Steps.Seed = f.save, resume, c.seed
-	fit.tableFlags.na, fit.tableFlags.sep = c.table.na, c.table.sep
+	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())
 	f.command.SetErr(cmd.ErrOrStderr())
 	f.command.SetOut(io.Discard)

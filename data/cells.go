@@ -24,7 +24,7 @@ type Cells struct {
 // ReadCSV but for those that only estimating needs: a column may be constant or empty, and
 // one row is enough. Other columns are not looked at.
 func ReadCells(path string, o ReadOptions) (*Cells, error) {
-	s, err := openSheet(path, o.Comma)
+	s, err := openSheet(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	for k, j := range columns {
 		column, i, problem := s.parse(j, o)
 		if problem != nil {
-			return nil, s.cellError(i, j, problem, o.advice(s.rows[i][j], problem))
+			return nil, s.cellError(i, j, problem, s.advice(o, s.rows[i][j], problem))
 		}
 		for i, x := range column.Values {
 			if column.Observed[i] {

@@ -9,36 +9,37 @@ import (
 // DefaultNA are the cells that are read as missing when nothing else is asked.
 var DefaultNA = []string{"", "NA", "NaN", "nan", "null", "?"}
 
-// ReadOptions say how a file is to be read. The zero value is for a plain CSV.
+// ReadOptions say how a file is to be read. In the zero value separator and decimal mark are
+// found out.
 type ReadOptions struct {
-	NA      []string // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
-	Columns []string // what to read, in this order; nil: all. Other columns are not looked at
-	Exclude []string // columns to leave out of those; each must be there
-	Comma   rune     // separator of the cells; 0: ','
+	NA       []string               // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
+	Columns  []string               // what to read, in this order; nil: all. Other columns are not looked at
+	Exclude  []string               // columns to leave out of those; each must be there
+	Comma    rune                   // separator of the cells; 0: the one of comma, semicolon, tab and | that the first lines have
+	Decimal  rune                   // '.' or ','; 0: a comma where the separator is another and the first lines have no decimal point
+	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
 }
 
-// ReadCSV reads a table from a file; a name in .gz is decompressed.
-// The rules are those of ParseCSV.
+// ReadCSV reads a table from a text file; one compressed by gzip or Zstandard is decompressed,
+// and the path "-" is the standard input. The rules are those of ParseCSV.
 func ReadCSV(path string, o ReadOptions) (*Table, error) {
-	if t, found, err := readDirectly(path, o); found || err != nil {
-		return t, err
-	}
-	s, err := openSheet(path, o.Comma)
+	in, err := openInput(path, true)
 	if err != nil {
 		return nil, err
 	}
-	return s.table(o)
+	defer in.Close()
+	return in.csv(o)
 }
 
 // ParseCSV reads a table from text in UTF-8, with name in its messages. The
 // first line names the columns, each further line is a row; blank lines are
-// skipped, and so is the space around a cell. Numbers are decimal with a point.
+// skipped, and so is the space around a cell. Numbers are decimal.
 // Rows without a value in the chosen columns are left out and counted in Dropped.
 //
 // Errors name file, line, column and cell and say what to do. Besides what is no
 // number it refuses what NewTable refuses.
 func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
-	s, err := readSheet(r, name, o.Comma)
+	s, err := readSheet(r, name, o)
 	if err != nil {
 		return nil, err
 	}
@@ -80,16 +81,33 @@ func (o ReadOptions) missing(cell string) bool {
 	return cell == "" || slices.Contains(o.marks(), cell)
 }
 
-// table understands the chosen columns of a sheet as numbers.
+// table understands the chosen columns of a sheet as a table.
 func (s *sheet) table(o ReadOptions) (*Table, error) {
+	t, err := s.numbers(o)
+	if err == nil {
+		err = t.acceptable(s.file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// acceptable refuses a table from a file that has too few rows, or a column that does not vary.
+func (t *Table) acceptable(file string) error {
+	if err := checkRows(t.N); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return t.refusal(file)
+}
+
+// numbers understands the chosen columns of a sheet as numbers, in the rows that have any.
+func (s *sheet) numbers(o ReadOptions) (*Table, error) {
 	columns, err := s.columns(o)
 	if err != nil {
 		return nil, err
 	}
 	kept := s.withValues(columns, o)
-	if err := checkRows(len(kept.rows)); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.file, err)
-	}
 	names := make([]string, len(columns))
 	for k, j := range columns {
 		names[k] = s.header[j]
@@ -99,7 +117,7 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 	for k, j := range columns {
 		column, i, problem := kept.parse(j, o)
 		if problem != nil {
-			advice := o.advice(kept.rows[i][j], problem)
+			advice := s.advice(o, kept.rows[i][j], problem)
 			if kept.isText(j, o) {
 				advice = "no cell of this column is: " + leaveOut(kept.usable(columns, o))
 			}
@@ -110,9 +128,6 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 				t.set(i, k, x)
 			}
 		}
-	}
-	if err := t.refusal(s.file); err != nil {
-		return nil, err
 	}
 	return t, nil
 }
@@ -192,7 +207,7 @@ func (s *sheet) find(names []string) ([]int, error) {
 
 // withValues leaves out the rows which have no value in the columns.
 func (s *sheet) withValues(columns []int, o ReadOptions) *sheet {
-	kept := &sheet{file: s.file, header: s.header, top: s.top}
+	kept := &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top}
 	for i, row := range s.rows {
 		if slices.ContainsFunc(columns, func(j int) bool { return !o.missing(row[j]) }) {
 			kept.rows, kept.lines = append(kept.rows, row), append(kept.lines, s.lines[i])
@@ -209,7 +224,7 @@ func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem err
 		if o.missing(row[j]) {
 			continue
 		}
-		x, err := number(row[j])
+		x, err := s.number(row[j])
 		if err != nil {
 			return nil, i, err
 		}

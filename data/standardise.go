@@ -18,8 +18,12 @@ type Scale struct{ Mean, Deviation []float64 }
 //	Mean_j = Σ_i x_ij / n_j,   Deviation_j² = Σ_i (x_ij − Mean_j)² / n_j
 //
 // The objectives of score matching have units 1/x², so columns in different
-// units would otherwise weigh differently. Missing cells stay missing and hold 0.
+// units would otherwise weigh differently. Missing cells stay missing and hold 0. Counted rows
+// are standardised already.
 func Standardise(t *Table) (*Table, Scale) {
+	if t.Counted != nil {
+		return t, t.Counted.Scale
+	}
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	x := make([]float64, 0, t.N)
 	for j := range t.D {

@@ -25,6 +25,7 @@ type Table struct {
 	Observed []bool    // (N, D)
 	Dropped  int       // rows without any value, left out by the reader
 	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
+	Counted  *Counted  // of rows made from the moments of others; else nil
 }
 
 // ColumnError says why a column cannot be used.
@@ -62,6 +63,9 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 
 // Missing is the number of missing cells.
 func (t *Table) Missing() int {
+	if t.Counted != nil {
+		return t.Counted.missing()
+	}
 	missing := 0
 	for _, seen := range t.Observed {
 		if !seen {
@@ -72,7 +76,12 @@ func (t *Table) Missing() int {
 }
 
 // Complete says whether every cell is observed.
-func (t *Table) Complete() bool { return !slices.Contains(t.Observed, false) }
+func (t *Table) Complete() bool {
+	if t.Counted != nil {
+		return t.Counted.missing() == 0
+	}
+	return !slices.Contains(t.Observed, false)
+}
 
 // Select copies the named columns, in the order asked. It keeps every row, also
 // those without a value in these columns. A name that is unknown or asked twice

@@ -123,6 +123,18 @@ func (s Selection) Judges() bool {
 	return ok && by.judges()
 }
 
+// Resamples says whether it divides the rows.
+func (s Selection) Resamples() bool {
+	by, ok := s.by()
+	if s, err := s.Resolve(math.MaxInt); ok && err == nil {
+		return by.parts(s, smallTable, 0) != nil
+	}
+	return false
+}
+
+// smallTable has enough rows to be divided.
+const smallTable = 100
+
 // Describe says in words how it chooses, of columns with a bounded domain or of cells that
 // are missing by a known law.
 func (s Selection) Describe(bounded, law bool) string {
