@@ -26,6 +26,7 @@ type networkCommand struct {
 	networkFlags
 	out, truthFile string
 	groupsFile     string
+	labels         labelFlag
 	resampling     resamplingFlags
 
 	table    *data.Table
@@ -47,7 +48,8 @@ func newNetworkCommand() *cobra.Command {
 table with missing cells: an L1 path by score matching, one λ chosen from it,
 then iterations at that λ, or without a penalty on its edges, until the precision
 stops changing. Columns are
-standardised over their observed cells; results are in the table's own units.
+standardised over their observed cells; results are in the table's own units. In place of
+a table it takes a file of moments (missingscore moments).
 
 With --lower, --upper or --domain the columns are a normal distribution restricted
 to that support: the objective is weighted by g, imputed cells stay inside, and
@@ -71,6 +73,7 @@ Methods:
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
+	f.labels.add(cmd)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	return cmd
 }
@@ -125,7 +128,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 
 // load reads table and truth and prepares the estimate.
 func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.table, err = f.readTable(file); err != nil {
+	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}
 	t, c := f.table, f.config
@@ -141,6 +144,9 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 		}
 	}
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
+		return err
+	}
+	if err := f.labels.read(t.Names); err != nil {
 		return err
 	}
 	if f.truthFile != "" {
@@ -175,8 +181,12 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	}
 	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()),
 		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	if err != nil || f.truth == nil {
+	if err != nil {
 		return err
+	}
+	f.result.Network.Network.Labels = f.labels.of
+	if f.truth == nil {
+		return nil
 	}
 	if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
 		return fmt.Errorf("--truth: %w", err)

@@ -250,7 +250,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		Title: "Network of " + source, Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
 		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom,
 		Settings: [][2]string{
-			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.N, t.D, t.Missing(), t.Dropped)},
+			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.RowCount(), t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 			{"Penalty", r.Ordering},
 			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
@@ -284,15 +284,8 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		page.Settings = append(page.Settings, [2]string{"Stability", r.Stability.Sentence()})
 	}
 	for j, name := range functions.Labels(t.Names) {
-		col := Column{Name: name, Mean: scale.Mean[j], Deviation: scale.Deviation[j]}
-		for i := range t.N {
-			if t.Observed[i*t.D+j] {
-				col.Observed++
-			} else {
-				col.Missing++
-			}
-		}
-		page.Columns = append(page.Columns, col)
+		seen := t.ObservedIn(j)
+		page.Columns = append(page.Columns, Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: scale.Mean[j], Deviation: scale.Deviation[j]})
 	}
 	return page
 }
