@@ -26,6 +26,11 @@ type Table struct {
 	Dropped  int       // rows without any value, left out by the reader
 	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
 	Counted  *Counted  // of rows made from the moments of others; else nil
+
+	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
+	// standard normal: an observed cell's value says no more than between which two of them the
+	// latent number lies. nil for other columns, and nil if there are none.
+	Cuts [][]float64
 }
 
 // ColumnError says why a column cannot be used.
@@ -74,6 +79,9 @@ func (t *Table) Missing() int {
 	}
 	return missing
 }
+
+// Ordinal says whether column j is of ordered categories (Cuts).
+func (t *Table) Ordinal(j int) bool { return t.Cuts != nil && t.Cuts[j] != nil }
 
 // Complete says whether every cell is observed.
 func (t *Table) Complete() bool {

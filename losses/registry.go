@@ -14,7 +14,7 @@ import (
 
 // Losses are the losses by name. A new one is a line here, or an assignment in the init
 // function of the package that has it.
-var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, GaussianComplete{}, GaussianPairwise{}, Direct{})
+var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, GaussianComplete{}, GaussianPairwise{}, GaussianLatent{}, Direct{})
 
 // ByName looks a loss up.
 func ByName(name string) (Loss, error) {

@@ -35,6 +35,9 @@ func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
 	deviation := deviations(g)
 	law := m.Missingness
 	for j, name := range t.Names {
+		if t.Ordinal(j) { // a latent number has no units to be wrong in
+			continue
+		}
 		if law != nil && !law.Estimated && (law.Logistic != nil && law.Logistic.Concerns(j) || law.Censored != nil && law.Censored.Concerns(j)) {
 			continue
 		}

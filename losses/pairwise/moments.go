@@ -20,7 +20,9 @@ import (
 //
 //	S_jk = Σ_i a_i o_ij o_ik x_ij x_ik / n_jk,   n_jk = Σ_i a_i o_ij o_ik
 //
-// and 0 where n_jk is. Units are those of the columns, squared.
+// and 0 where n_jk is. Units are those of the columns, squared. Of ordinal columns
+// (data.Table.Cuts) they are of the latent numbers, by polychoric and polyserial correlations
+// over the same rows, S_jj being 1 (docs/theory/ordinal.md).
 type Moments struct {
 	D int
 	S []float64 // (d, d), row by row, symmetric
@@ -38,7 +40,16 @@ type Moments struct {
 	Shrunk float64 // by Shrink: α; 0: nothing is moved
 	Moved  float64 // by Shrink: by how much a correlation, at most
 
-	now float64 // α that S has
+	now    float64 // α that S has
+	latent bool    // correlations of latent numbers, which need not be semidefinite even without gaps
+
+	// Of estimates that have more than moments about zero, by package latent:
+	Mean  []float64   // of the columns; nil: 0
+	Cuts  [][]float64 // thresholds of ordinal columns, as data.Table has them; nil: the table's
+	Words string      // what the moments are, in place of what there is to say of pairs; ""
+
+	Turns     int  // of stochastic EM that they are means of
+	Unsettled bool // the turns that they are means of had not settled
 }
 
 const (
@@ -51,6 +62,8 @@ const (
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*Moments, error) {
 	m := &Moments{D: t.D, S: make([]float64, t.D*t.D), Own: make([]float64, t.D), Least: math.Inf(1)}
 	m.own(t, rows, counts)
+	behind := m.newLatents(t, rows, counts)
+	m.latent = behind != nil
 	var at [][2]int // first columns of pairs of tiles
 	for j := 0; j < t.D; j += tile {
 		for k := j; k < t.D; k += tile {
@@ -71,7 +84,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 					if ctx.Err() != nil {
 						return ctx.Err()
 					}
-					seen[i] = m.fill(p, at[i][0], at[i][1])
+					seen[i] = m.fill(p, behind, at[i][0], at[i][1])
 				}
 				return nil
 			})
@@ -127,7 +140,7 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 type numbers struct{ sum, least, noise, square, largest float64 }
 
 // fill sets the elements of a pair of tiles that begin at columns j0 and k0.
-func (m *Moments) fill(p sums, j0, k0 int) numbers {
+func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 	d, wide, high := m.D, min(tile, m.D-k0), min(tile, m.D-j0)
 	cross, number := p.of(j0, k0, high, wide)
 	seen := numbers{least: math.Inf(1)}
@@ -143,6 +156,9 @@ func (m *Moments) fill(p sums, j0, k0 int) numbers {
 				continue
 			}
 			v := cross[a*wide+b] / n
+			if behind != nil {
+				v = behind.moment(j, k, v)
+			}
 			m.S[j*d+k], m.S[k*d+j] = v, v
 			if own := m.S[j*d+j] * m.S[k*d+k]; own > 0 {
 				r2 := min(1, v*v/own)
