@@ -10,7 +10,7 @@ import (
 
 // incidental are flags that a result does not depend on: where it is written, what is shown
 // meanwhile, and in how many parts it is made.
-var incidental = []string{"out", "json", "verbose", "workers", "resume", "shard", "merge"}
+var incidental = []string{"out", "json", "verbose", "quiet", "workers", "resume", "shard", "merge"}
 
 // commandLine is the command that makes the result again, as a shell takes it.
 func commandLine(cmd *cobra.Command) string {

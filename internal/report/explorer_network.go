@@ -80,7 +80,7 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 	x.Along = "Partial correlations along the path from the largest λ; the dashed line is the λ that the picture shows. A click shows another."
 	switch {
 	case r.Choice != "":
-		x.Along += " The network's edges are of no single λ: the one that counts as theirs has the nearest network."
+		x.Along += " The network's edges are of no single λ and have sizes fitted without a penalty; the λ that stands for it is the one whose network is nearest to the chosen edges."
 	default:
 		x.Along += " Sizes along the path are shrunken by its penalty."
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,13 +30,14 @@ const (
 	mostGapped   = 120 // columns that are drawn
 )
 
-// newMissingMap is nil for a table without gaps.
+// newMissingMap is nil for a table without gaps, and for one that tells of pairs of columns only.
 func newMissingMap(t *data.Table, names []string) *missingMap {
+	if t.Counted != nil && t.Counted.Pairs != nil {
+		return nil
+	}
 	gaps := make([]int, t.D)
-	for k, seen := range t.Observed {
-		if !seen {
-			gaps[k%t.D]++
-		}
+	for j := range gaps {
+		gaps[j] = t.RowCount() - t.ObservedIn(j)
 	}
 	var columns []int
 	for j, n := range gaps {
@@ -49,8 +51,7 @@ func newMissingMap(t *data.Table, names []string) *missingMap {
 	all := len(columns)
 	slices.SortStableFunc(columns, func(a, b int) int { return cmp.Compare(gaps[b], gaps[a]) })
 	columns = columns[:min(all, mostGapped)]
-	patterns := t.Patterns(t.AllRows())
-	slices.SortStableFunc(patterns, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	patterns := patternsOf(t)
 	drawn := patterns[:min(len(patterns), mostPatterns)]
 	m := &missingMap{}
 	m.Caption = fmt.Sprintf("Patterns of missing cells: a column for each of the %d columns with gaps, most gaps first, a row for each pattern, the most frequent first, with its number of rows. Red: missing.", all)
@@ -58,24 +59,40 @@ func newMissingMap(t *data.Table, names []string) *missingMap {
 		m.Caption += fmt.Sprintf(" The %d columns with most gaps are drawn.", len(columns))
 	}
 	shown := 0
-	for _, rows := range drawn {
-		shown += len(rows)
+	for _, p := range drawn {
+		shown += p.rows
 	}
 	if len(patterns) > len(drawn) {
-		m.Caption += fmt.Sprintf(" There are %d patterns; the %d drawn are those of %d of the %d rows.", len(patterns), len(drawn), shown, t.N)
+		m.Caption += fmt.Sprintf(" There are %d patterns; the %d drawn are those of %d of the %d rows.", len(patterns), len(drawn), shown, t.RowCount())
 	}
 	m.Spoken = spoken(t, names, drawn, columns)
 	m.draw(t, names, drawn, columns)
 	return m
 }
 
+// pattern is rows with the same gaps: the first of them, and for how many rows they stand.
+type pattern struct{ first, rows int }
+
+// patternsOf are a table's patterns, the most frequent first.
+func patternsOf(t *data.Table) (out []pattern) {
+	for _, rows := range t.Patterns(t.AllRows()) {
+		total := 0.0
+		for _, i := range rows {
+			total += t.Count(i)
+		}
+		out = append(out, pattern{rows[0], int(math.Round(total))})
+	}
+	slices.SortStableFunc(out, func(a, b pattern) int { return cmp.Compare(b.rows, a.rows) })
+	return out
+}
+
 // spoken tells of the most frequent patterns in words.
-func spoken(t *data.Table, names []string, patterns [][]int, columns []int) string {
+func spoken(t *data.Table, names []string, patterns []pattern, columns []int) string {
 	var parts []string
-	for _, rows := range patterns[:min(len(patterns), 8)] {
+	for _, p := range patterns[:min(len(patterns), 8)] {
 		var lacking []string
 		for _, j := range columns {
-			if !t.Observed[rows[0]*t.D+j] {
+			if !t.Observed[p.first*t.D+j] {
 				lacking = append(lacking, names[j])
 			}
 		}
@@ -86,13 +103,13 @@ func spoken(t *data.Table, names []string, patterns [][]int, columns []int) stri
 				words += fmt.Sprintf(" and %d more", more)
 			}
 		}
-		parts = append(parts, fmt.Sprintf("%d rows lack %s", len(rows), words))
+		parts = append(parts, fmt.Sprintf("%d rows lack %s", p.rows, words))
 	}
 	return "Missing cells by pattern: " + strings.Join(parts, "; ")
 }
 
 // draw places cells, names and counts.
-func (m *missingMap) draw(t *data.Table, names []string, patterns [][]int, columns []int) {
+func (m *missingMap) draw(t *data.Table, names []string, patterns []pattern, columns []int) {
 	const high, gap, most = 15, 1, 20 // of a cell; most letters of a name
 	wide := max(4, min(30, 800/len(columns)))
 	top := 8
@@ -107,16 +124,16 @@ func (m *missingMap) draw(t *data.Table, names []string, patterns [][]int, colum
 		}
 	}
 	var seen, missing strings.Builder
-	for row, rows := range patterns {
+	for row, p := range patterns {
 		y := top + row*(high+gap)
 		for i, j := range columns {
 			to := &missing
-			if t.Observed[rows[0]*t.D+j] {
+			if t.Observed[p.first*t.D+j] {
 				to = &seen
 			}
 			fmt.Fprintf(to, "M%d %dh%dv%dh-%dz", i*wide, y, wide-gap, high, wide-gap)
 		}
-		m.Counts = append(m.Counts, placedText{len(columns)*wide + 8, y + 12, fmt.Sprint(len(rows))})
+		m.Counts = append(m.Counts, placedText{len(columns)*wide + 8, y + 12, fmt.Sprint(p.rows)})
 	}
 	m.Seen, m.Gaps = seen.String(), missing.String()
 	m.Width, m.Height = max(900, len(columns)*wide+70), top+len(patterns)*(high+gap)+8
