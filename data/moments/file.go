@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 
+	"missingscore/data"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/exactsum"
 	"missingscore/internal/memory"
@@ -240,9 +241,13 @@ const mostRows = 1 << 53
 func (d *decoder) moments() *Moments {
 	names, marks := d.texts(), d.texts()
 	rows, dropped := d.uint(mostRows), d.uint(mostRows)
-	m, err := New(names, Options{NA: marks})
-	if err != nil || d.err != nil {
+	if d.err != nil || data.CheckNames(names) != nil {
 		d.fail()
+		return nil
+	}
+	m, err := New(names, Options{NA: marks})
+	if err != nil {
+		d.err = err
 		return nil
 	}
 	m.Rows, m.Dropped = rows, dropped
