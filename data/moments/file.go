@@ -236,7 +236,7 @@ func (d *decoder) float() float64 {
 }
 
 // mostRows are so many that their number is exact in float64.
-const mostRows = 1 << 53
+const mostRows = min(1<<53, math.MaxInt)
 
 func (d *decoder) moments() *Moments {
 	names, marks := d.texts(), d.texts()
