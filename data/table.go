@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"missingscore/data/domain"
+	"missingscore/internal/spelling"
 )
 
 // Largest and smallest sizes with which squares stay inside float64.
@@ -289,7 +290,7 @@ func choose(names, wanted []string) ([]int, error) {
 	for k, name := range wanted {
 		columns[k] = slices.Index(names, name)
 		if columns[k] < 0 {
-			return nil, fmt.Errorf("no column %q; there are: %s", name, listing(names))
+			return nil, fmt.Errorf("no column %q%s; there are: %s", name, spelling.DidYouMean(name, names), listing(names))
 		}
 	}
 	return columns, nil

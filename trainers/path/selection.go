@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"missingscore/internal/setting"
+	"missingscore/internal/spelling"
 	"missingscore/trainers/estimator"
 )
 
@@ -107,7 +108,7 @@ func ParseSelection(text string) (Selection, error) {
 	kind, value, has := strings.Cut(text, "=")
 	by, ok := Selection{Kind: kind}.by()
 	if !ok || has && value == "" {
-		return Selection{}, setting.Errorf("select", text, "it is %s", SelectionForms())
+		return Selection{}, setting.Errorf("select", text, "it is %s%s", SelectionForms(), spelling.DidYouMean(kind, Selections()))
 	}
 	s, err := by.parse(value)
 	if err != nil {
