@@ -16,6 +16,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/spelling"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
@@ -179,7 +180,7 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 // check refuses flags that cannot be used with any model.
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	if by := f.config.Sampler; !slices.Contains(samplers, by) {
-		return usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(samplers, ", "))}
+		return usageError{fmt.Errorf("--sampler %s: it is one of %s%s", by, strings.Join(samplers, ", "), spelling.DidYouMean(by, samplers))}
 	}
 	return f.checkFlags(cmd, "draws", "workers")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ func newImputeCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.add(cmd, 1, "completed.csv", "file for the completed table")
+	f.add(cmd, 1, "completed.csv", "file for the completed table, of the format of its ending (.csv, .tsv, .xlsx, .parquet, .feather, each with .gz or .zst) or else of the table's")
 	fl := cmd.Flags()
 	fl.BoolVar(&f.point, "point", false, "expectations instead of draws (--draws: over how many, where there is no closed form; default 400)")
 	fl.BoolVar(&f.kept.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
@@ -101,6 +102,7 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	if err := f.consistent(cmd); err != nil {
 		return err
 	}
+	f.likeTheTable(cmd, args[len(args)-1])
 	f.known = map[string]any{}
 	release, err := hold(f.out)
 	if err != nil {
@@ -131,6 +133,14 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return f.finish(cmd, f.known, converged, summary)
+}
+
+// likeTheTable gives a result without a name of its own the ending of the table's format.
+func (f *imputeCommand) likeTheTable(cmd *cobra.Command, table string) {
+	out := cmd.Flags().Lookup("out")
+	if out.DefValue = strings.TrimSuffix(out.DefValue, ".csv") + data.WriteFormat(table); !out.Changed {
+		f.out = out.DefValue
+	}
 }
 
 // completion completes the table.

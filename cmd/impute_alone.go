@@ -48,7 +48,7 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 		return err
 	}
 	fit := &f.fit.fit
-	fit.tableFlags.na, fit.tableFlags.sep = f.table.na, f.table.sep
+	fit.tableFlags.formatFlags = f.table.formatFlags
 	spec, err := fit.transform.parse()
 	if err != nil {
 		return asUsage(f.fit.command, err)

@@ -14,7 +14,7 @@ func (t *Table) Present(share float64) (*Table, error) {
 	}
 	var names []string
 	for j, name := range t.Names {
-		if seen := len(t.column(nil, j)); seen > 0 && float64(seen) >= share*float64(t.N) {
+		if seen := len(t.AppendColumn(nil, j)); seen > 0 && float64(seen) >= share*float64(t.N) {
 			names = append(names, name)
 		}
 	}

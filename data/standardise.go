@@ -19,12 +19,16 @@ type Scale struct{ Mean, Deviation []float64 }
 //
 // The objectives of score matching have units 1/x², so columns in different
 // units would otherwise weigh differently. Missing cells stay missing and hold 0. Columns with
-// Cuts have the units of their latent numbers, and stay as they are.
+// Cuts have the units of their latent numbers, and stay as they are; counted rows are
+// standardised already.
 func Standardise(t *Table) (*Table, Scale) {
+	if t.Counted != nil {
+		return t, t.Counted.Scale
+	}
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
-		x = t.column(x[:0], j)
+		x = t.AppendColumn(x[:0], j)
 		s.Mean[j], s.Deviation[j] = meanDeviation(x)
 		if t.Ordinal(j) {
 			s.Mean[j], s.Deviation[j] = 0, 1
@@ -63,7 +67,7 @@ func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
-		x = t.column(x[:0], j)
+		x = t.AppendColumn(x[:0], j)
 		s.Deviation[j] = floats.Norm(x, 2) / math.Sqrt(float64(len(x))) / size
 	}
 	return t.mapped(func(j int, x float64) float64 { return x / s.Deviation[j] }), s

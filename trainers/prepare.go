@@ -48,6 +48,9 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	}
 	setting.Default(&s.Weight.Cap, 1)
 	p := &Prepared{Spec: s, original: t}
+	if err := p.checkSpec(); err != nil {
+		return nil, err
+	}
 	if err := p.transform(); err != nil {
 		return nil, err
 	}
@@ -71,6 +74,9 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 		return nil, err
 	}
 	if err := p.suits(p.Estimator); err != nil {
+		return nil, err
+	}
+	if err := p.checkByMoments(p.Estimator); err != nil {
 		return nil, err
 	}
 	if err := p.Estimator.CheckTable(p.Table); err != nil {
@@ -190,7 +196,7 @@ func (p *Prepared) suits(e estimator.Estimator) error {
 
 // Allows tells whether an estimator can make this estimate.
 func (p *Prepared) Allows(e estimator.Estimator) bool {
-	return p.suits(e) == nil && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
+	return p.suits(e) == nil && p.byMoments(e) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
 // defaults fills in what the model's own defaults are, and chooses the optimiser.

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 
 	"missingscore/data/transform"
 )
@@ -17,10 +16,10 @@ func categories(e *examined) (found []Finding) {
 	var many, thin []int
 	for _, j := range e.Transform.Ordinal() {
 		c := e.columns[j]
-		if len(c.distinct) > manyCategories {
+		if c.levels > manyCategories {
 			many = append(many, j)
 		}
-		if slices.Min(c.counts) < leastCategory {
+		if c.fewest < leastCategory {
 			thin = append(thin, j)
 		}
 	}

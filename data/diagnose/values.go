@@ -16,8 +16,8 @@ func fewValues(e *examined) []Finding {
 	var found []int
 	least, most := e.N, 0
 	for j, c := range e.columns {
-		levels := len(c.distinct)
-		if e.explained[j] || e.ordinal(j) || len(c.cells) < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
+		levels := c.levels
+		if e.explained[j] || e.ordinal(j) || c.cells < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
 			continue
 		}
 		found = append(found, j)
@@ -41,12 +41,11 @@ func limits(e *examined) []Finding {
 	var found []int
 	var shown []string
 	for j, c := range e.columns {
-		k, ok := c.limit()
-		if !ok || e.explained[j] {
+		if c.limit == nil || e.explained[j] {
 			continue
 		}
 		found = append(found, j)
-		shown = append(shown, fmt.Sprintf("%s (%.4g, %d times)", e.Names[j], c.distinct[k], c.counts[k]))
+		shown = append(shown, fmt.Sprintf("%s (%.4g, %d times)", e.Names[j], c.limit.value, c.limit.count))
 	}
 	if found == nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/spelling"
 	"missingscore/losses"
 	"missingscore/trainers/source"
 )
@@ -87,7 +88,7 @@ func ByName(name string) (Estimator, error) {
 			return e, nil
 		}
 	}
-	return Estimator{}, fmt.Errorf("there is no method %q; methods are %s", name, strings.Join(names(All), ", "))
+	return Estimator{}, fmt.Errorf("there is no method %q%s; methods are %s", name, spelling.DidYouMean(name, names(All)), strings.Join(names(All), ", "))
 }
 
 func names(es []Estimator) (names []string) {

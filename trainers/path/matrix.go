@@ -61,35 +61,10 @@ func (m *matrix) top() (top float64) {
 	return 1.05 * top / m.scale()
 }
 
-// crowd is by how many rows with both columns of a pair, on average, a column is to have one
-// neighbour at the smallest λ: below it there is little to be known of its regression.
-const crowd = 4
-
-// ratio is that of the largest λ to the smallest, loneRatio where there are few columns. With
-// more than DenseColumns the path ends earlier, where about as many correlations come
-// above λ as make n̄/crowd neighbours of each column, n̄ the mean number of rows of a pair.
+// ratio is that of the largest λ to the smallest.
 func (m *matrix) ratio() float64 {
 	d, s := m.Table.D, m.of.S
-	if d <= DenseColumns {
-		return loneRatio
-	}
-	const bins = 10_000 // of log λ
-	top, counts := m.top()*m.scale(), make([]float64, bins)
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			below := math.Log(top / (math.Abs(s[j*d+k]) * (1/s[j*d+j] + 1/s[k*d+k])))
-			if bin := bins * below / math.Log(loneRatio); bin < bins {
-				counts[int(bin)]++
-			}
-		}
-	}
-	left := float64(d) * m.of.Pairs / crowd / 2
-	for bin, n := range counts {
-		if left -= n; left < 0 {
-			return math.Pow(loneRatio, float64(bin+1)/bins)
-		}
-	}
-	return loneRatio
+	return crowdedRatio(d, m.of.Pairs, func(j, k int) float64 { return math.Abs(s[j*d+k]) * (1/s[j*d+j] + 1/s[k*d+k]) }, m.top()*m.scale())
 }
 
 // loneRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
