@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
+	"missingscore/data/moments"
 	"missingscore/internal/stream"
 )
 
@@ -84,6 +85,9 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	o, err := f.options()
 	if err != nil {
 		return nil, err
+	}
+	if moments.Is(path) {
+		return nil, fmt.Errorf("%s holds moments of a table: network and fit --model gaussian take it, and this needs the table itself", path)
 	}
 	var t *data.Table
 	if f.prices != "" {

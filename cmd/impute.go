@@ -47,7 +47,8 @@ from a model that is fitted first and kept beside the result; its parameters are
              the row in front, .imp = 0 the table as it was, so that as.mids() reads it
   --point    expectations of the cells given the row's observed ones: one table, in
              closed form for a Gaussian on all of R^d, else means of draws with their
-             Monte-Carlo error. For prediction; statistics of such a table are too sure
+             Monte-Carlo error. For prediction; statistics of such a table are too sure.
+             Of ordered categories (--ordinal) the most probable one
   --pmm      predictive-mean matching: each drawn value is replaced by an observed one,
              of one of 5 rows (--pmm=K) whose expectation is nearest
 
@@ -261,7 +262,11 @@ func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []
 	if r.Draws > 0 {
 		worst, errs := pointErrors(t, r)
 		f.known["monte_carlo_error"] = errs
-		how = fmt.Sprintf("as means of %d draws by %s, Monte-Carlo error at most %.2g of a column's standard deviation", r.Draws, r.Sampler, worst)
+		kind := "as"
+		if f.ready.Transform.Ordinal() != nil {
+			kind = "of ordered categories the most probable one, of others"
+		}
+		how = fmt.Sprintf(kind+" means of %d draws by %s, Monte-Carlo error at most %.2g of a column's standard deviation", r.Draws, r.Sampler, worst)
 	}
 	changed := f.values.hold.Apply(f.ready, t, r.Values, 1)
 	if r.Draws == 0 && cmd.Flags().Changed("draws") {

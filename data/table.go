@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"missingscore/data/domain"
+	"missingscore/internal/spelling"
 )
 
 // Largest and smallest sizes with which squares stay inside float64.
@@ -24,6 +25,12 @@ type Table struct {
 	Observed []bool    // (N, D)
 	Dropped  int       // rows without any value, left out by the reader
 	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
+	Counted  *Counted  // of rows made from the moments of others; else nil
+
+	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
+	// standard normal: an observed cell's value says no more than between which two of them the
+	// latent number lies. nil for other columns, and nil if there are none.
+	Cuts [][]float64
 }
 
 // ColumnError says why a column cannot be used.
@@ -61,6 +68,9 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 
 // Missing is the number of missing cells.
 func (t *Table) Missing() int {
+	if t.Counted != nil {
+		return t.Counted.missing()
+	}
 	missing := 0
 	for _, seen := range t.Observed {
 		if !seen {
@@ -70,8 +80,16 @@ func (t *Table) Missing() int {
 	return missing
 }
 
+// Ordinal says whether column j is of ordered categories (Cuts).
+func (t *Table) Ordinal(j int) bool { return t.Cuts != nil && t.Cuts[j] != nil }
+
 // Complete says whether every cell is observed.
-func (t *Table) Complete() bool { return !slices.Contains(t.Observed, false) }
+func (t *Table) Complete() bool {
+	if t.Counted != nil {
+		return t.Counted.missing() == 0
+	}
+	return !slices.Contains(t.Observed, false)
+}
 
 // Select copies the named columns, in the order asked. It keeps every row, also
 // those without a value in these columns. A name that is unknown or asked twice
@@ -283,7 +301,7 @@ func choose(names, wanted []string) ([]int, error) {
 	for k, name := range wanted {
 		columns[k] = slices.Index(names, name)
 		if columns[k] < 0 {
-			return nil, fmt.Errorf("no column %q; there are: %s", name, listing(names))
+			return nil, fmt.Errorf("no column %q%s; there are: %s", name, spelling.DidYouMean(name, names), listing(names))
 		}
 	}
 	return columns, nil

@@ -62,12 +62,13 @@ func (l GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows
 }
 
 // marginalKernel computes the loss and both gradients in one pass. Rows of one
-// pattern share a factor, which is that of the smaller block: Σ_oo where fewer
-// cells are observed than missing (marginalObserved), else P_mm (marginalMissing).
+// pattern share an inverse, which is that of the block with less work: Σ_oo
+// (marginalObserved) or P_mm, in parts where P has zeros (marginalMissing).
 type marginalKernel struct {
 	d              int
 	gradMu, gradP  []float64
 	p              []float64 // of the last run
+	inverted       bool      // it has been, to Σ, if it is definite
 	definite       bool
 	observed, gaps []int // of the pattern at hand
 	order          []int // rows sorted by pattern
@@ -88,8 +89,8 @@ func (c *marginalKernel) run(out []float64, in [][]float64) error {
 	mu, p, x, mask, weight := in[0], in[1], in[2], in[3], in[4]
 	if !slices.Equal(c.p, p) { // a step's batches have one P
 		copy(c.p, p)
-		c.definite = c.byObserved.prepare(p)
-		c.byMissing.prepare(p)
+		c.inverted = false
+		c.byMissing.prepare(c.p)
 	}
 	clear(c.gradMu)
 	clear(c.gradP)
@@ -117,10 +118,10 @@ func (c *marginalKernel) run(out []float64, in [][]float64) error {
 		var err error
 		switch {
 		case len(c.observed) == 0: // tells nothing
-		case c.definite && len(c.observed) <= len(c.gaps):
+		case c.byMissing.of.exceeds(len(c.observed), len(c.gaps)) && c.sigma():
 			loss, err = c.byObserved.add(c.observed, rows, x, mu, weight, c.gradMu)
 		default:
-			loss, err = c.byMissing.add(p, c.gaps, rows, x, mu, weight, mask)
+			loss, err = c.byMissing.add(c.gaps, rows, x, mu, weight, mask)
 		}
 		if err != nil {
 			return err
@@ -128,8 +129,16 @@ func (c *marginalKernel) run(out []float64, in [][]float64) error {
 		total += loss
 	}
 	c.byObserved.finish(c.gradP)
-	out[0] = total + c.byMissing.finish(p, c.gradMu, c.gradP)
+	out[0] = total + c.byMissing.finish(c.gradMu, c.gradP)
 	return nil
+}
+
+// sigma makes Σ when it is first asked for; false says that P is not positive definite.
+func (c *marginalKernel) sigma() bool {
+	if !c.inverted {
+		c.inverted, c.definite = true, c.byObserved.prepare(c.p)
+	}
+	return c.definite
 }
 
 func (c *marginalKernel) split(mask []float64) {

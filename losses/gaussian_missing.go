@@ -1,9 +1,6 @@
 package losses
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"missingscore/graph"
 )
 
@@ -14,7 +11,7 @@ import (
 //
 //	tr Q = tr P − ⟨C, P²⟩
 //
-// so a pattern costs m³. With x̂ = W(x−μ)_o, y = (Px̂)_o, ŷ = Wy:
+// so a pattern costs m³, less where C has parts (principalInverse). With x̂ = W(x−μ)_o, y = (Px̂)_o, ŷ = Wy:
 //
 //	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂P = −2WWᵀ + ŷx̂ᵀ + x̂ŷᵀ,   ∂ℓ/∂μ_o = −2Qy = −2(Pŷ)_o
 //
@@ -27,24 +24,32 @@ type marginalMissing struct {
 	share    float64   // summed weights
 	sum, csc []float64 // Σ w C and Σ w C P² C, zero-padded
 
+	of         *principalInverse
 	s, product []float64 // (P²)_mm and scratch
 	patterns   []missingPattern
-	gaps       []int     // of the patterns, one after the other
-	inverse    []float64 // their C, likewise
-	n          int       // rows
-	x, y, u    []float64 // (n, d)
-	mask, w    []float64 // (n, d), (n)
+	parts      []missingPart // of the patterns, one after the other
+	gaps       []int         // of the parts, likewise
+	inverse    []float64     // their C, likewise
+	given      []float64     // of a row, that C is applied to
+	n          int           // rows
+	x, y, u    []float64     // (n, d)
+	mask, w    []float64     // (n, d), (n)
 }
 
-// missingPattern says where a pattern's parts are.
-type missingPattern struct{ row, end, gaps, m, inverse int }
+// missingPattern says where a pattern's rows and parts are.
+type missingPattern struct{ row, end, first, last int }
+
+// missingPart says where a part's columns, m of them, and C are.
+type missingPart struct{ gaps, m, inverse int }
 
 func newMarginalMissing(d int, gemm graph.Product[float64]) marginalMissing {
 	n := func() []float64 { return make([]float64, d*d) }
-	return marginalMissing{d: d, gemm: gemm, square: n(), sum: n(), csc: n(), s: n(), product: n()}
+	return marginalMissing{d: d, gemm: gemm, of: newPrincipalInverse(d), given: make([]float64, d), square: n(), sum: n(), csc: n(), s: n(), product: n()}
 }
 
+// prepare takes P, which must not change until the next call.
 func (c *marginalMissing) prepare(p []float64) {
+	c.of.prepare(p)
 	c.gemm(false, false, c.d, c.d, c.d, p, p, c.square)
 	c.trace = 0
 	for j := range c.d {
@@ -59,15 +64,13 @@ func (c *marginalMissing) begin(n int) {
 	}
 	clear(c.sum)
 	clear(c.csc)
-	c.share, c.n, c.patterns, c.gaps, c.inverse = 0, 0, c.patterns[:0], c.gaps[:0], c.inverse[:0]
+	c.share, c.n, c.patterns, c.parts, c.gaps, c.inverse = 0, 0, c.patterns[:0], c.parts[:0], c.gaps[:0], c.inverse[:0]
 }
 
 // add adds the rows of a pattern and returns −2 tr Q of it.
-func (c *marginalMissing) add(p []float64, gaps, rows []int, x, mu, weight, mask []float64) (loss float64, err error) {
-	d, m := c.d, len(gaps)
-	at := missingPattern{row: c.n, end: c.n + len(rows), gaps: len(c.gaps), m: m, inverse: len(c.inverse)}
-	c.patterns = append(c.patterns, at)
-	c.gaps = append(c.gaps, gaps...)
+func (c *marginalMissing) add(gaps, rows []int, x, mu, weight, mask []float64) (loss float64, err error) {
+	d := c.d
+	at := missingPattern{row: c.n, end: c.n + len(rows), first: len(c.parts)}
 	share := 0.0
 	for _, i := range rows {
 		to := c.n * d
@@ -82,71 +85,86 @@ func (c *marginalMissing) add(p []float64, gaps, rows []int, x, mu, weight, mask
 		c.n++
 	}
 	c.share += share
-	trace := c.trace
-	if m > 0 {
-		for len(c.inverse) < at.inverse+m*m {
-			c.inverse = append(c.inverse, 0)
-		}
-		inverse := c.inverse[at.inverse : at.inverse+m*m]
-		if _, ok := invert(inverse, p, d, gaps); !ok {
-			return 0, ErrNotPositiveDefinite
-		}
-		for a, j := range gaps {
-			for b, k := range gaps {
-				v := c.square[j*d+k]
-				c.s[a*m+b] = v
-				trace -= inverse[a*m+b] * v
-			}
-		}
-		whole := blas64.General{Rows: m, Cols: m, Stride: m, Data: inverse}
-		s := blas64.General{Rows: m, Cols: m, Stride: m, Data: c.s}
-		product := blas64.General{Rows: m, Cols: m, Stride: m, Data: c.product}
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, share, whole, s, 0, product)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, product, whole, 0, s)
-		for a, j := range gaps {
-			for b, k := range gaps {
-				c.sum[j*d+k] += share * inverse[a*m+b]
-				c.csc[j*d+k] += c.s[a*m+b]
-			}
+	if _, ok := c.of.invert(gaps); !ok {
+		return 0, ErrNotPositiveDefinite
+	}
+	for _, q := range c.of.parts {
+		c.parts = append(c.parts, missingPart{gaps: len(c.gaps), m: len(q.at), inverse: len(c.inverse)})
+		c.gaps, c.inverse = append(c.gaps, q.at...), append(c.inverse, q.block...)
+	}
+	at.last = len(c.parts)
+	c.patterns = append(c.patterns, at)
+	c.of.addTo(c.sum, share)
+	return -2 * share * (c.trace - c.addSquares(share)), nil
+}
+
+// addSquares adds CP²C of the pattern at hand, times its share, and returns ⟨C, P²⟩.
+func (c *marginalMissing) addSquares(share float64) (inner float64) {
+	d, at := c.d, c.of.at
+	m := len(at)
+	if m == 0 {
+		return 0
+	}
+	s, cs := c.s[:m*m], c.product[:m*m]
+	for a, j := range at {
+		row := c.square[j*d : j*d+d]
+		for b, k := range at {
+			s[a*m+b] = row[k]
 		}
 	}
-	return -2 * share * trace, nil
+	first := 0
+	for _, q := range c.of.parts {
+		n := len(q.at)
+		for a := range n {
+			inner += dot(q.block[a*n:a*n+n], s[(first+a)*m+first:(first+a)*m+first+n])
+		}
+		first += n
+	}
+	c.of.times(c.gemm, s, cs)
+	for a := range m {
+		for b, v := range cs[a*m : a*m+m] {
+			s[b*m+a] = v // P²C, for both are symmetric
+		}
+	}
+	c.of.times(c.gemm, s, cs)
+	for a, j := range at {
+		row := c.csc[j*d : j*d+d]
+		for b, v := range cs[a*m : a*m+m] {
+			row[at[b]] += share * v
+		}
+	}
+	return inner
 }
 
 // complete sets the missing part of each row v to −C(Pv)_m.
-func (c *marginalMissing) complete(v, p []float64) {
-	c.gemm(false, false, c.n, c.d, c.d, v, p, c.u)
+func (c *marginalMissing) complete(v []float64) {
+	c.of.products(c.gemm, c.n, v, c.u)
 	for _, q := range c.patterns {
-		gaps, inverse := c.gaps[q.gaps:q.gaps+q.m], c.inverse[q.inverse:q.inverse+q.m*q.m]
-		for i := q.row; i < q.end; i++ {
-			v, u := v[i*c.d:i*c.d+c.d], c.u[i*c.d:i*c.d+c.d]
-			for a, j := range gaps {
-				s := 0.0
-				for b, k := range gaps {
-					s -= inverse[a*q.m+b] * u[k]
-				}
-				v[j] = s
+		for _, p := range c.parts[q.first:q.last] {
+			part := inversePart{c.gaps[p.gaps : p.gaps+p.m], c.inverse[p.inverse : p.inverse+p.m*p.m]}
+			for i := q.row; i < q.end; i++ {
+				part.apply(c.u[i*c.d:i*c.d+c.d], v[i*c.d:i*c.d+c.d], -1, c.given)
 			}
 		}
 	}
 }
 
 // finish adds the gradients and returns the sum of the rows' weighted yᵀy.
-func (c *marginalMissing) finish(p, gradMu, gradP []float64) (loss float64) {
+func (c *marginalMissing) finish(gradMu, gradP []float64) (loss float64) {
 	if c.n == 0 {
 		return 0
 	}
 	n, d := c.n, c.d
-	c.complete(c.x, p)
-	c.gemm(false, false, n, d, d, c.x, p, c.y)
+	c.complete(c.x)
+	c.of.products(c.gemm, n, c.x, c.y)
 	for i := range n {
 		for j := i * d; j < i*d+d; j++ {
 			c.y[j] *= c.mask[j]
 			loss += c.w[i] * c.y[j] * c.y[j]
 		}
 	}
-	c.complete(c.y, p)
-	c.gemm(false, false, n, d, d, c.y, p, c.u)
+	c.complete(c.y)
+	c.of.products(c.gemm, n, c.y, c.u)
 	for i := range n {
 		for j := range d {
 			at := i*d + j
@@ -157,7 +175,7 @@ func (c *marginalMissing) finish(p, gradMu, gradP []float64) (loss float64) {
 	cross := c.product
 	c.gemm(true, false, d, d, n, c.x, c.y, cross)
 	cp := c.s
-	c.gemm(false, false, d, d, d, c.sum, p, cp)
+	c.gemm(false, false, d, d, d, c.of.p, c.sum, cp) // PC, whose zeros spare work
 	for j := range d {
 		for k := range d {
 			gradP[j*d+k] += cross[j*d+k] + cross[k*d+j] + 2*(cp[j*d+k]+cp[k*d+j]-c.csc[j*d+k])

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"missingscore/graph"
 )
@@ -17,8 +16,9 @@ import (
 //
 //	A = Σ w_i,   S = Σ w_i E[δ_i | x_o],   M = Σ w_i E[δ_iδ_iᵀ | x_o],   L = Σ w_i log p(x_o)
 //
-// Rows of one pattern share a factor, which is that of the smaller block. By the missing
-// one, C = P_mm⁻¹, a row is completed by δ_m = −C(Pδ)_m and M gets δδᵀ + C. By the
+// Rows of one pattern share an inverse, that of the missing or of the observed block,
+// whichever is less work. By the missing one, C = P_mm⁻¹, in parts where P has zeros
+// (principalInverse), a row is completed by δ_m = −C(Pδ)_m and M gets δδᵀ + C. By the
 // observed one, Q = Σ_oo⁻¹, with q = Qδ_o, 0 elsewhere, it is δ = Σq, and M gets
 // Σ + Σ(qqᵀ − Q)Σ, whose products with Σ are made once for all rows.
 type gaussianMoments struct {
@@ -26,8 +26,11 @@ type gaussianMoments struct {
 	gemm graph.Product[float64]
 	all  []int
 
-	eta, p, sigma, mu []float64 // of the last run
-	logDet            float64   // of P
+	eta, p, mu []float64 // of the last run
+	factor     []float64 // lower triangle of P's, and Σ where inverted
+	inverted   bool
+	logDet     float64 // of P
+	gaps       *principalInverse
 
 	number, logLikelihood float64
 	sum, second           []float64 // S (d) and M (d, d)
@@ -37,12 +40,12 @@ type gaussianMoments struct {
 	patterns     []rowPattern // in order
 	blocks       []int        // their at, one after the other
 
-	block    []float64
-	byGaps   completedRows
-	byCells  completedRows
-	scratch  []float64
-	squares  []float64 // Σ w C, or Σ w E(qqᵀ − Q)Eᵀ
-	observed float64   // weight of the rows done by their observed block
+	block, given []float64 // of a row: the inverse of its observed block, and what that is applied to
+	byGaps       completedRows
+	byCells      completedRows
+	scratch      []float64
+	squares      []float64 // Σ w E(qqᵀ − Q)Eᵀ
+	observed     float64   // weight of the rows done by their observed block
 }
 
 // completedRows are rows (n, d) in the order of their patterns, times the root of their weights.
@@ -50,37 +53,47 @@ type completedRows struct {
 	n     int
 	root  []float64 // (n) of the weights
 	x, px []float64 // (n, d)
-	spans []patternSpan
-	at    []int     // the patterns' blocks, one after the other
-	block []float64 // their inverses, likewise
 }
-
-// patternSpan says where a pattern's rows and parts are.
-type patternSpan struct{ row, end, at, m, block int }
 
 func newGaussianMoments(d int, gemm graph.Product[float64]) *gaussianMoments {
 	square := func() []float64 { return make([]float64, d*d) }
-	return &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), sigma: square(), mu: make([]float64, d),
-		sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
+	return &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), mu: make([]float64, d),
+		gaps: newPrincipalInverse(d), given: make([]float64, d), sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
 }
 
-// prepare inverts P, if it is not that of the last run, and solves Pμ = η.
+// prepare factors P, if it is not that of the last run, and solves Pμ = η.
 func (c *gaussianMoments) prepare(eta, p []float64) error {
 	if slices.Equal(c.p, p) && slices.Equal(c.eta, eta) {
 		return nil
 	}
+	d := c.d
 	copy(c.p, p)
 	copy(c.eta, eta)
-	logDet, ok := invert(c.sigma, p, c.d, c.all)
-	if !ok {
+	c.inverted, c.logDet = false, 0
+	copy(c.factor, p)
+	if !graph.Factor(c.factor, d, d) {
 		clear(c.p)
 		return ErrNotPositiveDefinite
 	}
-	c.logDet = logDet
-	for j := range c.d {
-		c.mu[j] = dot(c.sigma[j*c.d:j*c.d+c.d], eta)
+	for j := range d {
+		c.logDet += 2 * math.Log(c.factor[j*d+j])
 	}
+	copy(c.mu, eta)
+	l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: c.factor}, blas64.Vector{N: d, Inc: 1, Data: c.mu}
+	blas64.Trsv(blas.NoTrans, l, v)
+	blas64.Trsv(blas.Trans, l, v)
+	c.gaps.prepare(c.p)
 	return nil
+}
+
+// sigma is Σ, made from the factor when it is first asked for.
+func (c *gaussianMoments) sigma() []float64 {
+	if !c.inverted {
+		graph.InvertFactor(c.factor, c.d, c.d)
+		mirror(c.factor, c.d)
+		c.inverted = true
+	}
+	return c.factor
 }
 
 // collect sets the moments to those of the rows x, zero where missing. It fails where P
@@ -93,27 +106,35 @@ func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
 	c.number, c.logLikelihood, c.observed = 0, 0, 0
 	clear(c.sum)
 	clear(c.second)
+	clear(c.squares)
 	c.byGaps.begin(len(weight), d)
 	c.byCells.begin(len(weight), d)
 	c.findPatterns(mask, weight)
-	clear(c.squares)
-	for _, q := range c.patterns {
-		if err := c.add(q, x, mask, weight); err != nil {
-			return err
+	for i := range c.patterns {
+		q := &c.patterns[i]
+		side := &c.byGaps
+		if q.byCells = c.gaps.exceeds(len(q.seen), len(q.gaps)); q.byCells {
+			side = &c.byCells
 		}
+		q.row = side.n
+		q.share = side.take(c.order[q.first:q.last], d, x, mask, c.mu, weight)
+		c.number += q.share
 	}
-	c.finishGaps()
-	c.finishCells()
-	return nil
+	if err := c.finishGaps(); err != nil {
+		return err
+	}
+	return c.finishCells()
 }
 
 // rowPattern is a pattern of missing cells: its rows in order, from the first to before the
-// last, and its smaller block, of missing or observed cells.
+// last, its missing and observed columns, and where its rows are among those completed by
+// either.
 type rowPattern struct {
 	first, last int
-	cells       int // observed
+	gaps, seen  []int
 	byCells     bool
-	at          []int
+	row         int
+	share       float64 // weight of the rows
 }
 
 // findPatterns sorts the rows of some weight by their patterns, if they are not those of the
@@ -137,19 +158,19 @@ func (c *gaussianMoments) findPatterns(mask, weight []float64) {
 		for q.last < len(c.order) && slices.Equal(pattern(q.last), pattern(at)) {
 			q.last++
 		}
-		for _, o := range pattern(at) {
-			if o != 0 {
-				q.cells++
-			}
-		}
-		q.byCells = q.cells < c.d-q.cells
 		from := len(c.blocks)
 		for j, o := range pattern(at) {
-			if (o != 0) == q.byCells {
+			if o == 0 {
 				c.blocks = append(c.blocks, j)
 			}
 		}
-		q.at = c.blocks[from:]
+		cut := len(c.blocks)
+		for j, o := range pattern(at) {
+			if o != 0 {
+				c.blocks = append(c.blocks, j)
+			}
+		}
+		q.gaps, q.seen = c.blocks[from:cut], c.blocks[cut:]
 		c.patterns = append(c.patterns, q)
 		at = q.last
 	}
@@ -182,59 +203,20 @@ func (c *gaussianMoments) sortByPattern(mask []float64) {
 	c.order = turned
 }
 
-// add prepares the rows of a pattern.
-func (c *gaussianMoments) add(q rowPattern, x, mask, weight []float64) error {
-	d := c.d
-	from, side, sign := c.p, &c.byGaps, 1.0
-	if q.byCells {
-		from, side, sign = c.sigma, &c.byCells, -1
-	}
-	m := len(q.at)
-	c.block = room(c.block, m*m)
-	logDet, ok := invert(c.block, from, d, q.at)
-	if !ok {
-		return ErrNotPositiveDefinite
-	}
-	rows := c.order[q.first:q.last]
-	share := side.take(rows, d, x, mask[rows[0]*d:rows[0]*d+d], c.mu, weight, q.at, c.block)
-	c.number += share
-	if q.byCells {
-		c.observed += share
-		logDet = -logDet
-	} else {
-		logDet = c.logDet - logDet
-	}
-	c.logLikelihood += share * 0.5 * (logDet - float64(q.cells)*math.Log(2*math.Pi))
-	for a, j := range q.at {
-		for b, k := range q.at {
-			if q.byCells {
-				c.squares[j*d+k] += sign * share * c.block[a*m+b]
-			} else {
-				c.second[j*d+k] += share * c.block[a*m+b]
-			}
-		}
-	}
-	return nil
-}
-
 // begin makes room for n rows.
 func (c *completedRows) begin(n, d int) {
-	c.root, c.x, c.px = room(c.root, n), room(c.x, n*d), room(c.px, n*d)
-	c.n, c.spans, c.at, c.block = 0, c.spans[:0], c.at[:0], c.block[:0]
+	c.root, c.x, c.px, c.n = room(c.root, n), room(c.x, n*d), room(c.px, n*d), 0
 }
 
-// take copies a pattern's rows as √w (x − μ), zero where missing, and its block. It
-// returns their weight.
-func (c *completedRows) take(rows []int, d int, x, mask, mu, weight []float64, at []int, block []float64) (share float64) {
-	s := patternSpan{row: c.n, end: c.n + len(rows), at: len(c.at), m: len(at), block: len(c.block)}
-	c.spans, c.at, c.block = append(c.spans, s), append(c.at, at...), append(c.block, block...)
+// take copies a pattern's rows as √w (x − μ), zero where missing. It returns their weight.
+func (c *completedRows) take(rows []int, d int, x, mask, mu, weight []float64) (share float64) {
 	for _, i := range rows {
 		share += weight[i]
 		root := math.Sqrt(weight[i])
 		c.root[c.n] = root
 		to := c.x[c.n*d : c.n*d+d]
 		for j := range to {
-			if to[j] = 0; mask[j] != 0 {
+			if to[j] = 0; mask[i*d+j] != 0 {
 				to[j] = root * (x[i*d+j] - mu[j])
 			}
 		}
@@ -243,14 +225,27 @@ func (c *completedRows) take(rows []int, d int, x, mask, mu, weight []float64, a
 	return share
 }
 
-// finishGaps completes the rows that have the inverse of their missing block.
-func (c *gaussianMoments) finishGaps() {
+// finishGaps completes the rows that go by the inverse of their missing block.
+func (c *gaussianMoments) finishGaps() error {
 	r, d := &c.byGaps, c.d
 	if r.n == 0 {
-		return
+		return nil
 	}
-	c.gemm(false, false, r.n, d, d, r.x, c.p, r.px)
-	r.apply(d, r.px, r.x, -1)
+	c.gaps.products(c.gemm, r.n, r.x, r.px)
+	for _, q := range c.patterns {
+		if q.byCells {
+			continue
+		}
+		logDet, ok := c.gaps.invert(q.gaps)
+		if !ok {
+			return ErrNotPositiveDefinite
+		}
+		c.density(q, c.logDet-logDet)
+		c.gaps.addTo(c.second, q.share)
+		for i := q.row; i < q.row+q.last-q.first; i++ {
+			c.gaps.apply(r.px[i*d:i*d+d], r.x[i*d:i*d+d], -1, c.given)
+		}
+	}
 	c.gemm(true, false, d, d, r.n, r.x, r.x, c.scratch)
 	for i, v := range c.scratch[:d*d] {
 		c.second[i] += v
@@ -261,26 +256,50 @@ func (c *gaussianMoments) finishGaps() {
 			c.sum[j] += r.root[i] * v
 		}
 	}
+	return nil
 }
 
-// finishCells completes the rows that have the inverse of their observed block.
-func (c *gaussianMoments) finishCells() {
+// density adds to L the logarithm of the normalisers of a pattern's rows, logDet that of Q.
+func (c *gaussianMoments) density(q rowPattern, logDet float64) {
+	c.logLikelihood += q.share * 0.5 * (logDet - float64(len(q.seen))*math.Log(2*math.Pi))
+}
+
+// finishCells completes the rows that go by the inverse of their observed block.
+func (c *gaussianMoments) finishCells() error {
 	r, d := &c.byCells, c.d
 	if r.n == 0 {
-		return
+		return nil
 	}
+	sigma := c.sigma()
 	copy(r.px, r.x[:r.n*d])
 	clear(r.x[:r.n*d])
-	r.apply(d, r.px, r.x, 1)
+	for _, q := range c.patterns {
+		if !q.byCells {
+			continue
+		}
+		m := len(q.seen)
+		c.block = room(c.block, m*m)
+		logDet, ok := invert(c.block, sigma, d, q.seen)
+		if !ok {
+			return ErrNotPositiveDefinite
+		}
+		c.observed += q.share
+		c.density(q, -logDet)
+		whole := inversePart{q.seen, c.block}
+		whole.addTo(c.squares, d, -q.share)
+		for i := q.row; i < q.row+q.last-q.first; i++ {
+			whole.apply(r.px[i*d:i*d+d], r.x[i*d:i*d+d], 1, c.given)
+		}
+	}
 	c.logLikelihood -= 0.5 * dot(r.px[:r.n*d], r.x)
 	c.gemm(true, false, d, d, r.n, r.x, r.x, c.scratch)
 	for i, v := range c.scratch {
 		c.squares[i] += v
 	}
-	c.gemm(false, false, d, d, d, c.sigma, c.squares, c.scratch)
-	c.gemm(false, false, d, d, d, c.scratch, c.sigma, c.squares)
+	c.gemm(false, false, d, d, d, sigma, c.squares, c.scratch)
+	c.gemm(false, false, d, d, d, c.scratch, sigma, c.squares)
 	for i, v := range c.squares {
-		c.second[i] += c.observed*c.sigma[i] + v
+		c.second[i] += c.observed*sigma[i] + v
 	}
 	q := c.scratch[:d]
 	clear(q)
@@ -290,25 +309,9 @@ func (c *gaussianMoments) finishCells() {
 		}
 	}
 	for j := range d {
-		c.sum[j] += dot(c.sigma[j*d:j*d+d], q)
+		c.sum[j] += dot(sigma[j*d:j*d+d], q)
 	}
-}
-
-// apply sets the block of each row of to, (n, d), to sign times its inverse block times that of from.
-func (c *completedRows) apply(d int, from, to []float64, sign float64) {
-	for _, s := range c.spans {
-		at, block := c.at[s.at:s.at+s.m], c.block[s.block:s.block+s.m*s.m]
-		for i := s.row; i < s.end; i++ {
-			u, v := from[i*d:i*d+d], to[i*d:i*d+d]
-			for a, j := range at {
-				sum := 0.0
-				for b, k := range at {
-					sum += block[a*s.m+b] * u[k]
-				}
-				v[j] = sign * sum
-			}
-		}
-	}
+	return nil
 }
 
 // invert fills a with the inverse of the lower triangle a[j,k] = p[at_j, at_k], its upper
@@ -325,11 +328,10 @@ func invert(a, p []float64, d int, at []int) (logDet float64, ok bool) {
 	if n == 0 {
 		return 0, true
 	}
-	var l blas64.Triangular
 	if n < largeBlock {
 		ok = factorSmall(a, n)
 	} else {
-		l, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: a})
+		ok = graph.Factor(a, n, n)
 	}
 	if !ok {
 		return 0, false
@@ -340,7 +342,7 @@ func invert(a, p []float64, d int, at []int) (logDet float64, ok bool) {
 	if n < largeBlock {
 		invertSmall(a, n)
 	} else {
-		lapack64.Potri(l)
+		graph.InvertFactor(a, n, n)
 	}
 	mirror(a, n)
 	return logDet, true

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -30,13 +31,13 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 		name, column string
 		best         func([]float64) float64 // of a line's means
 	}{{"auc", aucColumn, floats.Max}, {"f1", f1Column, floats.Max}, {"mcc", mccColumn, floats.Max}, {"fdr", fdrColumn, floats.Min}} {
-		t, err := s.lines(r, m.name, m.column, func(n values, method string, all []string) string {
+		t, err := s.lines(r, m.name, m.column, func(n values, method string, others []string) string {
 			mean, ok := n.mean(method)
 			if !ok {
 				return ""
 			}
 			var means []float64
-			for _, other := range all {
+			for _, other := range others {
 				if v, ok := n.mean(other); ok {
 					means = append(means, v)
 				}
@@ -62,17 +63,24 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 // values are a column's numbers: replicate → setting → method.
 type values map[string]map[string]map[string]float64
 
-// lines have one line a graph and one of all together, and a column a method that the
-// results have. Only settings count that a line's methods were all run on.
-func (s settings) lines(r cells.Results, name, column string, cell func(n values, method string, all []string) string) (markdown.Table, error) {
+// all are the settings of every graph together; signed, those of graphs whose edges have
+// signs at random, which design and trials of the program were made on.
+const (
+	all    = "all"
+	signed = "random, hub, chain"
+)
+
+// lines have one line a graph, one of the signed ones and one of all together, and a column
+// a method that the results have. Only settings count that a line's methods were all run on.
+func (s settings) lines(r cells.Results, name, column string, cell func(n values, method string, others []string) string) (markdown.Table, error) {
 	t := markdown.Table{Name: name, Header: []string{"graph"}}
 	of, err := s.read(r, column)
 	if err != nil {
 		return t, err
 	}
-	methods := slices.DeleteFunc(slices.Clone(s.Ways), func(m string) bool { return !of["all"].has(m) })
+	methods := slices.DeleteFunc(slices.Clone(s.Ways), func(m string) bool { return !of[all].has(m) })
 	t.Header = append(append(t.Header, methods...), "replicates × settings")
-	for _, graph := range append(slices.Clone(s.Graphs), "all") {
+	for _, graph := range append(slices.Clone(s.Graphs), signed, all) {
 		n := of[graph].complete(methods)
 		if len(n) == 0 {
 			continue
@@ -89,9 +97,9 @@ func (s settings) lines(r cells.Results, name, column string, cell func(n values
 	return t, nil
 }
 
-// read gives the numbers of each graph, and of "all".
+// read gives the numbers of each graph, of signed and of all.
 func (s settings) read(r cells.Results, column string) (map[string]values, error) {
-	of := map[string]values{"all": {}}
+	of := map[string]values{signed: {}, all: {}}
 	for _, graph := range s.Graphs {
 		of[graph] = values{}
 		for _, k := range s.Tables {
@@ -103,7 +111,10 @@ func (s settings) read(r cells.Results, column string) (map[string]values, error
 				for _, w := range s.Ways {
 					if v, ok := n.At("", replicate, w); ok {
 						of[graph].put(replicate, k.name(), w, v)
-						of["all"].put(replicate, graph+", "+k.name(), w, v)
+						of[all].put(replicate, graph+", "+k.name(), w, v)
+						if slices.Contains(strings.Split(signed, ", "), graph) {
+							of[signed].put(replicate, graph+", "+k.name(), w, v)
+						}
 					}
 				}
 			}

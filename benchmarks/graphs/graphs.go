@@ -4,6 +4,7 @@
 package graphs
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/simulate"
+	"missingscore/internal/lanczos"
 )
 
 // Neighbours is the mean number of them in a random network.
@@ -51,7 +53,7 @@ func Check(kind string) error {
 
 // Random joins each pair of d nodes with probability 3/(d−1), of few nodes ½, and each edge
 // has a sign at random: P = I + w A with w = 0.8 / |λ_min(A)|, whose smallest eigenvalue is
-// 0.2. It is drawn again until it has an edge and a pair without one. It fails for d < 3.
+// 0.2, of 400 nodes and more at least that. It is drawn again until it has an edge and a pair without one. It fails for d < 3.
 func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	return signed(d, rng, func(j, k int) bool { return rng.Float64() < min(Neighbours/float64(d-1), 0.5) })
 }
@@ -86,14 +88,46 @@ func signed(d int, rng *rand.Rand, joined func(j, k int) bool) (simulate.Gaussia
 			}
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(a, false) {
-		return simulate.Gaussian{}, fmt.Errorf("the eigenvalues of a network of %d nodes did not converge", d)
+	least, err := smallest(a)
+	if err != nil {
+		return simulate.Gaussian{}, err
 	}
 	p := mat.NewSymDense(d, nil)
-	p.ScaleSym(0.8/math.Abs(eigen.Values(nil)[0]), a)
+	p.ScaleSym(0.8/math.Abs(least), a)
 	for j := range d {
 		p.SetSym(j, j, 1)
 	}
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
+}
+
+// wide is from how many nodes on the eigenvalues are not all found.
+const wide = 400
+
+// smallest eigenvalue of a; of a wide one a lower bound, near to it, from its products with
+// vectors.
+func smallest(a *mat.SymDense) (float64, error) {
+	d := a.SymmetricDim()
+	if d < wide {
+		var eigen mat.EigenSym
+		if !eigen.Factorize(a, false) {
+			return 0, fmt.Errorf("the eigenvalues of a network of %d nodes did not converge", d)
+		}
+		return eigen.Values(nil)[0], nil
+	}
+	at, sign := make([][]int, d), make([][]float64, d) // of the pairs that are joined
+	for j := range d {
+		for k := range d {
+			if v := a.At(j, k); v != 0 {
+				at[j], sign[j] = append(at[j], k), append(sign[j], v)
+			}
+		}
+	}
+	return lanczos.Smallest(context.Background(), d, func(y, x []float64) {
+		for j := range y {
+			y[j] = 0
+			for i, k := range at[j] {
+				y[j] += sign[j][i] * x[k]
+			}
+		}
+	})
 }

@@ -64,3 +64,19 @@ func TestShapes(t *testing.T) {
 	require.EqualError(t, err, `graph "ring": it is one of [random hub chain star dense]`)
 	require.Error(t, Check("ring"))
 }
+
+// Of many nodes the smallest eigenvalue is 0.2 up to the tolerance of Lanczos's method: P less
+// 0.1999 is positive definite, less 0.2001 it is not.
+func TestWideNetworks(t *testing.T) {
+	g, err := Random(wide, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	for less, definite := range map[float64]bool{0.1999: true, 0.2001: false} {
+		p := mat.NewSymDense(wide, nil)
+		p.CopySym(g.Precision)
+		for j := range wide {
+			p.SetSym(j, j, p.At(j, j)-less)
+		}
+		var factor mat.Cholesky
+		require.Equal(t, definite, factor.Factorize(p))
+	}
+}

@@ -27,31 +27,14 @@ func judge(truth simulate.Gaussian, scale data.Scale, e estimated) ([]string, er
 			return nil, err
 		}
 		rates = append(rates, rate)
-		best, least = max(best, f1(want, found)), min(least, distance(truth.Precision, scale.Precision(p)))
+		best, least = max(best, network.F1(want, found)), min(least, distance(truth.Precision, scale.Precision(p)))
 	}
 	found := network.Threshold(e.chosen, threshold)
 	p := scale.Precision(e.chosen)
 	edge, other, signs := biases(truth.Precision, p)
 	text := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
-	return []string{text(network.AUC(rates)), text(best), text(f1(want, found)), strconv.Itoa(found.Count()),
+	return []string{text(network.AUC(rates)), text(best), text(network.F1(want, found)), strconv.Itoa(found.Count()),
 		text(distance(truth.Precision, p)), text(least), text(edge), text(other), text(signs)}, nil
-}
-
-// f1 is 2 hits / (2 hits + false edges + edges not found).
-func f1(want, found network.Adjacency) float64 {
-	hits, all := 0, 0
-	for i, edge := range want.Edge {
-		if edge {
-			all++
-		}
-		if found.Edge[i] {
-			all++
-		}
-		if edge && found.Edge[i] {
-			hits++
-		}
-	}
-	return 2 * float64(hits) / float64(max(1, all))
 }
 
 // distance is ‖Q − P‖ / ‖P‖, Frobenius norms.

@@ -18,6 +18,7 @@ import (
 	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
+	"missingscore/benchmarks/scale"
 	"missingscore/benchmarks/star"
 	"missingscore/benchmarks/tables"
 )
@@ -47,6 +48,7 @@ var Experiments = []harness.Experiment{
 	deciding.Experiment,
 	coverage.Experiment,
 	star.Ranking,
+	scale.Experiment,
 }
 
 // ByName looks experiments up; "all" are all of them.

@@ -59,6 +59,7 @@ var Checks = []Check{
 	{"skewed", skewed},
 	{"limit", limits},
 	{"few-values", fewValues},
+	{"categories", categories},
 }
 
 // Table looks for every fault of a table in its own units.
@@ -103,6 +104,9 @@ type examined struct {
 
 // transformed says whether a column is modelled by a function of it.
 func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Transform[j] != nil }
+
+// ordinal says whether a column is of ordered categories.
+func (e *examined) ordinal(j int) bool { return slices.Contains(e.Transform.Ordinal(), j) }
 
 // names are those of some columns.
 func (e *examined) names(columns []int) []string {
@@ -157,6 +161,7 @@ func plural(n int, one, more string) string {
 // the table's: they are looked at one column after another.
 type summary struct {
 	cells, levels int     // observed ones, and different values of them
+	fewest        int     // cells of one value
 	low, high     float64 // of these
 	first         []float64
 	whole         bool // every value is a whole number
@@ -176,6 +181,7 @@ func (c column) summary(name string) summary {
 	if s.cells == 0 {
 		return s
 	}
+	s.fewest = slices.Min(c.counts)
 	s.low, s.high, s.first = c.distinct[0], c.distinct[s.levels-1], slices.Clone(c.cells[:min(2, s.cells)])
 	for _, v := range c.codes() {
 		s.codes = append(s.codes, frequent{v, c.count(v)})

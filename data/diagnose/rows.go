@@ -26,6 +26,9 @@ func Refusal(t *data.Table) error {
 
 // rowsWithValues counts them.
 func rowsWithValues(t *data.Table) (n int) {
+	if t.Counted != nil {
+		return t.Counted.Rows
+	}
 	for i := range t.N {
 		for _, seen := range t.Observed[i*t.D : (i+1)*t.D] {
 			if seen {

@@ -17,7 +17,7 @@ func fewValues(e *examined) []Finding {
 	least, most := e.N, 0
 	for j, c := range e.columns {
 		levels := c.levels
-		if e.explained[j] || c.cells < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
+		if e.explained[j] || e.ordinal(j) || c.cells < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
 			continue
 		}
 		found = append(found, j)
@@ -31,8 +31,8 @@ func fewValues(e *examined) []Finding {
 	if most > least {
 		count = fmt.Sprintf("%d to %d", least, most)
 	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s treated as continuous, which is fair for an ordinal scale and means nothing for categories without an order",
-		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is", "they are"))}}
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s treated as continuous, which is fair for an ordinal scale and means nothing for categories without an order; %s takes %s for ordered categories of a latent normal",
+		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is", "they are"), flag("ordinal", names), plural(len(names), "it", "them"))}}
 }
 
 // limits notes columns whose largest or smallest value stands so often that it may be a limit

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
@@ -124,21 +126,30 @@ func (g *Gaussian) Mean() []float64 {
 			unit[j] = math.Ldexp(1, -exponent/2)
 		}
 	}
+	lower := make([]float64, g.d*g.d)
 	for j := range unit {
 		mu[j] *= unit[j]
 		for k := j; k < g.d; k++ {
-			p.SetSym(j, k, p.At(j, k)*unit[j]*unit[k])
+			lower[k*g.d+j] = p.At(j, k) * unit[j] * unit[k]
+			p.SetSym(j, k, lower[k*g.d+j])
 		}
 	}
-	var v mat.VecDense
-	if err := v.SolveVec(p, mat.NewVecDense(g.d, mu)); err != nil && !isCondition(err) {
-		for j := range mu {
-			mu[j] = math.NaN()
+	if graph.Factor(lower, g.d, g.d) {
+		l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: g.d, Stride: g.d, Data: lower}, blas64.Vector{N: g.d, Inc: 1, Data: mu}
+		blas64.Trsv(blas.NoTrans, l, v)
+		blas64.Trsv(blas.Trans, l, v)
+	} else {
+		var v mat.VecDense
+		if err := v.SolveVec(p, mat.NewVecDense(g.d, mu)); err != nil && !isCondition(err) {
+			for j := range mu {
+				mu[j] = math.NaN()
+			}
+			return mu
 		}
-		return mu
+		copy(mu, v.RawVector().Data)
 	}
 	for j := range unit {
-		mu[j] = v.AtVec(j) * unit[j]
+		mu[j] *= unit[j]
 	}
 	return mu
 }

@@ -73,6 +73,7 @@ type State struct {
 	Best  *Best // by the held-out loss; nil without one
 
 	EM    em.State
+	Stall Stall
 	LBFGS optim.LBFGS
 	Stuck bool // no step lowers the loss
 }

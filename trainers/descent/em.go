@@ -14,7 +14,8 @@ import (
 // EM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
 // turns of expectation and maximisation (package em) over all rows, accelerated, until a
 // turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
-// by as much of 1/√P_jj. Its end is maximum likelihood's.
+// by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
+// likelihood's.
 type EM struct{}
 
 func (EM) Name() string { return "em" }
@@ -57,14 +58,15 @@ func (EM) Run(ctx context.Context, f *Fit) error {
 	f.Condense(t.Rows)
 	s := &f.State.EM
 	s.Anderson.Memory = em.Memory
-	for s.Count == 0 || s.Relative > f.Config.Tolerance && s.Count < f.Config.Iterations {
+	for s.Count == 0 || s.Relative > f.Config.Tolerance && s.Count < f.Config.Iterations && !f.State.Stall.reached() {
 		if err := t.Turn(ctx, s, em.Unpenalised); err != nil {
 			return err
 		}
+		f.State.Stall.note(s)
 		f.State.Iteration = s.Count
 		f.Report(engine.Progress{Stage: "fit", Unit: "turn", Iteration: s.Count, Total: f.Config.Iterations, Loss: s.Loss, EffectiveSize: math.NaN()})
 		if err := f.record(Record{Iteration: s.Count, Loss: s.Loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: math.NaN(),
-			Likelihood: s.Likelihood / float64(f.Table.N), Movement: s.Relative}); err != nil {
+			Likelihood: s.Likelihood / float64(f.Table.RowCount()), Movement: s.Relative}); err != nil {
 			return err
 		}
 		if err := f.Save(); err != nil {
@@ -80,6 +82,9 @@ func (EM) Verdict(f *Fit) (converged bool, verdict string) {
 	s := f.State.EM
 	if s.Relative <= f.Config.Tolerance {
 		return true, fmt.Sprintf("converged: the last of %d turns of expectation and maximisation moved nothing by more than %.2g of its size", s.Count, s.Relative)
+	}
+	if f.State.Stall.reached() && s.Relative <= mostStalled {
+		return true, fmt.Sprintf("converged as far as rounding allows: after %d turns of expectation and maximisation the likelihood goes up and down in its last digits, and a turn moves the precision or the mean by about %.2g of its size; columns that nearly depend on each other do this", s.Count, s.Relative)
 	}
 	return false, fmt.Sprintf("NOT converged: after %d turns of expectation and maximisation the last still moved the precision or the mean by %.2g of its size, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Count, s.Relative, f.Config.Tolerance)
 }

@@ -18,7 +18,7 @@ import (
 
 // LBFGS is for losses that are functions of the parameters: no draws in the estimator or
 // the objective. It minimises over all rows at once by optim.LBFGS and optim.WolfeStep,
-// until the relative gradient (Dennis & Schnabel 1983, section 7.2)
+// from where startAtLikelihood has put the model, until the relative gradient (Dennis & Schnabel 1983, section 7.2)
 //
 //	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
 //
@@ -33,6 +33,7 @@ const (
 	singleTolerance   = 1e-4 // of float32
 	rounding          = 1e-13
 	singleRounding    = 1e-6
+	leastFlat         = 1e-5
 )
 
 func (LBFGS) Name() string { return "lbfgs" }
@@ -91,6 +92,11 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 	m := &minimiser{Fit: f, rows: f.AllRows()}
 	f.Condense(m.rows)
 	s := f.State
+	if len(s.History) == 0 {
+		if err := f.startAtLikelihood(ctx); err != nil {
+			return err
+		}
+	}
 	if err := m.evaluate(ctx); err != nil {
 		return err
 	}
@@ -112,7 +118,7 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 
 // evaluate computes loss and gradient where the parameters are.
 func (m *minimiser) evaluate(ctx context.Context) error {
-	step, err := m.Step(ctx, m.State.Iteration, m.rows, 1/float64(len(m.rows)))
+	step, err := m.Step(ctx, m.State.Iteration, m.rows, 1/float64(m.Table.RowCount()))
 	if err != nil {
 		return err
 	}
@@ -132,7 +138,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	slope := floats.Dot(gradient, direction)
 	ok, err := optim.WolfeStep(func(t float64) (float64, float64, error) {
 		m.set(theta, t, direction)
-		if err := m.evaluate(ctx); tooFar(err) {
+		if err := m.evaluate(ctx); beyond(err) {
 			return math.NaN(), math.NaN(), nil
 		} else if err != nil {
 			return 0, 0, err
@@ -160,12 +166,6 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	s.Iteration++
 	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
 	return m.note()
-}
-
-// tooFar says whether there is no loss at the parameters.
-func tooFar(err error) bool {
-	var diverged *engine.DivergedError
-	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }
 
 // theta is a copy of all parameters.
@@ -213,8 +213,11 @@ func (m *minimiser) relative() float64 {
 	return most / m.scale()
 }
 
-// rounding is the relative noise of the loss. A fit that no step improves has converged
-// if its relative gradient is under the root of it: the loss is flat as far as its digits tell.
+// flat is the relative gradient under which a fit that no step improves has converged: the
+// loss is flat as far as its digits tell.
+func (f *Fit) flat() float64 { return max(leastFlat, math.Sqrt(f.rounding())) }
+
+// rounding is the relative noise of the loss.
 func (f *Fit) rounding() float64 {
 	if f.Engine.Config.DType == graph.Float32 {
 		return singleRounding
@@ -228,7 +231,7 @@ func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 	switch {
 	case last.Gradient <= f.Config.Tolerance:
 		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last.Gradient, s.Iteration)
-	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
+	case s.Stuck && last.Gradient <= f.flat():
 		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", s.Iteration, last.Gradient)
 	case s.Stuck:
 		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g", s.Iteration, last.Gradient)

@@ -82,7 +82,11 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if s.Solved != nil {
 		copy(to, s.Solved[d:])
 	}
-	if !minimise(to, cov) || !engine.Finite(to...) {
+	ok := minimise(to, cov)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !ok || !engine.Finite(to...) {
 		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
 	}
 	if !t.put(slices.Concat(mean, to)) {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"missingscore/graph"
@@ -19,13 +20,11 @@ import (
 //
 //	β = W_nn⁻¹ s_nj,   W_·j = W_·n β,   P_jj = 1/(s_jj − W_njᵀβ),   P_nj = −β P_jj
 type Support struct {
-	// Warm starts W where the last minimisation, of covariances much like these, left it off the
-	// network, and not at the covariances: the same solution within the tolerance, sooner.
-	Warm bool
-
 	d          int
 	neighbours [][]int
-	last       []float64 // W of the last minimisation
+	last       []float64 // W of the last minimisation, of covariances much like these: where the next one starts
+	room       []float64 // for W_nn
+	column     []float64 // for W_·j
 }
 
 const (
@@ -36,14 +35,16 @@ const (
 // NewSupport is for the pairs of packed, a P in the order of graph.PackedIndex, that are
 // not zero.
 func NewSupport(packed []float64, d int) *Support {
-	s := &Support{d: d, neighbours: make([][]int, d)}
+	s, most := &Support{d: d, neighbours: make([][]int, d), column: make([]float64, d)}, 0
 	for j := range d {
 		for k := range d {
 			if j != k && packed[graph.PackedIndex(d, min(j, k), max(j, k))] != 0 {
 				s.neighbours[j] = append(s.neighbours[j], k)
 			}
 		}
+		most = max(most, len(s.neighbours[j]))
 	}
+	s.room = make([]float64, most*most)
 	return s
 }
 
@@ -51,14 +52,17 @@ func NewSupport(packed []float64, d int) *Support {
 func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 	d := s.d
 	w := s.begin(cov)
-	beta := make([][]float64, d)
+	beta, scale := make([][]float64, d), make([]float64, d)
+	for j, at := range s.neighbours {
+		beta[j], scale[j] = make([]float64, len(at)), math.Sqrt(cov[j*d+j])
+	}
 	for moved, sweeps := math.Inf(1), 0; moved > supportTolerance; sweeps++ {
 		if sweeps == supportSweeps {
 			return false
 		}
 		moved = 0
 		for j := range d {
-			change, ok := s.regress(j, w, cov, beta)
+			change, ok := s.regress(j, w, cov, scale, beta)
 			if !ok {
 				return false
 			}
@@ -86,7 +90,7 @@ func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 // begin is W before the first sweep.
 func (s *Support) begin(cov []float64) []float64 {
 	w := slices.Clone(cov)
-	if s.Warm && s.last != nil {
+	if s.last != nil {
 		copy(w, s.last)
 		for j := range s.d {
 			w[j*s.d+j] = cov[j*s.d+j]
@@ -96,15 +100,16 @@ func (s *Support) begin(cov []float64) []float64 {
 	return w
 }
 
-// regress sets β and the covariances of column j with the others.
-func (s *Support) regress(j int, w, cov []float64, beta [][]float64) (change float64, ok bool) {
+// regress sets β and the covariances of column j with the others; scale are the roots of the
+// variances.
+func (s *Support) regress(j int, w, cov, scale []float64, beta [][]float64) (change float64, ok bool) {
 	d, at := s.d, s.neighbours[j]
-	if len(at) == 0 {
+	n := len(at)
+	if n == 0 {
 		return 0, true
 	}
-	n := len(at)
-	nn := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: make([]float64, n*n)}
-	solved := make([]float64, n)
+	nn := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: s.room[:n*n]}
+	solved := beta[j]
 	for a, k := range at {
 		solved[a] = cov[k*d+j]
 		for b, l := range at[a:] {
@@ -116,17 +121,17 @@ func (s *Support) regress(j int, w, cov []float64, beta [][]float64) (change flo
 		return 0, false
 	}
 	lapack64.Potrs(factor, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: solved})
-	beta[j] = solved
-	for k := range d {
-		if k == j {
-			continue
-		}
-		v := 0.0
-		for a, l := range at {
-			v += w[k*d+l] * beta[j][a]
-		}
-		change = max(change, math.Abs(v-w[k*d+j])/math.Sqrt(cov[j*d+j]*cov[k*d+k]))
-		w[k*d+j], w[j*d+k] = v, v
+	v := s.column
+	clear(v)
+	for a, l := range at {
+		floats.AddScaled(v, solved[a], w[l*d:l*d+d])
 	}
+	own, row := scale[j], w[j*d:j*d+d]
+	v[j] = row[j]
+	for k, to := range v {
+		change = max(change, math.Abs(to-row[k])/(own*scale[k]))
+		w[k*d+j] = to
+	}
+	copy(row, v)
 	return change, true
 }

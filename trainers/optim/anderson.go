@@ -33,11 +33,11 @@ func (a *Anderson) Next(x, g []float64) []float64 {
 	if m == 0 {
 		return next
 	}
-	df, f := mat.NewDense(len(x), m, nil), mat.NewVecDense(len(x), nil)
-	for i := range x {
-		f.SetVec(i, g[i]-x[i])
-		for k := range m {
-			df.Set(i, k, a.G[k+1][i]-a.X[k+1][i]-a.G[k][i]+a.X[k][i])
+	df, f := make([][]float64, m), floats.SubTo(make([]float64, len(x)), g, x)
+	for k := range df {
+		df[k] = make([]float64, len(x))
+		for i := range x {
+			df[k][i] = a.G[k+1][i] - a.X[k+1][i] - a.G[k][i] + a.X[k][i]
 		}
 	}
 	gamma, ok := leastSquares(df, f)
@@ -55,11 +55,32 @@ func (a *Anderson) Next(x, g []float64) []float64 {
 // led nowhere.
 func (a *Anderson) Forget() { a.X, a.G = nil, nil }
 
-// leastSquares solves min ‖f − Aγ‖ by the singular values above 1e-10 of the largest. It
-// is not ok where there is none.
-func leastSquares(a *mat.Dense, f *mat.VecDense) (gamma []float64, ok bool) {
+// leastSquares solves min ‖f − Aγ‖ by the singular values above 1e-10 of the largest: those
+// of R, A = QR by Gram and Schmidt's method, made twice for Q to be orthogonal to rounding
+// (Björck 1996, §2.4.5). It is not ok where there is none. The columns of a become Q's.
+func leastSquares(a [][]float64, f []float64) (gamma []float64, ok bool) {
+	m := len(a)
+	r, qf := mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
+	for k, q := range a {
+		size := floats.Norm(q, 2)
+		for range 2 {
+			for l := range k {
+				by := floats.Dot(a[l], q)
+				r.Set(l, k, r.At(l, k)+by)
+				floats.AddScaled(q, -by, a[l])
+			}
+		}
+		left := floats.Norm(q, 2)
+		if !(left > 1e-14*size) { // rounding only
+			clear(q)
+			continue
+		}
+		r.Set(k, k, left)
+		floats.Scale(1/left, q)
+		qf.SetVec(k, floats.Dot(q, f))
+	}
 	var svd mat.SVD
-	if !svd.Factorize(a, mat.SVDThin) {
+	if !svd.Factorize(r, mat.SVDThin) {
 		return nil, false
 	}
 	rank := svd.Rank(1e-10)
@@ -67,6 +88,6 @@ func leastSquares(a *mat.Dense, f *mat.VecDense) (gamma []float64, ok bool) {
 		return nil, false
 	}
 	var out mat.Dense
-	svd.SolveTo(&out, f, rank)
+	svd.SolveTo(&out, qf, rank)
 	return mat.Col(nil, 0, &out), true
 }

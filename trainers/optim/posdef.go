@@ -3,9 +3,6 @@ package optim
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
@@ -15,7 +12,7 @@ import (
 // PositiveDefinite projects a precision so that its smallest eigenvalue is Floor or more.
 type PositiveDefinite struct {
 	Floor float64
-	upper []float64 // work space
+	lower []float64 // work space
 }
 
 // Project keeps P positive definite: if its smallest eigenvalue is under floor, all its
@@ -61,15 +58,16 @@ func (h *PositiveDefinite) Project(g *model.Gaussian) (changed bool) {
 // Cholesky factor. (mat.Cholesky would estimate its condition too, at the same cost.)
 func (h *PositiveDefinite) Inside(g *model.Gaussian) bool {
 	d, packed := g.Dim(), g.Packed.Value
-	if h.upper == nil {
-		h.upper = make([]float64, d*d)
+	if h.lower == nil {
+		h.lower = make([]float64, d*d)
 	}
 	for j := range d {
-		copy(h.upper[j*d+j:j*d+d], packed[graph.PackedIndex(d, j, j):])
-		h.upper[j*d+j] -= h.Floor
+		for k := range j + 1 {
+			h.lower[j*d+k] = packed[graph.PackedIndex(d, k, j)]
+		}
+		h.lower[j*d+j] -= h.Floor
 	}
-	_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: h.upper})
-	return ok
+	return graph.Factor(h.lower, d, d)
 }
 
 func smallestEigenvalue(p mat.Symmetric) float64 {

@@ -9,12 +9,13 @@ import (
 	"context"
 	"math"
 
+	"missingscore/graph"
 	"missingscore/trainers/optim"
 )
 
 // Lasso minimises, over symmetric P (d, d),
 //
-//	½ tr(PSP) − tr P + λ Σ_{j<k} |P_jk|
+//	½ tr(PSP) − tr P + λ Σ_{j<k} w_jk |P_jk|
 //
 // by the pairs that may not be zero, the active ones. With V = PS the derivative by P_jj is
 // V_jj − 1, by a pair V_jk + V_kj, and the curvatures are S_jj and S_jj + S_kk. An
@@ -28,6 +29,9 @@ type Lasso struct {
 	// that of the derivative of −tr P; 1e-7.
 	Tolerance float64
 	Sweeps    int // at most, in a minimisation; 0: 2000
+	// Weights are w, not negative, in the order of graph.PackedIndex, the diagonal's without
+	// effect; nil: all 1.
+	Weights []float64
 
 	diagonal []float64
 	rows     []neighbours
@@ -57,7 +61,7 @@ type Outcome struct {
 }
 
 // Minimise takes p from where it is to the minimum. Pairs that are zero join from the start
-// where their derivative is screen or more in size: by the sequential strong rule (Tibshirani
+// where their derivative is w times screen or more in size: by the sequential strong rule (Tibshirani
 // et al. 2012) that is 2λ − λ' where p is the minimum for λ'. After a descent the conditions
 // of Karush, Kuhn and Tucker are checked for all pairs, and those that break them join. It
 // fails only where ctx ends.
@@ -66,7 +70,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Sparse, lambda, screen float64)
 	if screen < 0 {
 		screen = 0
 	}
-	joined, err := l.breaking(ctx, screen)
+	joined, err := l.breaking(ctx, screen, 0)
 	if err != nil {
 		return o, err
 	}
@@ -80,7 +84,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Sparse, lambda, screen float64)
 			l.end(p)
 			return o, err
 		}
-		if joined, err = l.breaking(ctx, lambda*(1+1e-9)+l.Tolerance); err != nil {
+		if joined, err = l.breaking(ctx, lambda*(1+1e-9), l.Tolerance); err != nil {
 			return o, err
 		}
 		if o.Sweeps >= l.most() {
@@ -144,7 +148,7 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 		j, k := int(a.j), int(a.k)
 		at, of := &l.rows[j].value[a.inJ], &l.rows[k].value[a.inK]
 		curvature, old := l.S[j*d+j]+l.S[k*d+k], *at
-		to := optim.SoftThreshold(old*curvature-l.product(j, k)-l.product(k, j), lambda) / curvature
+		to := optim.SoftThreshold(old*curvature-l.product(j, k)-l.product(k, j), l.weight(j, k)*lambda) / curvature
 		if to == old {
 			continue
 		}
@@ -155,6 +159,14 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 		return math.Inf(1)
 	}
 	return moved
+}
+
+// weight is w_jk, j < k.
+func (l *Lasso) weight(j, k int) float64 {
+	if l.Weights == nil {
+		return 1
+	}
+	return l.Weights[graph.PackedIndex(l.D, j, k)]
 }
 
 // product is V_jk = Σ_l P_jl S_lk.

@@ -12,9 +12,10 @@ import (
 
 const tile = 256 // columns of a tile: each pair of tiles is one worker's
 
-// breaking are the pairs that are not active whose derivative V_jk + V_kj is least or more in
-// size, in the order of tiles. V is made tile by tile, for each pair of them anew.
-func (l *Lasso) breaking(ctx context.Context, least float64) ([][2]int32, error) {
+// breaking are the pairs that are not active whose derivative V_jk + V_kj is w times least, and
+// slack, or more in size, in the order of tiles. V is made tile by tile, for each pair of them
+// anew.
+func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32, error) {
 	var tiles [][2]int
 	for j := 0; j < l.D; j += tile {
 		for k := j; k < l.D; k += tile {
@@ -32,7 +33,7 @@ func (l *Lasso) breaking(ctx context.Context, least float64) ([][2]int32, error)
 					if ctx.Err() != nil {
 						return ctx.Err()
 					}
-					found[i] = s.look(tiles[i][0], tiles[i][1], least)
+					found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
 				}
 				return nil
 			})
@@ -55,7 +56,7 @@ type screen struct {
 }
 
 // look goes through the pairs of the tiles that begin at columns j0 and k0.
-func (s *screen) look(j0, k0 int, least float64) (found [][2]int32) {
+func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 	high, wide := min(tile, s.D-j0), min(tile, s.D-k0)
 	s.products(s.jk, j0, high, k0, wide)
 	s.products(s.kj, k0, wide, j0, high)
@@ -65,7 +66,7 @@ func (s *screen) look(j0, k0 int, least float64) (found [][2]int32) {
 			first = a + 1
 		}
 		for b := first; b < wide; b++ {
-			if math.Abs(s.jk[a*wide+b]+s.kj[b*high+a]) >= least && !s.has(j0+a, k0+b) {
+			if math.Abs(s.jk[a*wide+b]+s.kj[b*high+a]) >= s.weight(j0+a, k0+b)*least+slack && !s.has(j0+a, k0+b) {
 				found = append(found, [2]int32{int32(j0 + a), int32(k0 + b)})
 			}
 		}

@@ -22,13 +22,21 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 	if method.OfMatrix() { // its moments tell, which the run takes
 		return c, nil
 	}
-	return c.span(loneRatio, func() float64 {
+	top := func() float64 {
 		top := LambdaMax(p.Table, p.Domain, p.Weight)
 		if p.Missingness != nil {
 			top *= 1.3 // the score of φ is left aside there
 		}
 		return top
-	})
+	}
+	ratio := float64(loneRatio)
+	if d := p.Table.D; d > DenseColumns && c.LambdaMin == 0 && !p.Domain.Bounded() {
+		if c.LambdaMax == 0 {
+			c.LambdaMax = top()
+		}
+		ratio = crowdedRatio(d, meanPairCount(p.Table), nullGradient(p.Table, p.Domain, p.Weight), c.LambdaMax*float64(p.Table.N*d))
+	}
+	return c.span(ratio, top)
 }
 
 // prepare finds the λ where another penalty was resolved.

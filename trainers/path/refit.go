@@ -31,7 +31,6 @@ const (
 type refitter struct {
 	turns   em.Turns
 	posdef  optim.PositiveDefinite
-	warm    bool            // as em.Support.Warm
 	observe func(*em.State) // called after each turn, if set
 }
 
@@ -49,7 +48,7 @@ func (r *Run) newRefitter(workers int) (*refitter, error) {
 	}
 	e.Counts = r.Counts
 	e.Condense(r.rows)
-	f := &refitter{warm: r.again}
+	f := &refitter{}
 	f.posdef.Floor = r.Config.Floor
 	f.turns = em.Turns{Engine: e, Model: m, Rows: r.rows, Bounds: &f.posdef}
 	return f, nil
@@ -83,7 +82,6 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	m.SetMean(mean)
 	s = &em.State{Anderson: optim.Anderson{Memory: em.Memory}}
 	support := em.NewSupport(free, len(mean))
-	support.Warm = f.warm
 	for {
 		err := f.turns.Turn(ctx, s, support.Minimise)
 		if numerical(err) {

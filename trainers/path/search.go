@@ -6,27 +6,31 @@ import (
 )
 
 const (
-	coarse         = 4 // networks from one that the search for a criterion's least comes by to the next
-	coarseTogether = 4 // such networks are looked at before it asks whether to go on
+	coarse         = 4    // networks from one that the search for a criterion's least comes by to the next
+	coarseTogether = 2    // such networks are looked at before it asks whether to go on
+	coarsePatience = 4    // such networks in a row without a better one end it
+	coarseRise     = 0.25 // of what the best is better than the first, and autoMargin: one worse than the best by more ends it
 )
 
 // search looks for the network of the least score, those of points from the sparsest on:
-// every fourth, until none of four is better than the best so far, then those around the
-// best. networks gives so many of them, or all where there are fewer; look prepares the
-// scores of some points, in any order and more than once.
+// every fourth, until four in a row are not better than the best so far or one is a quarter of
+// the way back up from the best to the first, whose edges then cost far more than they explain;
+// then those around the best. networks gives so many of them, or all where there are fewer;
+// look prepares the scores of some points, in any order and more than once.
 func search(networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
 	var all []int
 	least, at := math.Inf(1), 0
-	visit := func(points []int) (better bool, err error) {
+	idle := 0 // networks since the best
+	visit := func(points []int) error {
 		if err := look(points); err != nil {
-			return false, err
+			return err
 		}
 		for _, p := range points {
-			if v := score(p); v < least {
-				least, at, better = v, slices.Index(all, p), true
+			if idle++; score(p) < least {
+				least, at, idle = score(p), slices.Index(all, p), 0
 			}
 		}
-		return better, nil
+		return nil
 	}
 	for first := 0; ; {
 		if all, err = networks(first + coarse*coarseTogether); err != nil {
@@ -39,14 +43,15 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 		for ; first < len(all) && len(points) < coarseTogether; first += coarse {
 			points = append(points, all[first])
 		}
-		if better, err := visit(points); err != nil || !better {
-			if err != nil {
-				return 0, err
-			}
+		if err := visit(points); err != nil {
+			return 0, err
+		}
+		gain, rise := score(all[0])-least, score(points[len(points)-1])-least
+		if idle >= coarsePatience || gain > 0 && rise > max(autoMargin, coarseRise*gain) {
 			break
 		}
 	}
-	_, err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
+	err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
 	return all[at], err
 }
 

@@ -9,17 +9,20 @@ import (
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/optim"
+	"missingscore/trainers/pairwise"
 )
 
 // turns is the schedule of expectation and minimisation by turns.
 type turns struct {
 	*Run
-	em    em.Turns
-	lasso *em.Lasso
+	em     em.Turns
+	lasso  *em.Lasso
+	sparse pairwise.Lasso // in its place while few of many pairs are not zero
+	many   int            // columns, manyColumns
 }
 
 func newTurns(r *Run) *turns {
-	return &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D)}
+	return &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D), many: manyColumns}
 }
 
 func (t *turns) iterations() (sum int) {
@@ -83,8 +86,43 @@ func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) e
 		screen = 2*lambda - previous
 	}
 	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
+		if t.few(packed) {
+			return t.descend(ctx, packed, s, lambda*scale, screen*scale)
+		}
 		return t.lasso.Minimise(packed, s, lambda*scale, screen*scale)
 	})
+}
+
+const (
+	manyColumns = 100  // from which on it matters how a descent holds P
+	fewPairs    = 0.15 // share of the pairs up to which a descent by their neighbours is sooner done than one that holds PS
+)
+
+// few tells whether few of many pairs are not zero.
+func (t *turns) few(packed []float64) bool {
+	if t.Table.D < t.many {
+		return false
+	}
+	most := int(fewPairs * float64(len(packed)))
+	for _, v := range packed {
+		if v != 0 {
+			most--
+		}
+	}
+	return most >= 0
+}
+
+// descend minimises by the neighbours of columns: the same minimum as the lasso's.
+func (t *turns) descend(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
+	l := &t.sparse
+	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.Engine.Config.Workers, t.lasso.Tolerance, t.lasso.Weights
+	p := pairwise.FromPacked(packed, l.D)
+	o, err := l.Minimise(ctx, p, lambda, screen)
+	if err != nil || !o.Done {
+		return false
+	}
+	p.ToPacked(packed)
+	return true
 }
 
 // stands tells whether 50 turns would move nothing by tolerance.

@@ -93,3 +93,49 @@ func TestTurnsAreTakenUpAgain(t *testing.T) {
 	require.Equal(t, fmt.Sprint(whole.State.Points, whole.State.Refine), fmt.Sprint(s.Points, s.Refine)) // NaN is not NaN
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }
+
+// Where few of many pairs are not zero the descent goes by neighbours, and comes to the
+// minimum of the one that holds PS: with weights, and as the equation asks.
+func TestTurnsOfManyColumns(t *testing.T) {
+	const d = manyColumns + 20
+	_, table := testtables.Star(t, d, 150, 0.2)
+	standard, _ := data.Standardise(table)
+	for _, weighted := range []bool{false, true} {
+		var points [2][]Point
+		for i, columns := range []int{manyColumns, math.MaxInt} {
+			s := &State{}
+			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}, s)
+			require.NoError(t, err)
+			by := r.schedule.(*turns)
+			by.many = columns
+			if weighted {
+				weights := make([]float64, len(r.packed()))
+				for i := range weights {
+					weights[i] = 0.5 + float64(i%7)/7
+				}
+				r.weigh(weights)
+			}
+			require.NoError(t, r.path(t.Context()))
+			require.Equal(t, i == 0, by.sparse.D == d)
+			points[i] = s.Points
+		}
+		require.Greater(t, points[0][4].Edges, 50)
+		for k, p := range points[0] {
+			require.InDeltaSlice(t, points[1][k].Packed, p.Packed, 1e-5)
+		}
+	}
+}
+
+// A path that is cut within a minimisation says so, and is no runaway.
+func TestTurnsCutWithinAMinimisation(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, table := testtables.Star(t, 5, 100, 0.3)
+	standard, _ := data.Standardise(table)
+	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
+	require.NoError(t, err)
+	err = r.schedule.(*turns).em.Turn(ctx, &r.State.Turns, func([]float64, []float64) bool {
+		cancel()
+		return false
+	})
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,58 @@
+package scale
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+
+	"missingscore/benchmarks/outside"
+	"missingscore/data"
+	"missingscore/data/network"
+)
+
+//go:embed cglasso.R
+var cglasso []byte
+
+//go:embed huge.R
+var huge []byte
+
+//go:embed scikit.py
+var scikit []byte
+
+// peers are programs of other languages, each called with the number of λ, the ratio of
+// the smallest to the largest, and the threshold of an edge. A script writes lines of three
+// numbers: first its seconds, its megabytes and how many λ it reached; then, for each edge
+// of each network, the network's place from 0 and the edge's columns from 0.
+var peers = map[string]*outside.Program{
+	"cglasso":      outside.R("cglasso.R", cglasso, "cglasso"),
+	"huge":         outside.R("huge.R", huge, "huge"),
+	"scikit-learn": outside.Python("scikit.py", scikit, "sklearn"),
+}
+
+// peer is the path of another program.
+func (s settings) peer(ctx context.Context, m method, t *data.Table) (o outcome, err error) {
+	lines, _, err := peers[m.Peer].Run(ctx, t, strconv.Itoa(s.Lambdas), strconv.FormatFloat(1/s.Ratio, 'g', -1, 64), strconv.FormatFloat(threshold, 'g', -1, 64))
+	if err != nil {
+		return o, err
+	}
+	return readPeer(lines, t.D)
+}
+
+func readPeer(lines [][]float64, d int) (o outcome, err error) {
+	if len(lines) == 0 || len(lines[0]) != 3 {
+		return o, fmt.Errorf("the script wrote no line of seconds, megabytes and networks")
+	}
+	o.seconds, o.megabytes = lines[0][0], fmt.Sprintf("%.0f", lines[0][1])
+	for range int(lines[0][2]) {
+		o.networks = append(o.networks, network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)})
+	}
+	for _, line := range lines[1:] {
+		at, j, k := int(line[0]), int(min(line[1], line[2])), int(max(line[1], line[2]))
+		if at < 0 || at >= len(o.networks) || j < 0 || j == k || k >= d {
+			return o, fmt.Errorf("the script wrote an edge %v of a network that there is not", line)
+		}
+		o.networks[at].Edge[j*(2*d-j-1)/2+k-j-1] = true
+	}
+	return o, nil
+}

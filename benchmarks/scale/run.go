@@ -1,0 +1,103 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/graphs"
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/path"
+)
+
+// threshold of an edge, columns standardised: the program's default, taken for all.
+const threshold = 0.002
+
+// outcome of a path.
+type outcome struct {
+	networks  []network.Adjacency
+	seconds   float64
+	megabytes string // "-": not known
+}
+
+// run is one cell, but for the number of processors.
+func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]string, error) {
+	truth, t, err := z.simulate(seed)
+	if err != nil {
+		return nil, err
+	}
+	standard, _ := data.Standardise(t)
+	var o outcome
+	if m.Peer != "" {
+		o, err = s.peer(ctx, m, standard)
+	} else {
+		o, err = s.own(ctx, m, standard, seed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.judge(network.Threshold(truth.Precision, 1e-12))
+}
+
+// simulate draws a random network and a table of it.
+func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err error) {
+	rng := stream.New(seed, stream.Simulate)
+	if truth, err = graphs.Random(z.Columns, rng); err != nil {
+		return truth, nil, err
+	}
+	if t, err = truth.Sample(z.Rows, rng); err != nil {
+		return truth, nil, err
+	}
+	if z.Missing > 0 {
+		t, err = gaps.Law{Missing: z.Missing}.Hide(t, seed)
+	}
+	return truth, t, err
+}
+
+// own is the path of a method of this program.
+func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64) (o outcome, err error) {
+	along := m.Path
+	along.Lambdas = s.Lambdas
+	along.LambdaMax = path.LambdaMax(t, nil, domain.Weight{})
+	along.LambdaMin = along.LambdaMax / s.Ratio
+	spec := trainers.Spec{Steps: m.Fit, Network: &along}
+	spec.Steps.Seed = seed
+	watch := watchMemory()
+	start := time.Now()
+	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	if err != nil {
+		return o, err
+	}
+	o.seconds, o.megabytes = time.Since(start).Seconds(), watch.megabytes()
+	for _, p := range r.Network.Points {
+		o.networks = append(o.networks, p.Adjacency(t.D, threshold))
+	}
+	return o, nil
+}
+
+// judge compares a path with the truth.
+func (o outcome) judge(truth network.Adjacency) ([]string, error) {
+	var rates []network.Rate
+	best := 0.0
+	for _, found := range o.networks {
+		rate, err := network.Compare(truth, found)
+		if err != nil {
+			return nil, err
+		}
+		rates, best = append(rates, rate), max(best, network.F1(truth, found))
+	}
+	last := 0
+	if n := len(o.networks); n > 0 {
+		last = o.networks[n-1].Count()
+	}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
+	return []string{number(network.AUC(rates)), number(best), strconv.Itoa(len(o.networks)), strconv.Itoa(last),
+		fmt.Sprintf("%.3g", o.seconds), o.megabytes}, nil
+}

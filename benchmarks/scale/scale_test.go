@@ -1,0 +1,167 @@
+package scale
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/data"
+	"missingscore/data/network"
+)
+
+func smoke(t *testing.T) (settings, json.RawMessage) {
+	t.Helper()
+	text, err := Experiment.SettingsOf("smoke")
+	require.NoError(t, err)
+	s, err := decode(text)
+	require.NoError(t, err)
+	return s, text
+}
+
+// By hand: a path of the empty network, of one true edge, and of both with a false one.
+func TestJudging(t *testing.T) {
+	of := func(edges ...bool) network.Adjacency { return network.Adjacency{D: 4, Edge: edges} }
+	truth := of(true, true, false, false, false, false)
+	o := outcome{networks: []network.Adjacency{of(make([]bool, 6)...), of(true, false, false, false, false, false), of(true, true, true, false, false, false)}, seconds: 1.25, megabytes: "7"}
+	values, err := o.judge(truth)
+	require.NoError(t, err)
+	// (0, ½) by the second, (¼, 1) by the third network
+	require.Equal(t, []string{strconv.FormatFloat(0.25*0.75+0.75, 'f', 5, 64), "0.80000", "3", "3", "1.25", "7"}, values)
+}
+
+// Of many rows each method's path has a network that is nearly the truth, and its seconds
+// are those of the path.
+func TestMethodsFindTheTruth(t *testing.T) {
+	s, _ := smoke(t)
+	s.Lambdas = 20
+	for _, m := range s.Methods {
+		if m.Peer != "" {
+			continue
+		}
+		values, err := s.run(t.Context(), size{Columns: 6, Rows: 4000, Missing: 0.1}, m, 1)
+		require.NoError(t, err)
+		require.Len(t, values, 6)
+		best, err := strconv.ParseFloat(values[1], 64)
+		require.NoError(t, err)
+		require.Greater(t, best, 0.9, m.Name)
+		require.Equal(t, "20", values[2], m.Name)
+		seconds, err := strconv.ParseFloat(values[4], 64)
+		require.NoError(t, err)
+		require.Positive(t, seconds)
+	}
+}
+
+// stands in for R: half a second, 30 megabytes, two networks, the second of one edge.
+const rscript = `#!/bin/sh
+[ "$1" = -e ] && { echo huge 0; exit 0; }
+[ "$4 $5 $6" = '5 0.1 0.002' ] || exit 1
+printf '0.5,30,2\n1,2,0\n' > "$3"
+`
+
+func TestPeer(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Rscript"), []byte(rscript), 0o700))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s, _ := smoke(t)
+	table, err := data.NewTable([]string{"a", "b", "c"}, []float64{1, 2, 3, 3, 1, 2}, nil)
+	require.NoError(t, err)
+	o, err := s.peer(t.Context(), method{Peer: "huge"}, table)
+	require.NoError(t, err)
+	require.Equal(t, 0.5, o.seconds)
+	require.Equal(t, "30", o.megabytes)
+	require.Len(t, o.networks, 2)
+	require.Zero(t, o.networks[0].Count())
+	require.True(t, o.networks[1].Has(0, 2))
+	require.Equal(t, 1, o.networks[1].Count())
+	for _, bad := range [][][]float64{nil, {{1, 2, 1}, {1, 0, 1}}, {{1, 2, 1}, {0, 0, 3}}, {{1, 2, 1}, {0, 1, 1}}} {
+		_, err := readPeer(bad, 3)
+		require.Error(t, err)
+	}
+}
+
+// What is allocated between is seen, up to what the system rounds.
+func TestMemory(t *testing.T) {
+	const megabytes = 200
+	w := watchMemory()
+	block := make([]byte, megabytes<<20)
+	for i := range block {
+		block[i] = byte(i)
+	}
+	text := w.megabytes()
+	runtime.KeepAlive(block)
+	if text == unknown {
+		t.Skip("the system does not tell what is resident")
+	}
+	found, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	require.InDelta(t, megabytes, found, 0.25*megabytes)
+}
+
+// results are of 10 and 40 columns, ours at the power 2 with 4 times the seconds of another.
+func results() cells.Results {
+	r := cells.Results{Columns: []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method", aucColumn, bestColumn, pointsColumn, edgesColumn, secondsColumn, memoryColumn, processorsColumn}}
+	for _, replicate := range []string{"1", "2", "3", "4"} {
+		for _, at := range [][2]string{{"10", "1"}, {"20", "4"}} {
+			other, _ := strconv.ParseFloat(at[1], 64)
+			for method, seconds := range map[string]string{ours: at[1], "huge": strconv.FormatFloat(4*other, 'g', -1, 64)} {
+				r.Lines = append(r.Lines, []string{at[0], "60", "0", replicate, method, "0.9", "0.8", "5", "7", seconds, "20", "1"})
+			}
+		}
+	}
+	return r
+}
+
+func TestTablesAndPictures(t *testing.T) {
+	_, text := smoke(t)
+	all, err := tables(text, results())
+	require.NoError(t, err)
+	of := map[string][][]string{}
+	for _, table := range all {
+		of[table.Name] = table.Lines
+	}
+	require.Equal(t, []string{"10", "60", "0 %", "1", "", "", "", "4", "", "4"}, of["seconds"][0])
+	require.Equal(t, "4 ± 0", of["ratios"][1][7])
+	require.Equal(t, [][]string{{"60", "0 %", ours, "10 to 20", "2.00"}, {"60", "0 %", "huge", "10 to 20", "2.00"}}, of["slopes"])
+	drawn, err := pictures(text, results())
+	require.NoError(t, err)
+	require.Len(t, drawn, 1)
+	require.True(t, math.Abs(drawn[0].Width-16) < 1)
+}
+
+// By a table's numbers ours is faster than huge; and not the other way round.
+func TestClaims(t *testing.T) {
+	m := seconds("10", "0")
+	v, err := claims.Best(m, []string{ours}, []string{"huge"}, false)(results())
+	require.NoError(t, err)
+	require.Equal(t, claims.Holds, v.Outcome)
+	require.InDelta(t, 4, v.Effect, 1e-9)
+	v, err = claims.Best(m, []string{"huge"}, []string{ours}, false)(results())
+	require.NoError(t, err)
+	require.Equal(t, claims.DoesNotHold, v.Outcome)
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	_, text := smoke(t)
+	for _, c := range [][3]string{
+		{`"ratio":10`, `"ratio":1`, "ratio: 1: it must be above 1"},
+		{`"lambdas":5`, `"lambdas":1`, "lambdas: 1: at least 2"},
+		{`"peer":"huge"`, `"peer":"small"`, `there is no peer "small"`},
+		{`{"method":"exact"}`, `{"method":"luck"}`, "luck"},
+		{`"methods":["em-exact"`, `"methods":["em"`, `there is no method "em"`},
+		{`"missing":0.2`, `"missing":1`, "missing: 1"},
+	} {
+		bad := strings.Replace(string(text), c[0], c[1], 1)
+		require.NotEqual(t, string(text), bad, c[0])
+		_, err := grid([]byte(bad), 1)
+		require.ErrorContains(t, err, c[2])
+	}
+}
