@@ -127,7 +127,7 @@ func (f *momentsCommand) read(ctx context.Context, file string, o data.ReadOptio
 // add adds a block to a worker's moments.
 func (f *momentsCommand) add(to **moments.Moments, b *data.Table) (err error) {
 	if *to == nil {
-		if *to, err = moments.New(b.Names, moments.Options{NA: f.tableFlags.na, Pairs: f.pairs}); err != nil {
+		if *to, err = moments.New(b.Names, moments.Options{NA: f.tableFlags.na, Pairs: f.pairs, Together: f.workers}); err != nil {
 			return err
 		}
 	}

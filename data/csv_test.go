@@ -119,7 +119,7 @@ func TestParseCSVRefuses(t *testing.T) {
 		"equal names, only": {"a,a\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or no other column can be used`},
 		"chosen, equal":     {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{Columns: []string{"a"}}, `t.csv:1: two columns are named "a"; correct the header`},
 		"chosen twice":      {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"a", "a"}}, `t.csv:1: two columns are named "a"`},
-		"unknown":           {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"A"}}, `t.csv:1: no column "A"; there are: a, b`},
+		"unknown":           {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"A"}}, `t.csv:1: no column "A" (did you mean a?); there are: a, b`},
 		"line end in name":  {"a,\"b\nc\"\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: column 2: the name "b\nc" holds a control character; correct the header, or leave it out with --columns a`},
 		"no header":         {"41,190,7.4\n36,118,8\n", data.ReadOptions{}, `t.csv:1: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x41)`},
 

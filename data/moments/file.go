@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 
+	"missingscore/data"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/exactsum"
 	"missingscore/internal/memory"
@@ -235,14 +236,18 @@ func (d *decoder) float() float64 {
 }
 
 // mostRows are so many that their number is exact in float64.
-const mostRows = 1 << 53
+const mostRows = min(1<<53, math.MaxInt)
 
 func (d *decoder) moments() *Moments {
 	names, marks := d.texts(), d.texts()
 	rows, dropped := d.uint(mostRows), d.uint(mostRows)
-	m, err := New(names, Options{NA: marks})
-	if err != nil || d.err != nil {
+	if d.err != nil || data.CheckNames(names) != nil {
 		d.fail()
+		return nil
+	}
+	m, err := New(names, Options{NA: marks})
+	if err != nil {
+		d.err = err
 		return nil
 	}
 	m.Rows, m.Dropped = rows, dropped

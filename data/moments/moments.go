@@ -32,6 +32,9 @@ type Moments struct {
 	patterns map[string]*pattern // by which columns are observed, "1" or "0" each; nil: pairs
 	pairs    *exactsum.Products  // of the columns with 0 where missing, then of the marks of what is observed
 	columns  []*exactsum.Column  // work space
+
+	bytes    float64 // that the sums of patterns took when they were new
+	together float64 // how many moments are taken at once
 }
 
 // Options of New.
@@ -40,19 +43,25 @@ type Options struct {
 	// Pairs takes moments of pairs of columns alone, whatever the gaps: those that the method
 	// pairwise goes by.
 	Pairs bool
+	// Together is how many moments are taken at once, which share what memory there is; 1.
+	Together int
 }
 
-// New are the moments of no rows yet. It fails where data.NewTable refuses the names.
+// New are the moments of no rows yet. It fails where data.NewTable refuses the names, and by a
+// *memory.Error where there are too many.
 func New(names []string, o Options) (*Moments, error) {
 	if err := data.CheckNames(names); err != nil {
 		return nil, err
 	}
 	d := len(names)
-	m := &Moments{Names: names, NA: slices.Compact(slices.Sorted(slices.Values(o.NA))), Low: slices.Repeat([]float64{math.Inf(1)}, d), High: slices.Repeat([]float64{math.Inf(-1)}, d)}
+	m := &Moments{Names: names, together: float64(max(1, o.Together)), NA: slices.Compact(slices.Sorted(slices.Values(o.NA))), Low: slices.Repeat([]float64{math.Inf(1)}, d), High: slices.Repeat([]float64{math.Inf(-1)}, d)}
 	if o.Pairs {
 		m.pairs = exactsum.New(2 * d)
 	} else {
 		m.patterns = map[string]*pattern{}
+	}
+	if err := m.checkColumns(); err != nil {
+		return nil, err
 	}
 	return m, nil
 }
@@ -71,7 +80,7 @@ var ErrPatterns = errors.New("too many patterns of gaps")
 
 // Add takes rows: values and observed are (n, d) row by row, as in a data.Table. A row without
 // any value is counted as dropped. It fails where a value is no number of size up to
-// data.LargestValue, and by ErrPatterns; what was taken is then of no use.
+// data.LargestValue, by ErrPatterns and by a *memory.Error; what was taken is then of no use.
 func (m *Moments) Add(values []float64, observed []bool) error {
 	d := len(m.Names)
 	key := make([]byte, d)
@@ -107,7 +116,7 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 	if m.pairs != nil {
 		m.addPairs(values, observed)
 	}
-	return nil
+	return m.checkRoom()
 }
 
 func (m *Moments) newPattern(key string) (*pattern, error) {

@@ -1,6 +1,7 @@
 package moments
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"missingscore/data"
+	"missingscore/internal/memory"
 )
 
 // gapped are n rows of d columns that go together, in units of their own, with gaps.
@@ -292,6 +294,27 @@ func TestRefusals(t *testing.T) {
 	empty := taken(t, []string{"a", "b"}, []float64{1, 2, 2, 3}, []bool{true, false, true, false}, false)
 	_, err = empty.Table()
 	require.EqualError(t, err, `column "b": no observed value`)
+}
+
+// What needs more memory than there is is refused before it is taken.
+func TestMemory(t *testing.T) {
+	t.Setenv(memory.Variable, "100kB")
+	var names []string
+	for j := range 70 {
+		names = append(names, fmt.Sprint("x", j))
+	}
+	_, err := New(names[:20], Options{})
+	require.NoError(t, err)
+	for _, o := range []Options{{Together: 40}, {Pairs: true, Together: 3}} {
+		_, err := New(names[:20], o)
+		require.ErrorContains(t, err, "sums of products of 20 columns needs about")
+	}
+	_, err = New(names, Options{})
+	require.ErrorContains(t, err, "sums of products of 70 columns needs about")
+	names, values, observed := gapped(20_000, 8, 0.5, 1)
+	m, err := New(names, Options{})
+	require.NoError(t, err)
+	require.ErrorContains(t, m.Add(values, observed), "patterns of gaps needs about")
 }
 
 func FuzzDecode(f *testing.F) {

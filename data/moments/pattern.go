@@ -50,8 +50,8 @@ func (p *pattern) full() bool {
 
 // flush takes the rows into the sums.
 func (p *pattern) flush(m *Moments) {
-	k := len(p.places)
-	if p.sums == nil {
+	k, first := len(p.places), p.sums == nil
+	if first {
 		p.sums = exactsum.New(k + 1)
 	}
 	columns := m.room(k + 1)
@@ -63,6 +63,9 @@ func (p *pattern) flush(m *Moments) {
 	}
 	p.sums.Add(columns)
 	p.rows = p.rows[:0]
+	if first {
+		m.bytes += p.sums.Bytes()
+	}
 }
 
 // settle makes a pattern what it is of its rows, in whatever order and parts they came: sums,

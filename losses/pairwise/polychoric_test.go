@@ -52,6 +52,13 @@ func TestCorrelationsOfLatentNumbersAreThoseOfLavaan(t *testing.T) {
 		weighted, err := pairwise.Of(t.Context(), z, all(z.N), twice, 2)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, m.S, weighted.S, 1e-8)
+		for i := range z.N {
+			z.Values[i*z.D+3] *= 3
+		}
+		other, err := pairwise.Of(t.Context(), z, all(z.N), nil, 1)
+		require.NoError(t, err)
+		require.InDelta(t, 3*m.S[3], other.S[3], 1e-8, "in the units of the number")
+		require.InDelta(t, 9, other.S[3*z.D+3], 1e-9)
 	}
 }
 
