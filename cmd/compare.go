@@ -303,7 +303,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 
 // write writes every file, and clears up.
 func (f *compareCommand) write(cmd *cobra.Command) error {
-	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings}
+	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd)}
 	var told []string
 	for i := range f.groups {
 		g := &f.groups[i]
@@ -311,7 +311,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		if err := ensureDir(dir); err != nil {
 			return err
 		}
-		if err := report.WriteNetwork(dir, f.source(g), g.table, g.result, nil); err != nil {
+		if err := report.WriteNetwork(dir, report.Source{Table: f.source(g), Command: commandLine(cmd)}, g.table, g.result, nil); err != nil {
 			return err
 		}
 		if err := f.known.write(filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"missingscore/data"
 	"missingscore/internal/atomicfile"
 )
 
@@ -29,10 +30,10 @@ type firstFit struct {
 // fitFlags are those of fit that are shown with the command; ownFlags have another meaning or
 // none there; tableFlagNames say what the table is. All others work and are not shown.
 var (
-	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "exclude", "id", "epochs", "dtype"}
+	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "ordinal", "exclude", "id", "epochs", "dtype"}
 	ownFlags = []string{"help", "hide", "history", "truth", "inference", "level"}
 
-	tableFlagNames = []string{"columns", "exclude", "id", "transform", "verbose"}
+	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}
 )
 
 func (f *firstFit) add(cmd *cobra.Command) {
@@ -106,7 +107,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 	}
 	fit := &f.fit
 	fit.out, fit.resume, fit.spec.Steps.Seed = f.save, resume, c.seed
-	fit.tableFlags.na, fit.tableFlags.sep = c.table.na, c.table.sep
+	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())
 	f.command.SetErr(cmd.ErrOrStderr())
 	f.command.SetOut(io.Discard)
@@ -137,7 +138,7 @@ func exists(path string) bool {
 // modelFile tells whether a file is a model rather than a table: whether it begins as
 // JSON does.
 func modelFile(path string) (bool, error) {
-	if atomicfile.Special(path) {
+	if path == data.Stdin || atomicfile.Special(path) {
 		return false, nil
 	}
 	file, err := os.Open(path)

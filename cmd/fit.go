@@ -47,7 +47,8 @@ const fitHelp = `Estimate the parameters of a model from a table with missing ce
 matching. A loss without noise (exact, full, zeroed) is minimised, by L-BFGS over all
 rows. One with draws in it is gone down by Adam on mini-batches, the paper's parameter
 estimation; models that overfit (mixture, energy, score-network) then stop by the loss
-of a tenth of the rows, held out, and are those of their best epoch.
+of a tenth of the rows, held out, and are those of their best epoch. A gaussian is fitted
+to a file of moments in place of a table, too (missingscore moments).
 
   gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
   quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
@@ -186,7 +187,7 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 
 // load reads table and truth and prepares the estimate.
 func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.table, err = f.readTable(file); err != nil {
+	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}
 	t, steps := f.table, f.spec.Steps

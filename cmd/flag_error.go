@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"missingscore/internal/spelling"
 )
 
 // expectedOf are the kinds of flags, as pflag names them, in plain words.
@@ -14,10 +17,23 @@ var expectedOf = map[string]string{
 	"stringSlice": "names as a,b,c (one with a comma or a quotation mark in quotation marks)",
 }
 
-// flagError is an error of reading flags without Go's words for it.
-func flagError(err error) error {
+// flagError is an error of reading a command's flags without Go's words for it.
+func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
-	if !errors.As(err, &value) {
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &unknown):
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if name, ok := spelling.Nearest(unknown.GetSpecifiedName(), names); ok {
+			return fmt.Errorf("%w (did you mean --%s?)", err, name)
+		}
+		return err
+	case !errors.As(err, &value):
 		return err
 	}
 	flag := value.GetFlag()

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/internal/spelling"
 )
 
 // domainFlags say where the data can lie, in the table's units.
@@ -99,7 +100,7 @@ func parseBound(text string, names []string) (j int, v float64, err error) {
 		return -1, v, nil
 	}
 	if j = slices.Index(names, name); j < 0 {
-		return j, v, fmt.Errorf("there is no column %q; columns are %s", name, strings.Join(names, ", "))
+		return j, v, fmt.Errorf("there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, names), strings.Join(names, ", "))
 	}
 	return j, v, nil
 }

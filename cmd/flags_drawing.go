@@ -16,6 +16,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/spelling"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
@@ -156,7 +157,7 @@ func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
 	f.table.addFormat(cmd)
 	fl := cmd.Flags()
 	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each row's missing cells")
-	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer or diffusion")
+	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer, diffusion or latent")
 	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
 }
 
@@ -168,7 +169,9 @@ const samplersText = `Missing cells are drawn given the row's observed ones, ins
              the model has one
   imputer    the imputer that var and variw train, alone: fast, and as good as its training
   diffusion  Langevin steps along the levels of noise a model was fitted at
-  auto       the first of exact, mcmc, diffusion that the model allows
+  latent     the numbers behind ordered categories and in gaps, by Gibbs sweeps within
+             thresholds: of models with ordinal columns
+  auto       the first of latent, exact, mcmc, diffusion that the model allows
 
 If the model was fitted with --missingness, they are drawn as the cells that it hides.
 
@@ -177,7 +180,7 @@ If the model was fitted with --missingness, they are drawn as the cells that it 
 // check refuses flags that cannot be used with any model.
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	if by := f.config.Sampler; !slices.Contains(samplers, by) {
-		return usageError{fmt.Errorf("--sampler %s: it is one of %s", by, strings.Join(samplers, ", "))}
+		return usageError{fmt.Errorf("--sampler %s: it is one of %s%s", by, strings.Join(samplers, ", "), spelling.DidYouMean(by, samplers))}
 	}
 	return f.checkFlags(cmd, "draws", "workers")
 }

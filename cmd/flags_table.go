@@ -2,52 +2,82 @@ package cmd
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
+	"missingscore/data/moments"
 	"missingscore/internal/stream"
 )
 
 // tableFlags say how the table is read.
 type tableFlags struct {
-	columns, exclude, na []string
-	id                   string
-	sep, prices          string
-	hide                 float64
+	formatFlags
+	columns, exclude []string
+	id, prices       string
+	hide             float64
+}
+
+// formatFlags say how the table's file is written.
+type formatFlags struct {
+	na       []string
+	sep, dec string
+	sheet    string
+	stderr   func() io.Writer // for progress
 }
 
 func (f *tableFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c (default: all)")
+	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c; a name with a comma in quotation marks, as in CSV (default: all)")
 	cmd.Flags().StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
 	cmd.Flags().StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
 	f.addFormat(cmd)
 }
 
 // addFormat is add for commands whose model says which columns they use.
-func (f *tableFlags) addFormat(cmd *cobra.Command) {
+func (f *formatFlags) addFormat(cmd *cobra.Command) {
+	f.stderr = cmd.ErrOrStderr
 	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
-	cmd.Flags().StringVar(&f.sep, "sep", ",", `separator of the cells: one character, or "tab"`)
+	cmd.Flags().StringVar(&f.sep, "sep", "", `separator of the cells: one character, or "tab" (default: found out)`)
+	cmd.Flags().StringVar(&f.dec, "dec", "", `decimal mark: . or , (default: found out where the separator is no comma)`)
+	cmd.Flags().StringVar(&f.sheet, "sheet", "", "sheet of an Excel workbook, by its name or number (default: the first)")
 }
 
 func (f *tableFlags) options() (data.ReadOptions, error) {
 	if f.columns != nil && len(f.columns) == 0 {
 		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
 	}
-	sep := []rune(f.sep)
-	if f.sep == "tab" || f.sep == `\t` {
-		sep = []rune{'\t'}
-	}
-	if len(sep) != 1 || strings.ContainsRune("\"\r\n\uFFFD", sep[0]) {
+	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
+	switch sep := []rune(f.sep); {
+	case f.sep == "tab" || f.sep == `\t`:
+		o.Comma = '\t'
+	case len(sep) == 1 && !strings.ContainsRune("\"\r\n\uFFFD", sep[0]):
+		o.Comma = sep[0]
+	case f.sep != "":
 		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)}
 	}
-	exclude := f.exclude
-	if f.id != "" {
-		exclude = append(slices.Clone(exclude), f.id)
+	switch f.dec {
+	case ".", ",":
+		o.Decimal = rune(f.dec[0])
+	case "":
+	default:
+		return data.ReadOptions{}, usageError{fmt.Errorf("--dec %q: a point or a comma is expected", f.dec)}
 	}
-	return data.ReadOptions{NA: f.na, Columns: f.columns, Exclude: exclude, Comma: sep[0]}, nil
+	if f.id != "" {
+		o.Exclude = append(o.Exclude, strings.TrimSpace(f.id))
+	}
+	return o, nil
+}
+
+// trimmed are names without the space around them, as a header is read.
+func trimmed(names []string) []string {
+	names = slices.Clone(names)
+	for k, name := range names {
+		names[k] = strings.TrimSpace(name)
+	}
+	return names
 }
 
 // read gives the table; seed is for --hide.
@@ -55,6 +85,9 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	o, err := f.options()
 	if err != nil {
 		return nil, err
+	}
+	if moments.Is(path) {
+		return nil, fmt.Errorf("%s holds moments of a table: network and fit --model gaussian take it, and this needs the table itself", path)
 	}
 	var t *data.Table
 	if f.prices != "" {
@@ -64,7 +97,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		}
 		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
 	} else {
-		t, err = data.ReadCSV(path, o)
+		t, err = data.ReadFile(path, o)
 	}
 	if err != nil || f.hide == 0 {
 		return t, err

@@ -158,8 +158,8 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	if f.verbose {
 		fmt.Fprintf(w, "matrix products by %s\n", f.blas)
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", file, t.N, t.D, t.Missing(),
-		100*float64(t.Missing())/float64(t.N*t.D))
+	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", file, t.RowCount(), t.D, t.Missing(),
+		100*float64(t.Missing())/float64(t.RowCount()*t.D))
 	return err
 }
 

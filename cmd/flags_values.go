@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
+	"missingscore/internal/spelling"
 	"missingscore/trainers/fitted"
 )
 
@@ -114,7 +115,7 @@ func column(t *data.Table, name string) (int, error) {
 	if j := slices.Index(t.Names, name); j >= 0 {
 		return j, nil
 	}
-	return 0, fmt.Errorf("the model has no column %q; its columns are %s", name, strings.Join(t.Names, ", "))
+	return 0, fmt.Errorf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
 }
 
 // apply makes draws what they may be, and says what it did.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,8 @@ from a model that is fitted first and kept beside the result; its parameters are
              the row in front, .imp = 0 the table as it was, so that as.mids() reads it
   --point    expectations of the cells given the row's observed ones: one table, in
              closed form for a Gaussian on all of R^d, else means of draws with their
-             Monte-Carlo error. For prediction; statistics of such a table are too sure
+             Monte-Carlo error. For prediction; statistics of such a table are too sure.
+             Of ordered categories (--ordinal) the most probable one
   --pmm      predictive-mean matching: each drawn value is replaced by an observed one,
              of one of 5 rows (--pmm=K) whose expectation is nearest
 
@@ -83,7 +85,7 @@ func newImputeCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.add(cmd, 1, "completed.csv", "file for the completed table")
+	f.add(cmd, 1, "completed.csv", "file for the completed table, of the format of its ending (.csv, .tsv, .xlsx, .parquet, .feather, each with .gz or .zst) or else of the table's")
 	fl := cmd.Flags()
 	fl.BoolVar(&f.point, "point", false, "expectations instead of draws (--draws: over how many, where there is no closed form; default 400)")
 	fl.BoolVar(&f.kept.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
@@ -100,6 +102,7 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	if err := f.consistent(cmd); err != nil {
 		return err
 	}
+	f.likeTheTable(cmd, args[len(args)-1])
 	f.known = map[string]any{}
 	release, err := hold(f.out)
 	if err != nil {
@@ -130,6 +133,14 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return f.finish(cmd, f.known, converged, summary)
+}
+
+// likeTheTable gives a result without a name of its own the ending of the table's format.
+func (f *imputeCommand) likeTheTable(cmd *cobra.Command, table string) {
+	out := cmd.Flags().Lookup("out")
+	if out.DefValue = strings.TrimSuffix(out.DefValue, ".csv") + data.WriteFormat(table); !out.Changed {
+		f.out = out.DefValue
+	}
 }
 
 // completion completes the table.
@@ -251,7 +262,11 @@ func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []
 	if r.Draws > 0 {
 		worst, errs := pointErrors(t, r)
 		f.known["monte_carlo_error"] = errs
-		how = fmt.Sprintf("as means of %d draws by %s, Monte-Carlo error at most %.2g of a column's standard deviation", r.Draws, r.Sampler, worst)
+		kind := "as"
+		if f.ready.Transform.Ordinal() != nil {
+			kind = "of ordered categories the most probable one, of others"
+		}
+		how = fmt.Sprintf(kind+" means of %d draws by %s, Monte-Carlo error at most %.2g of a column's standard deviation", r.Draws, r.Sampler, worst)
 	}
 	changed := f.values.hold.Apply(f.ready, t, r.Values, 1)
 	if r.Draws == 0 && cmd.Flags().Changed("draws") {

@@ -48,7 +48,7 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 		return err
 	}
 	fit := &f.fit.fit
-	fit.tableFlags.na, fit.tableFlags.sep = f.table.na, f.table.sep
+	fit.tableFlags.formatFlags = f.table.formatFlags
 	spec, err := fit.transform.parse()
 	if err != nil {
 		return asUsage(f.fit.command, err)
@@ -89,8 +89,11 @@ func (f *imputeCommand) judge(path string, spec transform.Spec) ([]diagnose.Find
 	if err != nil {
 		return nil, inTable(err, path, rowAdvice(err, "correct the row or leave it out"))
 	}
-	if functions == nil && f.fit.command.Flags().Changed("transform") { // none: columns as they are
+	switch changed := f.fit.command.Flags().Changed; {
+	case functions == nil && changed("transform"): // none: columns as they are
 		functions = make(transform.Columns, t.D)
+	case functions != nil && !changed("transform"): // ordered categories alone
+		functions = fitted.NaturalFunctions(t, functions)
 	}
 	o, err := f.fit.fit.tableFlags.options()
 	if err != nil {

@@ -25,13 +25,16 @@ import (
 type networkCommand struct {
 	networkFlags
 	out, truthFile string
+	groupsFile     string
+	labels         labelFlag
 	resampling     resamplingFlags
 
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
 	prepared *trainers.Prepared
 	result   *trainers.Result
-	rates    []network.Rate // against the truth
+	rates    []network.Rate    // against the truth
+	groups   map[string]string // of columns, for pictures; nil without --groups
 }
 
 const stateFile = "state.bin"
@@ -45,14 +48,15 @@ func newNetworkCommand() *cobra.Command {
 table with missing cells: an L1 path by score matching, one λ chosen from it,
 then iterations at that λ, or without a penalty on its edges, until the precision
 stops changing. Columns are
-standardised over their observed cells; results are in the table's own units.
+standardised over their observed cells; results are in the table's own units. In place of
+a table it takes a file of moments (missingscore moments).
 
 With --lower, --upper or --domain the columns are a normal distribution restricted
 to that support: the objective is weighted by g, imputed cells stay inside, and
 the mean is estimated along with the precision; so it is with --missingness, which
 says what is known of cells missing not at random.
 
-It writes to --out: edges.csv, precision.csv, path.csv, model.json,
+It writes to --out: edges.csv, centrality.csv, precision.csv, path.csv, model.json,
 network.graphml, network.dot, network.json, network.svg/png, path.svg/png, report.html.
 
 Methods:
@@ -68,6 +72,8 @@ Methods:
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
 	f.resampling.add(cmd, &f.spec.Inference)
+	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
+	f.labels.add(cmd)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	return cmd
 }
@@ -122,7 +128,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 
 // load reads table and truth and prepares the estimate.
 func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.table, err = f.readTable(file); err != nil {
+	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}
 	t, c := f.table, f.config
@@ -140,9 +146,17 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
 	}
+	if err := f.labels.read(t.Names); err != nil {
+		return err
+	}
 	if f.truthFile != "" {
 		if f.truth, err = network.ReadPrecision(f.truthFile, t.Names); err != nil {
 			return fmt.Errorf("--truth: %w", err)
+		}
+	}
+	if f.groupsFile != "" {
+		if f.groups, err = readGroupsOfColumns(f.groupsFile, t.Names); err != nil {
+			return fmt.Errorf("--groups: %w", err)
 		}
 	}
 	return ensureDir(f.out)
@@ -167,8 +181,12 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	}
 	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()),
 		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	if err != nil || f.truth == nil {
+	if err != nil {
 		return err
+	}
+	f.result.Network.Network.Labels = f.labels.of
+	if f.truth == nil {
+		return nil
 	}
 	if f.rates, err = f.result.Network.Rates(network.Threshold(f.truth, 1e-12)); err != nil {
 		return fmt.Errorf("--truth: %w", err)
@@ -178,7 +196,8 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 
 // write writes every file of the result.
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
-	if err := report.WriteNetwork(f.out, file, f.table, f.result, f.rates); err != nil {
+	from := report.Source{Table: file, Command: commandLine(cmd), Groups: f.groups}
+	if err := report.WriteNetwork(f.out, from, f.table, f.result, f.rates); err != nil {
 		return err
 	}
 	if err := f.known.write(filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {

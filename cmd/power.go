@@ -320,7 +320,7 @@ func gapsText(g power.Gaps, file string) string {
 // likeTable reads the table whose gaps are drawn, by the columns of the truth.
 func likeTable(path string, o data.ReadOptions, names []string) (*data.Table, error) {
 	o.Columns = names
-	t, err := data.ReadCSV(path, o)
+	t, err := data.ReadFile(path, o)
 	if err != nil {
 		return nil, fmt.Errorf("--table: %w", err)
 	}

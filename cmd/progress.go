@@ -13,8 +13,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a fit is: a bar on a terminal, a line for each tenth
-// of a stage elsewhere.
+// progress shows how far a fit is: a bar on a terminal that can draw one, a line for
+// each tenth of a stage elsewhere. Nothing is coloured (NO_COLOR).
 type progress struct {
 	w       io.Writer
 	bar     *progressbar.ProgressBar
@@ -28,7 +28,7 @@ type progress struct {
 
 func newProgress(w io.Writer, verbose bool) *progress {
 	f, ok := beneath(w).(*os.File)
-	return &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())), verbose: verbose}
+	return &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb", verbose: verbose}
 }
 
 func (p *progress) observe(s engine.Progress) {

@@ -16,7 +16,8 @@ func TestCommandLineReference(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("<!-- Made by go test ./cmd -run CommandLineReference -update; do not edit. -->\n# Command line\n\n")
 	page.WriteString("What `missingscore COMMAND --help` says. [Files](files.md), [settings](settings.md), [exit codes](exit-codes.md) and [messages](messages.md) have pages of their own.\n")
-	for _, c := range newRoot().Commands() {
+	root := newRoot()
+	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
 		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
 			continue
 		}

@@ -58,73 +58,78 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever it is at
-	stdout, stderr = printable{stdout}, printable{heedless{stderr}}
+	out := &used{Writer: printable{stdout}}
+	stderr = printable{heedless{stderr}}
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	err := panics.Caught(func() error { return root.ExecuteContext(ctx) })
+	code, message, advice := ending(panics.Caught(func() error { return root.ExecuteContext(ctx) }))
+	if message != "" {
+		fmt.Fprintf(stderr, "missingscore: %s%s\n", message, advice)
+	}
+	if code != exitDone && asksJSON(args) && !out.yes {
+		_ = printJSON(out, newErrorJSON(message, code)) // the code tells where nothing can be written
+	}
+	return code
+}
+
+// ending is the exit code of an error, what is said of it, and where to read on.
+func ending(err error) (code int, message, advice string) {
 	var usage usageError
 	var open unconverged
 	var cut interrupted
 	switch {
 	case err == nil:
-		return exitDone
+		return exitDone, "", ""
 	case errors.As(err, &cut):
-		fmt.Fprintf(stderr, "missingscore: interrupted; %v\n", cut)
-		return exitInterrupted
+		return exitInterrupted, fmt.Sprintf("interrupted; %v", cut), ""
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "missingscore: interrupted")
-		return exitInterrupted
+		return exitInterrupted, "interrupted", ""
 	case errors.As(err, &open):
-		fmt.Fprintf(stderr, "missingscore: %v\n", err)
-		return exitUnconverged
+		return exitUnconverged, err.Error(), ""
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "missingscore: %v (see missingscore --help)\n", err)
-		return exitUsage
+		return exitUsage, err.Error(), " (see missingscore --help)"
 	}
-	fmt.Fprintf(stderr, "missingscore: %v\n", err)
-	return exitError
+	return exitError, err.Error(), ""
 }
 
 func newRoot() *cobra.Command {
+	var describe tableDescription
 	root := &cobra.Command{
-		Use:   "missingscore",
+		Use:   "missingscore [TABLE.csv]",
 		Short: "Score matching for tables with missing cells",
 		Long: `missingscore estimates probability models from tables with missing cells by
 score matching (Givens, Liu, Reeve: Score Matching with Missing Data, 2025).
+
+With a table and no command it says what the table is: its columns and gaps, what is
+wrong with it, whether gaps depend on other columns, and what to run next.
 
 Exit codes: 0 done, 1 error, 2 mistake on the command line, 3 finished but not
 converged (results are written and marked), 130 interrupted (state saved).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no command %q", args[0])}
+		Example:       `  missingscore examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp`,
+		Version:       versionText(buildInfo()),
+		Args:          commandOrTable,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
 			}
-			return nil
+			return describe.run(cmd, args[0])
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if os.Getenv(graph.BLASVariable) != "" { // here, so that no model or table is blamed for it
-				if _, err := graph.BLAS(); err != nil {
-					return err
-				}
-			}
-			limit, err := memory.Limit()
-			if err != nil {
-				return usageError{err}
-			}
-			if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
-				debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
-			}
-			return checkNumbers(cmd.Flags())
-		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return begin(cmd) },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print the version, and what the program was built from")
+	describe.add(root)
+	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
+	saying := append(root.Commands(), root)
+	addQuiet(saying...)
+	addCompletions(saying...)
+	root.AddCommand(newManualCommand(root))
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = func(_ *cobra.Command, args []string) error {
@@ -135,6 +140,25 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 		return err
 	}
 	return root
+}
+
+// begin is what every command begins with: the matrix library and the memory that were asked
+// for, and numbers that can be used.
+func begin(cmd *cobra.Command) error {
+	if os.Getenv(graph.BLASVariable) != "" { // here, so that no model or table is blamed for it
+		if _, err := graph.BLAS(); err != nil {
+			return err
+		}
+	}
+	limit, err := memory.Limit()
+	if err != nil {
+		return usageError{err}
+	}
+	if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
+		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
+	}
+	obeyQuiet(cmd)
+	return checkNumbers(cmd.Flags())
 }
 
 // exactArgs is cobra.ExactArgs as a usage error that says what is expected.

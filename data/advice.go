@@ -12,13 +12,26 @@ import (
 const listed = 20
 
 // advice says what to do about a cell that is no number.
-func (o ReadOptions) advice(cell string, problem error) string {
+func (s *sheet) advice(o ReadOptions, cell string, problem error) string {
 	mark := "--na " + FlagList(slices.Concat(o.marks(), []string{cell}))
 	if errors.Is(problem, errTooLarge) {
 		return "rescale the column"
 	}
-	if point, ok := hasDecimalComma(cell); ok {
-		return "a decimal point is needed: " + point
+	plain, sure, thousands := s.withoutThousands(cell)
+	other, decimal := s.otherDecimal(cell)
+	point, flag := "point", "--dec ,"
+	if s.decimal == ',' {
+		point, flag = "comma", "--dec ."
+	}
+	switch {
+	case thousands && sure:
+		return "it has marks between its thousands: " + plain + " is needed (in a spreadsheet: the cells as numbers without them)"
+	case thousands && decimal:
+		return fmt.Sprintf("%s is needed if that mark is between thousands, %s if it is a decimal mark (%s if so in the whole file)", plain, other, flag)
+	case decimal:
+		return fmt.Sprintf("a decimal %s is needed: %s (or %s if all numbers of the file are so)", point, other, flag)
+	case slices.Contains([]string{"true", "false"}, strings.ToLower(cell)):
+		return "yes and no are written as 1 and 0"
 	}
 	if looksMissing(cell) {
 		return "if it marks a missing cell: " + mark
@@ -29,9 +42,10 @@ func (o ReadOptions) advice(cell string, problem error) string {
 // isText says whether no value of column j is a number, not even with a decimal comma.
 func (s *sheet) isText(j int, o ReadOptions) bool {
 	return !slices.ContainsFunc(s.rows, func(row []string) bool {
-		_, err := number(row[j])
-		_, comma := hasDecimalComma(row[j])
-		return !o.missing(row[j]) && (comma || !errors.Is(err, errNotNumber))
+		_, err := s.number(row[j])
+		_, decimal := s.otherDecimal(row[j])
+		_, _, thousands := s.withoutThousands(row[j])
+		return !o.missing(row[j]) && (decimal || thousands || !errors.Is(err, errNotNumber))
 	})
 }
 
@@ -42,7 +56,7 @@ func (s *sheet) usable(columns []int, o ReadOptions) []string {
 		if _, err := s.find(s.header[j : j+1]); err != nil || checkNames(s.header[j:j+1]) != nil {
 			continue
 		}
-		if column, _, err := s.parse(j, o); err == nil && column.fault(0) == nil {
+		if column, _, err := s.parse(j, o); err == nil && column.fault(0, column.Column(0)) == nil {
 			names = append(names, s.header[j])
 		}
 	}

@@ -1,14 +1,10 @@
 package data
 
 import (
-	"compress/gzip"
-	"encoding/csv"
 	"fmt"
-	"io"
+	"math"
 	"slices"
-	"strings"
-
-	"missingscore/internal/atomicfile"
+	"strconv"
 )
 
 // Cells is a table's file as text, with some of its columns as numbers.
@@ -17,20 +13,22 @@ type Cells struct {
 	Rows    [][]string // as in the file, but for space around cells
 	Columns []int      // places of the table's columns
 	Table   *Table     // one row for each of Rows, also where no cell has a value
-	Comma   rune
+
+	sheet *sheet // that it was
+	marks ReadOptions
 }
 
 // ReadCells reads the columns of a file that a model needs, o.Columns, by the rules of
 // ReadCSV but for those that only estimating needs: a column may be constant or empty, and
 // one row is enough. Other columns are not looked at.
 func ReadCells(path string, o ReadOptions) (*Cells, error) {
-	s, err := openSheet(path, o.Comma)
+	s, err := openSheet(path, o)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range o.Columns {
 		if !slices.Contains(s.header, name) {
-			return nil, fmt.Errorf("%s:%d: no column %q, which the model needs; there are: %s", path, s.top, name, listing(s.header))
+			return nil, fmt.Errorf("%s: no column %q, which the model needs; there are: %s", s.at(s.top), name, listing(s.header))
 		}
 	}
 	columns, err := s.find(o.Columns)
@@ -42,7 +40,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	for k, j := range columns {
 		column, i, problem := s.parse(j, o)
 		if problem != nil {
-			return nil, s.cellError(i, j, problem, o.advice(s.rows[i][j], problem))
+			return nil, s.cellError(i, j, problem, s.advice(o, s.rows[i][j], problem))
 		}
 		for i, x := range column.Values {
 			if column.Observed[i] {
@@ -50,10 +48,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 			}
 		}
 	}
-	if o.Comma == 0 {
-		o.Comma = ','
-	}
-	return &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, Comma: o.Comma}, nil
+	return &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, sheet: s, marks: o}, nil
 }
 
 // longColumns are those that R's mice knows draws and rows by.
@@ -74,16 +69,14 @@ func (c *Cells) CheckLong() error {
 // draws of each row (n·draws, d): one draw as the same table, several one after the other
 // below two more columns, .imp for the draw and .id from 1 for the row. .imp = 0 are the
 // rows as they were, NA in each gap, as as.mids of R's mice wants its long format. What
-// was there stays as it was read. A name in .gz is compressed.
+// was there stays as it was read. The file is of the format that its name says, or of the one
+// that was read (WriteFormat).
 func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
-	return writeRows(path, c.Comma, func(write func([]string) error) error {
-		header := c.Header
-		if draws > 1 {
-			header = slices.Concat(longColumns, header)
-		}
-		if err := write(header); err != nil {
-			return err
-		}
+	columns, err := c.written(values, draws)
+	if err != nil {
+		return err
+	}
+	return writeRows(path, c.sheet, columns, func(write func([]string) error) error {
 		if draws == 1 {
 			return c.eachRow(func(i int) error { return write(c.completed(i, values[i*c.Table.D:])) })
 		}
@@ -127,19 +120,71 @@ func (c *Cells) completed(i int, values []float64) []string {
 	row := slices.Clone(c.Rows[i])
 	for a, j := range c.Columns {
 		if !c.Table.Observed[i*c.Table.D+a] {
-			row[j] = format(values[a])
+			row[j] = c.sheet.dialect.format(values[a])
 		}
 	}
 	return row
 }
 
-// WriteNumbers writes numbers (n, columns) below a header, NaN as empty cells. A name
-// in .gz is compressed.
-func WriteNumbers(path string, header []string, values []float64) error {
-	return writeRows(path, ',', func(write func([]string) error) error {
-		if err := write(header); err != nil {
-			return err
+// written are the columns of the completed table: of the kind that they were, or that their cells
+// are. Whole numbers whose gaps are filled by others are numbers.
+func (c *Cells) written(values []float64, draws int) ([]column, error) {
+	columns := make([]column, len(c.Header))
+	for j, name := range c.Header {
+		columns[j] = column{name, c.kindOf(j)}
+		if columns[j].kind == asNothing {
+			return nil, fmt.Errorf("%s: column %q holds lists or structures, which cannot be written; leave it out of the file", c.sheet.file, name)
 		}
+	}
+	for a, j := range c.Columns {
+		for i := range c.Rows {
+			for k := i * draws; k < (i+1)*draws && !c.Table.Observed[i*c.Table.D+a]; k++ {
+				x := values[k*c.Table.D+a]
+				whole := x == math.Trunc(x) && math.Abs(x) < 1<<53
+				if bit := x == 0 || x == 1; !whole || columns[j].kind == asBoolean && !bit {
+					columns[j].kind = asNumbers
+				}
+			}
+		}
+	}
+	if draws == 1 {
+		return columns, nil
+	}
+	return slices.Concat([]column{{longColumns[0], asWhole}, {longColumns[1], asWhole}}, columns), nil
+}
+
+// kindOf column j, by its file or else by its cells.
+func (c *Cells) kindOf(j int) kind {
+	if c.sheet.kinds != nil && c.sheet.kinds[j].kind != asText {
+		return c.sheet.kinds[j].kind
+	}
+	found, of := false, asWhole
+	for _, row := range c.Rows {
+		if c.marks.missing(row[j]) {
+			continue
+		}
+		found = true
+		if _, err := c.sheet.number(row[j]); err != nil {
+			return asText
+		}
+		if _, err := strconv.ParseInt(row[j], 10, 64); err != nil {
+			of = asNumbers
+		}
+	}
+	if !found {
+		return asText
+	}
+	return of
+}
+
+// WriteNumbers writes numbers (n, columns) below a header, NaN as missing cells, to a file of the
+// format that its name says.
+func WriteNumbers(path string, header []string, values []float64) error {
+	columns := make([]column, len(header))
+	for j, name := range header {
+		columns[j] = column{name, asNumbers}
+	}
+	return writeRows(path, nil, columns, func(write func([]string) error) error {
 		row := make([]string, len(header))
 		for part := range slices.Chunk(values, len(header)) {
 			for j, x := range part {
@@ -153,27 +198,5 @@ func WriteNumbers(path string, header []string, values []float64) error {
 			}
 		}
 		return nil
-	})
-}
-
-// writeRows writes a file, whole or not at all.
-func writeRows(path string, comma rune, fill func(write func([]string) error) error) error {
-	return atomicfile.Write(path, func(w io.Writer) (err error) {
-		if strings.HasSuffix(path, ".gz") {
-			z := gzip.NewWriter(w)
-			defer func() {
-				if closing := z.Close(); err == nil {
-					err = closing
-				}
-			}()
-			w = z
-		}
-		out := csv.NewWriter(w)
-		out.Comma = comma
-		if err := fill(out.Write); err != nil {
-			return err
-		}
-		out.Flush()
-		return out.Error()
 	})
 }

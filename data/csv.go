@@ -7,52 +7,51 @@ import (
 )
 
 // DefaultNA are the cells that are read as missing when nothing else is asked.
-var DefaultNA = []string{"", "NA", "NaN", "nan", "null", "?"}
+var DefaultNA = []string{"", "NA", "N/A", "na", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?"}
 
-// ReadOptions say how a file is to be read. The zero value is for a plain CSV.
+// ReadOptions say how a file is to be read. In the zero value separator and decimal mark are
+// found out.
 type ReadOptions struct {
-	NA      []string // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
-	Columns []string // what to read, in this order; nil: all. Other columns are not looked at
-	Exclude []string // columns to leave out of those; each must be there
-	Comma   rune     // separator of the cells; 0: ','
+	NA       []string               // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
+	Columns  []string               // what to read, in this order; nil: all. Other columns are not looked at
+	Exclude  []string               // columns to leave out of those; each must be there
+	Comma    rune                   // separator of the cells; 0: the one of comma, semicolon, tab and | that the first lines have
+	Decimal  rune                   // '.' or ','; 0: a comma where the separator is another and the first lines have no decimal point
+	Sheet    string                 // of an Excel workbook, by name or by number from 1; "": the first
+	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
 }
 
-// ReadCSV reads a table from a file; a name in .gz is decompressed.
-// The rules are those of ParseCSV.
+// ReadCSV reads a table from a text file; one compressed by gzip or Zstandard is decompressed,
+// and the path "-" is the standard input. The rules are those of ParseCSV.
 func ReadCSV(path string, o ReadOptions) (*Table, error) {
-	if t, found, err := readDirectly(path, o); found || err != nil {
-		return t, err
-	}
-	s, err := openSheet(path, o.Comma)
+	in, err := openInput(path, true)
 	if err != nil {
 		return nil, err
 	}
-	return s.table(o)
+	defer in.Close()
+	return in.csv(o)
 }
 
 // ParseCSV reads a table from text in UTF-8, with name in its messages. The
 // first line names the columns, each further line is a row; blank lines are
-// skipped, and so is the space around a cell. Numbers are decimal with a point.
+// skipped, and so is the space around a cell. Numbers are decimal.
 // Rows without a value in the chosen columns are left out and counted in Dropped.
 //
 // Errors name file, line, column and cell and say what to do. Besides what is no
 // number it refuses what NewTable refuses.
 func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
-	s, err := readSheet(r, name, o.Comma)
+	s, err := readSheet(r, name, o)
 	if err != nil {
 		return nil, err
 	}
 	return s.table(o)
 }
 
-// WriteCSV writes a table to a file, whole or not at all; a name in .gz is
+// WriteCSV writes a table to a file, whole or not at all; a name in .gz or .zst is
 // compressed. Missing cells are empty and numbers the shortest which read back
 // as the same; rows without any value are written too, though a reader drops them.
 func WriteCSV(path string, t *Table) error {
-	return writeRows(path, ',', func(write func([]string) error) error {
-		if err := write(t.Names); err != nil {
-			return err
-		}
+	return writeText(path, t.Names, ',', func(write func([]string) error) error {
 		row := make([]string, t.D)
 		for i := range t.N {
 			for j := range row {
@@ -80,16 +79,33 @@ func (o ReadOptions) missing(cell string) bool {
 	return cell == "" || slices.Contains(o.marks(), cell)
 }
 
-// table understands the chosen columns of a sheet as numbers.
+// table understands the chosen columns of a sheet as a table.
 func (s *sheet) table(o ReadOptions) (*Table, error) {
+	t, err := s.numbers(o)
+	if err == nil {
+		err = t.acceptable(s.file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// acceptable refuses a table from a file that has too few rows, or a column that does not vary.
+func (t *Table) acceptable(file string) error {
+	if err := checkRows(t.N); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return t.refusal(file)
+}
+
+// numbers understands the chosen columns of a sheet as numbers, in the rows that have any.
+func (s *sheet) numbers(o ReadOptions) (*Table, error) {
 	columns, err := s.columns(o)
 	if err != nil {
 		return nil, err
 	}
 	kept := s.withValues(columns, o)
-	if err := checkRows(len(kept.rows)); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.file, err)
-	}
 	names := make([]string, len(columns))
 	for k, j := range columns {
 		names[k] = s.header[j]
@@ -99,7 +115,7 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 	for k, j := range columns {
 		column, i, problem := kept.parse(j, o)
 		if problem != nil {
-			advice := o.advice(kept.rows[i][j], problem)
+			advice := s.advice(o, kept.rows[i][j], problem)
 			if kept.isText(j, o) {
 				advice = "no cell of this column is: " + leaveOut(kept.usable(columns, o))
 			}
@@ -110,9 +126,6 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 				t.set(i, k, x)
 			}
 		}
-	}
-	if err := t.refusal(s.file); err != nil {
-		return nil, err
 	}
 	return t, nil
 }
@@ -129,7 +142,7 @@ func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	}
 	left, err := o.without(names, s.header)
 	if err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
 	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
 }
@@ -154,7 +167,7 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 			return nil, err
 		}
 		if err := checkNames(o.Columns); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+			return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 		}
 		return columns, nil
 	}
@@ -163,15 +176,13 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 		all[j] = j
 	}
 	if s.header[0] == "" {
-		return nil, fmt.Errorf("%s:%d: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s",
-			s.file, s.top, leaveOut(s.usable(all, o)))
+		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s", s.at(s.top), leaveOut(s.usable(all, o)))
 	}
 	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
-		return nil, fmt.Errorf("%s:%d: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)",
-			s.file, s.top, s.header[0])
+		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), s.header[0])
 	}
 	if err := checkNames(s.header); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w; correct the header, or %s", s.file, s.top, err, leaveOut(s.usable(all, o)))
+		return nil, fmt.Errorf("%s: %w; correct the header, or %s", s.at(s.top), err, leaveOut(s.usable(all, o)))
 	}
 	return all, nil
 }
@@ -180,11 +191,11 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 func (s *sheet) find(names []string) ([]int, error) {
 	columns, err := choose(s.header, names)
 	if err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", s.file, s.top, err)
+		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
 	for _, j := range columns {
 		if slices.Contains(s.header[j+1:], s.header[j]) {
-			return nil, fmt.Errorf("%s:%d: two columns are named %q; correct the header", s.file, s.top, s.header[j])
+			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), s.header[j])
 		}
 	}
 	return columns, nil
@@ -192,7 +203,7 @@ func (s *sheet) find(names []string) ([]int, error) {
 
 // withValues leaves out the rows which have no value in the columns.
 func (s *sheet) withValues(columns []int, o ReadOptions) *sheet {
-	kept := &sheet{file: s.file, header: s.header, top: s.top}
+	kept := &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top, rowwise: s.rowwise}
 	for i, row := range s.rows {
 		if slices.ContainsFunc(columns, func(j int) bool { return !o.missing(row[j]) }) {
 			kept.rows, kept.lines = append(kept.rows, row), append(kept.lines, s.lines[i])
@@ -209,7 +220,7 @@ func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem err
 		if o.missing(row[j]) {
 			continue
 		}
-		x, err := number(row[j])
+		x, err := s.number(row[j])
 		if err != nil {
 			return nil, i, err
 		}

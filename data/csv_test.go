@@ -57,13 +57,20 @@ func TestParseCSV(t *testing.T) {
 		"spaces":               {" a ,b\n 1, \n\t,-2.5 \n3,  4000\n", data.ReadOptions{}, want},
 		"quoted after a space": {"\"a\", \"b\"\n\"1\", \"\"\n,-2.5\n3,4000\n", data.ReadOptions{}, want},
 		"blank lines":          {"\na,b\n1,\n\n,-2.5\n  \n3,4000\n\n", data.ReadOptions{}, want},
-		"default marks":        {"a,b\n1,NA\nNaN,-2.5\n3,4000\n?,null\nnan,\n", data.ReadOptions{}, &dropped},
+		"default marks":        {"a,b\n1,#N/A\nNone,-2.5\n3,4000\n?,null\nnan,.\n", data.ReadOptions{}, &dropped},
 		"own marks":            {"a,b\n1,.\n-999,-2.5\n3,4000\n.,\n,-999\n", data.ReadOptions{NA: []string{".", "-999"}}, &dropped},
 		"semicolon":            {"a;b\n1;\n;-2.5\n3;4000\n", data.ReadOptions{Comma: ';'}, want},
 		"tab":                  {"a\tb\n1\t\n\t-2.5\n3\t4000\n", data.ReadOptions{Comma: '\t'}, want},
-		"chosen, in order":     {"b,id,a\n,x,1\n-2.5,y,\n,z,\n4000,,3\n,,\n", data.ReadOptions{Columns: []string{"a", "b"}}, &dropped},
-		"row names left out":   {",b,a\nr1,,1\nr2,-2.5,\nr3,4000,3\n", data.ReadOptions{Columns: []string{"a", "b"}}, want},
-		"twice elsewhere":      {"b,c,c,a\n,1,2,1\n-2.5,,,\n4000,,,3\n", data.ReadOptions{Columns: []string{"a", "b"}}, want},
+		"found semicolon":      {"a;b\n1;\n;-2.5\n3;4000\n", data.ReadOptions{}, want},
+		"found decimal comma":  {"a;b\n1,0;\n;-2,5\n3;4000,0\n", data.ReadOptions{}, want},
+		"asked decimal comma":  {"a,b\n\"1,000\",\n,\"-2,5\"\n3,4000\n", data.ReadOptions{Decimal: ','}, want},
+		"found tab":            {"a\tb\n1\t\n\t-2.5\n3\t4000\n", data.ReadOptions{}, want},
+		"found bar":            {"a|b\n1|\n|-2.5\n3|4000\n", data.ReadOptions{}, want},
+		"commas in names": {"a;b, of x;c\n1,0;;x\n;-2,5;y\n3;4000,0;z\n", data.ReadOptions{Columns: []string{"a", "b, of x"}}, &data.Table{
+			Names: []string{"a", "b, of x"}, N: 3, D: 2, Values: want.Values, Observed: want.Observed}},
+		"chosen, in order":   {"b,id,a\n,x,1\n-2.5,y,\n,z,\n4000,,3\n,,\n", data.ReadOptions{Columns: []string{"a", "b"}}, &dropped},
+		"row names left out": {",b,a\nr1,,1\nr2,-2.5,\nr3,4000,3\n", data.ReadOptions{Columns: []string{"a", "b"}}, want},
+		"twice elsewhere":    {"b,c,c,a\n,1,2,1\n-2.5,,,\n4000,,,3\n", data.ReadOptions{Columns: []string{"a", "b"}}, want},
 		"a semicolon in a name": {"a;b\n1\n2\n", data.ReadOptions{}, &data.Table{
 			Names: []string{"a;b"}, N: 2, D: 1, Values: []float64{1, 2}, Observed: []bool{true, true}}},
 		"numbers as names": {"1,2\n1,\n,-2.5\n3,4000\n", data.ReadOptions{Columns: []string{"1", "2"}}, &data.Table{
@@ -81,7 +88,7 @@ func TestParseCSV(t *testing.T) {
 }
 
 func TestParseCSVRefuses(t *testing.T) {
-	const marks = "--na 'NA,NaN,nan,null,?,"
+	const marks = "--na 'NA,N/A,na,n/a,#N/A,<NA>,NaN,nan,NULL,null,None,.,?,"
 	cases := map[string]struct {
 		text    string
 		options data.ReadOptions
@@ -94,13 +101,13 @@ func TestParseCSVRefuses(t *testing.T) {
 		"one row":     {"a,b\n1,2\n", data.ReadOptions{}, `t.csv: only 1 row has a value; at least 2 are needed`},
 		"one usable":  {"a,b,c\n1,2,3\n,NA,4\n", data.ReadOptions{Columns: []string{"a", "b"}}, `t.csv: only 1 row has a value; at least 2 are needed`},
 		"none usable": {"a,b\n,\nNA,\n", data.ReadOptions{}, `t.csv: no row has a value; at least 2 are needed`},
-		"binary":      {"a,b\n1,2\n\x00,3\n", data.ReadOptions{}, `t.csv:3: not a text in UTF-8; save the table as "CSV UTF-8" (a compressed file needs a name in .gz)`},
-		"Latin-1":     {"a,b\n1,\xe9\n", data.ReadOptions{}, `t.csv:2: not a text in UTF-8; save the table as "CSV UTF-8" (a compressed file needs a name in .gz)`},
+		"binary":      {"a,b\n1,2\n\x00,3\n", data.ReadOptions{}, `t.csv:3: not a text in UTF-8; save the table as "CSV UTF-8"`},
+		"Latin-1":     {"a,b\n1,\xe9\n", data.ReadOptions{}, `t.csv:2: not a text in UTF-8; save the table as "CSV UTF-8"`},
 
 		"too few cells":  {"a,b,c\n1,2,3\n4,5\n", data.ReadOptions{}, `t.csv:3: expected 3 cells as in the header, found 2; a missing cell still needs its separator`},
 		"too many cells": {"a,b\n1,2\n\n4,5,6\n", data.ReadOptions{}, `t.csv:4: expected 2 cells as in the header, found 3; look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header`},
-		"semicolons":     {"a;b;c\n1,5;2;3\n", data.ReadOptions{}, `t.csv:1: only one column found, named "a;b;c"; its separator seems to be another: --sep ';'`},
-		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{}, `t.csv:2: only one column found, named "a\tb"; its separator seems to be another: --sep '\t'`},
+		"semicolons":     {"a;b;c\n1,5;2;3\n", data.ReadOptions{Comma: ','}, `t.csv:1: only one column found, named "a;b;c"; its separator seems to be another: --sep ';'`},
+		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{Comma: ','}, `t.csv:2: only one column found, named "a\tb"; its separator seems to be another: --sep '\t'`},
 		"commas":         {"a,b\n1,2\n", data.ReadOptions{Comma: ';'}, `t.csv:1: only one column found, named "a,b"; its separator seems to be another: --sep ','`},
 		"bad separator":  {"a,b\n1,2\n", data.ReadOptions{Comma: '"'}, `t.csv: the separator '"' cannot be used`},
 		"quotation mark": {"a,b\n1,2\n3,5\" pipe\n", data.ReadOptions{}, `t.csv:3: bare " in non-quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
@@ -112,13 +119,18 @@ func TestParseCSVRefuses(t *testing.T) {
 		"equal names, only": {"a,a\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or no other column can be used`},
 		"chosen, equal":     {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{Columns: []string{"a"}}, `t.csv:1: two columns are named "a"; correct the header`},
 		"chosen twice":      {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"a", "a"}}, `t.csv:1: two columns are named "a"`},
-		"unknown":           {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"A"}}, `t.csv:1: no column "A"; there are: a, b`},
+		"unknown":           {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"A"}}, `t.csv:1: no column "A" (did you mean a?); there are: a, b`},
 		"line end in name":  {"a,\"b\nc\"\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: column 2: the name "b\nc" holds a control character; correct the header, or leave it out with --columns a`},
 		"no header":         {"41,190,7.4\n36,118,8\n", data.ReadOptions{}, `t.csv:1: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x41)`},
 
-		"decimal comma":        {"Temp,Wind\n5,1\n6,\"14,3\"\n", data.ReadOptions{}, `t.csv:3: column "Wind": "14,3" is not a number; a decimal point is needed: 14.3`},
-		"decimal commas":       {"a;b\n\"1,5\";2\n\"2,5\";3\n", data.ReadOptions{Comma: ';'}, `t.csv:2: column "a": "1,5" is not a number; a decimal point is needed: 1.5`},
-		"thousands":            {"a,b\n1,2\n\"1,234.5\",3\n", data.ReadOptions{}, `t.csv:3: column "a": "1,234.5" is not a number; correct the cell, or read it as missing: ` + marks + `"1,234.5"'`},
+		"one or a thousand":    {"a;b\n1;2\n3;1,234\n", data.ReadOptions{}, `t.csv:3: column "b": "1,234" is not a number; 1234 is needed if that mark is between thousands, 1.234 if it is a decimal mark (--dec , if so in the whole file)`},
+		"thousand points":      {"a;b\n1,5;2\n3;1.234,5\n", data.ReadOptions{}, `t.csv:3: column "b": "1.234,5" is not a number; it has marks between its thousands: 1234,5 is needed (in a spreadsheet: the cells as numbers without them)`},
+		"spaced thousands":     {"a;b\n1;2\n3;1 234 567\n", data.ReadOptions{}, `t.csv:3: column "b": "1 234 567" is not a number; it has marks between its thousands: 1234567 is needed (in a spreadsheet: the cells as numbers without them)`},
+		"decimal point":        {"a;b\n1,5;2\n3;1.25\n", data.ReadOptions{Decimal: ','}, `t.csv:3: column "b": "1.25" is not a number; a decimal comma is needed: 1,25 (or --dec . if all numbers of the file are so)`},
+		"truth values":         {"a;b\n1;2\n3;TRUE\n", data.ReadOptions{}, `t.csv:3: column "b": "TRUE" is not a number; yes and no are written as 1 and 0`},
+		"decimal comma":        {"Temp,Wind\n5,1\n6,\"14,3\"\n", data.ReadOptions{}, `t.csv:3: column "Wind": "14,3" is not a number; a decimal point is needed: 14.3 (or --dec , if all numbers of the file are so)`},
+		"decimal commas":       {"a;b\n\"1,5\";2\n\"2,5\";3\n", data.ReadOptions{Comma: ';', Decimal: '.'}, `t.csv:2: column "a": "1,5" is not a number; a decimal point is needed: 1.5 (or --dec , if all numbers of the file are so)`},
+		"thousands":            {"a,b\n1,2\n\"1,234.5\",3\n", data.ReadOptions{}, `t.csv:3: column "a": "1,234.5" is not a number; it has marks between its thousands: 1234.5 is needed (in a spreadsheet: the cells as numbers without them)`},
 		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:2: column "age": "20-39" is not a number; no cell of this column is: leave it out with --columns bmi,chl`},
 		"text, constant":       {"s,a,c,my b\nx,1,5,2\ny,2,5,3\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with --columns 'a,my b'`},
 		"only text":            {"s,t\nx,y\ny,x\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: no other column can be used`},
@@ -126,7 +138,7 @@ func TestParseCSVRefuses(t *testing.T) {
 		"hexadecimal":          {"a,b\n1,2\n3,0x1p4\n", data.ReadOptions{}, `t.csv:3: column "b": "0x1p4" is not a number; correct the cell, or read it as missing: ` + marks + `0x1p4'`},
 		"underscore":           {"a,b\n1,2\n3,1_000\n", data.ReadOptions{}, `t.csv:3: column "b": "1_000" is not a number; correct the cell, or read it as missing: ` + marks + `1_000'`},
 		"sign alone":           {"a,b\n1,2\n3,+\n", data.ReadOptions{}, `t.csv:3: column "b": "+" is not a number; correct the cell, or read it as missing: ` + marks + `+'`},
-		"mark":                 {"a,b\n1,2\n3,.\n", data.ReadOptions{}, `t.csv:3: column "b": "." is not a number; if it marks a missing cell: ` + marks + `.'`},
+		"mark":                 {"a,b\n1,2\n3,-\n", data.ReadOptions{}, `t.csv:3: column "b": "-" is not a number; if it marks a missing cell: ` + marks + `-'`},
 		"R's other mark":       {"a,b\n1,2\n3,N/A\n", data.ReadOptions{NA: []string{"", "-9"}}, `t.csv:3: column "b": "N/A" is not a number; if it marks a missing cell: --na -9,N/A`},
 		"NaN not a mark":       {"a,b\n1,2\n3,NaN\n", data.ReadOptions{NA: []string{"."}}, `t.csv:3: column "b": "NaN" is not a number; if it marks a missing cell: --na .,NaN`},
 		"infinite":             {"a,b\n1,2\n3,-Inf\n", data.ReadOptions{}, `t.csv:3: column "b": "-Inf" is infinite; correct the cell, or read it as missing: ` + marks + `-Inf'`},

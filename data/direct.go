@@ -1,16 +1,12 @@
 package data
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"io"
 	"math"
-	"os"
 	"runtime"
+	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,285 +14,355 @@ import (
 	"missingscore/internal/panics"
 )
 
-// readDirectly reads a file whose chosen columns are all as they should be: numbers go to the
-// table line by line, parts of the text at a time in parallel, and no text is held. found is
-// false where anything is in the way, or where the file cannot be read twice: then the sheet,
-// which holds the text, tells what it is.
-func readDirectly(path string, o ReadOptions) (t *Table, found bool, err error) {
-	about, err := os.Stat(path)
-	if err != nil || !about.Mode().IsRegular() {
-		return nil, false, nil
-	}
-	f, err := openText(path)
-	if err != nil {
-		return nil, false, nil
-	}
-	defer f.Close()
-	text, err := newTextReader(f, path)
-	if err != nil {
-		return nil, false, err
-	}
-	g := &gatherer{limit: text.limit}
-	text.limit = math.Inf(1) // the numbers are held, not the text
-	if !strings.HasSuffix(path, ".gz") {
-		g.size = float64(about.Size())
-	}
-	in := bufio.NewReaderSize(text, blockBytes)
-	p, line, err := newLineParser(in, path, o)
-	if err != nil {
-		return nil, false, nil
-	}
-	g.table = blank(p.names, 0)
-	err = g.gather(in, p, line)
-	t = g.table
-	var full *memory.Error
-	switch {
-	case errors.As(err, &full):
-		full.What = path + ", " + full.What
-		return nil, false, full
-	case err != nil || t.N < 2 || t.refusal(path) != nil:
-		return nil, false, nil
-	}
-	return t, true, nil
-}
-
-// errUnusual says that a line is for the sheet to understand.
-var errUnusual = errors.New("not a line of numbers")
-
-// lineParser understands lines of numbers and gaps.
+// lineParser understands the lines of a text as numbers and gaps.
 type lineParser struct {
+	*sheet  // its header, without rows
 	options ReadOptions
-	comma   rune
 	names   []string // of the table's columns
 	place   []int    // of each cell of a line among them, -1 for none
 	numeric bool     // a mark of a missing cell looks like a number
 }
 
-// newLineParser reads the first line that is not blank, which names the columns. line is its number.
-func newLineParser(in *bufio.Reader, path string, o ReadOptions) (p *lineParser, line int, err error) {
-	p = &lineParser{options: o, comma: ','}
-	if o.Comma != 0 {
-		p.comma = o.Comma
-	}
-	var text []byte
-	for len(bytes.TrimSpace(text)) == 0 {
-		line++
-		if text, err = in.ReadBytes('\n'); err != nil {
-			return nil, line, err
-		}
-	}
-	cells, err := p.split(text)
-	if err != nil || len(cells) == 1 { // of one column the separator may be another
-		return nil, line, errUnusual
-	}
-	s := &sheet{file: path, header: cells, top: line}
+// newLineParser is for the chosen columns of a header.
+func newLineParser(s *sheet, o ReadOptions) (*lineParser, error) {
+	p := &lineParser{sheet: s, options: o}
 	columns, err := s.columns(o)
 	if err != nil {
-		return nil, line, err
+		return nil, err
 	}
-	p.place = make([]int, len(cells))
-	for j := range p.place {
-		p.place[j] = -1
-	}
+	p.place = slices.Repeat([]int{-1}, len(s.header))
 	for k, j := range columns {
-		p.names, p.place[j] = append(p.names, cells[j]), k
+		p.names, p.place[j] = append(p.names, s.header[j]), k
 	}
 	for _, mark := range o.marks() {
-		p.numeric = p.numeric || plausible([]byte(mark))
+		p.numeric = p.numeric || plausible([]byte(mark), byte(p.decimal))
 	}
-	return p, line, nil
-}
-
-// split is a line's cells, by the rules of the sheet.
-func (p *lineParser) split(text []byte) ([]string, error) {
-	in := csv.NewReader(bytes.NewReader(text))
-	in.Comma, in.TrimLeadingSpace = p.comma, !isSpace(p.comma)
-	cells, err := in.Read()
-	for j, cell := range cells {
-		cells[j] = strings.TrimSpace(cell)
-	}
-	return cells, err
+	return p, nil
 }
 
 // block is some whole lines, and what they hold.
 type block struct {
 	text  []byte
-	first int // line
+	first int   // line
+	taken int64 // bytes of the file read when it was
 
 	values   []float64
 	observed []bool
 	lines    []int
 	dropped  int
+
+	done chan error // why it cannot be understood
 }
 
-// parse fills in what the lines hold.
+// parse fills in what the lines hold. Lines that are no plain numbers are for the sheet to
+// understand, or to say what they are.
 func (p *lineParser) parse(b *block) error {
 	b.values, b.observed, b.lines, b.dropped = b.values[:0], b.observed[:0], b.lines[:0], 0
 	line := b.first
-	for rest := b.text; len(rest) > 0; line++ {
+	for rest := b.text; len(rest) > 0; {
 		var text []byte
-		text, rest, _ = bytes.Cut(rest, []byte{'\n'})
+		height := 1
+		text, rest, height = cutRecord(rest)
 		text = bytes.TrimSuffix(text, []byte{'\r'})
-		if len(bytes.TrimSpace(text)) == 0 && !bytes.ContainsRune(text, p.comma) { // not a row of tabs
-			continue
+		blank := len(bytes.TrimSpace(text)) == 0 && !bytes.ContainsRune(text, p.comma) // a row of tabs is none
+		if !blank && !p.row(text, line, b) {
+			return p.understand(b)
 		}
-		if err := p.row(text, line, b); err != nil {
-			return err
-		}
+		line += height
 	}
 	return nil
 }
 
-// row adds a line to a block, unless it has no value.
-func (p *lineParser) row(text []byte, line int, b *block) error {
+// cutRecord takes the first row off a text: a line, or several where a cell in quotation marks
+// goes on. height is how many.
+func cutRecord(text []byte) (record, rest []byte, height int) {
+	end, quotes := 0, 0
+	for height = 1; ; height++ {
+		k := bytes.IndexByte(text[end:], '\n')
+		if k < 0 {
+			return text, nil, height
+		}
+		quotes += bytes.Count(text[end:end+k], []byte{'"'})
+		end += k
+		if quotes%2 == 0 {
+			return text[:end], text[end+1:], height
+		}
+		end++
+	}
+}
+
+// row adds a row to a block, unless it has no value. It is false where this is not a row of
+// numbers.
+func (p *lineParser) row(text []byte, line int, b *block) bool {
 	start, d := len(b.values), len(p.names)
 	for range d {
 		b.values, b.observed = append(b.values, 0), append(b.observed, false)
 	}
 	values, observed := b.values[start:], b.observed[start:]
 	if bytes.IndexByte(text, '"') >= 0 || p.comma >= 0x80 {
-		cells, err := p.split(text)
-		if err != nil || len(cells) != len(p.place) {
-			return errUnusual
+		rows := &sheet{dialect: p.dialect, limit: p.limit, header: p.header}
+		if err := rows.fill(bytes.NewReader(text), 0); err != nil || len(rows.rows) != 1 {
+			return false
 		}
-		for j, cell := range cells {
-			if err := p.cell(j, []byte(cell), values, observed); err != nil {
-				return err
+		for j, cell := range rows.rows[0] {
+			if !p.cell(j, []byte(cell), values, observed) {
+				return false
 			}
 		}
 	} else {
 		last := len(p.place) - 1
 		for j := range p.place {
 			cell, rest, more := bytes.Cut(text, []byte{byte(p.comma)})
-			if more == (j == last) {
-				return errUnusual
-			}
-			if err := p.cell(j, bytes.TrimSpace(cell), values, observed); err != nil {
-				return err
+			if more == (j == last) || !p.cell(j, cell, values, observed) {
+				return false
 			}
 			text = rest
 		}
 	}
-	for _, seen := range observed {
-		if seen {
-			b.lines = append(b.lines, line)
-			return nil
-		}
+	if slices.Contains(observed, true) {
+		b.lines = append(b.lines, line)
+		return true
 	}
 	b.values, b.observed = b.values[:start], b.observed[:start]
 	b.dropped++
-	return nil
+	return true
 }
 
-// cell understands cell j of a line.
-func (p *lineParser) cell(j int, cell []byte, values []float64, observed []bool) error {
+// cell understands cell j of a row.
+func (p *lineParser) cell(j int, cell []byte, values []float64, observed []bool) bool {
 	k := p.place[j]
 	if k < 0 {
-		return nil
+		return true
 	}
-	looks := plausible(cell)
+	if !p.numeric {
+		if x, ok := simpleNumber(cell, byte(p.decimal)); ok {
+			values[k], observed[k] = x, true
+			return true
+		}
+	}
+	cell = bytes.TrimSpace(cell)
+	looks := plausible(cell, byte(p.decimal))
 	if (!looks || p.numeric) && p.options.missing(string(cell)) {
-		return nil
+		return true
 	}
 	if !looks {
-		return errUnusual
+		return false
 	}
-	x, err := strconv.ParseFloat(string(cell), 64)
-	if err != nil || math.Abs(x) > largest {
-		return errUnusual
+	x, err := p.number(string(cell))
+	if err != nil {
+		return false
 	}
 	values[k], observed[k] = x, true
-	return nil
+	return true
 }
 
 // plausible tells whether a cell has only what numbers are written with.
-func plausible(cell []byte) bool {
+func plausible(cell []byte, decimal byte) bool {
 	for _, c := range cell {
-		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+		if (c < '0' || c > '9') && c != decimal && c != '-' && c != '+' && c != 'e' && c != 'E' {
 			return false
 		}
 	}
 	return len(cell) > 0
 }
 
-// gatherer puts blocks together in their order.
-type gatherer struct {
-	limit float64 // bytes of memory
-	size  float64 // of the file, 0 if it is not known
-	taken float64 // of that
-	table *Table
+// powers of ten that are float64 exactly.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// simpleNumber reads a number without an exponent whose digits make a whole number of at most 2⁵³.
+// That and the power of ten are float64 exactly, so that the quotient is rounded once: the nearest
+// float64, as strconv has it (Clinger 1990, "How to read floating point numbers accurately").
+func simpleNumber(cell []byte, decimal byte) (x float64, ok bool) {
+	digits, negative := cell, false
+	if len(digits) > 0 && digits[0] == '-' {
+		digits, negative = digits[1:], true
+	}
+	if len(digits) == 0 || len(digits) > 19 {
+		return 0, false
+	}
+	var mantissa uint64
+	point := -1
+	for i, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			mantissa = 10*mantissa + uint64(c-'0')
+		case c == decimal && point < 0:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	if mantissa > 1<<53 || point >= 0 && len(digits) == 1 {
+		return 0, false
+	}
+	if x = float64(mantissa); point >= 0 {
+		x /= powers[len(digits)-1-point]
+	}
+	if negative {
+		x = -x
+	}
+	return x, true
 }
 
-// blockBytes of text are understood at a time, one part by each processor.
+// understand fills a block in by way of the sheet, whose errors name the cell.
+func (p *lineParser) understand(b *block) error {
+	s := &sheet{dialect: p.dialect, file: p.file, header: p.header, top: p.top, limit: p.limit}
+	if err := s.fill(bytes.NewReader(b.text), b.first-1); err != nil {
+		return err
+	}
+	t, err := s.numbers(p.options)
+	if err != nil {
+		return err
+	}
+	b.values, b.observed, b.lines, b.dropped = t.Values, t.Observed, t.Lines, t.Dropped
+	return nil
+}
+
+// blockBytes of text are understood at a time.
 const blockBytes = 1 << 20
 
-// gather reads blocks and has them parsed, some at a time.
-func (g *gatherer) gather(in io.Reader, p *lineParser, line int) error {
-	blocks := make([]block, runtime.GOMAXPROCS(0))
-	var left []byte // of a line that goes on
-	for ended := false; !ended; {
-		n := 0
-		for ; n < len(blocks) && !ended; n++ {
-			b := &blocks[n]
-			b.first = line + 1
-			var err error
-			if left, ended, err = b.fill(in, left); err != nil {
-				return err
+// textBlocks are the blocks of a text behind its header.
+type textBlocks struct {
+	in     *input
+	parser *lineParser
+	text   io.Reader
+	line   int    // the last that was read
+	left   []byte // of a line that goes on
+}
+
+// each understands blocks side by side, in as many goroutines as there are processors, and has
+// them visited one after another in their order. It is the first error of these.
+func (r *textBlocks) each(visit func(*block) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	free, work, ordered := make(chan *block, 2*workers), make(chan *block, 2*workers), make(chan *block, 2*workers)
+	for range 2 * workers {
+		free <- &block{done: make(chan error, 1)}
+	}
+	var pool errgroup.Group
+	var unread error // why the text ends early; known when ordered is closed
+	quit := make(chan struct{})
+	pool.Go(func() error {
+		defer close(ordered)
+		defer close(work)
+		unread = panics.Caught(func() error { return r.read(free, work, ordered, quit) })
+		return nil
+	})
+	for range workers {
+		pool.Go(func() error {
+			for b := range work {
+				b.done <- panics.Caught(func() error { return r.parser.parse(b) })
 			}
-			line += bytes.Count(b.text, []byte{'\n'})
+			return nil
+		})
+	}
+	var err error
+	for b := range ordered {
+		if failed := <-b.done; err == nil {
+			err = failed
 		}
-		var pool errgroup.Group
-		for i := range n {
-			pool.Go(func() error { return panics.Caught(func() error { return p.parse(&blocks[i]) }) })
+		if err == nil {
+			err = visit(b)
 		}
-		if err := pool.Wait(); err != nil {
+		if err != nil {
+			break
+		}
+		free <- b
+	}
+	close(quit)
+	for range ordered { // let go of what was read since
+	}
+	_ = pool.Wait()
+	if err == nil {
+		err = unread
+	}
+	return err
+}
+
+// read reads blocks until the text ends.
+func (r *textBlocks) read(free, work, ordered chan *block, quit chan struct{}) error {
+	for ended := false; !ended; {
+		var b *block
+		select {
+		case b = <-free:
+		case <-quit:
+			return nil
+		}
+		var err error
+		if ended, err = r.fill(b); err != nil {
 			return err
 		}
-		for i := range n {
-			if err := g.add(&blocks[i]); err != nil {
-				return err
-			}
-		}
+		work <- b
+		ordered <- b
 	}
 	return nil
 }
 
-// fill reads whole lines behind what is left of the block before, and gives what is left of
-// this one. ended is true after the last line, which need not have an end.
-func (b *block) fill(in io.Reader, left []byte) (rest []byte, ended bool, err error) {
-	b.text = append(b.text[:0], left...)
+// fill reads whole rows behind what is left of the block before. ended is true after the last,
+// which need not have a line's end.
+func (r *textBlocks) fill(b *block) (ended bool, err error) {
+	b.first = r.line + 1
+	b.text = append(b.text[:0], r.left...)
 	for {
 		start := len(b.text)
-		b.text = append(b.text, make([]byte, blockBytes)...)
+		b.text = slices.Grow(b.text, blockBytes)[:start+blockBytes]
 		n := 0
 		for err == nil && start+n < len(b.text) { // io.ReadFull does not tell the end from a cut file's
 			var some int
-			some, err = in.Read(b.text[start+n:])
+			some, err = r.text.Read(b.text[start+n:])
 			n += some
 		}
-		b.text = b.text[:start+n]
+		b.text, b.taken = b.text[:start+n], r.in.taken.Load()
 		if err == io.EOF {
-			return nil, true, nil
+			r.left = nil
+			return true, nil
 		}
 		if err != nil {
-			return nil, false, err
+			return true, readError(err, r.in.name, r.parser.comma)
 		}
-		if end := bytes.LastIndexByte(b.text, '\n'); end >= 0 {
-			rest = bytes.Clone(b.text[end+1:])
-			b.text = b.text[:end+1]
-			return rest, false, nil
+		if end := lastRow(b.text); end > 0 {
+			r.left = append(r.left[:0], b.text[end:]...)
+			b.text = b.text[:end]
+			r.line += bytes.Count(b.text, []byte{'\n'})
+			return false, nil
+		}
+		if float64(len(b.text)) > r.parser.limit/4 {
+			return true, &memory.Error{What: r.in.name + ", a row from line " + strconv.Itoa(b.first) + " on,", Need: 4 * float64(len(b.text)), Limit: r.parser.limit, Advice: "look for a quotation mark without its other one"}
 		}
 	}
+}
+
+// lastRow is where the last row of a text that is whole ends, 0 if none is. A line's end between
+// quotation marks ends no row.
+func lastRow(text []byte) int {
+	if bytes.IndexByte(text, '"') < 0 {
+		return bytes.LastIndexByte(text, '\n') + 1
+	}
+	last, open := 0, false
+	for i, c := range text {
+		switch {
+		case c == '"':
+			open = !open
+		case c == '\n' && !open:
+			last = i + 1
+		}
+	}
+	return last
+}
+
+// gatherer puts blocks together to a table.
+type gatherer struct {
+	limit float64 // bytes of memory
+	size  float64 // of the file, 0 if it is not known
+	table *Table
 }
 
 // add appends what a block holds to the table.
 func (g *gatherer) add(b *block) error {
 	t := g.table
-	g.taken += float64(len(b.text))
 	t.Dropped += b.dropped
 	t.N += len(b.lines)
 	if t.N > cap(t.Lines) {
-		if err := g.grow(b.first); err != nil {
+		if err := g.grow(b); err != nil {
 			return err
 		}
 	}
@@ -306,16 +372,16 @@ func (g *gatherer) add(b *block) error {
 	return nil
 }
 
-// grow makes room for more rows: for as many as the file seems to have, if its size is known,
-// otherwise for a quarter more than there are.
-func (g *gatherer) grow(line int) error {
+// grow makes room for more rows: first for as many as the file seems to have, if its size is
+// known, then for a quarter more than there are.
+func (g *gatherer) grow(b *block) error {
 	t := g.table
 	rows := t.N + t.N/4
-	if g.size > 0 {
-		rows = max(t.N, int(1.01*float64(t.N)*g.size/g.taken))
+	if g.size > 0 && b.taken > 0 && cap(t.Lines) == 0 {
+		rows = max(t.N, int(math.Min(1.02*float64(t.N)*g.size/float64(b.taken), 1e15)))
 	}
 	if need := float64(rows) * float64(9*t.D+8); need > g.limit {
-		return &memory.Error{What: "read up to line " + strconv.Itoa(line) + ",", Need: need, Limit: g.limit, Advice: fewerCells}
+		return &memory.Error{What: "read up to line " + strconv.Itoa(b.first) + ",", Need: need, Limit: g.limit, Advice: fewerCells}
 	}
 	values, observed, lines := make([]float64, len(t.Values), rows*t.D), make([]bool, len(t.Observed), rows*t.D), make([]int, len(t.Lines), rows)
 	copy(values, t.Values)

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,49 +61,107 @@ func TestDirectReadingIsTheSheets(t *testing.T) {
 		}
 		file := filepath.Join(t.TempDir(), "t.csv")
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		s, err := openSheet(file, o.Comma)
+		s, err := openSheet(file, o)
 		var want *Table
 		if err == nil {
 			want, err = s.table(o)
 		}
-		got, ok, direct := readDirectly(file, o)
-		require.NoError(t, direct)
-		if !ok {
-			require.Nil(t, got)
+		got, other := ReadCSV(file, o)
+		if err != nil {
+			require.EqualError(t, other, err.Error(), text)
 			continue
 		}
 		found++
-		require.NoError(t, err, text)
+		require.NoError(t, other, text)
 		require.Equal(t, want, got, text)
 	}
 	require.Greater(t, found, 200)
 }
 
-// Regular tables are read directly; what cannot be read twice is not.
-func TestWhatIsReadDirectly(t *testing.T) {
+// A table comes in blocks of whole rows that hold what the table does, from a file and from a pipe.
+func TestBlocks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.csv")
 	var b strings.Builder
 	b.WriteString("id,x,y\n")
-	for i := range 3000 {
-		fmt.Fprintf(&b, "r%d,%d,%d\n", i, i, i%7)
+	for i := range 200000 {
+		if i%1000 == 7 {
+			fmt.Fprintf(&b, "\"r\n%d\",,\n", i)
+			continue
+		}
+		fmt.Fprintf(&b, "r%d,%d.5,%d\n", i, i, i%7)
 	}
 	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
-	got, ok, err := readDirectly(file, ReadOptions{Columns: []string{"y", "x"}})
+	o := ReadOptions{Columns: []string{"y", "x"}}
+	var taken int64
+	o.Progress = func(read, size int64) {
+		require.GreaterOrEqual(t, read, taken)
+		require.EqualValues(t, b.Len(), size)
+		taken = read
+	}
+	want, err := ReadCSV(file, o)
 	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, 3000, got.N)
-	require.Equal(t, []float64{2501 % 7, 2501}, got.Values[2*2501:2*2502])
-	require.Equal(t, 2503, got.Lines[2501])
-	_, ok, err = readDirectly(file, ReadOptions{}) // a column of text
-	require.NoError(t, err)
-	require.False(t, ok)
-	_, ok, err = readDirectly(os.DevNull, ReadOptions{})
-	require.NoError(t, err)
-	require.False(t, ok)
+	require.EqualValues(t, b.Len(), taken)
+	require.Equal(t, 200000-200, want.N)
+	require.Equal(t, 200, want.Dropped)
+	require.Equal(t, []float64{2501 % 7, 2501.5}, want.Values[2*(2501-3):2*(2501-2)])
+	require.Equal(t, 2503+3, want.Lines[2501-3])
 
+	taken = 0
+	got, blocks := blank(want.Names, 0), 0
+	for part, err := range Blocks(file, o) {
+		require.NoError(t, err)
+		require.Equal(t, want.Names, part.Names)
+		got.Values, got.Observed, got.Lines = append(got.Values, part.Values...), append(got.Observed, part.Observed...), append(got.Lines, part.Lines...)
+		got.N, got.Dropped = got.N+part.N, got.Dropped+part.Dropped
+		blocks++
+	}
+	require.Equal(t, want, got)
+	require.Greater(t, blocks, 2)
+	for part, err := range Blocks(file, ReadOptions{Columns: []string{"y", "x"}}) {
+		require.NoError(t, err)
+		require.Positive(t, part.N)
+		break
+	}
+
+	for range 3 { // the error is the first in the file, whatever block comes first
+		var last error
+		for _, last = range Blocks(file, ReadOptions{Exclude: []string{"y"}}) {
+		}
+		require.EqualError(t, last, file+`:2: column "id": "r0" is not a number; no cell of this column is: leave it out with --columns x`)
+	}
+}
+
+func TestTableIsBounded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(file, []byte("x,y\n"+strings.Repeat("1,2\n3,4\n", 1500)), 0o600))
+	_, err := ReadCSV(file, ReadOptions{})
+	require.NoError(t, err)
 	t.Setenv(memory.Variable, strconv.Itoa(3000*26-1)+"B")
-	_, _, err = readDirectly(file, ReadOptions{Columns: []string{"y", "x"}})
+	_, err = ReadCSV(file, ReadOptions{})
 	var full *memory.Error
 	require.ErrorAs(t, err, &full)
 	require.ErrorContains(t, err, file)
+}
+
+// What is read without strconv is what strconv reads.
+func TestSimpleNumbers(t *testing.T) {
+	rng := stream.New(5, 1)
+	found := 0
+	check := func(cell string) {
+		got, ok := simpleNumber([]byte(cell), '.')
+		want, err := strconv.ParseFloat(cell, 64)
+		if !ok {
+			return
+		}
+		found++
+		require.NoError(t, err, cell)
+		require.Equal(t, math.Float64bits(want), math.Float64bits(got), cell)
+	}
+	for _, cell := range []string{"", "-", ".", "-.", "0", "-0", "5.", ".5", "-.25", "1.2.3", "+1", "1e5", "--1", "999999999999999", "9999999999999999", "0.000000000000001", "123456789.12345678"} {
+		check(cell)
+	}
+	for range 20000 {
+		check(strconv.FormatFloat((rng.Float64()-0.5)*math.Pow(10, float64(rng.IntN(14)-4)), 'f', rng.IntN(15), 64))
+	}
+	require.Greater(t, found, 10000)
 }

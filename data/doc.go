@@ -3,7 +3,8 @@
 // distribution is known.
 //
 //	Table, NewTable, HideMCAR               rows of named columns with missing cells
-//	ReadCSV, ReadPrices, ReadExpression     tables from files
+//	ReadFile, ReadPrices, ReadExpression    tables from files
+//	Blocks                                  tables that need not be held
 //	Cells                                   a file's text, to be completed as it is
 //	Standardise, Scale                      columns' units
 //	Batch                                   a block of rows, for programs

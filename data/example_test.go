@@ -23,16 +23,16 @@ func ExampleReadCSV() {
 
 // Errors name line, column and cell, and say what to do.
 func ExampleParseCSV() {
-	text := "height,weight\n1.80,75\n1.75,n/a\n1.62,58\n"
+	text := "height,weight\n1.80,75\n1.75,unknown\n1.62,58\n"
 	_, err := data.ParseCSV(strings.NewReader(text), "people.csv", data.ReadOptions{})
 	fmt.Println(err)
-	table, err := data.ParseCSV(strings.NewReader(text), "people.csv", data.ReadOptions{NA: []string{"n/a"}})
+	table, err := data.ParseCSV(strings.NewReader(text), "people.csv", data.ReadOptions{NA: []string{"unknown"}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(table.Observed)
 	// Output:
-	// people.csv:3: column "weight": "n/a" is not a number; if it marks a missing cell: --na 'NA,NaN,nan,null,?,n/a'
+	// people.csv:3: column "weight": "unknown" is not a number; if it marks a missing cell: --na 'NA,N/A,na,n/a,#N/A,<NA>,NaN,nan,NULL,null,None,.,?,unknown'
 	// [true true true false true true]
 }
 

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -28,17 +27,16 @@ const (
 // series matrix that is cut short, a gene that comes twice, what is no number; and
 // what NewTable refuses of the genes that are left.
 func ReadExpression(path string, present float64, o ReadOptions) (*Table, error) {
-	f, err := openText(path)
+	f, err := openInput(path, false)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text := bufio.NewReader(f)
 	var t *Table
-	if first, _ := text.Peek(1); string(first) == "!" {
-		t, err = readSeries(text, path, o)
+	if first, _ := f.Peek(1); string(first) == "!" {
+		t, err = readSeries(f, path, o)
 	} else {
-		t, err = ParseCSV(text, path, o)
+		t, err = ParseCSV(f, path, o)
 	}
 	if err != nil {
 		return nil, err
@@ -90,9 +88,9 @@ func readSeries(r io.Reader, file string, o ReadOptions) (*Table, error) {
 			if o.missing(cell) {
 				continue
 			}
-			x, err := number(cell)
+			x, err := s.number(cell)
 			if err != nil {
-				return nil, s.cellError(i, j+1, err, o.advice(cell, err))
+				return nil, s.cellError(i, j+1, err, s.advice(o, cell, err))
 			}
 			t.set(j, k, x)
 		}
@@ -117,7 +115,7 @@ func seriesSheet(r io.Reader, file string) (*sheet, error) {
 		return nil, fmt.Errorf("%s: no line %s, the file is cut short; download it once more", file, seriesEnd)
 	}
 	numbered := append(bytes.Repeat([]byte("\n"), line), table[:end]...) // blank lines in place of what stands above
-	return readSheet(bytes.NewReader(numbered), file, '\t')
+	return readSheet(bytes.NewReader(numbered), file, ReadOptions{Comma: '\t', Decimal: '.'})
 }
 
 // lineOf is where the line that consists of these words starts, and its number from 1.

@@ -26,7 +26,7 @@ func (e *GroupError) Error() string { return e.Problem }
 //
 // A column that makes other groups is a *GroupError.
 func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Group, ungrouped int, err error) {
-	s, err := openSheet(path, o.Comma)
+	s, err := openSheet(path, o)
 	if err != nil {
 		return groups, 0, err
 	}
@@ -68,7 +68,7 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 		}
 		part := parts[name]
 		if part == nil {
-			part = &sheet{file: s.file, header: s.header, top: s.top}
+			part = &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top, rowwise: s.rowwise}
 			parts[name] = part
 		}
 		part.rows, part.lines = append(part.rows, row), append(part.lines, s.lines[i])

@@ -52,16 +52,9 @@ func FormatNumber(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// hasDecimalComma gives the cell with a decimal point, if that makes it a number.
-func hasDecimalComma(cell string) (string, bool) {
-	point := strings.Replace(cell, ",", ".", 1)
-	_, err := number(point)
-	return point, point != cell && err == nil
-}
-
 // looksMissing knows marks of a missing cell that are not in DefaultNA because
 // they may also be a slip.
 func looksMissing(cell string) bool {
-	marks := []string{".", "-", "--", "*", "na", "n/a", "#n/a", "n.a.", "<na>", "nan", "null", "none", "nil", "missing", "?"}
+	marks := []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?"}
 	return slices.Contains(marks, strings.ToLower(cell))
 }

@@ -14,7 +14,7 @@ func (t *Table) Present(share float64) (*Table, error) {
 	}
 	var names []string
 	for j, name := range t.Names {
-		if seen := len(t.column(nil, j)); seen > 0 && float64(seen) >= share*float64(t.N) {
+		if seen := len(t.AppendColumn(nil, j)); seen > 0 && float64(seen) >= share*float64(t.N) {
 			names = append(names, name)
 		}
 	}
@@ -43,6 +43,7 @@ func (t *Table) CompleteRows() (*Table, error) {
 // only copies some rows.
 func (t *Table) only(rows []int) *Table {
 	kept := blank(t.Names, len(rows))
+	kept.Cuts = t.Cuts
 	for k, i := range rows {
 		copy(kept.Values[k*t.D:(k+1)*t.D], t.Values[i*t.D:(i+1)*t.D])
 		copy(kept.Observed[k*t.D:(k+1)*t.D], t.Observed[i*t.D:(i+1)*t.D])

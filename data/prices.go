@@ -28,7 +28,7 @@ func ReadClosingPrices(path string, c PriceColumns, o ReadOptions) (*Table, erro
 
 // readQuotes is the wide table of all days of the file and the chosen names.
 func readQuotes(path string, c PriceColumns, o ReadOptions) (*Table, error) {
-	s, err := openSheet(path, o.Comma)
+	s, err := openSheet(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +97,15 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 		}
 		day, _ := slices.BinarySearch(days, row[q.date])
 		if first := firstLine[day*prices.D+j]; first > 0 {
-			return nil, fmt.Errorf("%s:%d: %q on %s stands on line %d already; keep one of the two", q.file, q.lines[i], row[q.name], row[q.date], first)
+			return nil, fmt.Errorf("%s: %q on %s stands on line %d already; keep one of the two", q.at(q.lines[i]), row[q.name], row[q.date], first)
 		}
 		firstLine[day*prices.D+j] = q.lines[i]
 		if o.missing(row[q.price]) {
 			continue
 		}
-		price, err := number(row[q.price])
+		price, err := q.number(row[q.price])
 		if err != nil {
-			return nil, q.cellError(i, q.price, err, o.advice(row[q.price], err))
+			return nil, q.cellError(i, q.price, err, q.advice(o, row[q.price], err))
 		}
 		if price <= 0 {
 			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "every price is; leave the cell empty if there is none")

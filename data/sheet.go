@@ -1,14 +1,12 @@
 package data
 
 import (
-	"compress/flate"
-	"compress/gzip"
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"unicode"
 
@@ -17,6 +15,7 @@ import (
 
 // sheet is a separated text file with a header, before any cell is understood.
 type sheet struct {
+	dialect
 	file   string
 	header []string
 	top    int        // line of the header
@@ -24,72 +23,64 @@ type sheet struct {
 	lines  []int      // where each row starts in the file, from 1
 
 	size, limit float64 // bytes that the rows take, and may take
+
+	rowwise bool        // lines are rows of a file without lines, and top is none
+	format  *fileFormat // nil for a text
+	kinds   []column    // of another file's columns
 }
 
-// openSheet reads a file, decompressing it if its name ends in .gz.
-func openSheet(path string, comma rune) (*sheet, error) {
-	f, err := openText(path)
+// at is a line of the file.
+func (s *sheet) at(line int) string {
+	switch {
+	case !s.rowwise:
+		return fmt.Sprintf("%s:%d", s.file, line)
+	case line == 0:
+		return s.file
+	}
+	return fmt.Sprintf("%s, row %d", s.file, line)
+}
+
+// sheet is the whole input as text.
+func (in *input) sheet(o ReadOptions) (*sheet, error) {
+	return readSheet(in, in.name, o)
+}
+
+// openSheet reads a file of any format.
+func openSheet(path string, o ReadOptions) (*sheet, error) {
+	in, err := openInput(path, path == Stdin)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return readSheet(f, path, comma)
-}
-
-// openText opens a file, decompressing it if its name ends in .gz.
-func openText(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
-	if err != nil || !strings.HasSuffix(path, ".gz") {
-		return f, err
-	}
-	z, err := gzip.NewReader(f)
+	defer in.Close()
+	f, err := in.format()
 	if err != nil {
-		f.Close()
-		return nil, readError(err, path, 0)
+		return nil, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{z, f}, nil
+	if f == nil {
+		return in.sheet(o)
+	}
+	c, err := in.columnar(f, o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.reader.Close()
+	return c.whole()
 }
 
 // readSheet refuses what is no UTF-8 text, no header with rows below, or has a
 // row of another length than the header. Blank lines are no rows.
-func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
-	if comma == 0 {
-		comma = ','
-	}
+func readSheet(r io.Reader, file string, o ReadOptions) (*sheet, error) {
 	text, err := newTextReader(r, file)
 	if err != nil {
 		return nil, err
 	}
-	in := csv.NewReader(text)
-	in.Comma = comma
-	in.FieldsPerRecord = -1
-	in.TrimLeadingSpace = !isSpace(comma)
-	s := &sheet{file: file, limit: text.limit}
-	for {
-		row, err := in.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, readError(err, file, comma)
-		}
-		for j, cell := range row {
-			row[j] = strings.TrimSpace(cell)
-		}
-		if len(row) == 1 && row[0] == "" {
-			continue
-		}
-		line, _ := in.FieldPos(0)
-		if s.header == nil {
-			s.header, s.top = row, line
-			continue
-		}
-		if err := s.add(row, line); err != nil {
-			return nil, err
-		}
+	in, l, err := text.begin(o)
+	if err != nil {
+		return nil, readError(err, file, l.comma)
+	}
+	s := &sheet{file: file, dialect: l, limit: text.limit}
+	if err := s.fill(in, 0); err != nil {
+		return nil, err
 	}
 	if s.header == nil {
 		return nil, fmt.Errorf("%s: the file is empty; it needs a first line of column names and a line for each row", file)
@@ -103,20 +94,66 @@ func readSheet(r io.Reader, file string, comma rune) (*sheet, error) {
 	return s, nil
 }
 
+// begin buffers a text and finds out its dialect.
+func (r *textReader) begin(o ReadOptions) (*bufio.Reader, dialect, error) {
+	in := bufio.NewReaderSize(r, headBytes)
+	head, err := in.Peek(headBytes)
+	if err != nil && err != io.EOF && len(head) == 0 {
+		return nil, dialect{comma: ','}, err
+	}
+	return in, o.dialect(head, err == io.EOF), nil
+}
+
+// fill adds the rows of a text, the header first where there is none yet. The text's first line
+// is that after so many.
+func (s *sheet) fill(text io.Reader, above int) error {
+	in := csv.NewReader(text)
+	in.Comma = s.comma
+	in.FieldsPerRecord = -1
+	in.TrimLeadingSpace = !isSpace(s.comma)
+	for {
+		row, err := in.Read()
+		if err == io.EOF {
+			return nil
+		}
+		var quote *csv.ParseError
+		if errors.As(err, &quote) {
+			quote.StartLine += above
+		}
+		if err != nil {
+			return readError(err, s.file, s.comma)
+		}
+		for j, cell := range row {
+			row[j] = strings.TrimSpace(cell)
+		}
+		if len(row) == 1 && row[0] == "" {
+			continue
+		}
+		line, _ := in.FieldPos(0)
+		if s.header == nil {
+			s.header, s.top = row, above+line
+			continue
+		}
+		if err := s.add(row, above+line); err != nil {
+			return err
+		}
+	}
+}
+
 // isSpace tells whether cells are separated by a space or tab: then an empty cell would be
 // skipped together with it if space before cells were.
 func isSpace(comma rune) bool { return unicode.IsSpace(comma) }
 
 func (s *sheet) add(row []string, line int) error {
 	if sep, found := otherSeparator(s.header, row); found && len(s.rows) == 0 {
-		return fmt.Errorf("%s:%d: only one column found, named %q; its separator seems to be another: --sep %q", s.file, s.top, s.header[0], sep)
+		return fmt.Errorf("%s: only one column found, named %q; its separator seems to be another: --sep %q", s.at(s.top), s.header[0], sep)
 	}
 	if len(row) != len(s.header) {
 		hint := "a missing cell still needs its separator"
 		if len(row) > len(s.header) {
 			hint = "look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header"
 		}
-		return fmt.Errorf("%s:%d: expected %d cells as in the header, found %d; %s", s.file, line, len(s.header), len(row), hint)
+		return fmt.Errorf("%s: expected %d cells as in the header, found %d; %s", s.at(line), len(s.header), len(row), hint)
 	}
 	s.size += rowBytes + cellBytes*float64(len(row))
 	for _, cell := range row {
@@ -138,22 +175,19 @@ const (
 
 // cellError tells where cell (i, j) is, what it holds, the problem and the advice.
 func (s *sheet) cellError(i, j int, problem error, advice string) error {
-	return fmt.Errorf("%s:%d: column %q: %q %w; %s", s.file, s.lines[i], s.header[j], s.rows[i][j], problem, advice)
+	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), s.header[j], s.rows[i][j], problem, advice)
 }
 
 // readError says in plain words why a file cannot be read; comma is its separator.
 func readError(err error, file string, comma rune) error {
 	var quote *csv.ParseError
 	var unfit textError
-	var corrupt flate.CorruptInputError
 	var system *fs.PathError
 	switch {
 	case errors.As(err, &quote):
 		return fmt.Errorf("%s:%d: %w; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\"", file, quote.StartLine, quote.Err)
 	case errors.As(err, &unfit):
 		return unfit
-	case errors.As(err, &corrupt) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.EOF):
-		return fileError{file + ": cannot be decompressed: it is damaged, or not compressed by gzip", err}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fileError{file + ": cannot be read: it ends too early", err}
 	case errors.As(err, &system):

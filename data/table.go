@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"missingscore/data/domain"
+	"missingscore/internal/spelling"
 )
 
 // Largest and smallest sizes with which squares stay inside float64.
@@ -24,6 +25,12 @@ type Table struct {
 	Observed []bool    // (N, D)
 	Dropped  int       // rows without any value, left out by the reader
 	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
+	Counted  *Counted  // of rows made from the moments of others; else nil
+
+	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
+	// standard normal: an observed cell's value says no more than between which two of them the
+	// latent number lies. nil for other columns, and nil if there are none.
+	Cuts [][]float64
 }
 
 // ColumnError says why a column cannot be used.
@@ -61,6 +68,9 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 
 // Missing is the number of missing cells.
 func (t *Table) Missing() int {
+	if t.Counted != nil {
+		return t.Counted.missing()
+	}
 	missing := 0
 	for _, seen := range t.Observed {
 		if !seen {
@@ -70,8 +80,16 @@ func (t *Table) Missing() int {
 	return missing
 }
 
+// Ordinal says whether column j is of ordered categories (Cuts).
+func (t *Table) Ordinal(j int) bool { return t.Cuts != nil && t.Cuts[j] != nil }
+
 // Complete says whether every cell is observed.
-func (t *Table) Complete() bool { return !slices.Contains(t.Observed, false) }
+func (t *Table) Complete() bool {
+	if t.Counted != nil {
+		return t.Counted.missing() == 0
+	}
+	return !slices.Contains(t.Observed, false)
+}
 
 // Select copies the named columns, in the order asked. It keeps every row, also
 // those without a value in these columns. A name that is unknown or asked twice
@@ -161,8 +179,8 @@ func (t *Table) set(i, j int, x float64) {
 	t.Values[i*t.D+j], t.Observed[i*t.D+j] = x, true
 }
 
-// column appends the observed values of column j to dst.
-func (t *Table) column(dst []float64, j int) []float64 {
+// AppendColumn appends the observed values of column j to dst.
+func (t *Table) AppendColumn(dst []float64, j int) []float64 {
 	for k := j; k < len(t.Values); k += t.D {
 		if t.Observed[k] {
 			dst = append(dst, t.Values[k])
@@ -179,7 +197,7 @@ func (t *Table) Column(j int) []float64 {
 			n++
 		}
 	}
-	return t.column(make([]float64, 0, n), j)
+	return t.AppendColumn(make([]float64, 0, n), j)
 }
 
 // withValues appends to dst the rows which have at least one value.
@@ -201,17 +219,18 @@ func (t *Table) check() error {
 			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, largest)
 		}
 	}
+	var buffer []float64
 	for j := range t.D {
-		if err := t.fault(j); err != nil {
+		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
+		if err := t.fault(j, buffer); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fault says, by a *ColumnError, why column j cannot be standardised.
-func (t *Table) fault(j int) error {
-	x := t.Column(j)
+// fault says, by a *ColumnError, why column j, of the observed values x, cannot be standardised.
+func (t *Table) fault(j int, x []float64) error {
 	if len(x) == 0 {
 		return &ColumnError{t.Names[j], "no observed value"}
 	}
@@ -230,8 +249,10 @@ func (t *Table) fault(j int) error {
 func (t *Table) refusal(file string) error {
 	var first error
 	var sound []string
+	var buffer []float64
 	for j, name := range t.Names {
-		if err := t.fault(j); err == nil {
+		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
+		if err := t.fault(j, buffer); err == nil {
 			sound = append(sound, name)
 		} else if first == nil {
 			first = err
@@ -280,7 +301,7 @@ func choose(names, wanted []string) ([]int, error) {
 	for k, name := range wanted {
 		columns[k] = slices.Index(names, name)
 		if columns[k] < 0 {
-			return nil, fmt.Errorf("no column %q; there are: %s", name, listing(names))
+			return nil, fmt.Errorf("no column %q%s; there are: %s", name, spelling.DidYouMean(name, names), listing(names))
 		}
 	}
 	return columns, nil

@@ -20,12 +20,14 @@ type textReader struct {
 	in     io.Reader
 	file   string
 	limit  float64 // bytes of memory
+	stream bool    // nobody holds what is handed on
 	line   int     // finished ones
 	length int     // of the line under way
 	total  float64
 	begun  []byte // a character whose other bytes come next
 
-	fed, returned bool // a line feed, a carriage return has been seen
+	fed, returned bool  // a line feed, a carriage return has been seen
+	err           error // that ended it
 }
 
 // newTextReader leaves out a byte order mark.
@@ -41,15 +43,15 @@ func newTextReader(r io.Reader, file string) (*textReader, error) {
 	return &textReader{in: in, file: file, limit: limit}, nil
 }
 
-// OpenText opens a text file, decompressing it if its name ends in .gz and leaving out a
-// byte order mark. Reading fails where it is no UTF-8, a line has no end or there is more
+// OpenText opens a text file, decompressing it if it is compressed by gzip or Zstandard and
+// leaving out a byte order mark. Reading fails where it is no UTF-8, a line has no end or there is more
 // than there is memory for; these errors name file and line.
 func OpenText(path string) (io.ReadCloser, error) {
-	f, err := openText(path)
+	f, err := openInput(path, false)
 	if err != nil {
 		return nil, err
 	}
-	text, err := newTextReader(f, path)
+	text, err := newTextReader(f, f.name)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -75,15 +77,23 @@ type textError struct{ error }
 
 func (e textError) Unwrap() error { return e.error }
 
-// Read implements io.Reader.
+// Read implements io.Reader. An error stays.
 func (r *textReader) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.next(p)
+	return n, r.err
+}
+
+func (r *textReader) next(p []byte) (n int, err error) {
 	n, err = r.in.Read(p)
 	text := p[:n]
-	if r.total += float64(n); 2*r.total > r.limit {
+	if r.total += float64(n); 2*r.total > r.limit && !r.stream {
 		return 0, textError{&memory.Error{What: fmt.Sprintf("%s, read up to line %d,", r.file, r.line+1), Need: 2 * r.total, Limit: r.limit, Advice: fewerCells}}
 	}
 	if !r.valid(text, err == io.EOF) {
-		return 0, textError{fmt.Errorf("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\" (a compressed file needs a name in .gz)", r.file, r.line+1)}
+		return 0, textError{fmt.Errorf("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", r.file, r.line+1)}
 	}
 	r.returned = r.returned || bytes.IndexByte(text, '\r') >= 0
 	for rest := text; ; {

@@ -1,21 +1,29 @@
 package data
 
+import "math"
+
 // Together is how many rows have both columns of each pair j < k: (0,1), (0,2), …
 func (t *Table) Together() []int {
-	count := make([]int, t.D*t.D)
+	count := make([]float64, t.D*t.D)
+	if t.Counted != nil && t.Counted.Pairs != nil {
+		copy(count, t.Counted.Pairs.Number)
+	}
 	for i := range t.N {
+		once := t.Count(i)
 		seen := t.Observed[i*t.D : (i+1)*t.D]
 		for j, a := range seen {
 			for k := j + 1; a && k < t.D; k++ {
 				if seen[k] {
-					count[j*t.D+k]++
+					count[j*t.D+k] += once
 				}
 			}
 		}
 	}
 	var out []int
 	for j := range t.D {
-		out = append(out, count[j*t.D+j+1:(j+1)*t.D]...)
+		for _, n := range count[j*t.D+j+1 : (j+1)*t.D] {
+			out = append(out, int(math.Round(n)))
+		}
 	}
 	return out
 }

@@ -63,39 +63,32 @@ func BLAS() (string, error) {
 	return fmt.Sprintf("%s, loops with %s", found.name, simd.Instructions()), err
 }
 
-func openBLASNames() []string {
-	if runtime.GOOS == "darwin" {
-		return []string{"/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib", "libopenblas.dylib"}
-	}
-	return []string{"libopenblas.so.0", "libopenblas.so"}
-}
-
 // openBLAS loads a BLAS at run time, without cgo, and keeps it to one thread:
 // products this small gain nothing from more, and bits would change. Of a BLAS
 // that is not OpenBLAS nothing but products and factors is asked.
 func openBLAS(path string) (found library, err error) {
-	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	lib, err := openShared(path)
 	if err != nil { // its text may be lost: the loader keeps it for the thread that asked
 		return found, fmt.Errorf("%s cannot be loaded: %w", path, err)
 	}
-	dgemm, err := purego.Dlsym(lib, "dgemm_")
+	dgemm, err := lookUp(lib, "dgemm_")
 	if err != nil {
 		return found, fmt.Errorf("%s has no dgemm: %w", path, err)
 	}
-	sgemm, err := purego.Dlsym(lib, "sgemm_")
+	sgemm, err := lookUp(lib, "sgemm_")
 	if err != nil {
 		return found, fmt.Errorf("%s has no sgemm: %w", path, err)
 	}
 	found = library{name: path, double: func() Product[float64] { return withZeros(fortran[float64](dgemm)) }, single: func() Product[float32] { return withZeros(fortran[float32](sgemm)) }}
-	if address, err := purego.Dlsym(lib, "openblas_set_num_threads"); err == nil {
+	if address, err := lookUp(lib, "openblas_set_num_threads"); err == nil {
 		purego.SyscallN(address, 1)
 	}
-	potrf, noFactor := purego.Dlsym(lib, "dpotrf_")
-	potri, noInverse := purego.Dlsym(lib, "dpotri_")
+	potrf, noFactor := lookUp(lib, "dpotrf_")
+	potri, noInverse := lookUp(lib, "dpotri_")
 	if noFactor == nil && noInverse == nil {
 		found.factors = factors{potrf, potri}
 	}
-	if address, err := purego.Dlsym(lib, "openblas_get_corename"); err == nil {
+	if address, err := lookUp(lib, "openblas_get_corename"); err == nil {
 		var core func() string
 		purego.RegisterFunc(&core, address)
 		found.name = "openblas " + core()

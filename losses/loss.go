@@ -97,6 +97,9 @@ type LossNeeds struct {
 	// Draws have to be in Program.Input(InputX) by the time of Bind, so not in float32.
 	CompletedRows bool
 
+	// Ordinal says that it is for tables with ordered categories.
+	Ordinal bool
+
 	// Assumes is MCAR or MAR; empty stands for MCAR, the stronger one.
 	Assumes Assumption
 

@@ -144,7 +144,7 @@ func TestWeightingsAndLossesByName(t *testing.T) {
 	_, err := losses.WeightingByName("median")
 	require.ErrorContains(t, err, "weightings are leave-one-out, self-normalised, uniform")
 	_, err = losses.ByName("median")
-	require.ErrorContains(t, err, "losses are complete, complete-data, direct, gaussian-complete, gaussian-marginal, gaussian-pairwise, marginal")
+	require.ErrorContains(t, err, "losses are complete, complete-data, direct, gaussian-complete, gaussian-latent, gaussian-marginal, gaussian-pairwise, marginal")
 }
 
 func TestObjectivesKnowTheirTable(t *testing.T) {

@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"missingscore/data/domain"
+	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
 
 // Losses are the losses by name. A new one is a line here, or an assignment in the init
 // function of the package that has it.
-var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, GaussianComplete{}, GaussianPairwise{}, Direct{})
+var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, GaussianComplete{}, GaussianPairwise{}, GaussianLatent{}, Direct{})
 
 // ByName looks a loss up.
 func ByName(name string) (Loss, error) {
 	if l, ok := Losses[name]; ok {
 		return l, nil
 	}
-	return nil, fmt.Errorf("there is no loss %q; losses are %s", name, strings.Join(slices.Sorted(maps.Keys(Losses)), ", "))
+	return nil, fmt.Errorf("there is no loss %q%s; losses are %s", name, spelling.DidYouMean(name, slices.Sorted(maps.Keys(Losses))), strings.Join(slices.Sorted(maps.Keys(Losses)), ", "))
 }
 
 // Weightings are the weightings by name. A new one is a line here, or an assignment in
@@ -40,7 +41,7 @@ func WeightingByName(name string) (Weighting, error) {
 	if w, ok := Weightings[name]; ok {
 		return w, nil
 	}
-	return nil, fmt.Errorf("there is no weighting %q; weightings are %s", name, strings.Join(slices.Sorted(maps.Keys(Weightings)), ", "))
+	return nil, fmt.Errorf("there is no weighting %q%s; weightings are %s", name, spelling.DidYouMean(name, slices.Sorted(maps.Keys(Weightings))), strings.Join(slices.Sorted(maps.Keys(Weightings)), ", "))
 }
 
 // Objectives are the objectives by name. A new one is a line here, or an assignment
@@ -96,7 +97,7 @@ func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
 	}
 	make, ok := Objectives[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no objective %q; objectives are %s", name, strings.Join(slices.Sorted(maps.Keys(Objectives)), ", "))
+		return nil, fmt.Errorf("there is no objective %q%s; objectives are %s", name, spelling.DidYouMean(name, slices.Sorted(maps.Keys(Objectives))), strings.Join(slices.Sorted(maps.Keys(Objectives)), ", "))
 	}
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("objective %s: %w", name, err)

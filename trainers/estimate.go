@@ -80,8 +80,11 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
 		return nil, err
 	}
 	by := p.fit
-	if p.Spec.Network != nil {
+	switch {
+	case p.Spec.Network != nil:
 		by = p.network
+	case p.Estimator.NeedsOrdinal():
+		by = p.latent
 	}
 	r, err := by(ctx, q, scale, run)
 	if err == nil {
@@ -200,7 +203,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 		return nil, err
 	}
 	m.SetMean(r.Network.Mean)
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain, Scale: scale, Missingness: p.missingness}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(n.Thresholds()), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
 	return r, nil
 }
 

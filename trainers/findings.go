@@ -14,6 +14,10 @@ func (p *Prepared) Findings() ([]diagnose.Finding, error) {
 	if p.findings != nil {
 		return p.findings, nil
 	}
+	if p.original.Counted != nil {
+		p.findings = p.countedFindings()
+		return p.findings, nil
+	}
 	_, normal := model.AsNormal(p.Model)
 	found, err := diagnose.Table(p.original, diagnose.Setting{
 		Domain: p.Spec.Domain, Transform: p.Transform, Unpenalised: normal && p.Spec.Network == nil,

@@ -15,7 +15,7 @@ import (
 func (p *Prepared) checkInference() (err error) {
 	c := &p.Spec.Inference
 	if p.byTests() && !c.Asked() {
-		c.Kind = testedBy
+		c.Kind = p.testKind()
 	}
 	if *c, err = c.Resolve(); err != nil || !c.Asked() {
 		return err
@@ -46,6 +46,9 @@ const testedBy = debias.Robust
 func (p *Prepared) testKind() string {
 	if c := p.Spec.Inference; c.Asked() && !inference.Kinds[c.Kind].Resamples {
 		return c.Kind
+	}
+	if p.original.Counted != nil { // it has no rows to see errors in
+		return debias.Model
 	}
 	return testedBy
 }

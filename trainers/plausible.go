@@ -35,13 +35,13 @@ func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
 	deviation := deviations(g)
 	law := m.Missingness
 	for j, name := range t.Names {
+		if t.Ordinal(j) { // a latent number has no units to be wrong in
+			continue
+		}
 		if law != nil && !law.Estimated && (law.Logistic != nil && law.Logistic.Concerns(j) || law.Censored != nil && law.Censored.Concerns(j)) {
 			continue
 		}
-		x := t.Column(j)
-		low, high := slices.Min(x), slices.Max(x)
-		at, sd := stat.PopMeanVariance(x, nil)
-		sd = math.Sqrt(sd)
+		low, high, at, sd := observedColumn(t, j)
 		if away := math.Abs(mean[j]-at) / sd; away > farMean && (mean[j] < low || mean[j] > high) {
 			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[j], low, high, at))
 		}
@@ -53,6 +53,16 @@ func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// observedColumn are range, mean and deviation of a column's observed values.
+func observedColumn(t *data.Table, j int) (low, high, mean, sd float64) {
+	if c := t.Counted; c != nil {
+		return c.Low[j], c.High[j], c.Scale.Mean[j], c.Scale.Deviation[j]
+	}
+	x := t.Column(j)
+	mean, variance := stat.PopMeanVariance(x, nil)
+	return slices.Min(x), slices.Max(x), mean, math.Sqrt(variance)
 }
 
 // deviations are those of a normal model's columns, nil where it has none.

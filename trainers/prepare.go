@@ -48,13 +48,19 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	}
 	setting.Default(&s.Weight.Cap, 1)
 	p := &Prepared{Spec: s, original: t}
+	if err := p.checkSpec(); err != nil {
+		return nil, err
+	}
 	if err := p.transform(); err != nil {
 		return nil, err
 	}
 	if err := p.parts(); err != nil {
 		return nil, err
 	}
-	var err error
+	err := p.ordinal()
+	if err != nil {
+		return nil, err
+	}
 	c := &p.Spec.Steps
 	if c.Method == "auto" {
 		if c.Method, err = AutoMethod(p.Table, p.missingness, p.Model, p.objective); err != nil {
@@ -68,6 +74,9 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 		return nil, err
 	}
 	if err := p.suits(p.Estimator); err != nil {
+		return nil, err
+	}
+	if err := p.checkByMoments(p.Estimator); err != nil {
 		return nil, err
 	}
 	if err := p.Estimator.CheckTable(p.Table); err != nil {
@@ -173,7 +182,13 @@ func (p *Prepared) checkNumbers() error {
 
 // suits refuses an estimator that is for networks only where there is to be none.
 func (p *Prepared) suits(e estimator.Estimator) error {
-	if e.OfMatrix() && p.Spec.Network == nil {
+	switch {
+	case p.Table.Cuts != nil && !e.TakesOrdinal():
+		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave --ordinal out", p.Transform.Describe(p.Table.Names))
+	case p.Table.Cuts == nil && e.NeedsOrdinal():
+		return setting.Errorf("method", e.Name, "it is for tables with ordered categories, and none are named (--ordinal); take em-exact")
+	case e.NeedsOrdinal():
+	case e.OfMatrix() && p.Spec.Network == nil:
 		return setting.Errorf("method", e.Name, "it goes by moments of pairs of columns, and is for networks (the command network); take em-exact, or exact")
 	}
 	return nil
@@ -181,7 +196,7 @@ func (p *Prepared) suits(e estimator.Estimator) error {
 
 // Allows tells whether an estimator can make this estimate.
 func (p *Prepared) Allows(e estimator.Estimator) bool {
-	return p.suits(e) == nil && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
+	return p.suits(e) == nil && p.byMoments(e) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
 // defaults fills in what the model's own defaults are, and chooses the optimiser.

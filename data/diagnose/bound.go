@@ -19,7 +19,7 @@ func tooSkewedForBound(e *examined) []Finding {
 	var found []int
 	var shown, functions []string
 	for j := range e.D {
-		x := e.after.Column(j)
+		x := e.column(e.after, j)
 		if e.explained[j] || len(x) < fewestRows {
 			continue
 		}
@@ -50,7 +50,7 @@ func tooSkewedForBound(e *examined) []Finding {
 // advised is the function that is advised for a column with these bounds.
 func (e *examined) advised(j int, low, high float64) string {
 	c := e.columns[j]
-	least, most := c.distinct[0], c.distinct[len(c.distinct)-1]
+	least, most := c.low, c.high
 	switch {
 	case e.transformed(j):
 		return "npn"
@@ -70,14 +70,15 @@ func skewed(e *examined) []Finding {
 	var functions []string
 	for j, c := range e.columns {
 		bounded := e.support != nil && e.support.BoundedColumn(j)
-		if e.explained[j] || bounded || e.transformed(j) || len(c.cells) < 30 || len(c.distinct) <= fewLevels {
+		if e.explained[j] || bounded || e.transformed(j) || c.cells < 30 || c.levels <= fewLevels {
 			continue
 		}
-		if math.Abs(stat.Skew(c.cells, nil)) <= 2 && stat.ExKurtosis(c.cells, nil) <= 10 {
+		cells := e.column(e.Table, j)
+		if math.Abs(stat.Skew(cells, nil)) <= 2 && stat.ExKurtosis(cells, nil) <= 10 {
 			continue
 		}
 		found = append(found, j)
-		functions = append(functions, e.Names[j]+"="+c.normaliser())
+		functions = append(functions, e.Names[j]+"="+normaliser(cells, c.low))
 	}
 	if found == nil {
 		return nil
@@ -87,17 +88,18 @@ func skewed(e *examined) []Finding {
 		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), flag("transform", functions))}}
 }
 
-// normaliser is log or log1p where that halves a column's skewness, else npn.
-func (c column) normaliser() string {
+// normaliser is log or log1p where that halves a column's skewness, else npn. low is the least of
+// its cells.
+func normaliser(cells []float64, low float64) string {
 	for _, f := range []struct {
 		name  string
 		least float64
 		of    func(float64) float64
 	}{{"log", math.SmallestNonzeroFloat64, math.Log}, {"log1p", 0, math.Log1p}} {
-		if c.distinct[0] < f.least {
+		if low < f.least {
 			continue
 		}
-		y := slices.Clone(c.cells)
+		y := slices.Clone(cells)
 		for i, x := range y {
 			y[i] = f.of(x)
 		}

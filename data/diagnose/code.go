@@ -21,13 +21,15 @@ var conventionalBelow = []float64{-1, -2, -3, -7, -8, -9}
 // repeated or conventional.
 func codes(e *examined) []Finding {
 	var values []float64
-	in := map[float64][]int{}
+	in, where := map[float64][]int{}, map[float64][]string{}
 	for j, c := range e.columns {
-		for _, v := range c.codes() {
+		for _, code := range c.codes {
+			v := code.value
 			if in[v] == nil {
 				values = append(values, v)
 			}
 			in[v] = append(in[v], j)
+			where[v] = append(where[v], fmt.Sprintf("%s (%s)", e.Names[j], times(code.count)))
 			e.explained[j] = true
 		}
 	}
@@ -35,16 +37,12 @@ func codes(e *examined) []Finding {
 	slices.Sort(values)
 	for _, v := range values {
 		mark := data.FormatNumber(v)
-		var where []string
-		for _, j := range in[v] {
-			where = append(where, fmt.Sprintf("%s (%s)", e.Names[j], times(e.columns[j].count(v))))
-		}
 		advice := fmt.Sprintf("read it as one (--na NA,%s, written as in the file, with its other marks)", mark)
 		if !slices.Contains(conventional, math.Abs(v)) && !slices.Contains(conventionalBelow, v) {
 			advice += "; if it is a limit of detection, say that too (--missingness, censored)"
 		}
 		findings = append(findings, Finding{Severity: Warning, Columns: e.names(in[v]),
-			Message: fmt.Sprintf("%s stands far outside the other values of %s: if it marks a missing cell, %s", mark, list(where), advice)})
+			Message: fmt.Sprintf("%s stands far outside the other values of %s: if it marks a missing cell, %s", mark, list(where[v]), advice)})
 	}
 	return findings
 }

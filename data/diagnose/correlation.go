@@ -24,14 +24,7 @@ func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float6
 	if d < 2 {
 		return nil, 0
 	}
-	first, others := e.together(columns)
-	if n := len(first); n >= 3*d+10 {
-		x := mat.NewDense(n, d, nil)
-		for k, column := range append([][]float64{first}, others...) {
-			x.SetCol(k, column)
-		}
-		r = mat.NewSymDense(d, nil)
-		stat.CorrelationMatrix(r, x, nil)
+	if r, n := e.complete(columns); n >= 3*d+10 {
 		return r, explainedBut
 	}
 	rows := int(min(float64(e.N), emCost/(float64(emIterations*d)*float64(d*d))))
@@ -41,20 +34,58 @@ func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float6
 	return e.standardised(columns, rows).maximise(emIterations), emCandidate
 }
 
-// gapped is rows (n, d) of standardised columns with gaps, NaN.
-type gapped struct {
-	d int
-	z []float64
+// complete is the correlation of some columns over the rows that have all of them, n.
+func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
+	d, t := len(columns), e.after
+	mean, row := make([]float64, d), make([]float64, d)
+	each := func(visit func()) {
+		for i := 0; i < len(t.Values); i += t.D {
+			if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
+				continue
+			}
+			for k, j := range columns {
+				row[k] = t.Values[i+j]
+			}
+			visit()
+		}
+	}
+	each(func() { n++; floats.Add(mean, row) })
+	if n == 0 {
+		return nil, 0
+	}
+	floats.Scale(1/float64(n), mean)
+	r = mat.NewSymDense(d, nil)
+	each(func() { floats.Sub(row, mean); r.SymRankOne(r, 1, mat.NewVecDense(d, row)) })
+	sd := make([]float64, d)
+	for k := range sd {
+		sd[k] = math.Sqrt(r.At(k, k))
+	}
+	for k := range d {
+		for l := k; l < d; l++ {
+			r.SetSym(k, l, r.At(k, l)/(sd[k]*sd[l]))
+		}
+	}
+	return r, n
 }
 
-// unexplained is 1 − r² of two columns over the rows that have both, 1 where these are few.
-func (g gapped) unexplained(a, b int) float64 {
+// unit is a column's mean and standard deviation.
+type unit struct{ mean, sd float64 }
+
+func (e *examined) unit(j int) unit {
+	mean, sd := stat.PopMeanStdDev(e.column(e.after, j), nil)
+	return unit{mean, sd}
+}
+
+// unexplained is 1 − r² of two columns over the rows that have both, 1 where these are few. Their
+// units keep the sums small.
+func (e *examined) unexplained(j, k int, of, by unit) float64 {
+	t := e.after
 	var n, x, y, xx, yy, xy float64
-	for i := 0; i < len(g.z); i += g.d {
-		u, v := g.z[i+a], g.z[i+b]
-		if u != u || v != v {
+	for i := 0; i < len(t.Values); i += t.D {
+		if !t.Observed[i+j] || !t.Observed[i+k] {
 			continue
 		}
+		u, v := (t.Values[i+j]-of.mean)/of.sd, (t.Values[i+k]-by.mean)/by.sd
 		n, x, y = n+1, x+u, y+v
 		xx, yy, xy = xx+u*u, yy+v*v, xy+u*v
 	}
@@ -68,17 +99,23 @@ func (g gapped) unexplained(a, b int) float64 {
 	return 1 - covariance*covariance/(u*v)
 }
 
+// gapped is rows (n, d) of standardised columns with gaps, NaN.
+type gapped struct {
+	d int
+	z []float64
+}
+
 // standardised takes some rows, evenly through the table.
 func (e *examined) standardised(columns []int, rows int) gapped {
 	g := gapped{d: len(columns), z: make([]float64, rows*len(columns))}
 	t := e.after
 	for k, j := range columns {
-		mean, sd := stat.PopMeanStdDev(t.Column(j), nil)
+		u := e.unit(j)
 		for a := range rows {
 			i := a * t.N / rows
 			g.z[a*g.d+k] = math.NaN()
 			if t.Observed[i*t.D+j] {
-				g.z[a*g.d+k] = (t.Values[i*t.D+j] - mean) / sd
+				g.z[a*g.d+k] = (t.Values[i*t.D+j] - u.mean) / u.sd
 			}
 		}
 	}

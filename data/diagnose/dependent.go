@@ -53,7 +53,7 @@ func dependent(e *examined) []Finding {
 // active are the columns that a dependence may be among.
 func (e *examined) active() (active []int) {
 	for j, c := range e.columns {
-		if !e.explained[j] && len(c.cells) >= fewestRows {
+		if !e.explained[j] && c.cells >= fewestRows {
 			active = append(active, j)
 		}
 	}
@@ -66,12 +66,14 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	if float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
 		return nil, active
 	}
-	gaps := e.standardised(active, e.N)
-	var kept []int // places of left in active
-	for a, j := range active {
-		of := slices.IndexFunc(kept, func(b int) bool { return gaps.unexplained(a, b) < explainedBut })
+	units := make(map[int]unit, len(active))
+	for _, j := range active {
+		units[j] = e.unit(j)
+	}
+	for _, j := range active {
+		of := slices.IndexFunc(left, func(k int) bool { return e.unexplained(j, k, units[j], units[k]) < explainedBut })
 		if of < 0 {
-			left, kept = append(left, j), append(kept, a)
+			left = append(left, j)
 			continue
 		}
 		if f, ok := e.combination([]int{j, left[of]}); ok && len(findings) < mostSets {

@@ -59,6 +59,7 @@ var Checks = []Check{
 	{"skewed", skewed},
 	{"limit", limits},
 	{"few-values", fewValues},
+	{"categories", categories},
 }
 
 // Table looks for every fault of a table in its own units.
@@ -71,8 +72,10 @@ func Table(t *data.Table, s Setting) ([]Finding, error) {
 	if e.support, err = s.Transform.Domain(s.Domain, t.Names); err != nil {
 		return nil, err
 	}
+	var c column
 	for j := range t.D {
-		e.columns = append(e.columns, newColumn(t.Column(j)))
+		c.take(e.column(t, j))
+		e.columns = append(e.columns, c.summary(t.Names[j]))
 	}
 	var findings []Finding
 	for _, check := range Checks {
@@ -93,13 +96,17 @@ type examined struct {
 	Setting
 	after   *data.Table    // Transform
 	support *domain.Domain // of after
-	columns []column       // before Transform
+	columns []summary      // before Transform
+	values  []float64      // of the column looked at last
 	// explained columns are at fault already, in a way that makes their shape meaningless.
 	explained []bool
 }
 
 // transformed says whether a column is modelled by a function of it.
 func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Transform[j] != nil }
+
+// ordinal says whether a column is of ordered categories.
+func (e *examined) ordinal(j int) bool { return slices.Contains(e.Transform.Ordinal(), j) }
 
 // names are those of some columns.
 func (e *examined) names(columns []int) []string {
@@ -150,33 +157,69 @@ func plural(n int, one, more string) string {
 	return more
 }
 
+// summary is what the checks ask of a column more than once. The values themselves are as many as
+// the table's: they are looked at one column after another.
+type summary struct {
+	cells, levels int     // observed ones, and different values of them
+	fewest        int     // cells of one value
+	low, high     float64 // of these
+	first         []float64
+	whole         bool // every value is a whole number
+	identifier    bool
+	codes         []frequent // values that seem to mark missing cells
+	limit         *frequent  // a value that may be a limit of detection
+}
+
+// frequent is a value and how often it stands in a column.
+type frequent struct {
+	value float64
+	count int
+}
+
+func (c column) summary(name string) summary {
+	s := summary{cells: len(c.cells), levels: len(c.distinct), whole: c.whole, identifier: c.identifies(name)}
+	if s.cells == 0 {
+		return s
+	}
+	s.fewest = slices.Min(c.counts)
+	s.low, s.high, s.first = c.distinct[0], c.distinct[s.levels-1], slices.Clone(c.cells[:min(2, s.cells)])
+	for _, v := range c.codes() {
+		s.codes = append(s.codes, frequent{v, c.count(v)})
+	}
+	if k, ok := c.limit(); ok {
+		s.limit = &frequent{c.distinct[k], c.counts[k]}
+	}
+	return s
+}
+
 // column is the observed values of one.
 type column struct {
 	cells    []float64 // in the order of the rows
 	distinct []float64 // increasing
 	counts   []int     // of distinct
 	whole    bool      // every value is a whole number
+	memory   []float64
 }
 
-func newColumn(cells []float64) column {
-	c := column{cells: cells, whole: true}
-	sorted := slices.Clone(cells)
+// take makes it that of other cells, which it keeps, in its own memory.
+func (c *column) take(cells []float64) {
+	sorted := append(c.memory[:0], cells...)
+	c.cells, c.memory, c.whole, c.counts = cells, sorted, true, c.counts[:0]
 	slices.Sort(sorted)
-	distinct := 0
 	for i, x := range sorted {
-		if c.whole = c.whole && x == float64(int64(x)); i == 0 || x != sorted[i-1] {
-			distinct++
-		}
-	}
-	c.counts = make([]int, 0, distinct)
-	for _, x := range sorted {
-		if last := len(c.counts) - 1; last >= 0 && sorted[last] == x { // the first len(counts) are the distinct ones
+		c.whole = c.whole && x == float64(int64(x))
+		if last := len(c.counts) - 1; i > 0 && sorted[last] == x { // the first len(counts) are the distinct ones
 			c.counts[last]++
 			continue
 		}
 		sorted[len(c.counts)] = x
 		c.counts = append(c.counts, 1)
 	}
-	c.distinct = sorted[:distinct]
-	return c
+	c.distinct = sorted[:len(c.counts)]
+}
+
+// column is the observed values of one, until the next is asked for.
+func (e *examined) column(t *data.Table, j int) []float64 {
+	e.values = t.AppendColumn(slices.Grow(e.values[:0], t.N), j)
+	return e.values
 }

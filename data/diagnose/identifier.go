@@ -18,7 +18,7 @@ var identifierName = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|row|row[_. ]?
 func identifiers(e *examined) []Finding {
 	var found []int
 	for j, c := range e.columns {
-		if c.identifies(e.Names[j]) {
+		if c.identifier {
 			found = append(found, j)
 			e.explained[j] = true
 		}
@@ -27,7 +27,7 @@ func identifiers(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	first := e.columns[found[0]].cells
+	first := e.columns[found[0]].first
 	advice := flag("exclude", names)
 	if len(names) == 1 {
 		advice = flag("id", names)

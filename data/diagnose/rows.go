@@ -26,6 +26,9 @@ func Refusal(t *data.Table) error {
 
 // rowsWithValues counts them.
 func rowsWithValues(t *data.Table) (n int) {
+	if t.Counted != nil {
+		return t.Counted.Rows
+	}
 	for i := range t.N {
 		for _, seen := range t.Observed[i*t.D : (i+1)*t.D] {
 			if seen {
@@ -60,9 +63,9 @@ func seldomObserved(e *examined) []Finding {
 	var seldom []int
 	least := e.N
 	for j, c := range e.columns {
-		if len(c.cells) < fewestRows {
+		if c.cells < fewestRows {
 			seldom = append(seldom, j)
-			least = min(least, len(c.cells))
+			least = min(least, c.cells)
 		}
 	}
 	if seldom == nil {

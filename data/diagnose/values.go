@@ -16,8 +16,8 @@ func fewValues(e *examined) []Finding {
 	var found []int
 	least, most := e.N, 0
 	for j, c := range e.columns {
-		levels := len(c.distinct)
-		if e.explained[j] || len(c.cells) < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
+		levels := c.levels
+		if e.explained[j] || e.ordinal(j) || c.cells < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
 			continue
 		}
 		found = append(found, j)
@@ -31,8 +31,8 @@ func fewValues(e *examined) []Finding {
 	if most > least {
 		count = fmt.Sprintf("%d to %d", least, most)
 	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s treated as continuous, which is fair for an ordinal scale and means nothing for categories without an order",
-		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is", "they are"))}}
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s treated as continuous, which is fair for an ordinal scale and means nothing for categories without an order; %s takes %s for ordered categories of a latent normal",
+		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is", "they are"), flag("ordinal", names), plural(len(names), "it", "them"))}}
 }
 
 // limits notes columns whose largest or smallest value stands so often that it may be a limit
@@ -41,12 +41,11 @@ func limits(e *examined) []Finding {
 	var found []int
 	var shown []string
 	for j, c := range e.columns {
-		k, ok := c.limit()
-		if !ok || e.explained[j] {
+		if c.limit == nil || e.explained[j] {
 			continue
 		}
 		found = append(found, j)
-		shown = append(shown, fmt.Sprintf("%s (%.4g, %d times)", e.Names[j], c.distinct[k], c.counts[k]))
+		shown = append(shown, fmt.Sprintf("%s (%.4g, %d times)", e.Names[j], c.limit.value, c.limit.count))
 	}
 	if found == nil {
 		return nil

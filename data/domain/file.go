@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
 
@@ -70,7 +71,7 @@ func fill(dst []float64, by map[string]float64, names []string) error {
 	for name, v := range by {
 		j := slices.Index(names, name)
 		if j < 0 {
-			return fmt.Errorf("there is no column %q; columns are %s", name, strings.Join(names, ", "))
+			return fmt.Errorf("there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, names), strings.Join(names, ", "))
 		}
 		dst[j] = v
 	}

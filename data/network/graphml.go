@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -37,7 +38,8 @@ type graphMLData struct {
 }
 
 // WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and
-// networkx: nodes n0, n1, … in column order with the name as label, edges e0,
+// networkx: nodes n0, n1, … in column order with the name as label (if there are Labels, with
+// these, and the name as name), edges e0,
 // e1, … strongest first with weight, partial_correlation, precision and sign ("+" or "-"),
 // and what is known of their uncertainty, named as WriteEdges names it.
 // Source: http://graphml.graphdrawing.org/specification.html.
@@ -54,6 +56,9 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 	} {
 		g.Keys = append(g.Keys, graphMLKey{ID: k[1], For: k[0], Name: k[1], Type: k[2]})
 	}
+	if n.Labels != nil {
+		g.Keys = append(g.Keys, graphMLKey{ID: "name", For: "node", Name: "name", Type: "string"})
+	}
 	if n.Pairs != nil {
 		for _, name := range uncertaintyColumns {
 			g.Keys = append(g.Keys, graphMLKey{ID: name, For: "edge", Name: name, Type: "double"})
@@ -62,7 +67,11 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 	g.Graph.ID, g.Graph.EdgeDefault = "network", "undirected"
 	// A name need not be a valid XML identifier, hence numbers.
 	for j, name := range n.Nodes {
-		g.Graph.Nodes = append(g.Graph.Nodes, graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", name}}})
+		node := graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", name}}}
+		if n.Labels != nil {
+			node.Data = []graphMLData{{"label", cmp.Or(n.Labels[name], name)}, {"name", name}}
+		}
+		g.Graph.Nodes = append(g.Graph.Nodes, node)
 	}
 	for i, e := range n.Edges {
 		edge := graphMLObject{

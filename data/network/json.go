@@ -44,12 +44,14 @@ func newJSONUncertainty(u *Uncertainty) *jsonUncertainty {
 
 // WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight",
 // "partial_correlation", "precision", "sign"}]}, and what is known of an edge's uncertainty,
-// named as WriteEdges names it. It fails if a number is not finite.
+// named as WriteEdges names it; where nodes have labels, "labels" gives them by name. It fails if
+// a number is not finite.
 func (n *Network) WriteJSON(w io.Writer) error {
 	file := struct {
-		Nodes []string   `json:"nodes"`
-		Edges []jsonEdge `json:"edges"`
-	}{Nodes: append([]string{}, n.Nodes...), Edges: []jsonEdge{}}
+		Nodes  []string          `json:"nodes"`
+		Labels map[string]string `json:"labels,omitempty"`
+		Edges  []jsonEdge        `json:"edges"`
+	}{Nodes: append([]string{}, n.Nodes...), Labels: n.Labels, Edges: []jsonEdge{}}
 	for _, e := range n.Edges {
 		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), newJSONUncertainty(e.Uncertainty)})
 	}

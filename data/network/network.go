@@ -36,9 +36,10 @@ func (e Edge) Sign() string {
 // edges, strongest first. Pairs are all pairs in column order, with their uncertainty; nil
 // without inference.
 type Network struct {
-	Nodes []string
-	Edges []Edge
-	Pairs []Edge
+	Nodes  []string
+	Edges  []Edge
+	Pairs  []Edge
+	Labels map[string]string // what nodes are called where people read, of those that have a label
 }
 
 // New reads the edges that are in a off the precision p, both of d nodes.

@@ -9,6 +9,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/internal/setting"
+	"missingscore/internal/spelling"
 )
 
 // Kind is how a function is made.
@@ -24,6 +25,8 @@ var Kinds = map[string]Kind{
 	"sqrt":  always(squareRoot),
 	"logit": always(logit),
 	"npn":   {fitNormalScores, readNormalScores},
+
+	OrdinalKind: {func(x []float64, _, _ float64) Function { return NewOrdinal(x) }, readOrdinal},
 }
 
 // always is a function that no table changes.
@@ -91,7 +94,10 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Columns)) {
 		if !slices.Contains(t.Names, name) {
-			return nil, setting.Errorf("transform", name+"="+s.Columns[name], "there is no column %q; columns are %s", name, strings.Join(t.Names, ", "))
+			if s.Columns[name] == OrdinalKind {
+				return nil, setting.Errorf(OrdinalKind, name, "there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
+			}
+			return nil, setting.Errorf("transform", name+"="+s.Columns[name], "there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
 		}
 	}
 	if support == nil {
@@ -110,6 +116,9 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 			return nil, err
 		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), support.Lower[j], support.Upper[j])
+		if err := tooMany(name, columns[j]); err != nil {
+			return nil, err
+		}
 	}
 	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {
 		return nil, nil

@@ -52,7 +52,7 @@ func (c Columns) Table(t *data.Table) (*data.Table, error) {
 		return nil, fmt.Errorf("functions of %d columns do not fit a table of %d", len(c), t.D)
 	}
 	y := *t
-	y.Values = slices.Clone(t.Values)
+	y.Values, y.Cuts = slices.Clone(t.Values), c.cuts()
 	for k, seen := range t.Observed {
 		i, j := k/t.D, k%t.D
 		if !seen || c[j] == nil {

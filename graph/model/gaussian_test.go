@@ -25,7 +25,7 @@ func TestModels(t *testing.T) {
 		})
 	}
 	_, err := model.New("gausian", 2, nil, stream.New(1))
-	require.EqualError(t, err, `there is no model "gausian"; models are gaussian, gaussian-natural, gaussian-network, mixture, quartic`)
+	require.EqualError(t, err, `there is no model "gausian" (did you mean gaussian?); models are gaussian, gaussian-natural, gaussian-network, mixture, quartic`)
 }
 
 // randomPrecision is AAᵀ/d + I/2.

@@ -41,7 +41,7 @@ func Write(path string, fill func(io.Writer) error) (err error) {
 	if err = f.Sync(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return rename(f.Name(), path)
 }
 
 // into writes nothing of a text that fill could not end.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"missingscore/internal/filelock"
 )
@@ -29,7 +28,7 @@ func temporary(path string) (*os.File, error) {
 	}
 	for {
 		name := fmt.Sprintf("%s.%d%s", begin, rand.Uint64(), temporarySuffix)
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		f, err := filelock.OpenNoLink(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -71,7 +70,7 @@ func sweep(begin string) error {
 		if !begins || !ends || !e.Type().IsRegular() || strings.Trim(middle, "0123456789") != "" {
 			continue
 		}
-		f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW, 0)
+		f, err := filelock.OpenNoLink(name, os.O_RDWR, 0)
 		if err != nil {
 			continue // gone, or not ours
 		}

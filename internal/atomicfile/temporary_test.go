@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,30 +13,6 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/filelock"
 )
-
-// What a user has closed to others stays closed, and new files are as umask says.
-func TestModes(t *testing.T) {
-	dir := t.TempDir()
-	old := syscall.Umask(0o077)
-	defer syscall.Umask(old)
-	mode := func(path string) os.FileMode {
-		info, err := os.Stat(path)
-		require.NoError(t, err)
-		return info.Mode().Perm()
-	}
-	private := filepath.Join(dir, "new")
-	require.NoError(t, atomicfile.Write(private, text("x")))
-	require.Equal(t, os.FileMode(0o600), mode(private))
-	syscall.Umask(0o022)
-	require.NoError(t, atomicfile.Write(private, text("y")))
-	require.Equal(t, os.FileMode(0o600), mode(private), "it keeps its mode")
-	public := filepath.Join(dir, "public")
-	require.NoError(t, atomicfile.Write(public, text("x")))
-	require.Equal(t, os.FileMode(0o644), mode(public))
-	require.NoError(t, os.Chmod(public, 0o664))
-	require.NoError(t, atomicfile.Write(public, text("y")))
-	require.Equal(t, os.FileMode(0o664), mode(public))
-}
 
 // What a killed process left is swept by the next that writes the file, what another is
 // writing stays, and so does what only looks like it.

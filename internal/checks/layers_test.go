@@ -17,18 +17,19 @@ import (
 // layers are the packages from the bottom up. A package may import those of lower
 // layers, and those of its own layer that come before it in the same line.
 var layers = [][]string{
-	{"internal/simd", "internal/stream", "internal/panics", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/lanczos"},
-	{"data/truncnorm", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/mcar", "data/transform", "data/diagnose", "data/network"},
+	{"internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/lanczos", "internal/exactsum"},
+	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
-	{"losses/pairwise", "losses"},
+	{"losses/pairwise", "losses/latent", "losses"},
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/completed", "trainers/em", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
-	{"internal/picture", "internal/report"},
+	{"internal/layout", "internal/picture", "internal/report"},
 	{"benchmarks"},
 	{"cmd"},
+	{"internal/release"},
 }
 
 const module = "missingscore/"

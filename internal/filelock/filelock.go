@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // ErrHeld says that another process has the lock, or another part of this one.
@@ -17,11 +16,11 @@ var ErrHeld = errors.New("another process has it")
 
 // Open opens a file, which it makes if need be, for this process alone: until it is
 // closed or the process ends, others get ErrHeld. On a disk without locks everybody gets it.
-func Open(path string) (*os.File, error) { return open(path, 0) }
+func Open(path string) (*os.File, error) { return open(path, os.OpenFile) }
 
-func open(path string, flags int) (*os.File, error) {
+func open(path string, by func(string, int, os.FileMode) (*os.File, error)) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|flags, 0o666)
+		f, err := by(path, os.O_CREATE|os.O_RDWR, 0o666)
 		if err != nil {
 			return nil, err
 		}
@@ -36,9 +35,9 @@ func open(path string, flags int) (*os.File, error) {
 // Take locks an open file. It is not ours if its path leads to another file, or to none, by
 // now. After an error the file is closed.
 func Take(f *os.File) (ours bool, err error) {
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = lock(f)
 	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
+	case errors.Is(err, errTaken):
 		f.Close()
 		return false, ErrHeld
 	case err != nil && !errors.Is(err, errors.ErrUnsupported):
@@ -73,7 +72,7 @@ func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 // process that was killed leaves the file, and the next one takes it over. If another has
 // it the error is a *HeldError.
 func Hold(path string) (release func(), err error) {
-	f, err := open(path, syscall.O_NOFOLLOW) // in a folder of everybody's a link could lead anywhere
+	f, err := open(path, OpenNoLink) // in a folder of everybody's a link could lead anywhere
 	if errors.Is(err, ErrHeld) {
 		return nil, &HeldError{Path: path, Process: process(path)}
 	}

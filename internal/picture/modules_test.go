@@ -2,12 +2,9 @@ package picture
 
 import (
 	"fmt"
-	"image/color"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/spatial/r2"
 	"gonum.org/v1/plot/vg"
 
 	"missingscore/data/network"
@@ -39,70 +36,31 @@ func cliques(groups, nodes int) *network.Network {
 
 // Louvain's modules are the cliques, and each has a colour of its own.
 func TestModulesOfCliques(t *testing.T) {
-	w, err := newWheel(cliques(3, 6))
-	require.NoError(t, err)
-	of := moduleColours(newLinks(w.spokes))
-	require.Len(t, of, 18)
-	seen := map[color.Color]bool{}
+	s := scene(t, cliques(3, 6))
+	require.True(t, s.Found)
+	require.Len(t, s.Groups, 3)
 	for g := range 3 {
-		want := of[int64(6*g)]
-		require.False(t, seen[want])
-		require.NotEqual(t, grey, want)
-		seen[want] = true
 		for i := range 6 {
-			require.Equal(t, want, of[int64(6*g+i)])
+			require.Equal(t, g, s.Group[6*g+i])
 		}
 	}
+	require.Equal(t, -1, s.Group[20])
+	require.NotEqual(t, s.Groups[0].Colour, s.Groups[1].Colour)
+	require.Empty(t, scene(t, cliques(1, 6)).Groups, "one module says nothing")
+	require.Empty(t, scene(t, smallNetwork()).Groups)
 }
 
-// Nodes that are joined lie nearer to each other than those that are not, and parts beside
-// each other.
-func TestForces(t *testing.T) {
-	w, err := newWheel(cliques(2, 6))
-	require.NoError(t, err)
-	at := arrangeParts(newLinks(w.spokes))
-	within, between := 0.0, 0.0
-	for i := range int64(6) {
-		for j := range int64(6) {
-			within += r2.Norm(r2.Sub(at[i], at[j])) / 30
-			between += r2.Norm(r2.Sub(at[i], at[6+j])) / 36
-		}
-	}
-	require.Less(t, within, between)
-
-	apart := []spoke{{[2]int{0, 1}, 1}, {[2]int{1, 2}, 1}, {[2]int{3, 4}, 1}, {[2]int{5, 6}, 1}}
-	at = arrangeParts(newLinks(apart))
-	var boxes [][2]r2.Vec
-	for _, ids := range [][]int64{{0, 1, 2}, {3, 4}, {5, 6}} {
-		part := map[int64]r2.Vec{}
-		for _, id := range ids {
-			part[id] = at[id]
-		}
-		low, high := bounds(part)
-		for _, box := range boxes {
-			require.True(t, low.X > box[1].X || high.X < box[0].X || low.Y > box[1].Y || high.Y < box[0].Y)
-		}
-		boxes = append(boxes, [2]r2.Vec{low, high})
-	}
-}
-
-func TestModulesPicture(t *testing.T) {
-	draw := func(n *network.Network) string {
-		p, err := Modules(n)
+func TestLargeNetworks(t *testing.T) {
+	svg := func(n *network.Network) string {
+		svg, err := SVG(drawn(t, n), 10*vg.Centimeter, 10*vg.Centimeter)
 		require.NoError(t, err)
-		svg, err := SVG(p, 10*vg.Centimeter, 10*vg.Centimeter)
-		require.NoError(t, err)
-		return string(svg)
+		return svg
 	}
-	first := draw(cliques(3, 6))
-	require.Equal(t, first, draw(cliques(3, 6)), "equal input gives equal bytes")
-	require.Contains(t, first, "all 47 edges, and the 18 of 36 nodes that they join; colours are modules")
+	first := svg(cliques(10, 6))
+	require.Equal(t, first, svg(cliques(10, 6)), "equal input gives equal bytes")
+	require.Contains(t, first, "all 159 edges, and the 60 of 120 nodes that they join; colours are modules")
 
-	many := draw(cliques(2, 60)) // 2 · 1770 + 1 edges
+	many := svg(cliques(2, 60)) // 2 · 1770 + 1 edges
 	require.Contains(t, many, "the 1500 strongest of 3541 edges")
 	require.NotContains(t, many, ">v239<", "without an edge it is not drawn")
-
-	require.Contains(t, draw(&network.Network{Nodes: []string{"a", "b"}}), "no edges among 2 nodes")
-	_, err := Modules(&network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", PartialCorrelation: math.NaN()}}})
-	require.Error(t, err)
 }

@@ -9,6 +9,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/spatial/r2"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 
 	"missingscore/data/network"
 )
@@ -24,6 +29,22 @@ func smallNetwork() *network.Network {
 	}
 }
 
+// scene is that of a network by itself.
+func scene(t *testing.T, n *network.Network) *Scene {
+	t.Helper()
+	s, err := NewScene(n, nil, nil)
+	require.NoError(t, err)
+	return s
+}
+
+// drawn is the picture of a network in its own scene.
+func drawn(t *testing.T, n *network.Network) *plot.Plot {
+	t.Helper()
+	p, err := Network(n, scene(t, n))
+	require.NoError(t, err)
+	return p
+}
+
 // width reads the stroke width of a style; SVG's default is 1.
 func width(t *testing.T, style string) float64 {
 	found := regexp.MustCompile(`stroke-width:([0-9.]+)`).FindStringSubmatch(style)
@@ -36,9 +57,7 @@ func width(t *testing.T, style string) float64 {
 }
 
 func TestNetwork(t *testing.T) {
-	p, err := Network(smallNetwork())
-	require.NoError(t, err)
-	all := leaves(t, p)
+	all := leaves(t, drawn(t, smallNetwork()))
 	require.ElementsMatch(t, []string{"Partial correlation network", "Ozone", "a<b>&\"c\"", "Größe", "Temp",
 		"positive", "negative", "widest line: |partial correlation| = 0.5"}, texts(all))
 
@@ -52,7 +71,8 @@ func TestNetwork(t *testing.T) {
 			widths = append(widths, width(t, e.style))
 		}
 	}
-	require.Equal(t, []float64{1.25, 2.5, 5}, widths)
+	require.InDelta(t, widths[1], 2*widths[0], 1e-9)
+	require.InDelta(t, widths[2], 4*widths[0], 1e-9)
 	for _, s := range red {
 		require.Contains(t, s, "stroke-dasharray:")
 	}
@@ -69,9 +89,7 @@ func TestNetworkWithoutEdges(t *testing.T) {
 		for i := range n {
 			g.Nodes = append(g.Nodes, fmt.Sprint("x", i))
 		}
-		p, err := Network(g)
-		require.NoError(t, err)
-		all := leaves(t, p)
+		all := leaves(t, drawn(t, g))
 		require.Contains(t, texts(all), "no edges")
 		require.Len(t, texts(all), n+2)
 		require.Empty(t, strokes(all, svgBlue))
@@ -81,9 +99,7 @@ func TestNetworkWithoutEdges(t *testing.T) {
 
 func TestNetworkOfOneEdge(t *testing.T) {
 	for _, r := range []float64{-0.9, 0} {
-		p, err := Network(&network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", PartialCorrelation: r}}})
-		require.NoError(t, err)
-		all := leaves(t, p)
+		all := leaves(t, drawn(t, &network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", PartialCorrelation: r}}}))
 		require.Len(t, append(strokes(all, svgRed), strokes(all, svgBlue)...), 3)
 		for _, e := range all {
 			require.NotContains(t, e.style, "NaN")
@@ -93,13 +109,86 @@ func TestNetworkOfOneEdge(t *testing.T) {
 }
 
 func TestNetworkErrors(t *testing.T) {
-	_, err := Network(&network.Network{})
+	_, err := NewScene(&network.Network{}, nil, nil)
 	require.EqualError(t, err, "picture: the network has no nodes")
 	n := smallNetwork()
+	s := scene(t, n)
+	_, err = Network(&network.Network{Nodes: []string{"a"}}, s)
+	require.EqualError(t, err, "picture: the places are not those of this network's nodes")
 	n.Edges[1].PartialCorrelation = math.NaN()
-	_, err = Network(n)
+	_, err = NewScene(n, nil, nil)
+	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
+	_, err = Network(n, s)
 	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
 	n.Edges[1].From = "Wind"
-	_, err = Network(n)
+	_, err = NewScene(n, nil, nil)
 	require.ErrorContains(t, err, `no node is named "Wind"`)
+}
+
+// Names stand in circles where they fit and outside of them where not; all stay on the paper.
+func TestNamesStayOnThePaper(t *testing.T) {
+	for _, c := range []struct {
+		format string
+		nodes  int
+		inside bool
+	}{{"V%d", 4, true}, {"V%d", 20, true}, {"Systolic pressure %d", 4, false}, {"a name of 21 letters %d", 30, false}, {"gene%03d", 100, false}} {
+		n := &network.Network{}
+		for i := range c.nodes {
+			n.Nodes = append(n.Nodes, fmt.Sprintf(c.format, i+1))
+			if i > 0 {
+				n.Edges = append(n.Edges, network.Edge{From: n.Nodes[i/2], To: n.Nodes[i], PartialCorrelation: 0.5})
+			}
+		}
+		chart, err := newChart(n, scene(t, n))
+		require.NoError(t, err)
+		paper := draw.NewCanvas(vgsvg.New(400, 380), 400, 380)
+		g := chart.fit(paper)
+		require.Equal(t, c.inside, g.inside, c.format)
+		require.GreaterOrEqual(t, g.font, vg.Length(7))
+		for i, name := range chart.Labels {
+			for _, box := range g.boxes(i, name) {
+				require.GreaterOrEqual(t, float64(min(box.Min.X, box.Min.Y)), -1e-6, name)
+				require.LessOrEqual(t, float64(box.Max.X), 400+1e-6, name)
+				require.LessOrEqual(t, float64(box.Max.Y), 380+1e-6, name)
+			}
+			for j := range i {
+				gap := g.at[i].Sub(g.at[j])
+				require.Greater(t, math.Hypot(float64(gap.X), float64(gap.Y)), 2*float64(g.radius), "circles overlap")
+			}
+		}
+	}
+}
+
+// What a scene is told of labels and groups is drawn, with a legend of the groups.
+func TestLabelsAndGroups(t *testing.T) {
+	n := smallNetwork()
+	s, err := NewScene(n, map[string]string{"Temp": "Temperature"}, map[string]string{"Temp": "weather", "Größe": "me", "Ozone": "weather"})
+	require.NoError(t, err)
+	require.Equal(t, []int{0, -1, 1, 0}, s.Group)
+	require.Equal(t, []Group{{"weather", groupColour(0)}, {"me", groupColour(1)}}, s.Groups)
+	p, err := Network(n, s)
+	require.NoError(t, err)
+	found := texts(leaves(t, p))
+	require.Subset(t, found, []string{"Temperature", "weather", "me"})
+	require.NotContains(t, found, "Temp")
+}
+
+// Between has every pair that either network has, with the mean of its sizes.
+func TestBetween(t *testing.T) {
+	other := smallNetwork()
+	other.Edges = []network.Edge{{From: "Ozone", To: "Temp", PartialCorrelation: -0.25}, {From: "Ozone", To: "a<b>&\"c\"", PartialCorrelation: 0.5}}
+	got := Between(smallNetwork(), other)
+	require.Equal(t, []network.Edge{
+		{From: "Ozone", To: "Temp", PartialCorrelation: 0.375}, {From: "Temp", To: "Größe", PartialCorrelation: 0.125},
+		{From: "Ozone", To: "Größe", PartialCorrelation: 0.0625}, {From: "Ozone", To: "a<b>&\"c\"", PartialCorrelation: 0.25},
+	}, got.Edges)
+}
+
+// Places do not depend on what is no edge: in a large network nodes without one have none.
+func TestSceneOfManyNodes(t *testing.T) {
+	n := cliques(10, 6)
+	s := scene(t, n)
+	require.False(t, s.Shown[119])
+	require.True(t, s.Shown[0])
+	require.Equal(t, r2.Vec{}, s.Places[119])
 }

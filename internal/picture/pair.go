@@ -21,38 +21,58 @@ type TitledNetwork struct {
 // variable at the same place and widths on one scale. Pairs of variables that are marked,
 // by their places, have a halo in both, edge or not. It fails where Network does, and if
 // the variables are not the same.
-func Pair(title string, networks [2]TitledNetwork, marked [][2]int) (*plot.Plot, error) {
+func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) (*plot.Plot, error) {
 	if !slices.Equal(networks[0].Network.Nodes, networks[1].Network.Nodes) {
 		return nil, errors.New("picture: the two networks are not of the same variables")
 	}
 	p := &pair{}
 	for i, n := range networks {
 		var err error
-		if p.wheels[i], err = newWheel(n.Network); err != nil {
+		if p.charts[i], err = newChart(n.Network, s); err != nil {
 			return nil, err
 		}
-		p.titles[i], p.wheels[i].marked = short(n.Title, 40), marked
+		p.titles[i], p.charts[i].marked = short(n.Title, 40), marked
 	}
-	strongest := max(p.wheels[0].strongest, p.wheels[1].strongest)
-	p.wheels[0].strongest, p.wheels[1].strongest = strongest, strongest
+	strongest := max(p.charts[0].strongest, p.charts[1].strongest)
+	p.charts[0].strongest, p.charts[1].strongest = strongest, strongest
 	return onPaper(title, p), nil
+}
+
+// Between is the network of the mean sizes of partial correlations in two networks of the same
+// variables, by whose scene both are drawn.
+func Between(a, b *network.Network) *network.Network {
+	out := &network.Network{Nodes: a.Nodes}
+	known := map[[2]string]int{}
+	for _, n := range []*network.Network{a, b} {
+		for _, e := range n.Edges {
+			pair := [2]string{e.From, e.To}
+			i, ok := known[pair]
+			if !ok {
+				i = len(out.Edges)
+				known[pair] = i
+				out.Edges = append(out.Edges, network.Edge{From: e.From, To: e.To})
+			}
+			out.Edges[i].PartialCorrelation += e.Weight() / 2
+		}
+	}
+	return out
 }
 
 // Differences draws the differences of partial correlations as Network does edges: each
 // edge's PartialCorrelation is one. It fails where Network does.
-func Differences(title string, n *network.Network) (*plot.Plot, error) {
-	w, err := newWheel(n)
+func Differences(title string, n *network.Network, s *Scene) (*plot.Plot, error) {
+	c, err := newChart(n, s)
 	if err != nil {
 		return nil, err
 	}
-	w.of = "|difference|"
-	return onPaper(title, w), nil
+	c.of = "|difference|"
+	return onPaper(title, c), nil
 }
 
 // pair is drawn when the size of the paper is known.
 type pair struct {
 	titles [2]string
-	wheels [2]*wheel
+	charts [2]*chart
 }
 
 // titleHeight is the strip above each network.
@@ -62,14 +82,20 @@ const titleHeight vg.Length = 16
 func (p *pair) Plot(c draw.Canvas, _ *plot.Plot) {
 	const gap vg.Length = 12 // between the two
 	half := (c.Max.X - c.Min.X - gap) / 2
-	for i, w := range p.wheels {
-		paper := draw.Crop(c, vg.Length(i)*(half+gap), -vg.Length(1-i)*(half+gap), legendHeight, -titleHeight)
-		w.ring(paper)
+	with := p.charts[0] // the one whose legend is that of both
+	if len(with.links) == 0 {
+		with = p.charts[1]
+	}
+	rows := with.rows(c)
+	below := vg.Length(len(rows)) * legendHeight
+	for i, chart := range p.charts {
+		paper := draw.Crop(c, vg.Length(i)*(half+gap), -vg.Length(1-i)*(half+gap), below, -titleHeight)
+		chart.nodesAndLinks(paper)
 		style := sans(11)
 		style.XAlign, style.YAlign = draw.XCenter, middle
 		c.FillText(style, vg.Point{X: paper.Center().X, Y: paper.Max.Y + titleHeight/2}, p.titles[i])
 	}
-	if len(p.wheels[0].spokes)+len(p.wheels[1].spokes) > 0 {
-		p.wheels[0].legend(c, vg.Point{X: c.Center().X, Y: c.Min.Y + legendHeight/2})
+	for i, row := range rows {
+		row.draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + (vg.Length(len(rows)-i)-0.5)*legendHeight})
 	}
 }

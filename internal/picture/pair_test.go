@@ -16,7 +16,7 @@ func TestPair(t *testing.T) {
 	other.Edges = other.Edges[:1]
 	other.Edges[0].PartialCorrelation = 0.25
 	both := [2]TitledNetwork{{"women", smallNetwork()}, {"men <", other}}
-	p, err := Pair("Two", both, [][2]int{{0, 1}, {0, 3}})
+	p, err := Pair("Two", both, [][2]int{{0, 1}, {0, 3}}, scene(t, smallNetwork()))
 	require.NoError(t, err)
 	all := leaves(t, p)
 	require.Subset(t, texts(all), []string{"Two", "women", "men <", "positive", "negative", "widest line: |partial correlation| = 0.5"})
@@ -46,19 +46,19 @@ func TestPair(t *testing.T) {
 	require.NotZero(t, half)
 
 	empty := [2]TitledNetwork{{"a", &network.Network{Nodes: other.Nodes}}, {"b", &network.Network{Nodes: other.Nodes}}}
-	p, err = Pair("", empty, nil)
+	p, err = Pair("", empty, nil, scene(t, smallNetwork()))
 	require.NoError(t, err)
 	require.NotContains(t, strings.Join(texts(leaves(t, p)), " "), "positive")
-	_, err = Pair("", [2]TitledNetwork{{"a", smallNetwork()}, {"b", &network.Network{Nodes: []string{"x"}}}}, nil)
+	_, err = Pair("", [2]TitledNetwork{{"a", smallNetwork()}, {"b", &network.Network{Nodes: []string{"x"}}}}, nil, nil)
 	require.ErrorContains(t, err, "not of the same variables")
-	_, err = Pair("", [2]TitledNetwork{{"a", &network.Network{}}, {"b", &network.Network{}}}, nil)
+	_, err = Pair("", [2]TitledNetwork{{"a", &network.Network{}}, {"b", &network.Network{}}}, nil, nil)
 	require.ErrorContains(t, err, "no nodes")
 }
 
 func TestDifferences(t *testing.T) {
-	p, err := Differences("Changes", smallNetwork())
+	p, err := Differences("Changes", smallNetwork(), scene(t, smallNetwork()))
 	require.NoError(t, err)
 	require.Contains(t, texts(leaves(t, p)), "widest line: |difference| = 0.5")
-	_, err = Differences("Changes", &network.Network{})
+	_, err = Differences("Changes", &network.Network{}, nil)
 	require.Error(t, err)
 }

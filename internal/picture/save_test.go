@@ -106,7 +106,7 @@ func TestSave(t *testing.T) {
 		var seen []byte
 		for range 3 {
 			path := filepath.Join(dir, name)
-			p, err := Network(smallNetwork())
+			p, err := Network(smallNetwork(), scene(t, smallNetwork()))
 			require.NoError(t, err)
 			require.NoError(t, Save(path, p, 3*vg.Inch, 2*vg.Inch))
 			got, err := os.ReadFile(path)
@@ -130,7 +130,7 @@ func TestSave(t *testing.T) {
 }
 
 func TestSaveErrors(t *testing.T) {
-	p, err := Network(smallNetwork())
+	p, err := Network(smallNetwork(), scene(t, smallNetwork()))
 	require.NoError(t, err)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.pdf")

@@ -3,9 +3,7 @@ package report
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"path/filepath"
@@ -46,6 +44,7 @@ type Comparison struct {
 	Groups   [2]Group
 	Result   *compare.Result
 	Warnings []string
+	Command  string // that makes the comparison again
 	JSON     []byte // of compare.json
 }
 
@@ -80,7 +79,12 @@ func (c Comparison) Ranked() []compare.Difference {
 // WriteComparison writes every file of a comparison but those of the two networks, each
 // whole or not at all, and leaves none of an earlier one.
 func WriteComparison(dir string, c Comparison) error {
-	drawn, err := drawComparison(c)
+	both := c.Groups
+	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), nil, nil)
+	if err != nil {
+		return err
+	}
+	drawn, err := drawComparison(c, s)
 	if err != nil {
 		return err
 	}
@@ -94,7 +98,7 @@ func WriteComparison(dir string, c Comparison) error {
 	}{
 		{"differences.csv", c.Result.WriteDifferences},
 		{"compare.json", func(w io.Writer) error { _, err := w.Write(c.JSON); return err }},
-		{"report.html", func(w io.Writer) error { return writeComparison(w, c, shown) }},
+		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown[1:]) }},
 	} {
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
@@ -105,7 +109,7 @@ func WriteComparison(dir string, c Comparison) error {
 }
 
 // drawComparison draws both networks in one layout, the differences, and their intervals.
-func drawComparison(c Comparison) (out []drawing, err error) {
+func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	names := c.Groups[0].Result.Network.Names
 	at := map[string]int{}
 	for j, name := range names {
@@ -123,7 +127,7 @@ func drawComparison(c Comparison) (out []drawing, err error) {
 	for i, g := range c.Groups {
 		both[i] = picture.TitledNetwork{Title: g.Title, Network: g.Result.Network.Network}
 	}
-	p, err := picture.Pair("Partial correlation networks", both, marked)
+	p, err := picture.Pair("Partial correlation networks", both, marked, s)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +138,7 @@ func drawComparison(c Comparison) (out []drawing, err error) {
 			changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: d.Value})
 		}
 	}
-	if p, err = picture.Differences("Differences of partial correlations", changes); err != nil {
+	if p, err = picture.Differences("Differences of partial correlations", changes, s); err != nil {
 		return nil, err
 	}
 	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Title, c.Groups[1].Title), p, side, side})
@@ -163,14 +167,12 @@ func differences(c Comparison) []network.Edge {
 	return forest(n)
 }
 
-//go:embed compare.html.tmpl
-var comparisonSource string
-
-var comparisonPage = template.Must(template.New("compare").Funcs(reading).Parse(comparisonSource))
+var comparisonPage = parsed("compare.html.tmpl")
 
 // comparisonView is the page from top to bottom.
 type comparisonView struct {
 	Comparison
+	Explorer  *explorer
 	Converged bool
 	Verdicts  []string
 	Pictures  []Picture
@@ -180,9 +182,9 @@ type comparisonView struct {
 	Settings  [][2]string
 }
 
-func writeComparison(w io.Writer, c Comparison, shown []Picture) error {
+func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) error {
 	a, b := c.Groups[0].Result, c.Groups[1].Result
-	v := comparisonView{Comparison: c, Converged: a.Converged && b.Converged, Pictures: shown, Rate: DifferenceRate}
+	v := comparisonView{Comparison: c, Explorer: x, Converged: a.Converged && b.Converged, Pictures: shown, Rate: DifferenceRate}
 	for _, g := range c.Groups {
 		v.Verdicts = append(v.Verdicts, g.Title+": "+g.Result.Verdict)
 	}

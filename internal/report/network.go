@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -30,16 +29,32 @@ const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
 var NetworkFiles = []string{
-	"edges.csv", "pairs.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
+	"edges.csv", "pairs.csv", "centrality.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 	"intervals.svg", "intervals.png", "pvalues.svg", "pvalues.png", "inclusion.svg", "inclusion.png",
 }
 
+// Source is where a result comes from, and how its nodes are shown.
+type Source struct {
+	Table   string            // its file
+	Command string            // that makes the result again
+	Labels  map[string]string // shown in place of columns' names in pictures, where there is one
+	Groups  map[string]string // of columns; nil: modules are found
+}
+
 // WriteNetwork writes every file of a result, each whole or not at all, and leaves none of
 // an earlier one.
-func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, rates []network.Rate) error {
+func WriteNetwork(dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
-	pictures, err := drawNetwork(r, *result.Spec.Network.Refit && !result.Spec.Network.PathOnly, rates)
+	scene, err := picture.NewScene(r.Network, from.Labels, from.Groups)
+	if err != nil {
+		return err
+	}
+	pictures, err := drawNetwork(r, scene, *result.Spec.Network.Refit && !result.Spec.Network.PathOnly, rates)
+	if err != nil {
+		return err
+	}
+	nodes, err := centralities(result)
 	if err != nil {
 		return err
 	}
@@ -56,6 +71,7 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 		{"network.graphml", r.Network.WriteGraphML},
 		{"network.dot", r.Network.WriteDOT},
 		{"network.json", r.Network.WriteJSON},
+		{"centrality.csv", func(w io.Writer) error { return network.WriteCentrality(w, r.Names, nodes) }},
 		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
 		{"model.json", func(w io.Writer) error {
 			text, err := result.Encode()
@@ -64,7 +80,7 @@ func WriteNetwork(dir, source string, t *data.Table, result *trainers.Result, ra
 			}
 			return err
 		}},
-		{"report.html", func(w io.Writer) error { return Write(w, describe(source, t, result, shown)) }},
+		{"report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, shown) }},
 	}
 	if len(r.Names) <= mostInMatrix {
 		files = append(files, file{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }})
@@ -113,16 +129,12 @@ func save(dir string, pictures []drawing) (shown []Picture, written []string, er
 	return shown, written, nil
 }
 
-func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate) ([]drawing, error) {
+func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rates []network.Rate) ([]drawing, error) {
 	side := 14 * vg.Centimeter
 	if len(r.Names) > 30 {
 		side = 24 * vg.Centimeter
 	}
-	draw := picture.Network
-	if len(r.Names) > mostOnARing {
-		draw = picture.Modules
-	}
-	n, err := draw(r.Network)
+	n, err := picture.Network(r.Network, s)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +171,6 @@ func drawNetwork(r *trainers.NetworkResult, refitted bool, rates []network.Rate)
 	return append(out, uncertain...), err
 }
 
-// mostOnARing is how many nodes are drawn on a circle; more are drawn by their modules.
-const mostOnARing = 100
-
 // mostCurves is how many pairs a picture of the path has, so that it can be seen and its
 // file stays below a megabyte.
 const mostCurves = 500
@@ -169,14 +178,7 @@ const mostCurves = 500
 // curves are the partial correlations of the pairs that are ever an edge, at most mostCurves
 // of them: those of the chosen network and then the largest, and how many are left out.
 func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
-	d, largest := len(r.Names), map[[2]int]float64{} // along the path
-	for _, p := range r.Points {
-		p.EachEdge(d, r.Threshold, func(j, k int) {
-			pair := [2]int{j, k}
-			largest[pair] = max(largest[pair], math.Abs(p.PartialCorrelation(d, j, k)))
-		})
-	}
-	pairs := slices.SortedFunc(maps.Keys(largest), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	d, pairs := len(r.Names), alongPath(r)
 	chosen := func(pair [2]int) int {
 		if r.Adjacency.Has(pair[0], pair[1]) {
 			return 0
@@ -184,10 +186,10 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 		return 1
 	}
 	if left = max(0, len(pairs)-mostCurves); left > 0 {
-		slices.SortStableFunc(pairs, func(a, b [2]int) int {
-			return cmp.Or(cmp.Compare(chosen(a), chosen(b)), cmp.Compare(largest[b], largest[a]))
-		})
+		slices.SortStableFunc(pairs, func(a, b [2]int) int { return cmp.Compare(chosen(a), chosen(b)) })
 		pairs = pairs[:mostCurves]
+	} else {
+		slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	}
 	for _, pair := range pairs {
 		j, k := pair[0], pair[1]
@@ -225,6 +227,20 @@ func sizesText(c path.Config, ownEdges bool) string {
 	return "fitted again without the penalty, on the edges of the chosen λ"
 }
 
+// writePage writes report.html. Of the pictures the explorer has the network and the path.
+func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, pictures []Picture) error {
+	page := describe(from.Table, t, result, pictures[2:])
+	var err error
+	if page.Explorer, err = explore(result.Network, s, "network", result.Spec.Inference.Level); err != nil {
+		return err
+	}
+	page.Command = strings.ToValidUTF8(from.Command, "\ufffd")
+	page.Predicted = slices.ContainsFunc(nodes, func(c network.Centrality) bool { return !math.IsNaN(c.Predictability) })
+	page.Centrality = nodeRows(result.Network.Names, nodes, page.Predicted)
+	page.Missing = newMissingMap(t, result.Model.Transform.Labels(t.Names))
+	return Write(w, page)
+}
+
 func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
 	r, s, e := result.Network, result.Spec, result.Estimator
 	c, scale := *s.Network, result.Model.Scale
@@ -234,7 +250,7 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		Title: "Network of " + source, Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
 		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom,
 		Settings: [][2]string{
-			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.N, t.D, t.Missing(), t.Dropped)},
+			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.RowCount(), t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 			{"Penalty", r.Ordering},
 			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
@@ -268,15 +284,8 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 		page.Settings = append(page.Settings, [2]string{"Stability", r.Stability.Sentence()})
 	}
 	for j, name := range functions.Labels(t.Names) {
-		col := Column{Name: name, Mean: scale.Mean[j], Deviation: scale.Deviation[j]}
-		for i := range t.N {
-			if t.Observed[i*t.D+j] {
-				col.Observed++
-			} else {
-				col.Missing++
-			}
-		}
-		page.Columns = append(page.Columns, col)
+		seen := t.ObservedIn(j)
+		page.Columns = append(page.Columns, Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: scale.Mean[j], Deviation: scale.Deviation[j]})
 	}
 	return page
 }

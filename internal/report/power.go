@@ -2,11 +2,8 @@ package report
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
-	"math"
 	"path/filepath"
 
 	"gonum.org/v1/plot/vg"
@@ -71,17 +68,7 @@ func drawPower(r *power.Result) (drawing, error) {
 	return drawing{"power", caption, p, 18 * vg.Centimeter, 11 * vg.Centimeter}, err
 }
 
-//go:embed power.html.tmpl
-var powerSource string
-
-var powerPage = template.Must(template.New("power").Funcs(reading).Funcs(template.FuncMap{
-	"mean": func(m power.Mean) string {
-		if math.IsNaN(m.Value) {
-			return "–"
-		}
-		return rounded("%.3f", m.Value) + " (" + rounded("%.3f", m.Low) + " to " + rounded("%.3f", m.High) + ")"
-	},
-}).Parse(powerSource))
+var powerPage = parsed("power.html.tmpl")
 
 func writePower(w io.Writer, p Power, shown []Picture) error {
 	var text bytes.Buffer

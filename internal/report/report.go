@@ -3,7 +3,6 @@ package report
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/trainers/power"
 )
 
 // Report is the page from top to bottom. Verdict says in plain words whether the
@@ -27,6 +27,11 @@ type Report struct {
 	Columns        []Column
 	Gaps           []mcar.Column // of a test whether columns' gaps depend on others
 	Edges          []network.Edge
+	Explorer       *explorer // nil for none
+	Centrality     []nodeRow
+	Predicted      bool // the nodes have R²
+	Missing        *missingMap
+	Command        string  // that makes the result again
 	Inference      string  // what the uncertainty of Edges rests on; empty without
 	Level          float64 // of their intervals
 	Pictures       []Picture
@@ -63,25 +68,28 @@ type Picture struct{ Caption, SVG string }
 // Markup is the picture for the template, which escapes everything else.
 func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
 
-//go:embed report.html.tmpl
-var source string
+// mostRows is how many edges and nodes a page has in its tables.
+const mostRows = 1000
 
-// Style is the sheet that all reports share.
-//
-//go:embed page.css
-var Style template.CSS
+// Rows are the edges of the table.
+func (r Report) Rows() []network.Edge { return r.Edges[:min(len(r.Edges), mostRows)] }
 
 // reading makes numbers for readers; exact values are in the CSV files.
 var reading = template.FuncMap{
-	"style":       func() template.CSS { return Style },
-	"number":      func(x float64) string { return rounded("%.4g", x) },
-	"correlation": func(x float64) string { return rounded("%.3f", x) },
-	"p":           formatP,
-	"level":       func(x float64) string { return rounded("%.3g %%", 100*x) },
-	"percent":     func(x float64) string { return rounded("%.1f %%", 100*x) },
+	"style":         func() template.CSS { return Style },
+	"explorerstyle": func() template.CSS { return template.CSS(text("page/explorer.css")) },
+	"picturestyle":  func() template.CSS { return template.CSS(text("page/picture.css")) },
+	"script":        func() template.JS { return template.JS(script) },
+	"policy":        func() string { return policy },
+	"number":        func(x float64) string { return rounded("%.4g", x) },
+	"correlation":   func(x float64) string { return rounded("%.3f", x) },
+	"p":             formatP,
+	"level":         func(x float64) string { return rounded("%.3g %%", 100*x) },
+	"mean":          formatMean,
+	"percent":       func(x float64) string { return rounded("%.1f %%", 100*x) },
 }
 
-var page = template.Must(template.New("report").Funcs(reading).Parse(source))
+var page = parsed("report.html.tmpl")
 
 // Write writes the page: equal reports give equal bytes. It fails, before anything
 // is written, if a picture is not an <svg> element.
@@ -97,6 +105,14 @@ func Write(w io.Writer, r Report) error {
 	}
 	_, err := b.WriteTo(w)
 	return err
+}
+
+// formatMean is a mean with its interval for reading.
+func formatMean(m power.Mean) string {
+	if math.IsNaN(m.Value) {
+		return "–"
+	}
+	return rounded("%.3f", m.Value) + " (" + rounded("%.3f", m.Low) + " to " + rounded("%.3f", m.High) + ")"
 }
 
 // formatP is a p value for reading.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"missingscore/internal/spelling"
 )
 
 // Error says that a setting has a value that cannot be used. Field is the setting's
@@ -64,7 +66,7 @@ func OneOf(field, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	return Errorf(field, value, "it is one of %s", strings.Join(allowed, ", "))
+	return Errorf(field, value, "it is one of %s%s", strings.Join(allowed, ", "), spelling.DidYouMean(value, allowed))
 }
 
 // Default fills a zero value.

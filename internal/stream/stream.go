@@ -20,6 +20,7 @@ const (
 	Permute
 	Complete
 	Hold
+	Latent
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

@@ -30,7 +30,7 @@ func (m *Moments) Shrink(ctx context.Context, workers int) error {
 			return fmt.Errorf("column number %d does not vary in the rows that have it", j+1)
 		}
 	}
-	if m.complete() { // a sum of squares
+	if m.complete() && !m.latent { // a sum of squares
 		return nil
 	}
 	least, err := m.lowest(ctx, workers)

@@ -20,7 +20,9 @@ import (
 //
 //	S_jk = Σ_i a_i o_ij o_ik x_ij x_ik / n_jk,   n_jk = Σ_i a_i o_ij o_ik
 //
-// and 0 where n_jk is. Units are those of the columns, squared.
+// and 0 where n_jk is. Units are those of the columns, squared. Of ordinal columns
+// (data.Table.Cuts) they are of the latent numbers, by polychoric and polyserial correlations
+// over the same rows, S_jj being 1 (docs/theory/ordinal.md).
 type Moments struct {
 	D int
 	S []float64 // (d, d), row by row, symmetric
@@ -38,7 +40,16 @@ type Moments struct {
 	Shrunk float64 // by Shrink: α; 0: nothing is moved
 	Moved  float64 // by Shrink: by how much a correlation, at most
 
-	now float64 // α that S has
+	now    float64 // α that S has
+	latent bool    // correlations of latent numbers, which need not be semidefinite even without gaps
+
+	// Of estimates that have more than moments about zero, by package latent:
+	Mean  []float64   // of the columns; nil: 0
+	Cuts  [][]float64 // thresholds of ordinal columns, as data.Table has them; nil: the table's
+	Words string      // what the moments are, in place of what there is to say of pairs; ""
+
+	Turns     int  // of stochastic EM that they are means of
+	Unsettled bool // the turns that they are means of had not settled
 }
 
 const (
@@ -51,6 +62,8 @@ const (
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*Moments, error) {
 	m := &Moments{D: t.D, S: make([]float64, t.D*t.D), Own: make([]float64, t.D), Least: math.Inf(1)}
 	m.own(t, rows, counts)
+	behind := m.newLatents(t, rows, counts)
+	m.latent = behind != nil
 	var at [][2]int // first columns of pairs of tiles
 	for j := 0; j < t.D; j += tile {
 		for k := j; k < t.D; k += tile {
@@ -63,7 +76,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	for w := range workers {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				p, err := newProducts(t, rows, counts)
+				p, err := newSums(t, rows, counts)
 				if err != nil {
 					return err
 				}
@@ -71,7 +84,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 					if ctx.Err() != nil {
 						return ctx.Err()
 					}
-					seen[i] = m.fill(p, at[i][0], at[i][1])
+					seen[i] = m.fill(p, behind, at[i][0], at[i][1])
 				}
 				return nil
 			})
@@ -94,6 +107,12 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 // own sets the diagonal, and n.
 func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 	square := make([]float64, m.D)
+	if t.Counted != nil && t.Counted.Pairs != nil {
+		m.Rows = float64(t.Counted.Rows)
+		for j := range m.D {
+			m.Own[j], square[j] = t.Counted.Pairs.Number[j*m.D+j], t.Counted.Pairs.Cross[j*m.D+j]
+		}
+	}
 	for _, row := range rows {
 		once := 1.0
 		if counts != nil {
@@ -107,8 +126,10 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 			}
 		}
 	}
+	m.Rows = math.Round(m.Rows) // of counts that are shares
 	for j, n := range m.Own {
-		if n > 0 {
+		n = math.Round(n)
+		if m.Own[j] = n; n > 0 {
 			m.S[j*m.D+j] = square[j] / n
 		}
 	}
@@ -119,9 +140,9 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 type numbers struct{ sum, least, noise, square, largest float64 }
 
 // fill sets the elements of a pair of tiles that begin at columns j0 and k0.
-func (m *Moments) fill(p *products, j0, k0 int) numbers {
+func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 	d, wide, high := m.D, min(tile, m.D-k0), min(tile, m.D-j0)
-	p.add(j0, k0, high, wide)
+	cross, number := p.of(j0, k0, high, wide)
 	seen := numbers{least: math.Inf(1)}
 	for a := range high {
 		for b := range wide {
@@ -129,12 +150,15 @@ func (m *Moments) fill(p *products, j0, k0 int) numbers {
 			if j >= k {
 				continue
 			}
-			n := p.number[a*wide+b]
+			n := math.Round(number[a*wide+b])
 			seen.sum += n
 			if seen.least = min(seen.least, n); n == 0 {
 				continue
 			}
-			v := p.cross[a*wide+b] / n
+			v := cross[a*wide+b] / n
+			if behind != nil {
+				v = behind.moment(j, k, v)
+			}
 			m.S[j*d+k], m.S[k*d+j] = v, v
 			if own := m.S[j*d+j] * m.S[k*d+k]; own > 0 {
 				r2 := min(1, v*v/own)
@@ -145,6 +169,35 @@ func (m *Moments) fill(p *products, j0, k0 int) numbers {
 		}
 	}
 	return seen
+}
+
+// sums gives Σ x_ij x_ik and n_jk of a pair of tiles, until it is asked again.
+type sums interface {
+	of(j0, k0, high, wide int) (cross, number []float64)
+}
+
+// newSums takes them from rows, or from a table of pairs' moments.
+func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
+	if t.Counted != nil && t.Counted.Pairs != nil {
+		return &known{d: t.D, pairs: t.Counted.Pairs}, nil
+	}
+	return newProducts(t, rows, counts)
+}
+
+// known are sums that were taken before.
+type known struct {
+	d             int
+	pairs         *data.Pairs
+	cross, number []float64
+}
+
+func (s *known) of(j0, k0, high, wide int) (cross, number []float64) {
+	s.cross, s.number = s.cross[:0], s.number[:0]
+	for j := j0; j < j0+high; j++ {
+		s.cross = append(s.cross, s.pairs.Cross[j*s.d+k0:][:wide]...)
+		s.number = append(s.number, s.pairs.Number[j*s.d+k0:][:wide]...)
+	}
+	return s.cross, s.number
 }
 
 // products are Σ x_ij x_ik and n_jk of one pair of tiles, and the work space of a worker.
@@ -173,8 +226,8 @@ func newProducts(t *data.Table, rows []int, counts []float64) (*products, error)
 		left: newColumns(), right: newColumns()}, err
 }
 
-// add sums over all rows.
-func (p *products) add(j0, k0, high, wide int) {
+// of sums over all rows.
+func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {
 	clear(p.cross)
 	clear(p.number)
 	part := p.part[:high*wide]
@@ -187,6 +240,7 @@ func (p *products) add(j0, k0, high, wide int) {
 		p.gemm(true, false, high, wide, len(rows), p.left.mask, p.right.mask, part)
 		floats.Add(p.number[:high*wide], part)
 	}
+	return p.cross, p.number
 }
 
 // load reads columns of some rows, times how often these count if weighted.

@@ -66,7 +66,7 @@ func (EM) Run(ctx context.Context, f *Fit) error {
 		f.State.Iteration = s.Count
 		f.Report(engine.Progress{Stage: "fit", Unit: "turn", Iteration: s.Count, Total: f.Config.Iterations, Loss: s.Loss, EffectiveSize: math.NaN()})
 		if err := f.record(Record{Iteration: s.Count, Loss: s.Loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: math.NaN(),
-			Likelihood: s.Likelihood / float64(f.Table.N), Movement: s.Relative}); err != nil {
+			Likelihood: s.Likelihood / float64(f.Table.RowCount()), Movement: s.Relative}); err != nil {
 			return err
 		}
 		if err := f.Save(); err != nil {

@@ -118,7 +118,7 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 
 // evaluate computes loss and gradient where the parameters are.
 func (m *minimiser) evaluate(ctx context.Context) error {
-	step, err := m.Step(ctx, m.State.Iteration, m.rows, 1/float64(len(m.rows)))
+	step, err := m.Step(ctx, m.State.Iteration, m.rows, 1/float64(m.Table.RowCount()))
 	if err != nil {
 		return err
 	}

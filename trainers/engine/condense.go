@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	representing "missingscore/data/moments"
 	"missingscore/losses"
 	"missingscore/trainers/source"
 )
@@ -155,7 +156,7 @@ func (c *condensed) condense(t *data.Table, group, places []int, counts []float6
 	var l mat.TriDense
 	factor.LTo(&l)
 	var x mat.Dense
-	x.Mul(helmert(k), l.T())
+	x.Mul(representing.Helmert(k), l.T())
 	for i := range k + 1 {
 		for a, j := range places {
 			values[j] = mean[a] + math.Sqrt(float64(k+1))*x.At(i, a)
@@ -180,17 +181,4 @@ func covariances(t *data.Table, group, places []int, mean []float64, sum float64
 		blas64.Syrk(blas.Trans, 1/sum, blas64.General{Rows: len(some), Cols: k, Stride: k, Data: part}, 1, c.RawSymmetric())
 	}
 	return c
-}
-
-// helmert is H (k + 1, k): orthonormal columns, each orthogonal to that of ones.
-func helmert(k int) *mat.Dense {
-	h := mat.NewDense(k+1, k, nil)
-	for a := range k {
-		size := math.Sqrt(float64((a + 1) * (a + 2)))
-		for i := range a + 1 {
-			h.Set(i, a, 1/size)
-		}
-		h.Set(a+1, a, -float64(a+1)/size)
-	}
-	return h
 }

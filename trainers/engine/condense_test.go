@@ -75,21 +75,6 @@ func TestCondensedRowsHaveTheMoments(t *testing.T) {
 			require.InDeltaSlice(t, m, got[key], 1e-9*m[0], "%s %s", name, key)
 		}
 	}
-	h := helmert(5)
-	var gram mat.Dense
-	gram.Mul(h.T(), h)
-	require.True(t, mat.EqualApprox(&gram, eye(5), 1e-14))
-	for a := range 5 {
-		require.InDelta(t, 0, mat.Sum(h.ColView(a)), 1e-14)
-	}
-}
-
-func eye(n int) mat.Matrix {
-	e := mat.NewDiagDense(n, nil)
-	for i := range n {
-		e.SetDiag(i, 1)
-	}
-	return e
 }
 
 // Steps over condensed rows are those over all of them, for each loss that allows it, whatever

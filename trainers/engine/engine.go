@@ -106,6 +106,9 @@ func New(p Problem, c Config) (*Engine, error) {
 		p.Condensed = &Condensed{made: map[rowsKey]*condensed{}}
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
+	if p.Table.Counted != nil {
+		e.Counts = p.Table.Counted.Counts
+	}
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
 			return nil, err
@@ -477,7 +480,7 @@ func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float
 	if err != nil {
 		return 0, nil, err
 	}
-	s, err := e.Gradient(iteration, e.AllRows(), 1/float64(p.Table.N))
+	s, err := e.Gradient(iteration, e.AllRows(), 1/float64(p.Table.RowCount()))
 	return s.Loss, s.Grads, err
 }
 

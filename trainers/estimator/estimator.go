@@ -12,6 +12,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/spelling"
 	"missingscore/losses"
 	"missingscore/trainers/source"
 )
@@ -62,6 +63,8 @@ var All = []Estimator{
 		Note: "zeros for missing cells (MissDiff without its network)"},
 	{Name: "pairwise", Title: "Pairwise", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianPairwise{},
 		Note: "networks of very many columns, from one pass: moments of pairs of columns over the rows that have both; for cells missing completely at random, and less efficient than em-exact"},
+	{Name: "em-latent", Title: "EM (latent normal)", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianLatent{},
+		Note: "tables with ordered categories (--ordinal, whose auto it is): stochastic EM with the numbers behind them, within thresholds; right under MAR"},
 	{Name: "full", Title: "Full", Source: source.Complete, Weighting: losses.Uniform{}, Loss: losses.Complete{},
 		Note: "ordinary score matching, for tables without missing cells"},
 }
@@ -85,7 +88,7 @@ func ByName(name string) (Estimator, error) {
 			return e, nil
 		}
 	}
-	return Estimator{}, fmt.Errorf("there is no method %q; methods are %s", name, strings.Join(names(All), ", "))
+	return Estimator{}, fmt.Errorf("there is no method %q%s; methods are %s", name, spelling.DidYouMean(name, names(All)), strings.Join(names(All), ", "))
 }
 
 func names(es []Estimator) (names []string) {
@@ -156,6 +159,11 @@ func (e Estimator) OfMatrix() bool {
 	_, ok := e.Loss.(losses.OfMatrix)
 	return ok
 }
+
+// NeedsOrdinal says that it is for tables with ordered categories (data.Table.Cuts), and
+// TakesOrdinal that it can have them.
+func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
+func (e Estimator) TakesOrdinal() bool { return e.OfMatrix() }
 
 // NeedsDefinite says that a normal model's precision has to stay positive definite on
 // the missing cells of each row.

@@ -110,7 +110,7 @@ func TestFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "var", e.Name)
 	_, err = estimator.For("varr", g, losses.Classical{}, nil)
-	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, pairwise, full")
+	require.ErrorContains(t, err, "methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, pairwise, em-latent, full")
 }
 
 func TestCheck(t *testing.T) {
@@ -218,5 +218,5 @@ func TestRegister(t *testing.T) {
 }
 func TestUnknownEstimator(t *testing.T) {
 	_, err := estimator.ByName("vae")
-	require.EqualError(t, err, `there is no method "vae"; methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, pairwise, full`)
+	require.EqualError(t, err, `there is no method "vae" (did you mean var?); methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, pairwise, em-latent, full`)
 }

@@ -25,6 +25,8 @@ func newCompleter(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 		return f.bySource(z, c.Draws, newLeastNoise(f))
 	case "mcmc":
 		return f.byChains(z, c)
+	case "latent":
+		return f.byLatent(z, c.Draws)
 	}
 	return f.byLangevin(z, c)
 }

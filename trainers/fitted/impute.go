@@ -30,7 +30,9 @@ type ImputeConfig struct {
 	//	imputer    the trained imputer alone: as good as its training
 	//	diffusion  Langevin steps along the levels of noise of a model that knows them: for
 	//	           scores without a density
-	//	auto       the first of exact, mcmc, diffusion that the model allows
+	//	latent     numbers behind ordered categories and in gaps, by Gibbs sweeps within the
+	//	           categories' thresholds: for models of ordinal columns
+	//	auto       the first of latent, exact, mcmc, diffusion that the model allows
 	Sampler string
 	Draws   int // of each row; 1
 	Seed    uint64
@@ -51,7 +53,7 @@ type ImputeConfig struct {
 var errScoreAlone = errors.New("the model is a score without a log density, fitted without noise, and cannot be drawn from: fit it with --objective denoising")
 
 // Samplers are the values of ImputeConfig.Sampler.
-var Samplers = []string{"auto", "exact", "mcmc", "imputer", "diffusion"}
+var Samplers = []string{"auto", "exact", "mcmc", "imputer", "diffusion", "latent"}
 
 // Imputed is a table completed Draws times.
 type Imputed struct {
@@ -142,6 +144,8 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	}
 	if c.Sampler == "auto" {
 		switch {
+		case f.ordinal():
+			c.Sampler = "latent"
 		case gaussian && !regressed:
 			c.Sampler = "exact"
 		case !scoreOnly:
@@ -149,6 +153,9 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 		default:
 			c.Sampler = "diffusion"
 		}
+	}
+	if err := f.suitsOrdinal(c.Sampler); err != nil {
+		return c, err
 	}
 	switch {
 	case c.Sampler == "exact" && !gaussian:

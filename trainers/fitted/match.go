@@ -48,6 +48,9 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	if f.Missingness != nil {
 		return 0, errNoMatch
 	}
+	if f.ordinal() {
+		return 0, errLatentMatch
+	}
 	m := &matching{model: f, table: t, result: r, config: c}
 	if _, err := f.predictor(t.N); err != nil {
 		return 0, err

@@ -37,7 +37,7 @@ const closedForm = "closed form"
 // units (docs/theory/sampling.md#eq-conditional-mean). For a normal model on all of R^d it
 // is μ_m − P_mm⁻¹P_mo(x_o − μ_o), unless c.Sampler is another than exact; for others, and
 // where columns are transformed, the mean
-// of c.Draws draws (PointDraws). It fails as Impute does.
+// of c.Draws draws (PointDraws), and for ordered categories the most frequent of them. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
 	setting.Default(&c.Draws, PointDraws)
 	c, err := c.For(f)
@@ -48,6 +48,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 		return f.expect(t, normal)
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	categories := f.Transform.Ordinal()
 	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
 		f.restore(b.x)
 		draws := make([]float64, c.Draws)
@@ -61,6 +62,10 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 					continue
 				}
 				mat.Col(draws, j, mat.NewDense(c.Draws, t.D, b.x[i*c.Draws*t.D:(i+1)*c.Draws*t.D]))
+				if slices.Contains(categories, j) {
+					r.Values[row*t.D+j] = mostFrequent(draws)
+					continue
+				}
 				mean, sd := stat.MeanStdDev(draws, nil)
 				r.Values[row*t.D+j], r.Error[row*t.D+j] = mean, sd/math.Sqrt(n)
 			}

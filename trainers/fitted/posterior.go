@@ -27,11 +27,11 @@ func (r *PosteriorImputed) Converged() bool { return posterior.Met(r.Law.Mixing)
 
 // Posterior draws the missing cells of a table, in its units, without a fitted model: by a
 // mixture of normals that is drawn along (package posterior). It is of functions of the
-// columns, which are undone; where these are nil, of naturalFunctions. It fails where a column has no two observed
+// columns, which are undone; where these are nil, of NaturalFunctions. It fails where a column has no two observed
 // values, or a cell no T(x).
 func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, c posterior.Config) (*PosteriorImputed, error) {
 	if functions == nil {
-		functions = naturalFunctions(t)
+		functions = NaturalFunctions(t, nil)
 	}
 	y, err := functions.Table(t)
 	if err != nil {
@@ -40,8 +40,8 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	z, scale := data.Standardise(y)
 	c.Cuts = make([][]float64, t.D)
 	for j, function := range functions {
-		if l, ok := function.(*levels); ok {
-			for _, at := range l.cuts {
+		if l, ok := function.(interface{ Cuts() []float64 }); ok {
+			for _, at := range l.Cuts() {
 				c.Cuts[j] = append(c.Cuts[j], (at-scale.Mean[j])/scale.Deviation[j])
 			}
 		}
@@ -83,15 +83,19 @@ func (f *Model) fill(t *data.Table, gaps [][]float64) (values []float64) {
 	return values
 }
 
-// naturalFunctions are, by column, levels of few values; normal scores where a column is
+// NaturalFunctions are those given, nil for none; and of columns that have none levels of few values; normal scores where a column is
 // clearly not normal, as its observed cells have a skewness beyond 0.5, or an excess kurtosis
 // above 2, and beyond three of the standard errors √(6/n) and √(24/n) of n normal numbers;
 // and else none. Scores beyond the observed ones go on for half of the range at most. A normal column of which mostly one side is missing is a little skewed, and
 // scores would bend what it has in common with others.
-func naturalFunctions(t *data.Table) transform.Columns {
+func NaturalFunctions(t *data.Table, given transform.Columns) transform.Columns {
 	functions := make(transform.Columns, t.D)
 	z, _ := data.Standardise(t) // so that no power overflows
 	for j := range t.D {
+		if given != nil && given[j] != nil {
+			functions[j] = given[j]
+			continue
+		}
 		if l := levelsOf(t.Column(j)); l != nil {
 			functions[j] = l
 			continue

@@ -32,6 +32,9 @@ type Scores struct {
 // Score gives the scores of a table's rows, whose missing cells it draws as Impute
 // does; c.Draws is 100 by default, and at least 2.
 func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
+	if f.ordinal() {
+		return nil, errLatentScore
+	}
 	setting.Default(&c.Draws, 100)
 	c.Draws = max(c.Draws, 2)
 	c, err := c.For(f)

@@ -1,6 +1,7 @@
 package path
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -45,7 +46,7 @@ func (r *Run) total() int {
 	if r.Counts == nil {
 		return len(r.rows)
 	}
-	return int(floats.Sum(r.Counts))
+	return int(math.Round(floats.Sum(r.Counts)))
 }
 
 // againGain is of log likelihood by a turn: the turns after it would gain a tenth of it or so.

@@ -35,7 +35,7 @@ func lambdaMax(t *data.Table, s *domain.Domain, w domain.Weight, weights []float
 			top = max(top, gradient)
 		}
 	}
-	return spare * top / float64(t.N*t.D)
+	return spare * top / float64(t.RowCount()*t.D)
 }
 
 // nullGradient gives the sizes of the gradient by off-diagonal P_jk at the best model

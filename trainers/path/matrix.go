@@ -100,6 +100,7 @@ func (m *matrix) iterate(ctx context.Context, k int) error {
 	}
 	m.State.Runaway = !m.outcome.Done
 	start.ToPacked(m.packed())
+	m.placeMean()
 	m.State.Block.Count = m.outcome.Sweeps
 	m.State.Iteration += m.outcome.Sweeps
 	m.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: k + 1, Total: len(m.lambdas), Lambda: m.lambdas[k],
@@ -114,6 +115,21 @@ func (m *matrix) start() *pairwise.Sparse {
 		p.Diagonal[j] = 1 / m.of.S[j*m.Table.D+j]
 	}
 	return p
+}
+
+// placeMean puts the model to the mean that comes with the moments.
+func (m *matrix) placeMean() {
+	if m.of.Mean != nil {
+		m.model.SetMean(m.of.Mean)
+	}
+}
+
+// Thresholds are those of ordinal columns that come with the moments, nil if none do.
+func (r *Run) Thresholds() [][]float64 {
+	if m := r.ofMatrix(); m != nil && m.of != nil {
+		return m.of.Cuts
+	}
+	return nil
 }
 
 // lossAt is the path's loss.
@@ -160,6 +176,7 @@ func (m *matrix) settle(ctx context.Context) error {
 		m.State.Projections++
 	}
 	p.ToPacked(m.packed())
+	m.placeMean()
 	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
 	f.Converged = definite && f.Movement < m.Config.Tolerance
 	m.Report(engine.Progress{Stage: "refine", Unit: "sweep", Iteration: f.Iterations, Total: f.Iterations, Lambda: m.State.Points[f.Index].Lambda,
@@ -216,7 +233,14 @@ func (r *Run) MatrixWords() string {
 	if m == nil || m.of == nil {
 		return ""
 	}
-	words := fmt.Sprintf("second moments of pairs of columns, over the rows that have both: %.4g rows on average, %g at least", m.of.Pairs, m.of.Least)
+	what, more := "second moments of pairs of columns", "em-exact"
+	if m.of.Words != "" {
+		return m.of.Words
+	}
+	if m.Table.Cuts != nil {
+		what, more = "latent normal: polychoric correlations of ordered categories, polyserial ones with numbers, moments of pairs of these", "em-latent"
+	}
+	words := fmt.Sprintf("%s, over the rows that have both: %.4g rows on average, %g at least", what, m.of.Pairs, m.of.Least)
 	if m.of.Shrunk == 0 {
 		return words + "; they are positive semidefinite as they are"
 	}
@@ -232,7 +256,7 @@ func (r *Run) MatrixWords() string {
 	default:
 		words += fmt.Sprintf("; sizes of edges are by correlations shrunk by %.3g %%, the least that has a positive definite precision", 100*f.Shrunk)
 	}
-	return words + "; em-exact makes more of the same cells, and is right where missing depends on observed cells, too"
+	return words + "; " + more + " makes more of the same cells, and is right where missing depends on observed cells, too"
 }
 
 // fewRows is of how many rows with both columns of a pair there is a warning.
@@ -241,8 +265,15 @@ const fewRows = 10
 // matrixWarnings tell of pairs that few rows have.
 func (r *Run) matrixWarnings() []string {
 	m := r.ofMatrix()
-	if m == nil || m.of == nil || m.of.Least >= fewRows {
+	if m == nil || m.of == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least)}
+	var unsettled []string
+	if m.of.Unsettled {
+		unsettled = []string{"the turns of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells, or take --method pairwise"}
+	}
+	if m.of.Least >= fewRows {
+		return unsettled
+	}
+	return append(unsettled, fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least))
 }

@@ -14,7 +14,7 @@ func secondMoments(t *data.Table) (cross, count *mat.SymDense, v []float64) {
 	d := t.D
 	sums, counts, v := make([]float64, d*d), make([]float64, d*d), make([]float64, d)
 	for i := range t.N {
-		row, seen := t.Values[i*d:(i+1)*d], t.Observed[i*d:(i+1)*d]
+		row, seen, once := t.Values[i*d:(i+1)*d], t.Observed[i*d:(i+1)*d], t.Count(i)
 		for j, x := range row {
 			if !seen[j] {
 				continue
@@ -22,8 +22,8 @@ func secondMoments(t *data.Table) (cross, count *mat.SymDense, v []float64) {
 			own, n := sums[j*d:(j+1)*d], counts[j*d:(j+1)*d]
 			for k := j; k < d; k++ {
 				if seen[k] {
-					own[k] += x * row[k]
-					n[k]++
+					own[k] += once * x * row[k]
+					n[k] += once
 				}
 			}
 		}

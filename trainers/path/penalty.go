@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"missingscore/internal/setting"
+	"missingscore/internal/spelling"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 )
@@ -135,7 +136,7 @@ func ParsePenalty(text string) (p Penalty, err error) {
 	kind, value, has := strings.Cut(text, "=")
 	p.Kind = kind
 	if _, ok := p.by(); !ok {
-		return p, setting.Errorf("penalty", text, "it is %s", PenaltyForms())
+		return p, setting.Errorf("penalty", text, "it is %s%s", PenaltyForms(), spelling.DidYouMean(kind, Penalties()))
 	}
 	if has {
 		if p.Alpha, err = number(value, alphaMust); err != nil {

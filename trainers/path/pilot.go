@@ -20,7 +20,7 @@ import (
 
 // Pilot is the ridge estimate that a penalty goes by, and how its α was found.
 type Pilot struct {
-	Held   [][]float64 // a fold each, an α each: log density of the rows held out; nil: not done
+	Held   [][]float64 // a fold each, an α each: log density of the rows held out; of rows known by their moments a score each; nil: not done
 	Chosen bool        // α was chosen by these, not given
 	Alpha  float64
 	Packed []float64 // P, packed; nil: not fitted
@@ -45,7 +45,11 @@ func (r *Run) pilot(ctx context.Context) error {
 		return nil
 	}
 	if s.Alpha = r.Config.Penalty.Alpha; s.Alpha == 0 {
-		if err := r.holdOut(ctx); err != nil {
+		choose := r.holdOut
+		if r.Table.Counted != nil {
+			choose = r.informed
+		}
+		if err := choose(ctx); err != nil {
 			return err
 		}
 		s.Alpha, s.Chosen = s.best(), true
@@ -156,6 +160,9 @@ func (s *Pilot) describe() string {
 	how := "as given"
 	if s.Chosen {
 		how = fmt.Sprintf("by the likelihood of rows held out, %d folds", pilotFolds)
+	}
+	if s.Chosen && len(s.Held) == 1 {
+		how = "by the likelihood less the degrees of freedom, for moments have no rows to hold out"
 	}
 	return fmt.Sprintf("of shrinkage α = %g (%s)", s.Alpha, how)
 }

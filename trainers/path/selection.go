@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"missingscore/internal/setting"
+	"missingscore/internal/spelling"
 	"missingscore/trainers/estimator"
 )
 
@@ -107,7 +108,7 @@ func ParseSelection(text string) (Selection, error) {
 	kind, value, has := strings.Cut(text, "=")
 	by, ok := Selection{Kind: kind}.by()
 	if !ok || has && value == "" {
-		return Selection{}, setting.Errorf("select", text, "it is %s", SelectionForms())
+		return Selection{}, setting.Errorf("select", text, "it is %s%s", SelectionForms(), spelling.DidYouMean(kind, Selections()))
 	}
 	s, err := by.parse(value)
 	if err != nil {
@@ -121,6 +122,18 @@ func (s Selection) Judges() bool {
 	by, ok := s.by()
 	return ok && by.judges()
 }
+
+// Resamples says whether it divides the rows.
+func (s Selection) Resamples() bool {
+	by, ok := s.by()
+	if s, err := s.Resolve(math.MaxInt); ok && err == nil {
+		return by.parts(s, smallTable, 0) != nil
+	}
+	return false
+}
+
+// smallTable has enough rows to be divided.
+const smallTable = 100
 
 // Describe says in words how it chooses, of columns with a bounded domain or of cells that
 // are missing by a known law.

@@ -11,8 +11,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// directColumns is up to how many columns second derivatives are factorised.
-const directColumns = 150
+// DirectColumns is up to how many columns second derivatives are factorised.
+const DirectColumns = 150
 
 // errorDraws is from how many draws standard errors of more columns are: each is within 5 %
 // (one standard error) of what all would say.

@@ -1,6 +1,8 @@
 package debias
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -29,7 +31,7 @@ func likelihood(t *data.Table, n *normal, keep, observe bool, workers int) (*mom
 		for a := range q.rows {
 			x, mu := q.delta.RawRowView(a), slope.RawRowView(a)
 			floats.Scale(-1, mu)
-			m.take(mu, func(j, k int) float64 { return 0.5 * (x[j]*x[k] - q.s.At(j, k)) })
+			m.take(q.count[a], mu, func(j, k int) float64 { return 0.5 * (x[j]*x[k] - q.s.At(j, k)) })
 		}
 		f.add(q.share/2, q.s, q.s)
 		block.Mul(n.p, q.w) // PΣ̃P
@@ -69,14 +71,18 @@ func newObservation(d, workers int) *observation {
 
 // take adds a pattern.
 func (o *observation) take(q *pattern) {
-	rows := float64(len(q.rows))
+	rows := floats.Sum(q.count)
+	weighted := mat.DenseCopyOf(q.delta)
+	for a, n := range q.count {
+		floats.Scale(math.Sqrt(n), weighted.RawRowView(a))
+	}
 	var second mat.SymDense
-	second.SymOuterK(-1/rows, q.delta.T())
+	second.SymOuterK(-1/rows, weighted.T())
 	second.AddSym(&second, q.s)
 	o.form.add(q.share, q.c, &second)
 	sum := make([]float64, o.d)
 	for a := range q.rows {
-		floats.AddScaled(sum, q.share/rows, q.delta.RawRowView(a))
+		floats.AddScaled(sum, q.share*q.count[a]/rows, q.delta.RawRowView(a))
 	}
 	for a := range o.d { // W = I − CP
 		row := o.cross.RawRowView(a)

@@ -9,7 +9,8 @@ import (
 // gradients and the Hessian of their mean. The location is μ, or η = Pμ.
 type moments struct {
 	d        int
-	n        int // rows taken
+	n        int     // rows taken
+	total    float64 // as often as they count
 	gradient []float64
 	rows     *mat.Dense    // each row's gradient, (n, θ); nil if not kept
 	hessian  *mat.SymDense // expected under MCAR, or of the rows themselves
@@ -30,9 +31,9 @@ func newMoments(d, n int, keep bool) *moments {
 	return m
 }
 
-// take adds a row's gradient: by the location, and by each cell (j, k) of P, two of which
-// an off-diagonal coordinate moves.
-func (m *moments) take(location []float64, cell func(j, k int) float64) {
+// take adds a row's gradient as often as it counts: by the location, and by each cell (j, k)
+// of P, two of which an off-diagonal coordinate moves.
+func (m *moments) take(count float64, location []float64, cell func(j, k int) float64) {
 	g := make([]float64, len(m.gradient))
 	if m.rows != nil {
 		g = m.rows.RawRowView(m.n)
@@ -46,12 +47,13 @@ func (m *moments) take(location []float64, cell func(j, k int) float64) {
 			at++
 		}
 	}
-	floats.Add(m.gradient, g)
+	floats.AddScaled(m.gradient, count, g)
 	m.n++
+	m.total += count
 }
 
 // average turns the sum of gradients into their mean.
-func (m *moments) average() { floats.Scale(1/float64(m.n), m.gradient) }
+func (m *moments) average() { floats.Scale(1/m.total, m.gradient) }
 
 // setLocation writes a block (d, d) to that of the location.
 func setLocation(h *mat.SymDense, block mat.Matrix) {

@@ -39,7 +39,7 @@ func newOperator(t *data.Table, n *normal) (*operator, error) {
 	d := n.d
 	o := &operator{d: d, p: square(n.p), sigma: square(n.sigma), meanC: make([]float64, d*d)}
 	all, rows := groups(t)
-	o.rows = rows
+	o.rows = int(rows)
 	for _, g := range all {
 		pattern := -1
 		var at []int
@@ -53,7 +53,7 @@ func newOperator(t *data.Table, n *normal) (*operator, error) {
 			if !ok {
 				return nil, ErrSingular
 			}
-			b := gapBlock{at, c, float64(len(g)) / float64(rows)}
+			b := gapBlock{at, c, float64(len(g)) / rows}
 			pattern = len(o.gaps)
 			o.gaps = append(o.gaps, b)
 			b.add(o.meanC, b.share, d)

@@ -45,7 +45,7 @@ func (m *moments) variances(h *factor, contrasts []contrast, rows bool) (out []f
 			multiply(false, false, size, count, size, v, x, y)
 		}
 		for i, value := range x {
-			out[at+i%count] += value * y[i] / float64(m.n)
+			out[at+i%count] += value * y[i] / m.total
 		}
 	})
 	return out, err

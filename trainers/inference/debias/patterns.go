@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -42,6 +43,7 @@ func newNormal(mu []float64, p mat.Symmetric) (*normal, error) {
 type pattern struct {
 	rows  []int         // of the table
 	share float64       // of all rows that have a value
+	count []float64     // how often each of rows counts
 	c     *mat.SymDense // C (d, d)
 	w     *mat.Dense    // W (d, d)
 	s     *mat.SymDense // Σ̃ (d, d)
@@ -49,13 +51,22 @@ type pattern struct {
 }
 
 // groups are the rows of each pattern of gaps, of those that have a value.
-func groups(t *data.Table) (out [][]int, rows int) {
+func groups(t *data.Table) (out [][]int, rows float64) {
 	for _, g := range t.Patterns(t.AllRows()) {
 		if slices.Contains(t.Observed[g[0]*t.D:(g[0]+1)*t.D], true) {
-			out, rows = append(out, g), rows+len(g)
+			out, rows = append(out, g), rows+floats.Sum(counts(t, g))
 		}
 	}
 	return out, rows
+}
+
+// counts are how often each of some rows counts.
+func counts(t *data.Table, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for a, i := range rows {
+		out[a] = t.Count(i)
+	}
+	return out
 }
 
 const patternsTogether = 32 // that are prepared in parallel
@@ -72,7 +83,7 @@ func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) e
 			pool.Go(func() error {
 				return panics.Caught(func() (err error) {
 					if ready[k], err = n.pattern(t, g); err == nil {
-						ready[k].share = float64(len(g)) / float64(rows)
+						ready[k].share = floats.Sum(ready[k].count) / rows
 					}
 					return err
 				})
@@ -91,7 +102,7 @@ func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) e
 // pattern makes that of rows with the same gaps.
 func (n *normal) pattern(t *data.Table, rows []int) (*pattern, error) {
 	d := n.d
-	q := &pattern{rows: rows, c: mat.NewSymDense(d, nil), w: mat.NewDense(d, d, nil), s: mat.NewSymDense(d, nil), delta: &mat.Dense{}}
+	q := &pattern{rows: rows, count: counts(t, rows), c: mat.NewSymDense(d, nil), w: mat.NewDense(d, d, nil), s: mat.NewSymDense(d, nil), delta: &mat.Dense{}}
 	q.s.CopySym(n.sigma)
 	for j := range d {
 		q.w.Set(j, j, 1)

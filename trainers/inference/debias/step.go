@@ -52,7 +52,7 @@ var ErrSingular = errors.New("the second derivatives of the loss are singular: t
 
 // ErrTooManyColumns says that there are too many for the second derivatives of another equation
 // than the likelihood.
-var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of --method em-exact only", directColumns)
+var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of --method em-exact only", DirectColumns)
 
 // Step makes one Newton step from θ̂ and gives the standard errors of what it comes to
 // (docs/theory/inference.md#eq-one-step),
@@ -64,7 +64,7 @@ var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which se
 // by conjugate gradients, errors are from draws, and Own has no effect. It fails where P is not positive
 // definite, by ErrSingular and by ErrTooManyColumns.
 func Step(p Problem) (*Estimate, error) {
-	large := p.Table.D > directColumns
+	large := p.Table.D > DirectColumns
 	switch {
 	case large && p.Equation != Likelihood:
 		return nil, ErrTooManyColumns

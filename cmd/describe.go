@@ -1,0 +1,269 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"missingscore/data"
+	"missingscore/data/diagnose"
+	"missingscore/data/mcar"
+	"missingscore/internal/spelling"
+)
+
+// tableDescription is the program with a table and no command: it says what the table is and
+// what to run next.
+type tableDescription struct {
+	table tableFlags
+	json  bool
+
+	file     string
+	read     *data.Table
+	complete int // rows without a gap
+	columns  []describedColumn
+	findings []diagnose.Finding
+	gaps     []mcar.Column
+}
+
+// describedColumn is what there is to say of one column.
+type describedColumn struct {
+	Name     string  `json:"name"`
+	Kind     string  `json:"kind"`
+	Distinct int     `json:"distinct"` // values that differ
+	Missing  int     `json:"missing"`
+	Mean     float64 `json:"mean"`
+	SD       float64 `json:"sd"`
+	Low      float64 `json:"min"`
+	High     float64 `json:"max"`
+}
+
+func (f *tableDescription) add(cmd *cobra.Command) {
+	f.table.add(cmd)
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+}
+
+// run takes the command through its phases.
+func (f *tableDescription) run(cmd *cobra.Command, file string) error {
+	f.file = file
+	if err := abandonable(cmd.Context(), f.load); err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "missing": f.read.Missing(), "complete_rows": f.complete,
+			"findings": append([]diagnose.Finding{}, f.findings...), "missing_at_random": testedColumns(f.gaps), "next": f.next(cmd)})
+	}
+	return f.print(cmd)
+}
+
+// load reads the table and finds out what there is to say of it.
+func (f *tableDescription) load() (err error) {
+	t, err := f.table.read(f.file, 1)
+	if err != nil {
+		return err
+	}
+	f.read, f.gaps = t, mcar.Test(t)
+	if f.findings, err = diagnose.Table(t, diagnose.Setting{}); err != nil {
+		return fmt.Errorf("%s: %w", f.file, err)
+	}
+	for i := range t.N {
+		if !slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			f.complete++
+		}
+	}
+	for j, name := range t.Names {
+		f.columns = append(f.columns, newDescribedColumn(name, t.N, t.Column(j)))
+	}
+	return nil
+}
+
+const fewValues = 10 // that differ, at most, in a column that may be ordinal
+
+// newDescribedColumn sums up the observed values of a column in n rows.
+func newDescribedColumn(name string, n int, values []float64) describedColumn {
+	c := describedColumn{Name: name, Kind: "whole numbers", Missing: n - len(values)}
+	mean, squares := 0.0, 0.0 // Welford's recursion
+	for i, v := range values {
+		delta := v - mean
+		mean += delta / float64(i+1)
+		squares += delta * (v - mean)
+		if v != math.Trunc(v) {
+			c.Kind = "numbers"
+		}
+	}
+	c.Mean, c.SD = mean, math.Sqrt(squares/float64(max(1, len(values)-1)))
+	slices.Sort(values)
+	c.Low, c.High = values[0], values[len(values)-1]
+	switch c.Distinct = len(slices.Compact(values)); {
+	case c.Distinct == 2:
+		c.Kind = "two values"
+	case c.Distinct <= fewValues && c.Kind == "whole numbers":
+		c.Kind = "few whole numbers"
+	}
+	return c
+}
+
+const shownColumns = 40
+
+// print says it in words and tables.
+func (f *tableDescription) print(cmd *cobra.Command) error {
+	out, t := cmd.OutOrStdout(), f.read
+	fmt.Fprintf(out, "%s: %d rows, %d columns, %d cells missing (%.1f %%), %d rows complete\n\n", f.file, t.N, t.D, t.Missing(), 100*float64(t.Missing())/float64(t.N*t.D), f.complete)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "column\tholds\tvalues\tmissing\tmean\tsd\trange\t")
+	for i, c := range f.columns {
+		if i == shownColumns {
+			break
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%.0f %%)\t%s\t%s\t%s to %s\t\n", c.Name, c.Kind, c.Distinct, c.Missing, 100*float64(c.Missing)/float64(t.N), short(c.Mean), short(c.SD), short(c.Low), short(c.High))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if more := len(f.columns) - shownColumns; more > 0 {
+		fmt.Fprintf(out, "… and %d more columns (--json has all)\n", more)
+	}
+	if err := printGaps(out, f.gaps); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	writeFindings(out, f.findings)
+	if len(f.findings) == 0 {
+		fmt.Fprintln(out, "no fault found in the table")
+	}
+	return f.printNext(out, cmd)
+}
+
+// printNext says what to run.
+func (f *tableDescription) printNext(out io.Writer, cmd *cobra.Command) error {
+	steps := f.next(cmd)
+	if len(steps) == 0 {
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString("\nnext:\n")
+	for _, s := range steps {
+		fmt.Fprintf(&text, "  %s\n", s)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+const manyColumns = 300 // from which pairwise is the method that is fast enough
+
+// next are the commands that suit the table: its network, its missing cells, and with how many
+// rows a network of it is found.
+func (f *tableDescription) next(cmd *cobra.Command) []string {
+	t := f.read
+	if diagnose.Refusal(t) != nil || t.D < 2 {
+		return []string{}
+	}
+	name := strings.TrimSuffix(filepath.Base(f.file), ".gz")
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	if name == "" || name == "-" {
+		name = "table"
+	}
+	given := f.given(cmd)
+	network := append([]string{"missingscore", "network", shellWord(f.file)}, given...)
+	network = append(network, f.advised()...)
+	if t.D > manyColumns {
+		network = append(network, "--method", "pairwise")
+	}
+	steps := []string{strings.Join(append(network, "--out", shellWord(name+"-network")), " ")}
+	if t.Missing() > 0 {
+		impute := append([]string{"missingscore", "impute", shellWord(f.file)}, given...)
+		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shellWord(name+"-completed.csv")), " "))
+	}
+	return steps
+}
+
+// given are the flags that say how the table is read.
+func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		value := shellWord(flag.Value.String())
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			value = data.FlagList(list.GetSlice())
+		}
+		if flag.Name != "json" && flag.Name != "quiet" {
+			words = append(words, "--"+flag.Name, value)
+		}
+	})
+	return words
+}
+
+// advised are flags against what was found: identifiers are left out, and skewed columns
+// modelled by a function of them.
+func (f *tableDescription) advised() (words []string) {
+	var transforms []string
+	for _, found := range f.findings {
+		switch found.Kind {
+		case "identifier":
+			if f.table.exclude == nil {
+				words = append(words, "--exclude", data.FlagList(found.Columns))
+			}
+		case "skewed":
+			for _, name := range found.Columns {
+				function := "npn"
+				if j := slices.Index(f.read.Names, name); f.columns[j].Low > 0 {
+					function = "log"
+				}
+				transforms = append(transforms, name+"="+function)
+			}
+		}
+	}
+	if transforms != nil {
+		words = append(words, "--transform", data.FlagList(transforms))
+	}
+	return words
+}
+
+// shellWord is a word as it is typed into a shell.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return strings.ContainsRune("-_./,=:+%@", r) || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0x80
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// commandOrTable takes a first argument that is no command for a table, if it can be one.
+func commandOrTable(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); err != nil && !strings.ContainsAny(args[0], `./\`) && args[0] != "-" {
+		return knownCommand(root, args[0])
+	}
+	if len(args) > 1 {
+		return usageError{fmt.Errorf("one table is expected, got %d arguments; to do more than describe it, begin with a command%s", len(args), spelling.DidYouMean(args[1], commandNames(root)))}
+	}
+	return nil
+}
+
+// knownCommand refuses what is no command.
+func knownCommand(root *cobra.Command, name string) error {
+	names := commandNames(root)
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return usageError{fmt.Errorf("there is no command %q%s", name, spelling.DidYouMean(name, names))}
+}
+
+// commandNames are those of the commands that help shows.
+func commandNames(root *cobra.Command) (names []string) {
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() || c.Name() == "help" {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}

@@ -1,0 +1,162 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data/moments"
+)
+
+// momentsCommand is the moments command: its flags, and what its phases make.
+type momentsCommand struct {
+	tableFlags tableFlags
+	out, text  string
+	i, shards  int // --shard
+	merge      bool
+	pairs      bool
+	workers    int
+	json       bool
+
+	taken *moments.Moments
+}
+
+func newMomentsCommand() *cobra.Command {
+	var f momentsCommand
+	cmd := &cobra.Command{
+		Use:   "moments TABLE.csv...",
+		Short: "Take the sums of tables that a network or a normal distribution needs",
+		Long: `Take of a table, or of many with the same columns, what the methods em-exact, exact,
+full and pairwise need of the rows: for each pattern of gaps their number, sums and sums
+of products. "network" and "fit --model gaussian" take the file in place of a table, and
+their time does not depend on the number of rows then.
+
+Rows are read some at a time and none is kept: tables may be larger than memory. Sums are
+exact, so that the file has the same bytes however the rows were divided among files and
+shards, in whatever order they came, and for any number of workers.
+
+--shard I/N takes every N-th file from the I-th or, of one file, every N-th block of its
+rows, for job arrays (benchmarks/slurm), and leaves what it took in the folder --out.
+--merge joins files of moments: those named, and of folders those of all their shards.
+
+A table in which nearly every row has its own gaps has as many sums as rows. For
+--method pairwise the sums of pairs of columns are enough, --pairs-only.`,
+		Example: `  missingscore moments readings-*.csv --out readings.bin
+  missingscore network readings.bin --out readings`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("one table or more are expected")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.tableFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", "", "file for the moments; with --shard a folder (needed)")
+	fl.BoolVar(&f.merge, "merge", false, "the arguments are files of moments, or folders of shards: join them")
+	fl.StringVar(&f.text, "shard", "", "I/N: take every N-th file or block of rows, from the I-th")
+	fl.BoolVar(&f.pairs, "pairs-only", false, "only sums of pairs of columns, for --method pairwise, whatever the gaps")
+	fl.IntVar(&f.workers, "workers", runtime.NumCPU(), "blocks of rows summed at once; the result does not depend on it")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	return cmd
+}
+
+// run takes the command through its phases.
+func (f *momentsCommand) run(cmd *cobra.Command, args []string) error {
+	start := time.Now()
+	if err := f.options(cmd); err != nil {
+		return err
+	}
+	err := abandonable(cmd.Context(), func() (err error) {
+		if f.merge {
+			f.taken, err = joinMoments(args)
+			return err
+		}
+		f.taken, err = f.take(cmd, args)
+		return err
+	})
+	if err != nil {
+		return asUsage(cmd, err)
+	}
+	path := f.file()
+	if err := ensureDirOf(path); err != nil {
+		return err
+	}
+	if err := f.taken.Write(path); err != nil {
+		return err
+	}
+	return f.tell(cmd.OutOrStdout(), path, time.Since(start))
+}
+
+// options reads --shard and refuses what does not go together.
+func (f *momentsCommand) options(cmd *cobra.Command) (err error) {
+	if err := nonZero(cmd, "workers"); err != nil {
+		return err
+	}
+	if f.out == "" {
+		return usageError{errors.New("--out M.bin is missing: the file for the moments")}
+	}
+	if f.i, f.shards, err = parseShard(f.text); err != nil {
+		return err
+	}
+	if f.merge {
+		for _, name := range []string{"shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec"} {
+			if cmd.Flags().Changed(name) {
+				return usageError{fmt.Errorf("--%s is of reading tables, and --merge joins moments of tables that were read: leave it out", name)}
+			}
+		}
+	}
+	return distinctFiles(cmd, output{"out", f.file()})
+}
+
+// momentsShard is the name of the file of a shard.
+const momentsShard = "moments-%d-of-%d.bin"
+
+// file is where the moments go.
+func (f *momentsCommand) file() string {
+	if f.shards > 0 {
+		return filepath.Join(f.out, fmt.Sprintf(momentsShard, f.i, f.shards))
+	}
+	return f.out
+}
+
+// takenJSON is what --json prints.
+type takenJSON struct {
+	Out      string  `json:"out"`
+	Rows     int     `json:"rows"`
+	Columns  int     `json:"columns"`
+	Dropped  int     `json:"dropped"`
+	Patterns *int    `json:"patterns"` // null with --pairs-only
+	Seconds  float64 `json:"seconds"`
+}
+
+// tell says on stdout what was taken.
+func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) error {
+	m := f.taken
+	if f.json {
+		out := takenJSON{Out: path, Rows: m.Rows, Columns: len(m.Names), Dropped: m.Dropped, Seconds: took.Seconds()}
+		if !m.OfPairs() {
+			out.Patterns = new(m.Patterns())
+		}
+		return printJSON(w, out)
+	}
+	what := fmt.Sprintf("%d patterns of gaps", m.Patterns())
+	if m.OfPairs() {
+		what = "pairs of columns alone"
+	}
+	if m.Dropped > 0 {
+		what += fmt.Sprintf("; %d rows without any value are left out", m.Dropped)
+	}
+	next := "missingscore network " + quoted(path)
+	if f.shards > 0 {
+		next = fmt.Sprintf("after all shards: missingscore moments --merge %s --out moments.bin", quoted(f.out))
+	}
+	_, err := fmt.Fprintf(w, "moments of %d rows of %d columns, %s, in %s; %s\n", m.Rows, len(m.Names), what, path, next)
+	return err
+}

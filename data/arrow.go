@@ -1,0 +1,360 @@
+package data
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	arrowmemory "github.com/apache/arrow-go/v18/arrow/memory"
+
+	"missingscore/internal/memory"
+)
+
+// arrowFile is a file of Apache Arrow's interprocess format, which Feather 2 is, or a stream of it.
+// Nulls are missing cells.
+var arrowFile = fileFormat{
+	name:    "an Arrow file",
+	endings: []string{".arrow", ".feather", ".ipc", ".arrows"},
+	begins: func(first []byte) bool {
+		return bytes.HasPrefix(first, []byte("ARROW1")) || bytes.HasPrefix(first, []byte{0xff, 0xff, 0xff, 0xff})
+	},
+	open:  openArrow,
+	write: writeArrow,
+}
+
+// arrowReader reads record batches one after another.
+type arrowReader struct {
+	next  func() (arrow.RecordBatch, error) // io.EOF after the last
+	all   []column
+	batch arrow.RecordBatch
+	at    int // rows of it that were read
+	row   int // of the file
+	end   func() error
+}
+
+// boundedAllocator gives no more than it may: a damaged file may ask for any amount.
+type boundedAllocator struct {
+	arrowmemory.Allocator
+	most float64
+}
+
+func (a boundedAllocator) check(size int) {
+	if size < 0 || float64(size) > a.most {
+		panic(&memory.Error{What: "a part of it", Need: float64(size), Limit: a.most, Advice: "write the file with smaller record batches, if it is not damaged"})
+	}
+}
+
+func (a boundedAllocator) Allocate(size int) []byte {
+	a.check(size)
+	return a.Allocator.Allocate(size)
+}
+
+func (a boundedAllocator) Reallocate(size int, b []byte) []byte {
+	a.check(size)
+	return a.Allocator.Reallocate(size, b)
+}
+
+func openArrow(in *input, _ ReadOptions) (columnReader, error) {
+	limit, err := memory.Limit()
+	if err != nil {
+		return nil, err
+	}
+	first, err := in.Peek(6)
+	if err != nil {
+		return nil, err
+	}
+	most := limit / 2
+	options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}
+	if string(first) != "ARROW1" {
+		if in.size > 0 && !in.compressed { // no part is larger than the file
+			most = math.Min(most, float64(in.size))
+		}
+		begin := func(n int) ([]byte, error) {
+			if n > in.Size() {
+				in.Reader = bufio.NewReaderSize(in.Reader, n)
+			}
+			return in.Peek(n)
+		}
+		if err := soundMessage(begin); err != nil {
+			return nil, err
+		}
+		stream, err := ipc.NewReader(in, append(options, ipc.WithBodySizeLimit(int64(most)))...)
+		if err != nil {
+			return nil, err
+		}
+		r := &arrowReader{next: stream.Read, end: func() error { stream.Release(); return nil }}
+		return r, r.name(stream.Schema())
+	}
+	content, size, err := in.content()
+	if err != nil {
+		return nil, err
+	}
+	if err := soundFooter(content, size); err != nil {
+		return nil, err
+	}
+	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), append(options, ipc.WithBodySizeLimit(min(size, int64(most))), ipc.WithMetadataSizeLimit(size))...)
+	if err != nil {
+		return nil, err
+	}
+	batch := 0
+	r := &arrowReader{end: file.Close, next: func() (arrow.RecordBatch, error) {
+		if batch == file.NumRecords() {
+			return nil, io.EOF
+		}
+		batch++
+		return file.RecordBatchAt(batch - 1)
+	}}
+	return r, r.name(file.Schema())
+}
+
+// name notes the columns.
+func (r *arrowReader) name(schema *arrow.Schema) error {
+	for _, f := range schema.Fields() {
+		r.all = append(r.all, column{f.Name, arrowKind(f.Type)})
+	}
+	return nil
+}
+
+func arrowKind(t arrow.DataType) kind {
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		return arrowKind(t.ValueType)
+	case arrow.ExtensionType:
+		return arrowKind(t.StorageType())
+	case arrow.NestedType:
+		return asNothing
+	}
+	switch id := t.ID(); {
+	case id == arrow.BOOL:
+		return asBoolean
+	case arrow.IsInteger(id):
+		return asWhole
+	case arrow.IsFloating(id), arrow.IsDecimal(id), id == arrow.NULL:
+		return asNumbers
+	}
+	return asText
+}
+
+func (r *arrowReader) columns() ([]column, int) { return r.all, 0 }
+
+func (r *arrowReader) read(chosen []int, texts bool) (*part, error) {
+	for r.batch == nil || r.at == int(r.batch.NumRows()) {
+		r.release()
+		batch, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if int(batch.NumCols()) != len(r.all) {
+			return nil, fmt.Errorf("a record batch has %d columns instead of %d", batch.NumCols(), len(r.all))
+		}
+		r.batch, r.at = batch, 0
+	}
+	n := min(partRows, int(r.batch.NumRows())-r.at)
+	p := &part{rows: make([]int, n), cells: make([]cells, len(chosen))}
+	for i := range p.rows {
+		r.row++
+		p.rows[i] = r.row
+	}
+	for k, j := range chosen {
+		values := r.batch.Column(j)
+		if values.Len() < r.at+n {
+			return nil, fmt.Errorf("column %q has %d rows instead of %d", r.all[j].name, values.Len(), r.batch.NumRows())
+		}
+		if number := arrowNumber(values); number != nil && !texts {
+			p.cells[k] = cells{numbers: make([]float64, n), present: make([]bool, n)}
+			for i := range n {
+				if p.cells[k].present[i] = values.IsValid(r.at + i); p.cells[k].present[i] {
+					p.cells[k].numbers[i] = number(r.at + i)
+				}
+			}
+			continue
+		}
+		show := arrowText(values)
+		p.cells[k].text = make([]string, n)
+		for i := range n {
+			if values.IsValid(r.at + i) {
+				p.cells[k].text[i] = show(r.at + i)
+			}
+		}
+	}
+	r.at += n
+	return p, nil
+}
+
+// arrowNumber gives the numbers of a column, nil where it has none.
+func arrowNumber(values arrow.Array) func(i int) float64 {
+	switch a := values.(type) {
+	case *array.Float64:
+		return a.Value
+	case *array.Float32:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Float16:
+		return func(i int) float64 { return float64(a.Value(i).Float32()) }
+	case *array.Int8:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Int16:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Int32:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Int64:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Uint8:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Uint16:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Uint32:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Uint64:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Boolean:
+		return func(i int) float64 {
+			if a.Value(i) {
+				return 1
+			}
+			return 0
+		}
+	}
+	return nil // decimals among them: by their text
+}
+
+// arrowText gives the cells of a column as text.
+func arrowText(values arrow.Array) func(i int) string {
+	switch a := values.(type) {
+	case *array.Dictionary:
+		show := arrowText(a.Dictionary())
+		return func(i int) string {
+			if k := a.GetValueIndex(i); k >= 0 && k < a.Dictionary().Len() && a.Dictionary().IsValid(k) {
+				return show(k)
+			}
+			return ""
+		}
+	case array.ExtensionArray:
+		return arrowText(a.Storage())
+	case *array.Null:
+		return func(int) string { return "" }
+	case *array.Float64, *array.Float32, *array.Float16:
+		number := arrowNumber(a)
+		return func(i int) string { return formatAny(number(i)) }
+	case *array.Boolean:
+		return func(i int) string {
+			if a.Value(i) {
+				return "1"
+			}
+			return "0"
+		}
+	case *array.Timestamp:
+		nanos := int64(a.DataType().(*arrow.TimestampType).Unit.Multiplier())
+		return func(i int) string { return stamp(int64(a.Value(i)), nanos) }
+	case *array.String:
+		return func(i int) string { return strings.Clone(a.Value(i)) }
+	case *array.LargeString:
+		return func(i int) string { return strings.Clone(a.Value(i)) }
+	}
+	if arrowKind(values.DataType()) == asNothing {
+		return func(int) string { return nestedCell }
+	}
+	return func(i int) string { return strings.Clone(values.ValueStr(i)) }
+}
+
+func (r *arrowReader) release() {
+	if r.batch != nil {
+		r.batch.Release()
+		r.batch = nil
+	}
+}
+
+func (r *arrowReader) Close() error {
+	r.release()
+	return r.end()
+}
+
+// arrowWriter writes record batches of at most partRows·16.
+type arrowWriter struct {
+	out     *ipc.FileWriter
+	builder *array.RecordBuilder
+	columns []column
+	rows    int
+}
+
+func writeArrow(to io.Writer, columns []column) (rowWriter, error) {
+	fields := make([]arrow.Field, len(columns))
+	for j, c := range columns {
+		var t arrow.DataType = arrow.BinaryTypes.String
+		switch c.kind {
+		case asNumbers:
+			t = arrow.PrimitiveTypes.Float64
+		case asWhole:
+			t = arrow.PrimitiveTypes.Int64
+		case asBoolean:
+			t = arrow.FixedWidthTypes.Boolean
+		}
+		fields[j] = arrow.Field{Name: c.name, Type: t, Nullable: true}
+	}
+	schema := arrow.NewSchema(fields, nil)
+	out, err := ipc.NewFileWriter(to, ipc.WithSchema(schema), ipc.WithLZ4())
+	if err != nil {
+		return nil, err
+	}
+	return &arrowWriter{out: out, builder: array.NewRecordBuilder(arrowmemory.NewGoAllocator(), schema), columns: columns}, nil
+}
+
+func (w *arrowWriter) write(row []string) error {
+	for j, cell := range row {
+		appendCell(w.builder.Field(j), cell)
+	}
+	if w.rows++; w.rows < 16*partRows {
+		return nil
+	}
+	return w.flush()
+}
+
+// appendCell adds a cell to a column, null where it is missing or not of its kind.
+func appendCell(to array.Builder, cell string) {
+	switch b := to.(type) {
+	case *array.StringBuilder:
+		if cell != "" {
+			b.Append(cell)
+			return
+		}
+	case *array.Int64Builder:
+		if x, err := strconv.ParseInt(cell, 10, 64); err == nil {
+			b.Append(x)
+			return
+		}
+	case *array.BooleanBuilder:
+		if cell == "0" || cell == "1" {
+			b.Append(cell == "1")
+			return
+		}
+	case *array.Float64Builder:
+		if x, err := number(cell); err == nil {
+			b.Append(x)
+			return
+		}
+	}
+	to.AppendNull()
+}
+
+func (w *arrowWriter) flush() error {
+	batch := w.builder.NewRecordBatch()
+	defer batch.Release()
+	w.rows = 0
+	return w.out.Write(batch)
+}
+
+func (w *arrowWriter) close() error {
+	defer w.builder.Release()
+	if w.rows > 0 {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	return w.out.Close()
+}

@@ -1,0 +1,176 @@
+package data
+
+import (
+	"bytes"
+	"encoding/csv"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// dialect is how a text separates cells and writes numbers.
+type dialect struct {
+	comma   rune // between cells
+	decimal rune // '.' or ','
+}
+
+const (
+	headBytes = 1 << 16 // of a text that tell its dialect
+	headRows  = 100
+)
+
+// separators are those looked for, the likeliest first.
+var separators = []rune{',', ';', '\t', '|'}
+
+// dialect is what the options say, the rest found out from the first bytes of a text: the
+// separator under which every line has as many cells as the header, two at least, and most
+// cells are numbers; a decimal comma where the separator is another one, some cell can be
+// nothing else and none has a decimal point. whole says that there is no more text.
+func (o ReadOptions) dialect(head []byte, whole bool) dialect {
+	l := dialect{o.Comma, o.Decimal}
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	if end := bytes.LastIndexByte(head, '\n'); !whole && end >= 0 {
+		head = head[:end+1]
+	}
+	if l.comma == 0 {
+		l.comma = o.separator(head)
+	}
+	if l.decimal == 0 {
+		l.decimal = '.'
+		if l.comma != ',' && l.hasDecimalCommas(headOf(head, l.comma)) {
+			l.decimal = ','
+		}
+	}
+	return l
+}
+
+// separator is the likeliest one.
+func (o ReadOptions) separator(head []byte) rune {
+	best, bestShare, fallback := rune(0), -1.0, rune(0)
+	for _, comma := range separators {
+		rows := headOf(head, comma)
+		if len(rows) == 0 || len(rows[0]) < 2 {
+			continue
+		}
+		if fallback == 0 && (len(rows) == 1 || len(rows[1]) > 1) {
+			fallback = comma
+		}
+		even, numbers, cells := true, 0, 0
+		for _, row := range rows[1:] {
+			even = even && len(row) == len(rows[0])
+			for _, cell := range row {
+				_, decimal := dialect{}.otherDecimal(cell)
+				if _, err := number(cell); err == nil || decimal && comma != ',' || o.missing(cell) {
+					numbers++
+				}
+				cells++
+			}
+		}
+		if share := float64(numbers) / float64(max(1, cells)); even && share > bestShare {
+			best, bestShare = comma, share
+		}
+	}
+	switch {
+	case best != 0:
+		return best
+	case fallback != 0:
+		return fallback
+	}
+	return ','
+}
+
+// headOf are the first rows of a text, header first, as far as they can be read.
+func headOf(head []byte, comma rune) (rows [][]string) {
+	in := csv.NewReader(bytes.NewReader(head))
+	in.Comma, in.FieldsPerRecord, in.TrimLeadingSpace = comma, -1, !unicode.IsSpace(comma)
+	for len(rows) <= headRows {
+		row, err := in.Read()
+		if err != nil {
+			return rows
+		}
+		for j := range row {
+			row[j] = strings.TrimSpace(row[j])
+		}
+		if len(row) > 1 || row[0] != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+var (
+	decimalComma  = regexp.MustCompile(`^[-+]?\d*,\d+([eE][-+]?\d+)?$`)
+	eitherComma   = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`) // 1,234 may be one and a bit, or a thousand and more
+	decimalPoints = regexp.MustCompile(`^[-+]?\d*\.\d+([eE][-+]?\d+)?$`)
+)
+
+func (dialect) hasDecimalCommas(rows [][]string) bool {
+	found := false
+	for _, row := range rows[min(1, len(rows)):] {
+		for _, cell := range row {
+			if decimalPoints.MatchString(cell) {
+				return false
+			}
+			found = found || decimalComma.MatchString(cell) && !eitherComma.MatchString(cell)
+		}
+	}
+	return found
+}
+
+// number reads a cell.
+func (l dialect) number(cell string) (float64, error) {
+	if l.decimal != ',' {
+		return number(cell)
+	}
+	if strings.ContainsRune(cell, '.') {
+		return 0, errNotNumber
+	}
+	return number(strings.Replace(cell, ",", ".", 1))
+}
+
+// format writes a number.
+func (l dialect) format(x float64) string {
+	text := format(x)
+	if l.decimal == ',' {
+		text = strings.Replace(text, ".", ",", 1)
+	}
+	return text
+}
+
+// otherDecimal gives a cell with this dialect's decimal mark in place of the other one, if that
+// makes it a number.
+func (l dialect) otherDecimal(cell string) (string, bool) {
+	from, to := ",", "."
+	if l.decimal == ',' {
+		from, to = to, from
+	}
+	corrected := strings.Replace(cell, from, to, 1)
+	_, err := l.number(corrected)
+	return corrected, corrected != cell && err == nil
+}
+
+// withoutThousands gives a cell without the marks between its thousands, if it has any. sure says
+// that the mark cannot be a decimal mark.
+func (l dialect) withoutThousands(cell string) (plain string, sure, found bool) {
+	body := strings.TrimLeft(cell, "+-")
+	mark, at := ' ', strings.IndexFunc(body, func(c rune) bool { return !unicode.IsDigit(c) })
+	if at < 1 || at > 3 {
+		return "", false, false
+	}
+	for _, mark = range body[at:] {
+		break
+	}
+	decimals := strings.Trim(",.", string(mark))
+	whole, fraction := body, ""
+	if k := strings.IndexAny(body, decimals); k >= 0 {
+		whole, fraction = body[:k], string(l.decimal)+body[k+1:]
+	}
+	groups := strings.Split(whole, string(mark))
+	if !strings.ContainsRune(",.' \u00a0\u2009\u202f", mark) || slices.ContainsFunc(groups[1:], func(g string) bool { return len(g) != 3 }) {
+		return "", false, false
+	}
+	plain = cell[:len(cell)-len(body)] + strings.Join(groups, "") + fraction
+	_, err := l.number(plain)
+	return plain, len(groups) > 2 || fraction != "" || !strings.ContainsRune(",.", mark), err == nil
+}

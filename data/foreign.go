@@ -1,0 +1,86 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// foreign is a kind of file that other programs must convert, by their own commands: of R's haven
+// and of Python's pyreadstat or pyreadr.
+type foreign struct {
+	name    string
+	endings []string
+	begins  []string // the file, or if they are long its first bytes have them somewhere
+	r       string   // of R, makes the data frame x of the file %q
+	python  string   // of Python, makes the data frame x, and the labels m where there are any
+	labels  bool     // variables may have labels, and answers codes that stand for missing ones
+}
+
+var foreigners = []foreign{
+	{"an SPSS file", []string{".sav", ".zsav"}, []string{"$FL2", "$FL3"}, "x <- haven::read_sav(%q)", "import pandas, pyreadstat; x, m = pyreadstat.read_sav(%q)", true},
+	{"an SPSS portable file", []string{".por"}, []string{"ASCII SPSS PORT FILE"}, "x <- haven::read_por(%q)", "import pandas, pyreadstat; x, m = pyreadstat.read_por(%q)", true},
+	{"a Stata file", []string{".dta"}, []string{"<stata_dta>"}, "x <- haven::read_dta(%q)", "import pandas, pyreadstat; x, m = pyreadstat.read_dta(%q)", true},
+	{"a SAS file", []string{".sas7bdat"}, []string{strings.Repeat("\x00", 12) + "\xc2\xea\x81\x60"}, "x <- haven::read_sas(%q)", "import pandas, pyreadstat; x, m = pyreadstat.read_sas7bdat(%q)", true},
+	{"a SAS transport file", []string{".xpt"}, []string{"HEADER RECORD*******LIB"}, "x <- haven::read_xpt(%q)", "import pandas, pyreadstat; x, m = pyreadstat.read_xport(%q)", true},
+	{"an R file", []string{".rds"}, []string{"X\n\x00\x00\x00", "A\n2\n", "A\n3\n"}, "x <- readRDS(%q)", "import pyreadr; x = next(iter(pyreadr.read_r(%q).values()))", false},
+	{"an R workspace", []string{".rdata", ".rda"}, []string{"RDX2\n", "RDX3\n", "RDA2\n", "RDA3\n"}, "e <- new.env(); x <- e[[load(%q, e)[1]]]", "import pyreadr; x = next(iter(pyreadr.read_r(%q).values()))", false},
+	{"an old Excel file, or one with a password", []string{".xls"}, []string{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"}, "x <- readxl::read_excel(%q)", "import pandas; x = pandas.read_excel(%q)", false},
+	{"an OpenDocument table", []string{".ods"}, []string{"vnd.oasis.opendocument.spreadsheet"}, "x <- readODS::read_ods(%q)", "import pandas; x = pandas.read_excel(%q)", false},
+	{"a Feather file of version 1", nil, []string{"FEA1"}, "x <- arrow::read_feather(%q)", "import pandas; x = pandas.read_feather(%q)", false},
+}
+
+// foreignFile refuses a file that has to be converted, with the commands that do it: values as
+// numbers, codes of missing answers as missing cells, labels of variables in a file for --labels.
+func foreignFile(path, name string, first []byte) error {
+	for _, f := range foreigners {
+		if f.named(path) || f.known(first) {
+			return fmt.Errorf("%s: %s; convert it by\n  R       %s\n  Python  %s", name, f.name, f.inR(path), f.inPython(path))
+		}
+	}
+	return nil
+}
+
+func (f foreign) named(path string) bool {
+	for _, e := range f.endings {
+		if ending(path) == e {
+			return true
+		}
+	}
+	return false
+}
+
+func (f foreign) known(first []byte) bool {
+	for _, begin := range f.begins {
+		if bytes.HasPrefix(first, []byte(begin)) || len(begin) >= 20 && bytes.Contains(first, []byte(begin)) {
+			return true
+		}
+	}
+	return false
+}
+
+// converted are the names of the table and of its labels.
+func converted(path string) (table, labels string) {
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	return base + ".csv", base + "-labels.csv"
+}
+
+func (f foreign) inR(path string) string {
+	table, labels := converted(path)
+	line := fmt.Sprintf(f.r, path)
+	if !f.labels {
+		return line + fmt.Sprintf("; write.csv(x, %q, row.names = FALSE, na = \"\")", table)
+	}
+	return line + fmt.Sprintf("; write.csv(haven::zap_labels(haven::zap_missing(x)), %q, row.names = FALSE, na = \"\"); "+
+		"write.csv(data.frame(name = names(x), label = sapply(x, function(v) paste(attr(v, \"label\"), collapse = \" \"))), %q, row.names = FALSE)", table, labels)
+}
+
+func (f foreign) inPython(path string) string {
+	table, labels := converted(path)
+	line := fmt.Sprintf(f.python, path) + fmt.Sprintf("; x.to_csv(%q, index=False)", table)
+	if f.labels {
+		line += fmt.Sprintf("; pandas.DataFrame({\"name\": m.column_names, \"label\": m.column_labels}).to_csv(%q, index=False)", labels)
+	}
+	return line
+}

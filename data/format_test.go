@@ -1,0 +1,343 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	arrowmemory "github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+	"github.com/xuri/excelize/v2"
+
+	"missingscore/internal/memory"
+	"missingscore/internal/stream"
+)
+
+// numbersOnly is a table of d columns in rows as they are written.
+func numbersOnly(n int) (columns []column, rows [][]string) {
+	rng := stream.New(8, 1)
+	columns = []column{{"a", asNumbers}, {"b, c", asNumbers}, {"k", asWhole}}
+	for i := range n {
+		row := []string{format(rng.NormFloat64()), format(rng.NormFloat64() * 1e-9), strconv.Itoa(i*i - 50)}
+		if j := rng.IntN(9); j < 3 {
+			row[j] = ""
+		}
+		rows = append(rows, row)
+	}
+	return columns, rows
+}
+
+func writeTo(t testing.TB, path string, columns []column, rows [][]string) {
+	require.NoError(t, writeRows(path, nil, columns, func(write func([]string) error) error {
+		for _, row := range rows {
+			if err := write(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// Every format, plain and compressed, gives the table that the same cells give as CSV, at once
+// and in blocks, whichever columns are asked for.
+func TestFormatsReadTheSame(t *testing.T) {
+	dir := t.TempDir()
+	columns, rows := numbersOnly(10000)
+	plain := filepath.Join(dir, "t.csv")
+	writeTo(t, plain, columns, rows)
+	for _, o := range []ReadOptions{{}, {Columns: []string{"k", "a"}}, {Exclude: []string{"a"}, NA: []string{"50", "-50"}}} {
+		want, err := ReadCSV(plain, o)
+		require.NoError(t, err)
+		for _, end := range []string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".xlsx", ".parquet", ".parquet.gz", ".feather", ".arrow.zst"} {
+			path := filepath.Join(dir, "t"+end)
+			if o.Columns == nil && o.Exclude == nil && end != ".csv" {
+				writeTo(t, path, columns, rows)
+			}
+			got, err := ReadFile(path, o)
+			require.NoError(t, err, end)
+			switch {
+			case strings.HasPrefix(end, ".parquet") || strings.HasPrefix(end, ".feather") || strings.HasPrefix(end, ".arrow"):
+				for i, line := range got.Lines { // rows instead of lines
+					require.Equal(t, want.Lines[i], line+1)
+				}
+				got.Lines = want.Lines
+			}
+			require.Equal(t, want, got, end)
+			all := blank(want.Names, 0)
+			for part, err := range Blocks(path, o) {
+				require.NoError(t, err)
+				all.Values, all.Observed, all.N, all.Dropped = append(all.Values, part.Values...), append(all.Observed, part.Observed...), all.N+part.N, all.Dropped+part.Dropped
+			}
+			all.Lines = want.Lines
+			require.Equal(t, want, all, end)
+		}
+	}
+}
+
+// The standard input and a file under another name are known by what they hold.
+func TestFormatsAreKnownByTheirContent(t *testing.T) {
+	dir := t.TempDir()
+	columns, rows := numbersOnly(50)
+	for _, end := range []string{".parquet", ".xlsx", ".feather", ".csv.zst"} {
+		path := filepath.Join(dir, "t"+end)
+		writeTo(t, path, columns, rows)
+		want, err := ReadFile(path, ReadOptions{})
+		require.NoError(t, err)
+		other := filepath.Join(dir, "table")
+		require.NoError(t, os.Rename(path, other))
+		got, err := ReadFile(other, ReadOptions{})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+// record is what other programs write to Parquet files: of every physical and logical type.
+type record struct {
+	Flag   *bool     `parquet:"flag,optional"`
+	Small  int32     `parquet:"small"`
+	Big    *int64    `parquet:"big,optional"`
+	Count  uint64    `parquet:"count"`
+	Single float32   `parquet:"single"`
+	Number *float64  `parquet:"number,optional"`
+	Price  int64     `parquet:"price,decimal(2:18)"`
+	Name   string    `parquet:"name,dict"`
+	Day    int32     `parquet:"day,date"`
+	At     time.Time `parquet:"at,timestamp(microsecond)"`
+	List   []float64 `parquet:"list,list"`
+}
+
+func parquetOfAll(t testing.TB, path string, rows int) {
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[record](&b, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(7))
+	for i := range rows {
+		r := record{Small: int32(-i), Count: uint64(i), Single: 0.5 * float32(i), Price: int64(-5 + 100*i), Name: []string{"m", "f"}[i%2], Day: int32(i),
+			At: time.Date(2020, 1, 2, 3, 4, 5+i, 600e6, time.UTC), List: []float64{1, 2}}
+		if i%3 != 0 {
+			yes, big, x := i%2 == 0, int64(1)<<62+int64(i)<<20, math.Sqrt(float64(i))
+			if i == 4 {
+				x = math.NaN()
+			}
+			r.Flag, r.Big, r.Number = &yes, &big, &x
+		}
+		_, err := w.Write([]record{r})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+}
+
+// What the types of a Parquet file stand for.
+func TestParquetTypes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	parquetOfAll(t, path, 20)
+	s, err := openSheet(path, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"flag", "small", "big", "count", "single", "number", "price", "name", "day", "at", "list"}, s.header)
+	require.Equal(t, []string{"", "0", "", "0", "0", "", "-0.05", "m", "1970-01-01", "2020-01-02T03:04:05.6", "(nested)"}, s.rows[0])
+	require.Equal(t, []string{"0", "-1", "4611686018428436480", "1", "0.5", "1", "0.95", "f", "1970-01-02", "2020-01-02T03:04:06.6", "(nested)"}, s.rows[1])
+	require.Equal(t, "NaN", s.rows[4][5])
+
+	table, err := ReadFile(path, ReadOptions{Exclude: []string{"name", "day", "at", "list"}})
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, -4, 1<<62 + 4<<20, 4, 2, 0, 3.95}, table.Values[4*7:5*7])
+	require.Equal(t, []bool{true, true, true, true, true, false, true}, table.Observed[4*7:5*7]) // NaN
+	require.Equal(t, []bool{false, true, false, true, true, false, true}, table.Observed[0:7])
+
+	const others = `no cell of this column is: leave it out with --columns flag,small,big,count,single,number,price`
+	for column, cell := range map[string]string{"name": "m", "day": "1970-01-01", "at": "2020-01-02T03:04:05.6", "list": "(nested)"} {
+		_, err = ReadFile(path, ReadOptions{Columns: []string{"small", column}})
+		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with --columns small`, path, column, cell))
+	}
+	_, err = ReadFile(path, ReadOptions{})
+	require.ErrorContains(t, err, others)
+	_, err = ReadFile(path, ReadOptions{Columns: []string{"small", "number"}, NA: []string{"-3"}})
+	require.EqualError(t, err, path+`, row 5: column "number": "NaN" is not a number; if it marks a missing cell: --na -3,NaN`)
+	groups, _, err := ReadGroups(path, "name", nil, ReadOptions{Columns: []string{"small", "single"}})
+	require.NoError(t, err)
+	require.Equal(t, 10, groups[0].Table.N)
+}
+
+// arrowOfAll is a batch with columns of many types, a dictionary among them.
+func arrowOfAll(t testing.TB, path string, streamed bool) {
+	mem := arrowmemory.NewGoAllocator()
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	numbers := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "x", Type: arrow.PrimitiveTypes.Float32, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Uint16, Nullable: true},
+		{Name: "yes", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "sex", Type: dictionary, Nullable: true},
+		{Name: "level", Type: numbers, Nullable: true}, {Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
+		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true}, {Name: "cost", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}, Nullable: true},
+		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8), Nullable: true}, {Name: "none", Type: arrow.Null, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(mem, schema)
+	var file bytes.Buffer
+	var w interface {
+		Write(arrow.RecordBatch) error
+		Close() error
+	}
+	if streamed {
+		w = ipc.NewWriter(&file, ipc.WithSchema(schema), ipc.WithZstd())
+	} else {
+		var err error
+		w, err = ipc.NewFileWriter(&file, ipc.WithSchema(schema))
+		require.NoError(t, err)
+	}
+	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":0.5,"n":7,"yes":true,"sex":"m","level":2.5,"day":"2013-02-08","at":"2013-02-08T01:02:03.500Z","cost":"-0.05","list":[1],"none":null}`)))
+	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":null,"n":null,"yes":null,"sex":null,"level":null,"day":null,"at":null,"cost":null,"list":null,"none":null}`)))
+	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":2,"n":9,"yes":false,"sex":"f","level":1,"day":"1969-12-31","at":"2013-02-08T00:00:00Z","cost":"3.10","list":[],"none":null}`)))
+	batch := b.NewRecordBatch()
+	require.NoError(t, w.Write(batch))
+	require.NoError(t, w.Write(batch))
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
+}
+
+// What the types of an Arrow file stand for, as a file and as a stream.
+func TestArrowTypes(t *testing.T) {
+	for _, name := range []string{"t.feather", "t.arrows"} {
+		path := filepath.Join(t.TempDir(), name)
+		arrowOfAll(t, path, name == "t.arrows")
+		s, err := openSheet(path, ReadOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []string{"x", "n", "yes", "sex", "level", "day", "at", "cost", "list", "none"}, s.header)
+		require.Equal(t, []string{"0.5", "7", "1", "m", "2.5", "2013-02-08", "2013-02-08T01:02:03.5", "-0.05", "(nested)", ""}, s.rows[0])
+		require.Equal(t, make([]string, 10), s.rows[1])
+		require.Equal(t, []string{"2", "9", "0", "f", "1", "1969-12-31", "2013-02-08T00:00:00", "3.1", "(nested)", ""}, s.rows[5])
+		table, err := ReadFile(path, ReadOptions{Columns: []string{"x", "n", "yes", "level", "cost"}})
+		require.NoError(t, err)
+		require.Equal(t, []float64{0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1, 0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1}, table.Values)
+		require.Equal(t, 2, table.Dropped)
+		require.Equal(t, []int{1, 3, 4, 6}, table.Lines)
+		for column, cell := range map[string]string{"sex": "m", "day": "2013-02-08", "list": "(nested)"} {
+			_, err = ReadFile(path, ReadOptions{Columns: []string{"x", column}})
+			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with --columns x`, path, column, cell))
+		}
+	}
+}
+
+// excelOf is a workbook with a title row that is blank, dates, formulas, truth values and errors.
+func excelOf(t testing.TB, path string) {
+	book := excelize.NewFile()
+	defer book.Close()
+	_, err := book.NewSheet("wide")
+	require.NoError(t, err)
+	day, err := book.NewStyle(&excelize.Style{NumFmt: 14})
+	require.NoError(t, err)
+	share, err := book.NewStyle(&excelize.Style{NumFmt: 10})
+	require.NoError(t, err)
+	for i, row := range [][]any{nil, {"id", " score ", "born", "share", "yes"}, {"p1", 1.5, time.Date(1970, 2, 8, 0, 0, 0, 0, time.UTC), 0.125, true},
+		{"p2", nil, nil, 0.5, false}, nil, {"p3", "NA", time.Date(1971, 12, 31, 0, 0, 0, 0, time.UTC), nil, nil}, {"p4", 2e-7, nil, 0.25, true}} {
+		require.NoError(t, book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row))
+	}
+	require.NoError(t, book.SetCellStyle("Sheet1", "C3", "C7", day))
+	require.NoError(t, book.SetCellStyle("Sheet1", "D3", "D7", share))
+	require.NoError(t, book.SetSheetRow("wide", "A1", &[]any{"x", "y"}))
+	require.NoError(t, book.SetSheetRow("wide", "A2", &[]any{1, 2, 3}))
+	require.NoError(t, book.SaveAs(path))
+}
+
+func TestExcel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.xlsx")
+	excelOf(t, path)
+	s, err := openSheet(path, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"id", "score", "born", "share", "yes"}, s.header)
+	require.Equal(t, [][]string{{"p1", "1.5", "1970-02-08", "0.125", "1"}, {"p2", "", "", "0.5", "0"}, {"p3", "NA", "1971-12-31", "", ""}, {"p4", "0.0000002", "", "0.25", "1"}}, s.rows)
+	table, err := ReadFile(path, ReadOptions{Exclude: []string{"id", "born"}})
+	require.NoError(t, err)
+	require.Equal(t, []float64{1.5, 0.125, 1, 0, 0.5, 0, 2e-7, 0.25, 1}, table.Values)
+	require.Equal(t, []int{3, 4, 7}, table.Lines)
+	require.Equal(t, 1, table.Dropped)
+	_, err = ReadFile(path, ReadOptions{Exclude: []string{"id"}})
+	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; no cell of this column is: leave it out with --columns score,share,yes`)
+	_, err = ReadFile(path, ReadOptions{Sheet: "narrow"})
+	require.EqualError(t, err, path+`: no sheet "narrow"; there are: Sheet1, wide`)
+	for _, sheet := range []string{"wide", "2"} {
+		_, err = ReadFile(path, ReadOptions{Sheet: sheet})
+		require.EqualError(t, err, path+`:2: the cell "3" stands right of the last column name; name its column, or take the cell away`)
+	}
+}
+
+// compressedBy writes content as gzip or zstd does.
+func compressedBy(by string, content []byte) []byte {
+	var b bytes.Buffer
+	var z io.WriteCloser = gzip.NewWriter(&b)
+	if by == "zst" {
+		z, _ = zstd.NewWriter(&b)
+	}
+	_, _ = z.Write(content)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// What is wrong with a file is said in one line that names it, whatever is wrong; nothing panics.
+func TestBrokenFiles(t *testing.T) {
+	dir := t.TempDir()
+	columns, rows := numbersOnly(3000)
+	whole := map[string][]byte{}
+	for _, end := range []string{".csv", ".xlsx", ".parquet", ".feather"} {
+		path := filepath.Join(dir, "whole"+end)
+		writeTo(t, path, columns, rows)
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		whole[end] = content
+	}
+	broken := map[string]map[string][]byte{}
+	for _, end := range []string{".xlsx", ".parquet", ".feather"} {
+		w := whole[end]
+		headless := slices.Clone(w)
+		copy(headless, "XXXXXXXX")
+		tailless := slices.Clone(w)
+		copy(tailless[len(w)-8:], "XXXXXXXX")
+		huge := slices.Clone(w)
+		for i := len(w) - 12; i < len(w)-6; i++ {
+			huge[i] = 0x7f
+		}
+		middle := slices.Clone(w)
+		for i := len(w) / 3; i < len(w)/3+len(w)/3; i++ {
+			middle[i] ^= 0x5a
+		}
+		broken[end] = map[string][]byte{
+			"empty": {}, "begin only": w[:8], "half": w[:len(w)/2], "without its end": w[:len(w)-7], "wrong begin": headless,
+			"wrong end": tailless, "huge sizes": huge, "middle": middle, "text": []byte("a,b\n1,2\n3,4\n"), "twice cut": slices.Concat(w[:len(w)/3], w[len(w)/2:]),
+		}
+	}
+	for _, by := range []string{"gz", "zst"} {
+		z := compressedBy(by, whole[".csv"])
+		damaged := slices.Clone(z)
+		for i := len(z) / 2; i < len(z)/2+20; i++ {
+			damaged[i] ^= 0x5a
+		}
+		broken[".csv."+by] = map[string][]byte{
+			"empty": {}, "begin only": z[:4], "half": z[:len(z)/2], "without its end": z[:len(z)-3], "text": []byte("a,b\n1,2\n3,4\n"), "damaged": damaged,
+			"of nothing": compressedBy(by, nil), "of a header": compressedBy(by, []byte("a,b\n")), "of zeros": compressedBy(by, make([]byte, 1<<20)), "of one row": compressedBy(by, []byte("a,b\n1,2\n")),
+		}
+	}
+	t.Setenv(memory.Variable, "500MB")
+	for end, files := range broken {
+		for name, content := range files {
+			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+end)
+			require.NoError(t, os.WriteFile(path, content, 0o600))
+			_, err := ReadFile(path, ReadOptions{})
+			require.Error(t, err, path)
+			t.Log(strings.ReplaceAll(err.Error(), dir+"/", ""))
+			require.Contains(t, err.Error(), path)
+			require.NotContains(t, err.Error(), "internal error")
+			require.NotContains(t, err.Error(), "\n")
+		}
+	}
+}

@@ -1,0 +1,369 @@
+package moments
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"missingscore/data"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/exactsum"
+	"missingscore/internal/memory"
+)
+
+// A file of moments is this text, the checksum (SHA-256) of what follows, and that
+// (docs/reference/files.md#moments).
+const fileMark = "missingscore moments\n"
+
+const fileVersion = 1
+
+// Kinds of what a file holds.
+const (
+	holdsPatterns = 0
+	holdsPairs    = 1
+)
+
+// Encode gives the bytes of a file: the same for the same rows, in whatever order and parts
+// they were taken.
+func (m *Moments) Encode() []byte {
+	e := encoder{}
+	e.uint(fileVersion)
+	e.uint(len(m.Names))
+	for _, name := range m.Names {
+		e.text(name)
+	}
+	e.uint(len(m.NA))
+	for _, mark := range m.NA {
+		e.text(mark)
+	}
+	e.uint(m.Rows)
+	e.uint(m.Dropped)
+	for j := range m.Names {
+		e.float(m.Low[j])
+		e.float(m.High[j])
+	}
+	if m.OfPairs() {
+		e.uint(holdsPairs)
+		e.sums(m.pairs)
+	} else {
+		e.uint(holdsPatterns)
+		e.uint(len(m.patterns))
+		for _, p := range m.sorted() {
+			e.pattern(p)
+		}
+	}
+	return sealed(e.body)
+}
+
+// sealed is a file with this body.
+func sealed(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	return bytes.Join([][]byte{[]byte(fileMark), sum[:], body}, nil)
+}
+
+// Checksum is that of the file.
+func (m *Moments) Checksum() []byte { return m.Encode()[len(fileMark):][:sha256.Size] }
+
+// Write writes a file, whole or not at all.
+func (m *Moments) Write(path string) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(m.Encode())
+		return err
+	})
+}
+
+// encoder writes the parts of a body.
+type encoder struct{ body []byte }
+
+func (e *encoder) uint(n int) { e.body = binary.AppendUvarint(e.body, uint64(n)) }
+
+func (e *encoder) text(s string) {
+	e.uint(len(s))
+	e.body = append(e.body, s...)
+}
+
+func (e *encoder) float(x float64) {
+	e.body = binary.LittleEndian.AppendUint64(e.body, math.Float64bits(x))
+}
+
+// pattern writes which columns are observed, a bit each, n, and rows or sums.
+func (e *encoder) pattern(p *pattern) {
+	mask := make([]byte, (len(p.key)+7)/8)
+	for _, j := range p.places {
+		mask[j/8] |= 1 << (j % 8)
+	}
+	e.body = append(e.body, mask...)
+	e.uint(p.n)
+	if p.sums != nil {
+		e.sums(p.sums)
+		return
+	}
+	for _, x := range p.rows {
+		e.float(x)
+	}
+}
+
+// sums writes every sum, of pairs j ≤ k in order: 0, or twice the number of bytes of the
+// whole number, and one more if it is negative; its exponent, and these bytes.
+func (e *encoder) sums(p *exactsum.Products) {
+	for j := range p.Dim() {
+		for k := j; k < p.Dim(); k++ {
+			n := p.At(j, k)
+			whole := n.Whole.Bytes()
+			if len(whole) == 0 {
+				e.uint(0)
+				continue
+			}
+			sign := 0
+			if n.Whole.Sign() < 0 {
+				sign = 1
+			}
+			e.uint(2*len(whole) + sign)
+			e.body = binary.AppendVarint(e.body, int64(n.Exponent))
+			e.body = append(e.body, whole...)
+		}
+	}
+}
+
+// Is tells whether a file begins as one of moments.
+func Is(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	mark := make([]byte, len(fileMark))
+	_, err = io.ReadFull(f, mark)
+	return err == nil && string(mark) == fileMark
+}
+
+// fileFactor is how many times its file moments take while they are read.
+const fileFactor = 12
+
+// Read reads what Write wrote. It refuses other files, other versions by name, and files in
+// which a single bit is not as it was written.
+func Read(path string) (*Moments, error) {
+	text, err := memory.ReadFile(path, fileFactor)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+var errDamaged = errors.New("the file is damaged, or none of moments: take them again with missingscore moments")
+
+// Decode is Read of a file's bytes.
+func Decode(text []byte) (*Moments, error) {
+	body, marked := bytes.CutPrefix(text, []byte(fileMark))
+	if !marked || len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body[:sha256.Size]) {
+		return nil, errDamaged
+	}
+	d := decoder{body: body[sha256.Size:]}
+	if version := d.uint(math.MaxInt32); d.err == nil && version != fileVersion {
+		return nil, fmt.Errorf("it was written by another version of the program (moments version %d, this one reads %d): take the moments again", version, fileVersion)
+	}
+	m := d.moments()
+	if d.err == nil && len(d.body) > 0 {
+		d.err = errDamaged
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	return m, nil
+}
+
+// decoder reads the parts of a body, until the first fault.
+type decoder struct {
+	body []byte
+	room float64 // bytes that the sums read so far take
+	err  error
+}
+
+func (d *decoder) fail() {
+	if d.err == nil {
+		d.err = errDamaged
+	}
+	d.body = nil
+}
+
+// uint reads a number up to most.
+func (d *decoder) uint(most int) int {
+	n, size := binary.Uvarint(d.body)
+	if size <= 0 || n > uint64(most) {
+		d.fail()
+		return 0
+	}
+	d.body = d.body[size:]
+	return int(n)
+}
+
+func (d *decoder) take(n int) []byte {
+	if n > len(d.body) {
+		d.fail()
+		return nil
+	}
+	out := d.body[:n]
+	d.body = d.body[n:]
+	return out
+}
+
+func (d *decoder) texts() (out []string) {
+	for range d.uint(len(d.body)) {
+		out = append(out, string(d.take(d.uint(len(d.body)))))
+	}
+	return out
+}
+
+func (d *decoder) float() float64 {
+	b := d.take(8)
+	if b == nil {
+		return 0
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// mostRows are so many that their number is exact in float64.
+const mostRows = min(1<<53, math.MaxInt)
+
+func (d *decoder) moments() *Moments {
+	names, marks := d.texts(), d.texts()
+	rows, dropped := d.uint(mostRows), d.uint(mostRows)
+	if d.err != nil || data.CheckNames(names) != nil {
+		d.fail()
+		return nil
+	}
+	m, err := New(names, Options{NA: marks})
+	if err != nil {
+		d.err = err
+		return nil
+	}
+	m.Rows, m.Dropped = rows, dropped
+	for j := range names {
+		low, high := d.float(), d.float()
+		if none := math.IsInf(low, 1) && math.IsInf(high, -1); !none && !(low <= high && finite(low) && finite(high)) {
+			d.fail()
+		}
+		m.Low[j], m.High[j] = low, high
+	}
+	switch d.uint(holdsPairs) {
+	case holdsPairs:
+		m.patterns, m.pairs = nil, d.sums(2*len(names))
+	default:
+		d.patterns(m)
+	}
+	return m
+}
+
+// patterns reads those of m, whose rows have to come to the number of all.
+func (d *decoder) patterns(m *Moments) {
+	left, before := m.Rows, ""
+	for i := range d.uint(MostPatterns) {
+		p := d.pattern(len(m.Names), left)
+		if d.err != nil || i > 0 && p.key >= before {
+			d.fail()
+			return
+		}
+		before, left = p.key, left-p.n
+		m.patterns[p.key] = p
+	}
+	if left != 0 {
+		d.fail()
+	}
+}
+
+func (d *decoder) pattern(columns, most int) *pattern {
+	mask, key := d.take((columns+7)/8), make([]byte, columns)
+	if mask == nil {
+		return nil
+	}
+	for j := range key {
+		key[j] = '0' + mask[j/8]>>(j%8)&1
+	}
+	p := newPattern(string(key))
+	p.n = d.uint(most)
+	if k := len(p.places); k == 0 || p.n == 0 {
+		d.fail()
+	} else if !p.few(p.n) {
+		p.sums = d.sums(k + 1)
+	} else {
+		for range p.n * k {
+			x := d.float()
+			if !finite(x) {
+				d.fail()
+			}
+			p.rows = append(p.rows, x)
+		}
+	}
+	return p
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Bounds of exponents: of the smallest product, and above the sum of so many of the largest.
+const (
+	leastExponent = -2148
+	mostBits      = 2048 + 64
+)
+
+// sums reads those of columns: once to learn how much room they take, then to keep them.
+func (d *decoder) sums(columns int) *exactsum.Products {
+	start, lowest, highest := d.body, 0, 0
+	if exactsum.Pairs(columns) > len(d.body) {
+		d.fail()
+	}
+	d.eachSum(columns, func(_, _ int, n exactsum.Number) {
+		lowest, highest = min(lowest, n.Exponent), max(highest, n.Exponent+n.Whole.BitLen())
+	})
+	if d.err != nil {
+		return nil
+	}
+	d.room += exactsum.Bytes(columns, lowest, highest)
+	if err := memory.Check(d.room, "", "moments of %d columns", columns); err != nil {
+		d.err = err
+		return nil
+	}
+	d.body = start
+	p := exactsum.New(columns)
+	d.eachSum(columns, p.Put)
+	return p
+}
+
+func (d *decoder) eachSum(columns int, visit func(j, k int, n exactsum.Number)) {
+	for j := range columns {
+		for k := j; k < columns && d.err == nil; k++ {
+			size := d.uint(2*mostBits/8 + 1)
+			if size == 0 {
+				continue
+			}
+			exponent, used := binary.Varint(d.body)
+			if used <= 0 || size == 1 || exponent < leastExponent || exponent > mostBits {
+				d.fail()
+				return
+			}
+			d.body = d.body[used:]
+			n := exactsum.Number{Exponent: int(exponent)}
+			n.Whole.SetBytes(d.take(size / 2))
+			if size%2 == 1 {
+				n.Whole.Neg(&n.Whole)
+			}
+			if n.Whole.Sign() == 0 || n.Whole.TrailingZeroBits() > 0 || n.Exponent+n.Whole.BitLen() > mostBits {
+				d.fail()
+				return
+			}
+			visit(j, k, n)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package transform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/internal/setting"
+	"missingscore/internal/strictjson"
+)
+
+// OrdinalKind is the name of Ordinal in Kinds.
+const OrdinalKind = "ordinal"
+
+// MostCategories are those that an ordinal column may have: of more a number says it better.
+const MostCategories = 40
+
+// Ordinal is the function of a column of ordered categories: each stands for an interval of a
+// latent number, a standard normal whose thresholds are quantiles of the shares of the
+// observed cells below (docs/theory/ordinal.md#eq-thresholds),
+//
+//	x = c  ⇔  τ_c < z ≤ τ_(c+1),   τ_c = Φ⁻¹(share of the cells below c)
+//
+// T(c) lies within, at the quantile of the middle of the category's share; what is modelled is
+// z, of which a cell tells the interval only (data.Table.Cuts).
+type Ordinal struct {
+	values  []float64 // the categories, increasing
+	cuts    []float64 // τ, one fewer
+	middles []float64 // T of the categories
+}
+
+// NewOrdinal is the function of a column with these observed cells.
+func NewOrdinal(x []float64) *Ordinal {
+	sorted := slices.Sorted(slices.Values(x))
+	f := &Ordinal{values: slices.Compact(slices.Clone(sorted))}
+	n := float64(len(x))
+	for k, v := range f.values {
+		from := float64(sort.SearchFloat64s(sorted, v))
+		to := n
+		if k+1 < len(f.values) {
+			to = float64(sort.SearchFloat64s(sorted, f.values[k+1]))
+			f.cuts = append(f.cuts, distuv.UnitNormal.Quantile(to/n))
+		}
+		f.middles = append(f.middles, distuv.UnitNormal.Quantile((from+to)/2/n))
+	}
+	return f
+}
+
+// Values are the categories, increasing, and Cuts the thresholds between them, τ.
+func (f *Ordinal) Values() []float64 { return f.values }
+func (f *Ordinal) Cuts() []float64   { return f.cuts }
+
+// At is f with other thresholds, as many as before.
+func (f *Ordinal) At(cuts []float64) *Ordinal {
+	g := &Ordinal{values: f.values, cuts: slices.Clone(cuts)}
+	below := 0.
+	for k := range f.values {
+		above := 1.
+		if k < len(cuts) {
+			above = distuv.UnitNormal.CDF(cuts[k])
+		}
+		g.middles = append(g.middles, distuv.UnitNormal.Quantile((below+above)/2))
+		below = above
+	}
+	return g
+}
+
+// Kind implements Function.
+func (f *Ordinal) Kind() string { return OrdinalKind }
+
+// Check implements Function: only categories that were there at the fit have one.
+func (f *Ordinal) Check(x float64) error {
+	if _, found := slices.BinarySearch(f.values, x); !found {
+		return &ValueError{Kind: "place among the ordered categories", Needs: fmt.Sprintf("%s (%d values)", span(f.values), len(f.values))}
+	}
+	return nil
+}
+
+// span is "1, 2, 3, 4, 5", or "1, 2, …, 40".
+func span(values []float64) string {
+	text := ""
+	for k, v := range values {
+		if k > 9 && k < len(values)-1 {
+			continue
+		}
+		if k > 0 {
+			text += ", "
+		}
+		if k > 9 {
+			text += "…, "
+		}
+		text += data.FormatNumber(v)
+	}
+	return text
+}
+
+// Forward implements Function.
+func (f *Ordinal) Forward(x float64) float64 {
+	k, found := slices.BinarySearch(f.values, x)
+	if !found && k > 0 && (k == len(f.values) || x-f.values[k-1] < f.values[k]-x) {
+		k--
+	}
+	return f.middles[k]
+}
+
+// Inverse implements Function: the category of a latent number.
+func (f *Ordinal) Inverse(y float64) float64 { return f.values[sort.SearchFloat64s(f.cuts, y)] }
+
+// Slope implements Function: there is none.
+func (f *Ordinal) Slope(float64) (log, curvature float64) { return 0, 0 }
+
+// Bounds implements Function: the latent number has the whole line.
+func (f *Ordinal) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
+
+// ordinalFile is the function in a file.
+type ordinalFile struct {
+	Kind       string    `json:"kind"`
+	Categories []float64 `json:"categories"`
+	Thresholds []float64 `json:"thresholds"`
+}
+
+// MarshalJSON writes categories and thresholds.
+func (f *Ordinal) MarshalJSON() ([]byte, error) {
+	return json.Marshal(ordinalFile{f.Kind(), f.values, f.cuts})
+}
+
+// readOrdinal is the function of a file.
+func readOrdinal(text []byte) (Function, error) {
+	var s ordinalFile
+	if err := strictjson.Unmarshal(text, &s); err != nil {
+		return nil, err
+	}
+	if len(s.Categories) < 2 || len(s.Thresholds) != len(s.Categories)-1 {
+		return nil, errors.New("it needs two categories or more, and one threshold fewer")
+	}
+	if !increasing(s.Categories) || !increasing(s.Thresholds) {
+		return nil, errors.New("its categories and its thresholds must increase")
+	}
+	return (&Ordinal{values: s.Categories}).At(s.Thresholds), nil
+}
+
+func increasing(x []float64) bool {
+	for k := 1; k < len(x); k++ {
+		if !(x[k-1] < x[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// tooMany refuses a column that is to be ordinal and has more than MostCategories.
+func tooMany(name string, f Function) error {
+	if o, ok := f.(*Ordinal); ok && len(o.values) > MostCategories {
+		return setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with --transform %s=npn by its ranks", name, len(o.values), MostCategories, data.FlagList([]string{name}))
+	}
+	return nil
+}
+
+// cuts are thresholds by column, nil for columns that are not ordinal; nil if none is.
+func (c Columns) cuts() (all [][]float64) {
+	for j, f := range c {
+		if o, ok := f.(*Ordinal); ok {
+			if all == nil {
+				all = make([][]float64, len(c))
+			}
+			all[j] = o.cuts
+		}
+	}
+	return all
+}
+
+// At is c with other thresholds of its ordinal columns (data.Table.Cuts), nil for those that
+// it has.
+func (c Columns) At(cuts [][]float64) Columns {
+	if cuts == nil {
+		return c
+	}
+	moved := slices.Clone(c)
+	for j, f := range c {
+		if o, ok := f.(*Ordinal); ok {
+			moved[j] = o.At(cuts[j])
+		}
+	}
+	return moved
+}
+
+// Ordinal says which columns are, none if there are none.
+func (c Columns) Ordinal() (columns []int) {
+	for j, f := range c {
+		if _, ok := f.(*Ordinal); ok {
+			columns = append(columns, j)
+		}
+	}
+	return columns
+}

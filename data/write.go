@@ -1,0 +1,122 @@
+package data
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/panics"
+)
+
+// textEndings are those of files that are text whatever was read.
+var textEndings = []string{".csv", ".tsv", ".txt"}
+
+// WriteFormat is the ending of a file's name for a table like that of another file: the other's,
+// if it is of a format with one of its own, else ".csv".
+func WriteFormat(like string) string {
+	if f := byEnding(like); f != nil {
+		return f.endings[0]
+	}
+	return ".csv"
+}
+
+// writeRows writes a file, whole or not at all, of the format that the name's ending says: .csv,
+// .tsv, .txt, .xlsx, .parquet, .feather and their like, with .gz or .zst behind it compressed. With
+// another ending it is of the format of the sheet that was read, text if that is nil. Text is
+// separated as the sheet was.
+func writeRows(path string, like *sheet, columns []column, fill func(write func([]string) error) error) error {
+	f, comma := byEnding(path), ','
+	if like != nil && like.format == nil {
+		comma = like.comma
+	}
+	if end := ending(path); f == nil && like != nil && !slices.Contains(textEndings, end) {
+		f = like.format
+	} else if end == ".tsv" {
+		comma = '\t'
+	}
+	names := make([]string, len(columns))
+	for j, c := range columns {
+		names[j] = c.name
+	}
+	if f == nil {
+		return writeText(path, names, comma, fill)
+	}
+	if err := checkNames(names); err != nil {
+		return fmt.Errorf("%s cannot be written as %s: %w; choose a name in .csv", path, f.name, err)
+	}
+	return compressing(path, func(to io.Writer) error {
+		err := panics.Caught(func() error {
+			out, err := f.write(to, columns)
+			if err != nil {
+				return err
+			}
+			decimals := func(row []string) []string { return row }
+			if like != nil && like.decimal == ',' {
+				decimals = func(row []string) []string { return pointed(row, columns) }
+			}
+			if err := fill(func(row []string) error { return out.write(decimals(row)) }); err != nil {
+				return err
+			}
+			return out.close()
+		})
+		if err != nil {
+			return fmt.Errorf("%s cannot be written as %s: %w", path, f.name, err)
+		}
+		return nil
+	})
+}
+
+// pointed is a row with decimal points in its numbers.
+func pointed(row []string, columns []column) []string {
+	row = slices.Clone(row)
+	for j, c := range columns {
+		if c.kind == asNumbers {
+			row[j] = strings.Replace(row[j], ",", ".", 1)
+		}
+	}
+	return row
+}
+
+// writeText writes a file of separated text.
+func writeText(path string, names []string, comma rune, fill func(write func([]string) error) error) error {
+	return compressing(path, func(to io.Writer) error {
+		out := csv.NewWriter(to)
+		out.Comma = comma
+		if err := out.Write(names); err != nil {
+			return err
+		}
+		if err := fill(out.Write); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	})
+}
+
+// compressing writes a file, whole or not at all, and compresses it if its name asks for that.
+func compressing(path string, fill func(io.Writer) error) error {
+	return atomicfile.Write(path, func(to io.Writer) (err error) {
+		var z io.WriteCloser
+		switch name := strings.ToLower(path); {
+		case strings.HasSuffix(name, ".gz"):
+			z = gzip.NewWriter(to)
+		case strings.HasSuffix(name, ".zst"):
+			if z, err = zstd.NewWriter(to); err != nil {
+				return err
+			}
+		default:
+			return fill(to)
+		}
+		if err := fill(z); err != nil {
+			z.Close()
+			return err
+		}
+		return z.Close()
+	})
+}

@@ -1,0 +1,25 @@
+//go:build unix
+
+package graph
+
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
+
+// openBLASNames are the files that OpenBLAS may be in, the likelier first.
+func openBLASNames() []string {
+	if runtime.GOOS == "darwin" {
+		return []string{"/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib", "libopenblas.dylib"}
+	}
+	return []string{"libopenblas.so.0", "libopenblas.so"}
+}
+
+// openShared loads a shared library.
+func openShared(path string) (uintptr, error) {
+	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+}
+
+// lookUp is the address of a library's function.
+func lookUp(library uintptr, name string) (uintptr, error) { return purego.Dlsym(library, name) }

@@ -1,0 +1,211 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// The report of a network of columns with hostile names is worked with from end to end.
+func TestNetworkReport(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	groups := filepath.Join(dir, "groups.csv")
+	if err := os.WriteFile(groups, []byte("name,group\nx,\"<b>letters</b>\"\n😀🧪,pictures\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, report(t, "network", table(t, dir), "--exclude", "side", "--inference", "model", "--groups", groups, "--lambdas", "30"))
+	all := p.lines()
+	if all < 5 {
+		t.Fatalf("%v edges are drawn", all)
+	}
+	t.Run("path", func(t *testing.T) {
+		p.keys("#lambda", kb.Home)
+		if none := p.lines(); none >= all {
+			t.Errorf("%v edges at the largest λ, %v in the network", none, all)
+		}
+		p.keys("#lambda", kb.End)
+		if dense := p.lines(); dense <= all {
+			t.Errorf("%v edges at the smallest λ, %v in the network", dense, all)
+		}
+		p.do(chromedp.Click("#to-chosen", chromedp.ByQuery))
+		if p.lines() != all {
+			t.Errorf("%v edges after going back", p.lines())
+		}
+	})
+	t.Run("limits", func(t *testing.T) { limits(t, p, all) })
+	t.Run("hover, keys and drag", func(t *testing.T) { pointing(t, p) })
+	t.Run("table", func(t *testing.T) { tables(t, p) })
+	t.Run("files", func(t *testing.T) { saved(t, p, int(all)) })
+	t.Run("dark", func(t *testing.T) {
+		light := p.text(`getComputedStyle(document.body).backgroundColor`)
+		p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+		if dark := p.text(`getComputedStyle(document.body).backgroundColor`); dark == light {
+			t.Errorf("the page is %s in both colour schemes", dark)
+		}
+	})
+	for _, name := range hostile {
+		if p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+quote(name)+`).length`) != 1 {
+			t.Errorf("the table of nodes has not the name %q", name)
+		}
+	}
+	p.quiet()
+}
+
+// quote is a JavaScript string.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+func limits(t *testing.T, p *page, all float64) {
+	p.set("size", "190")
+	if left := p.lines(); left == 0 || left >= all {
+		t.Errorf("%v of %v edges pass the size", left, all)
+	}
+	p.set("size", "0")
+	p.set("q", "0.001")
+	if left := p.lines(); left == 0 || left > all {
+		t.Errorf("%v of %v edges pass the q value", left, all)
+	}
+	p.set("q", "")
+	if p.lines() != all {
+		t.Errorf("%v edges without limits", p.lines())
+	}
+	p.set("search", "😀")
+	if found := p.text(`document.getElementById("search-said").textContent`); found != "1 found" {
+		t.Errorf("the search says %q", found)
+	}
+	p.set("search", "")
+}
+
+func pointing(t *testing.T, p *page) {
+	x, y := p.middle(0)
+	p.mouse(input.MouseMoved, x, y, input.None)
+	if tip := p.text(`document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent`); !strings.Contains(tip, "edge") {
+		t.Errorf("over a node the tip says %q", tip)
+	}
+	p.keys("#stages svg", kb.ArrowRight)
+	if told := p.text(`document.getElementById("details").textContent`); !strings.Contains(told, "edge") {
+		t.Errorf("of a node is told %q", told)
+	}
+	p.keys("#stages svg", kb.ArrowDown)
+	if told := p.text(`document.getElementById("details").textContent`); !strings.Contains(told, "95 % interval") || !strings.Contains(told, "q ") {
+		t.Errorf("of an edge is told %q", told)
+	}
+	p.keys("#stages svg", kb.Escape)
+	x, y = p.middle(0)
+	p.mouse(input.MousePressed, x, y, input.Left)
+	p.mouse(input.MouseMoved, x+30, y+20, input.Left)
+	p.mouse(input.MouseMoved, x+60, y+40, input.Left)
+	p.mouse(input.MouseReleased, x+60, y+40, input.Left)
+	if nowX, nowY := p.middle(0); math.Abs(nowX-x-60) > 3 || math.Abs(nowY-y-40) > 3 {
+		t.Errorf("a node that was dragged by 60, 40 moved by %.1f, %.1f", nowX-x, nowY-y)
+	}
+	before := p.text(`document.querySelector("#stages svg").getAttribute("viewBox")`)
+	p.do(chromedp.Click("#zoom-in", chromedp.ByQuery))
+	if p.text(`document.querySelector("#stages svg").getAttribute("viewBox")`) == before {
+		t.Error("nothing is larger after +")
+	}
+	p.do(chromedp.Click("#zoom-reset", chromedp.ByQuery))
+}
+
+func tables(t *testing.T, p *page) {
+	rows := `[...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.hidden)`
+	whole := p.number(rows + `.length`)
+	p.set("words", "very long")
+	if left := p.number(rows + `.length`); left == 0 || left >= whole {
+		t.Errorf("%v of %v rows have the words", left, whole)
+	}
+	p.set("words", "")
+	p.do(chromedp.Evaluate(`document.querySelector("#edges thead th:nth-child(3) button").click()`, nil))
+	if sorted := p.text(`document.querySelector("#edges thead th:nth-child(3)").getAttribute("aria-sort")`); sorted != "descending" {
+		t.Errorf("the heading says %q", sorted)
+	}
+	first := p.number(`parseFloat(document.querySelector("#edges tbody tr td:nth-child(3)").textContent.replace("−", "-"))`)
+	last := p.number(`parseFloat(document.querySelector("#edges tbody tr:last-child td:nth-child(3)").textContent.replace("−", "-"))`)
+	if first <= last {
+		t.Errorf("sorted from %v to %v", first, last)
+	}
+}
+
+func saved(t *testing.T, p *page, edges int) {
+	lines, err := csv.NewReader(bytes.NewReader(p.download("save-csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(lines[0], []string{"from", "to", "partial_correlation", "estimate", "low", "high", "p", "q"}) || len(lines) != edges+1 {
+		t.Errorf("%d lines, the first %v", len(lines), lines[0])
+	}
+	for _, line := range lines[1:] {
+		if !slices.Contains(hostile, line[0]) || !slices.Contains(hostile, line[1]) {
+			t.Errorf("%q – %q are not columns", line[0], line[1])
+		}
+	}
+	if found := count(t, p.download("save-graphml")); found["node"] != len(hostile) || found["edge"] != edges {
+		t.Errorf("the GraphML has %v", found)
+	}
+	picture := p.download("save-svg")
+	if found := count(t, picture); found["circle"] != len(hostile) || found["line"] < edges || found["script"] != 0 {
+		t.Errorf("the SVG has %v", found)
+	}
+	if image, err := png.Decode(bytes.NewReader(p.download("save-png"))); err != nil || image.Bounds().Dx() < 2000 {
+		t.Errorf("the PNG: %v", err)
+	}
+}
+
+// count is how often each element is in an XML file.
+func count(t *testing.T, content []byte) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	for d := xml.NewDecoder(bytes.NewReader(content)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			found[start.Name.Local]++
+		}
+	}
+}
+
+// The report of a comparison has two panels with the same places, which move together.
+func TestComparisonReport(t *testing.T) {
+	t.Parallel()
+	p := open(t, report(t, "compare", table(t, t.TempDir()), "--by", "side", "--permutations", "9", "--lambdas", "15", "--method", "pairwise"))
+	if panels := p.number(`document.querySelectorAll("#stages svg").length`); panels != 2 {
+		t.Fatalf("%v panels", panels)
+	}
+	p.set("q", "")
+	if marks := p.number(`document.querySelectorAll("#stages line.marked:not(.off)").length`); marks == 0 || math.Mod(marks, 2) != 0 {
+		t.Errorf("%v pairs are marked", marks)
+	}
+	x, y := p.middle(1)
+	p.mouse(input.MousePressed, x, y, input.Left)
+	p.mouse(input.MouseMoved, x+20, y+20, input.Left)
+	p.mouse(input.MouseMoved, x+40, y+20, input.Left)
+	p.mouse(input.MouseReleased, x+40, y+20, input.Left)
+	same := `(() => { const [a, b] = [...document.querySelectorAll("#stages svg")].map((svg) => [...svg.querySelectorAll("g.node")].map((g) => g.getAttribute("transform")).join()); return a === b ? "same" : "different"; })()`
+	if p.text(same) != "same" {
+		t.Error("a node that was dragged is not at the same place in both panels")
+	}
+	if found := count(t, p.download("save-svg")); found["circle"] != 2*len(hostile) {
+		t.Errorf("the SVG has %v", found)
+	}
+	p.quiet()
+}

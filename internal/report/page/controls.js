@@ -1,0 +1,49 @@
+// Sliders and fields above the picture; each is there only where its number is known.
+function said(id, text) {
+  element(id).textContent = text;
+}
+
+function applied() {
+  draw();
+  filterEdges();
+  const count = visible().length;
+  said("count", `${count} ${count === 1 ? "edge" : "edges"} shown`);
+}
+
+// setLambda goes to a point of the path; the chosen one is the network itself.
+function setLambda(at) {
+  state.lambda = at === data.chosen ? null : at;
+  element("lambda").value = at;
+  sayLambda(at);
+  applied();
+  drawPath();
+}
+
+function sayLambda(at) {
+  const text = `λ = ${Number(data.lambdas[at].toPrecision(3))}`;
+  said("lambda-said", at === data.chosen ? `${text}, the network` : text);
+  element("lambda").setAttribute("aria-valuetext", element("lambda-said").textContent);
+}
+
+function listenToControls() {
+  const on = (id, act) => { if (element(id)) element(id).addEventListener("input", (event) => { act(event.target.value); applied(); }); };
+  on("size", (value) => { state.size = strongest * value / 200; said("size-said", `at least ${number(state.size, 2)}`); });
+  on("q", (value) => { state.q = value === "" ? Infinity : Number(value); });
+  on("inclusion", (value) => { state.inclusion = value / 100; said("inclusion-said", `at least ${value} %`); });
+  on("search", (value) => {
+    state.search = value;
+    const wanted = value.toLowerCase(), found = nodes.filter((n) => wanted && (n.name.toLowerCase().includes(wanted) || n.label.toLowerCase().includes(wanted)));
+    said("search-said", wanted ? `${found.length} found` : "");
+    if (found.length === 1) pick(found[0].shown ? found[0] : null);
+    else if (state.picked) pick(null);
+  });
+  if (element("lambda")) {
+    sayLambda(data.chosen);
+    element("lambda").addEventListener("input", (event) => setLambda(Number(event.target.value)));
+    element("to-chosen").addEventListener("click", () => setLambda(data.chosen));
+  }
+  if (data.compare) state.q = Number(element("q").value);
+  element("zoom-in").addEventListener("click", () => zoom(1.25));
+  element("zoom-out").addEventListener("click", () => zoom(0.8));
+  element("zoom-reset").addEventListener("click", resetView);
+}

@@ -1,0 +1,146 @@
+// The picture: one panel for each network, all with the same places.
+const strongest = Math.max(...data.values.flat().map((v) => Math.abs(v || 0)), 1e-9);
+const many = nodes.length > 100;
+
+// box is the rectangle around the nodes, with room for their names.
+const shown = nodes.filter((node) => node.shown);
+const across = shown.length ? Math.max(...shown.map((n) => n.x)) - Math.min(...shown.map((n) => n.x)) : 0;
+const font = Math.max(15, across / 75);
+const inside = !many && nodes.every((node) => [...node.label].length * font * 0.62 <= 44);
+const radius = many ? 17 : inside ? 25 : 19;
+
+function boxOfAll() {
+  const half = (node) => Math.max(radius, inside || many ? 0 : [...node.label].length * font * 0.31) + 8;
+  const xs = shown.flatMap((n) => [n.x - half(n), n.x + half(n)]), below = radius + (inside ? 8 : font + 12), ys = shown.flatMap((n) => [n.y - below, n.y + below]);
+  let [x, y] = [Math.min(...xs, 0), Math.min(...ys, 0)];
+  let [w, h] = [Math.max(...xs, 1) - x, Math.max(...ys, 1) - y];
+  const title = data.panels[0] ? 34 : 0;
+  const width = Math.max(w, 520), height = Math.max(h, 300);
+  return { x: x - (width - w) / 2, y: y - (height - h) / 2 - title, w: width, h: height + title };
+}
+
+let home = boxOfAll();
+let view = { ...home };
+
+const panels = data.values.map((_, panel) => {
+  const layers = { marks: svg("g"), edges: svg("g"), nodes: svg("g") };
+  const root = svg("svg", {
+    class: "stage", tabindex: 0, role: "application", "aria-describedby": "keys", preserveAspectRatio: "xMidYMid meet",
+    "aria-label": `Network${data.panels[panel] ? " of " + data.panels[panel] : ""}: ${shown.length} nodes. Arrow keys go through nodes and their edges.`,
+  }, layers.marks, layers.edges, layers.nodes);
+  const title = data.panels[panel] ? svg("text", { class: "title", "font-size": 1.3 * font }) : null;
+  if (title) {
+    title.textContent = data.panels[panel];
+    root.append(title);
+  }
+  element("stages").append(root);
+  return { panel, root, layers, title, lines: new Map(), discs: [] };
+});
+
+// prominent are the nodes by strength, and those of them that are always named, with the height of
+// the name. Where names stand outside of the nodes, below or else above, those of the strongest that
+// do not run into each other are.
+function prominent() {
+  const strength = nodes.map(() => 0);
+  pairs.forEach((pair) => pair.ends.forEach((end) => { strength[end] += Math.abs(data.values[0][pair.i] || 0) + Math.abs((data.values[1] || [])[pair.i] || 0); }));
+  const order = shown.map((n) => n.i).sort((a, b) => strength[b] - strength[a]);
+  const names = new Map(inside ? order.map((i) => [i, 0]) : []), taken = [];
+  const outside = radius + 0.7 * font;
+  for (const i of inside ? [] : order.slice(0, many ? 60 : 100)) {
+    const half = [...nodes[i].label].length * font * 0.28, { x, y } = nodes[i];
+    const free = (dy) => !taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y - dy) < 1.1 * font);
+    const dy = [outside, -outside].find(free);
+    if (dy === undefined) continue;
+    taken.push({ x, y: y + dy, half });
+    names.set(i, dy);
+  }
+  return { order, names };
+}
+const rank = prominent();
+
+for (const p of panels) {
+  for (const i of [...rank.order].reverse()) {
+    const node = nodes[i], disc = svg("circle", { r: radius }), text = svg("text", { "font-size": font, y: rank.names.has(i) ? rank.names.get(i) : radius + 0.7 * font });
+    if (node.group >= 0) disc.style.fill = data.groups[node.group].colour;
+    text.textContent = node.label;
+    const g = svg("g", { class: "node" + (inside ? "" : " below") + (rank.names.has(i) ? "" : " unnamed") }, disc, text);
+    p.discs[i] = g;
+    p.layers.nodes.append(g);
+  }
+}
+
+function placeNodes() {
+  for (const p of panels) for (const node of shown) p.discs[node.i].setAttribute("transform", `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`);
+}
+
+// lineOf is a pair's line in a layer, made when it is first needed.
+function lineOf(p, pair, layer) {
+  const key = layer + pair.i;
+  if (!p.lines.has(key)) {
+    const line = svg("line");
+    p.lines.set(key, line);
+    p.layers[layer].append(line);
+  }
+  return p.lines.get(key);
+}
+
+// span puts a line from rim to rim, so that dashes begin there.
+function span(line, pair) {
+  const [a, b] = pair.ends.map((end) => nodes[end]);
+  const far = Math.hypot(b.x - a.x, b.y - a.y), cut = far > 2 * radius ? radius / far : 0;
+  line.setAttribute("x1", (a.x + cut * (b.x - a.x)).toFixed(1));
+  line.setAttribute("y1", (a.y + cut * (b.y - a.y)).toFixed(1));
+  line.setAttribute("x2", (b.x - cut * (b.x - a.x)).toFixed(1));
+  line.setAttribute("y2", (b.y - cut * (b.y - a.y)).toFixed(1));
+}
+
+function drawEdge(p, pair) {
+  const on = passes(pair, p.panel);
+  if (!on && !p.lines.has("edges" + pair.i)) return;
+  const line = lineOf(p, pair, "edges"), size = sizeOf(pair, p.panel), share = Math.min(1, Math.abs(size) / strongest), width = Math.max(0.8, 10 * share);
+  const faded = state.picked && !touches(state.picked, pair);
+  line.setAttribute("class", `${size < 0 ? "negative" : "positive"}${on ? "" : " off"}${faded ? " faded" : ""}`);
+  line.setAttribute("stroke-width", width.toFixed(2));
+  line.setAttribute("stroke-opacity", (0.3 + 0.7 * share).toFixed(2));
+  line.setAttribute("stroke-dasharray", size < 0 ? `${Math.max(7, 2 * width).toFixed(1)} ${Math.max(5, 1.4 * width).toFixed(1)}` : "none");
+  span(line, pair);
+}
+
+function drawMark(p, pair) {
+  const on = marked(pair) && pair.ends.every((end) => nodes[end].shown);
+  if (!on && !p.lines.has("marks" + pair.i)) return;
+  const line = lineOf(p, pair, "marks");
+  line.setAttribute("class", "marked" + (on ? "" : " off"));
+  line.setAttribute("stroke-width", (9 + 10 * Math.min(1, Math.abs(sizeOf(pair, p.panel)) / strongest)).toFixed(1));
+  span(line, pair);
+}
+
+// touches tells whether what is picked, a node or a pair, has to do with a pair.
+const touches = (picked, pair) => (picked.ends ? picked === pair : pair.ends.includes(picked.i));
+
+function drawNodes(p) {
+  const near = new Set();
+  if (state.picked && state.picked.ends) state.picked.ends.forEach((end) => near.add(end));
+  else if (state.picked) {
+    near.add(state.picked.i);
+    for (const pair of edgesOf(state.picked)) pair.ends.forEach((end) => near.add(end));
+  }
+  const wanted = state.search.toLowerCase();
+  for (const node of shown) {
+    const found = wanted && (node.name.toLowerCase().includes(wanted) || node.label.toLowerCase().includes(wanted));
+    const classes = p.discs[node.i].classList;
+    classes.toggle("faded", wanted ? !found : near.size > 0 && !near.has(node.i));
+    classes.toggle("unnamed", !rank.names.has(node.i) && !found && !near.has(node.i) && view.w > (many ? 0.45 : 0.75) * home.w);
+  }
+}
+
+// draw brings all panels to the state.
+function draw() {
+  for (const p of panels) {
+    for (const pair of pairs) {
+      if (data.compare) drawMark(p, pair);
+      drawEdge(p, pair);
+    }
+    drawNodes(p);
+  }
+}

@@ -1,0 +1,14 @@
+// All parts are there: bring the page to life.
+placeNodes();
+look();
+draw();
+makePath();
+listenToControls();
+listenToTables();
+listenToButtons();
+for (const p of panels) {
+  listen(p);
+  p.root.addEventListener("keydown", pressed);
+}
+applied();
+drawPath();

@@ -1,0 +1,66 @@
+// Package spelling guesses which of the known names a mistyped one was meant to be.
+package spelling
+
+import (
+	"fmt"
+	"strings"
+)
+
+// DidYouMean is " (did you mean NAME?)" for the known name that typed comes nearest to, for
+// messages; it is empty where none is near.
+func DidYouMean(typed string, known []string) string {
+	if name, ok := Nearest(typed, known); ok {
+		return fmt.Sprintf(" (did you mean %s?)", name)
+	}
+	return ""
+}
+
+const (
+	shortest = 3 // letters of a beginning that stands for the whole name
+	mistakes = 3 // at most, and at most one in three letters
+)
+
+// Nearest is the known name with the fewest mistakes in it, the first of several: one
+// mistake in three letters at most, and three in all; or else the first that begins with
+// what was typed. Capitals are the same as small letters.
+func Nearest(typed string, known []string) (name string, ok bool) {
+	letters := []rune(strings.ToLower(typed))
+	least := min(mistakes, len(letters)/3) + 1
+	for _, k := range known {
+		if n := distance(letters, []rune(strings.ToLower(k))); n < least {
+			name, ok, least = k, true, n
+		}
+	}
+	for i := 0; !ok && len(letters) >= shortest && i < len(known); i++ {
+		if strings.HasPrefix(strings.ToLower(known[i]), string(letters)) {
+			name, ok = known[i], true
+		}
+	}
+	return name, ok
+}
+
+// distance is the number of letters added, left out, mistaken or swapped with their
+// neighbour (optimal string alignment: Boytsov 2011, Indexing methods for approximate
+// dictionary searching, section 2.1).
+func distance(a, b []rune) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i, x := range a {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j, y := range b {
+			mistaken := last[j]
+			if x != y {
+				mistaken++
+			}
+			row[j+1] = min(mistaken, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x == b[j-1] && a[i-1] == y {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,33 @@
+package spelling
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Distances by hand; kitten and sitting are the example of every text.
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"netwrok", "network", 1}, {"ca", "abc", 3}, {"größe", "grösse", 2}} {
+		require.Equal(t, c.want, distance([]rune(c.a), []rune(c.b)), "%s %s", c.a, c.b)
+		require.Equal(t, c.want, distance([]rune(c.b), []rune(c.a)), "%s %s", c.b, c.a)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"var", "iw", "em-exact", "em-exact-mc", "Solar.R", "gaussian", "gaussian-natural"}
+	for typed, want := range map[string]string{"em-exct": "em-exact", "em-exactmc": "em-exact-mc", "EM-EXACT": "em-exact", "solar.r": "Solar.R", "IW": "iw", "gauss": "gaussian", "vra": "var"} {
+		name, ok := Nearest(typed, names)
+		require.True(t, ok, typed)
+		require.Equal(t, want, name)
+	}
+	for _, typed := range []string{"", "x", "ix", "lasso", "e", "em", "something else"} {
+		_, ok := Nearest(typed, names)
+		require.False(t, ok, typed)
+	}
+	require.Equal(t, " (did you mean var?)", DidYouMean("vae", names))
+	require.Empty(t, DidYouMean("lasso", names))
+}

@@ -1,0 +1,73 @@
+// Package latent estimates the normal distribution of the numbers behind a table of ordered
+// categories, numbers and gaps: its moments and the categories' thresholds, by stochastic EM
+// (docs/theory/ordinal.md#eq-latent-em).
+//
+//	Of      the estimate, as moments that a network's path can go by
+//	chain   the completed rows, one Gibbs sweep a turn
+//	law     mean, covariances and thresholds given completed rows, and their means over turns
+package latent
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"missingscore/data"
+	"missingscore/losses/pairwise"
+)
+
+const (
+	warmUp     = 60  // turns before any counts
+	leastTurns = 200 // that are averaged, and twice as many again while their halves differ
+	mostRounds = 4
+	apart      = 0.5 // standard errors 1/√n of a correlation, by which halves may differ
+)
+
+// Of estimates the normal distribution of a table's rows, of which an ordinal column's cells
+// (data.Table.Cuts) tell intervals, other cells numbers, and gaps nothing: its second moments
+// about its mean, in the units of the table, with variance 1 for ordinal columns, whose mean is
+// 0; the means of other columns; and thresholds. counts say how often each row counts, nil for
+// once. It is right if cells are missing at random.
+//
+// Each turn draws every latent number given the rest of its row, within its interval, and takes
+// mean, covariances and thresholds from the completed rows; the result is their mean over the
+// turns. All draws come from streams of the rows' own: the bytes depend neither on workers nor
+// on a seed. It fails where a column does not vary.
+func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairwise.Moments, error) {
+	m, err := pairwise.Of(ctx, t, rows, counts, workers)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Shrink(ctx, workers); err != nil {
+		return nil, err
+	}
+	c := newChain(t, rows, counts, workers, m)
+	for range warmUp {
+		if _, err := c.turn(ctx); err != nil {
+			return nil, err
+		}
+	}
+	limit := apart / math.Sqrt(m.Rows)
+	for turns, round := leastTurns, 1; ; turns, round = 2*turns, round+1 {
+		first, err := c.average(ctx, turns/2)
+		if err != nil {
+			return nil, err
+		}
+		second, err := c.average(ctx, turns/2)
+		if err != nil {
+			return nil, err
+		}
+		if far := first.apart(second); far <= limit || round == mostRounds {
+			mean := first.with(second)
+			fill(m, mean, turns, far, far <= limit)
+			return m, nil
+		}
+	}
+}
+
+// fill makes the law the moments.
+func fill(m *pairwise.Moments, l *law, turns int, far float64, settled bool) {
+	*m = pairwise.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
+	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d turns, halves of which differ by %.2g in a correlation at most", turns, far)
+	m.Turns, m.Unsettled = turns, !settled
+}
