@@ -30,7 +30,7 @@ func categories(e *examined) (found []Finding) {
 	}
 	if thin != nil {
 		names := e.names(thin)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s a category with fewer than %d cells: its threshold, and correlations that rest on it, are not well known; join it with the category beside it in the table",
+		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s a category with fewer than %d cells: the threshold there, and correlations that rest on it, are not well known; join it with the category beside it in the table",
 			columnsText(names), plural(len(names), "has", "have"), leastCategory)})
 	}
 	return found

@@ -248,10 +248,38 @@ func TestFewness(t *testing.T) {
 	}), diagnose.Setting{})
 	require.Equal(t, "few-values", f.Kind)
 	require.Contains(t, f.Message, "columns a and b have only 2 to 5 different values")
+	require.Contains(t, f.Message, "--ordinal a,b takes them for ordered categories")
 
 	f = only(t, columns(t, 200, names, func(_ int, a, b, c, _ float64) []float64 { return []float64{max(a, -1), b, c} }), diagnose.Setting{})
 	require.Equal(t, "limit", f.Kind)
 	require.Contains(t, f.Message, "a (-1, ")
+}
+
+// Columns that are called ordinal are no longer said to look so; many categories are, and those
+// of few cells.
+func TestOrdinalColumns(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	ordinal := func(t *testing.T, row func(i int, a, b, c, d float64) []float64) []diagnose.Finding {
+		table := columns(t, 300, names, row)
+		functions, err := transform.Spec{Columns: map[string]string{"a": "ordinal", "b": "ordinal"}}.Fit(table, nil)
+		require.NoError(t, err)
+		return find(t, table, diagnose.Setting{Transform: functions})
+	}
+	require.Empty(t, ordinal(t, func(_ int, a, b, c, _ float64) []float64 {
+		return []float64{max(-2, min(2, math.Round(a))), math.Copysign(0.5, b), c}
+	}))
+	found := ordinal(t, func(i int, a, b, c, _ float64) []float64 {
+		rare := 0.
+		if i < 3 {
+			rare = 1
+		}
+		return []float64{math.Round(4 * max(-2, min(2, a))), math.Copysign(0.5, b) + rare, c}
+	})
+	require.Len(t, found, 2)
+	require.Equal(t, "categories", found[0].Kind)
+	require.Contains(t, found[0].Message, "column a has more than 12 categories (at most 40 are taken): as a number (without --ordinal) it gives")
+	require.Contains(t, found[1].Message, "a category with fewer than 5 cells")
+	require.Contains(t, found[1].Columns, "b")
 }
 
 // Simulated tables raise no alarm, whatever is hidden.
