@@ -196,7 +196,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 
 // write writes every file of the result.
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
-	from := report.Source{Table: file, Command: commandLine(cmd), Labels: f.labels.of, Groups: f.groups}
+	from := report.Source{Table: file, Command: commandLine(cmd), Groups: f.groups}
 	if err := report.WriteNetwork(f.out, from, f.table, f.result, f.rates); err != nil {
 		return err
 	}
