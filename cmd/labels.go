@@ -15,7 +15,7 @@ type labelFlag struct {
 }
 
 func (f *labelFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "labels", "", "table of two columns, name and label: what columns are called in network.graphml and network.json")
+	cmd.Flags().StringVar(&f.file, "labels", "", "table of two columns, name and label: what columns are called in the report, its pictures, network.graphml and network.json")
 }
 
 // read reads the labels of the columns.

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -75,6 +76,15 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 		if in.size > 0 && !in.compressed { // no part is larger than the file
 			most = math.Min(most, float64(in.size))
 		}
+		begin := func(n int) ([]byte, error) {
+			if n > in.Size() {
+				in.Reader = bufio.NewReaderSize(in.Reader, n)
+			}
+			return in.Peek(n)
+		}
+		if err := soundMessage(begin); err != nil {
+			return nil, err
+		}
 		stream, err := ipc.NewReader(in, append(options, ipc.WithBodySizeLimit(int64(most)))...)
 		if err != nil {
 			return nil, err
@@ -84,6 +94,9 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 	}
 	content, size, err := in.content()
 	if err != nil {
+		return nil, err
+	}
+	if err := soundFooter(content, size); err != nil {
 		return nil, err
 	}
 	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), append(options, ipc.WithBodySizeLimit(min(size, int64(most))), ipc.WithMetadataSizeLimit(size))...)

@@ -287,24 +287,7 @@ func (c *columnarFile) numbersOf(p *part, chosen []int, marks []float64) (*block
 	for k, j := range chosen {
 		cells := p.cells[k]
 		for i := range p.rows {
-			x, seen, text := 0.0, false, ""
-			var err error
-			if cells.text != nil {
-				text = strings.TrimSpace(cells.text[i])
-				if seen = !c.options.missing(text); seen {
-					x, err = number(text)
-				}
-			} else if seen = cells.present[i]; seen {
-				x = cells.numbers[i]
-				if x != x || x > largest || x < -largest { // NaN among them
-					text = formatAny(x)
-					if seen = !c.options.missing(text); seen {
-						_, err = number(text)
-					}
-				} else if slices.Contains(marks, x) {
-					seen = false
-				}
-			}
+			x, seen, text, err := c.options.cell(cells, i, marks)
 			if err != nil {
 				one := &sheet{dialect: c.dialect, file: c.file, header: c.header, rowwise: c.rowwise, lines: p.rows[i : i+1], rows: [][]string{make([]string, len(c.header))}}
 				one.rows[0][j] = text
@@ -327,6 +310,29 @@ func (c *columnarFile) numbersOf(p *part, chosen []int, marks []float64) (*block
 		}
 	}
 	return b, nil
+}
+
+// cell is the number in row i of some cells, if there is one; text is what cannot be one.
+func (o ReadOptions) cell(c cells, i int, marks []float64) (x float64, seen bool, text string, err error) {
+	if c.text != nil {
+		if text = strings.TrimSpace(c.text[i]); o.missing(text) {
+			return 0, false, text, nil
+		}
+		x, err = number(text)
+		return x, true, text, err
+	}
+	x = c.numbers[i]
+	switch {
+	case !c.present[i], slices.Contains(marks, x):
+		return 0, false, "", nil
+	case math.Abs(x) <= largest:
+		return x, true, "", nil
+	}
+	if text = formatAny(x); o.missing(text) { // not a number, infinite or too large
+		return 0, false, text, nil
+	}
+	_, err = number(text)
+	return x, true, text, err
 }
 
 // table reads the file as a table; what is wrong with it, text says.

@@ -126,32 +126,51 @@ func (g *Gaussian) Mean() []float64 {
 			unit[j] = math.Ldexp(1, -exponent/2)
 		}
 	}
-	lower := make([]float64, g.d*g.d)
 	for j := range unit {
 		mu[j] *= unit[j]
 		for k := j; k < g.d; k++ {
-			lower[k*g.d+j] = p.At(j, k) * unit[j] * unit[k]
-			p.SetSym(j, k, lower[k*g.d+j])
+			p.SetSym(j, k, p.At(j, k)*unit[j]*unit[k])
 		}
 	}
-	if graph.Factor(lower, g.d, g.d) {
-		l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: g.d, Stride: g.d, Data: lower}, blas64.Vector{N: g.d, Inc: 1, Data: mu}
-		blas64.Trsv(blas.NoTrans, l, v)
-		blas64.Trsv(blas.Trans, l, v)
-	} else {
-		var v mat.VecDense
-		if err := v.SolveVec(p, mat.NewVecDense(g.d, mu)); err != nil && !isCondition(err) {
-			for j := range mu {
-				mu[j] = math.NaN()
-			}
-			return mu
+	if !solve(p, mu) {
+		for j := range mu {
+			mu[j] = math.NaN()
 		}
-		copy(mu, v.RawVector().Data)
+		return mu
 	}
 	for j := range unit {
 		mu[j] *= unit[j]
 	}
 	return mu
+}
+
+// leastFactored is the size from which on a solution goes by the Cholesky factor, which large
+// matrices have from a faster library than they have their other solutions.
+const leastFactored = 100
+
+// solve puts p⁻¹b in place of b. It is not ok where p is singular.
+func solve(p *mat.SymDense, b []float64) (ok bool) {
+	d := len(b)
+	if d >= leastFactored {
+		lower := make([]float64, d*d)
+		for j := range d {
+			for k := range j + 1 {
+				lower[j*d+k] = p.At(j, k)
+			}
+		}
+		if graph.Factor(lower, d, d) {
+			l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: lower}, blas64.Vector{N: d, Inc: 1, Data: b}
+			blas64.Trsv(blas.NoTrans, l, v)
+			blas64.Trsv(blas.Trans, l, v)
+			return true
+		}
+	}
+	var v mat.VecDense
+	if err := v.SolveVec(p, mat.NewVecDense(d, b)); err != nil && !isCondition(err) {
+		return false
+	}
+	copy(b, v.RawVector().Data)
+	return true
 }
 
 func isCondition(err error) bool {

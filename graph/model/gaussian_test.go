@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,4 +90,31 @@ func TestSetPrecisionRefuses(t *testing.T) {
 	require.ErrorContains(t, m.SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})), "not positive definite")
 	require.ErrorContains(t, m.SetPrecision(mat.NewSymDense(3, nil)), "does not fit")
 	require.NoError(t, model.NewGaussian(2, model.FreeSymmetric).SetPrecision(mat.NewSymDense(2, []float64{1, 2, 2, 1})))
+}
+
+// A mean of many columns solves Pμ = η, also where P is not positive definite and has no
+// Cholesky factor, and is NaN where P is singular.
+func TestMeanOfManyColumns(t *testing.T) {
+	const d = 120
+	g := model.NewGaussian(d, model.Natural)
+	for _, corner := range []float64{3, -2} {
+		for j := range d {
+			g.Packed.Value[graph.PackedIndex(d, j, j)] = 3
+			if j > 0 {
+				g.Packed.Value[graph.PackedIndex(d, j-1, j)] = 1
+			}
+			g.Location.Value[j] = float64(j%5) - 1.5
+		}
+		g.Packed.Value[0] = corner
+		mu, p := g.Mean(), g.Precision()
+		for j := range d {
+			sum := 0.0
+			for k, v := range mu {
+				sum += p.At(j, k) * v
+			}
+			require.InDelta(t, g.Location.Value[j], sum, 1e-12)
+		}
+	}
+	clear(g.Packed.Value)
+	require.True(t, math.IsNaN(g.Mean()[7]))
 }

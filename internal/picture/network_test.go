@@ -32,7 +32,7 @@ func smallNetwork() *network.Network {
 // scene is that of a network by itself.
 func scene(t *testing.T, n *network.Network) *Scene {
 	t.Helper()
-	s, err := NewScene(n, nil, nil)
+	s, err := NewScene(n, nil)
 	require.NoError(t, err)
 	return s
 }
@@ -109,19 +109,19 @@ func TestNetworkOfOneEdge(t *testing.T) {
 }
 
 func TestNetworkErrors(t *testing.T) {
-	_, err := NewScene(&network.Network{}, nil, nil)
+	_, err := NewScene(&network.Network{}, nil)
 	require.EqualError(t, err, "picture: the network has no nodes")
 	n := smallNetwork()
 	s := scene(t, n)
 	_, err = Network(&network.Network{Nodes: []string{"a"}}, s)
 	require.EqualError(t, err, "picture: the places are not those of this network's nodes")
 	n.Edges[1].PartialCorrelation = math.NaN()
-	_, err = NewScene(n, nil, nil)
+	_, err = NewScene(n, nil)
 	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
 	_, err = Network(n, s)
 	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
 	n.Edges[1].From = "Wind"
-	_, err = NewScene(n, nil, nil)
+	_, err = NewScene(n, nil)
 	require.ErrorContains(t, err, `no node is named "Wind"`)
 }
 
@@ -162,7 +162,8 @@ func TestNamesStayOnThePaper(t *testing.T) {
 // What a scene is told of labels and groups is drawn, with a legend of the groups.
 func TestLabelsAndGroups(t *testing.T) {
 	n := smallNetwork()
-	s, err := NewScene(n, map[string]string{"Temp": "Temperature"}, map[string]string{"Temp": "weather", "Größe": "me", "Ozone": "weather"})
+	n.Labels = map[string]string{"Temp": "Temperature"}
+	s, err := NewScene(n, map[string]string{"Temp": "weather", "Größe": "me", "Ozone": "weather"})
 	require.NoError(t, err)
 	require.Equal(t, []int{0, -1, 1, 0}, s.Group)
 	require.Equal(t, []Group{{"weather", groupColour(0)}, {"me", groupColour(1)}}, s.Groups)

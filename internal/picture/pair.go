@@ -41,7 +41,7 @@ func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) (*
 // Between is the network of the mean sizes of partial correlations in two networks of the same
 // variables, by whose scene both are drawn.
 func Between(a, b *network.Network) *network.Network {
-	out := &network.Network{Nodes: a.Nodes}
+	out := &network.Network{Nodes: a.Nodes, Labels: a.Labels}
 	known := map[[2]string]int{}
 	for _, n := range []*network.Network{a, b} {
 		for _, e := range n.Edges {

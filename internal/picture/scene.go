@@ -38,21 +38,17 @@ type Group struct {
 }
 
 // NewScene lays out the network by the sizes of its strongest edges (layout.Places).
-// labels are names to be shown in place of nodes' own, where there is one. groups names the
-// group of nodes; where it is nil, modules are found from the sizes of edges (moduleOf).
+// Nodes that have a label are shown by it. groups names the group of nodes; where it is nil,
+// modules are found from the sizes of edges (modules).
 // It fails without nodes, or if an edge joins unknown nodes or is not finite.
-func NewScene(n *network.Network, labels, groups map[string]string) (*Scene, error) {
+func NewScene(n *network.Network, groups map[string]string) (*Scene, error) {
 	links, err := strongest(n)
 	if err != nil {
 		return nil, err
 	}
 	s := &Scene{Shown: make([]bool, len(n.Nodes))}
 	for i, name := range n.Nodes {
-		label := name
-		if given := labels[name]; given != "" {
-			label = given
-		}
-		s.Labels = append(s.Labels, short(label, 24))
+		s.Labels = append(s.Labels, short(cmp.Or(n.Labels[name], name), 24))
 		s.Shown[i] = len(n.Nodes) <= mostNamed
 	}
 	var edges []layout.Edge

@@ -80,7 +80,7 @@ func (c Comparison) Ranked() []compare.Difference {
 // whole or not at all, and leaves none of an earlier one.
 func WriteComparison(dir string, c Comparison) error {
 	both := c.Groups
-	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), nil, nil)
+	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), nil)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 	u := network.Unknown(9)
 	u.Estimate, u.Low, u.High, u.Q = 0.4, 0.3, 0.5, 0.01
 	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], PartialCorrelation: 0.4, Uncertainty: &u}}}
-	s, err := picture.NewScene(r.Network, nil, nil)
+	s, err := picture.NewScene(r.Network, nil)
 	require.NoError(t, err)
 	return r, s
 }
@@ -140,13 +140,13 @@ func TestExploreComparison(t *testing.T) {
 
 func TestNodeRows(t *testing.T) {
 	nan := math.NaN()
-	rows := nodeRows([]string{"a", "b"}, []network.Centrality{
+	rows := nodeRows(&network.Network{Nodes: []string{"a", "b"}, Labels: map[string]string{"a": "A!"}}, []network.Centrality{
 		{Strength: 0.5, ExpectedInfluence: -0.5, Closeness: nan, Betweenness: 0, Predictability: 0.25},
 		{Strength: 1, ExpectedInfluence: 0.25, Closeness: nan, Betweenness: 2, Predictability: 0.5},
 	}, true)
 	require.Equal(t, []nodeRow{
 		{"b", []barCell{{"1.000", 3, false}, {"0.250", 1.5, false}, {"–", 0, false}, {"2", 3, false}, {"0.500", 3, false}}},
-		{"a", []barCell{{"0.500", 1.5, false}, {"−0.500", 3, true}, {"–", 0, false}, {"0", 0, false}, {"0.250", 1.5, false}}},
+		{"A! (a)", []barCell{{"0.500", 1.5, false}, {"−0.500", 3, true}, {"–", 0, false}, {"0", 0, false}, {"0.250", 1.5, false}}},
 	}, rows)
 }
 

@@ -38,7 +38,6 @@ var NetworkFiles = []string{
 type Source struct {
 	Table   string            // its file
 	Command string            // that makes the result again
-	Labels  map[string]string // shown in place of columns' names in pictures, where there is one
 	Groups  map[string]string // of columns; nil: modules are found
 }
 
@@ -46,7 +45,7 @@ type Source struct {
 // an earlier one.
 func WriteNetwork(dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
-	scene, err := picture.NewScene(r.Network, from.Labels, from.Groups)
+	scene, err := picture.NewScene(r.Network, from.Groups)
 	if err != nil {
 		return err
 	}
@@ -236,7 +235,7 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 	}
 	page.Command = strings.ToValidUTF8(from.Command, "\ufffd")
 	page.Predicted = slices.ContainsFunc(nodes, func(c network.Centrality) bool { return !math.IsNaN(c.Predictability) })
-	page.Centrality = nodeRows(result.Network.Names, nodes, page.Predicted)
+	page.Centrality = nodeRows(result.Network.Network, nodes, page.Predicted)
 	page.Missing = newMissingMap(t, result.Model.Transform.Labels(t.Names))
 	return Write(w, page)
 }

@@ -41,7 +41,7 @@ func centralities(result *trainers.Result) ([]network.Centrality, error) {
 }
 
 // nodeRows are the nodes with the largest strengths first, at most mostRows.
-func nodeRows(names []string, of []network.Centrality, predicted bool) []nodeRow {
+func nodeRows(n *network.Network, of []network.Centrality, predicted bool) []nodeRow {
 	measures := []struct {
 		of     func(c network.Centrality) float64
 		format string
@@ -55,14 +55,18 @@ func nodeRows(names []string, of []network.Centrality, predicted bool) []nodeRow
 	if !predicted {
 		measures = measures[:4]
 	}
-	order := make([]int, len(names))
+	order := make([]int, len(n.Nodes))
 	for j := range order {
 		order[j] = j
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of[b].Strength, of[a].Strength) })
 	var rows []nodeRow
 	for _, j := range order[:min(len(order), mostRows)] {
-		rows = append(rows, nodeRow{Name: names[j]})
+		name := n.Nodes[j]
+		if label := n.Labels[name]; label != "" {
+			name = label + " (" + name + ")"
+		}
+		rows = append(rows, nodeRow{Name: name})
 	}
 	for _, m := range measures {
 		largest := 0.0
