@@ -207,7 +207,7 @@ func TestMissingness(t *testing.T) {
 // What cannot be read or used is said with its place.
 func TestRefusals(t *testing.T) {
 	for item, want := range map[string]string{
-		"a=lg": `transform a=lg: "lg" is no function; column=function is expected, or a function alone for all columns, one of log, log1p, logit, npn, sqrt, none`,
+		"a=lg": `transform a=lg: "lg" is no function; column=function is expected, or a function alone for all columns, one of log, log1p, logit, npn, ordinal, sqrt, none`,
 		"a":    `"a" is no function`,
 	} {
 		_, err := transform.Parse([]string{item})
