@@ -294,3 +294,41 @@ func TestRestore(t *testing.T) {
 	c.Restore(below)
 	require.Equal(t, 0., below[1], "sqrt has nothing below 0")
 }
+
+// Categories 1, 2, 5 with shares 0.3, 0.5, 0.2, whose thresholds are normal quantiles of 0.3 and
+// 0.8; in a file and back; with other thresholds.
+func TestOrdinal(t *testing.T) {
+	x := slices.Concat(slices.Repeat([]float64{1}, 3), slices.Repeat([]float64{2}, 5), slices.Repeat([]float64{5}, 2))
+	f := transform.NewOrdinal(x)
+	require.Equal(t, []float64{1, 2, 5}, f.Values())
+	require.InDeltaSlice(t, []float64{-0.5244005, 0.8416212}, f.Cuts(), 1e-7)
+	require.InDelta(t, -1.0364334, f.Forward(1), 1e-7, "the quantile of 0.15")
+	require.InDelta(t, 0.1256613, f.Forward(2), 1e-7, "of 0.55")
+	for _, v := range f.Values() {
+		require.Equal(t, v, f.Inverse(f.Forward(v)))
+		require.NoError(t, f.Check(v))
+	}
+	require.Equal(t, 2., f.Inverse(0.8))
+	require.Equal(t, 5., f.Inverse(0.9))
+	require.ErrorContains(t, f.Check(3), "only 1, 2, 5 (3 values) have one")
+	moved := f.At([]float64{0, 1})
+	require.Equal(t, 1., moved.Inverse(-0.1))
+	require.Equal(t, 2., moved.Inverse(moved.Forward(2)))
+
+	columns := transform.Columns{nil, f}
+	require.Equal(t, []int{1}, columns.Ordinal())
+	text, err := columns.Encode([]string{"a", "b"})
+	require.NoError(t, err)
+	again, err := transform.Read(text, []string{"a", "b"})
+	require.NoError(t, err)
+	require.Equal(t, f.Cuts(), again[1].(*transform.Ordinal).Cuts())
+	require.Equal(t, moved.Cuts(), columns.At([][]float64{nil, {0, 1}})[1].(*transform.Ordinal).Cuts())
+	for text, want := range map[string]string{
+		`{"a": {"kind": "ordinal", "categories": [1], "thresholds": []}}`:        "two categories or more",
+		`{"a": {"kind": "ordinal", "categories": [2, 1], "thresholds": [0]}}`:    "must increase",
+		`{"a": {"kind": "ordinal", "categories": [1, 2], "thresholds": [0, 1]}}`: "one threshold fewer",
+	} {
+		_, err := transform.Read([]byte(text), []string{"a"})
+		require.ErrorContains(t, err, want)
+	}
+}
