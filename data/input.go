@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -52,6 +53,10 @@ func openInput(path string, hold bool) (*input, error) {
 		return in, in.begin(in.file)
 	}
 	f, err := os.Open(path)
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		return nil, fileError{fmt.Sprintf("%s: %v", path, system.Err), err}
+	}
 	if err != nil {
 		return nil, err
 	}

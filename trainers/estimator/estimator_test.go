@@ -36,6 +36,7 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		{"em-full", can{draws: true, proposes: true, density: true}},
 		{"zeroed", can{}},
 		{"pairwise", can{normal: true, definite: true}},
+		{"em-latent", can{normal: true, definite: true}},
 		{"full", can{complete: true}},
 	}
 	require.Len(t, estimator.All, len(want))
@@ -46,9 +47,9 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		require.Equal(t, !e.Draws(), e.Deterministic())
 		complete := slices.Contains([]string{"em-exact-mc", "em-var", "em-variw", "em-chains", "em-full"}, e.Name)
 		require.Equal(t, complete, e.NeedsFloat64Rows())
-		require.Equal(t, complete && e.Name != "em-full" || e.Name == "em-exact", e.FitsMean(), e.Name)
+		require.Equal(t, complete && e.Name != "em-full" || e.Name == "em-exact" || e.Name == "em-latent", e.FitsMean(), e.Name)
 		require.Equal(t, !complete && e.Name != "em-exact", e.Minimises(), e.Name)
-		require.Equal(t, e.Name == "pairwise", e.OfMatrix())
+		require.Equal(t, e.Name == "pairwise" || e.Name == "em-latent", e.OfMatrix())
 	}
 }
 

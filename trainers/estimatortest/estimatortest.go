@@ -16,6 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/simulate"
+	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -105,7 +106,8 @@ func half() *domain.Domain {
 	return s
 }
 
-// sample is a small table, incomplete unless the estimator is for complete ones.
+// sample is a small table, incomplete unless the estimator is for complete ones, of ordered
+// categories if it is for these.
 func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.Table {
 	t.Helper()
 	rng := stream.New(5, 5)
@@ -113,6 +115,11 @@ func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.T
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 60, rng)
 	require.NoError(t, err)
+	if e.NeedsOrdinal() {
+		for i, x := range table.Values { // four categories
+			table.Values[i] = max(1, min(4, math.Round(x+2.5)))
+		}
+	}
 	if e.NeedsCompleteRows() {
 		return table
 	}
@@ -122,10 +129,14 @@ func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.T
 }
 
 func config(e estimator.Estimator) trainers.Spec {
-	return trainers.Spec{
+	s := trainers.Spec{
 		Steps:   engine.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2},
 		Network: &path.Config{Schedule: path.Fixed, InitialIter: 20, IterPerLambda: 2, Lambdas: 8},
 	}
+	if e.NeedsOrdinal() {
+		s.Transform = transform.Spec{Others: transform.OrdinalKind}
+	}
+	return s
 }
 
 // on is c on a support, with the tolerance for it.
