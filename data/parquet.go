@@ -402,7 +402,7 @@ func (f parquetField) Value(reflect.Value) reflect.Value { return reflect.Value{
 
 // parquetWriter writes row groups of at most groupRows.
 type parquetWriter struct {
-	out     *parquet.Writer
+	out     *parquet.GenericWriter[any]
 	columns []column
 	rows    []parquet.Row
 	written int
@@ -426,7 +426,7 @@ func writeParquet(to io.Writer, columns []column) (rowWriter, error) {
 		schema.Group[c.name] = node
 		schema.fields = append(schema.fields, parquetField{node, c.name})
 	}
-	return &parquetWriter{out: parquet.NewWriter(to, parquet.NewSchema("table", schema)), columns: columns}, nil
+	return &parquetWriter{out: parquet.NewGenericWriter[any](to, parquet.NewSchema("table", schema)), columns: columns}, nil
 }
 
 func (w *parquetWriter) write(row []string) error {
