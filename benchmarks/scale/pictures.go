@@ -30,8 +30,8 @@ func pictures(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 			return nil, err
 		}
 		out = append(out, figures.Figure{Name: fmt.Sprintf("seconds-%d-%g", g.rows, 100*g.missing), Plot: p, Width: 16, Height: 11,
-			Caption: fmt.Sprintf("Mean seconds of a path of %d λ, the largest %g times the smallest, against the columns; %d rows, %s of the cells missing completely at random.",
-				s.Lambdas, s.Ratio, g.rows, share(g.missing))})
+			Caption: fmt.Sprintf("Mean seconds of a path of %d λ against the columns; %d rows, %s of the cells missing completely at random.",
+				s.Lambdas, g.rows, share(g.missing))})
 	}
 	return out, nil
 }

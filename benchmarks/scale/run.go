@@ -34,6 +34,9 @@ func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]str
 		return nil, err
 	}
 	standard, _ := data.Standardise(t)
+	if z.Ratio > 0 {
+		s.Ratio = z.Ratio
+	}
 	var o outcome
 	if m.Peer != "" {
 		o, err = s.peer(ctx, m, standard)

@@ -44,6 +44,7 @@ type size struct {
 	Columns    int      `json:"columns"`
 	Rows       int      `json:"rows"`
 	Missing    float64  `json:"missing"` // share of the cells
+	Ratio      float64  `json:"ratio"`   // largest to smallest λ, where not that of all; 0: that
 	Methods    []string `json:"methods"`
 	Replicates int      `json:"replicates"` // where less than those of all; 0: all
 }
@@ -97,6 +98,9 @@ func (s settings) check(z size) error {
 		if !slices.ContainsFunc(s.Methods, func(m method) bool { return m.Name == name }) {
 			return fmt.Errorf("settings: there is no method %q", name)
 		}
+	}
+	if z.Ratio != 0 && !(z.Ratio > 1) {
+		return fmt.Errorf("settings: ratio: %v: it must be above 1", z.Ratio)
 	}
 	return cmp.Or(harness.CheckAtLeast(3, "columns", z.Columns), harness.CheckAtLeast(2, "rows", z.Rows),
 		harness.CheckAtLeast(0, "replicates", z.Replicates), harness.CheckShares("missing", z.Missing))
