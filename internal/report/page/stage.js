@@ -63,7 +63,7 @@ for (const p of panels) {
     const node = nodes[i], disc = svg("circle", { r: radius }), text = svg("text", { "font-size": font, y: rank.names.has(i) ? rank.names.get(i) : radius + 0.7 * font });
     if (node.group >= 0) disc.style.fill = data.groups[node.group].colour;
     text.textContent = node.label;
-    const g = svg("g", { class: "node" + (inside ? "" : " below") + (rank.names.has(i) ? "" : " unnamed") }, disc, text);
+    const g = svg("g", { class: "node" + (node.group >= 0 ? " coloured" : "") + (inside ? "" : " below") + (rank.names.has(i) ? "" : " unnamed") }, disc, text);
     p.discs[i] = g;
     p.layers.nodes.append(g);
   }
