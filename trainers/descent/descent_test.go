@@ -116,8 +116,8 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 	}
 }
 
-// What a minimisation says at its end: where no step lowers the loss a relative gradient of
-// 1e-5 is as near as it tells.
+// What a minimisation says at its end: of rounding 1e-13 a relative gradient of 3e-7 is
+// as near as the loss tells.
 func TestVerdictOfAMinimisation(t *testing.T) {
 	for want, c := range map[string]struct {
 		gradient float64
@@ -125,7 +125,7 @@ func TestVerdictOfAMinimisation(t *testing.T) {
 	}{
 		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false},
 		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true},
-		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-05":                     {4e-5, true},
+		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true},
 		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false},
 	} {
 		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "lbfgs", Tolerance: 1e-9},

@@ -33,7 +33,6 @@ const (
 	singleTolerance   = 1e-4 // of float32
 	rounding          = 1e-13
 	singleRounding    = 1e-6
-	leastFlat         = 1e-5
 )
 
 func (LBFGS) Name() string { return "lbfgs" }
@@ -213,11 +212,8 @@ func (m *minimiser) relative() float64 {
 	return most / m.scale()
 }
 
-// flat is the relative gradient under which a fit that no step improves has converged: the
-// loss is flat as far as its digits tell.
-func (f *Fit) flat() float64 { return max(leastFlat, math.Sqrt(f.rounding())) }
-
-// rounding is the relative noise of the loss.
+// rounding is the relative noise of the loss. A fit that no step improves has converged
+// if its relative gradient is under the root of it: the loss is flat as far as its digits tell.
 func (f *Fit) rounding() float64 {
 	if f.Engine.Config.DType == graph.Float32 {
 		return singleRounding
@@ -231,7 +227,7 @@ func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 	switch {
 	case last.Gradient <= f.Config.Tolerance:
 		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last.Gradient, s.Iteration)
-	case s.Stuck && last.Gradient <= f.flat():
+	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
 		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", s.Iteration, last.Gradient)
 	case s.Stuck:
 		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g", s.Iteration, last.Gradient)
