@@ -122,7 +122,7 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Confi
 func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.Result, error) {
 	along := s.Path
 	along.Select, along.PathOnly = path.Selection{Kind: "none"}, true // the AUC is of the path
-	c.Seed = seed
+	c.Seed, c.FreeDraws = seed, t.FreeDraws
 	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
 	if !t.Ignore {
 		spec.Domain = support

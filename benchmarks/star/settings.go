@@ -37,6 +37,8 @@ type treatment struct {
 	Name   string        `json:"name"`
 	Ignore bool          `json:"ignore"`
 	Weight domain.Weight `json:"weight"`
+	// FreeDraws draws missing cells from all of R^d.
+	FreeDraws bool `json:"free_draws"`
 }
 
 // along is the key column that varies.
