@@ -95,6 +95,25 @@ func (s study) markdown(w io.Writer) error {
 	return err
 }
 
+// ours begins the sentences that are not the paper's.
+const ours = "Ours: "
+
+// paper is the table of verdicts on the paper's sentences.
+func (s study) paper() markdown.Table {
+	t := markdown.Table{Name: "paper", Header: []string{"the paper's words", "verdict", "by reading"}}
+	for _, c := range s.Claims {
+		if strings.HasPrefix(c.Quote, ours) {
+			continue
+		}
+		by := c.Listed()
+		if c.Readings == nil {
+			by = strings.TrimSpace(c.Measure + " " + c.Interval())
+		}
+		t.Lines = append(t.Lines, []string{c.Quote, fmt.Sprintf("**%s**", c.Outcome), by})
+	}
+	return t
+}
+
 // claims is the table of verdicts.
 func (s study) claims() markdown.Table {
 	t := markdown.Table{Name: "claims", Header: []string{"claim", "the words tested", "verdict", "effect, 95 % interval", "of what", "replicates", "evidence"}}
