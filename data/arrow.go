@@ -89,35 +89,7 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 	}
 	most := limit / 2
 	if string(first) != "ARROW1" {
-		options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}
-		if in.size > 0 && !in.compressed { // no part is larger than the file
-			options = unpackedWithin(in.size, most)
-			if file, ok := in.file.(io.ReaderAt); ok {
-				if err := soundFrames(file, in.size, unpacked(in.size, most)); err != nil {
-					return nil, err
-				}
-			}
-			most = math.Min(most, float64(in.size))
-		}
-		begin := func(n int) ([]byte, error) {
-			if float64(n) > most {
-				return nil, io.ErrUnexpectedEOF
-			}
-			if n > in.Size() {
-				in.Reader = bufio.NewReaderSize(in.Reader, n)
-			}
-			return in.Peek(n)
-		}
-		if err := soundMessage(begin); err != nil {
-			return nil, err
-		}
-		options = append(options, ipc.WithBodySizeLimit(int64(most)), ipc.WithMetadataSizeLimit(int64(math.Min(most, longestLine))))
-		stream, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(in, options...), options...) // NewReader forgets the limits
-		if err != nil {
-			return nil, err
-		}
-		r := &arrowReader{next: stream.Read, end: func() error { stream.Release(); return nil }}
-		return r, r.name(stream.Schema())
+		return openArrowStream(in, most)
 	}
 	content, size, err := in.content()
 	if err != nil {
@@ -142,6 +114,39 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 		return file.RecordBatchAt(batch - 1)
 	}}
 	return r, r.name(file.Schema())
+}
+
+// openArrowStream opens record batches that follow each other without a list of them.
+func openArrowStream(in *input, most float64) (columnReader, error) {
+	options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}
+	if in.size > 0 && !in.compressed { // no part is larger than the file
+		options = unpackedWithin(in.size, most)
+		if file, ok := in.file.(io.ReaderAt); ok {
+			if err := soundFrames(file, in.size, unpacked(in.size, most)); err != nil {
+				return nil, err
+			}
+		}
+		most = math.Min(most, float64(in.size))
+	}
+	begin := func(n int) ([]byte, error) {
+		if float64(n) > most {
+			return nil, io.ErrUnexpectedEOF
+		}
+		if n > in.Size() {
+			in.Reader = bufio.NewReaderSize(in.Reader, n)
+		}
+		return in.Peek(n)
+	}
+	if err := soundMessage(begin); err != nil {
+		return nil, err
+	}
+	options = append(options, ipc.WithBodySizeLimit(int64(most)), ipc.WithMetadataSizeLimit(int64(math.Min(most, longestLine))))
+	stream, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(in, options...), options...) // NewReader forgets the limits
+	if err != nil {
+		return nil, err
+	}
+	r := &arrowReader{next: stream.Read, end: func() error { stream.Release(); return nil }}
+	return r, r.name(stream.Schema())
 }
 
 // name notes the columns.
