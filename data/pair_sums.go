@@ -11,7 +11,7 @@ import (
 const multiplied = 512
 
 // PairSums are the sums Σ_i a_i x_ij x_ik of values and Σ_i a_i of rows that have both columns
-// of a pair, a_i how often row i of t counts: one pass over the rows.
+// of a pair, a_i the Weight of row i: one pass over the rows.
 func (t *Table) PairSums() *Pairs {
 	d := t.D
 	cross, number := newSymmetric(d), newSymmetric(d)
@@ -20,7 +20,7 @@ func (t *Table) PairSums() *Pairs {
 		n := min(multiplied, t.N-first)
 		complete := true
 		for i := range n {
-			root := math.Sqrt(t.Count(first + i))
+			root := math.Sqrt(t.Weight(first + i))
 			from := (first + i) * d
 			x, o := value[i*d:(i+1)*d], mask[i*d:(i+1)*d]
 			for j, seen := range t.Observed[from : from+d] {
@@ -33,7 +33,7 @@ func (t *Table) PairSums() *Pairs {
 		}
 		rows := func(x []float64) blas64.General { return blas64.General{Rows: n, Cols: d, Stride: d, Data: x} }
 		blas64.Syrk(blas.Trans, 1, rows(value), 1, cross)
-		if complete && t.Counted == nil {
+		if complete && t.Counted == nil && t.Weights == nil {
 			for j := range d {
 				for k := j; k < d; k++ {
 					number.Data[j*d+k] += float64(n)
