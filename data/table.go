@@ -25,6 +25,7 @@ type Table struct {
 	Observed []bool    // (N, D)
 	Dropped  int       // rows without any value, left out by the reader
 	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
+	Weights  []float64 // (N) sampling weights of the rows, of mean 1 and not all equal; nil: none (Weighted)
 	Counted  *Counted  // of rows made from the moments of others; else nil
 
 	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
@@ -122,7 +123,7 @@ func blank(names []string, n int) *Table {
 // emptied is a blank table of the same rows.
 func (t *Table) emptied(names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines = t.Dropped, t.Lines
+	e.Dropped, e.Lines, e.Weights = t.Dropped, t.Lines, t.Weights
 	return e
 }
 
@@ -238,7 +239,7 @@ func (t *Table) fault(j int, x []float64) error {
 	if low == high {
 		return &ColumnError{t.Names[j], fmt.Sprintf("constant, every observed value is %g", low)}
 	}
-	if _, deviation := meanDeviation(x); deviation < smallest {
+	if _, deviation := meanDeviation(x, nil); deviation < smallest {
 		return &ColumnError{t.Names[j], fmt.Sprintf("its values differ too little (standard deviation %.2g, less than %g): give it another unit", deviation, smallest)}
 	}
 	return nil

@@ -34,7 +34,7 @@ type Engine struct {
 	Config    Config
 	Estimator estimator.Estimator
 	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
-	Counts    []float64    // how often each row of the table counts, from before the first step on; nil: once
+	Counts    []float64    // how often each row of the table counts, or its sampling weight, from before the first step on; nil: once
 
 	params    []*graph.Param // of the model
 	weighting losses.Weighting
@@ -107,7 +107,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		p.Condensed = &Condensed{made: map[rowsKey]*condensed{}}
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
-	if p.Table.Counted != nil {
+	if e.Counts = p.Table.Weights; p.Table.Counted != nil {
 		e.Counts = p.Table.Counted.Counts
 	}
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
