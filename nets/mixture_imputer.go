@@ -134,7 +134,7 @@ func (m *MixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, 
 }
 
 // widest is the largest |log σ| of a component: it keeps a normal that has no draws any more
-// from collapsing or from running away.
+// from collapsing and from diverging.
 const widest = 5
 
 // boundedLog is widest·tanh(x/widest), near x for small x.
