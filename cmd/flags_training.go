@@ -120,6 +120,11 @@ func (f *trainingFlags) readTable(file string) (*data.Table, error) {
 // prepare reads the support and what is known of missing cells, and prepares the
 // estimate. It refuses flags that mean nothing for it.
 func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
+	return f.prepareBy(cmd, t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
+}
+
+// prepareBy is prepare by a function, for a table or its columns alone.
+func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	var err error
 	s := &f.spec
 	if s.Domain, s.Weight, err = f.domain.read(t.Names); err != nil {
@@ -129,10 +134,10 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 		return nil, err
 	}
 	asked := s.Steps.Method
-	p, err := trainers.Prepare(t, *s)
+	p, err := by(*s)
 	if err != nil {
 		others := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
-		if t.Inside(s.Domain) == nil {
+		if s.Missingness != nil && t.Inside(s.Domain) == nil {
 			others = "correct the row, leave it out, or change the thresholds (--missingness)"
 		}
 		return nil, inTable(err, file, rowAdvice(err, others))

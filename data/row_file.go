@@ -126,6 +126,9 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	return &Table{Names: r.Names, N: len(b.lines), D: len(r.Names), Values: b.values, Observed: b.observed, Lines: b.lines, Dropped: b.dropped}, nil
 }
 
+// Size is that of the file in bytes.
+func (r *RowFile) Size() int64 { return r.begun.Size() }
+
 // Close lets go of the file.
 func (r *RowFile) Close() error { return r.in.Close() }
 

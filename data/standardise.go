@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Scale is the place and the unit of each column: z_j = (x_j − Mean_j) / Deviation_j.
@@ -29,36 +28,13 @@ func Standardise(t *Table) (*Table, Scale) {
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
 		x = t.AppendColumn(x[:0], j)
-		s.Mean[j], s.Deviation[j] = meanDeviation(x)
+		sums := sumsOf(x)
+		s.Mean[j], s.Deviation[j] = sums.MeanDeviation()
 		if t.Ordinal(j) {
 			s.Mean[j], s.Deviation[j] = 0, 1
 		}
 	}
-	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }), s
-}
-
-// meanDeviation are a column's mean and its deviation, with divisor n. They are computed in
-// a unit near the largest size, a power of two, so that no sum or square is beyond float64.
-func meanDeviation(x []float64) (mean, deviation float64) {
-	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
-	unit := math.Ldexp(1, max(exponent, -1000)) // the inverse of smaller ones is infinite
-	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
-	mean = stat.Mean(y, nil)
-	_, exponent = math.Frexp(floats.Max(y) - floats.Min(y))
-	spread := math.Ldexp(1, exponent)
-	floats.AddConst(-mean, y)
-	floats.Scale(1/spread, y)
-	rest := stat.Mean(y, nil) // that rounding of the mean leaves
-	return mean * unit, math.Sqrt(max(meanSquare(y)-rest*rest, 0)) * spread * unit
-}
-
-// meanSquare is what stat.MomentAbout(2, y, 0, nil) is, which takes math.Pow for it.
-func meanSquare(y []float64) float64 {
-	sum := 0.0
-	for _, v := range y {
-		sum += v * v
-	}
-	return sum / float64(len(y))
+	return s.Standardised(t), s
 }
 
 // ScaleAboutZero gives every column this root mean square over its observed cells,
@@ -71,6 +47,12 @@ func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
 		s.Deviation[j] = floats.Norm(x, 2) / math.Sqrt(float64(len(x))) / size
 	}
 	return t.mapped(func(j int, x float64) float64 { return x / s.Deviation[j] }), s
+}
+
+// Standardised is the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells stay
+// missing and hold 0.
+func (s Scale) Standardised(t *Table) *Table {
+	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
 }
 
 // Restore gives a table of standardised columns in the units of the scale,
@@ -107,7 +89,7 @@ func (s Scale) Location(mu []float64) []float64 {
 // mapped is a copy with f(column, value) in place of each observed value.
 func (t *Table) mapped(f func(j int, x float64) float64) *Table {
 	m := t.emptied(t.Names)
-	m.Cuts = t.Cuts
+	m.Cuts, m.Sampled = t.Cuts, t.Sampled
 	for k, seen := range t.Observed {
 		if seen {
 			m.set(k/t.D, k%t.D, f(k%t.D, t.Values[k]))

@@ -105,7 +105,7 @@ func Test(t *data.Table) []Column {
 	w := &work{table: z, ranks: make([]*ranked, t.D)}
 	var out []Column
 	for j, name := range t.Names {
-		if lacking := missing(t, j); lacking > 0 {
+		if lacking := t.RowCount() - t.ObservedIn(j); lacking > 0 {
 			c := w.test(j)
 			c.Name, c.Missing = name, lacking
 			out = append(out, c)
