@@ -32,7 +32,7 @@ type rowBlocks interface {
 }
 
 const (
-	blockCells    = 1 << 19 // of a block of a RowFile: 4.7 MB of numbers and marks
+	blockCells    = 1 << 18 // of a block of a RowFile: 2.4 MB of numbers and marks
 	mostBlockRows = 1 << 16
 )
 
@@ -47,7 +47,7 @@ func rowsOfBlock(d int) int {
 }
 
 // OpenRows looks through a file for where its blocks begin. blockRows is the number of rows in
-// one; 0: by the number of columns, so that a block has about half a million cells. It refuses what
+// one; 0: by the number of columns, so that a block has up to a quarter of a million cells. It refuses what
 // cannot be read from any place: the standard input and pipes, compressed text, Excel workbooks
 // and streams of Arrow. Options' Progress is told of this first reading of a text, and of no later one.
 func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {

@@ -167,9 +167,9 @@ func TestRowFileFormats(t *testing.T) {
 		}
 		require.Equal(t, first, all)
 	}
-	require.Equal(t, 16384, rowsOfBlock(20))
+	require.Equal(t, 8192, rowsOfBlock(20))
 	require.Equal(t, 1, rowsOfBlock(1<<20))
-	require.Equal(t, 4096, rowsOfBlock(100))
+	require.Equal(t, 2048, rowsOfBlock(100))
 }
 
 // What can be read from its beginning only is refused with what to do; so are files that change.

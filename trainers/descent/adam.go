@@ -48,7 +48,7 @@ type adam struct {
 	heldOut  *engine.HeldOut
 }
 
-// Run implements Optimiser. It saves after each epoch.
+// Run implements Optimiser. It saves after each epoch, and after each window of a file's rows.
 func (Adam) Run(ctx context.Context, f *Fit) error {
 	s := f.State
 	if s.Adam.Rate == 0 {
@@ -91,6 +91,11 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 		}
 		size := a.Engine.Config.Batch
 		made += (len(w.Order) + size - 1) / size
+		if !w.Whole {
+			if err := a.Save(); err != nil {
+				return err
+			}
+		}
 	}
 	r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
 	if err := a.validate(&r); err != nil {
