@@ -169,11 +169,7 @@ func printGaps(stdout io.Writer, gaps []mcar.Column) error {
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\tmissing\tp\tcorrected\tmissing more often where\t")
 	for _, c := range gaps {
-		where := "nothing to test with"
-		if c.Predictor != "" {
-			where = fmt.Sprintf("%s is %s", c.Predictor, c.Direction)
-		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Missing, mcar.FormatP(c.P), mcar.FormatP(c.Corrected), where)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Missing, mcar.FormatP(c.P), mcar.FormatP(c.Corrected), c.Where())
 	}
 	return w.Flush()
 }

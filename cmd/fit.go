@@ -122,6 +122,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.IntVar(&steps.Batch, "batch", 100, "rows in a batch of adam")
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	f.addInference(cmd)
+	f.tableFlags.addWeights(cmd)
 	f.stream.add(cmd)
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd

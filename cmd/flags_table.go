@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +19,7 @@ type tableFlags struct {
 	formatFlags
 	columns, exclude []string
 	id, prices       string
+	weights          string
 	hide             float64
 }
 
@@ -34,6 +36,11 @@ func (f *tableFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
 	cmd.Flags().StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
 	f.addFormat(cmd)
+}
+
+// addWeights adds the flag of the column of weights.
+func (f *tableFlags) addWeights(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.weights, "weights", "", "the column of the rows' sampling weights, 0 or more, of whatever scale: it is left out too, and every mean over rows is weighted; EBIC and standard errors go by the effective number of rows")
 }
 
 // addFormat is add for commands whose model says which columns they use.
@@ -90,12 +97,19 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		return nil, fmt.Errorf("%s holds moments of a table: network and fit --model gaussian take it, and this needs the table itself", path)
 	}
 	var t *data.Table
+	if f.prices != "" && f.weights != "" {
+		return nil, usageError{errors.New("--weights: rows of --prices are days, which have no weights; leave one of them out")}
+	}
 	if f.prices != "" {
 		names := strings.Split(f.prices, ",")
 		if len(names) != 3 {
 			return nil, usageError{fmt.Errorf("--prices %q: three column names are expected, as date,name,price", f.prices)}
 		}
 		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
+	} else if f.weights != "" {
+		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); isWeightsError(err) {
+			err = usageError{fmt.Errorf("--weights: %w", err)}
+		}
 	} else {
 		t, err = data.ReadFile(path, o)
 	}
@@ -106,4 +120,10 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		return nil, usageError{fmt.Errorf("--hide %v: a share of cells from 0 to less than 1 is expected", f.hide)}
 	}
 	return data.HideMCAR(t, f.hide, stream.New(seed, stream.Hide))
+}
+
+// isWeightsError tells whether a column is none of weights.
+func isWeightsError(err error) bool {
+	var wrong *data.WeightsError
+	return errors.As(err, &wrong)
 }

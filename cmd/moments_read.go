@@ -15,7 +15,7 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if !moments.Is(file) {
 		return f.readTable(file)
 	}
-	for _, name := range []string{"na", "sep", "dec", "prices", "hide"} {
+	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments, and how their tables are read was said when they were taken (missingscore moments): leave it out", name, file)}
 		}

@@ -66,6 +66,7 @@ Methods:
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.trainingFlags.add(cmd)
+	f.tableFlags.addWeights(cmd)
 	f.addPath(cmd, path.UsualPenalty())
 	f.addInference(cmd, "adds columns to edges.csv, and pairs.csv", "of --inference")
 	fl := cmd.Flags()

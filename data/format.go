@@ -409,6 +409,11 @@ func ReadFile(path string, o ReadOptions) (*Table, error) {
 		return nil, err
 	}
 	defer in.Close()
+	return in.table(o)
+}
+
+// table reads a file of any format.
+func (in *input) table(o ReadOptions) (*Table, error) {
 	f, err := in.format()
 	if err != nil {
 		return nil, err

@@ -44,12 +44,19 @@ func (t *Table) CompleteRows() (*Table, error) {
 func (t *Table) only(rows []int) *Table {
 	kept := blank(t.Names, len(rows))
 	kept.Cuts = t.Cuts
+	var weights []float64
 	for k, i := range rows {
+		if t.Weights != nil {
+			weights = append(weights, t.Weights[i])
+		}
 		copy(kept.Values[k*t.D:(k+1)*t.D], t.Values[i*t.D:(i+1)*t.D])
 		copy(kept.Observed[k*t.D:(k+1)*t.D], t.Observed[i*t.D:(i+1)*t.D])
 		if t.Lines != nil {
 			kept.Lines = append(kept.Lines, t.Lines[i])
 		}
+	}
+	if len(weights) > 0 {
+		kept.weigh(weights)
 	}
 	return kept
 }

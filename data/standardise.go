@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Scale is the place and the unit of each column: z_j = (x_j − Mean_j) / Deviation_j.
@@ -16,6 +17,7 @@ type Scale struct{ Mean, Deviation []float64 }
 //
 //	Mean_j = Σ_i x_ij / n_j,   Deviation_j² = Σ_i (x_ij − Mean_j)² / n_j
 //
+// and with weights Σ_i w_ij in place of n_j, and so in every sum.
 // The objectives of score matching have units 1/x², so columns in different
 // units would otherwise weigh differently. Missing cells stay missing and hold 0. Columns with
 // Cuts have the units of their latent numbers, and stay as they are; counted rows are
@@ -28,13 +30,41 @@ func Standardise(t *Table) (*Table, Scale) {
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
 		x = t.AppendColumn(x[:0], j)
-		sums := sumsOf(x)
-		s.Mean[j], s.Deviation[j] = sums.MeanDeviation()
+		s.Mean[j], s.Deviation[j] = meanDeviation(x, t.ColumnWeights(j))
 		if t.Ordinal(j) {
 			s.Mean[j], s.Deviation[j] = 0, 1
 		}
 	}
 	return s.Standardised(t), s
+}
+
+// meanDeviation are a column's mean and its deviation, with divisor n, or with weights, nil for
+// ones, when they are those of ColumnSums. They are computed in a unit near the largest size, a power
+// of two, so that no sum or square is beyond float64. It may change x.
+func meanDeviation(x, weights []float64) (mean, deviation float64) {
+	if weights == nil {
+		sums := sumsOf(x)
+		return sums.MeanDeviation()
+	}
+	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
+	unit := math.Ldexp(1, max(exponent, -1000)) // the inverse of smaller ones is infinite
+	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
+	mean = stat.Mean(y, weights)
+	_, exponent = math.Frexp(floats.Max(y) - floats.Min(y))
+	spread := math.Ldexp(1, exponent)
+	floats.AddConst(-mean, y)
+	floats.Scale(1/spread, y)
+	rest := stat.Mean(y, weights) // that rounding of the mean leaves
+	return mean * unit, math.Sqrt(max(meanSquare(y, weights)-rest*rest, 0)) * spread * unit
+}
+
+// meanSquare is what stat.MomentAbout(2, y, 0, weights) is, which takes math.Pow for it.
+func meanSquare(y, weights []float64) float64 {
+	sum := 0.0
+	for i, v := range y {
+		sum += weights[i] * v * v
+	}
+	return sum / floats.Sum(weights)
 }
 
 // ScaleAboutZero gives every column this root mean square over its observed cells,
@@ -44,9 +74,22 @@ func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
 	x := make([]float64, 0, t.N)
 	for j := range t.D {
 		x = t.AppendColumn(x[:0], j)
-		s.Deviation[j] = floats.Norm(x, 2) / math.Sqrt(float64(len(x))) / size
+		s.Deviation[j] = rootMeanSquare(x, t.ColumnWeights(j)) / size
 	}
 	return t.mapped(func(j int, x float64) float64 { return x / s.Deviation[j] }), s
+}
+
+// rootMeanSquare is that of x, with weights, nil for ones.
+func rootMeanSquare(x, weights []float64) float64 {
+	if weights == nil {
+		return floats.Norm(x, 2) / math.Sqrt(float64(len(x)))
+	}
+	size := floats.Norm(x, math.Inf(1))
+	if size == 0 {
+		return 0
+	}
+	y := floats.ScaleTo(make([]float64, len(x)), 1/size, x)
+	return math.Sqrt(meanSquare(y, weights)) * size
 }
 
 // Standardised is the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells stay

@@ -25,6 +25,7 @@ type Table struct {
 	Observed []bool    // (N, D)
 	Dropped  int       // rows without any value, left out by the reader
 	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
+	Weights  []float64 // (N) sampling weights of the rows, of mean 1 and not all equal; nil: none (Weighted)
 	Counted  *Counted  // of rows made from the moments of others; else nil
 	Sampled  *Sampled  // of rows drawn from those of a file; else nil
 
@@ -129,7 +130,7 @@ func blank(names []string, n int) *Table {
 // emptied is a blank table of the same rows.
 func (t *Table) emptied(names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines = t.Dropped, t.Lines
+	e.Dropped, e.Lines, e.Weights = t.Dropped, t.Lines, t.Weights
 	return e
 }
 

@@ -29,6 +29,9 @@ func (p *Prepared) Findings() ([]diagnose.Finding, error) {
 		found = append(found, diagnose.Finding{Kind: "released", Severity: diagnose.Note, Columns: released,
 			Message: fmt.Sprintf("after %s the model needs no bounds of %s: what it draws keeps to them by itself", p.Transform.Describe(p.Table.Names), strings.Join(released, ", "))})
 	}
+	if p.original.Weights != nil {
+		found = append(found, p.weightFinding())
+	}
 	p.findings = append([]diagnose.Finding{}, found...)
 	return p.findings, nil
 }

@@ -78,7 +78,7 @@ func TestNetworkOfOrderedCategories(t *testing.T) {
 	}
 	require.True(t, r.Network.Adjacency.Has(0, 1) && r.Network.Adjacency.Has(1, 2) && r.Network.Adjacency.Has(2, 3))
 	require.InDelta(t, 40, r.Network.Mean[0], 0.6)
-	fitted, observed := r.Model.Transform[1].(*transform.Ordinal).Cuts(), transform.NewOrdinal(table.Column(1)).Cuts()
+	fitted, observed := r.Model.Transform[1].(*transform.Ordinal).Cuts(), transform.NewOrdinal(table.Column(1), nil).Cuts()
 	require.InDeltaSlice(t, []float64{-.5, .3, 1}, fitted, 0.08)
 	require.Greater(t, observed[1]-fitted[1], 0.1, "shares of the observed cells are not those of all")
 

@@ -76,16 +76,8 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err := p.checkEstimator(p.Estimator); err != nil {
 		return nil, err
 	}
-	if err := p.checkNumbers(); err != nil {
+	if err := p.checkSizes(); err != nil {
 		return nil, err
-	}
-	if err := p.checkMemory(); err != nil {
-		return nil, err
-	}
-	if p.Spec.Network != nil {
-		if err := checkPairs(t); err != nil {
-			return nil, err
-		}
 	}
 	return p, p.defaults()
 }
@@ -105,6 +97,21 @@ func (p *Prepared) checkEstimator(e estimator.Estimator) error {
 		return err
 	}
 	return e.CheckTable(p.Table)
+}
+
+// checkSizes refuses numbers that cannot be, and what is not known of a table of this size or
+// with these weights.
+func (p *Prepared) checkSizes() error {
+	if err := p.checkNumbers(); err != nil {
+		return err
+	}
+	if err := p.checkWeights(); err != nil {
+		return err
+	}
+	if err := p.checkMemory(); err != nil || p.Spec.Network == nil {
+		return err
+	}
+	return checkPairs(p.original)
 }
 
 // transform makes table, domain and missingness those of the transformed columns.

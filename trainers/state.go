@@ -114,6 +114,11 @@ func fingerprint(t *data.Table, settings any) (string, error) {
 			return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
 		}
 	}
+	if t.Weights != nil {
+		if err := enc.Encode(t.Weights); err != nil {
+			return "", err
+		}
+	}
 	if t.Counted != nil {
 		if err := enc.Encode(t.Counted); err != nil {
 			return "", err

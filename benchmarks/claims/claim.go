@@ -1,6 +1,12 @@
 package claims
 
-import "missingscore/benchmarks/cells"
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"missingscore/benchmarks/cells"
+)
 
 // Claim is a sentence of the paper that states an outcome, with its test.
 type Claim struct {
@@ -17,6 +23,9 @@ const (
 	Holds       Outcome = "holds"
 	DoesNotHold Outcome = "does not hold"
 	Undecided   Outcome = "undecided"
+	// Depends is a sentence that holds in one reading of what the paper leaves open and not
+	// in another.
+	Depends Outcome = "depends on what the paper leaves open"
 )
 
 // Verdict is what the cells run say about a claim: the effect that decides, paired
@@ -27,7 +36,16 @@ type Verdict struct {
 	Effect, Low, High float64
 	Replicates        int
 	Evidence          string // one or two sentences: numbers per method, and why where it fails
+	Readings          []Read // where the paper leaves something open
 }
 
 // Test is that of a Claim.
 type Test = func(cells.Results) (Verdict, error)
+
+// Interval is the effect as it is read; empty where there is none.
+func (v Verdict) Interval() string {
+	if math.IsNaN(v.Effect) || v.Outcome == Undecided && v.Low == v.High {
+		return ""
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%.3g [%.3g, %.3g]", v.Effect, v.Low, v.High), "-", "−")
+}

@@ -47,8 +47,11 @@ func newComparison(a, b, at string, replicates, left int, interval func() (effec
 func (m Measure) lead(n *Numbers, x, replicate, a, b string) (float64, bool) {
 	va, oka := n.At(x, replicate, a)
 	vb, okb := n.At(x, replicate, b)
-	if m.Smaller {
+	switch {
+	case m.ratio():
 		return math.Log(vb / va), oka && okb && va > 0 && vb > 0
+	case m.Smaller:
+		return vb - va, oka && okb
 	}
 	return va - vb, oka && okb
 }
@@ -90,7 +93,7 @@ func (c comparison) nearest() float64  { return max(c.low, -c.high) }
 
 // margin below which a difference is called none, as an effect and in words.
 func (m Measure) margin() (float64, string) {
-	if m.Smaller {
+	if m.ratio() {
 		return math.Log(marginRatio), fmt.Sprintf("; from 1/%v to %v is none", marginRatio, marginRatio)
 	}
 	return marginDifference, fmt.Sprintf("; within ±%v is none", marginDifference)

@@ -12,14 +12,18 @@ package claims
 type Measure struct {
 	Column string
 	Name   string // in words
-	// Smaller is better, and methods are compared by the ratio of their numbers;
-	// otherwise larger is, and by the difference.
-	Smaller bool
-	Along   string            // the setting column that varies; "" for none
-	Where   map[string]string // which lines: setting column → value
-	Back    int               // so many places before the last epoch of the list
-	Risk    float64           // that a verdict is wrong; 0 is 0.05
+	// Smaller is better, and methods are compared by the ratio of their numbers, or, if
+	// Differences, by the difference; otherwise larger is better, and it is by the difference.
+	Smaller     bool
+	Differences bool
+	Along       string            // the setting column that varies; "" for none
+	Where       map[string]string // which lines: setting column → value
+	Back        int               // so many places before the last epoch of the list
+	Risk        float64           // that a verdict is wrong; 0 is 0.05
 }
+
+// ratio tells whether methods are compared by it.
+func (m Measure) ratio() bool { return m.Smaller && !m.Differences }
 
 // share is the measure with its risk shared by k tests.
 func (m Measure) share(k int) Measure {

@@ -48,7 +48,7 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 		}
 		o, c := positive(all)
 		kind := "change of the difference"
-		if m.Smaller {
+		if m.ratio() {
 			kind = "factor on the ratio"
 		}
 		if sign < 0 {

@@ -13,7 +13,7 @@ import (
 
 // shown turns an effect into what is read: a ratio, or the difference itself.
 func (m Measure) shown(effect float64) float64 {
-	if m.Smaller {
+	if m.ratio() {
 		return math.Exp(effect)
 	}
 	return effect
@@ -27,8 +27,11 @@ func (m Measure) effectName(c comparison) string {
 // leadName is the lead in words, and its value where there is none.
 func (m Measure) leadName(c comparison) (lead string, none int) {
 	a, b := picture.MethodTitle(c.a), picture.MethodTitle(c.b)
-	if m.Smaller {
+	switch {
+	case m.ratio():
 		return fmt.Sprintf("%s, %s / %s", m.Name, b, a), 1
+	case m.Smaller:
+		return fmt.Sprintf("%s, %s − %s", m.Name, b, a), 0
 	}
 	return fmt.Sprintf("%s, %s − %s", m.Name, a, b), 0
 }

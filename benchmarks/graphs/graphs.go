@@ -23,10 +23,10 @@ const Neighbours = 3
 const HubSize = 10
 
 // Kinds are the names of ByName.
-var Kinds = []string{"random", "hub", "chain", "star", "dense"}
+var Kinds = []string{"random", "hub", "chain", "star", "dense", "uneven"}
 
 // ByName draws a network of d nodes: "random", Random; "hub", Hubs; "chain", Chain; "star"
-// and "dense", the paper's.
+// and "dense", the paper's; "uneven", UnevenStar.
 func ByName(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	switch kind {
 	case "random":
@@ -39,6 +39,8 @@ func ByName(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 		return simulate.Star(d, rng)
 	case "dense":
 		return simulate.Dense(d, rng)
+	case "uneven":
+		return UnevenStar(d, rng)
 	}
 	return simulate.Gaussian{}, fmt.Errorf("graph %q: it is one of %v", kind, Kinds)
 }
@@ -49,6 +51,41 @@ func Check(kind string) error {
 		return fmt.Errorf("graph %q: it is one of %v", kind, Kinds)
 	}
 	return nil
+}
+
+// WeakEdge is the size of every second edge of an uneven star, of the others' size.
+const WeakEdge = 0.3
+
+// UnevenStar is the paper's star with every second of its edges weaker: P = I + w B with
+// B_0k = 1 or WeakEdge where 0 and k are joined, and w = 0.8 / √Σ_k B_0k², so that the
+// smallest eigenvalue of P is 0.2. Two leaves on strong edges then correlate more than the
+// centre does with a leaf on a weak one: who ranks pairs by their correlations errs, which on
+// the paper's star nobody does. It fails for d < 3.
+func UnevenStar(d int, rng *rand.Rand) (simulate.Gaussian, error) {
+	if d < 3 {
+		return simulate.Gaussian{}, fmt.Errorf("d = %d: an uneven star needs at least 3 nodes", d)
+	}
+	p := mat.NewSymDense(d, nil)
+	edges, sum := 0, 0.0
+	for k := 1; k < d; k++ {
+		if rng.Float64() >= 0.9 {
+			continue
+		}
+		size := 1.0
+		if edges%2 == 1 {
+			size = WeakEdge
+		}
+		p.SetSym(0, k, size)
+		sum += size * size
+		edges++
+	}
+	if edges > 0 {
+		p.ScaleSym(0.8/math.Sqrt(sum), p)
+	}
+	for j := range d {
+		p.SetSym(j, j, 1)
+	}
+	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }
 
 // Random joins each pair of d nodes with probability 3/(d−1), of few nodes ½, and each edge

@@ -61,7 +61,7 @@ func TestShapes(t *testing.T) {
 		require.NoError(t, Check(kind))
 	}
 	_, err := ByName("ring", 12, stream.New(1, stream.Simulate))
-	require.EqualError(t, err, `graph "ring": it is one of [random hub chain star dense]`)
+	require.EqualError(t, err, `graph "ring": it is one of [random hub chain star dense uneven]`)
 	require.Error(t, Check("ring"))
 }
 
@@ -79,4 +79,34 @@ func TestWideNetworks(t *testing.T) {
 		var factor mat.Cholesky
 		require.Equal(t, definite, factor.Factorize(p))
 	}
+}
+
+// On an uneven star some pair of leaves correlates more than the centre with a leaf; on the
+// paper's none does.
+func TestUnevenStarMisleadsCorrelations(t *testing.T) {
+	misled := func(kind string) bool {
+		g, err := ByName(kind, 20, stream.New(3, stream.Simulate))
+		require.NoError(t, err)
+		var eigen mat.EigenSym
+		require.True(t, eigen.Factorize(g.Precision, false))
+		require.InDelta(t, 0.2, eigen.Values(nil)[0], 1e-9)
+		var c mat.Dense
+		require.NoError(t, c.Inverse(g.Precision))
+		least, most := 1.0, 0.0 // of edges, of other pairs
+		for k := range 20 {
+			for j := range k {
+				r := math.Abs(c.At(j, k)) / math.Sqrt(c.At(j, j)*c.At(k, k))
+				if g.Precision.At(j, k) != 0 {
+					least = min(least, r)
+				} else {
+					most = max(most, r)
+				}
+			}
+		}
+		return most > 1.1*least
+	}
+	require.True(t, misled("uneven"))
+	require.False(t, misled("star"))
+	_, err := ByName("uneven", 2, stream.New(1, stream.Simulate))
+	require.EqualError(t, err, "d = 2: an uneven star needs at least 3 nodes")
 }

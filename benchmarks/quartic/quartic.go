@@ -38,10 +38,8 @@ var (
 	missing []byte
 )
 
-// Parameters are measured by their error, which the paper shows.
-func Parameters(along string) claims.Measure {
-	return claims.Measure{Column: "quartic_error", Name: "error of the parameters at the last epoch", Smaller: true, Along: along}
-}
+// others are the paper's rivals of Marg-Var.
+var others = []string{"iw", "em", "zeroed"}
 
 const section, appendix = "Non-Gaussian Model", "Non-Gaussian Estimation"
 
@@ -51,22 +49,22 @@ var Dim = harness.Experiment{
 	Source:   "section “Non-Gaussian Model” (figure ICA_varydim)",
 	Settings: dim, Grid: grid, Figures: draw,
 	Claims: []claims.Claim{
-		{
-			ID: "ica-dim-var-best", Quote: "Our variational method (Marg-Var) consistently yields the lowest error.", Where: section,
-			Test: claims.Best(Parameters("columns"), []string{"var"}, []string{"iw", "em", "zeroed"}, true),
-		},
-		{
-			ID: "ica-dim-gap-widens", Quote: "Moreover, as the dimensionality increases, the performance gap between Marg-Var and the other methods widens.", Where: section,
-			Test: claims.Trend(Parameters("columns"), "var", []string{"iw", "em", "zeroed"}, claims.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1),
-		},
-		{
-			ID: "ica-dim-others-comparable", Quote: "We note that all other methods perform comparably …", Where: section,
-			Test: claims.Comparable(Parameters("columns"), "iw", "em", "zeroed"),
-		},
-		{
-			ID: "ica-dim-em-iw", Quote: "… with the performance of EM and Marg-IW being indistinguishable, a pattern we observe throughout our experiments.", Where: section,
-			Test: claims.Comparable(Parameters("columns"), "iw", "em"),
-		},
+		read("ica-dim-var-best", "Our variational method (Marg-Var) consistently yields the lowest error.", section, Dimensions(),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.Best(m, []string{"var"}, p.Methods(others...), true)
+			}),
+		read("ica-dim-gap-widens", "Moreover, as the dimensionality increases, the performance gap between Marg-Var and the other methods widens.", section, differences(Dimensions()),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.Trend(m, "var", p.Methods(others...), claims.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1)
+			}),
+		read("ica-dim-others-comparable", "We note that all other methods perform comparably …", section, Dimensions(),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.Comparable(m, p.Methods(others...)...)
+			}),
+		read("ica-dim-em-iw", "… with the performance of EM and Marg-IW being indistinguishable, a pattern we observe throughout our experiments.", section, Dimensions(),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.Comparable(m, p.Methods("iw", "em")...)
+			}),
 	},
 }
 
@@ -76,16 +74,16 @@ var Rows = harness.Experiment{
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varyn)",
 	Settings: rows, Grid: grid, Figures: draw,
 	Claims: []claims.Claim{
-		{
-			ID: "ica-n-em-iw-smallest", Quote: "From Figure ICA_varyn we see that both EM and Marg-IW have the smallest estimation error for larger sample sizes.", Where: appendix,
-			Test: claims.AtLargest(Parameters("rows"), func(m claims.Measure) claims.Test {
-				return claims.Best(m, []string{"iw", "em"}, []string{"var", "zeroed"}, false)
+		read("ica-n-em-iw-smallest", "From Figure ICA_varyn we see that both EM and Marg-IW have the smallest estimation error for larger sample sizes. [tested: at the most rows]", appendix, Sizes(),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.AtLargest(m, func(m claims.Measure) claims.Test {
+					return claims.Best(m, p.Methods("iw", "em"), []string{"var", "zeroed"}, false)
+				})
 			}),
-		},
-		{
-			ID: "ica-n-zeroed-largest", Quote: "Zeroed Score Matching has the largest estimation error due to its inability to appropriately marginalise the distribution. [tested: at each number of rows]", Where: appendix,
-			Test: claims.Best(Parameters("rows"), []string{"iw", "var", "em"}, []string{"zeroed"}, true),
-		},
+		read("ica-n-zeroed-largest", "Zeroed Score Matching has the largest estimation error due to its inability to appropriately marginalise the distribution. [tested: at each number of rows]", appendix, Sizes(),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.Best(m, p.Methods("iw", "var", "em"), []string{"zeroed"}, true)
+			}),
 	},
 }
 
@@ -95,18 +93,16 @@ var Missing = harness.Experiment{
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varymiss)",
 	Settings: missing, Grid: grid, Figures: draw,
 	Claims: []claims.Claim{
-		{
-			ID: "ica-missing-var-smallest", Quote: "In Figure ICA_varymiss, we observe that Marg-Var has the smallest estimation error …", Where: appendix,
-			Test: claims.Best(Parameters("missing"), []string{"var"}, []string{"iw", "em", "zeroed"}, false),
-		},
-		{
-			ID: "ica-missing-converge", Quote: "… with its performance convergence to that of Marg-IW and EM as the missing probability increases. [tested: its lead shrinks, and with the most cells missing the three are comparable]", Where: appendix,
-			Test: claims.All(Parameters("missing"), func(m claims.Measure) claims.Test {
-				return claims.Trend(m, "var", []string{"iw", "em"}, claims.Axis{Of: func(p float64) float64 { return 10 * p }, Unit: "per 0.1 more missing"}, -1)
-			}, func(m claims.Measure) claims.Test {
-				return claims.AtLargest(m, func(m claims.Measure) claims.Test { return claims.Comparable(m, "var", "iw", "em") })
+		read("ica-missing-var-smallest", "In Figure ICA_varymiss, we observe that Marg-Var has the smallest estimation error …", appendix, Probabilities(),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.Best(m, []string{"var"}, p.Methods(others...), false)
 			}),
-		},
+		read("ica-missing-converge", "… with its performance convergence to that of Marg-IW and EM as the missing probability increases. [tested: with the most cells missing the three are comparable]", appendix, Probabilities(),
+			func(m claims.Measure, p claims.Proposal) claims.Test {
+				return claims.AtLargest(m, func(m claims.Measure) claims.Test {
+					return claims.Comparable(m, p.Methods("var", "iw", "em")...)
+				})
+			}),
 	},
 }
 
@@ -259,7 +255,7 @@ func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 		out = append(out, figures.Figure{Name: name, Plot: p, Width: 16, Height: 11, Caption: caption + " Mean and 95 % interval of the replicates." + figures.Stopped(series)})
 		return err
 	}
-	measures := []claims.Measure{Parameters(along), {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
+	measures := []claims.Measure{{Column: "quartic_error", Name: "error of the parameters at the last epoch", Along: along}, {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
 	for _, m := range measures {
 		at, series, err := figures.Along(r, m, names)
 		if err != nil {

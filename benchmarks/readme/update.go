@@ -29,7 +29,8 @@ func update(folder string, write func(path string, text []byte) error) (changed 
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range append(readmes, filepath.Join(folder, "README.md")) {
+	explained := filepath.Join(folder, "..", "docs", "explanation", "paper.md")
+	for _, path := range append(readmes, filepath.Join(folder, "README.md"), explained) {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			return changed, err
@@ -77,7 +78,11 @@ func all(folder string) (map[string]markdown.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]markdown.Table{"claims": claims}
+	paper, err := report.Paper(results, reproduce.Experiments, reproduce.Across)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]markdown.Table{"claims": claims, "paper": paper}
 	for _, e := range reproduce.Experiments {
 		l, err := harness.Load(e, results)
 		if e.Tables == nil || errors.Is(err, fs.ErrNotExist) {

@@ -58,6 +58,12 @@ func Claims(out string, experiments []harness.Experiment, across []claims.Across
 	return page.claims(), err
 }
 
+// Paper is the table of verdicts on the paper's own sentences, with what each reading says.
+func Paper(out string, experiments []harness.Experiment, across []claims.Across) (markdown.Table, error) {
+	page, err := read(out, experiments, across)
+	return page.paper(), err
+}
+
 // read loads all sections and tests all claims, without a picture.
 func read(out string, experiments []harness.Experiment, across []claims.Across) (page study, err error) {
 	for _, e := range experiments {

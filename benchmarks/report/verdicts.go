@@ -52,17 +52,17 @@ func (s study) across(c claims.Across) (*claims.Verdict, error) {
 	return &v, err
 }
 
-// Interval is the effect as it is read; empty where there is none.
-func (j judged) Interval() string {
-	if math.IsNaN(j.Effect) || j.Outcome == claims.Undecided && j.Low == j.High {
-		return ""
-	}
-	return strings.ReplaceAll(fmt.Sprintf("%.3g [%.3g, %.3g]", j.Effect, j.Low, j.High), "-", "−")
-}
-
 // Class is the verdict's in the style sheet.
 func (j judged) Class() string {
-	return map[claims.Outcome]string{claims.Holds: "good", claims.DoesNotHold: "bad", claims.Undecided: "warn"}[j.Outcome]
+	return map[claims.Outcome]string{claims.Holds: "good", claims.DoesNotHold: "bad", claims.Undecided: "warn", claims.Depends: "warn"}[j.Outcome]
+}
+
+// Told is the evidence, and what each reading says.
+func (j judged) Told() string {
+	if j.Readings == nil {
+		return j.Evidence
+	}
+	return strings.TrimSpace(j.Evidence + " Readings: " + j.Listed() + ".")
 }
 
 // Count of each outcome.
@@ -71,11 +71,12 @@ func (s study) Count() string {
 	for _, c := range s.Claims {
 		n[c.Outcome]++
 	}
-	return fmt.Sprintf("Holds: %d; does not hold: %d; undecided: %d", n[claims.Holds], n[claims.DoesNotHold], n[claims.Undecided])
+	return fmt.Sprintf("Holds: %d; does not hold: %d; depends on what the paper leaves open: %d; undecided: %d",
+		n[claims.Holds], n[claims.DoesNotHold], n[claims.Depends], n[claims.Undecided])
 }
 
 func (s study) csv(w io.Writer) error {
-	lines := [][]string{{"experiment", "claim", "quote", "where", "verdict", "measure", "effect", "low", "high", "replicates", "evidence"}}
+	lines := [][]string{{"experiment", "claim", "quote", "where", "verdict", "measure", "effect", "low", "high", "replicates", "evidence", "readings"}}
 	number := func(x float64) string {
 		if math.IsNaN(x) {
 			return ""
@@ -84,7 +85,7 @@ func (s study) csv(w io.Writer) error {
 	}
 	for _, c := range s.Claims {
 		lines = append(lines, []string{strings.Join(c.Experiments, " "), c.ID, c.Quote, c.Where, string(c.Outcome), c.Measure,
-			number(c.Effect), number(c.Low), number(c.High), strconv.Itoa(c.Replicates), c.Evidence})
+			number(c.Effect), number(c.Low), number(c.High), strconv.Itoa(c.Replicates), c.Evidence, c.Listed()})
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
@@ -94,11 +95,30 @@ func (s study) markdown(w io.Writer) error {
 	return err
 }
 
+// ours begins the sentences that are not the paper's.
+const ours = "Ours: "
+
+// paper is the table of verdicts on the paper's sentences.
+func (s study) paper() markdown.Table {
+	t := markdown.Table{Name: "paper", Header: []string{"the paper's words", "verdict", "by reading"}}
+	for _, c := range s.Claims {
+		if strings.HasPrefix(c.Quote, ours) {
+			continue
+		}
+		by := c.Listed()
+		if c.Readings == nil {
+			by = strings.TrimSpace(c.Measure + " " + c.Interval())
+		}
+		t.Lines = append(t.Lines, []string{c.Quote, fmt.Sprintf("**%s**", c.Outcome), by})
+	}
+	return t
+}
+
 // claims is the table of verdicts.
 func (s study) claims() markdown.Table {
 	t := markdown.Table{Name: "claims", Header: []string{"claim", "the words tested", "verdict", "effect, 95 % interval", "of what", "replicates", "evidence"}}
 	for _, c := range s.Claims {
-		t.Lines = append(t.Lines, []string{"`" + c.ID + "`", c.Quote, fmt.Sprintf("**%s**", c.Outcome), c.Interval(), c.Measure, strconv.Itoa(c.Replicates), c.Evidence})
+		t.Lines = append(t.Lines, []string{"`" + c.ID + "`", c.Quote, fmt.Sprintf("**%s**", c.Outcome), c.Interval(), c.Measure, strconv.Itoa(c.Replicates), c.Told()})
 	}
 	return t
 }

@@ -32,6 +32,7 @@ var Experiments = []harness.Experiment{
 	quartic.Missing,
 	star.Missing,
 	star.Dense,
+	star.Uneven,
 	star.Centres,
 	star.Dim,
 	star.ROC,

@@ -16,7 +16,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-var treatmentTitle = map[string]string{"paper": "as the paper", "honoured": "support honoured", "ignored": "truncation ignored"}
+var treatmentTitle = map[string]string{"literal": "as the paper draws", "honoured": "support honoured", "uncorrected": "draws inside, no correction", "ignored": "truncation ignored"}
 
 // lines are the AUC against what varies, for each treatment.
 func lines(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {

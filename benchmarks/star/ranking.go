@@ -1,6 +1,7 @@
 package star
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -53,11 +54,13 @@ const (
 	imputedColumn = "auc_imputed"
 )
 
-// Methods that need no path, and the one that has the complete table.
+// Methods that need no path, the one that has the complete table, and, beside the peer, what
+// the default is where there is no support.
 const (
-	byMarginal = "marginal"
-	byPartial  = "partial"
-	full       = "full"
+	byMarginal   = "marginal"
+	byPartial    = "partial"
+	full         = "full"
+	completeData = "em-exact"
 )
 
 func rankingGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
@@ -102,7 +105,10 @@ func (s settings) rank(ctx context.Context, at setting, method string, seed uint
 	}
 	path, sizes, imputed := math.NaN(), 0.0, math.NaN()
 	if method == byMarginal || method == byPartial {
-		sizes, err = pairwise(table, truth, method)
+		var curve []network.Rate
+		if curve, err = pairwise(table, truth, method); err == nil {
+			sizes = network.AUC(curve)
+		}
 	} else {
 		path, sizes, imputed, err = s.rankings(ctx, at, method, table, truth, support, seed)
 	}
@@ -120,17 +126,17 @@ func (s settings) rank(ctx context.Context, at setting, method string, seed uint
 	return values, nil
 }
 
-// pairwise is the AUC of the correlations or partial correlations of each two columns.
-func pairwise(table *data.Table, truth simulate.Gaussian, method string) (float64, error) {
+// pairwise is the ROC curve of the correlations or partial correlations of each two columns.
+func pairwise(table *data.Table, truth simulate.Gaussian, method string) ([]network.Rate, error) {
 	c := correlations(table)
 	if method == byMarginal {
-		return rankedBy(c, truth)
+		return ratesBy(c, truth)
 	}
 	var p mat.Dense
 	if err := p.Inverse(c); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return rankedBy(partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data)), truth)
+	return ratesBy(partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data)), truth)
 }
 
 // rankings are the AUCs of a method's path, of the sizes at its end, and of the path of
@@ -220,6 +226,12 @@ func partialCorrelations(p *mat.SymDense) *mat.SymDense {
 
 // rankedBy is the AUC of the pairs in the order of their absolute values.
 func rankedBy(m *mat.SymDense, truth simulate.Gaussian) (float64, error) {
+	rates, err := ratesBy(m, truth)
+	return network.AUC(rates), err
+}
+
+// ratesBy is the ROC curve of the pairs in the order of their absolute values.
+func ratesBy(m *mat.SymDense, truth simulate.Gaussian) ([]network.Rate, error) {
 	d := m.SymmetricDim()
 	edges := network.Threshold(truth.Precision, 1e-12)
 	var rates []network.Rate
@@ -227,10 +239,11 @@ func rankedBy(m *mat.SymDense, truth simulate.Gaussian) (float64, error) {
 		for k := j + 1; k < d; k++ {
 			rate, err := network.Compare(edges, network.Threshold(m, math.Abs(m.At(j, k))))
 			if err != nil {
-				return 0, err
+				return nil, err
 			}
 			rates = append(rates, rate)
 		}
 	}
-	return network.AUC(rates), nil
+	slices.SortFunc(rates, func(a, b network.Rate) int { return cmp.Or(cmp.Compare(a.FPR, b.FPR), cmp.Compare(a.TPR, b.TPR)) })
+	return rates, nil
 }

@@ -70,9 +70,15 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 	var values []string
 	var rates string
 	diverged := false
-	if c.Method == peer {
+	switch c.Method {
+	case peer:
 		values, rates, err = s.likelihood(ctx, table, truth)
-	} else {
+	case byMarginal, byPartial:
+		values, rates, err = ranked(table, truth, c.Method)
+	case completeData:
+		at.treatment.Ignore = true
+		fallthrough
+	default:
 		values, rates, diverged, err = s.scoreMatching(ctx, at.treatment, c, table, truth, support, seed)
 	}
 	if err != nil {
@@ -83,6 +89,24 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 		values = append(values, rates)
 	}
 	return values, nil
+}
+
+// ranked is what ranking pairs by their pairwise correlations, or partial ones, recovers.
+func ranked(table *data.Table, truth simulate.Gaussian, by string) (values []string, rates string, err error) {
+	curve, err := pairwise(table, truth, by)
+	if err != nil {
+		return nil, "", err
+	}
+	return []string{fmt.Sprintf("%.6f", network.AUC(curve)), "-", "-", "0", "-"}, written(curve), nil
+}
+
+// written are the points of an ROC curve as a cell's line holds them.
+func written(curve []network.Rate) string {
+	var pairs []string
+	for _, r := range curve {
+		pairs = append(pairs, fmt.Sprintf("%.4f:%.4f", r.FPR, r.TPR))
+	}
+	return strings.Join(slices.Compact(pairs), " ")
 }
 
 // likelihood is the peer's path, on standardised columns.
@@ -122,7 +146,7 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Confi
 func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.Result, error) {
 	along := s.Path
 	along.Select, along.PathOnly = path.Selection{Kind: "none"}, true // the AUC is of the path
-	c.Seed = seed
+	c.Seed, c.FreeDraws = seed, t.FreeDraws
 	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
 	if !t.Ignore {
 		spec.Domain = support
@@ -135,18 +159,16 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 func recovery(found []network.Adjacency, truth simulate.Gaussian) (values []string, rates string, err error) {
 	want := network.Threshold(truth.Precision, 1e-12)
 	var curve []network.Rate
-	var pairs []string
 	for _, a := range found {
 		r, err := network.Compare(want, a)
 		if err != nil {
 			return nil, "", err
 		}
 		curve = append(curve, r)
-		pairs = append(pairs, fmt.Sprintf("%.4f:%.4f", r.FPR, r.TPR))
 	}
 	return []string{
 		fmt.Sprintf("%.6f", network.AUC(curve)), strconv.Itoa(found[0].Count()), strconv.Itoa(found[len(found)-1].Count()),
-	}, strings.Join(slices.Compact(pairs), " "), nil
+	}, written(curve), nil
 }
 
 // missed is the share of the true marginal precision without node 1, off the

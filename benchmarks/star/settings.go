@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
@@ -16,7 +17,7 @@ import (
 // settings of an experiment; see the JSON files. The one list of several is what varies.
 type settings struct {
 	Replicates int               `json:"replicates"`
-	Graph      string            `json:"graph"` // star or dense
+	Graph      string            `json:"graph"` // star, dense or uneven
 	Columns    []int             `json:"columns"`
 	Rows       int               `json:"rows"`
 	Missing    []float64         `json:"missing"`
@@ -28,6 +29,7 @@ type settings struct {
 	Path       path.Config       `json:"path"`  // … what their paths have
 	Methods    []json.RawMessage `json:"methods"`
 	Likelihood *emglasso.Options `json:"likelihood"` // of the peer "glasso", which ignores the truncation; null: without it
+	References bool              `json:"references"` // run what references are, too
 	Ours       []string          `json:"ours"`
 	variants   []harness.Variant
 }
@@ -37,6 +39,8 @@ type treatment struct {
 	Name   string        `json:"name"`
 	Ignore bool          `json:"ignore"`
 	Weight domain.Weight `json:"weight"`
+	// FreeDraws draws missing cells from all of R^d.
+	FreeDraws bool `json:"free_draws"`
 }
 
 // along is the key column that varies.
@@ -54,8 +58,8 @@ func decode(text json.RawMessage) (s settings, err error) {
 	if err = harness.Decode(text, &s); err != nil {
 		return s, err
 	}
-	if s.Graph != "star" && s.Graph != "dense" {
-		return s, fmt.Errorf("settings: graph %q: it is star or dense", s.Graph)
+	if !slices.Contains([]string{"star", "dense", "uneven"}, s.Graph) {
+		return s, fmt.Errorf("settings: graph %q: it is star, dense or uneven", s.Graph)
 	}
 	if s.variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
 		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "centres", s.Centres...),
@@ -77,6 +81,9 @@ func (s settings) names() []string {
 	names := harness.Names(s.variants)
 	if s.Likelihood != nil {
 		names = append(names, peer)
+	}
+	if s.References {
+		names = append(names, byMarginal, byPartial, completeData)
 	}
 	return names
 }

@@ -44,10 +44,10 @@ func TestPanelsAreOfWhatRan(t *testing.T) {
 		}
 		return out
 	}
-	r.Lines = [][]string{{"paper", "1", "iw", "0:0 1:1"}, {"honoured", "1", "iw", "-"}}
-	require.Equal(t, []string{"roc-paper-1"}, names())
-	r.Lines = [][]string{{"paper", "3", "iw", "0:0 1:1"}, {"paper", "5", "iw", "0:0 1:1"}, {"honoured", "1", "iw", "0:0 1:1"}}
-	require.Equal(t, []string{"roc-paper-3", "roc-honoured-1"}, names())
+	r.Lines = [][]string{{"uncorrected", "1", "iw", "0:0 1:1"}, {"honoured", "1", "iw", "-"}}
+	require.Equal(t, []string{"roc-uncorrected-1"}, names())
+	r.Lines = [][]string{{"uncorrected", "3", "iw", "0:0 1:1"}, {"uncorrected", "5", "iw", "0:0 1:1"}, {"honoured", "1", "iw", "0:0 1:1"}}
+	require.Equal(t, []string{"roc-uncorrected-3", "roc-honoured-1"}, names())
 }
 
 func TestSettingsOfThePeerAreChecked(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"math/rand/v2"
 
+	"missingscore/benchmarks/graphs"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/simulate"
@@ -12,10 +13,10 @@ import (
 
 // truth is the network of d nodes.
 func (s settings) truth(d, centres int, rng *rand.Rand) (simulate.Gaussian, error) {
-	if s.Graph == "dense" {
-		return simulate.Dense(d, rng)
+	if s.Graph == "star" {
+		return simulate.Stars(d, centres, rng)
 	}
-	return simulate.Stars(d, centres, rng)
+	return graphs.ByName(s.Graph, d, rng)
 }
 
 // simulate makes a replicate's network, the side of a plane that its rows lie on, and

@@ -16,7 +16,8 @@
 //   - The step size, which the paper does not state either, is path.Config's.
 //   - The proposal of iw and em is the paper's of its normal experiment, N(0, 16 I);
 //     a method in "-unit" has N(0, I).
-//   - The threshold of an edge is found anew for each path (Threshold).
+//   - The threshold of an edge is one for all methods, that of the paper's stars, or that
+//     found on the complete table's path; or it is found anew for each path (Threshold).
 //   - The peer "glasso", EM with the graphical lasso, has its own λs (emglasso.Path).
 //
 // Replicates are corruptions of one table: intervals tell what other corruptions would
@@ -36,6 +37,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
@@ -69,7 +71,7 @@ var Yeast = harness.Experiment{
 	Name: "yeast", Title: "Gene expression in yeast", Source: `Section "Yeast Data", figure yeast_varymiss_AUC; appendix "Real World Data"`,
 	Settings: yeastSettings, Grid: grid, Figures: draw,
 	Claims: statements("yeast", "segregants", `Section "Yeast Data"`,
-		"Marg-Var clearly outperforms the other approaches", "the other approaches which all perform comparably"),
+		"Marg-Var clearly outperforms the other approaches [on other data: another study of yeast]", "the other approaches which all perform comparably [on other data: another study of yeast]"),
 }
 
 // settings are one size of a config.json.
@@ -95,6 +97,7 @@ type settings struct {
 
 	Likelihood *emglasso.Options `json:"likelihood"` // of the method "glasso"; null: it is not run
 
+	Common    float64 `json:"common"`    // a threshold for all methods
 	Jumpiness float64 `json:"jumpiness"` // that a path may have, see Threshold
 	Points    int     `json:"points"`    // of a grid of the threshold's search
 	Rounds    int     `json:"rounds"`    // of it
@@ -113,7 +116,7 @@ func read(raw json.RawMessage) (settings, error) {
 	}{
 		{"replicates", s.Replicates > 0}, {"tables", len(s.Tables) > 0}, {"methods", len(s.Methods) > 0}, {"missing", len(s.Missing) > 0},
 		{"densities", len(s.Densities) > 0}, {"lambda_max", s.LambdaMax > 0}, {"lambda_min", s.LambdaMin > 0}, {"lambdas", s.Lambdas > 1},
-		{"jumpiness", s.Jumpiness >= 0}, {"points", s.Points > 1}, {"rounds", s.Rounds > 0},
+		{"common", s.Common > 0}, {"jumpiness", s.Jumpiness >= 0}, {"points", s.Points > 1}, {"rounds", s.Rounds > 0},
 	} {
 		if !v.ok {
 			return s, fmt.Errorf("settings: %q is missing, empty or too small", v.name)
@@ -137,8 +140,13 @@ const (
 
 var keyColumns = []string{"table", "missing", "replicate", "method"}
 
-// meanColumn is the paper's measure: the mean of the AUCs against all truths.
-const meanColumn = "auc"
+// Columns of the paper's measure, the mean of the AUCs against all truths, by the threshold
+// of an edge: one for each path, one for all, and that of the complete table's path.
+const (
+	meanColumn   = "auc"
+	commonColumn = "auc_common"
+	fullColumn   = "auc_full"
+)
 
 func densityColumn(density float64) string { return meanColumn + "_" + number(density) }
 
@@ -159,7 +167,7 @@ func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	for _, density := range s.Densities {
 		g.Value = append(g.Value, densityColumn(density))
 	}
-	g.Value = append(g.Value, meanColumn)
+	g.Value = append(g.Value, meanColumn, commonColumn, fullColumn)
 	var tables []*table
 	for _, from := range s.Tables {
 		t := s.open(from)
@@ -209,28 +217,44 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 		found, err = s.estimate(ctx, hidden, method, uint64(replicate))
 		var fault *engine.DivergedError
 		if errors.As(err, &fault) { // a result, not a failure
-			return append(values, slices.Repeat([]string{"-"}, 4+len(truths))...), nil
+			return append(values, slices.Repeat([]string{"-"}, 6+len(truths))...), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	values = append(values, number(round(found.threshold)), found.effective, found.projections)
-	sum := 0.0
+	own, err := aucs(truths, found.networks)
+	if err != nil {
+		return nil, err
+	}
+	for _, auc := range own {
+		values = append(values, fmt.Sprintf("%.6f", auc))
+	}
+	for _, threshold := range []float64{found.threshold, s.Common, t.found.threshold} {
+		some, err := aucs(truths, thresholded(found.precisions, threshold))
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, fmt.Sprintf("%.6f", stat.Mean(some, nil)))
+	}
+	return values, nil
+}
+
+// aucs are those of a path of networks against each of the truths.
+func aucs(truths, path []network.Adjacency) (out []float64, err error) {
 	for _, truth := range truths {
 		var rates []network.Rate
-		for _, a := range found.networks {
+		for _, a := range path {
 			rate, err := network.Compare(truth, a)
 			if err != nil {
 				return nil, err
 			}
 			rates = append(rates, rate)
 		}
-		auc := network.AUC(rates)
-		sum += auc
-		values = append(values, fmt.Sprintf("%.6f", auc))
+		out = append(out, network.AUC(rates))
 	}
-	return append(values, fmt.Sprintf("%.6f", sum/float64(len(truths)))), nil
+	return out, nil
 }
 
 // hide makes a replicate's corruption, and another one where it leaves a column without
@@ -263,22 +287,22 @@ func projections(points []path.Point) (n int) {
 // estimate is what a method finds on a table: the networks of an L1 path, with the
 // threshold that smooths it.
 type estimate struct {
-	networks               []network.Adjacency
+	precisions             []*mat.SymDense
+	networks               []network.Adjacency // at the threshold
 	threshold              float64
 	effective, projections string // a Point's, in the middle of the path and summed
 }
 
 func (s settings) estimate(ctx context.Context, t *data.Table, method string, replicate uint64) (e estimate, err error) {
-	var precisions []*mat.SymDense
 	if method == peer {
-		precisions, err = s.likelihood(ctx, t)
+		e.precisions, err = s.likelihood(ctx, t)
 		e.effective, e.projections = "-", "0"
 	} else {
 		var r *trainers.Result
 		if r, err = s.path(ctx, t, method, replicate); err == nil {
 			points := r.Network.Points
 			for _, p := range points {
-				precisions = append(precisions, graph.Unpack(t.D, p.Packed))
+				e.precisions = append(e.precisions, graph.Unpack(t.D, p.Packed))
 			}
 			e.effective, e.projections = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(projections(points))
 		}
@@ -286,18 +310,12 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 	if err != nil {
 		return estimate{}, err
 	}
-	e.networks, e.threshold = s.smooth(precisions)
+	e.networks, e.threshold = s.smooth(e.precisions)
 	return e, nil
 }
 
 // smooth finds the threshold of a path of precisions.
 func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, threshold float64) {
-	at := func(threshold float64) (networks []network.Adjacency) {
-		for _, p := range path {
-			networks = append(networks, network.Threshold(p, threshold))
-		}
-		return networks
-	}
 	largest := 0.0
 	for _, p := range path {
 		for j := range p.SymmetricDim() {
@@ -307,12 +325,20 @@ func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, th
 		}
 	}
 	threshold = Threshold(func(threshold float64) (densities []float64) {
-		for _, a := range at(threshold) {
+		for _, a := range thresholded(path, threshold) {
 			densities = append(densities, a.Density())
 		}
 		return densities
 	}, largest, s.Jumpiness, s.Points, s.Rounds)
-	return at(threshold), threshold
+	return thresholded(path, threshold), threshold
+}
+
+// thresholded are the networks of a path of precisions.
+func thresholded(path []*mat.SymDense, threshold float64) (networks []network.Adjacency) {
+	for _, p := range path {
+		networks = append(networks, network.Threshold(p, threshold))
+	}
+	return networks
 }
 
 // likelihood is the peer's path, on standardised columns.

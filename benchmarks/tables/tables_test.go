@@ -175,12 +175,12 @@ func TestCellsAreReproducible(t *testing.T) {
 		require.Equal(t, lines[0], lines[1])
 		for key, values := range lines[0] {
 			mean := 0.0
-			for _, text := range values[6 : len(values)-1] {
+			for _, text := range values[6 : len(values)-3] {
 				auc := parse(t, text)
 				require.True(t, 0 <= auc && auc <= 1, key)
 				mean += auc / 5
 			}
-			require.InDelta(t, mean, parse(t, values[len(values)-1]), 1e-6)
+			require.InDelta(t, mean, parse(t, values[len(values)-3]), 1e-6)
 			require.Equal(t, "10", values[1])
 		}
 	}
@@ -280,12 +280,12 @@ func TestSmooth(t *testing.T) {
 // results are made-up AUCs at two probabilities: base plus what is given by method and
 // replicate.
 func results(table string, replicates int, auc func(method string, replicate int) float64) cells.Results {
-	r := cells.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", densityColumn(0.1), meanColumn)}
+	r := cells.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", densityColumn(0.1), meanColumn, commonColumn, fullColumn)}
 	for _, missing := range []string{"0.3", "0.6"} {
 		for k := 1; k <= replicates; k++ {
-			for _, method := range []string{"iw", "var", "em", "zeroed", "exact"} {
-				x := auc(method, k) + map[string]float64{"0.3": 0.1, "0.6": 0}[missing]
-				r.Lines = append(r.Lines, []string{table, missing, fmt.Sprint(k), method, "100", "10", "3", fmt.Sprint(x - 0.01), fmt.Sprint(x)})
+			for _, method := range []string{"iw", "var", "em", "zeroed", "exact", "iw-unit", "em-unit"} {
+				x := auc(strings.TrimSuffix(method, "-unit"), k) + map[string]float64{"0.3": 0.1, "0.6": 0}[missing]
+				r.Lines = append(r.Lines, []string{table, missing, fmt.Sprint(k), method, "100", "10", "3", fmt.Sprint(x - 0.01), fmt.Sprint(x), fmt.Sprint(x), fmt.Sprint(x)})
 			}
 		}
 	}
@@ -333,7 +333,7 @@ func TestClaims(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 0.03, v.Effect, 0.002)
 	require.Less(t, v.High-v.Low, 0.01)
-	require.Contains(t, v.Measure, "AUC, Marg-Var − EM")
+	require.Contains(t, v.Measure, "one threshold for all, proposal N(0, 16 I): AUC, over gaps hidden in one table, Marg-Var − EM")
 	require.Contains(t, v.Evidence, "Marg-Var 0.8")
 }
 
@@ -523,7 +523,10 @@ func TestFull(t *testing.T) {
 	at := s.open(s.Tables[0])
 	want, err := s.run(t.Context(), at, 0.3, 1, full)
 	require.NoError(t, err)
-	for _, auc := range want[6:] {
+	last := len(want) - 1
+	require.Equal(t, want[last-2], want[last], "its own threshold is that of the complete table")
+	require.NotEqual(t, want[last], want[last-1], "0.002 for all")
+	for _, auc := range want[6 : last-1] {
 		require.Greater(t, parse(t, auc), 0.97) // 1 but for edges that come and go along the path
 	}
 	for k, truth := range at.networks {

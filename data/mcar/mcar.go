@@ -36,17 +36,33 @@ type Column struct {
 // Depends says that the column's gaps depend on others.
 func (c Column) Depends() bool { return c.Corrected < Level }
 
+// Where says in what rows the column is missing more often, as "x is low". Where the correction
+// leaves nothing of the test, which difference is the clearest is chance: it is "no sign of
+// dependence" then.
+func (c Column) Where() string {
+	switch {
+	case c.Predictor == "":
+		return "nothing to test with"
+	case c.Corrected >= 1:
+		return "no sign of dependence"
+	}
+	return c.Predictor + " is " + c.Direction
+}
+
 // String says which cells are missing where, as "y is missing more often where x is low
 // (p = 0.002)", p after correction.
 func (c Column) String() string {
-	if c.Predictor == "" {
+	switch {
+	case c.Predictor == "":
 		return fmt.Sprintf("of %s nothing can be said: no other column is observed in enough rows with and without it", c.Name)
+	case c.Corrected >= 1:
+		return fmt.Sprintf("that %s is missing shows %s on other columns (p = 1)", c.Name, c.Where())
 	}
 	p := FormatP(c.Corrected)
 	if p[0] != '<' {
 		p = "= " + p
 	}
-	return fmt.Sprintf("%s is missing more often where %s is %s (p %s)", c.Name, c.Predictor, c.Direction, p)
+	return fmt.Sprintf("%s is missing more often where %s (p %s)", c.Name, c.Where(), p)
 }
 
 // FormatP is p for reading: with two digits, "< 1e-15" below that, "–" for none.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -29,17 +28,16 @@ type normalScores struct {
 	lower, upper   float64   // of the column, may be infinite
 }
 
-// fitNormalScores makes the function of a column from its observed cells, of which two differ.
-func fitNormalScores(x []float64, low, high float64) Function {
-	sorted := slices.Sorted(slices.Values(x))
-	n := float64(len(sorted))
-	f := &normalScores{lower: low, upper: high}
-	for from := 0; from < len(sorted); {
-		to := from + sort.Search(len(sorted)-from, func(k int) bool { return sorted[from+k] > sorted[from] })
-		rank := float64(from+1+to) / 2
-		f.values = append(f.values, sorted[from])
+// fitNormalScores makes the function of a column from its observed cells, of which two differ. A
+// cell of weight w counts in ranks and number as w cells; nil for ones.
+func fitNormalScores(x, weights []float64, low, high float64) Function {
+	f, below := &normalScores{lower: low, upper: high}, 0.
+	of, n := shares(x, weights)
+	for _, c := range of {
+		rank := below + (1+c.weight)/2
+		f.values = append(f.values, c.value)
 		f.scores = append(f.scores, distuv.UnitNormal.Quantile(rank/(n+1)))
-		from = to
+		below += c.weight
 	}
 	f.thin()
 	return f

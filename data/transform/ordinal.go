@@ -35,19 +35,19 @@ type Ordinal struct {
 	middles []float64 // T of the categories
 }
 
-// NewOrdinal is the function of a column with these observed cells.
-func NewOrdinal(x []float64) *Ordinal {
-	sorted := slices.Sorted(slices.Values(x))
-	f := &Ordinal{values: slices.Compact(slices.Clone(sorted))}
-	n := float64(len(x))
-	for k, v := range f.values {
-		from := float64(sort.SearchFloat64s(sorted, v))
-		to := n
-		if k+1 < len(f.values) {
-			to = float64(sort.SearchFloat64s(sorted, f.values[k+1]))
-			f.cuts = append(f.cuts, distuv.UnitNormal.Quantile(to/n))
+// NewOrdinal is the function of a column with these observed cells, shares being of their
+// weights; nil for ones.
+func NewOrdinal(x, weights []float64) *Ordinal {
+	f, below := &Ordinal{}, 0.
+	of, total := shares(x, weights)
+	for k, c := range of {
+		above := below + c.weight
+		f.values = append(f.values, c.value)
+		f.middles = append(f.middles, distuv.UnitNormal.Quantile((below+above)/2/total))
+		if k < len(of)-1 {
+			f.cuts = append(f.cuts, distuv.UnitNormal.Quantile(above/total))
 		}
-		f.middles = append(f.middles, distuv.UnitNormal.Quantile((from+to)/2/n))
+		below = above
 	}
 	return f
 }

@@ -14,8 +14,8 @@ import (
 
 // Kind is how a function is made.
 type Kind struct {
-	Fit  func(x []float64, low, high float64) Function // of the observed cells of a column and its bounds
-	Read func(text []byte) (Function, error)           // of what its MarshalJSON wrote
+	Fit  func(x, weights []float64, low, high float64) Function // of the observed cells of a column, their weights, nil for ones, and its bounds
+	Read func(text []byte) (Function, error)                    // of what its MarshalJSON wrote
 }
 
 // Kinds are the functions by name.
@@ -26,13 +26,13 @@ var Kinds = map[string]Kind{
 	"logit": always(logit),
 	"npn":   {fitNormalScores, readNormalScores},
 
-	OrdinalKind: {func(x []float64, _, _ float64) Function { return NewOrdinal(x) }, readOrdinal},
+	OrdinalKind: {func(x, weights []float64, _, _ float64) Function { return NewOrdinal(x, weights) }, readOrdinal},
 }
 
 // always is a function that no table changes.
 func always(f Function) Kind {
 	return Kind{
-		Fit:  func([]float64, float64, float64) Function { return f },
+		Fit:  func([]float64, []float64, float64, float64) Function { return f },
 		Read: func([]byte) (Function, error) { return f, nil },
 	}
 }
@@ -115,7 +115,7 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 		if err := known(name+"="+kind, kind); err != nil {
 			return nil, err
 		}
-		columns[j] = Kinds[kind].Fit(t.Column(j), support.Lower[j], support.Upper[j])
+		columns[j] = Kinds[kind].Fit(t.Column(j), t.ColumnWeights(j), support.Lower[j], support.Upper[j])
 		if err := tooMany(name, columns[j]); err != nil {
 			return nil, err
 		}

@@ -299,7 +299,7 @@ func TestRestore(t *testing.T) {
 // 0.8; in a file and back; with other thresholds.
 func TestOrdinal(t *testing.T) {
 	x := slices.Concat(slices.Repeat([]float64{1}, 3), slices.Repeat([]float64{2}, 5), slices.Repeat([]float64{5}, 2))
-	f := transform.NewOrdinal(x)
+	f := transform.NewOrdinal(x, nil)
 	require.Equal(t, []float64{1, 2, 5}, f.Values())
 	require.InDeltaSlice(t, []float64{-0.5244005, 0.8416212}, f.Cuts(), 1e-7)
 	require.InDelta(t, -1.0364334, f.Forward(1), 1e-7, "the quantile of 0.15")

@@ -52,6 +52,9 @@ var methods = map[string]look{
 	"full-score": {"Full, score network", midgrey, nil, draw.BoxGlyph{}},
 	"gaussian":   {"Gaussian", sky, dashDot, draw.PlusGlyph{}},
 	"glasso":     {"EM + glasso", midgrey, dashed, draw.RingGlyph{}},
+	"em-exact":   {"EM, exact", green, nil, draw.PyramidGlyph{}},
+	"marginal":   {"pairwise correlations", midgrey, dotted, draw.CrossGlyph{}},
+	"partial":    {"pairwise partial correlations", midgrey, dashDot, draw.BoxGlyph{}},
 }
 
 var spare = []look{

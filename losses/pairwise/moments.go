@@ -41,6 +41,7 @@ type Moments struct {
 	Moved  float64 // by Shrink: by how much a correlation, at most
 
 	now    float64 // α that S has
+	shares bool    // the a_i of a row's copies need not come to a whole number: they are weights
 	latent bool    // correlations of latent numbers, which need not be semidefinite even without gaps
 
 	// Of estimates that have more than moments about zero, by package latent:
@@ -61,6 +62,7 @@ const (
 // order n d², memory that of S and some tiles; the result is the same for any number of workers.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*Moments, error) {
 	m := &Moments{D: t.D, S: make([]float64, t.D*t.D), Own: make([]float64, t.D), Least: math.Inf(1)}
+	m.shares = t.Weights != nil
 	m.own(t, rows, counts)
 	behind := m.newLatents(t, rows, counts)
 	m.latent = behind != nil
@@ -126,9 +128,9 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 			}
 		}
 	}
-	m.Rows = math.Round(m.Rows) // of counts that are shares
+	m.Rows = m.number(m.Rows)
 	for j, n := range m.Own {
-		n = math.Round(n)
+		n = m.number(n)
 		if m.Own[j] = n; n > 0 {
 			m.S[j*m.D+j] = square[j] / n
 		}
@@ -138,6 +140,15 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 // numbers are of a pair of tiles, j < k: n_jk, their sum and the smallest, and the sums of
 // Moments.
 type numbers struct{ sum, least, noise, square, largest float64 }
+
+// number is a number of rows, whole but for rounding of the shares that it is summed from, unless
+// rows have weights.
+func (m *Moments) number(sum float64) float64 {
+	if m.shares {
+		return sum
+	}
+	return math.Round(sum)
+}
 
 // fill sets the elements of a pair of tiles that begin at columns j0 and k0.
 func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
@@ -150,7 +161,7 @@ func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 			if j >= k {
 				continue
 			}
-			n := math.Round(number[a*wide+b])
+			n := m.number(number[a*wide+b])
 			seen.sum += n
 			if seen.least = min(seen.least, n); n == 0 {
 				continue

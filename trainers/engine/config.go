@@ -42,8 +42,11 @@ type Config struct {
 	Imputer      ImputerSpec        `json:"imputer"`           // the paper's network
 	ProposalSD   float64            `json:"proposal_sd"`       // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
 	Weighting    string             `json:"weighting"`         // "uniform" or "leave-one-out"; "": the estimator's own
-	Seed         uint64             `json:"seed"`
-	DType        graph.DType        `json:"dtype"` // of the expression graphs; parameters and optimisers are float64
+	// FreeDraws takes the missing cells from all of R^d, whatever the domain, as the paper's
+	// experiments seem to: the expectations are then not those of the model on its domain.
+	FreeDraws bool        `json:"free_draws,omitempty"`
+	Seed      uint64      `json:"seed"`
+	DType     graph.DType `json:"dtype"` // of the expression graphs; parameters and optimisers are float64
 
 	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
 	Observe func(Progress) `json:"-"` // called after each parameter step, if set

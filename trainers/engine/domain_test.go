@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -114,4 +115,37 @@ func TestFitsRefuseRowsOutside(t *testing.T) {
 	s.Lower = s.Lower[:3]
 	_, _, err = engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical{}, Domain: s}, engine.Config{Method: "iw"}, 0)
 	require.ErrorContains(t, err, "does not fit 4 columns")
+}
+
+// Where each row has a gap that a half-space cuts, g = 1 and free draws are all that the
+// domain was: the gradient is the one without it. Draws held inside give another.
+func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
+	g, err := simulate.Normal(4, stream.New(25, stream.Simulate))
+	require.NoError(t, err)
+	s := supports(t, g)["half-space"]
+	rng := stream.New(25, stream.Simulate, 1)
+	table, err := g.SampleInside(s, 40, rng)
+	require.NoError(t, err)
+	for i := range table.N {
+		gap := 4*i + rng.IntN(4)
+		table.Values[gap], table.Observed[gap] = math.NaN(), false
+	}
+	for _, method := range []string{"iw", "var", "variw", "em"} {
+		t.Run(method, func(t *testing.T) {
+			gradient := func(s *domain.Domain, free bool) []float64 {
+				m := model.NewGaussian(4, model.CholeskyFactor)
+				m.SetMean(g.Mean)
+				require.NoError(t, m.SetPrecision(g.Precision))
+				w := domain.Weight{Scalar: true, Cap: 1, NoTangent: true}
+				_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, w), Domain: s, Weight: w},
+					engine.Config{Method: method, FreeDraws: free, Seed: 1}, 0)
+				require.NoError(t, err)
+				return slices.Concat(grads...)
+			}
+			none := gradient(nil, false)
+			require.InDeltaSlice(t, none, gradient(s, true), 1e-12)
+			restricted := gradient(s, false)
+			require.Greater(t, floats.Distance(none, restricted, math.Inf(1)), 1e-3)
+		})
+	}
 }

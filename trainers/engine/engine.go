@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
@@ -33,7 +34,7 @@ type Engine struct {
 	Config    Config
 	Estimator estimator.Estimator
 	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
-	Counts    []float64    // how often each row of the table counts, from before the first step on; nil: once
+	Counts    []float64    // how often each row of the table counts, or its sampling weight, from before the first step on; nil: once
 
 	params    []*graph.Param // of the model
 	weighting losses.Weighting
@@ -107,7 +108,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		p.Condensed = &Condensed{made: map[rowsKey]*condensed{}}
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
-	if p.Table.Counted != nil {
+	if e.Counts = p.Table.Weights; p.Table.Counted != nil {
 		e.Counts = p.Table.Counted.Counts
 	}
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
@@ -210,7 +211,7 @@ func (e *Engine) prepareImputer() (err error) {
 	}
 	size := min(c.Batch, gaps)
 	t.batch = data.NewBatch(size, e.Table.D)
-	if t.program, err = losses.NewImputer(c.DType, c.ImputerLoss, e.Imputer, e.Model, e.Objective, e.Domain, size); err != nil {
+	if t.program, err = losses.NewImputer(c.DType, c.ImputerLoss, e.Imputer, e.Model, e.Objective, e.drawn(), size); err != nil {
 		return err
 	}
 	for _, p := range e.Imputer.Params() {
@@ -223,10 +224,18 @@ func (e *Engine) prepareImputer() (err error) {
 	return nil
 }
 
+// drawn is the domain that draws of missing cells stay in.
+func (e *Engine) drawn() *domain.Domain {
+	if e.Config.FreeDraws {
+		return domain.All(e.Table.D)
+	}
+	return e.Domain
+}
+
 // setting is what the source of batches of so many rows may build on.
 func (e *Engine) setting(batch int) source.Setting {
 	c := e.Config
-	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.Domain, Memory: e.memory}
+	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn(), Memory: e.memory}
 }
 
 // prepareMemory makes what the source keeps, if it keeps anything.
@@ -311,7 +320,7 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 	if e.noising != nil {
 		e.noising.AddNoise(t.batch, t.stream.At(e.Config.Seed, stream.Objective, uint64(iteration), uint64(l), 1).Rand)
 	}
-	losses.BindImputer(t.program, e.Domain, t.batch)
+	losses.BindImputer(t.program, e.drawn(), t.batch)
 	rng := t.stream.At(e.Config.Seed, stream.Train, uint64(iteration), uint64(l))
 	if t.singles != nil {
 		t.noise.From(rng)

@@ -21,7 +21,7 @@ func levelsOf(x []float64) *levels {
 	if distinct > mostLevels || len(x) < sharedValue*distinct {
 		return nil
 	}
-	return &levels{transform.NewOrdinal(x)}
+	return &levels{transform.NewOrdinal(x, nil)}
 }
 
 // Kind implements transform.Function.

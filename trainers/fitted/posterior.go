@@ -104,7 +104,7 @@ func NaturalFunctions(t *data.Table, given transform.Columns) transform.Columns 
 		n := float64(len(x))
 		if math.Abs(stat.Skew(x, nil)) > max(0.5, 3*math.Sqrt(6/n)) || stat.ExKurtosis(x, nil) > max(2, 3*math.Sqrt(24/n)) {
 			low, high := slices.Min(t.Column(j)), slices.Max(t.Column(j))
-			functions[j] = transform.Kinds["npn"].Fit(t.Column(j), low-(high-low)/2, high+(high-low)/2)
+			functions[j] = transform.Kinds["npn"].Fit(t.Column(j), nil, low-(high-low)/2, high+(high-low)/2)
 		}
 	}
 	return functions

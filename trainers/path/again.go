@@ -3,8 +3,6 @@ package path
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // Again makes this, before it begins, one of many estimates from resamples of a table: it
@@ -32,21 +30,28 @@ func (r *Run) countRepeats() {
 	}
 	for _, i := range r.rows {
 		if n := len(distinct); n > 0 && same(distinct[n-1], i) {
-			r.Counts[distinct[n-1]]++
+			r.Counts[distinct[n-1]] += t.Weight(i)
 			continue
 		}
 		distinct = append(distinct, i)
-		r.Counts[i] = 1
+		r.Counts[i] = t.Weight(i)
 	}
 	r.rows = distinct
 }
 
-// total is how many rows are fitted to, repeated ones as often as they are there.
-func (r *Run) total() int {
+// total is how many rows are fitted to, repeated ones as often as they are there; with weights
+// the sum of theirs.
+func (r *Run) total() (sum float64) {
 	if r.Counts == nil {
-		return len(r.rows)
+		return float64(len(r.rows))
 	}
-	return int(math.Round(floats.Sum(r.Counts)))
+	for _, i := range r.rows {
+		sum += r.Counts[i]
+	}
+	if r.Table.Weights == nil {
+		return math.Round(sum)
+	}
+	return sum
 }
 
 // againGain is of log likelihood by a turn: the turns after it would gain a tenth of it or so.

@@ -40,7 +40,7 @@ func TestAgainComesToTheSame(t *testing.T) {
 			}
 			cold, near := estimate(false), estimate(true)
 			require.Less(t, len(near.rows), len(cold.rows))
-			require.Equal(t, len(cold.rows), near.total())
+			require.EqualValues(t, len(cold.rows), near.total())
 			require.LessOrEqual(t, len(near.State.Points), len(cold.State.Points), method)
 			a := Adjacency(cold.packed(), table.D, cold.Config.Threshold)
 			require.Equal(t, a, Adjacency(near.packed(), table.D, cold.Config.Threshold), "%s, %d", method, b)

@@ -38,7 +38,8 @@ func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) f
 //	−2 log L + |E| log n + 4 γ |E| log d
 //
 // with n the mean number of rows in which a pair of columns is observed, as bootnet
-// counts for pairwise data: only those rows tell of an edge directly. L is the largest
+// counts for pairwise data: only those rows tell of an edge directly. With sampling weights n
+// and log L are those of the effective number of rows (docs/theory/weights.md#eq-kish). L is the largest
 // likelihood of a network with the point's edges (Run.refit), whatever the method and
 // however much λ shrank the point; NaN where the search did not come by. On a domain,
 // where the likelihood has a normaliser that nobody knows, the loss of a completion of the
@@ -85,8 +86,11 @@ func (ebic) describe(s Selection, bounded, law bool) string {
 
 func (ebic) choose(ctx context.Context, r *Run) (choice, error) {
 	t := r.Table
-	edge := math.Log(r.meanPairs()) + 4**r.Config.Select.Gamma*math.Log(float64(t.D))
-	score := func(i int, likelihood float64) float64 { return -2*likelihood + float64(r.State.Points[i].Edges)*edge }
+	left := t.Efficiency()
+	edge := math.Log(left*r.meanPairs()) + 4**r.Config.Select.Gamma*math.Log(float64(t.D))
+	score := func(i int, likelihood float64) float64 {
+		return -2*left*likelihood + float64(r.State.Points[i].Edges)*edge
+	}
 	var scores []float64
 	var err error
 	switch {

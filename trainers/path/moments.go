@@ -14,7 +14,7 @@ func secondMoments(t *data.Table) (cross, count *mat.SymDense, v []float64) {
 	d := t.D
 	sums, counts, v := make([]float64, d*d), make([]float64, d*d), make([]float64, d)
 	for i := range t.N {
-		row, seen, once := t.Values[i*d:(i+1)*d], t.Observed[i*d:(i+1)*d], t.Count(i)
+		row, seen, once := t.Values[i*d:(i+1)*d], t.Observed[i*d:(i+1)*d], t.Weight(i)
 		for j, x := range row {
 			if !seen[j] {
 				continue

@@ -157,7 +157,7 @@ func (s space) step(theta, g []float64, t, lambda float64, plain bool) []float64
 
 // evaluate computes loss and gradient at the present θ.
 func (r *accelerated) evaluate() (loss float64, g []float64, err error) {
-	s, err := r.Gradient(r.State.Iteration, r.rows, 1/float64(r.total()*r.Table.D))
+	s, err := r.Gradient(r.State.Iteration, r.rows, 1/(r.total()*float64(r.Table.D)))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -31,7 +31,7 @@ func likelihood(t *data.Table, n *normal, keep, observe bool, workers int) (*mom
 		for a := range q.rows {
 			x, mu := q.delta.RawRowView(a), slope.RawRowView(a)
 			floats.Scale(-1, mu)
-			m.take(q.count[a], mu, func(j, k int) float64 { return 0.5 * (x[j]*x[k] - q.s.At(j, k)) })
+			m.take(q.count[a], t.Weights != nil, mu, func(j, k int) float64 { return 0.5 * (x[j]*x[k] - q.s.At(j, k)) })
 		}
 		f.add(q.share/2, q.s, q.s)
 		block.Mul(n.p, q.w) // PΣ̃P

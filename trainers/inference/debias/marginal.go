@@ -33,7 +33,7 @@ func marginal(t *data.Table, n *normal, keep bool, workers int) (*moments, error
 		for a := range q.rows {
 			x, v, mu := q.delta.RawRowView(a), y.RawRowView(a), slope.RawRowView(a)
 			floats.Scale(-2, mu)
-			m.take(q.count[a], mu, func(j, k int) float64 { return -2*b.At(j, k) + x[j]*v[k] + v[j]*x[k] })
+			m.take(q.count[a], t.Weights != nil, mu, func(j, k int) float64 { return -2*b.At(j, k) + x[j]*v[k] + v[j]*x[k] })
 		}
 		var pb, pbp, bpb, pbpbp mat.Dense
 		pb.Mul(n.p, &b)

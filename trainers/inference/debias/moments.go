@@ -10,9 +10,10 @@ import (
 type moments struct {
 	d        int
 	n        int     // rows taken
-	total    float64 // as often as they count
+	total    float64 // as often as they count, or the sum of their weights
+	squares  float64 // sum of the squares of their weights; as total without
 	gradient []float64
-	rows     *mat.Dense    // each row's gradient, (n, θ); nil if not kept
+	rows     *mat.Dense    // each row's gradient times its weight, (n, θ); nil if not kept
 	hessian  *mat.SymDense // expected under MCAR, or of the rows themselves
 	observed *mat.SymDense // of the rows themselves, where the Hessian is expected; nil: not asked for
 	variance *mat.SymDense // of a row's gradient by the model; nil: not known, or the Hessian itself
@@ -31,9 +32,9 @@ func newMoments(d, n int, keep bool) *moments {
 	return m
 }
 
-// take adds a row's gradient as often as it counts: by the location, and by each cell (j, k)
-// of P, two of which an off-diagonal coordinate moves.
-func (m *moments) take(count float64, location []float64, cell func(j, k int) float64) {
+// take adds a row's gradient as often as it counts, or times its sampling weight: by the
+// location, and by each cell (j, k) of P, two of which an off-diagonal coordinate moves.
+func (m *moments) take(count float64, sampled bool, location []float64, cell func(j, k int) float64) {
 	g := make([]float64, len(m.gradient))
 	if m.rows != nil {
 		g = m.rows.RawRowView(m.n)
@@ -50,6 +51,12 @@ func (m *moments) take(count float64, location []float64, cell func(j, k int) fl
 	floats.AddScaled(m.gradient, count, g)
 	m.n++
 	m.total += count
+	if !sampled {
+		m.squares += count
+		return
+	}
+	m.squares += count * count
+	floats.Scale(count, g)
 }
 
 // average turns the sum of gradients into their mean.

@@ -18,7 +18,9 @@ type contrast struct {
 }
 
 // variances are those of contrasts of θ̃: by the model wᵀH⁻¹VH⁻¹w/n or, where V is H,
-// wᵀH⁻¹w/n; or by the rows, the variance over them of wᵀH⁻¹g_i, over n.
+// wᵀH⁻¹w/n; or by the rows, the variance over them of wᵀH⁻¹g_i, over n. With sampling weights n
+// is the effective number of rows, and the rows' g_i are weighted
+// (docs/theory/weights.md#eq-weighted-sandwich).
 func (m *moments) variances(h *factor, contrasts []contrast, rows bool) (out []float64, err error) {
 	if rows {
 		return m.rowVariances(h, contrasts)
@@ -45,7 +47,7 @@ func (m *moments) variances(h *factor, contrasts []contrast, rows bool) (out []f
 			multiply(false, false, size, count, size, v, x, y)
 		}
 		for i, value := range x {
-			out[at+i%count] += value * y[i] / m.total
+			out[at+i%count] += value * y[i] * m.squares / m.total / m.total
 		}
 	})
 	return out, err

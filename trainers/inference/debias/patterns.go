@@ -43,7 +43,7 @@ func newNormal(mu []float64, p mat.Symmetric) (*normal, error) {
 type pattern struct {
 	rows  []int         // of the table
 	share float64       // of all rows that have a value
-	count []float64     // how often each of rows counts
+	count []float64     // how often each of rows counts, or its weight
 	c     *mat.SymDense // C (d, d)
 	w     *mat.Dense    // W (d, d)
 	s     *mat.SymDense // Σ̃ (d, d)
@@ -64,7 +64,7 @@ func groups(t *data.Table) (out [][]int, rows float64) {
 func counts(t *data.Table, rows []int) []float64 {
 	out := make([]float64, len(rows))
 	for a, i := range rows {
-		out[a] = t.Count(i)
+		out[a] = t.Weight(i)
 	}
 	return out
 }

@@ -43,7 +43,7 @@ func truncated(t *data.Table, linear []float64, p *mat.SymDense, s *domain.Domai
 		for j := range d {
 			squares[j].SymRankOne(squares[j], 2*g[j]/float64(t.N), along)
 		}
-		m.take(1, location, func(j, k int) float64 {
+		m.take(1, false, location, func(j, k int) float64 {
 			v := -location[j] * x[k]
 			if j == k {
 				v -= 2 * g[j]

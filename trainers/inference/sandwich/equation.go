@@ -17,8 +17,8 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// equation is U(θ) = 0, U the mean over rows of ψ_i: the gradient of the row's loss, as the
-// method goes down, with draws held and weights that follow θ. The parameters are the
+// equation is U(θ) = 0, U the mean over rows of ψ_i: the gradient of the row's loss, times its
+// sampling weight, as the method goes down, with draws held and weights that follow θ. The parameters are the
 // model's own.
 type equation struct {
 	ctx    context.Context
@@ -76,7 +76,7 @@ func (q *equation) newRows(size, parts, draws int) (*rows, error) {
 	return &rows{parts, p, data.NewBatch(size*parts, q.of.Table.D), q.of.Model.Params()}, err
 }
 
-// run computes the gradient of rows of a kind, each counting weight.
+// run computes the gradient of rows of a kind, each counting weight, times its own in the table.
 func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
@@ -94,6 +94,9 @@ func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error
 		copy(log[i*k.draws:(i+1)*k.draws], h.log[row*h.r:])
 	}
 	r.batch.Fill(q.of.Table, all, weight/float64(r.parts))
+	for i, row := range all {
+		r.batch.Weight[i] *= q.engine.Table.Weight(row)
+	}
 	losses.Bind(r.program, q.engine.Estimator.Loss, q.of.Objective, r.batch, stream.New(q.engine.Config.Seed, stream.Hold))
 	return panics.Caught(r.program.Run)
 }

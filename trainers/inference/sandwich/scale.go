@@ -1,7 +1,6 @@
 package sandwich
 
 import (
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -13,7 +12,7 @@ import (
 //
 //	½ o_ij (z_ij²/m_j − 1)/π_j,   π_j = mean of o_ij
 //
-// and ∂U/∂b is by central differences of U, completed rows and domain moved along. Where the
+// times the row's sampling weight, by which shares and means are weighted, too; and ∂U/∂b is by central differences of U, completed rows and domain moved along. Where the
 // columns were shifted, too, that has no effect: a model that may be shifted, its loss and its
 // weights are the same in shifted columns (docs/theory/inference.md#eq-parameters).
 type scaleEffect struct {
@@ -33,9 +32,14 @@ func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
 		return s, nil
 	}
 	for j := range t.D {
-		z := t.Column(j)
-		s.share = append(s.share, float64(len(z))/float64(t.N))
-		s.mean = append(s.mean, floats.Dot(z, z)/float64(len(z)))
+		sum, square := 0.0, 0.0
+		for i := range t.N {
+			if z := t.Values[i*t.D+j]; t.Observed[i*t.D+j] {
+				sum, square = sum+t.Weight(i), square+t.Weight(i)*z*z
+			}
+		}
+		s.share = append(s.share, sum/float64(t.N))
+		s.mean = append(s.mean, square/sum)
 	}
 	s.slope = mat.NewDense(len(e.free), t.D, nil)
 	unit := ones(t.D)
@@ -55,7 +59,7 @@ func (s *scaleEffect) row(i int, into []float64) {
 		into[j] = 0
 		if at := i*s.table.D + j; s.table.Observed[at] {
 			z := s.table.Values[at]
-			into[j] = 0.5 * (z*z/s.mean[j] - 1) / s.share[j]
+			into[j] = 0.5 * s.table.Weight(i) * (z*z/s.mean[j] - 1) / s.share[j]
 		}
 	}
 }
