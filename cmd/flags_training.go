@@ -17,6 +17,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/memory"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
@@ -114,8 +115,16 @@ func (f *trainingFlags) parse() (err error) {
 }
 
 func (f *trainingFlags) readTable(file string) (*data.Table, error) {
-	return f.tableFlags.read(file, f.spec.Steps.Seed)
+	t, err := f.tableFlags.read(file, f.spec.Steps.Seed)
+	if err == nil {
+		memory.Held(tableBytes * float64(len(t.Values)))
+	}
+	return t, err
 }
+
+// tableBytes are what a fit holds of a cell: its number, that of the standardised column, and whether
+// it is observed.
+const tableBytes = 17
 
 // prepare reads the support and what is known of missing cells, and prepares the
 // estimate. It refuses flags that mean nothing for it.

@@ -13,6 +13,7 @@ import (
 	"missingscore/data/survey"
 	"missingscore/internal/memory"
 	"missingscore/trainers"
+	"missingscore/trainers/rows"
 )
 
 // streamFlag has a fit go over the rows of a file without holding them.
@@ -91,6 +92,7 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	})
 	if err == nil {
 		f.table = f.prepared.Table
+		memory.Held(tableBytes * float64(len(f.table.Values)+2*rows.WindowBlocks*f.stream.file.BlockRows*f.table.D))
 	}
 	return err
 }

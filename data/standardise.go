@@ -2,6 +2,7 @@ package data
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -129,13 +130,16 @@ func (s Scale) Location(mu []float64) []float64 {
 	return location
 }
 
-// mapped is a copy with f(column, value) in place of each observed value.
+// mapped is a copy with f(column, value) in place of each observed value. It shares the marks of
+// what is observed.
 func (t *Table) mapped(f func(j int, x float64) float64) *Table {
-	m := t.emptied(t.Names)
-	m.Cuts, m.Sampled = t.Cuts, t.Sampled
-	for k, seen := range t.Observed {
-		if seen {
-			m.set(k/t.D, k%t.D, f(k%t.D, t.Values[k]))
+	m := &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: make([]float64, len(t.Values)), Observed: t.Observed,
+		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled}
+	for i := range t.N {
+		for j := range t.D {
+			if k := i*t.D + j; t.Observed[k] {
+				m.Values[k] = f(j, t.Values[k])
+			}
 		}
 	}
 	return m
