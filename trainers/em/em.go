@@ -123,10 +123,15 @@ func (t Turns) at() []float64 {
 	return x
 }
 
-// put puts the model to (μ, P). It is not ok where that cannot be.
+// put puts the model to (μ, P). It is not ok where that cannot be: without Bounds, where P is
+// not positive definite, which a model of P's own elements would take.
 func (t Turns) put(x []float64) (ok bool) {
+	if !engine.Finite(x...) {
+		return false
+	}
 	d := t.Model.Dim()
-	if !engine.Finite(x...) || t.Model.SetPrecision(graph.Unpack(d, x[d:])) != nil {
+	p := graph.Unpack(d, x[d:])
+	if t.Bounds == nil && !new(mat.Cholesky).Factorize(p) || t.Model.SetPrecision(p) != nil {
 		return false
 	}
 	t.Model.SetMean(x[:d])
