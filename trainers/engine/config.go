@@ -25,7 +25,7 @@ type Problem struct {
 
 	Weight domain.Weight // g of an objective on a domain
 
-	// Condensed are the rows that Engine.Condense has made of Table's; New makes it where it is nil.
+	// Condensed is what Engine.Condense and PairSums have made of Table's rows; New makes it where it is nil.
 	Condensed *Condensed
 }
 

@@ -105,7 +105,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	}
 	p.Model = p.Joint()
 	if p.Condensed == nil {
-		p.Condensed = &Condensed{made: map[rowsKey]*condensed{}}
+		p.Condensed = NewCondensed()
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
 	if e.Counts = p.Table.Weights; p.Table.Counted != nil {
