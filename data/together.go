@@ -7,6 +7,9 @@ import (
 
 // Together is how many rows have both columns of each pair j < k: (0,1), (0,2), …
 func (t *Table) Together() []int {
+	if t.Sampled != nil {
+		return slices.Clone(t.Sampled.Pairs)
+	}
 	count := make([]float64, t.D*t.D)
 	if t.Counted != nil && t.Counted.Pairs != nil {
 		copy(count, t.Counted.Pairs.Number)

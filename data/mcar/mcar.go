@@ -127,7 +127,7 @@ func TestBy(workers int, t *data.Table) []Column {
 	var out []Column
 	var at []int // their places
 	for j, name := range t.Names {
-		if lacking := missing(t, j); lacking > 0 {
+		if lacking := t.RowCount() - t.ObservedIn(j); lacking > 0 {
 			out, at = append(out, Column{Name: name, Missing: lacking}), append(at, j)
 		}
 	}

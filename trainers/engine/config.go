@@ -94,7 +94,7 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	if c.WarmUp == nil {
 		c.WarmUp = new(0)
 	}
-	c.Batch = min(c.Batch, max(1, p.Table.N))
+	c.Batch = min(c.Batch, max(1, p.Table.PassRows()))
 	if !e.Draws() {
 		c.Draws = 1
 	}
