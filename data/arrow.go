@@ -39,6 +39,15 @@ type arrowReader struct {
 	end   func() error
 }
 
+// arrowFileReader reads the record batches of a file, from any row on.
+type arrowFileReader struct {
+	*arrowReader
+	file   *ipc.FileReader
+	number int   // of the next record batch
+	starts []int // rows before each of them, and before the end; nil until they are counted
+	bytes  int64 // of the file
+}
+
 // boundedAllocator gives no more than it may: a damaged file may ask for any amount.
 type boundedAllocator struct {
 	arrowmemory.Allocator
@@ -105,13 +114,13 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	batch := 0
-	r := &arrowReader{end: file.Close, next: func() (arrow.RecordBatch, error) {
-		if batch == file.NumRecords() {
+	r := &arrowFileReader{file: file, bytes: size}
+	r.arrowReader = &arrowReader{end: file.Close, next: func() (arrow.RecordBatch, error) {
+		if r.number == file.NumRecords() {
 			return nil, io.EOF
 		}
-		batch++
-		return file.RecordBatchAt(batch - 1)
+		r.number++
+		return file.RecordBatchAt(r.number - 1)
 	}}
 	return r, r.name(file.Schema())
 }
@@ -147,6 +156,48 @@ func openArrowStream(in *input, most float64) (columnReader, error) {
 	}
 	r := &arrowReader{next: stream.Read, end: func() error { stream.Release(); return nil }}
 	return r, r.name(stream.Schema())
+}
+
+// count implements rowSeeker. It reads every record batch.
+func (r *arrowFileReader) count() (int, error) {
+	limit, err := memory.Limit()
+	if err != nil {
+		return 0, err
+	}
+	if n := r.file.NumRecords(); n > 0 {
+		if each := 4 * float64(r.bytes) / float64(n); each > limit {
+			return 0, &memory.Error{What: "a record batch", Need: each, Limit: limit, Advice: "write the file with smaller record batches"}
+		}
+	}
+	r.starts = []int{0}
+	for i := range r.file.NumRecords() {
+		batch, err := r.file.RecordBatchAt(i)
+		if err != nil {
+			return 0, err
+		}
+		r.starts = append(r.starts, r.starts[i]+int(batch.NumRows()))
+		batch.Release()
+	}
+	return r.starts[len(r.starts)-1], nil
+}
+
+// seek implements rowSeeker.
+func (r *arrowFileReader) seek(row int, _ []int) error {
+	if r.starts == nil {
+		if _, err := r.count(); err != nil {
+			return err
+		}
+	}
+	r.release()
+	r.row = row
+	for r.number = 0; r.number+1 < len(r.starts) && row >= r.starts[r.number+1]; r.number++ {
+	}
+	batch, err := r.next()
+	if err != nil {
+		return err
+	}
+	r.batch, r.at = batch, row-r.starts[r.number-1]
+	return nil
 }
 
 // name notes the columns.

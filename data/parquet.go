@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -291,6 +292,50 @@ func (r *parquetReader) enter(g parquet.RowGroup, chosen []int) error {
 		r.cursors = append(r.cursors, c)
 	}
 	r.left = g.NumRows()
+	return nil
+}
+
+// count implements rowSeeker.
+func (r *parquetReader) count() (rows int, err error) {
+	for _, g := range r.file.RowGroups() {
+		rows += int(g.NumRows())
+	}
+	return rows, nil
+}
+
+// seek implements rowSeeker. Pages before the row are passed over by the file's index of them, if
+// it has one, and otherwise decompressed.
+func (r *parquetReader) seek(row int, chosen []int) error {
+	if err := r.leave(); err != nil {
+		return err
+	}
+	r.row, r.left = row, 0
+	groups := r.file.RowGroups()
+	for r.group = 0; r.group < len(groups) && int64(row) >= groups[r.group].NumRows(); r.group++ {
+		row -= int(groups[r.group].NumRows())
+	}
+	if r.group == len(groups) {
+		return io.ErrUnexpectedEOF
+	}
+	g := groups[r.group]
+	r.group++
+	for _, chunk := range g.ColumnChunks() {
+		if _, err := chunk.OffsetIndex(); err != nil && !errors.Is(err, parquet.ErrMissingOffsetIndex) {
+			return err
+		}
+	}
+	if err := r.enter(g, chosen); err != nil {
+		return err
+	}
+	for _, c := range r.cursors {
+		if c.pages == nil {
+			continue
+		}
+		if err := c.pages.SeekToRow(int64(row)); err != nil {
+			return err
+		}
+	}
+	r.left -= int64(row)
 	return nil
 }
 

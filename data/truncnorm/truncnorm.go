@@ -11,8 +11,9 @@ import (
 
 const halfLog2Pi = 0.918938533204672741780329736405617639861 // log(2π)/2
 
-// Unbounded stands for an infinite bound where 0·∞ must be 0, as in gradients.
-const Unbounded = 1e100
+// Unbounded stands for an infinite bound where 0·∞ must be 0, as in gradients. It is a
+// number in float32, too.
+const Unbounded = 1e30
 
 // LogMass is log(Φ(β) − Φ(α)), −Inf for an empty interval.
 func LogMass(alpha, beta float64) float64 {
@@ -118,7 +119,7 @@ func MassSlopes(alpha, beta float64) (byAlpha, byBeta float64) {
 
 // free says whether nothing is cut off: most cells of a table, so it comes first.
 // Standardising may have made Unbounded smaller.
-func free(alpha, beta float64) bool { return alpha < -1e50 && beta > 1e50 }
+func free(alpha, beta float64) bool { return alpha < -1e15 && beta > 1e15 }
 
 // upper is Q(x) = 1 − Φ(x).
 func upper(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }

@@ -105,7 +105,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		setting.Default(&steps.Batch, 250)
 	}
 	if c.Schedule != Moments {
-		setting.Default(&c.Rate, min(0.015, stableRate(p.Table)/max(1, p.Weight.Cap)))
+		setting.Default(&c.Rate, min(0.015, stableRate(p)/max(1, p.Weight.Cap)))
 	}
 	setting.Default(&c.Threshold, 0.002)
 	setting.Default(&c.Floor, 1e-3)

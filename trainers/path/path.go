@@ -100,6 +100,9 @@ func newRun(p engine.Problem, steps engine.Config, c Config, s *State, rows []in
 	m := model.NewGaussian(p.Table.D, kind)
 	m.Location.Fixed = !fitsMean
 	p.Model, p.Objective = m, losses.ObjectiveFor(p.Domain, p.Weight)
+	if p.Condensed == nil {
+		p.Condensed = engine.NewCondensed()
+	}
 	if c, steps, err = c.Resolve(p, steps); err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 		}
 	}
 	robust := p.Config.Kind == Robust
-	depends := equation != Truncated && slices.ContainsFunc(mcar.Test(n.Table), mcar.Column.Depends)
+	depends := equation != Truncated && slices.ContainsFunc(mcar.TestBy(n.Engine.Config.Workers, n.Table), mcar.Column.Depends)
 	own := depends && robust && equation == Likelihood
 	r := &inference.Result{Rests: rests(equation, robust, own)}
 	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust, Own: own,

@@ -1,0 +1,52 @@
+package invariance
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph"
+)
+
+const outcomesVariable = "MISSINGSCORE_TEST_OUTCOMES"
+
+// Every case gives the same estimate with OpenBLAS and with gonum's own products, to
+// rounding: the second by this test in another process, for a process has one library.
+func TestEveryCaseByAnotherLibrary(t *testing.T) {
+	cases, err := Cases()
+	require.NoError(t, err)
+	here := map[string][]float64{}
+	for _, c := range cases {
+		o, err := c.fit(t.Context(), same(rows, columns), nil)
+		require.NoError(t, err)
+		here[c.Name()] = append(o.numbers, o.loss)
+	}
+	if file := os.Getenv(outcomesVariable); file != "" {
+		text, err := json.Marshal(here)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+		return
+	}
+	library, err := graph.BLAS()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "outcomes.json")
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEveryCaseByAnotherLibrary$")
+	c.Env = append(os.Environ(), outcomesVariable+"="+file, graph.BLASVariable+"=gonum")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var there map[string][]float64
+	require.NoError(t, json.Unmarshal(text, &there))
+	require.Len(t, there, len(here))
+	for name, first := range here {
+		if err := differ(outcome{numbers: first}, outcome{numbers: there[name]}, 1e-7); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Logf("%d cases, here by %s", len(here), library)
+}

@@ -1,0 +1,225 @@
+// Package invariance holds what must not change an estimate: the units and the origin of the
+// columns, the order of rows and columns, a table given twice, the number of workers, the
+// precision of the expression graphs. Its cases are every combination of the registries that
+// goes together (model.Models, losses.Objectives, estimator.All), so that a new member is
+// checked without a test being written for it. A property that a case cannot have is left
+// out with its reason, which Properties give in words.
+package invariance
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/simulate"
+	"missingscore/data/transform"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	_ "missingscore/nets" // the networks among the models
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
+)
+
+// Case is a combination of members of the registries.
+type Case struct {
+	Model     string // of model.Models
+	Objective string // of losses.Objectives
+	Method    string // of estimator.All
+	Bounded   bool   // by a lower bound of the first column and an upper one of the last
+	Network   bool   // along an L1 path, in place of a fit without a penalty
+}
+
+// Name is the case in words.
+func (c Case) Name() string {
+	name := c.Model + ", " + c.Objective + ", " + c.Method
+	if c.Bounded {
+		name += ", bounded"
+	}
+	if c.Network {
+		name += ", network"
+	}
+	return name
+}
+
+// A small table suffices: what is compared is exact, or rounding.
+const (
+	rows    = 30
+	columns = 3
+	seed    = 5
+
+	fewest, most = 6, 1000 // iterations of a fit without noise
+)
+
+// Cases are all combinations that go together.
+func Cases() (cases []Case, err error) {
+	for _, kind := range slices.Sorted(maps.Keys(model.Models)) {
+		for _, objective := range slices.Sorted(maps.Keys(losses.Objectives)) {
+			for _, e := range estimator.All {
+				for _, c := range []Case{{Model: kind, Objective: objective, Method: e.Name}, {Model: kind, Objective: objective, Method: e.Name, Bounded: true}} {
+					ok, err := c.allowed()
+					if err != nil {
+						return nil, err
+					}
+					if ok {
+						cases = append(cases, c)
+					}
+				}
+			}
+		}
+	}
+	for _, e := range estimator.All {
+		for _, c := range []Case{{Model: trainers.DefaultModel, Objective: "auto", Method: e.Name, Network: true}, {Model: trainers.DefaultModel, Objective: "auto", Method: e.Name, Network: true, Bounded: true}} {
+			ok, err := c.allowed()
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				cases = append(cases, c)
+			}
+		}
+	}
+	return cases, nil
+}
+
+// allowed says whether the parts go together: a refusal is one of a setting, in words. A
+// combination in whose place another one's parts are taken is not a case of its own.
+func (c Case) allowed() (bool, error) {
+	if c.Bounded && c.ordinal() { // categories are intervals of a latent number without bounds
+		return false, nil
+	}
+	t, err := c.table()
+	if err != nil {
+		return false, err
+	}
+	p, err := trainers.Prepare(t, c.spec())
+	var refused *setting.Error
+	switch {
+	case errors.As(err, &refused):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return p.Estimator.Name == c.Method, nil
+}
+
+func (c Case) estimator() estimator.Estimator {
+	e, err := estimator.ByName(c.Method)
+	if err != nil {
+		panic("invariance: " + err.Error()) // Cases takes names from the registry
+	}
+	return e
+}
+
+// ordinal says that the method is for ordered categories only.
+func (c Case) ordinal() bool { return c.estimator().NeedsOrdinal() }
+
+// spec is a fit, of few steps, over all rows at once.
+func (c Case) spec() trainers.Spec {
+	s := trainers.Spec{
+		Model:     trainers.ModelSpec{Kind: c.Model},
+		Objective: trainers.ObjectiveSpec{Kind: c.Objective, Options: c.noise()},
+		Steps:     engine.Config{Method: c.Method, Batch: 2 * rows, Draws: 3, ImputerSteps: 1, WarmUp: new(1), Seed: seed},
+		Descent:   descent.Config{Optimiser: descent.LBFGS{}.Name(), Iterations: fewest},
+	}
+	e := c.estimator()
+	if !e.Minimises() {
+		s.Descent.Optimiser = descent.EM{}.Name()
+	}
+	if !c.startsAtRandom() { // of those that do, an optimum is far off or nowhere
+		s.Descent.Iterations = most
+	}
+	if e.Draws() || c.objectiveDraws() {
+		s.Descent = descent.Passes(2, 0.003)
+	}
+	if c.Bounded {
+		s.Domain = bounds()
+	}
+	if c.Network {
+		s.Descent, s.Steps.WarmUp = descent.Config{}, nil
+		s.Network = &path.Config{Schedule: path.Fixed, Penalty: path.Penalty{Kind: "l1"}, InitialIter: 4, IterPerLambda: 2, Lambdas: 3, Select: path.Selection{Kind: "none"}, Refit: new(false), RefineIter: 4}
+		if c.estimator().OfMatrix() { // whose path is its own
+			s.Network.Schedule, s.Network.InitialIter, s.Network.IterPerLambda = "", 0, 0
+		}
+	}
+	if c.ordinal() {
+		s.Transform = transform.Spec{Others: transform.OrdinalKind}
+	}
+	return s
+}
+
+// noise is one level, for models that do not know levels of noise.
+func (c Case) noise() json.RawMessage {
+	if _, knows := c.started().(model.NoiseConditional); c.Objective == "denoising" && !knows {
+		return json.RawMessage(`{"kind":"fixed"}`)
+	}
+	return nil
+}
+
+func bounds() *domain.Domain {
+	s := domain.All(columns)
+	s.Lower[0], s.Upper[columns-1] = -1.3, 1.6
+	return s
+}
+
+// table has gaps unless the method is for complete rows, and categories if it is for these.
+func (c Case) table() (*data.Table, error) {
+	t, err := sample(c.Bounded, !c.estimator().NeedsCompleteRows())
+	if err != nil || !c.ordinal() {
+		return t, err
+	}
+	for i, x := range t.Values {
+		t.Values[i] = max(1, min(4, math.Round(x+2.5)))
+	}
+	return t, nil
+}
+
+// points are complete rows, in the table's units, at which fits are compared.
+func points(bounded bool) (*data.Table, error) { return sample(bounded, false) }
+
+// sample is a new copy of the simulated table.
+func sample(bounded, gaps bool) (*data.Table, error) {
+	made, err := tables()
+	if err != nil {
+		return nil, err
+	}
+	t := *made[key{bounded, gaps}]
+	t.Values, t.Observed = slices.Clone(t.Values), slices.Clone(t.Observed)
+	return &t, nil
+}
+
+type key struct{ bounded, gaps bool }
+
+var tables = sync.OnceValues(func() (map[key]*data.Table, error) {
+	made := map[key]*data.Table{}
+	for _, bounded := range []bool{false, true} {
+		rng := stream.New(seed, stream.Simulate)
+		g, err := simulate.Normal(columns, rng)
+		if err != nil {
+			return nil, err
+		}
+		var support *domain.Domain
+		if bounded {
+			support = bounds()
+		}
+		whole, err := g.SampleInside(support, rows, rng)
+		if err != nil {
+			return nil, err
+		}
+		hidden, err := data.HideMCAR(whole, 0.3, stream.New(seed, stream.Hide))
+		if err != nil {
+			return nil, err
+		}
+		made[key{bounded, false}], made[key{bounded, true}] = whole, hidden
+	}
+	return made, nil
+})

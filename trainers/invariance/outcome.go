@@ -1,0 +1,143 @@
+package invariance
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/fitted"
+)
+
+// outcome is what a fit says, in the units and the order of the first table: a fit's loss and
+// its scores at complete rows, a network's loss and its partial correlations.
+type outcome struct {
+	loss    float64
+	numbers []float64
+}
+
+// fit estimates from the case's table as w writes it, with a change of the settings.
+func (c Case) fit(ctx context.Context, w rewriting, change func(*trainers.Spec)) (outcome, error) {
+	t, err := c.table()
+	if err != nil {
+		return outcome{}, err
+	}
+	s := c.spec()
+	s.Domain = w.domain(s.Domain)
+	if change != nil {
+		change(&s)
+	}
+	r, err := trainers.Estimate(ctx, w.apply(t), s, trainers.Run{})
+	if err != nil {
+		return outcome{}, err
+	}
+	if c.Network {
+		return partials(r, w), nil
+	}
+	at, err := points(c.Bounded)
+	if err != nil {
+		return outcome{}, err
+	}
+	return scores(ctx, r, w, at)
+}
+
+// partials puts a network's partial correlations into the order of the first table.
+func partials(r *trainers.Result, w rewriting) outcome {
+	d := len(w.columns)
+	out := outcome{loss: r.Loss, numbers: make([]float64, d*d)}
+	p := r.Network.Precision
+	for a, j := range w.columns {
+		for b, k := range w.columns {
+			out.numbers[j*d+k] = p.At(a, b) / math.Sqrt(p.At(a, a)) / math.Sqrt(p.At(b, b))
+		}
+	}
+	return out
+}
+
+// scores are those of a fit at the rows at, by the first table's units.
+func scores(ctx context.Context, r *trainers.Result, w rewriting, at *data.Table) (outcome, error) {
+	there := w
+	there.rows = upTo(at.N)
+	t := there.apply(at)
+	score, err := scoreOf(ctx, r.Model, t)
+	if err != nil {
+		return outcome{}, err
+	}
+	out := outcome{loss: r.Loss, numbers: make([]float64, at.N*at.D)}
+	for i := range at.N {
+		for a, j := range w.columns {
+			out.numbers[i*at.D+j] = score[i*at.D+a] * w.scale[j]
+		}
+	}
+	return out, nil
+}
+
+// scoreOf is a fitted model's score at complete rows: by the command score's own way, or of a
+// score without a density, which that refuses, by the model itself.
+func scoreOf(ctx context.Context, m *fitted.Saved, t *data.Table) ([]float64, error) {
+	f, err := m.Fitted()
+	if err != nil {
+		return nil, err
+	}
+	has, err := model.CapabilitiesOf(f.Model)
+	if err != nil {
+		return nil, err
+	}
+	if has.Density || f.Noise != nil {
+		s, err := fitted.Score(ctx, f, t, fitted.ImputeConfig{})
+		if err != nil {
+			return nil, err
+		}
+		return s.Score, nil
+	}
+	e, err := model.NewEvaluator(m.InUnits(), t.N, true)
+	if err != nil {
+		return nil, err
+	}
+	_, score, err := e.At(t.Values)
+	return score, err
+}
+
+// gradient is the loss and its gradient where the case's model starts, a fit's first step.
+func (c Case) gradient(w rewriting, change func(*trainers.Spec)) (loss float64, blocks [][]float64, err error) {
+	t, err := c.table()
+	if err != nil {
+		return 0, nil, err
+	}
+	s := c.spec()
+	s.Domain = w.domain(s.Domain)
+	if change != nil {
+		change(&s)
+	}
+	p, err := trainers.Prepare(w.apply(t), s)
+	if err != nil {
+		return 0, nil, err
+	}
+	q, err := p.Problem()
+	if err != nil {
+		return 0, nil, err
+	}
+	return engine.Gradient(q, s.Steps, 0)
+}
+
+// differ says by how much two outcomes differ, relative to the size of the first; an error
+// if it is more than a tolerance.
+func differ(first, second outcome, tolerance float64) error {
+	size, gap := math.Abs(first.loss), math.Abs(first.loss-second.loss)
+	if !(gap <= tolerance*math.Max(size, 1)) {
+		return fmt.Errorf("the loss is %.17g, and %.17g before", second.loss, first.loss)
+	}
+	size = 0
+	for _, v := range first.numbers {
+		size = math.Max(size, math.Abs(v))
+	}
+	for i, v := range first.numbers {
+		if gap := math.Abs(v - second.numbers[i]); !(gap <= tolerance*size) {
+			return fmt.Errorf("number %d of %d is %.17g, and %.17g before", i+1, len(first.numbers), second.numbers[i], v)
+		}
+	}
+	return nil
+}
