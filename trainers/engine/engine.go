@@ -154,7 +154,7 @@ func (e *Engine) findGaps() {
 }
 
 // Look has the steps from parameter step number first on made over the rows of another table of the
-// same columns: a window of many. The imputer begins anew to go over its rows with gaps.
+// same columns: a window of many. The imputer goes over its rows with gaps, in orders of its own.
 func (e *Engine) Look(t *data.Table, first int) {
 	if t == e.Table {
 		return
@@ -287,9 +287,6 @@ func (e *Engine) trainImputer(iteration int) error {
 	steps, before := e.Config.ImputerSteps, *e.Config.WarmUp+iteration*e.Config.ImputerSteps
 	if iteration == 0 {
 		steps, before = *e.Config.WarmUp+steps, 0
-	}
-	if t.first > 0 {
-		before = (iteration - t.first) * e.Config.ImputerSteps
 	}
 	for l := range steps {
 		step := before + l
