@@ -254,7 +254,7 @@ func TestFactor(t *testing.T) {
 		require.NoError(t, err)
 		require.InDeltaSlice(t, mat.Col(nil, 100, &want), x, 1e-10)
 		solved = append(solved, x)
-		m := &moments{d: 0, n: 1, total: 1, gradient: unit, variance: h}
+		m := &moments{d: 0, n: 1, total: 1, squares: 1, gradient: unit, variance: h}
 		one := []contrast{{at: [3]int{100, 101, 205}, w: [3]float64{1, 2, -1}}}
 		at := mat.NewVecDense(n, nil)
 		at.SetVec(100, 1)
