@@ -123,6 +123,15 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 	return r, r.name(file.Schema())
 }
 
+// done implements rowSeeker.
+func (r *arrowFileReader) done() float64 {
+	within := 0.0
+	if r.batch != nil && r.batch.NumRows() > 0 {
+		within = 1 - float64(r.at)/float64(r.batch.NumRows())
+	}
+	return (float64(r.number) - within) / float64(max(1, r.file.NumRecords()))
+}
+
 // count implements rowSeeker. It reads every record batch.
 func (r *arrowFileReader) count() (int, error) {
 	limit, err := memory.Limit()
