@@ -140,10 +140,13 @@ func New(p Problem, c Config) (*Engine, error) {
 	return e, nil
 }
 
-// findGaps notes the table's rows with missing cells.
+// findGaps notes the table's rows with missing cells, where there are draws for them.
 func (e *Engine) findGaps() {
 	t := e.Table
 	e.gaps = e.gaps[:0]
+	if !e.Estimator.Draws() {
+		return
+	}
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			e.gaps = append(e.gaps, i)
