@@ -140,11 +140,10 @@ func New(p Problem, c Config) (*Engine, error) {
 	return e, nil
 }
 
-// findGaps notes the table's rows with missing cells, where there are draws for them.
+// findGaps notes the table's rows with missing cells, which those ask for that draw them.
 func (e *Engine) findGaps() {
 	t := e.Table
-	e.gaps = e.gaps[:0]
-	if !e.Estimator.Draws() {
+	if e.gaps = e.gaps[:0]; !e.Estimator.Draws() && !e.Estimator.Trains() {
 		return
 	}
 	for i := range t.N {
