@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/trainers/estimator"
 )
 
 // randomFiles makes the files that random command lines name, in a folder.
@@ -58,15 +60,34 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 	require.Contains(t, []int{exitDone, exitUnconverged}, code, discard.String())
 }
 
-// small are settings that keep a run of a second: where a random line sets none of its own.
-var small = map[string]map[string]string{
-	"network": {"lambdas": "6", "imputer-steps": "1", "draws": "2", "iterations": "10"},
-	"compare": {"lambdas": "6", "imputer-steps": "1", "draws": "2", "iterations": "10", "permutations": "2"},
-	"fit":     {"imputer-steps": "1", "draws": "2", "warm-up": "2", "epochs": "3"},
-	"impute":  {"draws": "2", "warm-up": "5", "epochs": "3", "iterations": "10", "steps": "5", "corrections": "1"},
-	"sample":  {"n": "5", "warm-up": "5", "iterations": "10", "steps": "5", "corrections": "1"},
-	"score":   {"draws": "2", "warm-up": "5", "iterations": "10", "steps": "5", "corrections": "1"}, "simulate": {"n": "20", "d": "3"},
-	"check": {"rows": "3"}, "moments": {},
+// small are settings that keep a run of a second, where a random line sets none of its own;
+// drawing and training are those of the methods that draw, and that train an imputer, which
+// the others refuse.
+var (
+	small = map[string]map[string]string{
+		"network": {"lambdas": "6"}, "compare": {"lambdas": "6", "permutations": "2"},
+		"impute": {"draws": "2"}, "sample": {"n": "5"}, "score": {"draws": "2"}, "simulate": {"n": "20", "d": "3"}, "check": {"rows": "3"},
+	}
+	drawing  = map[string]map[string]string{"network": {"draws": "2"}, "compare": {"draws": "2"}, "fit": {"draws": "2", "epochs": "3"}}
+	training = map[string]map[string]string{"network": {"imputer-steps": "1"}, "compare": {"imputer-steps": "1"}, "fit": {"imputer-steps": "1", "warm-up": "2"}}
+)
+
+// smallFor are the settings for a command whose flags are words.
+func smallFor(name string, words []string) map[string]string {
+	all := maps.Clone(small[name])
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, w := range words {
+		e, err := estimator.ByName(strings.TrimPrefix(w, "--method="))
+		if err == nil && e.Draws() {
+			maps.Copy(all, drawing[name])
+		}
+		if err == nil && e.Trains() {
+			maps.Copy(all, training[name])
+		}
+	}
+	return all
 }
 
 // values that flags of a name may have; others go by their type.
@@ -189,7 +210,7 @@ func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []strin
 		}
 		words = append(words, "--"+f.Name+"="+among(from, rng))
 	}
-	for flag, value := range small[name] {
+	for flag, value := range smallFor(name, words) {
 		if !set[flag] {
 			words = append(words, "--"+flag+"="+value)
 		}

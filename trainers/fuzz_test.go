@@ -3,6 +3,7 @@ package trainers_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/gob"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,6 +33,12 @@ func FuzzLoadState(f *testing.F) {
 	f.Add(whole[head+sha256.Size:], true)
 	f.Add(whole[head+sha256.Size:len(whole)/2], true)
 	f.Add([]byte("an older state"), false)
+	var other bytes.Buffer // of the right version, with something else in it
+	require.NoError(f, gob.NewEncoder(&other).Encode(struct {
+		Version     int
+		Fingerprint float64
+	}{4, 1}))
+	f.Add(other.Bytes(), true)
 	f.Fuzz(func(t *testing.T, body []byte, sealed bool) {
 		text := body
 		if sealed {

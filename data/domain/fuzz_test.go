@@ -14,7 +14,7 @@ import (
 func FuzzParseText(f *testing.F) {
 	for _, seed := range []string{
 		`{"lower":{"x1":0},"upper":{"x2":3},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`, `{"lower":{"x1":-1e150},"upper":{"x1":1e150}}`,
-		`{"halfspaces":[{"a":{"x1":1},"b":1},{"a":{"x2":1},"b":1}]}`, `{"lower":{"x1":1},"upper":{"x1":1}}`, `{"lower":null}`, `{"lower":{"x9":0}}`, `{}`, ``,
+		`{"halfspaces":[{"a":{"x1":1},"b":1},{"a":{"x2":1},"b":1}]}`, `{"lower":{"x1":1},"upper":{"x1":1}}`, `{"lower":null}`, `{"lower":{"x9":0}}`, `{"lower":{"x1":"a"}}`, `{"lower":5}`, `{"lower":{"x1":1}`, `[]`, `{}`, ``,
 	} {
 		f.Add(seed)
 	}
