@@ -30,8 +30,8 @@ type firstFit struct {
 // fitFlags are those of fit that are shown with the command; ownFlags have another meaning or
 // none there; tableFlagNames say what the table is. All others work and are not shown.
 var (
-	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "ordinal", "exclude", "id", "epochs", "dtype"}
-	ownFlags = []string{"help", "hide", "history", "truth", "inference", "level"}
+	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "ordinal", "exclude", "id", "weights", "epochs", "dtype"}
+	ownFlags = []string{"help", "hide", "stream", "history", "truth", "inference", "level"}
 
 	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}
 )
@@ -106,6 +106,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		return f.save, nil
 	}
 	fit := &f.fit
+	fit.stream.held = true
 	fit.out, fit.resume, fit.spec.Steps.Seed = f.save, resume, c.seed
 	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,6 +37,7 @@ type fitCommand struct {
 	out, history, truthFile        string
 	saved                          string // the state's file; empty: none is kept
 	inference                      string
+	stream                         streamFlag
 
 	table    *data.Table
 	prepared *trainers.Prepared
@@ -121,6 +123,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	f.addInference(cmd)
 	f.tableFlags.addWeights(cmd)
+	f.stream.add(cmd)
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
 }
@@ -188,20 +191,19 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 
 // load reads table and truth and prepares the estimate.
 func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.table, err = f.readRows(cmd, file); err != nil {
-		return err
+	if f.stream.on {
+		err = f.loadFile(cmd, file, nil)
+	} else if err = f.loadTable(cmd, file); f.stream.instead(cmd, err) {
+		f.table, f.prepared = nil, nil
+		err = f.loadFile(cmd, file, err)
 	}
-	t, steps := f.table, f.spec.Steps
-	if err := checkSize(size{min(steps.Batch, t.N), "rows in a batch"}, size{t.D, "columns"}, size{steps.Draws, "draws (--draws)"}); err != nil {
-		return err
-	}
-	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
+	if err != nil {
 		return err
 	}
 	if d := f.prepared.Spec.Descent; d.Epochs == 0 && cmd.Flags().Changed("batch") {
 		return usageError{fmt.Errorf("--batch: the loss of method %s has no noise here and is minimised over all rows at once, by %s; leave it out, or choose --optimiser adam", f.prepared.Estimator.Name, d.Optimiser)}
 	}
-	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, t.Names); err != nil {
+	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, f.table.Names); err != nil {
 		return err
 	}
 	for _, out := range []string{f.out, f.history} {
@@ -212,8 +214,22 @@ func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
 	return nil
 }
 
+// loadTable reads the table and prepares the estimate from it.
+func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
+	if f.table, err = f.readRows(cmd, file); err != nil {
+		return err
+	}
+	t, steps := f.table, f.spec.Steps
+	if err := checkSize(size{min(steps.Batch, t.N), "rows in a batch"}, size{t.D, "columns"}, size{steps.Draws, "draws (--draws)"}); err != nil {
+		return err
+	}
+	f.prepared, err = f.prepare(cmd, t, file)
+	return err
+}
+
 // estimate runs the fit, or goes on with one that was cut.
 func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
+	defer func() { err = errors.Join(err, f.stream.close()) }()
 	if err := f.announce(cmd.ErrOrStderr(), file, f.table); err != nil {
 		return err
 	}

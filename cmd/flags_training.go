@@ -17,6 +17,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/memory"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
@@ -71,7 +72,7 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; the model's parameters stay float64, the imputer's do not)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
-	fl.StringVar(&c.Imputer.Kind, "imputer", "normal", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "normal", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network, mixture several normals a row")
 	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as JSON, as '{\"hidden\":100}'")
 	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "give the normal imputer the mask too")
 	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "one deviation of the normal imputer per column instead of one in all")
@@ -114,12 +115,25 @@ func (f *trainingFlags) parse() (err error) {
 }
 
 func (f *trainingFlags) readTable(file string) (*data.Table, error) {
-	return f.tableFlags.read(file, f.spec.Steps.Seed)
+	t, err := f.tableFlags.read(file, f.spec.Steps.Seed)
+	if err == nil {
+		memory.Held(tableBytes * float64(len(t.Values)))
+	}
+	return t, err
 }
+
+// tableBytes are what a fit holds of a cell: its number, that of the standardised column, and whether
+// it is observed.
+const tableBytes = 17
 
 // prepare reads the support and what is known of missing cells, and prepares the
 // estimate. It refuses flags that mean nothing for it.
 func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
+	return f.prepareBy(cmd, t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
+}
+
+// prepareBy is prepare by a function, for a table or its columns alone.
+func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	var err error
 	s := &f.spec
 	if s.Domain, s.Weight, err = f.domain.read(t.Names); err != nil {
@@ -129,10 +143,10 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 		return nil, err
 	}
 	asked := s.Steps.Method
-	p, err := trainers.Prepare(t, *s)
+	p, err := by(*s)
 	if err != nil {
 		others := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
-		if t.Inside(s.Domain) == nil {
+		if s.Missingness != nil && t.Inside(s.Domain) == nil {
 			others = "correct the row, leave it out, or change the thresholds (--missingness)"
 		}
 		return nil, inTable(err, file, rowAdvice(err, others))

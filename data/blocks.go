@@ -156,6 +156,7 @@ func (in *input) textBlocks(o ReadOptions) (*textBlocks, error) {
 			return nil, wrong
 		}
 		r.line += height
+		r.header += int64(len(record))
 		switch {
 		case s.header != nil:
 		case err == io.EOF:

@@ -17,18 +17,24 @@ type Pairs struct {
 	Number []float64
 }
 
-// RowCount is for how many rows the table's stand: N, where they are not counted.
+// RowCount is for how many rows the table's stand: N, where they are neither counted nor a sample.
 func (t *Table) RowCount() int {
-	if t.Counted != nil {
+	switch {
+	case t.Counted != nil:
 		return t.Counted.Rows
+	case t.Sampled != nil:
+		return t.Sampled.Rows
 	}
 	return t.N
 }
 
 // ObservedIn is the number of rows that have column j.
 func (t *Table) ObservedIn(j int) (n int) {
-	if t.Counted != nil {
+	switch {
+	case t.Counted != nil:
 		return t.Counted.Own[j]
+	case t.Sampled != nil:
+		return t.Sampled.Own[j]
 	}
 	for k := j; k < len(t.Observed); k += t.D {
 		if t.Observed[k] {

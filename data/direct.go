@@ -64,13 +64,17 @@ func (p *lineParser) parse(b *block) error {
 		height := 1
 		text, rest, height = cutRecord(rest)
 		text = bytes.TrimSuffix(text, []byte{'\r'})
-		blank := len(bytes.TrimSpace(text)) == 0 && !bytes.ContainsRune(text, p.comma) // a row of tabs is none
-		if !blank && !p.row(text, line, b) {
+		if !p.blank(text) && !p.row(text, line, b) {
 			return p.understand(b)
 		}
 		line += height
 	}
 	return nil
+}
+
+// blank tells whether a line is no row. One of tabs is where these separate cells.
+func (p *lineParser) blank(text []byte) bool {
+	return len(bytes.TrimSpace(text)) == 0 && !bytes.ContainsRune(text, p.comma)
 }
 
 // cutRecord takes the first row off a text: a line, or several where a cell in quotation marks
@@ -226,6 +230,7 @@ type textBlocks struct {
 	in     *input
 	parser *lineParser
 	text   io.Reader
+	header int64  // its bytes
 	line   int    // the last that was read
 	left   []byte // of a line that goes on
 }

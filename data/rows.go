@@ -28,3 +28,10 @@ func (t *Table) Stacked(below *Table) (*Table, error) {
 	}
 	return NewTable(slices.Clone(t.Names), slices.Concat(t.Values, below.Values), slices.Concat(t.Observed, below.Observed))
 }
+
+// AppendRow adds row i of another table of the same columns, without its line.
+func (t *Table) AppendRow(of *Table, i int) {
+	t.Values = append(t.Values, of.Values[i*of.D:(i+1)*of.D]...)
+	t.Observed = append(t.Observed, of.Observed[i*of.D:(i+1)*of.D]...)
+	t.N++
+}

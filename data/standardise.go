@@ -2,6 +2,7 @@ package data
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -35,13 +36,17 @@ func Standardise(t *Table) (*Table, Scale) {
 			s.Mean[j], s.Deviation[j] = 0, 1
 		}
 	}
-	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] }), s
+	return s.Standardised(t), s
 }
 
 // meanDeviation are a column's mean and its deviation, with divisor n, or with weights, nil for
-// ones. They are computed in
-// a unit near the largest size, a power of two, so that no sum or square is beyond float64.
+// ones, when they are those of ColumnSums. They are computed in a unit near the largest size, a power
+// of two, so that no sum or square is beyond float64. It may change x.
 func meanDeviation(x, weights []float64) (mean, deviation float64) {
+	if weights == nil {
+		sums := sumsOf(x)
+		return sums.MeanDeviation()
+	}
 	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
 	unit := math.Ldexp(1, max(exponent, -1000)) // the inverse of smaller ones is infinite
 	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
@@ -56,18 +61,11 @@ func meanDeviation(x, weights []float64) (mean, deviation float64) {
 
 // meanSquare is what stat.MomentAbout(2, y, 0, weights) is, which takes math.Pow for it.
 func meanSquare(y, weights []float64) float64 {
-	sum, n := 0.0, float64(len(y))
-	if weights == nil {
-		for _, v := range y {
-			sum += v * v
-		}
-		return sum / n
-	}
-	n = floats.Sum(weights)
+	sum := 0.0
 	for i, v := range y {
 		sum += weights[i] * v * v
 	}
-	return sum / n
+	return sum / floats.Sum(weights)
 }
 
 // ScaleAboutZero gives every column this root mean square over its observed cells,
@@ -93,6 +91,12 @@ func rootMeanSquare(x, weights []float64) float64 {
 	}
 	y := floats.ScaleTo(make([]float64, len(x)), 1/size, x)
 	return math.Sqrt(meanSquare(y, weights)) * size
+}
+
+// Standardised is the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells stay
+// missing and hold 0.
+func (s Scale) Standardised(t *Table) *Table {
+	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
 }
 
 // Restore gives a table of standardised columns in the units of the scale,
@@ -126,13 +130,16 @@ func (s Scale) Location(mu []float64) []float64 {
 	return location
 }
 
-// mapped is a copy with f(column, value) in place of each observed value.
+// mapped is a copy with f(column, value) in place of each observed value. It shares the marks of
+// what is observed.
 func (t *Table) mapped(f func(j int, x float64) float64) *Table {
-	m := t.emptied(t.Names)
-	m.Cuts = t.Cuts
-	for k, seen := range t.Observed {
-		if seen {
-			m.set(k/t.D, k%t.D, f(k%t.D, t.Values[k]))
+	m := &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: make([]float64, len(t.Values)), Observed: t.Observed,
+		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled}
+	for i := range t.N {
+		for j := range t.D {
+			if k := i*t.D + j; t.Observed[k] {
+				m.Values[k] = f(j, t.Values[k])
+			}
 		}
 	}
 	return m

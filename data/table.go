@@ -27,6 +27,7 @@ type Table struct {
 	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
 	Weights  []float64 // (N) sampling weights of the rows, of mean 1 and not all equal; nil: none (Weighted)
 	Counted  *Counted  // of rows made from the moments of others; else nil
+	Sampled  *Sampled  // of rows drawn from those of a file; else nil
 
 	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
 	// standard normal: an observed cell's value says no more than between which two of them the
@@ -73,6 +74,12 @@ func (t *Table) Missing() int {
 		return t.Counted.missing()
 	}
 	missing := 0
+	if t.Sampled != nil {
+		for _, own := range t.Sampled.Own {
+			missing += t.Sampled.Rows - own
+		}
+		return missing
+	}
 	for _, seen := range t.Observed {
 		if !seen {
 			missing++
@@ -86,8 +93,8 @@ func (t *Table) Ordinal(j int) bool { return t.Cuts != nil && t.Cuts[j] != nil }
 
 // Complete says whether every cell is observed.
 func (t *Table) Complete() bool {
-	if t.Counted != nil {
-		return t.Counted.missing() == 0
+	if t.Counted != nil || t.Sampled != nil {
+		return t.Missing() == 0
 	}
 	return !slices.Contains(t.Observed, false)
 }
@@ -231,29 +238,33 @@ func (t *Table) check() error {
 }
 
 // fault says, by a *ColumnError, why column j, of the observed values x, cannot be standardised.
+// It changes x.
 func (t *Table) fault(j int, x []float64) error {
-	if len(x) == 0 {
-		return &ColumnError{t.Names[j], "no observed value"}
-	}
-	low, high := slices.Min(x), slices.Max(x)
-	if low == high {
-		return &ColumnError{t.Names[j], fmt.Sprintf("constant, every observed value is %g", low)}
-	}
-	if _, deviation := meanDeviation(x, nil); deviation < smallest {
-		return &ColumnError{t.Names[j], fmt.Sprintf("its values differ too little (standard deviation %.2g, less than %g): give it another unit", deviation, smallest)}
-	}
-	return nil
+	sums := sumsOf(x)
+	return sums.Fault(t.Names[j])
 }
 
 // refusal is the first fault of a column in a table read from a file, with the
 // way around it.
 func (t *Table) refusal(file string) error {
+	var buffer []float64
+	return refusal(file, t.Names, func(j int) error {
+		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
+		return t.fault(j, buffer)
+	})
+}
+
+// Refusal is the first fault of a column of a table's file, with the way around it; nil if there
+// is none.
+func Refusal(file string, names []string, columns []ColumnSums) error {
+	return refusal(file, names, func(j int) error { return columns[j].Fault(names[j]) })
+}
+
+func refusal(file string, names []string, fault func(j int) error) error {
 	var first error
 	var sound []string
-	var buffer []float64
-	for j, name := range t.Names {
-		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
-		if err := t.fault(j, buffer); err == nil {
+	for j, name := range names {
+		if err := fault(j); err == nil {
 			sound = append(sound, name)
 		} else if first == nil {
 			first = err

@@ -1,9 +1,15 @@
 package data
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Together is how many rows have both columns of each pair j < k: (0,1), (0,2), …
 func (t *Table) Together() []int {
+	if t.Sampled != nil {
+		return slices.Clone(t.Sampled.Pairs)
+	}
 	count := make([]float64, t.D*t.D)
 	if t.Counted != nil && t.Counted.Pairs != nil {
 		copy(count, t.Counted.Pairs.Number)
@@ -30,6 +36,9 @@ func (t *Table) Together() []int {
 
 // NeverTogether are the pairs of columns j < k that no row has both of.
 func (t *Table) NeverTogether() (pairs [][2]int) {
+	if t.Counted == nil && t.everyPair() {
+		return nil
+	}
 	counts := t.Together()
 	i := 0
 	for j := range t.D {
@@ -41,4 +50,15 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 		}
 	}
 	return pairs
+}
+
+// everyPair tells whether one of the first rows has every column, and so all pairs.
+func (t *Table) everyPair() bool {
+	const first = 1000
+	for i := range min(t.N, first) {
+		if !slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			return true
+		}
+	}
+	return false
 }

@@ -20,7 +20,7 @@ func (p *Prepared) Findings() ([]diagnose.Finding, error) {
 	}
 	_, normal := model.AsNormal(p.Model)
 	found, err := diagnose.Table(p.original, diagnose.Setting{
-		Domain: p.Spec.Domain, Transform: p.Transform, Unpenalised: normal && p.Spec.Network == nil,
+		Domain: p.Spec.Domain, Transform: p.Transform, Unpenalised: normal && p.Spec.Network == nil, Workers: p.Spec.Steps.Workers,
 	})
 	if err != nil {
 		return nil, err

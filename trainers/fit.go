@@ -26,9 +26,13 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 		return nil, err
 	}
 	f := &descent.Fit{Engine: e, Config: s.Descent, State: run.State.Descent, Truth: truth, Save: func() error { return run.save(e) }}
+	if f.File, err = p.rows(ctx, e, scale); err != nil {
+		return nil, err
+	}
 	if err := run.ended(ctx, e, f.Run(ctx)); err != nil {
 		return nil, err
 	}
+	e.Look(q.Table, 0) // of a file, the sample
 	last := f.Final()
 	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: f.State.History, Final: last}
 	r.Converged, r.Verdict = f.Verdict()

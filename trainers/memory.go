@@ -1,8 +1,11 @@
 package trainers
 
 import (
+	"math"
+
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
+	"missingscore/trainers/rows"
 )
 
 // What an estimate takes, in numbers of 8 bytes, as measured: 12 for each cell of the table,
@@ -24,6 +27,9 @@ func (p *Prepared) checkMemory() error {
 		lambdas = float64(c.Lambdas)
 	}
 	numbers := cellNumbers * n * d
+	if p.file != nil { // of a file, the sample; and two windows, a byte for each of their marks
+		numbers += 9. / 8 * d * math.Min(float64(p.Table.PassRows()), 2*rows.WindowBlocks*float64(p.file.file.BlockRows))
+	}
 	if _, normal := model.AsNormal(p.Model); normal || p.Spec.Network != nil {
 		numbers += (pairNumbers + lambdas/2) * d * d
 	}
@@ -38,5 +44,5 @@ func (p *Prepared) checkMemory() error {
 	if lambdas > 0 {
 		return memory.Check(8*numbers, "choose columns (--columns), fewer λ (--lambdas)", "a network of %d columns from %d rows along %v λ", p.Table.D, p.Table.N, lambdas)
 	}
-	return memory.Check(8*numbers, "choose columns (--columns)", "a fit to %d rows of %d columns", p.Table.N, p.Table.D)
+	return memory.Check(8*numbers, "choose columns (--columns)", "a fit to %d rows of %d columns", p.Table.PassRows(), p.Table.D)
 }

@@ -30,12 +30,15 @@ type Prepared struct {
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
 	findings    []diagnose.Finding // of original, nil before they are asked for
+	file        *streamed          // whose rows are fitted, Table being a sample of them; nil: the rows are Table's
 }
 
 // Prepare checks that the parts of a Spec go together and with the table, and says what
 // they come to. A setting that cannot be used is a *SettingError, a row outside the
 // domain a *data.RowError.
-func Prepare(t *data.Table, s Spec) (*Prepared, error) {
+func Prepare(t *data.Table, s Spec) (*Prepared, error) { return prepare(t, s, nil) }
+
+func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if s.Objective.New == nil {
 		setting.Default(&s.Objective.Kind, "auto")
 	}
@@ -47,7 +50,7 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 		return nil, err
 	}
 	setting.Default(&s.Weight.Cap, 1)
-	p := &Prepared{Spec: s, original: t}
+	p := &Prepared{Spec: s, original: t, file: file}
 	if err := p.checkSpec(); err != nil {
 		return nil, err
 	}
@@ -70,22 +73,30 @@ func Prepare(t *data.Table, s Spec) (*Prepared, error) {
 	if p.Estimator, err = estimator.For(c.Method, p.Model, p.objective, p.Support); err != nil {
 		return nil, &setting.Error{Field: "method", Value: c.Method, Allowed: err.Error()}
 	}
-	if err := p.Estimator.Check(p.Model, p.objective, p.Support); err != nil {
-		return nil, err
-	}
-	if err := p.suits(p.Estimator); err != nil {
-		return nil, err
-	}
-	if err := p.checkByMoments(p.Estimator); err != nil {
-		return nil, err
-	}
-	if err := p.Estimator.CheckTable(p.Table); err != nil {
+	if err := p.checkEstimator(p.Estimator); err != nil {
 		return nil, err
 	}
 	if err := p.checkSizes(); err != nil {
 		return nil, err
 	}
 	return p, p.defaults()
+}
+
+// checkEstimator refuses an estimator that cannot make this estimate.
+func (p *Prepared) checkEstimator(e estimator.Estimator) error {
+	if err := e.Check(p.Model, p.objective, p.Support); err != nil {
+		return err
+	}
+	if err := p.suits(e); err != nil {
+		return err
+	}
+	if err := p.checkByMoments(e); err != nil {
+		return err
+	}
+	if err := p.checkStreamed(e); err != nil {
+		return err
+	}
+	return e.CheckTable(p.Table)
 }
 
 // checkSizes refuses numbers that cannot be, and what is not known of a table of this size or
@@ -220,15 +231,24 @@ func (p *Prepared) defaults() (err error) {
 	if c.WarmUp == nil {
 		c.WarmUp = new(500)
 	}
-	p.Spec.Descent, err = p.Spec.Descent.Resolve(descent.Problem{
-		Estimator: p.Estimator, Model: p.Model, Objective: p.objective, Rows: p.Table.N, Batch: c.Batch, DType: c.DType,
-	})
+	p.Spec.Descent, err = p.Spec.Descent.Resolve(p.descentProblem())
 	return err
+}
+
+// descentProblem is what the optimiser is chosen for.
+func (p *Prepared) descentProblem() descent.Problem {
+	c := p.Spec.Steps
+	return descent.Problem{
+		Estimator: p.Estimator, Model: p.Model, Objective: p.objective, Rows: p.Table.PassRows(), Batch: c.Batch, DType: c.DType, Streamed: p.file != nil,
+	}
 }
 
 // scaled gives the table as it is fitted, and how it was scaled: a model that states a
 // support or a fixed origin is not shifted.
 func (p *Prepared) scaled() (*data.Table, data.Scale) {
+	if p.file != nil {
+		return p.file.scaled(p)
+	}
 	if p.Spec.KeepUnits {
 		return p.Table, data.UnitScale(p.Table.D)
 	}

@@ -124,6 +124,11 @@ func fingerprint(t *data.Table, settings any) (string, error) {
 			return "", err
 		}
 	}
+	if t.Sampled != nil {
+		if err := enc.Encode(t.Sampled); err != nil {
+			return "", err
+		}
+	}
 	row := make([]byte, 0, 9*t.D)
 	for i := range t.N {
 		row = row[:0]

@@ -135,7 +135,7 @@ func TestHeldOutLoss(t *testing.T) {
 	loss := func(method string, draws int) float64 {
 		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: method, Draws: draws, Batch: 150, Seed: 2, ProposalSD: 2})
 		require.NoError(t, err)
-		h, err := e.HoldOut(e.AllRows())
+		h, err := e.HoldOut(e.Table, e.AllRows())
 		require.NoError(t, err)
 		mean, err := h.Loss()
 		require.NoError(t, err)

@@ -10,6 +10,9 @@ import (
 // MeanInterval is the mean and the half width of its 95 % t-interval.
 func MeanInterval(x []float64) (mean, half float64) { return meanInterval(x, 0.95) }
 
+// MeanIntervalAt is that of another level.
+func MeanIntervalAt(x []float64, level float64) (mean, half float64) { return meanInterval(x, level) }
+
 func meanInterval(x []float64, level float64) (mean, half float64) {
 	mean, sd := stat.MeanStdDev(x, nil)
 	n := float64(len(x))

@@ -84,12 +84,21 @@ func agreed(all []Read) Outcome {
 
 // Listed are the readings in words, by what they say.
 func (v Verdict) Listed() string {
+	return v.listed(func(r Read) string { return r.Words })
+}
+
+// Measured is Listed with the effect of each reading and its interval.
+func (v Verdict) Measured() string {
+	return v.listed(func(r Read) string { return strings.TrimSpace(r.Words + " " + r.Interval()) })
+}
+
+func (v Verdict) listed(in func(Read) string) string {
 	var parts []string
 	for _, o := range []Outcome{Holds, DoesNotHold, Undecided} {
 		var words []string
 		for _, r := range v.Readings {
 			if r.Outcome == o {
-				words = append(words, strings.TrimSpace(r.Words+" "+r.Interval()))
+				words = append(words, in(r))
 			}
 		}
 		if len(words) > 0 {

@@ -52,7 +52,8 @@ func TestReadingsTogether(t *testing.T) {
 	}
 	v, err := claims.Readings(claims.Reading{"one", not}, claims.Reading{"other", holds}, claims.Reading{"third", not})(cells.Results{})
 	require.NoError(t, err)
-	require.Equal(t, "holds: other 2 [1, 3]. does not hold: one 2 [1, 3]; third 2 [1, 3]", v.Listed())
+	require.Equal(t, "holds: other. does not hold: one; third", v.Listed())
+	require.Equal(t, "holds: other 2 [1, 3]. does not hold: one 2 [1, 3]; third 2 [1, 3]", v.Measured())
 	fault := errors.New("no column")
 	_, err = claims.Readings(claims.Reading{"one", func(cells.Results) (claims.Verdict, error) { return claims.Verdict{}, fault }})(cells.Results{})
 	require.EqualError(t, err, "one: no column")

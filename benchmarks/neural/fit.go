@@ -68,7 +68,7 @@ func (s settings) fit(ctx context.Context, d density, how method, seed uint64, o
 		return nil, nil, err
 	}
 	config := s.Fit
-	config.Method, config.Seed = how.Method, seed
+	config.Method, config.Seed, config.Imputer = how.Method, seed, how.Imputer
 	state := &trainers.State{}
 	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},

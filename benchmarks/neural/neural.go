@@ -53,6 +53,8 @@ type method struct {
 	Name   string `json:"name"`
 	Model  string `json:"model"`  // energy or score-network
 	Method string `json:"method"` // an estimator's name
+
+	Imputer engine.ImputerSpec `json:"imputer"` // none: the paper's
 }
 
 func decode(text json.RawMessage) (s settings, err error) {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 
+	"missingscore/benchmarks/frontier"
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/markdown"
 	"missingscore/benchmarks/report"
@@ -29,8 +30,8 @@ func update(folder string, write func(path string, text []byte) error) (changed 
 	if err != nil {
 		return nil, err
 	}
-	explained := filepath.Join(folder, "..", "docs", "explanation", "paper.md")
-	for _, path := range append(readmes, filepath.Join(folder, "README.md"), explained) {
+	above := filepath.Join(folder, "..")
+	for _, path := range append(readmes, filepath.Join(folder, "README.md"), filepath.Join(above, "README.md"), filepath.Join(above, "docs", "explanation", "paper.md")) {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			return changed, err
@@ -47,7 +48,15 @@ func update(folder string, write func(path string, text []byte) error) (changed 
 			return changed, err
 		}
 	}
-	return changed, nil
+	figure, err := frontier.Figure(filepath.Join(folder, "results"), reproduce.Experiments)
+	if err != nil {
+		return changed, err
+	}
+	path := filepath.Join(folder, "frontier", "frontier.svg")
+	if before, err := os.ReadFile(path); err == nil && string(before) == figure {
+		return changed, nil
+	}
+	return append(changed, path), write(path, []byte(figure))
 }
 
 // fill puts tables between their marks; marks that are indented, as in a list, indent them.
@@ -98,6 +107,13 @@ func all(folder string) (map[string]markdown.Table, error) {
 		for _, t := range tables {
 			out[e.Name+" "+t.Name] = t
 		}
+	}
+	ahead, err := frontier.Tables(results, reproduce.Experiments)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range ahead {
+		out[t.Name] = t
 	}
 	for _, read := range []func(string) ([]markdown.Table, error){earlierStar, earlierNormal, earlierQuartic, speedRatios, speedCurves, speedPaths} {
 		tables, err := read(folder)

@@ -85,7 +85,7 @@ func (s study) csv(w io.Writer) error {
 	}
 	for _, c := range s.Claims {
 		lines = append(lines, []string{strings.Join(c.Experiments, " "), c.ID, c.Quote, c.Where, string(c.Outcome), c.Measure,
-			number(c.Effect), number(c.Low), number(c.High), strconv.Itoa(c.Replicates), c.Evidence, c.Listed()})
+			number(c.Effect), number(c.Low), number(c.High), strconv.Itoa(c.Replicates), c.Evidence, c.Measured()})
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

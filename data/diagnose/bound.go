@@ -70,15 +70,11 @@ func skewed(e *examined) []Finding {
 	var functions []string
 	for j, c := range e.columns {
 		bounded := e.support != nil && e.support.BoundedColumn(j)
-		if e.explained[j] || bounded || e.transformed(j) || c.cells < 30 || c.levels <= fewLevels {
-			continue
-		}
-		cells := e.column(e.Table, j)
-		if math.Abs(stat.Skew(cells, nil)) <= 2 && stat.ExKurtosis(cells, nil) <= 10 {
+		if e.explained[j] || bounded || e.transformed(j) || !c.far {
 			continue
 		}
 		found = append(found, j)
-		functions = append(functions, e.Names[j]+"="+normaliser(cells, c.low))
+		functions = append(functions, e.Names[j]+"="+normaliser(e.column(e.Table, j), c.low))
 	}
 	if found == nil {
 		return nil

@@ -34,69 +34,12 @@ func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float6
 	return e.standardised(columns, rows).maximise(emIterations), emCandidate
 }
 
-// complete is the correlation of some columns over the rows that have all of them, n.
-func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
-	d, t := len(columns), e.after
-	mean, row := make([]float64, d), make([]float64, d)
-	each := func(visit func()) {
-		for i := 0; i < len(t.Values); i += t.D {
-			if slices.ContainsFunc(columns, func(j int) bool { return !t.Observed[i+j] }) {
-				continue
-			}
-			for k, j := range columns {
-				row[k] = t.Values[i+j]
-			}
-			visit()
-		}
-	}
-	each(func() { n++; floats.Add(mean, row) })
-	if n == 0 {
-		return nil, 0
-	}
-	floats.Scale(1/float64(n), mean)
-	r = mat.NewSymDense(d, nil)
-	each(func() { floats.Sub(row, mean); r.SymRankOne(r, 1, mat.NewVecDense(d, row)) })
-	sd := make([]float64, d)
-	for k := range sd {
-		sd[k] = math.Sqrt(r.At(k, k))
-	}
-	for k := range d {
-		for l := k; l < d; l++ {
-			r.SetSym(k, l, r.At(k, l)/(sd[k]*sd[l]))
-		}
-	}
-	return r, n
-}
-
 // unit is a column's mean and standard deviation.
 type unit struct{ mean, sd float64 }
 
-func (e *examined) unit(j int) unit {
-	mean, sd := stat.PopMeanStdDev(e.column(e.after, j), nil)
+func unitOf(cells []float64) unit {
+	mean, sd := stat.PopMeanStdDev(cells, nil)
 	return unit{mean, sd}
-}
-
-// unexplained is 1 − r² of two columns over the rows that have both, 1 where these are few. Their
-// units keep the sums small.
-func (e *examined) unexplained(j, k int, of, by unit) float64 {
-	t := e.after
-	var n, x, y, xx, yy, xy float64
-	for i := 0; i < len(t.Values); i += t.D {
-		if !t.Observed[i+j] || !t.Observed[i+k] {
-			continue
-		}
-		u, v := (t.Values[i+j]-of.mean)/of.sd, (t.Values[i+k]-by.mean)/by.sd
-		n, x, y = n+1, x+u, y+v
-		xx, yy, xy = xx+u*u, yy+v*v, xy+u*v
-	}
-	if n < fewestRows {
-		return 1
-	}
-	covariance, u, v := xy-x*y/n, xx-x*x/n, yy-y*y/n
-	if !(u > 0 && v > 0) {
-		return 1
-	}
-	return 1 - covariance*covariance/(u*v)
 }
 
 // gapped is rows (n, d) of standardised columns with gaps, NaN.
@@ -110,7 +53,7 @@ func (e *examined) standardised(columns []int, rows int) gapped {
 	g := gapped{d: len(columns), z: make([]float64, rows*len(columns))}
 	t := e.after
 	for k, j := range columns {
-		u := e.unit(j)
+		u := e.units[j]
 		for a := range rows {
 			i := a * t.N / rows
 			g.z[a*g.d+k] = math.NaN()

@@ -63,17 +63,14 @@ func (e *examined) active() (active []int) {
 // copies finds pairs that are nearly equal but for place and unit, and gives the columns
 // without one of each.
 func (e *examined) copies(active []int) (findings []Finding, left []int) {
-	if float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
+	if len(active) < 2 || float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
 		return nil, active
 	}
-	units := make(map[int]unit, len(active))
-	for _, j := range active {
-		units[j] = e.unit(j)
-	}
-	for _, j := range active {
-		of := slices.IndexFunc(left, func(k int) bool { return e.unexplained(j, k, units[j], units[k]) < explainedBut })
+	sums, kept := e.pairs(active), []int(nil) // places in active
+	for a, j := range active {
+		of := slices.IndexFunc(kept, func(b int) bool { return sums.unexplained(a, b) < explainedBut })
 		if of < 0 {
-			left = append(left, j)
+			kept, left = append(kept, a), append(left, j)
 			continue
 		}
 		if f, ok := e.combination([]int{j, left[of]}); ok && len(findings) < mostSets {

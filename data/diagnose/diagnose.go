@@ -12,8 +12,11 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -39,6 +42,7 @@ type Setting struct {
 	Domain      *domain.Domain    // where its rows lie, nil for all of R^d
 	Transform   transform.Columns // functions of its columns that are modelled, nil for none
 	Unpenalised bool              // a normal distribution without a penalty
+	Workers     int               // that look at columns at the same time; 1
 }
 
 // Check looks for one kind of fault.
@@ -72,10 +76,8 @@ func Table(t *data.Table, s Setting) ([]Finding, error) {
 	if e.support, err = s.Transform.Domain(s.Domain, t.Names); err != nil {
 		return nil, err
 	}
-	var c column
-	for j := range t.D {
-		c.take(e.column(t, j))
-		e.columns = append(e.columns, c.summary(t.Names[j]))
+	if err := e.look(); err != nil {
+		return nil, err
 	}
 	var findings []Finding
 	for _, check := range Checks {
@@ -97,9 +99,28 @@ type examined struct {
 	after   *data.Table    // Transform
 	support *domain.Domain // of after
 	columns []summary      // before Transform
+	units   []unit         // of after's columns
 	values  []float64      // of the column looked at last
 	// explained columns are at fault already, in a way that makes their shape meaningless.
 	explained []bool
+}
+
+// look sets what is asked of columns more than once.
+func (e *examined) look() error {
+	e.columns, e.units = make([]summary, e.D), make([]unit, e.D)
+	err := e.Table.EachColumn(e.Workers, func() func(int, []float64) {
+		var c column
+		return func(j int, cells []float64) {
+			c.take(cells)
+			e.columns[j], e.units[j] = c.summary(e.Names[j]), unitOf(cells)
+		}
+	})
+	if err != nil || e.after == e.Table {
+		return err
+	}
+	return e.after.EachColumn(e.Workers, func() func(int, []float64) {
+		return func(j int, cells []float64) { e.units[j] = unitOf(cells) }
+	})
 }
 
 // transformed says whether a column is modelled by a function of it.
@@ -168,6 +189,7 @@ type summary struct {
 	identifier    bool
 	codes         []frequent // values that seem to mark missing cells
 	limit         *frequent  // a value that may be a limit of detection
+	far           bool       // from normal: skewness beyond 2 or heavy tails, of many different values
 }
 
 // frequent is a value and how often it stands in a column.
@@ -189,6 +211,7 @@ func (c column) summary(name string) summary {
 	if k, ok := c.limit(); ok {
 		s.limit = &frequent{c.distinct[k], c.counts[k]}
 	}
+	s.far = s.cells >= 30 && s.levels > fewLevels && (math.Abs(stat.Skew(c.cells, nil)) > 2 || stat.ExKurtosis(c.cells, nil) > 10)
 	return s
 }
 
@@ -199,13 +222,14 @@ type column struct {
 	counts   []int     // of distinct
 	whole    bool      // every value is a whole number
 	memory   []float64
+	sorter   sorter
 }
 
 // take makes it that of other cells, which it keeps, in its own memory.
 func (c *column) take(cells []float64) {
 	sorted := append(c.memory[:0], cells...)
 	c.cells, c.memory, c.whole, c.counts = cells, sorted, true, c.counts[:0]
-	slices.Sort(sorted)
+	c.sorter.sort(sorted)
 	for i, x := range sorted {
 		c.whole = c.whole && x == float64(int64(x))
 		if last := len(c.counts) - 1; i > 0 && sorted[last] == x { // the first len(counts) are the distinct ones

@@ -36,6 +36,10 @@ func find(t *testing.T, table *data.Table, s diagnose.Setting) []diagnose.Findin
 	t.Helper()
 	found, err := diagnose.Table(table, s)
 	require.NoError(t, err)
+	s.Workers = 3
+	again, err := diagnose.Table(table, s)
+	require.NoError(t, err)
+	require.Equal(t, found, again, "by workers")
 	return found
 }
 

@@ -125,10 +125,7 @@ func (w *work) patterns(predictors []int) (columns []int) {
 func (w *work) filled(predictors []int) []float64 {
 	c := newCompletion(w.table, predictors)
 	if slices.Contains(c.mask, false) {
-		if w.normal == nil {
-			w.normal = fitNormal(w.table)
-		}
-		c.fill(w.normal)
+		c.fill(w.normal())
 	}
 	return c.x
 }

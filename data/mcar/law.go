@@ -24,7 +24,7 @@ const lawPenalty = 1.0 / 25
 // those that are found one by one (Bonferroni), the strongest that there are rows for.
 func Law(t *data.Table) *missingness.Model {
 	z, scale := data.Standardise(t)
-	w := &work{table: z, ranks: make([]*ranked, t.D)}
+	w := newWork(z)
 	law := missingness.NewLogistic(t.D)
 	found := false
 	for j := range t.D {

@@ -10,8 +10,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
+	"missingscore/internal/panics"
 )
 
 // Level is the corrected p below which a column's gaps are taken to depend on others.
@@ -113,19 +117,39 @@ const (
 //
 // Of more than 100 000 rows so many are tested, evenly through the table: what they do not
 // show does no harm.
-func Test(t *data.Table) []Column {
+func Test(t *data.Table) []Column { return TestBy(1, t) }
+
+// TestBy is Test by several workers, each at another column.
+func TestBy(workers int, t *data.Table) []Column {
 	if t.Counted != nil {
 		return nil
 	}
-	z, _ := data.Standardise(evenly(t, mostRows))
-	w := &work{table: z, ranks: make([]*ranked, t.D)}
 	var out []Column
+	var at []int // their places
 	for j, name := range t.Names {
-		if lacking := missing(t, j); lacking > 0 {
-			c := w.test(j)
-			c.Name, c.Missing = name, lacking
-			out = append(out, c)
+		if lacking := t.RowCount() - t.ObservedIn(j); lacking > 0 {
+			out, at = append(out, Column{Name: name, Missing: lacking}), append(at, j)
 		}
+	}
+	if out == nil {
+		return nil
+	}
+	z, _ := data.Standardise(evenly(t, mostRows))
+	w := newWork(z)
+	var pool errgroup.Group
+	pool.SetLimit(max(1, workers))
+	for i, j := range at {
+		pool.Go(func() error {
+			return panics.Caught(func() error {
+				found := w.test(j)
+				found.Name, found.Missing = out[i].Name, out[i].Missing
+				out[i] = found
+				return nil
+			})
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		panic(err)
 	}
 	holm(out)
 	return out
@@ -134,8 +158,16 @@ func Test(t *data.Table) []Column {
 // work is a standardised table being tested, with what its columns share.
 type work struct {
 	table  *data.Table
-	ranks  []*ranked // of each column; made when needed
-	normal *normal   // of all columns; made when needed
+	ranks  []func() *ranked // of each column; made when first asked for
+	normal func() *normal   // of all columns; the same
+}
+
+func newWork(t *data.Table) *work {
+	w := &work{table: t, normal: sync.OnceValue(func() *normal { return fitNormal(t) })}
+	for k := range t.D {
+		w.ranks = append(w.ranks, sync.OnceValue(func() *ranked { return w.rank(k) }))
+	}
+	return w
 }
 
 func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }

@@ -89,7 +89,7 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	table, err := airquality(t).Select([]string{"Ozone", "Wind", "Temp", "Month", "Day"})
 	require.NoError(t, err)
 	z, _ := data.Standardise(table)
-	w := &work{table: z, ranks: make([]*ranked, z.D)}
+	w := newWork(z)
 	seen, nuisance, x := w.design(0, []int{1, 2, 3, 4}, nil)
 	require.InEpsilon(t, 0.000787344713096098, robustScore(seen, nuisance, x), 1e-6)
 	single := w.single(0)
@@ -198,7 +198,9 @@ func hiddenWhereLow(n int, rng *rand.Rand) *data.Table {
 }
 
 func TestFindsCellsMissingAtRandom(t *testing.T) {
-	got := Test(hiddenWhereLow(2000, rand.New(rand.NewPCG(1, 1))))
+	table := hiddenWhereLow(2000, rand.New(rand.NewPCG(1, 1)))
+	got := Test(table)
+	require.Equal(t, fmt.Sprint(got), fmt.Sprint(TestBy(3, table)), "by workers")
 	require.Len(t, got, 1)
 	require.Less(t, got[0].P, 1e-100)
 	require.True(t, got[0].Depends())

@@ -37,7 +37,7 @@ func (w *work) single(j int) (out []association) {
 		if k == j {
 			continue
 		}
-		ranks, sum, rows := w.ranksOf(k), 0.0, 0.0
+		ranks, sum, rows := w.ranks[k](), 0.0, 0.0
 		for n, i := range ranks.rows {
 			sum += ranks.of[n] * lacks[i]
 			rows += lacks[i]
@@ -59,11 +59,8 @@ type ranked struct {
 	squares float64 // sum
 }
 
-// ranksOf are those of column k.
-func (w *work) ranksOf(k int) *ranked {
-	if w.ranks[k] != nil {
-		return w.ranks[k]
-	}
+// rank makes those of column k.
+func (w *work) rank(k int) *ranked {
 	t := w.table
 	var rows []int
 	for i := range t.N {
@@ -90,7 +87,6 @@ func (w *work) ranksOf(k int) *ranked {
 		out.of = append(out.of, ranks[i])
 		out.squares += ranks[i] * ranks[i]
 	}
-	w.ranks[k] = out
 	return out
 }
 

@@ -185,7 +185,7 @@ func TestHotDeck(t *testing.T) {
 // gradient that differences give.
 func TestMixture(t *testing.T) {
 	const d, n = 2, 5
-	imp, err := nets.NewImputer("mixture", d, []byte(`{"Components":2}`), rand.New(rand.NewPCG(1, 1)))
+	imp, err := nets.NewImputer("own-mixture", d, []byte(`{"Components":2}`), rand.New(rand.NewPCG(1, 1)))
 	require.NoError(t, err)
 	p, err := losses.NewDraws(graph.Float64, imp, d, n)
 	require.NoError(t, err)
@@ -230,6 +230,6 @@ func TestMixture(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, diff.Error, 1e-6, "%+v", diff)
 
-	_, err = nets.NewImputer("mixture", d, []byte(`{"Components":1}`), rng)
+	_, err = nets.NewImputer("own-mixture", d, []byte(`{"Components":1}`), rng)
 	require.ErrorContains(t, err, "or more")
 }

@@ -19,7 +19,7 @@ type Mixture struct {
 }
 
 func init() {
-	nets.Imputers["mixture"] = func(d int, options []byte, rng *rand.Rand) (nets.Imputer, error) {
+	nets.Imputers["own-mixture"] = func(d int, options []byte, rng *rand.Rand) (nets.Imputer, error) {
 		m := &Mixture{d: d, Components: 3}
 		if err := json.Unmarshal(options, m); len(options) > 0 && (err != nil || m.Components < 2) {
 			return nil, fmt.Errorf("%s: {\"Components\": 2} or more", options)

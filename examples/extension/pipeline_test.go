@@ -128,7 +128,7 @@ func TestANormalIsFoundByAll(t *testing.T) {
 	for name, f := range map[string]fitting{
 		"hot deck":         {method: "iw-hot-deck"},
 		"blend":            {method: "blend"},
-		"mixture imputer":  {method: "var", imputer: "mixture"},
+		"mixture imputer":  {method: "var", imputer: "own-mixture"},
 		"weighted columns": {method: "iw", objective: trainers.ObjectiveSpec{Kind: "columns", Options: []byte(`{"weights":[1,0.5,1]}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,13 +18,13 @@ import (
 // layers, and those of its own layer that come before it in the same line.
 var layers = [][]string{
 	{"internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/lanczos", "internal/exactsum"},
-	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments"},
+	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
 	{"losses/pairwise", "losses/latent", "losses"},
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
-	{"trainers/completed", "trainers/em", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
+	{"trainers/rows", "trainers/completed", "trainers/em", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/invariance", "trainers/calibration", "trainers/certified", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"internal/layout", "internal/picture", "internal/report", "internal/selfcheck"},
 	{"benchmarks"},

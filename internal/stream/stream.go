@@ -21,6 +21,7 @@ const (
 	Complete
 	Hold
 	Latent
+	Survey
 )
 
 // New returns the stream of the place given by keys (purpose, iteration, batch …).

@@ -7,9 +7,9 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
-	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/rows"
 )
 
 // Adam is for gradients with noise: steps on mini-batches of rows, for a number of epochs
@@ -31,7 +31,7 @@ func (Adam) Resolve(c Config, p Problem) (Config, error) {
 	batch := min(p.Batch, p.Rows)
 	setting.Default(&c.Epochs, training.Epochs((p.Rows+batch-1)/batch, noising))
 	setting.Default(&c.Rate, training.Rate)
-	return c.resolveValidation(training.Overfits, p.Rows)
+	return c.resolveValidation(training.Overfits, p)
 }
 
 // sums are those of an epoch's steps.
@@ -43,13 +43,12 @@ type sums struct {
 // adam is a fit by Adam.
 type adam struct {
 	*Fit
-	rows     []int // that it learns from
-	order    []int // of this epoch
-	perEpoch int   // steps
+	rows     rows.Rows // that it learns from
+	perEpoch int       // steps
 	heldOut  *engine.HeldOut
 }
 
-// Run implements Optimiser. It saves after each epoch.
+// Run implements Optimiser. It saves after each epoch, and after each window of a file's rows.
 func (Adam) Run(ctx context.Context, f *Fit) error {
 	s := f.State
 	if s.Adam.Rate == 0 {
@@ -60,7 +59,7 @@ func (Adam) Run(ctx context.Context, f *Fit) error {
 		return err
 	}
 	size := f.Engine.Config.Batch
-	a.perEpoch, a.order = (len(a.rows)+size-1)/size, make([]int, len(a.rows))
+	a.perEpoch = (a.rows.Count() + size - 1) / size
 	for epoch := s.Iteration / a.perEpoch; epoch < f.Config.Epochs && !f.patient(); epoch++ {
 		if err := a.epoch(ctx, epoch); err != nil {
 			return err
@@ -77,12 +76,41 @@ func (Adam) Run(ctx context.Context, f *Fit) error {
 
 // epoch makes what is left of one pass over the rows and records it.
 func (a *adam) epoch(ctx context.Context, epoch int) error {
-	s, n, size := a.State, len(a.rows), a.Engine.Config.Batch
-	copy(a.order, a.rows)
-	stream.New(a.Engine.Config.Seed, stream.Shuffle, uint64(epoch), 1).Shuffle(n, func(i, j int) { a.order[i], a.order[j] = a.order[j], a.order[i] })
-	for s.Iteration < (epoch+1)*a.perEpoch {
-		from := s.Iteration % a.perEpoch * size
-		batch := a.order[from:min(from+size, n)]
+	s, made := a.State, epoch*a.perEpoch // steps, before the window
+	for w, err := range a.rows.Pass(ctx, epoch) {
+		if err != nil {
+			return err
+		}
+		if w.Whole {
+			a.Look(w.Table, 0)
+		} else {
+			a.Look(w.Table, made)
+		}
+		if err := a.window(ctx, w.Order, made); err != nil {
+			return err
+		}
+		size := a.Engine.Config.Batch
+		made += (len(w.Order) + size - 1) / size
+		if !w.Whole {
+			if err := a.Save(); err != nil {
+				return err
+			}
+		}
+	}
+	r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
+	if err := a.validate(&r); err != nil {
+		return err
+	}
+	s.Epoch = sums{}
+	return a.record(r)
+}
+
+// window makes the steps over rows in their order that are not yet made; so many had been made
+// before the first of them.
+func (a *adam) window(ctx context.Context, order []int, before int) error {
+	s, n, size := a.State, a.rows.Count(), a.Engine.Config.Batch
+	for from := (s.Iteration - before) * size; from < len(order); from += size {
+		batch := order[from:min(from+size, len(order))]
 		step, err := a.Step(ctx, s.Iteration, batch, 1/float64(len(batch)))
 		if err != nil {
 			return err
@@ -94,12 +122,7 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 		s.Epoch.Count++
 		a.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: a.Config.Epochs * a.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
 	}
-	r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
-	if err := a.validate(&r); err != nil {
-		return err
-	}
-	s.Epoch = sums{}
-	return a.record(r)
+	return nil
 }
 
 // Verdict implements Optimiser.

@@ -10,6 +10,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/optim"
+	"missingscore/trainers/rows"
 )
 
 // Config says how parameters are sought. Zero values mean the defaults named here, or the
@@ -84,6 +85,7 @@ type Fit struct {
 	*engine.Engine
 	Config Config // resolved
 	State  *State
+	File   *rows.File           // that the rows come from, window by window; nil: the engine's table
 	Truth  *evaluate.Comparison // nil if none is known
 	Save   func() error         // called when the state is worth saving
 }

@@ -39,6 +39,7 @@ type Problem struct {
 	Rows      int
 	Batch     int // rows in a batch
 	DType     graph.DType
+	Streamed  bool // the rows are a file's, of which a few are held at a time
 }
 
 // Names are those of Optimisers.
@@ -62,7 +63,13 @@ func ByName(name string) (Optimiser, error) {
 // choose is the optimiser of that name, or the default for a fit.
 func choose(name string, p Problem) (Optimiser, error) {
 	if name != "" && name != "auto" {
+		if p.Streamed && name != (Adam{}).Name() {
+			return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
+		}
 		return ByName(name)
+	}
+	if p.Streamed {
+		return Adam{}, nil
 	}
 	for _, o := range Optimisers {
 		if o.Suits(p) {

@@ -7,6 +7,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/rows"
 )
 
 // Best is where the loss of held-out rows was least. Every fall counts, however small
@@ -23,14 +24,19 @@ const (
 	defaultValidation = 0.1
 	validatedRows     = 100 // with fewer none are held out unasked
 	defaultPatience   = 30
+	mostHeldOut       = 20_000 // of a file's rows, unasked: they stay in memory
 )
 
 // resolveValidation fills in how many rows are held out.
-func (c Config) resolveValidation(overfits bool, rows int) (Config, error) {
+func (c Config) resolveValidation(overfits bool, p Problem) (Config, error) {
+	rows := p.Rows
 	if c.Validation == nil {
 		c.Validation = new(0.0)
 		if overfits && rows >= validatedRows {
 			*c.Validation = defaultValidation
+			if p.Streamed {
+				*c.Validation = min(defaultValidation, mostHeldOut/float64(rows))
+			}
 		}
 	}
 	if *c.Validation == 0 {
@@ -49,18 +55,26 @@ func heldOut(share float64, n int) int { return int(math.Round(share * float64(n
 
 // divide holds rows out by the seed, if any.
 func (a *adam) divide() (err error) {
-	n := a.Table.N
-	all := stream.New(a.Engine.Config.Seed, stream.Validate).Perm(n)
+	if a.File != nil {
+		a.rows = a.File
+		if out := a.File.HeldOut(); out != nil {
+			a.heldOut, err = a.HoldOut(out, out.AllRows())
+		}
+		return err
+	}
+	n, seed := a.Table.N, a.Engine.Config.Seed
+	all := stream.New(seed, stream.Validate).Perm(n)
 	out := heldOut(*a.Fit.Config.Validation, n)
-	a.rows = all[out:]
-	slices.Sort(a.rows)
+	learned := all[out:]
+	slices.Sort(learned)
+	a.rows = rows.NewHeld(a.Table, learned, seed)
 	if out == 0 {
 		return nil
 	}
 	held := all[:out]
 	slices.Sort(held)
 	a.TakesPart(func(i int) bool { _, found := slices.BinarySearch(held, i); return !found })
-	a.heldOut, err = a.HoldOut(held)
+	a.heldOut, err = a.HoldOut(a.Table, held)
 	return err
 }
 

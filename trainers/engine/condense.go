@@ -2,10 +2,12 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -30,10 +32,30 @@ const (
 	togetherCondensed = 512
 )
 
-// Condensed are rows condensed once for all steps over them, of one table.
+// Condensed is what is made once of the rows of one table, for all steps over them and for all
+// engines that share it: rows condensed, and sums over pairs of columns.
 type Condensed struct {
-	mu   sync.Mutex
-	made map[rowsKey]*condensed
+	mu    sync.Mutex
+	made  map[rowsKey]*condensed
+	pairs *data.Pairs
+	of    *data.Table // the table that pairs are of
+}
+
+// NewCondensed has nothing made yet.
+func NewCondensed() *Condensed { return &Condensed{made: map[rowsKey]*condensed{}} }
+
+// PairSums are those of the problem's table, made once where the problem has a Condensed.
+func (p Problem) PairSums() *data.Pairs {
+	c := p.Condensed
+	if c == nil {
+		return p.Table.PairSums()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of != p.Table {
+		c.pairs, c.of = p.Table.PairSums(), p.Table
+	}
+	return c.pairs
 }
 
 // rowsKey is a slice of rows that does not change.
@@ -57,17 +79,43 @@ func (e *Engine) Condense(rows []int) {
 	if len(rows) < leastCondensed || len(e.workers) == 0 || !e.byMoments() {
 		return
 	}
-	c, key := e.Condensed, rowsKey{&rows[0], len(rows)}
+	e.Condensed.once(rows, func() *condensed { return condense(e.Table, rows, e.Counts) })
+}
+
+// once makes what takes the place of rows, if that is not done, and keeps it if enough rows are saved.
+func (c *Condensed) once(rows []int, of func() *condensed) *condensed {
+	key := rowsKey{&rows[0], len(rows)}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, done := c.made[key]; done {
-		return
+	made, done := c.made[key]
+	c.mu.Unlock()
+	if done {
+		return made
 	}
-	made := condense(e.Table, rows, e.Counts)
-	if 2*len(made.rows) > len(rows) {
+	if made = of(); 2*len(made.rows) > len(rows) {
 		made = nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.made[key] = made
+	return made
+}
+
+// CondenseUnion is Condense of rows that are those of some parts together, each of them of
+// rows that Condense has seen: it goes over what the parts were condensed to.
+func (e *Engine) CondenseUnion(rows []int, parts [][]int) {
+	if len(rows) < leastCondensed || len(e.workers) == 0 || !e.byMoments() {
+		return
+	}
+	e.Condensed.once(rows, func() *condensed {
+		all := condensed{table: &data.Table{Names: e.Table.Names, D: e.Table.D}}
+		for _, part := range parts {
+			in := e.instead(part)
+			for _, i := range in.rows {
+				all.add(in.table.Observed[i*in.table.D:(i+1)*in.table.D], in.table.Values[i*in.table.D:(i+1)*in.table.D], countOf(in.counts, i))
+			}
+		}
+		return condense(all.table, all.rows, all.counts)
+	})
 }
 
 // byMoments tells whether the loss depends on the rows of a pattern by their moments alone: a
@@ -90,6 +138,36 @@ func (e *Engine) instead(rows []int) condensed {
 		}
 	}
 	return condensed{e.Table, rows, e.Counts}
+}
+
+// CompleteMoments are the mean and the covariances, with divisor n, of rows without a gap, as
+// often as they count; not ok where one has a gap.
+func (e *Engine) CompleteMoments(rows []int) (mean, cov []float64, ok bool) {
+	t := e.Table
+	sum, mean := 0.0, make([]float64, t.D)
+	for _, i := range rows {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			return nil, nil, false
+		}
+		n := countOf(e.Counts, i)
+		sum += n
+		floats.AddScaled(mean, n, t.Values[i*t.D:(i+1)*t.D])
+	}
+	if sum == 0 {
+		return nil, nil, false
+	}
+	floats.Scale(1/sum, mean)
+	columns := make([]int, t.D)
+	for j := range columns {
+		columns[j] = j
+	}
+	upper := covariances(t, rows, columns, mean, sum, e.Counts)
+	for j := range t.D {
+		for k := range t.D {
+			cov = append(cov, upper.At(j, k))
+		}
+	}
+	return mean, cov, true
 }
 
 // condense makes rows with the same moments, pattern by pattern in the order of their first rows.

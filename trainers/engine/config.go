@@ -25,7 +25,7 @@ type Problem struct {
 
 	Weight domain.Weight // g of an objective on a domain
 
-	// Condensed are the rows that Engine.Condense has made of Table's; New makes it where it is nil.
+	// Condensed is what Engine.Condense and PairSums have made of Table's rows; New makes it where it is nil.
 	Condensed *Condensed
 }
 
@@ -94,7 +94,7 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	if c.WarmUp == nil {
 		c.WarmUp = new(0)
 	}
-	c.Batch = min(c.Batch, max(1, p.Table.N))
+	c.Batch = min(c.Batch, max(1, p.Table.PassRows()))
 	if !e.Draws() {
 		c.Draws = 1
 	}

@@ -55,6 +55,7 @@ type imputerSteps struct {
 	batch   *data.Batch
 	shuffle []int // the rows with gaps, in the order of this epoch
 	epoch   int
+	first   int // parameter step from which on the table is gone over
 	stream  stream.Stream
 	noise   stream.Singles // from it, in float32
 }
@@ -104,7 +105,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	}
 	p.Model = p.Joint()
 	if p.Condensed == nil {
-		p.Condensed = &Condensed{made: map[rowsKey]*condensed{}}
+		p.Condensed = NewCondensed()
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
 	if e.Counts = p.Table.Weights; p.Table.Counted != nil {
@@ -119,11 +120,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	for i := range p.Table.N {
-		if slices.Contains(p.Table.Observed[i*p.Table.D:(i+1)*p.Table.D], false) {
-			e.gaps = append(e.gaps, i)
-		}
-	}
+	e.findGaps()
 	if err := e.prepareImputer(); err != nil {
 		return nil, err
 	}
@@ -141,6 +138,30 @@ func New(p Problem, c Config) (*Engine, error) {
 		e.workers = append(e.workers, w)
 	}
 	return e, nil
+}
+
+// findGaps notes the table's rows with missing cells, which those ask for that draw them.
+func (e *Engine) findGaps() {
+	t := e.Table
+	if e.gaps = e.gaps[:0]; !e.Estimator.Draws() && !e.Estimator.Trains() {
+		return
+	}
+	for i := range t.N {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			e.gaps = append(e.gaps, i)
+		}
+	}
+}
+
+// Look has the steps from parameter step number first on made over the rows of another table of the
+// same columns: a window of many. The imputer goes over its rows with gaps, in orders of its own.
+func (e *Engine) Look(t *data.Table, first int) {
+	if t == e.Table {
+		return
+	}
+	e.Table = t
+	e.imputer.first, e.imputer.epoch = first, -1
+	e.findGaps()
 }
 
 // check refuses what does not go together.
@@ -183,10 +204,14 @@ func (e *Engine) prepareImputer() (err error) {
 			p.KeepSingle()
 		}
 	}
-	if len(e.gaps) == 0 {
+	gaps := len(e.gaps)
+	if s := e.Table.Sampled; s != nil {
+		gaps = s.Gaps
+	}
+	if gaps == 0 {
 		return nil
 	}
-	size := min(c.Batch, len(e.gaps))
+	size := min(c.Batch, gaps)
 	t.batch = data.NewBatch(size, e.Table.D)
 	if t.program, err = losses.NewImputer(c.DType, c.ImputerLoss, e.Imputer, e.Model, e.Objective, e.drawn(), size); err != nil {
 		return err
@@ -268,7 +293,11 @@ func (e *Engine) trainImputer(iteration int) error {
 		if epoch := step / perEpoch; epoch != t.epoch {
 			t.epoch = epoch
 			t.shuffle = append(t.shuffle[:0], e.gaps...)
-			t.stream.At(e.Config.Seed, stream.Shuffle, uint64(epoch)).Shuffle(len(t.shuffle), func(i, j int) {
+			place := []uint64{stream.Shuffle, uint64(epoch)}
+			if t.first > 0 {
+				place = append(place, uint64(t.first), 3, 0)
+			}
+			t.stream.At(e.Config.Seed, place...).Shuffle(len(t.shuffle), func(i, j int) {
 				t.shuffle[i], t.shuffle[j] = t.shuffle[j], t.shuffle[i]
 			})
 		}

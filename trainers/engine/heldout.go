@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/losses"
@@ -15,6 +16,7 @@ import (
 // weighted ones of the fixed proposal.
 type HeldOut struct {
 	engine *Engine
+	table  *data.Table
 	worker *worker
 	rows   []int
 	part   part
@@ -22,9 +24,9 @@ type HeldOut struct {
 
 const heldOutIteration = -1 // the place of its draws, which is no parameter step's
 
-// HoldOut prepares the loss of rows.
-func (e *Engine) HoldOut(rows []int) (*HeldOut, error) {
-	h := &HeldOut{engine: e, rows: rows}
+// HoldOut prepares the loss of rows of a table, the engine's or another of the same columns.
+func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
+	h := &HeldOut{engine: e, table: t, rows: rows}
 	for _, p := range e.params {
 		h.part.grads = append(h.part.grads, make([]float64, len(p.Value)))
 	}
@@ -59,7 +61,7 @@ func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)
 	for from := 0; from < n; from += size {
 		if err := panics.Caught(func() error {
-			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{h.engine.Table, h.rows[from:min(from+size, n)], h.engine.Counts}, 1/float64(n))
+			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{h.table, h.rows[from:min(from+size, n)], h.engine.Counts}, 1/float64(n))
 		}); err != nil {
 			return 0, err
 		}

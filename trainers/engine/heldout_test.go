@@ -27,7 +27,7 @@ func TestHeldOutLossOfChainsRepeats(t *testing.T) {
 		require.NoError(t, err)
 		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: method, Draws: 5, Batch: 10, Seed: 6})
 		require.NoError(t, err)
-		h, err := e.HoldOut(rows)
+		h, err := e.HoldOut(e.Table, rows)
 		require.NoError(t, err)
 		first, err = h.Loss()
 		require.NoError(t, err)

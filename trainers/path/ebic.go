@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/setting"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/source"
 )
 
@@ -87,7 +88,7 @@ func (ebic) describe(s Selection, bounded, law bool) string {
 func (ebic) choose(ctx context.Context, r *Run) (choice, error) {
 	t := r.Table
 	left := t.Efficiency()
-	edge := math.Log(left*r.meanPairs()) + 4**r.Config.Select.Gamma*math.Log(float64(t.D))
+	edge := math.Log(left*r.meanPairs()) + 4**r.Config.Select.Gamma*math.Log(float64(len(r.Nodes())))
 	score := func(i int, likelihood float64) float64 {
 		return -2*left*likelihood + float64(r.State.Points[i].Edges)*edge
 	}
@@ -117,17 +118,17 @@ func (r *Run) meanPairs() float64 {
 	if m := r.ofMatrix(); m != nil {
 		return m.of.Pairs
 	}
-	return meanPairCount(r.Table)
+	return meanPairCount(r.Problem)
 }
 
 // meanPairCount is the mean over pairs of columns of the rows that have both.
-func meanPairCount(t *data.Table) float64 {
-	_, count, _ := secondMoments(t)
-	sum := 0.0
-	for j := range t.D {
-		for k := j + 1; k < t.D; k++ {
+func meanPairCount(p engine.Problem) float64 {
+	_, count, _ := secondMoments(p)
+	sum, d := 0.0, p.Table.D
+	for j := range d {
+		for k := j + 1; k < d; k++ {
 			sum += count.At(j, k)
 		}
 	}
-	return sum / float64(t.D*(t.D-1)/2)
+	return sum / float64(d*(d-1)/2)
 }

@@ -23,7 +23,7 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 		return c, nil
 	}
 	top := func() float64 {
-		top := LambdaMax(p.Table, p.Domain, p.Weight)
+		top := lambdaMax(p, nil)
 		if p.Missingness != nil {
 			top *= 1.3 // the score of φ is left aside there
 		}
@@ -34,13 +34,14 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 		if c.LambdaMax == 0 {
 			c.LambdaMax = top()
 		}
-		ratio = crowdedRatio(d, meanPairCount(p.Table), nullGradient(p.Table, p.Domain, p.Weight), c.LambdaMax*float64(p.Table.N*d))
+		ratio = crowdedRatio(d, meanPairCount(p), nullGradient(p), c.LambdaMax*float64(p.Table.N*d))
 	}
 	return c.span(ratio, top)
 }
 
 // prepare finds the λ where another penalty was resolved.
 func (lone) prepare(_ context.Context, r *Run) error {
+	r.weighCovariates()
 	return r.span(r.loneRatio(), r.emptying)
 }
 

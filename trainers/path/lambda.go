@@ -8,6 +8,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph"
+	"missingscore/trainers/engine"
 )
 
 // LambdaMax is the smallest λ, with 5 % to spare (30 % where half-spaces tie the
@@ -15,14 +16,14 @@ import (
 // of column j: there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk,
 // the sum over rows where both are observed. On a domain see boundedNullGradient.
 func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
-	return lambdaMax(t, s, w, nil)
+	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil)
 }
 
 // lambdaMax is LambdaMax where the penalty has weights, packed and positive: pairs' gradients
 // count in units of these.
-func lambdaMax(t *data.Table, s *domain.Domain, w domain.Weight, weights []float64) float64 {
-	spare, size := 1.05, nullGradient(t, s, w)
-	if s.Bounded() && len(s.Half) > 0 {
+func lambdaMax(p engine.Problem, weights []float64) float64 {
+	spare, size, t := 1.05, nullGradient(p), p.Table
+	if p.Domain.Bounded() && len(p.Domain.Half) > 0 {
 		spare = 1.3
 	}
 	top := 0.0
@@ -40,11 +41,11 @@ func lambdaMax(t *data.Table, s *domain.Domain, w domain.Weight, weights []float
 
 // nullGradient gives the sizes of the gradient by off-diagonal P_jk at the best model
 // without edges, times the number of cells.
-func nullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size func(j, k int) float64) {
-	if s.Bounded() {
-		return boundedNullGradient(t, s, w)
+func nullGradient(p engine.Problem) (size func(j, k int) float64) {
+	if p.Domain.Bounded() {
+		return boundedNullGradient(p.Table, p.Domain, p.Weight)
 	}
-	cross, _, v := secondMoments(t)
+	cross, _, v := secondMoments(p)
 	return func(j, k int) float64 { return 2 * (1/v[j] + 1/v[k]) * math.Abs(cross.At(j, k)) }
 }
 

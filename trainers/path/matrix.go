@@ -80,7 +80,7 @@ func (r *Run) emptying() float64 {
 	if m := r.ofMatrix(); m != nil {
 		return m.top()
 	}
-	return LambdaMax(r.Table, r.Domain, r.Weight)
+	return lambdaMax(r.Problem, nil)
 }
 
 // iterate goes to the minimum at λ_k, from that at the λ before.

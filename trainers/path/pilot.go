@@ -78,49 +78,71 @@ func (r *Run) holdOut(ctx context.Context) error {
 	if s.Held == nil {
 		s.Held = make([][]float64, pilotFolds)
 	}
-	folds := crossValidation{}.parts(Selection{Folds: min(pilotFolds, len(r.rows))}, len(r.rows), r.Engine.Config.Seed)
+	folds := r.folds()
+	condensing, err := r.newPilotFit(nil, 1)
+	if err != nil {
+		return err
+	}
+	err = r.eachFold(ctx, folds, func(_ context.Context, k int) error {
+		condensing.Engine.Condense(folds[k].heldOut)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	return r.eachFold(ctx, folds, func(ctx context.Context, k int) error {
+		held, err := r.heldOut(ctx, folds, k)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		s.Held[k] = held
+		return r.save()
+	})
+}
+
+// eachFold does something for each fold that is not done, as many at a time as there are workers.
+func (r *Run) eachFold(ctx context.Context, folds []rowPart, do func(ctx context.Context, k int) error) error {
 	pool, ctx := errgroup.WithContext(ctx)
 	pool.SetLimit(r.Engine.Config.Workers)
-	var mu sync.Mutex
-	for k, fold := range folds {
-		if s.Held[k] != nil {
-			continue
+	for k := range folds {
+		if r.State.Pilot.Held[k] == nil {
+			pool.Go(func() error { return panics.Caught(func() error { return do(ctx, k) }) })
 		}
-		pool.Go(func() error {
-			return panics.Caught(func() error {
-				held, err := r.heldOut(ctx, r.ofRows(fold))
-				if err != nil {
-					return err
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				s.Held[k] = held
-				return r.save()
-			})
-		})
 	}
 	return pool.Wait()
 }
 
-// ofRows is a part of the run's rows as one of the table's.
-func (r *Run) ofRows(p rowPart) rowPart {
+// folds are those of the run's rows.
+func (r *Run) folds() []rowPart {
 	rows := slices.Sorted(slices.Values(r.rows))
-	of := func(places []int) (out []int) {
-		for _, i := range places {
-			out = append(out, rows[i])
+	folds := crossValidation{}.parts(Selection{Folds: min(pilotFolds, len(rows))}, len(rows), r.Engine.Config.Seed)
+	for _, fold := range folds {
+		for _, places := range [][]int{fold.fit, fold.heldOut} {
+			for i, place := range places {
+				places[i] = rows[place]
+			}
 		}
-		return out
 	}
-	return rowPart{fit: of(p.fit), heldOut: of(p.heldOut)}
+	return folds
 }
 
-// heldOut is the log density of a fold's rows at each α; −Inf from where no pilot exists.
-func (r *Run) heldOut(ctx context.Context, fold rowPart) ([]float64, error) {
-	f, err := r.newPilotFit(fold.fit, 1)
+// heldOut is the log density of the k-th fold's rows at each α; −Inf from where no pilot exists.
+// What is held out by the folds is condensed.
+func (r *Run) heldOut(ctx context.Context, folds []rowPart, k int) ([]float64, error) {
+	fold := folds[k]
+	var others [][]int
+	for l, other := range folds {
+		if l != k {
+			others = append(others, other.heldOut)
+		}
+	}
+	f, err := r.newPilotFit(fold.fit, 1, others...)
 	if err != nil {
 		return nil, err
 	}
-	f.Engine.Condense(fold.heldOut)
 	held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
 	for i, alpha := range pilotAlphas {
 		err := f.fit(ctx, alpha)
@@ -170,12 +192,13 @@ func (s *Pilot) describe() string {
 // pilotFit are the turns of a ridge pilot.
 type pilotFit struct{ em.Turns }
 
-// newPilotFit starts at no correlation, with the columns' observed second moments.
-func (r *Run) newPilotFit(rows []int, workers int) (f pilotFit, err error) {
+// newPilotFit starts at no correlation, with the columns' observed second moments. The rows are
+// those of some parts together, which are condensed; or of none.
+func (r *Run) newPilotFit(rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
 	p, d := r.Problem, r.Table.D
 	m := model.NewGaussian(d, model.Natural)
 	p.Model, p.Objective = m, losses.Classical{}
-	_, _, v := secondMoments(r.Table)
+	_, _, v := secondMoments(r.Problem)
 	for j := range d {
 		m.Packed.Value[graph.PackedIndex(d, j, j)] = 1 / v[j]
 	}
@@ -185,7 +208,11 @@ func (r *Run) newPilotFit(rows []int, workers int) (f pilotFit, err error) {
 	}
 	e.Counts = r.Counts
 	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(r.Table, rows), Bounds: &optim.PositiveDefinite{}}
-	e.Condense(f.Rows)
+	if parts == nil {
+		e.Condense(f.Rows)
+	} else {
+		e.CondenseUnion(f.Rows, parts)
+	}
 	return f, nil
 }
 

@@ -1,0 +1,49 @@
+// Package frontier puts the methods of this program and their outside rivals on one page:
+// for each situation that an experiment has measured, who is ahead, who is level with it and
+// who is behind. It runs nothing: it reads the results of the other experiments.
+package frontier
+
+// situation is a question that a user has, with the cells that answer it.
+type situation struct {
+	words      string
+	experiment string
+	column     string // what is measured …
+	measure    string // … in words
+	smaller    bool   // is better, and methods are compared by ratios; else by differences
+	where      map[string][]string
+	methods    []string // that are compared, ours and others; not those that know what is hidden
+}
+
+// situations are those of the page. A new one is an entry here.
+var situations = []situation{
+	{"networks, normal columns, gaps completely at random", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"random 6", "random 20", "random 50", "random 100"}, "law": {"MCAR 10 %", "MCAR 30 %", "MCAR 50 %", "MCAR 70 %"}},
+		[]string{"em-exact", "exact", "glasso", "cglasso"}},
+	{"the same, the chosen network", "networks", "f1", "F1 at the λ of EBIC", false,
+		map[string][]string{"network": {"random 6", "random 20", "random 50", "random 100"}, "law": {"MCAR 10 %", "MCAR 30 %", "MCAR 50 %", "MCAR 70 %"}},
+		[]string{"em-exact", "exact", "glasso", "cglasso"}},
+	{"networks, normal columns, gaps at random", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"random 6", "random 20", "random 50", "random 100"},
+			"law": {"MAR weak 10 %", "MAR weak 30 %", "MAR weak 50 %", "MAR weak 70 %", "MAR medium 10 %", "MAR medium 30 %", "MAR medium 50 %", "MAR medium 70 %", "MAR strong 10 %", "MAR strong 30 %", "MAR strong 50 %", "MAR strong 70 %"}},
+		[]string{"em-exact", "exact", "glasso", "cglasso"}},
+	{"stars of equal weak edges", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"star 20"}}, []string{"em-exact", "exact", "glasso", "cglasso"}},
+	{"networks of columns cut at a bound", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"truncated 10"}}, []string{"em-exact", "exact", "exact (truncation ignored)", "em-exact (truncation ignored)", "glasso"}},
+	{"dense networks cut by a plane", "dense-missing", "auc", "AUC of the path", false,
+		map[string][]string{"treatment": {"honoured"}}, []string{"exact", "var", "variw", "iw-unit", "zeroed", "glasso"}},
+	{"which edges are there", "deciding", "f1", "F1 of the chosen edges", false, nil,
+		[]string{"auto, ebic", "l1, ebic", "adaptive, ebic", "l1, fdr, model", "l1, fdr, robust", "adaptive, fdr, robust"}},
+	{"filling in real tables", "imputation", "energy_score", "energy score of the draws", true,
+		map[string][]string{"table": {"airquality", "walking", "sachs", "returns", "brem", "gasch", "riboflavin", "mkmep"}}, []string{"posterior", "em-exact", "mice pmm", "mice norm"}},
+	{"filling in normal tables", "imputation", "energy_score", "energy score of the draws", true,
+		map[string][]string{"table": {"star", "dense"}}, []string{"posterior", "em-exact", "em", "mice pmm", "mice norm"}},
+	{"filling in skewed, cut or curved tables", "imputation", "energy_score", "energy score of the draws", true,
+		map[string][]string{"table": {"skewed", "truncated", "moons", "modes"}}, []string{"posterior", "em-exact", "em", "mice pmm", "mice norm"}},
+	{"quartic model, half missing", "ica-dim", "quartic_error", "error of the parameters after epoch 50", true, nil,
+		[]string{"iw", "iw-unit", "em", "em-unit", "var", "variw", "zeroed"}},
+	{"neural energy in the plane, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"moons"}}, []string{"iw", "em", "variw", "var", "zeroed", "missdiff"}},
+	{"neural energy in ten columns, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"modes"}}, []string{"iw", "em", "variw", "var", "zeroed", "missdiff"}},
+}

@@ -1,0 +1,55 @@
+package data
+
+import (
+	"golang.org/x/sync/errgroup"
+
+	"missingscore/internal/panics"
+)
+
+// sideBySide columns are read in one sweep over the rows: a row's neighbouring cells lie in
+// the same line of the processor's cache.
+const sideBySide = 4
+
+// EachColumn visits the observed values of every column, in the order of the rows, once.
+// Each worker has a visit of its own; values are another column's as soon as visit returns.
+// The error is that of a panic.
+func (t *Table) EachColumn(workers int, newVisit func() func(j int, values []float64)) error {
+	tiles := (t.D + sideBySide - 1) / sideBySide
+	workers = max(1, min(workers, tiles))
+	var pool errgroup.Group
+	for w := range workers {
+		pool.Go(func() error {
+			return panics.Caught(func() error {
+				visit := newVisit()
+				var values [sideBySide][]float64
+				for tile := w; tile < tiles; tile += workers {
+					first := tile * sideBySide
+					wide := min(sideBySide, t.D-first)
+					t.appendColumns(&values, first, wide)
+					for k, v := range values[:wide] {
+						visit(first+k, v)
+					}
+				}
+				return nil
+			})
+		})
+	}
+	return pool.Wait()
+}
+
+// appendColumns sets values to the observed ones of columns side by side.
+func (t *Table) appendColumns(values *[sideBySide][]float64, first, wide int) {
+	for k := range wide {
+		if cap(values[k]) < t.N {
+			values[k] = make([]float64, 0, t.N)
+		}
+		values[k] = values[k][:0]
+	}
+	for at := first; at < len(t.Values); at += t.D {
+		for k, seen := range t.Observed[at : at+wide] {
+			if seen {
+				values[k] = append(values[k], t.Values[at+k])
+			}
+		}
+	}
+}

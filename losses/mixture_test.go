@@ -1,0 +1,36 @@
+package losses_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/nets"
+)
+
+// At fixed noise the surrogate's gradient is that of what is reported, for all of the
+// network's parameters: through means, deviations and weights.
+func TestMixtureImputerGradient(t *testing.T) {
+	for _, k := range []int{1, 3} {
+		p := newProblem(t, 7, 0.5, model.CholeskyFactor, 61)
+		imp := nets.NewMixtureImputer(d, nets.MixtureOptions{Components: k, Hidden: 5}, stream.New(62))
+		prog, err := losses.NewImputer(graph.Float64, losses.KL, imp, p.model, losses.Classical{}, nil, p.n)
+		require.NoError(t, err)
+		losses.BindImputer(prog, nil, p.batch())
+		rng := stream.New(63)
+		for i := range prog.Input(losses.InputNoise) {
+			prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
+		}
+		diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+			err := prog.Run()
+			return prog.Output(losses.OutputReported)[0], err
+		})
+		require.NoError(t, err)
+		require.Less(t, diff.Error, 1e-6, "%+v", diff)
+	}
+}

@@ -1,0 +1,153 @@
+package trainers
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"missingscore/data"
+	"missingscore/data/survey"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/rows"
+)
+
+// streamed is a file whose rows an estimate goes over without holding them.
+type streamed struct {
+	file    *data.RowFile
+	options survey.Options
+	survey  *survey.Survey
+	columns []data.ColumnSums // of the columns as they are modelled
+	asked   descent.Config
+}
+
+// PrepareFile is Prepare for the rows of a file that are not held: mini-batches come straight from
+// it (docs/explanation/streaming.md). Passes over it find scale and faults of the columns, and a
+// sample of its rows, the Table, is what the table is judged by. The file must stay open and as it
+// is until the estimate is made. What needs all rows at once is refused as an error of the setting
+// stream: networks, inference, chains that go on from step to step, transformations by ranks,
+// laws of missing cells that are to be estimated.
+func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, o survey.Options) (*Prepared, error) {
+	if s.Network != nil {
+		return nil, notStreamed("a network goes by all rows: take their moments (missingscore moments), and the network of these")
+	}
+	o.Seed = s.Steps.Seed
+	taken, err := survey.Take(ctx, f, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := prepare(taken.Sample, s, &streamed{file: f, options: o, survey: taken, columns: taken.Columns, asked: s.Descent})
+	if err != nil {
+		return nil, err
+	}
+	return p, p.sumColumns(ctx)
+}
+
+// notStreamed says why rows cannot be those of a file that are not held.
+func notStreamed(why string) error { return &setting.Error{Field: "stream", Allowed: why} }
+
+// ByBatches tells whether the estimate would be by mini-batches, too, if its rows were held. What
+// else goes over all rows at once has other ways for tables that are not (data/moments).
+func (p *Prepared) ByBatches() bool {
+	if p.Spec.Network != nil {
+		return false
+	}
+	q := p.descentProblem()
+	q.Streamed = false
+	asked := p.Spec.Descent
+	if p.file != nil {
+		asked = p.file.asked
+	}
+	c, err := asked.Resolve(q)
+	return err == nil && c.Optimiser == descent.Adam{}.Name()
+}
+
+// checkStreamed refuses what goes by all rows at once.
+func (p *Prepared) checkStreamed(e estimator.Estimator) error {
+	s := p.Spec
+	switch {
+	case p.file == nil:
+		return nil
+	case e.Source.Memory != nil:
+		return notStreamed(fmt.Sprintf("the chains of method %s keep numbers for each missing cell of each row: take em-var, em-full or another method without chains", e.Name))
+	case s.Inference.Asked():
+		return notStreamed("standard errors go by all rows: leave --inference out")
+	case p.missingness != nil && p.missingness.Estimated:
+		return notStreamed("a law of missing cells is estimated from all rows: estimate it from a part of them, and give it by --missingness FILE")
+	}
+	for j, f := range p.Transform {
+		if f != nil && (f.Kind() == "npn" || f.Kind() == "ordinal") {
+			return notStreamed(fmt.Sprintf("%s of %s goes by the ranks of all rows: take log, sqrt or another function, or none", f.Kind(), p.Table.Names[j]))
+		}
+	}
+	return nil
+}
+
+// sumColumns finds the sums of the columns as they are modelled, and refuses rows outside the support.
+func (p *Prepared) sumColumns(ctx context.Context) (err error) {
+	raw := p.Spec.Missingness.Support(p.Spec.Domain)
+	if p.Transform == nil && !raw.Bounded() && !p.Support.Bounded() {
+		return nil
+	}
+	p.file.columns, err = survey.Columns(ctx, p.file.file, p.file.options, func(t *data.Table) (*data.Table, error) {
+		if err := t.Inside(raw); err != nil {
+			return nil, err
+		}
+		t, err := p.Transform.Table(t)
+		if err != nil {
+			return nil, err
+		}
+		return t, t.Inside(p.Support)
+	})
+	if err != nil {
+		return err
+	}
+	for j, c := range p.file.columns {
+		if err := c.Fault(p.Table.Names[j]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scaled gives the sample as the file's rows are fitted, and how they are scaled: as Prepared.scaled
+// does for a table.
+func (f *streamed) scaled(p *Prepared) (*data.Table, data.Scale) {
+	scale := data.UnitScale(p.Table.D)
+	size := 1.0
+	support := model.SupportOf(p.Model)
+	m, fixed := p.Model.(model.FixedOrigin)
+	if fixed {
+		size = m.InitialRMS()
+	}
+	for j, c := range f.columns {
+		switch {
+		case p.Spec.KeepUnits || !support.Cone():
+		case fixed || support != nil:
+			scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
+		default:
+			scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
+		}
+	}
+	return scale.Standardised(p.Table), scale
+}
+
+// rows are those of the file in this scale.
+func (p *Prepared) rows(ctx context.Context, e *engine.Engine, scale data.Scale) (*rows.File, error) {
+	if p.file == nil {
+		return nil, nil
+	}
+	source := rows.Source{File: p.file.file, Before: p.file.survey.Before, Rows: p.Table.Sampled.Rows, Single: e.Config.DType == graph.Float32,
+		Model: func(t *data.Table) (*data.Table, error) {
+			t, err := p.Transform.Table(t)
+			if err != nil {
+				return nil, err
+			}
+			return scale.Standardised(t), nil
+		}}
+	return rows.NewFile(ctx, source, e.Config.Seed, e.Config.Batch, *p.Spec.Descent.Validation, 0)
+}
