@@ -7,6 +7,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/survey"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/trainers/descent"
@@ -140,7 +141,7 @@ func (p *Prepared) rows(ctx context.Context, e *engine.Engine, scale data.Scale)
 	if p.file == nil {
 		return nil, nil
 	}
-	source := rows.Source{File: p.file.file, Before: p.file.survey.Before, Rows: p.Table.Sampled.Rows,
+	source := rows.Source{File: p.file.file, Before: p.file.survey.Before, Rows: p.Table.Sampled.Rows, Single: e.Config.DType == graph.Float32,
 		Model: func(t *data.Table) (*data.Table, error) {
 			t, err := p.Transform.Table(t)
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/data/survey"
 	"missingscore/data/transform"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -91,6 +92,7 @@ func TestOneBlockIsTheTable(t *testing.T) {
 		{Steps: engine.Config{Method: "iw"}, Domain: low},
 		{Steps: engine.Config{Method: "iw", Batch: 1000}, Transform: transform.Spec{Columns: map[string]string{"x1": "none"}}},
 	}
+	specs = append(specs, trainers.Spec{Steps: engine.Config{Method: "var", DType: graph.Float32}}, trainers.Spec{Steps: engine.Config{Method: "em-full", DType: graph.Float32}})
 	for _, method := range []string{"var", "iw", "variw", "em", "em-full", "em-var", "em-exact", "exact", "zeroed"} {
 		specs = append(specs, trainers.Spec{Steps: engine.Config{Method: method}})
 	}

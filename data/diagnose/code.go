@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -64,29 +65,43 @@ func (c column) count(v float64) int {
 
 // codes are the values of a column that seem to mark missing cells.
 func (c column) codes() (codes []float64) {
-	var candidates []float64
-	rest, low, high := 0, 0.0, 0.0 // different values that are none: their number, the least, the largest
-	for k, v := range c.distinct {
-		end := k == 0 || k == len(c.distinct)-1
-		if slices.Contains(conventional, math.Abs(v)) || slices.Contains(conventionalBelow, v) || end && c.counts[k] >= 3 {
-			candidates = append(candidates, v)
-		} else {
-			if rest++; rest == 1 {
-				low = v
-			}
-			high = v
+	at := map[int]bool{} // places of candidates among the different values
+	for _, v := range conventional {
+		c.mark(at, v)
+		c.mark(at, -v)
+	}
+	for _, v := range conventionalBelow {
+		c.mark(at, v)
+	}
+	for _, k := range []int{0, len(c.distinct) - 1} {
+		if c.counts[k] >= 3 {
+			at[k] = true
 		}
 	}
-	const leastRest = 5 // which have a width
+	rest, low, high := len(c.distinct)-len(at), 0, len(c.distinct)-1 // places of the least and the largest that are none
+	const leastRest = 5                                              // which have a width
 	if rest < leastRest {
 		return nil
 	}
-	for _, v := range candidates {
-		if c.outlies(v, low, high) {
+	for at[low] {
+		low++
+	}
+	for at[high] {
+		high--
+	}
+	for _, k := range slices.Sorted(maps.Keys(at)) {
+		if v := c.distinct[k]; c.outlies(v, c.distinct[low], c.distinct[high]) {
 			codes = append(codes, v)
 		}
 	}
 	return codes
+}
+
+// mark adds the place of a value, if there is one.
+func (c column) mark(at map[int]bool, v float64) {
+	if k, found := slices.BinarySearch(c.distinct, v); found {
+		at[k] = true
+	}
 }
 
 // outlies says whether v is a code beside values from low to high: by its distance from them,

@@ -51,6 +51,11 @@ type State struct {
 	Loss        float64   // where it started: ψ, mean over rows
 	Likelihood  float64   // there: log density of the observed cells, summed
 	Projections int       // turns after which P had to be kept positive definite
+
+	// Of paths that go ahead: mean and covariances, packed, of the rows as the last turn
+	// completed them, and of those at the last two λ, the last first.
+	Moments []float64
+	Passed  [][]float64
 }
 
 // Memory is how many turns the acceleration remembers.
@@ -62,6 +67,13 @@ type Turns struct {
 	Model  *model.Gaussian // the engine's
 	Rows   []int
 	Bounds *optim.PositiveDefinite // that P is kept within; nil: none, then P is only to be positive definite
+
+	// Gain is by how much farther than a minimisation step P is to go for the next turn, if not 0:
+	// 1/(1 − ρ), where ρ is about the rate at which turns come nearer to their end. With it
+	// State.Moments are kept.
+	Gain float64
+
+	Known *Known // of rows without a gap, in place of expectation steps; State.Likelihood is then not set
 }
 
 // Turn makes the next one. The model is then where the following one starts, which is
@@ -71,13 +83,14 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	d := t.Model.Dim()
-	step, err := t.Engine.Gradient(s.Count, t.Rows, 1)
+	d, x := t.Model.Dim(), t.at()
+	mean, cov, err := t.expect(s, x)
 	if err != nil {
 		return err
 	}
-	x := t.at()
-	mean, cov := moments(step.Moments, x[:d])
+	if t.Gain != 0 {
+		s.Moments = append(slices.Clone(mean), packed(cov, d)...)
+	}
 	to := slices.Clone(x[d:])
 	if s.Solved != nil {
 		copy(to, s.Solved[d:])
@@ -99,16 +112,42 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	s.Solved = slices.Concat(mean, to)
 	before := s.Movement
 	s.Movement, s.Relative = moved(x, s.Solved, d)
-	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
 	if s.Count > 0 && s.Movement > 2*before {
 		s.Anderson.Forget()
 	}
 	s.Count++
-	if !t.put(s.Anderson.Next(x, s.Solved)) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
+	if !t.put(s.Anderson.Next(x, t.farther(x, s.Solved))) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
 		s.Anderson.Forget()
 		t.put(s.Solved)
 	}
 	return nil
+}
+
+// expect is the expectation step at x, where the model is.
+func (t Turns) expect(s *State, x []float64) (mean, cov []float64, err error) {
+	if t.Known != nil {
+		s.Loss = t.Known.loss(x)
+		return t.Known.Mean, t.Known.Covariances, nil
+	}
+	step, err := t.Engine.Gradient(s.Count, t.Rows, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
+	mean, cov = moments(step.Moments, x[:t.Model.Dim()])
+	return mean, cov, nil
+}
+
+// farther is beyond y from x by Gain.
+func (t Turns) farther(x, y []float64) []float64 {
+	if t.Gain == 0 {
+		return y
+	}
+	to, d := slices.Clone(y), t.Model.Dim()
+	for i := d; i < len(to); i++ {
+		to[i] += (t.Gain - 1) * (y[i] - x[i])
+	}
+	return to
 }
 
 // Settle puts the model to the last minimisation step's solution.

@@ -242,3 +242,55 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 		}
 	}
 }
+
+// Where moments went from b to a they are taken to go on: with 2a − b and no penalty to its
+// inverse; where that is not positive definite nowhere.
+func TestAhead(t *testing.T) {
+	_, table := testtables.Star(t, 2, 50, 0)
+	m := model.NewGaussian(2, model.Natural)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+	require.NoError(t, err)
+	turns := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+	s := em.State{Solved: []float64{0, 0, 1, 0, 1}, Passed: [][]float64{{0.5, -0.25, 2, 0.5, 1}, {0.25, 0, 1.5, 0.25, 1}}}
+	require.True(t, turns.Ahead(&s, 2, em.Unpenalised))
+	// S = (3, 1; 1, 1), μ = (1, −0.75)
+	require.InDeltaSlice(t, []float64{1, -0.75, 0.5, -0.5, 1.5}, s.Solved, 1e-12)
+	require.InDeltaSlice(t, []float64{1, -0.75}, m.Mean(), 1e-12)
+	require.InDelta(t, 0.5, m.Precision().At(0, 0), 1e-12)
+	before := s
+	require.False(t, turns.Ahead(&s, 20, em.Unpenalised)) // a covariance of 5.5 beside variances of 12 and 1
+	require.Equal(t, before, s)
+	s.Passed = s.Passed[:1]
+	require.False(t, turns.Ahead(&s, 1, em.Unpenalised))
+	s.Moments = []float64{9, 9, 9, 9, 9}
+	next := s.Next()
+	require.Equal(t, [][]float64{s.Moments, s.Passed[0]}, next.Passed)
+	require.Nil(t, next.Moments)
+}
+
+// A turn over known moments is that over the rows, its loss too.
+func TestKnownMoments(t *testing.T) {
+	const d = 4
+	_, table := testtables.Star(t, d, 80, 0)
+	var solved [2][]float64
+	var loss [2]float64
+	for i := range solved {
+		m := model.NewGaussian(d, model.Natural)
+		m.SetMean([]float64{0.3, 0, -0.2, 0.1})
+		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+		require.NoError(t, err)
+		turns := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+		if i == 1 {
+			mean, cov, ok := e.CompleteMoments(e.AllRows())
+			require.True(t, ok)
+			turns.Known = &em.Known{Mean: mean, Covariances: cov}
+		}
+		var s em.State
+		require.NoError(t, turns.Turn(t.Context(), &s, em.Ridge{Alpha: 0.3}.Minimise))
+		m.SetMean([]float64{0.3, 0, -0.2, 0.1}) // P is the ridge's, μ another than the rows'
+		require.NoError(t, turns.Turn(t.Context(), &s, em.Unpenalised))
+		solved[i], loss[i] = s.Solved, s.Loss
+	}
+	require.InDeltaSlice(t, solved[0], solved[1], 1e-10)
+	require.InDelta(t, loss[0], loss[1], 1e-10)
+}

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -136,6 +138,36 @@ func (e *Engine) instead(rows []int) condensed {
 		}
 	}
 	return condensed{e.Table, rows, e.Counts}
+}
+
+// CompleteMoments are the mean and the covariances, with divisor n, of rows without a gap, as
+// often as they count; not ok where one has a gap.
+func (e *Engine) CompleteMoments(rows []int) (mean, cov []float64, ok bool) {
+	t := e.Table
+	sum, mean := 0.0, make([]float64, t.D)
+	for _, i := range rows {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			return nil, nil, false
+		}
+		n := countOf(e.Counts, i)
+		sum += n
+		floats.AddScaled(mean, n, t.Values[i*t.D:(i+1)*t.D])
+	}
+	if sum == 0 {
+		return nil, nil, false
+	}
+	floats.Scale(1/sum, mean)
+	columns := make([]int, t.D)
+	for j := range columns {
+		columns[j] = j
+	}
+	upper := covariances(t, rows, columns, mean, sum, e.Counts)
+	for j := range t.D {
+		for k := range t.D {
+			cov = append(cov, upper.At(j, k))
+		}
+	}
+	return mean, cov, true
 }
 
 // condense makes rows with the same moments, pattern by pattern in the order of their first rows.

@@ -207,3 +207,40 @@ func TestPairSumsAreShared(t *testing.T) {
 	require.Equal(t, other.Table.PairSums(), other.PairSums())
 	require.Equal(t, first, p.PairSums())
 }
+
+// Of rows without a gap, those of an expectation step, wherever it is made.
+func TestCompleteMoments(t *testing.T) {
+	table := gappy(700, 0)
+	for i := range table.Observed {
+		table.Observed[i] = true
+	}
+	for _, counted := range []bool{false, true} {
+		m := model.NewGaussian(4, model.Natural)
+		m.SetMean([]float64{0.1, -0.2, 0.3, 0})
+		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: "em-exact", Batch: 50})
+		require.NoError(t, err)
+		if counted {
+			for i := range table.N {
+				e.Counts = append(e.Counts, float64(1+i%3))
+			}
+		}
+		mean, cov, ok := e.CompleteMoments(table.AllRows())
+		require.True(t, ok)
+		step, err := e.Gradient(0, table.AllRows(), 1)
+		require.NoError(t, err)
+		for j := range 4 {
+			require.InDelta(t, m.Mean()[j]+step.Moments[1+j]/step.Moments[0], mean[j], 1e-12)
+			for k := range 4 {
+				about := (mean[j] - m.Mean()[j]) * (mean[k] - m.Mean()[k])
+				require.InDelta(t, step.Moments[(1+j)*5+1+k]/step.Moments[0]-about, cov[j*4+k], 1e-12)
+			}
+		}
+	}
+	table.Observed[5] = false
+	e, err := New(Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical{}}, Config{Method: "em-exact", Batch: 50})
+	require.NoError(t, err)
+	_, _, ok := e.CompleteMoments(table.AllRows())
+	require.False(t, ok)
+	_, _, ok = e.CompleteMoments([]int{0, 5, 9})
+	require.True(t, ok)
+}

@@ -140,10 +140,12 @@ func New(p Problem, c Config) (*Engine, error) {
 	return e, nil
 }
 
-// findGaps notes the table's rows with missing cells.
+// findGaps notes the table's rows with missing cells, which those ask for that draw them.
 func (e *Engine) findGaps() {
 	t := e.Table
-	e.gaps = e.gaps[:0]
+	if e.gaps = e.gaps[:0]; !e.Estimator.Draws() && !e.Estimator.Trains() {
+		return
+	}
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			e.gaps = append(e.gaps, i)
@@ -152,7 +154,7 @@ func (e *Engine) findGaps() {
 }
 
 // Look has the steps from parameter step number first on made over the rows of another table of the
-// same columns: a window of many. The imputer begins anew to go over its rows with gaps.
+// same columns: a window of many. The imputer goes over its rows with gaps, in orders of its own.
 func (e *Engine) Look(t *data.Table, first int) {
 	if t == e.Table {
 		return
@@ -285,9 +287,6 @@ func (e *Engine) trainImputer(iteration int) error {
 	steps, before := e.Config.ImputerSteps, *e.Config.WarmUp+iteration*e.Config.ImputerSteps
 	if iteration == 0 {
 		steps, before = *e.Config.WarmUp+steps, 0
-	}
-	if t.first > 0 {
-		before = (iteration - t.first) * e.Config.ImputerSteps
 	}
 	for l := range steps {
 		step := before + l

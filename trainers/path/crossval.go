@@ -57,19 +57,21 @@ func (crossValidation) describe(s Selection, _, _ bool) string {
 
 // parts are the folds.
 func (crossValidation) parts(s Selection, rows int, seed uint64) (parts []rowPart) {
-	order := stream.New(seed, stream.Replicate).Perm(rows)
-	for k := range s.Folds {
-		var p rowPart
-		for i, row := range order {
-			if i%s.Folds == k {
+	fold := make([]int, rows)
+	for i, row := range stream.New(seed, stream.Replicate).Perm(rows) {
+		fold[row] = i % s.Folds
+	}
+	parts = make([]rowPart, s.Folds)
+	for row, own := range fold {
+		for k := range parts {
+			if p := &parts[k]; k == own {
 				p.heldOut = append(p.heldOut, row)
 			} else {
 				p.fit = append(p.fit, row)
 			}
 		}
-		parts = append(parts, p)
 	}
-	return sorted(parts)
+	return parts
 }
 
 func (crossValidation) choose(_ context.Context, r *Run) (choice, error) {

@@ -8,7 +8,6 @@ import (
 
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/optim"
 	"missingscore/trainers/pairwise"
 )
 
@@ -19,10 +18,15 @@ type turns struct {
 	lasso  *em.Lasso
 	sparse pairwise.Lasso // in its place while few of many pairs are not zero
 	many   int            // columns, manyColumns
+	looked bool           // whether the rows of many columns have no gap: em.Known
 }
 
 func newTurns(r *Run) *turns {
-	return &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D), many: manyColumns}
+	t := &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D), many: manyColumns}
+	if r.Table.D >= t.many {
+		t.em.Gain = min(mostGain, float64(r.Table.RowCount())/r.meanPairs())
+	}
+	return t
 }
 
 func (t *turns) iterations() (sum int) {
@@ -36,9 +40,9 @@ func (t *turns) iterations() (sum int) {
 func (t *turns) iterate(ctx context.Context, k int) error {
 	s := &t.State.Turns
 	if t.State.Block.Start == nil {
-		t.predict(k)
-		t.State.Block.Start = slices.Clone(t.packed())
-		*s = em.State{Solved: s.Solved, Anderson: optim.Anderson{Memory: em.Memory}}
+		if err := t.begin(ctx, k); err != nil {
+			return err
+		}
 	}
 	observe := func(done int) {
 		t.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(t.lambdas), Lambda: t.lambdas[k],
@@ -46,7 +50,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 	}
 	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
 		previous := math.Inf(1)
-		if s.Count == 0 && k > 0 {
+		if s.Count == 0 && k > 0 && t.em.Gain == 0 {
 			previous = t.lambdas[k-1]
 		}
 		err := t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
@@ -66,6 +70,27 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 	return nil
 }
 
+// begin prepares the turns at λ_k. Of many columns they start where the moments at the last λ
+// lead to. When ctx is done it has done nothing, and returns ctx's error.
+func (t *turns) begin(ctx context.Context, k int) error {
+	t.predict(k)
+	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
+	next.Anderson.Memory = em.Memory
+	if t.em.Gain != 0 && k > 1 {
+		t.lasso.Tolerance = aheadTolerance
+		scale, by := float64(t.Table.D)/2, math.Log(t.lambdas[k]/t.lambdas[k-1])/math.Log(t.lambdas[k-1]/t.lambdas[k-2])
+		t.em.Ahead(&next, by, func(packed, s []float64) bool {
+			return t.minimise(ctx, packed, s, t.lambdas[k]*scale, (2*t.lambdas[k]-t.lambdas[k-1])*scale)
+		})
+		if ctx.Err() != nil {
+			copy(t.packed(), start)
+			return ctx.Err()
+		}
+	}
+	t.State.Block.Start, t.State.Turns = start, next
+	return nil
+}
+
 // runaway ends a path at λ_k, below which there is no minimum, as where one column is a
 // sum of others: what is left is the point before, unfinished.
 func (t *turns) runaway(k int) {
@@ -80,22 +105,51 @@ func (t *turns) runaway(k int) {
 // is to move by less than tolerance in the end.
 func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
 	scale := float64(t.Table.D) / 2 // the path's loss is ψ/d, the minimisation's ψ/2
-	t.lasso.Tolerance = min(1e-6, max(1e-9, 0.01*tolerance/refineBlock))
+	t.look()
+	t.lasso.Tolerance = t.within(tolerance)
 	screen := lambda
 	if previous < math.Inf(1) {
 		screen = 2*lambda - previous
 	}
-	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
-		if t.few(packed) {
-			return t.descend(ctx, packed, s, lambda*scale, screen*scale)
-		}
-		return t.lasso.Minimise(packed, s, lambda*scale, screen*scale)
-	})
+	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool { return t.minimise(ctx, packed, s, lambda*scale, screen*scale) })
+}
+
+// look finds out once whether the rows make expectation steps needless.
+func (t *turns) look() {
+	if t.looked || t.Table.D < t.many {
+		return
+	}
+	t.looked = true
+	if mean, cov, ok := t.Engine.CompleteMoments(t.rows); ok {
+		t.em.Known = &em.Known{Mean: mean, Covariances: cov}
+	}
+}
+
+// within is the tolerance of a minimisation where P is to move by less than another in 50 turns.
+func (t *turns) within(tolerance float64) float64 {
+	most := 1e-6
+	if t.Table.D >= t.many {
+		most = 3e-6
+	}
+	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
+}
+
+// minimise is the minimisation step at λ.
+func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
+	if t.few(packed) {
+		return t.descend(ctx, packed, s, lambda, screen)
+	}
+	return t.lasso.Minimise(packed, s, lambda, screen)
 }
 
 const (
-	manyColumns = 100  // from which on it matters how a descent holds P
+	manyColumns = 100  // from which on it matters how a descent holds P, and where turns start
 	fewPairs    = 0.15 // share of the pairs up to which a descent by their neighbours is sooner done than one that holds PS
+
+	// Turns come nearer to their end by about the share of rows that lack one of two columns;
+	// with many cells missing by less, for others tell of these.
+	mostGain       = 1.5
+	aheadTolerance = 1e-5 // of a minimisation that turns start from
 )
 
 // few tells whether few of many pairs are not zero.

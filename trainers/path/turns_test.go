@@ -1,9 +1,12 @@
 package path
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,17 +101,23 @@ func TestTurnsAreTakenUpAgain(t *testing.T) {
 // minimum of the one that holds PS: with weights, and as the equation asks.
 func TestTurnsOfManyColumns(t *testing.T) {
 	const d = manyColumns + 20
-	_, table := testtables.Star(t, d, 150, 0.2)
-	standard, _ := data.Standardise(table)
-	for _, weighted := range []bool{false, true} {
+	for _, c := range []struct {
+		missing  float64
+		weighted bool
+	}{{0.2, false}, {0.2, true}, {0, false}} {
+		_, table := testtables.Star(t, d, 150, c.missing)
+		standard, _ := data.Standardise(table)
 		var points [2][]Point
 		for i, columns := range []int{manyColumns, math.MaxInt} {
 			s := &State{}
 			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}, s)
 			require.NoError(t, err)
 			by := r.schedule.(*turns)
-			by.many = columns
-			if weighted {
+			require.Equal(t, c.missing > 0, by.em.Gain > 1)
+			if by.many = columns; i == 1 {
+				by.em.Gain = 0
+			}
+			if c.weighted {
 				weights := make([]float64, len(r.packed()))
 				for i := range weights {
 					weights[i] = 0.5 + float64(i%7)/7
@@ -117,11 +126,58 @@ func TestTurnsOfManyColumns(t *testing.T) {
 			}
 			require.NoError(t, r.path(t.Context()))
 			require.Equal(t, i == 0, by.sparse.D == d)
+			require.Equal(t, i == 0 && c.missing == 0, by.em.Known != nil)
 			points[i] = s.Points
 		}
 		require.Greater(t, points[0][4].Edges, 50)
+		sooner := 0
 		for k, p := range points[0] {
 			require.InDeltaSlice(t, points[1][k].Packed, p.Packed, 1e-5)
+			require.InDelta(t, points[1][k].Loss, p.Loss, 1e-5)
+			require.False(t, p.Unfinished)
+			sooner += points[1][k].Iterations - p.Iterations
+		}
+		require.True(t, sooner > 0 || c.missing == 0, sooner)
+	}
+}
+
+// A path of many columns that is cut, within a λ and between two, and goes on from what was
+// saved is that which was not: with gaps, where turns start ahead, and without.
+func TestTurnsOfManyColumnsGoOn(t *testing.T) {
+	const d = manyColumns
+	for _, missing := range []float64{0.2, 0} {
+		_, table := testtables.Star(t, d, 120, missing)
+		standard, _ := data.Standardise(table)
+		run := func(s *State, workers int, observe func(engine.Progress)) *Run {
+			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact", Workers: workers, Observe: observe}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 6, LambdaMin: 0.002, PathOnly: true}, s)
+			require.NoError(t, err)
+			return r
+		}
+		whole := &State{}
+		require.NoError(t, run(whole, 1, nil).path(t.Context()))
+		for _, after := range []int{4, 7, 9} { // reports
+			cut := &State{}
+			ctx, cancel := context.WithCancel(t.Context())
+			seen := 0
+			r := run(cut, 2, func(engine.Progress) {
+				if seen++; seen == after {
+					cancel()
+				}
+			})
+			require.ErrorIs(t, r.path(ctx), context.Canceled)
+			var saved bytes.Buffer
+			require.NoError(t, gob.NewEncoder(&saved).Encode(cut))
+			model := r.Capture()
+			on := &State{}
+			require.NoError(t, gob.NewDecoder(&saved).Decode(on))
+			r = run(on, 1, nil)
+			r.Restore(model)
+			require.NoError(t, r.path(t.Context()))
+			require.Len(t, on.Points, len(whole.Points))
+			for k, p := range whole.Points {
+				require.True(t, slices.Equal(p.Packed, on.Points[k].Packed) && slices.Equal(p.Linear, on.Points[k].Linear), "missing %v, cut after %d, λ %d", missing, after, k)
+				require.Equal(t, []float64{p.Loss, float64(p.Iterations)}, []float64{on.Points[k].Loss, float64(on.Points[k].Iterations)})
+			}
 		}
 	}
 }

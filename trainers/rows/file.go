@@ -19,6 +19,7 @@ type Source struct {
 	Before []int                                  // as survey.Survey has it
 	Rows   int                                    // of the file, that have a value
 	Model  func(*data.Table) (*data.Table, error) // rows as they are modelled; nil: as they are
+	Single bool                                   // numbers are rounded to float32, and held so where there is memory for it
 }
 
 // WindowBlocks is how many blocks of a file a window has.
@@ -27,7 +28,9 @@ const WindowBlocks = 16
 // File are the rows of a file. Its blocks are gone over in an order that the seed shuffles anew for
 // each pass; WindowBlocks of them at a time are held, and their rows shuffled among each other
 // (docs/explanation/streaming.md). A file of no more blocks is held as a whole, and gives the
-// passes that Held gives. While steps go over a window, the next is read.
+// passes that Held gives. While steps go over a window, the next is read. Numbers that are used as
+// float32 may be held all of them: with enough memory the file is then read once, and what comes of
+// it is the same without.
 type File struct {
 	source Source
 	seed   uint64
@@ -38,6 +41,7 @@ type File struct {
 
 	whole   *data.Table // all rows, of a file that is one window; nil until it is read
 	heldOut *data.Table // rows held out; nil if there are none
+	singles *singles    // all rows that are learned from; nil: they are read again
 	rooms   [2]room     // for windows: one that steps go over, and one that is being read
 }
 
@@ -62,22 +66,38 @@ func NewFile(ctx context.Context, s Source, seed uint64, batch int, share float6
 	if f.count < s.Rows {
 		f.heldOut = &data.Table{Names: s.File.Names, D: len(s.File.Names)}
 	}
-	single := s.File.Blocks() <= window
-	if !single && f.heldOut == nil {
-		return f, nil
-	}
-	if single {
+	if s.File.Blocks() <= window {
 		f.whole = &data.Table{Names: s.File.Names, D: len(s.File.Names)}
+	} else if s.Single {
+		var err error
+		if f.singles, err = newSingles(f.count, len(s.File.Names)); err != nil {
+			return nil, err
+		}
 	}
-	for k := range s.File.Blocks() {
+	return f, f.hold(ctx)
+}
+
+// hold reads what is held of the rows.
+func (f *File) hold(ctx context.Context) error {
+	if f.whole == nil && f.singles == nil && f.heldOut == nil {
+		return nil
+	}
+	for k := range f.source.File.Blocks() {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		if err := f.read(k, f.whole, f.heldOut); err != nil {
-			return nil, err
+		learned := f.whole
+		if f.singles != nil {
+			learned = &data.Table{D: len(f.source.File.Names)}
+		}
+		if err := f.read(k, learned, f.heldOut); err != nil {
+			return err
+		}
+		if f.singles != nil {
+			f.singles.add(learned)
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // Count implements Rows.
@@ -102,9 +122,29 @@ func (f *File) read(k int, learned, out *data.Table) error {
 		}
 		if to != nil {
 			to.AppendRow(t, i)
+			f.round(to.Values[len(to.Values)-t.D:])
 		}
 	}
 	return nil
+}
+
+// round rounds to float32, if the numbers are to be.
+func (f *File) round(row []float64) {
+	if !f.source.Single {
+		return
+	}
+	for j, x := range row {
+		row[j] = float64(float32(x))
+	}
+}
+
+// learned appends the rows of a block that are learned from.
+func (f *File) learned(k int, to *data.Table) error {
+	if f.singles != nil {
+		f.singles.appendTo(to, k)
+		return nil
+	}
+	return f.read(k, to, nil)
 }
 
 // Pass implements Rows.
@@ -164,7 +204,7 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := f.read(k, w, nil); err != nil {
+			if err := f.learned(k, w); err != nil {
 				return fmt.Errorf("pass %d: %w", pass+1, err)
 			}
 		}
