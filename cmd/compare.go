@@ -28,8 +28,11 @@ type compareCommand struct {
 	out, by      string
 	wanted       []string
 	permutations int
+	columnGroups string // a file
+	labels       labelFlag
 
 	groups   [2]comparedGroup
+	coloured map[string]string // groups of columns, for pictures; nil without --column-groups
 	resuming bool
 	result   *compare.Result
 	page     report.Comparison
@@ -83,6 +86,8 @@ Methods:
 	fl.StringVar(&f.out, "out", "compare", "folder for the results")
 	fl.StringVar(&f.by, "by", "", "the column that makes the two groups of one table; it may hold words")
 	fl.StringSliceVar(&f.wanted, "groups", nil, "the two values of --by to compare, as a,b (default: all, if there are two)")
+	fl.StringVar(&f.columnGroups, "column-groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
+	f.labels.add(cmd)
 	fl.IntVar(&f.permutations, "permutations", compare.DefaultPermutations, "how often rows are permuted (N): p values are multiples of 1/(1 + N)")
 	return cmd
 }
@@ -126,7 +131,7 @@ func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 	case len(args) == 2 && f.by != "":
 		return usageError{errors.New("--by divides one table, and two are given; leave one of them out")}
 	case f.by == "" && f.wanted != nil:
-		return usageError{errors.New("--groups are values of --by, which is not given")}
+		return usageError{errors.New("--groups are values of --by, which is not given; a file of groups of columns is --column-groups")}
 	}
 	if err := nonZero(cmd, "permutations"); err != nil {
 		return err
@@ -146,6 +151,9 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	a, b := f.groups[0].table, f.groups[1].table
 	if a.D < 2 {
 		return fmt.Errorf("one column (%s) makes no network; at least two are needed", a.Names[0])
+	}
+	if err := f.readNames(a.Names); err != nil {
+		return err
 	}
 	if err := checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"}); err != nil {
 		return err
@@ -167,6 +175,20 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	}
 	f.nameFolders()
 	return ensureDir(f.out)
+}
+
+// readNames reads what columns are called, and which belong together.
+func (f *compareCommand) readNames(columns []string) (err error) {
+	if err := f.labels.read(columns); err != nil {
+		return err
+	}
+	if f.columnGroups == "" {
+		return nil
+	}
+	if f.coloured, err = readGroupsOfColumns(f.columnGroups, columns); err != nil {
+		return fmt.Errorf("--column-groups: %w", err)
+	}
+	return nil
 }
 
 // inGroup is an error of both tables together, or that of the first table which has one by
@@ -274,7 +296,11 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d rows without any value are left out\n", g.table.Dropped)
 	}
 	g.result, err = f.fit(cmd, g.prepared, g.name, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
-	return err
+	if err != nil {
+		return err
+	}
+	g.result.Network.Network.Labels = f.labels.of
+	return nil
 }
 
 // permute compares the networks, or goes on with a comparison that was cut.
@@ -303,7 +329,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 
 // write writes every file, and clears up.
 func (f *compareCommand) write(cmd *cobra.Command) error {
-	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd)}
+	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd), Columns: f.coloured}
 	var told []string
 	for i := range f.groups {
 		g := &f.groups[i]
@@ -311,7 +337,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		if err := ensureDir(dir); err != nil {
 			return err
 		}
-		if err := report.WriteNetwork(dir, report.Source{Table: f.source(g), Command: commandLine(cmd)}, g.table, g.result, nil); err != nil {
+		if err := report.WriteNetwork(dir, report.Source{Table: f.source(g), Command: commandLine(cmd), Groups: f.coloured}, g.table, g.result, nil); err != nil {
 			return err
 		}
 		if err := f.known.write(filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {

@@ -30,7 +30,7 @@ type firstFit struct {
 // fitFlags are those of fit that are shown with the command; ownFlags have another meaning or
 // none there; tableFlagNames say what the table is. All others work and are not shown.
 var (
-	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "ordinal", "exclude", "id", "epochs", "dtype"}
+	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "ordinal", "exclude", "id", "weights", "epochs", "dtype"}
 	ownFlags = []string{"help", "hide", "stream", "history", "truth", "inference", "level"}
 
 	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}

@@ -206,6 +206,9 @@ func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if err := withRows(path); err != nil {
+		return nil, nil, nil, err
+	}
 	o.Columns = ready.Names
 	cells, err := data.ReadCells(path, o)
 	if err != nil {

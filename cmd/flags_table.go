@@ -93,8 +93,8 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if moments.Is(path) {
-		return nil, fmt.Errorf("%s holds moments of a table: network and fit --model gaussian take it, and this needs the table itself", path)
+	if err := withRows(path); err != nil {
+		return nil, err
 	}
 	var t *data.Table
 	if f.prices != "" && f.weights != "" {
@@ -126,4 +126,12 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 func isWeightsError(err error) bool {
 	var wrong *data.WeightsError
 	return errors.As(err, &wrong)
+}
+
+// withRows refuses a file of moments, which has no rows.
+func withRows(path string) error {
+	if !moments.Is(path) {
+		return nil
+	}
+	return fmt.Errorf("%s holds moments of a table, not its cells: network and fit --model gaussian take it, and this needs the table itself", path)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,7 @@ Methods:
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
 	f.resampling.add(cmd, &f.spec.Inference)
+	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
 	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
 	f.labels.add(cmd)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
@@ -124,6 +126,12 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	if !f.spec.Inference.Asked() && cmd.Flags().Changed("level") {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
+	f.config.Covariates = trimmed(f.config.Covariates)
+	for _, name := range f.config.Covariates {
+		if of := &f.tableFlags.columns; *of != nil && !slices.Contains(trimmed(*of), name) {
+			*of = append(*of, name)
+		}
+	}
 	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, f.resampling.file())...)...)
 }
 
@@ -150,13 +158,14 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if err := f.labels.read(t.Names); err != nil {
 		return err
 	}
+	nodes := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(c.Covariates, name) })
 	if f.truthFile != "" {
-		if f.truth, err = network.ReadPrecision(f.truthFile, t.Names); err != nil {
+		if f.truth, err = network.ReadPrecision(f.truthFile, nodes); err != nil {
 			return fmt.Errorf("--truth: %w", err)
 		}
 	}
 	if f.groupsFile != "" {
-		if f.groups, err = readGroupsOfColumns(f.groupsFile, t.Names); err != nil {
+		if f.groups, err = readGroupsOfColumns(f.groupsFile, nodes); err != nil {
 			return fmt.Errorf("--groups: %w", err)
 		}
 	}

@@ -70,6 +70,23 @@ func (a boundedAllocator) Reallocate(size int, b []byte) []byte {
 	return a.Allocator.Reallocate(size, b)
 }
 
+// A buffer that is stored compressed says how long it is decompressed, and so does a page of
+// Parquet. More than mostUnpacked times the whole file is not believed, but for leastUnpacked bytes.
+const (
+	mostUnpacked  = 1024
+	leastUnpacked = 1 << 26
+)
+
+// unpacked is how many bytes a part of a file of this size may have when it is decompressed.
+func unpacked(size int64, most float64) float64 {
+	return math.Min(most, math.Max(leastUnpacked, mostUnpacked*float64(size)))
+}
+
+// unpackedWithin bounds what is allocated by that.
+func unpackedWithin(size int64, most float64) []ipc.Option {
+	return []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), unpacked(size, most)})}
+}
+
 func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 	limit, err := memory.Limit()
 	if err != nil {
@@ -80,26 +97,8 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 		return nil, err
 	}
 	most := limit / 2
-	options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}
 	if string(first) != "ARROW1" {
-		if in.size > 0 && !in.compressed { // no part is larger than the file
-			most = math.Min(most, float64(in.size))
-		}
-		begin := func(n int) ([]byte, error) {
-			if n > in.Size() {
-				in.Reader = bufio.NewReaderSize(in.Reader, n)
-			}
-			return in.Peek(n)
-		}
-		if err := soundMessage(begin); err != nil {
-			return nil, err
-		}
-		stream, err := ipc.NewReader(in, append(options, ipc.WithBodySizeLimit(int64(most)))...)
-		if err != nil {
-			return nil, err
-		}
-		r := &arrowReader{next: stream.Read, end: func() error { stream.Release(); return nil }}
-		return r, r.name(stream.Schema())
+		return openArrowStream(in, most)
 	}
 	content, size, err := in.content()
 	if err != nil {
@@ -108,7 +107,10 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 	if err := soundFooter(content, size); err != nil {
 		return nil, err
 	}
-	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), append(options, ipc.WithBodySizeLimit(min(size, int64(most))), ipc.WithMetadataSizeLimit(size))...)
+	if err := soundFrames(content, size, unpacked(size, most)); err != nil {
+		return nil, err
+	}
+	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), append(unpackedWithin(size, most), ipc.WithBodySizeLimit(min(size, int64(most))), ipc.WithMetadataSizeLimit(size))...)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +123,48 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 		return file.RecordBatchAt(r.number - 1)
 	}}
 	return r, r.name(file.Schema())
+}
+
+// done implements rowSeeker.
+func (r *arrowFileReader) done() float64 {
+	within := 0.0
+	if r.batch != nil && r.batch.NumRows() > 0 {
+		within = 1 - float64(r.at)/float64(r.batch.NumRows())
+	}
+	return (float64(r.number) - within) / float64(max(1, r.file.NumRecords()))
+}
+
+// openArrowStream opens record batches that follow each other without a list of them.
+func openArrowStream(in *input, most float64) (columnReader, error) {
+	options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}
+	if in.size > 0 && !in.compressed { // no part is larger than the file
+		options = unpackedWithin(in.size, most)
+		if file, ok := in.file.(io.ReaderAt); ok {
+			if err := soundFrames(file, in.size, unpacked(in.size, most)); err != nil {
+				return nil, err
+			}
+		}
+		most = math.Min(most, float64(in.size))
+	}
+	begin := func(n int) ([]byte, error) {
+		if float64(n) > most {
+			return nil, io.ErrUnexpectedEOF
+		}
+		if n > in.Size() {
+			in.Reader = bufio.NewReaderSize(in.Reader, n)
+		}
+		return in.Peek(n)
+	}
+	if err := soundMessage(begin); err != nil {
+		return nil, err
+	}
+	options = append(options, ipc.WithBodySizeLimit(int64(most)), ipc.WithMetadataSizeLimit(int64(math.Min(most, longestLine))))
+	stream, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(in, options...), options...) // NewReader forgets the limits
+	if err != nil {
+		return nil, err
+	}
+	r := &arrowReader{next: stream.Read, end: func() error { stream.Release(); return nil }}
+	return r, r.name(stream.Schema())
 }
 
 // count implements rowSeeker. It reads every record batch.
@@ -168,9 +212,28 @@ func (r *arrowFileReader) seek(row int, _ []int) error {
 // name notes the columns.
 func (r *arrowReader) name(schema *arrow.Schema) error {
 	for _, f := range schema.Fields() {
+		if scale := decimals(f.Type); scale < -mostDecimals || scale > mostDecimals {
+			return fmt.Errorf("a column has numbers with %d decimals", scale)
+		}
 		r.all = append(r.all, column{f.Name, arrowKind(f.Type)})
 	}
 	return nil
+}
+
+// mostDecimals are of numbers that have a text of a sensible length.
+const mostDecimals = 100
+
+// decimals of a type of decimal numbers; 0 of others.
+func decimals(t arrow.DataType) int32 {
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		return decimals(t.ValueType)
+	case arrow.ExtensionType:
+		return decimals(t.StorageType())
+	case arrow.DecimalType:
+		return t.GetScale()
+	}
+	return 0
 }
 
 func arrowKind(t arrow.DataType) kind {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -184,7 +185,20 @@ func (c *columnarFile) guarded(do func() error) error {
 		}
 		err = fmt.Errorf("%v", panicked.Value)
 	}
-	return fileError{fmt.Sprintf("%s: cannot be read as %s: it is damaged or cut (%s)", c.in.name, c.format.name, firstLine(err)), err}
+	return fileError{fmt.Sprintf("%s: cannot be read as %s: it is damaged or cut%s; write it again, or save the table as CSV", c.in.name, c.format.name, inWords(err)), err}
+}
+
+// programWords are of the language that a library is written in: who has a file learns nothing by
+// them.
+var programWords = regexp.MustCompile(`(?i)panic|runtime error|nil pointer|strconv|reflect|slice bounds|index out of range|makeslice|\bu?int(8|16|32|64)\b|interface|\*[a-z]+\.`)
+
+// inWords is what a library says of a file, in brackets; nothing where that is of its program.
+func inWords(err error) string {
+	line := firstLine(err)
+	if programWords.MatchString(line) {
+		return ""
+	}
+	return " (" + line + ")"
 }
 
 // firstLine is an error on one line, cut where it is long.
@@ -259,6 +273,9 @@ func (c *columnarFile) blocks(visit func(*block, []string) error) error {
 			return err
 		}
 		b.taken = c.in.taken.Load()
+		if r, ok := c.reader.(rowSeeker); ok { // it is not read from its beginning to its end
+			b.taken = int64(r.done() * float64(c.in.size))
+		}
 		if err := visit(b, p.names); err != nil {
 			return err
 		}

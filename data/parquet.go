@@ -51,8 +51,12 @@ func openParquet(in *input, _ ReadOptions) (columnReader, error) {
 	if _, err := content.ReadAt(foot[:], size-8); size < 12 || err != nil && err != io.EOF || string(foot[4:]) != "PAR1" {
 		return nil, fmt.Errorf("it does not end as one")
 	}
-	if n := int64(binary.LittleEndian.Uint32(foot[:])); n > size-12 {
+	n := int64(binary.LittleEndian.Uint32(foot[:]))
+	if n > size-12 {
 		return nil, fmt.Errorf("its footer would be longer than the file")
+	}
+	if err := soundParquetFooter(content, size-8-n, n); err != nil {
+		return nil, err
 	}
 	f, err := parquet.OpenFile(content, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -63,11 +67,11 @@ func openParquet(in *input, _ ReadOptions) (columnReader, error) {
 		m := meaningOf(c)
 		r.all, r.leaves, r.meanings = append(r.all, column{c.Name(), m.kind}), append(r.leaves, c), append(r.meanings, m)
 	}
-	return r, r.bounded(size)
+	return r, r.bounded(content, size)
 }
 
-// bounded refuses a file whose pages would need more memory than there is.
-func (r *parquetReader) bounded(size int64) error {
+// bounded refuses a file whose pages would need more memory than there is, or claim what cannot be.
+func (r *parquetReader) bounded(content io.ReaderAt, size int64) error {
 	limit, err := memory.Limit()
 	if err != nil {
 		return err
@@ -82,7 +86,11 @@ func (r *parquetReader) bounded(size int64) error {
 			}
 		}
 	}
-	return nil
+	most := unpacked(size, limit/2)
+	if err := soundFrames(content, size, most); err != nil {
+		return err
+	}
+	return r.sound(content, size, most)
 }
 
 // parquetMeaning is what the values of a column stand for: of each its number, where the column
@@ -188,7 +196,7 @@ func decimalMeaning(physical parquet.Kind, decimals int32) parquetMeaning {
 
 // decimalText is a whole number divided by a power of ten.
 func decimalText(digits *big.Int, decimals int) string {
-	if decimals <= 0 || decimals > 100 {
+	if decimals <= 0 || decimals > mostDecimals {
 		return digits.String()
 	}
 	sign, text := "", digits.String()
@@ -286,6 +294,9 @@ func (r *parquetReader) enter(g parquet.RowGroup, chosen []int) error {
 	r.left = g.NumRows()
 	return nil
 }
+
+// done implements rowSeeker.
+func (r *parquetReader) done() float64 { return float64(r.row) / float64(max(1, r.file.NumRows())) }
 
 // count implements rowSeeker.
 func (r *parquetReader) count() (rows int, err error) {

@@ -2,9 +2,12 @@ package trainers
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"missingscore/data/diagnose"
+	"missingscore/data/transform"
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
@@ -43,6 +46,8 @@ func (p *Prepared) checkSpec() error {
 		return setting.Errorf("domain", "", "on a support the loss depends on rows, not on their moments: %s", takeTable)
 	case s.Missingness != nil:
 		return setting.Errorf("missingness", "", "a law of missing cells is of rows, not of their moments: %s", takeTable)
+	case s.Transform.Others == transform.OrdinalKind || slices.Contains(slices.Collect(maps.Values(s.Transform.Columns)), transform.OrdinalKind):
+		return setting.Errorf("ordinal", "", "moments are means and products of numbers, and how often each category was seen is not in them: %s", takeTable)
 	case len(s.Transform.Columns) > 0 || s.Transform.Others != "":
 		return setting.Errorf("transform", "", "moments cannot be transformed: transform the table before its moments are taken, or %s", takeTable)
 	case s.KeepUnits:

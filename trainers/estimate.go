@@ -199,10 +199,10 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	if n.Estimator.OfMatrix() { // which is for many columns: to make and undo a factor takes long
 		m = model.NewGaussian(p.Table.D, model.FreeSymmetric)
 	}
-	if err := m.SetPrecision(r.Network.Precision); err != nil {
+	if err := m.SetPrecision(scale.Precision(n.Model().Precision())); err != nil {
 		return nil, err
 	}
-	m.SetMean(r.Network.Mean)
+	m.SetMean(scale.Location(n.Model().Mean()))
 	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(n.Thresholds()), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
 	return r, nil
 }

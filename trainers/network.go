@@ -17,33 +17,47 @@ import (
 
 // NetworkResult is an estimated network in the table's units.
 type NetworkResult struct {
-	Names     []string
-	Points    []path.Point // the path, columns standardised
-	Scores    []float64    // of the selection, one a point; nil for none
-	Chosen    int          // of the points
-	Lambda    float64
-	Penalty   path.Penalty // by which pairs were put in order, with the pilot's shrinkage
-	Ordering  string       // in words: by what the path put pairs in order
-	Threshold float64      // |P_jk| above it is an edge, columns standardised
-	Precision *mat.SymDense
-	Mean      []float64
-	Moments   string // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
-	Choice    string // in words: what there is to say of the chosen edges; "" for nothing
-	Adjacency network.Adjacency
-	Network   *network.Network
-	Inference *inference.Result    // nil without
-	Stability *bootstrap.Stability // nil without
+	Names      []string     // of its nodes
+	Points     []path.Point // the path, columns standardised
+	Scores     []float64    // of the selection, one a point; nil for none
+	Chosen     int          // of the points
+	Lambda     float64
+	Penalty    path.Penalty  // by which pairs were put in order, with the pilot's shrinkage
+	Ordering   string        // in words: by what the path put pairs in order
+	Threshold  float64       // |P_jk| above it is an edge, columns standardised
+	Precision  *mat.SymDense // of the nodes given the covariates: the block of the whole precision
+	Mean       []float64
+	Covariates []string // columns that are held constant and are no nodes
+	Moments    string   // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
+	Choice     string   // in words: what there is to say of the chosen edges; "" for nothing
+	Adjacency  network.Adjacency
+	Network    *network.Network
+	Inference  *inference.Result    // nil without
+	Stability  *bootstrap.Stability // nil without
 }
 
 func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale) (*NetworkResult, error) {
-	m, chosen := n.Model(), n.State.Refine.Index
+	m, chosen, mean := n.Model(), n.State.Refine.Index, scale.Location(n.Model().Mean())
 	r := &NetworkResult{
-		Names: names, Points: n.State.Points, Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
-		Precision: scale.Precision(m.Precision()), Mean: scale.Location(m.Mean()),
-		Adjacency: path.Adjacency(m.Packed.Value, len(names), n.Config.Threshold),
+		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
+		Adjacency: n.Network(m.Packed.Value), Covariates: n.Config.Covariates,
+	}
+	whole := scale.Precision(m.Precision())
+	r.Names, r.Mean, r.Precision = names, mean, whole
+	if r.Covariates != nil {
+		r.Names, r.Mean, r.Precision = nil, nil, mat.NewSymDense(len(n.Nodes()), nil)
+		for a, j := range n.Nodes() {
+			r.Names, r.Mean = append(r.Names, names[j]), append(r.Mean, mean[j])
+			for b, k := range n.Nodes() {
+				r.Precision.SetSym(a, b, whole.At(j, k))
+			}
+		}
+	}
+	for _, p := range n.State.Points {
+		r.Points = append(r.Points, n.Point(p))
 	}
 	var err error
-	r.Network, err = network.New(names, r.Precision, r.Adjacency)
+	r.Network, err = network.New(r.Names, r.Precision, r.Adjacency)
 	if tests := n.State.Tests; err == nil && tests.Done {
 		r.Network.TakeEstimates(tests.Pairs)
 	}

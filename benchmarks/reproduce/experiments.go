@@ -17,6 +17,7 @@ import (
 	"missingscore/benchmarks/networks"
 	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
+	"missingscore/benchmarks/ordinal"
 	"missingscore/benchmarks/quartic"
 	"missingscore/benchmarks/scale"
 	"missingscore/benchmarks/star"
@@ -51,6 +52,7 @@ var Experiments = []harness.Experiment{
 	coverage.Experiment,
 	star.Ranking,
 	scale.Experiment,
+	ordinal.Experiment,
 }
 
 // ByName looks experiments up; "all" are all of them.

@@ -25,11 +25,11 @@ var layers = [][]string{
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/rows", "trainers/completed", "trainers/em", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
-	{"trainers", "trainers/estimatortest", "trainers/invariance", "trainers/replicate", "trainers/compare", "trainers/power"},
-	{"internal/layout", "internal/picture", "internal/report"},
+	{"trainers", "trainers/estimatortest", "trainers/invariance", "trainers/calibration", "trainers/certified", "trainers/replicate", "trainers/compare", "trainers/power"},
+	{"internal/layout", "internal/picture", "internal/report", "internal/selfcheck"},
 	{"benchmarks"},
 	{"cmd"},
-	{"internal/release"},
+	{"internal/release", "internal/trust"},
 }
 
 const module = "missingscore/"

@@ -42,6 +42,7 @@ type Group struct {
 type Comparison struct {
 	Title    string
 	Groups   [2]Group
+	Columns  map[string]string // groups of columns; nil: modules are found
 	Result   *compare.Result
 	Warnings []string
 	Command  string // that makes the comparison again
@@ -80,7 +81,7 @@ func (c Comparison) Ranked() []compare.Difference {
 // whole or not at all, and leaves none of an earlier one.
 func WriteComparison(dir string, c Comparison) error {
 	both := c.Groups
-	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), nil)
+	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), c.Columns)
 	if err != nil {
 		return err
 	}

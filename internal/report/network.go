@@ -263,6 +263,9 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
 		},
 	}
+	if r.Covariates != nil {
+		page.Settings = append(page.Settings, [2]string{"Covariates", strings.ToValidUTF8(strings.Join(r.Covariates, ", "), "\ufffd") + ": held constant, without a penalty; the network is given them, and they are none of its nodes"})
+	}
 	if t.Weights != nil {
 		page.Settings = append(page.Settings, [2]string{"Weights", fmt.Sprintf("sampling weights of rows: an effective number of %.1f rows, by which EBIC and errors by the model go", t.EffectiveRows())})
 	}

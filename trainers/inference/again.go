@@ -12,7 +12,7 @@ import (
 // keeps one such estimate from a result stands in Fit.Failed; an error ends them all.
 type Again func(ctx context.Context, rows []int, seed uint64) (Fit, error)
 
-// Fit is a network: its edges as places among the pairs (0,1), (0,2), … in column order,
+// Fit is a network: its edges as places among the pairs of nodes (0,1), (0,2), … in column order,
 // and their partial correlations.
 type Fit struct {
 	Done    bool
@@ -24,10 +24,10 @@ type Fit struct {
 // FitOf is the network that a path has ended with.
 func FitOf(r *path.Run) Fit {
 	f, d, packed := Fit{Done: true}, r.Table.D, r.Model().Packed.Value
-	point, i := path.Point{Packed: packed}, 0
-	edges := path.Adjacency(packed, d, r.Config.Threshold).Edge
-	for j := range d {
-		for k := j + 1; k < d; k++ {
+	point, nodes, i := path.Point{Packed: packed}, r.Nodes(), 0
+	edges := r.Network(packed).Edge
+	for a, j := range nodes {
+		for _, k := range nodes[a+1:] {
 			if edges[i] {
 				f.Edges, f.Partial = append(f.Edges, i), append(f.Partial, point.PartialCorrelation(d, j, k))
 			}

@@ -6,16 +6,15 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/data"
 	"missingscore/data/network"
 )
 
-// Pairs are the uncertainties of all pairs of columns j < k, in column order, by estimates of
-// their partial correlations and standard errors: see Normal. Where no row of the table has
-// both columns nothing is known, whatever the estimate, nor of any pair where there are no
-// estimates (nil).
-func Pairs(t *data.Table, partial, se []float64, level float64) (out []network.Uncertainty) {
-	for i, rows := range t.Together() {
+// Pairs are the uncertainties of all pairs of nodes j < k, in column order, by estimates of
+// their partial correlations and standard errors: see Normal. Where no row of the table, of
+// together, has both columns nothing is known, whatever the estimate, nor of any pair where there
+// are no estimates (nil).
+func Pairs(together []int, partial, se []float64, level float64) (out []network.Uncertainty) {
+	for i, rows := range together {
 		if partial == nil || rows == 0 {
 			out = append(out, network.Unknown(rows))
 			continue

@@ -39,6 +39,8 @@ type Config struct {
 	Threshold     float64 `json:"threshold"`       // |P_jk| above it is an edge, columns standardised; 0.002
 	Floor         float64 `json:"floor"`           // the smallest eigenvalue that P may have; 0.001
 
+	Covariates []string `json:"covariates,omitempty"` // columns that are held constant and are no nodes; Accelerated, EM, Moments, with the penalty l1
+
 	Select    Selection `json:"select"`    // how λ is chosen; EBIC
 	Tolerance float64   `json:"tolerance"` // of the refinement at the chosen λ, columns standardised; 0.003
 	PathOnly  bool      `json:"path_only"` // no refinement: the result is the path's point at the chosen λ
@@ -69,6 +71,9 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		return c, steps, errors.New("a network needs at least two columns")
 	}
 	if c, err = c.resolveSchedule(method); err != nil {
+		return c, steps, err
+	}
+	if err := c.checkCovariates(p); err != nil {
 		return c, steps, err
 	}
 	if c.Select, err = c.Select.Resolve(p.Table.N); err != nil {

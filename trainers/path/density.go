@@ -41,7 +41,7 @@ func (density) describe(s Selection, _, _ bool) string { return fmt.Sprintf("den
 func (density) choose(_ context.Context, r *Run) (choice, error) {
 	var scores []float64
 	for _, p := range r.State.Points {
-		scores = append(scores, math.Abs(float64(p.Edges)/float64(r.pairs())-r.Config.Select.Density))
+		scores = append(scores, math.Abs(float64(p.Edges)/float64(r.candidates())-r.Config.Select.Density))
 	}
 	return r.least(scores), nil
 }

@@ -80,13 +80,14 @@ func (fdr) choose(ctx context.Context, r *Run) (choice, error) {
 			return choice{}, err
 		}
 	}
-	c, chosen := choice{edges: make([]bool, len(tests.Pairs))}, 0
+	c, chosen := choice{edges: make([]bool, r.pairs())}, 0
 	for i, u := range tests.Pairs {
-		if c.edges[i] = !math.IsNaN(u.Q) && u.Q <= rate; c.edges[i] {
+		at := r.covariates.pairs[i]
+		if c.edges[at] = !math.IsNaN(u.Q) && u.Q <= rate; c.edges[at] {
 			chosen++
 		}
 	}
 	c.point = r.nearest(c.edges)
-	c.words = fmt.Sprintf("%d of %d pairs have a q value of at most %g: about %.3g of these edges, or fewer, are expected to be false", chosen, len(c.edges), rate, rate*float64(chosen))
+	c.words = fmt.Sprintf("%d of %d pairs have a q value of at most %g: about %.3g of these edges, or fewer, are expected to be false", chosen, len(tests.Pairs), rate, rate*float64(chosen))
 	return c, nil
 }

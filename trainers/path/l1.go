@@ -41,6 +41,7 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 
 // prepare finds the λ where another penalty was resolved.
 func (lone) prepare(_ context.Context, r *Run) error {
+	r.weighCovariates()
 	return r.span(r.loneRatio(), r.emptying)
 }
 

@@ -49,7 +49,7 @@ func (m *matrix) likelihoods(ctx context.Context, points []int) error {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				likelihood := by(m.State.Points[i].Adjacency(m.Table.D, m.Config.Threshold))
+				likelihood := by(m.joined(m.State.Points[i]))
 				mu.Lock()
 				defer mu.Unlock()
 				state.Done[i], state.Likelihood[i] = true, likelihood

@@ -57,7 +57,10 @@ type Run struct {
 	refitter *refitter        // of Again, whose workers are one
 	passed   func() error     // called when a λ is done, if set
 	enough   func(Point) bool // whether the path may end at a point, if set
-	choice   choice
+
+	covariates covariates
+
+	choice choice
 }
 
 // schedule is a way to go along a path.
@@ -107,7 +110,7 @@ func newRun(p engine.Problem, steps engine.Config, c Config, s *State, rows []in
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }}
+	r := &Run{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, covariates: newCovariates(p.Table.Names, c.Covariates)}
 	r.posdef.Floor = c.Floor
 	r.takeRows(rows)
 	if c.LambdaMax != 0 {
@@ -223,7 +226,7 @@ func (r *Run) closeBlock(lambda float64) Point {
 	return p
 }
 
-func (r *Run) edges() int { return Adjacency(r.packed(), r.Table.D, r.Config.Threshold).Count() }
+func (r *Run) edges() int { return r.Network(r.packed()).Count() }
 
 // path runs what is left of the path.
 func (r *Run) path(ctx context.Context) error { return r.pathTo(ctx, len(r.lambdas)) }

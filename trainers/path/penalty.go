@@ -114,7 +114,7 @@ func UsualPenalty() string {
 // and for the paper's schedule, L1.
 func (c Config) usual(p engine.Problem, method estimator.Estimator) Penalty {
 	c.Penalty.Kind = lone{}.name()
-	if c.Schedule == Fixed || method.OfMatrix() || p.Table.D > usualColumns {
+	if c.Schedule == Fixed || method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
 		return c.Penalty
 	}
 	c.Penalty.Kind = auto{}.name()
@@ -220,6 +220,8 @@ func (r *Run) weigh(weights []float64) {
 		s.lasso.Weights = weights
 	case *accelerated:
 		s.space.weigh(weights)
+	case *matrix:
+		s.lasso.Weights = weights
 	}
 }
 

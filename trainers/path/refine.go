@@ -70,7 +70,7 @@ func (r *Run) lambda() float64 {
 func (r *Run) heldByChoice() []bool {
 	d := r.Table.D
 	if r.choice.edges == nil {
-		return withoutEdge(r.State.Points[r.choice.point].Precision(d), d, r.Config.Threshold)
+		return r.without(r.State.Points[r.choice.point].Precision(d))
 	}
 	held := make([]bool, len(r.packed()))
 	for j, i := 0, 0; j < d; j++ {
@@ -78,7 +78,7 @@ func (r *Run) heldByChoice() []bool {
 			held[graph.PackedIndex(d, j, k)] = !r.choice.edges[i]
 		}
 	}
-	return held
+	return r.release(held)
 }
 
 // chosenEdges is their number.

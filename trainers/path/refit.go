@@ -220,7 +220,7 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 				for n := k; n < len(left); n += workers {
 					p := r.State.Points[left[n]]
 					packed := p.Precision(r.Table.D)
-					s, ok, err := f.refit(ctx, p.mean(r.Table.D), packed, withoutEdge(packed, r.Table.D, r.Config.Threshold), gainless(least))
+					s, ok, err := f.refit(ctx, p.mean(r.Table.D), packed, r.without(packed), gainless(least))
 					if err != nil {
 						return err
 					}

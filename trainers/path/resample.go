@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"missingscore/data/network"
 	"missingscore/internal/panics"
 	"missingscore/trainers/engine"
 )
@@ -46,7 +47,7 @@ func sorted(parts []rowPart) []rowPart {
 
 // resample runs what is left of the parts.
 func (r *Run) resample(ctx context.Context) error {
-	t, c, state := r.Table, r.Config, &r.State.Resampled
+	c, state := r.Config, &r.State.Resampled
 	parts := r.parts()
 	if len(parts) == 0 {
 		return nil
@@ -76,7 +77,7 @@ func (r *Run) resample(ctx context.Context) error {
 				if state.Most > 0 {
 					points = densest(points, state.Most)
 				}
-				state.countEdges(points, t.D, c.Threshold)
+				state.countEdges(points, r.adjacency)
 				r.Report(engine.Progress{Stage: c.Select.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
 				return r.save()
 			})
@@ -95,9 +96,9 @@ func newResampled(parts, lambdas, pairs int) Resampled {
 }
 
 // countEdges adds the edges along the path of a part to Counts.
-func (f *Resampled) countEdges(points []Point, d int, threshold float64) {
+func (f *Resampled) countEdges(points []Point, adjacency func(Point) network.Adjacency) {
 	for l, q := range points {
-		for i, edge := range q.Adjacency(d, threshold).Edge {
+		for i, edge := range adjacency(q).Edge {
 			if edge {
 				f.Counts[l][i]++
 			}

@@ -42,7 +42,8 @@ func TestPartsOfTheRows(t *testing.T) {
 // Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at the largest.
 func TestInstabilityByHand(t *testing.T) {
 	f := Resampled{Done: make([]bool, 5), Points: []int{3, 3, 4, 4, 3}, Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
-	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(), 1e-15)
+	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(2), 1e-15)
+	require.InDeltaSlice(t, []float64{0.32, 0.48, 0.48}, f.instability(1), 1e-15, "of the pairs one is of a covariate")
 }
 
 // Folds of two rows and of one: (2·3 + 1·6)/3 = 4; at the second λ the first fold's path has ended.

@@ -74,7 +74,7 @@ func (r *Run) networks() (points []int) {
 		if p.Unfinished && len(r.unfinished()) < len(r.State.Points) {
 			continue
 		}
-		if edges := p.Adjacency(r.Table.D, r.Config.Threshold).Edge; !slices.Equal(edges, last) {
+		if edges := r.adjacency(p).Edge; !slices.Equal(edges, last) {
 			points, last = append(points, i), edges
 		}
 	}

@@ -161,7 +161,7 @@ func (r *Run) nearest(edges []bool) (point int) {
 	least, ok := math.MaxInt, r.choosable()
 	for i, p := range r.State.Points {
 		differ := 0
-		for k, e := range p.Adjacency(r.Table.D, r.Config.Threshold).Edge {
+		for k, e := range r.adjacency(p).Edge {
 			if e != edges[k] {
 				differ++
 			}

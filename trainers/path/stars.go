@@ -58,7 +58,7 @@ func (stars) parts(_ Selection, rows int, seed uint64) (parts []rowPart) {
 }
 
 func (stars) choose(_ context.Context, r *Run) (c choice, err error) {
-	c.scores = r.State.Resampled.instability()[:len(r.State.Points)]
+	c.scores = r.State.Resampled.instability(r.candidates())[:len(r.State.Points)]
 	for i, ok := range r.choosable() {
 		if ok && c.scores[i] <= r.Config.Select.Beta {
 			c.point = i
@@ -67,10 +67,10 @@ func (stars) choose(_ context.Context, r *Run) (c choice, err error) {
 	return c, nil
 }
 
-// instability is StARS's D̄ at each λ: the mean over pairs of 2θ(1−θ), θ the share
+// instability is StARS's D̄ at each λ: the mean over so many pairs of 2θ(1−θ), θ the share
 // of parts with the edge, made monotone from the largest λ down. It is +Inf where a
 // part's path has ended.
-func (f *Resampled) instability() []float64 {
+func (f *Resampled) instability(of int) []float64 {
 	scores := make([]float64, len(f.Counts))
 	n, top := float64(len(f.Done)), 0.0
 	for l, pairs := range f.Counts {
@@ -79,7 +79,7 @@ func (f *Resampled) instability() []float64 {
 			theta := float64(c) / n
 			sum += 2 * theta * (1 - theta)
 		}
-		top = max(top, sum/float64(len(pairs)))
+		top = max(top, sum/float64(of))
 		if scores[l] = top; l >= slices.Min(f.Points) {
 			scores[l] = math.Inf(1)
 		}

@@ -40,7 +40,7 @@ func (r *Run) Verdict() string {
 func (r *Run) Warnings() (out []string) {
 	f, selective := r.State.Refine, r.Config.Select.Judges()
 	points := r.State.Points
-	pairs := r.Table.D * (r.Table.D - 1) / 2
+	pairs := r.candidates()
 	if n := points[0].Edges; n > 0 {
 		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none: raise the largest λ", n, pairs))
 	}

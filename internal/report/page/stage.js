@@ -38,18 +38,27 @@ const panels = data.values.map((_, panel) => {
 });
 
 // prominent are the nodes by strength, and those of them that are always named, with the height of
-// the name. Where names stand outside of the nodes, below or else above, those of the strongest that
-// do not run into each other are.
+// the name. Where names stand outside of the nodes, on the side with fewer and weaker edges or else
+// on the other, better not across another node, those of the strongest that do not run into each
+// other are.
 function prominent() {
-  const strength = nodes.map(() => 0);
-  pairs.forEach((pair) => pair.ends.forEach((end) => { strength[end] += Math.abs(data.values[0][pair.i] || 0) + Math.abs((data.values[1] || [])[pair.i] || 0); }));
+  const strength = nodes.map(() => 0), lean = nodes.map(() => 0); // to below
+  pairs.forEach((pair) => {
+    const size = Math.abs(data.values[0][pair.i] || 0) + Math.abs((data.values[1] || [])[pair.i] || 0);
+    const [a, b] = pair.ends.map((end) => nodes[end]), down = size * (b.y - a.y) / (Math.hypot(b.x - a.x, b.y - a.y) || 1);
+    strength[a.i] += size;
+    strength[b.i] += size;
+    lean[a.i] += down;
+    lean[b.i] -= down;
+  });
   const order = shown.map((n) => n.i).sort((a, b) => strength[b] - strength[a]);
   const names = new Map(inside ? order.map((i) => [i, 0]) : []), taken = [];
   const outside = radius + 0.7 * font;
   for (const i of inside ? [] : order.slice(0, many ? 60 : 100)) {
     const half = [...nodes[i].label].length * font * 0.28, { x, y } = nodes[i];
     const free = (dy) => !taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y - dy) < 1.1 * font);
-    const dy = [outside, -outside].find(free);
+    const clear = (dy) => free(dy) && !shown.some((n) => n.i !== i && Math.abs(n.x - x) < radius + half && Math.abs(n.y - y - dy) < radius + 0.5 * font);
+    const sides = lean[i] > 0 ? [-outside, outside] : [outside, -outside], dy = sides.find(clear) ?? sides.find(free);
     if (dy === undefined) continue;
     taken.push({ x, y: y + dy, half });
     names.set(i, dy);

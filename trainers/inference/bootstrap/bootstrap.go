@@ -16,6 +16,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
+	"missingscore/trainers/path"
 )
 
 // Kind is the name of the bootstrap among inference.Kinds.
@@ -69,7 +70,7 @@ const most = 0.1
 // by selection and not by chance alone, how often r_b is on the other side of 0 tests
 // nothing.
 func summarise(_ context.Context, p inference.Problem) (*inference.Result, error) {
-	d := p.Path.Table.D
+	d := len(p.Path.Nodes())
 	var networks [][]float64
 	for _, f := range p.State.Resamples {
 		if f.Failed == "" {
@@ -84,7 +85,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	if float64(failed) > most*float64(len(p.State.Resamples)) || len(networks) < 2 {
 		out.Doubt = told
 	}
-	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), p.Path.Table.Together(), 0
+	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), path.OfNodes(p.Path, p.Path.Table.Together()), 0
 	for j := range d {
 		for k := j + 1; k < d; k++ {
 			u := network.Unknown(together[i])

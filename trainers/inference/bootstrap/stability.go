@@ -85,7 +85,7 @@ func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) 
 	if err != nil || p.Shard.N > 0 {
 		return nil, err
 	}
-	return compare(inference.FitOf(p.Path), p.State.Subsamples, n, p.Path.Table.D), nil
+	return compare(inference.FitOf(p.Path), p.State.Subsamples, n, len(p.Path.Nodes())), nil
 }
 
 // compare is CaseDropping after the estimates.

@@ -18,6 +18,7 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bounded"
+	"missingscore/trainers/path"
 )
 
 // Names of the kinds.
@@ -106,7 +107,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	if e == nil {
 		e = &Estimate{}
 	}
-	r.Pairs = inference.Pairs(n.Table, e.Partial, e.SE, p.Config.Level)
+	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.Together()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil
 }
 

@@ -1,0 +1,234 @@
+package cmd
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/trainers/estimator"
+)
+
+// randomFiles makes the files that random command lines name, in a folder.
+func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
+	t.Helper()
+	d, n := 3+rng.IntN(3), 12+rng.IntN(40)
+	g, err := simulate.Normal(d, rng)
+	require.NoError(t, err)
+	whole, err := g.Sample(n, rng)
+	require.NoError(t, err)
+	gaps, err := data.HideMCAR(whole, 0.1+0.4*rng.Float64(), rng)
+	require.NoError(t, err)
+	positive, ordered := *gaps, *gaps
+	positive.Values, ordered.Values = slices.Clone(gaps.Values), slices.Clone(gaps.Values)
+	for i, x := range gaps.Values {
+		positive.Values[i] = x * x
+		ordered.Values[i] = float64(int(2+x) % 4)
+	}
+	for name, table := range map[string]*data.Table{"complete.csv": whole, "gaps.csv": gaps, "positive.csv": &positive, "ordered.csv": &ordered, "gaps.xlsx": gaps, "gaps.parquet": gaps, "gaps.feather": gaps} {
+		values := slices.Clone(table.Values)
+		for i, seen := range table.Observed {
+			if !seen {
+				values[i] = math.NaN()
+			}
+		}
+		require.NoError(t, data.WriteNumbers(filepath.Join(dir, name), table.Names, values))
+	}
+	for name, text := range map[string]string{
+		"bad.csv":          "x1,x2\n1,2\n3,q\n",
+		"empty.csv":        "",
+		"domain.json":      `{"lower":{"x1":-9},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":30}}`,
+		"missingness.json": `{"logistic":{"x1":{"intercept":1,"slopes":{"x1":-0.5}}}}`,
+		"truth.csv":        "x1,x2\n1,0.2\n0.2,1\n",
+		"groups.csv":       "name,group\nx1,a\nx2,b\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	var discard strings.Builder
+	code := run([]string{"fit", filepath.Join(dir, "complete.csv"), "--out", filepath.Join(dir, "model.json"), "--history", filepath.Join(dir, "kept.csv"), "-q"}, &discard, &discard)
+	require.Contains(t, []int{exitDone, exitUnconverged}, code, discard.String())
+}
+
+// small are settings that keep a run of a second, where a random line sets none of its own;
+// drawing and training are those of the methods that draw, and that train an imputer, which
+// the others refuse.
+var (
+	small = map[string]map[string]string{
+		"network": {"lambdas": "6"}, "compare": {"lambdas": "6", "permutations": "2"},
+		"impute": {"draws": "2"}, "sample": {"n": "5"}, "score": {"draws": "2"}, "simulate": {"n": "20", "d": "3"}, "check": {"rows": "3"},
+	}
+	drawing  = map[string]map[string]string{"network": {"draws": "2"}, "compare": {"draws": "2"}, "fit": {"draws": "2", "epochs": "3"}}
+	training = map[string]map[string]string{"network": {"imputer-steps": "1"}, "compare": {"imputer-steps": "1"}, "fit": {"imputer-steps": "1", "warm-up": "2"}}
+)
+
+// smallFor are the settings for a command whose flags are words.
+func smallFor(name string, words []string) map[string]string {
+	all := maps.Clone(small[name])
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, w := range words {
+		e, err := estimator.ByName(strings.TrimPrefix(w, "--method="))
+		if err == nil && e.Draws() {
+			maps.Copy(all, drawing[name])
+		}
+		if err == nil && e.Trains() {
+			maps.Copy(all, training[name])
+		}
+	}
+	return all
+}
+
+// values that flags of a name may have; others go by their type.
+var values = map[string][]string{
+	"method":            {"exact", "var", "iw", "em-chains", "em-exact", "variw", "zeroed", "exact-mc", "em", "em-full", "auto", "chains", "pairwise", "full", "em-latent", "exakt"},
+	"model":             {"gaussian", "gaussian-natural", "gaussian-network", "quartic", "mixture", "energy", "score-network", "poisson"},
+	"model-options":     {`{"components":2}`, `{"hidden":[4]}`, `{`, `{"hiden":3}`, `null`},
+	"objective":         {"auto", "classical", "truncated", "sliced", "denoising"},
+	"objective-options": {`{"kind":"fixed"}`, `{"number":2}`, `[]`},
+	"imputer-options":   {`{"hidden":5}`, `{"hidden":-1}`},
+	"select":            {"ebic", "cv=2", "stars", "none", "density=0.5", "fdr=0.1", "stability", "cv=0"},
+	"penalty":           {"l1", "adaptive", "ridge", "auto", "adaptive=0.2", "l0"},
+	"inference":         {"none", "model", "robust", "bootstrap=3", "bootstrap=0"},
+	"columns":           {"x1,x2", "x1", "x2,x1", "x9", ""},
+	"exclude":           {"x1", "x9"},
+	"id":                {"x1", "name"},
+	"lower":             {"0", "x1=-9", "x1=0", "x1=5", "x9=0"},
+	"upper":             {"x1=99", "x2=0", "1e9"},
+	"transform":         {"npn", "x1=log", "x2=sqrt", "x1=logg"},
+	"ordinal":           {"all", "x1", "x9"},
+	"domain":            {"domain.json", "gaps.csv", "nothere.json"},
+	"missingness":       {"missingness.json", "estimate", "domain.json"},
+	"truth":             {"truth.csv", "model.json"},
+	"groups":            {"groups.csv"},
+	"labels":            {"groups.csv"},
+	"weights":           {"x2"},
+	"by":                {"x1"},
+	"na":                {"-9", "NA,."},
+	"sep":               {",", ";", "tab", "ab"},
+	"dec":               {".", ","},
+	"optimiser":         {"auto", "adam", "em", "lbfgs", "sgd"},
+	"sampler":           {"auto", "exact", "mcmc", "hmc", "mala", "imputer", "latent", "sde"},
+	"round":             {"none", "all", "x1"},
+	"clip":              {"all", "none", "x1"},
+	"shard":             {"1/2", "3/2"},
+	"merge":             {"out"},
+	"truncate":          {"box", "box=0.2", "halfspace", "ball"},
+	"missing-by":        {"missingness.json"},
+	"dtype":             {"float32", "float64", "float16"},
+	"weighting":         {"uniform", "leave-one-out", "none"},
+	"imputer-loss":      {"kl", "fisher", "mse"},
+	"prices":            {"x1,x2,x3"},
+	"save-model":        {"saved.json"},
+	"history":           {"steps.csv"},
+	"out":               {"out", "out/deep/x", "complete.csv"},
+	"workers":           {"1", "2", "5"},
+	"seed":              {"1", "7", "18446744073709551615"},
+}
+
+var byType = map[string][]string{
+	"int":     {"3", "2", "5", "9", "1", "0", "-1", "99999999999999"},
+	"uint":    {"0", "3"},
+	"float64": {"0.1", "0.5", "0.9", "0.01", "1", "2", "0", "1e-12", "-1", "NaN", "1e300"},
+	"string":  {"x1", "none", "", "a=b", "…"},
+}
+
+// endless are flags whose values cannot be made small.
+var endless = []string{"help", "stability"}
+
+var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordered.csv", "gaps.parquet", "gaps.xlsx", "gaps.feather", "bad.csv", "empty.csv", "model.json", "nothere.csv"}
+
+// randomLine is a command with random flags.
+func randomLine(rng *rand.Rand) []string {
+	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "check", "moments", "simulate", "compare"}
+	name := names[rng.IntN(len(names))]
+	cmd, _, err := newRoot().Find([]string{name})
+	if err != nil {
+		panic(err)
+	}
+	line := []string{name}
+	table := func() string { return among(tablesOfLines, rng) }
+	switch name {
+	case "sample":
+		line = append(line, "model.json")
+	case "score":
+		line = append(line, "model.json", table())
+	case "impute":
+		if rng.IntN(2) == 0 {
+			line = append(line, "model.json")
+		}
+		line = append(line, table())
+	case "simulate":
+		line = append(line, []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)])
+	case "compare":
+		line = append(line, table(), table())
+	default:
+		line = append(line, table())
+	}
+	return append(line, randomFlags(cmd, name, rng)...)
+}
+
+// among takes one of a list, rather from its beginning, where what is right stands.
+func among(list []string, rng *rand.Rand) string {
+	return list[min(rng.IntN(len(list)), rng.IntN(len(list)), rng.IntN(len(list)))]
+}
+
+func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []string) {
+	var flags []*pflag.Flag
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(endless, f.Name) {
+			flags = append(flags, f)
+		}
+	})
+	set := map[string]bool{}
+	for range rng.IntN(4) {
+		f := flags[rng.IntN(len(flags))]
+		if set[f.Name] {
+			continue
+		}
+		set[f.Name] = true
+		if f.Value.Type() == "bool" {
+			words = append(words, "--"+f.Name)
+			continue
+		}
+		from, ok := values[f.Name]
+		if !ok {
+			if from, ok = byType[f.Value.Type()]; !ok {
+				from = byType["string"]
+			}
+		}
+		words = append(words, "--"+f.Name+"="+among(from, rng))
+	}
+	for flag, value := range smallFor(name, words) {
+		if !set[flag] {
+			words = append(words, "--"+flag+"="+value)
+		}
+	}
+	slices.Sort(words)
+	if !set["out"] && cmd.Flags().Lookup("out") != nil {
+		words = append(words, "--out=out")
+	}
+	return words
+}
+
+// A random line is the same for the same seed: what a soak reports can be made again.
+func TestRandomLine(t *testing.T) {
+	lines := map[string]bool{}
+	for seed := range uint64(200) {
+		line := randomLine(stream.New(seed))
+		require.Equal(t, line, randomLine(stream.New(seed)))
+		lines[strings.Join(line, " ")] = true
+	}
+	require.Greater(t, len(lines), 170)
+}

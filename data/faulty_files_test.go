@@ -1,0 +1,192 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/memory"
+)
+
+// faults are ten and one that a table can have in any format: its header and rows, and what the message
+// has to say, %[1]s being the place of the second row and %[2]s that of the header.
+var faults = []struct {
+	name   string
+	header []string
+	rows   [][]string
+	want   string
+}{
+	{"no rows", []string{"a", "b"}, nil, `: a header but no rows`},
+	{"one row", []string{"a", "b"}, [][]string{{"1", "2"}}, `: only 1 row has a value; at least 2 are needed`},
+	{"a word", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "heavy"}, {"5", "1"}}, `%[1]s: column "b": "heavy" is not a number; `},
+	{"words", []string{"a", "b"}, [][]string{{"1", "m"}, {"3", "f"}, {"5", "m"}}, `: column "b": "m" is not a number; no cell of this column is: leave it out with --columns a`},
+	{"no value", []string{"a", "b"}, [][]string{{"1", ""}, {"3", "NA"}, {"5", ""}}, `: column "b": no observed value; leave it out with --columns a`},
+	{"constant", []string{"a", "b"}, [][]string{{"1", "7"}, {"3", "7"}, {"5", ""}}, `: column "b": constant, every observed value is 7; leave it out with --columns a`},
+	{"equal names", []string{"a", "a"}, [][]string{{"1", "2"}, {"3", "4"}}, `%[2]s: two columns are named "a"; correct the header`},
+	{"too large", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "1e200"}, {"5", "1"}}, `%[1]s: column "b": "1e200" is too large`},
+	{"thousands", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "1,234.5"}, {"5", "1"}}, `%[1]s: column "b": "1,234.5" is not a number; `},
+	{"infinite", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "Inf"}, {"5", "1"}}, `%[1]s: column "b": "Inf" is infinite; correct the cell, or read it as missing: --na `},
+	{"percent", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "12 %"}, {"5", "1"}}, `%[1]s: column "b": "12 %" is not a number; `},
+}
+
+// goWords are those of the language and its libraries, which say nothing to who has a file.
+var goWords = regexp.MustCompile(`(?i)panic|runtime error|goroutine|nil pointer|strconv|slice bounds|\bint(32|64)\b|interface \{`)
+
+// oneMessage asks for one line about a file, in little time and memory.
+func oneMessage(t *testing.T, path string) string {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	table, err := ReadFile(path, ReadOptions{})
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(400<<20), "bytes")
+	require.Less(t, took, 20*time.Second)
+	if err == nil {
+		require.NotNil(t, table)
+		return ""
+	}
+	require.NotContains(t, err.Error(), "\n")
+	require.NotRegexp(t, goWords, err.Error())
+	return err.Error()
+}
+
+// Ten faults of each kind of file are told with its place, whatever the format is.
+func TestFaultyFiles(t *testing.T) {
+	dir := t.TempDir()
+	was := standardInput
+	defer func() { standardInput = was }()
+	for _, end := range []string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".xlsx", ".parquet", ".feather", "stdin"} {
+		for _, f := range faults {
+			if f.name == "equal names" && (end == ".xlsx" || end == ".parquet" || end == ".feather") { // they are not written
+				continue
+			}
+			t.Run(end+" "+f.name, func(t *testing.T) {
+				path := filepath.Join(dir, strings.ReplaceAll(f.name, " ", "-")+end)
+				var columns []column
+				for _, name := range f.header {
+					columns = append(columns, column{name, asText})
+				}
+				name, file := path, path
+				if end == "stdin" {
+					name, file = "standard input", path+".csv"
+				}
+				writeTo(t, file, columns, f.rows)
+				if end == "stdin" {
+					content, err := os.ReadFile(file)
+					require.NoError(t, err)
+					standardInput = func() ([]byte, error) { return content, nil }
+					path = Stdin
+				}
+				second, header := name+":3", name+":1"
+				if end == ".parquet" || end == ".feather" {
+					second, header = name+", row 2", name
+				}
+				want := strings.ReplaceAll(strings.ReplaceAll(f.want, "%[1]s", second), "%[2]s", header)
+				got := oneMessage(t, path)
+				require.Contains(t, got, want)
+				require.True(t, strings.HasPrefix(got, name), got)
+			})
+		}
+	}
+}
+
+// binaries are sound files of every format that is no text, with several codecs and encodings.
+func binaries(t *testing.T) (paths []string) {
+	dir := t.TempDir()
+	at := func(name string) string {
+		paths = append(paths, filepath.Join(dir, name))
+		return paths[len(paths)-1]
+	}
+	columns, rows := numbersOnly(40)
+	writeTo(t, at("a.parquet"), columns, rows)
+	writeTo(t, at("a.feather"), columns, rows)
+	writeTo(t, at("a.xlsx"), columns, rows)
+	parquetOfAll(t, at("b.parquet"), 20)
+	arrowOfAll(t, at("c.feather"), false)
+	arrowOfAll(t, at("d.arrows"), true)
+	type record struct {
+		X *float64 `parquet:"x,optional"`
+		Y int64    `parquet:"y,delta"`
+		Z int32    `parquet:"z,dict"`
+		W float64  `parquet:"w,split"`
+		S string   `parquet:"s,delta"`
+		T string   `parquet:"t,dict"`
+	}
+	for i, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Lz4Raw, &parquet.Brotli, &parquet.Zstd, &parquet.Uncompressed} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[record](&b, parquet.Compression(codec), parquet.DataPageVersion(1+i%2))
+		for k := range 200 {
+			x := float64(k * k % 17)
+			r := record{X: &x, Y: int64(k * k), Z: int32(k % 5), W: x * 1.5, S: fmt.Sprint("s", k), T: fmt.Sprint(k % 3)}
+			if k%4 == 0 {
+				r.X = nil
+			}
+			_, err := w.Write([]record{r})
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Close())
+		require.NoError(t, os.WriteFile(at(fmt.Sprintf("codec%d.parquet", i)), b.Bytes(), 0o600))
+	}
+	return paths
+}
+
+// A byte or two changed anywhere make a file that is refused in one line, or read; neither takes
+// gigabytes or long, whatever the file claims.
+func TestChangedBytes(t *testing.T) {
+	t.Setenv(memory.Variable, "8GB")
+	times := 60
+	if testing.Short() {
+		times = 10
+	}
+	for _, sound := range binaries(t) {
+		whole, err := os.ReadFile(sound)
+		require.NoError(t, err)
+		rng := rand.New(rand.NewPCG(19, uint64(len(whole))))
+		bad := filepath.Join(t.TempDir(), "bad"+filepath.Ext(sound))
+		for range times {
+			content := slices.Clone(whole)
+			for at := rng.IntN(len(content)); at < len(content); at += 1 + rng.IntN(len(content)) {
+				content[at] = byte(rng.IntN(256))
+				if at+1 < len(content) && rng.IntN(2) == 0 {
+					content[at+1] = byte(rng.IntN(256))
+				}
+			}
+			require.NoError(t, os.WriteFile(bad, content, 0o600))
+			oneMessage(t, bad)
+		}
+	}
+}
+
+// Bytes that once made the libraries take gigabytes, in the files that they were found in, are
+// refused for what they claim.
+func TestClaimsOfDamagedFiles(t *testing.T) {
+	t.Setenv(memory.Variable, "8GB")
+	paths := binaries(t)
+	for _, path := range paths {
+		whole, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for at := range whole { // claims are where a small number can become a large one
+			if whole[at] != 0 || at%7 != 0 {
+				continue
+			}
+			content := slices.Clone(whole)
+			content[at] = 0x7f
+			require.NoError(t, os.WriteFile(path, content, 0o600))
+			oneMessage(t, path)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// target is a fuzz target.
+type target struct{ pkg, name string }
+
+var (
+	fuzzLine  = regexp.MustCompile(`^([^:]+)/[^/:]+_test\.go:func (Fuzz\w+)\(`)
+	execsText = regexp.MustCompile(`execs: (\d+)`)
+)
+
+// targets are those of all packages, in the order of their names.
+func targets(wanted []string) (found []target, err error) {
+	out, err := exec.Command("git", "grep", "--untracked", "-E", `^func Fuzz\w+\(f \*testing\.F\)`, "--", "*_test.go").Output()
+	if err != nil {
+		return nil, fmt.Errorf("git grep of fuzz targets: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if m := fuzzLine.FindStringSubmatch(line); m != nil && (len(wanted) == 0 || slices.Contains(wanted, m[2])) {
+			found = append(found, target{"./" + m[1], m[2]})
+		}
+	}
+	return found, nil
+}
+
+// fuzz runs every target for a time and adds its executions to those made before. A target
+// that fails leaves its input in testdata/fuzz, as go test does.
+func fuzz(args []string) error {
+	set := flag.NewFlagSet("fuzz", flag.ExitOnError)
+	each := set.Duration("each", 20*time.Second, "time of each target")
+	keep := set.Bool("keep", true, "add the executions to the figures")
+	set.Parse(args)
+	list, err := targets(set.Args())
+	if err != nil {
+		return err
+	}
+	executions, err := readFigures[int](".", "fuzz")
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, t := range list {
+		c := exec.Command("go", "test", t.pkg, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String())
+		out, err := c.CombinedOutput()
+		n := 0
+		for _, m := range execsText.FindAllStringSubmatch(string(out), -1) {
+			n, _ = strconv.Atoi(m[1])
+		}
+		name := strings.TrimPrefix(t.pkg, "./") + " " + t.name
+		executions[name] += n
+		fmt.Printf("%s: %d executions\n", name, n)
+		if err != nil {
+			failed++
+			fmt.Fprintf(os.Stderr, "%s\n", out)
+		}
+		if *keep {
+			if err := keepFigures("fuzz", executions); err != nil {
+				return err
+			}
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d fuzz targets failed", failed, len(list))
+	}
+	return nil
+}

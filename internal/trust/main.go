@@ -1,0 +1,59 @@
+// Trust makes the evidence for what the program promises, and the page that shows it.
+//
+//	go run ./internal/trust fuzz -each 20s      # every fuzz target so long; executions add up
+//	go run ./internal/trust race [PACKAGE…]     # go test -race, package by package
+//	go run ./internal/trust mutation PACKAGE…   # gremlins: how many changed lines the tests notice
+//	go run ./internal/trust faults [NAME…]      # faults put in on purpose, which a named test has to notice
+//	go run ./internal/trust page                # TRUST.md from promises.json and figures
+//
+// What is found is kept in internal/trust/figures. Run it in the folder of the repository.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const home = "internal/trust"
+
+var commands = map[string]func(args []string) error{
+	"fuzz": fuzz, "race": race, "mutation": mutation, "faults": faults, "page": writePage,
+}
+
+func main() {
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "trust: one of the commands fuzz, race, mutation, faults, page is expected")
+		os.Exit(2)
+	}
+	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "trust:", err)
+		os.Exit(1)
+	}
+}
+
+func figureFile(name string) string { return filepath.Join(home, "figures", name+".json") }
+
+// readFigures reads a kept file of figures; one that is not there has none.
+func readFigures[T any](root, name string) (of map[string]T, err error) {
+	of = map[string]T{}
+	text, err := os.ReadFile(filepath.Join(root, figureFile(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return of, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &of)
+	}
+	return of, err
+}
+
+func keepFigures[T any](name string, of map[string]T) error {
+	text, err := json.MarshalIndent(of, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(figureFile(name), append(text, '\n'), 0o644)
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const pageFile = "TRUST.md"
+
+// promise is what the program promises, and how that is tested.
+type promise struct {
+	Name   string   `json:"name"`
+	Says   string   `json:"says"`
+	How    string   `json:"how"`
+	Tests  []string `json:"tests"` // package and name of each
+	Limits string   `json:"limits"`
+}
+
+func readPromises(root string) (list []promise, err error) {
+	text, err := os.ReadFile(filepath.Join(root, home, "promises.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	return list, err
+}
+
+// soaked are those figures of cmd's soak that the page shows.
+type soaked struct {
+	Runs        int            `json:"runs"`
+	Codes       map[string]int `json:"exit_codes"`
+	Slow        int            `json:"slow"`
+	Killed      int            `json:"killed"`
+	Resumed     int            `json:"resumed"`
+	Differences int            `json:"differences"`
+	Unplain     int            `json:"unplain"`
+	Leaks       int            `json:"leaks"`
+	Peak        int            `json:"peak_mb"`
+}
+
+// evidence is all that is kept.
+type evidence struct {
+	promises []promise
+	faults   []fault
+	noticed  map[string]caught
+	fuzz     map[string]int
+	mutation map[string]mutated
+	race     map[string]raced
+	measured map[string]string // by promise, in words: of tests that print what they find
+	soak     soaked
+}
+
+func readEvidence(root string) (e evidence, err error) {
+	if e.promises, err = readPromises(root); err != nil {
+		return e, err
+	}
+	if e.faults, err = readFaults(root); err != nil {
+		return e, err
+	}
+	if e.noticed, err = readFigures[caught](root, "faults"); err != nil {
+		return e, err
+	}
+	if e.fuzz, err = readFigures[int](root, "fuzz"); err != nil {
+		return e, err
+	}
+	if e.mutation, err = readFigures[mutated](root, "mutation"); err != nil {
+		return e, err
+	}
+	if e.race, err = readFigures[raced](root, "race"); err != nil {
+		return e, err
+	}
+	if e.measured, err = readFigures[string](root, "measured"); err != nil {
+		return e, err
+	}
+	text, err := os.ReadFile(filepath.Join(root, figureFile("soak")))
+	if err == nil {
+		err = json.Unmarshal(text, &e.soak)
+	}
+	return e, err
+}
+
+func writePage([]string) error {
+	e, err := readEvidence(".")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(pageFile, []byte(e.page()), 0o644)
+}
+
+// page is TRUST.md.
+func (e evidence) page() string {
+	var b strings.Builder
+	b.WriteString("# What can be trusted, and why\n\n<!-- written by go run ./internal/trust page -->\n\n" +
+		"Each promise of the program, how it is tested, what the last runs found, and where it ends. " +
+		"`missingscore self-check` tries the first three on your own machine, in about a minute. The figures are kept in " +
+		"[internal/trust/figures](internal/trust/figures), and each is made again by a command named below.\n\n## Promises\n")
+	for _, p := range e.promises {
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", p.Name, p.Says)
+		fmt.Fprintf(&b, "- **How.** %s\n- **Tests.**", p.How)
+		for i, t := range p.Tests {
+			pkg, name, _ := strings.Cut(t, " ")
+			if i > 0 {
+				b.WriteString(",")
+			}
+			fmt.Fprintf(&b, " `%s` in [%s](%s)", name, pkg, pkg)
+		}
+		b.WriteString("\n")
+		if found := e.found(p.Name); found != "" {
+			fmt.Fprintf(&b, "- **Last run.** %s\n", found)
+		}
+		b.WriteString("- **Faults put in on purpose.** ")
+		b.WriteString(e.faultsOf(p.Name))
+		fmt.Fprintf(&b, "\n- **Limits.** %s\n", p.Limits)
+	}
+	b.WriteString("\n## Do the tests notice?\n\n" + e.mutations() + "\n" + e.races() + `
+## Make it again
+
+| figures | command |
+| --- | --- |
+| fuzzing | ` + "`go run ./internal/trust fuzz -each 1h`" + `, as often as you like: executions add up |
+| soak | ` + "`go test ./cmd -run Soak -soak 1000 -soak-from 1 -soak-figures ../internal/trust/figures/soak.json -timeout 0`" + `, each portion from another seed on |
+| mutation | ` + "`go run ./internal/trust mutation data/domain losses/latent`" + ` |
+| race detector | ` + "`go run ./internal/trust race`" + ` |
+| faults | ` + "`go run ./internal/trust faults`" + ` |
+| this page | ` + "`go run ./internal/trust page`" + ` |
+`)
+	return b.String()
+}
+
+// found is what the last run for a promise found, in words.
+func (e evidence) found(name string) string {
+	s := e.soak
+	switch name {
+	case "resumed":
+		codes := ""
+		for _, c := range slices.Sorted(maps.Keys(s.Codes)) {
+			codes += fmt.Sprintf(", %d with exit code %s", s.Codes[c], c)
+		}
+		return fmt.Sprintf("%d runs of a soak (the aim is 10 000)%s, %d too slow to judge; %d processes killed, %d runs taken up to their end, %d with other files than a run never cut; %d left temporary files or locks.", s.Runs, codes, s.Slow, s.Killed, s.Resumed, s.Differences, s.Leaks)
+	case "plain":
+		sum := 0
+		for _, n := range e.fuzz {
+			sum += n
+		}
+		return fmt.Sprintf("%d fuzz targets, %d executions in all (the aim is 10⁸); %d messages of the soak with words of a programmer.", len(e.fuzz), sum, s.Unplain)
+	case "memory":
+		return fmt.Sprintf("Of %d soaked processes, allowed 300 MB, the largest took %d MB.", s.Runs, s.Peak)
+	}
+	return e.measured[name]
+}
+
+func (e evidence) faultsOf(promise string) string {
+	var words []string
+	for _, f := range e.faults {
+		if f.Promise == promise {
+			verdict := "not tried"
+			if r, ok := e.noticed[f.Name]; ok {
+				verdict = map[bool]string{true: "noticed", false: "NOT noticed"}[r.Noticed]
+			}
+			words = append(words, fmt.Sprintf("%s (%s, by `%s`)", f.Name, verdict, f.Test))
+		}
+	}
+	return strings.Join(words, "; ") + "."
+}
+
+// mutations is the table of gremlins' scores.
+func (e evidence) mutations() string {
+	var b strings.Builder
+	b.WriteString("Mutation testing changes one operator of a package at a time and asks whether the package's own tests fail (gremlins; changes of lines that no test reaches are not counted). The aim is 85 %.\n\n")
+	b.WriteString("| package | changes noticed | of them covered | not covered |\n| --- | --- | --- | --- |\n")
+	for _, p := range slices.Sorted(maps.Keys(e.mutation)) {
+		m := e.mutation[p]
+		name := fmt.Sprintf("[%s](%s)", p, p)
+		if m.Partial {
+			name += ", a part of the changes"
+		}
+		fmt.Fprintf(&b, "| %s | %.1f %% | %d | %d |\n", name, 100*m.Share(), m.Killed+m.TimedOut+m.Lived, m.NotCovered)
+	}
+	return b.String()
+}
+
+func (e evidence) races() string {
+	failed := []string{}
+	for _, p := range slices.Sorted(maps.Keys(e.race)) {
+		if !e.race[p].OK {
+			failed = append(failed, p)
+		}
+	}
+	text := fmt.Sprintf("The race detector ran over the tests of %d packages: %d failed", len(e.race), len(failed))
+	if len(failed) > 0 {
+		text += " (" + strings.Join(failed, ", ") + ")"
+	}
+	return text + ".\n"
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// The page is that of the kept figures.
+func TestPageIsNotStale(t *testing.T) {
+	e, err := readEvidence(root)
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(root, pageFile))
+	require.NoError(t, err)
+	require.Equal(t, e.page(), string(text), "go run ./internal/trust page")
+}
+
+// Every promise names tests that are there, and has two faults at least, each of which can
+// be put in.
+func TestPromisesHaveTestsAndFaults(t *testing.T) {
+	e, err := readEvidence(root)
+	require.NoError(t, err)
+	exists := func(pkg, name string) {
+		files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			if regexp.MustCompile(`(?m)^func ` + name).Match(text) {
+				return
+			}
+		}
+		t.Errorf("%s has no test %s", pkg, name)
+	}
+	faults := map[string]int{}
+	for _, f := range e.faults {
+		_, err := f.injected(root)
+		require.NoError(t, err, f.Name)
+		for name := range strings.SplitSeq(f.Test, "|") {
+			exists(f.Package, name)
+		}
+		faults[f.Promise]++
+	}
+	for _, p := range e.promises {
+		require.GreaterOrEqual(t, faults[p.Name], 2, p.Name)
+		for _, test := range p.Tests {
+			pkg, name, _ := strings.Cut(test, " ")
+			exists(pkg, name)
+		}
+	}
+	for name, r := range e.noticed {
+		require.True(t, r.Noticed, name)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	t.Chdir(root)
+	list, err := targets(nil)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(list), 10)
+	one, err := targets([]string{"FuzzCommand"})
+	require.NoError(t, err)
+	require.Equal(t, []target{{"./cmd", "FuzzCommand"}}, one)
+}
+
+func TestSum(t *testing.T) {
+	var r report
+	r.Files = append(r.Files, struct {
+		Name      string `json:"file_name"`
+		Mutations []struct {
+			Type, Status string
+			Line         int
+		}
+	}{Name: "a.go"})
+	for _, status := range []string{"KILLED", "KILLED", "LIVED", "TIMED OUT", "NOT COVERED"} {
+		r.Files[0].Mutations = append(r.Files[0].Mutations, struct {
+			Type, Status string
+			Line         int
+		}{"ARITHMETIC_BASE", status, 7})
+	}
+	m := r.sum()
+	require.Equal(t, mutated{Killed: 2, Lived: 1, TimedOut: 1, NotCovered: 1, Survivors: []string{"ARITHMETIC_BASE a.go:7"}}, m)
+	require.InDelta(t, 0.75, m.Share(), 1e-12)
+}

@@ -1,0 +1,41 @@
+package nets_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph/model"
+	"missingscore/internal/memory"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+)
+
+// Whatever stands for the options of a model or an imputer makes one of the right size, within
+// the memory there is, or is refused in plain words.
+func FuzzOptions(f *testing.F) {
+	f.Setenv(memory.Variable, "50MB")
+	kinds := slices.Sorted(maps.Keys(model.Models))
+	for k := range len(kinds) + 1 {
+		for _, text := range []string{``, `{}`, `null`, `{"hidden":[4,4]}`, `{"hidden":[0]}`, `{"hidden":[1000000,1000000]}`, `{"components":3}`, `{"components":-1}`, `{"activation":"tanh"}`, `{"hidden":7}`} {
+			f.Add(uint(k), text)
+		}
+	}
+	const unplain = `json:|strconv|cannot unmarshal|internal error|runtime error|%!`
+	f.Fuzz(func(t *testing.T, k uint, text string) {
+		if k %= uint(len(kinds) + 1); k == uint(len(kinds)) {
+			if _, err := nets.NewImputer("normal", 3, []byte(text), stream.New(1)); err != nil {
+				require.NotRegexp(t, unplain, err.Error())
+			}
+			return
+		}
+		m, err := model.New(kinds[k], 3, []byte(text), stream.New(1))
+		if err != nil {
+			require.NotRegexp(t, unplain, err.Error())
+			return
+		}
+		require.Equal(t, 3, m.Dim())
+	})
+}
