@@ -11,6 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/moments"
 	"missingscore/data/survey"
+	"missingscore/graph"
 	"missingscore/internal/memory"
 	"missingscore/trainers"
 	"missingscore/trainers/rows"
@@ -92,7 +93,11 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	})
 	if err == nil {
 		f.table = f.prepared.Table
-		memory.Held(tableBytes * float64(len(f.table.Values)+2*rows.WindowBlocks*f.stream.file.BlockRows*f.table.D))
+		held := tableBytes * float64(len(f.table.Values)+2*rows.WindowBlocks*f.stream.file.BlockRows*f.table.D)
+		if f.spec.Steps.DType == graph.Float32 {
+			held += rows.SingleBytes * float64(f.table.RowCount()*f.table.D)
+		}
+		memory.Held(held)
 	}
 	return err
 }

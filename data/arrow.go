@@ -125,6 +125,15 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 	return r, r.name(file.Schema())
 }
 
+// done implements rowSeeker.
+func (r *arrowFileReader) done() float64 {
+	within := 0.0
+	if r.batch != nil && r.batch.NumRows() > 0 {
+		within = 1 - float64(r.at)/float64(r.batch.NumRows())
+	}
+	return (float64(r.number) - within) / float64(max(1, r.file.NumRecords()))
+}
+
 // openArrowStream opens record batches that follow each other without a list of them.
 func openArrowStream(in *input, most float64) (columnReader, error) {
 	options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}

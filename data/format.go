@@ -273,6 +273,9 @@ func (c *columnarFile) blocks(visit func(*block, []string) error) error {
 			return err
 		}
 		b.taken = c.in.taken.Load()
+		if r, ok := c.reader.(rowSeeker); ok { // it is not read from its beginning to its end
+			b.taken = int64(r.done() * float64(c.in.size))
+		}
 		if err := visit(b, p.names); err != nil {
 			return err
 		}

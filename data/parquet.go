@@ -295,6 +295,9 @@ func (r *parquetReader) enter(g parquet.RowGroup, chosen []int) error {
 	return nil
 }
 
+// done implements rowSeeker.
+func (r *parquetReader) done() float64 { return float64(r.row) / float64(max(1, r.file.NumRows())) }
+
 // count implements rowSeeker.
 func (r *parquetReader) count() (rows int, err error) {
 	for _, g := range r.file.RowGroups() {

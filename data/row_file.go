@@ -200,6 +200,8 @@ func (t *textRows) Close() error { return t.file.Close() }
 // rowSeeker is a columnReader that can go to any row.
 type rowSeeker interface {
 	columnReader
+	// done is the share of the file's rows that were read, about.
+	done() float64
 	// count is how many rows the file has.
 	count() (int, error)
 	// seek goes to a row, from 0, of some columns: the next read begins with it.

@@ -208,3 +208,22 @@ func TestRowFileRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "the file has been changed or replaced since it was opened")
 	require.NoError(t, f.Close())
 }
+
+// How much of a Parquet or Arrow file is read is known by its rows, and room is made for no more of
+// them than it has.
+func TestReadingOfColumnarFiles(t *testing.T) {
+	dir := t.TempDir()
+	columns, rows := numbersOnly(40000)
+	for _, name := range []string{"t.parquet", "t.feather"} {
+		path := filepath.Join(dir, name)
+		writeTo(t, path, columns, rows)
+		var shares []float64
+		table, err := ReadFile(path, ReadOptions{Progress: func(read, size int64) { shares = append(shares, float64(read)/float64(size)) }})
+		require.NoError(t, err)
+		require.Len(t, shares, 10, name)
+		for i, share := range shares {
+			require.InDelta(t, min(float64(i+1)*partRows/40000, 1), share, 0.01, name)
+		}
+		require.LessOrEqual(t, cap(table.Values), 41000*3, name)
+	}
+}

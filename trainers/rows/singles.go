@@ -13,13 +13,17 @@ type singles struct {
 	observed []uint64
 }
 
-// singleShare is the share of the memory that may be used which singles may take.
-const singleShare = 0.5
+const (
+	// SingleBytes are what a cell takes that is held as float32.
+	SingleBytes = 33. / 8
+
+	singleShare = 0.5 // of the memory that may be used, which singles may take
+)
 
 // newSingles makes room for n rows of d columns, nil where there is too little.
 func newSingles(n, d int) (*singles, error) {
 	limit, err := memory.Limit()
-	if err != nil || 33./8*float64(n)*float64(d) > singleShare*limit {
+	if err != nil || SingleBytes*float64(n)*float64(d) > singleShare*limit {
 		return nil, err
 	}
 	return &singles{d: d, starts: []int{0}, values: make([]float32, 0, n*d), observed: make([]uint64, (n*d+63)/64)}, nil
