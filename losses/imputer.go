@@ -96,15 +96,15 @@ func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	noising, ok := o.(Noising)
 	switch {
 	case k == Fisher:
-		what = "the imputer loss fisher needs its score, take kl"
+		what = "the imputer loss fisher needs its score; take kl"
 	case s.Bounded():
-		what = "it cannot be restricted to a domain with a boundary"
+		what = "it cannot be restricted to a domain with a boundary; take imputer normal"
 	case ok && !noising.Schedule().Single():
-		what = "it cannot be told levels of noise"
+		what = "it cannot be told levels of noise; take imputer normal"
 	default:
 		return nil
 	}
-	return fmt.Errorf("the imputer does not draw independent normals (nets.NormalConditional): %s", what)
+	return fmt.Errorf("the imputer does not draw independent normals: %s", what)
 }
 
 // strataImputer adds the KL loss of draws x_k from strata of weights π_k,

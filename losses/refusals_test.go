@@ -170,7 +170,7 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 		s    *domain.Domain
 		want string
 	}{
-		{losses.Fisher, losses.Classical{}, nil, "the imputer loss fisher needs its score, take kl"},
+		{losses.Fisher, losses.Classical{}, nil, "the imputer loss fisher needs its score; take kl"},
 		{losses.KL, losses.Truncated{Domain: box}, box, "it cannot be restricted to a domain with a boundary"},
 		{losses.KL, ladder, nil, "it cannot be told levels of noise"},
 	} {

@@ -31,6 +31,7 @@ var Experiments = []harness.Experiment{
 	quartic.Dim,
 	quartic.Rows,
 	quartic.Missing,
+	quartic.Practice,
 	star.Missing,
 	star.Dense,
 	star.Uneven,

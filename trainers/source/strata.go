@@ -18,7 +18,7 @@ type strata struct {
 
 func newStrata(s Setting) (Source, error) {
 	if s.Domain.Bounded() {
-		return nil, errors.New("the imputer does not draw independent normals (nets.NormalConditional): it cannot be restricted to a domain with a boundary")
+		return nil, errors.New("the imputer does not draw independent normals: it cannot be restricted to a domain with a boundary; take imputer normal")
 	}
 	p, err := losses.NewDraws(s.DType, s.Imputer, s.Model.Dim(), s.Batch)
 	if err != nil {
