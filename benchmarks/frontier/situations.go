@@ -26,6 +26,8 @@ var situations = []situation{
 		map[string][]string{"network": {"random 6", "random 20", "random 50", "random 100"},
 			"law": {"MAR weak 10 %", "MAR weak 30 %", "MAR weak 50 %", "MAR weak 70 %", "MAR medium 10 %", "MAR medium 30 %", "MAR medium 50 %", "MAR medium 70 %", "MAR strong 10 %", "MAR strong 30 %", "MAR strong 50 %", "MAR strong 70 %"}},
 		[]string{"em-exact", "exact", "glasso", "cglasso"}},
+	{"random networks of 100 columns, 500 rows, gaps completely at random", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"random 100"}}, []string{"em-exact", "exact", "cglasso"}},
 	{"stars of equal weak edges", "networks", "auc", "AUC of the path", false,
 		map[string][]string{"network": {"star 20"}}, []string{"em-exact", "exact", "glasso", "cglasso"}},
 	{"networks of columns cut at a bound", "networks", "auc", "AUC of the path", false,

@@ -62,33 +62,39 @@ const (
 
 // Cases are all combinations that go together.
 func Cases() (cases []Case, err error) {
+	for _, c := range combinations() {
+		ok, err := c.allowed()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			cases = append(cases, c)
+		}
+	}
+	return cases, nil
+}
+
+// combinations are all there are: fits of every model, objective and method, and networks by
+// every method, without bounds and with them.
+func combinations() (all []Case) {
 	for _, kind := range slices.Sorted(maps.Keys(model.Models)) {
 		for _, objective := range slices.Sorted(maps.Keys(losses.Objectives)) {
 			for _, e := range estimator.All {
-				for _, c := range []Case{{Model: kind, Objective: objective, Method: e.Name}, {Model: kind, Objective: objective, Method: e.Name, Bounded: true}} {
-					ok, err := c.allowed()
-					if err != nil {
-						return nil, err
-					}
-					if ok {
-						cases = append(cases, c)
-					}
-				}
+				c := Case{Model: kind, Objective: objective, Method: e.Name}
+				all = append(all, c, c.bounded())
 			}
 		}
 	}
 	for _, e := range estimator.All {
-		for _, c := range []Case{{Model: trainers.DefaultModel, Objective: "auto", Method: e.Name, Network: true}, {Model: trainers.DefaultModel, Objective: "auto", Method: e.Name, Network: true, Bounded: true}} {
-			ok, err := c.allowed()
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				cases = append(cases, c)
-			}
-		}
+		c := Case{Model: trainers.DefaultModel, Objective: "auto", Method: e.Name, Network: true}
+		all = append(all, c, c.bounded())
 	}
-	return cases, nil
+	return all
+}
+
+func (c Case) bounded() Case {
+	c.Bounded = true
+	return c
 }
 
 // allowed says whether the parts go together: a refusal is one of a setting, in words. A
