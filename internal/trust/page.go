@@ -96,7 +96,7 @@ func (e evidence) page() string {
 	var b strings.Builder
 	b.WriteString("# What can be trusted, and why\n\n<!-- written by go run ./internal/trust page -->\n\n" +
 		"Each promise of the program, how it is tested, what the last runs found, and where it ends. " +
-		"`missingscore self-check` tries the first three on your own machine, in about a minute. The figures are kept in " +
+		"`missingscore self-check` tries gradients and the first three, of the invariances a sixth of the combinations, on your own machine, in less than a minute. The figures are kept in " +
 		"[internal/trust/figures](internal/trust/figures), and each is made again by a command named below.\n\n## Promises\n")
 	for _, p := range e.promises {
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", p.Name, p.Says)
@@ -184,6 +184,9 @@ func (e evidence) mutations() string {
 }
 
 func (e evidence) races() string {
+	if len(e.race) == 0 {
+		return "The race detector has not been run over the tests yet.\n"
+	}
 	failed := []string{}
 	for _, p := range slices.Sorted(maps.Keys(e.race)) {
 		if !e.race[p].OK {
