@@ -43,10 +43,9 @@ type JointReading struct {
 func JointReadings(readings ...JointReading) Joint {
 	var of []string
 	for _, r := range readings {
-		of = append(of, r.Of...)
+		of = append(of, slices.DeleteFunc(slices.Clone(r.Of), func(name string) bool { return slices.Contains(of, name) })...)
 	}
-	slices.Sort(of)
-	return Joint{slices.Compact(of), func(of map[string]cells.Results) (Verdict, error) {
+	return Joint{of, func(of map[string]cells.Results) (Verdict, error) {
 		return together(len(readings), func(i int) (string, Verdict, error) {
 			v, err := readings[i].Test(of)
 			return readings[i].Words, v, err

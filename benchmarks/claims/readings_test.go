@@ -45,7 +45,7 @@ func TestReadingsTogether(t *testing.T) {
 		require.Equal(t, 2.0, v.Effect)
 		require.Len(t, v.Readings, len(c.of))
 		together := claims.JointReadings(joint...)
-		require.Equal(t, []string{"a", "b"}, together.Of)
+		require.Equal(t, []string{"b", "a"}, together.Of)
 		w, err := together.Test(nil)
 		require.NoError(t, err)
 		require.Equal(t, v, w)
