@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	soakRuns = flag.Int("soak", 10, "how many runs the soak makes")
+	soakRuns = flag.Int("soak", 25, "how many runs the soak makes")
 	soakFrom = flag.Uint64("soak-from", 1, "the seed of the first; each run has the next one")
 	soakFile = flag.String("soak-figures", "", "file that the figures are added to")
 )

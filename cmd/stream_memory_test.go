@@ -15,8 +15,8 @@ import (
 // A pass of Marg-Var straight from a Parquet file keeps within memory that does not grow with the
 // rows: twice as many take less than half of the numbers that they add.
 func TestStreamedMemory(t *testing.T) {
-	if os.Getenv("MISSINGSCORE_SLOW") == "" {
-		t.Skip("a minute: MISSINGSCORE_SLOW is not set")
+	if testing.Short() {
+		t.Skip("minutes")
 	}
 	dir := t.TempDir()
 	binary, writer := filepath.Join(dir, "missingscore"), filepath.Join(dir, "writer")
