@@ -34,6 +34,7 @@ var (
 
 // soaked are the figures of a soak: what became of so many processes.
 type soaked struct {
+	Command     string         `json:"command"` // of the last portion
 	Runs        int            `json:"runs"`
 	Seeds       []string       `json:"seeds"` // from–to of each portion
 	Codes       map[string]int `json:"exit_codes"`
@@ -71,6 +72,7 @@ func TestSoak(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
+	s.Command = fmt.Sprintf("go test ./cmd -run Soak -soak %d -soak-from %d -soak-figures ../internal/trust/figures/soak.json -timeout 0", *soakRuns, *soakFrom)
 	s.Seeds = append(s.Seeds, fmt.Sprintf("%d–%d", *soakFrom, *soakFrom+uint64(*soakRuns)-1))
 	text, err := json.MarshalIndent(s, "", "  ")
 	require.NoError(t, err)
