@@ -135,7 +135,7 @@ func (s *soaked) run(t *testing.T, seed uint64) error {
 	if err := s.judge(t, dir, line, e); err != nil {
 		return fmt.Errorf("%w (missingscore %q)", err, line)
 	}
-	resumable := slices.Contains([]string{"network", "fit", "compare"}, line[0]) && !slices.ContainsFunc(line, func(w string) bool {
+	resumable := slices.Contains([]string{"network", "fit", "compare", "power"}, line[0]) && !slices.ContainsFunc(line, func(w string) bool {
 		return w == "--resume" || strings.HasPrefix(w, "--shard") || strings.HasPrefix(w, "--merge") || strings.HasPrefix(w, "--out=complete")
 	})
 	if (e.code != exitDone && e.code != exitUnconverged) || !resumable {
