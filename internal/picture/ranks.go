@@ -2,6 +2,7 @@ package picture
 
 import (
 	"errors"
+	"image/color"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -50,7 +51,7 @@ func Ranks(title string, curves []RankCurve, quantile float64) (*plot.Plot, erro
 		return nil, err
 	}
 	shade.LineStyle.Width = 0
-	shade.Color = grey
+	shade.Color = color.NRGBA{R: 0xE8, G: 0xE8, B: 0xE8, A: 0xFF}
 	p.Add(shade)
 	p.Add(lines...)
 	legendRight(p)
