@@ -114,7 +114,9 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	if e == nil {
 		e = &Estimate{}
 	} else if equation != Truncated { // whose errors are for few rows already
-		e.forFewRows(start.Precision())
+		if without := e.forFewRows(start.Precision()); without > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
+		}
 	}
 	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.Together()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil

@@ -14,8 +14,8 @@ import (
 //
 // where k columns are neighbours of either of the pair in the network p that the step starts
 // from, and were fitted with it. A pair that the rows tell of no more than k + 3 complete rows
-// would has no standard error.
-func (e *Estimate) forFewRows(p mat.Symmetric) {
+// would has no standard error; how many have none.
+func (e *Estimate) forFewRows(p mat.Symmetric) (without int) {
 	d := p.SymmetricDim()
 	pair := 0
 	for j := range d {
@@ -23,12 +23,15 @@ func (e *Estimate) forFewRows(p mat.Symmetric) {
 			rho := e.Partial[pair]
 			s := e.SE[pair] / (1 - rho*rho)
 			left := 1 - float64(neighbours(p, j, k)+3)*s*s
-			if e.SE[pair] /= math.Sqrt(left); !(left > 0) {
-				e.SE[pair] = math.Inf(1)
+			if left <= 0 {
+				left = math.NaN()
+				without++
 			}
+			e.SE[pair] /= math.Sqrt(left)
 			pair++
 		}
 	}
+	return without
 }
 
 // neighbours are how many columns have an edge with column j or k, without these two.
