@@ -119,6 +119,26 @@ type Identified interface {
 	Identified()
 }
 
+// Coupled is a model whose columns depend on each other by the off-diagonal elements, the
+// couplings, of one symmetric positive definite matrix: what a penalty of a fit shrinks.
+type Coupled interface {
+	Parametric
+	// Free is a copy of the model with that matrix itself for a parameter: steps can make its
+	// elements exactly 0, and have to keep it positive definite.
+	Free() Coupled
+	// Matrix is that parameter of a model made by Free, packed (graph.PackedIndex).
+	Matrix() *graph.Param
+}
+
+// CoupledOf is m, or the model that its missingness is joined to, if it has couplings.
+func CoupledOf(m Model) (Coupled, bool) {
+	if j, ok := m.(*Joint); ok {
+		m = j.Model
+	}
+	c, ok := m.(Coupled)
+	return c, ok
+}
+
 // Training is how a model is best fitted, where nobody says otherwise. Zero values mean
 // the general defaults.
 type Training struct {
@@ -130,6 +150,9 @@ type Training struct {
 	// Overfits says that the minimum of its loss is no good fit: it is stopped by the loss
 	// of held-out rows, and not minimised even where that loss is a function.
 	Overfits bool
+	// StopsEarly says that only where its loss has noise it is stopped by the loss of
+	// held-out rows.
+	StopsEarly bool
 }
 
 // Trainable is a model that knows how it is best fitted.

@@ -108,9 +108,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		p.Condensed = NewCondensed()
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
-	if e.Counts = p.Table.Weights; p.Table.Counted != nil {
-		e.Counts = p.Table.Counted.Counts
-	}
+	e.Counts = counts(p.Table)
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
 			return nil, err
@@ -138,6 +136,14 @@ func New(p Problem, c Config) (*Engine, error) {
 		e.workers = append(e.workers, w)
 	}
 	return e, nil
+}
+
+// counts is how often each row of a table counts, or its sampling weight; nil: once.
+func counts(t *data.Table) []float64 {
+	if t.Counted != nil {
+		return t.Counted.Counts
+	}
+	return t.Weights
 }
 
 // findGaps notes the table's rows with missing cells, which those ask for that draw them.
