@@ -77,6 +77,9 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.Normal, err = p.imputerStart(ctx, q); err != nil {
+		return nil, err
+	}
 	warnings, err := p.warnings()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"missingscore/benchmarks/cells"
@@ -30,9 +31,10 @@ var Penalised = harness.Experiment{
 	Name: "ica-penalised", Title: "Non-Gaussian model: penalties and held-out stopping", Source: where,
 	Settings: penalisedSettings, Grid: penalisedGrid, Tables: penalisedTables,
 	Claims: []claims.Claim{
-		against("ica-l1", "Ours: with L1, λ by cross-validation, every method is nearer to the true coefficients than after the paper's number of passes.", "l1", "passes"),
-		against("ica-held-out", "Ours: stopped by rows held out, every method is nearer to the true coefficients than after the paper's number of passes.", "held out", "passes"),
-		against("ica-l1-ridge", "Ours: L1 is nearer to the true coefficients than ridge, by every method.", "l1", "ridge"),
+		against("ica-l1", "Ours: with L1, λ by cross-validation, Full, Zeroed, Marg-IW and EM are nearer to the true coefficients than after the paper's number of passes.", "l1", "passes", "full", "zeroed", "iw", "em"),
+		against("ica-held-out", "Ours: stopped by rows held out, each method is nearer to the true coefficients than after the paper's number of passes.", "held out", "passes", "full", "zeroed", "iw", "em", "var"),
+		against("ica-l1-ridge", "Ours: L1 is nearer to the true coefficients than ridge, by Full and by Zeroed.", "l1", "ridge", "full", "zeroed"),
+		against("ica-l1-held-out", "Ours: L1 is nearer to the true coefficients than stopping by rows held out, by Full, Zeroed, Marg-IW and EM.", "l1", "held out", "full", "zeroed", "iw", "em"),
 		{ID: "ica-held-out-var-best", Quote: "Our variational method (Marg-Var) consistently yields the lowest error. [tested as a further reading: each method stopped by rows held out]", Where: section,
 			Test: claims.Best(coefficients(), []string{"var, held out"}, []string{"iw, held out", "em, held out", "zeroed, held out"}, true)},
 	},
@@ -46,9 +48,9 @@ func coefficients() claims.Measure {
 }
 
 // against is a claim that one treatment of every method is ahead of another of the same.
-func against(id, quote, ahead, behind string) claims.Claim {
+func against(id, quote, ahead, behind string, methods ...string) claims.Claim {
 	var parts []func(claims.Measure) claims.Test
-	for _, method := range []string{"full", "zeroed", "iw", "em", "var"} {
+	for _, method := range methods {
 		parts = append(parts, func(m claims.Measure) claims.Test {
 			return claims.Best(m, []string{method + ", " + ahead}, []string{method + ", " + behind}, true)
 		})
@@ -63,6 +65,7 @@ type penalisedSetting struct {
 	Treatments []string       `json:"treatments"`
 	Validation float64        `json:"validation"` // of "held out"
 	Penalty    penalty.Config `json:"penalty"`    // of "l1" and "ridge", but for its kind
+	LeftOut    []string       `json:"left_out"`   // methods with treatments that are not run
 }
 
 // treatments are what keeps a fit from its rows, by name.
@@ -109,9 +112,12 @@ func penalisedGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		for _, d := range s.Columns {
 			for _, v := range variants {
 				for _, treatment := range s.Treatments {
-					seed := s.Seeds + uint64(replicate)
+					name, seed := v.Name+", "+treatment, s.Seeds+uint64(replicate)
+					if slices.Contains(s.LeftOut, name) {
+						continue
+					}
 					g.Cells = append(g.Cells, cells.Cell{
-						Key: []string{strconv.Itoa(d), strconv.Itoa(s.Rows[0]), strconv.FormatFloat(s.Missing[0], 'g', -1, 64), strconv.Itoa(replicate), v.Name + ", " + treatment},
+						Key: []string{strconv.Itoa(d), strconv.Itoa(s.Rows[0]), strconv.FormatFloat(s.Missing[0], 'g', -1, 64), strconv.Itoa(replicate), name},
 						Run: func(ctx context.Context) ([]string, error) {
 							drawn, err := samples.Get([3]int{d, s.Rows[0], replicate}, func() (*sample, error) { return s.draw(ctx, d, s.Rows[0], seed) })
 							if err != nil {

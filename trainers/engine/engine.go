@@ -201,6 +201,11 @@ func (e *Engine) prepareImputer() (err error) {
 	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
 		return &setting.Error{Field: "imputer", Allowed: err.Error()}
 	}
+	if at, ok := e.Imputer.(nets.NormalStart); ok && e.Normal != nil {
+		if err := at.StartAt(e.Normal.Mean(), e.Normal.Precision()); err != nil {
+			return err
+		}
+	}
 	if n, ok := e.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && (e.noising == nil || e.noising.Schedule().Single()) {
 		return &setting.Error{Field: "imputer", Value: c.Imputer.Kind, Allowed: "noise_conditional is for denoising over many levels of noise; leave it out"}
 	}
