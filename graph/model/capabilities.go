@@ -150,9 +150,6 @@ type Training struct {
 	// Overfits says that the minimum of its loss is no good fit: it is stopped by the loss
 	// of held-out rows, and not minimised even where that loss is a function.
 	Overfits bool
-	// StopsEarly says that only where its loss has noise it is stopped by the loss of
-	// held-out rows.
-	StopsEarly bool
 }
 
 // Trainable is a model that knows how it is best fitted.

@@ -31,7 +31,7 @@ func (Adam) Resolve(c Config, p Problem) (Config, error) {
 	batch := min(p.Batch, p.Rows)
 	setting.Default(&c.Epochs, training.Epochs((p.Rows+batch-1)/batch, noising))
 	setting.Default(&c.Rate, training.Rate)
-	return c.resolveValidation(!p.Penalised && (training.Overfits || training.StopsEarly), p)
+	return c.resolveValidation(training.Overfits && !p.Penalised, p)
 }
 
 // sums are those of an epoch's steps.
