@@ -27,8 +27,8 @@ func (t Turns) Ahead(s *State, by float64, minimise Minimiser) (ok bool) {
 		return false
 	}
 	next := slices.Concat(at[:d], to)
-	if !t.put(next) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
-		t.put(s.Solved)
+	if !t.Put(next) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
+		t.Put(s.Solved)
 		return false
 	}
 	s.Solved = next

@@ -77,13 +77,13 @@ type Turns struct {
 }
 
 // Turn makes the next one. The model is then where the following one starts, which is
-// beyond State.Solved in the direction of the last turns. It fails with an
-// *engine.DivergedError where the minimisation step has no solution.
+// beyond State.Solved in the direction of the last turns. It fails with a *SingularError
+// where the minimisation step has no solution.
 func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	d, x := t.Model.Dim(), t.at()
+	d, x := t.Model.Dim(), t.At()
 	mean, cov, err := t.expect(s, x)
 	if err != nil {
 		return err
@@ -99,11 +99,8 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !ok || !engine.Finite(to...) {
-		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
-	}
-	if !t.put(slices.Concat(mean, to)) {
-		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
+	if !ok || !engine.Finite(to...) || !t.Put(slices.Concat(mean, to)) {
+		return &SingularError{Turn: s.Count, Mean: mean, Covariances: cov}
 	}
 	if t.Bounds != nil && t.Bounds.Project(t.Model) {
 		s.Projections++
@@ -116,9 +113,9 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 		s.Anderson.Forget()
 	}
 	s.Count++
-	if !t.put(s.Anderson.Next(x, t.farther(x, s.Solved))) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
+	if !t.Put(s.Anderson.Next(x, t.farther(x, s.Solved))) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
 		s.Anderson.Forget()
-		t.put(s.Solved)
+		t.Put(s.Solved)
 	}
 	return nil
 }
@@ -151,10 +148,10 @@ func (t Turns) farther(x, y []float64) []float64 {
 }
 
 // Settle puts the model to the last minimisation step's solution.
-func (t Turns) Settle(s *State) { t.put(s.Solved) }
+func (t Turns) Settle(s *State) { t.Put(s.Solved) }
 
-// at is (μ, P) of the model.
-func (t Turns) at() []float64 {
+// At is (μ, P) of the model.
+func (t Turns) At() []float64 {
 	d, x, p := t.Model.Dim(), t.Model.Mean(), t.Model.Precision().RawSymmetric()
 	for j := range d {
 		x = append(x, p.Data[j*p.Stride+j:j*p.Stride+d]...)
@@ -162,9 +159,9 @@ func (t Turns) at() []float64 {
 	return x
 }
 
-// put puts the model to (μ, P). It is not ok where that cannot be: without Bounds, where P is
+// Put puts the model to (μ, P). It is not ok where that cannot be: without Bounds, where P is
 // not positive definite, which a model of P's own elements would take.
-func (t Turns) put(x []float64) (ok bool) {
+func (t Turns) Put(x []float64) (ok bool) {
 	if !engine.Finite(x...) {
 		return false
 	}
