@@ -31,6 +31,7 @@ type gaussianMoments struct {
 	inverted   bool
 	logDet     float64 // of P
 	gaps       *principalInverse
+	together   together
 
 	number, logLikelihood float64
 	sum, second           []float64 // S (d) and M (d, d)
@@ -58,7 +59,7 @@ type completedRows struct {
 func newGaussianMoments(d int, gemm graph.Product[float64]) *gaussianMoments {
 	square := func() []float64 { return make([]float64, d*d) }
 	return &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), mu: make([]float64, d),
-		gaps: newPrincipalInverse(d), given: make([]float64, d), sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
+		gaps: newPrincipalInverse(d), together: together{d: d}, given: make([]float64, d), sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
 }
 
 // prepare factors P, if it is not that of the last run, and solves Pμ = η.
@@ -232,8 +233,13 @@ func (c *gaussianMoments) finishGaps() error {
 		return nil
 	}
 	c.gaps.products(c.gemm, r.n, r.x, r.px)
-	for _, q := range c.patterns {
+	c.together.begin()
+	for k, q := range c.patterns {
 		if q.byCells {
+			continue
+		}
+		if c.together.takes(len(q.gaps)) {
+			c.together.patterns = append(c.together.patterns, k)
 			continue
 		}
 		logDet, ok := c.gaps.invert(q.gaps)
@@ -245,6 +251,9 @@ func (c *gaussianMoments) finishGaps() error {
 		for i := q.row; i < q.row+q.last-q.first; i++ {
 			c.gaps.apply(r.px[i*d:i*d+d], r.x[i*d:i*d+d], -1, c.given)
 		}
+	}
+	if err := c.together.finish(c); err != nil {
+		return err
 	}
 	c.gemm(true, false, d, d, r.n, r.x, r.x, c.scratch)
 	for i, v := range c.scratch[:d*d] {
