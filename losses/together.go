@@ -41,16 +41,16 @@ func (t *together) finish(c *gaussianMoments) error {
 	}
 	t.lower = room(t.lower, t.d*t.d)
 	clear(t.lower)
-	size := func(k int) int { return len(c.patterns[k].gaps) }
+	size := func(k int) int { return len(c.rows.patterns[k].gaps) }
 	slices.SortStableFunc(t.patterns, func(a, b int) int { return cmp.Compare(size(a), size(b)) })
 	for group := range slices.Chunk(t.patterns, simd.Together) {
 		t.of.Begin(size(group[len(group)-1]))
 		for l, k := range group {
-			t.of.Take(l, c.p, t.d, c.patterns[k].gaps)
+			t.of.Take(l, c.p, t.d, c.rows.patterns[k].gaps)
 		}
 		t.of.Invert()
 		for l, k := range group {
-			q := &c.patterns[k]
+			q := &c.rows.patterns[k]
 			logDet, ok := t.of.LogDet(l)
 			if !ok {
 				return ErrNotPositiveDefinite
@@ -77,7 +77,7 @@ func (t *together) complete(c *gaussianMoments, group []int) {
 		clear(t.from)
 		more = false
 		for l, k := range group {
-			if q := &c.patterns[k]; number < q.last-q.first {
+			if q := &c.rows.patterns[k]; number < q.last-q.first {
 				px := c.byGaps.px[(q.row+number)*t.d:][:t.d]
 				for a, j := range q.gaps {
 					t.from[a*simd.Together+l] = px[j]
@@ -86,7 +86,7 @@ func (t *together) complete(c *gaussianMoments, group []int) {
 		}
 		t.of.Apply(t.from, t.to)
 		for l, k := range group {
-			q := &c.patterns[k]
+			q := &c.rows.patterns[k]
 			if number < q.last-q.first {
 				x := c.byGaps.x[(q.row+number)*t.d:][:t.d]
 				for a, j := range q.gaps {

@@ -129,12 +129,17 @@ func (t Turns) expect(s *State, x []float64) (mean, cov []float64, err error) {
 		s.Loss = t.Known.loss(x)
 		return t.Known.Mean, t.Known.Covariances, nil
 	}
-	step, err := t.Engine.Gradient(s.Count, t.Rows, 1)
+	d := t.Model.Dim()
+	p := unpacked(x[d:], d)
+	step, err := t.Engine.Moments(t.Rows, x[:d], p)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
-	mean, cov = moments(step.Moments, x[:t.Model.Dim()])
+	if s.Loss, err = loss(p, step.Moments, d); err != nil {
+		return nil, nil, err
+	}
+	s.Loss, s.Likelihood = s.Loss/step.Moments[0], step.LogLikelihood
+	mean, cov = moments(step.Moments, x[:d])
 	return mean, cov, nil
 }
 
@@ -155,7 +160,11 @@ func (t Turns) Settle(s *State) { t.put(s.Solved) }
 
 // at is (μ, P) of the model.
 func (t Turns) at() []float64 {
-	d, x, p := t.Model.Dim(), t.Model.Mean(), t.Model.Precision().RawSymmetric()
+	d, x := t.Model.Dim(), t.Model.Mean()
+	if t.Model.Parameterisation() != model.CholeskyFactor {
+		return append(x, t.Model.Packed.Value...)
+	}
+	p := t.Model.Precision().RawSymmetric()
 	for j := range d {
 		x = append(x, p.Data[j*p.Stride+j:j*p.Stride+d]...)
 	}
