@@ -98,4 +98,3 @@ func (c *completeKernel) run(out []float64, in [][]float64) error {
 	out[0] = loss
 	return nil
 }
-
