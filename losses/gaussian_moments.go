@@ -130,6 +130,7 @@ func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
 func (c *gaussianMoments) moments(x, mask, weight []float64) error {
 	d := c.d
 	c.number, c.logLikelihood, c.observed = 0, 0, 0
+	c.together.patterns = c.together.patterns[:0]
 	clear(c.sum)
 	clear(c.second)
 	clear(c.squares)
@@ -190,13 +191,11 @@ func (c *gaussianMoments) finishGaps() error {
 		return nil
 	}
 	c.gaps.products(c.gemm, r.n, r.x, r.px)
-	c.together.begin()
 	for k, q := range c.rows.patterns {
 		if q.byCells {
 			continue
 		}
-		if c.together.takes(len(q.gaps)) {
-			c.together.patterns = append(c.together.patterns, k)
+		if c.together.takes(len(q.gaps), k) {
 			continue
 		}
 		logDet, ok := c.gaps.invert(q.gaps)
@@ -209,7 +208,11 @@ func (c *gaussianMoments) finishGaps() error {
 			c.gaps.apply(r.px[i*d:i*d+d], r.x[i*d:i*d+d], -1, c.given)
 		}
 	}
-	if err := c.together.finish(c); err != nil {
+	if err := c.together.finish(c.rows.patterns, side{
+		matrix: c.p, block: func(q *rowPattern) []int { return q.gaps }, rows: r, sign: -1,
+		sum: c.second, weight: func(q *rowPattern) float64 { return q.share },
+		logDet: func(q *rowPattern, of float64) { c.density(*q, c.logDet-of) },
+	}); err != nil {
 		return err
 	}
 	c.gemm(true, false, d, d, r.n, r.x, r.x, c.scratch)
@@ -239,8 +242,12 @@ func (c *gaussianMoments) finishCells() error {
 	sigma := c.sigma()
 	copy(r.px, r.x[:r.n*d])
 	clear(r.x[:r.n*d])
-	for _, q := range c.rows.patterns {
+	for k, q := range c.rows.patterns {
 		if !q.byCells {
+			continue
+		}
+		c.observed += q.share
+		if c.together.takes(len(q.seen), k) {
 			continue
 		}
 		m := len(q.seen)
@@ -249,13 +256,19 @@ func (c *gaussianMoments) finishCells() error {
 		if !ok {
 			return ErrNotPositiveDefinite
 		}
-		c.observed += q.share
 		c.density(q, -logDet)
 		whole := inversePart{q.seen, c.block}
 		whole.addTo(c.squares, d, -q.share)
 		for i := q.row; i < q.row+q.last-q.first; i++ {
 			whole.apply(r.px[i*d:i*d+d], r.x[i*d:i*d+d], 1, c.given)
 		}
+	}
+	if err := c.together.finish(c.rows.patterns, side{
+		matrix: sigma, block: func(q *rowPattern) []int { return q.seen }, rows: r, sign: 1,
+		sum: c.squares, weight: func(q *rowPattern) float64 { return -q.share },
+		logDet: func(q *rowPattern, of float64) { c.density(*q, -of) },
+	}); err != nil {
+		return err
 	}
 	c.logLikelihood -= 0.5 * dot(r.px[:r.n*d], r.x)
 	c.gemm(true, false, d, d, r.n, r.x, r.x, c.scratch)
