@@ -27,20 +27,20 @@ func (GaussianComplete) Expectation(d int) (*Expectation, error) {
 // over parts of the rows one after the other. It is for one goroutine at a time.
 type Expectation struct{ of *gaussianMoments }
 
-// Over takes the moments of rows x (n, d), zero where missing, with mean mu (d) and precision p
-// (d, d). It fails where p is not positive definite.
-func (e *Expectation) Over(mu, p, x, mask, weight []float64, rows *RowPatterns) error {
+// Over takes the moments of rows x (n, d), zero where missing, with linear part eta = Pμ (d) and
+// precision p (d, d). It fails where p is not positive definite.
+func (e *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns) error {
 	if err := e.of.prepare(p); err != nil {
 		return err
 	}
-	copy(e.of.mu, mu)
+	e.of.solve(eta)
 	e.of.rows = rows
 	return e.of.moments(x, mask, weight)
 }
 
 // Moments sets out, (d+1, d+1), to the matrix Σ_i a_i E[(1, x−μ)(1, x−μ)ᵀ | x_o] of the last
-// rows, and gives Σ_i a_i log p(x_o).
-func (e *Expectation) Moments(out []float64) (logLikelihood float64) {
+// rows, and gives Σ_i a_i ψ_i and Σ_i a_i log p(x_o).
+func (e *Expectation) Moments(out []float64) (loss, logLikelihood float64) {
 	e.of.matrix(out)
-	return e.of.logLikelihood
+	return e.of.loss(e.of.scratch), e.of.logLikelihood
 }

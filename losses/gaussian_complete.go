@@ -84,17 +84,14 @@ func (c *completeKernel) run(out []float64, in [][]float64) error {
 		return err
 	}
 	d := c.d
-	c.gemm(false, false, d, d, d, p, c.second, c.gradP)
-	loss := 0.0
+	out[0] = c.loss(c.gradP)
 	for j := range d {
 		ps := dot(p[j*d:j*d+d], c.sum)
-		loss += dot(c.gradP[j*d:j*d+d], p[j*d:j*d+d]) - 2*c.number*p[j*d+j]
 		c.gradLinear[j] = -2 * ps
 		for k := range d {
 			c.gradP[j*d+k] = 2 * (c.gradP[j*d+k] + ps*c.mu[k])
 		}
 		c.gradP[j*d+j] -= 2 * c.number
 	}
-	out[0] = loss
 	return nil
 }

@@ -162,6 +162,16 @@ func (c *gaussianMoments) matrix(out []float64) {
 	}
 }
 
+// loss is −2A tr P + tr(PMP); pm becomes PM.
+func (c *gaussianMoments) loss(pm []float64) (sum float64) {
+	d := c.d
+	c.gemm(false, false, d, d, d, c.p, c.second, pm)
+	for j := range d {
+		sum += dot(pm[j*d:j*d+d], c.p[j*d:j*d+d]) - 2*c.number*c.p[j*d+j]
+	}
+	return sum
+}
+
 // begin makes room for n rows.
 func (c *completedRows) begin(n, d int) {
 	c.root, c.x, c.px, c.n = room(c.root, n), room(c.x, n*d), room(c.px, n*d), 0

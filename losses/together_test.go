@@ -43,13 +43,15 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 			x[i*d+j] = mask[i*d+j] * rng.NormFloat64()
 		}
 	}
+	var eta mat.VecDense
+	eta.MulVec(&precision, mat.NewVecDense(d, mu))
 	e := Expectation{newGaussianMoments(d, product)}
 	p := mat.DenseCopyOf(&precision).RawMatrix().Data
-	require.NoError(t, e.Over(mu, p, x, mask, weight, FindPatterns(mask, weight)))
+	require.NoError(t, e.Over(eta.RawVector().Data, p, x, mask, weight, FindPatterns(mask, weight)))
 	require.Positive(t, e.of.byCells.n)
 	require.Positive(t, e.of.byGaps.n)
 	got := make([]float64, (d+1)*(d+1))
-	likelihood := e.Moments(got)
+	loss, likelihood := e.Moments(got)
 
 	want, log := mat.NewDense(d+1, d+1, nil), 0.0
 	for i := range n {
@@ -84,6 +86,11 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 		outer.Outer(weight[i], one, one)
 		want.Add(want, &outer)
 	}
+	second := want.Slice(1, d+1, 1, d+1)
+	var pm, pmp mat.Dense
+	pm.Mul(&precision, second)
+	pmp.Mul(&pm, &precision)
+	require.InEpsilon(t, mat.Trace(&pmp)-2*want.At(0, 0)*mat.Trace(&precision), loss, 1e-10)
 	require.InDeltaSlice(t, want.RawMatrix().Data, got, 1e-9)
 	require.InDelta(t, log, likelihood, 1e-8*math.Abs(log))
 }

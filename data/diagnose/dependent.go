@@ -18,6 +18,7 @@ const (
 	mostDependent = 150 // columns looked at together
 	copiesCost    = 5e8 // columns² · rows looked at by pairs
 	mostSets      = 5   // said
+	leastKept     = 1e-6
 )
 
 // dependent warns of columns that are nearly linear combinations of others, as they are
@@ -32,7 +33,7 @@ func dependent(e *examined) []Finding {
 	}
 	r, candidate := e.correlation(active)
 	for r != nil && len(active) > 2 && len(findings) < mostSets {
-		set := leastSet(r, candidate)
+		set := leastSet(r, candidate, leastKept)
 		if set == nil {
 			return findings
 		}
@@ -186,7 +187,9 @@ func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplaine
 // combination of the others, that one first, all but a share below candidate; nil if there is none. It is what the eigenvector
 // of the smallest eigenvalue needs: columns go, those of small loadings first, as long as what
 // is left is about as dependent.
-func leastSet(r *mat.SymDense, candidate float64) []int {
+//
+// About as dependent is three times the share left, or kept where that is more.
+func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	d := r.SymmetricDim()
 	var eigen mat.EigenSym
 	if !eigen.Factorize(r, true) {
@@ -203,7 +206,7 @@ func leastSet(r *mat.SymDense, candidate float64) []int {
 	if share > candidate {
 		return nil
 	}
-	limit := min(candidate, max(3*share, 1e-6))
+	limit := min(candidate, max(3*share, kept))
 	slices.SortStableFunc(set, func(j, k int) int { return cmp.Compare(loading(j), loading(k)) })
 	for k := 0; k < len(set) && len(set) > 2; {
 		smaller := slices.Delete(slices.Clone(set), k, k+1)

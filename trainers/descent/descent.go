@@ -73,10 +73,13 @@ type State struct {
 	Epoch sums  // of Adam's epoch under way
 	Best  *Best // by the held-out loss; nil without one
 
-	EM    em.State
-	Stall Stall
-	LBFGS optim.LBFGS
-	Stuck bool // no step lowers the loss
+	EM         em.State
+	Stall      Stall
+	Start      []float64   // of em: (μ, P)
+	Guarded    bool        // begun again, without accelerations that lower the likelihood
+	Degenerate *Degenerate // the likelihood has no maximum; nil: not found so
+	LBFGS      optim.LBFGS
+	Stuck      bool // no step lowers the loss
 }
 
 // Fit is one being made: a zero State is a fresh one. The parameters are in the engine's

@@ -9,6 +9,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
 )
 
 // EM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
@@ -58,11 +59,10 @@ func (EM) Run(ctx context.Context, f *Fit) error {
 	f.Condense(t.Rows)
 	s := &f.State.EM
 	s.Anderson.Memory = em.Memory
-	for s.Count == 0 || s.Relative > f.Config.Tolerance && s.Count < f.Config.Iterations && !f.State.Stall.reached() {
-		if err := t.Turn(ctx, s, em.Unpenalised); err != nil {
+	for f.State.Degenerate == nil && (s.Count == 0 || s.Relative > f.Config.Tolerance && s.Count < f.Config.Iterations && !f.State.Stall.reached()) {
+		if err := f.turn(ctx, t); err != nil {
 			return err
 		}
-		f.State.Stall.note(s)
 		f.State.Iteration = s.Count
 		f.Report(engine.Progress{Stage: "fit", Unit: "turn", Iteration: s.Count, Total: f.Config.Iterations, Loss: s.Loss, EffectiveSize: math.NaN()})
 		if err := f.record(Record{Iteration: s.Count, Loss: s.Loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: math.NaN(),
@@ -73,13 +73,69 @@ func (EM) Run(ctx context.Context, f *Fit) error {
 			return err
 		}
 	}
-	t.Settle(s)
+	if f.State.Degenerate == nil {
+		t.Settle(s)
+	}
 	return nil
+}
+
+// turn makes the next one. Turns whose acceleration leads nowhere, or out of what is a
+// distribution, begin again where they started, guarded (em.Turns.Ascend); if these lead
+// there too, the likelihood has no maximum.
+func (f *Fit) turn(ctx context.Context, t em.Turns) error {
+	state, s := f.State, &f.State.EM
+	if s.Count == 0 {
+		state.Start = t.At()
+	}
+	var back bool
+	var err error
+	if state.Guarded {
+		back, err = t.Ascend(ctx, s, em.Unpenalised)
+	} else {
+		err = t.Turn(ctx, s, em.Unpenalised)
+	}
+	if err != nil && !beyond(err) {
+		return err
+	}
+	if err == nil && !back {
+		state.Stall.note(s)
+	}
+	done := err == nil && s.Relative <= f.Config.Tolerance
+	switch {
+	case done:
+	case !state.Guarded && (err != nil || state.Stall.wild()):
+		f.begin(t)
+	case err != nil && len(s.Anderson.X) > 1: // it was the acceleration's
+		s.Anderson.Forget()
+		t.Settle(s)
+	case err != nil:
+		withdraw(t, s, err)
+		state.Degenerate = f.look(true)
+	case s.Count%watchedTurns == 0 || state.Stall.reached():
+		if d := f.look(false); d != nil && !state.Guarded {
+			f.begin(t)
+		} else if d != nil {
+			state.Degenerate = d
+			t.Settle(s)
+		}
+	}
+	return nil
+}
+
+// begin goes back to the start, for guarded turns.
+func (f *Fit) begin(t em.Turns) {
+	count := f.State.EM.Count
+	f.State.Guarded, f.State.Stall = true, Stall{}
+	f.State.EM = em.State{Count: count, Movement: math.Inf(1), Relative: math.Inf(1), Loss: f.State.EM.Loss, Likelihood: math.Inf(-1), Anderson: optim.Anderson{Memory: em.Memory}}
+	t.Put(f.State.Start)
 }
 
 // Verdict implements Optimiser.
 func (EM) Verdict(f *Fit) (converged bool, verdict string) {
 	s := f.State.EM
+	if d := f.State.Degenerate; d != nil {
+		return false, d.verdict(f.Table, s.Count)
+	}
 	if s.Relative <= f.Config.Tolerance {
 		return true, fmt.Sprintf("converged: the last of %d turns of expectation and maximisation moved nothing by more than %.2g of its size", s.Count, s.Relative)
 	}

@@ -30,3 +30,9 @@ func (l *Stall) note(s *em.State) {
 // reached says that what is left is rounding: in so many turns nothing came of it, and a
 // third of them lowered the likelihood.
 func (l *Stall) reached() bool { return l.Turns >= stalledTurns && 3*l.Lower >= l.Turns }
+
+// wild says that the acceleration leads nowhere: nothing came of a hundred turns, a tenth of
+// which lowered the likelihood, or of a thousand.
+func (l *Stall) wild() bool {
+	return l.Turns >= stalledTurns && 10*l.Lower >= l.Turns || l.Turns >= 10*stalledTurns
+}

@@ -26,3 +26,24 @@ func TestStall(t *testing.T) {
 		require.Equal(t, 1, s.Turns)
 	}
 }
+
+// Turns are wild where nothing came of a hundred, ten of which lowered the likelihood, or of a thousand.
+func TestWild(t *testing.T) {
+	for lower, want := range map[int]bool{10: true, 9: false, 0: false} {
+		var s Stall
+		likelihood := 1.
+		for turn := range stalledTurns {
+			require.False(t, s.wild())
+			if likelihood++; turn > 0 && turn <= lower {
+				likelihood -= 2
+			}
+			s.note(&em.State{Relative: 1e-4, Likelihood: likelihood})
+		}
+		require.Equal(t, want, s.wild(), lower)
+		for turn := stalledTurns; turn < 10*stalledTurns; turn++ {
+			likelihood++
+			s.note(&em.State{Relative: 1e-4, Likelihood: likelihood})
+			require.Equal(t, turn == 10*stalledTurns-1 || 10*s.Lower >= s.Turns, s.wild())
+		}
+	}
+}

@@ -73,13 +73,13 @@ type Turns struct {
 }
 
 // Turn makes the next one. The model is then where the following one starts, which is
-// beyond State.Solved in the direction of the last turns. It fails with an
-// *engine.DivergedError where the minimisation step has no solution.
+// beyond State.Solved in the direction of the last turns. It fails with a *SingularError
+// where the minimisation step has no solution.
 func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	d, x := t.Model.Dim(), t.at()
+	d, x := t.Model.Dim(), t.At()
 	mean, cov, err := t.expect(s, x)
 	if err != nil {
 		return err
@@ -95,11 +95,8 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !ok || !engine.Finite(to...) {
-		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
-	}
-	if !t.put(slices.Concat(mean, to)) {
-		return &engine.DivergedError{Iteration: s.Count, What: "precision"}
+	if !ok || !engine.Finite(to...) || !t.Put(slices.Concat(mean, to)) {
+		return &SingularError{Turn: s.Count, Mean: mean, Covariances: cov}
 	}
 	if t.Bounds != nil && t.Bounds.Project(t.Model) {
 		s.Projections++
@@ -112,9 +109,9 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 		s.Anderson.Forget()
 	}
 	s.Count++
-	if !t.put(s.Anderson.Next(x, s.Solved)) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
+	if !t.Put(s.Anderson.Next(x, s.Solved)) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
 		s.Anderson.Forget()
-		t.put(s.Solved)
+		t.Put(s.Solved)
 	}
 	return nil
 }
@@ -126,24 +123,25 @@ func (t Turns) expect(s *State, x []float64) (mean, cov []float64, err error) {
 		return t.Known.Mean, t.Known.Covariances, nil
 	}
 	d := t.Model.Dim()
-	p := unpacked(x[d:], d)
-	step, err := t.Engine.Moments(t.Rows, x[:d], p)
+	var step engine.Step
+	if t.Model.Parameterisation() == model.Natural {
+		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, unpacked(x[d:], d))
+	} else {
+		step, err = t.Engine.Gradient(s.Count, t.Rows, 1)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Loss, err = loss(p, step.Moments, d); err != nil {
-		return nil, nil, err
-	}
-	s.Loss, s.Likelihood = s.Loss/step.Moments[0], step.LogLikelihood
+	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
 	mean, cov = moments(step.Moments, x[:d])
 	return mean, cov, nil
 }
 
 // Settle puts the model to the last minimisation step's solution.
-func (t Turns) Settle(s *State) { t.put(s.Solved) }
+func (t Turns) Settle(s *State) { t.Put(s.Solved) }
 
-// at is (μ, P) of the model.
-func (t Turns) at() []float64 {
+// At is (μ, P) of the model.
+func (t Turns) At() []float64 {
 	d, x := t.Model.Dim(), t.Model.Mean()
 	if t.Model.Parameterisation() != model.CholeskyFactor {
 		return append(x, t.Model.Packed.Value...)
@@ -155,9 +153,9 @@ func (t Turns) at() []float64 {
 	return x
 }
 
-// put puts the model to (μ, P). It is not ok where that cannot be: without Bounds, where P is
+// Put puts the model to (μ, P). It is not ok where that cannot be: without Bounds, where P is
 // not positive definite, which a model of P's own elements would take.
-func (t Turns) put(x []float64) (ok bool) {
+func (t Turns) Put(x []float64) (ok bool) {
 	if !engine.Finite(x...) {
 		return false
 	}

@@ -15,6 +15,7 @@ import (
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
+	"missingscore/trainers/optim"
 )
 
 // covariances of d columns are those of n draws.
@@ -320,4 +321,73 @@ func TestKnownMoments(t *testing.T) {
 	}
 	require.InDeltaSlice(t, solved[0], solved[1], 1e-10)
 	require.InDelta(t, loss[0], loss[1], 1e-10)
+}
+
+// few are turns over rows so few, with so many gaps, that their acceleration may lead astray.
+func few(t *testing.T, seed uint64) em.Turns {
+	t.Helper()
+	_, table := testtables.Normal(t, 30, seed)
+	m := model.NewGaussian(table.D, model.CholeskyFactor)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
+	require.NoError(t, err)
+	return em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+}
+
+// Guarded turns never lower the likelihood, and end; others do on some tables, for ever.
+func TestAscend(t *testing.T) {
+	wild, ended := 0, 0
+	for seed := range uint64(20) {
+		turns, lower := few(t, seed), 0
+		s, last := em.State{Anderson: optim.Anderson{Memory: em.Memory}}, math.Inf(-1)
+		for range 300 {
+			if turns.Turn(t.Context(), &s, em.Unpenalised) != nil {
+				break
+			}
+			if s.Likelihood < last-1e-6 {
+				lower++
+			}
+			last = s.Likelihood
+		}
+		if lower > 30 {
+			wild++
+		}
+		turns = few(t, seed)
+		s, last = em.State{Anderson: optim.Anderson{Memory: em.Memory}}, math.Inf(-1)
+		for s.Count < 3000 {
+			back, err := turns.Ascend(t.Context(), &s, em.Unpenalised)
+			if err != nil || mat.Cond(turns.Model.Precision(), 2) > 1e10 { // towards no distribution
+				break
+			}
+			if back {
+				require.Empty(t, s.Anderson.X)
+				require.Equal(t, last, s.Likelihood)
+				require.InEpsilonSlice(t, s.Solved, turns.At(), 1e-9)
+				continue
+			}
+			require.GreaterOrEqual(t, s.Likelihood, last-1e-9*math.Abs(last), "seed %d, turn %d", seed, s.Count)
+			if last = s.Likelihood; s.Relative < 1e-9 {
+				ended++
+				break
+			}
+		}
+	}
+	require.Positive(t, wild)
+	require.Greater(t, ended, 12)
+}
+
+// Where a minimisation step has no solution the covariances are there all the same: with 1e-10
+// of each variance more they have an inverse.
+func TestSingularCovariances(t *testing.T) {
+	turns := few(t, 1)
+	e := &em.SingularError{Turn: 6, Mean: []float64{1, 2, 3, 4}, Covariances: []float64{4, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 9}}
+	var diverged *engine.DivergedError
+	require.ErrorAs(t, e, &diverged)
+	require.Equal(t, "the fit diverged: the precision was not finite at iteration 7", e.Error())
+	require.True(t, e.Put(turns.Model))
+	require.Equal(t, e.Mean, turns.Model.Mean())
+	p := turns.Model.Precision()
+	require.InEpsilon(t, 1/(1*(1+1e-10)-1/(1+1e-10)), p.At(1, 1), 1e-4) // 1 − 2²/4 but for what is added
+	require.InEpsilon(t, 1./9, p.At(3, 3), 1e-9)
+	e.Covariances[3*4+3] = -1
+	require.False(t, e.Put(turns.Model))
 }

@@ -57,8 +57,8 @@ func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool
 		return false
 	}
 	next := slices.Concat(moments[:d], to)
-	if !t.put(next) {
-		t.put(s.Solved)
+	if !t.Put(next) {
+		t.Put(s.Solved)
 		return false
 	}
 	if t.Bounds != nil && t.Bounds.Project(t.Model) {
@@ -74,8 +74,8 @@ func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool
 //	f = Ŝ(P) − S,   S ← S + g f,   P ← minimise(S)
 //
 // accelerated by Anderson's method. State.Movement is then by how much the next one would move P,
-// if turns come nearer to their end at the rate of the last two (at 0.35 at least). It fails with an
-// *engine.DivergedError where the minimisation step has no solution.
+// if turns come nearer to their end at the rate of the last two (at 0.35 at least). It fails with a
+// *SingularError where the minimisation step has no solution.
 func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -85,7 +85,7 @@ func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	if err != nil {
 		return err
 	}
-	found := append(mean, packed(cov, d)...)
+	found := append(slices.Clone(mean), packed(cov, d)...)
 	away := floats.SubTo(make([]float64, len(found)), found, l.Moments)
 	if s.Count == 1 {
 		t.adapt(l, away)
@@ -98,7 +98,7 @@ func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	}
 	if !ok {
 		if s.Anderson.Forget(); !t.minimum(s, found, minimise) {
-			return &engine.DivergedError{Iteration: s.Count, What: "precision"}
+			return &SingularError{Turn: s.Count, Mean: mean, Covariances: cov}
 		}
 	}
 	before := l.Moved

@@ -8,10 +8,10 @@ import (
 	"missingscore/losses"
 )
 
-// Moments is an expectation step of a normal model with mean mu (d) and precision p (d, d) over
-// rows, of losses with LossNeeds.Moments: it gives Step.Moments and Step.LogLikelihood, the
-// latter that of the model.
-func (e *Engine) Moments(rows []int, mu, p []float64) (Step, error) {
+// Moments is an expectation step of the engine's normal model over rows, which has eta = Pμ (d) and
+// the precision p (d, d), by losses with LossNeeds.Moments: what Gradient gives but for the
+// gradients and the loss's numbers about draws, in less time.
+func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	of, ok := e.Estimator.Loss.(losses.Expecting)
 	if !ok {
 		return e.Gradient(0, rows, 1)
@@ -23,7 +23,7 @@ func (e *Engine) Moments(rows []int, mu, p []float64) (Step, error) {
 		for i := k; i < n; i += len(e.workers) {
 			some := in
 			some.rows = in.rows[i*size : min((i+1)*size, len(in.rows))]
-			e.expected.parts[i].err = e.workers[k].expect(of, &e.expected, i, some, mu, p)
+			e.expected.parts[i].err = e.workers[k].expect(of, &e.expected, i, some, eta, p)
 		}
 	}); err != nil {
 		return Step{}, err
@@ -33,6 +33,7 @@ func (e *Engine) Moments(rows []int, mu, p []float64) (Step, error) {
 		if part.err != nil {
 			return s, part.err
 		}
+		s.Loss += part.loss
 		if s.LogLikelihood += part.logLikelihood; i == 0 {
 			s.Moments = part.moments
 			continue
@@ -50,10 +51,10 @@ type expected struct {
 }
 
 type expectedPart struct {
-	patterns      *losses.RowPatterns // nil: not found yet
-	moments       []float64
-	logLikelihood float64
-	err           error
+	patterns            *losses.RowPatterns // nil: not found yet
+	moments             []float64
+	loss, logLikelihood float64
+	err                 error
 }
 
 // keptCells are how many cells rows may have whose patterns are kept from step to step.
@@ -74,9 +75,9 @@ func (x *expected) begin(of condensed, n, d int) {
 }
 
 // expect makes the step over part number i.
-func (w *worker) expect(by losses.Expecting, x *expected, i int, of condensed, mu, p []float64) (err error) {
+func (w *worker) expect(by losses.Expecting, x *expected, i int, of condensed, eta, p []float64) (err error) {
 	if w.expectation == nil {
-		if w.expectation, err = by.Expectation(len(mu)); err != nil {
+		if w.expectation, err = by.Expectation(len(eta)); err != nil {
 			return err
 		}
 	}
@@ -96,9 +97,9 @@ func (w *worker) expect(by losses.Expecting, x *expected, i int, of condensed, m
 			part.patterns = patterns
 		}
 	}
-	if err := w.expectation.Over(mu, p, w.batch.X, w.batch.Mask, w.batch.Weight, patterns); err != nil {
+	if err := w.expectation.Over(eta, p, w.batch.X, w.batch.Mask, w.batch.Weight, patterns); err != nil {
 		return err
 	}
-	part.logLikelihood = w.expectation.Moments(part.moments)
+	part.loss, part.logLikelihood = w.expectation.Moments(part.moments)
 	return nil
 }

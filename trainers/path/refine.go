@@ -114,6 +114,9 @@ func (r *Run) giveUp(why error) error {
 	f := &r.State.Refine
 	r.take(f.Index)
 	f.Failure, f.Done = why.Error(), true
+	if err := r.price(); err != nil {
+		return err
+	}
 	return r.save()
 }
 

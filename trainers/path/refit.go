@@ -136,6 +136,9 @@ func (r *Run) refitChosen(ctx context.Context) error {
 	if f.Done = true; !ok {
 		r.take(index)
 		f.Failure = "the refit failed, for the likelihood of this network has no maximum"
+		if err := r.price(); err != nil {
+			return err
+		}
 		return r.save()
 	}
 	copy(r.packed(), to.turns.Model.Packed.Value)
