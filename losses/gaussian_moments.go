@@ -58,8 +58,10 @@ type completedRows struct {
 
 func newGaussianMoments(d int, gemm graph.Product[float64]) *gaussianMoments {
 	square := func() []float64 { return make([]float64, d*d) }
-	return &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), mu: make([]float64, d),
+	c := &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), mu: make([]float64, d),
 		gaps: newPrincipalInverse(d), together: together{d: d}, given: make([]float64, d), sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
+	c.p[0] = math.NaN() // not factored yet
+	return c
 }
 
 // prepare factors P, if it is not that of the last run.
@@ -72,7 +74,7 @@ func (c *gaussianMoments) prepare(p []float64) error {
 	c.solved, c.inverted, c.logDet = false, false, 0
 	copy(c.factor, p)
 	if !graph.Factor(c.factor, d, d) {
-		clear(c.p)
+		c.p[0] = math.NaN() // which equals nothing
 		return ErrNotPositiveDefinite
 	}
 	for j := range d {
