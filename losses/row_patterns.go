@@ -39,8 +39,14 @@ func (r *RowPatterns) find(mask, weight []float64) {
 		}
 	}
 	r.sort(mask)
-	r.blocks = room(r.blocks, len(r.order)*r.d)[:0]
 	pattern := func(k int) []float64 { return mask[r.order[k]*r.d : r.order[k]*r.d+r.d] }
+	number := 0
+	for at := range r.order {
+		if at == 0 || !slices.Equal(pattern(at), pattern(at-1)) {
+			number++
+		}
+	}
+	r.blocks = room(r.blocks, number*r.d)[:0]
 	for at := 0; at < len(r.order); {
 		q := rowPattern{first: at, last: at + 1}
 		for q.last < len(r.order) && slices.Equal(pattern(q.last), pattern(at)) {
