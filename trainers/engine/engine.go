@@ -42,6 +42,7 @@ type Engine struct {
 	memory    source.Memory  // what the source keeps; nil for nothing
 	workers   []*worker
 	parts     []part
+	expected  expected
 	gaps      []int // rows with missing cells
 	imputer   imputerSteps
 }
@@ -70,6 +71,8 @@ type worker struct {
 	stream    stream.Stream
 	objective stream.Stream // of what the objective draws
 	sizes     []float64     // effective, of a batch
+
+	expectation *losses.Expectation // made when it is first asked for
 }
 
 // part is the contribution of one batch to a step.
@@ -370,17 +373,13 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		}
 		e.parts = append(e.parts, p)
 	}
-	if workers := min(n, len(e.workers)); workers > 1 {
-		var pool errgroup.Group
-		for k := range workers {
-			pool.Go(func() error {
-				return panics.Caught(func() error { e.share(k, iteration, in, weight); return nil })
-			})
-		}
-		if err := pool.Wait(); err != nil {
-			return Step{}, err
-		}
-	} else if err := panics.Caught(func() error { e.share(0, iteration, in, weight); return nil }); err != nil {
+	var err error
+	if min(n, len(e.workers)) > 1 {
+		err = e.together(n, func(k int) { e.share(k, iteration, in, weight) })
+	} else { // which allocates nothing
+		err = panics.Caught(func() error { e.share(0, iteration, in, weight); return nil })
+	}
+	if err != nil {
 		return Step{}, err
 	}
 
@@ -404,6 +403,17 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 	}
 	return Step{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads,
 		Moments: total.moments, LogLikelihood: total.logLikelihood}, nil
+}
+
+// together has the workers, of n parts, share the work.
+func (e *Engine) together(n int, share func(worker int)) error {
+	var pool errgroup.Group
+	for k := range min(n, len(e.workers)) {
+		pool.Go(func() error {
+			return panics.Caught(func() error { share(k); return nil })
+		})
+	}
+	return pool.Wait()
 }
 
 // share computes the parts of worker k.
