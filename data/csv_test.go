@@ -272,7 +272,8 @@ func FuzzParseCSV(f *testing.F) {
 		require.NoError(t, data.WriteCSV(path, table))
 		back, err := data.ReadCSV(path, data.ReadOptions{})
 		require.NoError(t, err)
-		table.Dropped = 0
+		assert.IsIncreasing(t, append([]int{0}, table.Lines...))
+		table.Dropped, table.Lines, back.Lines = 0, nil, nil // blank lines and rows without a value are not written
 		assert.Equal(t, table, back)
 	})
 }

@@ -20,7 +20,8 @@ type lineParser struct {
 	options ReadOptions
 	names   []string // of the table's columns
 	place   []int    // of each cell of a line among them, -1 for none
-	numeric bool     // a mark of a missing cell looks like a number
+	likely  bool     // a mark of a missing cell has only what numbers are written with
+	numeric bool     // one is a number
 }
 
 // newLineParser is for the chosen columns of a header.
@@ -35,7 +36,9 @@ func newLineParser(s *sheet, o ReadOptions) (*lineParser, error) {
 		p.names, p.place[j] = append(p.names, s.header[j]), k
 	}
 	for _, mark := range o.marks() {
-		p.numeric = p.numeric || plausible([]byte(mark), byte(p.decimal))
+		p.likely = p.likely || plausible([]byte(mark), byte(p.decimal))
+		_, err := p.number(mark)
+		p.numeric = p.numeric || err == nil
 	}
 	return p, nil
 }
@@ -146,7 +149,7 @@ func (p *lineParser) cell(j int, cell []byte, values []float64, observed []bool)
 	}
 	cell = bytes.TrimSpace(cell)
 	looks := plausible(cell, byte(p.decimal))
-	if (!looks || p.numeric) && p.options.missing(string(cell)) {
+	if (!looks || p.likely) && p.options.missing(string(cell)) {
 		return true
 	}
 	if !looks {
@@ -161,8 +164,9 @@ func (p *lineParser) cell(j int, cell []byte, values []float64, observed []bool)
 }
 
 // plausible tells whether a cell has only what numbers are written with.
-func plausible(cell []byte, decimal byte) bool {
-	for _, c := range cell {
+func plausible[T string | []byte](cell T, decimal byte) bool {
+	for i := range len(cell) {
+		c := cell[i]
 		if (c < '0' || c > '9') && c != decimal && c != '-' && c != '+' && c != 'e' && c != 'E' {
 			return false
 		}

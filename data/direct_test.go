@@ -143,6 +143,25 @@ func TestTableIsBounded(t *testing.T) {
 	require.ErrorContains(t, err, file)
 }
 
+// Marks that numbers could be written with, but are none, leave numbers to the short way; a mark
+// that is a number does not. All are missing cells.
+func TestMarksThatLookLikeNumbers(t *testing.T) {
+	for _, c := range []struct {
+		marks   []string
+		numeric bool
+	}{{nil, false}, {[]string{".", "-", "e"}, false}, {[]string{".", "-99"}, true}} {
+		s := &sheet{dialect: dialect{comma: ',', decimal: '.'}, header: []string{"a", "b"}}
+		p, err := newLineParser(s, ReadOptions{NA: c.marks})
+		require.NoError(t, err)
+		require.True(t, p.likely)
+		require.Equal(t, c.numeric, p.numeric)
+		b := &block{text: []byte("1.5,.\n.,2\n-99,1.7976931348623157\n"), first: 2}
+		require.NoError(t, p.parse(b))
+		require.Equal(t, []bool{true, false, false, true, !c.numeric, true}, b.observed)
+		require.Equal(t, []float64{1.5, 2, 1.7976931348623157}, []float64{b.values[0], b.values[3], b.values[5]})
+	}
+}
+
 // What is read without strconv is what strconv reads.
 func TestSimpleNumbers(t *testing.T) {
 	rng := stream.New(5, 1)

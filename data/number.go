@@ -17,10 +17,10 @@ var (
 // number reads a plain decimal number. strconv knows more ways to write one
 // (hexadecimal, underscores, NaN) than a table should hold.
 func number(cell string) (float64, error) {
-	if word := strings.ToLower(strings.TrimLeft(cell, "+-")); word == "inf" || word == "infinity" {
-		return 0, errInfinite
-	}
-	if strings.Trim(cell, "0123456789.eE+-") != "" {
+	if !plausible(cell, '.') {
+		if word := strings.ToLower(strings.TrimLeft(cell, "+-")); word == "inf" || word == "infinity" {
+			return 0, errInfinite
+		}
 		return 0, errNotNumber
 	}
 	x, err := strconv.ParseFloat(cell, 64)

@@ -52,7 +52,7 @@ func (l GaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows
 		Reverse: func(out, gr graph.Node) []graph.Node {
 			return []graph.Node{gradientOf(b, "gaussian complete'", 1, d, k.gradLinear, out, gr), gradientOf(b, "gaussian complete'", d, d, k.gradP, out, gr), nil, nil, nil}
 		}}, g.LinearNode(b), g.PrecisionNode(b), rows.X, rows.Mask, rows.Weight)
-	b.Output(OutputMoments, b.Apply(graph.Op{Name: "moments", Rows: d + 1, Cols: d + 1, Kernel: k.moments}, loss))
+	b.Output(OutputMoments, b.Apply(graph.Op{Name: "moments", Rows: d + 1, Cols: d + 1, Kernel: func(out []float64, _ [][]float64) error { k.matrix(out); return nil }}, loss))
 	b.Output(OutputLogLikelihood, b.Apply(graph.Op{Name: "log likelihood",
 		Kernel: func(out []float64, _ [][]float64) error { out[0] = k.logLikelihood; return nil }}, loss))
 	return Result{Surrogate: loss, Reported: loss}
@@ -84,28 +84,14 @@ func (c *completeKernel) run(out []float64, in [][]float64) error {
 		return err
 	}
 	d := c.d
-	c.gemm(false, false, d, d, d, p, c.second, c.gradP)
-	loss := 0.0
+	out[0] = c.loss(c.gradP)
 	for j := range d {
 		ps := dot(p[j*d:j*d+d], c.sum)
-		loss += dot(c.gradP[j*d:j*d+d], p[j*d:j*d+d]) - 2*c.number*p[j*d+j]
 		c.gradLinear[j] = -2 * ps
 		for k := range d {
 			c.gradP[j*d+k] = 2 * (c.gradP[j*d+k] + ps*c.mu[k])
 		}
 		c.gradP[j*d+j] -= 2 * c.number
-	}
-	out[0] = loss
-	return nil
-}
-
-// moments is [A Sᵀ; S M], (d+1, d+1).
-func (c *completeKernel) moments(out []float64, _ [][]float64) error {
-	n := c.d + 1
-	out[0] = c.number
-	for j, v := range c.sum {
-		out[j+1], out[(j+1)*n] = v, v
-		copy(out[(j+1)*n+1:(j+2)*n], c.second[j*c.d:(j+1)*c.d])
 	}
 	return nil
 }

@@ -29,16 +29,17 @@ type gaussianMoments struct {
 	eta, p, mu []float64 // of the last run
 	factor     []float64 // lower triangle of P's, and Σ where inverted
 	inverted   bool
+	solved     bool    // μ is that of η
 	logDet     float64 // of P
 	gaps       *principalInverse
+	together   together
 
 	number, logLikelihood float64
 	sum, second           []float64 // S (d) and M (d, d)
 
-	mask, weight []float64    // of the last run: what follows is for these
-	order        []int        // rows sorted by pattern
-	patterns     []rowPattern // in order
-	blocks       []int        // their at, one after the other
+	rows         *RowPatterns
+	own          RowPatterns
+	mask, weight []float64 // of the last run of collect, that rows are found for
 
 	block, given []float64 // of a row: the inverse of its observed block, and what that is applied to
 	byGaps       completedRows
@@ -57,33 +58,49 @@ type completedRows struct {
 
 func newGaussianMoments(d int, gemm graph.Product[float64]) *gaussianMoments {
 	square := func() []float64 { return make([]float64, d*d) }
-	return &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), mu: make([]float64, d),
-		gaps: newPrincipalInverse(d), given: make([]float64, d), sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
+	c := &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), mu: make([]float64, d),
+		gaps: newPrincipalInverse(d), together: together{d: d}, given: make([]float64, d), sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
+	c.p[0] = math.NaN() // not factored yet
+	return c
 }
 
-// prepare factors P, if it is not that of the last run, and solves Pμ = η.
-func (c *gaussianMoments) prepare(eta, p []float64) error {
-	if slices.Equal(c.p, p) && slices.Equal(c.eta, eta) {
+// prepare factors P, if it is not that of the last run.
+func (c *gaussianMoments) prepare(p []float64) error {
+	if slices.Equal(c.p, p) {
 		return nil
 	}
 	d := c.d
 	copy(c.p, p)
-	copy(c.eta, eta)
-	c.inverted, c.logDet = false, 0
+	c.solved, c.inverted, c.logDet = false, false, 0
 	copy(c.factor, p)
 	if !graph.Factor(c.factor, d, d) {
-		clear(c.p)
+		c.p[0] = math.NaN() // which equals nothing
 		return ErrNotPositiveDefinite
 	}
 	for j := range d {
 		c.logDet += 2 * math.Log(c.factor[j*d+j])
 	}
-	copy(c.mu, eta)
-	l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: c.factor}, blas64.Vector{N: d, Inc: 1, Data: c.mu}
-	blas64.Trsv(blas.NoTrans, l, v)
-	blas64.Trsv(blas.Trans, l, v)
 	c.gaps.prepare(c.p)
 	return nil
+}
+
+// solve sets μ, Pμ = η, if it is not that of the last run.
+func (c *gaussianMoments) solve(eta []float64) {
+	if c.solved && slices.Equal(c.eta, eta) {
+		return
+	}
+	if c.inverted { // the factor is Σ
+		for j := range c.d {
+			c.mu[j] = dot(c.factor[j*c.d:j*c.d+c.d], eta)
+		}
+	} else {
+		copy(c.mu, eta)
+		l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: c.d, Stride: c.d, Data: c.factor}, blas64.Vector{N: c.d, Inc: 1, Data: c.mu}
+		blas64.Trsv(blas.NoTrans, l, v)
+		blas64.Trsv(blas.Trans, l, v)
+	}
+	copy(c.eta, eta)
+	c.solved = true
 }
 
 // sigma is Σ, made from the factor when it is first asked for.
@@ -99,25 +116,36 @@ func (c *gaussianMoments) sigma() []float64 {
 // collect sets the moments to those of the rows x, zero where missing. It fails where P
 // is not positive definite.
 func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
-	if err := c.prepare(eta, p); err != nil {
+	if err := c.prepare(p); err != nil {
 		return err
 	}
+	c.solve(eta)
+	if !slices.Equal(c.weight, weight) || !slices.Equal(c.mask, mask) {
+		c.mask, c.weight = append(c.mask[:0], mask...), append(c.weight[:0], weight...)
+		c.own.find(mask, weight)
+	}
+	c.rows = &c.own
+	return c.moments(x, mask, weight)
+}
+
+// moments sets them to those of the rows x with the patterns rows, P and μ.
+func (c *gaussianMoments) moments(x, mask, weight []float64) error {
 	d := c.d
 	c.number, c.logLikelihood, c.observed = 0, 0, 0
+	c.together.patterns = c.together.patterns[:0]
 	clear(c.sum)
 	clear(c.second)
 	clear(c.squares)
 	c.byGaps.begin(len(weight), d)
 	c.byCells.begin(len(weight), d)
-	c.findPatterns(mask, weight)
-	for i := range c.patterns {
-		q := &c.patterns[i]
+	for i := range c.rows.patterns {
+		q := &c.rows.patterns[i]
 		side := &c.byGaps
 		if q.byCells = c.gaps.exceeds(len(q.seen), len(q.gaps)); q.byCells {
 			side = &c.byCells
 		}
 		q.row = side.n
-		q.share = side.take(c.order[q.first:q.last], d, x, mask, c.mu, weight)
+		q.share = side.take(c.rows.order[q.first:q.last], d, x, mask, c.mu, weight)
 		c.number += q.share
 	}
 	if err := c.finishGaps(); err != nil {
@@ -126,81 +154,24 @@ func (c *gaussianMoments) collect(eta, p, x, mask, weight []float64) error {
 	return c.finishCells()
 }
 
-// rowPattern is a pattern of missing cells: its rows in order, from the first to before the
-// last, its missing and observed columns, and where its rows are among those completed by
-// either.
-type rowPattern struct {
-	first, last int
-	gaps, seen  []int
-	byCells     bool
-	row         int
-	share       float64 // weight of the rows
-}
-
-// findPatterns sorts the rows of some weight by their patterns, if they are not those of the
-// last run.
-func (c *gaussianMoments) findPatterns(mask, weight []float64) {
-	if slices.Equal(c.weight, weight) && slices.Equal(c.mask, mask) {
-		return
-	}
-	c.mask, c.weight = append(c.mask[:0], mask...), append(c.weight[:0], weight...)
-	c.order, c.patterns = c.order[:0], c.patterns[:0]
-	for i, w := range weight {
-		if w != 0 {
-			c.order = append(c.order, i)
-		}
-	}
-	c.sortByPattern(mask)
-	c.blocks = room(c.blocks, len(c.order)*c.d)[:0]
-	pattern := func(k int) []float64 { return mask[c.order[k]*c.d : c.order[k]*c.d+c.d] }
-	for at := 0; at < len(c.order); {
-		q := rowPattern{first: at, last: at + 1}
-		for q.last < len(c.order) && slices.Equal(pattern(q.last), pattern(at)) {
-			q.last++
-		}
-		from := len(c.blocks)
-		for j, o := range pattern(at) {
-			if o == 0 {
-				c.blocks = append(c.blocks, j)
-			}
-		}
-		cut := len(c.blocks)
-		for j, o := range pattern(at) {
-			if o != 0 {
-				c.blocks = append(c.blocks, j)
-			}
-		}
-		q.gaps, q.seen = c.blocks[from:cut], c.blocks[cut:]
-		c.patterns = append(c.patterns, q)
-		at = q.last
+// matrix is [A Sᵀ; S M], (d+1, d+1).
+func (c *gaussianMoments) matrix(out []float64) {
+	n := c.d + 1
+	out[0] = c.number
+	for j, v := range c.sum {
+		out[j+1], out[(j+1)*n] = v, v
+		copy(out[(j+1)*n+1:(j+2)*n], c.second[j*c.d:(j+1)*c.d])
 	}
 }
 
-// sortByPattern puts the rows of order into that of their patterns, of one pattern as they
-// were. Rows that come in the opposite order, as those of a path do, need no comparisons but
-// of neighbours.
-func (c *gaussianMoments) sortByPattern(mask []float64) {
-	pattern := func(i int) []float64 { return mask[i*c.d : i*c.d+c.d] }
-	var starts []int // of the patterns' rows
-	for at, i := range c.order {
-		before := 1
-		if at > 0 {
-			before = slices.Compare(pattern(c.order[at-1]), pattern(i))
-		}
-		if before < 0 {
-			slices.SortStableFunc(c.order, func(i, j int) int { return slices.Compare(pattern(i), pattern(j)) })
-			return
-		}
-		if before > 0 {
-			starts = append(starts, at)
-		}
+// loss is −2A tr P + tr(PMP); pm becomes PM.
+func (c *gaussianMoments) loss(pm []float64) (sum float64) {
+	d := c.d
+	c.gemm(false, false, d, d, d, c.p, c.second, pm)
+	for j := range d {
+		sum += dot(pm[j*d:j*d+d], c.p[j*d:j*d+d]) - 2*c.number*c.p[j*d+j]
 	}
-	end, turned := len(c.order), make([]int, 0, len(c.order))
-	for _, start := range slices.Backward(starts) {
-		turned = append(turned, c.order[start:end]...)
-		end = start
-	}
-	c.order = turned
+	return sum
 }
 
 // begin makes room for n rows.
@@ -232,8 +203,11 @@ func (c *gaussianMoments) finishGaps() error {
 		return nil
 	}
 	c.gaps.products(c.gemm, r.n, r.x, r.px)
-	for _, q := range c.patterns {
+	for k, q := range c.rows.patterns {
 		if q.byCells {
+			continue
+		}
+		if c.together.takes(len(q.gaps), k) {
 			continue
 		}
 		logDet, ok := c.gaps.invert(q.gaps)
@@ -245,6 +219,13 @@ func (c *gaussianMoments) finishGaps() error {
 		for i := q.row; i < q.row+q.last-q.first; i++ {
 			c.gaps.apply(r.px[i*d:i*d+d], r.x[i*d:i*d+d], -1, c.given)
 		}
+	}
+	if err := c.together.finish(c.rows.patterns, side{
+		matrix: c.p, block: func(q *rowPattern) []int { return q.gaps }, rows: r, sign: -1,
+		sum: c.second, weight: func(q *rowPattern) float64 { return q.share },
+		logDet: func(q *rowPattern, of float64) { c.density(*q, c.logDet-of) },
+	}); err != nil {
+		return err
 	}
 	c.gemm(true, false, d, d, r.n, r.x, r.x, c.scratch)
 	for i, v := range c.scratch[:d*d] {
@@ -273,8 +254,12 @@ func (c *gaussianMoments) finishCells() error {
 	sigma := c.sigma()
 	copy(r.px, r.x[:r.n*d])
 	clear(r.x[:r.n*d])
-	for _, q := range c.patterns {
+	for k, q := range c.rows.patterns {
 		if !q.byCells {
+			continue
+		}
+		c.observed += q.share
+		if c.together.takes(len(q.seen), k) {
 			continue
 		}
 		m := len(q.seen)
@@ -283,13 +268,19 @@ func (c *gaussianMoments) finishCells() error {
 		if !ok {
 			return ErrNotPositiveDefinite
 		}
-		c.observed += q.share
 		c.density(q, -logDet)
 		whole := inversePart{q.seen, c.block}
 		whole.addTo(c.squares, d, -q.share)
 		for i := q.row; i < q.row+q.last-q.first; i++ {
 			whole.apply(r.px[i*d:i*d+d], r.x[i*d:i*d+d], 1, c.given)
 		}
+	}
+	if err := c.together.finish(c.rows.patterns, side{
+		matrix: sigma, block: func(q *rowPattern) []int { return q.seen }, rows: r, sign: 1,
+		sum: c.squares, weight: func(q *rowPattern) float64 { return -q.share },
+		logDet: func(q *rowPattern, of float64) { c.density(*q, -of) },
+	}); err != nil {
+		return err
 	}
 	c.logLikelihood -= 0.5 * dot(r.px[:r.n*d], r.x)
 	c.gemm(true, false, d, d, r.n, r.x, r.x, c.scratch)

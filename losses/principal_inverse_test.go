@@ -142,7 +142,7 @@ func TestMomentsOfASparsePrecision(t *testing.T) {
 		p := sparse(d, neighbours, rng)
 		by, whole := newGaussianMoments(d, product), newGaussianMoments(d, product)
 		require.NoError(t, by.collect(eta, p, x, mask, weight))
-		require.NoError(t, whole.prepare(eta, p))
+		require.NoError(t, whole.prepare(p))
 		require.NotNil(t, whole.gaps.first)
 		whole.gaps.first = nil
 		require.NoError(t, whole.collect(eta, p, x, mask, weight))

@@ -2,6 +2,7 @@ package trainers_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,34 @@ import (
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
+
+// Errors by the model are warned of where rows have heavier tails than normal ones, errors by the
+// rows are not. Both are wider than those of many rows: no interval of a network's pair has a z
+// of less than 1/√n.
+func TestTailsAreWarnedOf(t *testing.T) {
+	const n = 300
+	for _, heavy := range []bool{false, true} {
+		_, table := testtables.Star(t, 6, n, 0.2)
+		for i := range n {
+			if heavy && i%2 == 0 {
+				for j := range table.D {
+					table.Values[i*table.D+j] *= 3
+				}
+			}
+		}
+		for _, kind := range []string{"model", "robust"} {
+			s := trainers.Spec{Network: &path.Config{Lambdas: 12}, Inference: inference.Config{Kind: kind}}
+			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+			require.NoError(t, err)
+			warned := strings.Contains(strings.Join(r.Network.Inference.Warnings, "; "), "heavier tails")
+			require.Equal(t, heavy && kind == "model", warned, "%v %s", heavy, kind)
+			for _, pair := range r.Network.Network.Pairs {
+				u := pair.Uncertainty
+				require.Greater(t, u.SE/(1-u.Estimate*u.Estimate), 1/math.Sqrt(n-3))
+			}
+		}
+	}
+}
 
 // With --select fdr the edges are the pairs of small q values, their sizes are the estimates
 // made for inference, and both are the same whether the bootstrap comes after or not.

@@ -124,6 +124,7 @@ const (
 	nullColumn       = "null_p"    // p value of the first pair without an edge
 	foundColumn      = "found"     // pairs whose q is small
 	falseColumn      = "false"     // share of them without an edge
+	warnedColumn     = "warned"    // 1 where the program warned of its intervals
 	secondsColumn    = "seconds"   // of the inference alone
 	pathColumn       = "path_seconds"
 )
@@ -135,7 +136,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{
 		Key:   []string{designColumn, lawColumn, columnsColumn, rowsColumn, "replicate", kindColumn},
-		Value: []string{edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, secondsColumn, pathColumn},
+		Value: []string{edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, warnedColumn, secondsColumn, pathColumn},
 		Clock: []string{secondsColumn, pathColumn},
 	}
 	type place struct {

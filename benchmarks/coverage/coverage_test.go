@@ -80,13 +80,14 @@ func TestSimulate(t *testing.T) {
 	require.True(t, math.IsInf(support.Lower[2], -1))
 }
 
-// covered are replicates of one setting whose edges are covered as often as given.
-func covered(share float64) cells.Results {
+// covered are replicates of one setting whose edges are covered as often as given, warned of or
+// not.
+func covered(share float64, warned string) cells.Results {
 	r := cells.Results{Columns: []string{designColumn, lawColumn, columnsColumn, rowsColumn, "replicate", kindColumn,
-		edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, secondsColumn, pathColumn}}
+		edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, warnedColumn, secondsColumn, pathColumn}}
 	for i := range 20 {
 		v := strconv.FormatFloat(share+0.001*float64(i%3-1), 'g', 6, 64)
-		r.Lines = append(r.Lines, []string{"normal", "MCAR 30 %", "10", "200", strconv.Itoa(i + 1), "robust", "12", v, "0.95", "0.1", "0.1", "0.1", "0.1", "0.01", strconv.FormatFloat((float64(i)+0.5)/20, 'g', 3, 64), "10", "0.05", "1", "2"})
+		r.Lines = append(r.Lines, []string{"normal", "MCAR 30 %", "10", "200", strconv.Itoa(i + 1), "robust", "12", v, "0.95", "0.1", "0.1", "0.1", "0.1", "0.01", strconv.FormatFloat((float64(i)+0.5)/20, 'g', 3, 64), "10", "0.05", warned, "1", "2"})
 	}
 	return r
 }
@@ -94,21 +95,30 @@ func covered(share float64) cells.Results {
 func TestTablesAndClaims(t *testing.T) {
 	text, err := Experiment.SettingsOf("full")
 	require.NoError(t, err)
-	made, err := tables(text, covered(0.95))
+	made, err := tables(text, covered(0.95, "0"))
 	require.NoError(t, err)
-	require.Equal(t, [][]string{{"normal", "MCAR 30 %", "10", "200", "robust", "0.950 ± 0.000", "0.950 ± 0.000", "1.00", "1.00", "+0.010", "1", "10.0", "0.050 ± 0.000", "20", "1", "2"}}, made[0].Lines)
+	require.Equal(t, [][]string{{"normal", "MCAR 30 %", "10", "200", "robust", "0.950 ± 0.000", "0.950 ± 0.000", "1.00", "1.00", "+0.010", "1", "10.0", "0.050 ± 0.000", "0.00", "20", "1", "2"}}, made[0].Lines)
 	for _, c := range []struct {
 		share float64
 		want  claims.Outcome
 	}{{0.95, claims.Holds}, {0.92, claims.DoesNotHold}, {0.98, claims.DoesNotHold}} {
-		v, err := covers("robust", func(setting) bool { return true })(covered(c.share))
+		v, err := covers(func(setting, measures) bool { return true }, "robust")(covered(c.share, "1"))
 		require.NoError(t, err)
 		require.Equal(t, c.want, v.Outcome, "%v", c.share)
 	}
-	v, err := discoveries("robust")(covered(0.95))
+	for warned, want := range map[string]claims.Outcome{"0": claims.DoesNotHold, "1": claims.Undecided} {
+		for _, claim := range statements {
+			if claim.ID == "coverage-warned" {
+				v, err := claim.Test(covered(0.92, warned))
+				require.NoError(t, err)
+				require.Equal(t, want, v.Outcome, "a setting that is warned of is not tested")
+			}
+		}
+	}
+	v, err := discoveries("robust")(covered(0.95, "0"))
 	require.NoError(t, err)
 	require.Equal(t, claims.Holds, v.Outcome)
-	wrong := covered(0.95)
+	wrong := covered(0.95, "0")
 	for i := range wrong.Lines {
 		wrong.Lines[i][16] = "0.2"
 	}

@@ -90,7 +90,11 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 		if err != nil {
 			return nil, err
 		}
-		out[kind] = append(judge(truth, found.Pairs, discovery), fmt.Sprintf("%.3f", time.Since(start).Seconds()), fmt.Sprintf("%.2f", pathSeconds))
+		warned := "0"
+		if len(found.Warnings) > 0 {
+			warned = "1"
+		}
+		out[kind] = append(judge(truth, found.Pairs, discovery), warned, fmt.Sprintf("%.3f", time.Since(start).Seconds()), fmt.Sprintf("%.2f", pathSeconds))
 	}
 	return out, nil
 }
@@ -123,7 +127,7 @@ func judge(truth simulate.Gaussian, pairs []network.Uncertainty, discovery float
 			if u.Low <= rho && rho <= u.High {
 				s.covered++
 			}
-			if by := u.Estimate - rho; !math.IsNaN(by) {
+			if by := u.Estimate - rho; !math.IsNaN(by + u.SE) {
 				s.squares += by * by
 				s.variances += u.SE * u.SE
 				s.bias += math.Copysign(1, rho) * by

@@ -21,7 +21,7 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := markdown.Table{Name: "coverage", Header: []string{"rows", "missing", "d", "n", "inference", "edges", "others", "SE/error, edges", "others", "bias of edges", "null p", "found", "false", "tables", "seconds", "of the path"}}
+	t := markdown.Table{Name: "coverage", Header: []string{"rows", "missing", "d", "n", "inference", "edges", "others", "SE/error, edges", "others", "bias of edges", "null p", "found", "false", "warned", "tables", "seconds", "of the path"}}
 	s.each(func(c setting) {
 		for _, kind := range c.Kinds {
 			m, fault := c.read(r, kind)
@@ -30,7 +30,7 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 			}
 			t.Lines = append(t.Lines, []string{c.Name, c.law.Name, strconv.Itoa(c.columns), strconv.Itoa(c.rows), kind,
 				share(m.edges), share(m.others), ratio(m.edgeSE, m.edgeError), ratio(m.otherSE, m.otherError), markdown.Signed("%+.3f", mean(m.bias)),
-				fmt.Sprintf("%.2g", uniform(m.null)), fmt.Sprintf("%.1f", mean(m.found)), share(m.wrong), strconv.Itoa(len(m.found)),
+				fmt.Sprintf("%.2g", uniform(m.null)), fmt.Sprintf("%.1f", mean(m.found)), share(m.wrong), fmt.Sprintf("%.2f", mean(m.warned)), strconv.Itoa(len(m.found)),
 				fmt.Sprintf("%.2g", mean(m.seconds)), fmt.Sprintf("%.2g", mean(m.path))})
 		}
 	})
@@ -39,7 +39,7 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 
 // measures are a setting's numbers by a kind, one of each table.
 type measures struct {
-	edges, others, edgeError, otherError, edgeSE, otherSE, bias, null, found, wrong, seconds, path []float64
+	edges, others, edgeError, otherError, edgeSE, otherSE, bias, null, found, wrong, warned, seconds, path []float64
 }
 
 func (c setting) read(r cells.Results, kind string) (m measures, err error) {
@@ -47,11 +47,11 @@ func (c setting) read(r cells.Results, kind string) (m measures, err error) {
 	if err != nil {
 		return m, err
 	}
-	lines, err := of.Values(edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, secondsColumn, pathColumn)
+	lines, err := of.Values(edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, warnedColumn, secondsColumn, pathColumn)
 	if err != nil {
 		return m, err
 	}
-	to := []*[]float64{&m.edges, &m.others, &m.edgeError, &m.otherError, &m.edgeSE, &m.otherSE, &m.bias, &m.null, &m.found, &m.wrong, &m.seconds, &m.path}
+	to := []*[]float64{&m.edges, &m.others, &m.edgeError, &m.otherError, &m.edgeSE, &m.otherSE, &m.bias, &m.null, &m.found, &m.wrong, &m.warned, &m.seconds, &m.path}
 	for _, line := range lines {
 		for i, word := range line {
 			v := math.NaN()

@@ -66,6 +66,9 @@ func (s settings) run(ctx context.Context, k kind, law gaps.Law, m method, seed 
 // scoreMatching is a method of this program.
 func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, support *domain.Domain, seed uint64) (e estimated, err error) {
 	along := s.Path
+	if m.Penalty != nil {
+		along.Penalty = *m.Penalty
+	}
 	spec := trainers.Spec{Steps: m.Fit, Network: &along}
 	spec.Steps.Seed = seed
 	if !m.Ignore {

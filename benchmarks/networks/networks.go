@@ -56,9 +56,10 @@ type kind struct {
 // method is an estimator; or a peer, of likelihood: "glasso", the EM of package emglasso, or
 // "cglasso", R's.
 type method struct {
-	Name   string        `json:"name"`
-	Ignore bool          `json:"ignore"` // the truncation
-	Fit    engine.Config `json:"fit"`
+	Name    string        `json:"name"`
+	Ignore  bool          `json:"ignore"`            // the truncation
+	Penalty *path.Penalty `json:"penalty,omitempty"` // its own; nil: that of the path
+	Fit     engine.Config `json:"fit"`
 }
 
 // Peers.

@@ -83,13 +83,6 @@ func strip[T Float](c []T, p *Product[T], vectors, m, space, stride int) {
 	}
 }
 
-func grown[S any](s []S, n int) []S {
-	if cap(s) < n {
-		return make([]S, n)
-	}
-	return s[:n]
-}
-
 func nonzero[T Float](x []T) int {
 	n, count := whole[T](len(x)), 0
 	if n > 0 {

@@ -221,3 +221,43 @@ func Widen(dst []float64, src []float32) {
 	}
 	convert(dst[n:], src[n:])
 }
+
+// tiles is a = a − wᵀ uᵀ of n tiles a and u and one tile w.
+func tiles(a, w, u []float64, n int) {
+	if n == 0 || !faster {
+		plainTiles(a, w, u, n)
+		return
+	}
+	tilesF64(&a[:n*tileSize][0], &w[:tileSize][0], &u[:n*tileSize][0], n)
+}
+
+// turnTiles is to = fromᵀ of n tiles.
+func turnTiles(to, from []float64, n int) {
+	if n == 0 || !faster {
+		plainTurnTiles(to, from, n)
+		return
+	}
+	turnTilesF64(&to[:n*tileSize][0], &from[:n*tileSize][0], n)
+}
+
+// pivotTile is a = −a⁻¹ of a symmetric tile, by its pivots, which it leaves.
+func pivotTile(a, pivots []float64) {
+	if !faster {
+		plainPivotTile(a, pivots)
+		return
+	}
+	one := 1.0
+	pivotTileF64(&a[:tileSize][0], &pivots[:tileSide*Together][0], &one)
+}
+
+// applyTiles is own = own + Σ a from and to = to + aᵀ ownFrom of n tiles a beside each other.
+func applyTiles(to, a, from, own, ownFrom []float64, n int) {
+	if n == 0 || !faster {
+		plainApplyTiles(to, a, from, own, ownFrom, n)
+		return
+	}
+	applyTilesF64(&to[:n*tileSide*Together][0], &a[:n*tileSize][0], &from[:n*tileSide*Together][0], &own[:tileSide*Together][0], &ownFrom[:tileSide*Together][0], n)
+}
+
+// InvertsTogether tells whether Inverses has instructions for eight matrices at once.
+func InvertsTogether() bool { return faster }

@@ -50,6 +50,16 @@ func Narrow(dst []float32, src []float64) { convert(dst, src) }
 // Widen is float32 to float64.
 func Widen(dst []float64, src []float32) { convert(dst, src) }
 
+// InvertsTogether tells whether Inverses has instructions for eight matrices at once.
+func InvertsTogether() bool { return false }
+
+func tiles(a, w, u []float64, n int)      { plainTiles(a, w, u, n) }
+func turnTiles(to, from []float64, n int) { plainTurnTiles(to, from, n) }
+func pivotTile(a, pivots []float64)       { plainPivotTile(a, pivots) }
+func applyTiles(to, a, from, own, ownFrom []float64, n int) {
+	plainApplyTiles(to, a, from, own, ownFrom, n)
+}
+
 // Product is for machines with AVX2; here the library's is always used.
 type Product[T Float] struct{}
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -40,7 +41,12 @@ func fuzz(args []string) error {
 	set := flag.NewFlagSet("fuzz", flag.ExitOnError)
 	each := set.Duration("each", 20*time.Second, "time of each target")
 	keep := set.Bool("keep", true, "add the executions to the figures")
+	blind := set.Bool("blind", false, "without the coverage that guides it, for which everything is compiled once more: minutes where nothing is in the cache")
 	set.Parse(args)
+	command := guided
+	if *blind {
+		command = unguided
+	}
 	list, err := targets(set.Args())
 	if err != nil {
 		return err
@@ -51,8 +57,7 @@ func fuzz(args []string) error {
 	}
 	failed := 0
 	for _, t := range list {
-		c := exec.Command("go", "test", t.pkg, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String())
-		out, err := c.CombinedOutput()
+		out, err := command(t, *each)
 		n := 0
 		for _, m := range execsText.FindAllStringSubmatch(string(out), -1) {
 			n, _ = strconv.Atoi(m[1])
@@ -74,4 +79,25 @@ func fuzz(args []string) error {
 		return fmt.Errorf("%d of %d fuzz targets failed", failed, len(list))
 	}
 	return nil
+}
+
+// guided fuzzes by the coverage that inputs reach; its output.
+func guided(t target, each time.Duration) ([]byte, error) {
+	return exec.Command("go", "test", t.pkg, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String()).CombinedOutput()
+}
+
+// unguided fuzzes by random changes of the seeds, with the test as it is compiled for go test.
+func unguided(t target, each time.Duration) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "test")
+	if out, err := exec.Command("go", "test", "-c", "-o", program, t.pkg).CombinedOutput(); err != nil {
+		return out, err
+	}
+	c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", each.String(), "-test.fuzzcachedir", dir)
+	c.Dir = t.pkg
+	return c.CombinedOutput()
 }

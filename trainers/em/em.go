@@ -52,10 +52,7 @@ type State struct {
 	Likelihood  float64   // there: log density of the observed cells, summed
 	Projections int       // turns after which P had to be kept positive definite
 
-	// Of paths that go ahead: mean and covariances, packed, of the rows as the last turn
-	// completed them, and of those at the last two λ, the last first.
-	Moments []float64
-	Passed  [][]float64
+	Lead Lead // of paths of many columns
 }
 
 // Memory is how many turns the acceleration remembers.
@@ -68,10 +65,9 @@ type Turns struct {
 	Rows   []int
 	Bounds *optim.PositiveDefinite // that P is kept within; nil: none, then P is only to be positive definite
 
-	// Gain is by how much farther than a minimisation step P is to go for the next turn, if not 0:
-	// 1/(1 − ρ), where ρ is about the rate at which turns come nearer to their end. With it
-	// State.Moments are kept.
-	Gain float64
+	// MostGain, if not 0, says that turns go by the moments (Begin, Onward), and bounds Lead.Gain:
+	// 1/(1 − ρ), where ρ is about the rate at which turns come nearer to their end.
+	MostGain float64
 
 	Known *Known // of rows without a gap, in place of expectation steps; State.Likelihood is then not set
 }
@@ -88,8 +84,8 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if err != nil {
 		return err
 	}
-	if t.Gain != 0 {
-		s.Moments = append(slices.Clone(mean), packed(cov, d)...)
+	if t.MostGain != 0 {
+		s.Lead.Moments = append(slices.Clone(mean), packed(cov, d)...)
 	}
 	to := slices.Clone(x[d:])
 	if s.Solved != nil {
@@ -113,7 +109,7 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 		s.Anderson.Forget()
 	}
 	s.Count++
-	if !t.Put(s.Anderson.Next(x, t.farther(x, s.Solved))) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
+	if !t.Put(s.Anderson.Next(x, s.Solved)) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
 		s.Anderson.Forget()
 		t.Put(s.Solved)
 	}
@@ -126,25 +122,19 @@ func (t Turns) expect(s *State, x []float64) (mean, cov []float64, err error) {
 		s.Loss = t.Known.loss(x)
 		return t.Known.Mean, t.Known.Covariances, nil
 	}
-	step, err := t.Engine.Gradient(s.Count, t.Rows, 1)
+	d := t.Model.Dim()
+	var step engine.Step
+	if t.Model.Parameterisation() == model.Natural {
+		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, unpacked(x[d:], d))
+	} else {
+		step, err = t.Engine.Gradient(s.Count, t.Rows, 1)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
-	mean, cov = moments(step.Moments, x[:t.Model.Dim()])
+	mean, cov = moments(step.Moments, x[:d])
 	return mean, cov, nil
-}
-
-// farther is beyond y from x by Gain.
-func (t Turns) farther(x, y []float64) []float64 {
-	if t.Gain == 0 {
-		return y
-	}
-	to, d := slices.Clone(y), t.Model.Dim()
-	for i := d; i < len(to); i++ {
-		to[i] += (t.Gain - 1) * (y[i] - x[i])
-	}
-	return to
 }
 
 // Settle puts the model to the last minimisation step's solution.
@@ -152,7 +142,11 @@ func (t Turns) Settle(s *State) { t.Put(s.Solved) }
 
 // At is (μ, P) of the model.
 func (t Turns) At() []float64 {
-	d, x, p := t.Model.Dim(), t.Model.Mean(), t.Model.Precision().RawSymmetric()
+	d, x := t.Model.Dim(), t.Model.Mean()
+	if t.Model.Parameterisation() != model.CholeskyFactor {
+		return append(x, t.Model.Packed.Value...)
+	}
+	p := t.Model.Precision().RawSymmetric()
 	for j := range d {
 		x = append(x, p.Data[j*p.Stride+j:j*p.Stride+d]...)
 	}

@@ -245,28 +245,55 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 }
 
 // Where moments went from b to a they are taken to go on: with 2a − b and no penalty to its
-// inverse; where that is not positive definite nowhere.
-func TestAhead(t *testing.T) {
+// inverse; where that is not positive definite to that of a.
+func TestBegin(t *testing.T) {
 	_, table := testtables.Star(t, 2, 50, 0)
 	m := model.NewGaussian(2, model.Natural)
 	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
 	require.NoError(t, err)
 	turns := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
-	s := em.State{Solved: []float64{0, 0, 1, 0, 1}, Passed: [][]float64{{0.5, -0.25, 2, 0.5, 1}, {0.25, 0, 1.5, 0.25, 1}}}
-	require.True(t, turns.Ahead(&s, 2, em.Unpenalised))
-	// S = (3, 1; 1, 1), μ = (1, −0.75)
+	s := em.State{Solved: []float64{0, 0, 1, 0, 1}}
+	require.False(t, turns.Begin(&s, 2, em.Unpenalised))
+	s.Lead.Passed = [][]float64{{0.5, -0.25, 2, 0.5, 1}, {0.25, 0, 1.5, 0.25, 1}}
+	require.True(t, turns.Begin(&s, 2, em.Unpenalised))
+	require.InDeltaSlice(t, []float64{1, -0.75, 3, 1, 1}, s.Lead.Moments, 1e-12)
 	require.InDeltaSlice(t, []float64{1, -0.75, 0.5, -0.5, 1.5}, s.Solved, 1e-12)
 	require.InDeltaSlice(t, []float64{1, -0.75}, m.Mean(), 1e-12)
 	require.InDelta(t, 0.5, m.Precision().At(0, 0), 1e-12)
-	before := s
-	require.False(t, turns.Ahead(&s, 20, em.Unpenalised)) // a covariance of 5.5 beside variances of 12 and 1
-	require.Equal(t, before, s)
-	s.Passed = s.Passed[:1]
-	require.False(t, turns.Ahead(&s, 1, em.Unpenalised))
-	s.Moments = []float64{9, 9, 9, 9, 9}
+	require.True(t, turns.Begin(&s, 20, em.Unpenalised)) // a covariance of 5.5 beside variances of 12 and 1
+	require.Equal(t, s.Lead.Passed[0], s.Lead.Moments)
+	require.InDelta(t, 1/1.75, m.Precision().At(0, 0), 1e-12)
 	next := s.Next()
-	require.Equal(t, [][]float64{s.Moments, s.Passed[0]}, next.Passed)
-	require.Nil(t, next.Moments)
+	require.Equal(t, [][]float64{s.Lead.Moments, s.Lead.Passed[0]}, next.Lead.Passed)
+	require.Nil(t, next.Lead.Moments)
+}
+
+// Without a gap the moments found are those of the rows, wherever a turn starts: with a gain of g
+// it goes g times as far, and the gain that would have led there at once is 1.
+func TestOnwardWithoutGaps(t *testing.T) {
+	_, table := testtables.Star(t, 2, 50, 0)
+	m := model.NewGaussian(2, model.Natural)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+	require.NoError(t, err)
+	mean, cov, ok := e.CompleteMoments(e.AllRows())
+	require.True(t, ok)
+	found := []float64{mean[0], mean[1], cov[0], cov[1], cov[3]}
+	turns := em.Turns{Engine: e, Model: m, Rows: e.AllRows(), MostGain: 2}
+	start := []float64{0, 0, 1, 0, 1}
+	s := em.State{Solved: []float64{0, 0, 1, 0, 1}, Lead: em.Lead{Passed: [][]float64{start}, Gain: 1.5}}
+	require.True(t, turns.Begin(&s, 1, em.Unpenalised))
+	require.NoError(t, turns.Onward(t.Context(), &s, em.Unpenalised))
+	for i, v := range found {
+		require.InDelta(t, start[i]+1.5*(v-start[i]), s.Lead.Moments[i], 1e-12)
+	}
+	require.Equal(t, s.Lead.Moved, s.Movement)
+	first := s.Movement
+	require.NoError(t, turns.Onward(t.Context(), &s, em.Unpenalised))
+	require.InDelta(t, 1.25, s.Lead.Gain, 1e-10) // half way to 1
+	require.InDelta(t, s.Lead.Moved*max(0.35, s.Lead.Moved/first), s.Movement, 1e-12)
+	for i, v := range found {
+		require.InDelta(t, start[i]+(1.5+1.25*(1-1.5))*(v-start[i]), s.Lead.Moments[i], 1e-10)
+	}
 }
 
 // A turn over known moments is that over the rows, its loss too.

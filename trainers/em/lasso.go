@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/graph"
+	"missingscore/internal/simd"
 	"missingscore/trainers/optim"
 )
 
@@ -82,13 +83,25 @@ func (l *Lasso) start(packed, s []float64) {
 			if value == 0 {
 				continue
 			}
-			floats.AddScaled(l.v[j*d:j*d+d], value, s[k*d:k*d+d])
+			l.add(l.v[j*d:j*d+d], value, s[k*d:k*d+d])
 			if j < k {
-				floats.AddScaled(l.v[k*d:k*d+d], value, s[j*d:j*d+d])
+				l.add(l.v[k*d:k*d+d], value, s[j*d:j*d+d])
 				l.active, l.in[j*d+k] = append(l.active, pair{j, k}), true
 			}
 		}
 	}
+}
+
+// wide is the size from which on vectors are worth a call of their own.
+const wide = 32
+
+// add is to = to + by from.
+func (l *Lasso) add(to []float64, by float64, from []float64) {
+	if l.d < wide {
+		floats.AddScaled(to, by, from)
+		return
+	}
+	simd.Axpy(to, by, from)
 }
 
 // weight is w_jk, j < k.
@@ -120,7 +133,7 @@ func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 	for j := range d {
 		step := (1 - l.v[j*d+j]) / s[j*d+j]
 		l.p[j*d+j] += step
-		floats.AddScaled(l.v[j*d:j*d+d], step, s[j*d:j*d+d])
+		l.add(l.v[j*d:j*d+d], step, s[j*d:j*d+d])
 		moved = max(moved, math.Abs(step*s[j*d+j]))
 	}
 	for _, a := range l.active {
@@ -132,8 +145,8 @@ func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 			continue
 		}
 		l.p[j*d+k], l.p[k*d+j] = to, to
-		floats.AddScaled(l.v[j*d:j*d+d], step, s[k*d:k*d+d])
-		floats.AddScaled(l.v[k*d:k*d+d], step, s[j*d:j*d+d])
+		l.add(l.v[j*d:j*d+d], step, s[k*d:k*d+d])
+		l.add(l.v[k*d:k*d+d], step, s[j*d:j*d+d])
 		moved = max(moved, math.Abs(step*curvature))
 	}
 	return moved

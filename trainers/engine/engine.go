@@ -42,6 +42,7 @@ type Engine struct {
 	memory    source.Memory  // what the source keeps; nil for nothing
 	workers   []*worker
 	parts     []part
+	expected  expected
 	gaps      []int // rows with missing cells
 	imputer   imputerSteps
 }
@@ -70,6 +71,8 @@ type worker struct {
 	stream    stream.Stream
 	objective stream.Stream // of what the objective draws
 	sizes     []float64     // effective, of a batch
+
+	expectation *losses.Expectation // made when it is first asked for
 }
 
 // part is the contribution of one batch to a step.
@@ -108,9 +111,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		p.Condensed = NewCondensed()
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
-	if e.Counts = p.Table.Weights; p.Table.Counted != nil {
-		e.Counts = p.Table.Counted.Counts
-	}
+	e.Counts = counts(p.Table)
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
 			return nil, err
@@ -138,6 +139,14 @@ func New(p Problem, c Config) (*Engine, error) {
 		e.workers = append(e.workers, w)
 	}
 	return e, nil
+}
+
+// counts is how often each row of a table counts, or its sampling weight; nil: once.
+func counts(t *data.Table) []float64 {
+	if t.Counted != nil {
+		return t.Counted.Counts
+	}
+	return t.Weights
 }
 
 // findGaps notes the table's rows with missing cells, which those ask for that draw them.
@@ -194,6 +203,11 @@ func (e *Engine) prepareImputer() (err error) {
 	}
 	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
 		return &setting.Error{Field: "imputer", Allowed: err.Error()}
+	}
+	if at, ok := e.Imputer.(nets.NormalStart); ok && e.Normal != nil {
+		if err := at.StartAt(e.Normal.Mean(), e.Normal.Precision()); err != nil {
+			return err
+		}
 	}
 	if n, ok := e.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && (e.noising == nil || e.noising.Schedule().Single()) {
 		return &setting.Error{Field: "imputer", Value: c.Imputer.Kind, Allowed: "noise_conditional is for denoising over many levels of noise; leave it out"}
@@ -359,17 +373,13 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		}
 		e.parts = append(e.parts, p)
 	}
-	if workers := min(n, len(e.workers)); workers > 1 {
-		var pool errgroup.Group
-		for k := range workers {
-			pool.Go(func() error {
-				return panics.Caught(func() error { e.share(k, iteration, in, weight); return nil })
-			})
-		}
-		if err := pool.Wait(); err != nil {
-			return Step{}, err
-		}
-	} else if err := panics.Caught(func() error { e.share(0, iteration, in, weight); return nil }); err != nil {
+	var err error
+	if min(n, len(e.workers)) > 1 {
+		err = e.together(n, func(k int) { e.share(k, iteration, in, weight) })
+	} else { // which allocates nothing
+		err = panics.Caught(func() error { e.share(0, iteration, in, weight); return nil })
+	}
+	if err != nil {
 		return Step{}, err
 	}
 
@@ -393,6 +403,17 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 	}
 	return Step{Loss: total.loss, EffectiveSize: total.size / float64(total.sized), Grads: total.grads,
 		Moments: total.moments, LogLikelihood: total.logLikelihood}, nil
+}
+
+// together has the workers, of n parts, share the work.
+func (e *Engine) together(n int, share func(worker int)) error {
+	var pool errgroup.Group
+	for k := range min(n, len(e.workers)) {
+		pool.Go(func() error {
+			return panics.Caught(func() error { share(k); return nil })
+		})
+	}
+	return pool.Wait()
 }
 
 // share computes the parts of worker k.

@@ -24,7 +24,7 @@ type turns struct {
 func newTurns(r *Run) *turns {
 	t := &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D), many: manyColumns}
 	if r.Table.D >= t.many {
-		t.em.Gain = min(mostGain, float64(r.Table.RowCount())/r.meanPairs())
+		t.em.MostGain = 2*float64(r.Table.RowCount())/r.meanPairs() - 1
 	}
 	return t
 }
@@ -49,11 +49,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 			Edges: t.edges(), Loss: s.Loss / float64(t.Table.D), EffectiveSize: math.NaN()})
 	}
 	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
-		previous := math.Inf(1)
-		if s.Count == 0 && k > 0 && t.em.Gain == 0 {
-			previous = t.lambdas[k-1]
-		}
-		err := t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
+		err := t.next(ctx, k)
 		if numerical(err) && k > 0 {
 			t.runaway(k)
 			break
@@ -70,26 +66,53 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 	return nil
 }
 
+// next makes the next turn at λ_k.
+func (t *turns) next(ctx context.Context, k int) error {
+	if t.State.Turns.Lead.Gain > 0 {
+		lambda := t.lambdas[k] * t.scale()
+		t.lasso.Tolerance = t.within(t.Config.StopTol)
+		return t.em.Onward(ctx, &t.State.Turns, func(packed, s []float64) bool { return t.minimise(ctx, packed, s, lambda, lambda) })
+	}
+	previous := math.Inf(1)
+	if t.State.Turns.Count == 0 && k > 0 {
+		previous = t.lambdas[k-1]
+	}
+	return t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
+}
+
 // begin prepares the turns at λ_k. Of many columns they start where the moments at the last λ
 // lead to. When ctx is done it has done nothing, and returns ctx's error.
 func (t *turns) begin(ctx context.Context, k int) error {
 	t.predict(k)
 	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
 	next.Anderson.Memory = em.Memory
-	if t.em.Gain != 0 && k > 1 {
+	if t.em.MostGain != 0 && k > 0 {
+		t.look()
 		t.lasso.Tolerance = aheadTolerance
-		scale, by := float64(t.Table.D)/2, math.Log(t.lambdas[k]/t.lambdas[k-1])/math.Log(t.lambdas[k-1]/t.lambdas[k-2])
-		t.em.Ahead(&next, by, func(packed, s []float64) bool {
-			return t.minimise(ctx, packed, s, t.lambdas[k]*scale, (2*t.lambdas[k]-t.lambdas[k-1])*scale)
+		by := 0.0
+		if k > 1 {
+			by = math.Log(t.lambdas[k]/t.lambdas[k-1]) / math.Log(t.lambdas[k-1]/t.lambdas[k-2])
+		}
+		begun := t.em.Begin(&next, by, func(packed, s []float64) bool {
+			return t.minimise(ctx, packed, s, t.lambdas[k]*t.scale(), (2*t.lambdas[k]-t.lambdas[k-1])*t.scale())
 		})
 		if ctx.Err() != nil {
 			copy(t.packed(), start)
 			return ctx.Err()
 		}
+		switch {
+		case !begun:
+			next.Lead.Gain = 0
+		case next.Lead.Gain == 0:
+			next.Lead.Gain = min(firstGain, t.em.MostGain)
+		}
 	}
 	t.State.Block.Start, t.State.Turns = start, next
 	return nil
 }
+
+// scale is by how much the path's loss, ψ/d, is less than the minimisation's ψ/2.
+func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
 
 // runaway ends a path at λ_k, below which there is no minimum, as where one column is a
 // sum of others: what is left is the point before, unfinished.
@@ -104,7 +127,7 @@ func (t *turns) runaway(k int) {
 // turn makes one turn at λ, whose minimisation starts from the solution for the λ before; P
 // is to move by less than tolerance in the end.
 func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
-	scale := float64(t.Table.D) / 2 // the path's loss is ψ/d, the minimisation's ψ/2
+	scale := t.scale()
 	t.look()
 	t.lasso.Tolerance = t.within(tolerance)
 	screen := lambda
@@ -146,10 +169,10 @@ const (
 	manyColumns = 100  // from which on it matters how a descent holds P, and where turns start
 	fewPairs    = 0.15 // share of the pairs up to which a descent by their neighbours is sooner done than one that holds PS
 
-	// Turns come nearer to their end by about the share of rows that lack one of two columns;
-	// with many cells missing by less, for others tell of these.
-	mostGain       = 1.5
-	aheadTolerance = 1e-5 // of a minimisation that turns start from
+	// Turns come nearer to their end by about the share of rows that have two columns, which n/n̄
+	// makes up for; where other cells tell of the missing ones by more. Up to twice as much is tried.
+	firstGain      = 1.5
+	aheadTolerance = 3e-5 // of a minimisation that turns start from
 )
 
 // few tells whether few of many pairs are not zero.

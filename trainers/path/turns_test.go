@@ -113,9 +113,9 @@ func TestTurnsOfManyColumns(t *testing.T) {
 			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}, s)
 			require.NoError(t, err)
 			by := r.schedule.(*turns)
-			require.Equal(t, c.missing > 0, by.em.Gain > 1)
+			require.Equal(t, c.missing > 0, by.em.MostGain > 1)
 			if by.many = columns; i == 1 {
-				by.em.Gain = 0
+				by.em.MostGain = 0
 			}
 			if c.weighted {
 				weights := make([]float64, len(r.packed()))

@@ -993,6 +993,172 @@ func normals() {
 	RET()
 }
 
+// tile is the address of element (row, column) of a tile: 4 by 4 of eight numbers, those of
+// eight matrices.
+func tile(p GPVirtual, row, column int) Mem { return at(p, 64*(4*row+column)) }
+
+// tiles subtracts products of tiles (AVX-512).
+func tiles() {
+	TEXT("tilesF64", NOSPLIT, "func(a, w, u *float64, n int)")
+	Pragma("noescape")
+	Doc("tilesF64 is a = a − wᵀ uᵀ of n tiles a and u, one after the other, and one tile w.")
+	a, w, u, n := pointer("a"), pointer("w"), pointer("u"), pointer("n")
+	var held [4][4]VecVirtual // of wᵀ
+	for i := range 4 {
+		for k := range 4 {
+			held[i][k] = ZMM()
+			VMOVUPD(tile(w, k, i), held[i][k])
+		}
+	}
+	Label("loop")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	for j := range 4 {
+		var column [4]VecVirtual
+		for k := range 4 {
+			column[k] = ZMM()
+			VMOVUPD(tile(u, j, k), column[k])
+		}
+		var sum [4]VecVirtual
+		for i := range 4 {
+			sum[i] = ZMM()
+			VMOVUPD(tile(a, i, j), sum[i])
+		}
+		for k := range 4 {
+			for i := range 4 {
+				VFNMADD231PD(column[k], held[i][k], sum[i])
+			}
+		}
+		for i := range 4 {
+			VMOVUPD(sum[i], tile(a, i, j))
+		}
+	}
+	ADDQ(U32(1024), a)
+	ADDQ(U32(1024), u)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// turnTiles transposes tiles (AVX-512).
+func turnTiles() {
+	TEXT("turnTilesF64", NOSPLIT, "func(to, from *float64, n int)")
+	Pragma("noescape")
+	Doc("turnTilesF64 is to = fromᵀ of n tiles, one after the other.")
+	to, from, n := pointer("to"), pointer("from"), pointer("n")
+	v := ZMM()
+	Label("loop")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	for i := range 4 {
+		for j := range 4 {
+			VMOVUPD(tile(from, i, j), v)
+			VMOVUPD(v, tile(to, j, i))
+		}
+	}
+	ADDQ(U32(1024), to)
+	ADDQ(U32(1024), from)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// pivotTile sweeps a tile (AVX-512).
+func pivotTile() {
+	TEXT("pivotTileF64", NOSPLIT, "func(a, pivots, one *float64)")
+	Pragma("noescape")
+	Doc("pivotTileF64 is a = −a⁻¹ of a symmetric tile, by its four pivots, which it leaves; one is 1.")
+	a, pivots, constant := pointer("a"), pointer("pivots"), pointer("one")
+	one := ZMM()
+	VBROADCASTSD(at(constant, 0), one)
+	var x [4][4]VecVirtual // j ≤ i
+	for i := range 4 {
+		for j := range i + 1 {
+			x[i][j] = ZMM()
+			VMOVUPD(tile(a, i, j), x[i][j])
+		}
+	}
+	of := func(i, j int) VecVirtual { return x[max(i, j)][min(i, j)] }
+	for k := range 4 {
+		VMOVUPD(of(k, k), at(pivots, 64*k))
+		inverse, zero := ZMM(), ZMM()
+		VDIVPD(of(k, k), one, inverse)
+		var slope [4]VecVirtual
+		for i := range 4 {
+			if i != k {
+				slope[i] = ZMM()
+				VMULPD(of(i, k), inverse, slope[i])
+			}
+		}
+		for i := range 4 {
+			for j := range i + 1 {
+				if i != k && j != k {
+					VFNMADD231PD(slope[i], of(j, k), of(i, j))
+				}
+			}
+		}
+		for i := range 4 {
+			if i != k {
+				VMOVAPD(slope[i], of(i, k))
+			}
+		}
+		VPXORQ(zero, zero, zero)
+		VSUBPD(inverse, zero, of(k, k))
+	}
+	for i := range 4 {
+		for j := range 4 {
+			VMOVUPD(of(i, j), tile(a, i, j))
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// applyTiles multiplies a row of tiles and a vector (AVX-512).
+func applyTiles() {
+	TEXT("applyTilesF64", NOSPLIT, "func(to, a, from, own, ownFrom *float64, n int)")
+	Pragma("noescape")
+	Doc("applyTilesF64 is own = own + Σ a from and to = to + aᵀ ownFrom of n tiles a, the first ones of a",
+		"row of tiles, and as many times four vectors from and to; own and ownFrom are four vectors.")
+	to, a, from, own, ownFrom, n := pointer("to"), pointer("a"), pointer("from"), pointer("own"), pointer("ownFrom"), pointer("n")
+	var sum, x [4]VecVirtual
+	for i := range 4 {
+		sum[i], x[i] = ZMM(), ZMM()
+		VMOVUPD(at(own, 64*i), sum[i])
+		VMOVUPD(at(ownFrom, 64*i), x[i])
+	}
+	Label("loop")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	for j := range 4 {
+		v, w := ZMM(), ZMM()
+		VMOVUPD(at(from, 64*j), v)
+		VMOVUPD(at(to, 64*j), w)
+		for i := range 4 {
+			element := ZMM()
+			VMOVUPD(tile(a, i, j), element)
+			VFMADD231PD(element, v, sum[i])
+			VFMADD231PD(element, x[i], w)
+		}
+		VMOVUPD(w, at(to, 64*j))
+	}
+	ADDQ(U32(1024), a)
+	ADDQ(U32(256), from)
+	ADDQ(U32(256), to)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("done")
+	for i := range 4 {
+		VMOVUPD(sum[i], at(own, 64*i))
+	}
+	VZEROUPPER()
+	RET()
+}
+
 func main() {
 	ConstraintExpr("amd64")
 	for _, t := range []number{double, single} {
@@ -1024,5 +1190,9 @@ func main() {
 	split()
 	seen()
 	normals()
+	tiles()
+	turnTiles()
+	pivotTile()
+	applyTiles()
 	Generate()
 }

@@ -102,10 +102,21 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 		if depends && !own {
 			r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
 		}
+		if !robust {
+			tails, err := tailsOf(n.Table, start.Mean(), start.Precision(), n.Engine.Config.Workers)
+			if err != nil {
+				return nil, err
+			}
+			r.Warnings = append(r.Warnings, tails.warnings()...)
+		}
 		r.Warnings = append(r.Warnings, warnings(n.Table, free, e)...)
 	}
 	if e == nil {
 		e = &Estimate{}
+	} else if equation != Truncated { // whose errors are for few rows already
+		if without := e.forFewRows(start.Precision()); without > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
+		}
 	}
 	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.Together()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil

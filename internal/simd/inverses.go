@@ -1,0 +1,201 @@
+package simd
+
+import "math"
+
+// Together is how many matrices Inverses inverts at once, one to a number of a vector.
+const Together = 8
+
+const (
+	tileSide = 4 // rows and columns of a tile
+	tileSize = tileSide * tileSide * Together
+)
+
+// Inverses inverts eight symmetric positive definite matrices of one size at once. They are
+// held by tiles of 4 by 4 elements, those of the lower triangle, and a sweep over the k-th of
+// the diagonal (Goodnight 1979, by blocks),
+//
+//	A_kk ← −A_kk⁻¹,   A_ik ← A_ik A_kk⁻¹,   A_ij ← A_ij − A_ik A_kk⁻¹ A_kj,
+//
+// after all of which A is −A⁻¹. An element is a vector of eight numbers, the matrices' own.
+// It keeps the memory that it works in, and is for one goroutine at a time.
+type Inverses struct {
+	n      int // of a side, a multiple of tileSide
+	a      []float64
+	pivots []float64
+	u, w   []float64 // a column of tiles, before and after A_kk⁻¹
+
+	own, spare [tileSide * Together]float64
+}
+
+// Begin makes room for matrices of n rows at most; their elements are those of I.
+func (m *Inverses) Begin(n int) {
+	t := (n + tileSide - 1) / tileSide
+	m.n = t * tileSide
+	m.a, m.pivots = grown(m.a, t*(t+1)/2*tileSize), grown(m.pivots, m.n*Together)
+	m.u, m.w = grown(m.u, t*tileSize), grown(m.w, t*tileSize)
+	clear(m.a)
+	for i := range m.n {
+		for l := range Together {
+			m.a[m.at(i, i)+l] = 1
+		}
+	}
+}
+
+// at is the place of element (i, j), j ≤ i.
+func (m *Inverses) at(i, j int) int {
+	ti := i / tileSide
+	return (ti*(ti+1)/2+j/tileSide)*tileSize + (i%tileSide*tileSide+j%tileSide)*Together
+}
+
+// Take sets matrix number l to the block of columns at, in ascending order, of p (d, d).
+func (m *Inverses) Take(l int, p []float64, d int, at []int) {
+	for i, j := range at {
+		to, from := m.a[m.at(i, 0)+l:], p[j*d:j*d+d]
+		for b, k := range at[:i+1] {
+			to[b/tileSide*tileSize+b%tileSide*Together] = from[k]
+		}
+	}
+}
+
+// Add adds the inverse of matrix number l, times a weight, to the lower triangle of the block
+// of columns at, in ascending order, of sum (d, d).
+func (m *Inverses) Add(l int, sum []float64, d int, at []int, weight float64) {
+	for i, j := range at {
+		from, to := m.a[m.at(i, 0)+l:], sum[j*d:j*d+d]
+		for b, k := range at[:i+1] {
+			to[k] -= weight * from[b/tileSide*tileSize+b%tileSide*Together]
+		}
+	}
+}
+
+// Apply sets to to minus the inverses times from: element i of vector number l is at
+// Together·i + l, of both Room numbers.
+func (m *Inverses) Apply(from, to []float64) {
+	const high = tileSide * Together
+	clear(to)
+	for i := range m.n / tileSide {
+		row, x, y := m.a[i*(i+1)/2*tileSize:], from[i*high:][:high], to[i*high:][:high]
+		applyTiles(to, row, from, y, x, i)
+		clear(m.own[:])
+		applyTiles(m.spare[:], row[i*tileSize:], x, m.own[:], x, 1)
+		Add(y, y, m.own[:])
+	}
+}
+
+// Room is how many numbers vectors for Apply have.
+func (m *Inverses) Room() int { return m.n * Together }
+
+// Invert inverts.
+func (m *Inverses) Invert() {
+	t := m.n / tileSide
+	row := func(i int) []float64 { return m.a[i*(i+1)/2*tileSize:] }
+	for k := range t {
+		own := row(k)[k*tileSize:][:tileSize]
+		turnTiles(m.u, row(k), k)
+		for i := k + 1; i < t; i++ {
+			copy(m.u[i*tileSize:][:tileSize], row(i)[k*tileSize:])
+		}
+		pivotTile(own, m.pivots[k*tileSide*Together:])
+		clear(m.w)
+		tiles(m.w, own, m.u, t)
+		for i := range t {
+			if i != k {
+				tiles(row(i), m.w[i*tileSize:], m.u, i+1)
+			}
+		}
+		copy(row(k)[:k*tileSize], m.w)
+		for i := k + 1; i < t; i++ {
+			turnTiles(row(i)[k*tileSize:], m.w[i*tileSize:], 1)
+		}
+	}
+}
+
+// LogDet is that of the matrix number l before Invert; not ok where it was not positive definite.
+func (m *Inverses) LogDet(l int) (sum float64, ok bool) {
+	product := 1.0
+	for i := l; i < len(m.pivots); i += Together {
+		if !(m.pivots[i] > 0) {
+			return 0, false
+		}
+		if product *= m.pivots[i]; product < 1e-150 || product > 1e150 {
+			sum, product = sum+math.Log(product), 1
+		}
+	}
+	return sum + math.Log(product), true
+}
+
+func grown[S any](s []S, n int) []S {
+	if cap(s) < n {
+		return make([]S, n)
+	}
+	return s[:n]
+}
+
+// The plain loops.
+
+func plainTiles(a, w, u []float64, n int) {
+	for t := range n {
+		a, u := a[t*tileSize:], u[t*tileSize:]
+		for i := range tileSide {
+			for j := range tileSide {
+				to := a[(i*tileSide+j)*Together:][:Together]
+				for k := range tileSide {
+					x, y := w[(k*tileSide+i)*Together:][:Together], u[(j*tileSide+k)*Together:][:Together]
+					for l := range to {
+						to[l] -= x[l] * y[l]
+					}
+				}
+			}
+		}
+	}
+}
+
+func plainTurnTiles(to, from []float64, n int) {
+	for t := range n {
+		for i := range tileSide {
+			for j := range tileSide {
+				copy(to[t*tileSize+(j*tileSide+i)*Together:][:Together], from[t*tileSize+(i*tileSide+j)*Together:])
+			}
+		}
+	}
+}
+
+func plainPivotTile(a, pivots []float64) {
+	at := func(i, j, l int) *float64 { return &a[(i*tileSide+j)*Together+l] }
+	for l := range Together {
+		for k := range tileSide {
+			pivot := *at(k, k, l)
+			pivots[k*Together+l] = pivot
+			inverse := 1 / pivot
+			var column [tileSide]float64
+			for i := range tileSide {
+				column[i] = *at(i, k, l)
+			}
+			for i := range tileSide {
+				for j := range tileSide {
+					if i != k && j != k {
+						*at(i, j, l) -= column[i] * inverse * column[j]
+					}
+				}
+			}
+			for i := range tileSide {
+				*at(i, k, l), *at(k, i, l) = column[i]*inverse, column[i]*inverse
+			}
+			*at(k, k, l) = -inverse
+		}
+	}
+}
+
+func plainApplyTiles(to, a, from, own, ownFrom []float64, n int) {
+	for t := range n {
+		for i := range tileSide {
+			for j := range tileSide {
+				for l := range Together {
+					x := a[t*tileSize+(i*tileSide+j)*Together+l]
+					own[i*Together+l] += x * from[(t*tileSide+j)*Together+l]
+					to[(t*tileSide+j)*Together+l] += x * ownFrom[i*Together+l]
+				}
+			}
+		}
+	}
+}

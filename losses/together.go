@@ -1,0 +1,114 @@
+package losses
+
+import (
+	"cmp"
+	"slices"
+
+	"missingscore/internal/simd"
+)
+
+// together inverts blocks of one matrix eight at a time, each by a number of a vector
+// (simd.Inverses): those of patterns of about the same size, whose blocks then take little more
+// time than eight times the numbers that they have.
+type together struct {
+	d        int
+	of       simd.Inverses
+	patterns []int     // places of those that are inverted so
+	lower    []float64 // (d, d): lower triangle of the sum of inverses
+	from, to []float64 // of a row of each pattern: what an inverse is applied to, and the result
+}
+
+const (
+	// leastTogether is the size from which on blocks are inverted together, mostTogether that up
+	// to which: a group of larger ones leaves the caches.
+	leastTogether = 8
+	mostTogether  = 128
+)
+
+// takes tells whether a block of so many columns is to be inverted with others, and if so notes
+// its pattern's place.
+func (t *together) takes(columns, place int) bool {
+	if !simd.InvertsTogether() || columns < leastTogether || columns > mostTogether {
+		return false
+	}
+	t.patterns = append(t.patterns, place)
+	return true
+}
+
+// side is what the inverses of the patterns' blocks are for: those of matrix (d, d), whose
+// columns block gives, applied to rows with a sign, and summed with a weight.
+type side struct {
+	matrix []float64
+	block  func(*rowPattern) []int
+	rows   *completedRows
+	sign   float64
+	sum    []float64 // (d, d)
+	weight func(*rowPattern) float64
+	logDet func(q *rowPattern, of float64) // told of each block's
+}
+
+// finish does all of the patterns noted, and forgets them.
+func (t *together) finish(patterns []rowPattern, s side) error {
+	if len(t.patterns) == 0 {
+		return nil
+	}
+	t.lower = room(t.lower, t.d*t.d)
+	clear(t.lower)
+	size := func(k int) int { return len(s.block(&patterns[k])) }
+	slices.SortStableFunc(t.patterns, func(a, b int) int { return cmp.Compare(size(a), size(b)) })
+	for group := range slices.Chunk(t.patterns, simd.Together) {
+		t.of.Begin(size(group[len(group)-1]))
+		for l, k := range group {
+			t.of.Take(l, s.matrix, t.d, s.block(&patterns[k]))
+		}
+		t.of.Invert()
+		for l, k := range group {
+			q := &patterns[k]
+			logDet, ok := t.of.LogDet(l)
+			if !ok {
+				return ErrNotPositiveDefinite
+			}
+			s.logDet(q, logDet)
+			t.of.Add(l, t.lower, t.d, s.block(q), s.weight(q))
+		}
+		t.apply(patterns, group, s)
+	}
+	t.patterns = t.patterns[:0]
+	for j := range t.d {
+		for k, v := range t.lower[j*t.d : j*t.d+j] {
+			s.sum[j*t.d+k] += v
+			s.sum[k*t.d+j] += v
+		}
+		s.sum[j*t.d+j] += t.lower[j*t.d+j]
+	}
+	return nil
+}
+
+// apply applies a group's inverses to their rows: the first of each pattern together, then the
+// second.
+func (t *together) apply(patterns []rowPattern, group []int, s side) {
+	t.from, t.to = room(t.from, t.of.Room()), room(t.to, t.of.Room())
+	for number, more := 0, true; more; number++ {
+		clear(t.from)
+		more = false
+		for l, k := range group {
+			if q := &patterns[k]; number < q.last-q.first {
+				px := s.rows.px[(q.row+number)*t.d:][:t.d]
+				for a, j := range s.block(q) {
+					t.from[a*simd.Together+l] = px[j]
+				}
+			}
+		}
+		t.of.Apply(t.from, t.to)
+		for l, k := range group {
+			q := &patterns[k]
+			if number < q.last-q.first {
+				x := s.rows.x[(q.row+number)*t.d:][:t.d]
+				for a, j := range s.block(q) {
+					x[j] = -s.sign * t.to[a*simd.Together+l]
+				}
+			}
+			more = more || number+1 < q.last-q.first
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package em
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/trainers/engine"
+)
+
+// Lead is what turns along a path of many columns change beside State: the moments (μ, S) of
+// completed rows, packed, that they go by. Pairs come and go with λ, but the moments change evenly
+// with it (docs/theory/complete-data.md#eq-ahead).
+type Lead struct {
+	Moments []float64   // the model is at the minimum for these
+	Passed  [][]float64 // those that the turns at the last two λ ended with, the last first
+	Gain    float64     // by how much farther than they are found they are taken for the next turn; 0: not begun
+	Away    []float64   // by how much the last turn found them to be others
+	Moved   float64     // by the last turn, like State.Movement
+}
+
+// leastRate is that at which turns are taken to come nearer to their end, at least: some pairs
+// are slower than those that move most.
+const leastRate = 0.35
+
+// Begin starts the turns at another λ of a path, as far from the last as by times that is from the
+// one before, where the moments would be if they went on as they did,
+//
+//	(μ, S) = passed₁ + by (passed₁ − passed₂),   P = minimise(S)
+//
+// or, where there is no such P, where they were. It says whether it did: not without moments
+// passed.
+func (t Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
+	l := &s.Lead
+	if len(l.Passed) == 0 {
+		return false
+	}
+	if len(l.Passed) > 1 {
+		at := slices.Clone(l.Passed[0])
+		for i, before := range l.Passed[1] {
+			at[i] += by * (at[i] - before)
+		}
+		if t.minimum(s, at, minimise) {
+			return true
+		}
+	}
+	return t.minimum(s, l.Passed[0], minimise)
+}
+
+// minimum puts the model to the minimum for moments; where there is none it stays where it is.
+func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool) {
+	d := t.Model.Dim()
+	to := slices.Clone(s.Solved[d:])
+	if !minimise(to, unpacked(moments[d:], d)) || !engine.Finite(to...) {
+		return false
+	}
+	next := slices.Concat(moments[:d], to)
+	if !t.Put(next) {
+		t.Put(s.Solved)
+		return false
+	}
+	if t.Bounds != nil && t.Bounds.Project(t.Model) {
+		s.Projections++
+		copy(next[d:], t.Model.Packed.Value)
+	}
+	s.Solved, s.Lead.Moments = next, slices.Clone(moments)
+	return true
+}
+
+// Onward makes a turn by the moments, after Begin:
+//
+//	f = Ŝ(P) − S,   S ← S + g f,   P ← minimise(S)
+//
+// accelerated by Anderson's method. State.Movement is then by how much the next one would move P,
+// if turns come nearer to their end at the rate of the last two (at 0.35 at least). It fails with a
+// *SingularError where the minimisation step has no solution.
+func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	d, x, l := t.Model.Dim(), s.Solved, &s.Lead
+	mean, cov, err := t.expect(s, x)
+	if err != nil {
+		return err
+	}
+	found := append(slices.Clone(mean), packed(cov, d)...)
+	away := floats.SubTo(make([]float64, len(found)), found, l.Moments)
+	if s.Count == 1 {
+		t.adapt(l, away)
+	}
+	farther := floats.AddScaledTo(make([]float64, len(found)), l.Moments, l.Gain, away)
+	l.Away = away
+	ok := t.minimum(s, s.Anderson.Next(l.Moments, farther), minimise)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !ok {
+		if s.Anderson.Forget(); !t.minimum(s, found, minimise) {
+			return &SingularError{Turn: s.Count, Mean: mean, Covariances: cov}
+		}
+	}
+	before := l.Moved
+	l.Moved, s.Relative = moved(x, s.Solved, d)
+	l.Moved, s.Relative = l.Moved/l.Gain, s.Relative/l.Gain
+	if s.Movement = l.Moved; s.Count > 0 && before > 0 {
+		s.Movement *= min(max(l.Moved/before, leastRate), 1)
+	}
+	if s.Count > 0 && l.Moved > 2*before {
+		s.Anderson.Forget()
+	}
+	s.Count++
+	return nil
+}
+
+// adapt sets the gain to that by which the last turn would have come nearest.
+func (t Turns) adapt(l *Lead, away []float64) {
+	left := floats.Dot(away, l.Away) / floats.Dot(l.Away, l.Away)
+	if best := l.Gain / (1 - left); best > 0 && !math.IsInf(best, 0) {
+		l.Gain = min(max((l.Gain+best)/2, 1), t.MostGain)
+	}
+}
+
+// Next is where the turns at another λ of a path start from.
+func (s *State) Next() State {
+	next := State{Solved: s.Solved, Lead: Lead{Passed: s.Lead.Passed, Gain: s.Lead.Gain}}
+	if s.Lead.Moments != nil {
+		next.Lead.Passed = append([][]float64{s.Lead.Moments}, next.Lead.Passed[:min(len(next.Lead.Passed), 1)]...)
+	}
+	return next
+}
+
+// packed is the upper triangle of a symmetric matrix (d, d), row by row.
+func packed(full []float64, d int) (out []float64) {
+	for j := range d {
+		out = append(out, full[j*d+j:j*d+d]...)
+	}
+	return out
+}
+
+// unpacked is the symmetric matrix of an upper triangle.
+func unpacked(upper []float64, d int) []float64 {
+	out := make([]float64, d*d)
+	for j, i := 0, 0; j < d; j++ {
+		for k := j; k < d; k, i = k+1, i+1 {
+			out[j*d+k], out[k*d+j] = upper[i], upper[i]
+		}
+	}
+	return out
+}
