@@ -15,6 +15,7 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/path"
+	"missingscore/trainers/penalty"
 )
 
 // completed are the values that a shell completes, by flag; of those with a space only the
@@ -51,6 +52,8 @@ func addCompletions(commands ...*cobra.Command) {
 		}
 		samplers := fitted.Samplers
 		switch c.Name() {
+		case "fit":
+			complete(c, "penalty", func(string) []string { return penalty.Names() })
 		case "sample":
 			samplers = fitted.RowSamplers
 		case "impute":

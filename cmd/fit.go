@@ -27,6 +27,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/penalty"
 )
 
 // fitCommand is the fit command: its flags, and what its phases make.
@@ -37,6 +38,7 @@ type fitCommand struct {
 	out, history, truthFile        string
 	saved                          string // the state's file; empty: none is kept
 	inference                      string
+	penalty, lambda                string
 	stream                         streamFlag
 
 	table    *data.Table
@@ -54,8 +56,9 @@ to a file of moments in place of a table, too (missingscore moments).
 
   gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
   quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
-            but not shifted meanwhile. It overfits: with 1000 rows 5 to 15 passes of Adam
-            are best, the fewer the more columns (--optimiser adam --epochs)
+            but not shifted meanwhile. It overfits: a penalty (below) brings it nearer to
+            the truth; without one, with 1000 rows, 5 to 15 passes of Adam are best, the
+            fewer the more columns (--optimiser adam --epochs)
   mixture   normals with diagonal covariances; --model-options '{"components":10}'
   energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
             --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, the
@@ -79,6 +82,12 @@ chance that a cell is missing may depend on the row, itself included, or cells b
 a threshold are missing; what is in the file must be known. It writes the model, in
 the table's units, and history.csv beside it: a line for each iteration, or pass over
 the table.
+
+With --penalty l1 or ridge λ Σ Ω(θ_jk) over pairs of columns is added to the loss of
+gaussian (their precision) or quartic; --lambda is a number, in the units of the scaled
+columns, or cv: that of 15 with the least loss of rows held out, each fold in its turn.
+A loss without noise is then minimised by proximal gradient steps, one with draws by
+proximal Adam. It takes many fits: with 5 folds and 15 λ about fifty times as long.
 
 With --inference robust every parameter of gaussian, quartic and mixture has a standard
 error and an interval, on the screen and in the model's file, for methods without draws
@@ -116,6 +125,8 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations of lbfgs at most (default: 10000)")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0, "relative gradient that ends lbfgs (default: 1e-9, with --dtype float32 1e-4)")
 	fl.Float64Var(&f.validation, "validation", 0, "share of the rows held out, which adam stops by and chooses its best epoch by; 0: none (default: mixture and networks 0.1, if the table has 100 rows; others 0)")
+	fl.StringVar(&f.penalty, "penalty", penalty.None, "added to the loss of gaussian and quartic, to shrink what ties columns together: "+penalty.Forms())
+	fl.StringVar(&f.lambda, "lambda", "cv", "of the penalty: a number, cv or cv=FOLDS (the one with the least loss of rows held out; 5 folds)")
 	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower loss of held-out rows that end adam (default: 30)")
 	fl.IntVar(&c.Epochs, "epochs", 0, "adam's passes over the table, at most (default: 200; quartic: 25, or what makes 250 steps; networks: what makes 6000 steps, at most 300; 200 for denoising)")
 	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; networks: 0.003)")
@@ -184,6 +195,9 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 		return asUsage(cmd, err)
 	}
 	if err := f.parseInference(cmd); err != nil {
+		return asUsage(cmd, err)
+	}
+	if err := f.parsePenalty(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
 	return f.paths(cmd)
@@ -268,6 +282,9 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 		for _, e := range r.Final.Errors {
 			out[e.Name] = e.Value
 		}
+		if r.Penalty != nil {
+			out["penalty"] = r.Penalty
+		}
 		if u := r.Model.Uncertainty; u != nil {
 			out["inference"] = u.JSON()
 		}
@@ -324,6 +341,9 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		effort = fmt.Sprintf("%d iterations", final.Iteration)
 	}
 	fmt.Fprintf(w, "%s model by %s, %s\n%s\n", r.Model.Kind, r.Estimator.Title, effort, r.Verdict)
+	if r.Penalty != nil {
+		fmt.Fprintln(w, r.Penalty)
+	}
 	if noise := r.Model.Noise; noise != nil && noise.Single() {
 		fmt.Fprintf(w, "the model is that of rows with noise of %g standard deviations added, not of the table's\n", noise.Least)
 	}

@@ -72,7 +72,7 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; the model's parameters stay float64, the imputer's do not)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
-	fl.StringVar(&c.Imputer.Kind, "imputer", "normal", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network, mixture several normals a row")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "normal", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network, mixture several normals a row, linear the conditionals of one normal distribution and a correction, flow any shape")
 	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as JSON, as '{\"hidden\":100}'")
 	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "give the normal imputer the mask too")
 	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "one deviation of the normal imputer per column instead of one in all")

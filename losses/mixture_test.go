@@ -34,3 +34,30 @@ func TestMixtureImputerGradient(t *testing.T) {
 		require.Less(t, diff.Error, 1e-6, "%+v", diff)
 	}
 }
+
+// The same of imputers whose draws are one function of the noise.
+func TestFlowImputersGradient(t *testing.T) {
+	for kind, options := range map[string]string{"linear": `{"hidden":5}`, "flow": `{"hidden":7,"steps":3}`} {
+		p := newProblem(t, 7, 0.5, model.CholeskyFactor, 61)
+		imp, err := nets.NewImputer(kind, d, []byte(options), stream.New(62))
+		require.NoError(t, err)
+		rng := stream.New(63)
+		for _, q := range imp.Params() { // away from the start, where a correction is 0
+			for i := range q.Value {
+				q.Value[i] += 0.3 * rng.NormFloat64()
+			}
+		}
+		prog, err := losses.NewImputer(graph.Float64, losses.KL, imp, p.model, losses.Classical{}, nil, p.n)
+		require.NoError(t, err)
+		losses.BindImputer(prog, nil, p.batch())
+		for i := range prog.Input(losses.InputNoise) {
+			prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
+		}
+		diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
+			err := prog.Run()
+			return prog.Output(losses.OutputReported)[0], err
+		})
+		require.NoError(t, err)
+		require.Less(t, diff.Error, 1e-6, "%s %+v", kind, diff)
+	}
+}

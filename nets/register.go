@@ -53,7 +53,7 @@ func AtLevels(name string, text []byte, s noise.Schedule) ([]byte, error) {
 
 // Imputers are the imputers by name. A new one is a line here, or an assignment in the
 // init function of the package that has it.
-var Imputers = map[string]ImputerMaker{"normal": newNormal, "mixture": newMixture}
+var Imputers = map[string]ImputerMaker{"normal": newNormal, "mixture": newMixture, "linear": newLinear, "flow": newFlow}
 
 // NewImputer looks an imputer up in Imputers and makes it.
 func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, error) {

@@ -42,6 +42,9 @@ func (r *Result) Encode() ([]byte, error) {
 	if m := r.Mixing; m != nil && engine.Finite(m.RHat, m.Worst) {
 		extra["r_hat"], extra["worst_r_hat"], extra["worst_row"] = m.RHat, m.Worst, m.Row+1
 	}
+	if r.Penalty != nil {
+		extra["penalty"] = r.Penalty
+	}
 	if r.Network != nil {
 		extra["lambda"] = r.Network.Lambda
 	} else {

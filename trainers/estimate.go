@@ -19,6 +19,7 @@ import (
 	"missingscore/trainers/inference"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/path"
+	"missingscore/trainers/penalty"
 )
 
 // Run says how an estimate is cut and taken up again.
@@ -46,6 +47,7 @@ type Result struct {
 	History []descent.Record // of a fit, an epoch or iteration each
 	Final   descent.Record   // the one of History that the model is of
 	Network *NetworkResult   // of a network
+	Penalty *penalty.Outcome // of a fit with a penalty
 }
 
 // Estimate fits what a Spec says to a table with missing cells: columns, domain and
@@ -73,6 +75,9 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
 	work, scale := p.scaled()
 	q, err := p.problem(work, scale)
 	if err != nil {
+		return nil, err
+	}
+	if q.Normal, err = p.imputerStart(ctx, q); err != nil {
 		return nil, err
 	}
 	warnings, err := p.warnings()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"missingscore/data"
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -12,6 +13,10 @@ import (
 // fit estimates parameters by the optimiser of Spec.Descent.
 func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
+	if s.Descent.Penalty.Asked() {
+		coupled, _ := model.CoupledOf(q.Model) // Config.Resolve has asked
+		q.Model = coupled.Free()
+	}
 	e, err := engine.New(q, s.Steps)
 	if err != nil {
 		return nil, err
@@ -39,6 +44,9 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
 	if err := run.ended(ctx, e, r.mix(ctx, e)); err != nil {
 		return nil, err
+	}
+	if r.Penalty = f.Penalty(); r.Penalty != nil {
+		r.Warnings = append(r.Warnings, r.Penalty.Warnings...)
 	}
 	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
 	r.Warnings = append(r.Warnings, run.State.mixed()...)

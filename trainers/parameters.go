@@ -25,6 +25,9 @@ func (p *Prepared) checkParameters() (err error) {
 		}
 		return err
 	}
+	if p.Spec.Descent.Penalty.Asked() {
+		return setting.Errorf("inference", c.Kind, "its standard errors are of a minimum of the loss alone, and a penalty moves the fit away from it; leave one of the two out")
+	}
 	draws := p.Spec.Steps.Draws
 	setting.Default(&draws, engine.DefaultDraws)
 	if err := sandwich.Check(*c, sandwich.Fit{

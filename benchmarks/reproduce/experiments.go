@@ -32,6 +32,7 @@ var Experiments = []harness.Experiment{
 	quartic.Rows,
 	quartic.Missing,
 	quartic.Practice,
+	quartic.Penalised,
 	star.Missing,
 	star.Dense,
 	star.Uneven,

@@ -119,6 +119,26 @@ type Identified interface {
 	Identified()
 }
 
+// Coupled is a model whose columns depend on each other by the off-diagonal elements, the
+// couplings, of one symmetric positive definite matrix: what a penalty of a fit shrinks.
+type Coupled interface {
+	Parametric
+	// Free is a copy of the model with that matrix itself for a parameter: steps can make its
+	// elements exactly 0, and have to keep it positive definite.
+	Free() Coupled
+	// Matrix is that parameter of a model made by Free, packed (graph.PackedIndex).
+	Matrix() *graph.Param
+}
+
+// CoupledOf is m, or the model that its missingness is joined to, if it has couplings.
+func CoupledOf(m Model) (Coupled, bool) {
+	if j, ok := m.(*Joint); ok {
+		m = j.Model
+	}
+	c, ok := m.(Coupled)
+	return c, ok
+}
+
 // Training is how a model is best fitted, where nobody says otherwise. Zero values mean
 // the general defaults.
 type Training struct {

@@ -207,12 +207,30 @@ func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
 	if n := p.SymmetricDim(); n != g.d {
 		return fmt.Errorf("a precision of size %d does not fit a model of %d columns", n, g.d)
 	}
-	for j := range g.d {
-		for k := j; k < g.d; k++ {
-			g.Packed.Value[graph.PackedIndex(g.d, j, k)] = p.At(j, k)
+	copy(g.Packed.Value, packSymmetric(p))
+	return nil
+}
+
+// Free implements Coupled: the matrix is P.
+func (g *Gaussian) Free() Coupled {
+	f := NewGaussian(g.d, FreeSymmetric)
+	copy(f.Packed.Value, packSymmetric(g.Precision()))
+	f.SetMean(g.Mean())
+	return f
+}
+
+// Matrix implements Coupled.
+func (g *Gaussian) Matrix() *graph.Param { return g.Packed }
+
+// packSymmetric is the packed upper triangle of P.
+func packSymmetric(p mat.Symmetric) (packed []float64) {
+	d := p.SymmetricDim()
+	for j := range d {
+		for k := j; k < d; k++ {
+			packed = append(packed, p.At(j, k))
 		}
 	}
-	return nil
+	return packed
 }
 
 // SampleRows implements Sampler, on any domain: by rejection where it has a boundary.

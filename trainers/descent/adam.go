@@ -31,7 +31,7 @@ func (Adam) Resolve(c Config, p Problem) (Config, error) {
 	batch := min(p.Batch, p.Rows)
 	setting.Default(&c.Epochs, training.Epochs((p.Rows+batch-1)/batch, noising))
 	setting.Default(&c.Rate, training.Rate)
-	return c.resolveValidation(training.Overfits, p)
+	return c.resolveValidation(training.Overfits && !p.Penalised, p)
 }
 
 // sums are those of an epoch's steps.
@@ -116,6 +116,7 @@ func (a *adam) window(ctx context.Context, order []int, before int) error {
 			return err
 		}
 		s.Adam.Step(a.Model.Params(), step.Grads)
+		a.shrink.afterAdam(&s.Adam)
 		s.Iteration++
 		s.Epoch.Size += step.EffectiveSize
 		s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
@@ -129,7 +130,7 @@ func (a *adam) window(ctx context.Context, order []int, before int) error {
 func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	b, h := f.State.Best, f.State.History
 	if b == nil {
-		return Trend(h)
+		return Trend(atLastLambda(h))
 	}
 	best := fmt.Sprintf("best at epoch %d (%.5g), whose parameters are kept", b.Epoch, b.Loss)
 	if f.patient() {

@@ -10,23 +10,26 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/optim"
+	"missingscore/trainers/penalty"
 	"missingscore/trainers/rows"
 )
 
 // Config says how parameters are sought. Zero values mean the defaults named here, or the
 // model's own (model.TrainingOf). A setting of one optimiser is refused by the others.
 type Config struct {
-	Optimiser string `json:"optimiser"` // adam, em, lbfgs; "" or auto: em where the loss has an expectation step, lbfgs where the loss is a function of the parameters and the model does not overfit
+	Optimiser string `json:"optimiser"` // proximal, em, lbfgs, adam; "" or auto: em where the loss has an expectation step, lbfgs where the loss is a function of the parameters and the model does not overfit, with a penalty proximal
+
+	Penalty penalty.Config `json:"penalty,omitzero"` // on the couplings of a model.Coupled; none
 
 	// Of adam.
 	Epochs     int      `json:"epochs,omitempty"`     // passes over the table at most; 200
 	Rate       float64  `json:"rate,omitempty"`       // Adam's rate for the model; 0.01
-	Validation *float64 `json:"validation,omitempty"` // share of the rows held out to stop by; nil: 0.1 for models that overfit and 100 rows or more, else 0, none
+	Validation *float64 `json:"validation,omitempty"` // share of the rows held out to stop by; nil: 0.1 for models that overfit and 100 rows or more, else 0, none; with a penalty none
 	Patience   int      `json:"patience,omitempty"`   // epochs without a lower loss of them that end a fit; 30
 
-	// Of em and lbfgs.
-	Iterations int     `json:"iterations,omitempty"` // at most; 10000
-	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient, of em relative movement, that ends a fit; 1e-9, of lbfgs with float32 1e-4
+	// Of em, lbfgs and proximal.
+	Iterations int     `json:"iterations,omitempty"` // at most, of proximal at each λ; 10000
+	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient, of em relative movement, that ends a fit; 1e-9, of lbfgs with float32 1e-4; of proximal 1e-7, with float32 1e-3
 }
 
 // Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
@@ -53,8 +56,17 @@ func (c Config) Check() error {
 
 // Resolve chooses the optimiser, fills zero values and checks the rest.
 func (c Config) Resolve(p Problem) (Config, error) {
-	if err := c.Check(); err != nil {
+	err := c.Check()
+	if err != nil {
 		return c, err
+	}
+	if c.Penalty, err = c.Penalty.Resolve(p.Rows); err != nil {
+		return c, err
+	}
+	if p.Penalised = c.Penalty.Asked(); p.Penalised {
+		if err := c.checkPenalised(p); err != nil {
+			return c, err
+		}
 	}
 	o, err := choose(c.Optimiser, p)
 	if err != nil {
@@ -80,6 +92,9 @@ type State struct {
 	Degenerate *Degenerate // the likelihood has no maximum; nil: not found so
 	LBFGS      optim.LBFGS
 	Stuck      bool // no step lowers the loss
+
+	Penalised *Penalised // nil without a penalty
+	Spectral  Spectral
 }
 
 // Fit is one being made: a zero State is a fresh one. The parameters are in the engine's
@@ -91,6 +106,8 @@ type Fit struct {
 	File   *rows.File           // that the rows come from, window by window; nil: the engine's table
 	Truth  *evaluate.Comparison // nil if none is known
 	Save   func() error         // called when the state is worth saving
+
+	shrink *shrinkage // where the fit has a penalty: at the λ that it is at
 }
 
 // Run makes what is left of a fit. When ctx is cancelled it returns its error with the
@@ -99,6 +116,9 @@ func (f *Fit) Run(ctx context.Context) error {
 	o, err := ByName(f.Config.Optimiser)
 	if err != nil {
 		return err
+	}
+	if f.Config.Penalty.Asked() {
+		return f.penalised(ctx, o)
 	}
 	return o.Run(ctx, f)
 }
@@ -123,6 +143,9 @@ func (f *Fit) Final() Record {
 
 // record adds to the history, with the errors against the truth.
 func (f *Fit) record(r Record) (err error) {
+	if f.shrink != nil {
+		r.Lambda = f.shrink.lambda
+	}
 	if f.Truth != nil {
 		if r.Errors, err = f.Truth.Errors(); err != nil {
 			return err

@@ -21,6 +21,7 @@ type Record struct {
 	Gradient      float64          // relative gradient
 	Likelihood    float64          // of em: log density of the observed cells, mean over rows
 	Movement      float64          // of em: of the last turn, relative; 0 of others
+	Lambda        float64          // of a fit with a penalty: the λ that it was at; 0 of others
 	Errors        []evaluate.Error // against the truth, if one is known
 }
 
@@ -37,6 +38,9 @@ func columns(first Record) []column {
 	}
 	loss := number("loss", func(r Record) float64 { return r.Loss })
 	c := []column{{"iteration", func(r Record) string { return strconv.Itoa(r.Iteration) }}}
+	if first.Lambda > 0 {
+		c = append(c, number("lambda", func(r Record) float64 { return r.Lambda }))
+	}
 	if first.Epoch > 0 {
 		c = append(c, column{"epoch", func(r Record) string { return strconv.Itoa(r.Epoch) }}, loss,
 			number("effective_sample_size", func(r Record) float64 { return r.EffectiveSize }))

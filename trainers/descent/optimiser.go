@@ -29,7 +29,7 @@ type Optimiser interface {
 }
 
 // Optimisers are all there are. The first that suits a fit is its default.
-var Optimisers = []Optimiser{EM{}, LBFGS{}, Adam{}}
+var Optimisers = []Optimiser{Proximal{}, EM{}, LBFGS{}, Adam{}}
 
 // Problem is what an optimiser is chosen for.
 type Problem struct {
@@ -40,6 +40,7 @@ type Problem struct {
 	Batch     int // rows in a batch
 	DType     graph.DType
 	Streamed  bool // the rows are a file's, of which a few are held at a time
+	Penalised bool // it has a penalty on couplings
 }
 
 // Names are those of Optimisers.

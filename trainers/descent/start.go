@@ -16,43 +16,56 @@ const (
 	startTolerance = 1e-6
 )
 
-// startAtLikelihood puts a normal model on all of R^d where the likelihood of the observed
-// cells is greatest, by turns of package em. For complete rows that is where score matching's
-// loss is least; with gaps it is near to where the marginal loss has the minimum that is
-// wanted, which is not always its only one. Other models, and tables for which the turns
-// fail, stay as they are.
+// startAtLikelihood puts a normal model on all of R^d at Likeliest. For complete rows that is
+// where score matching's loss is least; with gaps it is near to where the marginal loss has the
+// minimum that is wanted, which is not always its only one. Other models, and tables for which
+// the turns fail, stay as they are.
 func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	g, ok := f.Model.(*model.Gaussian)
-	if !ok || f.Domain.Bounded() || f.Missingness != nil {
+	if !ok || f.Missingness != nil {
 		return nil
 	}
-	p := f.Problem
 	start := model.NewGaussian(g.Dim(), model.CholeskyFactor)
 	start.SetMean(g.Mean())
 	if start.SetPrecision(g.Precision()) != nil {
 		return nil
 	}
-	p.Model, p.Objective = start, losses.Classical{}
-	e, err := engine.New(p, engine.Config{Method: "em-exact", Seed: f.Engine.Config.Seed, Workers: f.Engine.Config.Workers})
-	if err != nil {
+	c := f.Engine.Config
+	if ok, err := Likeliest(ctx, f.Problem, start, engine.Config{Seed: c.Seed, Workers: c.Workers}); !ok {
 		return err
 	}
-	t := em.Turns{Engine: e, Model: start, Rows: e.AllRows()}
+	if g.SetPrecision(start.Precision()) == nil {
+		g.SetMean(start.Mean())
+	}
+	return nil
+}
+
+// Likeliest moves a normal model, of Cholesky factors, to where the likelihood of the observed
+// cells of a problem's table is greatest on all of R^d, by turns of package em. It is not ok on
+// a domain, and where the turns fail.
+func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engine.Config) (ok bool, err error) {
+	if p.Domain.Bounded() {
+		return false, nil
+	}
+	p.Model, p.Objective, p.Missingness = m, losses.Classical{}, nil
+	c.Method = "em-exact"
+	e, err := engine.New(p, c)
+	if err != nil {
+		return false, err
+	}
+	t := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
 	e.Condense(t.Rows)
 	var s em.State
 	s.Anderson.Memory = em.Memory
 	for s.Count == 0 || s.Relative > startTolerance && s.Count < startTurns {
 		if err := t.Turn(ctx, &s, em.Unpenalised); beyond(err) {
-			return nil
+			return false, nil
 		} else if err != nil {
-			return err
+			return false, err
 		}
 	}
 	t.Settle(&s)
-	if g.SetPrecision(start.Precision()) == nil {
-		g.SetMean(start.Mean())
-	}
-	return nil
+	return true, nil
 }
 
 // beyond says whether parameters were left at which there is no loss, or no distribution.

@@ -25,6 +25,8 @@ type Problem struct {
 
 	Weight domain.Weight // g of an objective on a domain
 
+	Normal *model.Gaussian // whose conditionals an imputer starts at that can (nets.NormalStart); nil: its own start
+
 	// Condensed is what Engine.Condense and PairSums have made of Table's rows; New makes it where it is nil.
 	Condensed *Condensed
 }

@@ -111,9 +111,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		p.Condensed = NewCondensed()
 	}
 	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
-	if e.Counts = p.Table.Weights; p.Table.Counted != nil {
-		e.Counts = p.Table.Counted.Counts
-	}
+	e.Counts = counts(p.Table)
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
 			return nil, err
@@ -141,6 +139,14 @@ func New(p Problem, c Config) (*Engine, error) {
 		e.workers = append(e.workers, w)
 	}
 	return e, nil
+}
+
+// counts is how often each row of a table counts, or its sampling weight; nil: once.
+func counts(t *data.Table) []float64 {
+	if t.Counted != nil {
+		return t.Counted.Counts
+	}
+	return t.Weights
 }
 
 // findGaps notes the table's rows with missing cells, which those ask for that draw them.
@@ -197,6 +203,11 @@ func (e *Engine) prepareImputer() (err error) {
 	}
 	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
 		return &setting.Error{Field: "imputer", Allowed: err.Error()}
+	}
+	if at, ok := e.Imputer.(nets.NormalStart); ok && e.Normal != nil {
+		if err := at.StartAt(e.Normal.Mean(), e.Normal.Precision()); err != nil {
+			return err
+		}
 	}
 	if n, ok := e.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && (e.noising == nil || e.noising.Schedule().Single()) {
 		return &setting.Error{Field: "imputer", Value: c.Imputer.Kind, Allowed: "noise_conditional is for denoising over many levels of noise; leave it out"}

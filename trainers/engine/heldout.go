@@ -19,6 +19,7 @@ type HeldOut struct {
 	table  *data.Table
 	worker *worker
 	rows   []int
+	counts []float64 // how often each row of the table counts; nil: once
 	part   part
 }
 
@@ -26,7 +27,10 @@ const heldOutIteration = -1 // the place of its draws, which is no parameter ste
 
 // HoldOut prepares the loss of rows of a table, the engine's or another of the same columns.
 func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
-	h := &HeldOut{engine: e, table: t, rows: rows}
+	h := &HeldOut{engine: e, table: t, rows: rows, counts: e.Counts}
+	if t != e.Table {
+		h.counts = counts(t)
+	}
 	for _, p := range e.params {
 		h.part.grads = append(h.part.grads, make([]float64, len(p.Value)))
 	}
@@ -61,7 +65,7 @@ func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)
 	for from := 0; from < n; from += size {
 		if err := panics.Caught(func() error {
-			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{h.table, h.rows[from:min(from+size, n)], h.engine.Counts}, 1/float64(n))
+			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{h.table, h.rows[from:min(from+size, n)], h.counts}, 1/float64(n))
 		}); err != nil {
 			return 0, err
 		}

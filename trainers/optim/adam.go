@@ -39,6 +39,12 @@ func (a *Adam) Step(params []*graph.Param, grads [][]float64) {
 	}
 }
 
+// Length is how far Step moves number j of parameter i for each unit of its averaged gradient
+// m̂: Rate / (√v̂ + 1e-8), the inverse of the metric that the last step was in.
+func (a *Adam) Length(i, j int) float64 {
+	return a.Rate / (math.Sqrt(a.V[i][j]/(1-math.Pow(adamBeta2, float64(a.Steps)))) + adamEpsilon)
+}
+
 // StepSingle is Step in float32, on Param.Single. Param.Value does not follow by itself.
 func (a *Adam) StepSingle(params []*graph.Param, grads [][]float32) {
 	if a.m == nil {

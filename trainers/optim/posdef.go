@@ -9,7 +9,8 @@ import (
 	"missingscore/graph/model"
 )
 
-// PositiveDefinite projects a precision so that its smallest eigenvalue is Floor or more.
+// PositiveDefinite keeps a symmetric matrix P (d, d), packed (graph.PackedIndex) as a precision
+// is, such that its smallest eigenvalue is Floor or more.
 type PositiveDefinite struct {
 	Floor float64
 	lower []float64 // work space
@@ -25,12 +26,16 @@ type PositiveDefinite struct {
 // instead grows without bound where step after step leads out of the positive definite
 // matrices: up to 10²⁹ on daily returns with Zeroed.)
 func (h *PositiveDefinite) Project(g *model.Gaussian) (changed bool) {
+	return h.ProjectPacked(g.Packed.Value, g.Dim())
+}
+
+// ProjectPacked is Project for the packed matrix itself.
+func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool) {
 	floor := h.Floor
-	if h.Inside(g) {
+	if h.InsidePacked(packed, d) {
 		return false
 	}
-	p := g.Precision()
-	d := g.Dim()
+	p := graph.Unpack(d, packed)
 	scaled := mat.NewSymDense(d, nil)
 	scale := func(j int) float64 { return math.Sqrt(p.At(j, j) - floor) }
 	for j := range d {
@@ -46,9 +51,9 @@ func (h *PositiveDefinite) Project(g *model.Gaussian) (changed bool) {
 		factor = -1 / least
 	}
 	for j := range d {
-		g.Packed.Value[graph.PackedIndex(d, j, j)] = p.At(j, j)
+		packed[graph.PackedIndex(d, j, j)] = p.At(j, j)
 		for k := j + 1; k < d; k++ {
-			g.Packed.Value[graph.PackedIndex(d, j, k)] = factor * p.At(j, k)
+			packed[graph.PackedIndex(d, j, k)] = factor * p.At(j, k)
 		}
 	}
 	return true
@@ -57,7 +62,11 @@ func (h *PositiveDefinite) Project(g *model.Gaussian) (changed bool) {
 // Inside tells whether P's smallest eigenvalue is above floor: whether P − floor·I has a
 // Cholesky factor. (mat.Cholesky would estimate its condition too, at the same cost.)
 func (h *PositiveDefinite) Inside(g *model.Gaussian) bool {
-	d, packed := g.Dim(), g.Packed.Value
+	return h.InsidePacked(g.Packed.Value, g.Dim())
+}
+
+// InsidePacked is Inside for the packed matrix itself.
+func (h *PositiveDefinite) InsidePacked(packed []float64, d int) bool {
 	if h.lower == nil {
 		h.lower = make([]float64, d*d)
 	}

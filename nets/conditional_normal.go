@@ -1,0 +1,216 @@
+package nets
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"missingscore/graph"
+)
+
+// conditionalNormal adds, for each of n rows, a draw from the conditional of the missing cells m
+// given the observed ones under N(0, Ω⁻¹), as a function of Ω and of the noise ε:
+//
+//	δ_m = −Ω_mm⁻¹ Ω_mo r_o + C⁻ᵀ ε_m,   Ω_mm = CCᵀ,   and ½ log det Ω_mm
+//
+// (docs/theory/imputer.md#eq-imputer-linear). Shapes: r (n, d) is 0 where missing, mask (n, d)
+// 1 where observed, Ω (d, d), ε (n, d); δ (n, d) is 0 where observed, the logarithm (n, 1). It
+// fails where Ω is not positive definite on a row's missing cells.
+func conditionalNormal(b *graph.Builder, r, mask, omega, noise graph.Node) (delta, halfLogDet graph.Node) {
+	n, d := graph.Shape(r)
+	k := &conditionals{d: d, rows: make([]conditional, n)}
+	delta = b.Apply(graph.Op{Name: "conditional normal", Rows: n, Cols: d, Kernel: k.draw, Constant: []bool{false, true, false, true},
+		Reverse: func(out, g graph.Node) []graph.Node {
+			byR := b.Apply(graph.Op{Name: "conditional normal by r", Rows: n, Cols: d, Kernel: k.byR}, r, mask, omega, noise, out, g)
+			return []graph.Node{byR, nil, b.Apply(graph.Op{Name: "conditional normal by Ω", Rows: d, Cols: d, Kernel: k.byOmega}, r, mask, omega, noise, out, g), nil}
+		}}, r, mask, omega, noise)
+	// δ is an input so that the factors are there.
+	halfLogDet = b.Apply(graph.Op{Name: "half log det", Rows: n, Cols: 1, Kernel: k.halfLogDet, Constant: []bool{false, true},
+		Reverse: func(_, g graph.Node) []graph.Node {
+			return []graph.Node{b.Apply(graph.Op{Name: "half log det'", Rows: d, Cols: d, Kernel: k.inverses}, omega, delta, g), nil}
+		}}, omega, b.Detach(delta))
+	return delta, halfLogDet
+}
+
+// conditionals are what the operations of one conditionalNormal share: the rows' factors, which
+// the draw leaves.
+type conditionals struct {
+	d    int
+	rows []conditional
+}
+
+// conditional is a row's.
+type conditional struct {
+	gaps   []int
+	factor []float64 // C (m, m), its lower triangle
+	mean   []float64 // Ω_mm⁻¹ Ω_mo r_o
+	spread []float64 // C⁻ᵀ ε_m
+}
+
+func (c *conditional) triangle() blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: len(c.gaps), Stride: len(c.gaps), Data: c.factor}
+}
+
+// solve puts C⁻¹v or C⁻ᵀv in place of v.
+func (c *conditional) solve(t blas.Transpose, v []float64) {
+	blas64.Trsv(t, c.triangle(), blas64.Vector{N: len(v), Inc: 1, Data: v})
+}
+
+func (k *conditionals) draw(out []float64, in [][]float64) error {
+	r, mask, omega, noise := in[0], in[1], in[2], in[3]
+	clear(out)
+	for i := range k.rows {
+		c, from := &k.rows[i], i*k.d
+		c.gaps = c.gaps[:0]
+		for j, m := range mask[from : from+k.d] {
+			if m == 0 {
+				c.gaps = append(c.gaps, j)
+			}
+		}
+		m := len(c.gaps)
+		c.factor, c.mean, c.spread = c.factor[:0], c.mean[:0], c.spread[:0]
+		if m == 0 {
+			continue
+		}
+		for _, j := range c.gaps {
+			for _, l := range c.gaps {
+				c.factor = append(c.factor, omega[j*k.d+l])
+			}
+			sum := 0.0
+			for l, v := range r[from : from+k.d] {
+				sum += omega[j*k.d+l] * v
+			}
+			c.mean, c.spread = append(c.mean, sum), append(c.spread, noise[from+j])
+		}
+		if !graph.Factor(c.factor, m, m) {
+			return errors.New("the imputer's covariance is not positive definite")
+		}
+		c.solve(blas.NoTrans, c.mean)
+		c.solve(blas.Trans, c.mean)
+		c.solve(blas.Trans, c.spread)
+		for a, j := range c.gaps {
+			out[from+j] = c.spread[a] - c.mean[a]
+		}
+	}
+	return nil
+}
+
+// pick are a row's numbers at its gaps.
+func (c *conditional) pick(row []float64) []float64 {
+	v := make([]float64, len(c.gaps))
+	for a, j := range c.gaps {
+		v[a] = row[j]
+	}
+	return v
+}
+
+// byR is the gradient by r: −Ω_om Ω_mm⁻¹ g.
+func (k *conditionals) byR(out []float64, in [][]float64) error {
+	omega, g := in[2], in[5]
+	clear(out)
+	for i := range k.rows {
+		c, from := &k.rows[i], i*k.d
+		v := c.pick(g[from : from+k.d])
+		if len(v) == 0 {
+			continue
+		}
+		c.solve(blas.NoTrans, v)
+		c.solve(blas.Trans, v)
+		for a, j := range c.gaps {
+			for l := range k.d {
+				out[from+l] -= omega[j*k.d+l] * v[a]
+			}
+		}
+	}
+	return nil
+}
+
+// byOmega is the gradient by Ω, summed over the rows. With v = Ω_mm⁻¹ g, y the mean, w the
+// spread and p = C⁻¹g it is −v rᵀ in the rows of the gaps, v yᵀ on Ω_mm, and what the gradient
+// by C, the lower triangle of −w pᵀ, comes to on Ω_mm (Murray 2016, "Differentiation of the
+// Cholesky decomposition", eq. 9).
+func (k *conditionals) byOmega(out []float64, in [][]float64) error {
+	r, g := in[0], in[5]
+	clear(out)
+	for i := range k.rows {
+		c, from := &k.rows[i], i*k.d
+		p := c.pick(g[from : from+k.d])
+		m := len(p)
+		if m == 0 {
+			continue
+		}
+		c.solve(blas.NoTrans, p)
+		v := append([]float64(nil), p...)
+		c.solve(blas.Trans, v)
+		byC := make([]float64, m*m)
+		for a := range m {
+			for e := range a + 1 {
+				byC[a*m+e] = -c.spread[a] * p[e]
+			}
+		}
+		through := c.throughFactor(byC)
+		for a, j := range c.gaps {
+			for l, x := range r[from : from+k.d] {
+				out[j*k.d+l] -= v[a] * x
+			}
+			for e, l := range c.gaps {
+				out[j*k.d+l] += v[a]*c.mean[e] + (through[a*m+e]+through[e*m+a])/2
+			}
+		}
+	}
+	return nil
+}
+
+// throughFactor is S = C⁻ᵀ Φ C⁻¹ with Φ the lower triangle of CᵀC̄, its diagonal halved: the
+// gradient by CCᵀ is (S + Sᵀ)/2.
+func (c *conditional) throughFactor(byC []float64) []float64 {
+	m := len(c.gaps)
+	phi := make([]float64, m*m)
+	for a := range m {
+		for e := range a + 1 {
+			for l := a; l < m; l++ { // C_la = 0 for l < a
+				phi[a*m+e] += c.factor[l*m+a] * byC[l*m+e]
+			}
+		}
+		phi[a*m+a] /= 2
+	}
+	s := blas64.General{Rows: m, Cols: m, Stride: m, Data: phi}
+	blas64.Trsm(blas.Left, blas.Trans, 1, c.triangle(), s)
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, c.triangle(), s)
+	return phi
+}
+
+func (k *conditionals) halfLogDet(out []float64, _ [][]float64) error {
+	for i := range k.rows {
+		c, m := &k.rows[i], len(k.rows[i].gaps)
+		out[i] = 0
+		for a := range m {
+			out[i] += math.Log(c.factor[a*m+a])
+		}
+	}
+	return nil
+}
+
+// inverses is the gradient of Σ g ½ log det Ω_mm: ½ g Ω_mm⁻¹ on the gaps.
+func (k *conditionals) inverses(out []float64, in [][]float64) error {
+	g := in[2]
+	clear(out)
+	for i := range k.rows {
+		c, m := &k.rows[i], len(k.rows[i].gaps)
+		if m == 0 || g[i] == 0 {
+			continue
+		}
+		inverse := append([]float64(nil), c.factor...)
+		if !graph.InvertFactor(inverse, m, m) {
+			return errors.New("the imputer's covariance is not positive definite")
+		}
+		for a, j := range c.gaps {
+			for e, l := range c.gaps {
+				out[j*k.d+l] += g[i] / 2 * inverse[max(a, e)*m+min(a, e)]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"missingscore/graph"
+	"missingscore/internal/strictjson"
+)
+
+// FlowOptions are those of a FlowImputer.
+type FlowOptions struct {
+	Steps  int `json:"steps"`  // K, smooth steps of a cell's function; 0 means 8
+	Hidden int `json:"hidden"` // units in each of the two hidden layers; 0 means 100
+}
+
+// MostSteps is how many steps the function of a FlowImputer may have.
+const MostSteps = 50
+
+// FlowImputer is an inverse autoregressive flow (docs/theory/imputer.md#eq-imputer-flow): a missing
+// cell is an increasing function of its own noise,
+//
+//	x_j = μ_j + e^{s_j} ( ε_j + Σ_k A_jk tanh((ε_j − b_jk) c_jk) ),   A, c > 0
+//
+// whose numbers are outputs of one ReLU network, 3d→h→h→d(2 + 3K), of the observed cells, the
+// mask and the noise of the missing cells before j in the order of the columns. Steep steps make
+// several modes, and later cells follow the mode that earlier ones are in.
+type FlowImputer struct {
+	d       int
+	options FlowOptions
+	hidden  [2]layer
+	outputs [5]layer     // μ, s (h, d), log A, b, log c (h, K·d)
+	before  [7][]float64 // 1 where a weight may be, of hidden and outputs
+	params  []*graph.Param
+}
+
+// Outputs of the network.
+const (
+	flowShift = iota
+	flowScale
+	flowHeight
+	flowPlace
+	flowSteepness
+)
+
+func newFlow(d int, text []byte, rng *rand.Rand) (Imputer, error) {
+	var o FlowOptions
+	if err := strictjson.Options(text, &o); err != nil {
+		return nil, err
+	}
+	if o.Steps < 0 || o.Steps > MostSteps {
+		return nil, fmt.Errorf("%d steps: 1 to %d are possible", o.Steps, MostSteps)
+	}
+	if err := checkHidden(d, o.Hidden, 2*max(o.Hidden, 100)*d*(2+3*max(o.Steps, 8))); err != nil {
+		return nil, err
+	}
+	return NewFlowImputer(d, o, rng), nil
+}
+
+// NewFlowImputer makes one for d columns with weights drawn from rng. It starts near standard
+// normals, with low steps here and there.
+func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) *FlowImputer {
+	if o.Steps == 0 {
+		o.Steps = 8
+	}
+	if o.Hidden == 0 {
+		o.Hidden = 100
+	}
+	m := &FlowImputer{d: d, options: o}
+	h := o.Hidden
+	m.hidden[0], m.before[0] = m.layer("hidden 1", 3*d, h, rng), mayDepend(3*d, h, func(in int) int { return in - 2*d + 1 }, ownDegree(d))
+	m.hidden[1], m.before[1] = m.layer("hidden 2", h, h, rng), mayDepend(h, h, ownDegree(d), ownDegree(d))
+	for i, name := range []string{"shift", "log scale", "log height", "place", "log steepness"} {
+		width := d
+		if i >= flowHeight {
+			width *= o.Steps
+		}
+		m.outputs[i] = m.layer(name, h, width, rng)
+		m.before[2+i] = mayDepend(h, width, ownDegree(d), func(out int) int { return out % d })
+	}
+	for i := range m.outputs[flowHeight].bias.Value {
+		m.outputs[flowHeight].bias.Value[i] += lowStep
+		m.outputs[flowPlace].bias.Value[i] += rng.NormFloat64() // apart from each other
+	}
+	return m
+}
+
+// lowStep is the logarithm of a step's height at the start.
+const lowStep = -2
+
+// ownDegree is how many of the noises, in the order of the columns, a hidden unit sees.
+func ownDegree(d int) func(int) int { return func(unit int) int { return unit % d } }
+
+// mayDepend marks the weights of a layer (in, out) that keep its outputs to the noises before
+// them (Germain et al. 2015, MADE): those from what has seen no more noises than the output may.
+func mayDepend(in, out int, seen, allowed func(int) int) []float64 {
+	may := make([]float64, in*out)
+	for i := range in {
+		for o := range out {
+			if seen(i) <= allowed(o) {
+				may[i*out+o] = 1
+			}
+		}
+	}
+	return may
+}
+
+func (m *FlowImputer) layer(name string, in, out int, rng *rand.Rand) layer {
+	l := layer{graph.NewParam(name, in, out), graph.NewParam(name+" bias", 1, out)}
+	uniformFanIn(l.weight, in, rng)
+	uniformFanIn(l.bias, in, rng)
+	m.params = append(m.params, l.weight, l.bias)
+	return l
+}
+
+// Params are φ.
+func (m *FlowImputer) Params() []*graph.Param { return m.params }
+
+// Options implements Imputer.
+func (m *FlowImputer) Options() any { return m.options }
+
+// Noise implements Imputer: one number a cell.
+func (m *FlowImputer) Noise() int { return m.d }
+
+// Draw implements Imputer. The log density is −½ε_j² − log dx_j/dε_j, summed over missing
+// cells, up to the constant of the normal density.
+func (m *FlowImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+	if _, d := graph.Shape(rows.X); d != m.d {
+		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
+	}
+	k := m.options.Steps
+	missing := b.Complement(rows.Mask)
+	h := b.ConcatColumns(b.ConcatColumns(rows.X, rows.Mask), b.Prod(missing, noise))
+	affine := func(l layer, place int, relu bool) graph.Node {
+		in, out := l.weight.Rows, l.weight.Cols
+		return b.Affine(h, b.Prod(b.Param(l.weight), b.Constant(in, out, m.before[place])), b.Param(l.bias), relu)
+	}
+	for i, l := range m.hidden {
+		h = affine(l, i, true)
+	}
+	output := func(i int) graph.Node { return affine(m.outputs[i], 2+i, false) }
+	steps := func(i int) graph.Node { return b.SplitRows(output(i), k) } // (n·k, d)
+	logScale := b.Map(boundedLog, output(flowScale))
+	height, steepness := b.Map(graph.Exp, b.Map(boundedLog, steps(flowHeight))), b.Map(graph.Exp, b.Map(boundedLog, steps(flowSteepness)))
+	t := b.Map(hyperbolicTangent, b.Prod(steepness, b.Sub(b.GroupRepeat(noise, k), steps(flowPlace))))
+	x := b.Add(output(flowShift), b.Prod(b.Map(graph.Exp, logScale), b.Add(noise, b.GroupSum(b.Prod(height, t), k))))
+	slope := b.GroupSum(b.Prod(b.Prod(height, steepness), b.Complement(b.Square(t))), k) // beside 1
+	log := b.Add(b.Scale(0.5, b.Square(noise)), b.Add(logScale, b.Map(logOnePlus, slope)))
+	return Strata{K: 1, X: x, LogDensity: b.Scale(-1, b.RowSum(b.Prod(missing, log)))}
+}
+
+var hyperbolicTangent = &graph.Function{Name: "tanh", F: math.Tanh,
+	Derivative: &graph.Function{Name: "tanh'", F: func(x float64) float64 { t := math.Tanh(x); return 1 - t*t }}}
+
+var logOnePlus = &graph.Function{Name: "log(1 + x)", F: math.Log1p,
+	Derivative: &graph.Function{Name: "log(1 + x)'", F: func(x float64) float64 { return 1 / (1 + x) }}}

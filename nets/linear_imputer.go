@@ -1,0 +1,123 @@
+package nets
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/strictjson"
+)
+
+// LinearOptions are those of a LinearImputer.
+type LinearOptions struct {
+	Hidden int `json:"hidden"` // units in each of the two hidden layers of the correction; 0 means 100
+}
+
+// LinearImputer is q'_φ(x_mis | x_obs) = N(c, Ω_mm⁻¹) with the linear conditional mean and a
+// correction to it,
+//
+//	c = μ_m − Ω_mm⁻¹ Ω_mo (x_o − μ_o) + f_φ(x⁰, mask)_m
+//
+// (docs/theory/imputer.md#eq-imputer-linear): one mean μ and one precision Ω = LLᵀ of all columns
+// have the conditionals of all patterns, seen or not, with full covariances. f is a
+// 2d→h→h→d ReLU network that starts at 0. Of a normal model it holds the conditional itself.
+type LinearImputer struct {
+	d       int
+	options LinearOptions
+	mean    *graph.Param // μ (1, d)
+	packed  *graph.Param // L, as graph.FillCholeskyFactor has it
+	layers  [3]layer
+	params  []*graph.Param
+}
+
+// NormalStart is an imputer that can start at the conditionals of a normal distribution.
+type NormalStart interface {
+	Imputer
+	// StartAt puts it at those of N(mean, precision⁻¹). It fails where the precision is not
+	// positive definite.
+	StartAt(mean []float64, precision mat.Symmetric) error
+}
+
+func newLinear(d int, text []byte, rng *rand.Rand) (Imputer, error) {
+	var o LinearOptions
+	if err := strictjson.Options(text, &o); err != nil {
+		return nil, err
+	}
+	if err := checkHidden(d, o.Hidden, d*(d+1)/2+d); err != nil {
+		return nil, err
+	}
+	return NewLinearImputer(d, o, rng), nil
+}
+
+// checkHidden refuses two hidden layers of so many units, or more numbers than there is memory for.
+func checkHidden(d, hidden, others int) error {
+	if hidden < 0 || hidden > MostUnits {
+		return fmt.Errorf("%d units: 1 to %d are possible", hidden, MostUnits)
+	}
+	h := float64(max(hidden, 100))
+	return model.CheckSize(h*(3*float64(d)+h)+float64(others), "an imputer of %v units for %d columns", h, d)
+}
+
+// NewLinearImputer makes one for d columns with weights drawn from rng. It starts at independent
+// standard normals.
+func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) *LinearImputer {
+	if o.Hidden == 0 {
+		o.Hidden = 100
+	}
+	m := &LinearImputer{d: d, options: o, mean: graph.NewParam("mean", 1, d), packed: graph.NewParam("precision factor", 1, d*(d+1)/2)}
+	m.params = []*graph.Param{m.mean, m.packed}
+	sizes := []int{2 * d, o.Hidden, o.Hidden, d}
+	for l := range m.layers {
+		w := layer{graph.NewParam(fmt.Sprintf("weight %d", l+1), sizes[l], sizes[l+1]), graph.NewParam(fmt.Sprintf("bias %d", l+1), 1, sizes[l+1])}
+		if l < len(m.layers)-1 {
+			uniformFanIn(w.weight, sizes[l], rng)
+			uniformFanIn(w.bias, sizes[l], rng)
+		}
+		m.layers[l] = w
+		m.params = append(m.params, w.weight, w.bias)
+	}
+	return m
+}
+
+// Params are φ.
+func (m *LinearImputer) Params() []*graph.Param { return m.params }
+
+// Options implements Imputer.
+func (m *LinearImputer) Options() any { return m.options }
+
+// Noise implements Imputer: one number a cell.
+func (m *LinearImputer) Noise() int { return m.d }
+
+// StartAt implements NormalStart.
+func (m *LinearImputer) StartAt(mean []float64, precision mat.Symmetric) error {
+	g := model.NewGaussian(m.d, model.CholeskyFactor)
+	if err := g.SetPrecision(precision); err != nil {
+		return err
+	}
+	copy(m.mean.Value, mean)
+	copy(m.packed.Value, g.Packed.Value)
+	return nil
+}
+
+// Draw implements Imputer: x' = c + C⁻ᵀε with Ω_mm = CCᵀ, and its log density
+// −½‖ε_mis‖² + ½ log det Ω_mm, up to the constant of the normal density.
+func (m *LinearImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+	n, d := graph.Shape(rows.X)
+	if d != m.d {
+		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
+	}
+	l := b.CholeskyFactor(b.Param(m.packed), d)
+	mean := b.Param(m.mean)
+	r := b.Prod(rows.Mask, b.AddRow(rows.X, b.Scale(-1, mean)))
+	delta, halfLogDet := conditionalNormal(b, r, rows.Mask, b.MatMul(false, true, l, l), noise)
+	h := b.ConcatColumns(rows.X, rows.Mask)
+	for i, layer := range m.layers {
+		h = b.Affine(h, b.Param(layer.weight), b.Param(layer.bias), i < len(m.layers)-1)
+	}
+	missing := b.Complement(rows.Mask)
+	log := b.Sub(halfLogDet, b.Scale(0.5, b.RowSum(b.Prod(missing, b.Square(noise)))))
+	return Strata{K: 1, X: b.Add(b.Add(h, b.Rows(mean, n)), delta), LogDensity: log}
+}

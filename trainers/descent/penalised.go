@@ -1,0 +1,151 @@
+package descent
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/penalty"
+)
+
+// Penalised is the state of a fit with a penalty. The path of λ is gone down from the largest,
+// each fit starting where the last ended: on all rows but those of a fold, for each fold of the
+// cross-validation, and then on all rows as far as to the λ that these choose.
+type Penalised struct {
+	Lambdas []float64 // of the path, the largest first; only one where it is given
+	Folds   []Fold    // of the cross-validation; nil where λ is given
+	Chosen  int       // where in Lambdas the fit ends
+	Index   int       // where it is
+	Least   float64   // eigenvalue that the matrix of couplings may have
+}
+
+// checkPenalised refuses fits that cannot have a penalty.
+func (c Config) checkPenalised(p Problem) error {
+	refuse := func(why string, args ...any) error {
+		return setting.Errorf("penalty", c.Penalty.Kind, why, args...)
+	}
+	_, ok := model.CoupledOf(p.Model)
+	switch {
+	case !ok:
+		return refuse("it shrinks what ties columns together, one number for each pair, as models gaussian and quartic have it and this model does not; leave it out")
+	case p.Streamed:
+		return refuse("its λ and its fits go by all rows at once, and those of a streamed file are not held; leave --stream out, or the penalty")
+	case p.Estimator.Deterministic() && !p.Estimator.Minimises():
+		return refuse("method %s solves an equation, to whose loss no penalty can be added; take method exact, or for a network the command network, which has penalties of its own", p.Estimator.Name)
+	case c.Validation != nil && *c.Validation != 0:
+		return setting.Errorf("validation", *c.Validation, "with a penalty λ decides how close the fit comes to the rows, and none are held out to stop by; leave it out, or the penalty")
+	case c.Optimiser == LBFGS{}.Name() || c.Optimiser == EM{}.Name():
+		return setting.Errorf("optimiser", c.Optimiser, "a fit with a penalty is by proximal or adam; leave it out")
+	}
+	return nil
+}
+
+// penalised makes what is left of a fit with a penalty.
+func (f *Fit) penalised(ctx context.Context, o Optimiser) (err error) {
+	setting.Default(&f.State.Penalised, &Penalised{})
+	s := f.State.Penalised
+	if f.shrink, err = newShrinkage(f.Config.Penalty, f.Model, s.Least); err != nil {
+		return err
+	}
+	s.Least = f.shrink.least
+	if s.Lambdas == nil {
+		if s.Lambdas, err = f.lambdas(ctx, o); err != nil {
+			return err
+		}
+	}
+	if f.Config.Penalty.Validates() {
+		if err := f.crossValidate(ctx, o); err != nil {
+			return err
+		}
+		s.Chosen = s.least()
+	}
+	for {
+		if err := f.at(ctx, o, s.Index); err != nil {
+			return err
+		}
+		if s.Index == s.Chosen {
+			return nil
+		}
+		s.Index++
+		if err := f.Save(); err != nil {
+			return err
+		}
+	}
+}
+
+// at fits at λ number l of the path, from where the fit before it ended.
+func (f *Fit) at(ctx context.Context, o Optimiser, l int) error {
+	here := *f
+	here.shrink.lambda = f.State.Penalised.Lambdas[l]
+	here.Config.Epochs += l * ((3*f.Config.Epochs + 4) / 5) // the first fit goes a longer way
+	return o.Run(ctx, &here)
+}
+
+// lambdas are those of the path: the one that is given, or from that one down at which the
+// couplings come to nothing.
+func (f *Fit) lambdas(ctx context.Context, o Optimiser) ([]float64, error) {
+	c := f.Config.Penalty
+	if !c.Validates() {
+		return []float64{c.Lambda}, nil
+	}
+	null, err := f.on(f.Table, f.Engine.Config.Workers, []float64{math.Inf(1)})
+	if err != nil {
+		return nil, err
+	}
+	if err := null.at(ctx, o, 0); err != nil {
+		return nil, err
+	}
+	step, err := null.Gradient(null.State.Iteration, null.AllRows(), 1/float64(f.Table.RowCount()))
+	if err != nil {
+		return nil, err
+	}
+	by, slope := null.shrink.by, 0.0
+	null.shrink.each(func(i int) { slope = max(slope, math.Abs(step.Grads[null.shrink.place][i])) })
+	largest := by.Largest(slope, null.shrink.size())
+	if !(largest > 0) || math.IsInf(largest, 0) {
+		return nil, setting.Errorf("penalty", c.Kind, "no couplings are to be seen in the table, so that there is no λ to choose; give one, or leave the penalty out")
+	}
+	return c.Path(largest, by.Ratio()), nil
+}
+
+// on is a fit of the same to another table, from this one's start, at λ of its own.
+func (f *Fit) on(t *data.Table, workers int, lambdas []float64) (*Fit, error) {
+	p, c := f.Problem, f.Engine.Config
+	coupled, _ := model.CoupledOf(f.Model)
+	p.Table, p.Model, p.Condensed = t, coupled.Free(), nil
+	c.Workers, c.Observe = workers, nil
+	e, err := engine.New(p, c)
+	if err != nil {
+		return nil, err
+	}
+	own := &Fit{Engine: e, Config: f.Config, State: &State{Penalised: &Penalised{Lambdas: lambdas}}, Save: func() error { return nil }}
+	own.shrink, err = newShrinkage(f.Config.Penalty, e.Model, f.shrink.least)
+	return own, err
+}
+
+// Penalty is what the penalty of a fit has come to; nil without one.
+func (f *Fit) Penalty() *penalty.Outcome {
+	s := f.State.Penalised
+	if s == nil {
+		return nil
+	}
+	r := &penalty.Outcome{Kind: f.Config.Penalty.Kind, Lambda: s.Lambdas[s.Chosen], Folds: len(s.Folds)}
+	f.shrink.each(func(i int) {
+		r.Pairs++
+		if f.shrink.matrix.Value[i] != 0 {
+			r.Coupled++
+		}
+	})
+	if s.Folds == nil {
+		return r
+	}
+	r.Curve = s.curve()
+	if s.Chosen == len(s.Lambdas)-1 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the held-out loss is least at the smallest λ that was tried (%.3g): a smaller one, or no penalty, may be better", r.Lambda))
+	}
+	return r
+}
