@@ -66,10 +66,11 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 var (
 	small = map[string]map[string]string{
 		"network": {"lambdas": "6"}, "compare": {"lambdas": "6", "permutations": "2"},
+		"power": {"lambdas": "6", "d": "4", "rows": "20,30", "tables": "2"}, "bench": {"d": "4", "batch": "10", "draws": "2", "seconds": "0.001"},
 		"impute": {"draws": "2"}, "sample": {"n": "5"}, "score": {"draws": "2"}, "simulate": {"n": "20", "d": "3"}, "check": {"rows": "3"},
 	}
-	drawing  = map[string]map[string]string{"network": {"draws": "2"}, "compare": {"draws": "2"}, "fit": {"draws": "2", "epochs": "3"}}
-	training = map[string]map[string]string{"network": {"imputer-steps": "1"}, "compare": {"imputer-steps": "1"}, "fit": {"imputer-steps": "1", "warm-up": "2"}}
+	drawing  = map[string]map[string]string{"network": {"draws": "2"}, "compare": {"draws": "2"}, "power": {"draws": "2"}, "fit": {"draws": "2", "epochs": "3"}}
+	training = map[string]map[string]string{"network": {"imputer-steps": "1"}, "compare": {"imputer-steps": "1"}, "power": {"imputer-steps": "1"}, "fit": {"imputer-steps": "1", "warm-up": "2"}}
 )
 
 // smallFor are the settings for a command whose flags are words.
@@ -132,6 +133,14 @@ var values = map[string][]string{
 	"prices":            {"x1,x2,x3"},
 	"save-model":        {"saved.json"},
 	"history":           {"steps.csv"},
+	"graph":             {"random", "chain", "hub", "star", "tree"},
+	"like":              {"model.json", "out", "nothere"},
+	"table":             {"gaps.csv", "bad.csv"},
+	"rows":              {"20,30", "15", "1,2", "0", "x"},
+	"experiment":        {"normal", "quartic", "star", "moons"},
+	"seconds":           {"0.001", "0", "-1"},
+	"permutations":      {"2", "3", "0"},
+	"tables":            {"2", "0"},
 	"out":               {"out", "out/deep/x", "complete.csv"},
 	"workers":           {"1", "2", "5"},
 	"seed":              {"1", "7", "18446744073709551615"},
@@ -151,8 +160,12 @@ var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordere
 
 // randomLine is a command with random flags.
 func randomLine(rng *rand.Rand) []string {
-	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "check", "moments", "simulate", "compare"}
+	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "check", "moments", "simulate", "compare", "stars", "power", "bench"}
 	name := names[rng.IntN(len(names))]
+	stars := name == "stars"
+	if stars {
+		name = "network"
+	}
 	cmd, _, err := newRoot().Find([]string{name})
 	if err != nil {
 		panic(err)
@@ -173,10 +186,19 @@ func randomLine(rng *rand.Rand) []string {
 		line = append(line, []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)])
 	case "compare":
 		line = append(line, table(), table())
+	case "power":
+		if rng.IntN(2) == 0 {
+			line = append(line, "--graph=chain", "--missing=0.2")
+		}
+	case "bench":
 	default:
 		line = append(line, table())
 	}
-	return append(line, randomFlags(cmd, name, rng)...)
+	line = append(line, randomFlags(cmd, name, rng)...)
+	if stars && !slices.ContainsFunc(line, func(w string) bool { return strings.HasPrefix(w, "--select=") }) {
+		line = append(line, "--select=stars")
+	}
+	return line
 }
 
 // among takes one of a list, rather from its beginning, where what is right stands.

@@ -34,6 +34,7 @@ var (
 
 // soaked are the figures of a soak: what became of so many processes.
 type soaked struct {
+	Command     string         `json:"command"` // of the last portion
 	Runs        int            `json:"runs"`
 	Seeds       []string       `json:"seeds"` // from–to of each portion
 	Codes       map[string]int `json:"exit_codes"`
@@ -71,6 +72,7 @@ func TestSoak(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
+	s.Command = fmt.Sprintf("go test ./cmd -run Soak -soak %d -soak-from %d -soak-figures ../internal/trust/figures/soak.json -timeout 0", *soakRuns, *soakFrom)
 	s.Seeds = append(s.Seeds, fmt.Sprintf("%d–%d", *soakFrom, *soakFrom+uint64(*soakRuns)-1))
 	text, err := json.MarshalIndent(s, "", "  ")
 	require.NoError(t, err)
@@ -133,7 +135,7 @@ func (s *soaked) run(t *testing.T, seed uint64) error {
 	if err := s.judge(t, dir, line, e); err != nil {
 		return fmt.Errorf("%w (missingscore %q)", err, line)
 	}
-	resumable := slices.Contains([]string{"network", "fit", "compare"}, line[0]) && !slices.ContainsFunc(line, func(w string) bool {
+	resumable := slices.Contains([]string{"network", "fit", "compare", "power"}, line[0]) && !slices.ContainsFunc(line, func(w string) bool {
 		return w == "--resume" || strings.HasPrefix(w, "--shard") || strings.HasPrefix(w, "--merge") || strings.HasPrefix(w, "--out=complete")
 	})
 	if (e.code != exitDone && e.code != exitUnconverged) || !resumable {

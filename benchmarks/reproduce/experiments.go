@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"missingscore/benchmarks/bound"
+	"missingscore/benchmarks/calibration"
 	"missingscore/benchmarks/coverage"
 	"missingscore/benchmarks/deciding"
 	"missingscore/benchmarks/denoising"
@@ -51,6 +52,7 @@ var Experiments = []harness.Experiment{
 	networks.Experiment,
 	deciding.Experiment,
 	coverage.Experiment,
+	calibration.Experiment,
 	star.Ranking,
 	scale.Experiment,
 	ordinal.Experiment,

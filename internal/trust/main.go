@@ -3,6 +3,7 @@
 //	go run ./internal/trust fuzz -each 20s      # every fuzz target so long; executions add up
 //	go run ./internal/trust race [PACKAGE…]     # go test -race, package by package
 //	go run ./internal/trust mutation PACKAGE…   # gremlins: how many changed lines the tests notice
+//	go run ./internal/trust measure [NAME…]     # tests that log what they find, and the self-check
 //	go run ./internal/trust faults [NAME…]      # faults put in on purpose, which a named test has to notice
 //	go run ./internal/trust page                # TRUST.md from promises.json and figures
 //
@@ -16,17 +17,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 const home = "internal/trust"
 
 var commands = map[string]func(args []string) error{
-	"fuzz": fuzz, "race": race, "mutation": mutation, "faults": faults, "page": writePage,
+	"fuzz": fuzz, "race": race, "mutation": mutation, "measure": measure, "faults": faults, "page": writePage,
 }
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "trust: one of the commands fuzz, race, mutation, faults, page is expected")
+		fmt.Fprintln(os.Stderr, "trust: one of the commands fuzz, race, mutation, measure, faults, page is expected")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
@@ -37,21 +39,28 @@ func main() {
 
 func figureFile(name string) string { return filepath.Join(home, "figures", name+".json") }
 
+// kept is a file of figures, with the command that wrote it last.
+type kept[T any] struct {
+	Command string       `json:"command"`
+	Figures map[string]T `json:"figures"`
+}
+
 // readFigures reads a kept file of figures; one that is not there has none.
 func readFigures[T any](root, name string) (of map[string]T, err error) {
-	of = map[string]T{}
+	k := kept[T]{Figures: map[string]T{}}
 	text, err := os.ReadFile(filepath.Join(root, figureFile(name)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return of, nil
+		return k.Figures, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &of)
+		err = json.Unmarshal(text, &k)
 	}
-	return of, err
+	return k.Figures, err
 }
 
 func keepFigures[T any](name string, of map[string]T) error {
-	text, err := json.MarshalIndent(of, "", "  ")
+	k := kept[T]{"go run ./" + home + " " + strings.Join(os.Args[1:], " "), of}
+	text, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
 		return err
 	}

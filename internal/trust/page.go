@@ -50,7 +50,7 @@ type evidence struct {
 	fuzz     map[string]int
 	mutation map[string]mutated
 	race     map[string]raced
-	measured map[string]string // by promise, in words: of tests that print what they find
+	measured map[string]measured
 	soak     soaked
 }
 
@@ -73,7 +73,7 @@ func readEvidence(root string) (e evidence, err error) {
 	if e.race, err = readFigures[raced](root, "race"); err != nil {
 		return e, err
 	}
-	if e.measured, err = readFigures[string](root, "measured"); err != nil {
+	if e.measured, err = readFigures[measured](root, "measured"); err != nil {
 		return e, err
 	}
 	text, err := os.ReadFile(filepath.Join(root, figureFile("soak")))
@@ -125,6 +125,7 @@ func (e evidence) page() string {
 | soak | ` + "`go test ./cmd -run Soak -soak 1000 -soak-from 1 -soak-figures ../internal/trust/figures/soak.json -timeout 0`" + `, each portion from another seed on |
 | mutation | ` + "`go run ./internal/trust mutation data/domain losses/latent`" + ` |
 | race detector | ` + "`go run ./internal/trust race`" + ` |
+| invariances, certified values, calibration, self-check | ` + "`go run ./internal/trust measure`" + ` |
 | faults | ` + "`go run ./internal/trust faults`" + ` |
 | this page | ` + "`go run ./internal/trust page`" + ` |
 `)
@@ -150,7 +151,7 @@ func (e evidence) found(name string) string {
 	case "memory":
 		return fmt.Sprintf("Of %d soaked processes, allowed 300 MB, the largest took %d MB.", s.Runs, s.Peak)
 	}
-	return e.measured[name]
+	return e.words(name)
 }
 
 func (e evidence) faultsOf(promise string) string {

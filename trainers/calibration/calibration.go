@@ -28,29 +28,39 @@ const Draws = 19
 
 // Case is a way to draw, from a model whose independent draws are known.
 type Case struct {
-	Command string // impute or sample
+	Command string // impute or sample, or source: what a fit completes rows from
 	Model   string
-	Sampler string // of the command
+	Sampler string // of the command, or the name of the source
 	make    func() (*fitted.Model, error)
+
+	one bool // column of each row is hidden, the last, in place of one or two anywhere
 }
 
 // Name is the case in words.
 func (c Case) Name() string { return c.Command + ", " + c.Model + ", " + c.Sampler }
 
-// Cases are the samplers of impute and sample whose draws are said to be from the model itself,
-// with those models that have independent draws to compare with. Of an imputer's draws, which
-// are as good as its training, of Langevin steps and of the latent sampler nothing is said here.
+// Cases are the samplers of impute and sample, and the sources, whose draws are said to be from
+// the model itself, with those models that have independent draws to compare with. Of an
+// imputer's draws, which are as good as its training, the case is one whose weights are those of
+// the exact conditional. Langevin steps have an error that goes by their size, and are no case.
 var Cases = []Case{
-	{"impute", "gaussian", "exact", func() (*fitted.Model, error) { return gaussian(nil) }},
-	{"impute", "gaussian in a box", "exact", func() (*fitted.Model, error) { return gaussian(box()) }},
-	{"impute", "gaussian in a half-space", "exact", func() (*fitted.Model, error) { return gaussian(half()) }},
-	{"impute", "gaussian", "mcmc", func() (*fitted.Model, error) { return gaussian(nil) }},
-	{"impute", "gaussian in a box", "mcmc", func() (*fitted.Model, error) { return gaussian(box()) }},
-	{"impute", "mixture", "mcmc", mixture},
-	{"sample", "gaussian", "hmc", func() (*fitted.Model, error) { return gaussian(nil) }},
-	{"sample", "gaussian in a box", "hmc", func() (*fitted.Model, error) { return gaussian(box()) }},
-	{"sample", "gaussian", "mala", func() (*fitted.Model, error) { return gaussian(nil) }},
-	{"sample", "mixture", "hmc", mixture},
+	{Command: "impute", Model: "gaussian", Sampler: "exact", make: func() (*fitted.Model, error) { return gaussian(nil) }},
+	{Command: "impute", Model: "gaussian in a box", Sampler: "exact", make: func() (*fitted.Model, error) { return gaussian(box()) }},
+	{Command: "impute", Model: "gaussian in a half-space", Sampler: "exact", make: func() (*fitted.Model, error) { return gaussian(half()) }},
+	{Command: "impute", Model: "gaussian", Sampler: "mcmc", make: func() (*fitted.Model, error) { return gaussian(nil) }},
+	{Command: "impute", Model: "gaussian in a box", Sampler: "mcmc", make: func() (*fitted.Model, error) { return gaussian(box()) }},
+	{Command: "impute", Model: "mixture", Sampler: "mcmc", make: mixture},
+	{Command: "sample", Model: "gaussian", Sampler: "hmc", make: func() (*fitted.Model, error) { return gaussian(nil) }},
+	{Command: "sample", Model: "gaussian in a box", Sampler: "hmc", make: func() (*fitted.Model, error) { return gaussian(box()) }},
+	{Command: "sample", Model: "gaussian", Sampler: "mala", make: func() (*fitted.Model, error) { return gaussian(nil) }},
+	{Command: "sample", Model: "mixture", Sampler: "hmc", make: mixture},
+	{Command: "impute", Model: "gaussian", Sampler: "imputer", make: imputed, one: true},
+	{Command: "impute", Model: "gaussian with categories", Sampler: "latent", make: categories, one: true},
+	{Command: "source", Model: "gaussian", Sampler: "exact", make: func() (*fitted.Model, error) { return gaussian(nil) }},
+	{Command: "source", Model: "gaussian in a box", Sampler: "exact", make: func() (*fitted.Model, error) { return gaussian(box()) }},
+	{Command: "source", Model: "gaussian", Sampler: "chains", make: func() (*fitted.Model, error) { return gaussian(nil) }},
+	{Command: "source", Model: "gaussian in a box", Sampler: "chains", make: func() (*fitted.Model, error) { return gaussian(box()) }},
+	{Command: "source", Model: "mixture", Sampler: "chains", make: mixture},
 }
 
 const columns = 3
@@ -80,7 +90,11 @@ func named(m model.Model, s *domain.Domain) *fitted.Model {
 func gaussian(s *domain.Domain) (*fitted.Model, error) {
 	m := model.NewGaussian(columns, model.CholeskyFactor)
 	m.SetMean([]float64{0.3, -0.2, 0.1})
-	return named(m, s), m.SetPrecision(mat.NewSymDense(columns, []float64{1.5, 0.6, -0.4, 0.6, 1.2, 0.3, -0.4, 0.3, 0.9}))
+	return named(m, s), m.SetPrecision(precision())
+}
+
+func precision() *mat.SymDense {
+	return mat.NewSymDense(columns, []float64{1.5, 0.6, -0.4, 0.6, 1.2, 0.3, -0.4, 0.3, 0.9})
 }
 
 // mixture has two modes that chains cross.
@@ -129,29 +143,46 @@ func (c Case) cells(ctx context.Context, f *fitted.Model, n int, seed uint64) ([
 	if err != nil {
 		return nil, err
 	}
-	gaps, rng := *t, stream.New(seed, stream.Hide)
-	gaps.Observed = slices.Clone(t.Observed)
-	at := make([]int, n) // the cell that is ranked
-	for i := range n {
-		at[i] = i*columns + rng.IntN(columns)
-		gaps.Observed[at[i]] = false
-		if other := i*columns + rng.IntN(columns); rng.IntN(2) == 0 {
-			gaps.Observed[other] = false
+	gaps, at := c.hide(t, seed)
+	var drawn []float64
+	if c.Command == "source" {
+		drawn, err = completed(f, gaps, c.Sampler, seed)
+	} else {
+		var r *fitted.Imputed
+		if r, err = fitted.Impute(ctx, f, seen(f, gaps), fitted.ImputeConfig{Sampler: c.Sampler, Draws: Draws, Seed: seed, Chains: mcmc.Options{WarmUp: 150, Draws: 600}}); err == nil {
+			drawn = r.Values
 		}
 	}
-	drawn, err := fitted.Impute(ctx, f, &gaps, fitted.ImputeConfig{Sampler: c.Sampler, Draws: Draws, Seed: seed, Chains: mcmc.Options{WarmUp: 150, Draws: 600}})
 	if err != nil {
 		return nil, err
 	}
 	ranks := make([]int, n)
 	for i, cell := range at {
 		for k := range Draws {
-			if drawn.Values[(i*Draws+k)*columns+cell%columns] < t.Values[cell] {
+			if drawn[(i*Draws+k)*columns+cell%columns] < t.Values[cell] {
 				ranks[i]++
 			}
 		}
 	}
 	return ranks, nil
+}
+
+// hide makes gaps, and says which hidden cell of each row is ranked.
+func (c Case) hide(t *data.Table, seed uint64) (gaps *data.Table, at []int) {
+	hidden, rng := *t, stream.New(seed, stream.Hide)
+	hidden.Observed = slices.Clone(t.Observed)
+	for i := range t.N {
+		cell := i*columns + columns - 1
+		if !c.one {
+			cell = i*columns + rng.IntN(columns)
+			if other := i*columns + rng.IntN(columns); rng.IntN(2) == 0 {
+				hidden.Observed[other] = false
+			}
+		}
+		hidden.Observed[cell] = false
+		at = append(at, cell)
+	}
+	return &hidden, at
 }
 
 // rows ranks a number of each true row among those of drawn ones: a random column's, or the

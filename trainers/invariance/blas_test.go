@@ -48,5 +48,5 @@ func TestEveryCaseByAnotherLibrary(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	t.Logf("%d cases, here by %s", len(here), library)
+	t.Logf("here by %s; figures {\"cases\": %d}", library, len(here))
 }

@@ -1,6 +1,7 @@
 package invariance_test
 
 import (
+	"encoding/json"
 	"sync"
 	"testing"
 
@@ -38,10 +39,13 @@ func TestEveryCaseHasEveryProperty(t *testing.T) {
 		})
 	}
 	require.NoError(t, pool.Wait())
+	figures := map[string]int{"cases": len(cases)}
 	for _, p := range invariance.Properties {
 		require.Greater(t, held[p.Name], 25, p.Name)
 		t.Logf("%s: %d of %d cases", p.Name, held[p.Name], len(cases))
+		figures[p.Name] = held[p.Name]
 	}
+	logFigures(t, figures)
 	for reason, n := range left {
 		t.Logf("left out %d times: %s", n, reason)
 	}
@@ -62,5 +66,13 @@ func TestWhateverDrawsHasTheSameLaw(t *testing.T) {
 		}
 		numbers, worst = numbers+n, max(worst, z)
 	}
-	t.Logf("%d cases, %d numbers, worst |z| %.2f", len(cases), numbers, worst)
+	logFigures(t, map[string]float64{"cases": float64(len(cases)), "numbers": float64(numbers), "worst |z|": worst})
+}
+
+// logFigures logs what a test has found for TRUST.md (internal/trust).
+func logFigures(t *testing.T, figures any) {
+	t.Helper()
+	text, err := json.Marshal(figures)
+	require.NoError(t, err)
+	t.Logf("figures %s", text)
 }

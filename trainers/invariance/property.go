@@ -21,7 +21,8 @@ type Property struct {
 
 	exempt func(c Case) string // why a case cannot have it; nil where all have it
 	change func(c Case) (rewriting, func(*trainers.Spec))
-	atOnce bool // compare the first step's loss and gradient, in place of the estimate
+	both   func(*trainers.Spec) // of the settings before and after the change; nil: those of the case
+	atOnce bool                 // compare the first step's loss and gradient, in place of the estimate
 }
 
 // Report says how a case fared.
@@ -58,6 +59,7 @@ func Examine(ctx context.Context, c Case) Report {
 // check compares the estimate before and after the change; first is that before it.
 func (p Property) check(ctx context.Context, c Case, first outcome) error {
 	w, change := p.change(c)
+	var err error
 	if p.atOnce {
 		before, err := c.atOnce(same(rows, columns), nil)
 		if err != nil {
@@ -68,6 +70,13 @@ func (p Property) check(ctx context.Context, c Case, first outcome) error {
 			return err
 		}
 		return differ(before, after, p.Tolerance)
+	}
+	if p.both != nil {
+		own := change
+		change = func(s *trainers.Spec) { p.both(s); own(s) }
+		if first, err = c.fit(ctx, same(rows, columns), p.both); err != nil {
+			return err
+		}
 	}
 	after, err := c.fit(ctx, w, change)
 	if err != nil {
@@ -90,7 +99,7 @@ var Properties = []Property{
 	{Name: "workers", Says: "the same seed gives the same bytes, whatever the number of workers",
 		change: func(Case) (rewriting, func(*trainers.Spec)) {
 			return same(rows, columns), func(s *trainers.Spec) { s.Steps.Workers = 3 }
-		}},
+		}, both: func(s *trainers.Spec) { s.Steps.Batch = rows / 4 }}, // there are no more workers than batches
 	{Name: "binary units", Says: "columns in units of powers of two give the same estimate, draws included", Tolerance: 1e-12,
 		exempt: ownUnits, change: func(Case) (rewriting, func(*trainers.Spec)) {
 			w := same(rows, columns)
