@@ -81,12 +81,14 @@ func Standings(results string, experiments []harness.Experiment) (found []Found,
 	return found, nil
 }
 
-// others are the rivals' names, which say whose they are.
+// others are names that say more than a method's own: whose it is, or how it is asked for.
 var others = map[string]string{
 	"glasso": "EM + glasso (R)", "cglasso": "cglasso (R)", "mice pmm": "mice pmm (R)", "mice norm": "mice norm (R)",
 	"em-exact": "`em-exact`", "exact": "`exact`", "posterior": "`impute TABLE`",
 	"exact (truncation ignored)": "`exact`, bounds ignored", "em-exact (truncation ignored)": "`em-exact`, bounds ignored",
-	"em": "EM",
+	"em":         "EM",
+	"auto, ebic": "`--penalty auto`, the default", "adaptive, ebic": "`--penalty adaptive`", "l1, ebic": "`--penalty l1`",
+	"l1, fdr, model": "l1 and `--select fdr=0.1`, errors by the model", "l1, fdr, robust": "l1 and `fdr=0.1`, by the rows", "adaptive, fdr, robust": "adaptive and `fdr=0.1`, by the rows",
 }
 
 // named is a method's name on the page.
