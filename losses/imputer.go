@@ -9,6 +9,7 @@ import (
 	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/setting"
 	"missingscore/nets"
 )
 
@@ -96,15 +97,15 @@ func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	noising, ok := o.(Noising)
 	switch {
 	case k == Fisher:
-		what = "the imputer loss fisher needs its score; take kl"
+		what = "the loss fisher needs its score; take --imputer-loss kl, or normal"
 	case s.Bounded():
-		what = "it cannot be restricted to a domain with a boundary; take imputer normal"
+		what = "it cannot be restricted to a domain with a boundary; take normal"
 	case ok && !noising.Schedule().Single():
-		what = "it cannot be told levels of noise; take imputer normal"
+		what = "it cannot be told levels of noise; take normal"
 	default:
 		return nil
 	}
-	return fmt.Errorf("the imputer does not draw independent normals: %s", what)
+	return &setting.Error{Field: "imputer", Allowed: "it does not draw independent normals: " + what}
 }
 
 // strataImputer adds the KL loss of draws x_k from strata of weights π_k,

@@ -170,7 +170,7 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 		s    *domain.Domain
 		want string
 	}{
-		{losses.Fisher, losses.Classical{}, nil, "the imputer loss fisher needs its score; take kl"},
+		{losses.Fisher, losses.Classical{}, nil, "the loss fisher needs its score; take --imputer-loss kl"},
 		{losses.KL, losses.Truncated{Domain: box}, box, "it cannot be restricted to a domain with a boundary"},
 		{losses.KL, ladder, nil, "it cannot be told levels of noise"},
 	} {
@@ -178,8 +178,8 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "does not draw independent normals")
 	}
-	_, err := nets.NewImputer("flow", 2, nil, stream.New(1))
-	require.ErrorContains(t, err, `there is no imputer "flow"; imputers are mixture, normal`)
+	_, err := nets.NewImputer("gan", 2, nil, stream.New(1))
+	require.ErrorContains(t, err, `there is no imputer "gan"; imputers are flow, linear, mixture, normal`)
 	made, err := nets.NewImputer("normal", 2, []byte(`{"hidden":5}`), stream.New(1))
 	require.NoError(t, err)
 	require.Equal(t, nets.NormalOptions{Hidden: 5}, made.Options())

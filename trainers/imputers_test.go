@@ -67,6 +67,6 @@ func TestImputersServeEveryMethod(t *testing.T) {
 		box.Lower[0] = -50
 		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "var", Imputer: engine.ImputerSpec{Kind: kind}},
 			Domain: box}, trainers.Run{})
-		require.ErrorContains(t, err, "take imputer normal")
+		require.ErrorContains(t, err, "take normal")
 	}
 }

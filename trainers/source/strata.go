@@ -1,11 +1,11 @@
 package source
 
 import (
-	"errors"
 	"math"
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 )
 
@@ -18,7 +18,7 @@ type strata struct {
 
 func newStrata(s Setting) (Source, error) {
 	if s.Domain.Bounded() {
-		return nil, errors.New("the imputer does not draw independent normals: it cannot be restricted to a domain with a boundary; take imputer normal")
+		return nil, &setting.Error{Field: "imputer", Allowed: "it does not draw independent normals: it cannot be restricted to a domain with a boundary; take normal"}
 	}
 	p, err := losses.NewDraws(s.DType, s.Imputer, s.Model.Dim(), s.Batch)
 	if err != nil {
