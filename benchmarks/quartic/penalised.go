@@ -184,14 +184,8 @@ func penalisedTables(text json.RawMessage, r cells.Results) (out []markdown.Tabl
 	for _, column := range []struct{ name, words string }{{"quartic_error", "error of θ"}, {"fisher_divergence", "Fisher divergence"}} {
 		m := coefficients()
 		m.Column = column.name
-		n, err := m.Read(r)
-		if err != nil {
-			return nil, err
-		}
 		t := markdown.Table{Name: column.name, Header: []string{column.words, "columns"}}
-		for _, treatment := range s.Treatments {
-			t.Header = append(t.Header, treatment)
-		}
+		t.Header = append(t.Header, s.Treatments...)
 		for _, treatment := range s.Treatments[1:] {
 			t.Header = append(t.Header, treatment+" / "+s.Treatments[0])
 		}
@@ -200,7 +194,8 @@ func penalisedTables(text json.RawMessage, r cells.Results) (out []markdown.Tabl
 			for _, d := range s.Columns {
 				at := m.With("columns", strconv.Itoa(d))
 				at.Along = ""
-				if n, err = at.Read(r); err != nil {
+				n, err := at.Read(r)
+				if err != nil {
 					return nil, err
 				}
 				line, first := []string{v.Name, strconv.Itoa(d)}, v.Name+", "+s.Treatments[0]

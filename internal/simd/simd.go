@@ -3,7 +3,7 @@
 // is written by asm/main.go.
 package simd
 
-//go:generate sh -c "cd asm && go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
+//go:generate sh -c "cd asm && GOWORK=off go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
 
 import "math"
 

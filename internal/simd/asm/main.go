@@ -1085,29 +1085,7 @@ func pivotTile() {
 	of := func(i, j int) VecVirtual { return x[max(i, j)][min(i, j)] }
 	for k := range 4 {
 		VMOVUPD(of(k, k), at(pivots, 64*k))
-		inverse, zero := ZMM(), ZMM()
-		VDIVPD(of(k, k), one, inverse)
-		var slope [4]VecVirtual
-		for i := range 4 {
-			if i != k {
-				slope[i] = ZMM()
-				VMULPD(of(i, k), inverse, slope[i])
-			}
-		}
-		for i := range 4 {
-			for j := range i + 1 {
-				if i != k && j != k {
-					VFNMADD231PD(slope[i], of(j, k), of(i, j))
-				}
-			}
-		}
-		for i := range 4 {
-			if i != k {
-				VMOVAPD(slope[i], of(i, k))
-			}
-		}
-		VPXORQ(zero, zero, zero)
-		VSUBPD(inverse, zero, of(k, k))
+		sweep(of, k, one)
 	}
 	for i := range 4 {
 		for j := range 4 {
@@ -1116,6 +1094,33 @@ func pivotTile() {
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// sweep sweeps pivot k of a tile (AVX-512).
+func sweep(of func(i, j int) VecVirtual, k int, one VecVirtual) {
+	inverse, zero := ZMM(), ZMM()
+	VDIVPD(of(k, k), one, inverse)
+	var others []int
+	var slope [4]VecVirtual
+	for i := range 4 {
+		if i != k {
+			others = append(others, i)
+			slope[i] = ZMM()
+			VMULPD(of(i, k), inverse, slope[i])
+		}
+	}
+	for _, i := range others {
+		for _, j := range others {
+			if j <= i {
+				VFNMADD231PD(slope[i], of(j, k), of(i, j))
+			}
+		}
+	}
+	for _, i := range others {
+		VMOVAPD(slope[i], of(i, k))
+	}
+	VPXORQ(zero, zero, zero)
+	VSUBPD(inverse, zero, of(k, k))
 }
 
 // applyTiles multiplies a row of tiles and a vector (AVX-512).
