@@ -3,6 +3,7 @@ package calibration
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,10 +52,12 @@ func TestTablesAndClaim(t *testing.T) {
 	require.Len(t, made[0].Lines, len(calibration.Cases))
 	require.Equal(t, []string{"impute", "gaussian", "exact", "400", "8.9e-07", "+8.0", "+0.0"}, made[0].Lines[0])
 	require.Equal(t, "1", made[0].Lines[1][4])
-	v, err := uniform(results(flat, flat))
-	require.NoError(t, err)
-	require.Equal(t, claims.Holds, v.Outcome)
-	v, err = uniform(results(narrow, flat))
+	for replicates, want := range map[int]claims.Outcome{1: claims.Undecided, claims.LeastReplicates: claims.Holds} {
+		v, err := uniform(repeated(results(flat, flat), replicates))
+		require.NoError(t, err)
+		require.Equal(t, want, v.Outcome)
+	}
+	v, err := uniform(repeated(results(narrow, flat), claims.LeastReplicates))
 	require.NoError(t, err)
 	require.Equal(t, claims.DoesNotHold, v.Outcome)
 	require.Contains(t, v.Evidence, "impute, gaussian, exact")
@@ -69,6 +72,12 @@ func TestTablesAndClaim(t *testing.T) {
 	ends, low := slopes(level20(func(k int) int { return 20 - k/10*20 })) // all in the lower half
 	require.InDelta(t, 0, ends, 1e-12)
 	require.InDelta(t, math.Sqrt(200), low, 1e-12)
+}
+
+// repeated are the lines of so many times as many replicates.
+func repeated(r cells.Results, times int) cells.Results {
+	r.Lines = slices.Repeat(r.Lines, times)
+	return r
 }
 
 func TestRankPlots(t *testing.T) {

@@ -66,9 +66,10 @@ var statements = []claims.Claim{{
 	Test:  uniform,
 }}
 
-// uniform holds unless a case's p is below the level over their number.
+// uniform holds unless a case's p is below the level over their number, or there are too few
+// replicates.
 func uniform(r cells.Results) (claims.Verdict, error) {
-	least, worst, tried := 1.0, "", 0
+	least, worst, tried, replicates := 1.0, "", 0, math.MaxInt
 	for _, c := range calibration.Cases {
 		counts, err := read(r, c)
 		if err != nil {
@@ -78,6 +79,7 @@ func uniform(r cells.Results) (claims.Verdict, error) {
 			continue
 		}
 		tried++
+		replicates = min(replicates, len(counts))
 		if p := calibration.Uniform(together(counts)); p < least {
 			least, worst = p, c.Name()
 		}
@@ -87,10 +89,14 @@ func uniform(r cells.Results) (claims.Verdict, error) {
 		v.Evidence = fmt.Sprintf("%d of %d cases have been run.", tried, len(calibration.Cases))
 		return v, nil
 	}
+	v.Evidence = fmt.Sprintf("The least p of %d cases is %.2g (%s).", tried, least, worst)
+	if v.Replicates = replicates; replicates < claims.LeastReplicates {
+		v.Evidence = fmt.Sprintf("%d replicates, %d are needed. ", replicates, claims.LeastReplicates) + v.Evidence
+		return v, nil
+	}
 	v.Outcome = claims.Holds
 	if least < level/float64(tried) {
 		v.Outcome = claims.DoesNotHold
 	}
-	v.Evidence = fmt.Sprintf("The least p of %d cases is %.2g (%s).", tried, least, worst)
 	return v, nil
 }
