@@ -14,8 +14,7 @@ import (
 )
 
 // Errors by the model are warned of where rows have heavier tails than normal ones, errors by the
-// rows are not. Both are wider than those of many rows: no interval of a network's pair has a z
-// of less than 1/√n.
+// rows are not.
 func TestTailsAreWarnedOf(t *testing.T) {
 	const n = 300
 	for _, heavy := range []bool{false, true} {
@@ -33,10 +32,6 @@ func TestTailsAreWarnedOf(t *testing.T) {
 			require.NoError(t, err)
 			warned := strings.Contains(strings.Join(r.Network.Inference.Warnings, "; "), "heavier tails")
 			require.Equal(t, heavy && kind == "model", warned, "%v %s", heavy, kind)
-			for _, pair := range r.Network.Network.Pairs {
-				u := pair.Uncertainty
-				require.Greater(t, u.SE/(1-u.Estimate*u.Estimate), 1/math.Sqrt(n-3))
-			}
 		}
 	}
 }
