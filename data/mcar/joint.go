@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
+
+	"missingscore/data/completion"
 )
 
 // joint is the p of column j by all its predictors together; false where there are too
@@ -123,9 +125,9 @@ func (w *work) patterns(predictors []int) (columns []int) {
 
 // filled are the predictors (n, |predictors|), their gaps filled from each other.
 func (w *work) filled(predictors []int) []float64 {
-	c := newCompletion(w.table, predictors)
-	if slices.Contains(c.mask, false) {
-		c.fill(w.normal())
+	c := completion.New(w.table, predictors)
+	if c.Gaps() {
+		c.Fill(w.normal())
 	}
-	return c.x
+	return c.X
 }
