@@ -5,6 +5,7 @@ package completion
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -96,7 +97,8 @@ func (c *Completion) moments() *Normal {
 type Completion struct {
 	Columns []int
 	X       []float64     // (n, |Columns|) rows, gaps filled by Fill
-	mask    []bool        // (n, |columns|)
+	words   int           // of 64 columns
+	gaps    []uint64      // (n, words): the columns that a row lacks, the first at the highest bit
 	order   []int         // rows, those of one pattern together
 	spread  *mat.SymDense // sum over rows of the conditional covariances
 }
@@ -104,36 +106,28 @@ type Completion struct {
 // New takes some columns of a table.
 func New(t *data.Table, columns []int) *Completion {
 	q := len(columns)
-	c := &Completion{Columns: columns, X: make([]float64, t.N*q), mask: make([]bool, t.N*q), order: make([]int, t.N), spread: mat.NewSymDense(q, nil)}
+	c := &Completion{Columns: columns, X: make([]float64, t.N*q), words: (q + 63) / 64, order: make([]int, t.N), spread: mat.NewSymDense(q, nil)}
+	c.gaps = make([]uint64, t.N*c.words)
 	for i := range t.N {
 		c.order[i] = i
 		for a, j := range columns {
-			c.X[i*q+a], c.mask[i*q+a] = t.Values[i*t.D+j], t.Observed[i*t.D+j]
+			c.X[i*q+a] = t.Values[i*t.D+j]
+			if !t.Observed[i*t.D+j] {
+				c.gaps[i*c.words+a/64] |= 1 << (63 - a%64)
+			}
 		}
 	}
-	slices.SortStableFunc(c.order, func(i, j int) int { return compare(c.pattern(i), c.pattern(j)) })
+	slices.SortStableFunc(c.order, func(i, j int) int { return slices.Compare(c.pattern(i), c.pattern(j)) })
 	return c
 }
 
 // Gaps says whether any cell is missing.
-func (c *Completion) Gaps() bool { return slices.Contains(c.mask, false) }
-
-func (c *Completion) pattern(i int) []bool {
-	q := len(c.Columns)
-	return c.mask[i*q : (i+1)*q]
+func (c *Completion) Gaps() bool {
+	return slices.ContainsFunc(c.gaps, func(word uint64) bool { return word != 0 })
 }
 
-func compare(a, b []bool) int {
-	for k, v := range a {
-		if v != b[k] {
-			if v {
-				return -1
-			}
-			return 1
-		}
-	}
-	return 0
-}
+// pattern is which columns row i lacks.
+func (c *Completion) pattern(i int) []uint64 { return c.gaps[i*c.words : (i+1)*c.words] }
 
 // Fill fills the gaps by m, a distribution of all the table's columns: with P the
 // precision of c.Columns, x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o), with covariance P_mm⁻¹.
@@ -145,13 +139,13 @@ func (c *Completion) Fill(m *Normal) {
 	block, right := make([]float64, q*q), make([]float64, q)
 	for at := 0; at < len(c.order); {
 		pattern, from := c.pattern(c.order[at]), at
-		for at < len(c.order) && compare(c.pattern(c.order[at]), pattern) == 0 {
+		for at < len(c.order) && slices.Equal(c.pattern(c.order[at]), pattern) {
 			at++
 		}
 		gaps = gaps[:0]
-		for a, seen := range pattern {
-			if !seen {
-				gaps = append(gaps, a)
+		for w, word := range pattern {
+			for ; word != 0; word &^= 1 << (63 - bits.LeadingZeros64(word)) {
+				gaps = append(gaps, 64*w+bits.LeadingZeros64(word))
 			}
 		}
 		if len(gaps) == 0 {

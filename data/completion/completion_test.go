@@ -77,3 +77,36 @@ func TestCorrelation(t *testing.T) {
 	require.InDelta(t, -0.5, r.At(0, 1), 1e-15)
 	require.Equal(t, []float64{1, 1}, []float64{r.At(0, 0), r.At(1, 1)})
 }
+
+// More columns than a word of marks has: the gaps of each are found, whatever their place.
+func TestGapsOfManyColumns(t *testing.T) {
+	const d = 130
+	table := &data.Table{N: d + 1, D: d, Values: make([]float64, d*(d+1)), Observed: make([]bool, d*(d+1))}
+	columns := make([]int, d)
+	m := &completion.Normal{Mean: make([]float64, d), Covariance: mat.NewSymDense(d, nil)}
+	for j := range d {
+		columns[j], m.Mean[j] = j, float64(j)
+		m.Covariance.SetSym(j, j, 1)
+	}
+	for i := range table.N {
+		for j := range d {
+			table.Values[i*d+j], table.Observed[i*d+j] = -1, i != j // row i lacks column i, the last none
+		}
+	}
+	c := completion.New(table, columns)
+	require.True(t, c.Gaps())
+	c.Fill(m)
+	for i := range table.N {
+		for j := range d {
+			want := -1.0
+			if i == j {
+				want = float64(j)
+			}
+			require.InDelta(t, want, c.X[i*d+j], 1e-12)
+		}
+	}
+	for k := range table.Observed {
+		table.Observed[k] = true
+	}
+	require.False(t, completion.New(table, columns).Gaps())
+}

@@ -167,10 +167,12 @@ type work struct {
 	table  *data.Table
 	ranks  []func() *ranked          // of each column; made when first asked for
 	normal func() *completion.Normal // of all columns; the same
+	alike  func() []int              // findAlike; the same
 }
 
 func newWork(t *data.Table) *work {
 	w := &work{table: t, normal: sync.OnceValue(func() *completion.Normal { return completion.Fit(t, turns, limit) })}
+	w.alike = sync.OnceValue(w.findAlike)
 	for k := range t.D {
 		w.ranks = append(w.ranks, sync.OnceValue(func() *ranked { return w.rank(k) }))
 	}

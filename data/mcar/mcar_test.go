@@ -89,8 +89,7 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	require.NoError(t, err)
 	z, _ := data.Standardise(table)
 	w := newWork(z)
-	seen, nuisance, x := w.design(0, []int{1, 2, 3, 4}, nil)
-	require.InEpsilon(t, 0.000787344713096098, robustScore(seen, nuisance, x), 1e-6)
+	require.InEpsilon(t, 0.000787344713096098, robustScore(w.rowBlocks(0, []int{1, 2, 3, 4}, nil)), 1e-6)
 	single := w.single(0)
 	require.InEpsilon(t, 0.938821562368765, survival(single[1].square, 1), 1e-2) // n − 1 for n
 	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square, 1), 1e-9)
