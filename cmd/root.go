@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -155,7 +154,7 @@ func begin(cmd *cobra.Command) error {
 		return usageError{err}
 	}
 	if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
-		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
+		memory.Collect(limit)
 	}
 	obeyQuiet(cmd)
 	return checkNumbers(cmd.Flags())

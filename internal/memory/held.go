@@ -1,6 +1,9 @@
 package memory
 
-import "runtime/debug"
+import (
+	"math"
+	"runtime/debug"
+)
 
 const (
 	spare        = 64 << 20 // bytes that may wait to be collected
@@ -17,4 +20,14 @@ func Held(bytes float64) {
 		percent = max(leastPercent, int(mostPercent*spare/bytes))
 	}
 	debug.SetGCPercent(percent)
+}
+
+// outside is what a process holds beside Go's own memory, as measured: its code, and the matrix
+// library.
+const outside = 50e6
+
+// Collect has rubbish collected before the process, with what it holds outside Go's memory, takes
+// more than limit bytes; Go itself is left half of them at least.
+func Collect(limit float64) {
+	debug.SetMemoryLimit(int64(min(max(limit-outside, limit/2), math.MaxInt64/2)))
 }

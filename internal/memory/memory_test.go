@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +58,14 @@ func TestReadFile(t *testing.T) {
 	}
 	_, err = memory.ReadFile(path+"x", 1)
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// What the program holds beside Go's memory is left to it, of small limits half.
+func TestCollectLeavesRoom(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	for limit, want := range map[float64]int64{300e6: 250e6, 60e6: 30e6, 1e30: 1 << 62} {
+		memory.Collect(limit)
+		require.Equal(t, want, debug.SetMemoryLimit(-1))
+	}
 }
