@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type step[T Float] struct {
 	kernel Kernel[T]
 	out    []T
 	in     [][]T
-	frozen bool // depends on nothing but parameters that the program does not train
+	frozen bool // depends on nothing but constants and parameters that the program does not train
 }
 
 // copied are numbers of the program and their float64 outside.
@@ -168,9 +169,9 @@ func (c *compiler[T]) visit(n Node) error {
 	return nil
 }
 
-// frozen are the parameters that the program does not train.
+// frozen are the constants, and the parameters that the program does not train.
 func (b *Builder) frozen() map[Node]bool {
-	frozen := map[Node]bool{}
+	frozen := maps.Clone(b.fixed)
 	for p, n := range b.params {
 		frozen[n] = !slices.Contains(b.wrt, p)
 	}

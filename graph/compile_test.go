@@ -171,6 +171,28 @@ func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
 	}
 }
 
+// What depends on constants alone is computed by Run, and not by RunAgain.
+func TestRunAgainKeepsWhatConstantsGive(t *testing.T) {
+	for _, dtype := range []DType{Float64, Float32} {
+		runs := 0
+		p, err := BuildAs(dtype, func(b *Builder) {
+			c := b.Apply(Op{Name: "counted", Rows: 1, Cols: 2, Kernel: func(out []float64, in [][]float64) error {
+				runs++
+				copy(out, in[0])
+				return nil
+			}}, b.Constant(1, 2, []float64{2, 3}))
+			b.Output("product", b.Prod(b.Square(c), b.Input("x", 1, 2)))
+		})
+		require.NoError(t, err)
+		for k, run := range []func() error{p.Run, p.RunAgain, p.RunAgain, p.Run} {
+			copy(p.Input("x"), []float64{float64(k), 1})
+			require.NoError(t, run())
+			require.Equal(t, []float64{4 * float64(k), 9}, p.Output("product"))
+		}
+		require.Equal(t, 2, runs)
+	}
+}
+
 func TestFixedParametersHaveNoGradient(t *testing.T) {
 	w, v := NewParam("w", 1, 1), NewParam("v", 1, 1)
 	v.Fixed = true

@@ -33,6 +33,7 @@ type Builder struct {
 	inputs  map[string]binding
 	params  map[*Param]Node
 	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
+	fixed   map[Node]bool // what Constant made
 	rows    map[Node]Node // what Rows made, and of which row
 	outputs map[string]Node
 	loss    Node
@@ -87,7 +88,9 @@ func (b *Builder) Param(p *Param) Node {
 // Constant adds a matrix of fixed numbers, row-major. It keeps the slice.
 func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	b.serial++
-	return b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
+	n := b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
+	b.fixed[n] = true
+	return n
 }
 
 // single tells whether the program takes p in float32 as it is.
@@ -115,7 +118,7 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 }
 
 func newBuilder(t DType) *Builder {
-	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, rows: map[Node]Node{}, outputs: map[string]Node{}}
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, outputs: map[string]Node{}}
 }
 
 // Program is a built graph. It is for one goroutine at a time.
