@@ -50,3 +50,30 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50e6), name)
 	}
 }
+
+// Later rows count half by methods in closed form, which keep nothing for each of them.
+func TestManyRowsTakeLess(t *testing.T) {
+	const n, d = 200_000, 5
+	long := &data.Table{Names: []string{"a", "b", "c", "d", "e"}, N: n, D: d, Values: make([]float64, n*d), Observed: slices.Repeat([]bool{true}, n*d)}
+	for i := range long.Values {
+		long.Values[i] = float64(i * i % 17)
+	}
+	long.Observed[0] = false
+	for _, c := range []struct{ method, limit, want string }{
+		{"em-exact", "80MB", ""},
+		{"exact", "80MB", ""},
+		{"em-exact", "70MB", "a network of 5 columns from 200000 rows along 3 λ needs about 72 MB"}, // 8·5·(12·10⁵ + 6·10⁵)
+		{"pairwise", "70MB", "needs about 72 MB"},
+		{"var", "80MB", "needs about 96 MB"}, // 8·5·12·2·10⁵
+	} {
+		t.Setenv(memory.Variable, c.limit)
+		s := trainers.Spec{Network: &path.Config{Lambdas: 3}}
+		s.Steps.Method = c.method
+		_, err := trainers.Prepare(long, s)
+		if c.want == "" {
+			require.NoError(t, err, c.method)
+			continue
+		}
+		require.ErrorContains(t, err, c.want, c.method)
+	}
+}

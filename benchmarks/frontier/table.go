@@ -84,7 +84,7 @@ func Standings(results string, experiments []harness.Experiment) (found []Found,
 // others are names that say more than a method's own: whose it is, or how it is asked for.
 var others = map[string]string{
 	"glasso": "EM + glasso (R)", "cglasso": "cglasso (R)", "mice pmm": "mice pmm (R)", "mice norm": "mice norm (R)",
-	"em-exact": "`em-exact`", "exact": "`exact`", "posterior": "`impute TABLE`",
+	"em-exact": "`em-exact`", "em-exact, ridge": "`em-exact --penalty ridge`", "em-exact, auto": "`em-exact --penalty auto`", "exact": "`exact`", "posterior": "`impute TABLE`",
 	"exact (truncation ignored)": "`exact`, bounds ignored", "em-exact (truncation ignored)": "`em-exact`, bounds ignored",
 	"em":         "EM",
 	"auto, ebic": "`--penalty auto`, the default", "adaptive, ebic": "`--penalty adaptive`", "l1, ebic": "`--penalty l1`",

@@ -126,9 +126,19 @@ func TestClaims(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, claims.Holds, v.Outcome)
 	require.InDelta(t, 0.1075, v.Effect, 1e-9)
-	v, err = whole(claims.Measure{Column: aucColumn}, "exact", func(law string) bool { return !mcar(law) })(r)
+	v, err = whole(claims.Measure{Column: aucColumn}, ours, "exact", func(_, law string) bool { return !mcar(law) })(r)
 	require.NoError(t, err)
 	require.Equal(t, claims.DoesNotHold, v.Outcome)
+
+	// Of two rivals the one that leads decides; networks of other names do not count.
+	add("a", "MCAR 10 %", "cglasso", "0.7", "0.71", "0.7", "0.72")
+	add("a", "MCAR 10 %", "glasso", "0.95", "0.95", "0.95", "0.96")
+	add("other", "MCAR 10 %", "em-exact", "0", "0", "0", "0")
+	add("other", "MCAR 10 %", "cglasso", "1", "1", "1", "1")
+	v, err = aheadOn(claims.Measure{Column: aucColumn}, ours, "a")(r)
+	require.NoError(t, err)
+	require.Equal(t, claims.DoesNotHold, v.Outcome)
+	require.InDelta(t, -0.0375, v.Effect, 1e-9)
 }
 
 func TestSettingsThatAreRefused(t *testing.T) {

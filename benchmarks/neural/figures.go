@@ -27,7 +27,9 @@ func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 		for _, epoch := range training.Epochs(d.Epochs) {
 			at = append(at, float64(epoch))
 		}
-		series, err := figures.AlongTraining(r, fisher(d.Name), s.names())
+		along := fisher(d.Name)
+		along.Column, along.Name = traceColumn, "Fisher divergence"
+		series, err := figures.AlongTraining(r, along, s.names())
 		if err != nil {
 			return nil, err
 		}

@@ -31,28 +31,32 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	if err != nil {
 		return nil, err
 	}
-	m, history, err := s.fit(ctx, d, how, seed, of, &evaluate.Truth{Model: truth, Sample: fresh})
+	f, err := s.fit(ctx, d, how, seed, of, &evaluate.Truth{Model: truth, Sample: fresh})
 	if err != nil {
 		return nil, err
 	}
-	least := slices.MinFunc(history, func(a, b descent.Record) int {
+	least := slices.MinFunc(f.history, func(a, b descent.Record) int {
 		if a.Errors[0].Value < b.Errors[0].Value {
 			return -1
 		}
 		return 0
 	})
+	kept, end := "-", "-"
+	if f.model != nil {
+		kept, end = fmt.Sprintf("%.5g", f.final.Errors[0].Value), fmt.Sprint(f.final.Epoch)
+	}
 	values := []string{
-		training.EffectiveSize(history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch),
-		training.Trace(history, training.Epochs(d.Epochs), "fisher_divergence"),
+		training.EffectiveSize(f.history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
+		training.Trace(f.history, training.Epochs(d.Epochs), "fisher_divergence"),
 	}
 	shown := []string{"-", "-", "-", "-"}
-	if m != nil && seed == 1 && len(of.Means[0]) == 2 {
-		has, err := model.CapabilitiesOf(m)
+	if f.model != nil && seed == 1 && len(of.Means[0]) == 2 {
+		has, err := model.CapabilitiesOf(f.model)
 		if err != nil {
 			return nil, err
 		}
 		if has.Density {
-			if shown, err = s.plane(ctx, of, truth, m); err != nil {
+			if shown, err = s.plane(ctx, of, truth, f.model); err != nil {
 				return nil, err
 			}
 		}
@@ -60,30 +64,43 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	return append(values, shown...), nil
 }
 
-// fit learns a model of a replicate's table, and gives it in the table's units. A fit that
-// diverges keeps the history that it had, and gives no model.
-func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of simulate.Mixture, known *evaluate.Truth) (model.Model, []descent.Record, error) {
+// fitted is what a fit came to: its model in the table's units, nil where it diverged, its
+// records along training, and the one that the model is of.
+type fitted struct {
+	model   model.Model
+	history []descent.Record
+	final   descent.Record
+}
+
+// fit learns a model of a replicate's table. A fit that diverges keeps the history that it had.
+func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of simulate.Mixture, known *evaluate.Truth) (f fitted, err error) {
 	table, err := s.table(of, seed, how.Method == "full")
 	if err != nil {
-		return nil, nil, err
+		return f, err
+	}
+	by := descent.Passes(d.Epochs, s.Rate)
+	if how.HeldOut > 0 {
+		by.Validation = new(how.HeldOut)
 	}
 	config := s.Fit
 	config.Method, config.Seed, config.Imputer = how.Method, seed, how.Imputer
 	state := &trainers.State{}
 	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
-		Steps: config, Descent: descent.Passes(d.Epochs, s.Rate), Truth: known,
+		Steps: config, Descent: by, Truth: known,
 	}, trainers.Run{State: state})
-	history, diverged, err := training.History(state, failure)
+	diverged := false
+	f.history, diverged, err = training.History(state, failure)
 	switch {
 	case err != nil:
-		return nil, nil, err
-	case diverged && len(history) == 0:
-		return nil, nil, failure
+		return f, err
+	case diverged && len(f.history) == 0:
+		return f, failure
 	case diverged:
-		return nil, history, nil
+		return f, nil
 	}
-	return r.Model.InUnits(), history, nil
+	f.model, f.final = r.Model.InUnits(), r.Final
+	return f, nil
 }
 
 // scoreSize is E‖s‖² of the truth, what a score of 0 would be wrong by.

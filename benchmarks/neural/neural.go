@@ -54,7 +54,8 @@ type method struct {
 	Model  string `json:"model"`  // energy or score-network
 	Method string `json:"method"` // an estimator's name
 
-	Imputer engine.ImputerSpec `json:"imputer"` // none: the paper's
+	Imputer engine.ImputerSpec `json:"imputer"`  // none: the paper's
+	HeldOut float64            `json:"held_out"` // share of the rows by which training ends, and whose best parameters are kept; 0: after all passes
 }
 
 func decode(text json.RawMessage) (s settings, err error) {
@@ -69,12 +70,16 @@ func decode(text json.RawMessage) (s settings, err error) {
 			return s, err
 		}
 	}
+	var shares []float64
 	for _, m := range s.Methods {
 		if _, err = estimator.ByName(m.Method); err != nil {
 			return s, fmt.Errorf("settings: %w", err)
 		}
+		if m.HeldOut != 0 {
+			shares = append(shares, m.HeldOut)
+		}
 	}
-	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
+	return s, cmp.Or(harness.CheckShares("held_out", shares...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
 }
 
 // Columns of the results. Of the first replicate in the plane there is more: see plane.
@@ -84,6 +89,8 @@ const (
 	truthColumn   = "score_size" // E‖s‖² of the truth
 	leastColumn   = "least"      // over training, …
 	passColumn    = "least_epoch"
+	keptColumn    = "kept" // of the parameters that the fit gives, …
+	endColumn     = "kept_epoch"
 	traceColumn   = "fisher_divergence"
 	klColumn      = "kl_divergence"
 	rhatColumn    = "r_hat"
@@ -98,7 +105,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{
 		Key:   []string{densityColumn, "replicate", "method"},
-		Value: []string{sizeColumn, truthColumn, leastColumn, passColumn, traceColumn, klColumn, rhatColumn, planeColumn, drawsColumn},
+		Value: []string{sizeColumn, truthColumn, leastColumn, passColumn, keptColumn, endColumn, traceColumn, klColumn, rhatColumn, planeColumn, drawsColumn},
 	}
 	for _, d := range s.Densities {
 		for replicate := 1; replicate <= replicates; replicate++ {

@@ -72,7 +72,7 @@ func TestSmallRun(t *testing.T) {
 	made, err := tables(l.Settings, l.Results)
 	require.NoError(t, err)
 	require.Len(t, made, 2)
-	require.Len(t, made[0].Lines, 10)
+	require.Len(t, made[0].Lines, 12)
 	for text, want := range map[string]string{`"name": "ring"`: `no density "cube"`, `"method": "em"`: `no method "guess"`} {
 		bad := strings.ReplaceAll(string(l.Settings), strings.ReplaceAll(text, ": ", ":"), map[string]string{`"name": "ring"`: `"name":"cube"`, `"method": "em"`: `"method":"guess"`}[text])
 		_, err = grid([]byte(bad), 1)

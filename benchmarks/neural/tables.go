@@ -21,23 +21,23 @@ func tables(text json.RawMessage, r cells.Results) (out []markdown.Table, err er
 	}
 	for _, d := range s.Densities {
 		of := map[string]*claims.Numbers{}
-		for _, column := range []string{sizeColumn, truthColumn, leastColumn, passColumn, traceColumn} {
+		for _, column := range []string{sizeColumn, truthColumn, leastColumn, passColumn, keptColumn, endColumn} {
 			m := fisher(d.Name)
 			m.Column = column
 			if of[column], err = m.Read(r); err != nil {
 				return nil, err
 			}
 		}
-		t := markdown.Table{Name: d.Name, Header: []string{d.Name, fmt.Sprintf("after %d passes", d.Epochs), "of E‖s‖²", "over Marg-IW's", "least", "at pass", "effective draws", "replicates"}}
+		t := markdown.Table{Name: d.Name, Header: []string{d.Name, "Fisher divergence", "after passes", "of E‖s‖²", "over Marg-IW's", "least", "at pass", "effective draws", "replicates"}}
 		for _, name := range s.names() {
-			end := of[traceColumn].Of("", name)
-			if len(end) == 0 {
+			kept := of[keptColumn].Of("", name)
+			if len(kept) == 0 {
 				continue
 			}
-			t.Lines = append(t.Lines, []string{picture.MethodTitle(name), markdown.Interval(end),
-				markdown.Interval(claims.Ratios(of[traceColumn], name, of[truthColumn], name)), markdown.Interval(claims.Ratios(of[traceColumn], name, of[traceColumn], "iw")),
+			t.Lines = append(t.Lines, []string{picture.MethodTitle(name), markdown.Interval(kept), fmt.Sprintf("%.0f", stat.Mean(of[endColumn].Of("", name), nil)),
+				markdown.Interval(claims.Ratios(of[keptColumn], name, of[truthColumn], name)), markdown.Interval(claims.Ratios(of[keptColumn], name, of[keptColumn], "iw")),
 				markdown.Interval(of[leastColumn].Of("", name)), fmt.Sprintf("%.0f", stat.Mean(of[passColumn].Of("", name), nil)),
-				markdown.MeanDraws(of[sizeColumn].Of("", name)), fmt.Sprint(len(end))})
+				markdown.MeanDraws(of[sizeColumn].Of("", name)), fmt.Sprint(len(kept))})
 		}
 		out = append(out, t)
 	}

@@ -1,19 +1,17 @@
 package diagnose
 
 import (
-	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/completion"
 )
 
 const (
 	emIterations = 25
-	emCandidate  = 0.1  // share of a variance left: EM comes near 0 slowly, and rows decide afterwards
-	emRidge      = 1e-6 // of correlations, so that dependent columns can be solved for
-	emCost       = 2e9  // products at most: rows · columns³ · iterations
+	emCandidate  = 0.1 // share of a variance left: EM comes near 0 slowly, and rows decide afterwards
+	emCost       = 2e9 // products at most: rows · columns³ · iterations
 )
 
 // correlation is that of some columns as they are modelled: of the complete rows where these
@@ -31,7 +29,7 @@ func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float6
 	if rows < 3*d+10 {
 		return nil, 0
 	}
-	return e.standardised(columns, rows).maximise(emIterations), emCandidate
+	return completion.Fit(e.standardised(columns, rows), emIterations, 0).Correlation(), emCandidate
 }
 
 // unit is a column's mean and standard deviation.
@@ -42,118 +40,18 @@ func unitOf(cells []float64) unit {
 	return unit{mean, sd}
 }
 
-// gapped is rows (n, d) of standardised columns with gaps, NaN.
-type gapped struct {
-	d int
-	z []float64
-}
-
 // standardised takes some rows, evenly through the table.
-func (e *examined) standardised(columns []int, rows int) gapped {
-	g := gapped{d: len(columns), z: make([]float64, rows*len(columns))}
-	t := e.after
+func (e *examined) standardised(columns []int, rows int) *data.Table {
+	t, d := e.after, len(columns)
+	z := &data.Table{N: rows, D: d, Values: make([]float64, rows*d), Observed: make([]bool, rows*d)}
 	for k, j := range columns {
 		u := e.units[j]
 		for a := range rows {
 			i := a * t.N / rows
-			g.z[a*g.d+k] = math.NaN()
 			if t.Observed[i*t.D+j] {
-				g.z[a*g.d+k] = (t.Values[i*t.D+j] - u.mean) / u.sd
+				z.Values[a*d+k], z.Observed[a*d+k] = (t.Values[i*t.D+j]-u.mean)/u.sd, true
 			}
 		}
 	}
-	return g
-}
-
-// maximise is the correlation after some iterations of EM (Dempster, Laird and Rubin 1977,
-// section 4.1.3): each row is completed by its expected products given what is observed.
-func (g gapped) maximise(iterations int) *mat.SymDense {
-	d := g.d
-	mean, cov := make([]float64, d), mat.NewSymDense(d, nil)
-	for j := range d {
-		cov.SetSym(j, j, 1)
-	}
-	n := len(g.z) / d
-	for range iterations {
-		sum, products := make([]float64, d), mat.NewSymDense(d, nil)
-		for i := range n {
-			if !g.expect(g.z[i*d:(i+1)*d], mean, cov, sum, products) {
-				return nil
-			}
-		}
-		next := mat.NewSymDense(d, nil)
-		for j := range d {
-			mean[j] = sum[j] / float64(n)
-		}
-		for j := range d {
-			for k := j; k < d; k++ {
-				next.SetSym(j, k, products.At(j, k)/float64(n)-mean[j]*mean[k])
-			}
-		}
-		cov = next
-	}
-	r := mat.NewSymDense(d, nil)
-	for j := range d {
-		for k := j; k < d; k++ {
-			r.SetSym(j, k, cov.At(j, k)/math.Sqrt(cov.At(j, j)*cov.At(k, k)))
-		}
-	}
-	return r
-}
-
-// expect adds E[x] and E[xxᵀ] of one row given its observed cells.
-func (g gapped) expect(row, mean []float64, cov *mat.SymDense, sum []float64, products *mat.SymDense) bool {
-	var seen, gaps []int
-	x := slices.Clone(row)
-	for j, v := range row {
-		if math.IsNaN(v) {
-			gaps = append(gaps, j)
-			x[j] = mean[j]
-		} else {
-			seen = append(seen, j)
-		}
-	}
-	slopes, ok := regression(cov, seen, gaps)
-	if !ok {
-		return false
-	}
-	for b, k := range gaps {
-		for a, j := range seen {
-			x[k] += slopes.At(a, b) * (row[j] - mean[j])
-		}
-		for _, l := range gaps[b:] {
-			left := cov.At(k, l)
-			for a, j := range seen {
-				left -= slopes.At(a, b) * cov.At(j, l)
-			}
-			products.SetSym(k, l, products.At(k, l)+left)
-		}
-	}
-	products.SymRankOne(products, 1, mat.NewVecDense(len(x), x))
-	floats.Add(sum, x)
-	return true
-}
-
-// regression gives the slopes (seen, gaps) of the columns gaps on the columns seen.
-func regression(cov *mat.SymDense, seen, gaps []int) (slopes *mat.Dense, ok bool) {
-	slopes = &mat.Dense{}
-	if len(seen) == 0 || len(gaps) == 0 {
-		return slopes, true
-	}
-	inner, cross := mat.NewSymDense(len(seen), nil), mat.NewDense(len(seen), len(gaps), nil)
-	for a, j := range seen {
-		for b := a; b < len(seen); b++ {
-			inner.SetSym(a, b, cov.At(j, seen[b]))
-		}
-		inner.SetSym(a, a, inner.At(a, a)+emRidge)
-		for b, k := range gaps {
-			cross.Set(a, b, cov.At(j, k))
-		}
-	}
-	var factor mat.Cholesky
-	if !factor.Factorize(inner) {
-		return nil, false
-	}
-	err := factor.SolveTo(slopes, cross)
-	return slopes, err == nil || !math.IsInf(factor.Cond(), 1)
+	return z
 }

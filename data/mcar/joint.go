@@ -3,8 +3,12 @@ package mcar
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
+
+	"missingscore/data/completion"
 )
 
 // joint is the p of column j by all its predictors together; false where there are too
@@ -18,8 +22,17 @@ func (w *work) joint(j int, predictors []int) (p float64, ok bool) {
 	if min(missing, w.table.N-missing) < perTerm*(len(gaps)+len(predictors)) {
 		return 0, false
 	}
-	seen, nuisance, x := w.design(j, predictors, gaps)
-	return robustScore(seen, nuisance, x), true
+	return robustScore(w.rowBlocks(j, predictors, gaps)), true
+}
+
+// blockRows is how many rows of a design are made at once.
+const blockRows = 1024
+
+// rowBlocks are the rows of a score test, made anew whenever they are visited: n rows, in blocks
+// of N (m columns) and of y and X side by side (1 + q columns), which visit may change.
+type rowBlocks struct {
+	n, m, q int
+	blocks  func(visit func(nuisance, yx *mat.Dense))
 }
 
 // robustScore is the p of a score test of b = 0 in E[y] = Na + Xb with the variance of
@@ -30,102 +43,136 @@ func (w *work) joint(j int, predictors []int) (p float64, ok bool) {
 //
 // which is F(q, ν − q) for (ν − q)/q · S/(ν − S), as of a Hotelling's T². It holds whatever
 // the variance of y and X given N. Columns that others make up count as predictors that tell nothing.
-func robustScore(y *mat.Dense, nuisance, x *mat.Dense) float64 {
-	n, m := nuisance.Dims()
-	_, q := x.Dims()
-	e, rest := residuals(nuisance, y), residuals(nuisance, x)
-	sum := make([]float64, q)
-	for i := range n {
-		row := rest.RawRowView(i)
-		for k := range row {
-			row[k] *= e.At(i, 0)
-			sum[k] += row[k]
+func robustScore(d rowBlocks) float64 {
+	coefficients := d.regression()
+	sum, v := make([]float64, d.q), mat.NewSymDense(d.q, nil)
+	var fitted mat.Dense
+	u := mat.NewDense(min(blockRows, d.n), d.q, nil)
+	d.blocks(func(nuisance, yx *mat.Dense) {
+		if coefficients != nil {
+			fitted.Reset()
+			fitted.Mul(nuisance, coefficients)
+			yx.Sub(yx, &fitted)
 		}
-	}
-	v := mat.NewSymDense(q, nil)
-	v.SymOuterK(1, rest.T())
-	for k := range q {
+		n, _ := yx.Dims()
+		for i := range n {
+			left, to := yx.RawRowView(i), u.RawRowView(i)
+			for k, x := range left[1:] {
+				to[k] = left[0] * x
+				sum[k] += to[k]
+			}
+		}
+		blas64.Syrk(blas.Trans, 1, u.Slice(0, n, 0, d.q).(*mat.Dense).RawMatrix(), 1, v.RawSymmetric())
+	})
+	for k := range d.q {
 		v.SetSym(k, k, v.At(k, k)*(1+sumRidge)+sumRidge)
 	}
 	var factor mat.Cholesky
 	var solved mat.VecDense
-	u := mat.NewVecDense(q, sum)
-	if !factor.Factorize(v) || factor.SolveVecTo(&solved, u) != nil {
+	total := mat.NewVecDense(d.q, sum)
+	if !factor.Factorize(v) || factor.SolveVecTo(&solved, total) != nil {
 		return 1
 	}
-	nu, freedom := float64(n-m+1), float64(q)
-	return mathext.RegIncBeta((nu-freedom)/2, freedom/2, max(1-mat.Dot(u, &solved)/nu, 0))
+	nu, freedom := float64(d.n-d.m+1), float64(d.q)
+	return mathext.RegIncBeta((nu-freedom)/2, freedom/2, max(1-mat.Dot(total, &solved)/nu, 0))
 }
 
 const sumRidge = 1e-9 // of what a column counts: for columns that are sums of others
 
-// residuals are what is left of the columns of y after least squares on those of x.
-func residuals(x, y *mat.Dense) *mat.Dense {
-	_, m := x.Dims()
-	var cross, fitted mat.Dense
-	gram := mat.NewSymDense(m, nil)
-	gram.SymOuterK(1, x.T())
-	for k := range m {
+// regression are the coefficients (m, 1 + q) of y and X on N by least squares; nil where there
+// are none.
+func (d rowBlocks) regression() *mat.Dense {
+	cross, gram := mat.NewDense(d.m, 1+d.q, nil), mat.NewSymDense(d.m, nil)
+	d.blocks(func(nuisance, yx *mat.Dense) {
+		blas64.Syrk(blas.Trans, 1, nuisance.RawMatrix(), 1, gram.RawSymmetric())
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, nuisance.RawMatrix(), yx.RawMatrix(), 1, cross.RawMatrix())
+	})
+	for k := range d.m {
 		gram.SetSym(k, k, gram.At(k, k)*(1+sumRidge))
 	}
-	cross.Mul(x.T(), y)
 	var factor mat.Cholesky
-	out := mat.DenseCopyOf(y)
-	if factor.Factorize(gram) && factor.SolveTo(&cross, &cross) == nil {
-		fitted.Mul(x, &cross)
-		out.Sub(out, &fitted)
+	if !factor.Factorize(gram) || factor.SolveTo(cross, cross) != nil {
+		return nil
 	}
-	return out
+	return cross
 }
 
-// design has a row for each of the table's that has one of the predictors: whether it has
+// rowBlocks have a row for each of the table's that has one of the predictors: whether it has
 // column j, the constant and whether it has each column of gaps, and the predictors, filled.
-func (w *work) design(j int, predictors, gaps []int) (seen, nuisance, x *mat.Dense) {
+func (w *work) rowBlocks(j int, predictors, gaps []int) rowBlocks {
 	filled := w.filled(predictors)
-	q := len(predictors)
+	q, m := len(predictors), 1+len(gaps)
+	var rows []int
+	for i := range w.table.N {
+		if slices.ContainsFunc(predictors, func(k int) bool { return w.seen(i, k) }) {
+			rows = append(rows, i)
+		}
+	}
 	indicator := func(i, k int) float64 {
 		if w.seen(i, k) {
 			return 1
 		}
 		return 0
 	}
-	var y, g, v []float64
-	for i := range w.table.N {
-		if !slices.ContainsFunc(predictors, func(k int) bool { return w.seen(i, k) }) {
-			continue
+	most := min(blockRows, len(rows))
+	nuisance, yx := mat.NewDense(most, m, nil), mat.NewDense(most, 1+q, nil)
+	return rowBlocks{len(rows), m, q, func(visit func(nuisance, yx *mat.Dense)) {
+		for some := range slices.Chunk(rows, blockRows) {
+			for a, i := range some {
+				row, all := nuisance.RawRowView(a), yx.RawRowView(a)
+				row[0], all[0] = 1, indicator(i, j)
+				for b, k := range gaps {
+					row[1+b] = indicator(i, k)
+				}
+				copy(all[1:], filled[i*q:(i+1)*q])
+			}
+			visit(nuisance.Slice(0, len(some), 0, m).(*mat.Dense), yx.Slice(0, len(some), 0, 1+q).(*mat.Dense))
 		}
-		y, g, v = append(y, indicator(i, j)), append(g, 1), append(v, filled[i*q:(i+1)*q]...)
-		for _, k := range gaps {
-			g = append(g, indicator(i, k))
-		}
-	}
-	return mat.NewDense(len(y), 1, y), mat.NewDense(len(y), 1+len(gaps), g), mat.NewDense(len(y), q, v)
+	}}
 }
 
 // patterns are predictors with gaps, one of those whose gaps are in the same rows.
 func (w *work) patterns(predictors []int) (columns []int) {
-	known := map[string]bool{}
+	alike, known := w.alike(), map[int]bool{}
 	for _, k := range predictors {
-		pattern := make([]byte, w.table.N)
-		gaps := false
-		for i := range pattern {
-			if !w.seen(i, k) {
-				pattern[i], gaps = 1, true
-			}
-		}
-		if gaps && !known[string(pattern)] {
-			known[string(pattern)] = true
+		if of := alike[k]; of >= 0 && !known[of] {
+			known[of] = true
 			columns = append(columns, k)
 		}
 	}
 	return columns
 }
 
+// findAlike gives of each column the first whose gaps are in the same rows; −1 of one without.
+func (w *work) findAlike() (first []int) {
+	known := map[string]int{}
+	for k := range w.table.D {
+		pattern := make([]byte, (w.table.N+7)/8)
+		gaps := false
+		for i := range w.table.N {
+			if !w.seen(i, k) {
+				pattern[i/8] |= 1 << (i % 8)
+				gaps = true
+			}
+		}
+		of, found := known[string(pattern)]
+		switch {
+		case !gaps:
+			of = -1
+		case !found:
+			of = k
+			known[string(pattern)] = k
+		}
+		first = append(first, of)
+	}
+	return first
+}
+
 // filled are the predictors (n, |predictors|), their gaps filled from each other.
 func (w *work) filled(predictors []int) []float64 {
-	c := newCompletion(w.table, predictors)
-	if slices.Contains(c.mask, false) {
-		c.fill(w.normal())
+	c := completion.New(w.table, predictors)
+	if c.Gaps() {
+		c.Fill(w.normal())
 	}
-	return c.x
+	return c.X
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/missingness"
@@ -70,13 +71,17 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 
 // regress fills slope (d) by column j's law and returns its intercept.
 func (w *work) regress(j int, predictors []int, slope []float64) (intercept float64) {
-	seen, _, x := w.design(j, predictors, nil)
-	n, q := x.Dims()
-	d := design{n: n, p: 1 + q}
-	for i := range n {
-		d.x = append(append(d.x, 1), x.RawRowView(i)...)
-		d.y = append(d.y, seen.At(i, 0) == 1)
-	}
+	rows := w.rowBlocks(j, predictors, nil)
+	p := 1 + len(predictors)
+	d := design{n: rows.n, p: p, x: make([]float64, 0, rows.n*p), y: make([]bool, 0, rows.n)}
+	rows.blocks(func(_, yx *mat.Dense) {
+		n, _ := yx.Dims()
+		for i := range n {
+			row := yx.RawRowView(i)
+			d.x = append(append(d.x, 1), row[1:]...)
+			d.y = append(d.y, row[0] == 1)
+		}
+	})
 	beta := d.fit(lawPenalty).coefficients
 	for a, k := range predictors {
 		slope[k] = beta[1+a]

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
+	"missingscore/data/completion"
 	"missingscore/internal/panics"
 )
 
@@ -155,15 +156,23 @@ func TestBy(workers int, t *data.Table) []Column {
 	return out
 }
 
+// The normal distribution is fitted loosely: any fill makes a valid test.
+const (
+	turns = 50
+	limit = 1e-3
+)
+
 // work is a standardised table being tested, with what its columns share.
 type work struct {
 	table  *data.Table
-	ranks  []func() *ranked // of each column; made when first asked for
-	normal func() *normal   // of all columns; the same
+	ranks  []func() *ranked          // of each column; made when first asked for
+	normal func() *completion.Normal // of all columns; the same
+	alike  func() []int              // findAlike; the same
 }
 
 func newWork(t *data.Table) *work {
-	w := &work{table: t, normal: sync.OnceValue(func() *normal { return fitNormal(t) })}
+	w := &work{table: t, normal: sync.OnceValue(func() *completion.Normal { return completion.Fit(t, turns, limit) })}
+	w.alike = sync.OnceValue(w.findAlike)
 	for k := range t.D {
 		w.ranks = append(w.ranks, sync.OnceValue(func() *ranked { return w.rank(k) }))
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
@@ -90,8 +89,7 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	require.NoError(t, err)
 	z, _ := data.Standardise(table)
 	w := newWork(z)
-	seen, nuisance, x := w.design(0, []int{1, 2, 3, 4}, nil)
-	require.InEpsilon(t, 0.000787344713096098, robustScore(seen, nuisance, x), 1e-6)
+	require.InEpsilon(t, 0.000787344713096098, robustScore(w.rowBlocks(0, []int{1, 2, 3, 4}, nil)), 1e-6)
 	single := w.single(0)
 	require.InEpsilon(t, 0.938821562368765, survival(single[1].square, 1), 1e-2) // n − 1 for n
 	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square, 1), 1e-9)
@@ -296,49 +294,6 @@ func TestDependentPredictors(t *testing.T) {
 	require.False(t, math.IsNaN(got[0].P))
 	law := Law(table)
 	require.False(t, math.IsNaN(mat.Sum(law.Logistic.Slope)))
-}
-
-// The normal distribution of greatest likelihood where only one column has gaps (Anderson
-// 1957): regression of that column on the others in the rows that have it.
-func TestNormalIsMaximumLikelihood(t *testing.T) {
-	table := hiddenWhereLow(3000, rand.New(rand.NewPCG(4, 4)))
-	m := fitNormal(table)
-	var x, z, design, y []float64
-	for i := range table.N {
-		row := table.Values[3*i : 3*i+3]
-		x, z = append(x, row[0]), append(z, row[2])
-		if table.Observed[3*i+1] {
-			design, y = append(design, 1, row[0], row[2]), append(y, row[1])
-		}
-	}
-	var beta mat.VecDense
-	require.NoError(t, beta.SolveVec(mat.NewDense(len(y), 3, design), mat.NewVecDense(len(y), y)))
-	mx, mz := stat.Mean(x, nil), stat.Mean(z, nil)
-	require.InDelta(t, beta.AtVec(0)+beta.AtVec(1)*mx+beta.AtVec(2)*mz, m.mean[1], 0.02)
-	require.Greater(t, math.Abs(stat.Mean(y, nil)-m.mean[1]), 0.4, "the observed mean is another")
-	covariance := beta.AtVec(1)*stat.Covariance(x, x, nil) + beta.AtVec(2)*stat.Covariance(x, z, nil)
-	require.InDelta(t, covariance, m.covariance.At(0, 1), 0.02)
-
-	residual := 0.0
-	for i, v := range y {
-		r := v - mat.Dot(mat.NewVecDense(3, design[3*i:3*i+3]), &beta)
-		residual += r * r / float64(len(y))
-	}
-	covarianceZ := beta.AtVec(1)*stat.Covariance(x, z, nil) + beta.AtVec(2)*stat.Covariance(z, z, nil)
-	require.InDelta(t, covarianceZ, m.covariance.At(1, 2), 0.02)
-	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.covariance.At(1, 1), 0.03)
-
-	c := newCompletion(table, []int{0, 1, 2})
-	c.fill(m)
-	s := m.covariance
-	for i := range 20 {
-		if !table.Observed[3*i+1] {
-			var b mat.VecDense // Σ_y,xz Σ_xz⁻¹
-			require.NoError(t, b.SolveVec(mat.NewDense(2, 2, []float64{s.At(0, 0), s.At(0, 2), s.At(0, 2), s.At(2, 2)}), mat.NewVecDense(2, []float64{s.At(0, 1), s.At(1, 2)})))
-			want := m.mean[1] + b.AtVec(0)*(table.Values[3*i]-m.mean[0]) + b.AtVec(1)*(table.Values[3*i+2]-m.mean[2])
-			require.InDelta(t, want, c.x[3*i+1], 1e-8)
-		}
-	}
 }
 
 // Intercept and slopes of a logistic law come back, in the table's units, within four

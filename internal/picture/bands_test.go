@@ -49,3 +49,10 @@ func TestBands(t *testing.T) {
 	_, err = Bands("", "", "", []Band{b})
 	require.ErrorContains(t, err, `band "var" has`)
 }
+
+// A method treated in some way is named after the method; what is neither keeps its name.
+func TestMethodTitle(t *testing.T) {
+	require.Equal(t, "Marg-IW", MethodTitle("iw"))
+	require.Equal(t, "Marg-IW, held out", MethodTitle("iw, held out"))
+	require.Equal(t, "l1, ebic", MethodTitle("l1, ebic"))
+}

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"image/color"
+	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -43,6 +44,8 @@ var methods = map[string]look{
 	"variw":         {"Marg-VarIW", purple, dashed, draw.PyramidGlyph{}},
 	"var-mixture":   {"Marg-Var, mixture", rust, dotted, draw.PlusGlyph{}},
 	"variw-mixture": {"Marg-VarIW, mixture", purple, dotted, draw.CrossGlyph{}},
+	"var-flow":      {"Marg-Var, flow", rust, dashDot, draw.RingGlyph{}},
+	"variw-flow":    {"Marg-VarIW, flow", purple, dashDot, draw.BoxGlyph{}},
 	"em":            {"EM", green, dashed, draw.SquareGlyph{}},
 	"em-unit":       {"EM, N(0, I)", green, dotted, draw.BoxGlyph{}},
 	"em-full":       {"EM, all coordinates", green, dashDot, draw.PlusGlyph{}},
@@ -69,12 +72,16 @@ var spare = []look{
 	{"", ink, dotted, draw.CircleGlyph{}}, {"", midgrey, dashDot, draw.TriangleGlyph{}},
 }
 
-// lookOf is the look of a method, or the i-th spare one under the name itself.
+// lookOf is the look of a method, or the i-th spare one under the name itself; of a method
+// treated in some way, as "iw, held out", under that method's.
 func lookOf(name string, i int) look {
 	l, ok := methods[name]
 	if !ok {
 		l = spare[i%len(spare)]
 		l.title = name
+		if method, treatment, treated := strings.Cut(name, ", "); treated && methods[method].title != "" {
+			l.title = methods[method].title + ", " + treatment
+		}
 	}
 	return l
 }

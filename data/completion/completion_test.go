@@ -1,0 +1,112 @@
+package completion_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/completion"
+)
+
+// x → y → z, y hidden where x is negative.
+func hiddenWhereLow(n int, rng *rand.Rand) *data.Table {
+	t := &data.Table{Names: []string{"x", "y", "z"}, N: n, D: 3}
+	for range n {
+		x := rng.NormFloat64()
+		y := 0.8*x + 0.6*rng.NormFloat64()
+		z := 0.5*y + 0.866*rng.NormFloat64()
+		t.Values, t.Observed = append(t.Values, x, y, z), append(t.Observed, true, x >= 0, true)
+	}
+	return t
+}
+
+// The normal distribution of greatest likelihood where only one column has gaps (Anderson
+// 1957): regression of that column on the others in the rows that have it.
+func TestNormalIsMaximumLikelihood(t *testing.T) {
+	table := hiddenWhereLow(3000, rand.New(rand.NewPCG(4, 4)))
+	m := completion.Fit(table, 1000, 1e-9)
+	var x, z, design, y []float64
+	for i := range table.N {
+		row := table.Values[3*i : 3*i+3]
+		x, z = append(x, row[0]), append(z, row[2])
+		if table.Observed[3*i+1] {
+			design, y = append(design, 1, row[0], row[2]), append(y, row[1])
+		}
+	}
+	var beta mat.VecDense
+	require.NoError(t, beta.SolveVec(mat.NewDense(len(y), 3, design), mat.NewVecDense(len(y), y)))
+	mx, mz := stat.Mean(x, nil), stat.Mean(z, nil)
+	require.InDelta(t, beta.AtVec(0)+beta.AtVec(1)*mx+beta.AtVec(2)*mz, m.Mean[1], 1e-4)
+	require.Greater(t, math.Abs(stat.Mean(y, nil)-m.Mean[1]), 0.4, "the observed mean is another")
+	cov := func(a, b []float64) float64 { return stat.Covariance(a, b, nil) * float64(len(a)-1) / float64(len(a)) }
+	covariance := beta.AtVec(1)*cov(x, x) + beta.AtVec(2)*cov(x, z)
+	require.InDelta(t, covariance, m.Covariance.At(0, 1), 1e-4)
+
+	residual := 0.0
+	for i, v := range y {
+		r := v - mat.Dot(mat.NewVecDense(3, design[3*i:3*i+3]), &beta)
+		residual += r * r / float64(len(y))
+	}
+	covarianceZ := beta.AtVec(1)*cov(x, z) + beta.AtVec(2)*cov(z, z)
+	require.InDelta(t, covarianceZ, m.Covariance.At(1, 2), 1e-4)
+	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.Covariance.At(1, 1), 1e-4)
+
+	c := completion.New(table, []int{0, 1, 2})
+	require.True(t, c.Gaps())
+	c.Fill(m)
+	s := m.Covariance
+	for i := range 20 {
+		if !table.Observed[3*i+1] {
+			var b mat.VecDense // Σ_y,xz Σ_xz⁻¹
+			require.NoError(t, b.SolveVec(mat.NewDense(2, 2, []float64{s.At(0, 0), s.At(0, 2), s.At(0, 2), s.At(2, 2)}), mat.NewVecDense(2, []float64{s.At(0, 1), s.At(1, 2)})))
+			want := m.Mean[1] + b.AtVec(0)*(table.Values[3*i]-m.Mean[0]) + b.AtVec(1)*(table.Values[3*i+2]-m.Mean[2])
+			require.InDelta(t, want, c.X[3*i+1], 1e-8)
+		}
+	}
+}
+
+// r_jk of a covariance known; of columns of deviation 1 it is the covariance.
+func TestCorrelation(t *testing.T) {
+	m := &completion.Normal{Mean: make([]float64, 2), Covariance: mat.NewSymDense(2, []float64{4, -3, -3, 9})}
+	r := m.Correlation()
+	require.InDelta(t, -0.5, r.At(0, 1), 1e-15)
+	require.Equal(t, []float64{1, 1}, []float64{r.At(0, 0), r.At(1, 1)})
+}
+
+// More columns than a word of marks has: the gaps of each are found, whatever their place.
+func TestGapsOfManyColumns(t *testing.T) {
+	const d = 130
+	table := &data.Table{N: d + 1, D: d, Values: make([]float64, d*(d+1)), Observed: make([]bool, d*(d+1))}
+	columns := make([]int, d)
+	m := &completion.Normal{Mean: make([]float64, d), Covariance: mat.NewSymDense(d, nil)}
+	for j := range d {
+		columns[j], m.Mean[j] = j, float64(j)
+		m.Covariance.SetSym(j, j, 1)
+	}
+	for i := range table.N {
+		for j := range d {
+			table.Values[i*d+j], table.Observed[i*d+j] = -1, i != j // row i lacks column i, the last none
+		}
+	}
+	c := completion.New(table, columns)
+	require.True(t, c.Gaps())
+	c.Fill(m)
+	for i := range table.N {
+		for j := range d {
+			want := -1.0
+			if i == j {
+				want = float64(j)
+			}
+			require.InDelta(t, want, c.X[i*d+j], 1e-12)
+		}
+	}
+	for k := range table.Observed {
+		table.Observed[k] = true
+	}
+	require.False(t, completion.New(table, columns).Gaps())
+}
