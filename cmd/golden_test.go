@@ -327,6 +327,7 @@ func fitGoldens() (cases []golden) {
 // With AVX-512 and without it (GODEBUG=cpu.avx512f=off) they are the same bytes, but for
 // the name of the loops; nor do they depend on GOMAXPROCS.
 func TestGoldens(t *testing.T) {
+	t.Parallel()
 	if runtime.GOARCH != "amd64" {
 		t.Skipf("the goldens are those of amd64; on %s the last digits are others", runtime.GOARCH)
 	}

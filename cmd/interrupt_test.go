@@ -57,10 +57,8 @@ func TestExitCodes(t *testing.T) {
 // A run that is killed, taken up, interrupted and taken up again writes the
 // same bytes as one that was never cut.
 func TestKilledAndResumed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "missingscore")
-	build, err := exec.Command("go", "build", "-o", binary, "./missingscore").CombinedOutput()
-	require.NoError(t, err, "%s", build)
 	var stdout, stderr bytes.Buffer
 	require.Zero(t, run([]string{"simulate", "star", "--d", "8", "--n", "200", "--out", dir}, &stdout, &stderr), stderr.String())
 	data := filepath.Join(dir, "data.csv")
@@ -73,9 +71,15 @@ func TestKilledAndResumed(t *testing.T) {
 		{[]string{"network", data, "--inference", "bootstrap=80", "--stability", "10", "--workers", "2"}, stateFile, "", 19},
 		{[]string{"fit", data, "--method", "variw", "--epochs", "150", "--lower", "-9", "--truth", filepath.Join(dir, "truth.json")}, "model.json.state", "/", 2},
 	} {
-		t.Run(c.args[0], func(t *testing.T) { killedAndResumed(t, binary, c.args, c.state, c.other, c.files) })
+		t.Run(c.args[0], func(t *testing.T) {
+			t.Parallel()
+			killedAndResumed(t, c.args, c.state, c.other, c.files)
+		})
 	}
-	t.Run("reproduce", func(t *testing.T) { reproduceKilled(t, binary) })
+	t.Run("reproduce", func(t *testing.T) {
+		t.Parallel()
+		reproduceKilled(t)
+	})
 	for _, args := range [][]string{
 		{"compare", data, data, "--columns", "x1,x2,x3,x4", "--lambdas", "20", "--permutations", "150"},
 		{"power", "--d", "6", "--graph", "chain", "--missing", "0.2", "--rows", "100,200", "--tables", "60"},
@@ -83,17 +87,20 @@ func TestKilledAndResumed(t *testing.T) {
 		if args[0] == "compare" {
 			args[2] = filepath.Join(dir, "complete.csv")
 		}
-		t.Run(args[0], func(t *testing.T) { replicatesCut(t, binary, args) })
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			replicatesCut(t, args)
+		})
 	}
 }
 
 // replicatesCut interrupts a run when it has saved replicates, and goes on with another
 // number of workers.
-func replicatesCut(t *testing.T, binary string, args []string) {
+func replicatesCut(t *testing.T, args []string) {
 	dir := t.TempDir()
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	command := func(out string, more ...string) *exec.Cmd {
-		return exec.Command(binary, append(append(args[:len(args):len(args)], "--out", out), more...)...)
+		return exec.Command("missingscore", append(append(args[:len(args):len(args)], "--out", out), more...)...)
 	}
 	out, err := command(whole, "--workers", "2").CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -102,7 +109,7 @@ func replicatesCut(t *testing.T, binary string, args []string) {
 	c := command(cut, "--workers", "1")
 	c.Stderr = &text
 	require.NoError(t, c.Start())
-	for range 1500 {
+	for range 3000 {
 		time.Sleep(20 * time.Millisecond)
 		if _, err := os.Stat(filepath.Join(cut, stateFile)); err == nil {
 			break
@@ -144,11 +151,11 @@ func sameFolders(t *testing.T, want, got string) {
 }
 
 // reproduceKilled kills a run of the paper each time that it has added a line.
-func reproduceKilled(t *testing.T, binary string) {
+func reproduceKilled(t *testing.T) {
 	dir := t.TempDir()
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	command := func(out string) *exec.Cmd {
-		return exec.Command(binary, "reproduce", "star-missing", "--smoke", "--out", out)
+		return exec.Command("missingscore", "reproduce", "star-missing", "--smoke", "--out", out)
 	}
 	out, err := command(whole).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -201,10 +208,10 @@ func reproduceKilled(t *testing.T, binary string) {
 
 // killedAndResumed runs a command into folders whole and cut; slash ends a folder's
 // name where --out would else be a file's.
-func killedAndResumed(t *testing.T, binary string, args []string, stateName, slash string, count int) {
+func killedAndResumed(t *testing.T, args []string, stateName, slash string, count int) {
 	dir := t.TempDir()
 	command := func(out string, more ...string) *exec.Cmd {
-		return exec.Command(binary, append(append(args[:len(args):len(args)], "--out", out+slash), more...)...)
+		return exec.Command("missingscore", append(append(args[:len(args):len(args)], "--out", out+slash), more...)...)
 	}
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	if out, err := command(whole).CombinedOutput(); err != nil { // 3 is fine: how it converges is not the matter here
@@ -218,7 +225,7 @@ func killedAndResumed(t *testing.T, binary string, args []string, stateName, sla
 		require.NoError(t, c.Start())
 		state := filepath.Join(cut, stateName)
 		before, _ := os.Stat(state)
-		for range 600 { // until it has saved something new
+		for range 3000 { // until it has saved something new
 			time.Sleep(20 * time.Millisecond)
 			if now, err := os.Stat(state); err == nil && (before == nil || now.ModTime().After(before.ModTime())) {
 				break

@@ -14,6 +14,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	examples, err := filepath.Abs("../examples")
 	if err != nil {
 		t.Fatal(err)

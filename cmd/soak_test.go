@@ -60,6 +60,7 @@ const (
 //
 //	go test ./cmd -run Soak -soak 1000 -soak-from 41 -soak-figures ../internal/trust/figures/soak.json -timeout 0
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	s := &soaked{Codes: map[string]int{}}
 	if *soakFile != "" {
 		if text, err := os.ReadFile(*soakFile); err == nil {

@@ -18,16 +18,15 @@ func TestStreamedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes")
 	}
+	t.Parallel()
 	dir := t.TempDir()
-	binary, writer := filepath.Join(dir, "missingscore"), filepath.Join(dir, "writer")
-	for to, from := range map[string]string{binary: "./missingscore", writer: "../benchmarks/streaming"} {
-		build, err := exec.Command("go", "build", "-o", to, from).CombinedOutput()
-		require.NoError(t, err, "%s", build)
-	}
+	writer := filepath.Join(dir, "writer")
+	build, err := exec.Command("go", "build", "-o", writer, "../benchmarks/streaming").CombinedOutput()
+	require.NoError(t, err, "%s", build)
 	peak := func(rows string) int64 {
 		table := filepath.Join(dir, rows+".parquet")
 		require.NoError(t, exec.Command(writer, "-rows", rows, "-out", table).Run())
-		fit := exec.Command(binary, "fit", table, "--method", "var", "--epochs", "1", "--batch", "2000", "--draws", "2", "--imputer-steps", "1", "--warm-up", "20", "--stream", "--out", filepath.Join(dir, rows+".json"))
+		fit := exec.Command("missingscore", "fit", table, "--method", "var", "--epochs", "1", "--batch", "2000", "--draws", "2", "--imputer-steps", "1", "--warm-up", "20", "--stream", "--out", filepath.Join(dir, rows+".json"))
 		fit.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1")
 		text, err := fit.CombinedOutput()
 		var exit *exec.ExitError

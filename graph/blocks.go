@@ -124,7 +124,7 @@ func (c *compiler[T]) blocks(run []*operation[T], unit int) {
 }
 
 func (c *compiler[T]) step(o *operation[T], out []T, input func(n Node, whole bool) []T) {
-	s := step[T]{name: o.name, kernel: o.kernel, out: out, frozen: o.frozen}
+	s := step[T]{name: o.name, kernel: o.kernel, out: out, frozen: o.frozen, slope: !o.value}
 	for i, n := range o.inputs {
 		s.in = append(s.in, input(n, o.takesWhole(i)))
 	}

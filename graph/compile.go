@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +13,9 @@ import (
 )
 
 // tape is a compiled program.
-type tape interface{ run(again bool) error }
+type tape interface {
+	run(again, values bool) error
+}
 
 // walk runs a graph's operations in topological order, each with its memory
 // bound once and for all. Gorgonia's machine gives the same numbers (a test
@@ -28,7 +31,8 @@ type step[T Float] struct {
 	kernel Kernel[T]
 	out    []T
 	in     [][]T
-	frozen bool // depends on nothing but parameters that the program does not train
+	frozen bool // depends on nothing but constants and parameters that the program does not train
+	slope  bool // only gradients need it
 }
 
 // copied are numbers of the program and their float64 outside.
@@ -38,7 +42,7 @@ type copied[T Float] struct {
 	frozen  bool
 }
 
-func (w *walk[T]) run(again bool) (err error) {
+func (w *walk[T]) run(again, values bool) (err error) {
 	for _, m := range w.in {
 		if again && m.frozen {
 			continue
@@ -53,7 +57,7 @@ func (w *walk[T]) run(again bool) (err error) {
 	}()
 	for ; at < len(w.steps); at++ {
 		s := &w.steps[at]
-		if again && s.frozen {
+		if again && s.frozen || values && s.slope {
 			continue
 		}
 		if err := s.kernel(s.out, s.in); err != nil {
@@ -90,6 +94,13 @@ func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, res
 			o.kept = true
 		}
 	}
+	values := roots
+	if b.loss != nil {
+		values = slices.Concat(roots[:1], roots[1+len(b.wrt):])
+	}
+	for _, n := range values {
+		c.value(n)
+	}
 	c.place()
 	for _, n := range roots {
 		m := c.memory[n]
@@ -123,6 +134,7 @@ type operation[T Float] struct {
 	parts   int // see Op.Parts
 	whole   []bool
 	frozen  bool
+	value   bool // the loss or an output needs it
 	kept    bool // its result is needed after its run
 	run     int  // from 1; 0 before it has one
 	blocked bool // the run is done in blocks
@@ -168,9 +180,21 @@ func (c *compiler[T]) visit(n Node) error {
 	return nil
 }
 
-// frozen are the parameters that the program does not train.
+// value marks a node and what it needs as what is more than gradients'.
+func (c *compiler[T]) value(n Node) {
+	o := c.made[n]
+	if o == nil || o.value {
+		return
+	}
+	o.value = true
+	for _, input := range o.inputs {
+		c.value(input)
+	}
+}
+
+// frozen are the constants, and the parameters that the program does not train.
 func (b *Builder) frozen() map[Node]bool {
-	frozen := map[Node]bool{}
+	frozen := maps.Clone(b.fixed)
 	for p, n := range b.params {
 		frozen[n] = !slices.Contains(b.wrt, p)
 	}

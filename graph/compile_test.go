@@ -66,7 +66,7 @@ func walkEqualsMachine(t *testing.T) {
 	tape, results, err := compile[float64](b, roots, nil)
 	require.NoError(t, err)
 	for range 2 { // and again: nothing is left behind
-		require.NoError(t, tape.run(false))
+		require.NoError(t, tape.run(false, false))
 		for i, n := range roots {
 			require.Equal(t, numbers[float64](n.Value()), results[i])
 		}
@@ -168,6 +168,55 @@ func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
 		require.Equal(t, 20.0, p.Loss())
 		require.NoError(t, p.Run())
 		require.Equal(t, 45.0, p.Loss())
+	}
+}
+
+// What depends on constants alone is computed by Run, and not by RunAgain.
+func TestRunAgainKeepsWhatConstantsGive(t *testing.T) {
+	for _, dtype := range []DType{Float64, Float32} {
+		runs := 0
+		p, err := BuildAs(dtype, func(b *Builder) {
+			c := b.Apply(Op{Name: "counted", Rows: 1, Cols: 2, Kernel: func(out []float64, in [][]float64) error {
+				runs++
+				copy(out, in[0])
+				return nil
+			}}, b.Constant(1, 2, []float64{2, 3}))
+			b.Output("product", b.Prod(b.Square(c), b.Input("x", 1, 2)))
+		})
+		require.NoError(t, err)
+		for k, run := range []func() error{p.Run, p.RunAgain, p.RunAgain, p.Run} {
+			copy(p.Input("x"), []float64{float64(k), 1})
+			require.NoError(t, run())
+			require.Equal(t, []float64{4 * float64(k), 9}, p.Output("product"))
+		}
+		require.Equal(t, 2, runs)
+	}
+}
+
+// RunValues gives the loss and the outputs that Run gives, and leaves out what gradients alone need.
+func TestRunValuesLeavesGradientsOut(t *testing.T) {
+	for _, dtype := range []DType{Float64, Float32} {
+		w, slopes := NewParam("w", 1, 2), 0
+		p, err := BuildAs(dtype, func(b *Builder) {
+			cube := b.Map(&Function{Name: "cube", F: func(x float64) float64 { return x * x * x },
+				Derivative: &Function{Name: "slope of the cube", F: func(x float64) float64 { slopes++; return 3 * x * x }}}, b.Param(w))
+			b.Output("doubled", b.Scale(2, cube))
+			b.Minimise(b.Sum(b.Prod(cube, b.Input("x", 1, 2))), w)
+		})
+		require.NoError(t, err)
+		copy(p.Input("x"), []float64{1, 10})
+		copy(w.Value, []float64{1, 2})
+		require.NoError(t, p.Run())
+		require.Equal(t, 81.0, p.Loss())
+		require.Equal(t, []float64{3, 120}, p.Grad(w))
+		require.Equal(t, 2, slopes)
+		w.Value[0] = 2
+		require.NoError(t, p.RunValues())
+		require.Equal(t, 88.0, p.Loss())
+		require.Equal(t, []float64{16, 16}, p.Output("doubled"))
+		require.Equal(t, 2, slopes)
+		require.NoError(t, p.Run())
+		require.Equal(t, []float64{12, 120}, p.Grad(w))
 	}
 }
 

@@ -33,6 +33,7 @@ type Builder struct {
 	inputs  map[string]binding
 	params  map[*Param]Node
 	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
+	fixed   map[Node]bool // what Constant made
 	rows    map[Node]Node // what Rows made, and of which row
 	outputs map[string]Node
 	loss    Node
@@ -87,7 +88,9 @@ func (b *Builder) Param(p *Param) Node {
 // Constant adds a matrix of fixed numbers, row-major. It keeps the slice.
 func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	b.serial++
-	return b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
+	n := b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
+	b.fixed[n] = true
+	return n
 }
 
 // single tells whether the program takes p in float32 as it is.
@@ -115,7 +118,7 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 }
 
 func newBuilder(t DType) *Builder {
-	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, rows: map[Node]Node{}, outputs: map[string]Node{}}
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, outputs: map[string]Node{}}
 }
 
 // Program is a built graph. It is for one goroutine at a time.
@@ -266,19 +269,22 @@ func (p *Program) Has(name string) bool { _, ok := p.inputs[name]; return ok }
 func (p *Program) HasOutput(name string) bool { _, ok := p.outputs[name]; return ok }
 
 // Run computes outputs, loss and gradients from the present inputs and parameters.
-func (p *Program) Run() error { return p.run(false) }
+func (p *Program) Run() error { return p.run(false, false) }
+
+// RunValues is Run without the gradients, which are not to be read after it.
+func (p *Program) RunValues() error { return p.run(false, true) }
 
 // RunAgain is Run where nothing has changed since the last one but inputs and the
 // parameters that the program trains: what depends on others only is still there.
-func (p *Program) RunAgain() error { return p.run(true) }
+func (p *Program) RunAgain() error { return p.run(true, false) }
 
-func (p *Program) run(again bool) (err error) {
+func (p *Program) run(again, values bool) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = fmt.Errorf("running the expression graph: %v", e)
 		}
 	}()
-	return p.tape.run(again)
+	return p.tape.run(again, values)
 }
 
 // Output is the value of an output after Run. The memory is overwritten by the next Run.

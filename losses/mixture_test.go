@@ -27,7 +27,7 @@ func TestMixtureImputerGradient(t *testing.T) {
 			prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
 		}
 		diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-			err := prog.Run()
+			err := prog.RunValues()
 			return prog.Output(losses.OutputReported)[0], err
 		})
 		require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestFlowImputersGradient(t *testing.T) {
 			prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
 		}
 		diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-			err := prog.Run()
+			err := prog.RunValues()
 			return prog.Output(losses.OutputReported)[0], err
 		})
 		require.NoError(t, err)

@@ -110,7 +110,7 @@ func TestStrataKL(t *testing.T) {
 	require.Less(t, diff.Error, 1e-7, "%+v", diff)
 
 	diff, err = gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-		err := prog.Run()
+		err := prog.RunValues()
 		return prog.Output(losses.OutputReported)[0], err
 	})
 	require.NoError(t, err)

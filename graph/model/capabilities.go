@@ -79,6 +79,9 @@ type Normal interface {
 // AsNormal is m if it is a normal density. A model that only borrows a normal's
 // parameters by embedding it, and says nothing of a constant Hessian, is none.
 func AsNormal(m Model) (Normal, bool) {
+	if g, ok := m.(*Gaussian); ok { // itself, and no type around it: there is nothing to find out
+		return g, true
+	}
 	n, ok := m.(Normal)
 	if !ok {
 		return nil, false

@@ -41,8 +41,12 @@ func Save(path string, p *plot.Plot, width, height vg.Length) error {
 		if err := checkSize(width, height); err != nil {
 			return err
 		}
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
-		paint(c, p)
+		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
+		onWhite := *p
+		if onWhite.BackgroundColor == color.White { // the paper is white: filling it again with antialiased paths takes as long as the rest
+			onWhite.BackgroundColor = nil
+		}
+		inside(c, &onWhite)
 		write = func(w io.Writer) error {
 			_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 			return err
@@ -95,7 +99,12 @@ func paint(paper vg.CanvasSizer, p *plot.Plot) {
 	c := draw.New(paper)
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
-	p.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+	inside(paper, p)
+}
+
+// inside draws a plot within the margin of a paper.
+func inside(paper vg.CanvasSizer, p *plot.Plot) {
+	p.Draw(draw.Crop(draw.New(paper), margin, -margin, margin, -margin))
 }
 
 func checkSize(width, height vg.Length) error {

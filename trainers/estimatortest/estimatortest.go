@@ -70,18 +70,23 @@ func Run(t *testing.T, name string) {
 	}
 }
 
+// schedule makes a run without a support and one on each, and compares others with it.
 func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, supports map[string]*domain.Domain) {
-	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, e, c, nil) })
+	table := sample(t, e, nil)
+	want := estimate(t, table, on(c, nil))
+	t.Run("nothing under a missing cell counts", func(t *testing.T) { underTheMask(t, table, on(c, nil), want) })
 	if !e.Draws() {
-		t.Run("order does not count", func(t *testing.T) { order(t, e, c) })
+		t.Run("order does not count", func(t *testing.T) { order(t, table, on(c, nil), want) })
 	}
-	t.Run("workers do not count", func(t *testing.T) { workers(t, e, c, nil) })
-	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, e, c, nil) })
+	t.Run("workers do not count", func(t *testing.T) { workers(t, table, on(c, nil), want) })
+	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, e, table, on(c, nil), want) })
 	for name, support := range supports {
 		t.Run(name, func(t *testing.T) {
-			underTheMask(t, e, c, support)
-			workers(t, e, c, support)
-			resumed(t, e, c, support)
+			table, c := sample(t, e, support), on(c, support)
+			want := estimate(t, table, c)
+			underTheMask(t, table, c, want)
+			workers(t, table, c, want)
+			resumed(t, e, table, c, want)
 		})
 	}
 }
@@ -273,8 +278,7 @@ func inside(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	}
 }
 
-func underTheMask(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
-	table := sample(t, e, support)
+func underTheMask(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Result) {
 	poisoned := *table
 	poisoned.Values = append([]float64(nil), table.Values...)
 	for i, seen := range table.Observed {
@@ -282,15 +286,12 @@ func underTheMask(t *testing.T, e estimator.Estimator, c trainers.Spec, support 
 			poisoned.Values[i] = math.NaN()
 		}
 	}
-	c = on(c, support)
-	want, got := estimate(t, table, c), estimate(t, &poisoned, c)
+	got := estimate(t, &poisoned, c)
 	require.Equal(t, want.Network.Precision, got.Network.Precision)
 	require.Equal(t, want.Loss, got.Loss)
 }
 
-func order(t *testing.T, e estimator.Estimator, c trainers.Spec) {
-	table := sample(t, e, nil)
-	want := estimate(t, table, c)
+func order(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Result) {
 	n, d := table.N, table.D
 	perm := []int{2, 0, 3, 1}
 	mixed := &data.Table{N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
@@ -311,10 +312,7 @@ func order(t *testing.T, e estimator.Estimator, c trainers.Spec) {
 	}
 }
 
-func workers(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
-	table := sample(t, e, support)
-	c = on(c, support)
-	want := estimate(t, table, c)
+func workers(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Result) {
 	c.Steps.Workers = 3
 	got := estimate(t, table, c)
 	requireSamePoints(t, want.Network.Points, got.Network.Points)
@@ -322,10 +320,7 @@ func workers(t *testing.T, e estimator.Estimator, c trainers.Spec, support *doma
 }
 
 // resumed cuts at several iterations, through a file as the command line does.
-func resumed(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
-	table := sample(t, e, support)
-	c = on(c, support)
-	want := estimate(t, table, c)
+func resumed(t *testing.T, e estimator.Estimator, table *data.Table, c trainers.Spec, want *trainers.Result) {
 	file := filepath.Join(t.TempDir(), "state")
 	state := &trainers.State{}
 	cut := 0
@@ -337,7 +332,7 @@ func resumed(t *testing.T, e estimator.Estimator, c trainers.Spec, support *doma
 			left = 5 // it needs fewer
 		} else if e.OfMatrix() {
 			left = 2 // one report a λ
-		} else if support.Bounded() && cut == 0 {
+		} else if c.Domain.Bounded() && cut == 0 {
 			left = 4 // inside the first block; what comes after the path is a refit, made in one go
 		}
 		c.Steps.Observe = func(engine.Progress) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,12 @@ const outcomesVariable = "MISSINGSCORE_TEST_OUTCOMES"
 // Every case gives the same estimate with OpenBLAS and with gonum's own products, to
 // rounding: the second by this test in another process, for a process has one library.
 func TestEveryCaseByAnotherLibrary(t *testing.T) {
+	library, err := graph.BLAS()
+	require.NoError(t, err)
+	file := os.Getenv(outcomesVariable)
+	if file == "" && strings.HasPrefix(library, "gonum") {
+		t.Skip("gonum's products are the only ones here: OpenBLAS is not")
+	}
 	cases, err := Cases()
 	require.NoError(t, err)
 	here := map[string][]float64{}
@@ -25,15 +32,13 @@ func TestEveryCaseByAnotherLibrary(t *testing.T) {
 		require.NoError(t, err)
 		here[c.Name()] = append(o.numbers, o.loss)
 	}
-	if file := os.Getenv(outcomesVariable); file != "" {
+	if file != "" {
 		text, err := json.Marshal(here)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(file, text, 0o600))
 		return
 	}
-	library, err := graph.BLAS()
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "outcomes.json")
+	file = filepath.Join(t.TempDir(), "outcomes.json")
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEveryCaseByAnotherLibrary$")
 	c.Env = append(os.Environ(), outcomesVariable+"="+file, graph.BLASVariable+"=gonum")
 	out, err := c.CombinedOutput()

@@ -150,9 +150,9 @@ func (b *bounces) travel(rng *Stream) bool {
 	blas64.Gemv(blas.NoTrans, 1, b.walls, vector(b.v), 0, vector(b.speed))
 	left := math.Pi / 2
 	for range mostBounces {
-		t, wall := b.first(left)
-		rotate(b.z, b.v, t)
-		rotate(b.at, b.speed, t)
+		t, sin, cos, wall := b.first(left)
+		rotate(b.z, b.v, sin, cos)
+		rotate(b.at, b.speed, sin, cos)
 		if wall < 0 {
 			return true
 		}
@@ -166,20 +166,24 @@ func (b *bounces) travel(rng *Stream) bool {
 	return false
 }
 
-// rotate moves places x with speeds v on for a time t.
-func rotate(x, v []float64, t float64) {
-	sin, cos := math.Sincos(t)
+// rotate moves places x with speeds v on for a time of that sine and cosine.
+func rotate(x, v []float64, sin, cos float64) {
 	for i, p := range x {
 		x[i], v[i] = p*cos+v[i]*sin, v[i]*cos-p*sin
 	}
 }
 
-// first is when the particle meets a wall, and which; left and −1 if it meets none before.
+// first is when the particle meets a wall, the sine and cosine of that time, and which wall;
+// left and −1 if it meets none before.
 // wᵀz(t) is R cos(t − φ), which comes up to β at t = φ − arccos(β/R).
-func (b *bounces) first(left float64) (when float64, wall int) {
+func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	when, wall = left, -1
+	sin, cos = math.Sincos(when)
 	for k, u := range b.at {
 		speed, beta := b.speed[k], b.beta[k]
+		if avoided(u, speed, beta, sin, cos) {
+			continue
+		}
 		size := math.Hypot(u, speed)
 		if size <= beta {
 			continue
@@ -194,7 +198,25 @@ func (b *bounces) first(left float64) (when float64, wall int) {
 		}
 		if t < when {
 			when, wall = t, k
+			sin, cos = math.Sincos(when)
 		}
 	}
-	return when, wall
+	return when, sin, cos, wall
+}
+
+// avoided tells, without the angles that first finds, of most walls that the particle stays
+// away from them until a time of π/2 at most, of that sine and cosine: it never comes that
+// far, it moves away at first, or it moves towards the wall all the time and is not there
+// yet. What rounding could decide is left to first.
+func avoided(u, speed, beta, sin, cos float64) bool {
+	const near = 1e-9
+	square := u*u + speed*speed
+	switch {
+	case beta > 0 && square < beta*beta*(1-near): // R < β
+		return true
+	case speed < 0: // β ≥ R/10: φ ≥ −π and arccos(β/R) ≤ 1.47, so that t > π/2
+		return beta > 0 && beta*beta > 0.01*square
+	}
+	then := u*cos + speed*sin
+	return speed*cos-u*sin > near*(math.Abs(u)+speed) && then < beta-near*(math.Abs(u)+speed+math.Abs(beta))
 }
