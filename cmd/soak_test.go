@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -105,15 +104,13 @@ func (s *soaked) process(t *testing.T, dir string, line []string, killAfter time
 		limit = killAfter
 	}
 	timer := time.AfterFunc(limit, func() { _ = c.Process.Kill() })
-	err := c.Wait()
+	peak, err := waitPeak(c)
 	cut := !timer.Stop()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		require.NoError(t, err)
 	}
-	if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		s.Peak = max(s.Peak, int(usage.Maxrss/1024))
-	}
+	s.Peak = max(s.Peak, int(peak/(1<<20)))
 	e = ended{c.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(begin), cut && killAfter == 0}
 	if cut && killAfter > 0 && e.code == -1 {
 		s.Killed++

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strconv"
-	"strings"
+
+	"missingscore/internal/memory"
 )
 
 // watch knows how much of this process was resident when it began.
@@ -19,13 +19,13 @@ func watchMemory() watch {
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil {
 		return watch{before: -1}
 	}
-	return watch{before: resident("VmRSS:")}
+	return watch{before: resident("VmRSS")}
 }
 
 // megabytes are what has been resident at most since, above what was before; "-" where the
 // system does not tell.
 func (w watch) megabytes() string {
-	most := resident("VmHWM:")
+	most := resident("VmHWM")
 	if w.before < 0 || most < 0 {
 		return unknown
 	}
@@ -34,20 +34,11 @@ func (w watch) megabytes() string {
 
 const unknown = "-"
 
-// resident is a line of /proc/self/status in megabytes; −1 where there is none.
+// resident is a line of this process's memory in megabytes; −1 where there is none.
 func resident(line string) float64 {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
+	bytes, ok := memory.Resident("self", line)
+	if !ok {
 		return -1
 	}
-	_, after, found := strings.Cut(string(text), line)
-	fields := strings.Fields(after)
-	if !found || len(fields) == 0 {
-		return -1
-	}
-	kilobytes, err := strconv.ParseFloat(fields[0], 64)
-	if err != nil {
-		return -1
-	}
-	return kilobytes / 1024
+	return bytes / (1 << 20)
 }

@@ -13,6 +13,7 @@ import (
 
 	"missingscore/benchmarks/timing"
 	"missingscore/graph"
+	"missingscore/internal/memory"
 )
 
 //go:embed peer_torch.py
@@ -163,7 +164,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			step, err = q.Start.Stepper()
 		} else {
 			t.Seconds, t.Iterations, err = timing.Time(ctx, step, 1, q.Time)
-			t.Peak = peakMemory()
+			peak, _ := memory.Resident("self", "VmHWM")
+			t.Peak = int(peak / 1024)
 		}
 		if err != nil {
 			t.Error = err.Error()
@@ -172,21 +174,4 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-}
-
-// peakMemory is the high-water mark of this process's memory in kB, 0 where the
-// system has no /proc. (The one of getrusage begins with the parent's.)
-func peakMemory() (kilobytes int) {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	return highWater(string(text))
-}
-
-func highWater(status string) (kilobytes int) {
-	if _, after, ok := strings.Cut(status, "VmHWM:"); ok {
-		fmt.Sscan(after, &kilobytes)
-	}
-	return kilobytes
 }

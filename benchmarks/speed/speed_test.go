@@ -114,11 +114,6 @@ func TestFlopsAgainstAHandCount(t *testing.T) {
 	require.Zero(t, count(s))
 }
 
-func TestHighWater(t *testing.T) {
-	require.Equal(t, 29612, highWater("Name:\tspeed\nVmPeak:\t 1234 kB\nVmHWM:\t   29612 kB\nVmRSS:\t 20000 kB\n"))
-	require.Zero(t, highWater("Name:\tspeed\n"))
-}
-
 // The penalties are those of the path itself.
 func TestPenaltiesAreThePaths(t *testing.T) {
 	s := timing.Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
