@@ -55,9 +55,13 @@ func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) 
 	l.start(packed, s)
 	l.join(screen, 0)
 	for visits := 0; ; {
+		var ahead leap
 		for moved := math.Inf(1); moved > l.Tolerance; visits += l.d + len(l.active) {
 			if moved = l.sweep(s, lambda); !(moved < 1e12) || visits > lassoVisits {
 				return false
+			}
+			if moved > l.Tolerance {
+				ahead.after(l, s, lambda)
 			}
 		}
 		if !l.join(lambda*(1+1e-9), l.Tolerance) {

@@ -24,12 +24,23 @@ func (a *Anderson) Next(x, g []float64) []float64 {
 	if a.Memory == 0 {
 		return slices.Clone(g)
 	}
+	a.Remember(x, g)
+	return a.Ahead()
+}
+
+// Remember keeps copies of x and g = G(x), for an iteration that goes ahead now and then only.
+func (a *Anderson) Remember(x, g []float64) {
 	if len(a.X) > a.Memory {
 		a.X, a.G = slices.Clone(a.X[1:]), slices.Clone(a.G[1:])
 	}
 	a.X, a.G = append(a.X, slices.Clone(x)), append(a.G, slices.Clone(g))
-	next := slices.Clone(g)
+}
+
+// Ahead is the iterate after the last pair that is remembered; there is one at least.
+func (a *Anderson) Ahead() []float64 {
 	m := len(a.X) - 1
+	x, g := a.X[m], a.G[m]
+	next := slices.Clone(g)
 	if m == 0 {
 		return next
 	}
