@@ -34,7 +34,7 @@ import (
 type fitCommand struct {
 	trainingFlags
 	modelOptions, objectiveOptions string
-	validation                     float64
+	validation, average            float64
 	out, history, truthFile        string
 	saved                          string // the state's file; empty: none is kept
 	inference                      string
@@ -51,8 +51,9 @@ const fitHelp = `Estimate the parameters of a model from a table with missing ce
 matching. A loss without noise (exact, full, zeroed) is minimised, by L-BFGS over all
 rows. One with draws in it is gone down by Adam on mini-batches, the paper's parameter
 estimation; models that overfit (mixture, energy, score-network) then stop by the loss
-of a tenth of the rows, held out, and are those of their best epoch. A gaussian is fitted
-to a file of moments in place of a table, too (missingscore moments).
+of a tenth of the rows, held out, and are those of their best epoch; a network's parameters
+are a running mean in which the last tenth of the steps has two thirds of the weight. A gaussian is fitted to a file of moments
+in place of a table, too (missingscore moments).
 
   gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
   quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
@@ -128,6 +129,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.StringVar(&f.penalty, "penalty", penalty.None, "added to the loss of gaussian and quartic, to shrink what ties columns together: "+penalty.Forms())
 	fl.StringVar(&f.lambda, "lambda", "cv", "of the penalty: a number, cv or cv=FOLDS (the one with the least loss of rows held out; 5 folds)")
 	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower loss of held-out rows that end adam (default: 30)")
+	fl.Float64Var(&f.average, "average", 0, "the fit is a running mean of adam's parameters in which this share of the steps, the last ones, has two thirds of the weight; 0: none (default: networks 0.1, others 0)")
 	fl.IntVar(&c.Epochs, "epochs", 0, "adam's passes over the table, at most (default: 200; quartic: 25, or what makes 250 steps; networks: what makes 6000 steps, at most 300; 200 for denoising)")
 	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; networks: 0.003)")
 	fl.IntVar(&steps.Batch, "batch", 100, "rows in a batch of adam")
@@ -189,6 +191,9 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	f.spec.Steps.WarmUp = &f.warmUp
 	if cmd.Flags().Changed("validation") {
 		f.spec.Descent.Validation = &f.validation
+	}
+	if cmd.Flags().Changed("average") {
+		f.spec.Descent.Average = &f.average
 	}
 	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
 	if err := f.parse(); err != nil {

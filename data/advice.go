@@ -56,7 +56,7 @@ func (s *sheet) usable(columns []int, o ReadOptions) []string {
 		if _, err := s.find(s.header[j : j+1]); err != nil || checkNames(s.header[j:j+1]) != nil {
 			continue
 		}
-		if column, _, err := s.parse(j, o); err == nil && column.fault(0, column.Column(0)) == nil {
+		if column, _, err := s.parse(j, o); err == nil && column.faults()[0] == nil {
 			names = append(names, s.header[j])
 		}
 	}

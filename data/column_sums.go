@@ -105,12 +105,5 @@ func (c *ColumnSums) Fault(name string) error {
 	return nil
 }
 
-// sumsOf a column at once. It changes x.
-func sumsOf(x []float64) (c ColumnSums) {
-	c.First(x)
-	c.Second(x)
-	return c
-}
-
 // Restart forgets the second pass.
 func (c *ColumnSums) Restart() { c.rest, c.square = 0, 0 }

@@ -28,10 +28,15 @@ func Standardise(t *Table) (*Table, Scale) {
 		return t, t.Counted.Scale
 	}
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
-	x := make([]float64, 0, t.N)
+	if t.Weights == nil {
+		for j, sums := range t.columnSums() {
+			s.Mean[j], s.Deviation[j] = sums.MeanDeviation()
+		}
+	}
 	for j := range t.D {
-		x = t.AppendColumn(x[:0], j)
-		s.Mean[j], s.Deviation[j] = meanDeviation(x, t.ColumnWeights(j))
+		if t.Weights != nil {
+			s.Mean[j], s.Deviation[j] = meanDeviation(t.Column(j), t.ColumnWeights(j))
+		}
 		if t.Ordinal(j) {
 			s.Mean[j], s.Deviation[j] = 0, 1
 		}
@@ -39,14 +44,9 @@ func Standardise(t *Table) (*Table, Scale) {
 	return s.Standardised(t), s
 }
 
-// meanDeviation are a column's mean and its deviation, with divisor n, or with weights, nil for
-// ones, when they are those of ColumnSums. They are computed in a unit near the largest size, a power
-// of two, so that no sum or square is beyond float64. It may change x.
+// meanDeviation are a column's weighted mean and its deviation, computed as those of ColumnSums: in
+// a unit near the largest size, a power of two, so that no sum or square is beyond float64.
 func meanDeviation(x, weights []float64) (mean, deviation float64) {
-	if weights == nil {
-		sums := sumsOf(x)
-		return sums.MeanDeviation()
-	}
 	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
 	unit := math.Ldexp(1, max(exponent, -1000)) // the inverse of smaller ones is infinite
 	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
@@ -72,19 +72,21 @@ func meanSquare(y, weights []float64) float64 {
 // without shifting it (Mean_j = 0): for models that are symmetric about 0.
 func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
-	x := make([]float64, 0, t.N)
+	if t.Weights == nil {
+		for j, sums := range t.columnSums() {
+			s.Deviation[j] = sums.Norm / math.Sqrt(float64(sums.Number)) / size
+		}
+	}
 	for j := range t.D {
-		x = t.AppendColumn(x[:0], j)
-		s.Deviation[j] = rootMeanSquare(x, t.ColumnWeights(j)) / size
+		if t.Weights != nil {
+			s.Deviation[j] = rootMeanSquare(t.Column(j), t.ColumnWeights(j)) / size
+		}
 	}
 	return t.mapped(func(j int, x float64) float64 { return x / s.Deviation[j] }), s
 }
 
-// rootMeanSquare is that of x, with weights, nil for ones.
+// rootMeanSquare is that of x, weighted.
 func rootMeanSquare(x, weights []float64) float64 {
-	if weights == nil {
-		return floats.Norm(x, 2) / math.Sqrt(float64(len(x)))
-	}
 	size := floats.Norm(x, math.Inf(1))
 	if size == 0 {
 		return 0

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -189,12 +190,7 @@ func (t *Table) set(i, j int, x float64) {
 
 // AppendColumn appends the observed values of column j to dst.
 func (t *Table) AppendColumn(dst []float64, j int) []float64 {
-	for k := j; k < len(t.Values); k += t.D {
-		if t.Observed[k] {
-			dst = append(dst, t.Values[k])
-		}
-	}
-	return dst
+	return t.appendColumn(dst, j, 0, t.N)
 }
 
 // Column is a copy of the observed values of column j.
@@ -227,31 +223,23 @@ func (t *Table) check() error {
 			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, largest)
 		}
 	}
-	var buffer []float64
-	for j := range t.D {
-		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
-		if err := t.fault(j, buffer); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(t.faults()...)
 }
 
-// fault says, by a *ColumnError, why column j, of the observed values x, cannot be standardised.
-// It changes x.
-func (t *Table) fault(j int, x []float64) error {
-	sums := sumsOf(x)
-	return sums.Fault(t.Names[j])
+// faults say, each by a *ColumnError, why columns cannot be standardised; nil of one that can.
+func (t *Table) faults() []error {
+	faults := make([]error, t.D)
+	for j, sums := range t.columnSums() {
+		faults[j] = sums.Fault(t.Names[j])
+	}
+	return faults
 }
 
 // refusal is the first fault of a column in a table read from a file, with the
 // way around it.
 func (t *Table) refusal(file string) error {
-	var buffer []float64
-	return refusal(file, t.Names, func(j int) error {
-		buffer = t.AppendColumn(slices.Grow(buffer[:0], t.N), j)
-		return t.fault(j, buffer)
-	})
+	faults := t.faults()
+	return refusal(file, t.Names, func(j int) error { return faults[j] })
 }
 
 // Refusal is the first fault of a column of a table's file, with the way around it; nil if there

@@ -113,6 +113,7 @@ func (p *perceptron) TrainingDefaults() model.Training {
 		},
 		Rate:     3e-3,
 		Overfits: true,
+		Average:  0.1,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/graph/model"
+	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
@@ -55,7 +56,8 @@ type Result struct {
 //
 // When ctx is cancelled the state is saved and ctx's error returned. An
 // *engine.DivergedError comes with the state of the last good step; iterations after a
-// path that diverge leave the path's point as the result, not converged.
+// path that diverge leave the path's point as the result, not converged. A *StateError is of a
+// state that it broke down going on from.
 func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, error) {
 	p, err := Prepare(t, s)
 	if err != nil {
@@ -65,10 +67,26 @@ func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, err
 }
 
 // Estimate is the function Estimate after Prepare.
-func (p *Prepared) Estimate(ctx context.Context, run Run) (*Result, error) {
+func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error) {
 	if run.State == nil {
 		run.State = &State{}
 	}
+	if run.State.Version == 0 {
+		return p.estimate(ctx, run)
+	}
+	err = panics.Caught(func() (err error) {
+		r, err = p.estimate(ctx, run)
+		return err
+	})
+	var broken *panics.Error
+	if errors.As(err, &broken) {
+		return nil, &StateError{broken}
+	}
+	return r, err
+}
+
+// estimate is Estimate, of a state that may hold what no run has left there.
+func (p *Prepared) estimate(ctx context.Context, run Run) (*Result, error) {
 	if run.Save == nil {
 		run.Save = func(*State) error { return nil }
 	}

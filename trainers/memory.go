@@ -1,10 +1,12 @@
 package trainers
 
 import (
+	"cmp"
 	"math"
 
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/rows"
 )
 
@@ -21,12 +23,17 @@ const (
 	manyRows         = 100_000
 	pairNumbers      = 15
 
-	matrixNumbers = 12 // in place of those of pairs, of methods that know a table by one matrix (5000 columns: 2.3 GB)
+	chainNumbers = 3 // for each number that a chain is at: itself, in the state, and in that of the best epoch
+
+	matrixNumbers = 13 // in place of those of pairs, of methods that know a table by one matrix (5000 columns along a path of few edges: 2.3 GB)
 )
 
 // tableNumbers are those that the rows take.
 func (p *Prepared) tableNumbers() float64 {
 	n, d := float64(p.Table.N), float64(p.Table.D)
+	if p.Estimator.Source.Memory != nil {
+		return cellNumbers*n*d + chainNumbers*float64(p.Table.Missing()*cmp.Or(p.Spec.Steps.Draws, engine.DefaultDraws))
+	}
 	if !p.Estimator.Loss.Needs().NoDraws || p.Table.Cuts != nil {
 		return cellNumbers * n * d
 	}

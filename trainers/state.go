@@ -19,6 +19,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/memory"
+	"missingscore/internal/panics"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
@@ -103,6 +104,17 @@ func otherVersion(path string, version int) error {
 
 // ErrOtherRun says that a state belongs to another table or other settings.
 var ErrOtherRun = errors.New("the saved state belongs to another table or other settings: use the same, or start again without resuming")
+
+// StateError says that an estimate broke down going on from a state, which may hold what no run of
+// this program leaves.
+type StateError struct{ Why *panics.Error }
+
+// Unwrap is what happened.
+func (e *StateError) Unwrap() error { return e.Why }
+
+func (e *StateError) Error() string {
+	return fmt.Sprintf("nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it%s", e.Why.Place)
+}
 
 // fingerprint identifies a table's observed cells and a fit's settings. It fails if
 // JSON cannot hold these, as may be with an objective or missingness of a user's own.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/panics"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -41,6 +42,22 @@ func TestStateRefusals(t *testing.T) {
 	}
 	_, err = trainers.LoadState(file + "x")
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// A state with what no run leaves in it, here nothing to end at, is refused; what broke is within.
+func TestStatesThatNoRunLeaves(t *testing.T) {
+	_, table := testtables.Star(t, 3, 30, 0.3)
+	s := trainers.Spec{Steps: engine.Config{Method: "em-exact"}}
+	state := &trainers.State{}
+	_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
+	require.NoError(t, err)
+	state.Descent.EM.Solved = nil
+	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
+	var unfit *trainers.StateError
+	require.ErrorAs(t, err, &unfit)
+	require.ErrorContains(t, err, "nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it (missingscore/trainers/em.Turns.Put, at ")
+	var broken *panics.Error
+	require.ErrorAs(t, err, &broken)
 }
 
 // A flipped bit anywhere, or a byte too many, is noticed.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -172,6 +173,23 @@ func TestStreamedResumes(t *testing.T) {
 	got, history := text(t, r)
 	require.Equal(t, wantHistory, history)
 	require.Equal(t, string(want), string(got))
+
+	saved := 0 // a process may be killed after any of them
+	_, err = streamed(t, file, windowedBlock, windowed(), trainers.Run{Save: func(s *trainers.State) error {
+		saved++
+		return s.Save(fmt.Sprint(state, saved))
+	}})
+	require.NoError(t, err)
+	require.Greater(t, saved, 5)
+	for k := range saved {
+		from, err := trainers.LoadState(fmt.Sprint(state, k+1))
+		require.NoError(t, err)
+		r, err := streamed(t, file, windowedBlock, windowed(), trainers.Run{State: from})
+		require.NoError(t, err, "state %d", k+1)
+		got, history := text(t, r)
+		require.Equal(t, wantHistory, history, "state %d", k+1)
+		require.Equal(t, string(want), string(got), "state %d", k+1)
+	}
 
 	from, err := trainers.LoadState(state)
 	require.NoError(t, err)

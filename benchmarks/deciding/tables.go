@@ -70,8 +70,12 @@ const (
 	signed = "random, hub, chain"
 )
 
-// lines have one line a graph, one of the signed ones and one of all together, and a column
-// a method that the results have. Only settings count that a line's methods were all run on.
+// signedOn are the signed ones on one kind of table.
+func signedOn(k kind) string { return signed + ": " + k.name() }
+
+// lines have one line a graph, one of the signed ones together and one of them on each kind of
+// table, one of all, and a column a method that the results have. Only settings count that a line's
+// methods were all run on.
 func (s settings) lines(r cells.Results, name, column string, cell func(n values, method string, others []string) string) (markdown.Table, error) {
 	t := markdown.Table{Name: name, Header: []string{"graph"}}
 	of, err := s.read(r, column)
@@ -80,7 +84,11 @@ func (s settings) lines(r cells.Results, name, column string, cell func(n values
 	}
 	methods := slices.DeleteFunc(slices.Clone(s.Ways), func(m string) bool { return !of[all].has(m) })
 	t.Header = append(append(t.Header, methods...), "replicates × settings")
-	for _, graph := range append(slices.Clone(s.Graphs), signed, all) {
+	groups := append(slices.Clone(s.Graphs), signed)
+	for _, k := range s.Tables {
+		groups = append(groups, signedOn(k))
+	}
+	for _, graph := range append(groups, all) {
 		n := of[graph].complete(methods)
 		if len(n) == 0 {
 			continue
@@ -97,9 +105,12 @@ func (s settings) lines(r cells.Results, name, column string, cell func(n values
 	return t, nil
 }
 
-// read gives the numbers of each graph, of signed and of all.
+// read gives the numbers of each group of lines.
 func (s settings) read(r cells.Results, column string) (map[string]values, error) {
 	of := map[string]values{signed: {}, all: {}}
+	for _, k := range s.Tables {
+		of[signedOn(k)] = values{}
+	}
 	for _, graph := range s.Graphs {
 		of[graph] = values{}
 		for _, k := range s.Tables {
@@ -114,6 +125,7 @@ func (s settings) read(r cells.Results, column string) (map[string]values, error
 						of[all].put(replicate, graph+", "+k.name(), w, v)
 						if slices.Contains(strings.Split(signed, ", "), graph) {
 							of[signed].put(replicate, graph+", "+k.name(), w, v)
+							of[signedOn(k)].put(replicate, graph, w, v)
 						}
 					}
 				}

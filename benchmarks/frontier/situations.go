@@ -34,7 +34,7 @@ var situations = []situation{
 		map[string][]string{"network": {"truncated 10"}}, []string{"em-exact", "exact", "exact (truncation ignored)", "em-exact (truncation ignored)", "glasso"}},
 	{"dense networks cut by a plane", "dense-missing", "auc", "AUC of the path", false,
 		map[string][]string{"treatment": {"honoured"}}, []string{"exact", "var", "variw", "iw-unit", "zeroed", "glasso"}},
-	{"the choice of edges, 20 normal columns", "deciding", "f1", "F1 of the chosen edges", false, nil,
+	{"the choice of edges, 20 to 100 normal columns", "deciding", "f1", "F1 of the chosen edges", false, nil,
 		[]string{"auto, ebic", "l1, ebic", "adaptive, ebic", "l1, fdr, model", "l1, fdr, robust", "adaptive, fdr, robust"}},
 	{"filling in real tables", "imputation", "energy_score", "energy score of the draws", true,
 		map[string][]string{"table": {"airquality", "walking", "sachs", "returns", "brem", "gasch", "riboflavin", "mkmep"}}, []string{"posterior", "em-exact", "mice pmm", "mice norm"}},

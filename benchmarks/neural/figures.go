@@ -3,6 +3,8 @@ package neural
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,8 +16,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// draw makes the figures: the error along training of each density, and in the plane the
-// densities of the first replicate.
+// draw makes the figures: the error along training of each density, of the methods and of those
+// that are treated in some way beside them, and in the plane the densities of the first replicate.
 func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	s, err := decode(text)
 	if err != nil {
@@ -23,22 +25,20 @@ func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 	}
 	var out []figures.Figure
 	for _, d := range s.Densities {
-		var at []float64
-		for _, epoch := range training.Epochs(d.Epochs) {
-			at = append(at, float64(epoch))
+		methods, treated := s.treated()
+		for _, f := range []struct {
+			name  string
+			lines []string
+		}{{d.Name + "-fisher-divergence", methods}, {d.Name + "-treated", treated}} {
+			if len(f.lines) == 0 {
+				continue
+			}
+			along, err := alongTraining(d, f.name, f.lines, r)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, along)
 		}
-		along := fisher(d.Name)
-		along.Column, along.Name = traceColumn, "Fisher divergence"
-		series, err := figures.AlongTraining(r, along, s.names())
-		if err != nil {
-			return nil, err
-		}
-		p, err := figures.Bands("Fisher divergence along training: "+d.Name, "epoch", "Fisher divergence", at, series)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, figures.Figure{Name: d.Name + "-fisher-divergence", Plot: p, Width: 16, Height: 11,
-			Caption: fmt.Sprintf("Fisher divergence of the fits to %s along training: mean and 95 %% interval of the replicates.%s", d.Name, figures.Stopped(series))})
 		plane, err := s.planes(d, r)
 		if err != nil {
 			return nil, err
@@ -46,6 +46,40 @@ func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 		out = append(out, plane...)
 	}
 	return out, nil
+}
+
+// treated are the methods as they are, and those that are treated in some way, as "iw, averaged", each
+// behind itself as it is.
+func (s settings) treated() (methods, treated []string) {
+	for _, name := range s.names() {
+		if !strings.Contains(name, ", ") {
+			methods = append(methods, name)
+		}
+	}
+	for _, method := range methods {
+		ways := slices.DeleteFunc(s.names(), func(name string) bool { return !strings.HasPrefix(name, method+", ") })
+		if len(ways) > 0 {
+			treated = append(append(treated, method), ways...)
+		}
+	}
+	return methods, treated
+}
+
+// alongTraining is a figure of the error of methods along training.
+func alongTraining(d density, name string, methods []string, r cells.Results) (figures.Figure, error) {
+	var at []float64
+	for _, epoch := range training.Epochs(d.Epochs) {
+		at = append(at, float64(epoch))
+	}
+	along := fisher(d.Name)
+	along.Column, along.Name = traceColumn, "Fisher divergence"
+	series, err := figures.AlongTraining(r, along, methods)
+	if err != nil {
+		return figures.Figure{}, err
+	}
+	p, err := figures.Bands("Fisher divergence along training: "+d.Name, "epoch", "Fisher divergence", at, series)
+	return figures.Figure{Name: name, Plot: p, Width: 16, Height: 11,
+		Caption: fmt.Sprintf("Fisher divergence of the fits to %s along training: mean and 95 %% interval of the replicates.%s", d.Name, figures.Stopped(series))}, err
 }
 
 // planes draws the truth and the fits of the first replicate above, and rows of each

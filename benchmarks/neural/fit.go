@@ -79,6 +79,7 @@ func (s settings) fit(ctx context.Context, d density, how method, seed uint64, o
 		return f, err
 	}
 	by := descent.Passes(d.Epochs, s.Rate)
+	by.Average = &how.Average
 	if how.HeldOut > 0 {
 		by.Validation = new(how.HeldOut)
 	}

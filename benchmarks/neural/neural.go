@@ -56,6 +56,7 @@ type method struct {
 
 	Imputer engine.ImputerSpec `json:"imputer"`  // none: the paper's
 	HeldOut float64            `json:"held_out"` // share of the rows by which training ends, and whose best parameters are kept; 0: after all passes
+	Average float64            `json:"average"`  // descent.Config.Average
 }
 
 func decode(text json.RawMessage) (s settings, err error) {
@@ -75,11 +76,13 @@ func decode(text json.RawMessage) (s settings, err error) {
 		if _, err = estimator.ByName(m.Method); err != nil {
 			return s, fmt.Errorf("settings: %w", err)
 		}
-		if m.HeldOut != 0 {
-			shares = append(shares, m.HeldOut)
+		for _, share := range []float64{m.HeldOut, m.Average} {
+			if share != 0 {
+				shares = append(shares, share)
+			}
 		}
 	}
-	return s, cmp.Or(harness.CheckShares("held_out", shares...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
+	return s, cmp.Or(harness.CheckShares("held_out, average", shares...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
 }
 
 // Columns of the results. Of the first replicate in the plane there is more: see plane.

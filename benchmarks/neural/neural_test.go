@@ -68,11 +68,11 @@ func TestSmallRun(t *testing.T) {
 	for _, f := range drawn {
 		names = append(names, f.Name)
 	}
-	require.Equal(t, []string{"moons-fisher-divergence", "moons-densities", "ring-fisher-divergence", "ring-densities"}, names)
+	require.Equal(t, []string{"moons-fisher-divergence", "moons-treated", "moons-densities", "ring-fisher-divergence", "ring-treated", "ring-densities"}, names)
 	made, err := tables(l.Settings, l.Results)
 	require.NoError(t, err)
 	require.Len(t, made, 2)
-	require.Len(t, made[0].Lines, 12)
+	require.Len(t, made[0].Lines, 13)
 	for text, want := range map[string]string{`"name": "ring"`: `no density "cube"`, `"method": "em"`: `no method "guess"`} {
 		bad := strings.ReplaceAll(string(l.Settings), strings.ReplaceAll(text, ": ", ":"), map[string]string{`"name": "ring"`: `"name":"cube"`, `"method": "em"`: `"method":"guess"`}[text])
 		_, err = grid([]byte(bad), 1)

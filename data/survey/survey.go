@@ -43,9 +43,7 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	err := blocks(ctx, f, o, firstOf, func(t *data.Table, of first) error {
 		s.Before = append(s.Before, n)
 		dropped += t.Dropped
-		for j := range s.Columns {
-			s.Columns[j].Firsts(of.columns[j])
-		}
+		addFirst(s.Columns, of.parts)
 		pairs.add(of.pairs)
 		for i := range t.N {
 			drawn.offer(t, i, n+i)
@@ -83,19 +81,23 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 
 // first is what the first pass learns of a block.
 type first struct {
-	columns []data.ColumnSums
-	pairs   *pairs
+	parts [][]data.ColumnSums
+	pairs *pairs
 }
 
 func firstOf(t *data.Table) (first, error) {
-	of := first{make([]data.ColumnSums, t.D), newPairs(t.D)}
-	x := make([]float64, 0, t.N)
-	for j := range t.D {
-		x = t.AppendColumn(x[:0], j)
-		of.columns[j].First(x)
-	}
+	of := first{t.FirstSums(1), newPairs(t.D)}
 	of.pairs.count(t)
 	return of, nil
+}
+
+// addFirst adds a block's parts, one after the other.
+func addFirst(sums []data.ColumnSums, parts [][]data.ColumnSums) {
+	for _, part := range parts {
+		for j := range sums {
+			sums[j].Firsts(part[j])
+		}
+	}
 }
 
 // hashRow adds a row's observed cells to a checksum; bytes is room for it.
@@ -123,9 +125,7 @@ func Columns(ctx context.Context, f *data.RowFile, o Options, of func(*data.Tabl
 		}
 		return firstOf(t)
 	}, func(_ *data.Table, of first) error {
-		for j := range sums {
-			sums[j].Firsts(of.columns[j])
-		}
+		addFirst(sums, of.parts)
 		return nil
 	})
 	if err != nil {
@@ -136,23 +136,19 @@ func Columns(ctx context.Context, f *data.RowFile, o Options, of func(*data.Tabl
 
 // second is the second pass.
 func second(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table) (*data.Table, error), sums []data.ColumnSums) error {
-	return blocks(ctx, f, o, func(t *data.Table) ([]data.ColumnSums, error) {
+	return blocks(ctx, f, o, func(t *data.Table) ([][]data.ColumnSums, error) {
 		if of != nil {
 			var err error
 			if t, err = of(t); err != nil {
 				return nil, err
 			}
 		}
-		part, x := slices.Clone(sums), make([]float64, 0, t.N)
-		for j := range part {
-			part[j].Restart()
-			x = t.AppendColumn(x[:0], j)
-			part[j].Second(x)
-		}
-		return part, nil
-	}, func(_ *data.Table, part []data.ColumnSums) error {
-		for j := range sums {
-			sums[j].Seconds(part[j])
+		return t.SecondSums(sums, 1), nil
+	}, func(_ *data.Table, parts [][]data.ColumnSums) error {
+		for _, part := range parts {
+			for j := range sums {
+				sums[j].Seconds(part[j])
+			}
 		}
 		return nil
 	})

@@ -39,8 +39,24 @@ func taken(t *testing.T, path string, block, workers int) *survey.Survey {
 	return s
 }
 
-// Of one block scale and counts are those of the table, in bytes; of many up to rounding. Numbers
-// of workers and formats make no difference.
+// Of several blocks of the usual size the scale is that of the table, in bytes.
+func TestSurveyOfManyRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	table := uneven(140_000)
+	require.NoError(t, data.WriteCSV(path, table))
+	_, scale := data.Standardise(table)
+	_, about := data.ScaleAboutZero(table, 1)
+	s := taken(t, path, 0, 2)
+	require.Len(t, s.Before, 3)
+	for j, c := range s.Columns {
+		mean, deviation := c.MeanDeviation()
+		require.Equal(t, []float64{scale.Mean[j], scale.Deviation[j]}, []float64{mean, deviation})
+		require.Equal(t, about.Deviation[j], c.Norm/math.Sqrt(float64(c.Number)))
+	}
+}
+
+// Of one block scale and counts are those of the table, in bytes; of blocks of other sizes up to
+// rounding. Numbers of workers and formats make no difference.
 func TestSurvey(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.csv")

@@ -153,6 +153,10 @@ type Training struct {
 	// Overfits says that the minimum of its loss is no good fit: it is stopped by the loss
 	// of held-out rows, and not minimised even where that loss is a function.
 	Overfits bool
+
+	// Average is the share of Adam's steps, the last ones, that have two thirds of the weight in a
+	// running mean of the parameters, which is the fit; 0: none.
+	Average float64
 }
 
 // Trainable is a model that knows how it is best fitted.

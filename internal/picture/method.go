@@ -72,16 +72,24 @@ var spare = []look{
 	{"", ink, dotted, draw.CircleGlyph{}}, {"", midgrey, dashDot, draw.TriangleGlyph{}},
 }
 
+// treatments have their own dashes, in the colour of the method that is treated.
+var treatments = map[string][]vg.Length{"averaged": dashDot, "held out": dotted}
+
 // lookOf is the look of a method, or the i-th spare one under the name itself; of a method
-// treated in some way, as "iw, held out", under that method's.
+// treated in some way, as "iw, held out", under that method's, with the dashes of the treatment
+// if it has some.
 func lookOf(name string, i int) look {
-	l, ok := methods[name]
-	if !ok {
-		l = spare[i%len(spare)]
-		l.title = name
-		if method, treatment, treated := strings.Cut(name, ", "); treated && methods[method].title != "" {
-			l.title = methods[method].title + ", " + treatment
-		}
+	if l, ok := methods[name]; ok {
+		return l
+	}
+	method, treatment, _ := strings.Cut(name, ", ")
+	of, known := methods[method]
+	l := spare[i%len(spare)]
+	if l.title = name; known {
+		l.title = of.title + ", " + treatment
+	}
+	if dashes, own := treatments[treatment]; own && known {
+		l.colour, l.dashes, l.glyph = of.colour, dashes, of.glyph
 	}
 	return l
 }

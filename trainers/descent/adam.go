@@ -31,6 +31,10 @@ func (Adam) Resolve(c Config, p Problem) (Config, error) {
 	batch := min(p.Batch, p.Rows)
 	setting.Default(&c.Epochs, training.Epochs((p.Rows+batch-1)/batch, noising))
 	setting.Default(&c.Rate, training.Rate)
+	c, err := c.resolveAverage(training, p)
+	if err != nil {
+		return c, err
+	}
 	return c.resolveValidation(training.Overfits && !p.Penalised, p)
 }
 
@@ -68,6 +72,7 @@ func (Adam) Run(ctx context.Context, f *Fit) error {
 			return err
 		}
 	}
+	a.takeAverage()
 	if s.Best != nil {
 		f.Restore(s.Best.Engine)
 	}
@@ -91,13 +96,15 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 		}
 		size := a.Engine.Config.Batch
 		made += (len(w.Order) + size - 1) / size
-		if !w.Whole {
+		if !w.Whole && made < a.perEpoch { // after the last the pass is not over: it is still to be looked at
 			if err := a.Save(); err != nil {
 				return err
 			}
 		}
 	}
 	r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
+	a.swapAverage() // what is looked at is what the fit would be
+	defer a.swapAverage()
 	if err := a.validate(&r); err != nil {
 		return err
 	}
@@ -118,6 +125,7 @@ func (a *adam) window(ctx context.Context, order []int, before int) error {
 		s.Adam.Step(a.Model.Params(), step.Grads)
 		a.shrink.afterAdam(&s.Adam)
 		s.Iteration++
+		a.average()
 		s.Epoch.Size += step.EffectiveSize
 		s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
 		s.Epoch.Count++

@@ -26,6 +26,7 @@ type Config struct {
 	Rate       float64  `json:"rate,omitempty"`       // Adam's rate for the model; 0.01
 	Validation *float64 `json:"validation,omitempty"` // share of the rows held out to stop by; nil: 0.1 for models that overfit and 100 rows or more, else 0, none; with a penalty none
 	Patience   int      `json:"patience,omitempty"`   // epochs without a lower loss of them that end a fit; 30
+	Average    *float64 `json:"average,omitempty"`    // the fit is a running mean of the parameters in which the last share of the steps has two thirds of the weight; nil: 0.1 for networks, else none; 0: none
 
 	// Of em, lbfgs and proximal.
 	Iterations int     `json:"iterations,omitempty"` // at most, of proximal at each λ; 10000
@@ -34,7 +35,7 @@ type Config struct {
 
 // Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
 func Passes(epochs int, rate float64) Config {
-	return Config{Optimiser: Adam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0)}
+	return Config{Optimiser: Adam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
 }
 
 // Check refuses numbers that are out of range; zero values are defaults to come.
@@ -50,6 +51,9 @@ func (c Config) Check() error {
 	}
 	if v := c.Validation; v != nil && !(*v >= 0 && *v <= mostValidation) {
 		return setting.Errorf("validation", *v, "it is a share of the rows, from 0 to %g", mostValidation)
+	}
+	if a := c.Average; a != nil && !(*a >= 0 && *a <= mostAveraged) {
+		return setting.Errorf("average", *a, "it is a share of the steps, from 0 to %g", mostAveraged)
 	}
 	return setting.Positive(positive...)
 }
@@ -81,9 +85,10 @@ type State struct {
 	Iteration int // parameter steps made
 	History   []Record
 
-	Adam  optim.Adam
-	Epoch sums  // of Adam's epoch under way
-	Best  *Best // by the held-out loss; nil without one
+	Adam    optim.Adam
+	Average [][]float64 // of each parameter; nil without one
+	Epoch   sums        // of Adam's epoch under way
+	Best    *Best       // by the held-out loss; nil without one
 
 	EM         em.State
 	Stall      Stall

@@ -59,6 +59,8 @@ func TestSettingErrors(t *testing.T) {
 		{descent.Config{Tolerance: math.NaN()}, "tolerance", "NaN"},
 		{descent.Config{Validation: new(-0.1)}, "validation", "-0.1"},
 		{descent.Config{Validation: new(math.NaN())}, "validation", "NaN"},
+		{descent.Config{Average: new(0.6)}, "average", "0.6"},
+		{descent.Config{Average: new(math.NaN())}, "average", "NaN"},
 		{descent.Config{Optimiser: "sgd"}, "optimiser", "sgd"},
 	} {
 		_, err := c.config.Resolve(problem(t, "iw"))

@@ -40,14 +40,9 @@ func (o EM) Resolve(c Config, p Problem) (Config, error) {
 		return c, setting.Errorf("optimiser", o.Name(), "%v", err)
 	}
 	reason := fmt.Sprintf("the equation of method %s is solved over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
-	if c.Validation != nil {
-		given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
-	}
-	if err := foreign(reason, given...); err != nil {
+	if err := c.withoutAdam(reason); err != nil {
 		return c, err
 	}
-	c.Validation = nil
 	setting.Default(&c.Iterations, defaultIterations)
 	setting.Default(&c.Tolerance, defaultTolerance)
 	return c, nil

@@ -61,14 +61,9 @@ func (o LBFGS) Resolve(c Config, p Problem) (Config, error) {
 		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
 	}
 	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
-	if c.Validation != nil {
-		given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
-	}
-	if err := foreign(reason, given...); err != nil {
+	if err := c.withoutAdam(reason); err != nil {
 		return c, err
 	}
-	c.Validation = nil
 	setting.Default(&c.Iterations, defaultIterations)
 	tolerance := defaultTolerance
 	if p.DType == graph.Float32 {

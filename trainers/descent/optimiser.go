@@ -80,6 +80,22 @@ func choose(name string, p Problem) (Optimiser, error) {
 	return nil, fmt.Errorf("no optimiser suits method %s", p.Estimator.Name)
 }
 
+// withoutAdam refuses what only Adam has, and leaves its defaults out.
+func (c *Config) withoutAdam(reason string) error {
+	given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
+	if c.Validation != nil {
+		given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
+	}
+	if c.Average != nil {
+		given = append(given, setting.Field{Name: "average", Value: *c.Average})
+	}
+	if err := foreign(reason, given...); err != nil {
+		return err
+	}
+	c.Validation, c.Average = nil, nil
+	return nil
+}
+
 // foreign refuses settings that an optimiser does not have.
 func foreign(reason string, settings ...setting.Field) error {
 	for _, s := range settings {

@@ -60,7 +60,7 @@ func (o Proximal) Resolve(c Config, p Problem) (Config, error) {
 		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
 	}
 	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	if err := foreign(reason, setting.Field{Name: "epochs", Value: float64(c.Epochs)}, setting.Field{Name: "rate", Value: c.Rate}); err != nil {
+	if err := c.withoutAdam(reason); err != nil {
 		return c, err
 	}
 	setting.Default(&c.Iterations, defaultIterations)

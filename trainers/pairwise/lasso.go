@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"missingscore/graph"
+	"missingscore/internal/simd"
 	"missingscore/trainers/optim"
 )
 
@@ -42,7 +43,13 @@ type Lasso struct {
 type neighbours struct {
 	at    []int32
 	value []float64
+	row   []float64 // where there are many: the whole row of P, over which a sum is faster than over the pairs; else nil
 }
+
+const (
+	crowded  = 4  // a column has many neighbours if they are more than the columns, divided by this
+	crowding = 64 // columns, from which on it matters
+)
 
 // pair is an active one, with its places among the neighbours of both columns.
 type pair struct{ j, k, inJ, inK int32 }
@@ -142,6 +149,7 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 		own := l.S[j*d+j]
 		step := (1 - l.product(j, j)) / own
 		l.diagonal[j] += step
+		l.rows[j].set(j, l.diagonal[j])
 		moved = max(moved, math.Abs(step*own))
 	}
 	for _, a := range l.active {
@@ -153,6 +161,8 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 			continue
 		}
 		*at, *of = to, to
+		l.rows[j].set(k, to)
+		l.rows[k].set(j, to)
 		moved = max(moved, math.Abs((to-old)*curvature))
 	}
 	if math.IsNaN(moved) {
@@ -172,6 +182,9 @@ func (l *Lasso) weight(j, k int) float64 {
 // product is V_jk = Σ_l P_jl S_lk.
 func (l *Lasso) product(j, k int) float64 {
 	s, n := l.S[k*l.D:(k+1)*l.D], &l.rows[j]
+	if n.row != nil {
+		return simd.Dot(n.row, s)
+	}
 	sum := l.diagonal[j] * s[j]
 	value := n.value
 	for i, at := range n.at {
@@ -186,6 +199,27 @@ func (l *Lasso) start(p *Sparse) {
 	l.rows, l.active = make([]neighbours, l.D), l.active[:0]
 	for i, at := range p.At {
 		l.add(int(at[0]), int(at[1]), p.Value[i])
+	}
+	for j := range l.rows {
+		if l.D >= crowding && crowded*len(l.rows[j].at) > l.D {
+			l.rows[j].spread(j, l.diagonal[j], l.D)
+		}
+	}
+}
+
+// spread makes the row of a column, with P on the diagonal.
+func (n *neighbours) spread(own int, diagonal float64, d int) {
+	n.row = make([]float64, d)
+	n.row[own] = diagonal
+	for i, k := range n.at {
+		n.row[k] = n.value[i]
+	}
+}
+
+// set keeps the row, if there is one, up with P.
+func (n *neighbours) set(k int, value float64) {
+	if n.row != nil {
+		n.row[k] = value
 	}
 }
 

@@ -79,8 +79,13 @@ func TestConditionsOfAMinimum(t *testing.T) {
 // The same minimum as the descent with dense matrices, and from wherever it starts; the same
 // bytes for any number of workers.
 func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
-	const d = 40
-	s := covariances(d, 60, 2)
+	for _, d := range []int{40, 70} { // of the more columns many have whole rows
+		sameMinimum(t, d)
+	}
+}
+
+func sameMinimum(t *testing.T, d int) {
+	s := covariances(d, 3*d/2, 2)
 	dense, want := em.NewLasso(d), packed(pairwise.Identity(d))
 	dense.Tolerance = 1e-11
 	warm := pairwise.Identity(d)

@@ -253,23 +253,39 @@ func (r *Run) pathTo(ctx context.Context, lambdas int) error {
 	return nil
 }
 
-// patience is at how many λ in a row the minimum may be out of reach before the path ends.
-const patience = 5
+// At how many λ in a row the minimum may be out of reach before the path ends.
+const (
+	patience = 5
+	// Turns come near it all the same, and with most cells missing take long for the rest. So many
+	// end a path of which a criterion on all rows chooses a finished point, and no other.
+	turnsPatience = 10
+)
 
-// gaveUp tells whether the path ends here: the minimum was out of reach at the last λ.
-// Turns come near it all the same, and with most cells missing take long for the rest:
-// they go on as long as there is one.
-func (r *Run) gaveUp() bool {
-	if r.Config.Schedule == EM || r.Config.Schedule == Moments {
-		return r.State.Runaway
+// patience is that of the run's schedule; 0: it has none.
+func (r *Run) patience() int {
+	s := r.Config.Select
+	switch {
+	case r.Config.Schedule == EM && s.Judges() && !s.Resamples() && len(r.unfinished()) < len(r.State.Points):
+		return turnsPatience
+	case r.Config.Schedule == EM || r.Config.Schedule == Moments:
+		return 0
 	}
-	points := r.State.Points
-	for k := range patience {
+	return patience
+}
+
+// gaveUp tells whether the path ends here: there is no minimum at the last λ, or it was out of
+// reach for too long.
+func (r *Run) gaveUp() bool {
+	if r.State.Runaway && (r.Config.Schedule == EM || r.Config.Schedule == Moments) {
+		return true
+	}
+	points, most := r.State.Points, r.patience()
+	for k := range most {
 		if n := len(points) - 1 - k; n < 0 || !points[n].Unfinished {
 			return false
 		}
 	}
-	return true
+	return most > 0
 }
 
 // ended tells whether there is no more of the path.

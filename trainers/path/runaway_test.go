@@ -1,6 +1,7 @@
 package path
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,33 @@ func TestAPathOfDependentColumnsEnds(t *testing.T) {
 		require.True(t, engine.Finite(r.packed()...))
 		require.Contains(t, r.Warnings()[len(r.unfinishedWarning())], "below it the precision grows without bound")
 	}
+}
+
+// With most cells missing turns do not come to the minimum at small λ. A path of which EBIC chooses
+// ends after ten of these in a row, with the choice of one that goes on to its end, as paths do whose
+// points are all of use: those that come without a choice, or whose rows are divided.
+func TestAPathOutOfReachEnds(t *testing.T) {
+	_, table := testtables.Star(t, 20, 70, 0.5)
+	standard, _ := data.Standardise(table)
+	at := func(kind string) *Run {
+		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 60, Select: Selection{Kind: kind}})
+		return r
+	}
+	r, whole := at("ebic"), at("none")
+	n := len(r.State.Points)
+	require.Less(t, n, len(whole.State.Points))
+	for k, p := range whole.State.Points {
+		require.Equal(t, k >= n-turnsPatience, p.Unfinished, "λ %d", k)
+		if k < n {
+			require.Equal(t, p.Packed, r.State.Points[k].Packed)
+		}
+	}
+	require.Contains(t, r.Warnings()[1], fmt.Sprintf("number %d of 60: the minimum was out of reach at the last 10", n))
+	ebic := r.Config.Select
+	r.Config.Select = Selection{Kind: "cv", Folds: 5}
+	require.Zero(t, r.patience())
+	r.Config.Select, r.State.Points = ebic, r.State.Points[n-turnsPatience:] // none is finished: all may be chosen
+	require.False(t, r.gaveUp())
 }
 
 // Cross-validation of em-exact goes by the likelihood of the rows held out.

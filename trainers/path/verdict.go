@@ -48,7 +48,7 @@ func (r *Run) Warnings() (out []string) {
 	case r.State.Runaway:
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision grows without bound or the minimum is out of reach, as where one column is a sum or a multiple of others, or there are about as many columns as rows", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.gaveUp():
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), patience))
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.patience()))
 	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.ofMatrix() == nil || r.Table.D <= DenseColumns):
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", points[len(points)-1].Edges, pairs))
 	}

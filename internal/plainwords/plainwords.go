@@ -1,0 +1,22 @@
+// Package plainwords tells tests whether a message is in words that its reader knows.
+package plainwords
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// unknown are words of the language and of its library.
+var unknown = regexp.MustCompile(`goroutine|panic|runtime error|internal error|nil pointer|index out of range|slice bounds|strconv|unmarshal|interface|context canceled|base64 data|invalid (?:syntax|argument|character)|Go (?:struct|value)|JSON input|map\[|\*\w+\.\w+|\bEOF\b|(?:^|\s)(?:json|gob|gzip|csv|flate): |\bu?int(?:8|16|32|64)?\b|%!`)
+
+// Unknown is the first such word of a message, "" where there is none. What stands in what
+// was given may be said again.
+func Unknown(message string, given ...string) string {
+	for _, word := range unknown.FindAllString(message, -1) {
+		if !slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, word) }) {
+			return word
+		}
+	}
+	return ""
+}
