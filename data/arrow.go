@@ -120,7 +120,11 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 			return nil, io.EOF
 		}
 		r.number++
-		return file.RecordBatchAt(r.number - 1)
+		batch, err := file.RecordBatchAt(r.number - 1)
+		if err == io.EOF { // the file is cut where the batch stood
+			err = io.ErrUnexpectedEOF
+		}
+		return batch, err
 	}}
 	return r, r.name(file.Schema())
 }

@@ -176,7 +176,7 @@ func (c *columnarFile) guarded(do func() error) error {
 	var plain fileError
 	var full *memory.Error
 	switch {
-	case err == nil || errors.Is(err, io.EOF) || errors.As(err, &plain) || errors.As(err, &full):
+	case err == nil || errors.As(err, &plain) || errors.As(err, &full):
 		return err
 	case errors.As(err, &panicked):
 		if full, ok := panicked.Value.(*memory.Error); ok {
@@ -190,7 +190,7 @@ func (c *columnarFile) guarded(do func() error) error {
 
 // programWords are of the language that a library is written in: who has a file learns nothing by
 // them.
-var programWords = regexp.MustCompile(`(?i)panic|runtime error|nil pointer|strconv|reflect|slice bounds|index out of range|makeslice|\bu?int(8|16|32|64)\b|interface|\*[a-z]+\.`)
+var programWords = regexp.MustCompile(`(?i)panic|runtime error|nil pointer|strconv|reflect|slice bounds|index out of range|makeslice|\bu?int(8|16|32|64)\b|interface|\*[a-z]+\.|\bEOF\b`)
 
 // inWords is what a library says of a file, in brackets; nothing where that is of its program.
 func inWords(err error) string {
@@ -210,9 +210,19 @@ func firstLine(err error) string {
 	return strings.ToValidUTF8(line, "?")
 }
 
-// next reads some rows.
+// next reads some rows; after the last, the error is io.EOF.
 func (c *columnarFile) next(chosen []int, texts bool) (p *part, err error) {
-	err = c.guarded(func() (err error) { p, err = c.reader.read(chosen, texts); return err })
+	ended := false
+	err = c.guarded(func() (err error) {
+		p, err = c.reader.read(chosen, texts)
+		if ended = err == io.EOF; ended {
+			return nil
+		}
+		return err
+	})
+	if ended {
+		return nil, io.EOF
+	}
 	return p, err
 }
 
