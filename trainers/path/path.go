@@ -256,19 +256,24 @@ func (r *Run) pathTo(ctx context.Context, lambdas int) error {
 // At how many λ in a row the minimum may be out of reach before the path ends.
 const (
 	patience = 5
-	// Turns come near it all the same, and with most cells missing take long for the rest. So many
-	// end a path of which a criterion on all rows chooses a finished point, and no other.
+	// So many where a criterion on all rows chooses a finished point, and no other: each of the
+	// rest would take all iterations that it may, and none is chosen.
+	judgedPatience = 2
+	// Turns come near the minimum all the same, and the one or other λ is finished yet.
 	turnsPatience = 10
 )
 
 // patience is that of the run's schedule; 0: it has none.
 func (r *Run) patience() int {
 	s := r.Config.Select
+	judged := s.Judges() && !s.Resamples() && len(r.unfinished()) < len(r.State.Points)
 	switch {
-	case r.Config.Schedule == EM && s.Judges() && !s.Resamples() && len(r.unfinished()) < len(r.State.Points):
-		return turnsPatience
-	case r.Config.Schedule == EM || r.Config.Schedule == Moments:
+	case r.Config.Schedule == Moments || r.Config.Schedule == EM && !judged:
 		return 0
+	case r.Config.Schedule == EM:
+		return turnsPatience
+	case judged:
+		return judgedPatience
 	}
 	return patience
 }

@@ -118,7 +118,8 @@ func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 	}
 }
 
-// A λ whose minimum is not reached is told and never chosen; five in a row end the path.
+// A λ whose minimum is not reached is told and never chosen; five in a row end the path, and two
+// one of which EBIC chooses, with the choice that it has of the longer one.
 func TestAcceleratedPathGivesUp(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.4)
 	table, _ = data.Standardise(table)
@@ -133,6 +134,15 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
 	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum, and they are not chosen: raise --iterations")
 	require.Contains(t, r.Warnings()[1], "the path ends at λ")
+	judged, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "l1"}, MaxIter: 2, StopTol: 1e-9, Select: Selection{Kind: "ebic"}})
+	require.Equal(t, judgedPatience, judged.patience())
+	ends := len(judged.State.Points)
+	require.Less(t, ends, len(r.State.Points))
+	for k, p := range judged.State.Points {
+		require.Equal(t, r.State.Points[k].Packed, p.Packed)
+		require.Equal(t, k >= ends-judgedPatience, p.Unfinished)
+	}
+	require.False(t, judged.State.Points[judged.State.Refine.Index].Unfinished)
 
 	// The number of iterations can be raised, and one unfinished λ does not end the path.
 	r.State.Points[0].Unfinished = true
