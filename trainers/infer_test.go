@@ -36,6 +36,29 @@ func TestTailsAreWarnedOf(t *testing.T) {
 	}
 }
 
+// Few rows are warned of: ten for a column by the model, fifteen by the rows, counted by pairs of
+// columns that both have a value.
+func TestFewRowsAreWarnedOf(t *testing.T) {
+	const d = 6
+	for _, c := range []struct {
+		rows          int
+		missing       float64
+		model, robust bool
+	}{{9 * d, 0, true, true}, {12 * d, 0, false, true}, {16 * d, 0, false, false}, {20 * d, 0.3, true, true}, {40 * d, 0.3, false, false}} {
+		_, table := testtables.Star(t, d, c.rows, c.missing)
+		for kind, want := range map[string]bool{"model": c.model, "robust": c.robust} {
+			s := trainers.Spec{Network: &path.Config{Lambdas: 6}, Inference: inference.Config{Kind: kind}}
+			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+			require.NoError(t, err)
+			told := strings.Join(r.Network.Inference.Warnings, "; ")
+			require.Equal(t, want, strings.Contains(told, "intervals and p values are for tables with more rows"), "%d rows, %s: %s", c.rows, kind, told)
+			if want && kind == "robust" {
+				require.Contains(t, told, "15 times the 6 columns are needed for intervals that cover as often as they say (10 by --inference model, if rows are normal)")
+			}
+		}
+	}
+}
+
 // With --select fdr the edges are the pairs of small q values, their sizes are the estimates
 // made for inference, and both are the same whether the bootstrap comes after or not.
 func TestEdgesByTheirTests(t *testing.T) {

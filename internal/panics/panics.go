@@ -21,12 +21,18 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("internal error: %v%s; please report it", e.Value, e.Place)
 }
 
-// Caught is f's error, and an *Error if f panics.
+// Caught is f's error, and an *Error if f panics, with one that was caught elsewhere that one.
 func Caught(f func() error) (err error) {
 	defer func() {
-		if v := recover(); v != nil {
-			err = &Error{v, Place(), debug.Stack()}
+		v := recover()
+		if v == nil {
+			return
 		}
+		if e, ok := v.(*Error); ok {
+			err = e
+			return
+		}
+		err = &Error{v, Place(), debug.Stack()}
 	}()
 	return f()
 }

@@ -28,22 +28,25 @@ type Lasso struct {
 	// Weights are w, not negative, in the order of graph.PackedIndex, the diagonal's without
 	// effect; nil: all 1.
 	Weights []float64
+	Workers int // at once; 1. The result does not depend on it
 
 	d      int
 	p, v   []float64 // P and PS, (d, d)
 	active []pair
-	in     []bool // (d, d), upper triangle: among the active
+	in     []bool            // (d, d), upper triangle: among the active
+	order  *optim.Tournament // of the active pairs
 }
 
 type pair struct{ j, k int }
 
-// lassoVisits is how many coordinates a minimisation may visit: about a second's work where
-// there are a hundred columns.
-const lassoVisits = 5_000_000
+const (
+	lassoVisits = 5_000_000 // of coordinates that a minimisation may make: about a second where there are a hundred columns
+	fewVisits   = 1_000_000 // of elements, in a sweep, up to which one worker makes it: a millisecond
+)
 
 // NewLasso is for matrices of size d.
 func NewLasso(d int) *Lasso {
-	return &Lasso{Tolerance: 1e-7, d: d, p: make([]float64, d*d), v: make([]float64, d*d), in: make([]bool, d*d)}
+	return &Lasso{Tolerance: 1e-7, d: d, p: make([]float64, d*d), v: make([]float64, d*d), in: make([]bool, d*d), order: optim.NewTournament(d)}
 }
 
 // Minimise takes packed, P in the order of graph.PackedIndex, from where it is to the
@@ -56,6 +59,7 @@ func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) 
 	l.join(screen, 0)
 	for visits := 0; ; {
 		var ahead leap
+		l.draw()
 		for moved := math.Inf(1); moved > l.Tolerance; visits += l.d + len(l.active) {
 			if moved = l.sweep(s, lambda); !(moved < 1e12) || visits > lassoVisits {
 				return false
@@ -130,6 +134,11 @@ func (l *Lasso) join(screen, slack float64) (any bool) {
 	return any
 }
 
+// draw puts the active pairs into the order in which a sweep visits them.
+func (l *Lasso) draw() {
+	optim.Draw(l.order, l.active, func(a pair) (j, k int) { return a.j, a.k })
+}
+
 // sweep minimises along each active coordinate in turn and returns the largest step
 // times its curvature.
 func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
@@ -140,7 +149,17 @@ func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 		l.add(l.v[j*d:j*d+d], step, s[j*d:j*d+d])
 		moved = max(moved, math.Abs(step*s[j*d+j]))
 	}
-	for _, a := range l.active {
+	workers := 1
+	if l.d*len(l.active) > fewVisits {
+		workers = max(1, l.Workers)
+	}
+	return max(moved, l.order.Play(workers, func(from, to int) float64 { return l.visit(l.active[from:to], s, lambda) }))
+}
+
+// visit minimises along pairs in turn.
+func (l *Lasso) visit(pairs []pair, s []float64, lambda float64) (moved float64) {
+	d := l.d
+	for _, a := range pairs {
 		j, k := a.j, a.k
 		curvature, old := s[j*d+j]+s[k*d+k], l.p[j*d+k]
 		to := optim.SoftThreshold(old*curvature-l.v[j*d+k]-l.v[k*d+j], l.weight(j, k)*lambda) / curvature

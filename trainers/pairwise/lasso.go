@@ -24,7 +24,7 @@ import (
 type Lasso struct {
 	D       int
 	S       []float64 // (d, d), row by row, symmetric and positive semidefinite
-	Workers int       // that look for pairs to join at once; 1. The result does not depend on it
+	Workers int       // at once; 1. The result does not depend on it
 
 	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
 	// that of the derivative of −tr P; 1e-7.
@@ -37,6 +37,8 @@ type Lasso struct {
 	diagonal []float64
 	rows     []neighbours
 	active   []pair
+	order    *optim.Tournament // of the active pairs
+	workers  int               // of a sweep
 }
 
 // neighbours are the active pairs of a column: the other column, and P there.
@@ -57,6 +59,7 @@ type pair struct{ j, k, inJ, inK int32 }
 const (
 	mostSweeps = 2000
 	mostVisits = 20_000_000_000 // of elements of S in a minimisation: about half a minute
+	fewVisits  = 1_000_000      // of a sweep, up to which one worker makes it: a millisecond
 	farthest   = 1e8            // a P_jk beyond it has diverged
 )
 
@@ -84,6 +87,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Sparse, lambda, screen float64)
 	for first := true; first || len(joined) > 0; first = false {
 		l.join(joined)
 		if len(joined) > 0 { // most stay at zero: the first sweep tells which
+			l.draw()
 			l.sweep(lambda)
 			l.drop()
 		}
@@ -115,6 +119,7 @@ func (l *Lasso) Fit(ctx context.Context, p *Sparse) (o Outcome, err error) {
 // descend sweeps until nothing moves.
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	visits, most := 0, l.most()
+	l.draw()
 	for once := l.visits(); ; visits += once {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -132,6 +137,17 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 
 // most sweeps of a minimisation.
 func (l *Lasso) most() int { return cmp.Or(l.Sweeps, mostSweeps) }
+
+// draw puts the active pairs into the order in which a sweep visits them.
+func (l *Lasso) draw() {
+	if l.order == nil || l.order.Columns != l.D {
+		l.order = optim.NewTournament(l.D)
+	}
+	optim.Draw(l.order, l.active, func(a pair) (j, k int) { return int(a.j), int(a.k) })
+	if l.workers = 1; l.visits() > fewVisits {
+		l.workers = max(1, l.Workers)
+	}
+}
 
 // visits are how many elements of S a sweep reads.
 func (l *Lasso) visits() (sum int) {
@@ -152,7 +168,17 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 		l.rows[j].set(j, l.diagonal[j])
 		moved = max(moved, math.Abs(step*own))
 	}
-	for _, a := range l.active {
+	moved = max(moved, l.order.Play(l.workers, func(from, to int) float64 { return l.visit(l.active[from:to], lambda) }))
+	if math.IsNaN(moved) {
+		return math.Inf(1)
+	}
+	return moved
+}
+
+// visit minimises along pairs in turn.
+func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
+	d := l.D
+	for _, a := range pairs {
 		j, k := int(a.j), int(a.k)
 		at, of := &l.rows[j].value[a.inJ], &l.rows[k].value[a.inK]
 		curvature, old := l.S[j*d+j]+l.S[k*d+k], *at
@@ -164,9 +190,6 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 		l.rows[j].set(k, to)
 		l.rows[k].set(j, to)
 		moved = max(moved, math.Abs((to-old)*curvature))
-	}
-	if math.IsNaN(moved) {
-		return math.Inf(1)
 	}
 	return moved
 }

@@ -191,3 +191,29 @@ func TestKeepDefinite(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, within)
 }
+
+// Of many columns pairs are visited by several workers at once, with the result of one to the
+// byte, where P is held by its pairs and where it is held whole; both are at the same minimum.
+func TestWorkersAtOnce(t *testing.T) {
+	const d = 320
+	s := covariances(d, 2*d, 6)
+	held, whole := make([][]float64, 2), make([][]float64, 2)
+	for i, workers := range []int{1, 3} {
+		l := &pairwise.Lasso{D: d, S: s, Tolerance: 1e-9, Workers: workers}
+		dense := em.NewLasso(d)
+		dense.Tolerance, dense.Workers = 1e-8, workers
+		p := pairwise.Identity(d)
+		whole[i] = packed(p)
+		for _, lambda := range []float64{0.4, 0.3, 0.2, 0.16, 0.12} {
+			o, err := l.Minimise(t.Context(), p, lambda, lambda)
+			require.NoError(t, err)
+			require.True(t, o.Done)
+			require.True(t, dense.Minimise(whole[i], s, lambda, lambda))
+		}
+		require.Greater(t, len(p.At), d*d/12, "so many that one worker does not make a sweep alone")
+		held[i] = packed(p)
+	}
+	require.Equal(t, held[0], held[1])
+	require.Equal(t, whole[0], whole[1])
+	require.InDeltaSlice(t, held[0], whole[0], 1e-7)
+}

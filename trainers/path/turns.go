@@ -23,6 +23,7 @@ type turns struct {
 
 func newTurns(r *Run) *turns {
 	t := &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D), many: manyColumns}
+	t.lasso.Workers = r.Engine.Config.Workers
 	if r.Table.D >= t.many {
 		t.em.MostGain = 2*float64(r.Table.RowCount())/r.meanPairs() - 1
 	}

@@ -109,7 +109,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 			}
 			r.Warnings = append(r.Warnings, tails.warnings()...)
 		}
-		r.Warnings = append(r.Warnings, warnings(n.Table, free, e)...)
+		r.Warnings = append(r.Warnings, warnings(n.Table, free, robust, e)...)
 	}
 	if e == nil {
 		e = &Estimate{}
@@ -137,19 +137,27 @@ func rests(q Equation, robust, own bool) string {
 	return fmt.Sprintf("%s, errors %s; %s", start, errors, gaps)
 }
 
-// rowsForAColumn is how many rows that have both columns of a pair, in the mean, a table
-// needs for each of its columns, for intervals to cover as they say (benchmarks/coverage).
-const rowsForAColumn = 10
+// How many rows that have both columns of a pair, in the mean, a table needs for each of its
+// columns, for intervals to cover as they say (benchmarks/coverage): by the model, and by the rows,
+// whose fourth moments are less certain.
+const (
+	rowsForAColumn       = 10
+	robustRowsForAColumn = 15
+)
 
 // warnings say where intervals are not to be trusted.
-func warnings(t *data.Table, free bool, e *Estimate) (out []string) {
+func warnings(t *data.Table, free, robust bool, e *Estimate) (out []string) {
+	least, other := rowsForAColumn, ""
+	if robust {
+		least, other = robustRowsForAColumn, fmt.Sprintf(" (%d by --inference model, if rows are normal)", rowsForAColumn)
+	}
 	sum := 0
 	rows := t.Together()
 	for _, n := range rows {
 		sum += n
 	}
-	if mean := float64(sum) / float64(len(rows)); mean < rowsForAColumn*float64(t.D) {
-		out = append(out, fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows in the mean, and %d times the %d columns are needed for intervals that cover as often as they say", mean, rowsForAColumn, t.D))
+	if mean := float64(sum) / float64(len(rows)); mean < float64(least*t.D) {
+		out = append(out, fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows in the mean, and %d times the %d columns are needed for intervals that cover as often as they say%s", mean, least, t.D, other))
 	}
 	if !free {
 		out = append(out, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")

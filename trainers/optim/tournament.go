@@ -1,0 +1,130 @@
+package optim
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"missingscore/internal/panics"
+)
+
+// Tournament orders the pairs of columns that a coordinate descent over a symmetric matrix visits,
+// so that several workers may go through them at once. Where the derivative by P_jk rests on the rows j
+// and k of P alone, as of ½ tr(PSP), pairs without a column in common do not touch each other. So the columns are
+// divided into blocks, and blocks meet in the rounds of a round-robin tournament: first each
+// itself, then in every round each another. Within a round no column is in two matches. The result is
+// that of one worker who goes through the matches in order, whatever the number of workers.
+type Tournament struct {
+	Columns int
+	blocks  int
+	rounds  [][]int // numbers of the matches
+	first   []int   // of match m the pairs from first[m] on, and to first[m+1]
+}
+
+const (
+	blockColumns = 64 // of a block, at least
+	mostBlocks   = 32
+)
+
+// NewTournament is for a matrix of so many columns. Few are one block: their pairs are visited as
+// they come.
+func NewTournament(columns int) *Tournament {
+	t := &Tournament{Columns: columns, blocks: 1, rounds: [][]int{{0}}}
+	if half := min(columns/blockColumns, mostBlocks) / 2; half > 1 {
+		t.blocks = 2 * half
+		t.rounds = t.circle()
+	}
+	return t
+}
+
+// circle is the circle method: the last block stays, the others turn around it.
+func (t *Tournament) circle() (rounds [][]int) {
+	n := t.blocks
+	alone := make([]int, n)
+	for b := range n {
+		alone[b] = t.match(b, b)
+	}
+	rounds = append(rounds, alone)
+	for turn := range n - 1 {
+		round := []int{t.match(turn, n-1)}
+		for i := 1; i < n/2; i++ {
+			round = append(round, t.match((turn+i)%(n-1), (turn-i+n-1)%(n-1)))
+		}
+		rounds = append(rounds, round)
+	}
+	return rounds
+}
+
+// match is the number of that of two blocks.
+func (t *Tournament) match(a, b int) int { return min(a, b)*t.blocks + max(a, b) }
+
+// of is the number of the match in which a pair is visited.
+func (t *Tournament) of(j, k int) int {
+	return t.match(j*t.blocks/t.Columns, k*t.blocks/t.Columns)
+}
+
+// Draw puts pairs into the order of their matches, those of a match in the order that they had.
+func Draw[P any](t *Tournament, pairs []P, columns func(P) (j, k int)) {
+	if t.first = append(t.first[:0], make([]int, t.blocks*t.blocks+1)...); t.blocks == 1 {
+		t.first[1] = len(pairs)
+		return
+	}
+	for _, p := range pairs {
+		t.first[t.of(columns(p))+1]++
+	}
+	for m := range t.blocks * t.blocks {
+		t.first[m+1] += t.first[m]
+	}
+	next, drawn := slices.Clone(t.first), make([]P, len(pairs))
+	for _, p := range pairs {
+		m := t.of(columns(p))
+		drawn[next[m]] = p
+		next[m]++
+	}
+	copy(pairs, drawn)
+}
+
+// Play has the pairs visited from one number to before another, match by match, by so many
+// workers, and returns the largest of what the visits return, none of it negative; NaN if one does.
+func (t *Tournament) Play(workers int, visit func(from, to int) float64) (most float64) {
+	for _, round := range t.rounds {
+		most = max(most, t.play(round, min(workers, len(round)), visit))
+	}
+	return most
+}
+
+// play is a round. A panic of a worker is one here.
+func (t *Tournament) play(round []int, workers int, visit func(from, to int) float64) (most float64) {
+	if workers <= 1 {
+		for _, m := range round {
+			most = max(most, t.meet(m, visit))
+		}
+		return most
+	}
+	var next atomic.Int64
+	var all errgroup.Group
+	found := make([]float64, workers)
+	for w := range workers {
+		all.Go(func() error {
+			return panics.Caught(func() error {
+				for i := int(next.Add(1)) - 1; i < len(round); i = int(next.Add(1)) - 1 {
+					found[w] = max(found[w], t.meet(round[i], visit))
+				}
+				return nil
+			})
+		})
+	}
+	if err := all.Wait(); err != nil {
+		panic(err)
+	}
+	return slices.Max(found)
+}
+
+// meet has the pairs of a match visited.
+func (t *Tournament) meet(match int, visit func(from, to int) float64) float64 {
+	if t.first[match] == t.first[match+1] {
+		return 0
+	}
+	return visit(t.first[match], t.first[match+1])
+}
