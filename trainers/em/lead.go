@@ -103,7 +103,6 @@ func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	}
 	before := l.Moved
 	l.Moved, s.Relative = moved(x, s.Solved, d)
-	l.Moved, s.Relative = l.Moved/l.Gain, s.Relative/l.Gain
 	if s.Movement = l.Moved; s.Count > 0 && before > 0 {
 		s.Movement *= min(max(l.Moved/before, leastRate), 1)
 	}

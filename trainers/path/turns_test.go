@@ -15,6 +15,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/losses"
+	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
@@ -139,6 +140,37 @@ func TestTurnsOfManyColumns(t *testing.T) {
 		}
 		require.True(t, sooner > 0 || c.missing == 0, sooner)
 	}
+}
+
+// Half of the cells missing, a λ is finished only where turns from P to P would move P no farther either
+// than they may: the moments that turns go by do not hide how slowly some pairs move.
+func TestTurnsOfManyColumnsAreDone(t *testing.T) {
+	const d = manyColumns
+	_, table := testtables.Star(t, d, 150, 0.5)
+	standard, _ := data.Standardise(table)
+	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 12, LambdaMin: 0.003, PathOnly: true}, &State{})
+	require.NoError(t, err)
+	require.NoError(t, r.path(t.Context()))
+	require.Greater(t, r.State.Points[11].Edges, 100)
+	by := r.schedule.(*turns)
+	by.em.MostGain, by.lasso.Tolerance = 0, 1e-7
+	finished := 0
+	for _, p := range r.State.Points {
+		if p.Unfinished {
+			continue
+		}
+		finished++
+		copy(r.packed(), p.Packed)
+		r.model.SetMean(p.mean(d))
+		var s em.State
+		for range 3 {
+			require.NoError(t, by.em.Turn(t.Context(), &s, func(packed, moments []float64) bool {
+				return by.minimise(t.Context(), packed, moments, p.Lambda*by.scale(), p.Lambda*by.scale())
+			}))
+			require.Less(t, refineBlock*s.Movement, r.Config.StopTol, "λ = %g, %d edges, after %d turns", p.Lambda, p.Edges, p.Iterations)
+		}
+	}
+	require.Greater(t, finished, 8)
 }
 
 // A path of many columns that is cut, within a λ and between two, and goes on from what was
