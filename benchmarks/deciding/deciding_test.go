@@ -59,16 +59,17 @@ func TestTablesPairReplicates(t *testing.T) {
 	add(s.Tables[1], "3", "l1, ebic", "0") // lacks a way: it does not count
 	on("random", s.Tables[0], "1", "l1, ebic", "0.7")
 	on("random", s.Tables[0], "1", "auto, ebic", "0.8")
+	on("random", s.Tables[0], "1", "ridge, ebic", "0.6") // elsewhere it was not run: lines of more than this have none
 	out, err := tables(text, r)
 	require.NoError(t, err)
 	require.Equal(t, "auc", out[0].Name)
-	require.Equal(t, []string{"graph", "l1, ebic", "auto, ebic", "replicates × settings"}, out[0].Header)
+	require.Equal(t, []string{"graph", "l1, ebic", "ridge, ebic", "auto, ebic", "replicates × settings"}, out[0].Header)
 	require.Equal(t, [][]string{
-		{"random", "0.700", "**0.800**", "1"}, {"star", "0.750", "**0.850**", "4"},
-		{"random, hub, chain", "0.700", "**0.800**", "1"}, {"random, hub, chain: 5 columns, 60 rows, MCAR 30 %", "0.700", "**0.800**", "1"}, {"all", "0.750", "**0.842**", "5"}, // of 0.7, 0.8 and 0.8, 0.833
+		{"random", "0.700", "0.600", "**0.800**", "1"}, {"star", "0.750", "", "**0.850**", "4"},
+		{"random, hub, chain", "0.700", "0.600", "**0.800**", "1"}, {"random, hub, chain: 5 columns, 60 rows, MCAR 30 %", "0.700", "0.600", "**0.800**", "1"}, {"all", "0.750", "", "**0.842**", "5"}, // of 0.7, 0.8 and 0.8, 0.833
 	}, out[0].Lines)
 	require.Equal(t, "auc differences", out[1].Name)
-	require.Equal(t, []string{"star", "", "+0.100 ± 0.635", "4"}, out[1].Lines[1]) // 0.15 and 0.05; t(1) has its 97.5 % quantile at 12.7
+	require.Equal(t, []string{"star", "", "", "+0.100 ± 0.635", "4"}, out[1].Lines[1]) // 0.15 and 0.05; t(1) has its 97.5 % quantile at 12.7
 }
 
 // auto is ahead of l1 and as it on the star, where adaptive is behind.

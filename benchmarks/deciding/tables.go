@@ -74,8 +74,8 @@ const (
 func signedOn(k kind) string { return signed + ": " + k.name() }
 
 // lines have one line a graph, one of the signed ones together and one of them on each kind of
-// table, one of all, and a column a method that the results have. Only settings count that a line's
-// methods were all run on.
+// table, one of all, and a column a method that the results have. A line is of the methods that were run
+// in each of its settings, and only replicates of a setting count that have them all.
 func (s settings) lines(r cells.Results, name, column string, cell func(n values, method string, others []string) string) (markdown.Table, error) {
 	t := markdown.Table{Name: name, Header: []string{"graph"}}
 	of, err := s.read(r, column)
@@ -89,13 +89,18 @@ func (s settings) lines(r cells.Results, name, column string, cell func(n values
 		groups = append(groups, signedOn(k))
 	}
 	for _, graph := range append(groups, all) {
-		n := of[graph].complete(methods)
+		own := slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return !of[graph].everywhere(m) })
+		n := of[graph].complete(own)
 		if len(n) == 0 {
 			continue
 		}
 		line, pairs := []string{graph}, 0
 		for _, m := range methods {
-			line = append(line, cell(n, m, methods))
+			text := ""
+			if slices.Contains(own, m) {
+				text = cell(n, m, own)
+			}
+			line = append(line, text)
 		}
 		for _, settings := range n {
 			pairs += len(settings)
@@ -154,6 +159,23 @@ func (n values) has(method string) bool {
 		}
 	}
 	return false
+}
+
+// everywhere says whether each setting has the method, in one replicate or another.
+func (n values) everywhere(method string) bool {
+	has := map[string]bool{}
+	for _, settings := range n {
+		for setting, of := range settings {
+			_, ok := of[method]
+			has[setting] = has[setting] || ok
+		}
+	}
+	for _, ok := range has {
+		if !ok {
+			return false
+		}
+	}
+	return len(has) > 0
 }
 
 // complete are the settings of replicates that all methods have.
