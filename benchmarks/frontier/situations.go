@@ -45,7 +45,7 @@ var situations = []situation{
 	{"quartic model, half missing", "ica-dim", "quartic_error", "error of the parameters after epoch 50", true, nil,
 		[]string{"iw", "iw-unit", "em", "em-unit", "var", "variw", "zeroed"}},
 	{"neural energy in the plane, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
-		map[string][]string{"density": {"moons"}}, []string{"iw", "em", "variw", "var", "zeroed", "missdiff"}},
+		map[string][]string{"density": {"moons"}}, []string{"iw", "em", "variw", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
 	{"neural energy in ten columns, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
-		map[string][]string{"density": {"modes"}}, []string{"iw", "em", "variw", "var", "zeroed", "missdiff"}},
+		map[string][]string{"density": {"modes"}}, []string{"iw", "em", "variw", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
 }
