@@ -120,11 +120,7 @@ func openArrow(in *input, _ ReadOptions) (columnReader, error) {
 			return nil, io.EOF
 		}
 		r.number++
-		batch, err := file.RecordBatchAt(r.number - 1)
-		if err == io.EOF { // the file is cut where the batch stood
-			err = io.ErrUnexpectedEOF
-		}
-		return batch, err
+		return file.RecordBatchAt(r.number - 1)
 	}}
 	return r, r.name(file.Schema())
 }

@@ -172,6 +172,25 @@ func TestChangedBytes(t *testing.T) {
 	}
 }
 
+// A file that gets shorter while it is read is damaged: its rows do not end there.
+func TestCutWhileRead(t *testing.T) {
+	for _, path := range binaries(t) {
+		if ext := filepath.Ext(path); ext != ".parquet" && ext != ".feather" {
+			continue
+		}
+		in, err := openInput(path, false)
+		require.NoError(t, err)
+		defer in.Close()
+		f, err := in.format()
+		require.NoError(t, err)
+		c, err := in.columnar(f, ReadOptions{})
+		require.NoError(t, err)
+		require.NoError(t, os.Truncate(path, 8))
+		_, err = c.next([]int{0}, false)
+		require.ErrorContains(t, err, path+": cannot be read as ")
+	}
+}
+
 // Bytes that once made the libraries take gigabytes, in the files that they were found in, are
 // refused for what they claim.
 func TestClaimsOfDamagedFiles(t *testing.T) {

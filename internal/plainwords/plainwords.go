@@ -8,7 +8,7 @@ import (
 )
 
 // unknown are words of the language and of its library.
-var unknown = regexp.MustCompile(`goroutine|panic|runtime error|internal error|nil pointer|index out of range|slice bounds|strconv|unmarshal|interface|context canceled|base64 data|invalid (?:syntax|argument|character)|Go (?:struct|value)|JSON input|map\[|\*\w+\.\w+|\bEOF\b|(?:^|\s)(?:json|gob|gzip|csv|flate): |\bu?int(?:8|16|32|64)?\b|%!`)
+var unknown = regexp.MustCompile(`(?i:goroutine|panic|runtime error|internal error|nil pointer|index out of range|slice bounds|strconv|unmarshal|interface)|context canceled|base64 data|invalid (?:syntax|argument|character)|Go (?:struct|value)|JSON input|map\[|\*\w+\.\w+|\bEOF\b|(?:^|\s)(?:json|gob|gzip|csv|flate): |\bu?int(?:8|16|32|64)?\b|%!`)
 
 // Unknown is the first such word of a message, "" where there is none. What stands in what
 // was given may be said again.
