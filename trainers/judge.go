@@ -1,14 +1,11 @@
 package trainers
 
-import (
-	"missingscore/data/mcar"
-	"missingscore/trainers/fitted"
-)
+import "missingscore/trainers/fitted"
 
 // judge says of a result what it rests on, whether the table speaks against that, and
 // whether its numbers can be; and notes it in the model.
 func (p *Prepared) judge(r *Result) {
-	r.Assumption, r.MissingAtRandom = p.Assumption(), mcar.TestBy(p.Spec.Steps.Workers, p.Table)
+	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gaps()
 	r.Warnings = append(p.contradicted(r.MissingAtRandom), r.Warnings...)
 	if problems := implausible(p.Table, r.Model); len(problems) > 0 {
 		r.doubt(problems)

@@ -1,9 +1,12 @@
 package trainers
 
 import (
+	"sync"
+
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/data/domain"
+	"missingscore/data/mcar"
 	"missingscore/data/missingness"
 	"missingscore/data/transform"
 	"missingscore/graph/model"
@@ -26,11 +29,12 @@ type Prepared struct {
 	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
 	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
-	original    *data.Table        // before Transform
-	missingness *missingness.Model // of Table
-	objective   losses.Objective   // in Table's units
-	findings    []diagnose.Finding // of original, nil before they are asked for
-	file        *streamed          // whose rows are fitted, Table being a sample of them; nil: the rows are Table's
+	original    *data.Table          // before Transform
+	missingness *missingness.Model   // of Table
+	objective   losses.Objective     // in Table's units
+	findings    []diagnose.Finding   // of original, nil before they are asked for
+	gaps        func() []mcar.Column // whether Table's gaps depend on other columns; tested when first asked for
+	file        *streamed            // whose rows are fitted, Table being a sample of them; nil: the rows are Table's
 }
 
 // Prepare checks that the parts of a Spec go together and with the table, and says what
@@ -51,6 +55,7 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	}
 	setting.Default(&s.Weight.Cap, 1)
 	p := &Prepared{Spec: s, original: t, file: file}
+	p.gaps = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.checkSpec(); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -13,6 +14,7 @@ import (
 	"missingscore/benchmarks/graphs"
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
@@ -83,10 +85,11 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 		return nil, err
 	}
 	pathSeconds := time.Since(start).Seconds()
+	gaps := sync.OnceValue(func() []mcar.Column { return mcar.Test(n.Table) })
 	out := map[string][]string{}
 	for _, kind := range c.Kinds {
 		start := time.Now()
-		found, err := inference.Infer(ctx, inference.Problem{Config: inference.Config{Kind: kind, Level: inference.DefaultLevel}, Path: n})
+		found, err := inference.Infer(ctx, inference.Problem{Config: inference.Config{Kind: kind, Level: inference.DefaultLevel}, Path: n, MissingAtRandom: gaps})
 		if err != nil {
 			return nil, err
 		}

@@ -34,14 +34,9 @@ func Fit(t *data.Table, most int, limit float64) *Normal {
 	for j := range d {
 		m.Covariance.SetSym(j, j, 1)
 	}
-	columns := make([]int, d)
-	for j := range columns {
-		columns[j] = j
-	}
-	c := New(t, columns)
+	c := New(t, nil)
 	for range most {
-		c.Fill(m)
-		next := c.moments()
+		next := c.moments(c.expect(m))
 		change := 0.0
 		for j, v := range next.Mean {
 			change = max(change, math.Abs(v-m.Mean[j]))
@@ -68,8 +63,9 @@ func (m *Normal) Correlation() *mat.SymDense {
 	return r
 }
 
-// moments are the mean and covariance of the completed rows, spread and ridge included.
-func (c *Completion) moments() *Normal {
+// moments are the mean and covariance of the completed rows, ridge included; spread is the sum
+// over rows of the conditional covariances.
+func (c *Completion) moments(spread *mat.SymDense) *Normal {
 	q := len(c.Columns)
 	n := float64(len(c.order))
 	rows := mat.NewDense(len(c.order), q, c.X)
@@ -82,7 +78,7 @@ func (c *Completion) moments() *Normal {
 	}
 	for a := range q {
 		for b := range a + 1 {
-			v := m.Covariance.At(a, b) + c.spread.At(a, b)/n - m.Mean[a]*m.Mean[b]
+			v := m.Covariance.At(a, b) + spread.At(a, b)/n - m.Mean[a]*m.Mean[b]
 			if a == b {
 				v += ridge
 			}
@@ -96,17 +92,21 @@ func (c *Completion) moments() *Normal {
 // cells of these columns.
 type Completion struct {
 	Columns []int
-	X       []float64     // (n, |Columns|) rows, gaps filled by Fill
-	words   int           // of 64 columns
-	gaps    []uint64      // (n, words): the columns that a row lacks, the first at the highest bit
-	order   []int         // rows, those of one pattern together
-	spread  *mat.SymDense // sum over rows of the conditional covariances
+	X       []float64 // (n, |Columns|) rows, gaps filled by Fill
+	words   int       // of 64 columns
+	gaps    []uint64  // (n, words): the columns that a row lacks, the first at the highest bit
+	order   []int     // rows, those of one pattern together
 }
 
-// New takes some columns of a table.
+// New takes some columns of a table; nil: all.
 func New(t *data.Table, columns []int) *Completion {
+	if columns == nil {
+		for j := range t.D {
+			columns = append(columns, j)
+		}
+	}
 	q := len(columns)
-	c := &Completion{Columns: columns, X: make([]float64, t.N*q), words: (q + 63) / 64, order: make([]int, t.N), spread: mat.NewSymDense(q, nil)}
+	c := &Completion{Columns: columns, X: make([]float64, t.N*q), words: (q + 63) / 64, order: make([]int, t.N)}
 	c.gaps = make([]uint64, t.N*c.words)
 	for i := range t.N {
 		c.order[i] = i
@@ -121,20 +121,90 @@ func New(t *data.Table, columns []int) *Completion {
 	return c
 }
 
-// Gaps says whether any cell is missing.
-func (c *Completion) Gaps() bool {
-	return slices.ContainsFunc(c.gaps, func(word uint64) bool { return word != 0 })
-}
-
 // pattern is which columns row i lacks.
 func (c *Completion) pattern(i int) []uint64 { return c.gaps[i*c.words : (i+1)*c.words] }
 
 // Fill fills the gaps by m, a distribution of all the table's columns: with P the
 // precision of c.Columns, x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o), with covariance P_mm⁻¹.
 func (c *Completion) Fill(m *Normal) {
+	c.each(precision(m, c.Columns), m.Mean, func([]int, []int, blas64.Triangular) {})
+}
+
+// expect is Fill that returns the sum over rows of the conditional covariances.
+func (c *Completion) expect(m *Normal) *mat.SymDense {
+	spread := mat.NewSymDense(len(c.Columns), nil)
+	c.each(precision(m, c.Columns), m.Mean, func(rows, gaps []int, factor blas64.Triangular) {
+		if len(gaps) > 0 {
+			lapack64.Potri(factor)
+		}
+		for u, a := range gaps {
+			for v, b := range gaps[:u+1] {
+				spread.SetSym(a, b, spread.At(a, b)+float64(len(rows))*factor.Data[u*len(gaps)+v])
+			}
+		}
+	})
+	return spread
+}
+
+// Without fills the gaps as Fill does, and once more for each of some columns, by their places
+// in c.Columns, as if no row had that column: (n, |c.Columns| − 1) rows without it. Where a row
+// has column j, with e_j what is left of it given the row's other cells,
+//
+//	x̂_m⁽ʲ⁾ = x̂_m + P_mm⁻¹ P_mj e_j,   e_j = Σ_k P_jk (x̂_k − μ_k) / (P_jj − P_jm P_mm⁻¹ P_mj)
+//
+// and elsewhere x̂_m⁽ʲ⁾ = x̂_m. A pattern's P_mm is factorised once for all of them.
+func (c *Completion) Without(m *Normal, columns []int) [][]float64 {
 	q := len(c.Columns)
 	p := precision(m, c.Columns)
-	c.spread.Zero()
+	out := make([][]float64, len(columns))
+	for a := range out {
+		out[a] = make([]float64, len(c.order)*(q-1))
+	}
+	drop := func(to []float64, i, j int) []float64 {
+		x, row := c.X[i*q:(i+1)*q], to[i*(q-1):(i+1)*(q-1)]
+		copy(row[copy(row, x[:j]):], x[j+1:])
+		return row
+	}
+	right := make([]float64, q)
+	c.each(p, m.Mean, func(rows, gaps []int, factor blas64.Triangular) {
+		right = right[:len(gaps)]
+		v := blas64.Vector{N: len(gaps), Inc: 1, Data: right}
+		for a, j := range columns {
+			if slices.Contains(gaps, j) || len(gaps) == 0 {
+				for _, i := range rows {
+					drop(out[a], i, j)
+				}
+				continue
+			}
+			for u, k := range gaps {
+				right[u] = p[j*q+k]
+			}
+			blas64.Trsv(blas.NoTrans, factor, v)
+			given := max(p[j*q+j]-blas64.Dot(v, v), 1/m.Covariance.At(c.Columns[j], c.Columns[j])) // which it is at least, but for rounding
+			blas64.Trsv(blas.Trans, factor, v)
+			for _, i := range rows {
+				left := 0.0
+				for k, x := range c.X[i*q : (i+1)*q] {
+					left += p[j*q+k] * (x - m.Mean[c.Columns[k]])
+				}
+				row := drop(out[a], i, j)
+				for u, k := range gaps {
+					if k > j {
+						k--
+					}
+					row[k] += right[u] * left / given
+				}
+			}
+		}
+	})
+	return out
+}
+
+// each fills the gaps of all rows, those of one pattern after another, and hands on each
+// pattern's rows, its columns with gaps, and the factor of P_mm, which visit may change; no
+// gaps where P_mm has no factor.
+func (c *Completion) each(p, mean []float64, visit func(rows, gaps []int, factor blas64.Triangular)) {
+	q := len(c.Columns)
 	var gaps []int
 	block, right := make([]float64, q*q), make([]float64, q)
 	for at := 0; at < len(c.order); {
@@ -148,7 +218,9 @@ func (c *Completion) Fill(m *Normal) {
 				gaps = append(gaps, 64*w+bits.LeadingZeros64(word))
 			}
 		}
+		rows := c.order[from:at]
 		if len(gaps) == 0 {
+			visit(rows, gaps, blas64.Triangular{})
 			continue
 		}
 		for u, a := range gaps {
@@ -157,28 +229,24 @@ func (c *Completion) Fill(m *Normal) {
 			}
 		}
 		factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: len(gaps), Stride: len(gaps), Data: block})
-		if !ok { // by rounding: these rows keep what they have
-			continue
-		}
-		for _, i := range c.order[from:at] {
-			c.complete(c.X[i*q:(i+1)*q], gaps, m.Mean, p, factor, right[:len(gaps)])
-		}
-		lapack64.Potri(factor)
-		for u, a := range gaps {
-			for v := range u + 1 {
-				b := gaps[v]
-				c.spread.SetSym(a, b, c.spread.At(a, b)+float64(at-from)*block[u*len(gaps)+v])
+		for _, i := range rows {
+			for _, a := range gaps {
+				c.X[i*q+a] = mean[c.Columns[a]]
+			}
+			if ok {
+				c.complete(c.X[i*q:(i+1)*q], gaps, mean, p, factor, right[:len(gaps)])
 			}
 		}
+		if !ok { // by rounding: the gaps stay at their means
+			gaps = gaps[:0]
+		}
+		visit(rows, gaps, factor)
 	}
 }
 
-// complete fills one row's gaps.
+// complete fills one row's gaps, which are at their means.
 func (c *Completion) complete(x []float64, gaps []int, mean, p []float64, factor blas64.Triangular, right []float64) {
 	q := len(c.Columns)
-	for _, a := range gaps {
-		x[a] = mean[c.Columns[a]]
-	}
 	for u, a := range gaps {
 		right[u] = 0
 		for b, v := range p[a*q : (a+1)*q] {

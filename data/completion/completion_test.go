@@ -56,8 +56,7 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 	require.InDelta(t, covarianceZ, m.Covariance.At(1, 2), 1e-4)
 	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.Covariance.At(1, 1), 1e-4)
 
-	c := completion.New(table, []int{0, 1, 2})
-	require.True(t, c.Gaps())
+	c := completion.New(table, nil)
 	c.Fill(m)
 	s := m.Covariance
 	for i := range 20 {
@@ -94,7 +93,6 @@ func TestGapsOfManyColumns(t *testing.T) {
 		}
 	}
 	c := completion.New(table, columns)
-	require.True(t, c.Gaps())
 	c.Fill(m)
 	for i := range table.N {
 		for j := range d {
@@ -105,8 +103,43 @@ func TestGapsOfManyColumns(t *testing.T) {
 			require.InDelta(t, want, c.X[i*d+j], 1e-12)
 		}
 	}
-	for k := range table.Observed {
-		table.Observed[k] = true
+}
+
+// Filling without a column is filling a table that lacks it, and never makes use of it.
+func TestWithoutAColumn(t *testing.T) {
+	const n, d = 60, 5
+	rng := rand.New(rand.NewPCG(8, 8))
+	table := &data.Table{Names: []string{"a", "b", "c", "e", "f"}, N: n, D: d}
+	for i := range n {
+		common := rng.NormFloat64()
+		for range d {
+			table.Values = append(table.Values, common+rng.NormFloat64())
+			table.Observed = append(table.Observed, i%7 == 0 || rng.Float64() < 0.6)
+		}
 	}
-	require.False(t, completion.New(table, columns).Gaps())
+	m := completion.Fit(table, 20, 1e-6)
+	places := []int{3, 0, 4}
+	changed := completion.New(table, nil)
+	for b, x := range changed.Without(m, places) {
+		var others []int
+		for j := range d {
+			if j != places[b] {
+				others = append(others, j)
+			}
+		}
+		c := completion.New(table, others)
+		c.Fill(m)
+		require.InDeltaSlice(t, c.X, x, 1e-9)
+		with := 0.0
+		for i := range n {
+			for a, j := range others {
+				with = max(with, math.Abs(changed.X[i*d+j]-x[i*(d-1)+a]))
+			}
+		}
+		require.Greater(t, with, 0.1, "filling with the column is another")
+	}
+	part := completion.New(table, []int{4, 1, 2}) // places among these
+	c := completion.New(table, []int{4, 2})
+	c.Fill(m)
+	require.InDeltaSlice(t, c.X, part.Without(m, []int{1})[0], 1e-9)
 }

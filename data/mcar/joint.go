@@ -11,18 +11,23 @@ import (
 	"missingscore/data/completion"
 )
 
-// joint is the p of column j by all its predictors together; false where there are too
-// few rows for it.
-func (w *work) joint(j int, predictors []int) (p float64, ok bool) {
-	missing := missing(w.table, j)
-	if min(missing, w.table.N-missing) < perTerm*len(predictors) {
-		return 0, false
+// joint is a test of a column by all its predictors together.
+type joint struct {
+	column     int
+	predictors []int
+	gaps       []int   // of the predictors, one of each pattern of gaps
+	of         *Column // whose P it finds
+}
+
+// enough says whether there are rows enough for a test, and fills in its gaps.
+func (w *work) enough(r *joint) bool {
+	missing := missing(w.table, r.column)
+	rows := min(missing, w.table.N-missing)
+	if rows < perTerm*len(r.predictors) {
+		return false
 	}
-	gaps := w.patterns(predictors)
-	if min(missing, w.table.N-missing) < perTerm*(len(gaps)+len(predictors)) {
-		return 0, false
-	}
-	return robustScore(w.rowBlocks(j, predictors, gaps)), true
+	r.gaps = w.patterns(r.predictors)
+	return rows >= perTerm*(len(r.gaps)+len(r.predictors))
 }
 
 // blockRows is how many rows of a design are made at once.
@@ -36,7 +41,7 @@ type rowBlocks struct {
 }
 
 // robustScore is the p of a score test of b = 0 in E[y] = Na + Xb with the variance of
-// its rows (White 1980): e and X* what is left of y (n) and X (n, q) after regression on
+// its rows (White 1980): e and X* what is left of y (n) and X (n, q) after joint on
 // N (n, m), u_i = e_i x*_i,
 //
 //	S = (Σ u_i)ᵀ (Σ u_i u_iᵀ)⁻¹ (Σ u_i),   S/ν ~ Beta(q/2, (ν − q)/2),   ν = n − m + 1
@@ -98,13 +103,12 @@ func (d rowBlocks) regression() *mat.Dense {
 }
 
 // rowBlocks have a row for each of the table's that has one of the predictors: whether it has
-// column j, the constant and whether it has each column of gaps, and the predictors, filled.
-func (w *work) rowBlocks(j int, predictors, gaps []int) rowBlocks {
-	filled := w.filled(predictors)
-	q, m := len(predictors), 1+len(gaps)
+// the column, the constant and whether it has each column of gaps, and the predictors, filled.
+func (w *work) rowBlocks(r joint, filled []float64) rowBlocks {
+	q, m := len(r.predictors), 1+len(r.gaps)
 	var rows []int
 	for i := range w.table.N {
-		if slices.ContainsFunc(predictors, func(k int) bool { return w.seen(i, k) }) {
+		if slices.ContainsFunc(r.predictors, func(k int) bool { return w.seen(i, k) }) {
 			rows = append(rows, i)
 		}
 	}
@@ -120,8 +124,8 @@ func (w *work) rowBlocks(j int, predictors, gaps []int) rowBlocks {
 		for some := range slices.Chunk(rows, blockRows) {
 			for a, i := range some {
 				row, all := nuisance.RawRowView(a), yx.RawRowView(a)
-				row[0], all[0] = 1, indicator(i, j)
-				for b, k := range gaps {
+				row[0], all[0] = 1, indicator(i, r.column)
+				for b, k := range r.gaps {
 					row[1+b] = indicator(i, k)
 				}
 				copy(all[1:], filled[i*q:(i+1)*q])
@@ -168,10 +172,30 @@ func (w *work) findAlike() (first []int) {
 	return first
 }
 
-// filled are the predictors (n, |predictors|), their gaps filled from each other.
-func (w *work) filled(predictors []int) []float64 {
+// filled are the predictors of tests, (n, |predictors|) each, gaps filled from each other:
+// together where they are all other columns, for which a pattern of gaps is inverted but once.
+func (w *work) filled(tests []joint) [][]float64 {
+	out := make([][]float64, len(tests))
+	var whole, columns []int
+	for a, r := range tests {
+		if len(r.predictors) == w.table.D-1 && len(r.gaps) > 0 {
+			whole, columns = append(whole, a), append(columns, r.column)
+			continue
+		}
+		out[a] = w.fill(r.predictors)
+	}
+	if whole != nil {
+		for b, x := range completion.New(w.table, nil).Without(w.normal(), columns) {
+			out[whole[b]] = x
+		}
+	}
+	return out
+}
+
+// fill are the predictors (n, |predictors|), gaps filled from each other.
+func (w *work) fill(predictors []int) []float64 {
 	c := completion.New(w.table, predictors)
-	if c.Gaps() {
+	if len(w.patterns(predictors)) > 0 {
 		c.Fill(w.normal())
 	}
 	return c.X

@@ -28,7 +28,8 @@ func TestScoreGoesByBlocks(t *testing.T) {
 	predictors := []int{1, 2, 3}
 	gaps := w.patterns(predictors)
 	require.Equal(t, []int{1, 2}, gaps)
-	filled := w.filled(predictors)
+	r := joint{column: 0, predictors: predictors, gaps: gaps}
+	filled := w.filled([]joint{r})[0]
 	nuisance, y, x := mat.NewDense(n, 1+len(gaps), nil), mat.NewDense(n, 1, nil), mat.NewDense(n, len(predictors), filled)
 	seen := func(i, k int) float64 {
 		if w.seen(i, k) {
@@ -63,7 +64,7 @@ func TestScoreGoesByBlocks(t *testing.T) {
 	nu, q := float64(n-1-len(gaps)+1), float64(len(predictors))
 	want := mathext.RegIncBeta((nu-q)/2, q/2, 1-mat.Dot(sum, &solved)/nu)
 	require.Greater(t, want, 1e-12)
-	require.InEpsilon(t, want, robustScore(w.rowBlocks(0, predictors, gaps)), 1e-5)
+	require.InEpsilon(t, want, robustScore(w.rowBlocks(r, filled)), 1e-5)
 }
 
 // Columns whose gaps are in the same rows count once, those without gaps not at all.

@@ -28,15 +28,13 @@ func Law(t *data.Table) *missingness.Model {
 	w := newWork(z)
 	law := missingness.NewLogistic(t.D)
 	found := false
-	for j := range t.D {
-		if missing(w.table, j) == 0 {
-			continue
-		}
-		c := w.test(j)
+	at := withGaps(z)
+	for a, c := range w.tests(1, at) {
 		if !(c.P < Level) {
 			continue
 		}
 		found = true
+		j := at[a]
 		predictors := w.lawPredictors(j, c.Joint)
 		law.Intercept[j] = w.regress(j, predictors, law.Slope.RawRowView(j))
 	}
@@ -71,7 +69,7 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 
 // regress fills slope (d) by column j's law and returns its intercept.
 func (w *work) regress(j int, predictors []int, slope []float64) (intercept float64) {
-	rows := w.rowBlocks(j, predictors, nil)
+	rows := w.rowBlocks(joint{column: j, predictors: predictors}, w.fill(predictors))
 	p := 1 + len(predictors)
 	d := design{n: rows.n, p: p, x: make([]float64, 0, rows.n*p), y: make([]bool, 0, rows.n)}
 	rows.blocks(func(_, yx *mat.Dense) {

@@ -116,44 +116,36 @@ const (
 // than ten rows of the rarer kind for each term, each predictor is tested by itself
 // instead, by its ranks in the rows that have it, and P is Bonferroni's over them.
 //
-// Of more than 100 000 rows so many are tested, evenly through the table: what they do not
-// show does no harm.
+// Of more than 100 000 rows, or with more than 58 columns 2·10¹⁰/d³, but not below 5000, so
+// many are tested, evenly through the table: what they do not show does no harm.
 func Test(t *data.Table) []Column { return TestBy(1, t) }
 
-// TestBy is Test by several workers, each at another column.
+// TestBy is Test by several workers, each at other columns.
 func TestBy(workers int, t *data.Table) []Column {
 	if t.Counted != nil {
 		return nil
 	}
-	var out []Column
-	var at []int // their places
-	for j, name := range t.Names {
-		if lacking := t.RowCount() - t.ObservedIn(j); lacking > 0 {
-			out, at = append(out, Column{Name: name, Missing: lacking}), append(at, j)
-		}
-	}
-	if out == nil {
+	at := withGaps(t)
+	if at == nil {
 		return nil
 	}
-	z, _ := data.Standardise(evenly(t, mostRows))
-	w := newWork(z)
-	var pool errgroup.Group
-	pool.SetLimit(max(1, workers))
-	for i, j := range at {
-		pool.Go(func() error {
-			return panics.Caught(func() error {
-				found := w.test(j)
-				found.Name, found.Missing = out[i].Name, out[i].Missing
-				out[i] = found
-				return nil
-			})
-		})
-	}
-	if err := pool.Wait(); err != nil {
-		panic(err)
+	z, _ := data.Standardise(evenly(t, mostRows(t.D)))
+	out := newWork(z).tests(workers, at)
+	for a, j := range at {
+		out[a].Name, out[a].Missing = t.Names[j], t.RowCount()-t.ObservedIn(j)
 	}
 	holm(out)
 	return out
+}
+
+// withGaps are the columns with gaps.
+func withGaps(t *data.Table) (columns []int) {
+	for j := range t.D {
+		if t.ObservedIn(j) < t.RowCount() {
+			columns = append(columns, j)
+		}
+	}
+	return columns
 }
 
 // The normal distribution is fitted loosely: any fill makes a valid test.
@@ -171,7 +163,7 @@ type work struct {
 }
 
 func newWork(t *data.Table) *work {
-	w := &work{table: t, normal: sync.OnceValue(func() *completion.Normal { return completion.Fit(t, turns, limit) })}
+	w := &work{table: t, normal: sync.OnceValue(func() *completion.Normal { return completion.Fit(evenly(t, fitRows), turns, limit) })}
 	w.alike = sync.OnceValue(w.findAlike)
 	for k := range t.D {
 		w.ranks = append(w.ranks, sync.OnceValue(func() *ranked { return w.rank(k) }))
@@ -190,8 +182,14 @@ func missing(t *data.Table, j int) (count int) {
 	return count
 }
 
-// mostRows is how many rows are tested at most.
-const mostRows = 100_000
+// mostRows is how many rows of d columns are tested at most: regressions on all others of all
+// columns take some n d³ steps.
+func mostRows(d int) int { return min(100_000, max(fitRows, int(2e10/math.Pow(float64(d), 3)))) }
+
+const (
+	fitRows    = 5000    // that the normal distribution is fitted to, at most
+	mostFilled = 1 << 24 // numbers of filled tables that are held at once, but one for each worker
+)
 
 // evenly takes so many rows at most, in steps of one length through the table; all where a
 // column would not vary in them.
@@ -210,25 +208,53 @@ func evenly(t *data.Table, most int) *data.Table {
 	return some
 }
 
-// test is what is found of column j.
-func (w *work) test(j int) Column {
-	single := w.single(j)
-	c := Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
-	if len(single) == 0 {
-		return c
+// tests finds what there is of some columns, but for their names and gaps.
+func (w *work) tests(workers int, columns []int) []Column {
+	workers = max(1, workers)
+	out := make([]Column, len(columns))
+	share := max(1, min((len(columns)+workers-1)/workers, mostFilled/(workers*w.table.N*w.table.D)))
+	var pool errgroup.Group
+	pool.SetLimit(workers)
+	for from := 0; from < len(columns); from += share {
+		to := min(from+share, len(columns))
+		pool.Go(func() error {
+			return panics.Caught(func() error {
+				w.test(columns[from:to], out[from:to])
+				return nil
+			})
+		})
 	}
-	best := slices.MaxFunc(single, func(a, b association) int { return cmp.Compare(a.square, b.square) })
-	c.Predictor, c.Direction = w.table.Names[best.predictor], "high"
-	if best.low {
-		c.Direction = "low"
+	if err := pool.Wait(); err != nil {
+		panic(err)
 	}
-	var ok bool
-	if c.P, ok = w.joint(j, predictors(single)); ok {
-		c.Joint = true
-		return c
+	return out
+}
+
+// test is tests of columns that are filled together.
+func (w *work) test(columns []int, out []Column) {
+	var tests []joint
+	for a, j := range columns {
+		single := w.single(j)
+		out[a] = Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
+		if len(single) == 0 {
+			continue
+		}
+		best := slices.MaxFunc(single, func(a, b association) int { return cmp.Compare(a.square, b.square) })
+		out[a].Predictor, out[a].Direction = w.table.Names[best.predictor], "high"
+		if best.low {
+			out[a].Direction = "low"
+		}
+		r := joint{column: j, predictors: predictors(single)}
+		if out[a].Joint = w.enough(&r); out[a].Joint {
+			r.of = &out[a]
+			tests = append(tests, r)
+			continue
+		}
+		out[a].P = min(1, float64(len(single))*survival(best.square, 1))
 	}
-	c.P = min(1, float64(len(single))*survival(best.square, 1))
-	return c
+	for a, filled := range w.filled(tests) {
+		tests[a].of.P = robustScore(w.rowBlocks(tests[a], filled))
+	}
 }
 
 // holm fills in Corrected: the i-th smallest of m p becomes max over those up to it of

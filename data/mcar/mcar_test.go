@@ -89,7 +89,8 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	require.NoError(t, err)
 	z, _ := data.Standardise(table)
 	w := newWork(z)
-	require.InEpsilon(t, 0.000787344713096098, robustScore(w.rowBlocks(0, []int{1, 2, 3, 4}, nil)), 1e-6)
+	r := joint{column: 0, predictors: []int{1, 2, 3, 4}}
+	require.InEpsilon(t, 0.000787344713096098, robustScore(w.rowBlocks(r, w.filled([]joint{r})[0])), 1e-6)
 	single := w.single(0)
 	require.InEpsilon(t, 0.938821562368765, survival(single[1].square, 1), 1e-2) // n − 1 for n
 	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square, 1), 1e-9)
@@ -351,13 +352,13 @@ func TestLawOfManyColumns(t *testing.T) {
 // Of a long table some rows are tested, evenly: what they show is what the table shows, and the
 // number of gaps is that of the whole table.
 func TestLongTablesAreTestedInPart(t *testing.T) {
-	long := correlated(mostRows+50_000, 2, rand.New(rand.NewPCG(1, 1)), func(row []float64, seen []bool) {
+	long := correlated(mostRows(2)+50_000, 2, rand.New(rand.NewPCG(1, 1)), func(row []float64, seen []bool) {
 		seen[0], seen[1] = true, row[0] > -1
 	})
-	part := evenly(long, mostRows)
-	require.Equal(t, mostRows, part.N)
+	part := evenly(long, mostRows(2))
+	require.Equal(t, 100_000, part.N)
 	require.Equal(t, long.Values[2*3:2*3+1], part.Values[2*2:2*2+1], "row 3 of three is the second of two")
-	require.Same(t, part, evenly(part, mostRows))
+	require.Same(t, part, evenly(part, mostRows(2)))
 	whole, some := Test(long), Test(part)
 	require.Len(t, whole, 1)
 	require.Equal(t, missing(long, 1), whole[0].Missing)

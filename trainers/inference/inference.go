@@ -6,8 +6,10 @@ package inference
 
 import (
 	"context"
+	"slices"
 
 	"missingscore/data/domain"
+	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/path"
@@ -45,11 +47,24 @@ type Problem struct {
 	Config Config    // with every default filled in
 	Path   *path.Run // finished: table (columns standardised), estimator, points and result
 
+	// MissingAtRandom are the tests of Path's table, of whether its gaps depend on other columns,
+	// for a caller that has them or asks twice; nil: they are made.
+	MissingAtRandom func() []mcar.Column
+
 	// Of kinds that resample:
 	Again Again        // the estimate on other rows
 	State *State       // what is finished of these; it goes on from there
 	Save  func() error // called when State is worth saving
 	Shard Shard        // which of them to make
+}
+
+// Depends says whether the table's gaps depend on other columns.
+func (p Problem) Depends() bool {
+	tests := p.MissingAtRandom
+	if tests == nil {
+		tests = func() []mcar.Column { return mcar.TestBy(p.Path.Engine.Config.Workers, p.Path.Table) }
+	}
+	return slices.ContainsFunc(tests(), mcar.Column.Depends)
 }
 
 // Result is what is known of the partial correlations.

@@ -62,6 +62,10 @@ func (crossValidation) parts(s Selection, rows int, seed uint64) (parts []rowPar
 		fold[row] = i % s.Folds
 	}
 	parts = make([]rowPart, s.Folds)
+	for k := range parts {
+		own := (rows - k + s.Folds - 1) / s.Folds
+		parts[k] = rowPart{fit: make([]int, 0, rows-own), heldOut: make([]int, 0, own)}
+	}
 	for row, own := range fold {
 		for k := range parts {
 			if p := &parts[k]; k == own {

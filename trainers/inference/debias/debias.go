@@ -8,11 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/mcar"
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
@@ -84,7 +82,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 		}
 	}
 	robust := p.Config.Kind == Robust
-	depends := equation != Truncated && slices.ContainsFunc(mcar.TestBy(n.Engine.Config.Workers, n.Table), mcar.Column.Depends)
+	depends := equation != Truncated && p.Depends()
 	own := depends && robust && equation == Likelihood
 	r := &inference.Result{Rests: rests(equation, robust, own)}
 	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust, Own: own,
