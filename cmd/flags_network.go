@@ -36,7 +36,7 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
-	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, where no law of missing cells is given; with --select stability and --penalty ridge there are no others)")
+	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, unless a logistic law of missing cells is given; with --select stability and --penalty ridge there are no others)")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 }
 
