@@ -1,0 +1,80 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/simd"
+)
+
+// The tutorials' commands, run one after the other, print what the pages say they print: each
+// block of output has, in order, lines that the commands since the last block printed, or where
+// there are none lines of data.csv. A table that is not in the repository ends a page.
+func TestTutorials(t *testing.T) {
+	t.Parallel()
+	if runtime.GOARCH != "amd64" || simd.Instructions() == "no vectors" {
+		t.Skip("the tutorials' last digits are those of AVX2 and FMA")
+	}
+	for page, blocks := range map[string]int{"questionnaire": 5, "concentrations": 5} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile("../docs/tutorials/" + page + ".md")
+			require.NoError(t, err)
+			whole, _, _ := strings.Cut(string(text), "(a table that is not in the repository")
+			require.Equal(t, blocks, follow(t, whole), "blocks of output")
+		})
+	}
+}
+
+var (
+	fence = regexp.MustCompile("(?ms)^```(json)?\n(.*?)^```\n")
+	named = regexp.MustCompile("`([a-z]+\\.json)`:")
+)
+
+// follow does what a page says, and returns how many blocks of output it compared.
+func follow(t *testing.T, page string) (blocks int) {
+	dir := t.TempDir()
+	at := 0
+	for _, m := range fence.FindAllStringSubmatchIndex(page, -1) {
+		above, json, block := page[at:m[0]], m[2] >= 0, page[m[4]:m[5]]
+		at = m[1]
+		var printed strings.Builder
+		for line := range strings.Lines(above) {
+			if command, ok := strings.CutPrefix(line, "    missingscore "); ok {
+				o := goldenRun(t, dir, strings.TrimSpace(command))
+				require.Equal(t, exitDone, o.code, "%s: %s", command, o.stderr)
+				fmt.Fprintf(&printed, "%s\n%s\n", o.stderr, o.stdout)
+			}
+		}
+		if json {
+			name := named.FindAllStringSubmatch(above, -1)
+			require.NotEmpty(t, name, "a file without a name")
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name[len(name)-1][1]), []byte(block), 0o600))
+			continue
+		}
+		if printed.Len() == 0 {
+			tables, err := filepath.Glob(filepath.Join(dir, "*", "data.csv"))
+			require.NoError(t, err)
+			require.Len(t, tables, 1)
+			table, err := os.ReadFile(tables[0])
+			require.NoError(t, err)
+			printed.Write(table)
+		}
+		left := printed.String()
+		for line := range strings.Lines(block) {
+			line = strings.TrimSpace(line)
+			_, after, found := strings.Cut(left, line)
+			require.True(t, found, "nothing prints, or not in this place: %s", line)
+			left = after
+		}
+		blocks++
+	}
+	return blocks
+}
