@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -88,7 +89,6 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	f.gaps = mcar.Test(t)
 	if f.rows < 1 {
 		return usageError{fmt.Errorf("--rows %d: at least one is needed", f.rows)}
 	}
@@ -112,6 +112,7 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	if f.findings, err = p.Findings(); err != nil {
 		return err
 	}
+	f.gaps = mcar.TestBy(runtime.GOMAXPROCS(0), t)
 	f.problem, err = p.Problem()
 	return err
 }

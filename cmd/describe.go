@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -69,7 +70,7 @@ func (f *tableDescription) load() (err error) {
 	if err != nil {
 		return err
 	}
-	f.read, f.gaps = t, mcar.Test(t)
+	f.read, f.gaps = t, mcar.TestBy(runtime.GOMAXPROCS(0), t)
 	if f.findings, err = diagnose.Table(t, diagnose.Setting{}); err != nil {
 		return fmt.Errorf("%s: %w", f.file, err)
 	}

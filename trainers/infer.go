@@ -58,7 +58,7 @@ func (p *Prepared) tests(n *path.Run) func(context.Context) (path.Tests, error) 
 	return func(ctx context.Context) (path.Tests, error) {
 		c := inference.Config{Kind: p.testKind(), Level: p.Spec.Inference.Level}
 		setting.Default(&c.Level, inference.DefaultLevel)
-		r, err := inference.Infer(ctx, inference.Problem{Config: c, Path: n, MissingAtRandom: p.gaps})
+		r, err := inference.Infer(ctx, inference.Problem{Config: c, Path: n, GapTests: p.gapTests})
 		if err != nil {
 			return path.Tests{}, err
 		}
@@ -77,7 +77,7 @@ func (p *Prepared) infer(ctx context.Context, n *path.Run, r *Result, run Run) e
 		r.Warnings = append(r.Warnings, t.Warnings...)
 	}
 	setting.Default(&run.State.Inference, &inference.State{})
-	q := inference.Problem{Config: c, Path: n, MissingAtRandom: p.gaps, Again: p.again(n), State: run.State.Inference, Shard: run.Shard,
+	q := inference.Problem{Config: c, Path: n, GapTests: p.gapTests, Again: p.again(n), State: run.State.Inference, Shard: run.Shard,
 		Save: func() error { return run.save(n.Engine) }}
 	if c.Asked() {
 		found, err := p.inferred(ctx, q)

@@ -5,7 +5,7 @@ import "missingscore/trainers/fitted"
 // judge says of a result what it rests on, whether the table speaks against that, and
 // whether its numbers can be; and notes it in the model.
 func (p *Prepared) judge(r *Result) {
-	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gaps()
+	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gapTests()
 	r.Warnings = append(p.contradicted(r.MissingAtRandom), r.Warnings...)
 	if problems := implausible(p.Table, r.Model); len(problems) > 0 {
 		r.doubt(problems)

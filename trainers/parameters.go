@@ -53,7 +53,7 @@ func (p *Prepared) parameters(ctx context.Context, e *engine.Engine, scale data.
 	if err != nil {
 		return nil, err
 	}
-	if p.Assumption() == losses.MCAR && slices.ContainsFunc(p.gaps(), mcar.Column.Depends) {
+	if p.Assumption() == losses.MCAR && slices.ContainsFunc(p.gapTests(), mcar.Column.Depends) {
 		r.Warnings = append(r.Warnings, "WARNING: cells are not missing completely at random, and standard errors and intervals rest on that: they may miss the truth by more than they say; take a method that is right if cells are missing at random, as em-exact or em-full")
 	}
 	return r, nil

@@ -33,7 +33,7 @@ type Prepared struct {
 	missingness *missingness.Model   // of Table
 	objective   losses.Objective     // in Table's units
 	findings    []diagnose.Finding   // of original, nil before they are asked for
-	gaps        func() []mcar.Column // whether Table's gaps depend on other columns; tested when first asked for
+	gapTests    func() []mcar.Column // whether Table's gaps depend on other columns; tested when first asked for
 	file        *streamed            // whose rows are fitted, Table being a sample of them; nil: the rows are Table's
 }
 
@@ -55,7 +55,7 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	}
 	setting.Default(&s.Weight.Cap, 1)
 	p := &Prepared{Spec: s, original: t, file: file}
-	p.gaps = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
+	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.checkSpec(); err != nil {
 		return nil, err
 	}

@@ -8,12 +8,14 @@ import (
 	"math/bits"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/internal/panics"
 )
 
 // Normal is N(Mean, Covariance) of d columns.
@@ -127,19 +129,28 @@ func (c *Completion) pattern(i int) []uint64 { return c.gaps[i*c.words : (i+1)*c
 // Fill fills the gaps by m, a distribution of all the table's columns: with P the
 // precision of c.Columns, x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o), with covariance P_mm⁻¹.
 func (c *Completion) Fill(m *Normal) {
-	c.each(precision(m, c.Columns), m.Mean, func([]int, []int, blas64.Triangular) {})
+	c.each(c.order, precision(m, c.Columns), m.Mean, func(pattern) {})
 }
 
 // expect is Fill that returns the sum over rows of the conditional covariances.
 func (c *Completion) expect(m *Normal) *mat.SymDense {
-	spread := mat.NewSymDense(len(c.Columns), nil)
-	c.each(precision(m, c.Columns), m.Mean, func(rows, gaps []int, factor blas64.Triangular) {
-		if len(gaps) > 0 {
-			lapack64.Potri(factor)
+	q := len(c.Columns)
+	p := precision(m, c.Columns)
+	spread := mat.NewSymDense(q, nil)
+	c.each(c.order, p, m.Mean, func(s pattern) {
+		n := float64(len(s.rows))
+		if !s.ok { // the variance of each given all others, which is too small
+			for _, a := range s.gaps {
+				spread.SetSym(a, a, spread.At(a, a)+n/p[a*q+a])
+			}
+			return
 		}
-		for u, a := range gaps {
-			for v, b := range gaps[:u+1] {
-				spread.SetSym(a, b, spread.At(a, b)+float64(len(rows))*factor.Data[u*len(gaps)+v])
+		if len(s.gaps) > 0 {
+			lapack64.Potri(s.factor)
+		}
+		for u, a := range s.gaps {
+			for v, b := range s.gaps[:u+1] {
+				spread.SetSym(a, b, spread.At(a, b)+n*s.factor.Data[u*len(s.gaps)+v])
 			}
 		}
 	})
@@ -152,43 +163,77 @@ func (c *Completion) expect(m *Normal) *mat.SymDense {
 //
 //	x̂_m⁽ʲ⁾ = x̂_m + P_mm⁻¹ P_mj e_j,   e_j = Σ_k P_jk (x̂_k − μ_k) / (P_jj − P_jm P_mm⁻¹ P_mj)
 //
-// and elsewhere x̂_m⁽ʲ⁾ = x̂_m. A pattern's P_mm is factorised once for all of them.
-func (c *Completion) Without(m *Normal, columns []int) [][]float64 {
-	q := len(c.Columns)
-	p := precision(m, c.Columns)
+// and elsewhere x̂_m⁽ʲ⁾ = x̂_m. A pattern's P_mm is factorised once for all of them. Several
+// workers share the patterns, and give the same bytes as one.
+func (c *Completion) Without(m *Normal, columns []int, workers int) [][]float64 {
 	out := make([][]float64, len(columns))
 	for a := range out {
-		out[a] = make([]float64, len(c.order)*(q-1))
+		out[a] = make([]float64, len(c.order)*(len(c.Columns)-1))
 	}
+	p := precision(m, c.Columns)
+	var pool errgroup.Group
+	for _, rows := range c.shares(workers) {
+		pool.Go(func() error {
+			return panics.Caught(func() error {
+				c.without(rows, m, p, columns, out)
+				return nil
+			})
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// shares cuts the rows' order between patterns into so many parts, or fewer.
+func (c *Completion) shares(workers int) (parts [][]int) {
+	workers = max(1, workers)
+	from := 0
+	for w := range workers {
+		to := max(from, len(c.order)*(w+1)/workers)
+		for to > from && to < len(c.order) && slices.Equal(c.pattern(c.order[to]), c.pattern(c.order[to-1])) {
+			to++
+		}
+		if to > from {
+			parts = append(parts, c.order[from:to])
+		}
+		from = to
+	}
+	return parts
+}
+
+// without is Without of some rows.
+func (c *Completion) without(rows []int, m *Normal, p []float64, columns []int, out [][]float64) {
+	q := len(c.Columns)
+	right := make([]float64, q)
 	drop := func(to []float64, i, j int) []float64 {
 		x, row := c.X[i*q:(i+1)*q], to[i*(q-1):(i+1)*(q-1)]
 		copy(row[copy(row, x[:j]):], x[j+1:])
 		return row
 	}
-	right := make([]float64, q)
-	c.each(p, m.Mean, func(rows, gaps []int, factor blas64.Triangular) {
-		right = right[:len(gaps)]
-		v := blas64.Vector{N: len(gaps), Inc: 1, Data: right}
+	c.each(rows, p, m.Mean, func(s pattern) {
+		v := blas64.Vector{N: len(s.gaps), Inc: 1, Data: right}
 		for a, j := range columns {
-			if slices.Contains(gaps, j) || len(gaps) == 0 {
-				for _, i := range rows {
+			if !s.ok || len(s.gaps) == 0 || slices.Contains(s.gaps, j) {
+				for _, i := range s.rows {
 					drop(out[a], i, j)
 				}
 				continue
 			}
-			for u, k := range gaps {
+			for u, k := range s.gaps {
 				right[u] = p[j*q+k]
 			}
-			blas64.Trsv(blas.NoTrans, factor, v)
+			blas64.Trsv(blas.NoTrans, s.factor, v)
 			given := max(p[j*q+j]-blas64.Dot(v, v), 1/m.Covariance.At(c.Columns[j], c.Columns[j])) // which it is at least, but for rounding
-			blas64.Trsv(blas.Trans, factor, v)
-			for _, i := range rows {
+			blas64.Trsv(blas.Trans, s.factor, v)
+			for _, i := range s.rows {
 				left := 0.0
 				for k, x := range c.X[i*q : (i+1)*q] {
 					left += p[j*q+k] * (x - m.Mean[c.Columns[k]])
 				}
 				row := drop(out[a], i, j)
-				for u, k := range gaps {
+				for u, k := range s.gaps {
 					if k > j {
 						k--
 					}
@@ -197,30 +242,34 @@ func (c *Completion) Without(m *Normal, columns []int) [][]float64 {
 			}
 		}
 	})
-	return out
 }
 
-// each fills the gaps of all rows, those of one pattern after another, and hands on each
-// pattern's rows, its columns with gaps, and the factor of P_mm, which visit may change; no
-// gaps where P_mm has no factor.
-func (c *Completion) each(p, mean []float64, visit func(rows, gaps []int, factor blas64.Triangular)) {
+// pattern are rows that lack the same columns.
+type pattern struct {
+	rows, gaps []int
+	factor     blas64.Triangular // of P_mm; whoever visits may change it
+	ok         bool              // whether P_mm has one, but for rounding: otherwise the gaps are filled by their means
+}
+
+// each fills the gaps of some rows, those of one pattern after another, and hands on each pattern.
+func (c *Completion) each(order []int, p, mean []float64, visit func(pattern)) {
 	q := len(c.Columns)
 	var gaps []int
 	block, right := make([]float64, q*q), make([]float64, q)
-	for at := 0; at < len(c.order); {
-		pattern, from := c.pattern(c.order[at]), at
-		for at < len(c.order) && slices.Equal(c.pattern(c.order[at]), pattern) {
+	for at := 0; at < len(order); {
+		lacks, from := c.pattern(order[at]), at
+		for at < len(order) && slices.Equal(c.pattern(order[at]), lacks) {
 			at++
 		}
 		gaps = gaps[:0]
-		for w, word := range pattern {
+		for w, word := range lacks {
 			for ; word != 0; word &^= 1 << (63 - bits.LeadingZeros64(word)) {
 				gaps = append(gaps, 64*w+bits.LeadingZeros64(word))
 			}
 		}
-		rows := c.order[from:at]
+		s := pattern{rows: order[from:at], gaps: gaps, ok: true}
 		if len(gaps) == 0 {
-			visit(rows, gaps, blas64.Triangular{})
+			visit(s)
 			continue
 		}
 		for u, a := range gaps {
@@ -228,19 +277,16 @@ func (c *Completion) each(p, mean []float64, visit func(rows, gaps []int, factor
 				block[u*len(gaps)+v] = p[a*q+b]
 			}
 		}
-		factor, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: len(gaps), Stride: len(gaps), Data: block})
-		for _, i := range rows {
+		s.factor, s.ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: len(gaps), Stride: len(gaps), Data: block})
+		for _, i := range s.rows {
 			for _, a := range gaps {
 				c.X[i*q+a] = mean[c.Columns[a]]
 			}
-			if ok {
-				c.complete(c.X[i*q:(i+1)*q], gaps, mean, p, factor, right[:len(gaps)])
+			if s.ok {
+				c.complete(c.X[i*q:(i+1)*q], gaps, mean, p, s.factor, right[:len(gaps)])
 			}
 		}
-		if !ok { // by rounding: the gaps stay at their means
-			gaps = gaps[:0]
-		}
-		visit(rows, gaps, factor)
+		visit(s)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestWithoutAColumn(t *testing.T) {
 	m := completion.Fit(table, 20, 1e-6)
 	places := []int{3, 0, 4}
 	changed := completion.New(table, nil)
-	for b, x := range changed.Without(m, places) {
+	for b, x := range changed.Without(m, places, 3) {
 		var others []int
 		for j := range d {
 			if j != places[b] {
@@ -141,5 +141,35 @@ func TestWithoutAColumn(t *testing.T) {
 	part := completion.New(table, []int{4, 1, 2}) // places among these
 	c := completion.New(table, []int{4, 2})
 	c.Fill(m)
-	require.InDeltaSlice(t, c.X, part.Without(m, []int{1})[0], 1e-9)
+	require.InDeltaSlice(t, c.X, part.Without(m, []int{1}, 1)[0], 1e-9)
+}
+
+// A copy of a column leaves nothing of it: without either, rows are filled from the other.
+func TestWithoutACopiedColumn(t *testing.T) {
+	const n = 400
+	rng := rand.New(rand.NewPCG(9, 1))
+	table := &data.Table{Names: []string{"a", "copy", "b"}, N: n, D: 3}
+	for range n {
+		x := rng.NormFloat64()
+		table.Values = append(table.Values, x, x, x+rng.NormFloat64())
+		table.Observed = append(table.Observed, rng.Float64() < 0.7, rng.Float64() < 0.7, rng.Float64() < 0.7)
+	}
+	m := completion.Fit(table, 50, 1e-6)
+	all := completion.New(table, nil)
+	c := completion.New(table, []int{1, 2})
+	c.Fill(m)
+	require.InDeltaSlice(t, c.X, all.Without(m, []int{0}, 2)[0], 1e-6)
+	for i := range n {
+		require.InDelta(t, all.X[3*i], all.X[3*i+1], 0.1)
+	}
+}
+
+// A covariance that has no inverse fills by means, and leaves its variances.
+func TestWithoutAFactor(t *testing.T) {
+	table := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
+	m := &completion.Normal{Mean: []float64{5, 7}, Covariance: mat.NewSymDense(2, []float64{1, 3, 3, 1})}
+	c := completion.New(table, nil)
+	c.Fill(m)
+	require.Equal(t, []float64{1, 7, 5, 2}, c.X)
+	require.Equal(t, [][]float64{{7, 2}}, c.Without(m, []int{0}, 1))
 }

@@ -84,8 +84,8 @@ func skewed(e *examined) []Finding {
 		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), flag("transform", functions))}}
 }
 
-// normaliser is log or log1p where that halves a column's skewness, else npn. low is the least of
-// its cells.
+// normaliser is log or log1p where that leaves a column with a skewness below 1 and an excess
+// kurtosis below 5, else npn. low is the least of its cells.
 func normaliser(cells []float64, low float64) string {
 	for _, f := range []struct {
 		name  string

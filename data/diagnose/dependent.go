@@ -183,12 +183,11 @@ func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplaine
 	return slopes, constant, mat.Norm(b, 2) * mat.Norm(b, 2) / float64(n)
 }
 
-// leastSet is the least set of columns of a correlation matrix of which one is nearly a
-// combination of the others, that one first, all but a share below candidate; nil if there is none. It is what the eigenvector
-// of the smallest eigenvalue needs: columns go, those of small loadings first, as long as what
-// is left is about as dependent.
-//
-// About as dependent is three times the share left, or kept where that is more.
+// leastSet is a small set of columns of a correlation matrix, the first of which is nearly a
+// combination of the others: they leave less of its variance than the share candidate. It is nil
+// if there is none. Columns are left out one after the other, those with the smallest loadings
+// on the smallest eigenvalue's vector first, as long as the share that is left of the variance is
+// at most three times what all columns left, or kept where that is more.
 func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	d := r.SymmetricDim()
 	var eigen mat.EigenSym

@@ -4,7 +4,7 @@
 //
 //	Table      all findings
 //	Refusal    what cannot give a result at all
-//	Checks     the faults that are looked for, a file each
+//	Checks     the faults that are looked for
 //
 // Every limit here is chosen so that normal tables, and the real ones of the tests, raise no
 // false alarm; docs/how-to/my-table-has.md tells of each fault.

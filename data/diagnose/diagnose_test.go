@@ -247,6 +247,12 @@ func TestFewness(t *testing.T) {
 	require.Equal(t, "seldom-observed", f.Kind)
 	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (the least: 8)")
 
+	rare.Sampled = &data.Sampled{Rows: 10_000, Own: []int{10_000, 10_000, 800}} // a hundred of ten thousand
+	require.Empty(t, find(t, rare, diagnose.Setting{}))
+	square.Sampled = &data.Sampled{Rows: 10_000, Own: slices.Repeat([]int{10_000}, 40)}
+	require.Empty(t, find(t, square, diagnose.Setting{Unpenalised: true}))
+	rare.Sampled, square.Sampled = nil, nil
+
 	f = only(t, columns(t, 100, names, func(_ int, a, b, c, _ float64) []float64 {
 		return []float64{max(-2, min(2, math.Round(a))), math.Copysign(0.5, b), c}
 	}), diagnose.Setting{})

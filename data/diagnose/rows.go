@@ -26,8 +26,8 @@ func Refusal(t *data.Table) error {
 
 // rowsWithValues counts them.
 func rowsWithValues(t *data.Table) (n int) {
-	if t.Counted != nil {
-		return t.Counted.Rows
+	if t.Counted != nil || t.Sampled != nil {
+		return t.RowCount()
 	}
 	for i := range t.N {
 		for _, seen := range t.Observed[i*t.D : (i+1)*t.D] {
@@ -61,11 +61,14 @@ func seldomObserved(e *examined) []Finding {
 		return nil
 	}
 	var seldom []int
-	least := e.N
+	least := e.RowCount()
 	for j, c := range e.columns {
-		if c.cells < fewestRows {
+		if c.cells >= fewestRows { // of a sample, if not of its file
+			continue
+		}
+		if cells := e.ObservedIn(j); cells < fewestRows {
 			seldom = append(seldom, j)
-			least = min(least, c.cells)
+			least = min(least, cells)
 		}
 	}
 	if seldom == nil {
@@ -73,5 +76,5 @@ func seldomObserved(e *examined) []Finding {
 	}
 	names := e.names(seldom)
 	return []Finding{{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (the least: %d): what is estimated of %s is mostly chance; leave %[6]s out (%s)",
-		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.N, least, plural(len(names), "it", "them"), flag("exclude", names))}}
+		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.RowCount(), least, plural(len(names), "it", "them"), flag("exclude", names))}}
 }

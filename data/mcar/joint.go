@@ -15,20 +15,25 @@ import (
 type joint struct {
 	column     int
 	predictors []int
-	gaps       []int   // of the predictors, one of each pattern of gaps
-	of         *Column // whose P it finds
+	nuisance   []int // predictors with gaps, one of each pattern of these
 }
 
-// enough says whether there are rows enough for a test, and fills in its gaps.
-func (w *work) enough(r *joint) bool {
-	missing := missing(w.table, r.column)
+// newJoint is that of a column; nil where there are too few rows for it.
+func (w *work) newJoint(column int, predictors []int) *joint {
+	missing := missing(w.table, column)
 	rows := min(missing, w.table.N-missing)
-	if rows < perTerm*len(r.predictors) {
-		return false
+	if rows < perTerm*len(predictors) {
+		return nil
 	}
-	r.gaps = w.patterns(r.predictors)
-	return rows >= perTerm*(len(r.gaps)+len(r.predictors))
+	r := &joint{column, predictors, w.patterns(predictors)}
+	if rows < perTerm*(len(r.nuisance)+len(predictors)) {
+		return nil
+	}
+	return r
 }
+
+// whole says that the predictors are all other columns, and have gaps.
+func (r *joint) whole(d int) bool { return len(r.predictors) == d-1 && len(r.nuisance) > 0 }
 
 // blockRows is how many rows of a design are made at once.
 const blockRows = 1024
@@ -41,7 +46,7 @@ type rowBlocks struct {
 }
 
 // robustScore is the p of a score test of b = 0 in E[y] = Na + Xb with the variance of
-// its rows (White 1980): e and X* what is left of y (n) and X (n, q) after joint on
+// its rows (White 1980): e and X* what is left of y (n) and X (n, q) after regression on
 // N (n, m), u_i = e_i x*_i,
 //
 //	S = (Σ u_i)ᵀ (Σ u_i u_iᵀ)⁻¹ (Σ u_i),   S/ν ~ Beta(q/2, (ν − q)/2),   ν = n − m + 1
@@ -104,8 +109,8 @@ func (d rowBlocks) regression() *mat.Dense {
 
 // rowBlocks have a row for each of the table's that has one of the predictors: whether it has
 // the column, the constant and whether it has each column of gaps, and the predictors, filled.
-func (w *work) rowBlocks(r joint, filled []float64) rowBlocks {
-	q, m := len(r.predictors), 1+len(r.gaps)
+func (w *work) rowBlocks(r *joint, filled []float64) rowBlocks {
+	q, m := len(r.predictors), 1+len(r.nuisance)
 	var rows []int
 	for i := range w.table.N {
 		if slices.ContainsFunc(r.predictors, func(k int) bool { return w.seen(i, k) }) {
@@ -125,7 +130,7 @@ func (w *work) rowBlocks(r joint, filled []float64) rowBlocks {
 			for a, i := range some {
 				row, all := nuisance.RawRowView(a), yx.RawRowView(a)
 				row[0], all[0] = 1, indicator(i, r.column)
-				for b, k := range r.gaps {
+				for b, k := range r.nuisance {
 					row[1+b] = indicator(i, k)
 				}
 				copy(all[1:], filled[i*q:(i+1)*q])
@@ -170,26 +175,6 @@ func (w *work) findAlike() (first []int) {
 		first = append(first, of)
 	}
 	return first
-}
-
-// filled are the predictors of tests, (n, |predictors|) each, gaps filled from each other:
-// together where they are all other columns, for which a pattern of gaps is inverted but once.
-func (w *work) filled(tests []joint) [][]float64 {
-	out := make([][]float64, len(tests))
-	var whole, columns []int
-	for a, r := range tests {
-		if len(r.predictors) == w.table.D-1 && len(r.gaps) > 0 {
-			whole, columns = append(whole, a), append(columns, r.column)
-			continue
-		}
-		out[a] = w.fill(r.predictors)
-	}
-	if whole != nil {
-		for b, x := range completion.New(w.table, nil).Without(w.normal(), columns) {
-			out[whole[b]] = x
-		}
-	}
-	return out
 }
 
 // fill are the predictors (n, |predictors|), gaps filled from each other.

@@ -24,12 +24,12 @@ func TestScoreGoesByBlocks(t *testing.T) {
 			table.Observed = append(table.Observed, j == 3 || rng.Float64() < 0.7+0.05*x)
 		}
 	}
-	w := newWork(table)
+	w := newWork(table, table.N)
 	predictors := []int{1, 2, 3}
 	gaps := w.patterns(predictors)
 	require.Equal(t, []int{1, 2}, gaps)
-	r := joint{column: 0, predictors: predictors, gaps: gaps}
-	filled := w.filled([]joint{r})[0]
+	r := &joint{0, predictors, gaps}
+	filled := w.fill(predictors)
 	nuisance, y, x := mat.NewDense(n, 1+len(gaps), nil), mat.NewDense(n, 1, nil), mat.NewDense(n, len(predictors), filled)
 	seen := func(i, k int) float64 {
 		if w.seen(i, k) {
@@ -74,8 +74,57 @@ func TestPatternsCountOnce(t *testing.T) {
 		true, true, true, false,
 		true, false, false, true,
 	}}
-	w := newWork(table)
+	w := newWork(table, table.N)
 	require.Equal(t, []int{1, 3}, w.patterns([]int{0, 1, 2, 3}))
 	require.Equal(t, []int{2}, w.patterns([]int{0, 2}))
 	require.Empty(t, w.patterns([]int{0}))
+}
+
+// Columns that are filled together, and by several workers, are tested as by themselves.
+func TestSharesOfColumns(t *testing.T) {
+	const n, d = 700, 12
+	rng := rand.New(rand.NewPCG(5, 2))
+	table := &data.Table{N: n, D: d}
+	for j := range d {
+		table.Names = append(table.Names, string(rune('a'+j)))
+	}
+	for i := range n {
+		x := rng.NormFloat64()
+		for j := range d {
+			table.Values = append(table.Values, x+rng.NormFloat64())
+			table.Observed = append(table.Observed, j == 11 && i%50 != 0 || rng.Float64() < 0.5) // the last in too few gaps for a joint test
+		}
+	}
+	want := newWork(table, n)
+	for _, workers := range []int{1, 3} {
+		w := newWork(table, n)
+		w.room = 4 * n * d // shares of four columns
+		got := w.tests(workers, withGaps(table))
+		holm(got)
+		require.Len(t, got, d)
+		for j, c := range got {
+			require.Equal(t, j < 11, c.Joint)
+			if c.Joint {
+				var others []int
+				for k := range d {
+					if k != j {
+						others = append(others, k)
+					}
+				}
+				r := want.newJoint(j, others)
+				require.InEpsilon(t, robustScore(want.rowBlocks(r, want.fill(others))), c.P, 1e-6, "column %d", j)
+			}
+		}
+		at := newWork(table, n).tests(1, withGaps(table))
+		holm(at)
+		require.Equal(t, at, got, "by %d workers", workers)
+	}
+}
+
+// The number of rows tested falls with the columns, to no less than those that the normal
+// distribution is fitted to.
+func TestRowsOfManyColumns(t *testing.T) {
+	require.Equal(t, 100_000, mostRows(58))
+	require.Equal(t, 20_000, mostRows(100))
+	require.Equal(t, fitRows, mostRows(1000))
 }

@@ -21,14 +21,18 @@ const lawPenalty = 1.0 / 25
 // gaps filled by their conditional mean. A column has no slope on itself: that is not
 // identified. nil where no column's gaps depend on others.
 //
-// All predictors take part where there are ten rows of the rarer kind for each; otherwise
+// All predictors take part where there are ten rows of the rarer kind for each and for each
+// pattern of their gaps; otherwise
 // those that are found one by one (Bonferroni), the strongest that there are rows for.
 func Law(t *data.Table) *missingness.Model {
+	at := withGaps(t)
+	if at == nil || t.Counted != nil {
+		return nil
+	}
 	z, scale := data.Standardise(t)
-	w := newWork(z)
+	w := newWork(z, z.N)
 	law := missingness.NewLogistic(t.D)
 	found := false
-	at := withGaps(z)
 	for a, c := range w.tests(1, at) {
 		if !(c.P < Level) {
 			continue
@@ -59,7 +63,7 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 	}
 	slices.SortStableFunc(single, func(a, b association) int { return cmp.Compare(b.square, a.square) })
 	n := len(single)
-	single = slices.DeleteFunc(single, func(a association) bool { return float64(n)*survival(a.square, 1) >= Level })
+	single = slices.DeleteFunc(single, func(a association) bool { return float64(n)*survival(a.square) >= Level })
 	missing := missing(w.table, j)
 	room := max(1, min(missing, w.table.N-missing)/perTerm)
 	chosen := predictors(single[:min(room, len(single))])
@@ -69,7 +73,7 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 
 // regress fills slope (d) by column j's law and returns its intercept.
 func (w *work) regress(j int, predictors []int, slope []float64) (intercept float64) {
-	rows := w.rowBlocks(joint{column: j, predictors: predictors}, w.fill(predictors))
+	rows := w.rowBlocks(&joint{column: j, predictors: predictors}, w.fill(predictors))
 	p := 1 + len(predictors)
 	d := design{n: rows.n, p: p, x: make([]float64, 0, rows.n*p), y: make([]bool, 0, rows.n)}
 	rows.blocks(func(_, yx *mat.Dense) {
@@ -80,7 +84,7 @@ func (w *work) regress(j int, predictors []int, slope []float64) (intercept floa
 			d.y = append(d.y, row[0] == 1)
 		}
 	})
-	beta := d.fit(lawPenalty).coefficients
+	beta := d.fit(lawPenalty)
 	for a, k := range predictors {
 		slope[k] = beta[1+a]
 	}

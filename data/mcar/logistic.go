@@ -5,16 +5,12 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// regression is a logistic regression, P(y = 1 | x) = 1/(1 + exp(−βᵀx)).
-type regression struct {
-	coefficients []float64 // β, of the design's columns
-	deviance     float64   // −2 log likelihood
-}
-
-// design are rows x (n, p) with their outcomes. The first column is the constant 1.
+// design are rows x (n, p) of a logistic regression, P(y = 1 | x) = 1/(1 + exp(−βᵀx)), with their
+// outcomes. The first column is the constant 1.
 type design struct {
 	n, p int
 	x    []float64
@@ -26,10 +22,10 @@ const (
 	newtonLimit = 1e-10 // of what the last step could gain, per row
 )
 
-// fit maximises the log likelihood less ½ penalty Σ β_k², k ≥ 1, by Newton's method with
+// fit is β that maximises the log likelihood less ½ penalty Σ β_k², k ≥ 1, by Newton's method with
 // halved steps. Columns besides the first should be of unit size. Separated outcomes have
 // no maximum without a penalty.
-func (d design) fit(penalty float64) regression {
+func (d design) fit(penalty float64) []float64 {
 	beta, next := make([]float64, d.p), make([]float64, d.p)
 	gradient, step, scaled, hessian := make([]float64, d.p), make([]float64, d.p), make([]float64, len(d.x)), make([]float64, d.p*d.p)
 	value := d.penalised(beta, penalty)
@@ -58,7 +54,7 @@ func (d design) fit(penalty float64) regression {
 			break
 		}
 	}
-	return regression{beta, -2 * d.penalised(beta, 0)}
+	return beta
 }
 
 func (d design) row(i int) []float64 { return d.x[i*d.p : (i+1)*d.p] }
@@ -66,7 +62,7 @@ func (d design) row(i int) []float64 { return d.x[i*d.p : (i+1)*d.p] }
 // penalised is the log likelihood less the penalty.
 func (d design) penalised(beta []float64, penalty float64) (sum float64) {
 	for i, y := range d.y {
-		eta := dot(beta, d.row(i))
+		eta := floats.Dot(beta, d.row(i))
 		if !y {
 			eta = -eta
 		}
@@ -84,7 +80,7 @@ func (d design) derivatives(beta []float64, penalty float64, gradient, scaled, h
 	clear(gradient)
 	for i, y := range d.y {
 		row, to := d.row(i), scaled[i*d.p:(i+1)*d.p]
-		p := 1 / (1 + math.Exp(-dot(beta, row)))
+		p := 1 / (1 + math.Exp(-floats.Dot(beta, row)))
 		residual := -p
 		if y {
 			residual = 1 - p
@@ -103,11 +99,4 @@ func (d design) derivatives(beta []float64, penalty float64, gradient, scaled, h
 		hessian[k*d.p+k] += penalty
 	}
 	hessian[0] += 1e-12 * float64(d.n) // where every outcome is certain
-}
-
-func dot(x, y []float64) (sum float64) {
-	for i, v := range x {
-		sum += v * y[i]
-	}
-	return sum
 }

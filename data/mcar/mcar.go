@@ -130,7 +130,7 @@ func TestBy(workers int, t *data.Table) []Column {
 		return nil
 	}
 	z, _ := data.Standardise(evenly(t, mostRows(t.D)))
-	out := newWork(z).tests(workers, at)
+	out := newWork(z, fitRows).tests(workers, at)
 	for a, j := range at {
 		out[a].Name, out[a].Missing = t.Names[j], t.RowCount()-t.ObservedIn(j)
 	}
@@ -154,16 +154,19 @@ const (
 	limit = 1e-3
 )
 
-// work is a standardised table being tested, with what its columns share.
+// work is a standardised table being tested. What its columns share is made when it is first
+// asked for.
 type work struct {
 	table  *data.Table
-	ranks  []func() *ranked          // of each column; made when first asked for
-	normal func() *completion.Normal // of all columns; the same
-	alike  func() []int              // findAlike; the same
+	room   int                       // numbers of filled tables that are held at once, or one such table
+	ranks  []func() *ranked          // of each column
+	normal func() *completion.Normal // of all columns
+	alike  func() []int              // see findAlike
 }
 
-func newWork(t *data.Table) *work {
-	w := &work{table: t, normal: sync.OnceValue(func() *completion.Normal { return completion.Fit(evenly(t, fitRows), turns, limit) })}
+// newWork fills gaps by a normal distribution that is fitted to so many rows at most.
+func newWork(t *data.Table, fitRows int) *work {
+	w := &work{table: t, room: mostFilled, normal: sync.OnceValue(func() *completion.Normal { return completion.Fit(evenly(t, fitRows), turns, limit) })}
 	w.alike = sync.OnceValue(w.findAlike)
 	for k := range t.D {
 		w.ranks = append(w.ranks, sync.OnceValue(func() *ranked { return w.rank(k) }))
@@ -187,39 +190,63 @@ func missing(t *data.Table, j int) (count int) {
 func mostRows(d int) int { return min(100_000, max(fitRows, int(2e10/math.Pow(float64(d), 3)))) }
 
 const (
-	fitRows    = 5000    // that the normal distribution is fitted to, at most
-	mostFilled = 1 << 24 // numbers of filled tables that are held at once, but one for each worker
+	fitRows    = 5000    // that the normal distribution of a test is fitted to, at most
+	mostFilled = 1 << 23 // room for filled tables
 )
 
-// evenly takes so many rows at most, in steps of one length through the table; all where a
-// column would not vary in them.
+// evenly takes so many rows, in steps of one length through the table; twice as many, and so on,
+// where a column would not vary in them.
 func evenly(t *data.Table, most int) *data.Table {
-	if t.N <= most {
-		return t
+	for ; most < t.N; most *= 2 {
+		rows := make([]int, most)
+		for i := range rows {
+			rows[i] = i * t.N / most
+		}
+		if some, err := t.Rows(rows); err == nil {
+			return some
+		}
 	}
-	rows := make([]int, most)
-	for i := range rows {
-		rows[i] = i * t.N / most
-	}
-	some, err := t.Rows(rows)
-	if err != nil {
-		return t
-	}
-	return some
+	return t
 }
 
-// tests finds what there is of some columns, but for their names and gaps.
+// tests is what there is to say of some columns, but for names, numbers of missing cells and
+// corrections.
 func (w *work) tests(workers int, columns []int) []Column {
-	workers = max(1, workers)
-	out := make([]Column, len(columns))
-	share := max(1, min((len(columns)+workers-1)/workers, mostFilled/(workers*w.table.N*w.table.D)))
+	out, joints := make([]Column, len(columns)), make([]*joint, len(columns))
+	together(workers, columns, func(a, j int) { out[a], joints[a] = w.look(j) })
+	var whole, part []int // places of joint tests with all other columns for predictors, and with fewer
+	for a, r := range joints {
+		switch {
+		case r != nil && r.whole(w.table.D):
+			whole = append(whole, a)
+		case r != nil:
+			part = append(part, a)
+		}
+	}
+	together(workers, part, func(_, a int) { out[a].P = robustScore(w.rowBlocks(joints[a], w.fill(joints[a].predictors))) })
+	if whole == nil {
+		return out
+	}
+	all := completion.New(w.table, nil)
+	for some := range slices.Chunk(whole, max(1, w.room/len(all.X))) {
+		var columns []int
+		for _, a := range some {
+			columns = append(columns, joints[a].column)
+		}
+		filled := all.Without(w.normal(), columns, workers)
+		together(workers, some, func(b, a int) { out[a].P = robustScore(w.rowBlocks(joints[a], filled[b])) })
+	}
+	return out
+}
+
+// together does something for each of a list, with its place, by several workers.
+func together(workers int, list []int, do func(place, of int)) {
 	var pool errgroup.Group
-	pool.SetLimit(workers)
-	for from := 0; from < len(columns); from += share {
-		to := min(from+share, len(columns))
+	pool.SetLimit(max(1, workers))
+	for place, of := range list {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				w.test(columns[from:to], out[from:to])
+				do(place, of)
 				return nil
 			})
 		})
@@ -227,34 +254,25 @@ func (w *work) tests(workers int, columns []int) []Column {
 	if err := pool.Wait(); err != nil {
 		panic(err)
 	}
-	return out
 }
 
-// test is tests of columns that are filled together.
-func (w *work) test(columns []int, out []Column) {
-	var tests []joint
-	for a, j := range columns {
-		single := w.single(j)
-		out[a] = Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
-		if len(single) == 0 {
-			continue
-		}
-		best := slices.MaxFunc(single, func(a, b association) int { return cmp.Compare(a.square, b.square) })
-		out[a].Predictor, out[a].Direction = w.table.Names[best.predictor], "high"
-		if best.low {
-			out[a].Direction = "low"
-		}
-		r := joint{column: j, predictors: predictors(single)}
-		if out[a].Joint = w.enough(&r); out[a].Joint {
-			r.of = &out[a]
-			tests = append(tests, r)
-			continue
-		}
-		out[a].P = min(1, float64(len(single))*survival(best.square, 1))
+// look is what the predictors of column j say one by one, with the strictest p of them; and where
+// there are rows enough the test by which all together are to be asked for it.
+func (w *work) look(j int) (Column, *joint) {
+	single := w.single(j)
+	c := Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
+	if len(single) == 0 {
+		return c, nil
 	}
-	for a, filled := range w.filled(tests) {
-		tests[a].of.P = robustScore(w.rowBlocks(tests[a], filled))
+	best := slices.MaxFunc(single, func(a, b association) int { return cmp.Compare(a.square, b.square) })
+	c.Predictor, c.Direction = w.table.Names[best.predictor], "high"
+	if best.low {
+		c.Direction = "low"
 	}
+	c.P = min(1, float64(len(single))*survival(best.square))
+	r := w.newJoint(j, predictors(single))
+	c.Joint = r != nil
+	return c, r
 }
 
 // holm fills in Corrected: the i-th smallest of m p becomes max over those up to it of

@@ -52,13 +52,13 @@ func TestLogisticRegressionIsThatOfR(t *testing.T) {
 		d.x, d.y = append(d.x, 1, row[2], row[3]), append(d.y, table.Observed[i*table.D])
 	}
 	got := d.fit(1e-9)
-	require.InDeltaSlice(t, []float64{2.14410473358498, -0.0410014215015356, -0.00756202412207756}, got.coefficients, 1e-8)
-	require.InDelta(t, 168.807917125893, got.deviance, 1e-8)
+	require.InDeltaSlice(t, []float64{2.14410473358498, -0.0410014215015356, -0.00756202412207756}, got, 1e-8)
+	require.InDelta(t, 168.807917125893, -2*d.penalised(got, 0), 1e-8)
 	null := design{n: d.n, p: 1, y: d.y}
 	for range d.n {
 		null.x = append(null.x, 1)
 	}
-	require.InDelta(t, 169.273154073736, null.fit(1).deviance, 1e-8, "no penalty of the constant")
+	require.InDelta(t, 169.273154073736, -2*null.penalised(null.fit(1), 0), 1e-8, "no penalty of the constant")
 }
 
 // Outcomes that a column separates have a finite answer, and the right side.
@@ -69,13 +69,13 @@ func TestSeparatedOutcomes(t *testing.T) {
 		d.x, d.y = append(d.x, 1, x), append(d.y, x > 0)
 	}
 	got := d.fit(lawPenalty)
-	require.Greater(t, got.coefficients[1], 5.)
-	require.Less(t, got.coefficients[1], 20.)
-	require.InDelta(t, 0, got.coefficients[0], 1e-6)
+	require.Greater(t, got[1], 5.)
+	require.Less(t, got[1], 20.)
+	require.InDelta(t, 0, got[0], 1e-6)
 	for k, y := range d.y {
 		d.y[k] = y || true
 	}
-	require.False(t, math.IsNaN(d.fit(lawPenalty).deviance), "one outcome only")
+	require.False(t, math.IsNaN(d.penalised(d.fit(lawPenalty), 0)), "one outcome only")
 }
 
 // Against R 4.2.2, a and r as above:
@@ -88,12 +88,12 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	table, err := airquality(t).Select([]string{"Ozone", "Wind", "Temp", "Month", "Day"})
 	require.NoError(t, err)
 	z, _ := data.Standardise(table)
-	w := newWork(z)
-	r := joint{column: 0, predictors: []int{1, 2, 3, 4}}
-	require.InEpsilon(t, 0.000787344713096098, robustScore(w.rowBlocks(r, w.filled([]joint{r})[0])), 1e-6)
+	w := newWork(z, z.N)
+	r := &joint{column: 0, predictors: []int{1, 2, 3, 4}}
+	require.InEpsilon(t, 0.000787344713096098, robustScore(w.rowBlocks(r, w.fill(r.predictors))), 1e-6)
 	single := w.single(0)
-	require.InEpsilon(t, 0.938821562368765, survival(single[1].square, 1), 1e-2) // n − 1 for n
-	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square, 1), 1e-9)
+	require.InEpsilon(t, 0.938821562368765, survival(single[1].square), 1e-2) // n − 1 for n
+	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square), 1e-9)
 
 	got := Test(table)
 	require.Len(t, got, 1)
@@ -275,6 +275,7 @@ func TestNothingToTestWith(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"column":"a","missing":20,"p":null,"p_corrected":null,"predictors":0,"predictor":"","direction":""}`, string(text))
 	require.Nil(t, Law(table))
+	require.Nil(t, Law(&data.Table{Names: []string{"a", "b"}, D: 2, Counted: &data.Counted{Rows: 9, Own: []int{5, 6}}}), "moments have no rows")
 
 	complete := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 5}, Observed: []bool{true, true, true, true}}
 	require.Empty(t, Test(complete))
@@ -370,6 +371,8 @@ func TestLongTablesAreTestedInPart(t *testing.T) {
 	}
 	long.Values[2*5] = 2
 	require.Same(t, long, evenly(long, 3))
+	long.Values[2*(long.N/2)] = 3
+	require.Equal(t, 6, evenly(long, 3).N, "twice as many until it varies")
 }
 
 // A direction that the correction leaves nothing of is not told.

@@ -90,7 +90,7 @@ func (w *work) rank(k int) *ranked {
 	return out
 }
 
-// survival is P(χ² > x) with so many degrees of freedom.
-func survival(x float64, freedom int) float64 {
-	return distuv.ChiSquared{K: float64(freedom)}.Survival(max(x, 0))
+// survival is P(χ² > x) with one degree of freedom.
+func survival(x float64) float64 {
+	return distuv.ChiSquared{K: 1}.Survival(max(x, 0))
 }

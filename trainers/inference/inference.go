@@ -47,9 +47,9 @@ type Problem struct {
 	Config Config    // with every default filled in
 	Path   *path.Run // finished: table (columns standardised), estimator, points and result
 
-	// MissingAtRandom are the tests of Path's table, of whether its gaps depend on other columns,
-	// for a caller that has them or asks twice; nil: they are made.
-	MissingAtRandom func() []mcar.Column
+	// GapTests are those of whether the gaps of Path's table depend on other columns, for a
+	// caller that has them or asks twice; nil: they are made.
+	GapTests func() []mcar.Column
 
 	// Of kinds that resample:
 	Again Again        // the estimate on other rows
@@ -60,7 +60,7 @@ type Problem struct {
 
 // Depends says whether the table's gaps depend on other columns.
 func (p Problem) Depends() bool {
-	tests := p.MissingAtRandom
+	tests := p.GapTests
 	if tests == nil {
 		tests = func() []mcar.Column { return mcar.TestBy(p.Path.Engine.Config.Workers, p.Path.Table) }
 	}

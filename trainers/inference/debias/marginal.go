@@ -36,7 +36,7 @@ func marginal(t *data.Table, n *normal, keep bool, workers int) (*moments, error
 			m.take(q.count[a], t.Weights != nil, mu, func(j, k int) float64 { return -2*b.At(j, k) + x[j]*v[k] + v[j]*x[k] })
 		}
 		var pb, pbp, bpb, pbpbp mat.Dense
-		pb.Mul(n.p, mat.DenseCopyOf(&b)) // gonum multiplies two SymDense element by element
+		pb.Mul(n.p, mat.DenseCopyOf(&b)) // by BLAS, which gonum has not got for two SymDense
 		pbp.Mul(&pb, n.p)
 		bpb.Mul(&b, &pb)
 		pbpbp.Mul(&pb, &pbp)
