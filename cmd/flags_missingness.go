@@ -21,7 +21,7 @@ type missingnessFlag struct{ file string }
 const estimateLaw = "estimate"
 
 func (f *missingnessFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "missingness", "", `what is known of missing cells, as JSON: {"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2,"x2":0.5}}},"censored":{"x3":{"above":1.5}}}; or estimate: logistic laws in the other columns, estimated from the table first (default: as the method takes them, most completely at random)`)
+	cmd.Flags().StringVar(&f.file, "missingness", "", `what is known of missing cells, as JSON: {"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2,"x2":0.5}}},"censored":{"x3":{"above":1.5}}}; or estimate: logistic laws in the other columns, estimated from the table first (default: as the method takes them, the defaults at random)`)
 }
 
 // read gives the model, nil if there is none; it must leave room in the support.

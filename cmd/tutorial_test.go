@@ -78,3 +78,26 @@ func follow(t *testing.T, page string) (blocks int) {
 	}
 	return blocks
 }
+
+// The picture in README is that of the command above it.
+func TestPictureOfReadme(t *testing.T) {
+	t.Parallel()
+	if runtime.GOARCH != "amd64" || simd.Instructions() == "no vectors" {
+		t.Skip("the picture's last digits are those of AVX2 and FMA")
+	}
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	command := regexp.MustCompile(`(?m)^    missingscore (network examples/airquality\.csv .*)$`).FindSubmatch(page)
+	require.NotNil(t, command)
+	dir := t.TempDir()
+	examples, err := filepath.Abs("../examples")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
+	o := goldenRun(t, dir, string(command[1]))
+	require.Equal(t, exitDone, o.code, "%s", o.stderr)
+	drawn, err := os.ReadFile(filepath.Join(dir, "air", "network.svg"))
+	require.NoError(t, err)
+	kept, err := os.ReadFile("../examples/airquality.svg")
+	require.NoError(t, err)
+	require.Equal(t, string(kept), string(drawn))
+}

@@ -1,6 +1,5 @@
 // Package data holds what a fit starts from: tables with missing cells, their
-// files, their units, batches of their rows, and simulated tables whose true
-// distribution is known.
+// files, their units and batches of their rows. Simulated tables are in data/simulate.
 //
 //	Table, NewTable, HideMCAR               rows of named columns with missing cells
 //	ReadFile, ReadPrices, ReadExpression    tables from files
@@ -8,7 +7,6 @@
 //	Cells                                   a file's text, to be completed as it is
 //	Standardise, Scale                      columns' units
 //	Batch                                   a block of rows, for programs
-//	Gaussian, Mixture, Simulate…            true distributions
 //
 // Letters: n rows, d columns. A cell is observed or missing; what stands under
 // a missing cell is never read. Errors name the file, the line and the column,

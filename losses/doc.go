@@ -1,8 +1,8 @@
 // Package losses turns models into the scalars that are minimised.
 //
 //	Objective    what a completed row contributes: Classical, Truncated, Sliced, Denoising
-//	Loss         the equation that is solved: Marginal, GaussianMarginal, Direct, Complete,
-//	             CompleteData
+//	Loss         the equation that is solved: Marginal, GaussianMarginal, GaussianPairwise, Direct, Complete,
+//	             CompleteData, GaussianComplete, GaussianLatent
 //	Weighting    how draws become an expectation: Uniform, LeaveOneOut, SelfNormalised
 //	ImputerLoss  what trains an imputer: KL, Fisher
 //

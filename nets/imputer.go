@@ -1,6 +1,6 @@
 // Package nets holds the neural networks: models with an energy (Energy) and without
 // (ScoreNetwork), each also at all levels of noise, and imputers q'_φ(x_mis | x_obs), as an
-// interface (Imputer) and the paper's (NormalImputer). The models are in model.Models, the
+// interface (Imputer), the paper's (NormalImputer) and others. The models are in model.Models, the
 // imputers in Imputers.
 package nets
 

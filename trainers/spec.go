@@ -46,12 +46,12 @@ type Spec struct {
 	Transform   transform.Spec     `json:"transform,omitzero"` // functions of columns that the model is of, in place of the columns
 	Domain      *domain.Domain     `json:"domain"`             // the support, in the table's units; nil: all of R^d
 	Weight      domain.Weight      `json:"weight"`             // g of an objective on a domain
-	Missingness *missingness.Model `json:"-"`                  // what is known of cells missing not at random, in the table's units; nil: missing completely at random
+	Missingness *missingness.Model `json:"-"`                  // what is known of cells missing not at random, in the table's units; nil: as the method takes them
 	KeepUnits   bool               `json:"keep_units"`         // do not standardise the columns meanwhile
 
 	Steps   engine.Config  `json:"steps"`             // method, draws, imputer, seed
-	Descent descent.Config `json:"descent"`           // of fits without a penalty
-	Network *path.Config   `json:"network,omitempty"` // a Gaussian network along an L1 path instead; nil: parameters without a penalty
+	Descent descent.Config `json:"descent"`           // of fits of parameters
+	Network *path.Config   `json:"network,omitempty"` // a Gaussian network along an L1 path instead; nil: parameters
 
 	Inference inference.Config `json:"inference,omitzero"` // how uncertain a network is, or the parameters of another fit
 

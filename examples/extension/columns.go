@@ -2,6 +2,7 @@ package extension
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -25,6 +26,9 @@ func init() {
 		}
 		if len(o.Weights) != s.Dim {
 			return nil, fmt.Errorf("%d weights for the %d columns %v", len(o.Weights), s.Dim, s.Names)
+		}
+		if s.Domain.Bounded() {
+			return nil, errors.New("column weights are for data without bounds")
 		}
 		return o, nil
 	}

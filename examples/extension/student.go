@@ -4,6 +4,7 @@
 package extension
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 
@@ -23,10 +24,23 @@ type Student struct {
 }
 
 func init() {
-	model.Models["student"] = func(d int, _ []byte, _ *rand.Rand) (model.Model, error) {
-		return Student{model.NewGaussian(d, model.CholeskyFactor), 4}, nil
+	model.Models["student"] = func(d int, options []byte, _ *rand.Rand) (model.Model, error) {
+		o := studentOptions{Freedom: 4}
+		if len(options) > 0 {
+			if err := json.Unmarshal(options, &o); err != nil {
+				return nil, err
+			}
+		}
+		return Student{model.NewGaussian(d, model.CholeskyFactor), o.Freedom}, nil
 	}
 }
+
+type studentOptions struct {
+	Freedom float64 `json:"freedom"`
+}
+
+// Options implements model.Configured.
+func (s Student) Options() any { return studentOptions{s.Freedom} }
 
 // Evaluate implements model.Model.
 func (s Student) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {

@@ -8,7 +8,8 @@
 //	Evaluator, SampleRows           numbers and draws of one
 //
 // What a model can do beside Evaluate it states by methods: Parametric, Configured,
-// Supported, FixedOrigin, Normal, Sampler, Trainable, NoiseConditional, MaskConditional.
+// Supported, FixedOrigin, Normal, Sampler, Trainable, Identified, Coupled, NoiseConditional,
+// MaskConditional.
 //
 // Formulas: docs/theory/models.md.
 package model

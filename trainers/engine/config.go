@@ -20,7 +20,7 @@ type Problem struct {
 	Domain    *domain.Domain // the support, in the units of Table; nil: all of R^d
 
 	// Missingness is what is known of cells missing not at random, for rows as Table has
-	// them; nil: missing completely at random. Censoring is a matter of Domain.
+	// them; nil: as the method takes them. Censoring is a matter of Domain.
 	Missingness model.Missingness
 
 	Weight domain.Weight // g of an objective on a domain
@@ -48,7 +48,7 @@ type Config struct {
 	// experiments seem to: the expectations are then not those of the model on its domain.
 	FreeDraws bool        `json:"free_draws,omitempty"`
 	Seed      uint64      `json:"seed"`
-	DType     graph.DType `json:"dtype"` // of the expression graphs; parameters and optimisers are float64
+	DType     graph.DType `json:"dtype"` // of the expression graphs; the model's parameters stay float64, the imputer's do not
 
 	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
 	Observe func(Progress) `json:"-"` // called after each parameter step, if set
