@@ -205,43 +205,50 @@ func (c *Completion) shares(workers int) (parts [][]int) {
 
 // without is Without of some rows.
 func (c *Completion) without(rows []int, m *Normal, p []float64, columns []int, out [][]float64) {
-	q := len(c.Columns)
-	right := make([]float64, q)
-	drop := func(to []float64, i, j int) []float64 {
-		x, row := c.X[i*q:(i+1)*q], to[i*(q-1):(i+1)*(q-1)]
-		copy(row[copy(row, x[:j]):], x[j+1:])
-		return row
-	}
+	right := make([]float64, len(c.Columns))
 	c.each(rows, p, m.Mean, func(s pattern) {
-		v := blas64.Vector{N: len(s.gaps), Inc: 1, Data: right}
 		for a, j := range columns {
-			if !s.ok || len(s.gaps) == 0 || slices.Contains(s.gaps, j) {
-				for _, i := range s.rows {
-					drop(out[a], i, j)
-				}
-				continue
-			}
-			for u, k := range s.gaps {
-				right[u] = p[j*q+k]
-			}
-			blas64.Trsv(blas.NoTrans, s.factor, v)
-			given := max(p[j*q+j]-blas64.Dot(v, v), 1/m.Covariance.At(c.Columns[j], c.Columns[j])) // which it is at least, but for rounding
-			blas64.Trsv(blas.Trans, s.factor, v)
 			for _, i := range s.rows {
-				left := 0.0
-				for k, x := range c.X[i*q : (i+1)*q] {
-					left += p[j*q+k] * (x - m.Mean[c.Columns[k]])
-				}
-				row := drop(out[a], i, j)
-				for u, k := range s.gaps {
-					if k > j {
-						k--
-					}
-					row[k] += right[u] * left / given
-				}
+				c.drop(out[a], i, j)
+			}
+			if s.ok && len(s.gaps) > 0 && !slices.Contains(s.gaps, j) {
+				c.leaveOut(s, m, p, j, right[:len(s.gaps)], out[a])
 			}
 		}
 	})
+}
+
+// drop copies row i without column j.
+func (c *Completion) drop(to []float64, i, j int) {
+	q := len(c.Columns)
+	x, row := c.X[i*q:(i+1)*q], to[i*(q-1):(i+1)*(q-1)]
+	copy(row[copy(row, x[:j]):], x[j+1:])
+}
+
+// leaveOut takes what column j tells out of the filled gaps of a pattern's rows, which have it; to
+// has the rows without it, right is room for the gaps.
+func (c *Completion) leaveOut(s pattern, m *Normal, p []float64, j int, right, to []float64) {
+	q := len(c.Columns)
+	v := blas64.Vector{N: len(s.gaps), Inc: 1, Data: right}
+	for u, k := range s.gaps {
+		right[u] = p[j*q+k]
+	}
+	blas64.Trsv(blas.NoTrans, s.factor, v)
+	given := max(p[j*q+j]-blas64.Dot(v, v), 1/m.Covariance.At(c.Columns[j], c.Columns[j])) // which it is at least, but for rounding
+	blas64.Trsv(blas.Trans, s.factor, v)
+	for _, i := range s.rows {
+		left := 0.0
+		for k, x := range c.X[i*q : (i+1)*q] {
+			left += p[j*q+k] * (x - m.Mean[c.Columns[k]])
+		}
+		row := to[i*(q-1) : (i+1)*(q-1)]
+		for u, k := range s.gaps {
+			if k > j {
+				k--
+			}
+			row[k] += right[u] * left / given
+		}
+	}
 }
 
 // pattern are rows that lack the same columns.
