@@ -160,7 +160,7 @@ func TestWithoutACopiedColumn(t *testing.T) {
 	c.Fill(m)
 	require.InDeltaSlice(t, c.X, all.Without(m, []int{0}, 2)[0], 1e-6)
 	for i := range n {
-		require.InDelta(t, all.X[3*i], all.X[3*i+1], 0.1)
+		require.InDelta(t, all.X[3*i], all.X[3*i+1], 0.01)
 	}
 }
 
