@@ -122,8 +122,8 @@ func (f *trainingFlags) readTable(file string) (*data.Table, error) {
 	return t, err
 }
 
-// tableBytes are what a fit holds of a cell: its number, that of the standardised column, and whether
-// it is observed.
+// tableBytes are what a fit holds of a cell at most: its number, that of the standardised column, and
+// whether it is observed.
 const tableBytes = 17
 
 // prepare reads the support and what is known of missing cells, and prepares the
@@ -193,7 +193,7 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
-	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved), Shard: f.shard})
+	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved), Shard: f.shard, InPlace: true})
 	bar.finish()
 	if err == nil && f.shard.N > 0 {
 		err = state.Save(saved)

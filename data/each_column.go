@@ -7,15 +7,20 @@ import (
 )
 
 // sideBySide columns are read in one sweep over the rows: a row's neighbouring cells lie in
-// the same line of the processor's cache.
-const sideBySide = 4
+// the same line of the processor's cache. Fewer, where those of all workers are longer than
+// sweepNumbers together.
+const (
+	sideBySide   = 4
+	sweepNumbers = 1 << 22
+)
 
 // EachColumn visits the observed values of every column, in the order of the rows, once.
 // Each worker has a visit of its own; values are another column's as soon as visit returns.
 // The error is that of a panic.
 func (t *Table) EachColumn(workers int, newVisit func() func(j int, values []float64)) error {
-	tiles := (t.D + sideBySide - 1) / sideBySide
-	workers = max(1, min(workers, tiles))
+	workers = max(1, min(workers, (t.D+sideBySide-1)/sideBySide))
+	side := max(1, min(sideBySide, sweepNumbers/max(1, t.N*workers)))
+	tiles := (t.D + side - 1) / side
 	var pool errgroup.Group
 	for w := range workers {
 		pool.Go(func() error {
@@ -23,8 +28,8 @@ func (t *Table) EachColumn(workers int, newVisit func() func(j int, values []flo
 				visit := newVisit()
 				var values [sideBySide][]float64
 				for tile := w; tile < tiles; tile += workers {
-					first := tile * sideBySide
-					wide := min(sideBySide, t.D-first)
+					first := tile * side
+					wide := min(side, t.D-first)
 					t.appendColumns(&values, first, wide)
 					for k, v := range values[:wide] {
 						visit(first+k, v)

@@ -24,8 +24,14 @@ type Scale struct{ Mean, Deviation []float64 }
 // Cuts have the units of their latent numbers, and stay as they are; counted rows are
 // standardised already.
 func Standardise(t *Table) (*Table, Scale) {
+	s := StandardScale(t)
+	return s.Standardised(t), s
+}
+
+// StandardScale is that of Standardise.
+func StandardScale(t *Table) Scale {
 	if t.Counted != nil {
-		return t, t.Counted.Scale
+		return t.Counted.Scale
 	}
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
@@ -41,7 +47,7 @@ func Standardise(t *Table) (*Table, Scale) {
 			s.Mean[j], s.Deviation[j] = 0, 1
 		}
 	}
-	return s.Standardised(t), s
+	return s
 }
 
 // meanDeviation are a column's weighted mean and its deviation, computed as those of ColumnSums: in
@@ -71,6 +77,12 @@ func meanSquare(y, weights []float64) float64 {
 // ScaleAboutZero gives every column this root mean square over its observed cells,
 // without shifting it (Mean_j = 0): for models that are symmetric about 0.
 func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
+	s := RootMeanSquareScale(t, size)
+	return s.Standardised(t), s
+}
+
+// RootMeanSquareScale is that of ScaleAboutZero.
+func RootMeanSquareScale(t *Table, size float64) Scale {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
 		for j, sums := range t.columnSums() {
@@ -82,7 +94,7 @@ func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
 			s.Deviation[j] = rootMeanSquare(t.Column(j), t.ColumnWeights(j)) / size
 		}
 	}
-	return t.mapped(func(j int, x float64) float64 { return x / s.Deviation[j] }), s
+	return s
 }
 
 // rootMeanSquare is that of x, weighted.
@@ -96,15 +108,41 @@ func rootMeanSquare(x, weights []float64) float64 {
 }
 
 // Standardised is the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells stay
-// missing and hold 0.
+// missing and hold 0. Counted rows are standardised already.
 func (s Scale) Standardised(t *Table) *Table {
-	return t.mapped(func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
+	if t.Counted != nil {
+		return t
+	}
+	z := t.like(make([]float64, len(t.Values)))
+	s.standardise(z, t)
+	return z
 }
 
 // Restore gives a table of standardised columns in the units of the scale,
 // x_j = Mean_j + Deviation_j z_j.
 func (s Scale) Restore(t *Table) *Table {
-	return t.mapped(func(j int, z float64) float64 { return s.Mean[j] + s.Deviation[j]*z })
+	x := t.like(make([]float64, len(t.Values)))
+	s.restore(x, t)
+	return x
+}
+
+// InPlace is Standardised without a copy: the values of t are overwritten. What it returns puts
+// them back, up to rounding.
+func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
+	if t.Counted != nil {
+		return t, func() {}
+	}
+	z = t.like(t.Values)
+	s.standardise(z, t)
+	return z, func() { s.restore(t, z) }
+}
+
+func (s Scale) standardise(z, t *Table) {
+	t.mapTo(z, func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
+}
+
+func (s Scale) restore(x, z *Table) {
+	z.mapTo(x, func(j int, v float64) float64 { return s.Mean[j] + s.Deviation[j]*v })
 }
 
 // Precision gives the precision (d, d) of standardised columns in the table's
@@ -132,19 +170,25 @@ func (s Scale) Location(mu []float64) []float64 {
 	return location
 }
 
-// mapped is a copy with f(column, value) in place of each observed value. It shares the marks of
-// what is observed.
-func (t *Table) mapped(f func(j int, x float64) float64) *Table {
-	m := &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: make([]float64, len(t.Values)), Observed: t.Observed,
+// like is a table of the same columns, rows and gaps that holds these values.
+func (t *Table) like(values []float64) *Table {
+	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
 		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled}
+}
+
+// mapTo puts f(column, value) of each observed value into another table, which may hold the same
+// values.
+func (t *Table) mapTo(to *Table, f func(j int, x float64) float64) {
 	for i := range t.N {
 		for j := range t.D {
-			if k := i*t.D + j; t.Observed[k] {
-				m.Values[k] = f(j, t.Values[k])
+			k := i*t.D + j
+			if !t.Observed[k] {
+				to.Values[k] = 0
+				continue
 			}
+			to.Values[k] = f(j, t.Values[k])
 		}
 	}
-	return m
 }
 
 // UnitScale is the scale of d columns that are left as they are.

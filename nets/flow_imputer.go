@@ -52,21 +52,30 @@ func newFlow(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	if o.Steps < 0 || o.Steps > MostSteps {
 		return nil, fmt.Errorf("%d steps: 1 to %d are possible", o.Steps, MostSteps)
 	}
-	if err := checkHidden(d, o.Hidden, 2*max(o.Hidden, 100)*d*(2+3*max(o.Steps, 8))); err != nil {
+	if err := checkUnits(o.Hidden); err != nil {
+		return nil, err
+	}
+	o = o.resolved()
+	if err := checkImputer(d, o.Hidden, numbersOf(3*d, o.Hidden, o.Hidden, d*(2+3*o.Steps))); err != nil {
 		return nil, err
 	}
 	return NewFlowImputer(d, o, rng), nil
 }
 
-// NewFlowImputer makes one for d columns with weights drawn from rng. It starts near standard
-// normals, with low steps here and there.
-func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) *FlowImputer {
+func (o FlowOptions) resolved() FlowOptions {
 	if o.Steps == 0 {
 		o.Steps = 8
 	}
 	if o.Hidden == 0 {
 		o.Hidden = 100
 	}
+	return o
+}
+
+// NewFlowImputer makes one for d columns with weights drawn from rng. It starts near standard
+// normals, with low steps here and there.
+func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) *FlowImputer {
+	o = o.resolved()
 	m := &FlowImputer{d: d, options: o}
 	h := o.Hidden
 	m.hidden[0], m.before[0] = m.layer("hidden 1", 3*d, h, rng), mayDepend(3*d, h, func(in int) int { return in - 2*d + 1 }, ownDegree(d))

@@ -46,30 +46,33 @@ func newLinear(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	if err := strictjson.Options(text, &o); err != nil {
 		return nil, err
 	}
-	if err := checkHidden(d, o.Hidden, d*(d+1)/2+d); err != nil {
+	if err := checkUnits(o.Hidden); err != nil {
+		return nil, err
+	}
+	o = o.resolved()
+	if err := checkImputer(d, o.Hidden, numbersOf(o.widths(d)...)+float64(d+d*(d+1)/2)); err != nil {
 		return nil, err
 	}
 	return NewLinearImputer(d, o, rng), nil
 }
 
-// checkHidden refuses two hidden layers of so many units, or more numbers than there is memory for.
-func checkHidden(d, hidden, others int) error {
-	if hidden < 0 || hidden > MostUnits {
-		return fmt.Errorf("%d units: 1 to %d are possible", hidden, MostUnits)
+func (o LinearOptions) resolved() LinearOptions {
+	if o.Hidden == 0 {
+		o.Hidden = 100
 	}
-	h := float64(max(hidden, 100))
-	return model.CheckSize(h*(3*float64(d)+h)+float64(others), "an imputer of %v units for %d columns", h, d)
+	return o
 }
+
+// widths of the correction's layers, the input's and the output's included.
+func (o LinearOptions) widths(d int) []int { return []int{2 * d, o.Hidden, o.Hidden, d} }
 
 // NewLinearImputer makes one for d columns with weights drawn from rng. It starts at independent
 // standard normals.
 func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) *LinearImputer {
-	if o.Hidden == 0 {
-		o.Hidden = 100
-	}
+	o = o.resolved()
 	m := &LinearImputer{d: d, options: o, mean: graph.NewParam("mean", 1, d), packed: graph.NewParam("precision factor", 1, d*(d+1)/2)}
 	m.params = []*graph.Param{m.mean, m.packed}
-	sizes := []int{2 * d, o.Hidden, o.Hidden, d}
+	sizes := o.widths(d)
 	for l := range m.layers {
 		w := layer{graph.NewParam(fmt.Sprintf("weight %d", l+1), sizes[l], sizes[l+1]), graph.NewParam(fmt.Sprintf("bias %d", l+1), 1, sizes[l+1])}
 		if l < len(m.layers)-1 {

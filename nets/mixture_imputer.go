@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/strictjson"
 )
 
@@ -40,28 +39,37 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	if err := strictjson.Options(text, &o); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.Hidden < 0 || o.Hidden > MostUnits:
-		return nil, fmt.Errorf("%d units: 1 to %d are possible", o.Hidden, MostUnits)
-	case o.Components < 0 || o.Components > MostComponents:
+	if o.Components < 0 || o.Components > MostComponents {
 		return nil, fmt.Errorf("%d components: 1 to %d are possible", o.Components, MostComponents)
 	}
-	h, k := float64(max(o.Hidden, 100)), float64(max(o.Components, 5))
-	if err := model.CheckSize(h*(2*float64(d)+h+k*(2*float64(d)+1)), "an imputer of %v units and %v normals for %d columns", h, k, d); err != nil {
+	if err := checkUnits(o.Hidden); err != nil {
+		return nil, err
+	}
+	o = o.resolved()
+	outputs := 2 * d * o.Components
+	if o.Components > 1 {
+		outputs += o.Components
+	}
+	if err := checkImputer(d, o.Hidden, numbersOf(2*d, o.Hidden, o.Hidden, outputs)); err != nil {
 		return nil, err
 	}
 	return NewMixtureImputer(d, o, rng), nil
 }
 
-// NewMixtureImputer makes one for d columns with weights drawn from rng. It starts with K
-// normals of deviation about 1, whose means are drawn from the standard normal.
-func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) *MixtureImputer {
+func (o MixtureOptions) resolved() MixtureOptions {
 	if o.Components == 0 {
 		o.Components = 5
 	}
 	if o.Hidden == 0 {
 		o.Hidden = 100
 	}
+	return o
+}
+
+// NewMixtureImputer makes one for d columns with weights drawn from rng. It starts with K
+// normals of deviation about 1, whose means are drawn from the standard normal.
+func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) *MixtureImputer {
+	o = o.resolved()
 	m := &MixtureImputer{d: d, options: o}
 	k := o.Components
 	m.hidden[0] = m.layer("hidden 1", 2*d, o.Hidden, rng)

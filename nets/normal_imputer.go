@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/strictjson"
 )
 
@@ -43,33 +42,44 @@ func newNormal(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	if err := strictjson.Options(current(text), &o); err != nil {
 		return nil, err
 	}
-	if o.Hidden < 0 || o.Hidden > MostUnits {
-		return nil, fmt.Errorf("%d units: 1 to %d are possible", o.Hidden, MostUnits)
+	if err := checkUnits(o.Hidden); err != nil {
+		return nil, err
 	}
-	units := float64(max(o.Hidden, 200))
-	if err := model.CheckSize(units*(3*float64(d)+units), "an imputer of %v units for %d columns", units, d); err != nil {
+	o = o.resolved()
+	if err := checkImputer(d, o.Hidden, numbersOf(o.widths(d)...)); err != nil {
 		return nil, err
 	}
 	return NewNormalImputer(d, o, rng), nil
 }
 
-// NewNormalImputer makes one for d columns with weights drawn from rng.
-func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
+func (o NormalOptions) resolved() NormalOptions {
 	if o.Hidden == 0 {
 		o.Hidden = 200
 	}
-	in, sds := d, 1
+	return o
+}
+
+// widths of the network's layers, the input's and the output's included.
+func (o NormalOptions) widths(d int) []int {
+	in := d
 	if o.MaskInput {
 		in = 2 * d
 	}
 	if o.NoiseConditional {
 		in++
 	}
+	return []int{in, o.Hidden, o.Hidden, d}
+}
+
+// NewNormalImputer makes one for d columns with weights drawn from rng.
+func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
+	o = o.resolved()
+	sds := 1
 	if o.DiagonalSD {
 		sds = d
 	}
 	m := &NormalImputer{d: d, options: o, LogSD: graph.NewParam("log sd", 1, sds)}
-	sizes := []int{in, o.Hidden, o.Hidden, d}
+	sizes := o.widths(d)
 	for l := range m.layers {
 		w := graph.NewParam(fmt.Sprintf("weight %d", l+1), sizes[l], sizes[l+1])
 		b := graph.NewParam(fmt.Sprintf("bias %d", l+1), 1, sizes[l+1])

@@ -25,9 +25,6 @@ func (o NetworkOptions) clean() Level {
 	return o.Clean
 }
 
-// MostUnits is the largest hidden layer: more is a mistake or a damaged file.
-const MostUnits = 10000
-
 // perceptron is f: R^d → R^k with smooth activations,
 //
 //	z_1 = xW_1 + eU + b_1,  a_l = act(z_l),  z_{l+1} = a_lW_{l+1} + b_{l+1},  f = a_L Vᵀ + c
@@ -45,15 +42,17 @@ type perceptron struct {
 }
 
 // checkLayers refuses layers without units, and more weights than there is memory for.
-func checkLayers(d, k int, hidden []int) error {
-	in, weights := d, 0.
-	for l, h := range hidden {
+func (o NetworkOptions) checkLayers(d, k int) error {
+	for l, h := range o.Hidden {
 		if h < 1 || h > MostUnits {
 			return fmt.Errorf("hidden layer %d has %d units: 1 to %d are possible", l+1, h, MostUnits)
 		}
-		weights, in = weights+float64(in+1)*float64(h), h
 	}
-	return model.CheckSize(weights+float64(k)*float64(in), "a network of %d hidden layers for %d columns", len(hidden), d)
+	weights := numbersOf(slices.Concat([]int{d}, o.Hidden)...) + float64(k*o.Hidden[len(o.Hidden)-1])
+	if o.NoiseConditional {
+		weights += float64(levelFeatures * o.Hidden[0])
+	}
+	return model.CheckSize(weights, "a network of %d hidden layers for %d columns", len(o.Hidden), d)
 }
 
 // newPerceptron starts all weights as uniformFanIn does.
@@ -80,7 +79,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	if o.NoiseConditional {
 		o.Clean = o.clean()
 	}
-	if err := checkLayers(d, k, o.Hidden); err != nil {
+	if err := o.checkLayers(d, k); err != nil {
 		return nil, err
 	}
 	p := &perceptron{options: o, asked: asked, activation: activation}

@@ -28,6 +28,12 @@ type Run struct {
 	State *State             // where it starts; nil or a zero State: at the beginning
 	Save  func(*State) error // called when the state is worth saving; may be nil
 	Shard inference.Shard    // of a network's resamples: those that are to be made. The result of a shard has neither Network.Inference nor Network.Stability
+
+	// InPlace says that the values of the table may be overwritten while an estimate is made: its
+	// columns are standardised where they stand, which saves a copy, and put back, up to rounding,
+	// when it is done. It has no effect where both are needed: on fits with standard errors, and
+	// on networks that are made again from other rows.
+	InPlace bool
 }
 
 // Result is an estimate in the table's units.
@@ -90,16 +96,35 @@ func (p *Prepared) estimate(ctx context.Context, run Run) (*Result, error) {
 	if run.Save == nil {
 		run.Save = func(*State) error { return nil }
 	}
-	work, scale := p.scaled()
+	warnings, err := p.warnings()
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.standardised(ctx, run)
+	if err == nil {
+		r.Warnings = append(warnings, r.Warnings...)
+		p.judge(r)
+	}
+	return r, err
+}
+
+// standardised makes the estimate of standardised columns, without a judgement of it.
+func (p *Prepared) standardised(ctx context.Context, run Run) (*Result, error) {
+	var work *data.Table
+	var scale data.Scale
+	if run.InPlace && !p.needsUnits() {
+		p.gapTests() // which are of columns as they are
+		var restore func()
+		work, scale, restore = p.scaledInPlace()
+		defer restore()
+	} else {
+		work, scale = p.scaled()
+	}
 	q, err := p.problem(work, scale)
 	if err != nil {
 		return nil, err
 	}
 	if q.Normal, err = p.imputerStart(ctx, q); err != nil {
-		return nil, err
-	}
-	warnings, err := p.warnings()
-	if err != nil {
 		return nil, err
 	}
 	by := p.fit
@@ -109,12 +134,16 @@ func (p *Prepared) estimate(ctx context.Context, run Run) (*Result, error) {
 	case p.Estimator.NeedsOrdinal():
 		by = p.latent
 	}
-	r, err := by(ctx, q, scale, run)
-	if err == nil {
-		r.Warnings = append(warnings, r.Warnings...)
-		p.judge(r)
+	return by(ctx, q, scale, run)
+}
+
+// needsUnits tells whether the table is needed in its own units, too, while it is fitted.
+func (p *Prepared) needsUnits() bool {
+	c := p.Spec.Inference
+	if p.Spec.Network == nil {
+		return c.Asked()
 	}
-	return r, err
+	return c.Stability > 0 || c.Asked() && inference.Kinds[c.Kind].Resamples
 }
 
 // save captures the engine's part of the state and hands it on.

@@ -248,26 +248,45 @@ func (p *Prepared) descentProblem() descent.Problem {
 	}
 }
 
-// scaled gives the table as it is fitted, and how it was scaled: a model that states a
-// support or a fixed origin is not shifted.
+// scaled gives the table as it is fitted, and how it was scaled.
 func (p *Prepared) scaled() (*data.Table, data.Scale) {
+	scale, changes := p.scale()
+	if !changes {
+		return p.Table, scale
+	}
+	return scale.Standardised(p.Table), scale
+}
+
+// scaledInPlace is scaled without a copy: the values of Table are overwritten until restore.
+func (p *Prepared) scaledInPlace() (z *data.Table, scale data.Scale, restore func()) {
+	scale, changes := p.scale()
+	if !changes {
+		return p.Table, scale, func() {}
+	}
+	z, restore = scale.InPlace(p.Table)
+	return z, scale, restore
+}
+
+// scale is how the table is scaled to be fitted, and whether this changes it: a model that states
+// a support or a fixed origin is not shifted.
+func (p *Prepared) scale() (scale data.Scale, changes bool) {
 	if p.file != nil {
-		return p.file.scaled(p)
+		return p.file.scale(p), true
 	}
 	if p.Spec.KeepUnits {
-		return p.Table, data.UnitScale(p.Table.D)
+		return data.UnitScale(p.Table.D), false
 	}
 	support := model.SupportOf(p.Model)
 	m, fixed := p.Model.(model.FixedOrigin)
 	switch {
 	case !support.Cone(): // in units of its own
-		return p.Table, data.UnitScale(p.Table.D)
+		return data.UnitScale(p.Table.D), false
 	case fixed:
-		return data.ScaleAboutZero(p.Table, m.InitialRMS())
+		return data.RootMeanSquareScale(p.Table, m.InitialRMS()), true
 	case support != nil:
-		return data.ScaleAboutZero(p.Table, 1)
+		return data.RootMeanSquareScale(p.Table, 1), true
 	}
-	return data.Standardise(p.Table)
+	return data.StandardScale(p.Table), true
 }
 
 // Problem is what an estimate fits, in the units that it is fitted in.

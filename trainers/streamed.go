@@ -114,9 +114,8 @@ func (p *Prepared) sumColumns(ctx context.Context) (err error) {
 	return nil
 }
 
-// scaled gives the sample as the file's rows are fitted, and how they are scaled: as Prepared.scaled
-// does for a table.
-func (f *streamed) scaled(p *Prepared) (*data.Table, data.Scale) {
+// scale is how the file's rows are scaled to be fitted: as Prepared.scale does for a table.
+func (f *streamed) scale(p *Prepared) data.Scale {
 	scale := data.UnitScale(p.Table.D)
 	size := 1.0
 	support := model.SupportOf(p.Model)
@@ -133,7 +132,7 @@ func (f *streamed) scaled(p *Prepared) (*data.Table, data.Scale) {
 			scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
 		}
 	}
-	return scale.Standardised(p.Table), scale
+	return scale
 }
 
 // rows are those of the file in this scale.

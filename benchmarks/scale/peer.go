@@ -4,7 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
@@ -20,23 +22,43 @@ var huge []byte
 //go:embed scikit.py
 var scikit []byte
 
-// peers are programs of other languages, each called with the number of λ, the ratio of
-// the smallest to the largest, and the threshold of an edge. A script writes lines of three
-// numbers: first its seconds, its megabytes and how many λ it reached; then, for each edge
-// of each network, the network's place from 0 and the edge's columns from 0.
-var peers = map[string]*outside.Program{
-	"cglasso":      outside.R("cglasso.R", cglasso, "cglasso"),
-	"huge":         outside.R("huge.R", huge, "huge"),
-	"scikit-learn": outside.Python("scikit.py", scikit, "sklearn"),
+// peer is a program of another language. Its script is called with the number of λ, the ratio
+// of the smallest to the largest, the threshold of an edge, its stopping rules, and those of
+// the path that it is compared with. It writes lines of three numbers: first its seconds, its
+// megabytes and how many λ it reached; then, for each edge of each network, the network's place
+// from 0 and the edge's columns from 0. With stopping rules to compare with it prints the largest
+// difference of a partial correlation.
+type peer struct {
+	*outside.Program
+	stops int // stopping rules that it takes
+}
+
+var peers = map[string]peer{
+	"cglasso":      {outside.R("cglasso.R", cglasso, "cglasso"), 2},
+	"huge":         {Program: outside.R("huge.R", huge, "huge")},
+	"scikit-learn": {Program: outside.Python("scikit.py", scikit, "sklearn")},
 }
 
 // peer is the path of another program.
 func (s settings) peer(ctx context.Context, m method, t *data.Table) (o outcome, err error) {
-	lines, _, err := peers[m.Peer].Run(ctx, t, strconv.Itoa(s.Lambdas), strconv.FormatFloat(1/s.Ratio, 'g', -1, 64), strconv.FormatFloat(threshold, 'g', -1, 64))
+	arguments := []string{strconv.Itoa(s.Lambdas)}
+	for _, v := range slices.Concat([]float64{1 / s.Ratio, threshold}, m.Stop, m.Limit) {
+		arguments = append(arguments, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	lines, printed, err := peers[m.Peer].Run(ctx, t, arguments...)
 	if err != nil {
 		return o, err
 	}
-	return readPeer(lines, t.D)
+	if o, err = readPeer(lines, t.D); err != nil || len(m.Limit) == 0 {
+		o.away = unknown
+		return o, err
+	}
+	away, err := strconv.ParseFloat(strings.TrimSpace(printed), 64)
+	if err != nil {
+		return o, fmt.Errorf("the script printed no distance from its limit, but %q", printed)
+	}
+	o.away = strconv.FormatFloat(away, 'g', 3, 64)
+	return o, nil
 }
 
 func readPeer(lines [][]float64, d int) (o outcome, err error) {

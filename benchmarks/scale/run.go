@@ -3,6 +3,7 @@ package scale
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -24,7 +25,8 @@ const threshold = 0.002
 type outcome struct {
 	networks  []network.Adjacency
 	seconds   float64
-	megabytes string // "-": not known
+	megabytes string // unknown where the system does not tell
+	away      string // unknown where it was not asked for
 }
 
 // run is one cell, but for the number of processors.
@@ -38,6 +40,9 @@ func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]str
 		s.Ratio = z.Ratio
 	}
 	var o outcome
+	if !z.Accuracy {
+		m.Limit = nil
+	}
 	if m.Peer != "" {
 		o, err = s.peer(ctx, m, standard)
 	} else {
@@ -66,23 +71,57 @@ func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err
 
 // own is the path of a method of this program.
 func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64) (o outcome, err error) {
-	along := m.Path
-	along.Lambdas = s.Lambdas
-	along.LambdaMax = path.LambdaMax(t, nil, domain.Weight{})
-	along.LambdaMin = along.LambdaMax / s.Ratio
-	spec := trainers.Spec{Steps: m.Fit, Network: &along}
-	spec.Steps.Seed = seed
+	o.away = unknown
 	watch := watchMemory()
 	start := time.Now()
-	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	points, err := s.points(ctx, m, t, seed)
 	if err != nil {
 		return o, err
 	}
 	o.seconds, o.megabytes = time.Since(start).Seconds(), watch.megabytes()
-	for _, p := range r.Network.Points {
+	for _, p := range points {
 		o.networks = append(o.networks, p.Adjacency(t.D, threshold))
 	}
+	if len(m.Limit) > 0 {
+		m.Stop = m.Limit
+		limits, err := s.points(ctx, m, t, seed)
+		if err != nil {
+			return o, err
+		}
+		o.away = distance(t.D, points, limits)
+	}
 	return o, nil
+}
+
+// points of the path with the stopping rules m.Stop.
+func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]path.Point, error) {
+	along := m.Path
+	along.Lambdas = s.Lambdas
+	along.LambdaMax = path.LambdaMax(t, nil, domain.Weight{})
+	along.LambdaMin = along.LambdaMax / s.Ratio
+	if len(m.Stop) > 0 {
+		along.StopTol = m.Stop[0]
+	}
+	spec := trainers.Spec{Steps: m.Fit, Network: &along}
+	spec.Steps.Seed = seed
+	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	if err != nil {
+		return nil, err
+	}
+	return r.Network.Points, nil
+}
+
+// distance is the largest difference of a partial correlation between two paths of d columns.
+func distance(d int, one, other []path.Point) string {
+	most := 0.0
+	for i := range min(len(one), len(other)) {
+		for j := range d {
+			for k := j + 1; k < d; k++ {
+				most = max(most, math.Abs(one[i].PartialCorrelation(d, j, k)-other[i].PartialCorrelation(d, j, k)))
+			}
+		}
+	}
+	return strconv.FormatFloat(most, 'g', 3, 64)
 }
 
 // judge compares a path with the truth.
@@ -101,6 +140,6 @@ func (o outcome) judge(truth network.Adjacency) ([]string, error) {
 		last = o.networks[n-1].Count()
 	}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
-	return []string{number(network.AUC(rates)), number(best), strconv.Itoa(len(o.networks)), strconv.Itoa(last),
+	return []string{number(network.AUC(rates)), number(best), strconv.Itoa(len(o.networks)), strconv.Itoa(last), o.away,
 		fmt.Sprintf("%.3g", o.seconds), o.megabytes}, nil
 }

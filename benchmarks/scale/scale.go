@@ -47,6 +47,7 @@ type size struct {
 	Ratio      float64  `json:"ratio"`   // largest to smallest λ, where not that of all; 0: that
 	Methods    []string `json:"methods"`
 	Replicates int      `json:"replicates"` // where less than those of all; 0: all
+	Accuracy   bool     `json:"accuracy"`   // how far paths are from their limits is measured, too, where a method has one
 }
 
 // method is an estimator of this program, or a peer: the name of one in another language.
@@ -55,6 +56,21 @@ type method struct {
 	Peer string        `json:"peer"`
 	Fit  engine.Config `json:"fit"`
 	Path path.Config   `json:"path"`
+
+	// Stop are the stopping rules, as the program takes them: one of ours has stop_tol (none given:
+	// the default), cglasso has thr.em and thr.bcd, the others none.
+	Stop []float64 `json:"stop"`
+
+	// Limit are such with which the path has come to its end, for accuracy.
+	Limit []float64 `json:"limit"`
+}
+
+// stops is how many stopping rules a method has.
+func (m method) stops() int {
+	if m.Peer == "" {
+		return 1
+	}
+	return peers[m.Peer].stops
 }
 
 func decode(text json.RawMessage) (s settings, err error) {
@@ -85,10 +101,14 @@ func (m method) check() error {
 		if _, err := estimator.ByName(m.Fit.Method); err != nil {
 			return fmt.Errorf("settings: %w", err)
 		}
-		return nil
-	}
-	if _, ok := peers[m.Peer]; !ok {
+	} else if _, ok := peers[m.Peer]; !ok {
 		return fmt.Errorf("settings: there is no peer %q", m.Peer)
+	}
+	if len(m.Stop) != m.stops() && (m.Peer != "" || len(m.Stop) > 0) {
+		return fmt.Errorf("settings: %s: stop: %d numbers, it takes %d", m.Name, len(m.Stop), m.stops())
+	}
+	if len(m.Limit) != 0 && len(m.Limit) != m.stops() {
+		return fmt.Errorf("settings: %s: limit: %d numbers, it takes %d", m.Name, len(m.Limit), m.stops())
 	}
 	return nil
 }
@@ -115,6 +135,7 @@ const (
 	bestColumn       = "best_f1"    // of these
 	pointsColumn     = "points"     // λ that the program reached
 	edgesColumn      = "edges"      // of the last network
+	awayColumn       = "away"       // largest difference of a partial correlation from the path's limit; - where it was not asked for
 	secondsColumn    = "seconds"    // of the path alone: no reading, no start of an interpreter
 	memoryColumn     = "megabytes"  // resident at most, above what there was before; - where the system does not tell
 	processorsColumn = "processors" // that the program may use
@@ -127,7 +148,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{
 		Key:   []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method"},
-		Value: []string{aucColumn, bestColumn, pointsColumn, edgesColumn, secondsColumn, memoryColumn, processorsColumn},
+		Value: []string{aucColumn, bestColumn, pointsColumn, edgesColumn, awayColumn, secondsColumn, memoryColumn, processorsColumn},
 		Clock: []string{secondsColumn, memoryColumn, processorsColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {

@@ -57,25 +57,15 @@ func (crossValidation) describe(s Selection, _, _ bool) string {
 
 // parts are the folds.
 func (crossValidation) parts(s Selection, rows int, seed uint64) (parts []rowPart) {
-	fold := make([]int, rows)
-	for i, row := range stream.New(seed, stream.Replicate).Perm(rows) {
-		fold[row] = i % s.Folds
-	}
 	parts = make([]rowPart, s.Folds)
 	for k := range parts {
-		own := (rows - k + s.Folds - 1) / s.Folds
-		parts[k] = rowPart{fit: make([]int, 0, rows-own), heldOut: make([]int, 0, own)}
+		parts[k].heldOut = make([]int, 0, (rows+s.Folds-1)/s.Folds)
 	}
-	for row, own := range fold {
-		for k := range parts {
-			if p := &parts[k]; k == own {
-				p.heldOut = append(p.heldOut, row)
-			} else {
-				p.fit = append(p.fit, row)
-			}
-		}
+	for i, row := range stream.New(seed, stream.Replicate).Perm(rows) {
+		p := &parts[i%s.Folds]
+		p.heldOut = append(p.heldOut, row)
 	}
-	return parts
+	return sorted(parts)
 }
 
 func (crossValidation) choose(_ context.Context, r *Run) (choice, error) {

@@ -145,7 +145,7 @@ func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
 	require.Len(t, s.Held, 5)
 	sums, seen := make([]float64, len(pilotAlphas)), map[int]bool{}
 	for k, fold := range (crossValidation{}).parts(Selection{Folds: 5}, table.N, 0) {
-		f, err := r.newPilotFit(fold.fit, 1)
+		f, err := r.newPilotFit(fold.fitted(table.AllRows()), 1)
 		require.NoError(t, err)
 		for i, alpha := range pilotAlphas {
 			require.NoError(t, f.fit(t.Context(), alpha))
@@ -155,7 +155,7 @@ func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
 		}
 		for _, i := range fold.heldOut {
 			seen[i] = true
-			require.NotContains(t, fold.fit, i)
+			require.NotContains(t, fold.fitted(table.AllRows()), i)
 		}
 	}
 	require.Len(t, seen, table.N)

@@ -120,10 +120,8 @@ func (r *Run) folds() []rowPart {
 	rows := slices.Sorted(slices.Values(r.rows))
 	folds := crossValidation{}.parts(Selection{Folds: min(pilotFolds, len(rows))}, len(rows), r.Engine.Config.Seed)
 	for _, fold := range folds {
-		for _, places := range [][]int{fold.fit, fold.heldOut} {
-			for i, place := range places {
-				places[i] = rows[place]
-			}
+		for i, place := range fold.heldOut {
+			fold.heldOut[i] = rows[place]
 		}
 	}
 	return folds
@@ -139,7 +137,7 @@ func (r *Run) heldOut(ctx context.Context, folds []rowPart, k int) ([]float64, e
 			others = append(others, other.heldOut)
 		}
 	}
-	f, err := r.newPilotFit(fold.fit, 1, others...)
+	f, err := r.newPilotFit(fold.fitted(slices.Sorted(slices.Values(r.rows))), 1, others...)
 	if err != nil {
 		return nil, err
 	}

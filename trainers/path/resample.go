@@ -27,8 +27,27 @@ type Resampled struct {
 	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
 }
 
-// rowPart is the rows that a path is fitted on, and those held out.
-type rowPart struct{ fit, heldOut []int }
+// rowPart is the rows that a path is fitted on, and those held out, each in ascending order.
+type rowPart struct {
+	fit     []int // nil: all others
+	heldOut []int
+}
+
+// fitted are the rows, of all in ascending order, that the path is fitted on.
+func (p rowPart) fitted(all []int) []int {
+	if p.fit != nil {
+		return p.fit
+	}
+	rows, heldOut := make([]int, 0, len(all)-len(p.heldOut)), p.heldOut
+	for _, row := range all {
+		if len(heldOut) > 0 && row == heldOut[0] {
+			heldOut = heldOut[1:]
+			continue
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
 
 // parts are those of the selection.
 func (r *Run) parts() []rowPart {
@@ -125,7 +144,7 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	steps.Workers, steps.Observe = 1, nil
 	c := r.Config
 	c.Penalty = r.Penalty()
-	if run, err = newRun(r.Problem, steps, c, &State{}, p.fit); err != nil {
+	if run, err = newRun(r.Problem, steps, c, &State{}, p.fitted(r.Table.AllRows())); err != nil {
 		return nil, nil, err
 	}
 	if most := r.State.Resampled.Most; most > 0 {

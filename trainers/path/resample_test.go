@@ -18,10 +18,13 @@ func TestPartsOfTheRows(t *testing.T) {
 	folds := crossValidation{}.parts(Selection{Folds: 4}, 10, 1)
 	seen := map[int]int{}
 	for _, p := range folds {
-		require.Len(t, p.fit, 10-len(p.heldOut))
+		fit := p.fitted([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+		require.Len(t, fit, 10-len(p.heldOut))
+		require.IsIncreasing(t, fit)
+		require.IsIncreasing(t, p.heldOut)
 		for _, i := range p.heldOut {
 			seen[i]++
-			require.NotContains(t, p.fit, i)
+			require.NotContains(t, fit, i)
 		}
 	}
 	require.Len(t, folds, 4)

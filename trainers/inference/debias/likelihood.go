@@ -19,7 +19,7 @@ import (
 // which is the covariance of a gradient by the model, too.
 func likelihood(t *data.Table, n *normal, keep, observe bool, workers int) (*moments, error) {
 	d := n.d
-	m := newMoments(d, t.N, keep)
+	m := newMoments(d, t.N, keep, workers)
 	f, location := newForm(d, workers), mat.NewDense(d, d, nil)
 	var o *observation
 	if observe {

@@ -20,7 +20,7 @@ import (
 // They are right under MCAR, as the loss is. Without gaps it is score matching's own.
 func marginal(t *data.Table, n *normal, keep bool, workers int) (*moments, error) {
 	d := n.d
-	m := newMoments(d, t.N, keep)
+	m := newMoments(d, t.N, keep, workers)
 	second, own := newForm(d, workers), newForm(d, workers)
 	curvature, spread := mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)
 	err := n.eachPattern(t, workers, func(q *pattern) {

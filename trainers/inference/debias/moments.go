@@ -14,6 +14,7 @@ type moments struct {
 	squares  float64 // sum of the squares of their weights; as total without
 	gradient []float64
 	rows     *mat.Dense    // each row's gradient times its weight, (n, θ); nil if not kept
+	outer    *outer        // of many rows in place of these; centred
 	hessian  *mat.SymDense // expected under MCAR, or of the rows themselves
 	observed *mat.SymDense // of the rows themselves, where the Hessian is expected; nil: not asked for
 	variance *mat.SymDense // of a row's gradient by the model; nil: not known, or the Hessian itself
@@ -22,11 +23,20 @@ type moments struct {
 // parameters is the length of θ for d columns.
 func parameters(d int) int { return d + d*(d+1)/2 }
 
-// newMoments has room for n rows' gradients, if they are to be kept.
-func newMoments(d, n int, keep bool) *moments {
+// keptGradients is how many numbers the rows' gradients have at most that are kept.
+const keptGradients = 1 << 22
+
+// tooMany tells whether the gradients of n rows are not kept, but their products are summed.
+func tooMany(n, size int) bool { return n > 2*size && n*size > keptGradients }
+
+// newMoments has room for what errors by the rows need of n rows' gradients, if it is asked for.
+func newMoments(d, n int, keep bool, workers int) *moments {
 	size := parameters(d)
 	m := &moments{d: d, gradient: make([]float64, size), hessian: mat.NewSymDense(size, nil)}
-	if keep {
+	switch {
+	case keep && tooMany(n, size):
+		m.outer = newOuter(size, workers)
+	case keep:
 		m.rows = mat.NewDense(n, size, nil)
 	}
 	return m
@@ -35,9 +45,14 @@ func newMoments(d, n int, keep bool) *moments {
 // take adds a row's gradient as often as it counts, or times its sampling weight: by the
 // location, and by each cell (j, k) of P, two of which an off-diagonal coordinate moves.
 func (m *moments) take(count float64, sampled bool, location []float64, cell func(j, k int) float64) {
-	g := make([]float64, len(m.gradient))
-	if m.rows != nil {
+	var g []float64
+	switch {
+	case m.rows != nil:
 		g = m.rows.RawRowView(m.n)
+	case m.outer != nil:
+		g = m.outer.next()
+	default:
+		g = make([]float64, len(m.gradient))
 	}
 	at := copy(g, location)
 	for j := range m.d {
@@ -59,8 +74,13 @@ func (m *moments) take(count float64, sampled bool, location []float64, cell fun
 	floats.Scale(count, g)
 }
 
-// average turns the sum of gradients into their mean.
-func (m *moments) average() { floats.Scale(1/m.total, m.gradient) }
+// average turns the sum of gradients into their mean, when all rows are taken.
+func (m *moments) average() {
+	if m.outer != nil {
+		m.outer.centre(m.gradient, m.n)
+	}
+	floats.Scale(1/m.total, m.gradient)
+}
 
 // setLocation writes a block (d, d) to that of the location.
 func setLocation(h *mat.SymDense, block mat.Matrix) {

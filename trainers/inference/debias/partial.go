@@ -22,14 +22,25 @@ type contrast struct {
 // is the effective number of rows, and the rows' g_i are weighted
 // (docs/theory/weights.md#eq-weighted-sandwich).
 func (m *moments) variances(h *factor, contrasts []contrast, rows bool) (out []float64, err error) {
-	if rows {
+	n := float64(m.n)
+	switch {
+	case rows && m.outer != nil && m.outer.err != nil:
+		return nil, m.outer.err
+	case rows && m.outer != nil:
+		return h.quadratic(contrasts, m.outer.sum, 1/n/n)
+	case rows:
 		return m.rowVariances(h, contrasts)
 	}
-	size := len(m.gradient)
 	var v []float64
 	if m.variance != nil {
 		v = mat.DenseCopyOf(m.variance).RawMatrix().Data
 	}
+	return h.quadratic(contrasts, v, m.squares/m.total/m.total)
+}
+
+// quadratic is wᵀH⁻¹VH⁻¹w, times a number, of each contrast; V = H where v is nil.
+func (h *factor) quadratic(contrasts []contrast, v []float64, times float64) (out []float64, err error) {
+	size := h.n
 	out = make([]float64, len(contrasts))
 	err = blocks(h.workers, len(contrasts), func(multiply graph.Product[float64], at, count int) {
 		x, from := make([]float64, size*count), size
@@ -47,7 +58,7 @@ func (m *moments) variances(h *factor, contrasts []contrast, rows bool) (out []f
 			multiply(false, false, size, count, size, v, x, y)
 		}
 		for i, value := range x {
-			out[at+i%count] += value * y[i] * m.squares / m.total / m.total
+			out[at+i%count] += value * y[i] * times
 		}
 	})
 	return out, err

@@ -69,11 +69,19 @@ func counts(t *data.Table, rows []int) []float64 {
 	return out
 }
 
-const patternsTogether = 32 // that are prepared in parallel
+const (
+	patternsTogether = 32   // that are prepared in parallel
+	patternRows      = 4096 // of a pattern at a time
+)
 
-// eachPattern prepares every pattern of a table's rows, in parallel, and visits them in order.
+// eachPattern prepares every pattern of a table's rows, in parallel, and visits them in order; one
+// of many rows in several parts.
 func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) error {
-	all, rows := groups(t)
+	whole, rows := groups(t)
+	var all [][]int
+	for _, g := range whole {
+		all = slices.AppendSeq(all, slices.Chunk(g, patternRows))
+	}
 	for first := 0; first < len(all); first += patternsTogether {
 		chunk := all[first:min(len(all), first+patternsTogether)]
 		ready := make([]*pattern, len(chunk))

@@ -112,7 +112,11 @@ func (p Problem) room() error {
 	size, d := float64(parameters(p.Table.D)), p.Table.D
 	matrices := 5. // H, its factor and inverse, sums of a form
 	if p.Robust {
-		matrices += 2 * float64(p.Table.N) / size // gradients, and what they come to
+		kept := 2 * float64(p.Table.N) / size // gradients, and what they come to
+		if tooMany(p.Table.N, int(size)) {
+			kept = 1
+		}
+		matrices += kept
 	}
 	if p.Own {
 		matrices += 3
@@ -132,20 +136,23 @@ func (p Problem) truncatedStep() (*Estimate, error) {
 	precision.CopySym(p.Precision)
 	var linear mat.VecDense
 	linear.MulVec(precision, mat.NewVecDense(d, p.Mean))
-	h, step, err := truncated(p.Table, linear.RawVector().Data, precision, p.Domain, p.Weight).solve(p.Workers)
+	h, step, err := truncated(p.Table, linear.RawVector().Data, precision, p.Domain, p.Weight, p.Workers).solve(p.Workers)
 	if err != nil {
 		return nil, err
 	}
 	e := &Estimate{}
 	eta, precision := moved(linear.RawVector().Data, precision, step)
-	m := truncated(p.Table, eta, precision, p.Domain, p.Weight)
-	m.rows.Scale(math.Sqrt(float64(n)/float64(n-d-1)), m.rows)
+	m := truncated(p.Table, eta, precision, p.Domain, p.Weight, p.Workers)
 	var mean mat.VecDense
 	if err := mean.SolveVec(precision, mat.NewVecDense(d, eta)); err != nil {
 		return nil, ErrSingular
 	}
 	e.Mean, e.Precision = mean.RawVector().Data, precision
-	return e, e.partial(m, h, true)
+	if err := e.partial(m, h, true); err != nil {
+		return nil, err
+	}
+	floats.Scale(math.Sqrt(float64(n)/float64(n-d-1)), e.SE)
+	return e, nil
 }
 
 // solve is H, factorised, and H⁻¹ times the mean gradient.

@@ -2,9 +2,11 @@ package debias
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -149,7 +151,7 @@ func TestStepOnADomain(t *testing.T) {
 	require.NoError(t, err)
 	var eta mat.VecDense
 	eta.MulVec(e.Precision, mat.NewVecDense(4, e.Mean))
-	m := truncated(inside, eta.RawVector().Data, e.Precision, s, p.Weight)
+	m := truncated(inside, eta.RawVector().Data, e.Precision, s, p.Weight, 1)
 	require.InDeltaSlice(t, make([]float64, len(m.gradient)), m.gradient, 1e-9)
 	p.Mean, p.Precision = make([]float64, 4), mat.NewDiagDense(4, []float64{1, 1, 1, 1})
 	again, err := Step(p)
@@ -375,4 +377,48 @@ func TestSignsOfRows(t *testing.T) {
 	for j := range 4 { // the mean gradient by cells is that by packed coordinates
 		require.InDelta(t, m.gradient[4+graph.PackedIndex(4, j, j)], gradient[j*4+j], 1e-12)
 	}
+}
+
+// Of many rows the products of gradients are summed, and come to what the rows do, weighted or not.
+func TestOuterProductsOfRows(t *testing.T) {
+	table, n := someRows(t), someNormal(t)
+	for _, workers := range []int{1, 3} {
+		m := momentsOf(t, table, n, Likelihood)
+		h, _, err := m.solve(workers)
+		require.NoError(t, err)
+		e := Estimate{Precision: n.p}
+		contrasts := e.contrasts()
+		want, err := m.variances(h, contrasts, true)
+		require.NoError(t, err)
+
+		m.outer = newOuter(len(m.gradient), workers)
+		total := make([]float64, len(m.gradient))
+		for i := range m.n {
+			copy(m.outer.next(), m.rows.RawRowView(i))
+			floats.Add(total, m.rows.RawRowView(i))
+		}
+		m.outer.centre(total, m.n)
+		got, err := m.variances(h, contrasts, true)
+		require.NoError(t, err)
+		require.InEpsilonSlice(t, want, got, 1e-9)
+	}
+}
+
+// A step of so many rows that they are not kept has the errors of those that are, (1 − ρ²)/√n
+// without gaps; sampling weights that are all alike change nothing.
+func TestStepOfManyRows(t *testing.T) {
+	g, table := testtables.Star(t, 20, 20_000, 0)
+	require.True(t, tooMany(table.N, parameters(table.D)))
+	p := Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Robust: true, Workers: 2}
+	e, err := Step(p)
+	require.NoError(t, err)
+	ratio := 0.0
+	for i, rho := range e.Partial {
+		ratio += e.SE[i] * math.Sqrt(float64(table.N)) / (1 - rho*rho) / float64(len(e.SE))
+	}
+	require.InDelta(t, 1, ratio, 0.01)
+	table.Weights = slices.Repeat([]float64{1}, table.N)
+	weighted, err := Step(p)
+	require.NoError(t, err)
+	require.InEpsilonSlice(t, e.SE, weighted.SE, 1e-9)
 }

@@ -1,0 +1,81 @@
+package trainers_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/inference"
+	"missingscore/trainers/internal/testtables"
+	"missingscore/trainers/path"
+)
+
+// An estimate that standardises columns where they stand is the one that copies them, and
+// afterwards the table is what it was, up to rounding.
+func TestInPlace(t *testing.T) {
+	for name, s := range map[string]trainers.Spec{
+		"network":           {Network: &path.Config{}},
+		"errors by rows":    {Network: &path.Config{}, Inference: inference.Config{Kind: "robust"}},
+		"resamples":         {Network: &path.Config{Lambdas: 10}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5}},
+		"cross-validation":  {Network: &path.Config{Lambdas: 10, Select: path.Selection{Kind: "cv"}}, Steps: engine.Config{Method: "exact"}},
+		"fit":               {Steps: engine.Config{Method: "em-exact"}},
+		"fit with errors":   {Steps: engine.Config{Method: "em-exact"}, Inference: inference.Config{Kind: "robust"}},
+		"of a fixed origin": {Model: trainers.ModelSpec{Kind: "quartic"}, Steps: engine.Config{Method: "zeroed"}, Descent: descent.Config{Iterations: 3}},
+	} {
+		_, table := testtables.Star(t, 5, 300, 0.2)
+		for i := range table.Values {
+			if table.Observed[i] {
+				table.Values[i] = 50 + 3*table.Values[i]
+			}
+		}
+		before := slices.Clone(table.Values)
+		want, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+		require.NoError(t, err, name)
+		require.Equal(t, before, table.Values, name)
+		got, err := trainers.Estimate(t.Context(), table, s, trainers.Run{InPlace: true})
+		require.NoError(t, err, name)
+		require.InEpsilonSlice(t, observed(table, before), observed(table, table.Values), 1e-14, name)
+		require.Equal(t, want.Loss, got.Loss, name)
+		require.Equal(t, want.Verdict, got.Verdict, name)
+		require.Equal(t, want.Warnings, got.Warnings, name)
+		require.Equal(t, want.MissingAtRandom, got.MissingAtRandom, name)
+		if s.Network != nil {
+			require.Equal(t, fmt.Sprint(want.Network.Points), fmt.Sprint(got.Network.Points), name) // NaN included
+			var edges, same bytes.Buffer
+			require.NoError(t, want.Network.Network.WriteEdges(&edges))
+			require.NoError(t, got.Network.Network.WriteEdges(&same))
+			require.Equal(t, edges.String(), same.String(), name)
+		}
+		for i, p := range want.Model.Model.Params() {
+			require.Equal(t, p.Value, got.Model.Model.Params()[i].Value, name)
+		}
+	}
+}
+
+// One that is cut leaves the table in its own units, too.
+func TestInPlaceIsPutBackWhenCut(t *testing.T) {
+	_, table := testtables.Star(t, 5, 300, 0.2)
+	before := slices.Clone(table.Values)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := trainers.Estimate(ctx, table, trainers.Spec{Network: &path.Config{}}, trainers.Run{InPlace: true})
+	require.ErrorIs(t, err, context.Canceled)
+	require.InDeltaSlice(t, before, table.Values, 1e-14)
+}
+
+func observed(t *data.Table, values []float64) (some []float64) {
+	for i, v := range values {
+		if t.Observed[i] {
+			some = append(some, v)
+		}
+	}
+	return some
+}
