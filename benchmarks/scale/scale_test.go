@@ -16,6 +16,7 @@ import (
 	"missingscore/benchmarks/claims"
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/trainers/path"
 )
 
 func smoke(t *testing.T) (settings, json.RawMessage) {
@@ -31,11 +32,11 @@ func smoke(t *testing.T) (settings, json.RawMessage) {
 func TestJudging(t *testing.T) {
 	of := func(edges ...bool) network.Adjacency { return network.Adjacency{D: 4, Edge: edges} }
 	truth := of(true, true, false, false, false, false)
-	o := outcome{networks: []network.Adjacency{of(make([]bool, 6)...), of(true, false, false, false, false, false), of(true, true, true, false, false, false)}, seconds: 1.25, megabytes: "7"}
+	o := outcome{networks: []network.Adjacency{of(make([]bool, 6)...), of(true, false, false, false, false, false), of(true, true, true, false, false, false)}, seconds: 1.25, megabytes: "7", away: "0.01"}
 	values, err := o.judge(truth)
 	require.NoError(t, err)
 	// (0, ½) by the second, (¼, 1) by the third network
-	require.Equal(t, []string{strconv.FormatFloat(0.25*0.75+0.75, 'f', 5, 64), "0.80000", "3", "3", "1.25", "7"}, values)
+	require.Equal(t, []string{strconv.FormatFloat(0.25*0.75+0.75, 'f', 5, 64), "0.80000", "3", "3", "0.01", "1.25", "7"}, values)
 }
 
 // Of many rows each method's path has a network that is nearly the truth, and its seconds
@@ -49,15 +50,39 @@ func TestMethodsFindTheTruth(t *testing.T) {
 		}
 		values, err := s.run(t.Context(), size{Columns: 6, Rows: 4000, Missing: 0.1}, m, 1)
 		require.NoError(t, err)
-		require.Len(t, values, 6)
+		require.Len(t, values, 7)
 		best, err := strconv.ParseFloat(values[1], 64)
 		require.NoError(t, err)
 		require.Greater(t, best, 0.9, m.Name)
 		require.Equal(t, "20", values[2], m.Name)
-		seconds, err := strconv.ParseFloat(values[4], 64)
+		seconds, err := strconv.ParseFloat(values[5], 64)
 		require.NoError(t, err)
 		require.Positive(t, seconds)
 	}
+}
+
+// How far a path is from its own end is less for one that stops later, and none for that itself.
+func TestDistanceFromTheEnd(t *testing.T) {
+	s, _ := smoke(t)
+	of := func(stop float64) float64 {
+		m := s.Methods[0]
+		m.Stop = []float64{stop}
+		values, err := s.run(t.Context(), size{Columns: 10, Rows: 60, Missing: 0.2, Accuracy: true}, m, 1)
+		require.NoError(t, err)
+		away, err := strconv.ParseFloat(values[4], 64)
+		require.NoError(t, err)
+		return away
+	}
+	require.Zero(t, of(s.Methods[0].Limit[0]))
+	require.Positive(t, of(0.015))
+	require.Greater(t, of(3), 3*of(0.015))
+	require.Less(t, of(0.015), 0.01)
+}
+
+// By hand: partial correlations of two columns, ¼ and −½.
+func TestDistanceByHand(t *testing.T) {
+	of := func(p float64) path.Point { return path.Point{Packed: []float64{4, p, 1}} }
+	require.Equal(t, "0.75", distance(2, []path.Point{of(0), of(-0.5)}, []path.Point{of(0), of(1)}))
 }
 
 // stands in for R: half a second, 30 megabytes, two networks, the second of one edge.
@@ -82,6 +107,9 @@ func TestPeer(t *testing.T) {
 	require.Zero(t, o.networks[0].Count())
 	require.True(t, o.networks[1].Has(0, 2))
 	require.Equal(t, 1, o.networks[1].Count())
+	require.Equal(t, unknown, o.away)
+	_, err = s.peer(t.Context(), method{Peer: "huge", Limit: []float64{1}}, table) // the script fails: it knows no stopping rules
+	require.Error(t, err)
 	for _, bad := range [][][]float64{nil, {{1, 2, 1}, {1, 0, 1}}, {{1, 2, 1}, {0, 0, 3}}, {{1, 2, 1}, {0, 1, 1}}} {
 		_, err := readPeer(bad, 3)
 		require.Error(t, err)
@@ -108,12 +136,12 @@ func TestMemory(t *testing.T) {
 
 // results are of 10 and 40 columns, ours at the power 2 with 4 times the seconds of another.
 func results() cells.Results {
-	r := cells.Results{Columns: []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method", aucColumn, bestColumn, pointsColumn, edgesColumn, secondsColumn, memoryColumn, processorsColumn}}
+	r := cells.Results{Columns: []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method", aucColumn, bestColumn, pointsColumn, edgesColumn, awayColumn, secondsColumn, memoryColumn, processorsColumn}}
 	for _, replicate := range []string{"1", "2", "3", "4"} {
 		for _, at := range [][2]string{{"10", "1"}, {"20", "4"}} {
 			other, _ := strconv.ParseFloat(at[1], 64)
 			for method, seconds := range map[string]string{ours: at[1], "huge": strconv.FormatFloat(4*other, 'g', -1, 64)} {
-				r.Lines = append(r.Lines, []string{at[0], "60", "0", replicate, method, "0.9", "0.8", "5", "7", seconds, "20", "1"})
+				r.Lines = append(r.Lines, []string{at[0], "60", "0", replicate, method, "0.9", "0.8", "5", "7", "-", seconds, "20", "1"})
 			}
 		}
 	}
@@ -128,8 +156,8 @@ func TestTablesAndPictures(t *testing.T) {
 	for _, table := range all {
 		of[table.Name] = table.Lines
 	}
-	require.Equal(t, []string{"10", "60", "0 %", "1", "", "", "", "4", "", "4"}, of["seconds"][0])
-	require.Equal(t, "4 ± 0", of["ratios"][1][7])
+	require.Equal(t, []string{"10", "60", "0 %", "1", "", "", "", "", "", "4", "", "4"}, of["seconds"][0])
+	require.Equal(t, "4 ± 0", of["ratios"][1][9])
 	require.Equal(t, [][]string{{"60", "0 %", ours, "10 to 20", "2.00"}, {"60", "0 %", "huge", "10 to 20", "2.00"}}, of["slopes"])
 	drawn, err := pictures(text, results())
 	require.NoError(t, err)
@@ -149,6 +177,26 @@ func TestClaims(t *testing.T) {
 	require.Equal(t, claims.DoesNotHold, v.Outcome)
 }
 
+// Four tables, each with its own ratio: all above the number that is claimed, or all below.
+func TestTimes(t *testing.T) {
+	r := results()
+	for i, line := range r.Lines {
+		line[0], line[2] = "200", "0.2"
+		if ratio := 4 + 0.01*float64(i%4); line[4] == "huge" {
+			line[9] = strconv.FormatFloat(ratio, 'g', -1, 64)
+		} else {
+			line[9] = "1"
+		}
+	}
+	v, err := times(ours, "huge", 3)(r)
+	require.NoError(t, err)
+	require.Equal(t, claims.Holds, v.Outcome)
+	require.InDelta(t, math.Log(4./3), v.Effect, 0.01)
+	v, err = times(ours, "huge", 5)(r)
+	require.NoError(t, err)
+	require.Equal(t, claims.DoesNotHold, v.Outcome)
+}
+
 func TestSettingsThatAreRefused(t *testing.T) {
 	_, text := smoke(t)
 	for _, c := range [][3]string{
@@ -158,6 +206,9 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		{`{"method":"exact"}`, `{"method":"luck"}`, "luck"},
 		{`"methods":["em-exact"`, `"methods":["em"`, `there is no method "em"`},
 		{`"missing":0.2`, `"missing":1`, "missing: 1"},
+		{`"stop":[1e-3,1e-4]`, `"stop":[1e-3]`, "cglasso: stop: 1 numbers, it takes 2"},
+		{`"stop":[1e-3,1e-4]`, `"stop":[]`, "cglasso: stop: 0 numbers, it takes 2"},
+		{`"limit":[1e-5]`, `"limit":[1,2]`, "limit: 2 numbers, it takes 1"},
 	} {
 		bad := strings.Replace(string(text), c[0], c[1], 1)
 		require.NotEqual(t, string(text), bad, c[0])

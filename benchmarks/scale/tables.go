@@ -23,7 +23,7 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 	var out []markdown.Table
 	for _, m := range []struct{ name, column, format string }{
 		{"seconds", secondsColumn, "%.3g"}, {"megabytes", memoryColumn, "%.0f"},
-		{"best f1", bestColumn, "%.3f"}, {"auc", aucColumn, "%.3f"}, {"edges", edgesColumn, "%.0f"},
+		{"best f1", bestColumn, "%.3f"}, {"auc", aucColumn, "%.3f"}, {"edges", edgesColumn, "%.0f"}, {"away", awayColumn, "%.2g"},
 	} {
 		t, err := s.table(r, m.name, m.column, func(n *claims.Numbers, name string) string {
 			if x := n.Of("", name); len(x) > 0 {

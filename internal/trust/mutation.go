@@ -2,12 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+
+	"missingscore/internal/stream"
 )
 
 // mutated says how many changes of a package's source its own tests notice.
@@ -16,7 +22,7 @@ type mutated struct {
 	Lived      int      `json:"lived"`
 	TimedOut   int      `json:"timed_out"` // noticed, too: the tests did not come to an end
 	NotCovered int      `json:"not_covered"`
-	Partial    bool     `json:"partial"`   // the run was ended before it had made all of them
+	Partial    bool     `json:"partial"`   // not all of them were made
 	Survivors  []string `json:"survivors"` // kind, file and line of each that lived
 }
 
@@ -37,8 +43,13 @@ type report struct {
 	}
 }
 
-// mutation runs gremlins (internal/tools) on packages, one by one.
-func mutation(packages []string) error {
+// mutation runs gremlins (internal/tools) on packages, one by one, or on a share of their changes:
+// those of files that a seed draws.
+func mutation(args []string) error {
+	set := flag.NewFlagSet("mutation", flag.ExitOnError)
+	share := set.Float64("share", 1, "the least share of a package's covered changes that is made: files are drawn until they have as many")
+	seed := set.Uint64("seed", 1, "seed of that")
+	set.Parse(args)
 	dir, err := os.MkdirTemp("", "gremlins")
 	if err != nil {
 		return err
@@ -54,27 +65,70 @@ func mutation(packages []string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range packages {
-		c := exec.Command(tool, "unleash", "--workers", "1", "--timeout-coefficient", "3", "-o", out, "./"+p)
-		c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -vet=off")
-		c.Stdout, c.Stderr = os.Stdout, os.Stderr
-		if err := c.Run(); err != nil {
-			return fmt.Errorf("gremlins of %s: %w", p, err)
+	for _, p := range set.Args() {
+		var leftOut []string
+		if *share < 1 {
+			found, err := unleash(tool, out, p, "--dry-run")
+			if err != nil {
+				return err
+			}
+			for _, name := range found.without(*share, stream.New(*seed)) {
+				leftOut = append(leftOut, "--exclude-files", "^"+regexp.QuoteMeta(name)+"$")
+			}
 		}
-		text, err := os.ReadFile(out)
+		r, err := unleash(tool, out, p, leftOut...)
 		if err != nil {
 			return err
 		}
-		var r report
-		if err := json.Unmarshal(text, &r); err != nil {
-			return err
-		}
-		results[p] = r.sum()
+		m := r.sum()
+		m.Partial = len(leftOut) > 0
+		results[p] = m
 		if err := keepFigures("mutation", results); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unleash runs the tool on a package. A test may take 12 times as long as all did when their
+// coverage was looked at, for a busy machine must not look like a test that noticed.
+func unleash(tool, out, pkg string, args ...string) (r report, err error) {
+	c := exec.Command(tool, append([]string{"unleash", "--workers", "1", "--timeout-coefficient", "12", "-o", out, "./" + pkg}, args...)...)
+	c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -vet=off")
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return r, fmt.Errorf("gremlins of %s: %w", pkg, err)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// without are the files that are left out where files drawn at random have a share of the changes
+// that can be made.
+func (r report) without(share float64, rng *rand.Rand) (names []string) {
+	all := 0
+	changes := map[string]int{}
+	for _, f := range r.Files {
+		for _, one := range f.Mutations {
+			if strings.EqualFold(one.Status, "runnable") {
+				changes[f.Name]++
+				all++
+			}
+		}
+	}
+	made := 0
+	files := slices.Sorted(maps.Keys(changes))
+	for _, i := range rng.Perm(len(files)) {
+		if float64(made) >= share*float64(all) {
+			names = append(names, files[i])
+		}
+		made += changes[files[i]]
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (r report) sum() (m mutated) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/stream"
 )
 
 const root = "../.."
@@ -91,4 +94,26 @@ func TestSum(t *testing.T) {
 	m := r.sum()
 	require.Equal(t, mutated{Killed: 2, Lived: 1, TimedOut: 1, NotCovered: 1, Survivors: []string{"ARITHMETIC_BASE a.go:7"}}, m)
 	require.InDelta(t, 0.75, m.Share(), 1e-12)
+}
+
+// Files are drawn until they have the share of the changes that can be made; of all of them none
+// is left out.
+func TestFilesLeftOut(t *testing.T) {
+	var r report
+	require.NoError(t, json.Unmarshal([]byte(`{"files":[
+		{"file_name":"a.go","mutations":[{"status":"RUNNABLE"},{"status":"RUNNABLE"},{"status":"NOT COVERED"}]},
+		{"file_name":"b.go","mutations":[{"status":"RUNNABLE"},{"status":"RUNNABLE"}]},
+		{"file_name":"c.go","mutations":[{"status":"RUNNABLE"},{"status":"RUNNABLE"}]},
+		{"file_name":"d.go","mutations":[{"status":"NOT COVERED"}]}]}`), &r))
+	require.Empty(t, r.without(1, stream.New(1)))
+	require.Len(t, r.without(0.3, stream.New(1)), 2)
+	require.Len(t, r.without(0.34, stream.New(1)), 1)
+	require.Equal(t, r.without(0.3, stream.New(1)), r.without(0.3, stream.New(1)))
+	seen := map[string]bool{}
+	for seed := range uint64(50) {
+		for _, name := range r.without(0.3, stream.New(seed)) {
+			seen[name] = true
+		}
+	}
+	require.Len(t, seen, 3, "each may be left out")
 }
