@@ -103,7 +103,8 @@ func unleash(tool, out, pkg string, args ...string) (r report, err error) {
 	if err != nil {
 		return r, err
 	}
-	return r, json.Unmarshal(text, &r)
+	err = json.Unmarshal(text, &r)
+	return r, err
 }
 
 // without are the files that are left out where files drawn at random have a share of the changes

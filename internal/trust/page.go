@@ -49,6 +49,7 @@ type evidence struct {
 	noticed  map[string]caught
 	fuzz     map[string]int
 	mutation map[string]mutated
+	lived    map[string]string // by package, what the changes were that its tests did not notice
 	race     map[string]raced
 	measured map[string]measured
 	soak     soaked
@@ -70,6 +71,9 @@ func readEvidence(root string) (e evidence, err error) {
 	if e.mutation, err = readFigures[mutated](root, "mutation"); err != nil {
 		return e, err
 	}
+	if e.lived, err = readSurvivors(root); err != nil {
+		return e, err
+	}
 	if e.race, err = readFigures[raced](root, "race"); err != nil {
 		return e, err
 	}
@@ -81,6 +85,16 @@ func readEvidence(root string) (e evidence, err error) {
 		err = json.Unmarshal(text, &e.soak)
 	}
 	return e, err
+}
+
+// readSurvivors are the words of survivors.json.
+func readSurvivors(root string) (words map[string]string, err error) {
+	text, err := os.ReadFile(filepath.Join(root, "internal/trust/survivors.json"))
+	if err != nil {
+		return nil, err
+	}
+	err = json.Unmarshal(text, &words)
+	return words, err
 }
 
 func writePage([]string) error {
@@ -180,6 +194,12 @@ func (e evidence) mutations() string {
 			name += ", a part of the changes"
 		}
 		fmt.Fprintf(&b, "| %s | %.1f %% | %d | %d |\n", name, 100*m.Share(), m.Killed+m.TimedOut+m.Lived, m.NotCovered)
+	}
+	b.WriteString("\nWhat was not noticed, by kind ([each by file and line](internal/trust/figures/mutation.json)):\n\n")
+	for _, p := range slices.Sorted(maps.Keys(e.mutation)) {
+		if e.mutation[p].Lived > 0 {
+			fmt.Fprintf(&b, "- **%s.** %s\n", p, e.lived[p])
+		}
 	}
 	return b.String()
 }

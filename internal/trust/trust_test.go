@@ -117,3 +117,14 @@ func TestFilesLeftOut(t *testing.T) {
 	}
 	require.Len(t, seen, 3, "each may be left out")
 }
+
+// Of every package it is said what the changes were that its tests did not notice.
+func TestSurvivorsAreExplained(t *testing.T) {
+	e, err := readEvidence(root)
+	require.NoError(t, err)
+	for p, m := range e.mutation {
+		if m.Lived > 0 {
+			require.NotEmpty(t, e.lived[p], p)
+		}
+	}
+}
