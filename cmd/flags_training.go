@@ -44,6 +44,8 @@ type trainingFlags struct {
 	blas string   // the matrix library in use
 	told []string // warnings that were given before the fit
 
+	inPlace bool // nothing reads the table after the estimate but to describe it
+
 	shard inference.Shard // of a network's resamples: its state is kept, too, when it is done
 	from  *trainers.State // where it starts; nil: anew, or by --resume
 }
@@ -122,7 +124,7 @@ func (f *trainingFlags) readTable(file string) (*data.Table, error) {
 	return t, err
 }
 
-// tableBytes are what a fit holds of a cell at most: its number, that of the standardised column, and
+// tableBytes are what a fit may hold of a cell: its number, that of the standardised column, and
 // whether it is observed.
 const tableBytes = 17
 
@@ -193,7 +195,7 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
-	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved), Shard: f.shard, InPlace: true})
+	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved), Shard: f.shard, InPlace: f.inPlace})
 	bar.finish()
 	if err == nil && f.shard.N > 0 {
 		err = state.Save(saved)

@@ -189,6 +189,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 			return err
 		}
 	}
+	f.inPlace = true
 	f.result, err = f.fit(cmd, f.prepared, file, filepath.Join(f.out, f.resampling.file()),
 		"no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
 	if err != nil {

@@ -126,8 +126,8 @@ func (s Scale) Restore(t *Table) *Table {
 	return x
 }
 
-// InPlace is Standardised without a copy: the values of t are overwritten. What it returns puts
-// them back, up to rounding.
+// InPlace is Standardised without a copy: the values of t are overwritten. restore puts them back,
+// up to rounding, with 0 in missing cells.
 func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
 	if t.Counted != nil {
 		return t, func() {}

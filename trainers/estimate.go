@@ -29,10 +29,12 @@ type Run struct {
 	Save  func(*State) error // called when the state is worth saving; may be nil
 	Shard inference.Shard    // of a network's resamples: those that are to be made. The result of a shard has neither Network.Inference nor Network.Stability
 
-	// InPlace says that the values of the table may be overwritten while an estimate is made: its
-	// columns are standardised where they stand, which saves a copy, and put back, up to rounding,
-	// when it is done. It has no effect where both are needed: on fits with standard errors, and
-	// on networks that are made again from other rows.
+	// InPlace says that the table is not needed any more: its columns are standardised where they
+	// stand, which saves a copy, and put back when the estimate is made, up to rounding, with 0 in
+	// missing cells. A state of a run is taken up with the table as it was before. It has no effect
+	// where both tables are needed: on fits with standard errors, on networks that are made again
+	// from other rows, and where there is a support or a law of missing cells, whose bounds
+	// rounding must not cross.
 	InPlace bool
 }
 
@@ -113,7 +115,6 @@ func (p *Prepared) standardised(ctx context.Context, run Run) (*Result, error) {
 	var work *data.Table
 	var scale data.Scale
 	if run.InPlace && !p.needsUnits() {
-		p.gapTests() // which are of columns as they are
 		var restore func()
 		work, scale, restore = p.scaledInPlace()
 		defer restore()
@@ -140,7 +141,10 @@ func (p *Prepared) standardised(ctx context.Context, run Run) (*Result, error) {
 // needsUnits tells whether the table is needed in its own units, too, while it is fitted.
 func (p *Prepared) needsUnits() bool {
 	c := p.Spec.Inference
-	if p.Spec.Network == nil {
+	switch {
+	case p.Support != nil || p.missingness != nil:
+		return true
+	case p.Spec.Network == nil:
 		return c.Asked()
 	}
 	return c.Stability > 0 || c.Asked() && inference.Kinds[c.Kind].Resamples

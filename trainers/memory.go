@@ -15,11 +15,11 @@ import (
 // 15 for each pair of columns of a model with a matrix (2000 columns along 100 λ: 2.0 GB),
 // and half of one for each of them at each λ that is kept. What rubbish there is, and the tests
 // of a table, do not grow any more from 10⁵ rows on: methods that take expectations in closed
-// form need 3 for each cell of later rows (10⁶ rows of 20 columns with 5 % missing: 0.57 GB,
+// form need 4 for each cell of later rows (10⁶ rows of 20 columns with 5 % missing: 0.57 GB,
 // and 0.39 GB where columns are standardised in place).
 const (
 	cellNumbers      = 12
-	laterCellNumbers = 3
+	laterCellNumbers = 4
 	manyRows         = 100_000
 	pairNumbers      = 15
 

@@ -129,13 +129,23 @@ func TestBy(workers int, t *data.Table) []Column {
 	if at == nil {
 		return nil
 	}
-	z, _ := data.Standardise(evenly(t, mostRows(t.D)))
-	out := newWork(z, fitRows).tests(workers, at)
+	out := newWork(standardised(t), fitRows).tests(workers, at)
 	for a, j := range at {
 		out[a].Name, out[a].Missing = t.Names[j], t.RowCount()-t.ObservedIn(j)
 	}
 	holm(out)
 	return out
+}
+
+// standardised are the rows of t that are tested, in columns standardised.
+func standardised(t *data.Table) *data.Table {
+	some := evenly(t, mostRows(t.D))
+	if some == t {
+		z, _ := data.Standardise(t)
+		return z
+	}
+	z, _ := data.StandardScale(some).InPlace(some)
+	return z
 }
 
 // withGaps are the columns with gaps.

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	spare        = 64 << 20 // bytes that may wait to be collected
+	spare        = 32 << 20 // bytes that may wait to be collected
 	leastPercent = 10
 	mostPercent  = 100 // Go's own
 )

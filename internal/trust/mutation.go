@@ -50,6 +50,9 @@ func mutation(args []string) error {
 	share := set.Float64("share", 1, "the least share of a package's covered changes that is made: files are drawn until they have as many")
 	seed := set.Uint64("seed", 1, "seed of that")
 	set.Parse(args)
+	if !(*share > 0 && *share <= 1) {
+		return fmt.Errorf("-share %v: it is above 0, and 1 at most", *share)
+	}
 	dir, err := os.MkdirTemp("", "gremlins")
 	if err != nil {
 		return err

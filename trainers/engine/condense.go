@@ -107,7 +107,11 @@ func (e *Engine) CondenseUnion(rows []int, parts [][]int) {
 		return
 	}
 	e.Condensed.once(rows, func() *condensed {
-		all := condensed{table: &data.Table{Names: e.Table.Names, D: e.Table.D}}
+		number := 0
+		for _, part := range parts {
+			number += len(e.instead(part).rows)
+		}
+		all := roomFor(e.Table, number)
 		for _, part := range parts {
 			in := e.instead(part)
 			for _, i := range in.rows {
@@ -116,6 +120,16 @@ func (e *Engine) CondenseUnion(rows []int, parts [][]int) {
 		}
 		return condense(all.table, all.rows, all.counts)
 	})
+}
+
+// Forget lets go of what rows were condensed to, and of the rows.
+func (e *Engine) Forget(rows []int) {
+	if len(rows) == 0 {
+		return
+	}
+	e.Condensed.mu.Lock()
+	defer e.Condensed.mu.Unlock()
+	delete(e.Condensed.made, rowsKey{&rows[0], len(rows)})
 }
 
 // byMoments tells whether the loss depends on the rows of a pattern by their moments alone: a
@@ -172,14 +186,13 @@ func (e *Engine) CompleteMoments(rows []int) (mean, cov []float64, ok bool) {
 
 // condense makes rows with the same moments, pattern by pattern in the order of their first rows.
 func condense(t *data.Table, rows []int, counts []float64) *condensed {
-	out := &condensed{table: &data.Table{Names: t.Names, D: t.D}}
-	for _, group := range t.Patterns(rows) {
-		var places []int
-		for j := range t.D {
-			if t.Observed[group[0]*t.D+j] {
-				places = append(places, j)
-			}
-		}
+	groups, number := t.Patterns(rows), 0
+	for _, group := range groups {
+		number += min(len(group), len(observedPlaces(t, group[0]))+1)
+	}
+	out := roomFor(t, number)
+	for _, group := range groups {
+		places := observedPlaces(t, group[0])
 		if !out.condense(t, group, places, counts) {
 			for _, i := range group {
 				out.add(t.Observed[i*t.D:(i+1)*t.D], t.Values[i*t.D:(i+1)*t.D], countOf(counts, i))
@@ -187,6 +200,24 @@ func condense(t *data.Table, rows []int, counts []float64) *condensed {
 		}
 	}
 	return out
+}
+
+// roomFor is no row yet of t's columns, with memory for a number of them.
+func roomFor(t *data.Table, number int) *condensed {
+	return &condensed{
+		table: &data.Table{Names: t.Names, D: t.D, Values: make([]float64, 0, number*t.D), Observed: make([]bool, 0, number*t.D)},
+		rows:  make([]int, 0, number), counts: make([]float64, 0, number),
+	}
+}
+
+// observedPlaces are the columns that a row has.
+func observedPlaces(t *data.Table, row int) (places []int) {
+	for j, seen := range t.Observed[row*t.D : (row+1)*t.D] {
+		if seen {
+			places = append(places, j)
+		}
+	}
+	return places
 }
 
 func countOf(counts []float64, i int) float64 {

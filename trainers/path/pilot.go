@@ -90,6 +90,11 @@ func (r *Run) holdOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer func() {
+		for _, fold := range folds {
+			condensing.Engine.Forget(fold.heldOut)
+		}
+	}()
 	var mu sync.Mutex
 	return r.eachFold(ctx, folds, func(ctx context.Context, k int) error {
 		held, err := r.heldOut(ctx, folds, k)
@@ -141,6 +146,7 @@ func (r *Run) heldOut(ctx context.Context, folds []rowPart, k int) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
+	defer f.Engine.Forget(f.Rows)
 	held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
 	for i, alpha := range pilotAlphas {
 		err := f.fit(ctx, alpha)

@@ -24,7 +24,7 @@ type moments struct {
 func parameters(d int) int { return d + d*(d+1)/2 }
 
 // keptGradients is how many numbers the rows' gradients have at most that are kept.
-const keptGradients = 1 << 22
+var keptGradients = 1 << 22 // tests change it
 
 // tooMany tells whether the gradients of n rows are not kept, but their products are summed.
 func tooMany(n, size int) bool { return n > 2*size && n*size > keptGradients }

@@ -251,7 +251,7 @@ func TestTruncatedAgainstDifferences(t *testing.T) {
 		return sum / float64(table.N)
 	}
 	eta := []float64{0.3, -0.1, 0.2, 0.5}
-	m := truncated(table, eta, n.p, s, domain.Weight{}, 1)
+	m := truncated(table, eta, n.p, s, domain.Weight{}, true, 1)
 	require.InDeltaSlice(t, m.gradient, meanRow(m), 1e-12)
 	at := func(i, j int, h, k float64) float64 {
 		moved := *n

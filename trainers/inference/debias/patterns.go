@@ -69,10 +69,9 @@ func counts(t *data.Table, rows []int) []float64 {
 	return out
 }
 
-const (
-	patternsTogether = 32   // that are prepared in parallel
-	patternRows      = 4096 // of a pattern at a time
-)
+const patternsTogether = 32 // that are prepared in parallel
+
+var patternRows = 4096 // of a pattern at a time; tests change it
 
 // eachPattern prepares every pattern of a table's rows, in parallel, and visits them in order; one
 // of many rows in several parts.

@@ -136,13 +136,13 @@ func (p Problem) truncatedStep() (*Estimate, error) {
 	precision.CopySym(p.Precision)
 	var linear mat.VecDense
 	linear.MulVec(precision, mat.NewVecDense(d, p.Mean))
-	h, step, err := truncated(p.Table, linear.RawVector().Data, precision, p.Domain, p.Weight, p.Workers).solve(p.Workers)
+	h, step, err := truncated(p.Table, linear.RawVector().Data, precision, p.Domain, p.Weight, false, p.Workers).solve(p.Workers)
 	if err != nil {
 		return nil, err
 	}
 	e := &Estimate{}
 	eta, precision := moved(linear.RawVector().Data, precision, step)
-	m := truncated(p.Table, eta, precision, p.Domain, p.Weight, p.Workers)
+	m := truncated(p.Table, eta, precision, p.Domain, p.Weight, true, p.Workers)
 	var mean mat.VecDense
 	if err := mean.SolveVec(precision, mat.NewVecDense(d, eta)); err != nil {
 		return nil, ErrSingular

@@ -2,14 +2,13 @@ package debias
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
@@ -151,7 +150,7 @@ func TestStepOnADomain(t *testing.T) {
 	require.NoError(t, err)
 	var eta mat.VecDense
 	eta.MulVec(e.Precision, mat.NewVecDense(4, e.Mean))
-	m := truncated(inside, eta.RawVector().Data, e.Precision, s, p.Weight, 1)
+	m := truncated(inside, eta.RawVector().Data, e.Precision, s, p.Weight, true, 1)
 	require.InDeltaSlice(t, make([]float64, len(m.gradient)), m.gradient, 1e-9)
 	p.Mean, p.Precision = make([]float64, 4), mat.NewDiagDense(4, []float64{1, 1, 1, 1})
 	again, err := Step(p)
@@ -379,46 +378,56 @@ func TestSignsOfRows(t *testing.T) {
 	}
 }
 
-// Of many rows the products of gradients are summed, and come to what the rows do, weighted or not.
-func TestOuterProductsOfRows(t *testing.T) {
-	table, n := someRows(t), someNormal(t)
-	for _, workers := range []int{1, 3} {
-		m := momentsOf(t, table, n, Likelihood)
-		h, _, err := m.solve(workers)
-		require.NoError(t, err)
-		e := Estimate{Precision: n.p}
-		contrasts := e.contrasts()
-		want, err := m.variances(h, contrasts, true)
-		require.NoError(t, err)
-
-		m.outer = newOuter(len(m.gradient), workers)
-		total := make([]float64, len(m.gradient))
-		for i := range m.n {
-			copy(m.outer.next(), m.rows.RawRowView(i))
-			floats.Add(total, m.rows.RawRowView(i))
+// Rows that are not kept, but whose products are summed, and patterns in parts, come to what rows
+// that are kept and whole patterns do: by every equation, with sampling weights and without.
+func TestManyRowsComeToTheSame(t *testing.T) {
+	kept, part := keptGradients, patternRows
+	t.Cleanup(func() { keptGradients, patternRows = kept, part })
+	g, table := testtables.Star(t, 4, 1500, 0.2)
+	_, complete := testtables.Star(t, 4, 1500, 0)
+	weighted := *table
+	for i := range table.N {
+		weighted.Weights = append(weighted.Weights, 0.5+float64(i%3)/2)
+	}
+	half, err := domain.Parse([]byte(`{"lower":{"x1":-1}}`), complete.Names)
+	require.NoError(t, err)
+	var inside []int
+	for i := range complete.N {
+		if complete.Values[i*4] > -1 {
+			inside = append(inside, i)
 		}
-		m.outer.centre(total, m.n)
-		got, err := m.variances(h, contrasts, true)
-		require.NoError(t, err)
-		require.InEpsilonSlice(t, want, got, 1e-9)
+	}
+	positive, err := complete.Rows(inside)
+	require.NoError(t, err)
+	for name, p := range map[string]Problem{
+		"likelihood": {Table: table, Own: true},
+		"weighted":   {Table: &weighted},
+		"marginal":   {Table: table, Equation: Marginal},
+		"truncated":  {Table: positive, Equation: Truncated, Domain: half, Weight: domain.Weight{Cap: 1}},
+	} {
+		p.Mean, p.Precision, p.Robust = []float64{0.1, 0, -0.1, 0.2}, shrunk(g.Precision, 0.9), true
+		keptGradients, patternRows = 1<<40, 1<<40
+		want, err := Step(p)
+		require.NoError(t, err, name)
+		for _, p.Workers = range []int{1, 3} {
+			keptGradients, patternRows = 0, 100
+			got, err := Step(p)
+			require.NoError(t, err, name)
+			require.InEpsilonSlice(t, want.SE, got.SE, 1e-9, name)
+			require.InEpsilonSlice(t, want.Partial, got.Partial, 1e-9, name)
+		}
 	}
 }
 
-// A step of so many rows that they are not kept has the errors of those that are, (1 − ρ²)/√n
-// without gaps; sampling weights that are all alike change nothing.
+// A step of so many rows that they are not kept has the errors (1 − ρ²)/√n without gaps.
 func TestStepOfManyRows(t *testing.T) {
 	g, table := testtables.Star(t, 20, 20_000, 0)
 	require.True(t, tooMany(table.N, parameters(table.D)))
-	p := Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Robust: true, Workers: 2}
-	e, err := Step(p)
+	e, err := Step(Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Robust: true, Workers: 2})
 	require.NoError(t, err)
 	ratio := 0.0
 	for i, rho := range e.Partial {
 		ratio += e.SE[i] * math.Sqrt(float64(table.N)) / (1 - rho*rho) / float64(len(e.SE))
 	}
 	require.InDelta(t, 1, ratio, 0.01)
-	table.Weights = slices.Repeat([]float64{1}, table.N)
-	weighted, err := Step(p)
-	require.NoError(t, err)
-	require.InEpsilonSlice(t, e.SE, weighted.SE, 1e-9)
 }

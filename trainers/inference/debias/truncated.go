@@ -17,9 +17,9 @@ import (
 //	Hessian:  Σ_j 2 g_j (dη_j − dP_j·x)²
 //
 // So one step is to the minimum without a penalty, from wherever it is made.
-func truncated(t *data.Table, linear []float64, p *mat.SymDense, s *domain.Domain, w domain.Weight, workers int) *moments {
+func truncated(t *data.Table, linear []float64, p *mat.SymDense, s *domain.Domain, w domain.Weight, keep bool, workers int) *moments {
 	d := t.D
-	m := newMoments(d, t.N, true, workers)
+	m := newMoments(d, t.N, keep, workers)
 	squares := make([]*mat.SymDense, d) // of (1, −x), weighted by 2 g_j
 	for j := range squares {
 		squares[j] = mat.NewSymDense(d+1, nil)
