@@ -201,7 +201,7 @@ func mostRows(d int) int { return min(100_000, max(fitRows, int(2e10/math.Pow(fl
 
 const (
 	fitRows    = 5000    // that the normal distribution of a test is fitted to, at most
-	mostFilled = 1 << 23 // room for filled tables
+	mostFilled = 1 << 22 // room for filled tables
 )
 
 // evenly takes so many rows, in steps of one length through the table; twice as many, and so on,

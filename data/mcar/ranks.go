@@ -54,7 +54,7 @@ func (w *work) single(j int) (out []association) {
 
 // ranked are the ranks of a column's observed cells less their mean, ties at theirs.
 type ranked struct {
-	rows    []int // that have the column
+	rows    []int32 // that have the column
 	of      []float64
 	squares float64 // sum
 }
@@ -62,14 +62,14 @@ type ranked struct {
 // rank makes those of column k.
 func (w *work) rank(k int) *ranked {
 	t := w.table
-	var rows []int
+	rows := make([]int32, 0, t.N-missing(t, k))
 	for i := range t.N {
 		if w.seen(i, k) {
-			rows = append(rows, i)
+			rows = append(rows, int32(i))
 		}
 	}
-	value := func(i int) float64 { return t.Values[i*t.D+k] }
-	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(value(a), value(b)) })
+	value := func(i int32) float64 { return t.Values[int(i)*t.D+k] }
+	slices.SortFunc(rows, func(a, b int32) int { return cmp.Compare(value(a), value(b)) })
 	ranks := make([]float64, t.N)
 	for from := 0; from < len(rows); {
 		to := from + 1
@@ -82,7 +82,7 @@ func (w *work) rank(k int) *ranked {
 		from = to
 	}
 	slices.Sort(rows)
-	out := &ranked{rows: rows}
+	out := &ranked{rows: rows, of: make([]float64, 0, len(rows))}
 	for _, i := range rows {
 		out.of = append(out.of, ranks[i])
 		out.squares += ranks[i] * ranks[i]
