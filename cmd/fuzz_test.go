@@ -25,6 +25,7 @@ func FuzzCommand(f *testing.F) {
 	}
 	f.Add(uint64(3), "--columns=x1")
 	f.Add(uint64(4), "--lower=\x00")
+	f.Add(uint64(3), "\x00")
 	f.Setenv(memory.Variable, "500MB")
 	dir := f.TempDir()
 	randomFiles(f, dir, stream.New(1))

@@ -63,7 +63,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	code, message, advice := ending(panics.Caught(func() error { return root.ExecuteContext(ctx) }))
+	code, message, advice := ending(panics.Caught(func() error {
+		if err := checkWords(args); err != nil {
+			return err
+		}
+		return root.ExecuteContext(ctx)
+	}))
 	if message != "" {
 		fmt.Fprintf(stderr, "missingscore: %s%s\n", message, advice)
 	}
@@ -71,6 +76,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 		_ = printJSON(out, newErrorJSON(message, code)) // the code tells where nothing can be written
 	}
 	return code
+}
+
+// checkWords refuses what no system takes for the name of a file, and no setting is.
+func checkWords(args []string) error {
+	for i, word := range args {
+		if strings.ContainsRune(word, 0) {
+			return usageError{fmt.Errorf("word %d of the command line, %q: it holds the character of code 0, which no file's name and no setting has; leave it out", i+1, word)}
+		}
+	}
+	return nil
 }
 
 // ending is the exit code of an error, what is said of it, and where to read on.
