@@ -215,7 +215,7 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 			return usageError{fmt.Errorf("%s is compared with itself: two different tables are expected", a.file)}
 		}
 		for _, g := range []*comparedGroup{a, b} {
-			if g.table, err = f.readTable(g.file); err != nil {
+			if g.table, err = f.tableFlags.read(g.file, f.spec.Steps.Seed); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/moments"
+	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 )
 
@@ -87,6 +88,10 @@ func trimmed(names []string) []string {
 	return names
 }
 
+// tableBytes are what a fit may hold of a cell: its number, that of the standardised column, and
+// whether it is observed.
+const tableBytes = 17
+
 // read gives the table; seed is for --hide.
 func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	o, err := f.options()
@@ -112,6 +117,9 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		}
 	} else {
 		t, err = data.ReadFile(path, o)
+	}
+	if err == nil {
+		memory.Held(tableBytes * float64(len(t.Values)))
 	}
 	if err != nil || f.hide == 0 {
 		return t, err

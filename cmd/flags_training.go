@@ -17,7 +17,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/internal/memory"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
@@ -115,18 +114,6 @@ func (f *trainingFlags) parse() (err error) {
 	}
 	return nil
 }
-
-func (f *trainingFlags) readTable(file string) (*data.Table, error) {
-	t, err := f.tableFlags.read(file, f.spec.Steps.Seed)
-	if err == nil {
-		memory.Held(tableBytes * float64(len(t.Values)))
-	}
-	return t, err
-}
-
-// tableBytes are what a fit may hold of a cell: its number, that of the standardised column, and
-// whether it is observed.
-const tableBytes = 17
 
 // prepare reads the support and what is known of missing cells, and prepares the
 // estimate. It refuses flags that mean nothing for it.

@@ -75,7 +75,7 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 
 // judge says what is wrong with the table.
 func (f *imputeCommand) judge(path string, spec transform.Spec) ([]diagnose.Finding, error) {
-	t, err := f.fit.fit.readTable(path)
+	t, err := f.fit.fit.tableFlags.read(path, f.fit.fit.spec.Steps.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // readRows reads a table, or the rows that stand for one where the file holds moments.
 func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, error) {
 	if !moments.Is(file) {
-		return f.readTable(file)
+		return f.tableFlags.read(file, f.spec.Steps.Seed)
 	}
 	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
