@@ -243,6 +243,7 @@ func TestNetworksRefuse(t *testing.T) {
 		`no activation "relu" with two derivatives; they are silu, softplus, tanh`: {Activation: "relu"},
 		"hidden layer 2 has 0 units":                  {Hidden: []int{3, 0}},
 		"signal 1 and noise 0: both must be positive": {Clean: nets.Level{Signal: 1}},
+		"signal 0 and noise 1: both must be positive": {Clean: nets.Level{Noise: 1}},
 		"2 columns with 0 hidden layers":              {Hidden: []int{}},
 	} {
 		_, err := nets.NewEnergy(2, o, stream.New(1, 1))

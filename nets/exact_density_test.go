@@ -27,7 +27,7 @@ func far(m nets.Imputer, seed uint64) {
 // logarithm of how much the map stretches, |det ∂x'/∂ε| by central differences, for any pattern.
 func TestDensityIsThatOfTheMap(t *testing.T) {
 	const d, step = 4, 1e-5
-	for _, kind := range []string{"linear", "flow", "mixture"} {
+	for _, kind := range []string{"normal", "linear", "flow", "mixture"} {
 		for seed := range uint64(3) {
 			options := map[string]string{"mixture": `{"components":1}`}[kind]
 			m, err := nets.NewImputer(kind, d, []byte(options), stream.New(seed, 1))

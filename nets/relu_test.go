@@ -3,11 +3,13 @@ package nets_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -84,5 +86,29 @@ func TestNoiseConditionalMean(t *testing.T) {
 	c := math.Sqrt(signal*signal + noise*noise)
 	for j, v := range byReLU(layers, []float64{1.3 / c, 0, 1, 0, math.Log(noise/signal) / 4}) {
 		require.InDelta(t, c*v, p.Output("mean")[j], 1e-12)
+	}
+}
+
+// Each row has its own level: of several rows each comes to what it does alone.
+func TestLevelsOfRows(t *testing.T) {
+	const n, d = 3, 2
+	m, err := nets.NewScoreNetwork(d, nets.NetworkOptions{Hidden: []int{4}, NoiseConditional: true}, stream.New(6, 1))
+	require.NoError(t, err)
+	scores := func(x, signal, noise []float64) []float64 {
+		p, err := graph.Build(func(b *graph.Builder) {
+			at := m.(model.NoiseConditional).AtNoise(b.Input("signal", len(signal), 1), b.Input("noise", len(noise), 1))
+			b.Output("score", at.Evaluate(b, b.Input("x", len(signal), d)).Score)
+		})
+		require.NoError(t, err)
+		copy(p.Input("x"), x)
+		copy(p.Input("signal"), signal)
+		copy(p.Input("noise"), noise)
+		require.NoError(t, p.Run())
+		return slices.Clone(p.Output("score"))
+	}
+	x, signal, noise := []float64{0.3, -1, 1.4, 0.2, -0.7, 0.9}, []float64{1, 0.6, 0.1}, []float64{0.02, 0.5, 2}
+	together := scores(x, signal, noise)
+	for i := range n {
+		require.InDeltaSlice(t, scores(x[i*d:i*d+d], signal[i:i+1], noise[i:i+1]), together[i*d:i*d+d], 1e-12)
 	}
 }

@@ -85,6 +85,8 @@ func TestLargestOptions(t *testing.T) {
 			require.ErrorAs(t, err, &large, "%v", c)
 		}
 	}
+	_, err := nets.NewEnergy(1, nets.NetworkOptions{Hidden: []int{1}}, stream.New(1))
+	require.NoError(t, err, "the least")
 	t.Setenv(memory.Variable, "1kB")
 	for units, want := range map[int]string{nets.MostUnits + 1: "1 to 10000 are possible", 0: "has 0 units", nets.MostUnits: "of memory"} {
 		_, err := nets.NewEnergy(1, nets.NetworkOptions{Hidden: []int{units}}, stream.New(1))
