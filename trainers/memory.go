@@ -16,7 +16,7 @@ import (
 // and half of one for each of them at each λ that is kept. What rubbish there is, and the tests
 // of a table, do not grow any more from 10⁵ rows on: methods that take expectations in closed
 // form need 4 for each cell of later rows (10⁶ rows of 20 columns with 5 % missing: 0.57 GB,
-// and 0.39 GB where columns are standardised in place).
+// and 0.40 GB where columns are standardised in place).
 const (
 	cellNumbers      = 12
 	laterCellNumbers = 4

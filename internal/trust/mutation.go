@@ -94,10 +94,11 @@ func mutation(args []string) error {
 }
 
 // unleash runs the tool on a package. A test may take 12 times as long as all did when their
-// coverage was looked at, for a busy machine must not look like a test that noticed.
+// coverage was looked at, which is not taken from a cache (-count=1): a busy machine must not look
+// like a test that noticed.
 func unleash(tool, out, pkg string, args ...string) (r report, err error) {
 	c := exec.Command(tool, append([]string{"unleash", "--workers", "1", "--timeout-coefficient", "12", "-o", out, "./" + pkg}, args...)...)
-	c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -vet=off")
+	c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -vet=off -count=1")
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	if err := c.Run(); err != nil {
 		return r, fmt.Errorf("gremlins of %s: %w", pkg, err)
