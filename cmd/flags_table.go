@@ -92,6 +92,15 @@ func trimmed(names []string) []string {
 // whether it is observed.
 const tableBytes = 17
 
+// matrixBytes are what it may hold of a pair of columns, in either order: moments, and packed
+// matrices of the model, of its state and of where it is best.
+const matrixBytes = 24
+
+// held is what a fit to some cells of d columns may hold, in bytes.
+func held(cells, d int) float64 {
+	return tableBytes*float64(cells) + matrixBytes*float64(d)*float64(d)
+}
+
 // read gives the table; seed is for --hide.
 func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	o, err := f.options()
@@ -119,7 +128,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		t, err = data.ReadFile(path, o)
 	}
 	if err == nil {
-		memory.Held(tableBytes * float64(len(t.Values)))
+		memory.Held(held(len(t.Values), t.D))
 	}
 	if err != nil || f.hide == 0 {
 		return t, err

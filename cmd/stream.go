@@ -93,11 +93,11 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	})
 	if err == nil {
 		f.table = f.prepared.Table
-		held := tableBytes * float64(len(f.table.Values)+2*rows.WindowBlocks*f.stream.file.BlockRows*f.table.D)
+		holds := held(len(f.table.Values)+2*rows.WindowBlocks*f.stream.file.BlockRows*f.table.D, f.table.D)
 		if f.spec.Steps.DType == graph.Float32 {
-			held += rows.SingleBytes * float64(f.table.RowCount()*f.table.D)
+			holds += rows.SingleBytes * float64(f.table.RowCount()*f.table.D)
 		}
-		memory.Held(held)
+		memory.Held(holds)
 	}
 	return err
 }

@@ -154,12 +154,25 @@ func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
 		panic(mat.ErrShape)
 	}
 	scaled := mat.NewSymDense(d, nil)
+	scaled.CopySym(p)
+	s.PrecisionInPlace(scaled)
+	return scaled
+}
+
+// PrecisionInPlace is Precision where P itself is not needed any more: it becomes the
+// result.
+func (s Scale) PrecisionInPlace(p *mat.SymDense) {
+	d := len(s.Deviation)
+	if p.SymmetricDim() != d {
+		panic(mat.ErrShape)
+	}
+	raw := p.RawSymmetric()
 	for j := range d {
+		row := raw.Data[j*raw.Stride:][:d]
 		for k := j; k < d; k++ {
-			scaled.SetSym(j, k, p.At(j, k)/s.Deviation[j]/s.Deviation[k])
+			row[k] = row[k] / s.Deviation[j] / s.Deviation[k]
 		}
 	}
-	return scaled
 }
 
 // Location gives the mean (d) of standardised columns in the table's units,

@@ -245,7 +245,9 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	}
 	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
 	r.Warnings = append(r.Warnings, run.State.mixed()...)
-	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale); err != nil {
+	precision := n.Model().Precision()
+	scale.PrecisionInPlace(precision)
+	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale, precision); err != nil {
 		return nil, err
 	}
 	if err := run.ended(ctx, n.Engine, p.infer(ctx, n, r, run)); err != nil {
@@ -255,7 +257,7 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	if n.Estimator.OfMatrix() { // which is for many columns: to make and undo a factor takes long
 		m = model.NewGaussian(p.Table.D, model.FreeSymmetric)
 	}
-	if err := m.SetPrecision(scale.Precision(n.Model().Precision())); err != nil {
+	if err := m.SetPrecision(precision); err != nil {
 		return nil, err
 	}
 	m.SetMean(scale.Location(n.Model().Mean()))

@@ -25,7 +25,7 @@ const (
 
 	chainNumbers = 3 // for each number that a chain is at: itself, in the state, and in that of the best epoch
 
-	matrixNumbers = 13 // in place of those of pairs, of methods that know a table by one matrix (5000 columns along a path of few edges: 2.3 GB)
+	matrixNumbers = 7 // in place of those of pairs, of methods that know a table by one matrix (10 000 columns along a path of few edges: 4.8 GB)
 )
 
 // tableNumbers are those that the rows take.

@@ -36,13 +36,12 @@ type NetworkResult struct {
 	Stability  *bootstrap.Stability // nil without
 }
 
-func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale) (*NetworkResult, error) {
+func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale, whole *mat.SymDense) (*NetworkResult, error) {
 	m, chosen, mean := n.Model(), n.State.Refine.Index, scale.Location(n.Model().Mean())
 	r := &NetworkResult{
 		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
 		Adjacency: n.Network(m.Packed.Value), Covariates: n.Config.Covariates,
 	}
-	whole := scale.Precision(m.Precision())
 	r.Names, r.Mean, r.Precision = names, mean, whole
 	if r.Covariates != nil {
 		r.Names, r.Mean, r.Precision = nil, nil, mat.NewSymDense(len(n.Nodes()), nil)

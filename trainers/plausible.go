@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/pairwise"
 )
 
 // A normal column has its mean where it was seen, or beyond by what the choice of cells
@@ -32,7 +34,10 @@ func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
 		return nil
 	}
 	mean := g.Mean()
-	deviation := deviations(g)
+	var deviation []float64
+	if !deviationsNear(t, g) {
+		deviation = deviations(g)
+	}
 	law := m.Missingness
 	for j, name := range t.Names {
 		if t.Ordinal(j) { // a latent number has no units to be wrong in
@@ -64,6 +69,43 @@ func observedColumn(t *data.Table, j int) (low, high, mean, sd float64) {
 	mean, variance := stat.PopMeanVariance(x, nil)
 	return slices.Min(x), slices.Max(x), mean, math.Sqrt(variance)
 }
+
+// deviationsNear tells of a model of many columns and few pairs, without an inverse, that no
+// deviation is far from the observed one: with P in units of these, and μ its smallest
+// eigenvalue, 1/P_jj ≤ Σ_jj ≤ 1/μ.
+func deviationsNear(t *data.Table, g model.Normal) bool {
+	free, ok := g.(*model.Gaussian)
+	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {
+		return false
+	}
+	p := pairwise.FromPacked(free.Packed.Value, t.D)
+	if len(p.At) > fewPairs*t.D {
+		return false
+	}
+	unit := make([]float64, t.D)
+	for j := range unit {
+		if t.Ordinal(j) {
+			unit[j] = 1 / math.Sqrt(p.Diagonal[j])
+		} else {
+			_, _, _, unit[j] = observedColumn(t, j)
+		}
+	}
+	p.Scale(unit)
+	for _, own := range p.Diagonal {
+		if !(own <= farDeviation*farDeviation) {
+			return false
+		}
+	}
+	least, err := p.Smallest(context.Background()) // a second or so
+	return err == nil && least >= 1/(farDeviation*farDeviation)
+}
+
+// From so many columns on, and up to so many pairs for each, deviations are bounded before a
+// matrix is inverted for them.
+const (
+	manyColumns = 500
+	fewPairs    = 20
+)
 
 // deviations are those of a normal model's columns, nil where it has none.
 func deviations(g model.Normal) (sd []float64) {

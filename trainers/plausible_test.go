@@ -1,6 +1,7 @@
 package trainers
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -68,4 +69,56 @@ func TestImplausible(t *testing.T) {
 	r.doubt(problems)
 	require.False(t, r.Converged)
 	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit itself: converged: so$", r.Verdict)
+}
+
+// Of many columns deviations are bounded without an inverse: it says "near" of a chain whose
+// inverse says so, and never where the inverse says that one is far.
+func TestDeviationsNear(t *testing.T) {
+	const d = manyColumns
+	rng := stream.New(3, 1)
+	table := &data.Table{N: 300, D: d}
+	for j := range d {
+		table.Names = append(table.Names, fmt.Sprint("x", j))
+	}
+	for range table.N {
+		for j := range d {
+			table.Values = append(table.Values, float64(1+j%3)*rng.NormFloat64())
+			table.Observed = append(table.Observed, true)
+		}
+	}
+	chain := func(pair float64, change func(p *mat.SymDense)) *model.Gaussian {
+		p := mat.NewSymDense(d, nil)
+		for j := range d {
+			p.SetSym(j, j, 1/float64((1+j%3)*(1+j%3)))
+			if j > 0 {
+				p.SetSym(j-1, j, pair/float64((1+j%3)*(1+(j-1)%3)))
+			}
+		}
+		change(p)
+		m := model.NewGaussian(d, model.FreeSymmetric)
+		require.NoError(t, m.SetPrecision(p))
+		return m
+	}
+	none := func(*mat.SymDense) {}
+	require.True(t, deviationsNear(table, chain(0.4, none)))
+	require.True(t, deviationsNear(table, chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 20) })), "4.5 times smaller")
+	require.True(t, deviationsNear(table, chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 1./20) })), "4.5 times larger")
+	for name, far := range map[string]*model.Gaussian{
+		"small": chain(0.4, func(p *mat.SymDense) { p.SetSym(3, 3, 40) }),
+		"large": chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 1./40) }),
+		"by correlation": chain(0, func(p *mat.SymDense) { // a deviation of 1/√(1 − 0.99²)
+			p.SetSym(0, 3, 0.99)
+		}),
+	} {
+		require.False(t, deviationsNear(table, far), name)
+		require.Len(t, implausible(table, &fitted.Saved{Model: far, Names: table.Names}), map[string]int{"small": 1, "large": 1, "by correlation": 2}[name], name)
+	}
+	crowded := chain(0, func(p *mat.SymDense) {
+		for j := range d {
+			for k := j + 1; k < d; k++ {
+				p.SetSym(j, k, 1e-6)
+			}
+		}
+	})
+	require.False(t, deviationsNear(table, crowded), "of many pairs the inverse is as fast")
 }

@@ -42,7 +42,7 @@ func Clearer(m Measure, in, than, a string, rivals []string) Joint {
 			all = append(all, newComparison(a, b, "", min(len(leads), len(others)), left+leftOthers,
 				func() (effect, half float64) { return welch(leads, others, m.level(len(rivals))) }))
 		}
-		o, c := positive(all)
+		o, c, _ := m.better(all)
 		o, doubt := certain(o, n.divergedReplicates([]string{a})+other.divergedReplicates([]string{a}))
 		lead, none := m.leadName(c)
 		methods := slices.Concat([]string{a}, rivals)

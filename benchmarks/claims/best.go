@@ -4,7 +4,7 @@ import "missingscore/benchmarks/cells"
 
 // Best tests that each of ahead is better than each of rivals, on average over the
 // places of m.Along, or, if everywhere, at each of them. It holds where all intervals are above 0,
-// and does not where one is below.
+// and does not where one is below, or, from NoLeadReplicates on, contains 0 and ends below the margin.
 func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
 	return func(r cells.Results) (Verdict, error) {
 		n, err := m.Read(r)
@@ -31,7 +31,12 @@ func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
 				}
 			}
 		}
-		o, c := positive(all)
-		return m.verdict(n, o, c, ahead, rivals, m.effectName(c)), nil
+		o, c, none := m.better(all)
+		v := m.verdict(n, o, c, ahead, rivals, m.effectName(c))
+		if none {
+			_, text := m.margin()
+			v.Measure += text
+		}
+		return v, nil
 	}
 }

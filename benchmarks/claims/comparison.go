@@ -12,6 +12,9 @@ import (
 const (
 	// LeastReplicates is what a verdict needs; below, it is undecided.
 	LeastReplicates = 4
+	// NoLeadReplicates are those from which on a lead that is not found, and cannot be above
+	// the margin, is none: with fewer, more of them may find it yet.
+	NoLeadReplicates = 8
 	// Differences below these are called none: ours, the paper gives no number.
 	marginRatio, marginDifference = 1.1, 0.02
 )
@@ -85,6 +88,23 @@ func positive(all []comparison) (Outcome, comparison) {
 		return Holds, leastLow
 	}
 	return Undecided, leastLow
+}
+
+// better tests that all leads are above 0, as positive does. One that may be none and is
+// below the margin for certain is no lead, from NoLeadReplicates on: there "better" does
+// not hold either. none tells that it is this that decides.
+func (m Measure) better(all []comparison) (o Outcome, c comparison, none bool) {
+	o, c = positive(all)
+	if o != Undecided {
+		return o, c, false
+	}
+	margin, _ := m.margin()
+	for _, one := range all {
+		if one.replicates >= NoLeadReplicates && one.low <= 0 && one.high < margin {
+			return DoesNotHold, one, true
+		}
+	}
+	return o, c, false
 }
 
 // furthest is the end of the interval further from 0, nearest how far all of it is.

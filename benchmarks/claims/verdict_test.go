@@ -45,6 +45,15 @@ func TestVerdictsOfPlantedResults(t *testing.T) {
 			return math.Exp(own[m] + 3*noise(replicate) + noise(replicate+int(m[0])))
 		})
 	}
+	near := func(replicates int, lead float64) cells.Results { // a's lead, within 0.02 of it
+		return planted(replicates, abc, func(x float64, replicate int, m string) float64 {
+			if m == "a" {
+				return math.Exp(-lead + 2*noise(replicate))
+			}
+			return 1
+		})
+	}
+	overB := claims.Best(errorOf, []string{"a"}, []string{"b"}, false)
 	growing := planted(6, abc, func(x float64, replicate int, m string) float64 {
 		if m == "a" {
 			return math.Exp(noise(replicate))
@@ -83,6 +92,11 @@ func TestVerdictsOfPlantedResults(t *testing.T) {
 		"ahead of both":       {claims.Best(errorOf, []string{"a"}, []string{"b", "c"}, true), level(0, 0.5, 0.3), claims.Holds},
 		"behind one":          {claims.Best(errorOf, []string{"a"}, []string{"b", "c"}, false), level(0, 0.5, -0.3), claims.DoesNotHold},
 		"equal":               {claims.Best(errorOf, []string{"a"}, []string{"b", "c"}, false), level(0, 0.5, 0), claims.Undecided},
+		"no lead to be seen":  {overB, near(8, 0.001), claims.DoesNotHold},
+		"too few to say so":   {overB, near(7, 0.001), claims.Undecided},
+		"a small lead":        {overB, near(8, 0.05), claims.Holds},
+		"perhaps above 1.1":   {overB, planted(8, abc, func(_ float64, r int, m string) float64 { return math.Exp(30 * noise(r*int(m[0]))) }), claims.Undecided},
+		"behind by little":    {overB, near(8, -0.05), claims.DoesNotHold},
 		"ahead on average":    {claims.Best(errorOf, []string{"a"}, []string{"b"}, false), growing, claims.Holds},
 		"comparable":          {claims.Comparable(errorOf, abc...), level(0, 0.03, -0.02), claims.Holds},
 		"one apart":           {claims.Comparable(errorOf, abc...), level(0, 0.03, -0.4), claims.DoesNotHold},

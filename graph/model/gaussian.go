@@ -207,14 +207,14 @@ func (g *Gaussian) SetPrecision(p mat.Symmetric) error {
 	if n := p.SymmetricDim(); n != g.d {
 		return fmt.Errorf("a precision of size %d does not fit a model of %d columns", n, g.d)
 	}
-	copy(g.Packed.Value, packSymmetric(p))
+	packSymmetric(g.Packed.Value, p)
 	return nil
 }
 
 // Free implements Coupled: the matrix is P.
 func (g *Gaussian) Free() Coupled {
 	f := NewGaussian(g.d, FreeSymmetric)
-	copy(f.Packed.Value, packSymmetric(g.Precision()))
+	packSymmetric(f.Packed.Value, g.Precision())
 	f.SetMean(g.Mean())
 	return f
 }
@@ -222,15 +222,14 @@ func (g *Gaussian) Free() Coupled {
 // Matrix implements Coupled.
 func (g *Gaussian) Matrix() *graph.Param { return g.Packed }
 
-// packSymmetric is the packed upper triangle of P.
-func packSymmetric(p mat.Symmetric) (packed []float64) {
-	d := p.SymmetricDim()
+// packSymmetric puts the upper triangle of P to packed.
+func packSymmetric(packed []float64, p mat.Symmetric) {
+	d, i := p.SymmetricDim(), 0
 	for j := range d {
-		for k := j; k < d; k++ {
-			packed = append(packed, p.At(j, k))
+		for k := j; k < d; k, i = k+1, i+1 {
+			packed[i] = p.At(j, k)
 		}
 	}
-	return packed
 }
 
 // SampleRows implements Sampler, on any domain: by rejection where it has a boundary.

@@ -67,7 +67,8 @@ func (q *Quartic) Matrix() *graph.Param { return q.Packed }
 
 // setFree puts −θ where it is the parameter itself.
 func (q *Quartic) setFree(theta mat.Symmetric) {
-	for i, v := range packSymmetric(theta) {
+	packSymmetric(q.Packed.Value, theta)
+	for i, v := range q.Packed.Value {
 		q.Packed.Value[i] = 0 - v // not −0
 	}
 }

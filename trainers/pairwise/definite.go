@@ -34,6 +34,11 @@ func (p *Sparse) KeepDefinite(ctx context.Context, floor float64) (within bool, 
 	return false, nil
 }
 
+// Smallest is the smallest eigenvalue, or a little less. It fails only where ctx ends.
+func (p *Sparse) Smallest(ctx context.Context) (float64, error) {
+	return p.least(ctx, p.neighbours(), p.Diagonal, nil)
+}
+
 // least is the smallest eigenvalue of the pairs with this diagonal, nil for zeros, both sides
 // times unit, nil for ones.
 func (p *Sparse) least(ctx context.Context, rows []neighbours, diagonal, unit []float64) (float64, error) {

@@ -54,6 +54,16 @@ func (p *Sparse) ToPacked(packed []float64) {
 	}
 }
 
+// Scale takes P_jk times unit_j unit_k.
+func (p *Sparse) Scale(unit []float64) {
+	for j, u := range unit {
+		p.Diagonal[j] *= u * u
+	}
+	for i, at := range p.At {
+		p.Value[i] *= unit[at[0]] * unit[at[1]]
+	}
+}
+
 // Element is P_jk.
 func (p *Sparse) Element(j, k int) float64 {
 	if j == k {

@@ -17,16 +17,20 @@ import (
 type covariates struct {
 	nodes []int  // the other columns
 	free  []bool // of packed P: pairs with a covariate; nil: there are none
-	pairs []int  // of the pairs of nodes, in their order: the place among all
+	pairs []int  // of the pairs of nodes, in their order: the place among all; nil without covariates: their order
 }
 
 // newCovariates finds columns by their names.
 func newCovariates(names, of []string) (c covariates) {
 	d, i := len(names), 0
-	is := func(j int) bool { return slices.Contains(of, names[j]) }
-	if len(of) > 0 {
-		c.free = make([]bool, d*(d+1)/2)
+	if len(of) == 0 {
+		for j := range d {
+			c.nodes = append(c.nodes, j)
+		}
+		return c
 	}
+	is := func(j int) bool { return slices.Contains(of, names[j]) }
+	c.free = make([]bool, d*(d+1)/2)
 	for j := range d {
 		if !is(j) {
 			c.nodes = append(c.nodes, j)
@@ -89,7 +93,15 @@ func OfNodes[T any](r *Run, values []T) []T {
 }
 
 // candidates are the pairs that can be edges.
-func (r *Run) candidates() int { return len(r.covariates.pairs) }
+func (r *Run) candidates() int { q := len(r.Nodes()); return q * (q - 1) / 2 }
+
+// pairAt is the place of a pair of nodes among all pairs of columns.
+func (c covariates) pairAt(i int) int {
+	if c.free == nil {
+		return i
+	}
+	return c.pairs[i]
+}
 
 // Network has the edges of a packed P among the nodes.
 func (r *Run) Network(packed []float64) network.Adjacency {

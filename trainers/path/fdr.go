@@ -82,7 +82,7 @@ func (fdr) choose(ctx context.Context, r *Run) (choice, error) {
 	}
 	c, chosen := choice{edges: make([]bool, r.pairs())}, 0
 	for i, u := range tests.Pairs {
-		at := r.covariates.pairs[i]
+		at := r.covariates.pairAt(i)
 		if c.edges[at] = !math.IsNaN(u.Q) && u.Q <= rate; c.edges[at] {
 			chosen++
 		}
