@@ -42,7 +42,8 @@ func Clearer(m Measure, in, than, a string, rivals []string) Joint {
 			all = append(all, newComparison(a, b, "", min(len(leads), len(others)), left+leftOthers,
 				func() (effect, half float64) { return welch(leads, others, m.level(len(rivals))) }))
 		}
-		o, c, _ := m.better(all)
+		margin, _ := m.margin()
+		o, c, _ := better(all, margin)
 		o, doubt := certain(o, n.divergedReplicates([]string{a})+other.divergedReplicates([]string{a}))
 		lead, none := m.leadName(c)
 		methods := slices.Concat([]string{a}, rivals)

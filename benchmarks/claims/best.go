@@ -31,10 +31,10 @@ func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
 				}
 			}
 		}
-		o, c, none := m.better(all)
+		margin, text := m.margin()
+		o, c, none := better(all, margin)
 		v := m.verdict(n, o, c, ahead, rivals, m.effectName(c))
 		if none {
-			_, text := m.margin()
 			v.Measure += text
 		}
 		return v, nil

@@ -93,12 +93,11 @@ func positive(all []comparison) (Outcome, comparison) {
 // better tests that all leads are above 0, as positive does. One that may be none and is
 // below the margin for certain is no lead, from NoLeadReplicates on: there "better" does
 // not hold either. none tells that it is this that decides.
-func (m Measure) better(all []comparison) (o Outcome, c comparison, none bool) {
+func better(all []comparison, margin float64) (o Outcome, c comparison, none bool) {
 	o, c = positive(all)
 	if o != Undecided {
 		return o, c, false
 	}
-	margin, _ := m.margin()
 	for _, one := range all {
 		if one.replicates >= NoLeadReplicates && one.low <= 0 && one.high < margin {
 			return DoesNotHold, one, true

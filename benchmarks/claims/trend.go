@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/benchmarks/cells"
@@ -14,7 +16,7 @@ type Axis struct {
 
 // Trend tests that the lead of a over each of rivals grows along m.Along, or, with
 // sign −1, shrinks: the least-squares slope of each replicate's leads. It holds and
-// does not as Best.
+// does not as Best, the margin being a change of the lead from the first place to the last.
 func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test {
 	return func(r cells.Results) (Verdict, error) {
 		n, err := m.Read(r)
@@ -46,7 +48,11 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 				return sign * slope, true
 			}))
 		}
-		o, c := positive(all)
+		margin, _ := m.margin()
+		if len(x) > 1 {
+			margin /= slices.Max(x) - slices.Min(x)
+		}
+		o, c, _ := better(all, margin)
 		kind := "change of the difference"
 		if m.ratio() {
 			kind = "factor on the ratio"

@@ -53,6 +53,14 @@ func TestVerdictsOfPlantedResults(t *testing.T) {
 			return 1
 		})
 	}
+	wobbling := func(replicates int) cells.Results { // a's lead, which neither grows nor shrinks
+		return planted(replicates, abc, func(x float64, replicate int, m string) float64 {
+			if m == "a" {
+				return math.Exp(2 * noise(replicate+int(x)))
+			}
+			return 1
+		})
+	}
 	overB := claims.Best(errorOf, []string{"a"}, []string{"b"}, false)
 	growing := planted(6, abc, func(x float64, replicate int, m string) float64 {
 		if m == "a" {
@@ -112,6 +120,9 @@ func TestVerdictsOfPlantedResults(t *testing.T) {
 		"one part does not":   {claims.All(errorOf, ahead("a", "b"), ahead("a", "c")), level(0, 0.5, -0.3), claims.DoesNotHold},
 		"one part undecided":  {claims.All(errorOf, ahead("a", "b"), ahead("a", "c")), level(0, 0.5, 0), claims.Undecided},
 		"gap widens":          {claims.Trend(errorOf, "a", []string{"b", "c"}, log2, 1), growing, claims.Holds},
+		"no gap, no trend":    {claims.Trend(errorOf, "a", []string{"b"}, log2, 1), near(8, 0.03), claims.DoesNotHold},
+		"too few for a trend": {claims.Trend(errorOf, "a", []string{"b"}, log2, 1), wobbling(7), claims.Undecided},
+		"a trend to nothing":  {claims.Trend(errorOf, "a", []string{"b"}, log2, 1), wobbling(8), claims.DoesNotHold},
 		"gap does not close":  {claims.Trend(errorOf, "a", []string{"b", "c"}, log2, -1), growing, claims.DoesNotHold},
 		"no method of a name": {claims.Best(errorOf, []string{"a"}, []string{"d"}, false), growing, claims.Undecided},
 		"nothing run":         {claims.Comparable(errorOf, abc...), planted(0, abc, nil), claims.Undecided},

@@ -118,6 +118,9 @@ func TestPeer(t *testing.T) {
 
 // What is allocated between is seen, up to what the system rounds.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests of races are the short ones, and what the detector of races holds beside a block is seen, too")
+	}
 	const megabytes = 200
 	w := watchMemory()
 	block := make([]byte, megabytes<<20)
