@@ -308,7 +308,7 @@ func TestClaims(t *testing.T) {
 	}{
 		"as the paper":       {10, with(map[string]float64{"var": 0.05}, 1), claims.Holds, claims.Holds},
 		"one rival ahead":    {10, with(map[string]float64{"var": 0.05, "zeroed": 0.1}, 1), claims.DoesNotHold, claims.DoesNotHold},
-		"as good as a rival": {10, with(map[string]float64{"var": 0.05, "zeroed": 0.05}, 1), claims.Undecided, claims.DoesNotHold},
+		"as good as a rival": {10, with(map[string]float64{"var": 0.05, "zeroed": 0.05}, 1), claims.DoesNotHold, claims.DoesNotHold},
 		"a small lead":       {10, with(map[string]float64{"var": 0.01}, 1), claims.Holds, claims.Holds},
 		"much noise":         {10, with(map[string]float64{"var": 0.05}, 30), claims.Undecided, claims.Undecided},
 		"too few replicates": {2, with(map[string]float64{"var": 0.05}, 1), claims.Undecided, claims.Undecided},

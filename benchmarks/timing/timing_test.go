@@ -40,6 +40,9 @@ func TestSettingsStep(t *testing.T) {
 
 // What is timed is the iteration alone, not the work of a garbage collector.
 func TestStepsDoNotAllocate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests of races are the short ones, and the detector of races allocates")
+	}
 	blas, err := graph.BLAS()
 	require.NoError(t, err)
 	if strings.HasPrefix(blas, "gonum") {

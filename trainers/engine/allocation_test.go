@@ -19,6 +19,9 @@ import (
 
 // A training step in steady state allocates nothing, if its matrix products do not.
 func TestStepsDoNotAllocate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests of races are the short ones, and the detector of races allocates")
+	}
 	blas, err := graph.BLAS()
 	require.NoError(t, err)
 	if strings.HasPrefix(blas, "gonum") {
