@@ -23,9 +23,9 @@ const where = "benchmarks/neural/README.md"
 
 // statements are those of README.md.
 var statements = []claims.Claim{
-	{ID: "neural-em-iw", Quote: "Ours: EM is as near to the truth as Marg-IW, in both densities.", Where: where,
+	{ID: "neural-em-iw", Quote: "Ours: EM is as near to the truth as Marg-IW, in each density.", Where: where,
 		Test: claims.Comparable(fisher(""), "iw", "em")},
-	{ID: "neural-zeros-behind", Quote: "Ours: Zeroed energies and MissDiff are behind Marg-IW, in both densities.", Where: where,
+	{ID: "neural-zeros-behind", Quote: "Ours: Zeroed energies and MissDiff are behind Marg-IW, in each density.", Where: where,
 		Test: claims.Best(fisher(""), []string{"iw"}, []string{"zeroed", "missdiff"}, true)},
 	{ID: "neural-mixture", Quote: "Ours: with five normals a row for an imputer Marg-Var is nearer to the truth than with the paper's one, in each density.", Where: where,
 		Test: claims.Best(fisher(""), []string{"var-mixture"}, []string{"var"}, true)},
