@@ -33,19 +33,8 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 		var all []comparison
 		for _, b := range rivals {
 			all = append(all, compare(n, a, b, "", m.level(len(rivals)), func(replicate string) (float64, bool) {
-				var leads []float64
-				for _, at := range n.Places {
-					v, ok := m.lead(n, at, replicate, a, b)
-					if !ok {
-						return 0, false
-					}
-					leads = append(leads, v)
-				}
-				if len(leads) < 2 {
-					return 0, false
-				}
-				_, slope := stat.LinearRegression(x, leads, nil, false)
-				return sign * slope, true
+				slope, ok := m.slope(n, x, replicate, a, b)
+				return sign * slope, ok
 			}))
 		}
 		margin, _ := m.margin()
@@ -62,6 +51,23 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 		}
 		return m.verdict(n, o, c, []string{a}, rivals, kind+" "+along.Unit+": "+m.effectName(c)), nil
 	}
+}
+
+// slope is that of a replicate's leads of a over b along x, the places of n.
+func (m Measure) slope(n *Numbers, x []float64, replicate, a, b string) (slope float64, ok bool) {
+	var leads []float64
+	for _, at := range n.Places {
+		v, ok := m.lead(n, at, replicate, a, b)
+		if !ok {
+			return 0, false
+		}
+		leads = append(leads, v)
+	}
+	if len(leads) < 2 {
+		return 0, false
+	}
+	_, slope = stat.LinearRegression(x, leads, nil, false)
+	return slope, true
 }
 
 // Against tests that the lead of a over b is larger by one measure than by another,
