@@ -7,7 +7,7 @@ import "missingscore/trainers/fitted"
 func (p *Prepared) judge(r *Result) {
 	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gapTests()
 	r.Warnings = append(p.contradicted(r.MissingAtRandom), r.Warnings...)
-	if problems := implausible(p.Table, r.Model); len(problems) > 0 {
+	if problems := implausible(p.Table, r.Model, p.Spec.Steps.Workers); len(problems) > 0 {
 		r.doubt(problems)
 	}
 	r.Model.Outcome = &fitted.Outcome{Converged: r.Converged, Verdict: r.Verdict, Assumption: r.Assumption}

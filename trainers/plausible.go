@@ -28,14 +28,14 @@ const (
 // implausible says in which columns a normal model is impossible for what was observed.
 // On a domain mean and deviation are those before the restriction, which may lie
 // anywhere; so they may where a law is known by which the column's cells hide.
-func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
+func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string) {
 	g, ok := model.AsNormal(m.Model)
 	if !ok || m.Domain.Bounded() || m.Noise != nil {
 		return nil
 	}
-	mean := g.Mean()
+	columns, mean := observedColumns(t, workers), g.Mean()
 	var deviation []float64
-	if !deviationsNear(t, g) {
+	if !deviationsNear(t, columns, g) {
 		deviation = deviations(g)
 	}
 	law := m.Missingness
@@ -46,34 +46,48 @@ func implausible(t *data.Table, m *fitted.Saved) (problems []string) {
 		if law != nil && !law.Estimated && (law.Logistic != nil && law.Logistic.Concerns(j) || law.Censored != nil && law.Censored.Concerns(j)) {
 			continue
 		}
-		low, high, at, sd := observedColumn(t, j)
-		if away := math.Abs(mean[j]-at) / sd; away > farMean && (mean[j] < low || mean[j] > high) {
-			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[j], low, high, at))
+		c := columns[j]
+		if away := math.Abs(mean[j]-c.mean) / c.sd; away > farMean && (mean[j] < c.low || mean[j] > c.high) {
+			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[j], c.low, c.high, c.mean))
 		}
 		if deviation == nil {
 			continue
 		}
-		if ratio := deviation[j] / sd; ratio > farDeviation || ratio < 1/farDeviation {
-			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[j], sd))
+		if ratio := deviation[j] / c.sd; ratio > farDeviation || ratio < 1/farDeviation {
+			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[j], c.sd))
 		}
 	}
 	return problems
 }
 
-// observedColumn are range, mean and deviation of a column's observed values.
-func observedColumn(t *data.Table, j int) (low, high, mean, sd float64) {
+// observed are range, mean and deviation of a column's observed values.
+type observed struct{ low, high, mean, sd float64 }
+
+// observedColumns are those of every column.
+func observedColumns(t *data.Table, workers int) []observed {
+	columns := make([]observed, t.D)
 	if c := t.Counted; c != nil {
-		return c.Low[j], c.High[j], c.Scale.Mean[j], c.Scale.Deviation[j]
+		for j := range columns {
+			columns[j] = observed{c.Low[j], c.High[j], c.Scale.Mean[j], c.Scale.Deviation[j]}
+		}
+		return columns
 	}
-	x := t.Column(j)
-	mean, variance := stat.PopMeanVariance(x, nil)
-	return slices.Min(x), slices.Max(x), mean, math.Sqrt(variance)
+	err := t.EachColumn(workers, func() func(int, []float64) {
+		return func(j int, x []float64) {
+			mean, variance := stat.PopMeanVariance(x, nil)
+			columns[j] = observed{slices.Min(x), slices.Max(x), mean, math.Sqrt(variance)}
+		}
+	})
+	if err != nil {
+		panic(err)
+	}
+	return columns
 }
 
 // deviationsNear tells of a model of many columns and few pairs, without an inverse, that no
 // deviation is far from the observed one: with P in units of these, and μ its smallest
 // eigenvalue, 1/P_jj ≤ Σ_jj ≤ 1/μ.
-func deviationsNear(t *data.Table, g model.Normal) bool {
+func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 	free, ok := g.(*model.Gaussian)
 	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {
 		return false
@@ -87,7 +101,7 @@ func deviationsNear(t *data.Table, g model.Normal) bool {
 		if t.Ordinal(j) {
 			unit[j] = 1 / math.Sqrt(p.Diagonal[j])
 		} else {
-			_, _, _, unit[j] = observedColumn(t, j)
+			unit[j] = columns[j].sd
 		}
 	}
 	p.Scale(unit)

@@ -46,13 +46,13 @@ func normalOf(t *testing.T, mean, deviation []float64) *fitted.Saved {
 func TestImplausible(t *testing.T) {
 	for _, quantile := range []float64{math.Inf(-1), 0, 1.28} {
 		table := seenAbove(2000, quantile)
-		require.Empty(t, implausible(table, normalOf(t, []float64{0, 13}, []float64{1, 6})), quantile)
-		problems := implausible(table, normalOf(t, []float64{0, -27}, []float64{1, 6}))
+		require.Empty(t, implausible(table, normalOf(t, []float64{0, 13}, []float64{1, 6}), 2), quantile)
+		problems := implausible(table, normalOf(t, []float64{0, -27}, []float64{1, 6}), 2)
 		require.Len(t, problems, 1)
 		require.Regexp(t, `^the fitted mean of volume is -27, and it was observed between \S+ and \S+, with mean \d`, problems[0])
 	}
 	table := seenAbove(2000, 0)
-	problems := implausible(table, normalOf(t, []float64{0, 13}, []float64{0.1, 60}))
+	problems := implausible(table, normalOf(t, []float64{0, 13}, []float64{0.1, 60}), 2)
 	require.Len(t, problems, 2)
 	require.Contains(t, problems[0], "the fitted standard deviation of x is 0.1, the observed one ")
 	require.Contains(t, problems[1], "the fitted standard deviation of volume is 60, the observed one ")
@@ -60,10 +60,10 @@ func TestImplausible(t *testing.T) {
 	far := normalOf(t, []float64{0, -27}, []float64{1, 6})
 	far.Domain = domain.All(2)
 	far.Domain.Lower[1] = 0
-	require.Empty(t, implausible(table, far), "before the restriction it may be")
+	require.Empty(t, implausible(table, far, 2), "before the restriction it may be")
 	far.Domain, far.Missingness = nil, &missingness.Model{Censored: missingness.NewCensored(2)}
 	far.Missingness.Censored.Below[1] = 1
-	require.Empty(t, implausible(table, far), "a law hides it there")
+	require.Empty(t, implausible(table, far, 2), "a law hides it there")
 
 	r := &Result{Converged: true, Verdict: "converged: so"}
 	r.doubt(problems)
@@ -100,9 +100,9 @@ func TestDeviationsNear(t *testing.T) {
 		return m
 	}
 	none := func(*mat.SymDense) {}
-	require.True(t, deviationsNear(table, chain(0.4, none)))
-	require.True(t, deviationsNear(table, chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 20) })), "4.5 times smaller")
-	require.True(t, deviationsNear(table, chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 1./20) })), "4.5 times larger")
+	require.True(t, deviationsNear(table, observedColumns(table, 2), chain(0.4, none)))
+	require.True(t, deviationsNear(table, observedColumns(table, 2), chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 20) })), "4.5 times smaller")
+	require.True(t, deviationsNear(table, observedColumns(table, 2), chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 1./20) })), "4.5 times larger")
 	for name, far := range map[string]*model.Gaussian{
 		"small": chain(0.4, func(p *mat.SymDense) { p.SetSym(3, 3, 40) }),
 		"large": chain(0, func(p *mat.SymDense) { p.SetSym(3, 3, 1./40) }),
@@ -110,8 +110,8 @@ func TestDeviationsNear(t *testing.T) {
 			p.SetSym(0, 3, 0.99)
 		}),
 	} {
-		require.False(t, deviationsNear(table, far), name)
-		require.Len(t, implausible(table, &fitted.Saved{Model: far, Names: table.Names}), map[string]int{"small": 1, "large": 1, "by correlation": 2}[name], name)
+		require.False(t, deviationsNear(table, observedColumns(table, 2), far), name)
+		require.Len(t, implausible(table, &fitted.Saved{Model: far, Names: table.Names}, 2), map[string]int{"small": 1, "large": 1, "by correlation": 2}[name], name)
 	}
 	crowded := chain(0, func(p *mat.SymDense) {
 		for j := range d {
@@ -120,5 +120,5 @@ func TestDeviationsNear(t *testing.T) {
 			}
 		}
 	})
-	require.False(t, deviationsNear(table, crowded), "of many pairs the inverse is as fast")
+	require.False(t, deviationsNear(table, observedColumns(table, 2), crowded), "of many pairs the inverse is as fast")
 }

@@ -14,6 +14,10 @@ const (
 	emCost       = 2e9 // products at most: rows · columns³ · iterations
 )
 
+// enoughComplete tells whether so many rows determine the correlation of d columns well enough
+// to look for combinations in it.
+func enoughComplete(rows, d int) bool { return rows >= 3*d+10 }
+
 // correlation is that of some columns as they are modelled: of the complete rows where these
 // are enough, else by EM for a normal distribution on as many rows as cost little; with it the
 // share of a column's variance below which it is worth a look. It is nil where neither is.
@@ -22,11 +26,11 @@ func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float6
 	if d < 2 {
 		return nil, 0
 	}
-	if r, n := e.complete(columns); n >= 3*d+10 {
+	if r, n := e.complete(columns); enoughComplete(n, d) {
 		return r, explainedBut
 	}
 	rows := int(min(float64(e.N), emCost/(float64(emIterations*d)*float64(d*d))))
-	if rows < 3*d+10 {
+	if !enoughComplete(rows, d) {
 		return nil, 0
 	}
 	return completion.Fit(e.standardised(columns, rows), emIterations, 0).Correlation(), emCandidate

@@ -25,13 +25,15 @@ const (
 // modelled: copies of one, a sum and its parts. One of each set is then left out of the
 // search for the next.
 func dependent(e *examined) []Finding {
-	active := e.active()
-	findings, active := e.copies(active)
+	findings, active, r := e.copies(e.active())
 	rows := rowsWithValues(e.Table)
 	if len(active) > mostDependent || rows < 3*len(active) {
 		return findings
 	}
-	r, candidate := e.correlation(active)
+	candidate := explainedBut
+	if r == nil {
+		r, candidate = e.correlation(active)
+	}
 	for r != nil && len(active) > 2 && len(findings) < mostSets {
 		set := leastSet(r, candidate, leastKept)
 		if set == nil {
@@ -62,10 +64,10 @@ func (e *examined) active() (active []int) {
 }
 
 // copies finds pairs that are nearly equal but for place and unit, and gives the columns
-// without one of each.
-func (e *examined) copies(active []int) (findings []Finding, left []int) {
+// without one of each, with their correlation where enough rows are known and none has a gap.
+func (e *examined) copies(active []int) (findings []Finding, left []int, r *mat.SymDense) {
 	if len(active) < 2 || float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
-		return nil, active
+		return nil, active, nil
 	}
 	sums, kept := e.pairs(active), []int(nil) // places in active
 	for a, j := range active {
@@ -78,7 +80,7 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 			findings = append(findings, f)
 		}
 	}
-	return findings, left
+	return findings, left, sums.correlation(kept, e.after.N)
 }
 
 // together are the values, as modelled, of the first column and of the others in the rows

@@ -111,6 +111,38 @@ func (s *pairSums) unexplained(a, b int) float64 {
 	return 1 - covariance*covariance/(u*v)
 }
 
+// correlation is that of columns at some places, if each of rows has all of them and they are
+// enough (enoughComplete); else nil.
+func (s *pairSums) correlation(places []int, rows int) *mat.SymDense {
+	if len(places) < 2 || !enoughComplete(rows, len(places)) {
+		return nil
+	}
+	r, n := mat.NewSymDense(len(places), nil), float64(rows)
+	for k, a := range places {
+		if s.number[a*s.d+a] != n {
+			return nil
+		}
+		for l, b := range places[:k+1] {
+			r.SetSym(k, l, s.products[a*s.d+b]-s.own[a*s.d+a]*s.own[b*s.d+b]/n)
+		}
+	}
+	return correlationOf(r)
+}
+
+// correlationOf makes a correlation of a matrix of covariances.
+func correlationOf(c *mat.SymDense) *mat.SymDense {
+	sd := make([]float64, c.SymmetricDim())
+	for k := range sd {
+		sd[k] = math.Sqrt(c.At(k, k))
+	}
+	for k := range sd {
+		for l := k; l < len(sd); l++ {
+			c.SetSym(k, l, c.At(k, l)/(sd[k]*sd[l]))
+		}
+	}
+	return c
+}
+
 // complete is the correlation of some columns over the rows that have all of them, n.
 func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
 	d := len(columns)
@@ -141,16 +173,7 @@ func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
 			blas64.Syrk(blas.Trans, 1, g.matrix(g.value), 1, r.RawSymmetric())
 		}
 	})
-	sd := make([]float64, d)
-	for k := range sd {
-		sd[k] = math.Sqrt(r.At(k, k))
-	}
-	for k := range d {
-		for l := k; l < d; l++ {
-			r.SetSym(k, l, r.At(k, l)/(sd[k]*sd[l]))
-		}
-	}
-	return r, n
+	return correlationOf(r), n
 }
 
 // keepComplete keeps the rows without a gap.

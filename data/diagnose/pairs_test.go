@@ -68,3 +68,26 @@ func TestCorrelationOfCompleteRows(t *testing.T) {
 	require.Equal(t, len(x), rows)
 	require.InDelta(t, stat.Correlation(x, y, nil), r.At(0, 1), 1e-12)
 }
+
+// Of columns without a gap the sums over pairs give the correlation of all rows, whatever the
+// units; where a row lacks one of them, or rows are few, they do not.
+func TestCorrelationOfSums(t *testing.T) {
+	const n = 700
+	rng := stream.New(10)
+	e := &examined{after: &data.Table{N: n, D: 3}, units: []unit{{0.5, 2}, {0, 1}, {1, 3}}}
+	var x, y []float64
+	for range n {
+		a, b := 1+2*rng.NormFloat64(), rng.NormFloat64()
+		x, y = append(x, a), append(y, a-3*b)
+		e.after.Values, e.after.Observed = append(e.after.Values, a, b, a-3*b), append(e.after.Observed, true, true, true)
+	}
+	s := e.pairs([]int{0, 1, 2})
+	r := s.correlation([]int{0, 2}, n)
+	require.InDelta(t, stat.Correlation(x, y, nil), r.At(0, 1), 1e-12)
+	require.InDelta(t, 1, r.At(1, 1), 1e-12)
+	require.Nil(t, s.correlation([]int{0, 2}, 15))
+	e.after.Observed[3*400+2] = false
+	s = e.pairs([]int{0, 1, 2})
+	require.Nil(t, s.correlation([]int{0, 2}, n))
+	require.NotNil(t, s.correlation([]int{0, 1}, n))
+}

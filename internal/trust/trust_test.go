@@ -128,3 +128,19 @@ func TestSurvivorsAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// A target whose time was over has not failed; one with an input that fails has, and so has one
+// that hung.
+func TestTimeOver(t *testing.T) {
+	const over = "fuzz: elapsed: 3s, execs: 74179 (0/sec)\n--- FAIL: FuzzParseText (3.04s)\n    context deadline exceeded\nFAIL\n"
+	require.True(t, timeOver(over))
+	require.True(t, timeOver(over+"exit status 1\nFAIL\tmissingscore/data/domain\t3.1s\n"))
+	for _, failed := range []string{
+		"--- FAIL: FuzzParseText (0.04s)\n    --- FAIL: FuzzParseText (0.00s)\n        fuzz_test.go:12: context deadline exceeded\n    \n    Failing input written to testdata/fuzz/FuzzParseText/1\nFAIL\n",
+		over + "Failing input written to testdata/fuzz/FuzzParseText/1\n",
+		"--- FAIL: FuzzParseText (3.04s)\n    fuzzing process hung or terminated unexpectedly: exit status 2\nFAIL\n",
+		"",
+	} {
+		require.False(t, timeOver(failed))
+	}
+}
