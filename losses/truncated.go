@@ -36,6 +36,8 @@ const (
 	inputNormal  = "normal %d"
 )
 
+func tangentName(k int) string { return fmt.Sprintf(inputTangent, k) }
+
 // ObjectiveFor is Truncated on a domain that has a boundary, else Classical.
 func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 	if s.Bounded() {
@@ -66,7 +68,7 @@ func (o Truncated) tangents(b *graph.Builder, n int) (normals, along []graph.Nod
 	}
 	for k, h := range o.Domain.Half {
 		normals = append(normals, b.Input(fmt.Sprintf(inputNormal, k), 1, len(h.A)))
-		along = append(along, b.Input(fmt.Sprintf(inputTangent, k), n, len(h.A)))
+		along = append(along, b.Input(tangentName(k), n, len(h.A)))
 	}
 	return normals, along
 }
@@ -119,7 +121,7 @@ func (o Truncated) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
 	if !o.Weight.NoTangent {
 		for k, h := range o.Domain.Half {
 			copy(p.Input(fmt.Sprintf(inputNormal, k)), h.A)
-			tangents = append(tangents, p.Input(fmt.Sprintf(inputTangent, k)))
+			tangents = append(tangents, p.Input(tangentName(k)))
 		}
 	}
 	var t domain.Tangent

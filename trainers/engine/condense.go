@@ -58,40 +58,56 @@ func (p Problem) PairSums() *data.Pairs {
 	return c.pairs
 }
 
-// rowsKey is a slice of rows that does not change.
+// rowsKey is a slice of rows that does not change, and by which moments they are known.
 type rowsKey struct {
 	first *int
 	n     int
+	by    momentsKind
 }
+
+// momentsKind is which moments of the rows a loss depends on.
+type momentsKind int
+
+const (
+	noMoments       momentsKind = iota // it depends on each row
+	patternMoments                     // those of each pattern of gaps
+	weightedMoments                    // those of each coordinate by its weight (condense_weighted.go)
+)
 
 // condensed are rows in place of others.
 type condensed struct {
-	table  *data.Table
-	rows   []int // all of table's
-	counts []float64
+	table     *data.Table
+	rows      []int // all of table's
+	counts    []float64
+	objective losses.Objective // that has their weights; nil: the engine's own
 }
 
 // Condense has steps over these rows, which must not change from then on, made over fewer
 // rows that give the same numbers, but for rounding: where loss, model and objective depend on
-// the rows of a pattern by their moments alone, and enough rows are saved. Counts must be set
-// before. Engines of the same Problem share what it makes.
+// the rows by moments alone, and enough rows are saved. Counts must be set before. Engines of the
+// same Problem share what it makes.
 func (e *Engine) Condense(rows []int) {
-	if len(rows) < leastCondensed || len(e.workers) == 0 || !e.byMoments() {
+	if len(rows) < leastCondensed || len(e.workers) == 0 {
 		return
 	}
-	e.Condensed.once(rows, func() *condensed { return condense(e.Table, rows, e.Counts) })
+	switch e.moments {
+	case patternMoments:
+		e.Condensed.once(rows, e.moments, func() *condensed { return condense(e.Table, rows, e.Counts) })
+	case weightedMoments:
+		e.Condensed.once(rows, e.moments, func() *condensed { return e.condenseWeighted(rows) })
+	}
 }
 
 // once makes what takes the place of rows, if that is not done, and keeps it if enough rows are saved.
-func (c *Condensed) once(rows []int, of func() *condensed) *condensed {
-	key := rowsKey{&rows[0], len(rows)}
+func (c *Condensed) once(rows []int, by momentsKind, of func() *condensed) *condensed {
+	key := rowsKey{&rows[0], len(rows), by}
 	c.mu.Lock()
 	made, done := c.made[key]
 	c.mu.Unlock()
 	if done {
 		return made
 	}
-	if made = of(); 2*len(made.rows) > len(rows) {
+	if made = of(); made != nil && 2*len(made.rows) > len(rows) {
 		made = nil
 	}
 	c.mu.Lock()
@@ -103,10 +119,10 @@ func (c *Condensed) once(rows []int, of func() *condensed) *condensed {
 // CondenseUnion is Condense of rows that are those of some parts together, each of them of
 // rows that Condense has seen: it goes over what the parts were condensed to.
 func (e *Engine) CondenseUnion(rows []int, parts [][]int) {
-	if len(rows) < leastCondensed || len(e.workers) == 0 || !e.byMoments() {
+	if len(rows) < leastCondensed || len(e.workers) == 0 || e.moments != patternMoments {
 		return
 	}
-	e.Condensed.once(rows, func() *condensed {
+	e.Condensed.once(rows, patternMoments, func() *condensed {
 		number := 0
 		for _, part := range parts {
 			number += len(e.instead(part).rows)
@@ -129,29 +145,40 @@ func (e *Engine) Forget(rows []int) {
 	}
 	e.Condensed.mu.Lock()
 	defer e.Condensed.mu.Unlock()
-	delete(e.Condensed.made, rowsKey{&rows[0], len(rows)})
+	delete(e.Condensed.made, rowsKey{&rows[0], len(rows), e.moments})
 }
 
-// byMoments tells whether the loss depends on the rows of a pattern by their moments alone: a
-// normal model's score is linear in the row, its classical objective quadratic.
-func (e *Engine) byMoments() bool {
+// momentsOf tells on which moments of the rows the loss depends alone: a normal model's score is
+// linear in the row, its classical objective quadratic, and so is one that weights coordinates.
+func (e *Engine) momentsOf() momentsKind {
 	_, err := source.NormalModel(e.Model, "it")
-	_, classical := e.Objective.(losses.Classical)
-	needs := e.Estimator.Loss.Needs()
-	return err == nil && classical && !e.Domain.Bounded() && e.Missingness == nil && !e.Estimator.Draws() &&
-		(needs.Moments || needs.Normal || e.Estimator.NeedsCompleteRows())
+	if err != nil || e.Missingness != nil || e.Estimator.Draws() {
+		return noMoments
+	}
+	needs, complete := e.Estimator.Loss.Needs(), e.Estimator.NeedsCompleteRows()
+	switch e.Objective.(type) {
+	case losses.Classical:
+		if !e.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
+			return patternMoments
+		}
+	case losses.RowWeighted:
+		if _, rows := e.Estimator.Loss.(losses.Complete); rows && (complete || e.Estimator.Source.Name == source.Zeros.Name) {
+			return weightedMoments
+		}
+	}
+	return noMoments
 }
 
 // instead are the rows to make a step over: those asked for, or what they were condensed to.
 func (e *Engine) instead(rows []int) condensed {
-	if len(rows) >= leastCondensed {
+	if len(rows) >= leastCondensed && e.moments != noMoments {
 		e.Condensed.mu.Lock()
 		defer e.Condensed.mu.Unlock()
-		if c := e.Condensed.made[rowsKey{&rows[0], len(rows)}]; c != nil {
+		if c := e.Condensed.made[rowsKey{&rows[0], len(rows), e.moments}]; c != nil {
 			return *c
 		}
 	}
-	return condensed{e.Table, rows, e.Counts}
+	return condensed{table: e.Table, rows: rows, counts: e.Counts}
 }
 
 // CompleteMoments are the mean and the covariances, with divisor n, of rows without a gap, as

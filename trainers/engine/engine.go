@@ -42,6 +42,7 @@ type Engine struct {
 	memory    source.Memory  // what the source keeps; nil for nothing
 	workers   []*worker
 	parts     []part
+	moments   momentsKind // of the rows, which the loss depends on
 	expected  expected
 	gaps      []int // rows with missing cells
 	imputer   imputerSteps
@@ -121,6 +122,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
+	e.moments = e.momentsOf()
 	e.findGaps()
 	if err := e.prepareImputer(); err != nil {
 		return nil, err
@@ -451,7 +453,11 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	if err != nil {
 		return err
 	}
-	losses.Bind(in, w.loss, e.Objective, w.batch, own)
+	objective := e.Objective
+	if of.objective != nil {
+		objective = of.objective
+	}
+	losses.Bind(in, w.loss, objective, w.batch, own)
 	if err := in.Run(); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)
 	for from := 0; from < n; from += size {
 		if err := panics.Caught(func() error {
-			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{h.table, h.rows[from:min(from+size, n)], h.counts}, 1/float64(n))
+			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{table: h.table, rows: h.rows[from:min(from+size, n)], counts: h.counts}, 1/float64(n))
 		}); err != nil {
 			return 0, err
 		}

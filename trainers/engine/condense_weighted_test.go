@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/losses"
+)
+
+// inside moves the rows of a table into a box above 0 and below 3, and of a half-space.
+func inside(t *data.Table) *domain.Domain {
+	s := domain.All(4)
+	s.Lower[0], s.Upper[0], s.Lower[2] = 0, 3, -1
+	s.Half = []domain.HalfSpace{{A: []float64{0.5, 0.5, 0, -1}, B: 4}}
+	for i := range t.N {
+		x := t.Values[i*4 : (i+1)*4]
+		x[0], x[2] = 1.5+1.4*math.Tanh(x[0]), math.Abs(x[2])-0.9
+		x[3] = math.Abs(x[3]) + x[1]/2 - 0.5
+	}
+	return s
+}
+
+func everywhere(t *data.Table) {
+	for i := range t.Observed {
+		t.Observed[i] = true
+	}
+}
+
+// weightedModel is a normal model whose precision has no zero.
+func weightedModel(t *testing.T) *model.Gaussian {
+	t.Helper()
+	m := model.NewGaussian(4, model.Natural)
+	require.NoError(t, m.SetPrecision(mat.NewSymDense(4, []float64{2, -0.3, 0.2, 0.1, -0.3, 1.5, 0.2, 0.1, 0.2, 0.2, 1, -0.4, 0.1, 0.1, -0.4, 2})))
+	m.SetMean([]float64{0.1, -0.2, 0.3, 0})
+	return m
+}
+
+// On a domain steps over condensed rows are those over all of them, for each form of g, with
+// gaps filled with zeros too, and with rows that count; whatever the number of workers.
+func TestStepsOverWeightedRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		method string
+		weight domain.Weight
+		share  float64
+		most   int // rows
+	}{
+		"one g a coordinate": {"full", domain.Weight{}, 0, 4*5 + 8},
+		"one g a row":        {"full", domain.Weight{Scalar: true}, 0, 5 + 8},
+		"gaps":               {"zeroed", domain.Weight{NoTangent: true}, 0.3, 4*5 + 8},
+		"gaps, one g a row":  {"zeroed", domain.Weight{NoTangent: true, Scalar: true}, 0.3, 4*5 + 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := gappy(1500, c.share)
+			if c.share == 0 {
+				everywhere(table)
+			}
+			s, m := inside(table), weightedModel(t)
+			var first Step
+			for _, workers := range []int{1, 3} {
+				e, err := New(Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, c.weight), Domain: s, Weight: c.weight}, Config{Method: c.method, Batch: 10, Workers: workers})
+				require.NoError(t, err)
+				e.Counts = make([]float64, table.N)
+				for i := range e.Counts {
+					e.Counts[i] = float64(1 + i%2)
+				}
+				rows := e.AllRows()
+				step, err := e.Gradient(0, rows, 0.5)
+				require.NoError(t, err)
+				want := step.Loss
+				var grads [][]float64
+				for _, g := range step.Grads {
+					grads = append(grads, slices.Clone(g))
+				}
+				e.Condense(rows)
+				require.LessOrEqual(t, len(e.instead(rows).rows), c.most)
+				got, err := e.Gradient(0, rows, 0.5)
+				require.NoError(t, err)
+				require.InEpsilon(t, want, got.Loss, 1e-11)
+				for i, g := range grads {
+					require.InDeltaSlice(t, g, got.Grads[i], 1e-11*float64(table.N))
+				}
+				if workers == 1 {
+					first = Step{Loss: got.Loss}
+					continue
+				}
+				require.Equal(t, first.Loss, got.Loss)
+			}
+		})
+	}
+}
+
+// An engine of another loss that shares what is made takes its own rows; where a score is taken
+// along a tangent, and where little is saved, rows stay as they are.
+func TestWeightedRowsAreOfTheirLoss(t *testing.T) {
+	table := gappy(1500, 0)
+	everywhere(table)
+	s, m := inside(table), weightedModel(t)
+	shared := NewCondensed()
+	weighted, err := New(Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s, Condensed: shared}, Config{Method: "full"})
+	require.NoError(t, err)
+	plain, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}, Condensed: shared}, Config{Method: "full"})
+	require.NoError(t, err)
+	rows := table.AllRows()
+	weighted.Condense(rows)
+	require.Len(t, plain.instead(rows).rows, table.N)
+	plain.Condense(rows)
+	require.Len(t, plain.instead(rows).rows, 5)
+	require.Greater(t, len(weighted.instead(rows).rows), 20)
+	weighted.Forget(rows)
+	require.Len(t, weighted.instead(rows).rows, table.N)
+	require.Len(t, plain.instead(rows).rows, 5)
+
+	gaps := gappy(1500, 0.3)
+	s = inside(gaps)
+	tangents, err := New(Problem{Table: gaps, Model: m, Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, Config{Method: "zeroed"})
+	require.NoError(t, err)
+	tangents.Condense(rows)
+	require.Len(t, tangents.instead(rows).rows, gaps.N)
+
+	require.Nil(t, weighted.condenseWeighted(rows[:55]), "28 rows in place of 55")
+	require.NotNil(t, weighted.condenseWeighted(rows[:56]))
+}
