@@ -65,3 +65,30 @@ func (o givenWeights) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
 		}
 	}
 }
+
+// RowWeights implements RowWeighted: g is the mask.
+func (Classical) RowWeights() func(x, mask, g, slope []float64) bool {
+	return func(_, mask, g, slope []float64) bool {
+		copy(g, mask)
+		clear(slope)
+		return true
+	}
+}
+
+// Given implements RowWeighted.
+func (o Classical) Given(g, _ []float64) Objective { return givenMask{o, g} }
+
+// givenMask is a mask (rows, d) of a table's rows, which have all cells nevertheless.
+type givenMask struct {
+	Classical
+	mask []float64
+}
+
+// Bind implements Objective.
+func (o givenMask) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
+	d, mask := batch.D, p.Input(InputMask)
+	clear(mask)
+	for i, row := range batch.Rows {
+		copy(mask[i*d:], o.mask[row*d:(row+1)*d])
+	}
+}

@@ -111,8 +111,8 @@ func proximal(p engine.Problem, c engine.Config) (step func() error, err error) 
 	if err != nil {
 		return nil, err
 	}
-	middle := r.Config.Lambdas / 2
-	return func() error { return r.StepAt(context.Background(), middle) }, nil
+	at := r.StepsAt(r.Config.Lambdas / 2)
+	return func() error { return at(context.Background()) }, nil
 }
 
 // Time repeats step for so many seconds, but at least least times, and gives the

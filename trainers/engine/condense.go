@@ -156,15 +156,13 @@ func (e *Engine) momentsOf() momentsKind {
 		return noMoments
 	}
 	needs, complete := e.Estimator.Loss.Needs(), e.Estimator.NeedsCompleteRows()
-	switch e.Objective.(type) {
-	case losses.Classical:
-		if !e.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
-			return patternMoments
-		}
-	case losses.RowWeighted:
-		if _, rows := e.Estimator.Loss.(losses.Complete); rows && (complete || e.Estimator.Source.Name == source.Zeros.Name) {
-			return weightedMoments
-		}
+	if _, classical := e.Objective.(losses.Classical); classical && !e.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
+		return patternMoments
+	}
+	_, weighted := e.Objective.(losses.RowWeighted)
+	_, asTheyAre := e.Estimator.Loss.(losses.Complete)
+	if weighted && asTheyAre && (complete || e.Estimator.Source.Name == source.Zeros.Name) {
+		return weightedMoments
 	}
 	return noMoments
 }

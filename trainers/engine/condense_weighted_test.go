@@ -55,6 +55,7 @@ func TestStepsOverWeightedRows(t *testing.T) {
 		"one g a row":        {"full", domain.Weight{Scalar: true}, 0, 5 + 8},
 		"gaps":               {"zeroed", domain.Weight{NoTangent: true}, 0.3, 4*5 + 8},
 		"gaps, one g a row":  {"zeroed", domain.Weight{NoTangent: true, Scalar: true}, 0.3, 4*5 + 8},
+		"gaps, no bounds":    {"zeroed", domain.Weight{}, 0.3, 4 * 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := gappy(1500, c.share)
@@ -62,6 +63,9 @@ func TestStepsOverWeightedRows(t *testing.T) {
 				everywhere(table)
 			}
 			s, m := inside(table), weightedModel(t)
+			if name == "gaps, no bounds" {
+				s = domain.All(4)
+			}
 			var first Step
 			for _, workers := range []int{1, 3} {
 				e, err := New(Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, c.weight), Domain: s, Weight: c.weight}, Config{Method: c.method, Batch: 10, Workers: workers})
