@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/graph"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/report"
 	"missingscore/internal/setting"
 	"missingscore/trainers"
@@ -358,7 +358,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		return err
 	}
 	for _, name := range compareStates[:2] {
-		if err := os.Remove(filepath.Join(f.out, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := atomicfile.Remove(filepath.Join(f.out, name)); err != nil {
 			return err
 		}
 	}

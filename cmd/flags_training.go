@@ -17,6 +17,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/atomicfile"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
@@ -209,6 +210,9 @@ func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, 
 	return state, err
 }
 
+// saveEach is how often a run saves its state; tests of runs that are cut save more often.
+var saveEach = time.Second
+
 // checkpoint saves the state once a second, and when the run is cut, if there is where.
 func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
 	if saved == "" {
@@ -216,7 +220,7 @@ func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
 	}
 	last := time.Now()
 	return func(s *trainers.State) error {
-		if ctx.Err() == nil && time.Since(last) < time.Second {
+		if ctx.Err() == nil && time.Since(last) < saveEach {
 			return nil
 		}
 		last = time.Now()
@@ -251,8 +255,10 @@ func explain(err error, file, saved, advice string) error {
 
 // finish clears up after the results are written, and gives the warnings not given before.
 func (f *trainingFlags) finish(saved string, warnings []string, stderr io.Writer) error {
-	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	if saved != "" {
+		if err := atomicfile.Remove(saved); err != nil {
+			return err
+		}
 	}
 	for _, w := range warnings {
 		if slices.Contains(f.told, w) {

@@ -70,7 +70,7 @@ func FuzzCommand(f *testing.F) {
 // left are temporary files and locks in a folder.
 func left(t testing.TB, dir string) (names []string) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".lock")) {
+		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".lock") || strings.HasPrefix(filepath.Base(path), ".writable.")) {
 			names = append(names, path)
 		}
 		return err

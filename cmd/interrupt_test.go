@@ -69,6 +69,7 @@ func TestKilledAndResumed(t *testing.T) {
 	}{
 		{[]string{"network", data, "--method", "var", "--draws", "4", "--imputer-steps", "3", "--lambdas", "40", "--select", "none"}, stateFile, "", 13},
 		{[]string{"network", data, "--inference", "bootstrap=80", "--stability", "10", "--workers", "2"}, stateFile, "", 19},
+		{[]string{"network", data, "--select", "stars", "--lambdas", "60", "--workers", "2"}, stateFile, "", 13},
 		{[]string{"fit", data, "--method", "variw", "--epochs", "150", "--lower", "-9", "--truth", filepath.Join(dir, "truth.json")}, "model.json.state", "/", 2},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
@@ -94,13 +95,20 @@ func TestKilledAndResumed(t *testing.T) {
 	}
 }
 
+// savingOften is a run that saves its state before it can have ended.
+func savingOften(words []string) *exec.Cmd {
+	c := exec.Command("missingscore", words...)
+	c.Env = append(os.Environ(), saveEachVariable+"=10ms")
+	return c
+}
+
 // replicatesCut interrupts a run when it has saved replicates, and goes on with another
 // number of workers.
 func replicatesCut(t *testing.T, args []string) {
 	dir := t.TempDir()
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	command := func(out string, more ...string) *exec.Cmd {
-		return exec.Command("missingscore", append(append(args[:len(args):len(args)], "--out", out), more...)...)
+		return savingOften(append(append(args[:len(args):len(args)], "--out", out), more...))
 	}
 	out, err := command(whole, "--workers", "2").CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -211,7 +219,7 @@ func reproduceKilled(t *testing.T) {
 func killedAndResumed(t *testing.T, args []string, stateName, slash string, count int) {
 	dir := t.TempDir()
 	command := func(out string, more ...string) *exec.Cmd {
-		return exec.Command("missingscore", append(append(args[:len(args):len(args)], "--out", out+slash), more...)...)
+		return savingOften(append(append(args[:len(args):len(args)], "--out", out+slash), more...))
 	}
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	if out, err := command(whole).CombinedOutput(); err != nil { // 3 is fine: how it converges is not the matter here

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/graph"
+	"missingscore/internal/atomicfile"
 	"missingscore/trainers/fitted"
 )
 
@@ -67,7 +68,7 @@ func (k *keptDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
 
 // save saves once a second, or less often where that takes long, and when the run is cut.
 func (k *keptDraws) save(ctx context.Context, p *fitted.Partial) error {
-	if p.Blocks() == 0 || ctx.Err() == nil && time.Since(k.last) < max(time.Second, 20*k.took) {
+	if p.Blocks() == 0 || ctx.Err() == nil && time.Since(k.last) < max(saveEach, 20*k.took) {
 		return nil
 	}
 	start := time.Now()
@@ -93,10 +94,7 @@ func (k *keptDraws) remove() error {
 	if k.path == "" {
 		return nil
 	}
-	if err := os.Remove(k.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return atomicfile.Remove(k.path)
 }
 
 // identity names what the draws depend on: the model, the observed cells, the settings and

@@ -39,7 +39,7 @@ func (k *keptReplicates[T]) begin(of string, resume bool) error {
 
 // save saves once a second, or less often where that takes long, and when the run is cut.
 func (k *keptReplicates[T]) save(ctx context.Context) error {
-	if ctx.Err() == nil && time.Since(k.last) < max(time.Second, 20*k.took) {
+	if ctx.Err() == nil && time.Since(k.last) < max(saveEach, 20*k.took) {
 		return nil
 	}
 	start := time.Now()

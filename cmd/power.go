@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/report"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -216,10 +216,7 @@ func (f *powerCommand) write() error {
 	if err := report.WritePower(f.out, f.page); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(f.out, stateFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return atomicfile.Remove(filepath.Join(f.out, stateFile))
 }
 
 // tell says on stdout what came out.

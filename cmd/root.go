@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"missingscore/graph"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/trainers"
@@ -284,12 +285,10 @@ func ensureDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--out %s: %w", dir, err)
 	}
-	probe, err := os.CreateTemp(dir, ".writable.*")
-	if err != nil {
+	if err := atomicfile.Writable(dir); err != nil {
 		return fmt.Errorf("--out %s cannot be written to: %w", dir, err)
 	}
-	probe.Close()
-	return os.Remove(probe.Name())
+	return nil
 }
 
 // printJSON writes one object.

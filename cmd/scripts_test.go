@@ -5,12 +5,21 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// saveEachVariable says how often processes of tests save their state.
+const saveEachVariable = "MISSINGSCORE_TEST_SAVE_EACH"
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"missingscore": Main})
+	testscript.Main(m, map[string]func(){"missingscore": func() {
+		if each, err := time.ParseDuration(os.Getenv(saveEachVariable)); err == nil {
+			saveEach = each
+		}
+		Main()
+	}})
 }
 
 func TestScripts(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 
 	"missingscore/internal/memory"
 	"missingscore/internal/plainwords"
+	"missingscore/internal/provenance"
 	"missingscore/internal/stream"
 )
 
@@ -36,16 +37,25 @@ var (
 type soaked struct {
 	Command     string         `json:"command"` // of the last portion
 	Runs        int            `json:"runs"`
-	Seeds       []string       `json:"seeds"` // from–to of each portion
+	Portions    []portion      `json:"portions"`
 	Codes       map[string]int `json:"exit_codes"`
-	Slow        int            `json:"slow"`        // ended after soakLimit, without a verdict
-	Killed      int            `json:"killed"`      // processes, by SIGKILL, at random moments
-	Resumed     int            `json:"resumed"`     // runs that were then taken up again to their end
-	Differences int            `json:"differences"` // resumed runs whose files are not those of a run never cut
-	Unplain     int            `json:"unplain"`     // messages with words of a programmer
-	Leaks       int            `json:"leaks"`       // temporary files or locks left behind by runs that ended
-	Peak        int            `json:"peak_mb"`     // of memory, of any process
+	Slow        int            `json:"slow"`         // ended after soakLimit, without a verdict
+	Killed      int            `json:"killed"`       // processes, by SIGKILL, at random moments
+	KilledSaved int            `json:"killed_saved"` // of them when a state had been saved
+	Resumed     int            `json:"resumed"`      // killed runs whose last process went on from a state to the end
+	Anew        int            `json:"begun_anew"`   // killed runs whose last process found no state, and began anew
+	Uncut       int            `json:"uncut"`        // runs that ended before they could be killed
+	Differences int            `json:"differences"`  // runs made again whose files are not those of the run never cut
+	Unplain     int            `json:"unplain"`      // messages with words of a programmer
+	Leaks       int            `json:"leaks"`        // temporary files or locks left behind by runs that ended
+	Peak        int            `json:"peak_mb"`      // of memory, of any process
 	Faults      []string       `json:"faults"`
+}
+
+// portion are runs made at a time.
+type portion struct {
+	Seeds string `json:"seeds"` // from–to
+	provenance.Source
 }
 
 const (
@@ -62,7 +72,11 @@ const (
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	s := &soaked{Codes: map[string]int{}}
+	var source provenance.Source
 	if *soakFile != "" {
+		var err error
+		source, err = provenance.Of("..")
+		require.NoError(t, err)
 		if text, err := os.ReadFile(*soakFile); err == nil {
 			require.NoError(t, json.Unmarshal(text, s))
 		}
@@ -74,7 +88,9 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	s.Command = fmt.Sprintf("go test ./cmd -run Soak -soak %d -soak-from %d -soak-figures ../internal/trust/figures/soak.json -timeout 0", *soakRuns, *soakFrom)
-	s.Seeds = append(s.Seeds, fmt.Sprintf("%d–%d", *soakFrom, *soakFrom+uint64(*soakRuns)-1))
+	if *soakFile != "" {
+		s.Portions = append(s.Portions, portion{fmt.Sprintf("%d–%d", *soakFrom, *soakFrom+uint64(*soakRuns)-1), source})
+	}
 	text, err := json.MarshalIndent(s, "", "  ")
 	require.NoError(t, err)
 	t.Logf("%s", text)
@@ -97,7 +113,7 @@ func (s *soaked) process(t *testing.T, dir string, line []string, killAfter time
 	var stdout, stderr bytes.Buffer
 	c := exec.Command("missingscore", line...)
 	c.Dir, c.Stdout, c.Stderr = dir, &stdout, &stderr
-	c.Env = append(os.Environ(), memory.Variable+"="+strconv.Itoa(int(soakMemory))+"B")
+	c.Env = append(os.Environ(), memory.Variable+"="+strconv.Itoa(int(soakMemory))+"B", saveEachVariable+"=2ms") // most runs take less than the second after which users' runs save first
 	begin := time.Now()
 	require.NoError(t, c.Start())
 	limit := soakLimit
@@ -169,7 +185,8 @@ func (s *soaked) judge(t *testing.T, dir string, line []string, e ended) error {
 }
 
 // killed makes the run again in another folder, kills it at random moments, up to four times,
-// takes it up each time, and compares what it leaves with the first folder's.
+// takes it up each time where a state is there, and else begins it anew, and compares what it
+// leaves with the first folder's.
 func (s *soaked) killed(t *testing.T, dir string, line []string, whole ended, rng *rand.Rand) error {
 	again := t.TempDir()
 	for _, e := range must(os.ReadDir(dir)) {
@@ -177,31 +194,55 @@ func (s *soaked) killed(t *testing.T, dir string, line []string, whole ended, rn
 			require.NoError(t, os.Rename(filepath.Join(dir, e.Name()), filepath.Join(again, e.Name())))
 		}
 	}
-	first := line
-	for range 4 {
+	const kills = 4
+	var last ended
+	saved, killed := false, 0
+	for k := range kills + 1 {
 		after := max(time.Millisecond, time.Duration(rng.Float64()*1.1*float64(whole.took)))
-		e := s.process(t, dir, first, after)
-		first = slices.Concat(line, []string{"--resume"})
-		if e.code == exitUsage && strings.Contains(e.stderr, "--resume") { // killed before there was anything to take up
-			first = line
-		} else if e.code != -1 {
+		if k == kills {
+			after = 0
+		}
+		words := line
+		if saved = hasState(t, dir); saved {
+			words = slices.Concat(line, []string{"--resume"})
+		}
+		if last = s.process(t, dir, words, after); last.code != -1 || after == 0 {
 			break
 		}
+		killed++
+		if hasState(t, dir) {
+			s.KilledSaved++
+		}
 	}
-	e := s.process(t, dir, first, 0)
-	if (e.code == exitUsage || e.code == exitError) && strings.Contains(e.stderr, "--resume") {
-		e = s.process(t, dir, line, 0)
-	}
-	if e.slow {
+	if last.slow {
 		s.Slow++
 		return nil
 	}
-	s.Resumed++
-	if e.code != whole.code {
-		return fmt.Errorf("exit code %d in place of %d: %s", e.code, whole.code, e.stderr)
+	switch {
+	case saved:
+		s.Resumed++
+	case killed > 0:
+		s.Anew++
+	default:
+		s.Uncut++
 	}
-	if err := s.judge(t, dir, line, e); err != nil {
+	return s.compare(t, dir, again, line, whole, last, saved)
+}
+
+// compare looks at what a run made again has said and left, by the folder of one never cut.
+func (s *soaked) compare(t *testing.T, dir, again string, line []string, whole, last ended, saved bool) error {
+	if last.code != whole.code {
+		return fmt.Errorf("exit code %d in place of %d: %s", last.code, whole.code, last.stderr)
+	}
+	if saved && strings.Contains(last.stderr, "nothing to resume") {
+		return fmt.Errorf("a state was there, and was not taken up: %s", last.stderr)
+	}
+	if err := s.judge(t, dir, line, last); err != nil {
 		return err
+	}
+	if hasState(t, dir) {
+		s.Leaks++
+		return errors.New("a state is left behind by a run that ended")
 	}
 	if difference := differing(t, again, dir); difference != "" {
 		s.Differences++
@@ -209,6 +250,18 @@ func (s *soaked) killed(t *testing.T, dir string, line []string, whole ended, rn
 	}
 	return nil
 }
+
+// hasState says that a run has saved its state in a folder, to be taken up.
+func hasState(t *testing.T, dir string) (found bool) {
+	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		found = found || err == nil && stateName.MatchString(filepath.Base(path))
+		return err
+	}))
+	return found
+}
+
+// stateName is the name of a state in a folder, or beside a file.
+var stateName = regexp.MustCompile(`^state(-[ab])?\.bin$|\.state$`)
 
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -93,9 +93,27 @@ func RemoveOthers(dir string, all, written []string) error {
 		if slices.Contains(written, name) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := Remove(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Remove removes a file, if it is there, with the temporary files that killed processes have left
+// of it.
+func Remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return sweep(Companion(Target(path), ""))
+}
+
+// Writable fails where no file can be made in a folder.
+func Writable(dir string) error {
+	f, err := temporary(filepath.Join(dir, "writable"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(f.Name()), f.Close())
 }
