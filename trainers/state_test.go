@@ -60,7 +60,7 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	require.ErrorAs(t, err, &broken)
 }
 
-// A flipped bit anywhere, or a byte too many, is noticed.
+// A flipped bit in any byte, or a byte too many, is noticed.
 func TestDamagedStates(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	file := filepath.Join(t.TempDir(), "state")

@@ -121,7 +121,7 @@ func TestNetworkInOtherUnits(t *testing.T) {
 	}
 }
 
-// A Gaussian fit in other binary units is the same fit: its parameters times powers of two.
+// A Gaussian fit in units of other powers of two is the same fit: its parameters times powers of two.
 func TestFitInOtherBinaryUnits(t *testing.T) {
 	for _, method := range []string{"exact", "zeroed", "full", "em-exact"} {
 		table := unitsTable(t, method)

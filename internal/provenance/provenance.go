@@ -13,6 +13,9 @@ type Source struct {
 	Date   string `json:"date,omitempty"`   // of that commit, as 2006-01-02
 }
 
+// From is the source itself, for what embeds it.
+func (s Source) From() Source { return s }
+
 // String is the source in words.
 func (s Source) String() string { return fmt.Sprintf("%s of %s", s.Commit, s.Date) }
 

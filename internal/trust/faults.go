@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"missingscore/internal/provenance"
 )
 
 // fault is a mistake put into the source on purpose: a factor, a sign, a lock that is not
@@ -26,7 +28,8 @@ type fault struct {
 type caught struct {
 	Noticed bool   `json:"noticed"`
 	By      string `json:"by"`
-	Says    string `json:"says,omitempty"` // what else happened: the fault does not compile, or the test failed without it
+	Says    string `json:"says,omitempty"` // why it does not count as noticed, if the test does not just pass
+	provenance.Source
 }
 
 func readFaults(root string) (list []fault, err error) {
@@ -48,6 +51,10 @@ func faults(names []string) error {
 	if err != nil {
 		return err
 	}
+	source, err := provenance.Of(".")
+	if err != nil {
+		return err
+	}
 	missed := 0
 	for _, f := range list {
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
@@ -57,6 +64,7 @@ func faults(names []string) error {
 		if err != nil {
 			return fmt.Errorf("fault %q: %w", f.Name, err)
 		}
+		r.Source = source
 		results[f.Name] = r
 		if !r.Noticed {
 			missed++
@@ -84,7 +92,7 @@ func (f fault) injected(root string) (string, error) {
 	return strings.Replace(string(text), f.Old, f.New, 1), nil
 }
 
-// try runs the test with the fault.
+// try runs the test without the fault, when it has to pass, and with it.
 func (f fault) try() (r caught, err error) {
 	r.By = f.Package + " " + f.Test
 	text, err := f.injected(".")
@@ -111,14 +119,38 @@ func (f fault) try() (r caught, err error) {
 	if err := os.WriteFile(overlay, replace, 0o644); err != nil {
 		return r, err
 	}
-	out, failure := exec.Command("go", "test", "-vet=off", "-overlay", overlay, "-run", f.Test, "-timeout", "5m", "./"+f.Package).CombinedOutput()
-	switch said := string(out); {
-	case strings.Contains(said, "[build failed]"):
-		r.Says = "the fault does not compile: " + said
-	case strings.Contains(said, "no tests to run"):
-		r.Says = "there is no such test"
-	default:
-		r.Noticed = failure != nil
-	}
+	r.Noticed, r.Says = f.verdict(f.test(), f.test("-overlay", overlay))
 	return r, nil
 }
+
+// test runs the tests that have to notice the fault, and gives what they print.
+func (f fault) test(args ...string) string {
+	out, _ := exec.Command("go", slices.Concat([]string{"test", "-vet=off", "-v", "-timeout", "10m"}, args, []string{"-run", "^(" + f.Test + ")$", "./" + f.Package})...).CombinedOutput()
+	return string(out)
+}
+
+// verdict says whether a fault is noticed, by what its tests print without it and with it: all
+// pass without it, and one fails with it. That nothing compiles, or that a test's time is over, is
+// no notice.
+func (f fault) verdict(without, with string) (noticed bool, says string) {
+	names := strings.Split(f.Test, "|")
+	for _, name := range names {
+		if !strings.Contains(without, "--- PASS: "+name+" (") {
+			return false, name + " does not pass without the fault: " + end(without)
+		}
+	}
+	switch {
+	case strings.Contains(with, "[build failed]"), strings.Contains(with, "[setup failed]"):
+		return false, "the fault does not compile: " + end(with)
+	case strings.Contains(with, "panic: test timed out"):
+		return false, "the test's time was over: " + end(with)
+	case slices.ContainsFunc(names, func(name string) bool { return strings.Contains(with, "--- FAIL: "+name+" (") }):
+		return true, ""
+	case strings.Contains(with, "FAIL"):
+		return false, "something else failed: " + end(with)
+	}
+	return false, ""
+}
+
+// end is the end of what a test printed.
+func end(text string) string { return text[max(0, len(text)-mostSaid):] }

@@ -11,10 +11,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"missingscore/internal/provenance"
 )
 
 // target is a fuzz target.
 type target struct{ pkg, name string }
+
+// fuzzed are the executions of a target, in all, and the source of the last.
+type fuzzed struct {
+	Executions int `json:"executions"`
+	provenance.Source
+}
 
 var (
 	fuzzLine  = regexp.MustCompile(`^([^:]+)/[^/:]+_test\.go:func (Fuzz\w+)\(`)
@@ -52,7 +60,11 @@ func fuzz(args []string) error {
 	if err != nil {
 		return err
 	}
-	executions, err := readFigures[int](".", "fuzz")
+	executions, err := readFigures[fuzzed](".", "fuzz")
+	if err != nil {
+		return err
+	}
+	source, err := provenance.Of(".")
 	if err != nil {
 		return err
 	}
@@ -64,7 +76,7 @@ func fuzz(args []string) error {
 			n, _ = strconv.Atoi(m[1])
 		}
 		name := strings.TrimPrefix(t.pkg, "./") + " " + t.name
-		executions[name] += n
+		executions[name] = fuzzed{executions[name].Executions + n, source}
 		fmt.Printf("%s: %d executions\n", name, n)
 		if err != nil && !timeOver(string(out)) {
 			failed++

@@ -1,7 +1,7 @@
 // Trust makes the evidence for what the program promises, and the page that shows it.
 //
 //	go run ./internal/trust fuzz -each 20s      # every fuzz target so long; executions add up
-//	go run ./internal/trust race [PACKAGE…]     # go test -race, package by package
+//	go run ./internal/trust race [-run R] [-timeout T] [PACKAGE…]   # go test -race, package by package
 //	go run ./internal/trust mutation [-share S] PACKAGE…   # gremlins: how many changed lines the tests notice; of some files
 //	go run ./internal/trust measure [NAME…]     # tests that log what they find, and the self-check
 //	go run ./internal/trust faults [NAME…]      # faults put in on purpose, which a named test has to notice
@@ -15,9 +15,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"missingscore/internal/provenance"
 )
 
 const home = "internal/trust"
@@ -56,6 +59,30 @@ func readFigures[T any](root, name string) (of map[string]T, err error) {
 		err = json.Unmarshal(text, &k)
 	}
 	return k.Figures, err
+}
+
+// sourced are figures that say of which source they are.
+type sourced interface{ From() provenance.Source }
+
+// between says from which source to which figures are, " (commit of date)", by their dates.
+func between[T sourced](figures iter.Seq[T]) string {
+	var first, last provenance.Source
+	for f := range figures {
+		s := f.From()
+		if first.Date == "" || s.Date < first.Date {
+			first = s
+		}
+		if s.Date > last.Date {
+			last = s
+		}
+	}
+	switch {
+	case last.Date == "":
+		return ""
+	case first.Date == last.Date:
+		return " (" + last.Date + ")"
+	}
+	return fmt.Sprintf(" (%s to %s)", first.Date, last.Date)
 }
 
 func keepFigures[T any](name string, of map[string]T) error {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/internal/provenance"
 	"missingscore/internal/stream"
 )
 
@@ -24,6 +25,7 @@ type mutated struct {
 	NotCovered int      `json:"not_covered"`
 	Partial    bool     `json:"partial"`   // not all of them were made
 	Survivors  []string `json:"survivors"` // kind, file and line of each that lived
+	provenance.Source
 }
 
 // Share is the part of the covered changes that was noticed.
@@ -68,6 +70,10 @@ func mutation(args []string) error {
 	if err != nil {
 		return err
 	}
+	source, err := provenance.Of(".")
+	if err != nil {
+		return err
+	}
 	for _, p := range set.Args() {
 		var leftOut []string
 		if *share < 1 {
@@ -84,7 +90,7 @@ func mutation(args []string) error {
 			return err
 		}
 		m := r.sum()
-		m.Partial = len(leftOut) > 0
+		m.Partial, m.Source = len(leftOut) > 0, source
 		results[p] = m
 		if err := keepFigures("mutation", results); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"missingscore/internal/provenance"
 )
 
 const pageFile = "TRUST.md"
@@ -32,26 +34,34 @@ func readPromises(root string) (list []promise, err error) {
 // soaked are those figures of cmd's soak that the page shows.
 type soaked struct {
 	Runs        int            `json:"runs"`
+	Portions    []portion      `json:"portions"`
 	Codes       map[string]int `json:"exit_codes"`
 	Slow        int            `json:"slow"`
 	Killed      int            `json:"killed"`
+	KilledSaved int            `json:"killed_saved"`
 	Resumed     int            `json:"resumed"`
+	Anew        int            `json:"begun_anew"`
+	Uncut       int            `json:"uncut"`
 	Differences int            `json:"differences"`
 	Unplain     int            `json:"unplain"`
 	Leaks       int            `json:"leaks"`
 	Peak        int            `json:"peak_mb"`
 }
 
+// portion are runs of a soak made at a time.
+type portion struct{ provenance.Source }
+
 // evidence is all that is kept.
 type evidence struct {
 	promises []promise
 	faults   []fault
 	noticed  map[string]caught
-	fuzz     map[string]int
+	fuzz     map[string]fuzzed
 	mutation map[string]mutated
 	lived    map[string]string // by package, what the changes were that its tests did not notice
 	race     map[string]raced
 	measured map[string]measured
+	tested   []string // packages that have tests
 	soak     soaked
 }
 
@@ -65,7 +75,7 @@ func readEvidence(root string) (e evidence, err error) {
 	if e.noticed, err = readFigures[caught](root, "faults"); err != nil {
 		return e, err
 	}
-	if e.fuzz, err = readFigures[int](root, "fuzz"); err != nil {
+	if e.fuzz, err = readFigures[fuzzed](root, "fuzz"); err != nil {
 		return e, err
 	}
 	if e.mutation, err = readFigures[mutated](root, "mutation"); err != nil {
@@ -78,6 +88,9 @@ func readEvidence(root string) (e evidence, err error) {
 		return e, err
 	}
 	if e.measured, err = readFigures[measured](root, "measured"); err != nil {
+		return e, err
+	}
+	if e.tested, err = tested(root); err != nil {
 		return e, err
 	}
 	text, err := os.ReadFile(filepath.Join(root, figureFile("soak")))
@@ -110,8 +123,8 @@ func (e evidence) page() string {
 	var b strings.Builder
 	b.WriteString("# What can be trusted, and why\n\n<!-- written by go run ./internal/trust page -->\n\n" +
 		"Each promise of the program, how it is tested, what the last runs found, and where it ends. " +
-		"`missingscore self-check` tries gradients and the first three, of the invariances a sixth of the combinations, on your own machine, in less than a minute. The figures are kept in " +
-		"[internal/trust/figures](internal/trust/figures), and each is made again by a command named below.\n\n## Promises\n")
+		"`missingscore self-check` tries gradients and the first three, of the invariances a sixth of the combinations, on your own machine, in about a minute. The figures are kept in " +
+		"[internal/trust/figures](internal/trust/figures), each with the commit that it was made at (a + where files had been changed since), and each is made again by a command named below. Dates are those of these commits.\n\n## Promises\n")
 	for _, p := range e.promises {
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", p.Name, p.Says)
 		fmt.Fprintf(&b, "- **How.** %s\n- **Tests.**", p.How)
@@ -124,11 +137,14 @@ func (e evidence) page() string {
 		}
 		b.WriteString("\n")
 		if found := e.found(p.Name); found != "" {
-			fmt.Fprintf(&b, "- **Last run.** %s\n", found)
+			fmt.Fprintf(&b, "- **Last run%s.** %s\n", e.dates(p.Name), found)
 		}
-		b.WriteString("- **Faults put in on purpose.** ")
+		b.WriteString("- **Faults put in on purpose.** The tests named pass without them. ")
 		b.WriteString(e.faultsOf(p.Name))
 		fmt.Fprintf(&b, "\n- **Limits.** %s\n", p.Limits)
+		if p.Name == "invariant" {
+			b.WriteString(e.properties())
+		}
 	}
 	b.WriteString("\n## Do the tests notice?\n\n" + e.mutations() + "\n" + e.races() + `
 ## Make it again
@@ -138,12 +154,23 @@ func (e evidence) page() string {
 | fuzzing | ` + "`go run ./internal/trust fuzz -each 1h`" + `, as often as you like: executions add up |
 | soak | ` + "`go test ./cmd -run Soak -soak 1000 -soak-from 1 -soak-figures ../internal/trust/figures/soak.json -timeout 0`" + `, each portion from another seed on |
 | mutation | ` + "`go run ./internal/trust mutation data/domain losses/latent`" + ` |
-| race detector | ` + "`go run ./internal/trust race`" + ` |
+| race detector | ` + "`go run ./internal/trust race`" + `, of a large package with -run or -timeout |
 | invariances, certified values, calibration, self-check | ` + "`go run ./internal/trust measure`" + ` |
 | faults | ` + "`go run ./internal/trust faults`" + ` |
 | this page | ` + "`go run ./internal/trust page`" + ` |
 `)
 	return b.String()
+}
+
+// dates says when the last run for a promise was.
+func (e evidence) dates(name string) string {
+	switch name {
+	case "resumed", "memory":
+		return between(slices.Values(e.soak.Portions))
+	case "plain":
+		return between(maps.Values(e.fuzz))
+	}
+	return between(e.measuredFor(name))
 }
 
 // found is what the last run for a promise found, in words.
@@ -155,15 +182,18 @@ func (e evidence) found(name string) string {
 		for _, c := range slices.Sorted(maps.Keys(s.Codes)) {
 			codes += fmt.Sprintf(", %d with exit code %s", s.Codes[c], c)
 		}
-		return fmt.Sprintf("%d runs of a soak (the aim is 10 000)%s, %d too slow to judge; %d processes killed, %d runs taken up to their end, %d with other files than a run never cut; %d left temporary files or locks.", s.Runs, codes, s.Slow, s.Killed, s.Resumed, s.Differences, s.Leaks)
+		return fmt.Sprintf("%d runs of a soak%s, %d without an end in 20 s. Of those that made results and can be taken up, %d processes were killed, %d of them after a state was saved; %d runs went on from a state to their end, %d found none and were begun anew, %d ended before they could be killed; %d had other files than the run never cut. %d left temporary files, locks or states.",
+			s.Runs, codes, s.Slow, s.Killed, s.KilledSaved, s.Resumed, s.Anew, s.Uncut, s.Differences, s.Leaks)
 	case "plain":
 		sum := 0
-		for _, n := range e.fuzz {
-			sum += n
+		var each []string
+		for _, target := range slices.Sorted(maps.Keys(e.fuzz)) {
+			sum += e.fuzz[target].Executions
+			each = append(each, fmt.Sprintf("%s %d", target, e.fuzz[target].Executions))
 		}
-		return fmt.Sprintf("%d fuzz targets, %d executions in all (the aim is 10⁸); %d messages of the soak with words of a programmer.", len(e.fuzz), sum, s.Unplain)
+		return fmt.Sprintf("%d fuzz targets, %d executions in all: %s. %d messages of the soak had words of a programmer.", len(e.fuzz), sum, strings.Join(each, ", "), s.Unplain)
 	case "memory":
-		return fmt.Sprintf("Of %d soaked processes, allowed 300 MB, the largest took %d MB.", s.Runs, s.Peak)
+		return fmt.Sprintf("Of %d soaked runs with MISSINGSCORE_MEMORY=300MB no process took more than %d MB in all, of which about 60 MB are the program's own.", s.Runs, s.Peak)
 	}
 	return e.words(name)
 }
@@ -185,7 +215,7 @@ func (e evidence) faultsOf(promise string) string {
 // mutations is the table of gremlins' scores.
 func (e evidence) mutations() string {
 	var b strings.Builder
-	b.WriteString("Mutation testing changes one operator of a package at a time and asks whether the package's own tests fail (gremlins; changes of lines that no test reaches are not counted). The aim is 85 %.\n\n")
+	fmt.Fprintf(&b, "Mutation testing changes one operator of a package at a time and asks whether the package's own tests fail (gremlins; changes of lines that no test reaches are not counted). The aim is 85 %%; figures%s.\n\n", between(maps.Values(e.mutation)))
 	b.WriteString("| package | changes noticed | of them covered | not covered |\n| --- | --- | --- | --- |\n")
 	for _, p := range slices.Sorted(maps.Keys(e.mutation)) {
 		m := e.mutation[p]
@@ -202,21 +232,4 @@ func (e evidence) mutations() string {
 		}
 	}
 	return b.String()
-}
-
-func (e evidence) races() string {
-	if len(e.race) == 0 {
-		return "The race detector has not been run over the tests yet.\n"
-	}
-	failed := []string{}
-	for _, p := range slices.Sorted(maps.Keys(e.race)) {
-		if !e.race[p].OK {
-			failed = append(failed, p)
-		}
-	}
-	text := fmt.Sprintf("The race detector ran over the tests of %d packages: %d failed", len(e.race), len(failed))
-	if len(failed) > 0 {
-		text += " (" + strings.Join(failed, ", ") + ")"
-	}
-	return text + ".\n"
 }

@@ -6,11 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/provenance"
 	"missingscore/internal/stream"
 )
 
@@ -50,6 +52,9 @@ func TestPromisesHaveTestsAndFaults(t *testing.T) {
 			exists(f.Package, name)
 		}
 		faults[f.Promise]++
+		r, tried := e.noticed[f.Name]
+		require.True(t, tried && r.Noticed, "%s is tried, and noticed", f.Name)
+		require.Equal(t, f.Package+" "+f.Test, r.By, f.Name)
 	}
 	for _, p := range e.promises {
 		require.GreaterOrEqual(t, faults[p.Name], 2, p.Name)
@@ -58,9 +63,53 @@ func TestPromisesHaveTestsAndFaults(t *testing.T) {
 			exists(pkg, name)
 		}
 	}
-	for name, r := range e.noticed {
-		require.True(t, r.Noticed, name)
+	require.Len(t, e.noticed, len(e.faults), "figures of faults that are no more")
+}
+
+// A fault is noticed where its test passes without it and fails with it: not where nothing
+// compiles, time is over, or the test fails anyway.
+func TestVerdict(t *testing.T) {
+	f := fault{Test: "TestA|FuzzB"}
+	const pass = "--- PASS: TestA (0.00s)\n--- PASS: FuzzB (0.00s)\nok\n"
+	const fail = "--- PASS: TestA (0.00s)\n--- FAIL: FuzzB (0.00s)\nFAIL\n"
+	noticed, says := f.verdict(pass, fail)
+	require.True(t, noticed)
+	require.Empty(t, says)
+	for _, c := range []struct{ without, with, says string }{
+		{pass, pass, ""},
+		{fail, fail, "FuzzB does not pass without the fault"},
+		{"testing: warning: no tests to run\nPASS\n", fail, "TestA does not pass without the fault"},
+		{pass, "FAIL\tmissingscore/cmd [build failed]\n", "does not compile"},
+		{pass, "FAIL\tmissingscore/cmd [setup failed]\n", "does not compile"},
+		{pass, "panic: test timed out after 10m0s\n--- FAIL: TestA (600.00s)\n", "time was over"},
+		{pass, "--- FAIL: TestAnother (0.00s)\nFAIL\n", "something else failed"},
+	} {
+		noticed, says := f.verdict(c.without, c.with)
+		require.False(t, noticed, c.with)
+		require.Contains(t, says, c.says)
 	}
+}
+
+// The page names the packages that the race detector did not run over.
+func TestRaces(t *testing.T) {
+	e := evidence{tested: []string{"a", "b", "c"}, race: map[string]raced{"a": {OK: true}, "b": {Run: "X"}, "gone": {}}}
+	require.Equal(t, "The race detector ran over the short tests of 2 of 3 packages: 1 failed (b). Of some, tests of a pattern alone: b (`X`). Not run: c.\n", e.races())
+	all, err := tested(root)
+	require.NoError(t, err)
+	require.Subset(t, all, []string{"cmd", "losses", "examples/extension", "internal/browser"})
+}
+
+// The dates are those of the first and the last source.
+func TestBetween(t *testing.T) {
+	at := func(dates ...string) (all []raced) {
+		for _, d := range dates {
+			all = append(all, raced{Source: provenance.Source{Commit: "x", Date: d}})
+		}
+		return all
+	}
+	require.Empty(t, between(slices.Values(at())))
+	require.Equal(t, " (2026-01-02)", between(slices.Values(at("2026-01-02", "2026-01-02"))))
+	require.Equal(t, " (2026-01-02 to 2026-03-01)", between(slices.Values(at("2026-02-02", "2026-03-01", "2026-01-02"))))
 }
 
 func TestTargets(t *testing.T) {

@@ -116,7 +116,7 @@ var Properties = []Property{
 		change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			return c.same(), func(s *trainers.Spec) { s.Steps.Workers = 3 }
 		}, both: func(s *trainers.Spec) { s.Steps.Batch = rows / 4 }}, // there are no more workers than batches
-	{Name: "binary units", Says: "columns in units of powers of two give the same estimate, draws included", Tolerance: 1e-12,
+	{Name: "units of powers of two", Says: "columns in units of powers of two give the same estimate, draws included", Tolerance: 1e-12,
 		exempt: ownUnits, change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			w := c.same()
 			w.scale = []float64{math.Ldexp(1, 90), 0.25, math.Ldexp(1, -80)}
@@ -167,7 +167,7 @@ var Properties = []Property{
 		atOnce: true, exempt: otherSingles, change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			return c.same(), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
 		}},
-	{Name: "float32 draws", Says: "what has draws of its own in float32 is fitted in it", Tolerance: math.Inf(1),
+	{Name: "float32, draws", Says: "what has draws of its own in float32 comes to an end with numbers in it; nothing is compared here, but the law of the first step (|z|)", Tolerance: math.Inf(1),
 		exempt: sameSingles, change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			return c.same(), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
 		}},
