@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -166,8 +165,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if diagnose.Refusal(t) != nil || t.D < 2 {
 		return []string{}
 	}
-	name := strings.TrimSuffix(filepath.Base(f.file), ".gz")
-	name = strings.TrimSuffix(name, filepath.Ext(name))
+	name := data.Stem(f.file)
 	if name == "" || name == "-" {
 		name = "table"
 	}

@@ -22,9 +22,3 @@ func folderName(name string, taken []string) bool {
 	return bare.MatchString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/=,:") && len(name) <= 64 &&
 		!slices.ContainsFunc(taken, func(other string) bool { return strings.EqualFold(name, other) })
 }
-
-// withoutSuffix is the name of a table's file without folder and .csv, .csv.gz.
-func withoutSuffix(path string) string {
-	name := strings.TrimSuffix(filepath.Base(path), ".gz")
-	return strings.TrimSuffix(name, filepath.Ext(name))
-}
