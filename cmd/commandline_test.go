@@ -73,16 +73,6 @@ func TestDescribedColumn(t *testing.T) {
 	require.Equal(t, "whole numbers", newDescribedColumn("x", 11, many).Kind)
 }
 
-// A shell gives back every word that it is given.
-func TestShellWord(t *testing.T) {
-	for _, word := range []string{"plain.csv", "two words", "it's", "$HOME", "`id`", "a\\b", "é", "", "*"} {
-		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+shellWord(word)).Output()
-		require.NoError(t, err)
-		require.Equal(t, word, string(out))
-	}
-	require.Equal(t, "plain.csv", shellWord("plain.csv"))
-}
-
 // Scripts of completions are what their shell reads, where it is there.
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {

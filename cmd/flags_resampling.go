@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/internal/shell"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
 )
@@ -143,6 +144,6 @@ func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 func (f *networkCommand) tellShard(cmd *cobra.Command) error {
 	s := f.resampling.shard
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s; after all the same command with --merge %s in place of --shard\n",
-		s.I, s.N, filepath.Join(f.out, f.resampling.file()), quoted(f.out))
+		s.I, s.N, filepath.Join(f.out, f.resampling.file()), shell.Word(f.out))
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/report"
 	"missingscore/benchmarks/reproduce"
+	"missingscore/internal/shell"
 )
 
 // reproduceCommand is the reproduce command: its flags, and what its phases make.
@@ -138,7 +138,7 @@ func (f *reproduceCommand) write(w io.Writer) error {
 		if err := reported(w, f.Out); err != nil {
 			return err
 		}
-	} else if _, err := fmt.Fprintf(w, "shard %d of %d is done; after all: missingscore reproduce merge %s --out %[3]s\n", f.Shard, f.Shards, quoted(f.Out)); err != nil {
+	} else if _, err := fmt.Fprintf(w, "shard %d of %d is done; after all: missingscore reproduce merge %s --out %[3]s\n", f.Shard, f.Shards, shell.Word(f.Out)); err != nil {
 		return err
 	}
 	if f.failures > 0 {
@@ -173,7 +173,7 @@ func newMergeCommand() *cobra.Command {
 				return err
 			}
 			if missing > 0 {
-				return fmt.Errorf("%d cells are missing: run their shards again, or reproduce with --out %s", missing, quoted(out))
+				return fmt.Errorf("%d cells are missing: run their shards again, or reproduce with --out %s", missing, shell.Word(out))
 			}
 			return nil
 		},
@@ -219,18 +219,8 @@ func rerun(cmd *cobra.Command, f harness.Failure) string {
 	words := []string{"reproduce", f.Experiment}
 	for _, name := range []string{"smoke", "replicates", "config", "out"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed {
-			words = append(words, quoted("--"+name+"="+flag.Value.String()))
+			words = append(words, shell.Word("--"+name+"="+flag.Value.String()))
 		}
 	}
-	return strings.Join(append(words, quoted("--cell="+f.Cell)), " ")
-}
-
-var bare = regexp.MustCompile(`^[A-Za-z0-9_./=,:+-]+$`)
-
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	if bare.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return strings.Join(append(words, shell.Word("--cell="+f.Cell)), " ")
 }
