@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -198,20 +197,6 @@ func reported(w io.Writer, out string) error {
 	}
 	_, err := fmt.Fprintf(w, "figures, settings and claims: %s\n", filepath.Join(out, "report.html"))
 	return err
-}
-
-// parseShard reads I/N.
-func parseShard(text string) (i, n int, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
-	first, last, ok := strings.Cut(text, "/")
-	i, errI := strconv.Atoi(first)
-	n, errN := strconv.Atoi(last)
-	if !ok || errI != nil || errN != nil || i < 1 || i > n {
-		return 0, 0, usageError{fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)}
-	}
-	return i, n, nil
 }
 
 // rerun is the command of one cell.
