@@ -101,7 +101,7 @@ func (f *compareCommand) run(cmd *cobra.Command, args []string) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, args) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.out)
+	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}

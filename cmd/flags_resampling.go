@@ -65,8 +65,8 @@ func (f *resamplingFlags) file() string {
 	return stateFile
 }
 
-// held is what a run keeps for itself: the folder, or of a shard only its file.
-func (f *resamplingFlags) held(out string) string {
+// locked is what a run keeps for itself: the folder, or of a shard only its file.
+func (f *resamplingFlags) locked(out string) string {
 	if f.shard.N > 0 {
 		return filepath.Join(out, f.file())
 	}

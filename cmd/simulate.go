@@ -152,7 +152,7 @@ func (s *simulation) write() (written []string, err error) {
 	if err := ensureDir(s.out); err != nil {
 		return nil, err
 	}
-	release, err := hold(s.out)
+	release, err := lock(s.out)
 	if err != nil {
 		return nil, err
 	}
