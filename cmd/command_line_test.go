@@ -15,7 +15,7 @@ func TestCommandLine(t *testing.T) {
 		given []string
 		want  string
 	}{
-		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3"}, `missingscore network 'a b.csv' '--columns=x,"y,z"' --gamma=0.5`},
+		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3"}, `missingscore network 'a b.csv' --columns='x,"y,z"' --gamma=0.5`},
 		{[]string{"it's.csv", "--refit=false", "--g-per-row"}, `missingscore network 'it'\''s.csv' --g-per-row --refit=false`},
 	} {
 		got := ""

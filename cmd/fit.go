@@ -166,7 +166,7 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.out, f.history)
+	release, err := lock(f.out, f.history)
 	if err != nil {
 		return err
 	}

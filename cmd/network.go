@@ -98,7 +98,7 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.resampling.held(f.out))
+	release, err := lock(f.resampling.locked(f.out))
 	if err != nil {
 		return err
 	}

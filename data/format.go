@@ -94,12 +94,24 @@ func byEnding(path string) *fileFormat {
 }
 
 // ending is that of a file's name, without one that is for compression.
-func ending(path string) string {
-	name := strings.ToLower(filepath.Base(path))
+func ending(path string) string { return strings.ToLower(filepath.Ext(uncompressed(path))) }
+
+// Stem is the name of a table's file without its folder, its ending and one for compression:
+// "t" of x/t.csv.zst.
+func Stem(path string) string {
+	name := uncompressed(path)
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// uncompressed is a file's name without its folder and an ending for compression.
+func uncompressed(path string) string {
+	name := filepath.Base(path)
 	for _, by := range []string{".gz", ".zst"} {
-		name = strings.TrimSuffix(name, by)
+		if rest := len(name) - len(by); rest >= 0 && strings.EqualFold(name[rest:], by) {
+			name = name[:rest]
+		}
 	}
-	return filepath.Ext(name)
+	return name
 }
 
 // format is the input's, by its first bytes; nil is text. A file that its name says is of a

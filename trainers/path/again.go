@@ -63,7 +63,7 @@ const AgainBatch = 4096
 
 // asNeeded tells whether the path is made as the choice of λ needs it.
 func (r *Run) asNeeded() bool {
-	return r.again && r.ofMatrix() == nil && (r.Config.Select.Kind == "ebic" || r.Config.Select.Kind == "fdr") && !r.Domain.Bounded() && r.Missingness == nil
+	return r.again && r.ofMatrix() == nil && r.Config.Select.searches() && !r.Domain.Bounded() && r.Missingness == nil
 }
 
 // predict puts the model where the iterations at λ_k start: straight on from the two λ

@@ -123,9 +123,8 @@ func (r *Run) rivals() (kinds []string) {
 func (r *Run) goes(ctx context.Context, kind string, s *State) (score float64, err error) {
 	c := r.Config
 	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
-	if c.Select.Kind != "ebic" {
-		gamma := DefaultGamma
-		c.Select, c.Refit = Selection{Kind: "ebic", Gamma: &gamma}, new(true)
+	if by := (ebic{}).name(); c.Select.Kind != by {
+		c.Select, c.Refit = Selection{Kind: by, Gamma: c.Select.Gamma}, new(true)
 	}
 	steps := r.Engine.Config
 	if observe := steps.Observe; observe != nil {
