@@ -89,7 +89,7 @@ func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	} else {
 		err = t.Turn(ctx, s, em.Unpenalised)
 	}
-	if err != nil && !beyond(err) {
+	if err != nil && !engine.Diverged(err) {
 		return err
 	}
 	if err == nil && !back {

@@ -81,7 +81,7 @@ func (r *Run) compare(ctx context.Context) error {
 		}
 		score, err := r.goes(ctx, kind, s.States[i])
 		switch {
-		case numerical(err) && i > 0: // a pilot or a path that does not exist is not taken
+		case engine.Diverged(err) && i > 0: // a pilot or a path that does not exist is not taken
 		case err != nil:
 			return err
 		case !math.IsNaN(score):

@@ -96,7 +96,7 @@ func (f *fixed) settle(ctx context.Context) error {
 	lambda := r.lambda()
 	for !s.Done {
 		step, err := f.advance(ctx, lambda)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return r.giveUp(err)
 		}
 		if err != nil {

@@ -2,13 +2,10 @@ package path
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"missingscore/graph"
-	"missingscore/losses"
 	"missingscore/trainers/em"
-	"missingscore/trainers/engine"
 )
 
 // Refine is the stage after the path: at the chosen λ the iterations go on from
@@ -125,10 +122,4 @@ func (r *Run) take(index int) {
 	r.setPoint(index)
 	f, point := &r.State.Refine, r.State.Points[index]
 	f.Index, f.Size, f.Loss = index, point.EffectiveSize, point.Loss
-}
-
-// numerical says whether a step failed for what P has become.
-func numerical(err error) bool {
-	var diverged *engine.DivergedError
-	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }

@@ -84,7 +84,7 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	support := em.NewSupport(free, len(mean))
 	for {
 		err := f.turns.Turn(ctx, s, support.Minimise)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return s, false, nil
 		}
 		if err != nil {

@@ -328,7 +328,7 @@ func (r *accelerated) settle(ctx context.Context) error {
 	lambda := r.lambda()
 	for !f.Done {
 		err := r.open(lambda)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return r.giveUp(err)
 		}
 		if err != nil {
@@ -340,7 +340,7 @@ func (r *accelerated) settle(ctx context.Context) error {
 			return r.save()
 		}
 		err = r.accelerate(ctx, lambda)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return r.giveUp(err)
 		}
 		if err != nil {

@@ -51,7 +51,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 	}
 	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
 		err := t.next(ctx, k)
-		if numerical(err) && k > 0 {
+		if engine.Diverged(err) && k > 0 {
 			t.runaway(k)
 			break
 		}
@@ -228,7 +228,7 @@ func (t *turns) settle(ctx context.Context) error {
 	s.Anderson.Memory = em.Memory
 	for !f.Done {
 		err := t.turn(ctx, lambda, math.Inf(1), t.Config.Tolerance)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return t.giveUp(err)
 		}
 		if err != nil {
