@@ -19,10 +19,11 @@ type Refine struct {
 	Parts       [][]float64 // sums over the parts of the block under way
 	Previous    []float64   // the last block's mean
 	Movement    float64     // of an element of P in 50 iterations: fixed, from block to block; else, what is to be expected
-	Projections int         // within the last block; accelerated and em: in all
+	Projections int         // within the last block; em: in all
 	Loss        float64     // mean over the last block; accelerated and em: at the end
 	Size        float64     // effective sample size, mean over the last block
 	Shrunk      float64     // moments: the share that correlations were shrunk by
+	Stuck       bool        // accelerated: no step leads down, for the loss falls towards a P that is not positive definite
 	Converged   bool
 	Done        bool
 	Failure     string // why it was given up; the result is then the path's point
@@ -41,8 +42,7 @@ func (r *Run) refine(ctx context.Context) error {
 	if !f.Started {
 		*f = Refine{Started: true, Refit: *r.Config.Refit, Index: index, Movement: math.Inf(1)}
 		r.setPoint(index)
-		r.State.Spectral = Spectral{Projected: r.State.Points[index].Projections > 0}
-		r.State.Turns = em.State{}
+		r.State.Spectral, r.State.Turns = Spectral{}, em.State{}
 	}
 	if f.Refit {
 		r.held = r.heldByChoice()

@@ -30,6 +30,8 @@ func (r *Run) Verdict() string {
 		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, advice)
 	case f.Converged:
 		return fmt.Sprintf("converged: after %d more iterations %s the %s", f.Iterations, at, moves)
+	case f.Stuck:
+		return fmt.Sprintf("NOT converged: after %d more iterations %s no step leads further down, for the loss falls towards a precision that is not positive definite; %s", f.Iterations, at, advice)
 	case f.Projections > 0:
 		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d iterations; %s", f.Projections, within, advice)
 	}
@@ -47,6 +49,8 @@ func (r *Run) Warnings() (out []string) {
 	switch out = append(out, r.unfinishedWarning()...); {
 	case r.State.Runaway:
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision grows without bound or the minimum is out of reach, as where one column is a sum or a multiple of others, or there are about as many columns as rows", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+	case r.stuck():
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: there the loss falls towards a precision that is not positive definite, so it has no minimum within reach, as with few rows for many columns and gaps, columns that nearly determine others, or a model that does not fit; denser networks are not to be had by this method", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.gaveUp():
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.patience()))
 	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.ofMatrix() == nil || r.Table.D <= DenseColumns):
@@ -80,7 +84,7 @@ func (r *Run) Warnings() (out []string) {
 // unfinishedWarning names the λ at which the minimum was out of reach.
 func (r *Run) unfinishedWarning() []string {
 	lambdas := r.unfinished()
-	if r.State.Runaway { // the last is told of by itself
+	if r.State.Runaway || r.stuck() { // the last is told of by itself
 		lambdas = lambdas[:len(lambdas)-1]
 	}
 	if len(lambdas) == 0 {
