@@ -57,8 +57,9 @@ to that support: the objective is weighted by g, imputed cells stay inside, and
 the mean is estimated along with the precision; so it is with --missingness, which
 says what is known of cells missing not at random.
 
-It writes to --out: edges.csv, centrality.csv, precision.csv, path.csv, model.json,
-network.graphml, network.dot, network.json, network.svg/png, path.svg/png, report.html.
+It writes to --out: edges.csv, centrality.csv, columns.csv, precision.csv, path.csv,
+model.json, network.graphml, network.dot, network.json, network.svg/png,
+path.svg/png, report.html.
 
 Methods:
 ` + methodList(),
