@@ -109,7 +109,7 @@ func optima(ctx context.Context, _ uint64) (p Part, err error) {
 		p.Tried++
 		p.Optima = append(p.Optima, Optimum{c.Name(), math.Round(10*digits) / 10, c.Promised.Usual})
 		least = math.Min(least, digits)
-		if digits < float64(c.Promised.Usual)-certified.Slack {
+		if digits < c.Least() {
 			p.fail("%s: %.1f digits, and %d are promised", c.Name(), digits, c.Promised.Usual)
 		}
 	}

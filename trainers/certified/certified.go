@@ -50,9 +50,16 @@ type Digits struct {
 // tight is a fit's tolerance at which rounding, and not the rule to stop by, ends it.
 const tight = 1e-13
 
-// Slack is how much fewer digits than promised, as the program is used, are forgiven: another
-// library rounds otherwise.
-const Slack = 0.3
+// Least is how many digits are enough as the program is used: 0.3 fewer than promised, and one
+// fewer where the table is nearly singular. Another library or processor rounds otherwise.
+func (c Case) Least() float64 {
+	if c.Condition > nearlySingular {
+		return float64(c.Promised.Usual) - 1
+	}
+	return float64(c.Promised.Usual) - 0.3
+}
+
+const nearlySingular = 1e6 // condition from which on rounding decides the last digit
 
 // Cases are all of them, as the first route found them.
 func Cases() (cases []Case, err error) {
