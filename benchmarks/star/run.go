@@ -148,7 +148,9 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 	along.Select, along.PathOnly = path.Selection{Kind: "none"}, true // the AUC is of the path
 	c.Seed, c.FreeDraws = seed, t.FreeDraws
 	if c.Method == completeRidge {
-		c.Method, along.Penalty, along.Schedule = completeData, path.Penalty{Kind: "ridge"}, ""
+		c.Method, along.Penalty = completeData, path.Penalty{Kind: "ridge"}
+		along.Schedule, along.InitialIter, along.IterPerLambda, along.Rate, along.Floor = "", 0, 0, 0, 0 // its own
+		along.Select, along.PathOnly = path.Selection{}, false                                           // a ridge order is not a path of estimates
 	}
 	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
 	if !t.Ignore {
