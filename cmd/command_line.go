@@ -11,8 +11,8 @@ import (
 )
 
 // incidental are flags that a result does not depend on: where it is written, what is shown
-// meanwhile, and in how many parts it is made.
-var incidental = []string{"out", "json", "verbose", "quiet", "workers", "resume", "shard", "merge"}
+// meanwhile, in how many parts it is made, and what it may take.
+var incidental = []string{"out", "json", "verbose", "quiet", "workers", "resume", "shard", "merge", memoryFlag}
 
 // commandLine is the command that makes the result again, as a shell takes it.
 func commandLine(cmd *cobra.Command) string {

@@ -90,6 +90,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	describe.add(root)
 	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand(), newCheckCommand(), newSelfCheckCommand(), newBenchCommand(), newReproduceCommand())
 	saying := append(root.Commands(), root)
+	addMemory(saying...)
 	addQuiet(saying...)
 	addCompletions(saying...)
 	root.AddCommand(newManualCommand(root))
@@ -113,12 +114,8 @@ func begin(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	limit, err := memory.Limit()
-	if err != nil {
-		return usageError{err}
-	}
-	if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
-		memory.Collect(limit)
+	if err := obeyMemory(cmd); err != nil {
+		return err
 	}
 	obeyQuiet(cmd)
 	return checkNumbers(cmd.Flags())
