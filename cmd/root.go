@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/graph"
-	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 )
 

@@ -210,7 +210,7 @@ func iterationsText(c path.Config) string {
 	case path.Moments:
 		return fmt.Sprintf("coordinate descent on second moments, at each λ until no step moves a derivative by %g, at most %d sweeps", c.StopTol, c.MaxIter)
 	case path.EM:
-		return fmt.Sprintf("turns of expectation and minimisation, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
+		return fmt.Sprintf("EM iterations, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
 	case path.Accelerated:
 		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 proximal gradient steps would move anything, at most %d", c.StopTol, c.MaxIter)
 	}

@@ -23,19 +23,23 @@ func (r *Run) Verdict() string {
 			at = fmt.Sprintf("on the %d chosen edges, without a penalty,", r.chosenEdges())
 		}
 	}
+	made := "iterations"
+	if r.Config.Schedule == EM && !(f.Refit && r.solves()) {
+		made = "EM iterations"
+	}
 	switch {
 	case !f.Started:
 		return "not refined: the result is the path's point at the chosen λ"
 	case f.Failure != "":
 		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, advice)
 	case f.Converged:
-		return fmt.Sprintf("converged: after %d more iterations %s the %s", f.Iterations, at, moves)
+		return fmt.Sprintf("converged: after %d more %s %s the %s", f.Iterations, made, at, moves)
 	case f.Stuck:
-		return fmt.Sprintf("NOT converged: after %d more iterations %s no step leads further down, for the loss falls towards a precision that is not positive definite; %s", f.Iterations, at, advice)
+		return fmt.Sprintf("NOT converged: after %d more %s %s no step leads further down, for the loss falls towards a precision that is not positive definite; %s", f.Iterations, made, at, advice)
 	case f.Projections > 0:
-		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d iterations; %s", f.Projections, within, advice)
+		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d %s; %s", f.Projections, within, made, advice)
 	}
-	return fmt.Sprintf("NOT converged: after %d more iterations %s the %s; raise --iterations", f.Iterations, at, moves)
+	return fmt.Sprintf("NOT converged: after %d more %s %s the %s; raise --iterations", f.Iterations, made, at, moves)
 }
 
 // Warnings are what the user should know of the path and of the choice of λ.
