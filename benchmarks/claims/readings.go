@@ -84,7 +84,7 @@ func agreed(all []Read) Outcome {
 // Listed are the readings in words, by what they say; those that differ in the proposal alone
 // are named once.
 func (v Verdict) Listed() string {
-	if !slices.ContainsFunc(v.Readings, func(r Read) bool { return r.Outcome != v.Readings[0].Outcome }) {
+	if len(v.Readings) > 0 && !slices.ContainsFunc(v.Readings, func(r Read) bool { return r.Outcome != v.Readings[0].Outcome }) {
 		return fmt.Sprintf("%s: all %d", v.Readings[0].Outcome, len(v.Readings))
 	}
 	return v.listed(byProposal)
