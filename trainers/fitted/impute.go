@@ -50,7 +50,7 @@ type ImputeConfig struct {
 }
 
 // errScoreAlone is of a model that no sampler here can use.
-var errScoreAlone = errors.New("the model is a score without a log density, fitted without noise, and cannot be drawn from: fit it with --objective denoising")
+var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with --objective denoising of kind exploding or preserving")
 
 // Samplers are the values of ImputeConfig.Sampler.
 var Samplers = []string{"auto", "exact", "mcmc", "imputer", "diffusion", "latent"}

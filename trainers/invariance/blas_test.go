@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,9 +27,11 @@ func TestEveryCaseByAnotherLibrary(t *testing.T) {
 	}
 	cases, err := Cases()
 	require.NoError(t, err)
+	wide, err := Wide()
+	require.NoError(t, err)
 	here := map[string][]float64{}
-	for _, c := range cases {
-		o, err := c.fit(t.Context(), same(rows, columns), nil)
+	for _, c := range slices.Concat(cases, wide) {
+		o, err := c.fit(t.Context(), c.same(), nil)
 		require.NoError(t, err)
 		here[c.Name()] = append(o.numbers, o.loss)
 	}

@@ -9,6 +9,7 @@ package invariance
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -22,7 +23,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/losses"
-	_ "missingscore/nets" // the networks among the models
+	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -37,6 +38,7 @@ type Case struct {
 	Method    string // of estimator.All
 	Bounded   bool   // by a lower bound of the first column and an upper one of the last
 	Network   bool   // along an L1 path, in place of a fit without a penalty
+	Wide      bool   // of wideColumns columns
 }
 
 // Name is the case in words.
@@ -48,14 +50,20 @@ func (c Case) Name() string {
 	if c.Network {
 		name += ", network"
 	}
+	if c.Wide {
+		name += ", wide"
+	}
 	return name
 }
 
-// A small table suffices: what is compared is exact, or rounding.
+// A small table suffices: what is compared is exact, or rounding. Only what is divided among
+// workers, and what a matrix library does in blocks, needs a wide one.
 const (
 	rows    = 30
 	columns = 3
 	seed    = 5
+
+	wideRows, wideColumns = 150, 60
 
 	fewest, most = 6, 1000 // iterations of a fit without noise
 )
@@ -69,6 +77,24 @@ func Cases() (cases []Case, err error) {
 		}
 		if ok {
 			cases = append(cases, c)
+		}
+	}
+	return cases, nil
+}
+
+// Wide are fits and networks of a table of many columns, by methods that multiply and factor
+// its matrices.
+func Wide() (cases []Case, err error) {
+	for _, method := range []string{"em-exact", "exact", "pairwise", "full"} {
+		for _, network := range []bool{false, true} {
+			c := Case{Model: trainers.DefaultModel, Objective: "auto", Method: method, Network: network, Wide: true}
+			ok, err := c.allowed()
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				cases = append(cases, c)
+			}
 		}
 	}
 	return cases, nil
@@ -97,8 +123,8 @@ func (c Case) bounded() Case {
 	return c
 }
 
-// allowed says whether the parts go together: a refusal is one of a setting, in words. A
-// combination in whose place another one's parts are taken is not a case of its own.
+// allowed says whether the parts go together. A combination in whose place another one's parts
+// are taken is not a case of its own.
 func (c Case) allowed() (bool, error) {
 	if c.Bounded && c.ordinal() { // categories are intervals of a latent number without bounds
 		return false, nil
@@ -110,12 +136,36 @@ func (c Case) allowed() (bool, error) {
 	p, err := trainers.Prepare(t, c.spec())
 	var refused *setting.Error
 	switch {
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && c.apart(refused):
 		return false, nil
 	case err != nil:
-		return false, err
+		return false, fmt.Errorf("%s: refused, though not because of what it is a combination of: %w", c.Name(), err)
 	}
 	return p.Estimator.Name == c.Method, nil
+}
+
+// apart says that a refusal is of parts that do not go together: of the method, which is not
+// for this model, objective or support; of categories with a model that is not normal; or of an
+// objective that is not for this support, whatever its options are. Any other is a mistake in the
+// settings of the case.
+func (c Case) apart(refused *setting.Error) bool {
+	switch refused.Field {
+	case "method":
+		return true
+	case "optimiser": // of the method in whose place another one's parts are taken
+		o, err := losses.NewObjective(c.Objective, c.objectiveSetting())
+		if err != nil {
+			return false
+		}
+		e, err := estimator.For(c.Method, c.started(), o, c.support())
+		return err == nil && e.Name != c.Method
+	case transform.OrdinalKind:
+		return c.Model != trainers.DefaultModel
+	case "objective":
+		_, err := losses.NewObjective(c.Objective, losses.ObjectiveSetting{Dim: columns, Domain: c.support()})
+		return err != nil
+	}
+	return false
 }
 
 func (c Case) estimator() estimator.Estimator {
@@ -141,15 +191,13 @@ func (c Case) spec() trainers.Spec {
 	if !e.Minimises() {
 		s.Descent.Optimiser = descent.EM{}.Name()
 	}
-	if !c.startsAtRandom() { // of those that do, an optimum is far off or nowhere
+	if !c.startsAtRandom() && !c.Wide { // of those that do, an optimum is far off or nowhere
 		s.Descent.Iterations = most
 	}
 	if e.Draws() || c.objectiveDraws() {
 		s.Descent = descent.Passes(2, 0.003)
 	}
-	if c.Bounded {
-		s.Domain = bounds()
-	}
+	s.Domain = c.support()
 	if c.Network {
 		s.Descent, s.Steps.WarmUp = descent.Config{}, nil
 		s.Network = &path.Config{Schedule: path.Fixed, Penalty: path.Penalty{Kind: "l1"}, InitialIter: 4, IterPerLambda: 2, Lambdas: 3, Select: path.Selection{Kind: "none"}, Refit: new(false), RefineIter: 4}
@@ -157,21 +205,45 @@ func (c Case) spec() trainers.Spec {
 			s.Network.Schedule, s.Network.InitialIter, s.Network.IterPerLambda = "", 0, 0
 		}
 	}
-	if c.ordinal() {
+	if c.ordinal() { // fitted by stochastic EM, which has no settings
+		s.Descent = descent.Config{}
 		s.Transform = transform.Spec{Others: transform.OrdinalKind}
 	}
 	return s
 }
 
-// noise is one level, for models that do not know levels of noise.
+// objectiveSetting is what the case's objective is made for.
+func (c Case) objectiveSetting() losses.ObjectiveSetting {
+	return losses.ObjectiveSetting{Dim: columns, Options: c.noise(), Domain: c.support()}
+}
+
+// noise is one level, for models that do not learn many.
 func (c Case) noise() json.RawMessage {
-	if _, knows := c.started().(model.NoiseConditional); c.Objective == "denoising" && !knows {
-		return json.RawMessage(`{"kind":"fixed"}`)
+	if _, learns := c.started().(nets.LevelLearner); c.Objective == "denoising" && !learns {
+		return json.RawMessage(`{"noise":{"kind":"fixed"}}`)
 	}
 	return nil
 }
 
-func bounds() *domain.Domain {
+// size is that of the case's table.
+func (c Case) size() (n, d int) {
+	if c.Wide {
+		return wideRows, wideColumns
+	}
+	return rows, columns
+}
+
+// same leaves the case's table as it is.
+func (c Case) same() rewriting {
+	n, d := c.size()
+	return same(n, d)
+}
+
+// support is where the columns are: nil for all of R^d.
+func (c Case) support() *domain.Domain {
+	if !c.Bounded {
+		return nil
+	}
 	s := domain.All(columns)
 	s.Lower[0], s.Upper[columns-1] = -1.3, 1.6
 	return s
@@ -179,7 +251,7 @@ func bounds() *domain.Domain {
 
 // table has gaps unless the method is for complete rows, and categories if it is for these.
 func (c Case) table() (*data.Table, error) {
-	t, err := sample(c.Bounded, !c.estimator().NeedsCompleteRows())
+	t, err := c.sample(!c.estimator().NeedsCompleteRows())
 	if err != nil || !c.ordinal() {
 		return t, err
 	}
@@ -190,42 +262,50 @@ func (c Case) table() (*data.Table, error) {
 }
 
 // points are complete rows, in the table's units, at which fits are compared.
-func points(bounded bool) (*data.Table, error) { return sample(bounded, false) }
+func (c Case) points() (*data.Table, error) { return c.sample(false) }
 
 // sample is a new copy of the simulated table.
-func sample(bounded, gaps bool) (*data.Table, error) {
-	made, err := tables()
+func (c Case) sample(gaps bool) (*data.Table, error) {
+	n, d := c.size()
+	made, err := simulated(key{n, d, c.Bounded, gaps})
 	if err != nil {
 		return nil, err
 	}
-	t := *made[key{bounded, gaps}]
+	t := *made
 	t.Values, t.Observed = slices.Clone(t.Values), slices.Clone(t.Observed)
 	return &t, nil
 }
 
-type key struct{ bounded, gaps bool }
+// key is what tells simulated tables apart.
+type key struct {
+	rows, columns int
+	bounded, gaps bool
+}
 
-var tables = sync.OnceValues(func() (map[key]*data.Table, error) {
-	made := map[key]*data.Table{}
-	for _, bounded := range []bool{false, true} {
-		rng := stream.New(seed, stream.Simulate)
-		g, err := simulate.Normal(columns, rng)
-		if err != nil {
-			return nil, err
-		}
-		var support *domain.Domain
-		if bounded {
-			support = bounds()
-		}
-		whole, err := g.SampleInside(support, rows, rng)
-		if err != nil {
-			return nil, err
-		}
-		hidden, err := data.HideMCAR(whole, 0.3, stream.New(seed, stream.Hide))
-		if err != nil {
-			return nil, err
-		}
-		made[key{bounded, false}], made[key{bounded, true}] = whole, hidden
+var (
+	tables  = map[key]*data.Table{}
+	oneMade sync.Mutex
+)
+
+// simulated makes each table once.
+func simulated(k key) (*data.Table, error) {
+	oneMade.Lock()
+	defer oneMade.Unlock()
+	if t, ok := tables[k]; ok {
+		return t, nil
 	}
-	return made, nil
-})
+	rng := stream.New(seed, stream.Simulate)
+	g, err := simulate.Normal(k.columns, rng)
+	if err != nil {
+		return nil, err
+	}
+	t, err := g.SampleInside(Case{Bounded: k.bounded}.support(), k.rows, rng)
+	if err == nil && k.gaps {
+		t, err = data.HideMCAR(t, 0.3, stream.New(seed, stream.Hide))
+	}
+	if err != nil {
+		return nil, err
+	}
+	tables[k] = t
+	return t, nil
+}

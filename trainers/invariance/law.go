@@ -1,9 +1,11 @@
 package invariance
 
 import (
+	"context"
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/graph"
@@ -18,25 +20,24 @@ func Laws() ([]Case, error) {
 	all, err := Cases()
 	var cases []Case
 	for _, c := range all {
-		if c.Model == trainers.DefaultModel && !c.Network && drawsByRow(c) != "" && !c.ordinal() {
+		if c.Model == trainers.DefaultModel && drawsByRow(c) != "" {
 			cases = append(cases, c)
 		}
 	}
 	return cases, err
 }
 
-// SameLaw says how far the first step's loss and squared gradients, averaged over so many
-// seeds, move when rows and columns come in another order and the graphs are in float32: the
-// worst |z| of the differences, standard normals where the law is the same, and how many there
-// are. Squares of a parameter's gradient do not depend on the order of its elements.
-func SameLaw(c Case, seeds int) (worst float64, numbers int, err error) {
-	first, err := c.statistics(same(rows, columns), 0, seeds, nil)
+// SameLaw says how far what a case says of a table, averaged over so many seeds, moves when
+// rows and columns come in another order and the graphs are in float32: the worst |z| of the
+// differences, standard normals where the law is the same, and how many there are.
+func SameLaw(ctx context.Context, c Case, seeds int) (worst float64, numbers int, err error) {
+	first, err := c.statistics(ctx, c.same(), 0, seeds, nil)
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", c.Name(), err)
 	}
-	w := same(rows, columns)
+	w := c.same()
 	w.rows, w.columns = stream.New(seed, stream.Permute).Perm(rows), []int{2, 0, 1}
-	second, err := c.statistics(w, seeds, seeds, func(s *trainers.Spec) { s.Steps.DType = graph.Float32 })
+	second, err := c.statistics(ctx, w, seeds, seeds, func(s *trainers.Spec) { s.Steps.DType = graph.Float32 })
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: in another order: %w", c.Name(), err)
 	}
@@ -54,10 +55,14 @@ func SameLaw(c Case, seeds int) (worst float64, numbers int, err error) {
 	return worst, len(first), nil
 }
 
-// statistics are those of so many seeds from one on: statistic k of each in slice k.
-func (c Case) statistics(w rewriting, from, seeds int, change func(*trainers.Spec)) (out [][]float64, err error) {
+// statistics are those of so many seeds from one on: statistic k of each in slice k. Of ordered
+// categories, whose draws go by the places of the rows and by no seed, a seed is an order of rows.
+func (c Case) statistics(ctx context.Context, w rewriting, from, seeds int, change func(*trainers.Spec)) (out [][]float64, err error) {
 	for k := range seeds {
-		loss, blocks, err := c.gradient(w, func(s *trainers.Spec) {
+		if c.ordinal() {
+			w.rows = stream.New(uint64(from+k), stream.Permute).Perm(rows)
+		}
+		numbers, err := c.statistic(ctx, w, func(s *trainers.Spec) {
 			s.Steps.Seed = uint64(from + k)
 			if change != nil {
 				change(s)
@@ -67,16 +72,31 @@ func (c Case) statistics(w rewriting, from, seeds int, change func(*trainers.Spe
 			return nil, err
 		}
 		if out == nil {
-			out = make([][]float64, 1+len(blocks))
+			out = make([][]float64, len(numbers))
 		}
-		out[0] = append(out[0], loss)
-		for i, block := range blocks {
-			sum := 0.0
-			for _, v := range block {
-				sum += v * v
-			}
-			out[1+i] = append(out[1+i], sum)
+		for i, v := range numbers {
+			out[i] = append(out[i], v)
 		}
 	}
 	return out, nil
+}
+
+// statistic is the loss of a fit's first step and the sum of squares of each parameter's
+// gradient, which does not depend on the order of its elements; where the draws are not those of
+// a step, the loss of the estimate and the sum of squares of what it says of each column.
+func (c Case) statistic(ctx context.Context, w rewriting, change func(*trainers.Spec)) ([]float64, error) {
+	if !c.Network && !c.ordinal() {
+		loss, blocks, err := c.gradient(w, change)
+		numbers := []float64{loss}
+		for _, block := range blocks {
+			numbers = append(numbers, floats.Dot(block, block))
+		}
+		return numbers, err
+	}
+	o, err := c.fit(ctx, w, change)
+	sums := make([]float64, columns)
+	for i, v := range o.numbers {
+		sums[i%columns] += v * v
+	}
+	return append(sums, o.loss), err
 }

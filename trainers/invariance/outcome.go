@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/trainers"
@@ -13,15 +15,25 @@ import (
 )
 
 // outcome is what a fit says, in the units and the order of the first table: a fit's loss and
-// its scores at complete rows, a network's loss and its partial correlations.
+// its scores at complete rows, a network's loss and its partial correlations, of ordered
+// categories those of the latent numbers.
 type outcome struct {
 	loss    float64
 	numbers []float64
 }
 
+// written is the case's table as w writes it.
+func (c Case) written(w rewriting) (*data.Table, error) {
+	t, err := c.table()
+	if err != nil {
+		return nil, err
+	}
+	return w.apply(t)
+}
+
 // fit estimates from the case's table as w writes it, with a change of the settings.
 func (c Case) fit(ctx context.Context, w rewriting, change func(*trainers.Spec)) (outcome, error) {
-	t, err := c.table()
+	t, err := c.written(w)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -30,25 +42,27 @@ func (c Case) fit(ctx context.Context, w rewriting, change func(*trainers.Spec))
 	if change != nil {
 		change(&s)
 	}
-	r, err := trainers.Estimate(ctx, w.apply(t), s, trainers.Run{})
+	r, err := trainers.Estimate(ctx, t, s, trainers.Run{})
 	if err != nil {
 		return outcome{}, err
 	}
-	if c.Network {
-		return partials(r, w), nil
+	switch {
+	case c.Network:
+		return partials(r.Loss, r.Network.Precision, w), nil
+	case c.ordinal():
+		return partials(r.Loss, r.Model.Model.(model.Normal).Precision(), w), nil
 	}
-	at, err := points(c.Bounded)
+	at, err := c.points()
 	if err != nil {
 		return outcome{}, err
 	}
 	return scores(ctx, r, w, at)
 }
 
-// partials puts a network's partial correlations into the order of the first table.
-func partials(r *trainers.Result, w rewriting) outcome {
+// partials puts the partial correlations of a precision into the order of the first table.
+func partials(loss float64, p mat.Matrix, w rewriting) outcome {
 	d := len(w.columns)
-	out := outcome{loss: r.Loss, numbers: make([]float64, d*d)}
-	p := r.Network.Precision
+	out := outcome{loss: loss, numbers: make([]float64, d*d)}
 	for a, j := range w.columns {
 		for b, k := range w.columns {
 			out.numbers[j*d+k] = p.At(a, b) / math.Sqrt(p.At(a, a)) / math.Sqrt(p.At(b, b))
@@ -60,8 +74,11 @@ func partials(r *trainers.Result, w rewriting) outcome {
 // scores are those of a fit at the rows at, by the first table's units.
 func scores(ctx context.Context, r *trainers.Result, w rewriting, at *data.Table) (outcome, error) {
 	there := w
-	there.rows = upTo(at.N)
-	t := there.apply(at)
+	there.rows, there.weights = upTo(at.N), nil
+	t, err := there.apply(at)
+	if err != nil {
+		return outcome{}, err
+	}
 	score, err := scoreOf(ctx, r.Model, t)
 	if err != nil {
 		return outcome{}, err
@@ -86,7 +103,7 @@ func scoreOf(ctx context.Context, m *fitted.Saved, t *data.Table) ([]float64, er
 	if err != nil {
 		return nil, err
 	}
-	if has.Density || f.Noise != nil {
+	if _, alongLevels := f.Model.(model.NoiseConditional); has.Density || alongLevels {
 		s, err := fitted.Score(ctx, f, t, fitted.ImputeConfig{})
 		if err != nil {
 			return nil, err
@@ -103,7 +120,7 @@ func scoreOf(ctx context.Context, m *fitted.Saved, t *data.Table) ([]float64, er
 
 // gradient is the loss and its gradient where the case's model starts, a fit's first step.
 func (c Case) gradient(w rewriting, change func(*trainers.Spec)) (loss float64, blocks [][]float64, err error) {
-	t, err := c.table()
+	t, err := c.written(w)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -112,7 +129,7 @@ func (c Case) gradient(w rewriting, change func(*trainers.Spec)) (loss float64, 
 	if change != nil {
 		change(&s)
 	}
-	p, err := trainers.Prepare(w.apply(t), s)
+	p, err := trainers.Prepare(t, s)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -19,10 +19,12 @@ type Property struct {
 	Says      string  // what it promises, in words
 	Tolerance float64 // relative; 0: the same bytes
 
-	exempt func(c Case) string // why a case cannot have it; nil where all have it
+	exempt func(c Case) string    // why a case cannot have it; nil where all have it
+	before func(c Case) rewriting // of the table before the change; nil: as it is
 	change func(c Case) (rewriting, func(*trainers.Spec))
 	both   func(*trainers.Spec) // of the settings before and after the change; nil: those of the case
 	atOnce bool                 // compare the first step's loss and gradient, in place of the estimate
+	wide   bool                 // of wide tables, too
 }
 
 // Report says how a case fared.
@@ -35,17 +37,15 @@ type Report struct {
 // Examine checks a case for every property.
 func Examine(ctx context.Context, c Case) Report {
 	r := Report{Left: map[string]string{}}
-	first, err := c.fit(ctx, same(rows, columns), nil)
+	first, err := c.fit(ctx, c.same(), nil)
 	if err != nil {
 		r.Failed = append(r.Failed, fmt.Errorf("%s: %w", c.Name(), err))
 		return r
 	}
 	for _, p := range Properties {
-		if p.exempt != nil {
-			if reason := p.exempt(c); reason != "" {
-				r.Left[p.Name] = reason
-				continue
-			}
+		if reason := p.leavesOut(c); reason != "" {
+			r.Left[p.Name] = reason
+			continue
 		}
 		if err := p.check(ctx, c, first); err != nil {
 			r.Failed = append(r.Failed, fmt.Errorf("%s: %s: %w", p.Name, c.Name(), err))
@@ -56,12 +56,23 @@ func Examine(ctx context.Context, c Case) Report {
 	return r
 }
 
+// leavesOut is the reason why a case is left out, "" if it is not.
+func (p Property) leavesOut(c Case) string {
+	switch {
+	case c.Wide && !p.wide:
+		return "a narrow table tells as much"
+	case p.exempt == nil:
+		return ""
+	}
+	return p.exempt(c)
+}
+
 // check compares the estimate before and after the change; first is that before it.
 func (p Property) check(ctx context.Context, c Case, first outcome) error {
 	w, change := p.change(c)
 	var err error
 	if p.atOnce {
-		before, err := c.atOnce(same(rows, columns), nil)
+		before, err := c.atOnce(c.same(), nil)
 		if err != nil {
 			return err
 		}
@@ -74,7 +85,12 @@ func (p Property) check(ctx context.Context, c Case, first outcome) error {
 	if p.both != nil {
 		own := change
 		change = func(s *trainers.Spec) { p.both(s); own(s) }
-		if first, err = c.fit(ctx, same(rows, columns), p.both); err != nil {
+		if first, err = c.fit(ctx, c.same(), p.both); err != nil {
+			return err
+		}
+	}
+	if p.before != nil {
+		if first, err = c.fit(ctx, p.before(c), nil); err != nil {
 			return err
 		}
 	}
@@ -96,19 +112,19 @@ func (c Case) atOnce(w rewriting, change func(*trainers.Spec)) (outcome, error) 
 // after the few steps of a case; 1e-4 that of a step in float32; +Inf
 // that there is an estimate at all.
 var Properties = []Property{
-	{Name: "workers", Says: "the same seed gives the same bytes, whatever the number of workers",
-		change: func(Case) (rewriting, func(*trainers.Spec)) {
-			return same(rows, columns), func(s *trainers.Spec) { s.Steps.Workers = 3 }
+	{Name: "workers", Says: "the same seed gives the same bytes, whatever the number of workers", wide: true,
+		change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			return c.same(), func(s *trainers.Spec) { s.Steps.Workers = 3 }
 		}, both: func(s *trainers.Spec) { s.Steps.Batch = rows / 4 }}, // there are no more workers than batches
 	{Name: "binary units", Says: "columns in units of powers of two give the same estimate, draws included", Tolerance: 1e-12,
-		exempt: ownUnits, change: func(Case) (rewriting, func(*trainers.Spec)) {
-			w := same(rows, columns)
+		exempt: ownUnits, change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			w := c.same()
 			w.scale = []float64{math.Ldexp(1, 90), 0.25, math.Ldexp(1, -80)}
 			return w, nil
 		}},
 	{Name: "units and origin", Says: "other units and another origin only round otherwise", Tolerance: 1e-7,
 		exempt: ownUnits, change: func(c Case) (rewriting, func(*trainers.Spec)) {
-			w := same(rows, columns)
+			w := c.same()
 			w.scale, w.shift = []float64{1e30, 0.37, 3e-25}, []float64{12.5, -300, 41}
 			if fixedOrigin(c) {
 				w.shift = make([]float64, columns)
@@ -116,30 +132,44 @@ var Properties = []Property{
 			return w, nil
 		}},
 	{Name: "order of rows", Says: "rows in another order only round otherwise", Tolerance: 1e-7,
-		exempt: drawsByRow, change: func(Case) (rewriting, func(*trainers.Spec)) {
-			w := same(rows, columns)
+		exempt: drawsByRow, change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			w := c.same()
 			w.rows = stream.New(seed, stream.Permute).Perm(rows)
 			return w, nil
 		}},
 	{Name: "order of columns", Says: "columns in another order only round otherwise", Tolerance: 1e-7,
-		exempt: drawsByColumn, change: func(Case) (rewriting, func(*trainers.Spec)) {
-			w := same(rows, columns)
+		exempt: drawsByColumn, change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			w := c.same()
 			w.columns = []int{2, 0, 1}
 			return w, nil
 		}},
 	{Name: "a table twice", Says: "every row given twice gives the same estimate", Tolerance: 1e-7,
-		exempt: countsRows, change: func(Case) (rewriting, func(*trainers.Spec)) {
-			w := same(rows, columns)
+		exempt: countsRows, change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			w := c.same()
 			w.rows = slices.Concat(w.rows, w.rows)
 			return w, nil
 		}},
+	{Name: "weights", Says: "a row of weight 2 is that row twice", Tolerance: 1e-7,
+		exempt: weighsRows, before: func(c Case) rewriting {
+			w := c.same()
+			for i := range w.rows {
+				w.weights = append(w.weights, float64(1+i%2))
+			}
+			return w
+		}, change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			w := c.same()
+			for i := 1; i < rows; i += 2 {
+				w.rows = append(w.rows, i)
+			}
+			return w, nil
+		}},
 	{Name: "float32", Says: "a step in float32 only rounds more", Tolerance: 1e-4,
-		atOnce: true, exempt: otherSingles, change: func(Case) (rewriting, func(*trainers.Spec)) {
-			return same(rows, columns), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
+		atOnce: true, exempt: otherSingles, change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			return c.same(), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
 		}},
 	{Name: "float32 draws", Says: "what has draws of its own in float32 is fitted in it", Tolerance: math.Inf(1),
-		exempt: sameSingles, change: func(Case) (rewriting, func(*trainers.Spec)) {
-			return same(rows, columns), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
+		exempt: sameSingles, change: func(c Case) (rewriting, func(*trainers.Spec)) {
+			return c.same(), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
 		}},
 }
 
@@ -201,6 +231,16 @@ func countsRows(c Case) string {
 	return ""
 }
 
+func weighsRows(c Case) string {
+	if reason := countsRows(c); reason != "" {
+		return reason
+	}
+	if c.Network && c.Bounded {
+		return "a network on a support is chosen by losses of completed rows, which count alike: weights are refused"
+	}
+	return ""
+}
+
 func drawsByColumn(c Case) string {
 	if reason := drawsByRow(c); reason != "" {
 		return reason
@@ -215,11 +255,7 @@ func (c Case) objectiveDraws() bool {
 	if c.Network {
 		return false
 	}
-	s := losses.ObjectiveSetting{Dim: columns, Options: c.noise()}
-	if c.Bounded {
-		s.Domain = bounds()
-	}
-	o, err := losses.NewObjective(c.Objective, s)
+	o, err := losses.NewObjective(c.Objective, c.objectiveSetting())
 	if err != nil { // no case
 		return false
 	}

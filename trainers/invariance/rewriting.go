@@ -12,6 +12,7 @@ import (
 type rewriting struct {
 	rows, columns []int
 	scale, shift  []float64 // by the first table's columns
+	weights       []float64 // of rows; nil: all alike
 }
 
 // same leaves a table of n rows and d columns as it is.
@@ -28,7 +29,7 @@ func upTo(n int) []int {
 }
 
 // apply writes a table down.
-func (w rewriting) apply(t *data.Table) *data.Table {
+func (w rewriting) apply(t *data.Table) (*data.Table, error) {
 	out := &data.Table{N: len(w.rows), D: t.D}
 	for _, j := range w.columns {
 		out.Names = append(out.Names, t.Names[j])
@@ -39,7 +40,10 @@ func (w rewriting) apply(t *data.Table) *data.Table {
 			out.Observed = append(out.Observed, t.Observed[i*t.D+j])
 		}
 	}
-	return out
+	if w.weights == nil {
+		return out, nil
+	}
+	return out.Weighted(w.weights)
 }
 
 // domain writes bounds down.
