@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,8 +50,8 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 		"bad.csv":          "x1,x2\n1,2\n3,q\n",
 		"empty.csv":        "",
 		"domain.json":      `{"lower":{"x1":-9},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":30}}`,
-		"missingness.json": `{"logistic":{"x1":{"intercept":1,"slopes":{"x1":-0.5}}}}`,
-		"truth.csv":        "x1,x2\n1,0.2\n0.2,1\n",
+		"missingness.json": `{"logistic":{"x1":{"intercept":1,"slope":{"x1":-0.5}}}}`,
+		"truth.csv":        chain(whole.Names),
 		"groups.csv":       "name,group\nx1,a\nx2,b\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -58,6 +59,23 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 	var discard strings.Builder
 	code := run([]string{"fit", filepath.Join(dir, "complete.csv"), "--out", filepath.Join(dir, "model.json"), "--history", filepath.Join(dir, "kept.csv"), "-q"}, &discard, &discard)
 	require.Contains(t, []int{exitDone, exitUnconverged}, code, discard.String())
+}
+
+// chain is a precision as CSV whose network joins each column to the next.
+func chain(names []string) string {
+	text := strings.Join(names, ",") + "\n"
+	for j := range names {
+		row := slices.Repeat([]string{"0"}, len(names))
+		row[j] = "1"
+		if j > 0 {
+			row[j-1] = "0.2"
+		}
+		if j+1 < len(names) {
+			row[j+1] = "0.2"
+		}
+		text += strings.Join(row, ",") + "\n"
+	}
+	return text
 }
 
 // small are settings that keep a run of a second, where a random line sets none of its own;
@@ -97,7 +115,7 @@ var values = map[string][]string{
 	"model":             {"gaussian", "gaussian-natural", "gaussian-network", "quartic", "mixture", "energy", "score-network", "poisson"},
 	"model-options":     {`{"components":2}`, `{"hidden":[4]}`, `{`, `{"hiden":3}`, `null`},
 	"objective":         {"auto", "classical", "truncated", "sliced", "denoising"},
-	"objective-options": {`{"kind":"fixed"}`, `{"number":2}`, `[]`},
+	"objective-options": {`{"noise":{"kind":"fixed"}}`, `{"number":2}`, `{"kind":"fixed"}`, `[]`},
 	"imputer-options":   {`{"hidden":5}`, `{"hidden":-1}`},
 	"select":            {"ebic", "cv=2", "stars", "none", "density=0.5", "fdr=0.1", "stability", "cv=0"},
 	"penalty":           {"l1", "adaptive", "ridge", "auto", "adaptive=0.2", "l0"},
@@ -152,6 +170,14 @@ var byType = map[string][]string{
 	"uint":    {"0", "3"},
 	"float64": {"0.1", "0.5", "0.9", "0.01", "1", "2", "0", "1e-12", "-1", "NaN", "1e300"},
 	"string":  {"x1", "none", "", "a=b", "…"},
+}
+
+// partners are what an option is for, which a line with it has unless it names another.
+var partners = map[string]string{
+	`--objective-options={"noise":{"kind":"fixed"}}`: "--objective=denoising",
+	`--objective-options={"number":2}`:               "--objective=sliced",
+	`--model-options={"components":2}`:               "--model=mixture",
+	`--model-options={"hidden":[4]}`:                 "--model=energy",
 }
 
 // endless are flags whose values cannot be made small.
@@ -233,6 +259,14 @@ func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []strin
 		}
 		words = append(words, "--"+f.Name+"="+among(from, rng))
 	}
+	for _, w := range slices.Clone(words) {
+		if partner, ok := partners[w]; ok {
+			if flag, _, _ := strings.Cut(partner[2:], "="); cmd.Flags().Lookup(flag) != nil && !set[flag] {
+				set[flag] = true
+				words = append(words, partner)
+			}
+		}
+	}
 	for flag, value := range smallFor(name, words) {
 		if !set[flag] {
 			words = append(words, "--"+flag+"="+value)
@@ -254,4 +288,30 @@ func TestRandomLine(t *testing.T) {
 		lines[strings.Join(line, " ")] = true
 	}
 	require.Greater(t, len(lines), 170)
+}
+
+// What random lines name is accepted, where it is not wrong on purpose: each file, and each
+// option with what it is for.
+func TestRandomLinesCanBeAccepted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	randomFiles(t, dir, stream.New(1))
+	in := func(name string) string { return filepath.Join(dir, name) }
+	lines := [][]string{
+		{"fit", in("gaps.csv"), "--missingness", in("missingness.json"), "--epochs=1", "--draws=2", "--imputer-steps=1", "--warm-up=2"},
+		{"fit", in("complete.csv"), "--domain", in("domain.json"), "--iterations=2"},
+		{"network", in("complete.csv"), "--truth", in("truth.csv"), "--lambdas=6"},
+		{"network", in("complete.csv"), "--groups", in("groups.csv"), "--columns=x1,x2", "--lambdas=6"},
+	}
+	for option, partner := range partners {
+		lines = append(lines, []string{"fit", in("complete.csv"), partner, option, "--epochs=1"})
+	}
+	for _, table := range []string{"gaps.parquet", "gaps.xlsx", "gaps.feather"} {
+		lines = append(lines, []string{"fit", in(table), "--iterations=2"})
+	}
+	for k, line := range lines {
+		var out strings.Builder
+		code := run(append(line, "--out", filepath.Join(dir, strconv.Itoa(k)), "-q"), &out, &out)
+		require.Contains(t, []int{exitDone, exitUnconverged}, code, "%q: %s", line, out.String())
+	}
 }

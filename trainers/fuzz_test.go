@@ -29,6 +29,10 @@ func FuzzLoadState(f *testing.F) {
 	require.NoError(f, err)
 	whole, err := os.ReadFile(path)
 	require.NoError(f, err)
+	state, err := trainers.LoadState(path)
+	require.NoError(f, err)
+	_, err = trainers.Estimate(f.Context(), table, spec, trainers.Run{State: state})
+	require.NoError(f, err)
 	mark, _, _ := bytes.Cut(whole, []byte("\n"))
 	head := len(mark) + 1
 	f.Add(whole[head+sha256.Size:], true)

@@ -84,12 +84,21 @@ func TestThinStrips(t *testing.T) {
 
 // Bounds however far off are read or refused.
 func FuzzParse(f *testing.F) {
-	f.Add(1., -0.16, -1e150, 0., 1.)
-	f.Add(1., -1., 0., 1e150, 1e-150)
-	f.Add(1e-300, 1e300, 5., -1e308, 1e308)
+	read := func(a, b, right, lower, upper float64) (text string, s *domain.Domain, err error) {
+		text = fmt.Sprintf(`{"lower":{"x1":%g},"upper":{"x2":%g},"halfspace":{"a":{"x1":%g,"x2":%g},"b":%g}}`, lower, upper, a, b, right)
+		s, err = domain.Parse([]byte(text), []string{"x1", "x2"})
+		return text, s, err
+	}
+	accepted := 0
+	for _, seed := range [][5]float64{{1, -0.16, -1e150, 0, 1}, {1, -1, 0, 1e149, 1e-150}, {1e-300, 1e300, 5, -1e308, 1e308}, {1, 2, 3, -1, 1}, {-2, 1, 0.5, 0, 1e3}} {
+		if _, _, err := read(seed[0], seed[1], seed[2], seed[3], seed[4]); err == nil {
+			accepted++
+		}
+		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
+	}
+	require.GreaterOrEqual(f, accepted, 2)
 	f.Fuzz(func(t *testing.T, a, b, right, lower, upper float64) {
-		text := fmt.Sprintf(`{"lower":{"x1":%g},"upper":{"x2":%g},"halfspace":{"a":{"x1":%g,"x2":%g},"b":%g}}`, lower, upper, a, b, right)
-		s, err := domain.Parse([]byte(text), []string{"x1", "x2"})
+		text, s, err := read(a, b, right, lower, upper)
 		if err != nil {
 			require.NotContains(t, err.Error(), "internal error")
 			return

@@ -324,6 +324,8 @@ func FuzzDecode(f *testing.F) {
 		m, err := New(names, Options{NA: []string{"NA", ""}, Pairs: pairs})
 		require.NoError(f, err)
 		require.NoError(f, m.Add(values, observed))
+		_, err = Decode(m.Encode())
+		require.NoError(f, err)
 		f.Add(m.Encode()[len(fileMark)+32:])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

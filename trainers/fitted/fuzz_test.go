@@ -9,9 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/data/noise"
+	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/plainwords"
-	_ "missingscore/nets" // the networks among the models
+	"missingscore/internal/stream"
+	"missingscore/nets"
 	"missingscore/trainers/fitted"
 )
 
@@ -41,6 +47,27 @@ func requireSame(t *testing.T, first, second []byte) {
 // it is written and whose draws are numbers.
 func FuzzLoad(f *testing.F) {
 	f.Setenv(memory.Variable, "200MB")
+	for kind := range model.Models { // as it is written, and with all that a model may have along
+		m, err := model.New(kind, 2, nil, stream.New(1))
+		require.NoError(f, err)
+		s := domain.All(2)
+		s.Lower[0] = -5
+		law := &missingness.Model{Censored: missingness.NewCensored(2)}
+		law.Censored.Above[1] = 3
+		plain := fitted.Saved{Kind: kind, Model: m, Names: []string{"a", "b"}}
+		whole := plain
+		whole.Domain, whole.Scale, whole.Missingness = s, data.Scale{Mean: []float64{0, 0}, Deviation: []float64{0.5, 2}}, law
+		whole.Noise, whole.Imputer = &noise.Schedule{Kind: noise.Fixed, Least: 0.1}, nets.NewNormalImputer(2, nets.NormalOptions{Hidden: 2}, stream.New(1))
+		for _, saved := range []fitted.Saved{plain, whole} {
+			text, err := saved.Encode(nil)
+			require.NoError(f, err)
+			path := filepath.Join(f.TempDir(), "model.json")
+			require.NoError(f, os.WriteFile(path, text, 0o600))
+			_, err = fitted.Load(path)
+			require.NoError(f, err, "%s", text)
+			f.Add(text)
+		}
+	}
 	for _, seed := range []string{
 		`{"version":2,"model":"gaussian","names":["a","b"],"mean":[0,1],"precision":[[1,0.2],[0.2,2]]}`,
 		`{"version":2,"model":"gaussian","names":["a"],"mean":[1e308],"precision":[[1e-300]]}`,

@@ -216,7 +216,7 @@ func drawsByRow(c Case) string {
 	case c.objectiveDraws():
 		return "the objective draws by the row's place in the table"
 	case c.ordinal():
-		return "the numbers behind categories are drawn by the row's place in the table"
+		return "the numbers behind categories are drawn by the row's place in the table (Laws says how far orders move the estimate)"
 	}
 	return ""
 }
