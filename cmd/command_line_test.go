@@ -15,7 +15,7 @@ func TestCommandLine(t *testing.T) {
 		given []string
 		want  string
 	}{
-		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3"}, `missingscore network 'a b.csv' '--columns=x,"y,z"' --gamma=0.5`},
+		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3", "--memory", "8GB"}, `missingscore network 'a b.csv' --columns='x,"y,z"' --gamma=0.5`},
 		{[]string{"it's.csv", "--refit=false", "--g-per-row"}, `missingscore network 'it'\''s.csv' --g-per-row --refit=false`},
 	} {
 		got := ""
@@ -26,6 +26,7 @@ func TestCommandLine(t *testing.T) {
 		flags.Float64("gamma", 0.25, "")
 		flags.String("out", "", "")
 		flags.Int("workers", 1, "")
+		flags.String("memory", "", "")
 		flags.Bool("refit", true, "")
 		flags.Bool("g-per-row", false, "")
 		root.AddCommand(cmd)

@@ -101,7 +101,7 @@ func (f *compareCommand) run(cmd *cobra.Command, args []string) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, args) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.out)
+	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	a, b := &f.groups[0], &f.groups[1]
 	if len(args) == 2 {
 		a.file, b.file = args[0], args[1]
-		a.name, b.name = withoutSuffix(a.file), withoutSuffix(b.file)
+		a.name, b.name = data.Stem(a.file), data.Stem(b.file)
 		if a.name == b.name {
 			a.name, b.name = a.file, b.file
 		}

@@ -14,6 +14,8 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/inference"
+	"missingscore/trainers/inference/sandwich"
 	"missingscore/trainers/path"
 	"missingscore/trainers/penalty"
 )
@@ -33,33 +35,38 @@ func completed() map[string][]string {
 		"select":       path.Selections(),
 		"weighting":    slices.Sorted(maps.Keys(losses.Weightings)),
 		"imputer":      slices.Sorted(maps.Keys(nets.Imputers)),
-		"imputer-loss": {"kl", "fisher"},
+		"imputer-loss": losses.ImputerLosses(),
 		"optimiser":    append([]string{"auto"}, descent.Names()...),
-		"inference":    {"none", "model", "robust", "bootstrap="},
+		"inference":    inference.Beginnings(),
 		"dtype":        {"float64", "float32"},
 		"missingness":  {"estimate"},
 		"round":        {"none", "auto"},
 		"clip":         {"observed"},
+		"sampler":      fitted.Samplers,
 	}
+}
+
+// completedFor are those of one command.
+func completedFor(command string) map[string][]string {
+	values := completed()
+	switch command {
+	case "fit":
+		values["penalty"] = penalty.Names()
+		values["inference"] = []string{inference.None, sandwich.Kind}
+	case "sample":
+		values["sampler"] = fitted.RowSamplers
+	case "impute":
+		values["sampler"] = append(slices.Clone(fitted.Samplers), fitted.FromPosterior)
+	}
+	return values
 }
 
 // addCompletions lets shells complete the values of flags.
 func addCompletions(commands ...*cobra.Command) {
-	values := completed()
 	for _, c := range commands {
-		for name, words := range values {
+		for name, words := range completedFor(c.Name()) {
 			complete(c, name, func(string) []string { return words })
 		}
-		samplers := fitted.Samplers
-		switch c.Name() {
-		case "fit":
-			complete(c, "penalty", func(string) []string { return penalty.Names() })
-		case "sample":
-			samplers = fitted.RowSamplers
-		case "impute":
-			samplers = append(slices.Clone(samplers), fitted.FromPosterior)
-		}
-		complete(c, "sampler", func(string) []string { return samplers })
 		complete(c, "transform", func(begun string) []string {
 			column, _, chosen := strings.Cut(begun, "=")
 			if !chosen {

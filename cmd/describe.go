@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
+	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
 )
 
@@ -166,21 +166,20 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if diagnose.Refusal(t) != nil || t.D < 2 {
 		return []string{}
 	}
-	name := strings.TrimSuffix(filepath.Base(f.file), ".gz")
-	name = strings.TrimSuffix(name, filepath.Ext(name))
+	name := data.Stem(f.file)
 	if name == "" || name == "-" {
 		name = "table"
 	}
 	given := f.given(cmd)
-	network := append([]string{"missingscore", "network", shellWord(f.file)}, given...)
+	network := append([]string{"missingscore", "network", shell.Word(f.file)}, given...)
 	network = append(network, f.advised()...)
 	if t.D > manyColumns {
 		network = append(network, "--method", "pairwise")
 	}
-	steps := []string{strings.Join(append(network, "--out", shellWord(name+"-network")), " ")}
+	steps := []string{strings.Join(append(network, "--out", shell.Word(name+"-network")), " ")}
 	if t.Missing() > 0 {
-		impute := append([]string{"missingscore", "impute", shellWord(f.file)}, given...)
-		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shellWord(name+"-completed.csv")), " "))
+		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
+		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps
 }
@@ -188,12 +187,8 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 // given are the flags that say how the table is read.
 func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		value := shellWord(flag.Value.String())
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			value = data.FlagList(list.GetSlice())
-		}
 		if flag.Name != "json" && flag.Name != "quiet" {
-			words = append(words, "--"+flag.Name, value)
+			words = append(words, "--"+flag.Name, flagWord(flag.Value))
 		}
 	})
 	return words
@@ -207,7 +202,7 @@ func (f *tableDescription) advised() (words []string) {
 		switch found.Kind {
 		case "identifier":
 			if f.table.exclude == nil {
-				words = append(words, "--exclude", data.FlagList(found.Columns))
+				words = append(words, "--exclude", shell.List(found.Columns))
 			}
 		case "skewed":
 			for _, name := range found.Columns {
@@ -220,20 +215,9 @@ func (f *tableDescription) advised() (words []string) {
 		}
 	}
 	if transforms != nil {
-		words = append(words, "--transform", data.FlagList(transforms))
+		words = append(words, "--transform", shell.List(transforms))
 	}
 	return words
-}
-
-// shellWord is a word as it is typed into a shell.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return strings.ContainsRune("-_./,=:+%@", r) || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0x80
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // commandOrTable takes a first argument that is no command for a table, if it can be one.

@@ -90,3 +90,17 @@ func ensureDirOf(path string) error {
 	}
 	return ensureDir(filepath.Dir(path))
 }
+
+// ensureDir creates the output folder.
+func ensureDir(dir string) error {
+	if found, err := os.Stat(dir); err == nil && !found.IsDir() {
+		return usageError{fmt.Errorf("--out %s is a file, and a folder is expected: choose another --out", dir)}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--out %s: %w", dir, err)
+	}
+	if err := atomicfile.Writable(dir); err != nil {
+		return fmt.Errorf("--out %s cannot be written to: %w", dir, err)
+	}
+	return nil
+}

@@ -123,8 +123,8 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
 	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise the columns meanwhile")
 	fl.StringVar(&c.Optimiser, "optimiser", "auto", "auto, or "+strings.Join(descent.Names(), ", ")+": what finds the parameters (auto: em for em-exact, lbfgs where the loss has no noise and the model does not overfit: not for mixture, energy, score-network)")
-	fl.IntVar(&c.Iterations, "iterations", 0, "turns of em, or iterations of lbfgs, at most (default: 10000)")
-	fl.Float64Var(&c.Tolerance, "tolerance", 0, "what ends em (the largest movement of a turn) and lbfgs (the relative gradient) (default: 1e-9, with --dtype float32 1e-4)")
+	fl.IntVar(&c.Iterations, "iterations", 0, "EM iterations, or iterations of lbfgs, at most (default: 10000)")
+	fl.Float64Var(&c.Tolerance, "tolerance", 0, "what ends em (the largest movement of an EM iteration) and lbfgs (the relative gradient) (default: 1e-9, with --dtype float32 1e-4)")
 	fl.Float64Var(&f.validation, "validation", 0, "share of the rows held out, which adam stops by and chooses its best epoch by; 0: none (default: mixture, energy and score-network 0.1, if the table has 100 rows; others 0)")
 	fl.StringVar(&f.penalty, "penalty", penalty.None, "added to the loss of gaussian and quartic, to shrink what ties columns together: "+penalty.Forms())
 	fl.StringVar(&f.lambda, "lambda", "cv", "of the penalty: a number, cv or cv=FOLDS (the one with the least loss of rows held out; 5 folds)")
@@ -166,7 +166,7 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.out, f.history)
+	release, err := lock(f.out, f.history)
 	if err != nil {
 		return err
 	}

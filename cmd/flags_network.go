@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,7 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
 	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+path.SelectionForms())
-	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of ebic, from 0 (BIC, keeps more edges) to 1")
+	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of "+strings.Join(path.GammaSelections(), " and ")+", from 0 (BIC, keeps more edges) to 1")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
@@ -62,10 +63,10 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 	if c.Select, err = path.ParseSelection(f.selection); err != nil {
 		return asUsage(cmd, err)
 	}
-	if c.Select.Kind == "ebic" {
+	if c.Select.UsesGamma() {
 		c.Select.Gamma = &f.gamma
 	} else if cmd.Flags().Changed("gamma") {
-		return usageError{fmt.Errorf("--gamma is of --select ebic, and λ is chosen by %s; leave one of them out", c.Select.Kind)}
+		return usageError{fmt.Errorf("--gamma is of --select %s, and λ is chosen by %s; leave one of them out", strings.Join(path.GammaSelections(), " and "), c.Select.Kind)}
 	}
 	if cmd.Flags().Changed("refit") {
 		c.Refit = &f.refit

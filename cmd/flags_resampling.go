@@ -3,13 +3,13 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"missingscore/internal/shell"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
 )
@@ -65,53 +65,23 @@ func (f *resamplingFlags) file() string {
 	return stateFile
 }
 
-// held is what a run keeps for itself: the folder, or of a shard only its file.
-func (f *resamplingFlags) held(out string) string {
+// locked is what a run keeps for itself: the folder, or of a shard only its file.
+func (f *resamplingFlags) locked(out string) string {
 	if f.shard.N > 0 {
 		return filepath.Join(out, f.file())
 	}
 	return out
 }
 
-// shards are the files of the shards in the folders of --merge, and of how many they are.
-func (f *resamplingFlags) shards() (paths []string, n int, err error) {
-	of := map[int]string{}
-	for _, dir := range f.merge {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, 0, fmt.Errorf("--merge: %w", err)
-		}
-		for _, e := range entries {
-			var i, shards int
-			if _, err := fmt.Sscanf(e.Name(), shardFile, &i, &shards); err != nil || e.Name() != fmt.Sprintf(shardFile, i, shards) {
-				continue
-			}
-			if n != 0 && shards != n {
-				return nil, 0, fmt.Errorf("--merge: there are shards of %d and of %d: remove those that are not meant", n, shards)
-			}
-			n, of[i] = shards, filepath.Join(dir, e.Name())
-		}
-	}
-	if n == 0 {
-		return nil, 0, fmt.Errorf("--merge: there is no file "+shardFile+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(f.merge, ", "))
-	}
-	var missing []string
-	for i := range n {
-		if paths = append(paths, of[i+1]); of[i+1] == "" {
-			missing = append(missing, fmt.Sprintf("%d/%d", i+1, n))
-		}
-	}
-	if missing != nil {
-		return nil, 0, fmt.Errorf("--merge: nothing is there of the shards %s: run them, or name their folders too", strings.Join(missing, ", "))
-	}
-	return paths, n, nil
-}
-
 // joined is the state of a run that has made what all shards have.
 func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
-	paths, n, err := f.shards()
+	paths, err := findShards(shardFile, f.merge)
 	if err != nil {
 		return nil, err
+	}
+	n := len(paths)
+	if n == 0 {
+		return nil, noShards(shardFile, f.merge)
 	}
 	var all *trainers.State
 	for _, path := range paths {
@@ -143,6 +113,6 @@ func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 func (f *networkCommand) tellShard(cmd *cobra.Command) error {
 	s := f.resampling.shard
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s; after all the same command with --merge %s in place of --shard\n",
-		s.I, s.N, filepath.Join(f.out, f.resampling.file()), quoted(f.out))
+		s.I, s.N, filepath.Join(f.out, f.resampling.file()), shell.Word(f.out))
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -210,21 +209,14 @@ func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, 
 	return state, err
 }
 
-// saveEach is how often a run saves its state; tests of runs that are cut save more often.
-var saveEach = time.Second
-
-// checkpoint saves the state once a second, and when the run is cut, if there is where.
+// checkpoint saves the state at the run's pace, if there is where.
 func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
 	if saved == "" {
 		return nil
 	}
-	last := time.Now()
+	pace := newSavePace()
 	return func(s *trainers.State) error {
-		if ctx.Err() == nil && time.Since(last) < saveEach {
-			return nil
-		}
-		last = time.Now()
-		return s.Save(saved)
+		return pace.save(ctx, func() error { return s.Save(saved) })
 	}
 }
 

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,15 +17,12 @@ func plainName(name string) string {
 	}, name)
 }
 
+// folderPattern is of names that every file system takes, and that no list or path divides.
+var folderPattern = regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9_.+-]*$`)
+
 // folderName tells whether a name is one that can be a folder's as it stands, and none of
 // those taken, in whatever case.
 func folderName(name string, taken []string) bool {
-	return bare.MatchString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/=,:") && len(name) <= 64 &&
+	return folderPattern.MatchString(name) && len(name) <= 64 &&
 		!slices.ContainsFunc(taken, func(other string) bool { return strings.EqualFold(name, other) })
-}
-
-// withoutSuffix is the name of a table's file without folder and .csv, .csv.gz.
-func withoutSuffix(path string) string {
-	name := strings.TrimSuffix(filepath.Base(path), ".gz")
-	return strings.TrimSuffix(name, filepath.Ext(name))
 }

@@ -16,9 +16,6 @@ func TestFolderName(t *testing.T) {
 		require.Equal(t, want, folderName(name, taken), "%q", name)
 	}
 	require.Equal(t, "a|b", plainName("a/b"))
-	for path, want := range map[string]string{"x/women.csv": "women", "men.csv.gz": "men", "plain": "plain"} {
-		require.Equal(t, want, withoutSuffix(path))
-	}
 	f := compareCommand{groups: [2]comparedGroup{{name: "a/b"}, {name: "c"}}}
 	f.nameFolders()
 	require.Equal(t, []string{"a", "b"}, []string{f.groups[0].folder, f.groups[1].folder})

@@ -104,7 +104,7 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	f.likeTheTable(cmd, args[len(args)-1])
 	f.known = map[string]any{}
-	release, err := hold(f.out)
+	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}

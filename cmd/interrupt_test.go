@@ -67,9 +67,9 @@ func TestKilledAndResumed(t *testing.T) {
 		state, other string // names of the state, and of what else the folder keeps
 		files        int
 	}{
-		{[]string{"network", data, "--method", "var", "--draws", "4", "--imputer-steps", "3", "--lambdas", "40", "--select", "none"}, stateFile, "", 13},
-		{[]string{"network", data, "--inference", "bootstrap=80", "--stability", "10", "--workers", "2"}, stateFile, "", 19},
-		{[]string{"network", data, "--select", "stars", "--lambdas", "60", "--workers", "2"}, stateFile, "", 13},
+		{[]string{"network", data, "--method", "var", "--draws", "4", "--imputer-steps", "3", "--lambdas", "40", "--select", "none"}, stateFile, "", 14},
+		{[]string{"network", data, "--inference", "bootstrap=80", "--stability", "10", "--workers", "2"}, stateFile, "", 20},
+		{[]string{"network", data, "--select", "stars", "--lambdas", "60", "--workers", "2"}, stateFile, "", 14},
 		{[]string{"fit", data, "--method", "variw", "--epochs", "150", "--lower", "-9", "--truth", filepath.Join(dir, "truth.json")}, "model.json.state", "/", 2},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data/moments"
+	"missingscore/internal/shell"
 )
 
 // momentsCommand is the moments command: its flags, and what its phases make.
@@ -153,9 +154,9 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 	if m.Dropped > 0 {
 		what += fmt.Sprintf("; %d rows without any value are left out", m.Dropped)
 	}
-	next := "missingscore network " + quoted(path)
+	next := "missingscore network " + shell.Word(path)
 	if f.shards > 0 {
-		next = fmt.Sprintf("after all shards: missingscore moments --merge %s --out moments.bin", quoted(f.out))
+		next = fmt.Sprintf("after all shards: missingscore moments --merge %s --out moments.bin", shell.Word(f.out))
 	}
 	_, err := fmt.Fprintf(w, "moments of %d rows of %d columns, %s, in %s; %s\n", m.Rows, len(m.Names), what, path, next)
 	return err

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"missingscore/data/moments"
 )
@@ -42,44 +40,24 @@ func joinMoments(args []string) (*moments.Moments, error) {
 // momentsFiles are files as they are named, and of folders those of their shards, which must
 // all be there.
 func momentsFiles(args []string) (files []string, err error) {
-	n, of := 0, map[int]string{}
+	var dirs []string
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil {
 			return nil, fmt.Errorf("--merge: %w", err)
 		}
-		if !info.IsDir() {
+		if info.IsDir() {
+			dirs = append(dirs, arg)
+		} else {
 			files = append(files, arg)
-			continue
-		}
-		entries, err := os.ReadDir(arg)
-		if err != nil {
-			return nil, fmt.Errorf("--merge: %w", err)
-		}
-		for _, e := range entries {
-			var i, shards int
-			if _, err := fmt.Sscanf(e.Name(), momentsShard, &i, &shards); err != nil || e.Name() != fmt.Sprintf(momentsShard, i, shards) {
-				continue
-			}
-			if n != 0 && shards != n {
-				return nil, fmt.Errorf("--merge: there are shards of %d and of %d: remove those that are not meant", n, shards)
-			}
-			n, of[i] = shards, filepath.Join(arg, e.Name())
 		}
 	}
-	var missing []string
-	for i := range n {
-		if of[i+1] == "" {
-			missing = append(missing, fmt.Sprintf("%d/%d", i+1, n))
-			continue
-		}
-		files = append(files, of[i+1])
+	shards, err := findShards(momentsShard, dirs)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case missing != nil:
-		return nil, fmt.Errorf("--merge: nothing is there of the shards %s: run them, or name their folders too", strings.Join(missing, ", "))
-	case len(files) == 0:
-		return nil, fmt.Errorf("--merge: there is no file "+momentsShard+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(args, ", "))
+	if files = append(files, shards...); len(files) == 0 {
+		return nil, noShards(momentsShard, args)
 	}
 	return files, nil
 }

@@ -57,8 +57,9 @@ to that support: the objective is weighted by g, imputed cells stay inside, and
 the mean is estimated along with the precision; so it is with --missingness, which
 says what is known of cells missing not at random.
 
-It writes to --out: edges.csv, centrality.csv, precision.csv, path.csv, model.json,
-network.graphml, network.dot, network.json, network.svg/png, path.svg/png, report.html.
+It writes to --out: edges.csv, centrality.csv, columns.csv, precision.csv, path.csv,
+model.json, network.graphml, network.dot, network.json, network.svg/png,
+path.svg/png, report.html.
 
 Methods:
 ` + methodList(),
@@ -98,7 +99,7 @@ func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.resampling.held(f.out))
+	release, err := lock(f.resampling.locked(f.out))
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (f *powerCommand) run(cmd *cobra.Command) error {
 	if err := abandonable(cmd.Context(), func() error { return f.load(cmd) }); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := hold(f.out)
+	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}

@@ -73,3 +73,12 @@ func TestFullStandardError(t *testing.T) {
 	require.Contains(t, stdout.String(), "edges")
 	require.Equal(t, exitError, run(args, full{}, io.Discard))
 }
+
+// Nothing is coloured, so there is nothing for NO_COLOR to turn off.
+func TestNothingIsColoured(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"network", "--help"}, {"../examples/airquality.csv"}, {"check", "../examples/airquality.csv"}, {"netwrok"}} {
+		var stdout, stderr bytes.Buffer
+		run(args, &stdout, &stderr)
+		require.NotContains(t, stdout.String()+stderr.String(), "\x1b", "%q", args)
+	}
+}

@@ -23,6 +23,7 @@ type progress struct {
 	stage   string
 	tenth   int
 	start   time.Time // of the stage
+	shown   time.Time // the last line of the stage
 	before  int       // units of it that an earlier run had done
 }
 
@@ -36,23 +37,37 @@ func (p *progress) observe(s engine.Progress) {
 		p.count(s.Stage, s.Unit+"s", s.Iteration, s.Total)
 		return
 	}
-	if s.Stage == "standard errors" {
-		p.derivatives(s)
+	if s.Stage == "standard errors" || s.Stage == "reading" {
+		p.ifLong(s)
 		return
 	}
 	stage := s.Stage
 	if s.Trial != "" {
 		stage += " (" + s.Trial + ")"
 	}
-	p.enter(stage, s.Total)
+	if stage != p.stage {
+		p.enter(stage, s.Total)
+		p.before = s.Iteration - 1
+	}
 	if p.live {
 		p.bar.Describe(stage + "  " + standing(s))
 		_ = p.bar.Set(s.Iteration) // a bar that cannot be drawn is no reason to stop a fit
 		return
 	}
-	if p.due(s.Iteration, s.Total) {
-		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", stage, s.Unit, s.Iteration, s.Total, standing(s))
+	if due := p.due(s.Iteration, s.Total); due || s.Streamed != nil && time.Since(p.shown) > longPause {
+		left := ""
+		if s.Streamed != nil {
+			left = ", " + p.left(s.Iteration, s.Total)
+		}
+		p.shown = time.Now()
+		fmt.Fprintf(p.w, "%s: %s %d of %d, %s%s\n", stage, s.Unit, s.Iteration, s.Total, standing(s), left)
 	}
+}
+
+// left says how long the rest of the stage will take, judged by what this run has done of it.
+func (p *progress) left(done, total int) string {
+	left := time.Since(p.start) / time.Duration(max(1, done-p.before)) * time.Duration(total-done)
+	return fmt.Sprintf("about %v left", left.Round(time.Second))
 }
 
 // count shows how many of the stage's units are done, with the time that the rest will take.
@@ -67,14 +82,13 @@ func (p *progress) count(stage, units string, done, total int) {
 		return
 	}
 	if p.due(done, total) {
-		left := time.Since(p.start) / time.Duration(max(1, done-p.before)) * time.Duration(total-done)
-		fmt.Fprintf(p.w, "%s: %d of %d %s, about %v left\n", stage, done, total, units, left.Round(time.Second))
+		fmt.Fprintf(p.w, "%s: %d of %d %s, %s\n", stage, done, total, units, p.left(done, total))
 	}
 }
 
-// derivatives shows how many of an equation's derivatives are known. There is a line for those
-// that take long only.
-func (p *progress) derivatives(s engine.Progress) {
+// ifLong shows what is no step of a fit: an equation's derivatives, and rows that are read before the
+// first step. There is a line for those that take long only.
+func (p *progress) ifLong(s engine.Progress) {
 	p.enter(s.Stage, s.Total)
 	if p.live {
 		p.bar.Describe(s.Stage)
@@ -82,11 +96,14 @@ func (p *progress) derivatives(s engine.Progress) {
 		return
 	}
 	if p.due(s.Iteration, s.Total) && (p.verbose || time.Since(p.start) > slow) {
-		fmt.Fprintf(p.w, "%s: %s %d of %d\n", s.Stage, s.Unit, s.Iteration, s.Total)
+		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", s.Stage, s.Unit, s.Iteration, s.Total, p.left(s.Iteration, s.Total))
 	}
 }
 
-const slow = 10 * time.Second
+const (
+	slow      = 10 * time.Second
+	longPause = time.Minute // between lines of a fit to a streamed file
+)
 
 // enter begins a stage, if it is a new one.
 func (p *progress) enter(stage string, total int) {
@@ -94,7 +111,7 @@ func (p *progress) enter(stage string, total int) {
 		return
 	}
 	p.finish()
-	p.stage, p.tenth, p.start = stage, 0, time.Now()
+	p.stage, p.tenth, p.before, p.start, p.shown = stage, 0, 0, time.Now(), time.Now()
 	if p.live {
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(beneath(p.w)), progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100e6))
@@ -142,7 +159,11 @@ func standing(s engine.Progress) string {
 		return "paths on parts of the rows"
 	}
 	if s.Lambda == 0 { // not along a path
-		return fmt.Sprintf("loss %.5f", s.Loss)
+		loss := fmt.Sprintf("loss %.5f", s.Loss)
+		if at := s.Streamed; at != nil {
+			return fmt.Sprintf("pass %d of %d, %d of %d rows, %s", at.Number, at.Passes, at.Done, at.Rows, loss)
+		}
+		return loss
 	}
 	return fmt.Sprintf("λ %.4g, %d edges, loss %.5f", s.Lambda, s.Edges, s.Loss)
 }

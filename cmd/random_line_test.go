@@ -161,6 +161,7 @@ var values = map[string][]string{
 	"tables":            {"2", "0"},
 	"out":               {"out", "out/deep/x", "complete.csv"},
 	"workers":           {"1", "2", "5"},
+	"memory":            {"300MB", "60MB", "1kB", "0GB", "x"},
 	"seed":              {"1", "7", "18446744073709551615"},
 }
 

@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +13,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/report"
 	"missingscore/benchmarks/reproduce"
+	"missingscore/internal/shell"
 )
 
 // reproduceCommand is the reproduce command: its flags, and what its phases make.
@@ -138,7 +137,7 @@ func (f *reproduceCommand) write(w io.Writer) error {
 		if err := reported(w, f.Out); err != nil {
 			return err
 		}
-	} else if _, err := fmt.Fprintf(w, "shard %d of %d is done; after all: missingscore reproduce merge %s --out %[3]s\n", f.Shard, f.Shards, quoted(f.Out)); err != nil {
+	} else if _, err := fmt.Fprintf(w, "shard %d of %d is done; after all: missingscore reproduce merge %s --out %[3]s\n", f.Shard, f.Shards, shell.Word(f.Out)); err != nil {
 		return err
 	}
 	if f.failures > 0 {
@@ -173,7 +172,7 @@ func newMergeCommand() *cobra.Command {
 				return err
 			}
 			if missing > 0 {
-				return fmt.Errorf("%d cells are missing: run their shards again, or reproduce with --out %s", missing, quoted(out))
+				return fmt.Errorf("%d cells are missing: run their shards again, or reproduce with --out %s", missing, shell.Word(out))
 			}
 			return nil
 		},
@@ -200,37 +199,13 @@ func reported(w io.Writer, out string) error {
 	return err
 }
 
-// parseShard reads I/N.
-func parseShard(text string) (i, n int, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
-	first, last, ok := strings.Cut(text, "/")
-	i, errI := strconv.Atoi(first)
-	n, errN := strconv.Atoi(last)
-	if !ok || errI != nil || errN != nil || i < 1 || i > n {
-		return 0, 0, usageError{fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)}
-	}
-	return i, n, nil
-}
-
 // rerun is the command of one cell.
 func rerun(cmd *cobra.Command, f harness.Failure) string {
 	words := []string{"reproduce", f.Experiment}
 	for _, name := range []string{"smoke", "replicates", "config", "out"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed {
-			words = append(words, quoted("--"+name+"="+flag.Value.String()))
+			words = append(words, shell.Word("--"+name+"="+flag.Value.String()))
 		}
 	}
-	return strings.Join(append(words, quoted("--cell="+f.Cell)), " ")
-}
-
-var bare = regexp.MustCompile(`^[A-Za-z0-9_./=,:+-]+$`)
-
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	if bare.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return strings.Join(append(words, shell.Word("--cell="+f.Cell)), " ")
 }

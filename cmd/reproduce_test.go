@@ -8,18 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestQuoted(t *testing.T) {
-	for word, want := range map[string]string{
-		"--cell=paper,5,0.99,1,1,iw": "--cell=paper,5,0.99,1,1,iw",
-		"my results":                 "'my results'",
-		"it's":                       `'it'\''s'`,
-		"a;b":                        "'a;b'",
-		"":                           "''",
-	} {
-		require.Equal(t, want, quoted(word))
-	}
-}
-
 func TestANoteKeepsTheClock(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out, false)

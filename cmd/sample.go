@@ -63,7 +63,7 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	if err := checkSamplerFlags(cmd, c.Sampler); err != nil {
 		return err
 	}
-	release, err := hold(f.out)
+	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	if f.config.Draws < 2 {
 		return usageError{fmt.Errorf("--draws %d: at least two are needed for a standard error", f.config.Draws)}
 	}
-	release, err := hold(f.out)
+	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}

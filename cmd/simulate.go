@@ -5,21 +5,16 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
-	"missingscore/data/simulate"
-	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"
@@ -50,7 +45,7 @@ var simulatedFiles = []string{"complete.csv", "data.csv", "truth.csv", "truth.js
 func newSimulateCommand() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
-		Use:   "simulate normal|star|dense|stars|quartic|moons|ring|modes",
+		Use:   "simulate " + strings.Join(simulationNames(), "|"),
 		Short: "Draw a table from a known distribution and hide cells of it",
 		Long: `Draw a table from one of the paper's distributions and hide cells completely at
 random. It writes to --out: complete.csv (nothing hidden), data.csv (cells
@@ -79,8 +74,9 @@ the others completely at random if --missing is given too. It also writes
 missingness.json, for fit and network --missingness.`,
 		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star
   missingscore network star/data.csv --domain star/domain.json --truth star/truth.csv --out star/result`,
-		Args: exactArgs(1, "one of normal, star, dense, stars, quartic, moons, ring, modes"),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+		Args:      exactArgs(1, "one of "+strings.Join(simulationNames(), ", ")),
+		ValidArgs: simulationNames(),
+		RunE:      func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	s.domain.add(cmd)
 	fl := cmd.Flags()
@@ -156,7 +152,7 @@ func (s *simulation) write() (written []string, err error) {
 	if err := ensureDir(s.out); err != nil {
 		return nil, err
 	}
-	release, err := hold(s.out)
+	release, err := lock(s.out)
 	if err != nil {
 		return nil, err
 	}
@@ -244,107 +240,4 @@ func (s *simulation) advise(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "next: missingscore %s\n", next)
 	return err
-}
-
-// trueModel is the true model with its support, and its matrix.
-func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
-	names := make([]string, s.d)
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	if mixture, ok := s.mixture(rng); ok {
-		return s.mixed(names[:len(mixture.Means[0])], mixture)
-	}
-	cut, _, err := s.domain.read(names)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.kind == "quartic" {
-		if s.truncate != "" {
-			return nil, nil, usageError{fmt.Errorf("--truncate %s: the quartic model's quantiles are not known; use --lower, --upper or --domain", s.truncate)}
-		}
-		theta, err := simulate.Quartic(s.d, rng)
-		if err != nil {
-			return nil, nil, err
-		}
-		q := model.NewQuartic(s.d)
-		return &fitted.Saved{Kind: "quartic", Model: q, Names: names, Domain: cut}, theta, q.SetTheta(theta)
-	}
-	var g simulate.Gaussian
-	switch s.kind {
-	case "normal":
-		g, err = simulate.Normal(s.d, rng)
-	case "star":
-		g, err = simulate.Star(s.d, rng)
-	case "dense":
-		g, err = simulate.Dense(s.d, rng)
-	case "stars":
-		g, err = simulate.Stars(s.d, s.centres, rng)
-	default:
-		return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are normal, star, dense, stars, quartic, moons, ring, modes", s.kind)}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	support, err := s.truncated(g)
-	if err != nil {
-		return nil, nil, err
-	}
-	m := model.NewGaussian(s.d, model.CholeskyFactor)
-	if err := m.SetPrecision(g.Precision); err != nil {
-		return nil, nil, err
-	}
-	m.SetMean(g.Mean)
-	support = support.Intersect(cut)
-	return &fitted.Saved{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
-}
-
-// mixture is the distribution of the simulations that are one.
-func (s *simulation) mixture(rng *rand.Rand) (simulate.Mixture, bool) {
-	switch s.kind {
-	case "moons":
-		return simulate.Moons(), true
-	case "ring":
-		return simulate.Ring(), true
-	case "modes":
-		return simulate.Modes(s.d, s.centres, rng), true
-	}
-	return simulate.Mixture{}, false
-}
-
-func (s *simulation) mixed(names []string, of simulate.Mixture) (*fitted.Saved, *mat.SymDense, error) {
-	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
-		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
-	}
-	m, err := model.NewMixture(of)
-	s.d = len(names)
-	return &fitted.Saved{Kind: "mixture", Model: m, Names: names}, nil, err
-}
-
-// truncated understands --truncate; nil is no truncation.
-func (s *simulation) truncated(g simulate.Gaussian) (*domain.Domain, error) {
-	if s.truncate == "" {
-		return nil, nil
-	}
-	kind, text, given := strings.Cut(s.truncate, "=")
-	share := map[string]float64{"box": 0.1, "halfspace": 0.2}[kind]
-	if _, err := strconv.ParseFloat(kind, 64); err == nil && !given {
-		text, given = kind, true
-		if kind = "halfspace"; s.kind == "normal" {
-			kind = "box"
-		}
-	}
-	if given {
-		var err error
-		if share, err = strconv.ParseFloat(text, 64); err != nil {
-			share = -1
-		}
-	}
-	if kind != "box" && kind != "halfspace" || !(share > 0 && share < 1) {
-		return nil, usageError{fmt.Errorf("--truncate %s: box, box=SHARE, halfspace, halfspace=SHARE or a SHARE between 0 and 1 is expected", s.truncate)}
-	}
-	if kind == "box" {
-		return g.TruncateBelow(3, share)
-	}
-	return g.TruncateAcross(share, stream.New(s.seed, stream.Simulate, 1))
 }

@@ -1,11 +1,12 @@
 package data
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"missingscore/internal/shell"
 )
 
 // listed is how many names a message holds: more would bury what it says.
@@ -13,7 +14,7 @@ const listed = 20
 
 // advice says what to do about a cell that is no number.
 func (s *sheet) advice(o ReadOptions, cell string, problem error) string {
-	mark := "--na " + FlagList(slices.Concat(o.marks(), []string{cell}))
+	mark := "--na " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway
 	if errors.Is(problem, errTooLarge) {
 		return "rescale the column"
 	}
@@ -70,7 +71,7 @@ func leaveOut(others []string) string {
 	case len(others) > listed:
 		return fmt.Sprintf("leave it out with --columns and the names of the %d others that can be used", len(others))
 	}
-	return "leave it out with --columns " + FlagList(others)
+	return "leave it out with --columns " + shell.List(others)
 }
 
 func listing(names []string) string {
@@ -78,18 +79,4 @@ func listing(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:listed], ", "), len(names)-listed)
 	}
 	return strings.Join(names, ", ")
-}
-
-// FlagList writes words as one argument of a shell, separated by commas as in a
-// line of CSV.
-func FlagList(words []string) string {
-	var line strings.Builder
-	out := csv.NewWriter(&line)
-	out.Write(slices.DeleteFunc(words, func(word string) bool { return word == "" }))
-	out.Flush()
-	list := strings.TrimSuffix(line.String(), "\n")
-	if strings.ContainsAny(list, " \t\n\"'`\\$&|;<>()[]{}*?!#~") {
-		return "'" + strings.ReplaceAll(list, "'", `'\''`) + "'"
-	}
-	return list
 }

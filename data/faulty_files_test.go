@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -208,5 +209,13 @@ func TestClaimsOfDamagedFiles(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, content, 0o600))
 			oneMessage(t, path)
 		}
+	}
+}
+
+// What a library says is passed on where its reader knows the words.
+func TestWordsOfLibraries(t *testing.T) {
+	require.Equal(t, " (page 3 has a wrong checksum)", inWords(errors.New("page 3 has a wrong checksum\nand more")))
+	for _, text := range []string{"reflect: call of Value.Len", "cannot unmarshal a number", "map[a:1]", "%!d(string=x)", "runtime error: makeslice: len out of range", "goroutine 1", "unexpected EOF"} {
+		require.Empty(t, inWords(errors.New(text)), text)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
+	"missingscore/internal/plainwords"
 )
 
 // A fileFormat is a kind of file, other than text, that a table comes in: a file of this package
@@ -94,12 +94,24 @@ func byEnding(path string) *fileFormat {
 }
 
 // ending is that of a file's name, without one that is for compression.
-func ending(path string) string {
-	name := strings.ToLower(filepath.Base(path))
+func ending(path string) string { return strings.ToLower(filepath.Ext(uncompressed(path))) }
+
+// Stem is the name of a table's file without its folder, its ending and one for compression:
+// "t" of x/t.csv.zst.
+func Stem(path string) string {
+	name := uncompressed(path)
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// uncompressed is a file's name without its folder and an ending for compression.
+func uncompressed(path string) string {
+	name := filepath.Base(path)
 	for _, by := range []string{".gz", ".zst"} {
-		name = strings.TrimSuffix(name, by)
+		if rest := len(name) - len(by); rest >= 0 && strings.EqualFold(name[rest:], by) {
+			name = name[:rest]
+		}
 	}
-	return filepath.Ext(name)
+	return name
 }
 
 // format is the input's, by its first bytes; nil is text. A file that its name says is of a
@@ -188,14 +200,11 @@ func (c *columnarFile) guarded(do func() error) error {
 	return fileError{fmt.Sprintf("%s: cannot be read as %s: it is damaged or cut%s; write it again, or save the table as CSV", c.in.name, c.format.name, inWords(err)), err}
 }
 
-// programWords are of the language that a library is written in: who has a file learns nothing by
-// them.
-var programWords = regexp.MustCompile(`(?i)panic|runtime error|nil pointer|strconv|reflect|slice bounds|index out of range|makeslice|\bu?int(8|16|32|64)\b|interface|\*[a-z]+\.|\bEOF\b`)
-
-// inWords is what a library says of a file, in brackets; nothing where that is of its program.
+// inWords is what a library says of a file, in brackets; nothing where that is of its program: who
+// has a file learns nothing by it.
 func inWords(err error) string {
 	line := firstLine(err)
-	if programWords.MatchString(line) {
+	if plainwords.Unknown(line) != "" {
 		return ""
 	}
 	return " (" + line + ")"

@@ -341,3 +341,10 @@ func TestBrokenFiles(t *testing.T) {
 		}
 	}
 }
+
+// A table's name is without folder and endings, whatever compresses it.
+func TestStem(t *testing.T) {
+	for path, want := range map[string]string{"x/women.csv": "women", "men.csv.gz": "men", "t.csv.zst": "t", "T.CSV.ZST": "T", "a.feather": "a", "v1.2.csv": "v1.2", "plain": "plain", "-": "-", ".gz": ""} {
+		require.Equal(t, want, Stem(path), path)
+	}
+}

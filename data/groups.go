@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"missingscore/internal/shell"
 )
 
 // Group are the rows of a table in which the grouping column holds one value.
@@ -101,7 +103,7 @@ func twoGroups(parts map[string]*sheet, by string, wanted []string) ([]string, e
 	case len(names) == 1:
 		return nil, &GroupError{fmt.Sprintf("column %q has one group only, %s; two are compared", by, there)}
 	}
-	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, FlagList(names[:2]))}
+	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, shell.List(names[:2]))}
 }
 
 // SameColumns says which columns one of two tables, named by their files, lacks: networks
@@ -128,7 +130,7 @@ func SameColumns(a, b *Table, fileA, fileB string) (*Table, error) {
 	}
 	advice := "no column is in both"
 	if len(common) > 0 {
-		advice = "compare the common ones with --columns " + FlagList(common)
+		advice = "compare the common ones with --columns " + shell.List(common)
 	}
 	return nil, errors.New(strings.Join(problems, ", and ") + "; " + advice)
 }

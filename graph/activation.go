@@ -5,7 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
+
+	"missingscore/internal/spelling"
 )
 
 // Activation is a smooth elementwise function. It and its derivatives are products
@@ -59,7 +60,7 @@ var Activations = map[string]*Activation{"softplus": Softplus, "tanh": Tanh, "si
 func NewActivation(name string) (*Activation, error) {
 	a, ok := Activations[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no activation %q with two derivatives; they are %s", name, strings.Join(slices.Sorted(maps.Keys(Activations)), ", "))
+		return nil, spelling.Unknown("smooth activation", name, slices.Sorted(maps.Keys(Activations)))
 	}
 	return a, nil
 }

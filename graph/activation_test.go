@@ -66,5 +66,5 @@ func TestActivations(t *testing.T) {
 		}
 	}
 	_, err := graph.NewActivation("relu")
-	require.EqualError(t, err, `there is no activation "relu" with two derivatives; they are silu, softplus, tanh`)
+	require.EqualError(t, err, `there is no smooth activation "relu"; smooth activations are silu, softplus, tanh`)
 }

@@ -11,13 +11,11 @@ func PackedIndex(d, j, k int) int { return j*d - j*(j-1)/2 + k - j }
 
 // Unpack is the symmetric matrix (d, d) of its packed upper triangle.
 func Unpack(d int, packed []float64) *mat.SymDense {
-	p := mat.NewSymDense(d, nil)
+	upper := make([]float64, d*d) // of mat.SymDense what is below the diagonal is never read
 	for j := range d {
-		for k := j; k < d; k++ {
-			p.SetSym(j, k, packed[PackedIndex(d, j, k)])
-		}
+		copy(upper[j*d+j:j*d+d], packed[PackedIndex(d, j, j):])
 	}
-	return p
+	return mat.NewSymDense(d, upper)
 }
 
 // Symmetric unpacks θ to a symmetric matrix.

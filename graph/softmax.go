@@ -7,7 +7,9 @@ import (
 
 // GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a
 // column x (n·r, 1): the self-normalised weights of one table row's imputations.
-// The group's maximum is taken out first, so no x is too large or too small.
+// The group's maximum is taken out first, so no x is too large; what is less than 10⁻²⁶ of the
+// largest (float64: 10⁻²⁶⁰) is 0, for nothing is left of it in a sum, and products with it would be
+// subnormal, which some processors multiply a hundred times slower.
 func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	n, c := shape(x)
 	if c != 1 || n%r != 0 {
@@ -23,6 +25,10 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 }
 
 func groupSoftmax[T Float](r int) Kernel[T] {
+	least := T(-600) // of logarithms
+	if T(1)+T(1e-10) == 1 {
+		least = -60 // float32
+	}
 	return func(out []T, in [][]T) error {
 		for i := 0; i < len(out); i += r {
 			x, w := in[0][i:i+r], out[i:i+r]
@@ -32,7 +38,9 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 			}
 			var sum T
 			for k, v := range x {
-				w[k] = T(math.Exp(float64(v - top)))
+				if w[k] = 0; !(v-top < least) {
+					w[k] = T(math.Exp(float64(v - top)))
+				}
 				sum += w[k]
 			}
 			for k := range w {

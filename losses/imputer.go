@@ -3,6 +3,7 @@ package losses
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -39,14 +40,22 @@ func (k *ImputerLoss) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseImputerLoss reads "kl" or "fisher".
+// ImputerLosses are the names of all.
+func ImputerLosses() (names []string) {
+	for k := KL; k <= Fisher; k++ {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+// ParseImputerLoss reads one of ImputerLosses.
 func ParseImputerLoss(s string) (ImputerLoss, error) {
 	for k := KL; k <= Fisher; k++ {
 		if k.String() == s {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no imputer loss %q; they are kl, fisher", s)
+	return 0, fmt.Errorf("there is no imputer loss %q; they are %s", s, strings.Join(ImputerLosses(), ", "))
 }
 
 // Inputs of an imputer program beside InputX (zero-filled rows), InputMask and

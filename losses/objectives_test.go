@@ -31,7 +31,7 @@ func TestObjectivesByName(t *testing.T) {
 		{name: "classic", problem: "objectives are classical, denoising, sliced, truncated"},
 		{name: "classical", options: `{"number":1}`, problem: "should look like {}"},
 		{name: "sliced", options: `{"numbers":1}`, problem: `"directions": …, "number": …, "variance_reduced": …`},
-		{name: "denoising", options: `{"noise":{"kind":"blue"}}`, problem: "they are fixed, exploding, preserving"},
+		{name: "denoising", options: `{"noise":{"kind":"blue"}}`, problem: "noise schedules are fixed, exploding, preserving"},
 	} {
 		got, err := losses.NewObjective(c.name, losses.ObjectiveSetting{Dim: 2, Options: []byte(c.options), Domain: c.support})
 		if c.problem != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"missingscore/data/domain"
 	"missingscore/internal/spelling"
@@ -21,7 +20,7 @@ func ByName(name string) (Loss, error) {
 	if l, ok := Losses[name]; ok {
 		return l, nil
 	}
-	return nil, fmt.Errorf("there is no loss %q%s; losses are %s", name, spelling.DidYouMean(name, slices.Sorted(maps.Keys(Losses))), strings.Join(slices.Sorted(maps.Keys(Losses)), ", "))
+	return nil, spelling.Unknown("loss", name, slices.Sorted(maps.Keys(Losses)))
 }
 
 // Weightings are the weightings by name. A new one is a line here, or an assignment in
@@ -41,7 +40,7 @@ func WeightingByName(name string) (Weighting, error) {
 	if w, ok := Weightings[name]; ok {
 		return w, nil
 	}
-	return nil, fmt.Errorf("there is no weighting %q%s; weightings are %s", name, spelling.DidYouMean(name, slices.Sorted(maps.Keys(Weightings))), strings.Join(slices.Sorted(maps.Keys(Weightings)), ", "))
+	return nil, spelling.Unknown("weighting", name, slices.Sorted(maps.Keys(Weightings)))
 }
 
 // Objectives are the objectives by name. A new one is a line here, or an assignment
@@ -97,7 +96,7 @@ func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
 	}
 	make, ok := Objectives[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no objective %q%s; objectives are %s", name, spelling.DidYouMean(name, slices.Sorted(maps.Keys(Objectives))), strings.Join(slices.Sorted(maps.Keys(Objectives)), ", "))
+		return nil, spelling.Unknown("objective", name, slices.Sorted(maps.Keys(Objectives)))
 	}
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("objective %s: %w", name, err)

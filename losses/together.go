@@ -16,6 +16,8 @@ type together struct {
 	patterns []int     // places of those that are inverted so
 	lower    []float64 // (d, d): lower triangle of the sum of inverses
 	from, to []float64 // of a row of each pattern: what an inverse is applied to, and the result
+	blocks   [][]int   // of a group: the columns and the weight of each pattern
+	weights  []float64
 }
 
 const (
@@ -57,20 +59,22 @@ func (t *together) finish(patterns []rowPattern, s side) error {
 	size := func(k int) int { return len(s.block(&patterns[k])) }
 	slices.SortStableFunc(t.patterns, func(a, b int) int { return cmp.Compare(size(a), size(b)) })
 	for group := range slices.Chunk(t.patterns, simd.Together) {
-		t.of.Begin(size(group[len(group)-1]))
-		for l, k := range group {
-			t.of.Take(l, s.matrix, t.d, s.block(&patterns[k]))
+		t.blocks, t.weights = t.blocks[:0], t.weights[:0]
+		for _, k := range group {
+			q := &patterns[k]
+			t.blocks, t.weights = append(t.blocks, s.block(q)), append(t.weights, s.weight(q))
 		}
+		t.of.Begin(size(group[len(group)-1]))
+		t.of.Take(s.matrix, t.d, t.blocks)
 		t.of.Invert()
 		for l, k := range group {
-			q := &patterns[k]
 			logDet, ok := t.of.LogDet(l)
 			if !ok {
 				return ErrNotPositiveDefinite
 			}
-			s.logDet(q, logDet)
-			t.of.Add(l, t.lower, t.d, s.block(q), s.weight(q))
+			s.logDet(&patterns[k], logDet)
 		}
+		t.of.Add(t.lower, t.d, t.blocks, t.weights)
 		t.apply(patterns, group, s)
 	}
 	t.patterns = t.patterns[:0]

@@ -240,7 +240,7 @@ func matching(b *graph.Builder, t model.Evaluation) graph.Node {
 
 func TestNetworksRefuse(t *testing.T) {
 	for want, o := range map[string]nets.NetworkOptions{
-		`no activation "relu" with two derivatives; they are silu, softplus, tanh`: {Activation: "relu"},
+		`no smooth activation "relu"; smooth activations are silu, softplus, tanh`: {Activation: "relu"},
 		"hidden layer 2 has 0 units":                  {Hidden: []int{3, 0}},
 		"signal 1 and noise 0: both must be positive": {Clean: nets.Level{Signal: 1}},
 		"signal 0 and noise 1: both must be positive": {Clean: nets.Level{Noise: 1}},

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"missingscore/data/noise"
 	"missingscore/graph/model"
+	"missingscore/internal/spelling"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
 )
@@ -59,7 +59,7 @@ var Imputers = map[string]ImputerMaker{"normal": newNormal, "mixture": newMixtur
 func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, error) {
 	make, ok := Imputers[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no imputer %q; imputers are %s", name, strings.Join(slices.Sorted(maps.Keys(Imputers)), ", "))
+		return nil, spelling.Unknown("imputer", name, slices.Sorted(maps.Keys(Imputers)))
 	}
 	m, err := make(d, options, rng)
 	if err != nil {

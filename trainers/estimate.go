@@ -310,6 +310,5 @@ var ErrUnits = errors.New("the fitted parameters cannot be given in the table's 
 // Diverged tells whether an estimate failed because a number was no longer finite or a
 // distribution ceased to exist: other settings may help.
 func Diverged(err error) bool {
-	var diverged *engine.DivergedError
-	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite) || errors.Is(err, ErrUnits)
+	return engine.Diverged(err) || errors.Is(err, ErrUnits)
 }

@@ -27,7 +27,7 @@ func (p *Prepared) checkInference() (err error) {
 }
 
 // byTests tells whether tests of pairs choose the edges.
-func (p *Prepared) byTests() bool { return p.Spec.Network.Select.Kind == "fdr" }
+func (p *Prepared) byTests() bool { return p.Spec.Network.Select.ByTests() }
 
 // checkKind refuses a kind of inference that does not go with the estimate.
 func (p *Prepared) checkKind(name string) error {

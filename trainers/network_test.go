@@ -20,6 +20,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
@@ -105,16 +106,14 @@ func TestFullWithoutPenaltyIsTheInverseCovariance(t *testing.T) {
 func TestZeroedStaysPositiveDefinite(t *testing.T) {
 	_, table := testtables.Star(t, 15, 400, 0.5)
 	r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Network: &path.Config{Select: path.Selection{Kind: "none"}}})
-	projections := 0
 	for _, p := range r.Network.Points {
-		projections += p.Projections
 		m := model.NewGaussian(15, model.FreeSymmetric)
 		copy(m.Packed.Value, p.Packed)
 		var e mat.EigenSym
 		require.True(t, e.Factorize(m.Precision(), false))
 		require.Greater(t, e.Values(nil)[0], 0.9e-3)
 	}
-	require.Positive(t, projections, "without the floor P would be indefinite here")
+	require.True(t, r.Network.Points[len(r.Network.Points)-1].Stuck, "without the floor P would be indefinite here")
 	require.False(t, r.Converged)
 	require.Contains(t, r.Verdict, "NOT converged")
 	require.NotEmpty(t, r.Warnings)
@@ -264,5 +263,24 @@ func TestResamplingFindsTheStarAndIsReproducible(t *testing.T) {
 				require.Equal(t, r.Precision, q.Precision)
 			})
 		}
+	}
+}
+
+// A ridge path has no losses, its refit has one by every method, and a file.
+func TestRidgeRefitsHaveALoss(t *testing.T) {
+	_, table := testtables.Normal(t, 40, 3)
+	for _, e := range estimator.All {
+		if e.NeedsOrdinal() || e.NeedsCompleteRows() || e.OfMatrix() {
+			continue
+		}
+		t.Run(e.Name, func(t *testing.T) {
+			r := estimate(t, table, trainers.Spec{
+				Steps:   engine.Config{Method: e.Name, Draws: 2, ImputerSteps: 1},
+				Network: &path.Config{Penalty: path.Penalty{Kind: "ridge"}, Lambdas: 3, RefineIter: 50},
+			})
+			require.True(t, engine.Finite(r.Loss))
+			_, err := r.Encode()
+			require.NoError(t, err)
+		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/atomicfile"
+	"missingscore/internal/checkedfile"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/trainers/descent"
@@ -42,7 +41,7 @@ type State struct {
 // stateVersion 1 and 2 had one type for all stages, 3 one optimiser for fits and no checksum.
 const stateVersion = 4
 
-// A state's file begins with this text, followed by the checksum (SHA-256) of what follows.
+// stateMark begins a state's file (checkedfile).
 const stateMark = "missingscore state\n"
 
 // Save writes the state whole or not at all.
@@ -51,15 +50,7 @@ func (s *State) Save(path string) error {
 	if err := gob.NewEncoder(&text).Encode(s); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(text.Bytes())
-	return atomicfile.Write(path, func(w io.Writer) error {
-		for _, part := range [][]byte{[]byte(stateMark), sum[:], text.Bytes()} {
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return checkedfile.Write(path, stateMark, text.Bytes())
 }
 
 // stateFactor is how many times its file a state takes while it is read.
@@ -74,17 +65,16 @@ func LoadState(path string) (*State, error) {
 	}
 	damaged := fmt.Errorf("%s is damaged or not a saved state: delete it and start again", path)
 	var head struct{ Version int }
-	body, marked := bytes.CutPrefix(text, []byte(stateMark))
-	if !marked { // versions before 4 are known by their number
+	body, err := checkedfile.Open(stateMark, text)
+	if errors.Is(err, checkedfile.ErrUnmarked) { // versions before 4 are known by their number
 		if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&head); err != nil || head.Version < 1 || head.Version >= stateVersion {
 			return nil, damaged
 		}
 		return nil, otherVersion(path, head.Version)
 	}
-	if len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body[:sha256.Size]) {
+	if err != nil {
 		return nil, damaged
 	}
-	body = body[sha256.Size:]
 	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&head); err != nil {
 		return nil, damaged
 	}

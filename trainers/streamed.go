@@ -147,6 +147,9 @@ func (p *Prepared) rows(ctx context.Context, e *engine.Engine, scale data.Scale)
 				return nil, err
 			}
 			return scale.Standardised(t), nil
+		},
+		Hold: func(done, total int) {
+			e.Report(engine.Progress{Stage: "reading", Unit: "block", Iteration: done, Total: total, Loss: math.NaN(), EffectiveSize: math.NaN()})
 		}}
 	return rows.NewFile(ctx, source, e.Config.Seed, e.Config.Batch, *p.Spec.Descent.Validation, 0)
 }

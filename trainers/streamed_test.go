@@ -152,7 +152,7 @@ func TestStreamedResumes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := windowed()
 		s.Steps.Observe = func(p engine.Progress) {
-			if p.Iteration == at {
+			if p.Stage == "fit" && p.Iteration == at {
 				cancel()
 			}
 		}
@@ -266,4 +266,32 @@ func TestStreamedStopsByHeldOutRows(t *testing.T) {
 		require.False(t, math.IsNaN(h.HeldOut))
 	}
 	require.Equal(t, r.Final.HeldOut, r.History[r.Final.Epoch-1].HeldOut)
+}
+
+// Progress tells which rows of which pass the steps have gone over, and what is read before them.
+func TestStreamedProgress(t *testing.T) {
+	_, file, _ := normalFile(t, 1800, "t.csv")
+	s := windowed()
+	s.Descent.Epochs, s.Descent.Validation = 2, new(0.1)
+	var read, steps []engine.Progress
+	s.Steps.Observe = func(p engine.Progress) {
+		if p.Stage == "reading" {
+			read = append(read, p)
+		} else {
+			steps = append(steps, p)
+		}
+	}
+	_, err := streamed(t, file, windowedBlock, s, trainers.Run{})
+	require.NoError(t, err)
+	blocks := (1800 + windowedBlock - 1) / windowedBlock
+	require.Len(t, read, blocks)
+	require.Equal(t, [2]int{blocks, blocks}, [2]int{read[blocks-1].Iteration, read[blocks-1].Total})
+	each := len(steps) / 2
+	rows := steps[0].Streamed.Rows
+	require.InDelta(t, 1620, rows, 60)
+	batch := steps[0].Streamed.Done
+	require.Equal(t, (rows+batch-1)/batch, each)
+	require.Equal(t, engine.Pass{Number: 1, Passes: 2, Done: 2 * batch, Rows: rows}, *steps[1].Streamed)
+	require.Equal(t, engine.Pass{Number: 1, Passes: 2, Done: rows, Rows: rows}, *steps[each-1].Streamed)
+	require.Equal(t, engine.Pass{Number: 2, Passes: 2, Done: batch, Rows: rows}, *steps[each].Streamed)
 }

@@ -21,7 +21,7 @@ func (p *Prepared) checkWeights() error {
 		return nil
 	}
 	refused := func(why string) error { return setting.Errorf("weights", "", "%s, or %s", why, withoutWeights) }
-	asks := s.Inference.Asked() && !inference.Kinds[s.Inference.Kind].Resamples || s.Network.Select.Kind == "fdr"
+	asks := s.Inference.Asked() && !inference.Kinds[s.Inference.Kind].Resamples || p.byTests()
 	switch {
 	case p.Support.Bounded():
 		return refused("a network on a support is chosen by losses of completed rows, which count alike: take the command fit for its parameters")

@@ -1,5 +1,7 @@
 package claims
 
+import "strings"
+
 // Proposal is what Marg-IW and EM draw missing cells from. The paper states N(0, 16 I), for
 // its normal experiment, and none for the others: with it about two of ten draws count.
 type Proposal struct {
@@ -35,4 +37,14 @@ func joined(a, b string) string {
 		return b
 	}
 	return a + ", " + b
+}
+
+// withoutProposal are the words of a reading without those of its proposal.
+func withoutProposal(words string) string {
+	for _, p := range Proposals {
+		for _, text := range []string{", " + p.Words, p.Words + ", ", p.Words} {
+			words = strings.ReplaceAll(words, text, "")
+		}
+	}
+	return words
 }

@@ -81,28 +81,49 @@ func agreed(all []Read) Outcome {
 	return all[0].Outcome
 }
 
-// Listed are the readings in words, by what they say.
+// Listed are the readings in words, by what they say; those that differ in the proposal alone
+// are named once.
 func (v Verdict) Listed() string {
-	return v.listed(func(r Read) string { return r.Words })
+	if len(v.Readings) > 0 && !slices.ContainsFunc(v.Readings, func(r Read) bool { return r.Outcome != v.Readings[0].Outcome }) {
+		return fmt.Sprintf("%s: all %d", v.Readings[0].Outcome, len(v.Readings))
+	}
+	return v.listed(byProposal)
 }
 
-// Measured is Listed with the effect of each reading and its interval.
+// Measured are the readings with the effect of each and its interval.
 func (v Verdict) Measured() string {
-	return v.listed(func(r Read) string { return strings.TrimSpace(r.Words + " " + r.Interval()) })
+	return v.listed(func(all []Read) (words []string) {
+		for _, r := range all {
+			words = append(words, strings.TrimSpace(r.Words+" "+r.Interval()))
+		}
+		return words
+	})
 }
 
-func (v Verdict) listed(in func(Read) string) string {
+func (v Verdict) listed(in func([]Read) []string) string {
 	var parts []string
 	for _, o := range []Outcome{Holds, DoesNotHold, Undecided} {
-		var words []string
-		for _, r := range v.Readings {
-			if r.Outcome == o {
-				words = append(words, in(r))
-			}
-		}
-		if len(words) > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %s", o, strings.Join(words, "; ")))
+		of := slices.DeleteFunc(slices.Clone(v.Readings), func(r Read) bool { return r.Outcome != o })
+		if len(of) > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %s", o, strings.Join(in(of), "; ")))
 		}
 	}
 	return strings.Join(parts, ". ")
+}
+
+// byProposal are the words of readings, each pair that differs in the proposal alone in one.
+func byProposal(all []Read) (words []string) {
+	number := map[string]int{} // of readings that differ in the proposal alone
+	for _, r := range all {
+		number[withoutProposal(r.Words)]++
+	}
+	for _, r := range all {
+		switch rest := withoutProposal(r.Words); {
+		case number[rest] < len(Proposals):
+			words = append(words, r.Words)
+		case strings.Contains(r.Words, Proposals[0].Words):
+			words = append(words, joined(rest, "either proposal"))
+		}
+	}
+	return words
 }

@@ -54,6 +54,15 @@ func TestReadingsTogether(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "holds: other. does not hold: one; third", v.Listed())
 	require.Equal(t, "holds: other 2 [1, 3]. does not hold: one 2 [1, 3]; third 2 [1, 3]", v.Measured())
+	v, err = claims.Readings(append(claims.WithEach("early", func(claims.Proposal) claims.Test { return not }),
+		claims.WithEach("late", func(p claims.Proposal) claims.Test {
+			return map[string]claims.Test{"iw": holds, "iw-unit": not}[p.Methods("iw")[0]]
+		})...)...)(cells.Results{})
+	require.NoError(t, err)
+	require.Equal(t, "holds: late, proposal N(0, 16 I). does not hold: early, either proposal; late, proposal N(0, I)", v.Listed())
+	v, err = claims.Readings(claims.WithEach("", func(claims.Proposal) claims.Test { return open })...)(cells.Results{})
+	require.NoError(t, err)
+	require.Equal(t, "undecided: all 2", v.Listed())
 	fault := errors.New("no column")
 	_, err = claims.Readings(claims.Reading{"one", func(cells.Results) (claims.Verdict, error) { return claims.Verdict{}, fault }})(cells.Results{})
 	require.EqualError(t, err, "one: no column")

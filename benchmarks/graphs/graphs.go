@@ -23,10 +23,10 @@ const Neighbours = 3
 const HubSize = 10
 
 // Kinds are the names of ByName.
-var Kinds = []string{"random", "hub", "chain", "star", "dense", "uneven"}
+var Kinds = []string{"random", "hub", "chain", "star", "dense", "collider"}
 
 // ByName draws a network of d nodes: "random", Random; "hub", Hubs; "chain", Chain; "star"
-// and "dense", the paper's; "uneven", UnevenStar.
+// and "dense", the paper's; "collider", Colliders.
 func ByName(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	switch kind {
 	case "random":
@@ -39,8 +39,8 @@ func ByName(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 		return simulate.Star(d, rng)
 	case "dense":
 		return simulate.Dense(d, rng)
-	case "uneven":
-		return UnevenStar(d, rng)
+	case "collider":
+		return Colliders(d)
 	}
 	return simulate.Gaussian{}, fmt.Errorf("graph %q: it is one of %v", kind, Kinds)
 }
@@ -53,37 +53,43 @@ func Check(kind string) error {
 	return nil
 }
 
-// WeakEdge is the size of every second edge of an uneven star, of the others' size.
-const WeakEdge = 0.3
+// The network of Colliders.
+const (
+	onHub    = 0.85 // correlation of a node with the hub
+	onEffect = 0.55 // of a cause with its effect
+)
 
-// UnevenStar is the paper's star with every second of its edges weaker: P = I + w B with
-// B_0k = 1 or WeakEdge where 0 and k are joined, and w = 0.8 / √Σ_k B_0k², so that the
-// smallest eigenvalue of P is 0.2. Two leaves on strong edges then correlate more than the
-// centre does with a leaf on a weak one: who ranks pairs by their correlations errs, which on
-// the paper's star nobody does. It fails for d < 3.
-func UnevenStar(d int, rng *rand.Rand) (simulate.Gaussian, error) {
-	if d < 3 {
-		return simulate.Gaussian{}, fmt.Errorf("d = %d: an uneven star needs at least 3 nodes", d)
+// Colliders has two fifths of d nodes in one star whose leaves correlate with the hub by 0.85,
+// so with each other by 0.7225, and of the rest each three are two independent causes and their
+// effect, which correlates with both by 0.55. The causes have an edge, the partial correlation
+// −0.55² / (1 − 0.55²) = −0.43, and do not correlate, and two leaves correlate more than an
+// effect and a cause and have none: who ranks pairs by their correlations errs both ways, which on
+// the paper's star nobody does. Variances are 1; up to two nodes are left without an edge. It
+// fails for d < 5.
+func Colliders(d int) (simulate.Gaussian, error) {
+	if d < 5 {
+		return simulate.Gaussian{}, fmt.Errorf("d = %d: a star and a collider need at least 5 nodes", d)
 	}
 	p := mat.NewSymDense(d, nil)
-	edges, sum := 0, 0.0
-	for k := 1; k < d; k++ {
-		if rng.Float64() >= 0.9 {
-			continue
-		}
-		size := 1.0
-		if edges%2 == 1 {
-			size = WeakEdge
-		}
-		p.SetSym(0, k, size)
-		sum += size * size
-		edges++
-	}
-	if edges > 0 {
-		p.ScaleSym(0.8/math.Sqrt(sum), p)
-	}
 	for j := range d {
 		p.SetSym(j, j, 1)
+	}
+	leaves := 2*d/5 - 1
+	left := 1 - onHub*onHub // variance of a leaf, given the hub
+	p.SetSym(0, 0, 1+float64(leaves)*onHub*onHub/left)
+	for k := 1; k <= leaves; k++ {
+		p.SetSym(k, k, 1/left)
+		p.SetSym(0, k, -onHub/left)
+	}
+	left = 1 - 2*onEffect*onEffect // of an effect, given its causes
+	for a := leaves + 1; a+2 < d; a += 3 {
+		b, effect := a+1, a+2
+		p.SetSym(a, a, 1+onEffect*onEffect/left)
+		p.SetSym(b, b, 1+onEffect*onEffect/left)
+		p.SetSym(a, b, onEffect*onEffect/left)
+		p.SetSym(a, effect, -onEffect/left)
+		p.SetSym(b, effect, -onEffect/left)
+		p.SetSym(effect, effect, 1/left)
 	}
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }

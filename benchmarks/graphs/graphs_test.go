@@ -61,7 +61,7 @@ func TestShapes(t *testing.T) {
 		require.NoError(t, Check(kind))
 	}
 	_, err := ByName("ring", 12, stream.New(1, stream.Simulate))
-	require.EqualError(t, err, `graph "ring": it is one of [random hub chain star dense uneven]`)
+	require.EqualError(t, err, `graph "ring": it is one of [random hub chain star dense collider]`)
 	require.Error(t, Check("ring"))
 }
 
@@ -81,32 +81,49 @@ func TestWideNetworks(t *testing.T) {
 	}
 }
 
-// On an uneven star some pair of leaves correlates more than the centre with a leaf; on the
-// paper's none does.
-func TestUnevenStarMisleadsCorrelations(t *testing.T) {
-	misled := func(kind string) bool {
+// On colliders pairs without an edge correlate more than pairs with one, on the paper's star none
+// does; their correlations are those that they are made of.
+func TestCollidersMisleadCorrelations(t *testing.T) {
+	correlations := func(kind string) (of func(j, k int) float64, edge func(j, k int) bool) {
 		g, err := ByName(kind, 20, stream.New(3, stream.Simulate))
 		require.NoError(t, err)
-		var eigen mat.EigenSym
-		require.True(t, eigen.Factorize(g.Precision, false))
-		require.InDelta(t, 0.2, eigen.Values(nil)[0], 1e-9)
 		var c mat.Dense
 		require.NoError(t, c.Inverse(g.Precision))
-		least, most := 1.0, 0.0 // of edges, of other pairs
+		return func(j, k int) float64 { return c.At(j, k) / math.Sqrt(c.At(j, j)*c.At(k, k)) },
+			func(j, k int) bool { return g.Precision.At(j, k) != 0 }
+	}
+	misled := func(kind string) (pairs int) { // with an edge, and less correlated than some pair without one
+		of, edge := correlations(kind)
+		most := 0.0
 		for k := range 20 {
 			for j := range k {
-				r := math.Abs(c.At(j, k)) / math.Sqrt(c.At(j, j)*c.At(k, k))
-				if g.Precision.At(j, k) != 0 {
-					least = min(least, r)
-				} else {
-					most = max(most, r)
+				if !edge(j, k) {
+					most = max(most, math.Abs(of(j, k)))
 				}
 			}
 		}
-		return most > 1.1*least
+		for k := range 20 {
+			for j := range k {
+				if edge(j, k) && math.Abs(of(j, k)) < most-1e-9 {
+					pairs++
+				}
+			}
+		}
+		return pairs
 	}
-	require.True(t, misled("uneven"))
-	require.False(t, misled("star"))
-	_, err := ByName("uneven", 2, stream.New(1, stream.Simulate))
-	require.EqualError(t, err, "d = 2: an uneven star needs at least 3 nodes")
+	require.Equal(t, 4*3, misled("collider"), "all edges of four colliders")
+	require.Zero(t, misled("star"))
+	of, edge := correlations("collider")
+	require.InDelta(t, 0.85, of(0, 7), 1e-12)
+	require.InDelta(t, 0.7225, of(1, 7), 1e-12)
+	require.InDelta(t, 0, of(8, 9), 1e-12)
+	require.InDelta(t, 0.55, of(8, 10), 1e-12)
+	require.InDelta(t, 0, of(0, 8), 1e-12)
+	require.True(t, edge(8, 9))
+	g, err := Colliders(20)
+	require.NoError(t, err)
+	p := g.Precision
+	require.InDelta(t, -0.55*0.55/(1-0.55*0.55), -p.At(8, 9)/math.Sqrt(p.At(8, 8)*p.At(9, 9)), 1e-12)
+	_, err = ByName("collider", 4, stream.New(1, stream.Simulate))
+	require.EqualError(t, err, "d = 4: a star and a collider need at least 5 nodes")
 }

@@ -98,13 +98,11 @@ func (s study) markdown(w io.Writer) error {
 // ours begins the sentences that are not the paper's.
 const ours = "Ours: "
 
-// paper is the table of verdicts on the paper's sentences.
+// paper is the table of verdicts on the paper's sentences, with their count.
 func (s study) paper() markdown.Table {
-	t := markdown.Table{Name: "paper", Header: []string{"the paper's words", "verdict", "by reading"}}
+	s.Claims = slices.DeleteFunc(slices.Clone(s.Claims), func(c judged) bool { return strings.HasPrefix(c.Quote, ours) })
+	t := markdown.Table{Name: "paper", Header: []string{"the paper's words", fmt.Sprintf("verdict (%s)", s.Count()), "by reading"}}
 	for _, c := range s.Claims {
-		if strings.HasPrefix(c.Quote, ours) {
-			continue
-		}
 		by := c.Listed()
 		if c.Readings == nil {
 			by = strings.TrimSpace(c.Measure + " " + c.Interval())

@@ -36,7 +36,7 @@ var Experiments = []harness.Experiment{
 	quartic.Penalised,
 	star.Missing,
 	star.Dense,
-	star.Uneven,
+	star.Colliders,
 	star.Centres,
 	star.Dim,
 	star.ROC,

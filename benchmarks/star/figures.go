@@ -31,6 +31,9 @@ func lines(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.fillReferences(r, at, series); err != nil {
+			return nil, err
+		}
 		p, err := figures.Bands("Edge recovery, "+treatmentTitle[t.Name], word, "AUC", at, series)
 		if err != nil {
 			return nil, err
@@ -40,6 +43,29 @@ func lines(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
 				word, treatmentTitle[t.Name], s.Rows, s.Outside)})
 	}
 	return out, nil
+}
+
+// fillReferences gives references that were not run in a treatment their numbers of another one,
+// where they are the same.
+func (s settings) fillReferences(r cells.Results, at []float64, series []figures.Series) error {
+	for _, t := range s.Treatments {
+		there, others, err := figures.Along(r, AUC(s.along()).With("treatment", t.Name), references)
+		if err != nil {
+			return err
+		}
+		for _, other := range others {
+			k := slices.IndexFunc(series, func(one figures.Series) bool { return one.Name == other.Name })
+			if k < 0 || slices.ContainsFunc(series[k].Values, func(v []float64) bool { return len(v) > 0 }) {
+				continue
+			}
+			for i, x := range at {
+				if j := slices.Index(there, x); j >= 0 {
+					series[k].Values[i] = other.Values[j]
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // centreFigures adds the heat maps of one star and of five.

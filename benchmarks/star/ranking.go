@@ -57,11 +57,16 @@ const (
 // Methods that need no path, the one that has the complete table, and, beside the peer, what
 // the default is where there is no support.
 const (
-	byMarginal   = "marginal"
-	byPartial    = "partial"
-	full         = "full"
-	completeData = "em-exact"
+	byMarginal    = "marginal"
+	byPartial     = "partial"
+	full          = "full"
+	completeData  = "em-exact"
+	completeRidge = "em-exact, ridge" // with pairs in the order of the sizes in its ridge pilot
 )
+
+// references are what the methods of the paper are compared with. They take the support for all
+// of R^d, so they are the same in every treatment of it.
+var references = []string{byMarginal, byPartial, completeData, completeRidge}
 
 func rankingGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)

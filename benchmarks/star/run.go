@@ -75,7 +75,7 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 		values, rates, err = s.likelihood(ctx, table, truth)
 	case byMarginal, byPartial:
 		values, rates, err = ranked(table, truth, c.Method)
-	case completeData:
+	case completeData, completeRidge:
 		at.treatment.Ignore = true
 		fallthrough
 	default:
@@ -147,6 +147,11 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 	along := s.Path
 	along.Select, along.PathOnly = path.Selection{Kind: "none"}, true // the AUC is of the path
 	c.Seed, c.FreeDraws = seed, t.FreeDraws
+	if c.Method == completeRidge {
+		c.Method, along.Penalty = completeData, path.Penalty{Kind: "ridge"}
+		along.Schedule, along.InitialIter, along.IterPerLambda, along.Rate, along.Floor = "", 0, 0, 0, 0 // its own
+		along.Select, along.PathOnly = path.Selection{}, false                                           // a ridge order is not a path of estimates
+	}
 	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
 	if !t.Ignore {
 		spec.Domain = support

@@ -17,7 +17,7 @@ import (
 // settings of an experiment; see the JSON files. The one list of several is what varies.
 type settings struct {
 	Replicates int               `json:"replicates"`
-	Graph      string            `json:"graph"` // star, dense or uneven
+	Graph      string            `json:"graph"` // star, dense or collider
 	Columns    []int             `json:"columns"`
 	Rows       int               `json:"rows"`
 	Missing    []float64         `json:"missing"`
@@ -58,8 +58,8 @@ func decode(text json.RawMessage) (s settings, err error) {
 	if err = harness.Decode(text, &s); err != nil {
 		return s, err
 	}
-	if !slices.Contains([]string{"star", "dense", "uneven"}, s.Graph) {
-		return s, fmt.Errorf("settings: graph %q: it is star, dense or uneven", s.Graph)
+	if !slices.Contains([]string{"star", "dense", "collider"}, s.Graph) {
+		return s, fmt.Errorf("settings: graph %q: it is star, dense or collider", s.Graph)
 	}
 	if s.variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
 		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "centres", s.Centres...),
@@ -83,7 +83,7 @@ func (s settings) names() []string {
 		names = append(names, peer)
 	}
 	if s.References {
-		names = append(names, byMarginal, byPartial, completeData)
+		names = append(names, references...)
 	}
 	return names
 }

@@ -21,6 +21,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/transform"
+	"missingscore/internal/shell"
 )
 
 // Severities of a Finding.
@@ -167,7 +168,7 @@ func flag(name string, words []string) string {
 	if len(words) > 4*listed {
 		return fmt.Sprintf("--%s with the names of all %d", name, len(words))
 	}
-	return "--" + name + " " + data.FlagList(words)
+	return "--" + name + " " + shell.List(words)
 }
 
 // plural is "is" or "are".

@@ -3,11 +3,9 @@ package domain
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
@@ -71,7 +69,7 @@ func fill(dst []float64, by map[string]float64, names []string) error {
 	for name, v := range by {
 		j := slices.Index(names, name)
 		if j < 0 {
-			return fmt.Errorf("there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, names), strings.Join(names, ", "))
+			return spelling.Unknown("column", name, names)
 		}
 		dst[j] = v
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
@@ -124,7 +123,7 @@ func (m *Model) parseCensored(text []byte, name string, names []string) error {
 func column(names []string, name string) (int, error) {
 	j := slices.Index(names, name)
 	if j < 0 {
-		return j, fmt.Errorf("there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, names), strings.Join(names, ", "))
+		return j, spelling.Unknown("column", name, names)
 	}
 	return j, nil
 }

@@ -1,7 +1,6 @@
 package moments
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -11,13 +10,12 @@ import (
 	"os"
 
 	"missingscore/data"
-	"missingscore/internal/atomicfile"
+	"missingscore/internal/checkedfile"
 	"missingscore/internal/exactsum"
 	"missingscore/internal/memory"
 )
 
-// A file of moments is this text, the checksum (SHA-256) of what follows, and that
-// (docs/reference/files.md#moments).
+// fileMark begins a file of moments (checkedfile; docs/reference/files.md#moments).
 const fileMark = "missingscore moments\n"
 
 const fileVersion = 1
@@ -28,9 +26,8 @@ const (
 	holdsPairs    = 1
 )
 
-// Encode gives the bytes of a file: the same for the same rows, in whatever order and parts
-// they were taken.
-func (m *Moments) Encode() []byte {
+// body is that of a file.
+func (m *Moments) body() []byte {
 	e := encoder{}
 	e.uint(fileVersion)
 	e.uint(len(m.Names))
@@ -57,25 +54,21 @@ func (m *Moments) Encode() []byte {
 			e.pattern(p)
 		}
 	}
-	return sealed(e.body)
+	return e.body
 }
 
-// sealed is a file with this body.
-func sealed(body []byte) []byte {
-	sum := sha256.Sum256(body)
-	return bytes.Join([][]byte{[]byte(fileMark), sum[:], body}, nil)
-}
+// Encode gives the bytes of a file: the same for the same rows, in whatever order and parts
+// they were taken.
+func (m *Moments) Encode() []byte { return checkedfile.Seal(fileMark, m.body()) }
 
 // Checksum is that of the file.
-func (m *Moments) Checksum() []byte { return m.Encode()[len(fileMark):][:sha256.Size] }
+func (m *Moments) Checksum() []byte {
+	sum := sha256.Sum256(m.body())
+	return sum[:]
+}
 
 // Write writes a file, whole or not at all.
-func (m *Moments) Write(path string) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(m.Encode())
-		return err
-	})
-}
+func (m *Moments) Write(path string) error { return checkedfile.Write(path, fileMark, m.body()) }
 
 // encoder writes the parts of a body.
 type encoder struct{ body []byte }
@@ -167,11 +160,11 @@ var errDamaged = errors.New("the file is damaged, or none of moments: take them 
 
 // Decode is Read of a file's bytes.
 func Decode(text []byte) (*Moments, error) {
-	body, marked := bytes.CutPrefix(text, []byte(fileMark))
-	if !marked || len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body[:sha256.Size]) {
+	body, err := checkedfile.Open(fileMark, text)
+	if err != nil {
 		return nil, errDamaged
 	}
-	d := decoder{body: body[sha256.Size:]}
+	d := decoder{body: body}
 	if version := d.uint(math.MaxInt32); d.err == nil && version != fileVersion {
 		return nil, fmt.Errorf("it was written by another version of the program (moments version %d, this one reads %d): take the moments again", version, fileVersion)
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"missingscore/data"
+	"missingscore/internal/checkedfile"
 	"missingscore/internal/memory"
 )
 
@@ -329,7 +330,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		t.Setenv("MISSINGSCORE_MEMORY", "100MB")
-		m, err := Decode(sealed(body))
+		m, err := Decode(checkedfile.Seal(fileMark, body))
 		if err != nil {
 			return
 		}

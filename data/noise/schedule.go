@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
 
@@ -41,7 +42,7 @@ func (s Schedule) WithDefaults() (Schedule, error) {
 	}
 	byDefault, ok := map[Kind]Schedule{Fixed: {Least: 0.1}, Exploding: {Least: 0.01, Most: 10}, Preserving: {Least: 0.1, Most: 20}}[s.Kind]
 	if !ok {
-		return s, fmt.Errorf("there is no noise schedule %q; they are fixed, exploding, preserving", s.Kind)
+		return s, spelling.Unknown("noise schedule", string(s.Kind), []string{string(Fixed), string(Exploding), string(Preserving)})
 	}
 	if s.Least == 0 {
 		s.Least = byDefault.Least

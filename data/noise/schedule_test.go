@@ -55,7 +55,7 @@ func TestDraw(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"kind":"linear"}`:                             "they are fixed, exploding, preserving",
+		`{"kind":"linear"}`:                             "noise schedules are fixed, exploding, preserving",
 		`{"kind":"exploding","least":2,"most":1}`:       "must be above the least",
 		`{"kind":"exploding","levels":1}`:               "at least 2 make a ladder",
 		`{"kind":"fixed","most":1}`:                     "one level",

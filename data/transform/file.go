@@ -3,9 +3,10 @@ package transform
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
+	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
 
@@ -41,7 +42,7 @@ func Read(text []byte, names []string) (Columns, error) {
 	for name, own := range by {
 		j := slices.Index(names, name)
 		if j < 0 {
-			return nil, fmt.Errorf("there is no column %q; columns are %s", name, strings.Join(names, ", "))
+			return nil, spelling.Unknown("column", name, names)
 		}
 		var h head
 		if err := strictjson.Unmarshal(own, &h); err != nil {
@@ -49,7 +50,7 @@ func Read(text []byte, names []string) (Columns, error) {
 		}
 		kind, known := Kinds[h.Kind]
 		if !known {
-			return nil, fmt.Errorf("column %q: there is no function %q; it is one of %s", name, h.Kind, kindList())
+			return nil, fmt.Errorf("column %q: %w", name, spelling.Unknown("function", h.Kind, slices.Sorted(maps.Keys(Kinds))))
 		}
 		var err error
 		if c[j], err = kind.Read(own); err != nil {

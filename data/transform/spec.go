@@ -95,9 +95,9 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 	for _, name := range slices.Sorted(maps.Keys(s.Columns)) {
 		if !slices.Contains(t.Names, name) {
 			if s.Columns[name] == OrdinalKind {
-				return nil, setting.Errorf(OrdinalKind, name, "there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
+				return nil, setting.Errorf(OrdinalKind, name, "%v", spelling.Unknown("column", name, t.Names))
 			}
-			return nil, setting.Errorf("transform", name+"="+s.Columns[name], "there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
+			return nil, setting.Errorf("transform", name+"="+s.Columns[name], "%v", spelling.Unknown("column", name, t.Names))
 		}
 	}
 	if support == nil {

@@ -225,6 +225,13 @@ func (g *Gaussian) Matrix() *graph.Param { return g.Packed }
 // packSymmetric puts the upper triangle of P to packed.
 func packSymmetric(packed []float64, p mat.Symmetric) {
 	d, i := p.SymmetricDim(), 0
+	if own, ok := p.(*mat.SymDense); ok {
+		raw := own.RawSymmetric()
+		for j := range d {
+			i += copy(packed[i:], raw.Data[j*raw.Stride+j:j*raw.Stride+d])
+		}
+		return
+	}
 	for j := range d {
 		for k := j; k < d; k, i = k+1, i+1 {
 			packed[i] = p.At(j, k)

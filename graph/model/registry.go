@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"missingscore/internal/memory"
 	"missingscore/internal/spelling"
@@ -43,7 +42,7 @@ func CheckSize(numbers float64, what string, args ...any) error {
 func New(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
 	make, ok := Models[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no model %q%s; models are %s", name, spelling.DidYouMean(name, slices.Sorted(maps.Keys(Models))), strings.Join(slices.Sorted(maps.Keys(Models)), ", "))
+		return nil, spelling.Unknown("model", name, slices.Sorted(maps.Keys(Models)))
 	}
 	m, err := make(d, options, rng)
 	if err != nil {

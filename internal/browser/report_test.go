@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,6 +62,48 @@ func TestNetworkReport(t *testing.T) {
 		if p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+quote(name)+`).length`) != 1 {
 			t.Errorf("the table of nodes has not the name %q", name)
 		}
+	}
+	p.quiet()
+}
+
+// Of a dense network of many columns the strongest edges are drawn, as many as are asked for, at
+// each λ, and all edges of the node that is picked.
+func TestManyEdges(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	if text, err := exec.Command(program, "simulate", "normal", "--d", "120", "--n", "60", "--missing", "0.1", "--out", out).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	p := open(t, report(t, "network", filepath.Join(out, "data.csv"), "--method", "pairwise", "--lambdas", "6", "--lambda-min", "0.002", "--select", "density=0.5"))
+	if drawn := p.lines(); drawn != 1500 {
+		t.Errorf("%v edges are drawn", drawn)
+	}
+	if told := p.text(`document.getElementById("count").textContent`); !strings.HasPrefix(told, "the 1500 strongest of ") {
+		t.Errorf("the page says %q", told)
+	}
+	weakest := `Math.min(...[...document.querySelectorAll("#stages line.positive:not(.off), #stages line.negative:not(.off)")].map((line) => Number(line.getAttribute("stroke-opacity"))))`
+	before := p.number(weakest)
+	p.set("most", "100")
+	if drawn := p.lines(); drawn != 100 || p.number(weakest) <= before {
+		t.Errorf("%v edges are drawn, the palest of %v, when there were more of %v", drawn, p.number(weakest), before)
+	}
+	p.keys("#stages svg", kb.ArrowRight)
+	if drawn := p.lines(); drawn <= 100 {
+		t.Errorf("%v edges are drawn with those of a node that is picked", drawn)
+	}
+	p.keys("#stages svg", kb.Escape)
+	p.keys("#lambda", kb.End)
+	if drawn := p.lines(); drawn != 100 {
+		t.Errorf("%v edges are drawn at the smallest λ", drawn)
+	}
+	p.keys("#lambda", kb.Home)
+	if drawn := p.lines(); drawn >= 100 {
+		t.Errorf("%v edges are drawn at the largest λ", drawn)
+	}
+	p.do(chromedp.Click("#to-chosen", chromedp.ByQuery))
+	p.set("most", "")
+	if drawn := p.lines(); drawn <= 1500 {
+		t.Errorf("%v edges are all", drawn)
 	}
 	p.quiet()
 }

@@ -29,6 +29,8 @@ var banned = map[string]string{
 	`\bUnmixed\b`:                        "MaxRHat",
 	`\bplain (proximal )?steps?\b`:       "proximal gradient step",
 	`\bdraws? that counts?\b`:            "effective sample size",
+	`(?i)\bturns? of (expectation|EM\b)`: "EM iteration",
+	`Unit: +"turn"`:                      "EM iteration",
 	`\b(maths|MATHS)` + `\.md\b`:         "docs/theory",
 }
 

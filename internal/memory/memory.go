@@ -9,11 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
-// Variable is the environment variable that says how much memory may be used, as 8GB or
-// 500MB. Unset, it is share of what is free when it is first asked for.
-const Variable = "MISSINGSCORE_MEMORY"
+// How much memory may be used is said, as 8GB or 500MB, by the command line's Flag or else by the
+// environment Variable. Where neither is set, it is share of what is free when it is first asked
+// for.
+const (
+	Flag     = "--memory"
+	Variable = "MISSINGSCORE_MEMORY"
+)
 
 const (
 	share   = 0.8
@@ -28,18 +33,39 @@ var free = sync.OnceValue(func() float64 {
 	return unknown
 })
 
-// Limit is how many bytes may be used. It fails if Variable is no size.
+// given is the size that Flag has; nil: none.
+var given atomic.Pointer[float64]
+
+// Use makes text, the value of Flag, the limit, whatever Variable is. It fails if text is no size.
+func Use(text string) error {
+	bytes, ok := parse(text)
+	if !ok {
+		return fmt.Errorf("%s %s: %s", Flag, text, expected)
+	}
+	given.Store(&bytes)
+	return nil
+}
+
+// UseVariable makes Variable the limit again, for a command line without Flag.
+func UseVariable() { given.Store(nil) }
+
+// Limit is how many bytes may be used. It fails if Variable is asked, and is no size.
 func Limit() (float64, error) {
+	if bytes := given.Load(); bytes != nil {
+		return *bytes, nil
+	}
 	text := os.Getenv(Variable)
 	if text == "" {
 		return free(), nil
 	}
 	bytes, ok := parse(text)
 	if !ok {
-		return 0, fmt.Errorf("%s=%s: a size is expected, as 8GB or 500MB", Variable, text)
+		return 0, fmt.Errorf("%s=%s: %s", Variable, text, expected)
 	}
 	return bytes, nil
 }
+
+const expected = "a size is expected, as 8GB or 500MB"
 
 var units = []struct {
 	name  string
@@ -74,7 +100,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	advice := fmt.Sprintf("set %s where there is more", Variable)
+	advice := fmt.Sprintf("set %s or %s where there is more", Flag, Variable)
 	if e.Advice != "" {
 		advice = e.Advice + ", or " + advice
 	}

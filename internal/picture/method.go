@@ -73,7 +73,7 @@ var spare = []look{
 }
 
 // treatments have their own dashes, in the colour of the method that is treated.
-var treatments = map[string][]vg.Length{"averaged": dashDot, "held out": dotted}
+var treatments = map[string][]vg.Length{"averaged": dashDot, "held out": dotted, "ridge": dotted}
 
 // lookOf is the look of a method, or the i-th spare one under the name itself; of a method
 // treated in some way, as "iw, held out", under that method's, with the dashes of the treatment

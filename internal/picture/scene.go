@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// mostLinks is how many edges a picture has, the strongest.
-	mostLinks = 1500
+	// MostLinks is how many edges a picture has, the strongest.
+	MostLinks = 1500
 	// mostNamed is the number of nodes up to which all are drawn and named.
 	mostNamed = 100
 )
@@ -28,7 +28,8 @@ type Scene struct {
 	Group  []int    // of each node, in Groups, −1 for none
 	Groups []Group
 	Found  bool   // the groups are modules, found from the network
-	Shown  []bool // false: without an edge in a network of many nodes
+	Shown  []bool // false: in a network of many nodes, without one of the edges by which they are placed
+	Weaker int    // edges by which nodes are not placed, for there are MostLinks stronger ones
 }
 
 // Group is nodes of one colour. A module that was found has no name.
@@ -46,7 +47,7 @@ func NewScene(n *network.Network, groups map[string]string) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scene{Shown: make([]bool, len(n.Nodes))}
+	s := &Scene{Shown: make([]bool, len(n.Nodes)), Weaker: len(n.Edges) - len(links)}
 	for i, name := range n.Nodes {
 		s.Labels = append(s.Labels, short(cmp.Or(n.Labels[name], name), 24))
 		s.Shown[i] = len(n.Nodes) <= mostNamed
@@ -109,7 +110,7 @@ type link struct {
 	pcor float64
 }
 
-// strongest are the mostLinks strongest edges, the strongest last, to be drawn on top.
+// strongest are the MostLinks strongest edges, the strongest last, to be drawn on top.
 func strongest(n *network.Network) ([]link, error) {
 	if len(n.Nodes) == 0 {
 		return nil, fmt.Errorf("picture: the network has no nodes")
@@ -127,5 +128,5 @@ func strongest(n *network.Network) ([]link, error) {
 		links = append(links, link{ends[i], r})
 	}
 	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(math.Abs(a.pcor), math.Abs(b.pcor)) })
-	return links[max(0, len(links)-mostLinks):], nil
+	return links[max(0, len(links)-MostLinks):], nil
 }

@@ -54,10 +54,22 @@ func TestPValues(t *testing.T) {
 }
 
 func TestInclusion(t *testing.T) {
-	p, err := Inclusion([]network.Edge{uncertain("a", "b", 0.5, 0, 0, 1), uncertain("a", "c", -0.5, 0, 0, 0.25), uncertain("b", "c", 0.5, 0, 0, math.NaN())})
+	p, left, err := Inclusion([]network.Edge{uncertain("a", "b", 0.5, 0, 0, 1), uncertain("a", "c", -0.5, 0, 0, 0.25), uncertain("b", "c", 0.5, 0, 0, math.NaN())})
 	require.NoError(t, err)
+	require.Zero(t, left)
 	all := leaves(t, p)
 	require.Equal(t, []int{1, 1}, []int{dotsOf(all, svgBlue), dotsOf(all, svgRed)})
-	_, err = Inclusion([]network.Edge{uncertain("b", "c", 0.5, 0, 0, math.NaN())})
+	_, _, err = Inclusion([]network.Edge{uncertain("b", "c", 0.5, 0, 0, math.NaN())})
 	require.ErrorContains(t, err, "inclusion")
+}
+
+// Of very many pairs those that resamples have most often are drawn, of equal ones the largest.
+func TestInclusionOfManyPairs(t *testing.T) {
+	pairs := slices.Repeat([]network.Edge{uncertain("a", "b", 0.1, 0, 0, 0)}, mostDots)
+	pairs = append(pairs, uncertain("a", "c", -0.2, 0, 0, 0), uncertain("b", "c", -0.01, 0, 0, 0.5))
+	p, left, err := Inclusion(pairs)
+	require.NoError(t, err)
+	require.Equal(t, 2, left)
+	all := leaves(t, p)
+	require.Equal(t, []int{mostDots - 2, 2}, []int{dotsOf(all, svgBlue), dotsOf(all, svgRed)})
 }

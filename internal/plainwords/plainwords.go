@@ -1,4 +1,6 @@
-// Package plainwords tells tests whether a message is in words that its reader knows.
+// Package plainwords tells whether a message is in words that its reader knows, or in those of the
+// language and the libraries that the program is written in. Tests ask it of messages, and who
+// passes on what a library says asks it first.
 package plainwords
 
 import (
@@ -8,7 +10,7 @@ import (
 )
 
 // unknown are words of the language and of its library.
-var unknown = regexp.MustCompile(`(?i:goroutine|panic|runtime error|internal error|nil pointer|index out of range|slice bounds|strconv|unmarshal|interface)|context canceled|base64 data|invalid (?:syntax|argument|character)|Go (?:struct|value)|JSON input|map\[|\*\w+\.\w+|\bEOF\b|(?:^|\s)(?:json|gob|gzip|csv|flate): |\bu?int(?:8|16|32|64)?\b|%!`)
+var unknown = regexp.MustCompile(`(?i:goroutine|panic|runtime error|internal error|nil pointer|index out of range|slice bounds|makeslice|strconv|\breflect\b|unmarshal|interface|\bu?int(?:8|16|32|64)\b|\bEOF\b)|context canceled|base64 data|invalid (?:syntax|argument|character)|Go (?:struct|value)|JSON input|map\[|\*\w+\.\w+|(?:^|\s)(?:json|gob|gzip|csv|flate): |\bu?int\b|%!`)
 
 // Unknown is the first such word of a message, "" where there is none. What stands in what
 // was given may be said again.

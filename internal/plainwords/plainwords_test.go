@@ -11,6 +11,13 @@ import (
 func TestUnknown(t *testing.T) {
 	require.Empty(t, plainwords.Unknown("domain.json: t.csv:3: column \"b\": \"x\" is not a number; correct the cell"))
 	require.Equal(t, " json: ", plainwords.Unknown("model.json: json: cannot unmarshal string"))
+	for word, message := range map[string]string{
+		"goroutine": "goroutine 7 [running]", "unmarshal": "cannot unmarshal", "map[": "map[a:1]", "makeslice": "makeslice: len out of range",
+		"reflect": "call of reflect.Value.Len on zero Value", "INT32": "INT32 expected", "EOF": "unexpected EOF", "gzip: ": "gzip: invalid checksum",
+	} {
+		require.Equal(t, word, plainwords.Unknown(message))
+	}
+	require.Empty(t, plainwords.Unknown("compressed by gzip; reflected, printed, interesting"))
 	require.Equal(t, "%!", plainwords.Unknown("3 %!d(string=x) of 7"))
 	require.Equal(t, "int64", plainwords.Unknown("a number of int64"))
 	require.Empty(t, plainwords.Unknown("options %!: not JSON from its character 1 on", "t.csv", "%!"), "as it was given")

@@ -26,6 +26,9 @@ type builder struct {
 	size    int64     // of the program built last, in bytes
 }
 
+// reference is the folder of certified values, whose digits docs/reference/digits.md reports.
+const reference = "trainers/certified/reference"
+
 // describe builds the program for this machine and lets it say what is the same in every
 // archive: its version, its manual pages and completions. With them come the documents.
 func (b *builder) describe(ctx context.Context) (common []entry, err error) {
@@ -41,13 +44,18 @@ func (b *builder) describe(ctx context.Context) (common []entry, err error) {
 	if b.at, err = b.revisionTime(ctx); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "examples/airquality.csv"} {
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "TRUST.md", "docs/reference/digits.md", "examples/airquality.csv"} {
 		text, err := os.ReadFile(filepath.Join(b.root, name))
 		if err != nil {
 			return nil, err
 		}
 		common = append(common, entry{name: name, content: text})
 	}
+	tables, err := allIn(filepath.Join(b.root, reference), reference+"/")
+	if err != nil {
+		return nil, err
+	}
+	common = append(common, tables...)
 	for shell, file := range map[string]string{"bash": "missingscore.bash", "zsh": "_missingscore", "fish": "missingscore.fish", "powershell": "missingscore.ps1"} {
 		text, err := output(ctx, b.root, nil, program, "completion", shell)
 		if err != nil {

@@ -47,6 +47,11 @@ func TestReleaseTwice(t *testing.T) {
 		"licences/gonum.org/v1/gonum/THIRD_PARTY_LICENSES/Oxford-LICENSE", "licences/github.com/golang/freetype/licenses/ftl.txt"} {
 		require.NotEmpty(t, files[want], want)
 	}
+	for _, same := range []string{"TRUST.md", "docs/reference/digits.md", "trainers/certified/reference/README.md", "trainers/certified/reference/certified.json", "trainers/certified/reference/gaps.csv"} { // its digits, and what they are of
+		text, err := os.ReadFile(filepath.Join("../..", same))
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(files[same]), same)
+	}
 	require.NotContains(t, string(files["man/missingscore.1"]), "1970")
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)

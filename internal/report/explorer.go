@@ -75,9 +75,13 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 		x.X, x.Y = append(x.X, math.Round(1000*(at.X-left))/1000), append(x.Y, math.Round(1000*(top-at.Y))/1000)
 	}
 	if hidden > 0 {
-		x.Left = fmt.Sprintf("%d nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", hidden)
-		if hidden == len(names) {
+		switch {
+		case hidden == len(names):
 			x.Left = "There are no edges, and of so many nodes none is drawn without."
+		case s.Weaker > 0:
+			x.Left = fmt.Sprintf("The nodes that the %d strongest edges join are drawn, at places by these; %d others are not, nor their edges.", picture.MostLinks, hidden)
+		default:
+			x.Left = fmt.Sprintf("%d nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", hidden)
 		}
 	}
 	for _, g := range s.Groups {
@@ -125,6 +129,15 @@ func (x *explorer) finish() {
 
 // LastLambda is the number of the last λ.
 func (x *explorer) LastLambda() int { return len(x.Lambdas) - 1 }
+
+// Crowds are how many pairs can be asked for to be drawn at most, the first at the beginning; none
+// where all can be drawn.
+func (x *explorer) Crowds() []int {
+	if len(x.From) <= picture.MostLinks {
+		return nil
+	}
+	return []int{picture.MostLinks, 500, 200, 100}
+}
 
 // Rates are the q values that can be asked for.
 func (x *explorer) Rates() []float64 { return []float64{0.2, 0.1, 0.05, 0.01, 0.001} }

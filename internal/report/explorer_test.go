@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"html"
 	"math"
 	"regexp"
@@ -66,6 +67,38 @@ func TestExplore(t *testing.T) {
 	text, err := json.Marshal(x.Low)
 	require.NoError(t, err)
 	require.Equal(t, "[0.3,null]", string(text))
+}
+
+// Where the picture leaves edges out, the page can ask for how many are drawn, and says which nodes are.
+func TestExploreManyEdges(t *testing.T) {
+	n := &network.Network{}
+	for i := range 200 {
+		n.Nodes = append(n.Nodes, fmt.Sprint("x", i))
+	}
+	r := &trainers.NetworkResult{Names: n.Nodes, Network: n, Threshold: 1e-6}
+	for j := range 60 {
+		for k := range j {
+			n.Edges = append(n.Edges, network.Edge{From: n.Nodes[k], To: n.Nodes[j], PartialCorrelation: 1 / float64(10+j)})
+		}
+	}
+	for _, c := range []struct {
+		edges  int
+		left   string
+		crowds []int
+	}{
+		{1500, "144 nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", nil},
+		{1770, "The nodes that the 1500 strongest edges join are drawn, at places by these; 144 others are not, nor their edges.", []int{1500, 500, 200, 100}},
+	} {
+		whole := n.Edges
+		n.Edges = whole[:c.edges]
+		s, err := picture.NewScene(n, nil)
+		require.NoError(t, err)
+		x, err := explore(r, s, "network", 0.95)
+		require.NoError(t, err)
+		require.Equal(t, c.left, x.Left)
+		require.Equal(t, c.crowds, x.Crowds())
+		n.Edges = whole
+	}
 }
 
 // A path of many numbers is thinned out; the chosen λ stays.

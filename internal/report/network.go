@@ -29,7 +29,7 @@ const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
 var NetworkFiles = []string{
-	"edges.csv", "pairs.csv", "centrality.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
+	"edges.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 	"intervals.svg", "intervals.png", "pvalues.svg", "pvalues.png", "inclusion.svg", "inclusion.png",
 }
@@ -71,6 +71,9 @@ func WriteNetwork(dir string, from Source, t *data.Table, result *trainers.Resul
 		{"network.dot", r.Network.WriteDOT},
 		{"network.json", r.Network.WriteJSON},
 		{"centrality.csv", func(w io.Writer) error { return network.WriteCentrality(w, r.Names, nodes) }},
+		{"columns.csv", func(w io.Writer) error {
+			return writeColumns(w, columnsOf(t, result, t.Names), result.MissingAtRandom)
+		}},
 		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
 		{"model.json", func(w io.Writer) error {
 			text, err := result.Encode()
@@ -207,7 +210,7 @@ func iterationsText(c path.Config) string {
 	case path.Moments:
 		return fmt.Sprintf("coordinate descent on second moments, at each λ until no step moves a derivative by %g, at most %d sweeps", c.StopTol, c.MaxIter)
 	case path.EM:
-		return fmt.Sprintf("turns of expectation and minimisation, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
+		return fmt.Sprintf("EM iterations, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
 	case path.Accelerated:
 		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 proximal gradient steps would move anything, at most %d", c.StopTol, c.MaxIter)
 	}
@@ -242,12 +245,11 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 
 func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
 	r, s, e := result.Network, result.Spec, result.Estimator
-	c, scale := *s.Network, result.Model.Scale
-	functions := result.Model.Transform
+	c, functions := *s.Network, result.Model.Transform
 	source = strings.ToValidUTF8(filepath.Base(source), "\ufffd") // a file's name may be any bytes
 	page := Report{
 		Title: "Network of " + source, Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
-		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom,
+		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom, Columns: columnsOf(t, result, functions.Labels(t.Names)),
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.RowCount(), t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
@@ -287,10 +289,6 @@ func describe(source string, t *data.Table, result *trainers.Result, pictures []
 	}
 	if r.Stability != nil {
 		page.Settings = append(page.Settings, [2]string{"Stability", r.Stability.Sentence()})
-	}
-	for j, name := range functions.Labels(t.Names) {
-		seen := t.ObservedIn(j)
-		page.Columns = append(page.Columns, Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: scale.Mean[j], Deviation: scale.Deviation[j]})
 	}
 	return page
 }

@@ -16,8 +16,9 @@ import (
 )
 
 // Report is the page from top to bottom. Verdict says in plain words whether the
-// fit can be relied on; it is set in red unless Converged. Settings are shown in
-// their order, Columns and Edges likewise (network.New puts the strongest first).
+// fit can be relied on; it is set in red unless Converged. Settings and Edges are shown in
+// their order (network.New puts the strongest first), of Edges, Columns and Gaps so many as
+// Rows, ColumnRows and GapRows say.
 type Report struct {
 	Title, Verdict string
 	Converged      bool
@@ -48,19 +49,6 @@ func (r Report) Tested() bool {
 	return slices.ContainsFunc(r.Edges, func(e network.Edge) bool { return e.Uncertainty != nil && !math.IsNaN(e.Uncertainty.P) })
 }
 
-// Column tells what was seen of a variable: counts of cells, and the mean and standard
-// deviation of the observed ones in the user's units.
-type Column struct {
-	Name              string
-	Observed, Missing int
-	Mean, Deviation   float64
-}
-
-// Share is the part of the cells that is missing, NaN without cells.
-func (c Column) Share() float64 {
-	return float64(c.Missing) / float64(c.Observed+c.Missing)
-}
-
 // Picture is an <svg> element, put into the page as it is, so that it must come
 // from a source that escapes names: picture.SVG does.
 type Picture struct{ Caption, SVG string }
@@ -68,7 +56,7 @@ type Picture struct{ Caption, SVG string }
 // Markup is the picture for the template, which escapes everything else.
 func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
 
-// mostRows is how many edges and nodes a page has in its tables.
+// mostRows is how many edges, nodes and columns a page has in its tables.
 const mostRows = 1000
 
 // Rows are the edges of the table.

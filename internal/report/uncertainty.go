@@ -48,11 +48,15 @@ func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
 		out = append(out, drawing{"pvalues", "p values of all pairs. Pairs without an edge are spread evenly, at the height of the part on the right; what stands above that on the left are edges.", drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
 	}
 	if resampled {
-		drawn, err := picture.Inclusion(r.Network.Pairs)
+		drawn, left, err := picture.Inclusion(r.Network.Pairs)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"inclusion", "Each pair: its estimate, and the share of resamples whose network has it as an edge.", drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
+		caption := "Each pair: its estimate, and the share of resamples whose network has it as an edge."
+		if left > 0 {
+			caption += fmt.Sprintf(" The pairs with the largest shares are drawn; the %d others are in pairs.csv.", left)
+		}
+		out = append(out, drawing{"inclusion", caption, drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
 	}
 	return out, nil
 }

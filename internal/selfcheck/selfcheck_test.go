@@ -1,6 +1,7 @@
 package selfcheck
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,4 +16,19 @@ func TestLine(t *testing.T) {
 	p.fail("another")
 	require.False(t, p.OK())
 	require.Equal(t, "calibration       FAILED      10  impute: p = 1e-09\n                                  another", p.Line())
+}
+
+// Each certified case is listed with its digits.
+func TestOptima(t *testing.T) {
+	p, err := optima(t.Context(), 1)
+	require.NoError(t, err)
+	require.True(t, p.OK(), "%v", p.Failed)
+	require.Len(t, p.Optima, p.Tried)
+	for _, o := range p.Optima {
+		require.Greater(t, o.Digits, 5.0, o.Case)
+		require.Positive(t, o.Promised, o.Case)
+	}
+	text, err := json.Marshal(p.Optima[0])
+	require.NoError(t, err)
+	require.Regexp(t, `^{"case":"plain \| gaussian \| `+"`full`"+`","digits":1\d(\.\d)?,"promised":\d+}$`, string(text))
 }

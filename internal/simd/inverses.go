@@ -47,25 +47,63 @@ func (m *Inverses) at(i, j int) int {
 	return (ti*(ti+1)/2+j/tileSide)*tileSize + (i%tileSide*tileSide+j%tileSide)*Together
 }
 
-// Take sets matrix number l to the block of columns at, in ascending order, of p (d, d).
-func (m *Inverses) Take(l int, p []float64, d int, at []int) {
-	for i, j := range at {
-		to, from := m.a[m.at(i, 0)+l:], p[j*d:j*d+d]
-		for b, k := range at[:i+1] {
-			to[b/tileSide*tileSize+b%tileSide*Together] = from[k]
+// Take sets matrix number l to the block of columns at[l], in ascending order, of p (d, d). It
+// goes row by row of all matrices, which share the lines of a cache.
+func (m *Inverses) Take(p []float64, d int, at [][]int) {
+	for i := range m.n {
+		for l, of := range at {
+			if i < len(of) {
+				takeRow(m.a[m.at(i, 0)+l:], p[of[i]*d:][:d], of[:i+1])
+			}
 		}
 	}
 }
 
-// Add adds the inverse of matrix number l, times a weight, to the lower triangle of the block
-// of columns at, in ascending order, of sum (d, d).
-func (m *Inverses) Add(l int, sum []float64, d int, at []int, weight float64) {
-	for i, j := range at {
-		from, to := m.a[m.at(i, 0)+l:], sum[j*d:j*d+d]
-		for b, k := range at[:i+1] {
-			to[k] -= weight * from[b/tileSide*tileSize+b%tileSide*Together]
+// takeRow sets a row of a matrix to the elements of another, four to a tile.
+func takeRow(to, from []float64, at []int) {
+	for len(at) > tileSide {
+		takeFour(to, from, at)
+		to, at = to[tileSize:], at[tileSide:]
+	}
+	for b, k := range at {
+		to[b*Together] = from[k]
+	}
+}
+
+func takeFour(to, from []float64, at []int) {
+	to, at = to[:3*Together+1], at[:4]
+	to[0], to[Together], to[2*Together], to[3*Together] = from[at[0]], from[at[1]], from[at[2]], from[at[3]]
+}
+
+// Add adds the inverse of matrix number l, times weight[l], to the lower triangle of the block
+// of columns at[l], in ascending order, of sum (d, d).
+func (m *Inverses) Add(sum []float64, d int, at [][]int, weight []float64) {
+	for i := range m.n {
+		for l, of := range at {
+			if i < len(of) {
+				addRow(sum[of[i]*d:][:d], weight[l], m.a[m.at(i, 0)+l:], of[:i+1])
+			}
 		}
 	}
+}
+
+// addRow adds a row of minus an inverse, times −weight, to elements of another.
+func addRow(to []float64, weight float64, from []float64, at []int) {
+	for len(at) > tileSide {
+		addFour(to, weight, from, at)
+		from, at = from[tileSize:], at[tileSide:]
+	}
+	for b, k := range at {
+		to[k] -= weight * from[b*Together]
+	}
+}
+
+func addFour(to []float64, weight float64, from []float64, at []int) {
+	from, at = from[:3*Together+1], at[:4]
+	to[at[0]] -= weight * from[0]
+	to[at[1]] -= weight * from[Together]
+	to[at[2]] -= weight * from[2*Together]
+	to[at[3]] -= weight * from[3*Together]
 }
 
 // Apply sets to to minus the inverses times from: element i of vector number l is at

@@ -29,9 +29,11 @@ func TestInversesOfBlocks(t *testing.T) {
 					at[l] = append(at[l], j)
 				}
 			}
-			m.Take(l, whole, d, at[l])
 		}
+		m.Take(whole, d, at[:])
 		m.Invert()
+		sum, want, weight := make([]float64, d*d), make([]float64, d*d), numbers[float64](rng, Together, 0)
+		m.Add(sum, d, at[:], weight)
 		for l, of := range at {
 			block := mat.NewSymDense(len(of), nil)
 			for a, j := range of {
@@ -46,8 +48,6 @@ func TestInversesOfBlocks(t *testing.T) {
 			require.InDelta(t, c.LogDet(), logDet, 1e-10)
 			var inverse mat.SymDense
 			require.NoError(t, c.InverseTo(&inverse))
-			sum := make([]float64, d*d)
-			m.Add(l, sum, d, of, 2)
 			from, to, own := numbers[float64](rng, m.Room(), 0), make([]float64, m.Room()), mat.NewVecDense(len(of), nil)
 			m.Apply(from, to)
 			for a := range of {
@@ -58,18 +58,23 @@ func TestInversesOfBlocks(t *testing.T) {
 			for a, j := range of {
 				require.InDelta(t, -product.AtVec(a), to[a*Together+l], 1e-10)
 				for b, k := range of[:a+1] {
-					require.InDelta(t, 2*inverse.At(a, b), sum[j*d+k], 1e-10)
+					want[j*d+k] += weight[l] * inverse.At(a, b)
 				}
 			}
 		}
+		require.InDeltaSlice(t, want, sum, 1e-10)
 	}
 }
 
 func TestInversesOfWhatIsNotPositiveDefinite(t *testing.T) {
 	var m Inverses
 	m.Begin(2)
-	m.Take(1, []float64{1, 2, 2, 1}, 2, []int{0, 1})
-	m.Take(2, []float64{4, 0, 0, 2}, 2, []int{0, 1})
+	m.Take([]float64{
+		1, 2, 0, 0,
+		2, 1, 0, 0,
+		0, 0, 4, 0,
+		0, 0, 0, 2,
+	}, 4, [][]int{nil, {0, 1}, {2, 3}})
 	m.Invert()
 	_, ok := m.LogDet(1)
 	require.False(t, ok)
@@ -119,4 +124,38 @@ func TestTilesEqualThePlainLoops(t *testing.T) {
 	for i := range p {
 		require.InEpsilon(t, q[i], p[i], 1e-8)
 	}
+}
+
+// A group of blocks of 40 of 200 columns, from and to the whole matrix.
+func BenchmarkInverses(b *testing.B) {
+	const d, n = 200, 40
+	rng := rand.New(rand.NewPCG(3, 4))
+	whole, at := make([]float64, d*d), make([][]int, Together)
+	for j := range d {
+		whole[j*d+j] = 1
+	}
+	for l := range at {
+		at[l] = rng.Perm(d)[:n]
+		slices.Sort(at[l])
+	}
+	var m Inverses
+	m.Begin(n)
+	b.Run("take", func(b *testing.B) {
+		for b.Loop() {
+			m.Take(whole, d, at)
+		}
+	})
+	b.Run("invert", func(b *testing.B) {
+		for b.Loop() {
+			m.Begin(n)
+			m.Take(whole, d, at)
+			m.Invert()
+		}
+	})
+	sum, weight := make([]float64, d*d), make([]float64, Together)
+	b.Run("add", func(b *testing.B) {
+		for b.Loop() {
+			m.Add(sum, d, at, weight)
+		}
+	})
 }

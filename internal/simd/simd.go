@@ -5,7 +5,10 @@ package simd
 
 //go:generate sh -c "cd asm && GOWORK=off go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // Float is a type of numbers.
 type Float interface{ float32 | float64 }
@@ -83,13 +86,29 @@ func dot[T Float](x, y []T) (s T) {
 	return s
 }
 
+// adam takes subnormal numbers for 0, as the moments of a unit without a gradient become.
 func adam[T Float](w, m, v, g []T, c *[6]T) {
 	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
 	for j := range w {
-		m[j] = c[0]*m[j] + c[1]*g[j]
-		v[j] = c[2]*v[j] + c[3]*g[j]*g[j]
-		w[j] -= c[4] * m[j] / (T(math.Sqrt(float64(v[j]))) + c[5])
+		m[j] = normal(normal(c[0]*normal(m[j])) + normal(c[1]*normal(g[j])))
+		v[j] = normal(normal(c[2]*normal(v[j])) + normal(normal(c[3]*normal(g[j]))*normal(g[j])))
+		w[j] = normal(normal(w[j]) - normal(normal(c[4]*m[j])/(T(math.Sqrt(float64(v[j])))+c[5])))
 	}
+}
+
+func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
+
+// normal is x, or 0 where x is subnormal.
+func normal[T Float](x T) T {
+	least := T(0x1p-126)
+	if double[T]() {
+		tiny := 0x1p-1022 // a variable: the constant is none of float32's
+		least = T(tiny)
+	}
+	if x > -least && x < least {
+		return 0
+	}
+	return x
 }
 
 func convert[T, S Float](dst []T, src []S) {

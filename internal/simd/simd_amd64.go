@@ -22,8 +22,6 @@ func Instructions() string {
 	return "no vectors"
 }
 
-func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
-
 // whole is the part of n numbers that vectors take; what is left is for the plain loop.
 func whole[T Float](n int) int {
 	if !fast {

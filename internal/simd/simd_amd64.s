@@ -411,8 +411,13 @@ done:
 	RET
 
 // func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
-// Requires: AVX
-TEXT ·adamF64(SB), NOSPLIT, $0-48
+// Requires: AVX, SSE
+TEXT ·adamF64(SB), NOSPLIT, $8-48
+	STMXCSR      (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	LDMXCSR      4(SP)
 	MOVQ         w+0(FP), AX
 	MOVQ         m+8(FP), CX
 	MOVQ         v+16(FP), DX
@@ -532,6 +537,7 @@ one:
 	JMP     one
 
 done:
+	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
@@ -2337,8 +2343,13 @@ done:
 	RET
 
 // func adamF32(w *float32, m *float32, v *float32, slope *float32, c *[6]float32, n int)
-// Requires: AVX
-TEXT ·adamF32(SB), NOSPLIT, $0-48
+// Requires: AVX, SSE
+TEXT ·adamF32(SB), NOSPLIT, $8-48
+	STMXCSR      (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	LDMXCSR      4(SP)
 	MOVQ         w+0(FP), AX
 	MOVQ         m+8(FP), CX
 	MOVQ         v+16(FP), DX
@@ -2458,6 +2469,7 @@ one:
 	JMP     one
 
 done:
+	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 

@@ -9,23 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func numbers[T Float](rng *rand.Rand, n int, zeros float64) []T {
-	x := make([]T, n, n+3)
-	for i := range x {
-		if rng.Float64() >= zeros {
-			x[i] = T(rng.NormFloat64())
-		}
-	}
-	return x
-}
-
-func epsilonOf[T Float]() float64 {
-	if double[T]() {
-		return math.Nextafter(1, 2) - 1
-	}
-	return float64(math.Nextafter32(1, 2) - 1)
-}
-
 // Every length, so that all ways through the loops are taken.
 func TestLoopsEqualThePlainOnes(t *testing.T) {
 	t.Logf("instructions: %s", Instructions())
@@ -92,12 +75,21 @@ func adamSteps[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
 	k := constants[T](&c)
+	exponent := -126 // of the smallest normal number
+	if double[T]() {
+		exponent = -1022
+	}
 	for n := range 80 {
 		var a, b [4][]T
 		for i := range a {
 			a[i] = numbers[T](rng, n, 0)
 			if i == 2 {
 				mul(a[i], a[i], a[i])
+			}
+			for j := range a[i] {
+				if rng.IntN(4) == 0 { // about the smallest normal number, and 0
+					a[i][j] = T(math.Ldexp(rng.Float64()*float64(rng.IntN(2)), exponent-rng.IntN(8)+4))
+				}
 			}
 			b[i] = append([]T{}, a[i]...)
 		}
@@ -106,6 +98,26 @@ func adamSteps[T Float](t *testing.T) {
 		for i := range a {
 			require.Equal(t, b[i], append([]T{}, a[i]...))
 		}
+	}
+}
+
+// The moments of a parameter whose gradient is 0 from some step on end at 0, not at subnormal numbers.
+func TestMomentsWithoutGradientEnd(t *testing.T) {
+	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
+	n := 19 // vectors, and a remainder
+	w, m, v, g := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+	for j := range g {
+		g[j] = float32(1+j) * 1e-3
+	}
+	Adam(w, m, v, g, &c)
+	clear(g)
+	for range 1000 { // 0.9¹⁰⁰⁰ is 10⁻⁴⁶
+		Adam(w, m, v, g, &c)
+	}
+	for j := range m {
+		require.Zero(t, m[j])
+		require.NotZero(t, v[j])
+		require.NotZero(t, w[j])
 	}
 }
 

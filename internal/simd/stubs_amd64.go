@@ -49,7 +49,8 @@ func dotF64(x *float64, y *float64, n int) float64
 //go:noescape
 func nonzeroF64(x *float64, n int) int
 
-// adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
+// adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),
+// with 0 in place of subnormal numbers.
 //
 //go:noescape
 func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
@@ -237,7 +238,8 @@ func dotF32(x *float32, y *float32, n int) float32
 //go:noescape
 func nonzeroF32(x *float32, n int) int
 
-// adamF32 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).
+// adamF32 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),
+// with 0 in place of subnormal numbers.
 //
 //go:noescape
 func adamF32(w *float32, m *float32, v *float32, slope *float32, c *[6]float32, n int)

@@ -15,6 +15,19 @@ func DidYouMean(typed string, known []string) string {
 	return ""
 }
 
+// Unknown is the error of a name that is none of those known, which it lists: there is no WHAT
+// "NAME" (did you mean …?); WHATs are ….
+func Unknown(what, name string, known []string) error {
+	return fmt.Errorf("there is no %s %q%s; %s are %s", what, name, DidYouMean(name, known), plural(what), strings.Join(known, ", "))
+}
+
+func plural(what string) string {
+	if strings.HasSuffix(what, "s") {
+		return what + "es"
+	}
+	return what + "s"
+}
+
 const (
 	shortest = 3 // letters of a beginning that stands for the whole name
 	mistakes = 3 // at most, and at most one in three letters

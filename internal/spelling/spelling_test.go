@@ -31,3 +31,9 @@ func TestNearest(t *testing.T) {
 	require.Equal(t, " (did you mean var?)", DidYouMean("vae", names))
 	require.Empty(t, DidYouMean("lasso", names))
 }
+
+func TestUnknown(t *testing.T) {
+	require.EqualError(t, Unknown("column", "Solar", []string{"Ozone", "Solar.R"}), `there is no column "Solar" (did you mean Solar.R?); columns are Ozone, Solar.R`)
+	require.EqualError(t, Unknown("method", "lasso", []string{"iw", "var"}), `there is no method "lasso"; methods are iw, var`)
+	require.EqualError(t, Unknown("loss", "l2", nil), `there is no loss "l2"; losses are `)
+}

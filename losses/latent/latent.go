@@ -68,6 +68,6 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 // fill makes the law the moments.
 func fill(m *pairwise.Moments, l *law, turns int, far float64, settled bool) {
 	*m = pairwise.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
-	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d turns, halves of which differ by %.2g in a correlation at most", turns, far)
+	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in a correlation at most", turns, far)
 	m.Turns, m.Unsettled = turns, !settled
 }

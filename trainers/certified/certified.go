@@ -1,6 +1,6 @@
-// Package certified has small tables with gaps whose optima are known to 20 digits, found by
-// certify.py in 60, and says how many digits of them the program finds, in the manner of
-// NIST's Statistical Reference Datasets (docs/reference/digits.md).
+// Package certified has small tables whose optima are known to 20 digits by two routes outside
+// the program (folder reference), and says how many digits of them the program finds, in the
+// manner of NIST's Statistical Reference Datasets (docs/reference/digits.md).
 package certified
 
 import (
@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,36 +23,70 @@ import (
 	"missingscore/trainers/path"
 )
 
-//go:embed *.csv certified.json digits.json
+//go:embed reference/*.csv reference/certified.json digits.json
 var files embed.FS
 
-// Case is an optimum that certify.py has found.
+// Case is an optimum that a route of reference has found.
 type Case struct {
 	Table, Method, Model   string
+	Weights                string // the column of rows' weights; "" for none
 	Bounds                 [][2]*float64
+	HalfSpaces             []domain.HalfSpace `json:"half_spaces"`
 	Lambda                 float64
+	Condition              float64     // of the correlations, of a quartic model -theta: the largest eigenvalue over the smallest
+	Loss                   json.Number // the least value; "" for an equation that is the gradient of none
 	Mean, Precision, Theta []json.Number
 
-	Promised int `json:"-"` // digits, of digits.json
+	Promised Digits `json:"-"` // of digits.json
 }
 
-// Cases are all of them.
-func Cases() (cases []Case, err error) {
-	text, err := files.ReadFile("certified.json")
-	if err == nil {
-		err = json.Unmarshal(text, &cases)
+// Digits are whole digits that the program finds of a case: as it is used, and where a fit goes
+// on until its tolerance is tight.
+type Digits struct {
+	Usual int `json:"usual"`
+	Tight int `json:"tight,omitempty"` // 0 for networks, whose refinement is tight already
+}
+
+// tight is a fit's tolerance at which rounding, and not the rule to stop by, ends it.
+const tight = 1e-13
+
+// Least is how many digits are enough as the program is used: 0.3 fewer than promised, and one
+// fewer where the table is nearly singular. Another library or processor rounds otherwise.
+func (c Case) Least() float64 {
+	if c.Condition > nearlySingular {
+		return float64(c.Promised.Usual) - 1
 	}
-	if err != nil {
+	return float64(c.Promised.Usual) - 0.3
+}
+
+const nearlySingular = 1e6 // condition from which on rounding decides the last digit
+
+// Cases are all of them, as the first route found them.
+func Cases() (cases []Case, err error) {
+	var r route
+	if err := read("reference/certified.json", &r); err != nil {
 		return nil, err
 	}
-	var promised map[string]int
-	if text, err = files.ReadFile("digits.json"); err == nil {
-		err = json.Unmarshal(text, &promised)
+	var promised map[string]Digits
+	err = read("digits.json", &promised)
+	for i, c := range r.Cases {
+		r.Cases[i].Promised = promised[c.Name()]
 	}
-	for i, c := range cases {
-		cases[i].Promised = promised[c.Name()]
+	return r.Cases, err
+}
+
+// route is what one of the scripts in reference wrote.
+type route struct {
+	Tool  string // with its version
+	Cases []Case
+}
+
+func read(name string, into any) error {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		return err
 	}
-	return cases, err
+	return json.Unmarshal(text, into)
 }
 
 // Name of the case in a table of digits.
@@ -64,24 +99,26 @@ func (c Case) Name() string {
 		name += fmt.Sprintf("network at λ = %g", c.Lambda)
 	case c.Bounds != nil:
 		name += "gaussian within bounds"
+	case c.HalfSpaces != nil:
+		name += "gaussian in a half-space"
+	case c.Weights != "":
+		name += "gaussian with weights"
 	default:
 		name += "gaussian"
 	}
 	return name + " | `" + c.Method + "`"
 }
 
-// Digits are those that the program finds, the fewest of the case's numbers, and the estimate.
-func (c Case) Digits(ctx context.Context) (least float64, r *trainers.Result, err error) {
-	name := c.Table + ".csv"
-	text, err := files.ReadFile(name)
+// Find makes the estimate with a fit's tolerance, 0 for its default, and gives the digits that it
+// has, the fewest of the case's numbers.
+func (c Case) Find(ctx context.Context, tolerance float64) (least float64, r *trainers.Result, err error) {
+	table, err := c.rows()
 	if err != nil {
 		return 0, nil, err
 	}
-	table, err := data.ParseCSV(bytes.NewReader(text), name, data.ReadOptions{})
-	if err != nil {
-		return 0, nil, err
-	}
-	if r, err = trainers.Estimate(ctx, table, c.spec(), trainers.Run{}); err != nil {
+	spec := c.spec()
+	spec.Descent.Tolerance = tolerance
+	if r, err = trainers.Estimate(ctx, table, spec, trainers.Run{}); err != nil {
 		return 0, nil, fmt.Errorf("%s: %w", c.Name(), err)
 	}
 	want, err := numbers(c.Mean, c.Precision, c.Theta)
@@ -102,6 +139,27 @@ func (c Case) Digits(ctx context.Context) (least float64, r *trainers.Result, er
 	return least, r, nil
 }
 
+// rows are the case's table, with its weights.
+func (c Case) rows() (*data.Table, error) {
+	name := "reference/" + c.Table + ".csv"
+	text, err := files.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if c.Weights == "" {
+		return data.ParseCSV(bytes.NewReader(text), name, data.ReadOptions{})
+	}
+	table, err := data.ParseCSV(bytes.NewReader(text), name, data.ReadOptions{Exclude: []string{c.Weights}})
+	if err != nil {
+		return nil, err
+	}
+	weights, err := data.ParseCSV(bytes.NewReader(text), name, data.ReadOptions{Columns: []string{c.Weights}})
+	if err != nil {
+		return nil, err
+	}
+	return table.Weighted(weights.Values)
+}
+
 func numbers(lists ...[]json.Number) (out []float64, err error) {
 	for _, list := range lists {
 		for _, text := range list {
@@ -119,7 +177,11 @@ func numbers(lists ...[]json.Number) (out []float64, err error) {
 // all of R^d and the likelihood do not depend on units, the others are in the table's.
 func (c Case) spec() trainers.Spec {
 	s := trainers.Spec{Steps: engine.Config{Method: c.Method}, Model: trainers.ModelSpec{Kind: c.Model}}
-	s.KeepUnits = c.Method == "exact" || c.Model != "" || c.Bounds != nil
+	s.KeepUnits = c.Lambda == 0 && (c.Method == "exact" || c.Method == "zeroed") || c.Model != "" || c.Bounds != nil || c.HalfSpaces != nil
+	if c.HalfSpaces != nil {
+		s.Domain = domain.All(len(c.HalfSpaces[0].A))
+		s.Domain.Half = c.HalfSpaces
+	}
 	if c.Bounds != nil {
 		s.Domain = &domain.Domain{}
 		for _, b := range c.Bounds {
@@ -144,10 +206,7 @@ func (c Case) spec() trainers.Spec {
 func (c Case) found(r *trainers.Result) (out []float64, err error) {
 	var p mat.Symmetric
 	if c.Lambda > 0 {
-		p = r.Network.Precision
-		if out, err = numbers(c.Mean); err != nil { // of a path without gaps the observed ones
-			return nil, err
-		}
+		out, p = slices.Clone(r.Network.Mean), r.Network.Precision
 	} else if q, ok := r.Model.Model.(*model.Quartic); ok {
 		p = q.Theta()
 	} else {

@@ -91,7 +91,7 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 		} else {
 			a.Look(w.Table, made)
 		}
-		if err := a.window(ctx, w.Order, made); err != nil {
+		if err := a.window(ctx, w, made); err != nil {
 			return err
 		}
 		size := a.Engine.Config.Batch
@@ -112,10 +112,10 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 	return a.record(r)
 }
 
-// window makes the steps over rows in their order that are not yet made; so many had been made
+// window makes the steps over its rows in their order that are not yet made; so many had been made
 // before the first of them.
-func (a *adam) window(ctx context.Context, order []int, before int) error {
-	s, n, size := a.State, a.rows.Count(), a.Engine.Config.Batch
+func (a *adam) window(ctx context.Context, w rows.Window, before int) error {
+	s, n, size, order := a.State, a.rows.Count(), a.Engine.Config.Batch, w.Order
 	for from := (s.Iteration - before) * size; from < len(order); from += size {
 		batch := order[from:min(from+size, len(order))]
 		step, err := a.Step(ctx, s.Iteration, batch, 1/float64(len(batch)))
@@ -129,9 +129,20 @@ func (a *adam) window(ctx context.Context, order []int, before int) error {
 		s.Epoch.Size += step.EffectiveSize
 		s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
 		s.Epoch.Count++
-		a.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: a.Config.Epochs * a.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize})
+		a.report(step, !w.Whole)
 	}
 	return nil
+}
+
+// report says how far the fit is after a step, of rows that are streamed or held.
+func (a *adam) report(step engine.Step, streamed bool) {
+	done := a.State.Iteration
+	p := engine.Progress{Stage: "fit", Unit: "iteration", Iteration: done, Total: a.Config.Epochs * a.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize}
+	if streamed {
+		pass, rows := (done-1)/a.perEpoch, a.rows.Count()
+		p.Streamed = &engine.Pass{Number: pass + 1, Passes: a.Config.Epochs, Done: min((done-pass*a.perEpoch)*a.Engine.Config.Batch, rows), Rows: rows}
+	}
+	a.Report(p)
 }
 
 // Verdict implements Optimiser.

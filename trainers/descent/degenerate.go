@@ -74,7 +74,7 @@ func correlations(g *model.Gaussian) *mat.SymDense {
 // verdict says it for the columns of a table, after so many turns.
 func (d *Degenerate) verdict(t *data.Table, turns int) string {
 	if d.Columns == nil {
-		return fmt.Sprintf("NOT converged: the likelihood has no maximum: it grows as columns come to depend on each other exactly, and after %d turns of expectation and maximisation they do, to rounding; look for columns that others determine (missingscore check), or estimate a network, whose penalty keeps it finite", turns)
+		return fmt.Sprintf("NOT converged: the likelihood has no maximum: it grows as columns come to depend on each other exactly, and after %d EM iterations they do, to rounding; look for columns that others determine (missingscore check), or estimate a network, whose penalty keeps it finite", turns)
 	}
 	var names []string
 	for _, j := range d.Columns {
@@ -90,7 +90,7 @@ func (d *Degenerate) verdict(t *data.Table, turns int) string {
 		why = fmt.Sprintf("they do in all of the %d rows that have them", d.Rows)
 	}
 	seldom := slices.MinFunc(d.Columns, func(j, k int) int { return cmp.Compare(t.ObservedIn(j), t.ObservedIn(k)) })
-	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d turns of expectation and maximisation it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (--exclude %s), or estimate a network, whose penalty keeps it finite",
+	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (--exclude %s), or estimate a network, whose penalty keeps it finite",
 		turns, strings.Join(names[:len(names)-1], ", "), names[len(names)-1], why, t.Names[seldom])
 }
 

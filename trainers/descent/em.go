@@ -13,7 +13,7 @@ import (
 )
 
 // EM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
-// turns of expectation and maximisation (package em) over all rows, accelerated, until a
+// EM iterations (package em) over all rows, accelerated, until a
 // turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
 // by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
 // likelihood's.
@@ -29,7 +29,7 @@ func (EM) refusal(p Problem) error {
 		return fmt.Errorf("the loss of method %s has no expectation step; use another", p.Estimator.Name)
 	}
 	if _, ok := p.Model.(*model.Gaussian); !ok {
-		return fmt.Errorf("turns of expectation and maximisation are for the model gaussian; use adam")
+		return fmt.Errorf("EM iterations are for the model gaussian; use adam")
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (EM) Run(ctx context.Context, f *Fit) error {
 			return err
 		}
 		f.State.Iteration = s.Count
-		f.Report(engine.Progress{Stage: "fit", Unit: "turn", Iteration: s.Count, Total: f.Config.Iterations, Loss: s.Loss, EffectiveSize: math.NaN()})
+		f.Report(engine.Progress{Stage: "fit", Unit: "EM iteration", Iteration: s.Count, Total: f.Config.Iterations, Loss: s.Loss, EffectiveSize: math.NaN()})
 		if err := f.record(Record{Iteration: s.Count, Loss: s.Loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: math.NaN(),
 			Likelihood: s.Likelihood / float64(f.Table.RowCount()), Movement: s.Relative}); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	} else {
 		err = t.Turn(ctx, s, em.Unpenalised)
 	}
-	if err != nil && !beyond(err) {
+	if err != nil && !engine.Diverged(err) {
 		return err
 	}
 	if err == nil && !back {
@@ -132,10 +132,10 @@ func (EM) Verdict(f *Fit) (converged bool, verdict string) {
 		return false, d.verdict(f.Table, s.Count)
 	}
 	if s.Relative <= f.Config.Tolerance {
-		return true, fmt.Sprintf("converged: the last of %d turns of expectation and maximisation moved nothing by more than %.2g of its size", s.Count, s.Relative)
+		return true, fmt.Sprintf("converged: the last of %d EM iterations moved nothing by more than %.2g of its size", s.Count, s.Relative)
 	}
 	if f.State.Stall.reached() && s.Relative <= mostStalled {
-		return true, fmt.Sprintf("converged as far as rounding allows: after %d turns of expectation and maximisation the likelihood goes up and down in its last digits, and a turn moves the precision or the mean by about %.2g of its size; columns that nearly depend on each other do this", s.Count, s.Relative)
+		return true, fmt.Sprintf("converged as far as rounding allows: after %d EM iterations the likelihood goes up and down in its last digits, and an iteration moves the precision or the mean by about %.2g of its size; columns that nearly depend on each other do this", s.Count, s.Relative)
 	}
-	return false, fmt.Sprintf("NOT converged: after %d turns of expectation and maximisation the last still moved the precision or the mean by %.2g of its size, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Count, s.Relative, f.Config.Tolerance)
+	return false, fmt.Sprintf("NOT converged: after %d EM iterations the last still moved the precision or the mean by %.2g of its size, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Count, s.Relative, f.Config.Tolerance)
 }

@@ -10,7 +10,7 @@ import (
 	"missingscore/trainers/evaluate"
 )
 
-// Record is one line of a fit's history: an epoch of Adam, an iteration of lbfgs, a turn of em. NaN
+// Record is one line of a fit's history: an epoch of Adam, an iteration of lbfgs, an EM iteration. NaN
 // stands for what there is none of.
 type Record struct {
 	Epoch         int     // 0 of em and lbfgs

@@ -132,7 +132,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	slope := floats.Dot(gradient, direction)
 	ok, err := optim.WolfeStep(func(t float64) (float64, float64, error) {
 		m.set(theta, t, direction)
-		if err := m.evaluate(ctx); beyond(err) {
+		if err := m.evaluate(ctx); engine.Diverged(err) {
 			return math.NaN(), math.NaN(), nil
 		} else if err != nil {
 			return 0, 0, err

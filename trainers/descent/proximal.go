@@ -156,7 +156,7 @@ func (p *proximal) iterate(ctx context.Context) error {
 		if !engine.Finite(to...) || !p.shrink.inside(p.shrink.matrix.Value) {
 			continue
 		}
-		if err := p.evaluate(ctx); beyond(err) {
+		if err := p.evaluate(ctx); engine.Diverged(err) {
 			continue
 		} else if err != nil {
 			p.set(theta, 0, nil)

@@ -2,7 +2,6 @@ package descent
 
 import (
 	"context"
-	"errors"
 
 	"missingscore/graph/model"
 	"missingscore/losses"
@@ -58,7 +57,7 @@ func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engin
 	var s em.State
 	s.Anderson.Memory = em.Memory
 	for s.Count == 0 || s.Relative > startTolerance && s.Count < startTurns {
-		if err := t.Turn(ctx, &s, em.Unpenalised); beyond(err) {
+		if err := t.Turn(ctx, &s, em.Unpenalised); engine.Diverged(err) {
 			return false, nil
 		} else if err != nil {
 			return false, err
@@ -66,10 +65,4 @@ func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engin
 	}
 	t.Settle(&s)
 	return true, nil
-}
-
-// beyond says whether parameters were left at which there is no loss, or no distribution.
-func beyond(err error) bool {
-	var diverged *engine.DivergedError
-	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }

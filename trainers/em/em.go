@@ -170,13 +170,15 @@ func (t Turns) Put(x []float64) (ok bool) {
 
 // moved is the largest movement of P from x to y, as it is and relative to the diagonal at y.
 func moved(x, y []float64, d int) (most, relative float64) {
-	own := func(j int) float64 { return math.Sqrt(y[d+graph.PackedIndex(d, j, j)]) }
+	own, at := make([]float64, d), d
+	for j := range own {
+		own[j] = math.Sqrt(y[d+graph.PackedIndex(d, j, j)])
+	}
 	for j := range d {
-		relative = max(relative, math.Abs(y[j]-x[j])*own(j))
-		for k := j; k < d; k++ {
-			at := d + graph.PackedIndex(d, j, k)
+		relative = max(relative, math.Abs(y[j]-x[j])*own[j])
+		for k := j; k < d; k, at = k+1, at+1 {
 			by := math.Abs(y[at] - x[at])
-			most, relative = max(most, by), max(relative, by/own(j)/own(k))
+			most, relative = max(most, by), max(relative, by/own[j]/own[k])
 		}
 	}
 	return most, relative

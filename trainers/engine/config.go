@@ -56,7 +56,7 @@ type Config struct {
 
 // Progress is what Config.Observe sees.
 type Progress struct {
-	Stage            string // "path", "cv", "stars", "refine" or "fit"
+	Stage            string // "path", "cv", "stars", "refine", "fit", or "reading" before the fit to a streamed file
 	Trial            string // the penalty whose path it is, where several are tried
 	Unit             string // what is counted: "iteration", or "λ" along an accelerated path
 	Iteration, Total int
@@ -64,6 +64,13 @@ type Progress struct {
 	Edges            int     // of the L1 path
 	Loss             float64 // reported loss: mean over rows, along a path over rows and columns; NaN for "cv" and "stars", which count parts, and along a path of thresholds
 	EffectiveSize    float64 // mean of 1/Σw² over rows with gaps; NaN without weights
+	Streamed         *Pass   // of steps over a file whose rows are not held; else nil
+}
+
+// Pass is how far a fit is in a pass over the rows.
+type Pass struct {
+	Number, Passes int // from 1; at most so many
+	Done, Rows     int // rows of it
 }
 
 // ImputerSpec says which imputer is trained along.

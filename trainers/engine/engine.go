@@ -482,17 +482,6 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	return nil
 }
 
-// DivergedError says that a fit stopped because a number was no longer finite.
-// The parameters are those before that step.
-type DivergedError struct {
-	Iteration int
-	What      string
-}
-
-func (e *DivergedError) Error() string {
-	return fmt.Sprintf("the fit diverged: the %s was not finite at iteration %d", e.What, e.Iteration+1)
-}
-
 // Step trains the imputer, then computes the parameter gradient. It fails with
 // a DivergedError if anything is not finite.
 func (e *Engine) Step(ctx context.Context, iteration int, rows []int, weight float64) (Step, error) {

@@ -88,7 +88,7 @@ func ByName(name string) (Estimator, error) {
 			return e, nil
 		}
 	}
-	return Estimator{}, fmt.Errorf("there is no method %q%s; methods are %s", name, spelling.DidYouMean(name, names(All)), strings.Join(names(All), ", "))
+	return Estimator{}, spelling.Unknown("method", name, names(All))
 }
 
 func names(es []Estimator) (names []string) {

@@ -2,16 +2,13 @@ package fitted
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"sync"
 
 	"missingscore/data"
-	"missingscore/internal/atomicfile"
+	"missingscore/internal/checkedfile"
 )
 
 // Partial are the draws of a run that was cut, by block of rows. Given to ImputeConfig it
@@ -29,7 +26,7 @@ type savedBlock struct {
 	RHat, Size []float64 // of mcmc
 }
 
-// partialFile is what Save writes, after its checksum.
+// partialFile is the body of what Save writes.
 type partialFile struct {
 	Of     string
 	Blocks map[int]savedBlock
@@ -41,7 +38,11 @@ func NewPartial(of string) *Partial { return &Partial{of: of, blocks: map[int]sa
 // ErrOtherImputation says that saved draws are of another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or other settings: use the same, or start again without resuming")
 
+// partialMark begins a file of draws (checkedfile).
 const partialMark = "missingscore draws 1\n"
+
+// loadFactor is how many times its file draws take while it is read.
+const loadFactor = 4
 
 // Save writes the file whole or not at all.
 func (p *Partial) Save(path string) error {
@@ -52,27 +53,23 @@ func (p *Partial) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(body.Bytes())
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := io.Copy(w, io.MultiReader(bytes.NewReader([]byte(partialMark)), bytes.NewReader(sum[:]), &body))
-		return err
-	})
+	return checkedfile.Write(path, partialMark, body.Bytes())
 }
 
 // LoadPartial reads what Save wrote of the run that of names. Another's is
-// ErrOtherImputation, a damaged file refused by name.
+// ErrOtherImputation, a damaged file refused by name, as is one that needs more memory than may
+// be used (MISSINGSCORE_MEMORY).
 func LoadPartial(path, of string) (*Partial, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
+	damaged := fmt.Errorf("%s is damaged or holds no draws: delete it and start again", path)
+	body, err := checkedfile.Read(path, partialMark, loadFactor)
+	switch {
+	case checkedfile.Broken(err):
+		return nil, damaged
+	case err != nil:
 		return nil, err
 	}
-	body, ok := bytes.CutPrefix(text, []byte(partialMark))
-	damaged := fmt.Errorf("%s is damaged or holds no draws: delete it and start again", path)
-	if !ok || len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body[:sha256.Size]) {
-		return nil, damaged
-	}
 	var f partialFile
-	if err := gob.NewDecoder(bytes.NewReader(body[sha256.Size:])).Decode(&f); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&f); err != nil {
 		return nil, damaged
 	}
 	if f.Of != of {

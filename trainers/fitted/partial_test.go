@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/memory"
 	"missingscore/trainers/fitted"
 )
 
@@ -70,6 +71,18 @@ func TestPartialRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, text[:20], 0o600))
 	_, err = fitted.LoadPartial(path, "one")
 	require.ErrorContains(t, err, "is damaged or holds no draws")
+}
+
+// A file that memory has no room for is refused, and not as a damaged one.
+func TestPartialTooLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "draws")
+	require.NoError(t, fitted.NewPartial("one").Save(path))
+	require.NoError(t, os.Truncate(path, 1<<24))
+	t.Setenv(memory.Variable, "1MB")
+	_, err := fitted.LoadPartial(path, "one")
+	var full *memory.Error
+	require.ErrorAs(t, err, &full)
+	require.ErrorContains(t, err, path)
 }
 
 // What cannot be saved ends the run.

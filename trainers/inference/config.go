@@ -57,6 +57,18 @@ func forms() (out []string) {
 	return out
 }
 
+// Beginnings are what Parse reads, up to a number.
+func Beginnings() []string {
+	all := []string{None}
+	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
+		if Kinds[name].Resamples {
+			name += "="
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
 // Listed names the kinds as they are asked for, with what each does.
 func Listed() string {
 	var out []string

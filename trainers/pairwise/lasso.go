@@ -39,6 +39,7 @@ type Lasso struct {
 	active   []pair
 	order    *optim.Tournament // of the active pairs
 	workers  int               // of a sweep
+	spaces   []space           // of workers that look for pairs to join
 }
 
 // neighbours are the active pairs of a column: the other column, and P there.

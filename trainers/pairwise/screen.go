@@ -25,10 +25,16 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32,
 	found := make([][][2]int32, len(tiles))
 	pool, ctx := errgroup.WithContext(ctx)
 	workers := max(1, min(l.Workers, len(tiles)))
+	if side := min(tile, l.D); len(l.spaces) < workers || len(l.spaces[0].jk) < side*side {
+		l.spaces = make([]space, workers)
+		for w := range l.spaces {
+			l.spaces[w] = space{make([]float64, side*side), make([]float64, side*side)}
+		}
+	}
 	for w := range workers {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				s := screen{Lasso: l, jk: make([]float64, tile*tile), kj: make([]float64, tile*tile)}
+				s := screen{l, l.spaces[w]}
 				for i := w; i < len(tiles); i += workers {
 					if ctx.Err() != nil {
 						return ctx.Err()
@@ -49,11 +55,14 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32,
 	return all, nil
 }
 
-// screen is the work space of a worker: V of two tiles, both ways.
+// screen is a worker's look at V of two tiles, both ways.
 type screen struct {
 	*Lasso
-	jk, kj []float64
+	space
 }
+
+// space is what a screen works in.
+type space struct{ jk, kj []float64 }
 
 // look goes through the pairs of the tiles that begin at columns j0 and k0.
 func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {

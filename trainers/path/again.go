@@ -6,7 +6,7 @@ import (
 )
 
 // Again makes this, before it begins, one of many estimates from resamples of a table: it
-// comes to the same network in less time. By turns of expectation and minimisation it starts
+// comes to the same network in less time. By EM iterations it starts
 // at each λ where the two before point to (predict); where EBIC goes by the likelihood of
 // refits, these end at a gain of againGain, and the path where the search does. What is told
 // of the path's end means nothing then. Iterations after the path are as ever. Rows that are
@@ -63,7 +63,7 @@ const AgainBatch = 4096
 
 // asNeeded tells whether the path is made as the choice of λ needs it.
 func (r *Run) asNeeded() bool {
-	return r.again && r.ofMatrix() == nil && (r.Config.Select.Kind == "ebic" || r.Config.Select.Kind == "fdr") && !r.Domain.Bounded() && r.Missingness == nil
+	return r.again && r.ofMatrix() == nil && r.Config.Select.searches() && !r.Domain.Bounded() && r.Missingness == nil
 }
 
 // predict puts the model where the iterations at λ_k start: straight on from the two λ

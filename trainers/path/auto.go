@@ -81,7 +81,7 @@ func (r *Run) compare(ctx context.Context) error {
 		}
 		score, err := r.goes(ctx, kind, s.States[i])
 		switch {
-		case numerical(err) && i > 0: // a pilot or a path that does not exist is not taken
+		case engine.Diverged(err) && i > 0: // a pilot or a path that does not exist is not taken
 		case err != nil:
 			return err
 		case !math.IsNaN(score):
@@ -123,9 +123,8 @@ func (r *Run) rivals() (kinds []string) {
 func (r *Run) goes(ctx context.Context, kind string, s *State) (score float64, err error) {
 	c := r.Config
 	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
-	if c.Select.Kind != "ebic" {
-		gamma := DefaultGamma
-		c.Select, c.Refit = Selection{Kind: "ebic", Gamma: &gamma}, new(true)
+	if by := (ebic{}).name(); c.Select.Kind != by {
+		c.Select, c.Refit = Selection{Kind: by, Gamma: c.Select.Gamma}, new(true)
 	}
 	steps := r.Engine.Config
 	if observe := steps.Observe; observe != nil {

@@ -71,7 +71,7 @@ func (c Config) checkCovariates(p engine.Problem) error {
 		return refused("their pairs are without a penalty, which " + c.Penalty.Kind + " has no place for: take --penalty l1")
 	case c.Schedule == Fixed:
 		return refused("their pairs are without a penalty, which steps along draws have no place for: take --method em-exact")
-	case c.Select.Kind == "stability":
+	case c.Select.Kind == (stability{}).name():
 		return refused("the bounds of --select stability are for networks whose pairs have all to be chosen: take ebic or fdr")
 	}
 	return nil

@@ -67,6 +67,10 @@ func (ebic) resolve(s Selection, _ int) (Selection, error) {
 	return s, setting.NotNegative(setting.Field{Name: "gamma", Value: *s.Gamma})
 }
 
+func (ebic) usesGamma() bool { return true }
+
+func (ebic) searches() bool { return true }
+
 // refit is so by default where refits chose.
 func (ebic) refit(c Config, law bool) (bool, error) {
 	if c.Refit != nil {

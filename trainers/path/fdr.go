@@ -54,6 +54,13 @@ func (fdr) resolve(s Selection, rows int) (Selection, error) {
 	return ebic{}.resolve(s, rows)
 }
 
+// usesGamma is so of the EBIC whose network the tests start from.
+func (fdr) usesGamma() bool { return true }
+
+func (fdr) byTests() bool { return true }
+
+func (fdr) searches() bool { return true }
+
 func (fdr) refit(c Config, _ bool) (bool, error) { return ofNoPoint("fdr", c) }
 
 func (fdr) describe(s Selection, _, _ bool) string {

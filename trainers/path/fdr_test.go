@@ -56,3 +56,18 @@ func TestFDRForms(t *testing.T) {
 	_, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "fdr"}, Refit: new(false)}, &State{})
 	require.ErrorContains(t, err, "select fdr: its edges are of no point of the path")
 }
+
+// The γ that is given is that of every EBIC on the way, of the choice of a penalty, too.
+func TestFDRUsesGammaForThePenalty(t *testing.T) {
+	_, table := testtables.Star(t, 5, 200, 0.3)
+	scores := func(kind string) []float64 {
+		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: kind, Gamma: new(2.0)}, Lambdas: 12}, &State{})
+		require.NoError(t, err)
+		r.Test = func(context.Context) (Tests, error) { return Tests{Pairs: make([]network.Uncertainty, r.pairs())}, nil }
+		_, err = r.Estimate(t.Context(), func() error { return nil })
+		require.NoError(t, err)
+		return r.State.Auto.Scores
+	}
+	require.NotEmpty(t, scores("ebic"))
+	require.Equal(t, scores("ebic"), scores("fdr"))
+}

@@ -42,8 +42,12 @@ func (f *fixed) iterate(ctx context.Context, k int) error {
 }
 
 func (f *fixed) close(p *Point) {
-	b := f.State.Block
-	p.Loss, p.EffectiveSize = b.Loss/float64(b.Count), b.Size/float64(b.Count)
+	p.Loss, p.EffectiveSize = f.State.Block.means()
+}
+
+// means are those of the loss and of the effective size over a block's iterations.
+func (b Block) means() (loss, size float64) {
+	return b.Loss / float64(b.Count), b.Size / float64(b.Count)
 }
 
 func (f *fixed) moved() string {
@@ -96,7 +100,7 @@ func (f *fixed) settle(ctx context.Context) error {
 	lambda := r.lambda()
 	for !s.Done {
 		step, err := f.advance(ctx, lambda)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return r.giveUp(err)
 		}
 		if err != nil {
@@ -113,8 +117,8 @@ func (f *fixed) settle(ctx context.Context) error {
 		if made%refineBlock != 0 {
 			continue
 		}
-		point := r.closeBlock(lambda)
-		s.Projections, s.Size, s.Loss = point.Projections, point.EffectiveSize, point.Loss
+		s.Loss, s.Size = r.State.Block.means() // which a point of a path without fits has not
+		s.Projections = r.closeBlock(lambda).Projections
 		mean, variance := blockMean(s.Parts)
 		if !r.Estimator.Draws() { // without noise all of a block's variance is movement
 			clear(variance)

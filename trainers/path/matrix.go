@@ -270,7 +270,7 @@ func (r *Run) matrixWarnings() []string {
 	}
 	var unsettled []string
 	if m.of.Unsettled {
-		unsettled = []string{"the turns of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells, or take --method pairwise"}
+		unsettled = []string{"the iterations of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells, or take --method pairwise"}
 	}
 	if m.of.Least >= fewRows {
 		return unsettled

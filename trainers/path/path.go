@@ -278,9 +278,19 @@ func (r *Run) patience() int {
 	return patience
 }
 
+// stuck tells whether at the last λ the loss falls towards a P that is not positive definite. At a
+// smaller one less holds it, and no step would lead away.
+func (r *Run) stuck() bool {
+	n := len(r.State.Points)
+	return n > 0 && r.State.Points[n-1].Stuck
+}
+
 // gaveUp tells whether the path ends here: there is no minimum at the last λ, or it was out of
 // reach for too long.
 func (r *Run) gaveUp() bool {
+	if r.stuck() {
+		return true
+	}
 	if r.State.Runaway && (r.Config.Schedule == EM || r.Config.Schedule == Moments) {
 		return true
 	}

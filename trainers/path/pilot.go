@@ -150,7 +150,7 @@ func (r *Run) heldOut(ctx context.Context, folds []rowPart, k int) ([]float64, e
 	held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
 	for i, alpha := range pilotAlphas {
 		err := f.fit(ctx, alpha)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			break
 		}
 		if err != nil {
@@ -226,12 +226,12 @@ func (r *Run) newPilotFit(rows []int, workers int, parts ...[]int) (f pilotFit, 
 func (f pilotFit) fit(ctx context.Context, alpha float64) error {
 	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
 	err := f.turns(ctx, alpha, em.Memory)
-	if numerical(err) {
+	if engine.Diverged(err) {
 		copy(f.Model.Location.Value, start[0])
 		copy(f.Model.Packed.Value, start[1])
 		err = f.turns(ctx, alpha, 0)
 	}
-	if numerical(err) {
+	if engine.Diverged(err) {
 		return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
 	}
 	return err

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/mat"
+
+	"missingscore/trainers/engine"
 )
 
 // informed scores each α where the rows are known by their moments, so that none can be held
@@ -21,7 +23,7 @@ func (r *Run) informed(ctx context.Context) error {
 	scores := make([]float64, 0, len(pilotAlphas))
 	for _, alpha := range pilotAlphas {
 		err := f.fit(ctx, alpha)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			break
 		}
 		if err != nil {

@@ -24,6 +24,7 @@ type Point struct {
 	Projections   int     // iterations at which P had to be projected to stay positive definite
 	Iterations    int
 	Unfinished    bool // accelerated: the stopping rule was not met within the bound
+	Stuck         bool // accelerated: nor would it be with more iterations, for the loss falls towards a P that is not positive definite
 }
 
 // DenseColumns is for how many columns a point holds P whole, and not only what is not zero.

@@ -2,13 +2,10 @@ package path
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"missingscore/graph"
-	"missingscore/losses"
 	"missingscore/trainers/em"
-	"missingscore/trainers/engine"
 )
 
 // Refine is the stage after the path: at the chosen λ the iterations go on from
@@ -22,10 +19,11 @@ type Refine struct {
 	Parts       [][]float64 // sums over the parts of the block under way
 	Previous    []float64   // the last block's mean
 	Movement    float64     // of an element of P in 50 iterations: fixed, from block to block; else, what is to be expected
-	Projections int         // within the last block; accelerated and em: in all
+	Projections int         // within the last block; em: in all
 	Loss        float64     // mean over the last block; accelerated and em: at the end
 	Size        float64     // effective sample size, mean over the last block
 	Shrunk      float64     // moments: the share that correlations were shrunk by
+	Stuck       bool        // accelerated: no step leads down, for the loss falls towards a P that is not positive definite
 	Converged   bool
 	Done        bool
 	Failure     string // why it was given up; the result is then the path's point
@@ -44,8 +42,7 @@ func (r *Run) refine(ctx context.Context) error {
 	if !f.Started {
 		*f = Refine{Started: true, Refit: *r.Config.Refit, Index: index, Movement: math.Inf(1)}
 		r.setPoint(index)
-		r.State.Spectral = Spectral{Projected: r.State.Points[index].Projections > 0}
-		r.State.Turns = em.State{}
+		r.State.Spectral, r.State.Turns = Spectral{}, em.State{}
 	}
 	if f.Refit {
 		r.held = r.heldByChoice()
@@ -125,10 +122,4 @@ func (r *Run) take(index int) {
 	r.setPoint(index)
 	f, point := &r.State.Refine, r.State.Points[index]
 	f.Index, f.Size, f.Loss = index, point.EffectiveSize, point.Loss
-}
-
-// numerical says whether a step failed for what P has become.
-func numerical(err error) bool {
-	var diverged *engine.DivergedError
-	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }

@@ -67,7 +67,7 @@ func (r *Run) keptRefitter() (f *refitter, err error) {
 
 // refit fits a network by maximum likelihood of the observed
 // cells, without a penalty, from mean and precision (packed, positive definite); held says
-// which elements of it stay 0: turns of expectation and covariance selection, until done
+// which elements of it stay 0: EM iterations, whose second step is covariance selection, until done
 // says so. It is not ok where the likelihood has no maximum.
 func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*em.State) bool) (s *em.State, ok bool, err error) {
 	start, free := slices.Clone(packed), make([]float64, len(packed))
@@ -84,7 +84,7 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	support := em.NewSupport(free, len(mean))
 	for {
 		err := f.turns.Turn(ctx, s, support.Minimise)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return s, false, nil
 		}
 		if err != nil {
@@ -124,7 +124,7 @@ func (r *Run) refitChosen(ctx context.Context) error {
 		return err
 	}
 	to.observe = func(s *em.State) {
-		r.Report(engine.Progress{Stage: "refit", Unit: "turn", Iteration: s.Count, Total: r.Config.RefineIter, Lambda: p.Lambda,
+		r.Report(engine.Progress{Stage: "refit", Unit: "EM iteration", Iteration: s.Count, Total: r.Config.RefineIter, Lambda: p.Lambda,
 			Edges: r.chosenEdges(), Loss: s.Loss / float64(d), EffectiveSize: math.NaN()})
 	}
 	s, ok, err := to.refit(ctx, p.mean(d), p.Precision(d), r.heldByChoice(), func(s *em.State) bool {

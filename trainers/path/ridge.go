@@ -29,7 +29,7 @@ func (ridge) pilots() bool { return true }
 // resolve asks for a refit: a threshold leaves no estimate of what is above it.
 func (ridge) resolve(c Config, p engine.Problem, _ estimator.Estimator) (Config, error) {
 	switch text := c.Penalty.text(); {
-	case c.Select.Kind == "cv":
+	case c.Select.holdsOut():
 		return c, setting.Errorf("penalty", text, "its networks come without distributions that rows held out could judge; take another selection, or another penalty")
 	case c.PathOnly:
 		return c, setting.Errorf("penalty", text, "its path has no estimate that could be the result; it needs the refit after the path")

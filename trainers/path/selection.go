@@ -43,6 +43,13 @@ type selector interface {
 	refit(c Config, law bool) (bool, error)
 	// judges says whether it goes by the data, and so may point off the path.
 	judges() bool
+	// usesGamma says whether γ of extended BIC has a part in it.
+	usesGamma() bool
+	// byTests says whether tests of pairs choose the edges.
+	byTests() bool
+	// searches says whether it looks at networks of the path from the sparsest on, and no
+	// further than it has to where likelihoods can be had.
+	searches() bool
 	// describe says in words how it chooses.
 	describe(s Selection, bounded, law bool) string
 	// parts are the rows of paths that it needs beside the whole table's; nil for none.
@@ -123,13 +130,49 @@ func (s Selection) Judges() bool {
 	return ok && by.judges()
 }
 
+// UsesGamma says whether γ has a part in it.
+func (s Selection) UsesGamma() bool {
+	by, ok := s.by()
+	return ok && by.usesGamma()
+}
+
+// GammaSelections are the kinds in which γ has a part.
+func GammaSelections() (names []string) {
+	for _, by := range selectors {
+		if by.usesGamma() {
+			names = append(names, by.name())
+		}
+	}
+	return names
+}
+
+// ByTests says whether tests of pairs choose the edges.
+func (s Selection) ByTests() bool {
+	by, ok := s.by()
+	return ok && by.byTests()
+}
+
+// searches says whether it looks at the path's networks no further than it has to.
+func (s Selection) searches() bool {
+	by, ok := s.by()
+	return ok && by.searches()
+}
+
 // Resamples says whether it divides the rows.
-func (s Selection) Resamples() bool {
+func (s Selection) Resamples() bool { return s.smallParts() != nil }
+
+// holdsOut says whether rows held out judge the networks of others.
+func (s Selection) holdsOut() bool {
+	return slices.ContainsFunc(s.smallParts(), func(p rowPart) bool { return p.heldOut != nil })
+}
+
+// smallParts are the parts that a small table is divided into.
+func (s Selection) smallParts() []rowPart {
 	by, ok := s.by()
 	if s, err := s.Resolve(math.MaxInt); ok && err == nil {
-		return by.parts(s, smallTable, 0) != nil
+		return by.parts(s, smallTable, 0)
 	}
-	return false
+	return nil
 }
 
 // smallTable has enough rows to be divided.
@@ -154,6 +197,12 @@ func (plain) suits(estimator.Estimator) error { return nil }
 func (plain) refit(c Config, _ bool) (bool, error) { return c.Refit != nil && *c.Refit, nil }
 
 func (plain) judges() bool { return true }
+
+func (plain) usesGamma() bool { return false }
+
+func (plain) byTests() bool { return false }
+
+func (plain) searches() bool { return false }
 
 func (plain) parts(Selection, int, uint64) []rowPart { return nil }
 

@@ -31,7 +31,7 @@ func (r *Run) solveChosen(ctx context.Context) error {
 	m, bounds := r.at(index), r.posdef
 	by := r.completing()
 	by.Observe = func(turn int) {
-		r.Report(engine.Progress{Stage: "refit", Unit: "turn", Iteration: turn, Total: solveTurns, Lambda: p.Lambda,
+		r.Report(engine.Progress{Stage: "refit", Unit: "iteration", Iteration: turn, Total: solveTurns, Lambda: p.Lambda,
 			Edges: r.chosenEdges(), Loss: math.NaN(), EffectiveSize: math.NaN()})
 	}
 	root, ok, err := by.Root(ctx, m, r.chosenSupport(), &bounds, r.Config.Tolerance/10, min(solveTurns, r.Config.RefineIter))

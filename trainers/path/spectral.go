@@ -24,14 +24,16 @@ import (
 //
 // (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex, as the
 // marginal one, Gong et al. 2013: every limit point is stationary). An accepted
-// trial's gradient is the next step's: mostly one gradient an iteration.
+// trial's gradient is the next step's: mostly one gradient an iteration. Where no step
+// leads down among the positive definite matrices F falls towards one that is not
+// (docs/theory/path.md#stuck), and the iterations end.
 type Spectral struct {
-	Gradient  []float64 // ∇ℓ at the present θ; nil: not known
-	Loss      float64   // ℓ there
-	Recent    []float64 // the last F's at this λ
-	Step      float64   // t to try next
-	Long      bool      // which of the two steps comes next
-	Projected bool      // the last step left P indefinite, and P was projected
+	Gradient []float64 // ∇ℓ at the present θ; nil: not known
+	Loss     float64   // ℓ there
+	Recent   []float64 // the last F's at this λ
+	Step     float64   // t to try next
+	Long     bool      // which of the two steps comes next
+	Stuck    bool      // at this λ no step leads down: F falls towards a P that is not positive definite
 }
 
 const (
@@ -63,7 +65,7 @@ func (r *accelerated) iterate(ctx context.Context, k int) error {
 		r.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(r.lambdas), Lambda: lambda,
 			Edges: r.edges(), Loss: r.State.Spectral.Loss, EffectiveSize: math.NaN()})
 	}
-	for n := &r.State.Block.Count; *n == 0 || *n < r.Config.MaxIter && !r.stands(lambda, r.Config.StopTol); {
+	for n := &r.State.Block.Count; *n == 0 || *n < r.Config.MaxIter && !r.State.Spectral.Stuck && !r.stands(lambda, r.Config.StopTol); {
 		if err := r.accelerate(ctx, lambda); err != nil {
 			return err
 		}
@@ -75,6 +77,7 @@ func (r *accelerated) iterate(ctx context.Context, k int) error {
 
 func (r *accelerated) close(p *Point) {
 	p.Loss, p.EffectiveSize = r.State.Spectral.Loss, math.NaN()
+	p.Stuck = r.State.Spectral.Stuck
 	p.Unfinished = !r.stands(p.Lambda, r.Config.StopTol)
 }
 
@@ -189,7 +192,7 @@ func (r *accelerated) open(lambda float64) error {
 			s.Step = r.plainStep()
 		}
 	}
-	s.Recent = []float64{s.Loss + lambda*r.space.penalty(r.space.get())}
+	s.Recent, s.Stuck = []float64{s.Loss + lambda*r.space.penalty(r.space.get())}, false
 	r.State.Block = Block{Start: slices.Clone(r.packed())}
 	return nil
 }
@@ -205,7 +208,7 @@ func (r *accelerated) movement(lambda float64) float64 {
 
 // stands tells whether the iterations at λ have come to an end of their own.
 func (r *accelerated) stands(lambda, tolerance float64) bool {
-	return !r.State.Spectral.Projected && r.movement(lambda) < tolerance
+	return !r.State.Spectral.Stuck && r.movement(lambda) < tolerance
 }
 
 // accelerate makes one iteration at λ, after open. When the context is done
@@ -215,7 +218,8 @@ func (r *accelerated) accelerate(ctx context.Context, lambda float64) error {
 		return ctx.Err()
 	}
 	s, theta := &r.State.Spectral, r.space.get()
-	for t := s.Step; !(t < spectralShortest*r.plainStep()); t /= 2 {
+	shortest := spectralShortest * r.plainStep()
+	for t := max(s.Step, shortest); !(t < shortest); t /= 2 {
 		to, ok, err := r.trial(theta, t, lambda)
 		if err != nil {
 			return err
@@ -225,23 +229,44 @@ func (r *accelerated) accelerate(ctx context.Context, lambda float64) error {
 			return nil
 		}
 	}
-	to, err := r.projectedTrial(theta, lambda)
+	return r.last(theta, lambda)
+}
+
+// last takes a step of length plainStep from θ where no shorter one leads down: at a minimum rounding
+// keeps F from falling, and that step hardly moves P. Where it leaves the positive definite
+// matrices, F falls towards one that is not, and the iterations end, at θ.
+func (r *accelerated) last(theta []float64, lambda float64) error {
+	s := &r.State.Spectral
+	to, ok, err := r.trial(theta, r.plainStep(), lambda)
 	if err != nil {
 		return err
 	}
-	s.Recent = nil // F may have risen
-	r.accept(to)
+	if ok {
+		s.Recent = nil // F may have risen
+		r.accept(to)
+		return nil
+	}
+	inside := r.posdef.Inside(r.model)
+	r.space.set(theta)
+	switch {
+	case !engine.Finite(to.theta...):
+		return &engine.DivergedError{Iteration: r.State.Iteration, What: "precision"}
+	case inside:
+		return &engine.DivergedError{Iteration: r.State.Iteration, What: "loss"}
+	}
+	s.Stuck = true
+	r.State.Block.Count++
+	r.State.Iteration++
 	return nil
 }
 
 // trial is where a step of length t leads to.
 type trial struct {
-	t         float64
-	theta     []float64
-	projected bool      // P had to be made positive definite
-	loss      float64   // ℓ there
-	gradient  []float64 // ∇ℓ there
-	value     float64   // F there
+	t        float64
+	theta    []float64
+	loss     float64   // ℓ there
+	gradient []float64 // ∇ℓ there
+	value    float64   // F there
 
 	dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
 }
@@ -256,29 +281,6 @@ func (r *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bo
 	}
 	ok, err = r.assess(&to, theta, lambda)
 	return to, ok, err
-}
-
-// projectedTrial takes a step of length plainStep from θ and projects P to stay positive
-// definite: for a loss that falls towards a P that is not.
-func (r *accelerated) projectedTrial(theta []float64, lambda float64) (to trial, err error) {
-	to = trial{t: r.plainStep()}
-	to.theta = r.space.step(theta, r.State.Spectral.Gradient, to.t, lambda, false)
-	r.space.set(to.theta)
-	if !engine.Finite(to.theta...) {
-		r.space.set(theta)
-		return to, &engine.DivergedError{Iteration: r.State.Iteration, What: "precision"}
-	}
-	if to.projected = r.posdef.Project(r.model); to.projected {
-		r.State.Projections++
-		r.State.Block.Projections++
-	}
-	to.theta = r.space.get()
-	ok, err := r.assess(&to, theta, lambda)
-	if err == nil && !ok {
-		r.space.set(theta)
-		err = &engine.DivergedError{Iteration: r.State.Iteration, What: "loss"}
-	}
-	return to, err
 }
 
 // assess evaluates a trial, at which the model is, and how it differs from θ. It is not ok
@@ -308,7 +310,7 @@ func (r *accelerated) accept(to trial) {
 	if len(s.Recent) > spectralMemory {
 		s.Recent = slices.Clone(s.Recent[1:])
 	}
-	s.Loss, s.Gradient, s.Projected = to.loss, to.gradient, to.projected
+	s.Loss, s.Gradient = to.loss, to.gradient
 	switch {
 	case to.dg <= 0: // no curvature to go by
 		s.Step = 2 * to.t
@@ -328,19 +330,19 @@ func (r *accelerated) settle(ctx context.Context) error {
 	lambda := r.lambda()
 	for !f.Done {
 		err := r.open(lambda)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return r.giveUp(err)
 		}
 		if err != nil {
 			return err
 		}
-		f.Movement, f.Loss, f.Projections = r.movement(lambda), r.State.Spectral.Loss, r.State.Block.Projections
+		f.Movement, f.Loss, f.Stuck = r.movement(lambda), r.State.Spectral.Loss, r.State.Spectral.Stuck
 		f.Converged = r.stands(lambda, r.Config.Tolerance)
-		if f.Done = f.Converged || f.Iterations >= r.Config.RefineIter; f.Done {
+		if f.Done = f.Converged || f.Stuck || f.Iterations >= r.Config.RefineIter; f.Done {
 			return r.save()
 		}
 		err = r.accelerate(ctx, lambda)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return r.giveUp(err)
 		}
 		if err != nil {

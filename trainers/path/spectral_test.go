@@ -1,10 +1,12 @@
 package path
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -155,6 +157,68 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	noisy, err := New(engine.Problem{Table: table}, engine.Config{Method: "iw"}, Config{Iterations: 25}, &State{})
 	require.NoError(t, err)
 	require.Equal(t, 25, noisy.Config.IterPerLambda)
+}
+
+// With few rows and half of the cells missing the loss has no minimum from some λ down. The path
+// ends at the first of these, at the precision that it has come to, and says why: it
+// does not go back to a sparse network. A smaller bound on its eigenvalues is
+// run into as well, with a smaller F.
+func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
+	const d = 12
+	_, table := testtables.Star(t, d, 40, 0.5)
+	table, _ = data.Standardise(table)
+	before, ends := math.Inf(1), 0.
+	for _, floor := range []float64{1e-2, 1e-3} {
+		r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "l1"}, MaxIter: 5000, Lambdas: 40, Floor: floor, Select: Selection{Kind: "none"}})
+		n := len(r.State.Points)
+		require.Less(t, n, 40)
+		last := r.State.Points[n-1]
+		for k, p := range r.State.Points {
+			require.Equal(t, k == n-1, p.Unfinished, "λ %d", k)
+			require.Equal(t, k == n-1, p.Stuck, "λ %d", k)
+		}
+		require.GreaterOrEqual(t, last.Edges, r.State.Points[n-2].Edges)
+		require.Equal(t, n-2, r.State.Refine.Index)
+		require.Contains(t, r.Warnings()[0], fmt.Sprintf("number %d of 40: there the loss falls towards a precision that is not positive definite", n))
+
+		var e mat.EigenSym
+		require.True(t, e.Factorize(graph.Unpack(d, last.Packed), false))
+		require.InDelta(t, floor, e.Values(nil)[0], 0.1*floor)
+		value := last.Loss + last.Lambda*newSpace(r.model).penalty(last.Packed)
+		require.Less(t, value, before)
+		require.Contains(t, []float64{0, last.Lambda}, ends, "the same λ")
+		before, ends = value, last.Lambda
+	}
+}
+
+// Where a column's scale in P goes to 0 the loss goes to a limit, and the penalty on its pairs to 0:
+// nothing keeps P from becoming singular.
+func TestTheMarginalLossHasNoBarrier(t *testing.T) {
+	const d = 4
+	g, table := testtables.Star(t, d, 60, 0.4)
+	table, _ = data.Standardise(table)
+	m := model.NewGaussian(d, model.FreeSymmetric)
+	at := func(scale float64) float64 {
+		for j := range d {
+			for k := j; k < d; k++ {
+				v := g.Precision.At(j, k)
+				if j == 1 {
+					v *= scale
+				}
+				if k == 1 {
+					v *= scale
+				}
+				m.Packed.Value[graph.PackedIndex(d, j, k)] = v
+			}
+		}
+		loss, _, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "exact"}, 0)
+		require.NoError(t, err)
+		return loss
+	}
+	limit := at(1e-4)
+	require.InDelta(t, limit, at(1e-3), 1e-2)
+	require.InDelta(t, limit, at(1e-5), 1e-3)
+	require.Greater(t, math.Abs(limit-at(1)), 0.01)
 }
 
 // No way to choose takes an unfinished point, unless all are.

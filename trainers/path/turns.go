@@ -51,7 +51,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 	}
 	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
 		err := t.next(ctx, k)
-		if numerical(err) && k > 0 {
+		if engine.Diverged(err) && k > 0 {
 			t.runaway(k)
 			break
 		}
@@ -218,7 +218,7 @@ func (t *turns) close(p *Point) {
 }
 
 func (t *turns) moved() string {
-	return fmt.Sprintf("would move by at most %.2g in %d turns of expectation and minimisation", t.State.Refine.Movement, refineBlock)
+	return fmt.Sprintf("would move by at most %.2g in %d EM iterations", t.State.Refine.Movement, refineBlock)
 }
 
 // settle makes turns at the chosen λ until P moves no more.
@@ -228,7 +228,7 @@ func (t *turns) settle(ctx context.Context) error {
 	s.Anderson.Memory = em.Memory
 	for !f.Done {
 		err := t.turn(ctx, lambda, math.Inf(1), t.Config.Tolerance)
-		if numerical(err) {
+		if engine.Diverged(err) {
 			return t.giveUp(err)
 		}
 		if err != nil {
@@ -237,7 +237,7 @@ func (t *turns) settle(ctx context.Context) error {
 		f.Iterations, f.Movement, f.Loss, f.Projections = s.Count, refineBlock*s.Movement, s.Loss/float64(t.Table.D), s.Projections
 		f.Converged = t.stands(t.Config.Tolerance)
 		f.Done = f.Converged || f.Iterations >= t.Config.RefineIter
-		t.Report(engine.Progress{Stage: "refine", Unit: "turn", Iteration: f.Iterations, Total: t.Config.RefineIter, Lambda: lambda,
+		t.Report(engine.Progress{Stage: "refine", Unit: "EM iteration", Iteration: f.Iterations, Total: t.Config.RefineIter, Lambda: lambda,
 			Edges: t.edges(), Loss: f.Loss, EffectiveSize: math.NaN()})
 		if f.Done {
 			t.em.Settle(s)

@@ -23,17 +23,23 @@ func (r *Run) Verdict() string {
 			at = fmt.Sprintf("on the %d chosen edges, without a penalty,", r.chosenEdges())
 		}
 	}
+	made := "iterations"
+	if r.Config.Schedule == EM && !(f.Refit && r.solves()) {
+		made = "EM iterations"
+	}
 	switch {
 	case !f.Started:
 		return "not refined: the result is the path's point at the chosen λ"
 	case f.Failure != "":
 		return fmt.Sprintf("NOT converged: after the path %s; the result is the path's point at the chosen λ; %s", f.Failure, advice)
 	case f.Converged:
-		return fmt.Sprintf("converged: after %d more iterations %s the %s", f.Iterations, at, moves)
+		return fmt.Sprintf("converged: after %d more %s %s the %s", f.Iterations, made, at, moves)
+	case f.Stuck:
+		return fmt.Sprintf("NOT converged: after %d more %s %s no step leads further down, for the loss falls towards a precision that is not positive definite; %s", f.Iterations, made, at, advice)
 	case f.Projections > 0:
-		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d iterations; %s", f.Projections, within, advice)
+		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d %s; %s", f.Projections, within, made, advice)
 	}
-	return fmt.Sprintf("NOT converged: after %d more iterations %s the %s; raise --iterations", f.Iterations, at, moves)
+	return fmt.Sprintf("NOT converged: after %d more %s %s the %s; raise --iterations", f.Iterations, made, at, moves)
 }
 
 // Warnings are what the user should know of the path and of the choice of λ.
@@ -47,6 +53,8 @@ func (r *Run) Warnings() (out []string) {
 	switch out = append(out, r.unfinishedWarning()...); {
 	case r.State.Runaway:
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision grows without bound or the minimum is out of reach, as where one column is a sum or a multiple of others, or there are about as many columns as rows", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+	case r.stuck():
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: there the loss falls towards a precision that is not positive definite, so it has no minimum within reach, as with few rows for many columns and gaps, columns that nearly determine others, or a model that does not fit; denser networks are not to be had by this method", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.gaveUp():
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.patience()))
 	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.ofMatrix() == nil || r.Table.D <= DenseColumns):
@@ -80,7 +88,7 @@ func (r *Run) Warnings() (out []string) {
 // unfinishedWarning names the λ at which the minimum was out of reach.
 func (r *Run) unfinishedWarning() []string {
 	lambdas := r.unfinished()
-	if r.State.Runaway { // the last is told of by itself
+	if r.State.Runaway || r.stuck() { // the last is told of by itself
 		lambdas = lambdas[:len(lambdas)-1]
 	}
 	if len(lambdas) == 0 {

@@ -8,14 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"sync"
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/internal/atomicfile"
-	"missingscore/internal/memory"
+	"missingscore/internal/checkedfile"
 )
 
 // Done are the finished replicates of a run, by number. It is safe for several workers.
@@ -57,13 +55,13 @@ func (d *Done[T]) first(total int) (out []T) {
 	return out
 }
 
-// doneFile is what Save writes, after its checksum.
+// doneFile is the body of what Save writes.
 type doneFile[T any] struct {
 	Of   string
 	Made map[int]T
 }
 
-// A file begins with this text, followed by the checksum (SHA-256) of what follows.
+// doneMark begins a file of replicates (checkedfile).
 const doneMark = "missingscore replicates 1\n"
 
 // loadFactor is how many times its file replicates take while it is read.
@@ -81,27 +79,22 @@ func (d *Done[T]) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(body.Bytes())
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := io.Copy(w, io.MultiReader(bytes.NewReader([]byte(doneMark)), bytes.NewReader(sum[:]), &body))
-		return err
-	})
+	return checkedfile.Write(path, doneMark, body.Bytes())
 }
 
 // Load reads what Save wrote of the run that of names. Another's is ErrOtherRun, a file
 // in which a single bit is not as it was written is refused by name.
 func Load[T any](path, of string) (*Done[T], error) {
-	text, err := memory.ReadFile(path, loadFactor)
-	if err != nil {
+	damaged := fmt.Errorf("%s is damaged or holds no saved replicates: delete it and start again", path)
+	body, err := checkedfile.Read(path, doneMark, loadFactor)
+	switch {
+	case checkedfile.Broken(err):
+		return nil, damaged
+	case err != nil:
 		return nil, err
 	}
-	body, ok := bytes.CutPrefix(text, []byte(doneMark))
-	damaged := fmt.Errorf("%s is damaged or holds no saved replicates: delete it and start again", path)
-	if !ok || len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body[:sha256.Size]) {
-		return nil, damaged
-	}
 	var f doneFile[T]
-	if err := gob.NewDecoder(bytes.NewReader(body[sha256.Size:])).Decode(&f); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&f); err != nil {
 		return nil, damaged
 	}
 	if f.Of != of {

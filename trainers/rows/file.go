@@ -20,6 +20,7 @@ type Source struct {
 	Rows   int                                    // of the file, that have a value
 	Model  func(*data.Table) (*data.Table, error) // rows as they are modelled; nil: as they are
 	Single bool                                   // numbers are rounded to float32, and held so where there is memory for it
+	Hold   func(done, total int)                  // told how many of the blocks are read of which rows are held; nil: nobody
 }
 
 // WindowBlocks is how many blocks of a file a window has.
@@ -95,6 +96,9 @@ func (f *File) hold(ctx context.Context) error {
 		}
 		if f.singles != nil {
 			f.singles.add(learned)
+		}
+		if f.source.Hold != nil {
+			f.source.Hold(k+1, f.source.File.Blocks())
 		}
 	}
 	return nil

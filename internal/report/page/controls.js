@@ -4,10 +4,11 @@ function said(id, text) {
 }
 
 function applied() {
+  const all = strongestFirst(pairs);
+  drawn = all.length > state.most ? new Set(all.slice(0, state.most)) : null;
   draw();
   filterEdges();
-  const count = visible().length;
-  said("count", `${count} ${count === 1 ? "edge" : "edges"} shown`);
+  said("count", drawn ? `the ${drawn.size} strongest of ${all.length} edges shown, and all of what is picked` : `${all.length} ${all.length === 1 ? "edge" : "edges"} shown`);
 }
 
 // setLambda goes to a point of the path; the chosen one is the network itself.
@@ -42,6 +43,8 @@ function listenToControls() {
     element("lambda").addEventListener("input", (event) => setLambda(Number(event.target.value)));
     element("to-chosen").addEventListener("click", () => setLambda(data.chosen));
   }
+  on("most", (value) => { state.most = value === "" ? Infinity : Number(value); });
+  if (element("most")) state.most = Number(element("most").value);
   if (data.compare) state.q = Number(element("q").value);
   element("zoom-in").addEventListener("click", () => zoom(1.25));
   element("zoom-out").addEventListener("click", () => zoom(0.8));

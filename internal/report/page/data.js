@@ -9,8 +9,10 @@ const pairs = data.from.map((from, i) => ({ i, ends: [from, data.to[i]] }));
 
 const known = (column, pair) => (column && column[pair.i] !== null ? column[pair.i] : null);
 
-// The picture shows data.path at state.lambda, or at null the network itself.
-const state = { lambda: null, size: 0, q: Infinity, inclusion: 0, search: "", picked: null };
+// The picture shows data.path at state.lambda, or at null the network itself: of the edges that
+// pass the limits the strongest, so many as state.most, and all of what is picked.
+const state = { lambda: null, size: 0, q: Infinity, inclusion: 0, most: Infinity, search: "", picked: null };
+let drawn = null; // the pairs among the strongest, null for all
 
 // sizeOf is a pair's partial correlation as it is shown in a panel, 0 for no edge.
 function sizeOf(pair, panel) {
@@ -19,8 +21,13 @@ function sizeOf(pair, panel) {
   return (path && path[1 + state.lambda - path[0]] || 0) / 1000;
 }
 
-// passes tells whether the limits of the controls let an edge through.
+// passes tells whether a panel shows an edge.
 function passes(pair, panel) {
+  return (drawn === null || drawn.has(pair) || (state.picked && touches(state.picked, pair))) && allowed(pair, panel);
+}
+
+// allowed tells whether the limits of the controls let an edge through.
+function allowed(pair, panel) {
   const size = Math.abs(sizeOf(pair, panel));
   if (size === 0 || size < state.size || !pair.ends.every((end) => nodes[end].shown)) return false;
   if (!data.compare && state.q < Infinity && !(known(data.q, pair) !== null && known(data.q, pair) <= state.q)) return false;
@@ -33,11 +40,15 @@ const marked = (pair) => data.compare && known(data.q, pair) !== null && known(d
 // visible are the pairs that some panel shows.
 const visible = () => pairs.filter((pair) => data.values.some((_, panel) => passes(pair, panel)));
 
-// edgesOf are a node's visible pairs, the strongest first.
-function edgesOf(node) {
-  const size = (pair) => Math.max(...data.values.map((_, panel) => Math.abs(sizeOf(pair, panel))));
-  return visible().filter((pair) => pair.ends.includes(node.i)).sort((a, b) => size(b) - size(a));
+// strongestFirst are the pairs of a list that the limits let through in some panel.
+function strongestFirst(list) {
+  const size = new Map();
+  for (const pair of list) if (data.values.some((_, panel) => allowed(pair, panel))) size.set(pair, Math.max(...data.values.map((_, panel) => Math.abs(sizeOf(pair, panel)))));
+  return [...size.keys()].sort((a, b) => size.get(b) - size.get(a));
 }
+
+// edgesOf are a node's edges, whether they are among the strongest or not.
+const edgesOf = (node) => strongestFirst(pairs.filter((pair) => pair.ends.includes(node.i)));
 
 const element = (id) => document.getElementById(id);
 

@@ -1,7 +1,6 @@
 // All parts are there: bring the page to life.
 placeNodes();
 look();
-draw();
 makePath();
 listenToControls();
 listenToTables();

@@ -39,6 +39,9 @@ var single = number{
 
 const unroll = 4
 
+// zeroSubnormals are the bits of MXCSR by which results and operands that are subnormal count as 0.
+const zeroSubnormals = 1<<15 | 1<<6
+
 // over runs body for each vector of n numbers, n a multiple of the lanes.
 // Pointers advance by themselves.
 func over(t number, n GPVirtual, pointers []GPVirtual, body func(offset int)) {
@@ -217,11 +220,20 @@ func nonzero(t number) {
 }
 
 // adam is one step of Adam, in the order of operations of the plain loop, so that
-// the results are the same to the bit.
+// the results are the same to the bit. Subnormal numbers are taken for 0 while it runs: the
+// moments of a unit that has no gradient any more shrink until they are such, which some
+// processors multiply a hundred times slower.
 func adam(t number) {
 	TEXT("adam"+t.suffix, NOSPLIT, "func(w, m, v, slope *"+t.elem+", c *[6]"+t.elem+", n int)")
 	Pragma("noescape")
-	Doc("adam" + t.suffix + " is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5).")
+	Doc("adam"+t.suffix+" is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),", "with 0 in place of subnormal numbers.")
+	before, within := AllocLocal(4), AllocLocal(4)
+	control := GP32()
+	STMXCSR(before)
+	MOVL(before, control)
+	ORL(U32(zeroSubnormals), control)
+	MOVL(control, within)
+	LDMXCSR(within)
 	w, m, v, g, c, n := pointer("w"), pointer("m"), pointer("v"), pointer("slope"), pointer("c"), pointer("n")
 	var k [6]VecVirtual
 	for i := range k {
@@ -248,6 +260,7 @@ func adam(t number) {
 		t.sub(y, x, x)
 		t.store(x, at(w, o))
 	})
+	LDMXCSR(before)
 	VZEROUPPER()
 	RET()
 }

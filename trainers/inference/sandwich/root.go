@@ -1,14 +1,12 @@
 package sandwich
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/losses"
 	"missingscore/trainers/engine"
 )
 
@@ -103,7 +101,7 @@ func (q *equation) along(r *root, step []float64, size float64) (u []float64, er
 			if _, next := r.step(u); r.damped || next <= size {
 				return u, nil
 			}
-		} else if !outside(err) {
+		} else if !engine.Diverged(err) {
 			return nil, err
 		}
 		q.shift(step, length)
@@ -118,12 +116,6 @@ func (q *equation) shift(step []float64, t float64) {
 	for i, place := range q.free {
 		*parameter(q.of.Model, place) += t * step[i]
 	}
-}
-
-// outside tells whether there is no equation where the parameters are.
-func outside(err error) bool {
-	var diverged *engine.DivergedError
-	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }
 
 // linear makes A where the model is, and the standard errors of the parameters there. why

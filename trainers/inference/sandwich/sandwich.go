@@ -62,7 +62,7 @@ func Infer(ctx context.Context, p Problem) (*Result, error) {
 	start := values(m)
 	defer set(m, start)
 	r, err := p.infer(ctx, m)
-	if outside(err) {
+	if engine.Diverged(err) {
 		return &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
 	}
 	return r, err

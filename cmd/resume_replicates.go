@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"missingscore/trainers/replicate"
 )
@@ -14,13 +13,12 @@ import (
 type keptReplicates[T any] struct {
 	path string
 	done *replicate.Done[T]
-	last time.Time
-	took time.Duration // of saving
+	pace savePace
 }
 
 // begin starts the run that of names, with what is saved of it if it goes on.
 func (k *keptReplicates[T]) begin(of string, resume bool) error {
-	k.done, k.last = replicate.NewDone[T](of), time.Now()
+	k.done, k.pace = replicate.NewDone[T](of), newSavePace()
 	if !resume {
 		return nil
 	}
@@ -37,14 +35,7 @@ func (k *keptReplicates[T]) begin(of string, resume bool) error {
 	return nil
 }
 
-// save saves once a second, or less often where that takes long, and when the run is cut.
+// save saves the replicates at the run's pace.
 func (k *keptReplicates[T]) save(ctx context.Context) error {
-	if ctx.Err() == nil && time.Since(k.last) < max(saveEach, 20*k.took) {
-		return nil
-	}
-	start := time.Now()
-	err := k.done.Save(k.path)
-	k.last = time.Now()
-	k.took = k.last.Sub(start)
-	return err
+	return k.pace.save(ctx, func() error { return k.done.Save(k.path) })
 }

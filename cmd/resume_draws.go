@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +23,7 @@ type keptDraws struct {
 
 	path    string // empty: none are kept
 	partial *fitted.Partial
-	last    time.Time
-	took    time.Duration
+	pace    savePace
 	problem error // of saving
 }
 
@@ -61,21 +59,20 @@ func (k *keptDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
 			k.partial = held
 		}
 	}
-	k.last = time.Now()
+	k.pace = newSavePace()
 	f.config.Partial, f.config.Save = k.partial, func(p *fitted.Partial) error { return k.save(cmd.Context(), p) }
 	return nil
 }
 
-// save saves once a second, or less often where that takes long, and when the run is cut.
+// save saves the draws at the run's pace, once there are any.
 func (k *keptDraws) save(ctx context.Context, p *fitted.Partial) error {
-	if p.Blocks() == 0 || ctx.Err() == nil && time.Since(k.last) < max(saveEach, 20*k.took) {
+	if p.Blocks() == 0 {
 		return nil
 	}
-	start := time.Now()
-	k.problem = p.Save(k.path)
-	k.last = time.Now()
-	k.took = k.last.Sub(start)
-	return k.problem
+	return k.pace.save(ctx, func() error {
+		k.problem = p.Save(k.path)
+		return k.problem
+	})
 }
 
 // explain says what is left of a run that gave no result.

@@ -13,26 +13,26 @@ import (
 // folderLock is the name of the file that keeps a folder for one run.
 const folderLock = ".missingscore.lock"
 
-// hold keeps the files and folders that a command writes, which --out names, for this
+// lock keeps the files and folders that a command writes, which --out names, for this
 // process. One that another run writes is refused: the two would mix what they write.
-func hold(outputs ...string) (release func(), err error) {
-	var held []func()
+func lock(outputs ...string) (release func(), err error) {
+	var locks []func()
 	release = func() {
-		for _, f := range held {
-			f()
+		for _, unlock := range locks {
+			unlock()
 		}
 	}
 	for _, out := range outputs {
 		if out == "" || atomicfile.Special(out) {
 			continue
 		}
-		lock := atomicfile.Companion(atomicfile.Target(out), ".lock")
+		at := atomicfile.Companion(atomicfile.Target(out), ".lock")
 		if info, err := os.Stat(out); err == nil && info.IsDir() {
-			lock = filepath.Join(out, folderLock)
+			at = filepath.Join(out, folderLock)
 		}
-		one, err := filelock.Hold(lock)
+		one, err := filelock.Hold(at)
 		if err == nil {
-			held = append(held, one)
+			locks = append(locks, one)
 			continue
 		}
 		release()

@@ -1,0 +1,30 @@
+package cmd
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+)
+
+// printJSON writes one object.
+func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
+
+// asksJSON tells whether arguments ask for JSON, also those of a command line with a mistake,
+// of which no flags are known.
+func asksJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(a string) bool { return a == "--json" || a == "--json=true" })
+}
+
+// used notes whether anything was written.
+type used struct {
+	io.Writer
+	yes bool
+}
+
+func (u *used) Write(text []byte) (int, error) {
+	u.yes = u.yes || len(text) > 0
+	return u.Writer.Write(text)
+}
