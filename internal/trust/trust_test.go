@@ -38,7 +38,7 @@ func TestPromisesHaveTestsAndFaults(t *testing.T) {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			if regexp.MustCompile(`(?m)^func ` + name).Match(text) {
+			if regexp.MustCompile(`(?m)^func ` + name + `\(`).Match(text) {
 				return
 			}
 		}
