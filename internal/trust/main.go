@@ -79,10 +79,10 @@ func between[T sourced](figures iter.Seq[T]) string {
 	switch {
 	case last.Date == "":
 		return ""
-	case first.Date == last.Date:
-		return " (" + last.Date + ")"
+	case first == last:
+		return fmt.Sprintf(" (%v)", last)
 	}
-	return fmt.Sprintf(" (%s to %s)", first.Date, last.Date)
+	return fmt.Sprintf(" (%v to %v)", first, last)
 }
 
 func keepFigures[T any](name string, of map[string]T) error {

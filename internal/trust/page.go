@@ -182,7 +182,7 @@ func (e evidence) found(name string) string {
 		for _, c := range slices.Sorted(maps.Keys(s.Codes)) {
 			codes += fmt.Sprintf(", %d with exit code %s", s.Codes[c], c)
 		}
-		return fmt.Sprintf("%d runs of a soak%s, %d without an end in 20 s. Of those that made results and can be taken up, %d processes were killed, %d of them after a state was saved; %d runs went on from a state to their end, %d found none and were begun anew, %d ended before they could be killed; %d had other files than the run never cut. %d left temporary files, locks or states.",
+		return fmt.Sprintf("%d runs of a soak (10 000 are wanted)%s, %d without an end in 20 s. Of those that made results and can be taken up, %d processes were killed, %d of them after a state was saved; %d runs went on from a state to their end, %d found none and were begun anew, %d ended before they could be killed; %d had other files than the run never cut. %d left temporary files, locks or states.",
 			s.Runs, codes, s.Slow, s.Killed, s.KilledSaved, s.Resumed, s.Anew, s.Uncut, s.Differences, s.Leaks)
 	case "plain":
 		sum := 0

@@ -108,8 +108,8 @@ func TestBetween(t *testing.T) {
 		return all
 	}
 	require.Empty(t, between(slices.Values(at())))
-	require.Equal(t, " (2026-01-02)", between(slices.Values(at("2026-01-02", "2026-01-02"))))
-	require.Equal(t, " (2026-01-02 to 2026-03-01)", between(slices.Values(at("2026-02-02", "2026-03-01", "2026-01-02"))))
+	require.Equal(t, " (x of 2026-01-02)", between(slices.Values(at("2026-01-02", "2026-01-02"))))
+	require.Equal(t, " (x of 2026-01-02 to x of 2026-03-01)", between(slices.Values(at("2026-02-02", "2026-03-01", "2026-01-02"))))
 }
 
 func TestTargets(t *testing.T) {

@@ -167,7 +167,7 @@ var Properties = []Property{
 		atOnce: true, exempt: otherSingles, change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			return c.same(), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
 		}},
-	{Name: "float32, draws", Says: "what has draws of its own in float32 comes to an end with numbers in it; nothing is compared here, but the law of the first step (|z|)", Tolerance: math.Inf(1),
+	{Name: "float32, draws", Says: "what has draws of its own in float32 comes to an end with numbers in it; that is all that is asked here", Tolerance: math.Inf(1),
 		exempt: sameSingles, change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			return c.same(), func(s *trainers.Spec) { s.Steps.DType = graph.Float32 }
 		}},
@@ -212,11 +212,11 @@ func ownUnits(c Case) string {
 func drawsByRow(c Case) string {
 	switch {
 	case c.estimator().Draws():
-		return "a row's draws go by its place in the table: the estimate has the same law (Laws)"
+		return "a row's draws go by its place in the table: their law is compared"
 	case c.objectiveDraws():
-		return "the objective draws by the row's place in the table"
+		return "the objective draws by the row's place in the table: the law of its draws is compared"
 	case c.ordinal():
-		return "the numbers behind categories are drawn by the row's place in the table (Laws says how far orders move the estimate)"
+		return "the numbers behind categories are drawn by the row's place in the table: how far orders move the estimate is compared"
 	}
 	return ""
 }
@@ -269,7 +269,7 @@ func otherSingles(c Case) string {
 	case e.OfMatrix():
 		return "it makes no step by an expression graph"
 	case e.Trains() || e.Draws() && !c.Bounded:
-		return "draws in float32 are others: the estimate has the same law (Laws)"
+		return "draws in float32 are others: their law is compared"
 	}
 	return ""
 }
