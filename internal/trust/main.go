@@ -64,15 +64,15 @@ func readFigures[T any](root, name string) (of map[string]T, err error) {
 // sourced are figures that say of which source they are.
 type sourced interface{ From() provenance.Source }
 
-// between says from which source to which figures are, " (commit of date)", by their dates.
+// between says from which source to which figures are, as " (commit of date)", by their dates; of several of a day one is shown.
 func between[T sourced](figures iter.Seq[T]) string {
 	var first, last provenance.Source
 	for f := range figures {
 		s := f.From()
-		if first.Date == "" || s.Date < first.Date {
+		if first.Date == "" || s.Date < first.Date || s.Date == first.Date && s.Commit < first.Commit {
 			first = s
 		}
-		if s.Date > last.Date {
+		if s.Date > last.Date || s.Date == last.Date && s.Commit > last.Commit {
 			last = s
 		}
 	}
