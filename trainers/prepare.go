@@ -267,28 +267,6 @@ func (p *Prepared) scaledInPlace() (z *data.Table, scale data.Scale, restore fun
 	return z, scale, restore
 }
 
-// scale is how the table is scaled to be fitted, and whether this changes it: a model that states
-// a support or a fixed origin is not shifted.
-func (p *Prepared) scale() (scale data.Scale, changes bool) {
-	if p.file != nil {
-		return p.file.scale(p), true
-	}
-	if p.Spec.KeepUnits {
-		return data.UnitScale(p.Table.D), false
-	}
-	support := model.SupportOf(p.Model)
-	m, fixed := p.Model.(model.FixedOrigin)
-	switch {
-	case !support.Cone(): // in units of its own
-		return data.UnitScale(p.Table.D), false
-	case fixed:
-		return data.RootMeanSquareScale(p.Table, m.InitialRMS()), true
-	case support != nil:
-		return data.RootMeanSquareScale(p.Table, 1), true
-	}
-	return data.StandardScale(p.Table), true
-}
-
 // Problem is what an estimate fits, in the units that it is fitted in.
 func (p *Prepared) Problem() (engine.Problem, error) { return p.problem(p.scaled()) }
 
