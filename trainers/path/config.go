@@ -57,7 +57,7 @@ const (
 )
 
 // ErrLambdas says that there is no path between two λ.
-var ErrLambdas = errors.New("the largest must not be under the smallest, and both positive")
+var ErrLambdas = errors.New("the largest λ must be at least the smallest, and both positive")
 
 // Resolve fills zero values for a problem and checks the rest. Larger batches repeat
 // less work where only a share of it depends on the rows, so they are the accelerated
