@@ -3,6 +3,7 @@ package trainers
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"missingscore/data"
 	"missingscore/data/survey"
