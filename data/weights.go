@@ -21,7 +21,7 @@ func (t *Table) Weighted(weights []float64) (*Table, error) {
 	var rows []int
 	for i, w := range weights {
 		if !(w >= 0 && w <= largest) {
-			return nil, fmt.Errorf("row %d: the weight %g is no number from 0 to %g", i+1, w, largest)
+			return nil, fmt.Errorf("row %d: the weight %g must be a number from 0 to %g", i+1, w, largest)
 		}
 		if w > 0 {
 			rows = append(rows, i)

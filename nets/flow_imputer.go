@@ -78,14 +78,14 @@ func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) *FlowImputer {
 	o = o.resolved()
 	m := &FlowImputer{d: d, options: o}
 	h := o.Hidden
-	m.hidden[0], m.before[0] = m.layer("hidden 1", 3*d, h, rng), mayDepend(3*d, h, func(in int) int { return in - 2*d + 1 }, ownDegree(d))
-	m.hidden[1], m.before[1] = m.layer("hidden 2", h, h, rng), mayDepend(h, h, ownDegree(d), ownDegree(d))
+	m.hidden[0], m.before[0] = newLayer(&m.params, "hidden 1", 3*d, h, rng), mayDepend(3*d, h, func(in int) int { return in - 2*d + 1 }, ownDegree(d))
+	m.hidden[1], m.before[1] = newLayer(&m.params, "hidden 2", h, h, rng), mayDepend(h, h, ownDegree(d), ownDegree(d))
 	for i, name := range []string{"shift", "log scale", "log height", "place", "log steepness"} {
 		width := d
 		if i >= flowHeight {
 			width *= o.Steps
 		}
-		m.outputs[i] = m.layer(name, h, width, rng)
+		m.outputs[i] = newLayer(&m.params, name, h, width, rng)
 		m.before[2+i] = mayDepend(h, width, ownDegree(d), func(out int) int { return out % d })
 	}
 	for i := range m.outputs[flowHeight].bias.Value {
@@ -113,14 +113,6 @@ func mayDepend(in, out int, seen, allowed func(int) int) []float64 {
 		}
 	}
 	return may
-}
-
-func (m *FlowImputer) layer(name string, in, out int, rng *rand.Rand) layer {
-	l := layer{graph.NewParam(name, in, out), graph.NewParam(name+" bias", 1, out)}
-	uniformFanIn(l.weight, in, rng)
-	uniformFanIn(l.bias, in, rng)
-	m.params = append(m.params, l.weight, l.bias)
-	return l
 }
 
 // Params are φ.

@@ -72,25 +72,17 @@ func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) *MixtureImputer 
 	o = o.resolved()
 	m := &MixtureImputer{d: d, options: o}
 	k := o.Components
-	m.hidden[0] = m.layer("hidden 1", 2*d, o.Hidden, rng)
-	m.hidden[1] = m.layer("hidden 2", o.Hidden, o.Hidden, rng)
-	m.means = m.layer("means", o.Hidden, k*d, rng)
-	m.logSDs = m.layer("log sds", o.Hidden, k*d, rng)
+	m.hidden[0] = newLayer(&m.params, "hidden 1", 2*d, o.Hidden, rng)
+	m.hidden[1] = newLayer(&m.params, "hidden 2", o.Hidden, o.Hidden, rng)
+	m.means = newLayer(&m.params, "means", o.Hidden, k*d, rng)
+	m.logSDs = newLayer(&m.params, "log sds", o.Hidden, k*d, rng)
 	if k > 1 {
-		m.logits = m.layer("logits", o.Hidden, k, rng)
+		m.logits = newLayer(&m.params, "logits", o.Hidden, k, rng)
 	}
 	for i := range m.means.bias.Value { // apart from each other, or they would learn the same
 		m.means.bias.Value[i] += rng.NormFloat64()
 	}
 	return m
-}
-
-func (m *MixtureImputer) layer(name string, in, out int, rng *rand.Rand) layer {
-	l := layer{graph.NewParam(name, in, out), graph.NewParam(name+" bias", 1, out)}
-	uniformFanIn(l.weight, in, rng)
-	uniformFanIn(l.bias, in, rng)
-	m.params = append(m.params, l.weight, l.bias)
-	return l
 }
 
 // Params are φ.

@@ -35,8 +35,6 @@ type NormalImputer struct {
 	params []*graph.Param
 }
 
-type layer struct{ weight, bias *graph.Param }
-
 func newNormal(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	var o NormalOptions
 	if err := strictjson.Options(current(text), &o); err != nil {

@@ -105,7 +105,7 @@ func (p *Prepared) estimate(ctx context.Context, run Run) (*Result, error) {
 	r, err := p.standardised(ctx, run)
 	if err == nil {
 		r.Warnings = append(warnings, r.Warnings...)
-		p.judge(r)
+		p.addWarnings(r)
 	}
 	return r, err
 }

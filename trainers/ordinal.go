@@ -8,13 +8,8 @@ import (
 	"missingscore/trainers/descent"
 )
 
-// latentColumns is for how many columns ordered categories are completed by EM, whose time grows
-// with rows times columns squared; of more moments of pairs are taken.
-const latentColumns = 500
-
-// ordinal refuses what does not go with ordered categories, and says by which method they are
-// estimated.
-func (p *Prepared) ordinal() error {
+// checkOrdinal refuses what does not go with ordered categories.
+func (p *Prepared) checkOrdinal() error {
 	columns := p.Transform.Ordinal()
 	if columns == nil {
 		return nil
@@ -26,7 +21,7 @@ func (p *Prepared) ordinal() error {
 	refused := func(why string) error {
 		return setting.Errorf(transform.OrdinalKind, strings.Join(names, ","), "%s", why)
 	}
-	s, c := p.Spec, &p.Spec.Steps
+	s := p.Spec
 	switch {
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:
 		return refused("ordered categories are taken for intervals of a normal number, and the model is another: take --model gaussian, or leave --ordinal out, which makes them numbers")
@@ -40,12 +35,6 @@ func (p *Prepared) ordinal() error {
 	for _, j := range columns {
 		if s.Domain != nil && s.Domain.BoundedColumn(j) {
 			return refused("the latent number of " + p.Table.Names[j] + " has no bounds, and its categories are those of the table: leave the bounds of this column out (--lower, --upper, --domain)")
-		}
-	}
-	switch c.Method {
-	case "auto", "em-exact", "full", "exact":
-		if c.Method = "em-latent"; s.Network != nil && p.Table.D > latentColumns {
-			c.Method = "pairwise"
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	setting.Default(&s.Weight.Cap, 1)
 	p := &Prepared{Spec: s, original: t, file: file}
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
-	if err := p.checkSpec(); err != nil {
+	if err := p.checkMoments(); err != nil {
 		return nil, err
 	}
 	if err := p.transform(); err != nil {
@@ -65,18 +65,16 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err := p.parts(); err != nil {
 		return nil, err
 	}
-	err := p.ordinal()
+	if err := p.checkOrdinal(); err != nil {
+		return nil, err
+	}
+	method, err := p.resolveMethod()
 	if err != nil {
 		return nil, err
 	}
-	c := &p.Spec.Steps
-	if c.Method == "auto" {
-		if c.Method, err = AutoMethod(p.Table, p.missingness, p.Model, p.objective); err != nil {
-			return nil, err
-		}
-	}
-	if p.Estimator, err = estimator.For(c.Method, p.Model, p.objective, p.Support); err != nil {
-		return nil, &setting.Error{Field: "method", Value: c.Method, Allowed: err.Error()}
+	p.Spec.Steps.Method = method
+	if p.Estimator, err = estimator.For(method, p.Model, p.objective, p.Support); err != nil {
+		return nil, &setting.Error{Field: "method", Value: method, Allowed: err.Error()}
 	}
 	if err := p.checkEstimator(p.Estimator); err != nil {
 		return nil, err
@@ -267,28 +265,6 @@ func (p *Prepared) scaledInPlace() (z *data.Table, scale data.Scale, restore fun
 	return z, scale, restore
 }
 
-// scale is how the table is scaled to be fitted, and whether this changes it: a model that states
-// a support or a fixed origin is not shifted.
-func (p *Prepared) scale() (scale data.Scale, changes bool) {
-	if p.file != nil {
-		return p.file.scale(p), true
-	}
-	if p.Spec.KeepUnits {
-		return data.UnitScale(p.Table.D), false
-	}
-	support := model.SupportOf(p.Model)
-	m, fixed := p.Model.(model.FixedOrigin)
-	switch {
-	case !support.Cone(): // in units of its own
-		return data.UnitScale(p.Table.D), false
-	case fixed:
-		return data.RootMeanSquareScale(p.Table, m.InitialRMS()), true
-	case support != nil:
-		return data.RootMeanSquareScale(p.Table, 1), true
-	}
-	return data.StandardScale(p.Table), true
-}
-
 // Problem is what an estimate fits, in the units that it is fitted in.
 func (p *Prepared) Problem() (engine.Problem, error) { return p.problem(p.scaled()) }
 
@@ -305,36 +281,4 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, err
 	}
 	q.Objective, err = s.Objective.make(p.objectiveOn(q.Domain))
 	return q, err
-}
-
-// AutoMethod is the default for a table and a model: full where nothing is missing. Of
-// a normal density it is em-exact, which is right under MAR and has neither an imputer's
-// bias nor noise (benchmarks/networks), or exact with an objective that adds noise, which
-// completed rows do not go with. Of other densities it is em-full, right under MAR too and
-// in mixtures and energies nearer to the truth than iw (docs/decisions/0010-em-full-by-default.md),
-// or iw with such an objective or a known law; of a score alone zeroed.
-// Where probabilities of missing are known to be logistic it is variw, for cells that hide
-// where a fixed proposal seldom looks (benchmarks/missingness), and where cells are known to
-// lie beyond thresholds exact.
-func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
-	has, err := model.CapabilitiesOf(m)
-	_, normal := model.AsNormal(m)
-	_, noising := o.(losses.Noising)
-	switch {
-	case err != nil:
-		return "", err
-	case t.Missing() == 0:
-		return "full", nil
-	case !has.Density:
-		return "zeroed", nil
-	case known != nil && known.Logistic != nil:
-		return "variw", nil
-	case normal && known == nil && !noising:
-		return "em-exact", nil
-	case normal:
-		return "exact", nil
-	case known == nil && !noising:
-		return "em-full", nil
-	}
-	return "iw", nil
 }

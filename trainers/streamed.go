@@ -7,8 +7,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/survey"
+	"missingscore/data/transform"
 	"missingscore/graph"
-	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -80,7 +80,7 @@ func (p *Prepared) checkStreamed(e estimator.Estimator) error {
 		return notStreamed("a law of missing cells is estimated from all rows: estimate it from a part of them, and give it by --missingness FILE")
 	}
 	for j, f := range p.Transform {
-		if f != nil && (f.Kind() == "npn" || f.Kind() == "ordinal") {
+		if f != nil && transform.Kinds[f.Kind()].ByRanks {
 			return notStreamed(fmt.Sprintf("%s of %s goes by the ranks of all rows: take log, sqrt or another function, or none", f.Kind(), p.Table.Names[j]))
 		}
 	}
@@ -112,27 +112,6 @@ func (p *Prepared) sumColumns(ctx context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// scale is how the file's rows are scaled to be fitted: as Prepared.scale does for a table.
-func (f *streamed) scale(p *Prepared) data.Scale {
-	scale := data.UnitScale(p.Table.D)
-	size := 1.0
-	support := model.SupportOf(p.Model)
-	m, fixed := p.Model.(model.FixedOrigin)
-	if fixed {
-		size = m.InitialRMS()
-	}
-	for j, c := range f.columns {
-		switch {
-		case p.Spec.KeepUnits || !support.Cone():
-		case fixed || support != nil:
-			scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
-		default:
-			scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
-		}
-	}
-	return scale
 }
 
 // rows are those of the file in this scale.

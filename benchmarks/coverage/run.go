@@ -120,7 +120,7 @@ func judge(truth simulate.Gaussian, pairs []network.Uncertainty, discovery float
 		for k := j + 1; k < d; k++ {
 			u, v, at := pairs[i], truth.Precision.At(j, k), 0
 			i++
-			rho := 0 - v/math.Sqrt(truth.Precision.At(j, j)*truth.Precision.At(k, k))
+			rho := network.PartialCorrelation(truth.Precision, j, k)
 			if v != 0 {
 				at = 1
 			} else if math.IsNaN(null) {

@@ -2,8 +2,7 @@ package deciding
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,9 +194,9 @@ func (n values) complete(methods []string) values {
 
 // of are a method's means over settings, one a replicate, in order.
 func (n values) of(method string) (out []float64) {
-	for _, replicate := range sortedKeys(n) {
+	for _, replicate := range slices.Sorted(maps.Keys(n)) {
 		var x []float64
-		for _, setting := range sortedKeys(n[replicate]) {
+		for _, setting := range slices.Sorted(maps.Keys(n[replicate])) {
 			x = append(x, n[replicate][setting][method])
 		}
 		out = append(out, stat.Mean(x, nil))
@@ -216,22 +215,5 @@ func (n values) difference(method string) string {
 	}
 	x := n.of(method)
 	floats.Sub(x, n.of(baseline))
-	if len(x) < 2 {
-		return ""
-	}
-	mean, half := claims.MeanInterval(x)
-	text := markdown.Signed("%+.3f", mean) + fmt.Sprintf(" ± %.3f", half)
-	if math.Abs(mean) > half {
-		return "**" + text + "**"
-	}
-	return text
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return markdown.SignedInterval(x)
 }

@@ -111,20 +111,6 @@ func (c design) table(n int, seed uint64) (*data.Table, error) {
 	return data.NewTable(t.Names, values, observed)
 }
 
-// partialCorrelations of pairs j < k, by rows: −P_jk/√(P_jj P_kk).
-func partialCorrelations(p mat.Symmetric) (out []float64) {
-	for j := range p.SymmetricDim() {
-		for k := j + 1; k < p.SymmetricDim(); k++ {
-			rho := 0.0 // not −0
-			if v := p.At(j, k); v != 0 {
-				rho = -v / math.Sqrt(p.At(j, j)*p.At(k, k))
-			}
-			out = append(out, rho)
-		}
-	}
-	return out
-}
-
 // pairs are their names, "1–2" and on.
 func pairs(d int) (names []string) {
 	for j := range d {

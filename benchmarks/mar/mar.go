@@ -21,6 +21,7 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
+	"missingscore/data/network"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/trainers"
@@ -129,8 +130,8 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 	for j := range mean {
 		mean[j] /= math.Sqrt(sigma.At(j, j))
 	}
-	found := partialCorrelations(precision)
-	signs, alarms := mistakes(partialCorrelations(c.precision), found)
+	found := network.PartialCorrelations(precision)
+	signs, alarms := mistakes(network.PartialCorrelations(c.precision), found)
 	return []string{missing, list(found), list(mean), strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/claims"
+	"missingscore/data/network"
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
@@ -20,7 +21,7 @@ func TestChain(t *testing.T) {
 	var sigma mat.Dense
 	require.NoError(t, sigma.Inverse(p))
 	require.True(t, mat.EqualApprox(&sigma, mat.NewDense(3, 3, []float64{1, 0.8, 0.4, 0.8, 1, 0.5, 0.4, 0.5, 1}), 1e-12))
-	rho := partialCorrelations(p)
+	rho := network.PartialCorrelations(p)
 	require.InDelta(t, 0.6/0.7937253933193772, rho[0], 1e-12)
 	require.Zero(t, rho[1])
 	require.Equal(t, []string{"1–2", "1–3", "2–3"}, pairs(3))
@@ -136,7 +137,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, err)
 	_, p, err := methodOf(peer).estimate(t.Context(), found, 1)
 	require.NoError(t, err)
-	signs, alarms := mistakes(partialCorrelations(c.precision), partialCorrelations(p))
+	signs, alarms := mistakes(network.PartialCorrelations(c.precision), network.PartialCorrelations(p))
 	require.Equal(t, 1, signs)
 	require.Zero(t, alarms)
 }

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/markdown"
+	"missingscore/data/network"
 )
 
 // tables have the largest bias of each kind, and all biases of the first design.
@@ -46,7 +46,7 @@ func (s settings) first(r cells.Results) (markdown.Table, error) {
 	truth := designs[s.Designs[0]]
 	d := truth.precision.SymmetricDim()
 	t := markdown.Table{Name: "first design", Header: []string{"method"}}
-	for i, rho := range partialCorrelations(truth.precision) {
+	for i, rho := range network.PartialCorrelations(truth.precision) {
 		t.Header = append(t.Header, fmt.Sprintf("%s (truth %.3g)", pairs(d)[i], rho))
 	}
 	for j := range d {
@@ -62,7 +62,7 @@ func (s settings) first(r cells.Results) (markdown.Table, error) {
 		}
 		line := []string{m.Name}
 		for _, e := range slices.Concat(b.partials, b.means) {
-			line = append(line, interval(e.errors))
+			line = append(line, markdown.SignedInterval(e.errors))
 		}
 		t.Lines = append(t.Lines, line)
 	}
@@ -83,7 +83,7 @@ type biases struct {
 
 // byTruth parts the pairs into edges and others.
 func (b biases) byTruth(c design) (edges, others []errorsOf) {
-	for i, rho := range partialCorrelations(c.precision) {
+	for i, rho := range network.PartialCorrelations(c.precision) {
 		if rho != 0 {
 			edges = append(edges, b.partials[i])
 		} else {
@@ -97,7 +97,7 @@ func (b biases) byTruth(c design) (edges, others []errorsOf) {
 func read(r cells.Results, name, method string) (b biases, err error) {
 	truth := designs[name]
 	d := truth.precision.SymmetricDim()
-	partial := partialCorrelations(truth.precision)
+	partial := network.PartialCorrelations(truth.precision)
 	for _, pair := range pairs(d) {
 		b.partials = append(b.partials, errorsOf{name: pair})
 	}
@@ -145,7 +145,7 @@ func largest(all []errorsOf) string {
 		return ""
 	}
 	e := furthest(all)
-	return interval(e.errors) + " (" + e.name + ")"
+	return markdown.SignedInterval(e.errors) + " (" + e.name + ")"
 }
 
 // furthest is the one whose mean is furthest from 0.
@@ -153,17 +153,4 @@ func furthest(all []errorsOf) errorsOf {
 	return slices.MaxFunc(all, func(a, b errorsOf) int {
 		return cmp.Compare(math.Abs(stat.Mean(a.errors, nil)), math.Abs(stat.Mean(b.errors, nil)))
 	})
-}
-
-// interval is the mean error with its 95 % t-interval, bold where that leaves 0 out.
-func interval(e []float64) string {
-	if len(e) < 2 {
-		return ""
-	}
-	mean, half := claims.MeanInterval(e)
-	text := markdown.Signed("%+.3f", mean) + fmt.Sprintf(" ± %.3f", half)
-	if math.Abs(mean) > half {
-		return "**" + text + "**"
-	}
-	return text
 }

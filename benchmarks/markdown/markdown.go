@@ -49,6 +49,20 @@ func Interval(x []float64) string {
 	return fmt.Sprintf("%.3g ± %.2g", mean, half)
 }
 
+// SignedInterval shows a mean with its sign and the half width of its 95 % t-interval, bold where
+// that leaves 0 out; nothing where there are less than two numbers.
+func SignedInterval(x []float64) string {
+	if len(x) < 2 {
+		return ""
+	}
+	mean, half := claims.MeanInterval(x)
+	text := Signed("%+.3f", mean) + fmt.Sprintf(" ± %.3f", half)
+	if math.Abs(mean) > half {
+		return "**" + text + "**"
+	}
+	return text
+}
+
 // MeanDraws shows the mean effective number of draws; nothing where a method makes none.
 func MeanDraws(x []float64) string {
 	if mean := stat.Mean(x, nil); !math.IsNaN(mean) {

@@ -3,7 +3,6 @@ package missingness
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -41,7 +40,7 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 				if err != nil {
 					return nil, err
 				}
-				line, pair = append(line, interval(n.Of("", f.method))), append(pair, interval(claims.Differences(n, f.method, n, last)))
+				line, pair = append(line, markdown.SignedInterval(n.Of("", f.method))), append(pair, markdown.SignedInterval(claims.Differences(n, f.method, n, last)))
 			}
 			all.Lines = append(all.Lines, line)
 			if f.told.Name == c.Told[0].Name && f.method != last && len(c.Mean) > 1 { // in one column they are the same fit
@@ -55,17 +54,4 @@ func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 // read gives a column's numbers of the fits that are told something.
 func read(r cells.Results, column, setting, told string) (*claims.Numbers, error) {
 	return claims.Measure{Column: column, Where: map[string]string{settingColumn: setting, toldColumn: told}}.Read(r)
-}
-
-// interval is the mean error with its 95 % t-interval, bold where that leaves 0 out.
-func interval(e []float64) string {
-	if len(e) < 2 {
-		return ""
-	}
-	mean, half := claims.MeanInterval(e)
-	text := markdown.Signed("%+.3f", mean) + fmt.Sprintf(" ± %.3f", half)
-	if math.Abs(mean) > half {
-		return "**" + text + "**"
-	}
-	return text
 }

@@ -47,11 +47,10 @@ func distance(p, q *mat.SymDense) float64 {
 // biases of the partial correlations ρ̂ of q: mean over the edges of p of sign(ρ)(ρ̂ − ρ),
 // mean of |ρ̂| over its other pairs, and the share of edges whose sign is wrong.
 func biases(p, q mat.Symmetric) (edge, other, signs float64) {
-	rho := func(p mat.Symmetric, j, k int) float64 { return -p.At(j, k) / math.Sqrt(p.At(j, j)*p.At(k, k)) }
 	var edges, others float64
 	for j := range p.SymmetricDim() {
 		for k := range j {
-			truth, found := rho(p, j, k), rho(q, j, k)
+			truth, found := network.PartialCorrelation(p, j, k), network.PartialCorrelation(q, j, k)
 			if truth == 0 {
 				others++
 				other += math.Abs(found)

@@ -2,8 +2,6 @@ package networks
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
@@ -116,7 +114,7 @@ func (s settings) paired(r cells.Results, name, column string) (markdown.Table, 
 			if m.Name == ours {
 				continue
 			}
-			text := difference(claims.Differences(n, ours, n, m.Name))
+			text := markdown.SignedInterval(claims.Differences(n, ours, n, m.Name))
 			line, some = append(line, text), some || text != ""
 		}
 		if some {
@@ -124,16 +122,4 @@ func (s settings) paired(r cells.Results, name, column string) (markdown.Table, 
 		}
 	})
 	return t, err
-}
-
-func difference(x []float64) string {
-	if len(x) < 2 {
-		return ""
-	}
-	mean, half := claims.MeanInterval(x)
-	text := markdown.Signed("%+.3f", mean) + fmt.Sprintf(" ± %.3f", half)
-	if math.Abs(mean) > half {
-		return "**" + text + "**"
-	}
-	return text
 }

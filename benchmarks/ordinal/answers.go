@@ -78,16 +78,6 @@ func inverse(m *mat.SymDense) (*mat.SymDense, error) {
 	return out, c.InverseTo(out)
 }
 
-// partials are the partial correlations of pairs j < k: (0,1), (0,2), …
-func partials(p mat.Symmetric) (out []float64) {
-	for j := range p.SymmetricDim() {
-		for k := j + 1; k < p.SymmetricDim(); k++ {
-			out = append(out, -p.At(j, k)/math.Sqrt(p.At(j, j)*p.At(k, k)))
-		}
-	}
-	return out
-}
-
 // answers draws n rows of answers 1, 2, … to the items, complete, and the true precision.
 func (s settings) answers(truth string, n int, seed uint64) (precision *mat.SymDense, t *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)

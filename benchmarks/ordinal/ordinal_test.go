@@ -14,6 +14,7 @@ import (
 
 	"missingscore/benchmarks/gaps"
 	"missingscore/data"
+	"missingscore/data/network"
 )
 
 func smoke(t *testing.T) (settings, json.RawMessage) {
@@ -43,7 +44,7 @@ func TestJudging(t *testing.T) {
 func TestPartials(t *testing.T) {
 	p, err := inverse(mat.NewSymDense(2, []float64{1, 0.6, 0.6, 1}))
 	require.NoError(t, err)
-	require.InDeltaSlice(t, []float64{0.6}, partials(p), 1e-15)
+	require.InDeltaSlice(t, []float64{0.6}, network.PartialCorrelations(p), 1e-15)
 	require.InDelta(t, 0.8*0.7*betweenFactors, factors().At(0, 6), 1e-15)
 	require.InDelta(t, 0.8*0.7, factors().At(0, 1), 1e-15)
 }

@@ -46,7 +46,7 @@ func (s settings) run(ctx context.Context, truth string, n int, law gaps.Law, m 
 	if err != nil {
 		return nil, err
 	}
-	return judge(partials(precision), found, time.Since(start).Seconds()), nil
+	return judge(network.PartialCorrelations(precision), found, time.Since(start).Seconds()), nil
 }
 
 // network gives the partial correlations of this program's network or fit, all by default but the
@@ -68,10 +68,10 @@ func (m method) network(ctx context.Context, t *data.Table) ([]float64, error) {
 		if !ok {
 			return nil, fmt.Errorf("the fit is of no normal distribution")
 		}
-		return partials(normal.Precision()), nil
+		return network.PartialCorrelations(normal.Precision()), nil
 	}
 	out := make([]float64, t.D*(t.D-1)/2)
-	for i, p := range partials(r.Network.Precision) {
+	for i, p := range network.PartialCorrelations(r.Network.Precision) {
 		if r.Network.Adjacency.Edge[i] {
 			out[i] = p
 		}

@@ -203,10 +203,10 @@ func penalisedTables(text json.RawMessage, r cells.Results) (out []markdown.Tabl
 				for _, treatment := range s.Treatments {
 					errors := n.Of("", v.Name+", "+treatment)
 					replicates = max(replicates, len(errors))
-					line = append(line, interval(errors))
+					line = append(line, markdown.Interval(errors))
 				}
 				for _, treatment := range s.Treatments[1:] {
-					line = append(line, interval(claims.Ratios(n, v.Name+", "+treatment, n, first)))
+					line = append(line, markdown.Interval(claims.Ratios(n, v.Name+", "+treatment, n, first)))
 				}
 				t.Lines = append(t.Lines, append(line, strconv.Itoa(replicates)))
 			}
@@ -214,11 +214,4 @@ func penalisedTables(text json.RawMessage, r cells.Results) (out []markdown.Tabl
 		out = append(out, t)
 	}
 	return out, nil
-}
-
-func interval(values []float64) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return markdown.Interval(values)
 }

@@ -156,7 +156,7 @@ func Read(path string) (*Moments, error) {
 	return m, nil
 }
 
-var errDamaged = errors.New("the file is damaged, or none of moments: take them again with missingscore moments")
+var errDamaged = errors.New("the file is damaged, or not a file of moments: take them again with missingscore moments")
 
 // Decode is Read of a file's bytes.
 func Decode(text []byte) (*Moments, error) {

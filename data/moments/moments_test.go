@@ -110,7 +110,7 @@ func TestTableHasTheMomentsOfTheRows(t *testing.T) {
 	require.InEpsilonSlice(t, scale.Mean, got.Counted.Scale.Mean, 1e-12)
 	require.InEpsilonSlice(t, scale.Deviation, got.Counted.Scale.Deviation, 1e-12)
 	require.Equal(t, rows.Missing()-4*(3000-got.RowCount()), got.Missing())
-	require.Equal(t, rows.Together(), got.Together())
+	require.Equal(t, rows.PairCounts(), got.PairCounts())
 	for j := range rows.D {
 		require.Equal(t, rows.ObservedIn(j), got.ObservedIn(j))
 	}
@@ -247,7 +247,7 @@ func TestPairs(t *testing.T) {
 			require.Equal(t, number, got.Counted.Pairs.Number[j*d+k])
 		}
 	}
-	require.Equal(t, rows.Together(), got.Together())
+	require.Equal(t, rows.PairCounts(), got.PairCounts())
 	for j := range rows.D {
 		require.Equal(t, rows.ObservedIn(j), got.ObservedIn(j))
 	}

@@ -73,7 +73,7 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 			if math.IsNaN(w) || math.IsInf(w, 0) {
 				return nil, fmt.Errorf("network: the precision of %q – %q is %v, not a finite number", names[j], names[k], w)
 			}
-			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: partial(p, j, k)})
+			n.Edges = append(n.Edges, Edge{From: names[j], To: names[k], Precision: w, PartialCorrelation: PartialCorrelation(p, j, k)})
 		}
 	}
 	n.sort()

@@ -36,7 +36,7 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 		for k := j + 1; k < len(n.Nodes); k++ {
 			u := pairs[i]
 			of[[2]string{from, n.Nodes[k]}] = &u
-			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: partial(p, j, k), Uncertainty: &u})
+			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: &u})
 			i++
 		}
 	}
@@ -61,15 +61,6 @@ func (n *Network) TakeEstimates(pairs []Uncertainty) {
 		}
 	}
 	n.sort()
-}
-
-// Precision is a symmetric matrix.
-type Precision interface{ At(j, k int) float64 }
-
-// partial is the partial correlation −P_jk / √(P_jj P_kk). The product of the two may be
-// beyond float64.
-func partial(p Precision, j, k int) float64 {
-	return 0 - p.At(j, k)/math.Sqrt(p.At(j, j))/math.Sqrt(p.At(k, k)) // not −0
 }
 
 // uncertaintyColumns are the names of what Uncertainty has, in files.

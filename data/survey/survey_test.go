@@ -84,7 +84,7 @@ func TestSurvey(t *testing.T) {
 			require.Equal(t, len(x), c.Number)
 			require.InEpsilon(t, about.Deviation[j], c.Norm/math.Sqrt(float64(c.Number)), 1e-13)
 		}
-		require.Equal(t, table.Together(), s.Sample.Together())
+		require.Equal(t, table.PairCounts(), s.Sample.PairCounts())
 		require.Equal(t, table.Missing(), s.Sample.Missing())
 		require.Equal(t, one.Sample.Sampled, s.Sample.Sampled)
 		require.Equal(t, block, s.Before[1])

@@ -16,6 +16,8 @@ import (
 type Kind struct {
 	Fit  func(x, weights []float64, low, high float64) Function // of the observed cells of a column, their weights, nil for ones, and its bounds
 	Read func(text []byte) (Function, error)                    // of what its MarshalJSON wrote
+
+	ByRanks bool // Fit goes by the ranks of all cells, which no pass over a part of them has
 }
 
 // Kinds are the functions by name.
@@ -24,9 +26,9 @@ var Kinds = map[string]Kind{
 	"log1p": always(log1p),
 	"sqrt":  always(squareRoot),
 	"logit": always(logit),
-	"npn":   {fitNormalScores, readNormalScores},
+	"npn":   {Fit: fitNormalScores, Read: readNormalScores, ByRanks: true},
 
-	OrdinalKind: {func(x, weights []float64, _, _ float64) Function { return NewOrdinal(x, weights) }, readOrdinal},
+	OrdinalKind: {Fit: func(x, weights []float64, _, _ float64) Function { return NewOrdinal(x, weights) }, Read: readOrdinal, ByRanks: true},
 }
 
 // always is a function that no table changes.

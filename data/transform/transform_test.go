@@ -332,3 +332,14 @@ func TestOrdinal(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// A function is of ranks just where other cells of its column change it.
+func TestByRanks(t *testing.T) {
+	for name, kind := range transform.Kinds {
+		once, err := json.Marshal(kind.Fit([]float64{0.1, 0.2, 0.7, 0.9}, nil, 0, 1))
+		require.NoError(t, err)
+		other, err := json.Marshal(kind.Fit([]float64{0.2, 0.3, 0.7, 0.8}, nil, 0, 1))
+		require.NoError(t, err)
+		require.Equal(t, kind.ByRanks, string(once) != string(other), name)
+	}
+}

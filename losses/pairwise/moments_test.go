@@ -115,7 +115,7 @@ func TestShrink(t *testing.T) {
 		require.InDelta(t, lowest, m.Lowest, 1e-6)
 		require.GreaterOrEqual(t, least(m.S, c.d), -1e-9)
 		largest, noise, square := 0.0, 0.0, 0.0
-		together := table.Together()
+		together := table.PairCounts()
 		for j := range c.d {
 			for k := j + 1; k < c.d; k++ {
 				require.InDelta(t, raw[j*c.d+k]*(1-m.Shrunk), m.S[j*c.d+k], 1e-12)

@@ -273,7 +273,7 @@ func within(s, support *domain.Domain) bool {
 // CheckTable says why it cannot estimate from a table, or nil.
 func (e Estimator) CheckTable(t *data.Table) error {
 	if e.NeedsCompleteRows() && t.Missing() > 0 {
-		return fmt.Errorf("method %s is for tables without missing cells; this one has %d: use var, exact or another method", e.Name, t.Missing())
+		return fmt.Errorf("method %s is for tables without missing cells; this one has %d: use em-exact, exact or another method", e.Name, t.Missing())
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (f *uncertaintyFile) uncertainty() (*Uncertainty, error) {
 		return nil, nil
 	}
 	if !(f.Level > 0 && f.Level < 1) {
-		return nil, fmt.Errorf("inference: the level is %v, which is none between 0 and 1", f.Level)
+		return nil, fmt.Errorf("inference: the level is %v, and must be between 0 and 1", f.Level)
 	}
 	u := &Uncertainty{Kind: f.Kind, Level: f.Level, Rests: f.Rests}
 	number := func(x *float64) float64 {

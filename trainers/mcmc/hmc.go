@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -73,7 +74,7 @@ func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, 
 	if err != nil {
 		return nil, err
 	}
-	r.Last = clone(h.x)
+	r.Last = slices.Clone(h.x)
 	h.diagnose(r, traces)
 	return r, nil
 }
@@ -87,7 +88,7 @@ func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
 			return err
 		}
 		if half := h.WarmUp / 2; i <= half && i > half-seen {
-			states = append(states, clone(h.x))
+			states = append(states, slices.Clone(h.x))
 			if i == half {
 				h.rescale(states)
 			}
@@ -222,8 +223,6 @@ func (o *Options) check(chains, d int) error {
 	return nil
 }
 
-func clone(x []float64) []float64 { return append([]float64(nil), x...) }
-
 // newHMC checks the options and where the chains start, and evaluates the model there.
 func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
 	d := m.Dim()
@@ -249,7 +248,7 @@ func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 // newGroup is the group whose first chain is c.
 func (h *hmc) newGroup(c int, start []float64) *group {
 	from, to := c*h.d, (c+1)*h.d
-	g := &group{step: 0.1, scale: clone(h.Scale), free: make([]bool, h.d)}
+	g := &group{step: 0.1, scale: slices.Clone(h.Scale), free: make([]bool, h.d)}
 	g.restart()
 	if h.Observed != nil {
 		g.observed = h.Observed[from:to]
@@ -293,13 +292,13 @@ func (h *hmc) begin(m model.Model, start []float64) (err error) {
 	if h.Observed != nil {
 		h.model.SetMask(h.Observed)
 	}
-	h.x, h.y, h.p = clone(start), clone(start), clone(start)
+	h.x, h.y, h.p = slices.Clone(start), slices.Clone(start), slices.Clone(start)
 	h.energy = make([]float64, h.chains)
 	log, score, err := h.model.At(h.x)
 	if err != nil {
 		return err
 	}
-	h.log, h.score = clone(log), clone(score)
+	h.log, h.score = slices.Clone(log), slices.Clone(score)
 	for c, v := range h.log {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("chain %d starts where the log density is %v", c+1, v)

@@ -47,10 +47,10 @@ func (auto) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 	case c.LambdaMax != 0 || c.LambdaMin != 0:
 		return c, setting.Errorf("penalty", "auto", "each penalty has λ of its own, so that none can be given; leave --lambda-max and --lambda-min out, or name a penalty")
 	}
-	if _, err := (lone{}).resolve(c, p, method); err != nil {
+	if _, err := (l1{}).resolve(c, p, method); err != nil {
 		return c, err
 	}
-	return c.piloted(p, loneRatio)
+	return c.piloted(p, lambdaRatio)
 }
 
 // prepare makes what is left of the paths and goes on with one of them.
@@ -79,7 +79,7 @@ func (r *Run) compare(ctx context.Context) error {
 		if i < len(s.States)-1 { // done
 			continue
 		}
-		score, err := r.goes(ctx, kind, s.States[i])
+		score, err := r.scorePath(ctx, kind, s.States[i])
 		switch {
 		case engine.Diverged(err) && i > 0: // a pilot or a path that does not exist is not taken
 		case err != nil:
@@ -119,8 +119,8 @@ func (r *Run) rivals() (kinds []string) {
 	return kinds
 }
 
-// goes makes what is left of a penalty's path and gives the least EBIC of its networks.
-func (r *Run) goes(ctx context.Context, kind string, s *State) (score float64, err error) {
+// scorePath makes what is left of a penalty's path and gives the least EBIC of its networks.
+func (r *Run) scorePath(ctx context.Context, kind string, s *State) (score float64, err error) {
 	c := r.Config
 	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
 	if by := (ebic{}).name(); c.Select.Kind != by {

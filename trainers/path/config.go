@@ -57,7 +57,7 @@ const (
 )
 
 // ErrLambdas says that there is no path between two λ.
-var ErrLambdas = errors.New("the largest must not be under the smallest, and both positive")
+var ErrLambdas = errors.New("the largest λ must be at least the smallest, and both positive")
 
 // Resolve fills zero values for a problem and checks the rest. Larger batches repeat
 // less work where only a share of it depends on the rows, so they are the accelerated
@@ -90,7 +90,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 		c.Penalty = c.usual(p, method)
 	}
 	order, _ := c.Penalty.by()
-	if order != (lone{}) && method.OfMatrix() {
+	if order != (l1{}) && method.OfMatrix() {
 		return c, steps, setting.Errorf("penalty", c.Penalty.text(), "its pilot is made from rows, and method %s goes by moments of pairs of columns; take l1", method.Name)
 	}
 	if c, err = order.resolve(c, p, method); err != nil {

@@ -53,7 +53,7 @@ func TestConfigRefusals(t *testing.T) {
 		{engine.Config{Draws: -1}, Config{}, "draws"},
 		{engine.Config{Weighting: "both"}, Config{}, "weighting both: there is no weighting"},
 		{engine.Config{Method: "iw", Weighting: "leave-one-out"}, Config{}, "only uniform and leave-one-out can stand for each other"},
-		{engine.Config{}, Config{LambdaMax: 1, LambdaMin: 2}, "the largest must not be under the smallest"},
+		{engine.Config{}, Config{LambdaMax: 1, LambdaMin: 2}, "the largest λ must be at least the smallest"},
 		{engine.Config{}, Config{Lambdas: -3}, "lambdas -3: it must not be negative"},
 	} {
 		c.steps.Method = map[bool]string{true: "var", false: c.steps.Method}[c.steps.Method == ""]

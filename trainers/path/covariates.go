@@ -67,7 +67,7 @@ func (c Config) checkCovariates(p engine.Problem) error {
 		return refused("a network needs two columns at least that are none of them")
 	case p.Domain.Bounded() || p.Missingness != nil:
 		return refused("they are for columns without bounds whose cells are missing at random: leave the bounds or the law of missing cells out, or take the covariates as columns of the network")
-	case c.Penalty != (Penalty{}) && c.Penalty.Kind != (lone{}).name():
+	case c.Penalty != (Penalty{}) && c.Penalty.Kind != (l1{}).name():
 		return refused("their pairs are without a penalty, which " + c.Penalty.Kind + " has no place for: take --penalty l1")
 	case c.Schedule == Fixed:
 		return refused("their pairs are without a penalty, which steps along draws have no place for: take --method em-exact")

@@ -7,18 +7,18 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// lone is the penalty λ Σ_{j<k} |P_jk|, of all pairs alike.
-type lone struct{}
+// l1 is the penalty λ Σ_{j<k} |P_jk|, of all pairs alike.
+type l1 struct{}
 
-func (lone) name() string { return "l1" }
+func (l1) name() string { return "l1" }
 
-func (lone) form() string { return "l1 (all pairs alike)" }
+func (l1) form() string { return "l1 (all pairs alike)" }
 
-func (lone) pilots() bool { return false }
+func (l1) pilots() bool { return false }
 
-const loneRatio = 200 // of the largest λ to the smallest, the paper's
+const lambdaRatio = 200 // of the largest λ to the smallest, the paper's
 
-func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Config, error) {
+func (l1) resolve(c Config, p engine.Problem, method estimator.Estimator) (Config, error) {
 	if method.OfMatrix() { // its moments tell, which the run takes
 		return c, nil
 	}
@@ -29,7 +29,7 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 		}
 		return top
 	}
-	ratio := float64(loneRatio)
+	ratio := float64(lambdaRatio)
 	if d := p.Table.D; d > DenseColumns && c.LambdaMin == 0 && !p.Domain.Bounded() {
 		if c.LambdaMax == 0 {
 			c.LambdaMax = top()
@@ -40,9 +40,9 @@ func (lone) resolve(c Config, p engine.Problem, method estimator.Estimator) (Con
 }
 
 // prepare finds the λ where another penalty was resolved.
-func (lone) prepare(_ context.Context, r *Run) error {
+func (l1) prepare(_ context.Context, r *Run) error {
 	r.weighCovariates()
-	return r.span(r.loneRatio(), r.emptying)
+	return r.span(r.lambdaRatio(), r.emptying)
 }
 
-func (lone) describe(*State) string { return "L1, all pairs alike" }
+func (l1) describe(*State) string { return "L1, all pairs alike" }

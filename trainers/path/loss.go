@@ -2,9 +2,9 @@ package path
 
 import "math"
 
-// price fills in the loss of a point that became the result without one: those of a path
+// fillLoss fills in the loss of a point that became the result without one: those of a path
 // without fits have none. It is the estimator's at the model, mean over rows and columns.
-func (r *Run) price() error {
+func (r *Run) fillLoss() error {
 	f := &r.State.Refine
 	if !math.IsNaN(f.Loss) {
 		return nil

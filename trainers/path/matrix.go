@@ -67,12 +67,12 @@ func (m *matrix) ratio() float64 {
 	return crowdedRatio(d, m.of.Pairs, func(j, k int) float64 { return math.Abs(s[j*d+k]) * (1/s[j*d+j] + 1/s[k*d+k]) }, m.top()*m.scale())
 }
 
-// loneRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
-func (r *Run) loneRatio() float64 {
+// lambdaRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
+func (r *Run) lambdaRatio() float64 {
 	if m := r.ofMatrix(); m != nil {
 		return m.ratio()
 	}
-	return loneRatio
+	return lambdaRatio
 }
 
 // emptying is a λ that empties the network.

@@ -40,7 +40,7 @@ type penalty interface {
 }
 
 // penalties are all there are.
-var penalties = []penalty{lone{}, adaptive{}, ridge{}, auto{}}
+var penalties = []penalty{l1{}, adaptive{}, ridge{}, auto{}}
 
 // Penalties are the values of Penalty.Kind.
 func Penalties() (names []string) {
@@ -113,13 +113,13 @@ func UsualPenalty() string {
 // usual is the penalty unless one is named: auto and, where it cannot be had, on wider tables
 // and for the paper's schedule, L1.
 func (c Config) usual(p engine.Problem, method estimator.Estimator) Penalty {
-	c.Penalty.Kind = lone{}.name()
+	c.Penalty.Kind = l1{}.name()
 	if c.Schedule == Fixed || method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
 		return c.Penalty
 	}
 	c.Penalty.Kind = auto{}.name()
 	if _, err := (auto{}).resolve(c, p, method); err != nil {
-		c.Penalty.Kind = lone{}.name()
+		c.Penalty.Kind = l1{}.name()
 	}
 	return c.Penalty
 }

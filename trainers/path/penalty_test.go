@@ -88,7 +88,7 @@ func TestPenaltyRefusals(t *testing.T) {
 		"penalty adaptive: its pilot is of columns without":      {Config{Penalty: Penalty{Kind: "adaptive"}}, bounded},
 		"penalty ridge: its pilot is of columns without":         {Config{Penalty: Penalty{Kind: "ridge"}}, bounded},
 		"penalty l2: it is one of l1, adaptive, ridge, auto":     {Config{Penalty: Penalty{Kind: "l2"}}, nil},
-		"the largest must not be under the smallest":             {Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMax: 1, LambdaMin: 2}, nil},
+		"the largest λ must be at least the smallest":            {Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMax: 1, LambdaMin: 2}, nil},
 	} {
 		_, err := New(engine.Problem{Table: table, Domain: c.domain}, engine.Config{Method: "exact"}, c.config, &State{})
 		require.ErrorContains(t, err, want)

@@ -111,7 +111,7 @@ func (r *Run) giveUp(why error) error {
 	f := &r.State.Refine
 	r.take(f.Index)
 	f.Failure, f.Done = why.Error(), true
-	if err := r.price(); err != nil {
+	if err := r.fillLoss(); err != nil {
 		return err
 	}
 	return r.save()

@@ -136,7 +136,7 @@ func (r *Run) refitChosen(ctx context.Context) error {
 	if f.Done = true; !ok {
 		r.take(index)
 		f.Failure = "the refit failed, for the likelihood of this network has no maximum"
-		if err := r.price(); err != nil {
+		if err := r.fillLoss(); err != nil {
 			return err
 		}
 		return r.save()

@@ -41,7 +41,7 @@ func (r *Run) solveChosen(ctx context.Context) error {
 	if f.Done = true; !ok || root.Bounded {
 		r.take(index)
 		f.Failure = "the refit failed, for the loss of this network has no minimum at a positive definite matrix"
-		if err := r.price(); err != nil {
+		if err := r.fillLoss(); err != nil {
 			return err
 		}
 		return r.save()

@@ -85,7 +85,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	if float64(failed) > most*float64(len(p.State.Resamples)) || len(networks) < 2 {
 		out.Doubt = told
 	}
-	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), path.OfNodes(p.Path, p.Path.Table.Together()), 0
+	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), path.OfNodes(p.Path, p.Path.Table.PairCounts()), 0
 	for j := range d {
 		for k := j + 1; k < d; k++ {
 			u := network.Unknown(together[i])

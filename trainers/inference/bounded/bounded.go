@@ -48,6 +48,6 @@ func Infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	case !e.Free:
 		r.Warnings = append(r.Warnings, "intervals are by one step from the network, for without a penalty the precision of all pairs is not positive definite: those of strong edges may be too near 0")
 	}
-	r.Pairs, r.Warnings = inference.Pairs(n.Table.Together(), e.Partial, e.SE, p.Config.Level), append(r.Warnings, inference.Beyond(e.Partial)...)
+	r.Pairs, r.Warnings = inference.Pairs(n.Table.PairCounts(), e.Partial, e.SE, p.Config.Level), append(r.Warnings, inference.Beyond(e.Partial)...)
 	return r, nil
 }

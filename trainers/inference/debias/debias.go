@@ -116,7 +116,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
 		}
 	}
-	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.Together()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
+	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.PairCounts()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil
 }
 
@@ -150,7 +150,7 @@ func warnings(t *data.Table, free, robust bool, e *Estimate) (out []string) {
 		least, other = robustRowsForAColumn, fmt.Sprintf(" (%d by --inference model, if rows are normal)", rowsForAColumn)
 	}
 	sum := 0
-	rows := t.Together()
+	rows := t.PairCounts()
 	for _, n := range rows {
 		sum += n
 	}

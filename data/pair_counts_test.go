@@ -13,7 +13,7 @@ func TestNeverTogether(t *testing.T) {
 		true, false, false, false,
 	}}
 	require.Equal(t, [][2]int{{0, 2}, {0, 3}, {1, 3}, {2, 3}}, table.NeverTogether()) // column d is never observed at all
-	require.Equal(t, []int{1, 0, 0, 1, 0, 0}, table.Together())
+	require.Equal(t, []int{1, 0, 0, 1, 0, 0}, table.PairCounts())
 	table.Observed[11] = true
 	require.Equal(t, [][2]int{{0, 2}, {1, 3}, {2, 3}}, table.NeverTogether())
 	for i := range table.Observed {

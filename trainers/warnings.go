@@ -2,9 +2,9 @@ package trainers
 
 import "missingscore/trainers/fitted"
 
-// judge says of a result what it rests on, whether the table speaks against that, and
+// addWarnings adds to a result what it rests on, whether the table speaks against that, and
 // whether its numbers can be; and notes it in the model.
-func (p *Prepared) judge(r *Result) {
+func (p *Prepared) addWarnings(r *Result) {
 	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gapTests()
 	r.Warnings = append(p.contradicted(r.MissingAtRandom), r.Warnings...)
 	if problems := implausible(p.Table, r.Model, p.Spec.Steps.Workers); len(problems) > 0 {

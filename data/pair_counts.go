@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Together is how many rows have both columns of each pair j < k: (0,1), (0,2), …
-func (t *Table) Together() []int {
+// PairCounts is how many rows have both columns of each pair j < k: (0,1), (0,2), …
+func (t *Table) PairCounts() []int {
 	if t.Sampled != nil {
 		return slices.Clone(t.Sampled.Pairs)
 	}
@@ -39,7 +39,7 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 	if t.Counted == nil && t.everyPair() {
 		return nil
 	}
-	counts := t.Together()
+	counts := t.PairCounts()
 	i := 0
 	for j := range t.D {
 		for k := j + 1; k < t.D; k++ {

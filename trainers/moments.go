@@ -32,9 +32,8 @@ func (p *Prepared) byMoments(e estimator.Estimator) bool {
 	return !e.Draws() && (needs.Moments || needs.Normal || e.NeedsCompleteRows())
 }
 
-// checkSpec refuses of a table of counted rows what is asked for before there is an estimator,
-// and fills in what is by default otherwise.
-func (p *Prepared) checkSpec() error {
+// checkMoments refuses of a table of counted rows what is asked for before there is an estimator.
+func (p *Prepared) checkMoments() error {
 	c, s := p.original.Counted, &p.Spec
 	if c == nil {
 		return nil
@@ -59,14 +58,11 @@ func (p *Prepared) checkSpec() error {
 	case s.Network == nil && s.Descent.Optimiser == "adam":
 		return setting.Errorf("optimiser", "adam", "it goes by batches of rows: leave it out, or %s", takeTable)
 	}
-	if c.Pairs != nil && s.Steps.Method == "auto" {
-		s.Steps.Method = "pairwise"
-	}
-	return p.checkNetworkSpec()
+	return p.checkNetworkMoments()
 }
 
-// checkNetworkSpec is checkSpec of a network.
-func (p *Prepared) checkNetworkSpec() error {
+// checkNetworkMoments is checkMoments of a network.
+func (p *Prepared) checkNetworkMoments() error {
 	n, c := p.Spec.Network, &p.Spec.Inference
 	if n == nil {
 		return nil
