@@ -37,9 +37,8 @@ const (
 )
 
 // rounded are cases whose gradient is rounding of a size that the verdict does not take for 0:
-// of near-singular 3e-6 where the fit starts, of far-gaps, with a mean of 10⁶, 1e-5, with which
-// it goes on to its last iteration.
-var rounded = map[string]bool{"near-singular | gaussian | `full`": true, "far-gaps | gaussian | `exact`": true}
+// of near-singular 3e-6 where the fit starts.
+var rounded = map[string]bool{"near-singular | gaussian | `full`": true}
 
 // Every loss comes to its certified optimum, to the digits that docs/reference/digits.md
 // promises, by OpenBLAS and by Go's own products.

@@ -96,6 +96,7 @@ type State struct {
 	Guarded    bool        // begun again, without accelerations that lower the likelihood
 	Degenerate *Degenerate // the likelihood has no maximum; nil: not found so
 	LBFGS      optim.LBFGS
+	Plateau    Plateau
 	Stuck      bool // no step lowers the loss
 
 	Penalised *Penalised // nil without a penalty

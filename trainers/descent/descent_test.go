@@ -124,14 +124,17 @@ func TestVerdictOfAMinimisation(t *testing.T) {
 	for want, c := range map[string]struct {
 		gradient float64
 		stuck    bool
+		plateau  descent.Plateau
 	}{
-		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false},
-		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true},
-		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true},
-		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false},
+		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false, descent.Plateau{}},
+		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true, descent.Plateau{}},
+		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true, descent.Plateau{Count: 99, Decrement: 1e-13}},
+		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false, descent.Plateau{Count: 100}},
+		"converged as far as rounding allows: of 7 iterations the last 100 did not lower the loss":                          {4e-7, true, descent.Plateau{Count: 100, Decrement: 1e-13}},
+		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 5e-07":                     {5e-7, true, descent.Plateau{Count: 100, Decrement: 2e-13}},
 	} {
 		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "lbfgs", Tolerance: 1e-9},
-			State: &descent.State{Iteration: 7, Stuck: c.stuck, History: []descent.Record{{Gradient: 1}, {Iteration: 7, Gradient: c.gradient}}}}
+			State: &descent.State{Iteration: 7, Stuck: c.stuck, Plateau: c.plateau, History: []descent.Record{{Gradient: 1}, {Iteration: 7, Gradient: c.gradient}}}}
 		converged, verdict := f.Verdict()
 		require.Contains(t, verdict, want)
 		require.Equal(t, want[:3] == "con", converged)

@@ -22,9 +22,11 @@ import (
 //
 //	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
 //
-// is under Config.Tolerance. No step raises the loss by more than rounding, so that more
-// iterations never give a worse one. Parameters at which the loss is not finite, or a
-// distribution does not exist, are stepped back from.
+// is under Config.Tolerance. It also ends where no step lowers the loss, or a hundred have
+// not by more than its rounding (Plateau): then at the point where the gradient was least. No
+// step raises the loss by more than rounding, so that more iterations never give a worse
+// one. Parameters at which the loss is not finite, or a distribution does not exist, are
+// stepped back from.
 type LBFGS struct{}
 
 const (
@@ -103,10 +105,35 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 		if err := m.iterate(ctx); err != nil {
 			return err
 		}
+		if s.Stuck || s.Plateau.reached() {
+			if err := m.end(ctx); err != nil {
+				return err
+			}
+		}
 		if err := f.Save(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// end goes back to the point where the gradient was least, of those whose losses rounding
+// cannot tell apart. What Newton's step promises there is ½∇ℓᵀH∇ℓ, H by the last steps. It
+// is not cut, for a state between is neither the point before nor the one after.
+func (m *minimiser) end(ctx context.Context) error {
+	s := m.State
+	if s.Plateau.At != nil && s.Plateau.Least < m.relative() {
+		m.set(s.Plateau.At, 0, nil)
+		if err := m.evaluate(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		s.Iteration++ // in the history it is one
+		if err := m.note(); err != nil {
+			return err
+		}
+	}
+	s.Plateau.Decrement = -floats.Dot(m.gradient, s.LBFGS.Direction(m.gradient)) / 2 / m.scale()
+	s.Stuck = true
 	return nil
 }
 
@@ -157,6 +184,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	floats.Sub(step, theta)
 	floats.Sub(change, gradient)
 	s.LBFGS.Learn(step, change)
+	s.Plateau.note(m.theta(), m.loss, m.rounding()*m.scale(), m.relative())
 	s.Iteration++
 	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
 	return m.note()
@@ -224,6 +252,8 @@ func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last.Gradient, s.Iteration)
 	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
 		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", s.Iteration, last.Gradient)
+	case s.Stuck && s.Plateau.reached() && s.Plateau.Decrement <= f.rounding():
+		return true, fmt.Sprintf("converged as far as rounding allows: of %d iterations the last %d did not lower the loss by more than its rounding, and the next would not; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Iteration, s.Plateau.Count, last.Gradient)
 	case s.Stuck:
 		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g", s.Iteration, last.Gradient)
 	}
