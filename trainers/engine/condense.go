@@ -74,12 +74,12 @@ const (
 	weightedMoments                    // those of each coordinate by its weight (condense_weighted.go)
 )
 
-// condensed are rows in place of others.
+// condensed are rows in place of others, or their weighted moments.
 type condensed struct {
-	table     *data.Table
-	rows      []int // all of table's
-	counts    []float64
-	objective losses.Objective // that has their weights; nil: the engine's own
+	table    *data.Table
+	rows     []int // all of table's
+	counts   []float64
+	weighted *losses.WeightedMoments // in place of rows, if not nil
 }
 
 // Condense has steps over these rows, which must not change from then on, made over fewer
@@ -145,7 +145,11 @@ func (e *Engine) Forget(rows []int) {
 	}
 	e.Condensed.mu.Lock()
 	defer e.Condensed.mu.Unlock()
-	delete(e.Condensed.made, rowsKey{&rows[0], len(rows), e.moments})
+	key := rowsKey{&rows[0], len(rows), e.moments}
+	if c := e.Condensed.made[key]; c != nil {
+		delete(e.programs, c.weighted)
+	}
+	delete(e.Condensed.made, key)
 }
 
 // momentsOf tells on which moments of the rows the loss depends alone: a normal model's score is

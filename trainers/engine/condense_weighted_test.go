@@ -42,20 +42,20 @@ func weightedModel(t *testing.T) *model.Gaussian {
 	return m
 }
 
-// On a domain steps over condensed rows are those over all of them, for each form of g, with
+// On a domain steps by moments are those over all rows, for each form of g, with
 // gaps filled with zeros too, and with rows that count; whatever the number of workers.
-func TestStepsOverWeightedRows(t *testing.T) {
+func TestStepsByWeightedMoments(t *testing.T) {
 	for name, c := range map[string]struct {
 		method string
 		weight domain.Weight
 		share  float64
-		most   int // rows
+		sets   int // of quadratic moments
 	}{
-		"one g a coordinate": {"full", domain.Weight{}, 0, 4*5 + 8},
-		"one g a row":        {"full", domain.Weight{Scalar: true}, 0, 5 + 8},
-		"gaps":               {"zeroed", domain.Weight{NoTangent: true}, 0.3, 4*5 + 8},
-		"gaps, one g a row":  {"zeroed", domain.Weight{NoTangent: true, Scalar: true}, 0.3, 4*5 + 8},
-		"gaps, no bounds":    {"zeroed", domain.Weight{}, 0.3, 4 * 5},
+		"one g a coordinate": {"full", domain.Weight{}, 0, 4},
+		"one g a row":        {"full", domain.Weight{Scalar: true}, 0, 1},
+		"gaps":               {"zeroed", domain.Weight{NoTangent: true}, 0.3, 4},
+		"gaps, one g a row":  {"zeroed", domain.Weight{NoTangent: true, Scalar: true}, 0.3, 4},
+		"gaps, no bounds":    {"zeroed", domain.Weight{}, 0.3, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := gappy(1500, c.share)
@@ -83,7 +83,7 @@ func TestStepsOverWeightedRows(t *testing.T) {
 					grads = append(grads, slices.Clone(g))
 				}
 				e.Condense(rows)
-				require.LessOrEqual(t, len(e.instead(rows).rows), c.most)
+				require.Len(t, e.instead(rows).weighted.Quadratic, c.sets)
 				got, err := e.Gradient(0, rows, 0.5)
 				require.NoError(t, err)
 				require.InEpsilon(t, want, got.Loss, 1e-11)
@@ -100,9 +100,9 @@ func TestStepsOverWeightedRows(t *testing.T) {
 	}
 }
 
-// An engine of another loss that shares what is made takes its own rows; where a score is taken
-// along a tangent, and where little is saved, rows stay as they are.
-func TestWeightedRowsAreOfTheirLoss(t *testing.T) {
+// An engine of another loss that shares what is made takes its own; where a score is taken
+// along a tangent, and where nothing is saved, rows stay as they are.
+func TestWeightedMomentsAreOfTheirLoss(t *testing.T) {
 	table := gappy(1500, 0)
 	everywhere(table)
 	s, m := inside(table), weightedModel(t)
@@ -116,8 +116,12 @@ func TestWeightedRowsAreOfTheirLoss(t *testing.T) {
 	require.Len(t, plain.instead(rows).rows, table.N)
 	plain.Condense(rows)
 	require.Len(t, plain.instead(rows).rows, 5)
-	require.Greater(t, len(weighted.instead(rows).rows), 20)
+	require.NotNil(t, weighted.instead(rows).weighted)
+	require.Nil(t, plain.instead(rows).weighted)
+	_, err = weighted.Gradient(0, rows, 1)
+	require.NoError(t, err)
 	weighted.Forget(rows)
+	require.Empty(t, weighted.programs)
 	require.Len(t, weighted.instead(rows).rows, table.N)
 	require.Len(t, plain.instead(rows).rows, 5)
 
@@ -128,6 +132,6 @@ func TestWeightedRowsAreOfTheirLoss(t *testing.T) {
 	tangents.Condense(rows)
 	require.Len(t, tangents.instead(rows).rows, gaps.N)
 
-	require.Nil(t, weighted.condenseWeighted(rows[:55]), "28 rows in place of 55")
-	require.NotNil(t, weighted.condenseWeighted(rows[:56]))
+	require.Nil(t, weighted.condenseWeighted(rows[:7]), "fewer than two rows for a column")
+	require.NotNil(t, weighted.condenseWeighted(rows[:8]))
 }

@@ -43,6 +43,7 @@ type Engine struct {
 	workers   []*worker
 	parts     []part
 	moments   momentsKind // of the rows, which the loss depends on
+	programs  map[*losses.WeightedMoments]*graph.Program
 	expected  expected
 	gaps      []int // rows with missing cells
 	imputer   imputerSteps
@@ -111,7 +112,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if p.Condensed == nil {
 		p.Condensed = NewCondensed()
 	}
-	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), imputer: imputerSteps{epoch: -1}}
+	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), programs: map[*losses.WeightedMoments]*graph.Program{}, imputer: imputerSteps{epoch: -1}}
 	e.Counts = counts(p.Table)
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
@@ -364,6 +365,9 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 		return Step{}, fmt.Errorf("method %s makes no steps over rows", e.Estimator.Name)
 	}
 	in, size := e.instead(rows), e.Config.Batch
+	if in.weighted != nil {
+		return e.byMoments(in.weighted, weight)
+	}
 	n := (len(in.rows) + size - 1) / size
 	for len(e.parts) < n {
 		var p part
@@ -453,11 +457,7 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	if err != nil {
 		return err
 	}
-	objective := e.Objective
-	if of.objective != nil {
-		objective = of.objective
-	}
-	losses.Bind(in, w.loss, objective, w.batch, own)
+	losses.Bind(in, w.loss, e.Objective, w.batch, own)
 	if err := in.Run(); err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package optim
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/graph"
 	"missingscore/graph/model"
@@ -13,7 +13,9 @@ import (
 // is, such that its smallest eigenvalue is Floor or more.
 type PositiveDefinite struct {
 	Floor float64
-	lower []float64 // work space
+
+	lower, root, scaled []float64 // work space
+	smallest            smallest
 }
 
 // Project keeps P positive definite: if its smallest eigenvalue is under floor, all its
@@ -31,29 +33,27 @@ func (h *PositiveDefinite) Project(g *model.Gaussian) (changed bool) {
 
 // ProjectPacked is Project for the packed matrix itself.
 func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool) {
-	floor := h.Floor
 	if h.InsidePacked(packed, d) {
 		return false
 	}
-	p := graph.Unpack(d, packed)
-	scaled := mat.NewSymDense(d, nil)
-	scale := func(j int) float64 { return math.Sqrt(p.At(j, j) - floor) }
-	for j := range d {
-		p.SetSym(j, j, max(p.At(j, j), 2*floor))
+	if len(h.root) != d {
+		h.root, h.scaled = make([]float64, d), make([]float64, d*d)
 	}
 	for j := range d {
-		for k := j + 1; k < d; k++ {
-			scaled.SetSym(j, k, p.At(j, k)/(scale(j)*scale(k)))
+		at := graph.PackedIndex(d, j, j)
+		packed[at] = max(packed[at], 2*h.Floor)
+		h.root[j] = math.Sqrt(packed[at] - h.Floor)
+	}
+	for j := range d {
+		for k, v := range packed[graph.PackedIndex(d, j, j)+1:][:d-j-1] {
+			k += j + 1
+			scaled := v / (h.root[j] * h.root[k])
+			h.scaled[j*d+k], h.scaled[k*d+j] = scaled, scaled
 		}
 	}
-	factor := 1.0
-	if least := smallestEigenvalue(scaled); least < -1 {
-		factor = -1 / least
-	}
-	for j := range d {
-		packed[graph.PackedIndex(d, j, j)] = p.At(j, j)
-		for k := j + 1; k < d; k++ {
-			packed[graph.PackedIndex(d, j, k)] = factor * p.At(j, k)
+	if least := h.smallest.of(h.scaled, d); least < -1 {
+		for j := range d {
+			floats.Scale(-1/least, packed[graph.PackedIndex(d, j, j)+1:][:d-j-1])
 		}
 	}
 	return true
@@ -77,12 +77,4 @@ func (h *PositiveDefinite) InsidePacked(packed []float64, d int) bool {
 		h.lower[j*d+j] -= h.Floor
 	}
 	return graph.Factor(h.lower, d, d)
-}
-
-func smallestEigenvalue(p mat.Symmetric) float64 {
-	var e mat.EigenSym
-	if !e.Factorize(p, false) {
-		return 0
-	}
-	return e.Values(nil)[0]
 }
