@@ -219,3 +219,16 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, c[2])
 	}
 }
+
+// A bound holds where seconds and megabytes of all tables are below theirs, and does not where
+// either is above.
+func TestWithin(t *testing.T) {
+	for name, c := range map[string]struct {
+		seconds, megabytes float64
+		want               claims.Outcome
+	}{"both below": {2, 25, claims.Holds}, "too slow": {0.5, 25, claims.DoesNotHold}, "too large": {2, 15, claims.DoesNotHold}} {
+		v, err := within(ours, "10", "0", c.seconds, c.megabytes)(results())
+		require.NoError(t, err)
+		require.Equal(t, c.want, v.Outcome, name)
+	}
+}

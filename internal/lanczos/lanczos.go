@@ -7,7 +7,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	kinds "gonum.org/v1/gonum/lapack"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
 
 	"missingscore/internal/stream"
 )
@@ -16,40 +17,52 @@ const (
 	mostSteps = 300
 	tolerance = 1e-8 // of the residual, relative to the largest eigenvalue's size
 	between   = 10   // steps from one look at the eigenvalues to the next
+
+	eigenvectors = kinds.EVTridiag // of a tridiagonal matrix
 )
+
+// Search is memory that is used from one matrix to the next. The zero value is ready.
+type Search struct {
+	basis            [][]float64
+	diagonal, beside []float64 // of the tridiagonal matrix T
+	values, aside    []float64 // of its decomposition
+	vectors, work    []float64
+}
+
+// Smallest is Search's with memory of its own.
+func Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
+	return new(Search).Smallest(ctx, d, mul)
+}
 
 // Smallest is a lower bound of the smallest eigenvalue of a matrix of size d, mul setting y to
 // its product with x: the smallest Ritz value after at most 300 steps with full
 // reorthogonalisation, less the norm of its residual (Parlett 1998, chapter 13). From a
 // random start, of a stream of its own, it is one with probability 1 where the residual is
 // small. It fails only where ctx ends.
-func Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
-	v := make([]float64, d)
+func (s *Search) Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
+	v := s.vector(0, d)
 	rng := stream.New(1, uint64(d))
 	for i := range v {
 		v[i] = rng.NormFloat64()
 	}
 	floats.Scale(1/floats.Norm(v, 2), v)
-	basis := [][]float64{v}
-	var diagonal, beside []float64
-	for {
+	s.diagonal, s.beside = s.diagonal[:0], s.beside[:0]
+	for steps := 1; ; steps++ {
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		last := basis[len(basis)-1]
-		w := make([]float64, d)
+		last, w := s.basis[steps-1], s.vector(steps, d)
 		mul(w, last)
-		diagonal = append(diagonal, floats.Dot(w, last))
+		s.diagonal = append(s.diagonal, floats.Dot(w, last))
 		for range 2 { // twice is enough
-			for _, u := range basis {
+			for _, u := range s.basis[:steps] {
 				floats.AddScaled(w, -floats.Dot(w, u), u)
 			}
 		}
 		rest := floats.Norm(w, 2)
-		steps := len(diagonal)
-		ends := steps == min(d, mostSteps) || rest < 1e-14*math.Abs(diagonal[0])
+		ends := steps == min(d, mostSteps) || rest <= 1e-14*math.Abs(s.diagonal[0])
 		if ends || steps%between == 0 {
-			least, largest, share, ok := ritz(diagonal, beside)
+			least, largest, share, ok := s.ritz()
 			if residual := rest * share; ok && (ends || residual <= tolerance*largest) {
 				if steps == d {
 					residual = 0
@@ -60,29 +73,38 @@ func Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, er
 				return math.Inf(-1), nil
 			}
 		}
-		beside = append(beside, rest)
+		s.beside = append(s.beside, rest)
 		floats.Scale(1/rest, w)
-		basis = append(basis, w)
 	}
 }
 
-// ritz are the smallest eigenvalue of a tridiagonal matrix, the largest size of one, and the
-// size of the last element of the smallest one's eigenvector.
-func ritz(diagonal, beside []float64) (least, largest, share float64, ok bool) {
-	m := len(diagonal)
-	t := mat.NewSymDense(m, nil)
-	for i, v := range diagonal {
-		t.SetSym(i, i, v)
-		if i > 0 {
-			t.SetSym(i-1, i, beside[i-1])
-		}
+// vector is basis vector number i, of d numbers.
+func (s *Search) vector(i, d int) []float64 {
+	if len(s.basis) > 0 && len(s.basis[0]) != d {
+		s.basis = nil
 	}
-	var e mat.EigenSym
-	if !e.Factorize(t, true) {
+	if i == len(s.basis) {
+		s.basis = append(s.basis, make([]float64, d))
+	}
+	return s.basis[i]
+}
+
+// ritz are the smallest eigenvalue of T, the largest size of one, and the size of the last
+// element of the smallest one's eigenvector.
+func (s *Search) ritz() (least, largest, share float64, ok bool) {
+	m := len(s.diagonal)
+	s.values, s.aside = append(s.values[:0], s.diagonal...), append(s.aside[:0], s.beside...)
+	s.vectors, s.work = room(s.vectors, m*m), room(s.work, 2*m)
+	if !(lapack.Implementation{}).Dsteqr(eigenvectors, m, s.values, s.aside, s.vectors, m, s.work) {
 		return 0, 0, 0, false
 	}
-	values := e.Values(nil)
-	var vectors mat.Dense
-	e.VectorsTo(&vectors)
-	return values[0], max(math.Abs(values[0]), math.Abs(values[m-1])), math.Abs(vectors.At(m-1, 0)), true
+	return s.values[0], max(math.Abs(s.values[0]), math.Abs(s.values[m-1])), math.Abs(s.vectors[(m-1)*m]), true
+}
+
+// room is x with length n, its memory kept where that suffices.
+func room(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
 }

@@ -2,6 +2,7 @@ package lanczos_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,4 +46,31 @@ func TestSmallestEndsWithItsContext(t *testing.T) {
 	cancel()
 	_, err := lanczos.Smallest(ctx, 3, func(y, x []float64) { copy(y, x) })
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A search that is used again, for matrices of other sizes and of zeros, gives what a new one does.
+func TestSearchAgain(t *testing.T) {
+	var again lanczos.Search
+	for _, d := range []int{30, 3, 30, 45} {
+		for _, size := range []float64{1, 0} {
+			mul := func(y, x []float64) {
+				for j := range y {
+					y[j] = size * math.Cos(float64(j)) * x[j]
+				}
+			}
+			got, err := again.Smallest(t.Context(), d, mul)
+			require.NoError(t, err)
+			want, err := lanczos.Smallest(t.Context(), d, mul)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			if size == 0 {
+				require.Zero(t, got)
+			}
+		}
+	}
+	allocated := testing.AllocsPerRun(5, func() {
+		_, err := again.Smallest(t.Context(), 45, func(y, x []float64) { copy(y, x) })
+		require.NoError(t, err)
+	})
+	require.LessOrEqual(t, allocated, 5.)
 }

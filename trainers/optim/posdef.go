@@ -1,12 +1,16 @@
 package optim
 
 import (
+	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/lanczos"
 )
 
 // PositiveDefinite keeps a symmetric matrix P (d, d), packed (graph.PackedIndex) as a precision
@@ -15,7 +19,7 @@ type PositiveDefinite struct {
 	Floor float64
 
 	lower, root, scaled []float64 // work space
-	smallest            smallest
+	search              lanczos.Search
 }
 
 // Project keeps P positive definite: if its smallest eigenvalue is under floor, all its
@@ -51,7 +55,11 @@ func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool)
 			h.scaled[j*d+k], h.scaled[k*d+j] = scaled, scaled
 		}
 	}
-	if least := h.smallest.of(h.scaled, d); least < -1 {
+	matrix := blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: h.scaled}
+	least, err := h.search.Smallest(context.Background(), d, func(y, x []float64) {
+		blas64.Symv(1, matrix, blas64.Vector{N: d, Inc: 1, Data: x}, 0, blas64.Vector{N: d, Inc: 1, Data: y})
+	})
+	if err == nil && least < -1 {
 		for j := range d {
 			floats.Scale(-1/least, packed[graph.PackedIndex(d, j, j)+1:][:d-j-1])
 		}
