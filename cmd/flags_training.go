@@ -229,6 +229,8 @@ func explain(err error, file, saved, advice string) error {
 		return err
 	case errors.Is(err, context.Canceled) && saved == "":
 		return refused(err, file)
+	case errors.Is(err, context.Canceled) && !exists(saved):
+		return interrupted("it was cut before there was anything to save, and nothing is written")
 	case errors.Is(err, context.Canceled):
 		return interrupted(fmt.Sprintf("the state is saved in %s; go on with the same command and --resume", saved))
 	case errors.Is(err, losses.ErrNotPositiveDefinite):

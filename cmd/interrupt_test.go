@@ -375,3 +375,13 @@ func TestReadingInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// A run that is cut before it has saved its state does not send the user to one.
+func TestCutBeforeAnythingIsSaved(t *testing.T) {
+	saved := filepath.Join(t.TempDir(), "state")
+	err := explain(context.Canceled, "table.csv", saved, "")
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotContains(t, err.Error(), "--resume")
+	require.NoError(t, os.WriteFile(saved, nil, 0o600))
+	require.Contains(t, explain(context.Canceled, "table.csv", saved, "").Error(), "the state is saved in "+saved+"; go on with the same command and --resume")
+}

@@ -15,43 +15,64 @@ import (
 type Activation struct {
 	Name string
 
-	gate  func(z float64) float64
-	order [4]func(z, s float64) float64 // value and three derivatives at z with gate s
+	double rules[float64]
+	single rules[float32]
+}
+
+// rules are an activation's for one type of numbers.
+type rules[T Float] struct {
+	gate  func(z T) T
+	order [4]func(z, s T) T // value and three derivatives at z with gate s
 }
 
 // Softplus is log(1 + eᶻ), with derivatives s = σ(z), s(1−s), s(1−s)(1−2s). It grows
 // like |z| at most.
-var Softplus = &Activation{"softplus", sigmoid, [...]func(z, s float64) float64{
-	func(z, s float64) float64 {
-		if z < 0 {
-			return -math.Log1p(-s)
-		}
-		return z - math.Log(s)
-	},
-	func(_, s float64) float64 { return s },
-	func(_, s float64) float64 { return s * (1 - s) },
-	func(_, s float64) float64 { return s * (1 - s) * (1 - 2*s) },
-}}
+var Softplus = &Activation{"softplus", softplusRules(sigmoid, softplus), softplusRules(sigmoid32, softplus32)}
+
+func softplusRules[T Float](gate func(T) T, value func(z, s T) T) rules[T] {
+	return rules[T]{gate, [...]func(z, s T) T{
+		value,
+		func(_, s T) T { return s },
+		func(_, s T) T { return s * (1 - s) },
+		func(_, s T) T { return s * (1 - s) * (1 - 2*s) },
+	}}
+}
+
+// softplus is log(1 + eᶻ) with s = σ(z) given.
+func softplus(z, s float64) float64 {
+	if z < 0 {
+		return -math.Log1p(-s)
+	}
+	return z - math.Log(s)
+}
 
 // Tanh has, with t = tanh z, the derivatives 1−t², −2t(1−t²), (1−t²)(6t²−2). It is bounded.
-var Tanh = &Activation{"tanh", math.Tanh, [...]func(z, s float64) float64{
-	func(_, t float64) float64 { return t },
-	func(_, t float64) float64 { return 1 - t*t },
-	func(_, t float64) float64 { return -2 * t * (1 - t*t) },
-	func(_, t float64) float64 { return (1 - t*t) * (6*t*t - 2) },
-}}
+var Tanh = &Activation{"tanh", tanhRules(math.Tanh), tanhRules(tanh32)}
+
+func tanhRules[T Float](gate func(T) T) rules[T] {
+	return rules[T]{gate, [...]func(z, s T) T{
+		func(_, t T) T { return t },
+		func(_, t T) T { return 1 - t*t },
+		func(_, t T) T { return -2 * t * (1 - t*t) },
+		func(_, t T) T { return (1 - t*t) * (6*t*t - 2) },
+	}}
+}
 
 // SiLU is zσ(z), also called swish (Elfwing et al. 2018), with derivatives, p = s(1−s),
 // s + zp, p(2 + z(1−2s)), p(3(1−2s) + z(1−6p)). It grows like |z| at most.
-var SiLU = &Activation{"silu", sigmoid, [...]func(z, s float64) float64{
-	func(z, s float64) float64 { return z * s },
-	func(z, s float64) float64 { return s + z*s*(1-s) },
-	func(z, s float64) float64 { return s * (1 - s) * (2 + z*(1-2*s)) },
-	func(z, s float64) float64 {
-		p := s * (1 - s)
-		return p * (3*(1-2*s) + z*(1-6*p))
-	},
-}}
+var SiLU = &Activation{"silu", siluRules(sigmoid), siluRules(sigmoid32)}
+
+func siluRules[T Float](gate func(T) T) rules[T] {
+	return rules[T]{gate, [...]func(z, s T) T{
+		func(z, s T) T { return z * s },
+		func(z, s T) T { return s + z*s*(1-s) },
+		func(z, s T) T { return s * (1 - s) * (2 + z*(1-2*s)) },
+		func(z, s T) T {
+			p := s * (1 - s)
+			return p * (3*(1-2*s) + z*(1-6*p))
+		},
+	}}
+}
 
 // Activations are the smooth activations by name.
 var Activations = map[string]*Activation{"softplus": Softplus, "tanh": Tanh, "silu": SiLU}
@@ -72,11 +93,11 @@ type Activated struct{ Value, Slope, Curvature Node }
 // Activate adds an activation of each element of z, and what of its derivatives is used.
 func (b *Builder) Activate(a *Activation, z Node) Activated {
 	r, c := shape(z)
-	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Kernel: apply[float64](a.gate), Single: apply[float32](a.gate)}, z)
+	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Kernel: gates(a.double.gate), Single: gates(a.single.gate)}, z)
 	var order [4]Node
 	for k := 3; k >= 0; k-- {
 		op := Op{Name: fmt.Sprintf("%s %d", a.Name, k), Rows: r, Cols: c, Constant: []bool{false, true},
-			Kernel: gated[float64](a.order[k]), Single: gated[float32](a.order[k])}
+			Kernel: gated(a.double.order[k]), Single: gated(a.single.order[k])}
 		if k < 3 {
 			op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, order[k+1]), nil} }
 		}
@@ -85,16 +106,26 @@ func (b *Builder) Activate(a *Activation, z Node) Activated {
 	return Activated{order[0], order[1], order[2]}
 }
 
-func gated[T Float](f func(z, s float64) float64) Kernel[T] {
+func gates[T Float](f func(z T) T) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		gate := in[1][:len(out)]
 		for i, z := range in[0][:len(out)] {
-			out[i] = T(f(float64(z), float64(gate[i])))
+			out[i] = f(z)
 		}
 		return nil
 	}
 }
 
+func gated[T Float](f func(z, s T) T) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		gate := in[1][:len(out)]
+		for i, z := range in[0][:len(out)] {
+			out[i] = f(z, gate[i])
+		}
+		return nil
+	}
+}
+
+// sigmoid is σ(z) = 1/(1 + e⁻ᶻ).
 func sigmoid(z float64) float64 {
 	e := math.Exp(-math.Abs(z))
 	if z < 0 {

@@ -16,7 +16,7 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 		b.Failf("group softmax: (%d, %d) in groups of %d", n, c, r)
 	}
 	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1, Parts: n / r,
-		Kernel: groupSoftmax[float64](r), Single: groupSoftmax[float32](r),
+		Kernel: groupSoftmax(r, -600, math.Exp), Single: groupSoftmax(r, -60, exp32),
 		Reverse: func(out, g Node) []Node {
 			wg := b.Prod(out, g)
 			mean := b.GroupRepeat(b.GroupSum(wg, r), r)
@@ -24,11 +24,8 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 		}}, x)
 }
 
-func groupSoftmax[T Float](r int) Kernel[T] {
-	least := T(-600) // of logarithms
-	if T(1)+T(1e-10) == 1 {
-		least = -60 // float32
-	}
+// groupSoftmax has exp for eˣ, and takes eˣ for 0 below least.
+func groupSoftmax[T Float](r int, least T, exp func(T) T) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		for i := 0; i < len(out); i += r {
 			x, w := in[0][i:i+r], out[i:i+r]
@@ -39,7 +36,7 @@ func groupSoftmax[T Float](r int) Kernel[T] {
 			var sum T
 			for k, v := range x {
 				if w[k] = 0; !(v-top < least) {
-					w[k] = T(math.Exp(float64(v - top)))
+					w[k] = exp(v - top)
 				}
 				sum += w[k]
 			}

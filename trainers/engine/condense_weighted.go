@@ -21,7 +21,7 @@ import (
 const (
 	// mostWeighted are the numbers that moments may always take; above it no more than the
 	// table's rows.
-	mostWeighted = 1 << 22
+	mostWeighted = 1 << 21
 	// weightedRead is how many numbers of moments are read in the time that it takes to go by one of
 	// the rows.
 	weightedRead = 16
