@@ -144,12 +144,15 @@ func groupOuter[T Float](m, r int) Kernel[T] {
 }
 
 func groupSquares[T Float](m, r int) Kernel[T] {
-	squares := make([]T, m)
+	squares := make([]T, r*m) // of a group: short rows cost a call each
 	return func(out []T, in [][]T) error {
-		for k := range out {
-			x := in[1][k*m : k*m+m]
+		for i := 0; i < len(out); i += r {
+			x := in[1][i*m : (i+r)*m]
 			simd.Mul(squares, x, x)
-			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], squares)
+			c := in[0][i/r*m : i/r*m+m]
+			for k := range r {
+				out[i+k] = simd.Dot(c, squares[k*m:k*m+m])
+			}
 		}
 		return nil
 	}
@@ -157,10 +160,13 @@ func groupSquares[T Float](m, r int) Kernel[T] {
 
 func groupSquaresSlope[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		for k, g := range in[2] {
-			row := out[k*m : k*m+m]
-			simd.Scale(row, 2*g, in[0][k/r*m:k/r*m+m])
-			simd.Mul(row, row, in[1][k*m:k*m+m])
+		for i := 0; i < len(in[2]); i += r {
+			c := in[0][i/r*m : i/r*m+m]
+			for k, g := range in[2][i : i+r] {
+				simd.Scale(out[(i+k)*m:(i+k+1)*m], 2*g, c)
+			}
+			rows := out[i*m : (i+r)*m]
+			simd.Mul(rows, rows, in[1][i*m:(i+r)*m])
 		}
 		return nil
 	}
