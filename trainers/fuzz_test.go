@@ -16,20 +16,20 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
+	"missingscore/trainers/path"
 )
 
-// Whatever stands in a state's file under its own checksum is refused in plain words, or is
-// a state that a fit takes up, or refuses to.
-func FuzzLoadState(f *testing.F) {
+// fuzzedState hands whatever stands in a state's file under its own checksum to a run: it is
+// refused in plain words, or is a state that an estimate takes up, or refuses to.
+func fuzzedState(f *testing.F, rows int, spec trainers.Spec) {
 	f.Setenv(memory.Variable, "200MB")
-	_, table := testtables.Normal(f, 20, 3)
-	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Iterations: 3}}
-	path := filepath.Join(f.TempDir(), "state.bin")
-	_, err := trainers.Estimate(f.Context(), table, spec, trainers.Run{Save: func(s *trainers.State) error { return s.Save(path) }})
+	_, table := testtables.Normal(f, rows, 3)
+	file := filepath.Join(f.TempDir(), "state.bin")
+	_, err := trainers.Estimate(f.Context(), table, spec, trainers.Run{Save: func(s *trainers.State) error { return s.Save(file) }})
 	require.NoError(f, err)
-	whole, err := os.ReadFile(path)
+	whole, err := os.ReadFile(file)
 	require.NoError(f, err)
-	state, err := trainers.LoadState(path)
+	state, err := trainers.LoadState(file)
 	require.NoError(f, err)
 	_, err = trainers.Estimate(f.Context(), table, spec, trainers.Run{State: state})
 	require.NoError(f, err)
@@ -50,8 +50,8 @@ func FuzzLoadState(f *testing.F) {
 			sum := sha256.Sum256(body)
 			text = bytes.Join([][]byte{whole[:head], sum[:], body}, nil)
 		}
-		require.NoError(t, os.WriteFile(path, text, 0o600))
-		s, err := trainers.LoadState(path)
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+		s, err := trainers.LoadState(file)
 		if err != nil {
 			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
 			return
@@ -60,4 +60,16 @@ func FuzzLoadState(f *testing.F) {
 			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
 		}
 	})
+}
+
+// Of a fit.
+func FuzzLoadState(f *testing.F) {
+	fuzzedState(f, 20, trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Iterations: 3}})
+}
+
+// Of a network, with estimates made again on resamples, some of which may be left.
+func FuzzLoadResamples(f *testing.F) {
+	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &path.Config{Lambdas: 2}}
+	spec.Inference.Kind, spec.Inference.Resamples = "bootstrap", 2
+	fuzzedState(f, 20, spec)
 }
