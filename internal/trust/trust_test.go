@@ -99,6 +99,12 @@ func TestRaces(t *testing.T) {
 	require.Subset(t, all, []string{"cmd", "losses", "examples/extension", "internal/browser"})
 }
 
+// Without a C compiler no package is said to have failed.
+func TestRaceNeedsACompiler(t *testing.T) {
+	t.Setenv("CC", "no-such-compiler -g")
+	require.EqualError(t, race([]string{"internal/spelling"}), "the race detector needs a C compiler, and no-such-compiler is not here: install gcc")
+}
+
 // The dates are those of the first and the last source.
 func TestBetween(t *testing.T) {
 	at := func(dates ...string) (all []raced) {
