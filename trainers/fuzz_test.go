@@ -15,13 +15,15 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
 
 // fuzzedState hands whatever stands in a state's file under its own checksum to a run: it is
 // refused in plain words, or is a state that an estimate takes up, or refuses to.
-func fuzzedState(f *testing.F, rows int, spec trainers.Spec) {
+// Seeds are the state at the end, and what change makes of it, which may be nil.
+func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trainers.State)) {
 	f.Setenv(memory.Variable, "200MB")
 	_, table := testtables.Normal(f, rows, 3)
 	file := filepath.Join(f.TempDir(), "state.bin")
@@ -38,6 +40,15 @@ func fuzzedState(f *testing.F, rows int, spec trainers.Spec) {
 	f.Add(whole[head+sha256.Size:], true)
 	f.Add(whole[head+sha256.Size:len(whole)/2], true)
 	f.Add([]byte("an older state"), false)
+	if change != nil {
+		state, err = trainers.LoadState(file)
+		require.NoError(f, err)
+		change(state)
+		require.NoError(f, state.Save(file))
+		changed, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(changed[head+sha256.Size:], true)
+	}
 	var other bytes.Buffer // of the right version, with something else in it
 	require.NoError(f, gob.NewEncoder(&other).Encode(struct {
 		Version     int
@@ -64,12 +75,14 @@ func fuzzedState(f *testing.F, rows int, spec trainers.Spec) {
 
 // Of a fit.
 func FuzzLoadState(f *testing.F) {
-	fuzzedState(f, 20, trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Iterations: 3}})
+	fuzzedState(f, 20, trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Iterations: 3}}, nil)
 }
 
 // Of a network, with estimates made again on resamples, some of which may be left.
 func FuzzLoadResamples(f *testing.F) {
 	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &path.Config{Lambdas: 2}}
 	spec.Inference.Kind, spec.Inference.Resamples = "bootstrap", 2
-	fuzzedState(f, 20, spec)
+	fuzzedState(f, 20, spec, func(s *trainers.State) {
+		s.Inference.Resamples[0] = inference.Fit{Done: true, Edges: []int{99}, Partial: []float64{0.5}}
+	})
 }

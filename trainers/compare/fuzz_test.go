@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,13 @@ func FuzzLoadPermutations(f *testing.F) {
 		return fuzztest.Body(f, mark, path)
 	}
 	whole := body(done)
+	short := replicate.NewDone[Permutation](of)
+	_, err = replicate.Run(f.Context(), 3, replicate.Config{}, short, func(context.Context, int) (Permutation, error) {
+		return Permutation{Differences: []float64{0.5}}, nil
+	})
+	require.NoError(f, err)
+	_, err = Compare(f.Context(), p, c, replicate.Config{}, short)
+	require.ErrorIs(f, err, replicate.ErrOtherRun, "permutations of other columns")
 	fuzztest.Reader[*replicate.Done[Permutation]]{
 		Read: fuzztest.Sealed(f, mark, func(path string) (*replicate.Done[Permutation], error) { return replicate.Load[Permutation](path, of) }),
 		Check: func(t testing.TB, _ string, d *replicate.Done[Permutation]) {
@@ -38,7 +46,7 @@ func FuzzLoadPermutations(f *testing.F) {
 				require.Empty(t, plainwords.Unknown(err.Error()))
 			}
 		},
-		Accepts: []string{whole, body(replicate.NewDone[Permutation](of))},
+		Accepts: []string{whole, body(short), body(replicate.NewDone[Permutation](of))},
 		Refuses: []string{"", "x", whole[:len(whole)/2], body(replicate.NewDone[Permutation]("another run"))},
 	}.Fuzz(f)
 }

@@ -33,6 +33,16 @@ func FuzzLoadPartial(f *testing.F) {
 		require.Equal(f, 2, p.Blocks())
 		bodies = append(bodies, save(p))
 	}
+	other := configs[0]
+	other.Partial = fitted.NewPartial(of)
+	fewer, _ := hidden(f, m, 20, 0.5)
+	_, err := fitted.Impute(f.Context(), m, fewer, other)
+	require.NoError(f, err)
+	again := configs[0]
+	again.Partial = other.Partial
+	_, err = fitted.Impute(f.Context(), m, gaps, again)
+	require.ErrorIs(f, err, fitted.ErrOtherImputation, "draws of another table")
+	bodies = append(bodies, save(other.Partial))
 	fuzztest.Reader[*fitted.Partial]{
 		Read: fuzztest.Sealed(f, mark, func(path string) (*fitted.Partial, error) { return fitted.LoadPartial(path, of) }),
 		Check: func(t testing.TB, _ string, p *fitted.Partial) {
