@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data"
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/plainwords"
 	"missingscore/trainers/fitted"
@@ -33,16 +34,20 @@ func FuzzLoadPartial(f *testing.F) {
 		require.Equal(f, 2, p.Blocks())
 		bodies = append(bodies, save(p))
 	}
-	other := configs[0]
-	other.Partial = fitted.NewPartial(of)
 	fewer, _ := hidden(f, m, 20, 0.5)
-	_, err := fitted.Impute(f.Context(), m, fewer, other)
-	require.NoError(f, err)
-	again := configs[0]
-	again.Partial = other.Partial
-	_, err = fitted.Impute(f.Context(), m, gaps, again)
-	require.ErrorIs(f, err, fitted.ErrOtherImputation, "draws of another table")
-	bodies = append(bodies, save(other.Partial))
+	for _, other := range []struct {
+		table *data.Table
+		draws int
+	}{{fewer, 2}, {gaps, 1}} { // blocks of other rows, and of fewer draws
+		c := configs[0]
+		c.Partial, c.Draws = fitted.NewPartial(of), other.draws
+		_, err := fitted.Impute(f.Context(), m, other.table, c)
+		require.NoError(f, err)
+		bodies = append(bodies, save(c.Partial))
+		c.Draws = 2
+		_, err = fitted.Impute(f.Context(), m, gaps, c)
+		require.ErrorIs(f, err, fitted.ErrOtherImputation)
+	}
 	fuzztest.Reader[*fitted.Partial]{
 		Read: fuzztest.Sealed(f, mark, func(path string) (*fitted.Partial, error) { return fitted.LoadPartial(path, of) }),
 		Check: func(t testing.TB, _ string, p *fitted.Partial) {
