@@ -2,9 +2,7 @@ package inference
 
 import (
 	"context"
-	"errors"
 	"math"
-	"slices"
 
 	"missingscore/trainers/path"
 )
@@ -38,14 +36,6 @@ func FitOf(r *path.Run) Fit {
 	}
 	return f
 }
-
-// Of tells whether this can be a network of so many pairs: a saved one may be of others.
-func (f Fit) Of(pairs int) bool {
-	return len(f.Edges) == len(f.Partial) && !slices.ContainsFunc(f.Edges, func(at int) bool { return at < 0 || at >= pairs })
-}
-
-// ErrOther says that saved estimates are not of this network.
-var ErrOther = errors.New("the saved estimates on other rows belong to another network: start again without resuming")
 
 // Weights are the partial correlations of all so many pairs, 0 where there is no edge.
 func (f Fit) Weights(pairs int) []float64 {

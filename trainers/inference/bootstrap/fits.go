@@ -25,19 +25,15 @@ type fits struct {
 }
 
 // make makes those that are left, as many at a time as the path has workers. A fit depends on
-// the seed and its number only. It is inference.ErrOther where one that is saved is of no network
-// of these columns.
+// the seed and its number only.
 func (f fits) make(ctx context.Context, p inference.Problem) error {
 	for len(*f.made) < f.number {
 		*f.made = append(*f.made, inference.Fit{})
 	}
 	var left []int
 	done, total := 0, 0
-	d := len(p.Path.Nodes())
 	for i, fit := range *f.made {
 		switch {
-		case !fit.Of(d * (d - 1) / 2):
-			return inference.ErrOther
 		case !p.Shard.Has(i):
 			continue
 		case fit.Done:
