@@ -13,6 +13,9 @@ import (
 // The examples in Python and R run, and say the same of the same table: edges, centralities,
 // and a slope over twenty imputed tables, by numpy and by the R package mice.
 func TestExamplesInOtherLanguages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of other programs")
+	}
 	t.Parallel()
 	numbers := regexp.MustCompile(`(?m)^(x\d - x\d: .*|x\d: strength .*|x2 ~ x1: .*)$`)
 	said := map[string][]string{}

@@ -33,7 +33,7 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 		}
 		for _, e := range entries {
 			var i, shards int
-			if _, err := fmt.Sscanf(e.Name(), pattern, &i, &shards); err != nil || e.Name() != fmt.Sprintf(pattern, i, shards) {
+			if _, err := fmt.Sscanf(e.Name(), pattern, &i, &shards); err != nil || e.Name() != fmt.Sprintf(pattern, i, shards) || i < 1 || i > shards {
 				continue
 			}
 			if n != 0 && shards != n {
@@ -42,16 +42,21 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 			n, of[i] = shards, filepath.Join(dir, e.Name())
 		}
 	}
+	const named = 10 // at most, of those that are not there
 	var missing []string
-	for i := range n {
-		if paths = append(paths, of[i+1]); of[i+1] == "" {
-			missing = append(missing, fmt.Sprintf("%d/%d", i+1, n))
+	for i := 1; i <= n && len(missing) < named; i++ {
+		if paths = append(paths, of[i]); of[i] == "" {
+			missing = append(missing, fmt.Sprintf("%d/%d", i, n))
 		}
 	}
-	if missing != nil {
-		return nil, fmt.Errorf("--merge: the files of shards %s are missing: run them, or name their folders too", strings.Join(missing, ", "))
+	if missing == nil {
+		return paths, nil
 	}
-	return paths, nil
+	more := ""
+	if left := n - len(of) - len(missing); left > 0 {
+		more = fmt.Sprintf(" and %d more", left)
+	}
+	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)
 }
 
 // noShards says that there is no file of a shard where --merge looks for one.

@@ -81,6 +81,9 @@ func TestSoak(t *testing.T) {
 			require.NoError(t, json.Unmarshal(text, s))
 		}
 	}
+	if testing.Short() { // for the detector of races, in whose processes each takes ten times as long
+		*soakRuns = min(*soakRuns, 3)
+	}
 	for seed := *soakFrom; seed < *soakFrom+uint64(*soakRuns); seed++ {
 		if err := s.run(t, seed); err != nil {
 			s.Faults = append(s.Faults, fmt.Sprintf("seed %d: %v", seed, err))

@@ -16,6 +16,9 @@ import (
 
 // Broken flags and files of every kind are answered in plain words.
 func TestNoGoWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of messages")
+	}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string) string {

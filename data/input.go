@@ -119,7 +119,12 @@ func (in *input) begin(from io.Reader) error {
 		}
 		in.compressed, in.Reader = true, bufio.NewReaderSize(decompressed{z, in.name, "gzip"}, 1<<16)
 	case bytes.Equal(first, []byte{0x28, 0xb5, 0x2f, 0xfd}) || named(".zst"):
-		z, err := zstd.NewReader(plain, zstd.WithDecoderMaxWindow(1<<28))
+		limit, err := memory.Limit()
+		if err != nil {
+			return err
+		}
+		window := uint64(min(mostWindow, max(zstd.MinWindowSize, limit/4)))
+		z, err := zstd.NewReader(plain, zstd.WithDecoderMaxWindow(window))
 		if err != nil {
 			return damaged(in.name, "Zstandard", err)
 		}
@@ -130,6 +135,11 @@ func (in *input) begin(from io.Reader) error {
 	}
 	return nil
 }
+
+// mostWindow is how much of what went before a frame of Zstandard may refer to, in bytes: twice
+// that of its highest level. Room for as much as a frame asks for is made before a byte of it is
+// read, so that it is also held to a quarter of the memory that can be used.
+const mostWindow = 1 << 28
 
 // rewind begins once more. The input must have been opened to be held.
 func (in *input) rewind() error {
@@ -176,7 +186,10 @@ func (d decompressed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// damaged says that a compressed file is none.
+// damaged says that a compressed file is none, or cannot be decompressed here.
 func damaged(name, by string, err error) error {
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		return textError{fileError{fmt.Sprintf("%s: it is compressed with a larger window than there is memory for: compress it again without --long and --ultra, or set %s where there is more", name, memory.Variable), err}}
+	}
 	return textError{fileError{fmt.Sprintf("%s: cannot be decompressed: it is damaged, or not compressed by %s", name, by), err}}
 }

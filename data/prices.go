@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"missingscore/internal/memory"
 )
 
 // PriceColumns names the columns of a long table of prices.
@@ -87,6 +89,10 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 	place := make(map[string]int, len(names))
 	for j, name := range names {
 		place[name] = j
+	}
+	const cellBytes = 17 // a price, whether there is one, and its line
+	if err := memory.Check(cellBytes*float64(len(days))*float64(len(names)), "take fewer names, or fewer days", "%s, a table of %d days and %d names,", q.file, len(days), len(names)); err != nil {
+		return nil, err
 	}
 	prices := blank(slices.Clone(names), len(days))
 	firstLine := make([]int, prices.N*prices.D)

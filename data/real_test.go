@@ -1,14 +1,17 @@
 package data_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/memory"
 )
 
 // real is the path of a table that is not part of the project.
@@ -76,6 +79,20 @@ func TestRealExpressions(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, want, [3]int{e.N, e.D, e.Missing()}, name)
 	}
+}
+
+// A long table of n lines may make a wide one of n² cells, which is refused before it is made.
+func TestWidePricesNeedMemory(t *testing.T) {
+	t.Setenv(memory.Variable, "10MB")
+	text := "date,close,name\n"
+	day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for k := range 1000 {
+		text += fmt.Sprintf("%s,1,n%d\n", day.AddDate(0, 0, k).Format(time.DateOnly), k)
+	}
+	path := filepath.Join(t.TempDir(), "p.csv")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	_, err := data.ReadPrices(path, data.PriceColumns{Date: "date", Name: "name", Price: "close"}, data.ReadOptions{})
+	require.EqualError(t, err, path+", a table of 1000 days and 1000 names, needs about 17 MB of memory, and 10 MB can be used: take fewer names, or fewer days, or set --memory or MISSINGSCORE_MEMORY where there is more")
 }
 
 func TestReadPrices(t *testing.T) {

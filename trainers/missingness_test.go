@@ -56,6 +56,9 @@ func TestResumingWithMissingness(t *testing.T) {
 // The claim itself: fits of self-masked normal columns find mean and variance if they
 // know φ, and are far off if they do not; likewise for censored ones.
 func TestRecoveryNotAtRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
+	}
 	two, logistic, censored := testtables.Pair()
 	one := simulate.Gaussian{Mean: []float64{0.5}, Precision: mat.NewSymDense(1, []float64{0.8})}
 	self := missingness.NewLogistic(1)
@@ -111,6 +114,9 @@ func TestRecoveryNotAtRandom(t *testing.T) {
 
 // A network's mean and precision in the table's own units, far from standard ones.
 func TestNetworkNotAtRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
+	}
 	g, logistic, censored := testtables.Pair()
 	const replicates = 6
 	for name, by := range map[string]*missingness.Model{"logistic": logistic, "censored": censored} {

@@ -87,6 +87,9 @@ func exchanged(i, d int) int {
 // Intervals of fits cover as often as they say, within three standard errors. With
 // MISSINGSCORE_SLOW=1 there are many tables, and fits by Adam are among them.
 func TestCoverageOfParameters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
+	}
 	g, err := simulate.Normal(5, stream.New(11, stream.Simulate))
 	require.NoError(t, err)
 	normal := testtables.At(t, g)

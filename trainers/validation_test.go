@@ -42,6 +42,9 @@ func energySpec(method string) trainers.Spec {
 // A fit stops by its held-out loss and has the parameters of its best epoch: those of a
 // fit that ends there.
 func TestStopsAtItsBest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
+	}
 	table := modes(t, 200)
 	for _, method := range []string{"zeroed", "iw", "em-full", "em-variw", "em-chains"} {
 		s := energySpec(method)

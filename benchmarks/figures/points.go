@@ -20,7 +20,7 @@ func ParsePoints(text string) (xy []float64, err error) {
 	for _, number := range strings.Fields(text) {
 		v, err := strconv.ParseFloat(number, 64)
 		if err != nil {
-			return nil, fmt.Errorf("points: %w", err)
+			return nil, fmt.Errorf("points: %q is not a number", number)
 		}
 		xy = append(xy, v)
 	}

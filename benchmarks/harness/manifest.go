@@ -35,6 +35,10 @@ type manifest struct {
 	Settings   json.RawMessage `json:"settings"`
 }
 
+// mostReplicates are far more than any experiment needs, and few enough that memory holds a list
+// of their cells.
+const mostReplicates = 100_000
+
 // newManifest reads the settings of the size that is asked for.
 func newManifest(e Experiment, o Options) (manifest, error) {
 	text := e.Settings
@@ -62,16 +66,19 @@ func newManifest(e Experiment, o Options) (manifest, error) {
 	if m.Replicates == 0 {
 		var s struct{ Replicates int }
 		if err := json.Unmarshal(m.Settings, &s); err != nil {
-			return manifest{}, fmt.Errorf("settings: %w", err)
+			return manifest{}, fmt.Errorf("settings: %w", strictjson.Plainly(err))
 		}
 		m.Replicates = s.Replicates
 	}
 	if m.Replicates < 1 {
 		return manifest{}, fmt.Errorf("%d replicates: at least one is needed, in the settings or asked for", m.Replicates)
 	}
+	if m.Replicates > mostReplicates {
+		return manifest{}, fmt.Errorf("%d replicates: at most %d are possible, whose cells are all listed first", m.Replicates, mostReplicates)
+	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, m.Settings); err != nil {
-		return manifest{}, fmt.Errorf("settings: %w", err)
+		return manifest{}, fmt.Errorf("settings: %w", strictjson.Plainly(err))
 	}
 	m.Settings = compact.Bytes()
 	return m, nil
@@ -122,11 +129,11 @@ func readManifest(dir string) (m manifest, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("%s: %w", path, err)
+		return m, fmt.Errorf("%s: %w", path, strictjson.Plainly(err))
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, m.Settings); err != nil {
-		return m, fmt.Errorf("%s: %w", path, err)
+		return m, fmt.Errorf("%s: %w", path, strictjson.Plainly(err))
 	}
 	m.Settings = compact.Bytes()
 	return m, nil

@@ -38,6 +38,9 @@ var banned = map[string]string{
 var spoken = []string{"CHANGELOG.md", "internal/checks/words_test.go", "nets/old_options", "trainers/fitted/saved_test.go", "benchmarks/results/"}
 
 func TestBannedWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of texts")
+	}
 	for pattern, instead := range banned {
 		word := regexp.MustCompile(pattern)
 		for _, suffix := range []string{".go", ".md", ".txtar", ".tmpl"} {

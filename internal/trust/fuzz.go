@@ -54,7 +54,12 @@ func fuzz(args []string) error {
 	set.Parse(args)
 	command := guided
 	if *blind {
-		command = unguided
+		u, err := newUnguided()
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(u.dir)
+		command = u.run
 	}
 	list, err := targets(set.Args())
 	if err != nil {
@@ -105,18 +110,29 @@ func guided(t target, each time.Duration) ([]byte, error) {
 	return exec.Command("go", "test", t.pkg, "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String()).CombinedOutput()
 }
 
-// unguided fuzzes by random changes of the seeds, with the test as it is compiled for go test.
-func unguided(t target, each time.Duration) ([]byte, error) {
+// unguided fuzzes by random changes of the seeds, with the tests as they are compiled for go test:
+// those of a package once.
+type unguided struct {
+	dir      string // of the compiled tests
+	programs map[string]string
+}
+
+func newUnguided() (*unguided, error) {
 	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		return nil, err
+	return &unguided{dir, map[string]string{}}, err
+}
+
+func (u *unguided) run(t target, each time.Duration) ([]byte, error) {
+	program, compiled := u.programs[t.pkg]
+	if !compiled {
+		program = filepath.Join(u.dir, fmt.Sprint(len(u.programs)))
+		if out, err := exec.Command("go", "test", "-c", "-o", program, t.pkg).CombinedOutput(); err != nil {
+			return out, err
+		}
+		u.programs[t.pkg] = program
 	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "test")
-	if out, err := exec.Command("go", "test", "-c", "-o", program, t.pkg).CombinedOutput(); err != nil {
-		return out, err
-	}
-	c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", each.String(), "-test.fuzzcachedir", dir)
+	found := filepath.Join(u.dir, "found")
+	c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", each.String(), "-test.fuzzcachedir", found)
 	c.Dir = t.pkg
 	return c.CombinedOutput()
 }

@@ -39,6 +39,9 @@ func race(args []string) error {
 			return err
 		}
 	}
+	if err := compiler(); err != nil {
+		return err
+	}
 	results, err := readFigures[raced](".", "race")
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func race(args []string) error {
 		p = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(p)), "missingscore/")
 		begin := time.Now()
 		c := exec.Command("go", "-C", p, "test", "-race", "-short", "-count=1", "-timeout="+timeout.String(), "-run="+*run, ".")
-		c.Env = moduleEnvironment(p)
+		c.Env = append(moduleEnvironment(p), "CGO_ENABLED=1") // the detector is in C
 		out, err := c.CombinedOutput()
 		r := raced{OK: err == nil, Seconds: float64(int(time.Since(begin).Seconds())), Run: *run, Source: source}
 		if err != nil {
@@ -67,6 +70,19 @@ func race(args []string) error {
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d packages failed", failed, len(packages))
+	}
+	return nil
+}
+
+// compiler fails where there is no C compiler, without which there is no race detector.
+func compiler() error {
+	out, err := exec.Command("go", "env", "CC").Output()
+	if err != nil {
+		return fmt.Errorf("go env CC: %w", err)
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if _, err := exec.LookPath(name); err != nil {
+		return fmt.Errorf("the race detector needs a C compiler, and %s is not here: install gcc", name)
 	}
 	return nil
 }

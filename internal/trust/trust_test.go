@@ -20,6 +20,9 @@ const root = "../.."
 
 // The page is that of the kept figures.
 func TestPageIsNotStale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, which runs the short tests, writes figures as it goes, and the page comes after it")
+	}
 	e, err := readEvidence(root)
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(root, pageFile))
@@ -97,6 +100,12 @@ func TestRaces(t *testing.T) {
 	all, err := tested(root)
 	require.NoError(t, err)
 	require.Subset(t, all, []string{"cmd", "losses", "examples/extension", "internal/browser"})
+}
+
+// Without a C compiler no package is said to have failed.
+func TestRaceNeedsACompiler(t *testing.T) {
+	t.Setenv("CC", "no-such-compiler -g")
+	require.EqualError(t, race([]string{"internal/spelling"}), "the race detector needs a C compiler, and no-such-compiler is not here: install gcc")
 }
 
 // The dates are those of the first and the last source.

@@ -79,7 +79,8 @@ type Difference struct {
 }
 
 // Compare permutes and tests what is left of it; done holds permutations that were made
-// before, of the run that Identity names.
+// before, of the run that Identity names; it is replicate.ErrOtherRun where they are of other
+// numbers of columns.
 func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, done *replicate.Done[Permutation]) (*Result, error) {
 	c, err := c.Resolve()
 	if err != nil {
@@ -100,6 +101,11 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, m := range made {
+		if m.Failure == "" && len(m.Differences) != len(weights[0]) {
+			return nil, replicate.ErrOtherRun
+		}
 	}
 	r := &Result{Config: c, Gaps: mcar.Shares(p.Tables[0], p.Tables[1])}
 	if err := r.test(p.Tables[0].Names, weights, made); err != nil {

@@ -31,7 +31,7 @@ func unpenalised(*data.Table) trainers.Spec {
 }
 
 // problem is two tables with their networks.
-func problem(t *testing.T, a, b *data.Table, spec func(*data.Table) trainers.Spec) Problem {
+func problem(t testing.TB, a, b *data.Table, spec func(*data.Table) trainers.Spec) Problem {
 	p := Problem{Tables: [2]*data.Table{a, b}, Spec: spec}
 	for i, table := range p.Tables {
 		var err error
@@ -140,7 +140,7 @@ func TestBetweenAgainstR(t *testing.T) {
 }
 
 // chained draws n rows of N(0, P⁻¹) with partial correlations r of columns 1 and 2, s of 2 and 3.
-func chained(t *testing.T, n int, r, s, missing float64, seed uint64) *data.Table {
+func chained(t testing.TB, n int, r, s, missing float64, seed uint64) *data.Table {
 	p := mat.NewSymDense(4, nil)
 	for j := range 4 {
 		p.SetSym(j, j, 1)

@@ -127,6 +127,9 @@ func completeData(t *testing.T, p engine.Problem, row []float64, observed []bool
 // weights and along persistent chains, with draws from the exact conditional where that is
 // known; for one missing cell and two; on domains with g at the completed row.
 func TestCompleteDataAgainstQuadrature(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
+	}
 	row := []float64{0.4, -0.2, 0.3}
 	for where, s := range threeDomains() {
 		for kind, m := range threeColumns(t) {

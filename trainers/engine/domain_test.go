@@ -35,6 +35,9 @@ func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
 // conditional and for complete rows, and it is not if the truncation is ignored or,
 // with a half-space, if the score is not made tangential.
 func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
+	}
 	g, err := simulate.Normal(4, stream.New(22, stream.Simulate))
 	require.NoError(t, err)
 	const batches, n = 60, 400
@@ -70,6 +73,9 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 
 // Marg-IW and Marg-VarIW with many draws and the exact conditional give one gradient.
 func TestWeightedEstimatorsAgreeWithExactOnDomains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
+	}
 	g, err := simulate.Normal(4, stream.New(21, stream.Simulate))
 	require.NoError(t, err)
 	for name, s := range supports(t, g) {

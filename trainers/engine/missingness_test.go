@@ -33,6 +33,9 @@ func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missin
 // At the truth the expected gradient over data missing not at random is zero with what
 // is known of it, and it is not without, with half the slopes or with other signs.
 func TestExpectedGradientAtTheTruthNotAtRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
+	}
 	g, logistic, censored := testtables.Pair()
 	worst := func(method string, by, told *missingness.Model) float64 {
 		return testtables.Worst(testtables.MeanSE(24, func(k int) []float64 {
@@ -62,6 +65,9 @@ func TestExpectedGradientAtTheTruthNotAtRandom(t *testing.T) {
 
 // Weighted draws and the exact conditional of censored cells give one gradient.
 func TestWeightedEstimatorsAgreeWithExactWhenCensored(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
+	}
 	g, _, censored := testtables.Pair()
 	table := testtables.Hidden(t, g, censored, 12, 7)
 	require.Positive(t, table.Missing())

@@ -296,8 +296,8 @@ func (q *blockQueue) complete(ctx context.Context, draw completer, k int) error 
 func (q *blockQueue) drawn(ctx context.Context, draw completer, rows []int, k int) (block, error) {
 	held := q.config.Partial
 	if held != nil {
-		if b, ok := held.get(k, q.z, rows, q.config.Draws); ok {
-			return b, nil
+		if b, ok, err := held.get(k, q.z, rows, q.config.Draws, q.mixing != nil); ok || err != nil {
+			return b, err
 		}
 	}
 	b, err := draw(ctx, rows, new(source.Stream).At(q.config.Seed, stream.Sample, uint64(k)))

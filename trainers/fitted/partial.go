@@ -99,15 +99,21 @@ func (p *Partial) put(k int, b block, d int) {
 	p.lock.Unlock()
 }
 
-// get is block k of a table in the units of z, if it is held.
-func (p *Partial) get(k int, z *data.Table, rows []int, draws int) (b block, ok bool) {
+// get is block k of a table in the units of z, if it is held; chained says that it tells of
+// chains. It is ErrOtherImputation where what is held is not of such a block.
+func (p *Partial) get(k int, z *data.Table, rows []int, draws int, chained bool) (b block, ok bool, err error) {
 	p.lock.Lock()
 	s, ok := p.blocks[k]
 	p.lock.Unlock()
 	if !ok {
-		return b, false
+		return b, false, nil
 	}
 	b = block{rows: rows, rhat: s.RHat, size: s.Size}
+	for _, of := range [][]float64{s.RHat, s.Size} {
+		if len(of) != len(rows) && (chained || len(of) != 0) {
+			return b, false, ErrOtherImputation
+		}
+	}
 	for _, i := range rows {
 		for j := i * z.D; j < (i+1)*z.D; j++ {
 			if z.Observed[j] {
@@ -120,9 +126,15 @@ func (p *Partial) get(k int, z *data.Table, rows []int, draws int) (b block, ok 
 			b.x = append(b.x, z.Values[i*z.D:(i+1)*z.D]...)
 		}
 	}
-	a := 0
-	eachGap(b.mask, z.D, draws, func(at int) { b.x[at] = s.Gaps[a]; a++ })
-	return b, true
+	var gaps []int
+	eachGap(b.mask, z.D, draws, func(at int) { gaps = append(gaps, at) })
+	if len(gaps) != len(s.Gaps) {
+		return b, false, ErrOtherImputation
+	}
+	for a, at := range gaps {
+		b.x[at] = s.Gaps[a]
+	}
+	return b, true, nil
 }
 
 // eachGap visits the places of missing cells in x (rows·draws, d).

@@ -19,6 +19,9 @@ const outcomesVariable = "MISSINGSCORE_TEST_OUTCOMES"
 // Every case gives the same estimate with OpenBLAS and with gonum's own products, to
 // rounding: the second by this test in another process, for a process has one library.
 func TestEveryCaseByAnotherLibrary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
+	}
 	library, err := graph.BLAS()
 	require.NoError(t, err)
 	file := os.Getenv(outcomesVariable)

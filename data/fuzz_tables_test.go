@@ -1,0 +1,153 @@
+package data_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/internal/fuzztest"
+)
+
+// readsAgain requires that a table comes again as it is written, by the rules of ReadCSV.
+func readsAgain(t testing.TB, text string, table *data.Table) {
+	require.Len(t, table.Values, table.N*table.D)
+	require.Len(t, table.Observed, table.N*table.D)
+	written, err := fuzztest.Written(t, "t.csv", data.WriteCSV)(table)
+	require.NoError(t, err)
+	back, err := fuzztest.InFile(t, "t.csv", func(path string) (*data.Table, error) { return data.ReadCSV(path, data.ReadOptions{}) })(written)
+	require.NoError(t, err, "%q", text)
+	require.Equal(t, table.Names, back.Names)
+	require.Equal(t, table.Values, back.Values)
+	require.Equal(t, table.Observed, back.Observed)
+}
+
+// Whatever a table with weights holds is read, with weights of mean 1, or is refused.
+func FuzzReadWeighted(f *testing.F) {
+	fuzztest.Reader[*data.Table]{
+		Read: fuzztest.InFile(f, "t.csv", func(path string) (*data.Table, error) { return data.ReadWeighted(path, "w", data.ReadOptions{}) }),
+		Check: func(t testing.TB, text string, table *data.Table) {
+			unweighted := *table
+			unweighted.Weights = nil
+			readsAgain(t, text, &unweighted)
+			if table.Weights == nil {
+				return
+			}
+			require.Len(t, table.Weights, table.N)
+			sum := 0.0
+			for _, w := range table.Weights {
+				require.True(t, w >= 0 && !math.IsInf(w, 0), "%q: %v", text, table.Weights)
+				sum += w
+			}
+			require.InDelta(t, float64(table.N), sum, 1e-9*float64(table.N), "%q: %v", text, table.Weights)
+		},
+		Accepts: []string{"a,w,b\n1,1,2\n3,2,5\n-1,0.5,\n", "w;a\n1,5;2\n0;7\n2;-3,25\n", "a,b,w\n1,,3\n2,3,3\n4,5,3\n", "a,w\n1,1e-140\n2,1e140\n", "a,w\n1,1\n\n,2\n3,1\n"},
+		Refuses: []string{"", "a,b\n1,2\n3,4\n", "a,w\n1,\n2,1\n", "a,w\n1,-1\n2,1\n", "a,w\n1,x\n2,1\n", "a,w\n1,0\n2,0\n3,1\n", "a,w\n1,Inf\n2,1\n", "w\n1\n2\n", "a,w,w\n1,2,3\n2,3,4\n", "a,w\n1,1\n2,1e300\n"},
+	}.Fuzz(f)
+}
+
+// Whatever a table of gene expressions holds is read, or is refused.
+func FuzzReadExpression(f *testing.F) {
+	const series = "!Series_title\t\"x\"\n!series_matrix_table_begin\n\"ID_REF\"\t\"s1\"\t\"s2\"\t\"s3\"\n"
+	const end = "!series_matrix_table_end\n"
+	fuzztest.Reader[*data.Table]{
+		Read:    fuzztest.InFile(f, "t.txt", func(path string) (*data.Table, error) { return data.ReadExpression(path, 0.5, data.ReadOptions{}) }),
+		Check:   readsAgain,
+		Accepts: []string{series + "\"g1\"\t1\t2\t3\n\"g2\"\t\t5\t-1e-3\n" + end, series + "g\t1\tnull\t3\nh\t4\t5\t7\nk\t\t\t1\n" + end + "\nmore", "g1,g2\n1,2\n3,NA\n5,7\n"},
+		Refuses: []string{
+			"", "!", "!x\n", "!series_matrix_table_begin", series, series + end, series + "g\t1\t2\n" + end, series + "g\t1\t2\tx\n" + end, series + "g\t1\t2\t3\ng\t1\t2\t4\n" + end,
+			"!series_matrix_table_begin\nID\ts1\ng\t1\n" + end, series + "g\t1\t1\t1\n" + end, series + "\xff\t1\t2\t3\n" + end,
+		},
+	}.Fuzz(f)
+}
+
+// Whatever a table holds that a model is to complete is read, and written with its gaps filled so
+// that what was there is read again, or is refused.
+func FuzzReadCells(f *testing.F) {
+	const fill = 0.125
+	read := func(path string) (*data.Cells, error) {
+		return data.ReadCells(path, data.ReadOptions{Columns: []string{"b", "a"}})
+	}
+	again := fuzztest.InFile(f, "again.csv", read)
+	complete := fuzztest.Written(f, "out.csv", func(path string, c *data.Cells) error {
+		values := slices.Clone(c.Table.Values)
+		for i, seen := range c.Table.Observed {
+			if !seen {
+				values[i] = fill
+			}
+		}
+		return c.WriteCompleted(path, values, 1)
+	})
+	fuzztest.Reader[*data.Cells]{
+		Read:  fuzztest.InFile(f, "t.csv", read),
+		Write: complete,
+		Check: func(t testing.TB, text string, c *data.Cells) {
+			written, err := complete(c)
+			require.NoError(t, err)
+			back, err := again(written)
+			require.NoError(t, err, "%q", text)
+			require.Equal(t, c.Table.N, back.Table.N, "%q", text)
+			for i, seen := range c.Table.Observed {
+				want := fill
+				if seen {
+					want = c.Table.Values[i]
+				}
+				require.Equal(t, want, back.Table.Values[i], "%q: %q", text, written)
+			}
+		},
+		Accepts: []string{"a,b\n1,\n", "a,id,b\n1,x,2\nNA,\"y, z\",3\n,,\n", "a;b;c\n1,5;;u\n-2;7;\n", "\"a\"\tb\n1\t\"\"\n", "a,b\n 1 ,-.5e3\n"},
+		Refuses: []string{"", "a,b\n", "a\n1\n", "a,b\n1,x\n", "a,b\n1\n", "a,b,a\n1,2,3\n", "a,b\n1,Inf\n"},
+	}.Fuzz(f)
+}
+
+// The rows of a file that is read a block at a time are those of the file as a whole.
+func FuzzOpenRows(f *testing.F) {
+	type rows struct {
+		names    []string
+		values   []float64
+		observed []bool
+	}
+	add := func(all *rows, t *data.Table) {
+		all.names = t.Names
+		for i := range t.N {
+			if from, to := i*t.D, (i+1)*t.D; slices.Contains(t.Observed[from:to], true) {
+				all.values, all.observed = append(all.values, t.Values[from:to]...), append(all.observed, t.Observed[from:to]...)
+			}
+		}
+	}
+	whole := fuzztest.InFile(f, "t.csv", func(path string) (all rows, err error) {
+		for t, err := range data.Blocks(path, data.ReadOptions{}) {
+			if err != nil {
+				return all, err
+			}
+			add(&all, t)
+		}
+		return all, nil
+	})
+	fuzztest.Reader[rows]{
+		Read: fuzztest.InFile(f, "t.csv", func(path string) (all rows, err error) {
+			r, err := data.OpenRows(path, data.ReadOptions{}, 2)
+			if err != nil {
+				return all, err
+			}
+			defer r.Close()
+			for k := range r.Blocks() {
+				t, err := r.Block(k)
+				if err != nil {
+					return all, err
+				}
+				add(&all, t)
+			}
+			return all, nil
+		}),
+		Check: func(t testing.TB, text string, all rows) {
+			want, err := whole(text)
+			require.NoError(t, err, "%q", text)
+			require.Equal(t, want, all, "%q", text)
+		},
+		Accepts: []string{"a,b\n1,\n2,3\n,\n4,5\n-1,2\n", "a;b\n1,5;2\n;-3,25\n2;2\n", "a\tb\n\"1\n\"\t2\n3\t4\n5\t6\n", "x\n1\n\n2\n3\n", "a,b\r\n\"1\",NA\r\n2,3\r\n4,5"},
+		Refuses: []string{"", "a,b\n", "a,b\n1,x\n2,3\n", "a,b\n1,2\n3\n", "a,b\n1,\"2\n3,4\n", "\x1f\x8b\x08"},
+	}.Fuzz(f)
+}

@@ -1,0 +1,109 @@
+// Package fuzztest has what the fuzz targets of readers have in common. Whatever a text holds, a
+// reader does not panic, and takes no more memory than the text's size and a fixed room allow;
+// what it refuses it refuses in plain words, and what it reads comes again as it is written.
+package fuzztest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/memory"
+	"missingscore/internal/plainwords"
+)
+
+// Reader is a reader with texts that fuzzing begins from.
+type Reader[T any] struct {
+	Read  func(text string) (T, error)
+	Write func(read T) (string, error)            // a text that Read reads as the same; nil where nothing writes one
+	Check func(t testing.TB, text string, read T) // what else holds of what is read; may be nil
+
+	Accepts []string // texts that have to be read
+	Refuses []string // texts that have to be refused
+	Others  []string // further ones, read or refused
+}
+
+// allowed is how much memory programs may think that they have: MISSINGSCORE_MEMORY.
+const allowed = "200MB"
+
+// What reading may allocate in all, in bytes: a fixed room, and for each byte of the text.
+const (
+	room    = 64 << 20
+	perByte = 4096
+)
+
+// Fuzz tries the reader.
+func (r Reader[T]) Fuzz(f *testing.F) {
+	f.Setenv(memory.Variable, allowed)
+	for _, text := range r.Accepts {
+		_, err := r.Read(text)
+		require.NoError(f, err, "%q", text)
+		f.Add(text)
+	}
+	for _, text := range r.Refuses {
+		_, err := r.Read(text)
+		require.Error(f, err, "%q", text)
+		f.Add(text)
+	}
+	for _, text := range r.Others {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { r.Try(t, text) })
+}
+
+// Try reads one text.
+func (r Reader[T]) Try(t testing.TB, text string) {
+	before := allocated()
+	read, err := r.Read(text)
+	require.LessOrEqual(t, allocated()-before, uint64(room+perByte*len(text)), "bytes allocated to read %d", len(text))
+	if err != nil {
+		require.Empty(t, plainwords.Unknown(err.Error(), text), "%v", err)
+		return
+	}
+	if r.Check != nil {
+		r.Check(t, text, read)
+	}
+	if r.Write == nil {
+		return
+	}
+	first, err := r.Write(read)
+	require.NoError(t, err)
+	again, err := r.Read(first)
+	require.NoError(t, err, "%s", first)
+	second, err := r.Write(again)
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+}
+
+// InFile makes a reader of files one of texts, which are written to a file of this name first.
+func InFile[T any](f testing.TB, name string, read func(path string) (T, error)) func(text string) (T, error) {
+	path := filepath.Join(f.TempDir(), name)
+	return func(text string) (none T, err error) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return none, err
+		}
+		return read(path)
+	}
+}
+
+// Written makes a writer of files one of texts.
+func Written[T any](f testing.TB, name string, write func(path string, read T) error) func(read T) (string, error) {
+	path := filepath.Join(f.TempDir(), name)
+	return func(read T) (string, error) {
+		if err := write(path, read); err != nil {
+			return "", err
+		}
+		text, err := os.ReadFile(path)
+		return string(text), err
+	}
+}
+
+// allocated is how many bytes the process has taken so far, those included that are free again.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
