@@ -37,11 +37,11 @@ var Cases = []Case{
 	source("gaussian in a box", "chains"),
 	source("gaussian in a half-space", "chains"),
 	source("mixture", "chains"),
-	weighted("gaussian", "proposal"),
-	weighted("gaussian in a box", "proposal"),
-	weighted("gaussian in a half-space", "proposal"),
-	weighted("mixture", "proposal"),
-	weighted("gaussian, poor imputer", "imputer"),
+	weighted("gaussian", proposer{"proposal", 1.2}),
+	weighted("gaussian in a box", proposer{"proposal", 1.2}),
+	weighted("gaussian in a half-space", proposer{"proposal", 1.2}),
+	weighted("mixture", proposer{"proposal", 1.2}),
+	weighted("gaussian, poor imputer", proposer{kind: "imputer"}),
 	ofPrior("normal of the prior", tableKind{rows: 12, hidden: 0.5, mean: true}, posterior.Config{Components: 1, WarmUp: 40, Iterations: 16}).costing(4),
 }
 
@@ -54,8 +54,8 @@ type Approximation struct {
 
 // Approximations are such ways. A new one is a line here.
 var Approximations = []Approximation{
-	{"r weighted draws: 1/r", byWeights("gaussian", "proposal")},
-	{"r weighted draws: 1/r", byWeights("gaussian, poor imputer", "imputer")},
+	{"r weighted draws: 1/r", byWeights("gaussian", proposer{"proposal", 4})},
+	{"r weighted draws: 1/r", byWeights("gaussian, poor imputer", proposer{kind: "imputer"})},
 	{"Heun's steps: their length squared", []Case{
 		sampleAlong("ode", "5 steps", diffusion.Options{Steps: 5}),
 		sampleAlong("ode", "20 steps", diffusion.Options{Steps: 20}),
@@ -103,6 +103,6 @@ func means(rows int) tableKind { return tableKind{rows: rows, hidden: 0.3, mean:
 // few are rows of a prior.
 var few = tableKind{rows: 8, hidden: 0.3}
 
-func byWeights(model, sampler string) []Case {
-	return []Case{resampled(model, sampler, 10), resampled(model, sampler, 100), resampled(model, sampler, 1000).costing(4)}
+func byWeights(model string, from proposer) []Case {
+	return []Case{resampled(model, from, 10), resampled(model, from, 100), resampled(model, from, 1000).costing(4)}
 }

@@ -142,19 +142,22 @@ const steps = 60
 // model stays as it is.
 func source(model, name string) Case {
 	return ofCells(Case{Command: "source", Model: model, Sampler: name}, func(_ context.Context, f *fitted.Model, gaps *data.Table, seed uint64) ([]float64, error) {
-		x, _, err := completed(f, gaps, name, Draws, seed)
+		x, _, err := completed(f, gaps, proposer{kind: name}, Draws, seed)
 		return x, err
 	})
 }
 
-// proposalSD is the deviation of the fixed proposal: the paper's.
-const proposalSD = 4
+// proposer is a source by name, with the deviation of its fixed proposal if it has one.
+type proposer struct {
+	kind string
+	sd   float64
+}
 
 // completed are rows with draws of a source in their gaps, (n·draws, d), and the log densities
 // of these; seed and key are of the random numbers.
-func completed(f *fitted.Model, gaps *data.Table, name string, draws int, seed uint64, key ...uint64) (x, log []float64, err error) {
-	kind := origin.Kinds[name]
-	from, err := kind.New(origin.Setting{Model: f.Model, Table: gaps, Imputer: f.Imputer, Batch: gaps.N, Draws: draws, ProposalSD: proposalSD, Domain: f.Domain})
+func completed(f *fitted.Model, gaps *data.Table, from proposer, draws int, seed uint64, key ...uint64) (x, log []float64, err error) {
+	kind := origin.Kinds[from.kind]
+	draw, err := kind.New(origin.Setting{Model: f.Model, Table: gaps, Imputer: f.Imputer, Batch: gaps.N, Draws: draws, ProposalSD: from.sd, Domain: f.Domain})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,7 +169,7 @@ func completed(f *fitted.Model, gaps *data.Table, name string, draws int, seed u
 		moves = steps
 	}
 	for k := range moves {
-		if err := from.Complete(b, x, log, new(origin.Stream).At(seed, append(key, stream.Impute, uint64(k))...)); err != nil {
+		if err := draw.Complete(b, x, log, new(origin.Stream).At(seed, append(key, stream.Impute, uint64(k))...)); err != nil {
 			return nil, nil, err
 		}
 	}

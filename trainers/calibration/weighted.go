@@ -22,24 +22,24 @@ import (
 //	u = (Σ_k w_k 1[x_k < x_0] + v w_0) / Σ_k w_k,   v uniform on [0, 1]
 //
 // with the true cell's own weight w_0 is uniform exactly, whatever r.
-func weighted(model, name string) Case {
-	c := Case{Command: "source", Model: model, Sampler: name + " by weights"}
+func weighted(model string, from proposer) Case {
+	c := Case{Command: "source", Model: model, Sampler: from.kind + " by weights"}
 	c.ranks = func(_ context.Context, n int, seed uint64) ([]int, error) {
 		p, err := newProblem(c.Model, n, seed)
 		if err != nil {
 			return nil, err
 		}
-		drawn, logs, err := completed(p.model, p.gaps, name, Draws, seed)
+		drawn, logs, err := completed(p.model, p.gaps, from, Draws, seed)
 		if err != nil {
 			return nil, err
 		}
-		density := proposals[name]
+		density := proposals[from.kind]
 		var x, log []float64
 		for i := range n {
 			row, first := p.truths.Values[i*columns:(i+1)*columns], drawn[i*Draws*columns:][:columns]
 			mask := p.gaps.Observed[i*columns : (i+1)*columns]
 			x = append(append(x, drawn[i*Draws*columns:(i+1)*Draws*columns]...), row...)
-			own := logs[i*Draws] + density(row, mask) - density(first, mask) // a source's log density is known up to a constant of the row
+			own := logs[i*Draws] + density(row, mask, from.sd) - density(first, mask, from.sd) // a source's log density is known up to a constant of the row
 			log = append(append(log, logs[i*Draws:(i+1)*Draws]...), own)
 		}
 		w, err := weights(p.model, x, log, Draws+1)
@@ -64,16 +64,16 @@ func weighted(model, name string) Case {
 }
 
 // proposals are log densities of sources' draws, up to constants of the row, by hand.
-var proposals = map[string]func(x []float64, observed []bool) float64{
-	"proposal": func(x []float64, observed []bool) (log float64) {
+var proposals = map[string]func(x []float64, observed []bool, sd float64) float64{
+	"proposal": func(x []float64, observed []bool, sd float64) (log float64) {
 		for j, v := range x {
 			if !observed[j] {
-				log -= v * v / (2 * proposalSD * proposalSD)
+				log -= v * v / (2 * sd * sd)
 			}
 		}
 		return log
 	},
-	"imputer": func(x []float64, _ []bool) float64 {
+	"imputer": func(x []float64, _ []bool, _ float64) float64 {
 		mean, slopes, sd := poor.line()
 		return -math.Pow((x[columns-1]-mean-floats.Dot(slopes, x[:columns-1]))/sd, 2) / 2
 	},
@@ -97,15 +97,15 @@ func weights(f *fitted.Model, x, logProposal []float64, r int) ([]float64, error
 
 // resampled ranks a hidden cell among draws each of which is one of r, picked by their weights:
 // what r weighted draws say of the law.
-func resampled(model, name string, r int) Case {
-	return ofCells(Case{Command: "source", Model: model, Sampler: name + " by weights", Size: fmt.Sprintf("r = %d", r)}, func(ctx context.Context, f *fitted.Model, gaps *data.Table, seed uint64) (x []float64, err error) {
+func resampled(model string, from proposer, r int) Case {
+	return ofCells(Case{Command: "source", Model: model, Sampler: from.kind + " by weights", Size: fmt.Sprintf("r = %d", r)}, func(ctx context.Context, f *fitted.Model, gaps *data.Table, seed uint64) (x []float64, err error) {
 		rng := stream.New(seed, stream.Permute)
-		for from := 0; from < gaps.N; from += together {
+		for first := 0; first < gaps.N; first += together {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			some := part(gaps, from, min(from+together, gaps.N))
-			drawn, logs, err := completed(f, some, name, r*Draws, seed, uint64(from))
+			some := part(gaps, first, min(first+together, gaps.N))
+			drawn, logs, err := completed(f, some, from, r*Draws, seed, uint64(first))
 			if err != nil {
 				return nil, err
 			}
