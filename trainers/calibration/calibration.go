@@ -7,10 +7,10 @@
 //
 //	Case           a way to draw; Cases are those that are said to draw from the law itself
 //	Approximation  a way with an error that goes by a size; Approximations are such ways
-//	models         what rows are drawn from
-//	cells, rows    ranks of hidden cells and of whole rows
-//	weighted       ranks of draws with weights
-//	tables         ranks of hidden cells where the law is not known either
+//	Wrong          ways that are known to be wrong, so that the test can fail
+//	subjects       what rows are drawn from
+//	ofCells, ofRows, weighted, ofTables    ranks of hidden cells, of whole rows, of draws with
+//	               weights, and of hidden cells where the law is not known either
 package calibration
 
 import (

@@ -3,14 +3,8 @@ package calibration
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
 	"missingscore/graph/model"
@@ -24,7 +18,10 @@ import (
 type tableKind struct {
 	rows   int
 	hidden float64 // how likely a cell is hidden
-	mean   bool    // what is ranked is the mean of a column's hidden cells, which goes by what is not known of the law more than a cell does
+
+	// mean ranks the mean of a column's hidden cells, which goes by what is not known of the
+	// law more than a cell does.
+	mean bool
 }
 
 // ofTables ranks a hidden cell, or a mean of some, of each of many tables, one number of each
@@ -113,7 +110,9 @@ func missing(gaps *data.Table, values []float64) (out []float64) {
 // that package: uniform exactly, whatever the number of rows, but for chains that have not met.
 func ofPrior(name string, kind tableKind, c posterior.Config) Case {
 	return ofTables(Case{Command: "table", Model: name, Sampler: "posterior"}, kind,
-		func(rng *rand.Rand) ([]float64, error) { return priorRows(kind.rows, c.Components, rng), nil },
+		func(rng *rand.Rand) ([]float64, error) {
+			return newPriorLaw(c.Components, rng).rows(kind.rows, rng), nil
+		},
 		func(ctx context.Context, gaps *data.Table, seed uint64) ([][]float64, error) {
 			c := c
 			c.Draws, c.Seed = Draws, seed
@@ -123,61 +122,6 @@ func ofPrior(name string, kind tableKind, c posterior.Config) Case {
 			}
 			return d.Gaps, nil
 		})
-}
-
-// priorRows are rows of a mixture of normals whose parameters are of the prior in
-// docs/theory/sampling.md#eq-posterior, drawn here without that package: a precision
-//
-//	P = CCᵀ,   C = (νΔ)^(−½) A,   A lower triangular, A_jj² ~ χ²(ν − j), A_jk ~ N(0, 1)
-//
-// (Bartlett 1933), so that C⁻ᵀz, z standard normal, has the covariance P⁻¹.
-func priorRows(rows, components int, rng *rand.Rand) (values []float64) {
-	nu := columns + 1 + math.Ldexp(0.5, rng.IntN(12)) // ½, 1, 2, …, 1024
-	var delta []float64
-	for len(delta) < columns {
-		if v := (distuv.Gamma{Alpha: 0.5, Beta: 0.5, Src: rng}).Rand(); v > 0.001 {
-			delta = append(delta, v)
-		}
-	}
-	normal := func(c *mat.TriDense) []float64 {
-		z := blas64.Vector{N: columns, Inc: 1, Data: make([]float64, columns)}
-		for j := range z.Data {
-			z.Data[j] = rng.NormFloat64()
-		}
-		blas64.Trsv(blas.Trans, c.RawTriangular(), z)
-		return z.Data
-	}
-	var factors []*mat.TriDense
-	var means [][]float64
-	var weights []float64
-	sum := 0.0
-	for range components {
-		c := mat.NewTriDense(columns, mat.Lower, nil)
-		for j := range columns {
-			size := 1 / math.Sqrt(nu*delta[j])
-			for k := range j {
-				c.SetTri(j, k, size*rng.NormFloat64())
-			}
-			c.SetTri(j, j, size*math.Sqrt(distuv.ChiSquared{K: nu - float64(j), Src: rng}.Rand()))
-		}
-		mean := normal(c)
-		for j := range mean {
-			mean[j] /= math.Sqrt(0.05)
-		}
-		factors, means = append(factors, c), append(means, mean)
-		weights = append(weights, distuv.Gamma{Alpha: 1 / float64(components), Beta: 1, Src: rng}.Rand())
-		sum += weights[len(weights)-1]
-	}
-	for k := range weights {
-		weights[k] /= sum
-	}
-	for range rows {
-		k := pick(weights, rng)
-		for j, v := range normal(factors[k]) {
-			values = append(values, means[k][j]+v)
-		}
-	}
-	return values
 }
 
 // ofLaw is of tables of one Gaussian law.

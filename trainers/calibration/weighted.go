@@ -29,18 +29,9 @@ func weighted(model string, from proposer) Case {
 		if err != nil {
 			return nil, err
 		}
-		drawn, logs, err := completed(p.model, p.gaps, from, Draws, seed)
+		x, log, err := p.withTruths(from, seed)
 		if err != nil {
 			return nil, err
-		}
-		density := proposals[from.kind]
-		var x, log []float64
-		for i := range n {
-			row, first := p.truths.Values[i*columns:(i+1)*columns], drawn[i*Draws*columns:][:columns]
-			mask := p.gaps.Observed[i*columns : (i+1)*columns]
-			x = append(append(x, drawn[i*Draws*columns:(i+1)*Draws*columns]...), row...)
-			own := logs[i*Draws] + density(row, mask, from.sd) - density(first, mask, from.sd) // a source's log density is known up to a constant of the row
-			log = append(append(log, logs[i*Draws:(i+1)*Draws]...), own)
 		}
 		w, err := weights(p.model, x, log, Draws+1)
 		if err != nil {
@@ -49,9 +40,9 @@ func weighted(model string, from proposer) Case {
 		rng := stream.New(seed, stream.Permute)
 		ranks := make([]int, n)
 		for i, cell := range p.cells {
-			from := i * (Draws + 1)
-			u := rng.Float64() * w[from+Draws]
-			for k := from; k < from+Draws; k++ {
+			first := i * (Draws + 1)
+			u := rng.Float64() * w[first+Draws]
+			for k := first; k < first+Draws; k++ {
 				if x[k*columns+cell%columns] < p.truths.Values[cell] {
 					u += w[k]
 				}
@@ -61,6 +52,24 @@ func weighted(model string, from proposer) Case {
 		return ranks, nil
 	}
 	return c
+}
+
+// withTruths are each row's draws and, the last, the true row, (n·(Draws + 1), d), and the log
+// densities of the source at them, which it knows up to a constant of the row.
+func (p problem) withTruths(from proposer, seed uint64) (x, log []float64, err error) {
+	drawn, logs, err := completed(p.model, p.gaps, from, Draws, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	density := proposals[from.kind]
+	for i := range p.cells {
+		row, first := p.truths.Values[i*columns:(i+1)*columns], drawn[i*Draws*columns:][:columns]
+		mask := p.gaps.Observed[i*columns : (i+1)*columns]
+		x = append(append(x, drawn[i*Draws*columns:(i+1)*Draws*columns]...), row...)
+		own := logs[i*Draws] + density(row, mask, from.sd) - density(first, mask, from.sd)
+		log = append(append(log, logs[i*Draws:(i+1)*Draws]...), own)
+	}
+	return x, log, nil
 }
 
 // proposals are log densities of sources' draws, up to constants of the row, by hand.
