@@ -1,5 +1,6 @@
-// Package calibration ranks true values among draws of every sampler and source that is said
-// to draw from the model itself (trainers/calibration), many times.
+// Package calibration ranks true values among draws of every sampler and source, of those that
+// are said to draw from the law itself and of those with an error that goes by a size
+// (trainers/calibration), many times.
 package calibration
 
 import (
@@ -29,7 +30,7 @@ var Experiment = harness.Experiment{
 // settings are one size of config.json; the cases are those of trainers/calibration.
 type settings struct {
 	Replicates int      `json:"replicates"`
-	Rows       int      `json:"rows"` // true values of a cell
+	Rows       int      `json:"rows"` // true values of a cell, fewer of a case of some cost
 	Ours       []string `json:"ours"`
 }
 
@@ -51,9 +52,9 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{Key: []string{commandColumn, modelColumn, "replicate", "method"}, Value: []string{ranksColumn}}
 	for replicate := 1; replicate <= replicates; replicate++ {
-		for _, c := range calibration.Cases {
+		for _, c := range all() {
 			g.Cells = append(g.Cells, cells.Cell{
-				Key: []string{c.Command, c.Model, strconv.Itoa(replicate), c.Sampler},
+				Key: []string{c.Command, c.Model, strconv.Itoa(replicate), c.Way()},
 				Run: func(ctx context.Context) ([]string, error) {
 					ranks, err := c.Ranks(ctx, s.Rows, uint64(replicate))
 					if err != nil {
@@ -67,9 +68,23 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
+// all are the cases, those of approximations and those that are wrong.
+func all() []calibration.Case {
+	list := slices.Clone(calibration.Cases)
+	for _, a := range approximations() {
+		list = append(list, a.Cases...)
+	}
+	return list
+}
+
+// approximations are those, and at the end what is wrong at every size.
+func approximations() []calibration.Approximation {
+	return append(slices.Clone(calibration.Approximations), calibration.Approximation{Error: "parameters held at their estimate: does not vanish", Cases: calibration.Wrong})
+}
+
 // read gives how often each rank of a case came, by replicate.
 func read(r cells.Results, c calibration.Case) (counts [][]int, err error) {
-	of, err := r.Only(map[string]string{commandColumn: c.Command, modelColumn: c.Model, "method": c.Sampler})
+	of, err := r.Only(map[string]string{commandColumn: c.Command, modelColumn: c.Model, "method": c.Way()})
 	if err != nil {
 		return nil, err
 	}

@@ -17,13 +17,13 @@ import (
 // results have the same counts for all cases but the first.
 func results(first, others []int) cells.Results {
 	r := cells.Results{Columns: []string{commandColumn, modelColumn, "replicate", "method", ranksColumn}}
-	for i, c := range calibration.Cases {
+	for i, c := range all() {
 		counts := others
 		if i == 0 {
 			counts = first
 		}
 		for _, replicate := range []string{"1", "2"} {
-			r.Lines = append(r.Lines, []string{c.Command, c.Model, replicate, c.Sampler, strings.Trim(fmt.Sprint(counts), "[]")})
+			r.Lines = append(r.Lines, []string{c.Command, c.Model, replicate, c.Way(), strings.Trim(fmt.Sprint(counts), "[]")})
 		}
 	}
 	return r
@@ -50,24 +50,31 @@ func TestTablesAndClaim(t *testing.T) {
 	made, err := tables([]byte(`{"rows": 200}`), results(narrow, flat))
 	require.NoError(t, err)
 	require.Len(t, made[0].Lines, len(calibration.Cases))
+	require.Len(t, made[1].Lines, len(all())-len(calibration.Cases))
+	require.Equal(t, []string{"source", "gaussian", "proposal by weights, r = 10", "400", "1", "+0.0", "+0.0", "50.0"}, made[1].Lines[0][1:])
+	require.InDelta(t, 0.7, outside(narrow), 1e-12)
 	require.Equal(t, []string{"impute", "gaussian", "exact", "400", "8.9e-07", "+8.0", "+0.0"}, made[0].Lines[0])
 	require.Equal(t, "1", made[0].Lines[1][4])
 	for replicates, want := range map[int]claims.Outcome{1: claims.Undecided, claims.LeastReplicates: claims.Holds} {
-		v, err := uniform(repeated(results(flat, flat), replicates))
+		v, err := uniform(repeated(results(flat, flat), replicates), calibration.Cases)
 		require.NoError(t, err)
 		require.Equal(t, want, v.Outcome)
 	}
-	v, err := uniform(repeated(results(narrow, flat), claims.LeastReplicates))
+	v, err := uniform(repeated(results(narrow, flat), claims.LeastReplicates), calibration.Cases)
 	require.NoError(t, err)
 	require.Equal(t, claims.DoesNotHold, v.Outcome)
 	require.Contains(t, v.Evidence, "impute, gaussian, exact")
+	v, err = uniform(repeated(results(narrow, flat), claims.LeastReplicates), largest())
+	require.NoError(t, err)
+	require.Equal(t, claims.Holds, v.Outcome)
+	require.Len(t, largest(), len(calibration.Approximations))
 	some := results(flat, flat)
 	some.Lines = some.Lines[:6]
-	v, err = uniform(some)
+	v, err = uniform(some, calibration.Cases)
 	require.NoError(t, err)
 	require.Equal(t, claims.Undecided, v.Outcome)
 	some.Lines[0][4] = "1 2"
-	_, err = uniform(some)
+	_, err = uniform(some, calibration.Cases)
 	require.ErrorContains(t, err, "a line counts 2 ranks, not 20")
 	ends, low := slopes(level20(func(k int) int { return 20 - k/10*20 })) // all in the lower half
 	require.InDelta(t, 0, ends, 1e-12)
@@ -84,5 +91,5 @@ func TestRankPlots(t *testing.T) {
 	flat := level20(func(int) int { return 10 })
 	pictures, err := draw([]byte(`{"rows": 200}`), results(flat, flat))
 	require.NoError(t, err)
-	require.Len(t, pictures, 3)
+	require.Len(t, pictures, 8)
 }

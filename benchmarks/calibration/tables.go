@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"missingscore/benchmarks/cells"
@@ -17,26 +18,55 @@ const level = 0.01
 
 // tables have a line for each case: the test that ranks are uniform, and where they are most
 // away from it, in standard errors: outside means ranks of the outer quarters less those of
-// the inner ones, low those of the lower half less those of the upper one.
+// the inner ones, low those of the lower half less those of the upper one. Of approximations
+// there is what is known of the error, too, and the share of ranks in the outer quarters.
 func tables(text json.RawMessage, r cells.Results) ([]markdown.Table, error) {
 	if _, err := decode(text); err != nil {
 		return nil, err
 	}
-	t := markdown.Table{Name: "ranks", Header: []string{"of", "model", "draws by", "ranks", "p of uniformity", "at the ends, z", "low, z"}}
+	exact := markdown.Table{Name: "ranks", Header: []string{"of", "model", "draws by", "ranks", "p of uniformity", "at the ends, z", "low, z"}}
 	for _, c := range calibration.Cases {
-		counts, err := read(r, c)
+		line, _, err := tested(r, c)
 		if err != nil {
 			return nil, err
 		}
-		sum := together(counts)
-		if sum == nil {
-			continue
+		if line != nil {
+			exact.Lines = append(exact.Lines, line)
 		}
-		ends, low := slopes(sum)
-		t.Lines = append(t.Lines, []string{c.Command, c.Model, c.Sampler, strconv.Itoa(total(sum)), fmt.Sprintf("%.2g", calibration.Uniform(sum)),
-			markdown.Signed("%+.1f", ends), markdown.Signed("%+.1f", low)})
 	}
-	return []markdown.Table{t}, nil
+	sizes := markdown.Table{Name: "sizes", Header: []string{"error", "of", "model", "draws by", "ranks", "p of uniformity", "at the ends, z", "low, z", "at the ends, %"}}
+	for _, a := range approximations() {
+		for _, c := range a.Cases {
+			line, sum, err := tested(r, c)
+			if err != nil {
+				return nil, err
+			}
+			if line != nil {
+				sizes.Lines = append(sizes.Lines, slices.Concat([]string{a.Error}, line, []string{fmt.Sprintf("%.1f", 100*outside(sum))}))
+			}
+		}
+	}
+	return []markdown.Table{exact, sizes}, nil
+}
+
+// tested is a case's line, and its counts; nil where it has not been run.
+func tested(r cells.Results, c calibration.Case) (line []string, sum []int, err error) {
+	counts, err := read(r, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sum = together(counts); sum == nil {
+		return nil, nil, nil
+	}
+	ends, low := slopes(sum)
+	return []string{c.Command, c.Model, c.Way(), strconv.Itoa(total(sum)), fmt.Sprintf("%.2g", calibration.Uniform(sum)),
+		markdown.Signed("%+.1f", ends), markdown.Signed("%+.1f", low)}, sum, nil
+}
+
+// outside is the share of ranks in the outer quarters, ½ of uniform ones.
+func outside(counts []int) float64 {
+	ends, _ := slopes(counts)
+	return 0.5 + 0.5*ends/math.Sqrt(float64(total(counts)))
 }
 
 // slopes are two contrasts of counts in standard errors: the outer quarters less the inner
@@ -62,15 +92,27 @@ func sign(yes bool) float64 {
 // statements are those of README.md.
 var statements = []claims.Claim{{
 	ID: "calibration-uniform", Where: "benchmarks/calibration/README.md",
-	Quote: "Ours: ranks of true values among draws are uniform. [tested: every sampler and source that is said to draw from the model, χ² at 0.01 for all together]",
-	Test:  uniform,
+	Quote: "Ours: ranks of true values among draws are uniform. [tested: every sampler and source that is said to draw from the law itself, χ² at 0.01 for all together]",
+	Test:  func(r cells.Results) (claims.Verdict, error) { return uniform(r, calibration.Cases) },
+}, {
+	ID: "calibration-sizes", Where: "benchmarks/calibration/README.md",
+	Quote: "Ours: where draws have an error that goes by a size, ranks are uniform at the largest size tried. [tested: the last line of each, χ² at 0.01 for all together]",
+	Test:  func(r cells.Results) (claims.Verdict, error) { return uniform(r, largest()) },
 }}
 
-// uniform holds unless a case's p is below the level over their number, or there are too few
-// replicates.
-func uniform(r cells.Results) (claims.Verdict, error) {
+// largest are the approximations at their largest sizes.
+func largest() (list []calibration.Case) {
+	for _, a := range calibration.Approximations {
+		list = append(list, a.Cases[len(a.Cases)-1])
+	}
+	return list
+}
+
+// uniform holds unless the p of one of the cases is below the level over their number, or there
+// are too few replicates.
+func uniform(r cells.Results, of []calibration.Case) (claims.Verdict, error) {
 	least, worst, tried, replicates := 1.0, "", 0, math.MaxInt
-	for _, c := range calibration.Cases {
+	for _, c := range of {
 		counts, err := read(r, c)
 		if err != nil {
 			return claims.Verdict{}, err
@@ -85,8 +127,8 @@ func uniform(r cells.Results) (claims.Verdict, error) {
 		}
 	}
 	v := claims.Verdict{Outcome: claims.Undecided, Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
-	if tried < len(calibration.Cases) {
-		v.Evidence = fmt.Sprintf("%d of %d cases have been run.", tried, len(calibration.Cases))
+	if tried < len(of) {
+		v.Evidence = fmt.Sprintf("%d of %d cases have been run.", tried, len(of))
 		return v, nil
 	}
 	v.Evidence = fmt.Sprintf("The least p of %d cases is %.2g (%s).", tried, least, worst)

@@ -29,6 +29,7 @@ var measurements = []measurement{
 	logged("matrix libraries", "invariant", "trainers/invariance", "TestEveryCaseByAnotherLibrary"),
 	logged("certified values", "certified", "trainers/certified", "TestCertifiedOptima"),
 	logged("calibration", "calibrated", "trainers/calibration", "TestRanksAreUniform"),
+	logged("errors by size", "calibrated", "trainers/calibration", "TestErrorsGoBySize"),
 	logged("chains", "calibrated", "trainers/mcmc", "TestReferenceDiagnostics"),
 	{Name: "self-check", Command: []string{"go", "run", "./cmd/missingscore", "self-check", "--json"}},
 }
@@ -125,8 +126,8 @@ func (e evidence) words(promise string) string {
 	case "certified":
 		return fmt.Sprintf("%.0f optima, the least with %.1f digits ([all](docs/reference/digits.md)).", of("certified values", "optima"), of("certified values", "least digits"))
 	case "calibrated":
-		return fmt.Sprintf("%.0f samplers, %.0f ranks each: the least p of uniformity is %.2g. R-hat of %.0f sets of chains differs from R's posterior by at most %.1g, the effective size by at most %.0f %%.",
-			of("calibration", "samplers"), of("calibration", "ranks"), of("calibration", "least p"), of("chains", "sets"), of("chains", "R-hat"), 100*of("chains", "effective size"))
+		return fmt.Sprintf("%.0f samplers, %.0f to %.0f ranks each: the least p of uniformity is %.2g. Of %.0f ways with an error that goes by a size, the error is seen at the first size, and at the second ranks are uniform with p of %.2g and more. R-hat of %.0f sets of chains differs from R's posterior by at most %.1g, the effective size by at most %.0f %%.",
+			of("calibration", "samplers"), of("calibration", "fewest ranks"), of("calibration", "ranks"), of("calibration", "least p"), of("errors by size", "tried"), of("errors by size", "least p"), of("chains", "sets"), of("chains", "R-hat"), 100*of("chains", "effective size"))
 	}
 	return ""
 }

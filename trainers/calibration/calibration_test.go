@@ -10,18 +10,50 @@ import (
 	"missingscore/trainers/calibration"
 )
 
+const most = 1000 // ranks
+
 // Ranks are uniform: at 1e-3 in all cases together (Bonferroni), with fixed seeds.
 func TestRanksAreUniform(t *testing.T) {
-	least := 1.0
+	least, fewest := 1.0, most
 	for _, c := range calibration.Cases {
-		ranks, err := c.Ranks(t.Context(), 1000, 11)
-		require.NoError(t, err, c.Name())
-		p := calibration.Uniform(calibration.Counts(ranks))
-		t.Logf("%s: p %.3g, %v", c.Name(), p, calibration.Counts(ranks))
+		p, n := p(t, c)
 		require.Greater(t, p, 1e-3/float64(len(calibration.Cases)), c.Name())
-		least = min(least, p)
+		least, fewest = min(least, p), min(fewest, n)
 	}
-	t.Logf(`figures {"samplers": %d, "ranks": 1000, "least p": %.3g}`, len(calibration.Cases), least)
+	t.Logf(`figures {"samplers": %d, "ranks": %d, "fewest ranks": %d, "least p": %.3g}`, len(calibration.Cases), most, fewest, least)
+}
+
+// p is that of a case's ranks, and how many they are.
+func p(t *testing.T, c calibration.Case) (p float64, n int) {
+	ranks, err := c.Ranks(t.Context(), most, 11)
+	require.NoError(t, err, c.Name())
+	p = calibration.Uniform(calibration.Counts(ranks))
+	t.Logf("%s: p %.3g, %v", c.Name(), p, calibration.Counts(ranks))
+	return p, len(ranks)
+}
+
+// Errors are seen at the first size and not at the second, of those that do not take long:
+// of the others, and at larger sizes, in benchmarks/calibration.
+func TestErrorsGoBySize(t *testing.T) {
+	tried, least := 0, 1.0
+	for _, a := range calibration.Approximations {
+		if a.Cases[0].Cost > 4 || a.Cases[1].Cost > 4 {
+			continue
+		}
+		first, _ := p(t, a.Cases[0])
+		require.Less(t, first, 1e-4, a.Cases[0].Name())
+		second, _ := p(t, a.Cases[1])
+		require.Greater(t, second, 1e-3/float64(len(calibration.Approximations)), a.Cases[1].Name())
+		tried, least = tried+1, min(least, second)
+	}
+	t.Logf(`figures {"tried": %d, "of": %d, "least p": %.3g}`, tried, len(calibration.Approximations), least)
+}
+
+// What is known to be wrong is seen to be, with few rows; with many more ranks are needed,
+// as in benchmarks/calibration.
+func TestHeldParametersAreNoticed(t *testing.T) {
+	least, _ := p(t, calibration.Wrong[0])
+	require.Less(t, least, 1e-4)
 }
 
 // The test itself: uniform ranks pass, those of draws 1.3 times too narrow or wide, or with a
