@@ -6,10 +6,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,13 +209,14 @@ func (m *mutated) try(dir, pkg string, some []change) error {
 	if said, err := compiled(tests, pkg, ""); err != nil {
 		return fmt.Errorf("go test -c of %s: %w\n%s", pkg, err, said)
 	}
-	unchanged := command(tests, pkg, unlimited)
-	if said, err := unchanged.CombinedOutput(); err != nil {
+	unchanged := command(tests, pkg, "unlimited", "-test.v")
+	said, err := unchanged.CombinedOutput()
+	if err != nil {
 		return fmt.Errorf("tests of %s fail before anything is changed: %w\n%s", pkg, err, said)
 	}
-	limit := 5*(unchanged.ProcessState.UserTime()+unchanged.ProcessState.SystemTime()) + 2*time.Second
+	runs := runsOf(said, unchanged.ProcessState.UserTime()+unchanged.ProcessState.SystemTime())
 	for i, c := range some {
-		verdict, err := c.tried(dir, pkg, limit)
+		verdict, err := c.tried(dir, pkg, runs)
 		if err != nil {
 			return err
 		}
@@ -234,9 +237,50 @@ func (m *mutated) try(dir, pkg string, some []change) error {
 	return nil
 }
 
-// tried makes a change and says whether the package's tests notice: those for -short first, which
-// are quick, then all.
-func (c change) tried(dir, pkg string, limit time.Duration) (verdict string, err error) {
+// run is some of a package's tests.
+type run struct {
+	tests string        // as the test program takes them
+	limit time.Duration // of the processor's time
+}
+
+// runsOf are the runs of tests whose times are given, and the processor's time of all: the quick ones
+// together, then each slow one by its time. Most changes are noticed by quick ones. A run has five
+// times what it took before the change.
+func runsOf(said []byte, processor time.Duration) []run {
+	times := map[string]float64{}
+	all := 0.0
+	for _, m := range regexp.MustCompile(`--- PASS: (\w+) \(([\d.]+)s\)`).FindAllSubmatch(said, -1) {
+		seconds, _ := strconv.ParseFloat(string(m[2]), 64)
+		times[string(m[1])] = seconds
+		all += seconds
+	}
+	const least = 2 * time.Second
+	limit := func(seconds float64) time.Duration {
+		if all == 0 {
+			return least
+		}
+		return least + time.Duration(5*seconds/all*float64(processor))
+	}
+	const slow = 0.02 // of the time of all
+	quick := 0.0
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(times)) {
+		if times[name] > slow*all {
+			names = append(names, name)
+		} else {
+			quick += times[name]
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(times[a], times[b]) })
+	list := []run{{"-test.skip=^(" + strings.Join(names, "|") + ")$", limit(quick)}}
+	for _, name := range names {
+		list = append(list, run{"-test.run=^" + name + "$", limit(times[name])})
+	}
+	return list
+}
+
+// tried makes a change and says whether one of the runs of the package's tests notices.
+func (c change) tried(dir, pkg string, runs []run) (verdict string, err error) {
 	name, err := filepath.Abs(filepath.Join(pkg, c.file))
 	if err != nil {
 		return "", err
@@ -257,8 +301,8 @@ func (c change) tried(dir, pkg string, limit time.Duration) (verdict string, err
 	if _, err := compiled(tests, pkg, overlay); err != nil {
 		return "does not compile", nil
 	}
-	for _, short := range []string{"-test.short", "-test.short=false"} {
-		err := command(tests, pkg, strconv.Itoa(int(limit.Seconds())), short, "-test.failfast").Run()
+	for _, r := range runs {
+		err := command(tests, pkg, strconv.Itoa(int(math.Ceil(r.limit.Seconds()))), r.tests, "-test.failfast").Run()
 		var exit *exec.ExitError
 		switch {
 		case errors.As(err, &exit) && !exit.Exited():
@@ -290,9 +334,6 @@ func overlaid(dir, name, changed string) (overlay string, err error) {
 func compiled(tests, pkg, overlay string) (said []byte, err error) {
 	return exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay="+overlay, "-o", tests, "./"+pkg).CombinedOutput()
 }
-
-// unlimited is no limit of a command's time.
-const unlimited = "unlimited"
 
 // command runs a package's tests where go test would, with a limit of seconds of processor time,
 // which a busy machine does not use up, and of 8 GB of memory.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -197,12 +198,19 @@ func Loop() {
 `,
 		"p/p_test.go": `package p
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestAll(t *testing.T) {
 	Loop()
 	Name()
-	if !testing.Short() && Sum(1, 2) != 3 {
+}
+
+func TestSlow(t *testing.T) {
+	time.Sleep(50 * time.Millisecond)
+	if Sum(1, 2) != 3 {
 		t.Error("wrong")
 	}
 }
@@ -223,6 +231,18 @@ func TestAll(t *testing.T) {
 	require.Equal(t, mutated{Killed: 1, Lived: 1, TimedOut: 1, Unbuilt: 1, Covered: 4, Survivors: []string{"CONDITIONALS_BOUNDARY p.go:8"}}, m)
 	require.InDelta(t, 2.0/3, m.Share(), 1e-12)
 	require.True(t, m.whole())
+}
+
+// Quick tests go together and first, slow ones follow by their time, and each has its own limit.
+func TestRunsOf(t *testing.T) {
+	const said = "=== RUN   TestA\n--- PASS: TestA (3.00s)\n    --- PASS: TestA/part (2.90s)\n--- PASS: TestB (0.01s)\n--- PASS: ExampleC (0.00s)\nprinted--- PASS: TestD (0.99s)\n"
+	list := runsOf([]byte(said), 8*time.Second)
+	require.Len(t, list, 3)
+	for i, want := range []run{{"-test.skip=^(TestD|TestA)$", 2100 * time.Millisecond}, {"-test.run=^TestD$", 11900 * time.Millisecond}, {"-test.run=^TestA$", 32 * time.Second}} {
+		require.Equal(t, want.tests, list[i].tests)
+		require.InDelta(t, want.limit.Seconds(), list[i].limit.Seconds(), 1e-6)
+	}
+	require.Equal(t, []run{{"-test.skip=^()$", 2 * time.Second}}, runsOf([]byte("PASS\n"), time.Second))
 }
 
 // The interval is Clopper and Pearson's, by R's binom.test(k, n).
