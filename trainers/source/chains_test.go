@@ -114,6 +114,23 @@ func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	require.Equal(t, want, draw())
 }
 
+// Every chain of every row goes on from the draw that it gave last.
+func TestChainsGoOnFromTheirDraws(t *testing.T) {
+	m, table := twoPeaks(t, 0.3)
+	for i := range table.N {
+		table.Observed[2*i] = i%4 != 1 // of some rows both cells are missing
+	}
+	const draws = 4
+	from, b := chainsOf(t, m, table, nil, draws, 3)
+	x, y, log := slice(b.Size*draws*b.D), slice(b.Size*draws*b.D), slice(b.Size*draws)
+	require.NoError(t, from.Complete(b, x, log, new(Stream).At(8)))
+	fresh, err := from.begin(b, y, new(Stream).At(9))
+	require.NoError(t, err)
+	require.False(t, fresh)
+	own := table.N * draws * b.D
+	require.Equal(t, x[:own], y[:own])
+}
+
 func TestTooManyChains(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 100, D: 2, Values: make([]float64, 200), Observed: make([]bool, 200)}
 	_, err := NewChainMemory(Setting{Table: table, Draws: 1e7})
