@@ -114,6 +114,19 @@ func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	require.Equal(t, want, draw())
 }
 
+// Chains start from, and their steps are measured by, what is observed of each column: a column without
+// says 0 and 1, one that does not vary its value and 1.
+func TestMarginals(t *testing.T) {
+	mean, sd := marginals(&data.Table{Names: []string{"a", "b", "c"}, N: 3, D: 3,
+		Values:   []float64{1, 7, 5, 3, 7, 5, 100, 7, 5},
+		Observed: []bool{true, false, true, true, false, true, false, false, true}})
+	require.Equal(t, []float64{2, 0, 5}, mean)
+	require.Equal(t, []float64{1, 1, 1}, sd)
+	mean, sd = marginals(&data.Table{Names: []string{"a"}, N: 4, D: 1, Values: []float64{-3, 3, 9, 3}, Observed: []bool{true, true, true, false}})
+	require.InDelta(t, 3, mean[0], 1e-15)
+	require.InDelta(t, math.Sqrt(24), sd[0], 1e-14)
+}
+
 // Every chain of every row goes on from the draw that it gave last.
 func TestChainsGoOnFromTheirDraws(t *testing.T) {
 	m, table := twoPeaks(t, 0.3)
