@@ -2,7 +2,7 @@
 //
 //	go run ./internal/trust fuzz -each 20s      # every fuzz target so long; executions add up
 //	go run ./internal/trust race [-run R] [-timeout T] [PACKAGE…]   # go test -race, package by package
-//	go run ./internal/trust mutation [-share S] PACKAGE…   # gremlins: how many changed lines the tests notice; of some files
+//	go run ./internal/trust mutation [-changes N] [-seed S] PACKAGE…   # how many changed operators the tests notice, of all or of N drawn
 //	go run ./internal/trust measure [NAME…]     # tests that log what they find, and the self-check
 //	go run ./internal/trust faults [NAME…]      # faults put in on purpose, which a named test has to notice
 //	go run ./internal/trust page                # TRUST.md from promises.json and figures

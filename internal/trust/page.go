@@ -153,7 +153,7 @@ func (e evidence) page() string {
 | --- | --- |
 | fuzzing | ` + "`go run ./internal/trust fuzz -each 1h`" + `, as often as you like: executions add up |
 | soak | ` + "`go test ./cmd -run Soak -soak 1000 -soak-from 1 -soak-figures ../internal/trust/figures/soak.json -timeout 0`" + `, each portion from another seed on |
-| mutation | ` + "`go run ./internal/trust mutation data/domain losses/latent`" + ` |
+| mutation | ` + "`go run ./internal/trust mutation -changes 100 -seed 1 data/domain losses/latent`" + ` |
 | race detector | ` + "`go run ./internal/trust race`" + `, of a large package with -run or -timeout |
 | invariances, certified values, calibration, self-check | ` + "`go run ./internal/trust measure`" + ` |
 | faults | ` + "`go run ./internal/trust faults`" + ` |
@@ -212,18 +212,19 @@ func (e evidence) faultsOf(promise string) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// mutations is the table of gremlins' scores.
+// mutations is the table of how many changes of packages their tests notice.
 func (e evidence) mutations() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Mutation testing changes one operator of a package at a time and asks whether the package's own tests fail (gremlins; changes of lines that no test reaches are not counted). The aim is 85 %%; figures%s.\n\n", between(maps.Values(e.mutation)))
-	b.WriteString("| package | changes noticed | of them covered | not covered |\n| --- | --- | --- | --- |\n")
+	fmt.Fprintf(&b, "Mutation testing changes one operator of a package at a time and asks whether the package's own tests fail. gremlins finds the changes; those in lines that no test reaches, and those that do not compile, are not counted. Of most packages a random sample of the changes is made; the interval is Clopper and Pearson's, of 95 %%, for the share among all. The aim is 85 %%; figures%s.\n\n", between(maps.Values(e.mutation)))
+	b.WriteString("| package | changes noticed | interval | made | drawn from | not covered |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, p := range slices.Sorted(maps.Keys(e.mutation)) {
 		m := e.mutation[p]
-		name := fmt.Sprintf("[%s](%s)", p, p)
-		if m.Partial {
-			name += ", a part of the changes"
+		within, from := "", "all"
+		if !m.whole() {
+			low, high := m.interval()
+			within, from = fmt.Sprintf("%.0f to %.0f %%", 100*low, 100*high), fmt.Sprint(m.Covered)
 		}
-		fmt.Fprintf(&b, "| %s | %.1f %% | %d | %d |\n", name, 100*m.Share(), m.Killed+m.TimedOut+m.Lived, m.NotCovered)
+		fmt.Fprintf(&b, "| [%s](%s) | %.1f %% | %s | %d | %s | %d |\n", p, p, 100*m.Share(), within, m.made(), from, m.NotCovered)
 	}
 	b.WriteString("\nWhat was not noticed, by kind ([each by file and line](internal/trust/figures/mutation.json)):\n\n")
 	for _, p := range slices.Sorted(maps.Keys(e.mutation)) {

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/provenance"
-	"missingscore/internal/stream"
 )
 
 const root = "../.."
@@ -134,46 +134,138 @@ func TestTargets(t *testing.T) {
 	require.Equal(t, []target{{"./cmd", "FuzzCommand"}}, one)
 }
 
-func TestSum(t *testing.T) {
-	var r report
-	r.Files = append(r.Files, struct {
-		Name      string `json:"file_name"`
-		Mutations []struct {
-			Type, Status string
-			Line         int
-		}
-	}{Name: "a.go"})
-	for _, status := range []string{"KILLED", "KILLED", "LIVED", "TIMED OUT", "NOT COVERED"} {
-		r.Files[0].Mutations = append(r.Files[0].Mutations, struct {
-			Type, Status string
-			Line         int
-		}{"ARITHMETIC_BASE", status, 7})
-	}
-	m := r.sum()
-	require.Equal(t, mutated{Killed: 2, Lived: 1, TimedOut: 1, NotCovered: 1, Survivors: []string{"ARITHMETIC_BASE a.go:7"}}, m)
-	require.InDelta(t, 0.75, m.Share(), 1e-12)
-}
-
-// Files are drawn until they have the share of the changes that can be made; of all of them none
-// is left out.
-func TestFilesLeftOut(t *testing.T) {
+// The changes are those of the package's own files, by their place; those in lines without a test
+// are counted alone.
+func TestChanges(t *testing.T) {
 	var r report
 	require.NoError(t, json.Unmarshal([]byte(`{"files":[
-		{"file_name":"a.go","mutations":[{"status":"RUNNABLE"},{"status":"RUNNABLE"},{"status":"NOT COVERED"}]},
-		{"file_name":"b.go","mutations":[{"status":"RUNNABLE"},{"status":"RUNNABLE"}]},
-		{"file_name":"c.go","mutations":[{"status":"RUNNABLE"},{"status":"RUNNABLE"}]},
-		{"file_name":"d.go","mutations":[{"status":"NOT COVERED"}]}]}`), &r))
-	require.Empty(t, r.without(1, stream.New(1)))
-	require.Len(t, r.without(0.3, stream.New(1)), 2)
-	require.Len(t, r.without(0.34, stream.New(1)), 1)
-	require.Equal(t, r.without(0.3, stream.New(1)), r.without(0.3, stream.New(1)))
-	seen := map[string]bool{}
-	for seed := range uint64(50) {
-		for _, name := range r.without(0.3, stream.New(seed)) {
-			seen[name] = true
+		{"file_name":"b.go","mutations":[{"type":"ARITHMETIC_BASE","status":"RUNNABLE","line":3,"column":7},{"type":"ARITHMETIC_BASE","status":"NOT COVERED","line":9,"column":1}]},
+		{"file_name":"below/c.go","mutations":[{"type":"ARITHMETIC_BASE","status":"RUNNABLE","line":1,"column":1},{"type":"ARITHMETIC_BASE","status":"NOT COVERED","line":2,"column":1}]},
+		{"file_name":"a.go","mutations":[{"type":"CONDITIONALS_NEGATION","status":"RUNNABLE","line":3,"column":1},{"type":"CONDITIONALS_BOUNDARY","status":"RUNNABLE","line":3,"column":1},{"type":"ARITHMETIC_BASE","status":"RUNNABLE","line":2,"column":8}]}]}`), &r))
+	covered, notCovered := r.sorted()
+	require.Equal(t, 1, notCovered)
+	var words []string
+	for _, c := range covered {
+		words = append(words, c.String())
+	}
+	require.Equal(t, []string{"ARITHMETIC_BASE a.go:2", "CONDITIONALS_BOUNDARY a.go:3", "CONDITIONALS_NEGATION a.go:3", "ARITHMETIC_BASE b.go:3"}, words)
+
+	require.ElementsMatch(t, covered, drawn(covered, 9, 1))
+	require.Equal(t, drawn(covered, 2, 1), drawn(covered, 2, 1))
+	seen := map[string]int{}
+	for seed := range uint64(400) {
+		for _, c := range drawn(covered, 1, seed) {
+			seen[c.String()]++
 		}
 	}
-	require.Len(t, seen, 3, "each may be left out")
+	for _, w := range words { // each has probability 1/4: the standard error is 8.7
+		require.InDelta(t, 100, seen[w], 35, w)
+	}
+}
+
+// One operator is another, and nothing else of the source.
+func TestChangeOf(t *testing.T) {
+	const source = "x := a <= b\ny := c - 1\n"
+	for _, c := range []struct {
+		change
+		want string
+	}{
+		{change{Type: "CONDITIONALS_BOUNDARY", Line: 1, Column: 8}, "x := a < b\ny := c - 1\n"},
+		{change{Type: "CONDITIONALS_NEGATION", Line: 1, Column: 8}, "x := a > b\ny := c - 1\n"},
+		{change{Type: "ARITHMETIC_BASE", Line: 2, Column: 8}, "x := a <= b\ny := c + 1\n"},
+	} {
+		got, err := c.of(source)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+	for _, c := range []change{
+		{Type: "ARITHMETIC_BASE", Line: 1, Column: 8}, {Type: "ARITHMETIC_BASE", Line: 2, Column: 99}, {Type: "ARITHMETIC_BASE", Line: 9, Column: 1},
+	} {
+		_, err := c.of(source)
+		require.Error(t, err)
+	}
+}
+
+// Of a package of our own: tests that notice, that do not, that have no end, and what does not compile.
+func TestMutation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example\n\ngo 1.26\n",
+		"p/p.go": `package p
+
+func Sum(a, b int) int { return a + b }
+
+func Name() string { return "a" + "b" }
+
+func Loop() {
+	for i := 0; i < 9; i++ {
+	}
+}
+`,
+		"p/p_test.go": `package p
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAll(t *testing.T) {
+	Loop()
+	Name()
+}
+
+func TestSlow(t *testing.T) {
+	time.Sleep(50 * time.Millisecond)
+	if Sum(1, 2) != 3 {
+		t.Error("wrong")
+	}
+}
+`,
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	t.Chdir(dir)
+	t.Setenv("GOWORK", "off")
+	m := mutated{Covered: 4}
+	require.NoError(t, m.try(t.TempDir(), "p", []change{
+		{Type: "ARITHMETIC_BASE", Line: 3, Column: 35, file: "p.go"},
+		{Type: "ARITHMETIC_BASE", Line: 5, Column: 33, file: "p.go"},
+		{Type: "CONDITIONALS_BOUNDARY", Line: 8, Column: 16, file: "p.go"},
+		{Type: "INCREMENT_DECREMENT", Line: 8, Column: 22, file: "p.go"},
+	}))
+	require.Equal(t, mutated{Killed: 1, Lived: 1, TimedOut: 1, Unbuilt: 1, Covered: 4, Survivors: []string{"CONDITIONALS_BOUNDARY p.go:8"}}, m)
+	require.InDelta(t, 2.0/3, m.Share(), 1e-12)
+	require.True(t, m.whole())
+}
+
+// Quick tests go together and first, slow ones follow by their time, and each has its own limit.
+func TestRunsOf(t *testing.T) {
+	const said = "=== RUN   TestA\n--- PASS: TestA (3.00s)\n    --- PASS: TestA/part (2.90s)\n--- PASS: TestB (0.01s)\n--- PASS: ExampleC (0.00s)\nprinted--- PASS: TestD (0.99s)\n"
+	list := runsOf([]byte(said), 8*time.Second)
+	require.Len(t, list, 3)
+	for i, want := range []run{{"-test.skip=^(TestD|TestA)$", 2100 * time.Millisecond}, {"-test.run=^TestD$", 11900 * time.Millisecond}, {"-test.run=^TestA$", 32 * time.Second}} {
+		require.Equal(t, want.tests, list[i].tests)
+		require.InDelta(t, want.limit.Seconds(), list[i].limit.Seconds(), 1e-6)
+	}
+	require.Equal(t, []run{{"-test.skip=^()$", 2 * time.Second}}, runsOf([]byte("PASS\n"), time.Second))
+}
+
+// The interval is Clopper and Pearson's, by R's binom.test(k, n).
+func TestInterval(t *testing.T) {
+	for _, c := range []struct {
+		noticed, made int
+		low, high     float64
+	}{
+		{85, 100, 0.7646925, 0.9135456}, {9, 10, 0.5549839, 0.9974714}, {10, 10, 0.6915029, 1}, {0, 10, 0, 0.3084971},
+	} {
+		low, high := mutated{Killed: c.noticed, Lived: c.made - c.noticed}.interval()
+		require.InDelta(t, c.low, low, 1e-6, c)
+		require.InDelta(t, c.high, high, 1e-6, c)
+	}
 }
 
 // Of every package it is said what the changes were that its tests did not notice.

@@ -9,6 +9,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/stream"
 )
 
 // Two steps of Kingma & Ba's Algorithm 1 written out.
@@ -91,4 +92,57 @@ func leastEigenvalue(t *testing.T, p mat.Symmetric) float64 {
 	var e mat.EigenSym
 	require.True(t, e.Factorize(p, false))
 	return e.Values(nil)[0]
+}
+
+// By gonum's eigenvalues, for random matrices and floors that are not small: P is inside where its
+// smallest one is above floor. What is projected has it at floor where elements shrink, above it where
+// the diagonal alone was too small, and then they are kept; none grows.
+func TestProjectionAgainstEigenvalues(t *testing.T) {
+	const d = 5
+	rng := stream.New(11)
+	seen := map[string]int{}
+	for range 300 {
+		p := mat.NewSymDense(d, nil)
+		wide := []float64{0.02, 0.3, 1}[rng.IntN(3)]
+		for j := range d {
+			p.SetSym(j, j, 0.25+2*rng.Float64())
+			for k := range j {
+				p.SetSym(j, k, wide*rng.NormFloat64())
+			}
+		}
+		g := model.NewGaussian(d, model.FreeSymmetric)
+		require.NoError(t, g.SetPrecision(p))
+		h := PositiveDefinite{Floor: 0.3}
+		inside := leastEigenvalue(t, p) > h.Floor
+		require.Equal(t, inside, h.Inside(g))
+		require.Equal(t, !inside, h.Project(g))
+		after := g.Precision()
+		ratio := after.At(1, 0) / p.At(1, 0)
+		for j := range d {
+			if want := p.At(j, j); inside {
+				require.Equal(t, want, after.At(j, j))
+			} else {
+				require.Equal(t, max(want, 2*h.Floor), after.At(j, j))
+			}
+			for k := range j {
+				require.InDelta(t, ratio*p.At(j, k), after.At(j, k), 1e-12, "one factor for all")
+			}
+		}
+		switch least := leastEigenvalue(t, after); {
+		case inside:
+			seen["inside"]++
+			require.Equal(t, 1.0, ratio)
+		case ratio < 1:
+			seen["shrunk"]++
+			require.Greater(t, ratio, 0.0)
+			require.InDelta(t, h.Floor, least, 1e-12)
+		default:
+			seen["kept"]++
+			require.Equal(t, 1.0, ratio)
+			require.Greater(t, least, h.Floor)
+		}
+	}
+	for _, way := range []string{"inside", "shrunk", "kept"} {
+		require.Greater(t, seen[way], 10, way)
+	}
 }

@@ -26,6 +26,11 @@ func TestTournament(t *testing.T) {
 			had[p] = i
 		}
 		Draw(tour, pairs, func(p [2]int) (int, int) { return p[0], p[1] })
+		largest := 0
+		for m := range tour.blocks * tour.blocks {
+			largest = max(largest, tour.first[m+1]-tour.first[m])
+		}
+		require.LessOrEqual(t, largest*tour.blocks*(tour.blocks+1)/2, 3*len(pairs), "%d columns: workers have alike much to do", d)
 		visited := 0
 		for r, round := range tour.rounds {
 			in := map[int]int{}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,6 +116,61 @@ func TestSourcesReportTheirDensity(t *testing.T) {
 			mean, sd := stat.MeanStdDev(ratio, nil)
 			require.InDelta(t, 1, mean, 4*sd/math.Sqrt(r)+1e-9)
 			require.Equal(t, slice(r*4), x[r*4:], "padding stays zero")
+		})
+	}
+}
+
+// So it is of each row of a batch where every row has other gaps; the exact source's density is that
+// of gonum's conditional normal itself.
+func TestSourcesOfRowsWithOtherGaps(t *testing.T) {
+	const r = 4000
+	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
+	require.True(t, ok)
+	gaps := [][]int{{1, 3}, {0}, {2, 3}}
+	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: len(gaps), D: 4}
+	for i, missing := range gaps {
+		for j := range table.D {
+			table.Values = append(table.Values, 0.3*float64(i)-0.2*float64(j))
+			table.Observed = append(table.Observed, !slices.Contains(missing, j))
+		}
+	}
+	batch := data.NewBatch(table.N, table.D)
+	batch.Fill(table, []int{0, 1, 2}, 1)
+	for name, make := range testSources {
+		t.Run(name, func(t *testing.T) {
+			source, err := make(Setting{Model: testModel(t), Imputer: nets.NewNormalImputer(4, nets.NormalOptions{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: table.N, Draws: r, ProposalSD: 2})
+			require.NoError(t, err)
+			x, log := slice(table.N*r*4), slice(table.N*r)
+			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(4, 4)))
+			for i, missing := range gaps {
+				var seen []int
+				var values []float64
+				for j := range table.D {
+					if table.Observed[4*i+j] {
+						seen, values = append(seen, j), append(values, table.Values[4*i+j])
+					}
+				}
+				want, ok := joint.ConditionNormal(seen, values, nil)
+				require.True(t, ok)
+				ratio := slice(r)
+				for k := range r {
+					row := x[(i*r+k)*4:][:4]
+					for a, j := range seen {
+						require.Equal(t, values[a], row[j])
+					}
+					var drawn []float64
+					for _, j := range missing {
+						drawn = append(drawn, row[j])
+					}
+					density := want.LogProb(drawn)
+					if name == "exact" {
+						require.InDelta(t, density, log[i*r+k], 1e-10)
+					}
+					ratio[k] = math.Exp(density - log[i*r+k])
+				}
+				mean, sd := stat.MeanStdDev(ratio, nil)
+				require.InDelta(t, 1, mean, 4.5*sd/math.Sqrt(r)+1e-9, "row %d", i)
+			}
 		})
 	}
 }
