@@ -41,6 +41,7 @@ func Each(cases []Case, test func(Measure) Test) Joint {
 			evidence = append(evidence, fmt.Sprintf("%s: %s. %s", c.Experiment, v.Outcome, v.Evidence))
 		}
 		v := verdicts[decisive(verdicts)]
+		v.Anytime = anytimeOf(verdicts)
 		v.Evidence = strings.Join(evidence, " ")
 		return v, nil
 	}}

@@ -64,21 +64,24 @@ func together(n int, at func(int) (string, Verdict, error)) (Verdict, error) {
 		all = append(all, Read{words, v})
 	}
 	v := all[0].Verdict
-	v.Outcome, v.Readings = agreed(all), all
+	v.Outcome, v.Readings = agreed(all, func(r Read) Outcome { return r.Outcome }), all
+	v.Anytime = agreed(all, func(r Read) Outcome { return r.Anytime })
 	v.Measure = all[0].Words + ": " + v.Measure
 	return v, nil
 }
 
 // agreed is the outcome of all readings together.
-func agreed(all []Read) Outcome {
-	has := func(o Outcome) bool { return slices.ContainsFunc(all, func(r Read) bool { return r.Outcome == o }) }
+func agreed(all []Read, of func(Read) Outcome) Outcome {
+	has := func(o Outcome) bool { return slices.ContainsFunc(all, func(r Read) bool { return of(r) == o }) }
 	switch {
+	case has(""): // it has no outcome of this kind
+		return ""
 	case has(Depends) || has(Holds) && has(DoesNotHold):
 		return Depends
 	case has(Undecided):
 		return Undecided
 	}
-	return all[0].Outcome
+	return of(all[0])
 }
 
 // Listed are the readings in words, by what they say; those that differ in the proposal alone

@@ -113,7 +113,7 @@ func TestReportAcrossExperiments(t *testing.T) {
 	out := t.TempDir()
 	require.NotContains(t, report(out, "claims.md"), "both", "it is about nothing that is here")
 	run(out, one, harness.Options{})
-	require.Contains(t, report(out, "claims.md"), "| `both` | More than before. | **undecided** |  |  | 0 | Not run: other. |\n")
+	require.Contains(t, report(out, "claims.md"), "| `both` | More than before. | **undecided** | the same |  |  | 0 | Not run: other. |\n")
 	require.Contains(t, report(out, "report.html"), `<a href="#counted">counted</a>, other</span>`)
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // before its first cell
@@ -131,5 +131,5 @@ func TestReportAcrossExperiments(t *testing.T) {
 	out = t.TempDir()
 	run(out, one, harness.Options{})
 	run(out, other, harness.Options{Smoke: true})
-	require.Contains(t, report(out, "claims.md"), "| **undecided** |  |  | 0 | Not run in one size: full; smoke. |")
+	require.Contains(t, report(out, "claims.md"), "| **undecided** | the same |  |  | 0 | Not run in one size: full; smoke. |")
 }
