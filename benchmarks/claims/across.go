@@ -15,7 +15,9 @@ type Across struct {
 
 // Joint is a test that gets the results of all experiments that it names.
 type Joint struct {
-	Of   []string
+	Of []string
+	// Also are experiments whose results it gets where there are any, and does without where not.
+	Also []string
 	Test func(of map[string]cells.Results) (Verdict, error)
 }
 
@@ -24,7 +26,7 @@ type Joint struct {
 // not as Best. A seed makes another table in each experiment, though with the same gaps:
 // replicates are not paired between them, and the intervals are Welch's.
 func Clearer(m Measure, in, than, a string, rivals []string) Joint {
-	return Joint{[]string{in, than}, func(of map[string]cells.Results) (Verdict, error) {
+	return Joint{Of: []string{in, than}, Test: func(of map[string]cells.Results) (Verdict, error) {
 		n, err := m.Read(of[in])
 		if err != nil {
 			return Verdict{}, fmt.Errorf("%s: %w", in, err)

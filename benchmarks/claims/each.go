@@ -23,7 +23,7 @@ func Each(cases []Case, test func(Measure) Test) Joint {
 	for _, c := range cases {
 		of = append(of, c.Experiment)
 	}
-	return Joint{of, func(of map[string]cells.Results) (Verdict, error) {
+	return Joint{Of: of, Test: func(of map[string]cells.Results) (Verdict, error) {
 		var verdicts []Verdict
 		var evidence []string
 		for _, c := range cases {

@@ -37,20 +37,40 @@ func Readings(readings ...Reading) Test {
 type JointReading struct {
 	Words string
 	Joint
+	Further bool // it is left out where one of its experiments has not been run
 }
 
 // JointReadings is Readings for them.
 func JointReadings(readings ...JointReading) Joint {
-	var of []string
+	var j Joint
 	for _, r := range readings {
-		of = append(of, slices.DeleteFunc(slices.Clone(r.Of), func(name string) bool { return slices.Contains(of, name) })...)
+		if !r.Further {
+			j.Of = union(j.Of, r.Of)
+		}
 	}
-	return Joint{of, func(of map[string]cells.Results) (Verdict, error) {
-		return together(len(readings), func(i int) (string, Verdict, error) {
-			v, err := readings[i].Test(of)
-			return readings[i].Words, v, err
+	for _, r := range readings {
+		j.Also = union(j.Also, slices.DeleteFunc(slices.Clone(r.Of), func(name string) bool { return slices.Contains(j.Of, name) }))
+	}
+	j.Test = func(of map[string]cells.Results) (Verdict, error) {
+		run := slices.DeleteFunc(slices.Clone(readings), func(r JointReading) bool {
+			return r.Further && slices.ContainsFunc(r.Of, func(name string) bool { _, ok := of[name]; return !ok })
 		})
-	}}
+		return together(len(run), func(i int) (string, Verdict, error) {
+			v, err := run[i].Test(of)
+			return run[i].Words, v, err
+		})
+	}
+	return j
+}
+
+// union has the names of both, each once.
+func union(names, more []string) []string {
+	for _, name := range more {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // together is the verdict of n readings.

@@ -24,10 +24,21 @@ func Sizes() []claims.Measure { return measures(rows, "rows") }
 // Probabilities are the measures of Missing.
 func Probabilities() []claims.Measure { return measures(missing, "missing") }
 
+// errors are the two measures, by column.
+var errors = []struct{ column, words string }{{"quartic_error", "error of the parameters"}, {"fisher_divergence", "Fisher divergence"}}
+
+// stoppedMeasures are those of Penalised, at the end of a fit.
+func stoppedMeasures() (all []claims.Measure) {
+	for _, e := range errors {
+		all = append(all, claims.Measure{Column: e.column, Name: e.words + ", stopped by rows held out", Smaller: true, Along: "columns"})
+	}
+	return all
+}
+
 func measures(settings []byte, along string) (all []claims.Measure) {
-	for _, column := range []struct{ name, words string }{{"quartic_error", "error of the parameters"}, {"fisher_divergence", "Fisher divergence"}} {
+	for _, e := range errors {
 		for _, epoch := range epochs {
-			all = append(all, claims.Measure{Column: column.name, Name: fmt.Sprintf("%s after epoch %d", column.words, epoch), Smaller: true, Along: along, Back: back(settings, epoch)})
+			all = append(all, claims.Measure{Column: e.column, Name: fmt.Sprintf("%s after epoch %d", e.words, epoch), Smaller: true, Along: along, Back: back(settings, epoch)})
 		}
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/harness"
@@ -83,7 +84,7 @@ func read(out string, experiments []harness.Experiment, across []claims.Across) 
 			return page, fmt.Errorf("claim %s: %w", c.ID, err)
 		}
 		if v != nil {
-			page.Claims = append(page.Claims, judged{c.Of, claims.Claim{ID: c.ID, Quote: c.Quote, Where: c.Where}, *v})
+			page.Claims = append(page.Claims, judged{slices.Concat(c.Of, c.Also), claims.Claim{ID: c.ID, Quote: c.Quote, Where: c.Where}, *v})
 		}
 	}
 	return page, nil

@@ -37,9 +37,14 @@ func (s study) across(c claims.Across) (*claims.Verdict, error) {
 			sizes = append(sizes, of.Size)
 		}
 	}
+	for _, name := range c.Also {
+		if of := s.Section(name); of != nil && slices.Contains(sizes, of.Size) {
+			results[name] = of.Results
+		}
+	}
 	undecided := &claims.Verdict{Outcome: claims.Undecided, Anytime: claims.Undecided, Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	switch {
-	case len(results) == 0:
+	case len(missing) == len(c.Of):
 		return nil, nil
 	case len(missing) > 0:
 		undecided.Evidence = fmt.Sprintf("Not run: %s.", strings.Join(missing, ", "))

@@ -1,6 +1,8 @@
 package reproduce
 
 import (
+	"slices"
+
 	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/normal"
 	"missingscore/benchmarks/quartic"
@@ -8,8 +10,11 @@ import (
 	"missingscore/benchmarks/tables"
 )
 
-// Across are the sentences that compare experiments with each other. A new one is a line here.
-var Across = []claims.Across{
+// Across are the sentences that more than one experiment is needed for.
+var Across = slices.Concat(quartic.Across, between)
+
+// between are those that compare experiments with each other. A new one is a line here.
+var between = []claims.Across{
 	inEach("dense-missing-less-clear", "… though not as clearly as in the previous example. [tested: its lead over each of the others is larger on the star]", "Unstructured Dense Graphical Model",
 		func(r reading) claims.Joint {
 			return claims.Clearer(star.AUC("missing").With("treatment", r.treatment), "star-missing", "dense-missing", "var", r.Methods("iw", "em", "zeroed"))

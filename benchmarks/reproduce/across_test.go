@@ -92,7 +92,7 @@ func TestSentencesAcrossExperiments(t *testing.T) {
 			return planted(key["treatment"] == "honoured")(experiment, key)
 		},
 	}
-	for _, c := range Across {
+	for _, c := range between {
 		for want, lead := range worlds {
 			t.Run(fmt.Sprintf("%s %s", c.ID, want), func(t *testing.T) {
 				v, err := c.Test(world(t, c.Of, lead))
@@ -119,7 +119,7 @@ func TestAcrossNamesWhatThereIs(t *testing.T) {
 	for _, c := range Across {
 		require.NotContains(t, ids, c.ID)
 		ids = append(ids, c.ID)
-		of := world(t, c.Of, func(string, map[string]string) leads { return leads{} })
+		of := world(t, slices.Concat(c.Of, c.Also), func(string, map[string]string) leads { return leads{} })
 		for name, r := range of {
 			of[name] = cells.Results{Columns: r.Columns}
 		}
