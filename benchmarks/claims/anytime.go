@@ -25,9 +25,9 @@ func differenceAnytime(x, y []float64, level float64) (difference, half float64)
 // anytimeFactor is the half width, in units of the standard error s/√n, of an interval for the
 // mean of n normal values that holds at every n ≥ m at once, m = LeastReplicates: whoever looks
 // after each replicate and stops when he likes what he sees is wrong with probability 1 − level
-// at most. It is the confidence sequence of Lai (Annals of Statistics 4, 1976, 265–280), as Wang
-// and Ramdas give it (Anytime-valid t-tests and confidence sequences for Gaussian means with
-// unknown variance, Sequential Analysis 44, 2025): with v² = Σ(x_i − x̄)²/n,
+// at most. It is the confidence sequence of Lai (On confidence sequences, Annals of Statistics 4,
+// 1976, 265–280), which Wang and Ramdas explain (Anytime-valid t-tests and confidence sequences for
+// Gaussian means with unknown variance, arXiv 2310.03722): with v² = Σ(x_i − x̄)²/n,
 //
 //	P(|x̄_n − μ| ≥ v_n √((b n)^(1/n) − 1) for some n ≥ m) ≤ 2 (1 − F(a) + a f(a)),  b = (1 + a²/(m−1))^m / m,
 //

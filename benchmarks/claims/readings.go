@@ -3,6 +3,7 @@ package claims
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"missingscore/benchmarks/cells"
@@ -121,6 +122,11 @@ func (v Verdict) Measured() string {
 		}
 		return words
 	})
+}
+
+// Counted are the numbers of readings that say the same.
+func (v Verdict) Counted() string {
+	return strings.ReplaceAll(v.listed(func(all []Read) []string { return []string{strconv.Itoa(len(all))} }), ". ", ", ")
 }
 
 func (v Verdict) listed(in func([]Read) []string) string {

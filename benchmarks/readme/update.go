@@ -91,7 +91,11 @@ func all(folder string) (map[string]markdown.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]markdown.Table{"claims": claims, "paper": paper}
+	signs, err := quarticSigns(results)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]markdown.Table{"claims": claims, "paper": paper, signs.Name: signs}
 	for _, e := range reproduce.Experiments {
 		l, err := harness.Load(e, results)
 		if e.Tables == nil || errors.Is(err, fs.ErrNotExist) {

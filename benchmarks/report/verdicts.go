@@ -14,8 +14,8 @@ import (
 	"missingscore/benchmarks/markdown"
 )
 
-// judged is a claim with what the cells say of it.
-type judged struct {
+// Judged is a claim with what the cells of its experiments say of it.
+type Judged struct {
 	Experiments []string
 	claims.Claim
 	claims.Verdict
@@ -58,12 +58,12 @@ func (s study) across(c claims.Across) (*claims.Verdict, error) {
 }
 
 // Class is the verdict's in the style sheet.
-func (j judged) Class() string {
+func (j Judged) Class() string {
 	return map[claims.Outcome]string{claims.Holds: "good", claims.DoesNotHold: "bad", claims.Undecided: "warn", claims.Depends: "warn"}[j.Outcome]
 }
 
 // Always is the outcome by intervals that hold at every look, in words.
-func (j judged) Always() string {
+func (j Judged) Always() string {
 	switch j.Anytime {
 	case "":
 		return "–"
@@ -74,7 +74,7 @@ func (j judged) Always() string {
 }
 
 // Told is the evidence, and what each reading says.
-func (j judged) Told() string {
+func (j Judged) Told() string {
 	if j.Readings == nil {
 		return j.Evidence
 	}
@@ -125,16 +125,22 @@ func (s study) markdown(w io.Writer) error {
 	return err
 }
 
+// listed are so many readings that they can be read in a list; more are counted.
+const listed = 8
+
 // ours begins the sentences that are not the paper's.
 const ours = "Ours: "
 
 // paper is the table of verdicts on the paper's sentences, with their count.
 func (s study) paper() markdown.Table {
-	s.Claims = slices.DeleteFunc(slices.Clone(s.Claims), func(c judged) bool { return strings.HasPrefix(c.Quote, ours) })
+	s.Claims = slices.DeleteFunc(slices.Clone(s.Claims), func(c Judged) bool { return strings.HasPrefix(c.Quote, ours) })
 	t := markdown.Table{Name: "paper", Header: []string{"the paper's words", fmt.Sprintf("verdict (%s)", s.Count()), fmt.Sprintf("at any look (%s)", s.Steady()), "by reading"}}
 	for _, c := range s.Claims {
 		by := c.Listed()
-		if c.Readings == nil {
+		switch {
+		case len(c.Readings) > listed:
+			by = fmt.Sprintf("of %d readings %s", len(c.Readings), c.Counted())
+		case c.Readings == nil:
 			by = strings.TrimSpace(c.Measure + " " + c.Interval())
 		}
 		t.Lines = append(t.Lines, []string{c.Quote, fmt.Sprintf("**%s**", c.Outcome), c.Always(), by})
