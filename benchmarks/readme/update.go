@@ -31,7 +31,8 @@ func update(folder string, write func(path string, text []byte) error) (changed 
 		return nil, err
 	}
 	above := filepath.Join(folder, "..")
-	for _, path := range append(readmes, filepath.Join(folder, "README.md"), filepath.Join(above, "README.md"), filepath.Join(above, "docs", "explanation", "paper.md")) {
+	for _, path := range append(readmes, filepath.Join(folder, "README.md"), filepath.Join(above, "README.md"),
+		filepath.Join(above, "docs", "explanation", "paper.md"), filepath.Join(above, "docs", "how-to", "choose-a-method.md")) {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			return changed, err
