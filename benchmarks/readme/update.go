@@ -96,7 +96,11 @@ func all(folder string) (map[string]markdown.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]markdown.Table{"claims": claims, "paper": paper, signs.Name: signs}
+	cost, err := coreHours(folder)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]markdown.Table{"claims": claims, "paper": paper, signs.Name: signs, cost.Name: cost}
 	for _, e := range reproduce.Experiments {
 		l, err := harness.Load(e, results)
 		if e.Tables == nil || errors.Is(err, fs.ErrNotExist) {
