@@ -313,6 +313,7 @@ func TestClaims(t *testing.T) {
 			v, err := claim.Test(c.r)
 			require.NoError(t, err)
 			require.Equal(t, c.want[k], v.Outcome, "%s, %s: %+v", name, claim.ID, v)
+			require.Equal(t, c.want[k], v.Anytime, "%s, %s: %+v", name, claim.ID, v)
 			require.NotEmpty(t, v.Evidence)
 		}
 	}

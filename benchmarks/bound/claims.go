@@ -93,7 +93,7 @@ func testRate(r cells.Results, name string, rate func(line) float64) (claims.Ver
 	if err != nil {
 		return claims.Verdict{}, err
 	}
-	v := claims.Verdict{Outcome: claims.Undecided, Measure: fmt.Sprintf("b in divergence ∝ (%s)^b along r = n; at least 1 is asked", name), Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	v := claims.Verdict{Outcome: claims.Undecided, Anytime: claims.Undecided, Measure: fmt.Sprintf("b in divergence ∝ (%s)^b along r = n; at least 1 is asked", name), Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	points, replicates := means(lines, together, rate, divergenceOf)
 	b, err := fitPower(points)
 	if err != nil {
@@ -101,6 +101,7 @@ func testRate(r cells.Results, name string, rate func(line) float64) (claims.Ver
 		return v, nil
 	}
 	v.Outcome, v.Effect, v.Low, v.High, v.Replicates = b.atLeast(1), b.b, b.low, b.high, replicates
+	v.Anytime = anytime(v.Outcome, lines, 1, together, rate, divergenceOf)
 	v.Evidence = "Slopes on log-log axes: " + strings.Join(slopes(lines), "; ") + "."
 	return v, nil
 }
@@ -112,7 +113,7 @@ func testDraws(r cells.Results) (claims.Verdict, error) {
 	if err != nil {
 		return claims.Verdict{}, err
 	}
-	v := claims.Verdict{Outcome: claims.Undecided, Measure: "b in J(n, r)/J(n, n) ∝ n^b at the smallest r; more than 0 is asked", Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	v := claims.Verdict{Outcome: claims.Undecided, Anytime: claims.Undecided, Measure: "b in J(n, r)/J(n, n) ∝ n^b at the smallest r; more than 0 is asked", Effect: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	if len(lines) == 0 {
 		v.Evidence = "No results."
 		return v, nil
@@ -125,9 +126,9 @@ func testDraws(r cells.Results) (claims.Verdict, error) {
 		}
 	}
 	least := slices.MinFunc(lines, func(a, b line) int { return cmp.Compare(a.r, b.r) }).r
-	points, replicates := means(lines,
-		func(l line) bool { return l.r == least && !together(l) && whole[table{l.n, l.replicate}] > 0 }, rowsOf,
-		func(l line) float64 { return l.divergence / whole[table{l.n, l.replicate}] })
+	fixed := func(l line) bool { return l.r == least && !together(l) && whole[table{l.n, l.replicate}] > 0 }
+	ratio := func(l line) float64 { return l.divergence / whole[table{l.n, l.replicate}] }
+	points, replicates := means(lines, fixed, rowsOf, ratio)
 	b, err := fitPower(points)
 	if err != nil {
 		v.Evidence = err.Error() + "."
@@ -140,6 +141,7 @@ func testDraws(r cells.Results) (claims.Verdict, error) {
 	case b.high < 0:
 		v.Outcome = claims.DoesNotHold
 	}
+	v.Anytime = anytime(v.Outcome, lines, 0, fixed, rowsOf, ratio)
 	var ratios []string
 	for _, p := range points {
 		ratios = append(ratios, fmt.Sprintf("%.2f at n = %g", math.Exp(p.y), p.x))

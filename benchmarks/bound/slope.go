@@ -2,7 +2,9 @@ package bound
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -55,6 +57,30 @@ func fitPower(points []point) (power, error) {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(k - 2)}
 	half := t.Quantile(0.975) * math.Sqrt(max(1, misfit/float64(k-2))/spread)
 	return power{b, b - half, b + half}, nil
+}
+
+// anytime is the outcome of "b is above least", undecided unless an interval says the same that
+// holds at every number of replicates: that of the mean of their own slopes, by unweighted least
+// squares. It alone would not allow for points that lie further from a line than they should.
+func anytime(o claims.Outcome, lines []line, least float64, want func(line) bool, x, y func(line) float64) claims.Outcome {
+	logX, logY := map[int][]float64{}, map[int][]float64{}
+	for _, l := range lines {
+		if want(l) {
+			logX[l.replicate] = append(logX[l.replicate], math.Log(x(l)))
+			logY[l.replicate] = append(logY[l.replicate], math.Log(y(l)))
+		}
+	}
+	var above []float64
+	for _, replicate := range slices.Sorted(maps.Keys(logX)) {
+		if len(logX[replicate]) >= 3 {
+			_, b := stat.LinearRegression(logX[replicate], logY[replicate], nil, false)
+			above = append(above, b-least)
+		}
+	}
+	if claims.Positive("", above, 1).Anytime != o {
+		return claims.Undecided
+	}
+	return o
 }
 
 // atLeast is the outcome of "b is at least so much".

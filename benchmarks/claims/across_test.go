@@ -91,6 +91,17 @@ func TestClearerInOneExperiment(t *testing.T) {
 	}
 }
 
+// At every look a difference is wider by the sum of two widths.
+func TestClearerAtAnyLook(t *testing.T) {
+	for shift, want := range map[float64]claims.Outcome{2: claims.Undecided, 12: claims.Holds} {
+		x, y := []float64{1 + shift, 1.5 + shift, 2 + shift, 2.5 + shift}, []float64{1, 1.5, 2, 2.5}
+		v, err := claims.Clearer(aucOf, "star", "dense", "a", []string{"b"}).Test(map[string]cells.Results{"star": leading(x, x), "dense": leading(y, y)})
+		require.NoError(t, err)
+		require.Equal(t, claims.Holds, v.Outcome)
+		require.Equal(t, want, v.Anytime, "%+v", v)
+	}
+}
+
 // A place that one experiment lacks is left out of both.
 func TestLeadsAreComparedWhereBothHaveThem(t *testing.T) {
 	star := planted(4, abc, func(x float64, replicate int, m string) float64 {

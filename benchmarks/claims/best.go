@@ -32,9 +32,9 @@ func Best(m Measure, ahead, rivals []string, everywhere bool) Test {
 			}
 		}
 		margin, text := m.margin()
-		o, c, none := better(all, margin)
-		v := m.verdict(n, o, c, ahead, rivals, m.effectName(c))
-		if none {
+		d := decide(all, better(margin))
+		v := m.verdict(n, d, ahead, rivals, m.effectName(d.by))
+		if d.outcome == DoesNotHold && d.by.none(margin) && d.by.high >= 0 {
 			v.Measure += text
 		}
 		return v, nil

@@ -31,7 +31,10 @@ const (
 // Verdict is what the cells run say about a claim: the effect that decides, paired
 // over replicates, with its 95 % interval.
 type Verdict struct {
-	Outcome           Outcome
+	Outcome Outcome
+	// Anytime is the outcome by intervals that hold at every number of replicates at once, so that
+	// stopping when a look pleases does not make it wrong more often; empty where there are none.
+	Anytime           Outcome
 	Measure           string // what the effect is, in words, and its unit
 	Effect, Low, High float64
 	Replicates        int

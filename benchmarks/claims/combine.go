@@ -28,6 +28,7 @@ func All(m Measure, parts ...func(Measure) Test) Test {
 			}
 		}
 		v := verdicts[decides]
+		v.Anytime = anytimeOf(verdicts)
 		v.Evidence += strings.Join(others, "")
 		return v, nil
 	}
@@ -41,6 +42,17 @@ func decisive(verdicts []Verdict) int {
 		}
 	}
 	return 0
+}
+
+// anytimeOf is the outcome of all together by the intervals that hold at every look; empty where
+// one has none.
+func anytimeOf(verdicts []Verdict) Outcome {
+	for _, o := range []Outcome{"", DoesNotHold, Undecided} {
+		if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Anytime == o }) {
+			return o
+		}
+	}
+	return Holds
 }
 
 // AtLargest makes a test at the largest place only.

@@ -32,19 +32,27 @@ func Comparable(m Measure, methods ...string) Test {
 			}
 		}
 		if len(each) == 0 {
-			return m.verdict(n, Undecided, comparison{}, methods, nil, ""), nil
+			return m.verdict(n, decision{outcome: Undecided, anytime: Undecided}, methods, nil, ""), nil
 		}
 		margin, text := m.margin()
-		c := slices.MaxFunc(each, func(a, b comparison) int { return cmp.Compare(a.furthest(), b.furthest()) })
-		apart := slices.MaxFunc(append(all, each...), func(a, b comparison) int { return cmp.Compare(a.nearest(), b.nearest()) })
-		o := Undecided
+		d := decide(append(each, all...), alike(margin, len(each)))
+		return m.verdict(n, d, methods, nil, m.effectName(d.by)+text), nil
+	}
+}
+
+// alike is the rule of Comparable, for the comparisons at each place, the first so many, and
+// the averages after them.
+func alike(margin float64, places int) func([]comparison) (Outcome, comparison) {
+	return func(all []comparison) (Outcome, comparison) {
+		widest := slices.MaxFunc(all[:places], func(a, b comparison) int { return cmp.Compare(a.furthest(), b.furthest()) })
+		apart := slices.MaxFunc(all, func(a, b comparison) int { return cmp.Compare(a.nearest(), b.nearest()) })
 		switch {
 		case apart.nearest() > margin:
-			o, c = DoesNotHold, apart
-		case c.furthest() < margin:
-			o = Holds
+			return DoesNotHold, apart
+		case widest.furthest() < margin:
+			return Holds, widest
 		}
-		return m.verdict(n, o, c, methods, nil, m.effectName(c)+text), nil
+		return Undecided, widest
 	}
 }
 
@@ -73,14 +81,21 @@ func NoLead(m Measure, a string, rivals []string) Test {
 			all = append(all, compare(n, a, b, "", m.level(len(rivals)), m.meanLead(n, n.Places, a, b)))
 		}
 		margin, text := m.margin()
+		d := decide(all, noneBelow(margin))
+		return m.verdict(n, d, rivals, []string{a}, m.effectName(d.by)+text), nil
+	}
+}
+
+// noneBelow is the rule of NoLead.
+func noneBelow(margin float64) func([]comparison) (Outcome, comparison) {
+	return func(all []comparison) (Outcome, comparison) {
 		least := slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.high, b.high) })
-		o := Undecided
 		switch {
 		case least.high < margin:
-			o = Holds
+			return Holds, least
 		case slices.MinFunc(all, func(a, b comparison) int { return cmp.Compare(a.low, b.low) }).low > margin:
-			o = DoesNotHold
+			return DoesNotHold, least
 		}
-		return m.verdict(n, o, least, rivals, []string{a}, m.effectName(least)+text), nil
+		return Undecided, least
 	}
 }

@@ -24,8 +24,13 @@ type comparison struct {
 	a, b              string
 	at                string // the place, if not the average over all
 	effect, low, high float64
+	always            float64 // half width of the interval that holds at every look, too
 	replicates, left  int
 }
+
+// estimate is an effect with the half width of its interval, and with that of one which holds
+// at every look.
+type estimate struct{ effect, half, always float64 }
 
 // few says that the replicates are too few for a verdict.
 func (c comparison) few() bool { return c.replicates < LeastReplicates }
@@ -33,17 +38,48 @@ func (c comparison) few() bool { return c.replicates < LeastReplicates }
 // compare gives the interval of value over replicates.
 func compare(n *Numbers, a, b, at string, level float64, value func(replicate string) (float64, bool)) comparison {
 	effects, left := n.each(value)
-	return newComparison(a, b, at, len(effects), left, func() (effect, half float64) { return meanInterval(effects, level) })
+	return newComparison(a, b, at, len(effects), left, func() estimate { return meanOf(effects, level) })
+}
+
+// meanOf is the mean of numbers of one replicate each.
+func meanOf(x []float64, level float64) estimate {
+	mean, half := meanInterval(x, level)
+	_, always := meanAnytime(x, level)
+	return estimate{mean, half, always}
 }
 
 // newComparison has no ends where the replicates are few.
-func newComparison(a, b, at string, replicates, left int, interval func() (effect, half float64)) comparison {
-	c := comparison{a: a, b: b, at: at, low: math.Inf(-1), high: math.Inf(1), replicates: replicates, left: left}
+func newComparison(a, b, at string, replicates, left int, of func() estimate) comparison {
+	c := comparison{a: a, b: b, at: at, low: math.Inf(-1), high: math.Inf(1), always: math.Inf(1), replicates: replicates, left: left}
 	if !c.few() {
-		effect, half := interval()
-		c.effect, c.low, c.high = effect, effect-half, effect+half
+		e := of()
+		c.effect, c.low, c.high, c.always = e.effect, e.effect-e.half, e.effect+e.half, e.always
 	}
 	return c
+}
+
+// anytime are the comparisons with the intervals that hold at every look.
+func anytime(all []comparison) (out []comparison) {
+	for _, c := range all {
+		c.low, c.high = c.effect-c.always, c.effect+c.always
+		out = append(out, c)
+	}
+	return out
+}
+
+// decision is what a rule makes of comparisons, and of the same with the intervals that hold at
+// every look.
+type decision struct {
+	outcome, anytime Outcome
+	by               comparison // that decides the first
+}
+
+// decide applies a rule to both.
+func decide(all []comparison, rule func([]comparison) (Outcome, comparison)) decision {
+	var d decision
+	d.outcome, d.by = rule(all)
+	d.anytime, _ = rule(anytime(all))
+	return d
 }
 
 // lead of a over b at a place of a replicate: log ratio or difference.
@@ -92,18 +128,23 @@ func positive(all []comparison) (Outcome, comparison) {
 
 // better tests that all leads are above 0, as positive does. One that may be none and is
 // below the margin for certain is no lead, from NoLeadReplicates on: there "better" does
-// not hold either. none tells that it is this that decides.
-func better(all []comparison, margin float64) (o Outcome, c comparison, none bool) {
-	o, c = positive(all)
-	if o != Undecided {
-		return o, c, false
-	}
-	for _, one := range all {
-		if one.replicates >= NoLeadReplicates && one.low <= 0 && one.high < margin {
-			return DoesNotHold, one, true
+// not hold either.
+func better(margin float64) func([]comparison) (Outcome, comparison) {
+	return func(all []comparison) (Outcome, comparison) {
+		o, c := positive(all)
+		if o != Undecided {
+			return o, c
 		}
+		if k := slices.IndexFunc(all, func(c comparison) bool { return c.none(margin) }); k >= 0 {
+			return DoesNotHold, all[k]
+		}
+		return o, c
 	}
-	return o, c, false
+}
+
+// none tells that a lead may be none, and cannot be above the margin.
+func (c comparison) none(margin float64) bool {
+	return c.replicates >= NoLeadReplicates && c.low <= 0 && c.high < margin
 }
 
 // furthest is the end of the interval further from 0, nearest how far all of it is.
@@ -112,8 +153,15 @@ func (c comparison) nearest() float64  { return max(c.low, -c.high) }
 
 // margin below which a difference is called none, as an effect and in words.
 func (m Measure) margin() (float64, string) {
-	if m.ratio() {
-		return math.Log(marginRatio), fmt.Sprintf("; from 1/%v to %v is none", marginRatio, marginRatio)
+	margin := m.Margin
+	switch {
+	case m.ratio():
+		if margin == 0 {
+			margin = marginRatio
+		}
+		return math.Log(margin), fmt.Sprintf("; from 1/%v to %v is none", margin, margin)
+	case margin == 0:
+		margin = marginDifference
 	}
-	return marginDifference, fmt.Sprintf("; within ±%v is none", marginDifference)
+	return margin, fmt.Sprintf("; within ±%v is none", margin)
 }

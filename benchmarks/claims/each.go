@@ -23,7 +23,7 @@ func Each(cases []Case, test func(Measure) Test) Joint {
 	for _, c := range cases {
 		of = append(of, c.Experiment)
 	}
-	return Joint{of, func(of map[string]cells.Results) (Verdict, error) {
+	return Joint{Of: of, Test: func(of map[string]cells.Results) (Verdict, error) {
 		var verdicts []Verdict
 		var evidence []string
 		for _, c := range cases {
@@ -41,6 +41,7 @@ func Each(cases []Case, test func(Measure) Test) Joint {
 			evidence = append(evidence, fmt.Sprintf("%s: %s. %s", c.Experiment, v.Outcome, v.Evidence))
 		}
 		v := verdicts[decisive(verdicts)]
+		v.Anytime = anytimeOf(verdicts)
 		v.Evidence = strings.Join(evidence, " ")
 		return v, nil
 	}}

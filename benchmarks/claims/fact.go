@@ -34,8 +34,7 @@ func Between(above, below Fact, name string) Test {
 			v, ok := lo[replicate]
 			return hi[replicate] - v, ok
 		})
-		o, _ := positive([]comparison{c})
-		v := Measure{}.verdict(n, o, c, nil, nil, name)
+		v := Measure{}.verdict(n, decide([]comparison{c}, positive), nil, nil, name)
 		if !c.few() {
 			v.Evidence = fmt.Sprintf("Means: %.3g and %.3g.", average(hi), average(lo))
 		}

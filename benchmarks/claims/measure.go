@@ -20,6 +20,8 @@ type Measure struct {
 	Where       map[string]string // which lines: setting column → value
 	Back        int               // so many places before the last epoch of the list
 	Risk        float64           // that a verdict is wrong; 0 is 0.05
+	// Margin is the ratio, or the difference, up to which there is said to be none; 0 is 1.1, or 0.02.
+	Margin float64
 }
 
 // ratio tells whether methods are compared by it.

@@ -3,6 +3,7 @@ package claims
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"missingscore/benchmarks/cells"
@@ -37,20 +38,40 @@ func Readings(readings ...Reading) Test {
 type JointReading struct {
 	Words string
 	Joint
+	Further bool // it is left out where one of its experiments has not been run
 }
 
 // JointReadings is Readings for them.
 func JointReadings(readings ...JointReading) Joint {
-	var of []string
+	var j Joint
 	for _, r := range readings {
-		of = append(of, slices.DeleteFunc(slices.Clone(r.Of), func(name string) bool { return slices.Contains(of, name) })...)
+		if !r.Further {
+			j.Of = union(j.Of, r.Of)
+		}
 	}
-	return Joint{of, func(of map[string]cells.Results) (Verdict, error) {
-		return together(len(readings), func(i int) (string, Verdict, error) {
-			v, err := readings[i].Test(of)
-			return readings[i].Words, v, err
+	for _, r := range readings {
+		j.Also = union(j.Also, slices.DeleteFunc(slices.Clone(r.Of), func(name string) bool { return slices.Contains(j.Of, name) }))
+	}
+	j.Test = func(of map[string]cells.Results) (Verdict, error) {
+		run := slices.DeleteFunc(slices.Clone(readings), func(r JointReading) bool {
+			return r.Further && slices.ContainsFunc(r.Of, func(name string) bool { _, ok := of[name]; return !ok })
 		})
-	}}
+		return together(len(run), func(i int) (string, Verdict, error) {
+			v, err := run[i].Test(of)
+			return run[i].Words, v, err
+		})
+	}
+	return j
+}
+
+// union has the names of both, each once.
+func union(names, more []string) []string {
+	for _, name := range more {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // together is the verdict of n readings.
@@ -64,21 +85,24 @@ func together(n int, at func(int) (string, Verdict, error)) (Verdict, error) {
 		all = append(all, Read{words, v})
 	}
 	v := all[0].Verdict
-	v.Outcome, v.Readings = agreed(all), all
+	v.Outcome, v.Readings = agreed(all, func(r Read) Outcome { return r.Outcome }), all
+	v.Anytime = agreed(all, func(r Read) Outcome { return r.Anytime })
 	v.Measure = all[0].Words + ": " + v.Measure
 	return v, nil
 }
 
 // agreed is the outcome of all readings together.
-func agreed(all []Read) Outcome {
-	has := func(o Outcome) bool { return slices.ContainsFunc(all, func(r Read) bool { return r.Outcome == o }) }
+func agreed(all []Read, of func(Read) Outcome) Outcome {
+	has := func(o Outcome) bool { return slices.ContainsFunc(all, func(r Read) bool { return of(r) == o }) }
 	switch {
+	case has(""): // it has no outcome of this kind
+		return ""
 	case has(Depends) || has(Holds) && has(DoesNotHold):
 		return Depends
 	case has(Undecided):
 		return Undecided
 	}
-	return all[0].Outcome
+	return of(all[0])
 }
 
 // Listed are the readings in words, by what they say; those that differ in the proposal alone
@@ -98,6 +122,11 @@ func (v Verdict) Measured() string {
 		}
 		return words
 	})
+}
+
+// Counted are the numbers of readings that say the same.
+func (v Verdict) Counted() string {
+	return strings.ReplaceAll(v.listed(func(all []Read) []string { return []string{strconv.Itoa(len(all))} }), ". ", ", ")
 }
 
 func (v Verdict) listed(in func([]Read) []string) string {

@@ -53,6 +53,7 @@ func TestReadingsTogether(t *testing.T) {
 	v, err := claims.Readings(claims.Reading{"one", not}, claims.Reading{"other", holds}, claims.Reading{"third", not})(cells.Results{})
 	require.NoError(t, err)
 	require.Equal(t, "holds: other. does not hold: one; third", v.Listed())
+	require.Equal(t, "holds: 1, does not hold: 2", v.Counted())
 	require.Equal(t, "holds: other 2 [1, 3]. does not hold: one 2 [1, 3]; third 2 [1, 3]", v.Measured())
 	v, err = claims.Readings(append(claims.WithEach("early", func(claims.Proposal) claims.Test { return not }),
 		claims.WithEach("late", func(p claims.Proposal) claims.Test {

@@ -41,15 +41,15 @@ func Trend(m Measure, a string, rivals []string, along Axis, sign float64) Test 
 		if len(x) > 1 {
 			margin /= slices.Max(x) - slices.Min(x)
 		}
-		o, c, _ := better(all, margin)
+		d := decide(all, better(margin))
 		kind := "change of the difference"
 		if m.ratio() {
 			kind = "factor on the ratio"
 		}
 		if sign < 0 {
-			c.effect, c.low, c.high = -c.effect, -c.high, -c.low
+			d.by.effect, d.by.low, d.by.high = -d.by.effect, -d.by.high, -d.by.low
 		}
-		return m.verdict(n, o, c, []string{a}, rivals, kind+" "+along.Unit+": "+m.effectName(c)), nil
+		return m.verdict(n, d, []string{a}, rivals, kind+" "+along.Unit+": "+m.effectName(d.by)), nil
 	}
 }
 
@@ -83,11 +83,11 @@ func Against(now, then Measure, a, b, name string) Test {
 			return Verdict{}, err
 		}
 		late, early := now.meanLead(n, n.Places, a, b), then.meanLead(before, before.Places, a, b)
-		o, c := positive([]comparison{compare(n, a, b, "", now.level(1), func(replicate string) (float64, bool) {
+		d := decide([]comparison{compare(n, a, b, "", now.level(1), func(replicate string) (float64, bool) {
 			l, okl := late(replicate)
 			e, oke := early(replicate)
 			return l - e, okl && oke
-		})})
-		return now.verdict(n, o, c, []string{a, b}, nil, name), nil
+		})}, positive)
+		return now.verdict(n, d, []string{a, b}, nil, name), nil
 	}
 }

@@ -262,3 +262,64 @@ func TestNumbersWithinReplicates(t *testing.T) {
 	require.Equal(t, []float64{2}, claims.Differences(n, "c", n, "a"))
 	require.Equal(t, []float64{2, 1.5}, claims.Ratios(n, "b", n, "a"))
 }
+
+// Leads of 1 … 4, with a half width of 2.05 by Student's t and of 3.6 at every look: what holds
+// and what does not, and each way of putting tests together, by both intervals.
+func TestVerdictAtAnyLook(t *testing.T) {
+	near, far := []float64{1, 2, 3, 4}, []float64{8, 9, 10, 11}
+	r := leading(near, far)
+	ahead := func(a, b string) claims.Test { return claims.Best(aucOf, []string{a}, []string{b}, false) }
+	part := func(a, b string) func(claims.Measure) claims.Test {
+		return func(m claims.Measure) claims.Test { return claims.Best(m, []string{a}, []string{b}, false) }
+	}
+	wide := aucOf
+	wide.Margin = 5
+	each := func(a string, bs ...string) claims.Test {
+		var cases []claims.Case
+		of := map[string]cells.Results{}
+		for i := range bs {
+			cases, of[fmt.Sprint(i)] = append(cases, claims.Case{Experiment: fmt.Sprint(i), Measure: aucOf}), r
+		}
+		k := 0
+		return func(cells.Results) (claims.Verdict, error) {
+			return claims.Each(cases, func(m claims.Measure) claims.Test { k++; return part(a, bs[k-1])(m) }).Test(of)
+		}
+	}
+	for name, c := range map[string]struct {
+		test          claims.Test
+		once, anytime claims.Outcome
+	}{
+		"clear":             {ahead("a", "c"), claims.Holds, claims.Holds},
+		"clearly not":       {ahead("c", "a"), claims.DoesNotHold, claims.DoesNotHold},
+		"by one look":       {ahead("a", "b"), claims.Holds, claims.Undecided},
+		"not by one look":   {ahead("b", "a"), claims.DoesNotHold, claims.Undecided},
+		"no lead, wide":     {claims.NoLead(wide, "a", []string{"b"}), claims.Holds, claims.Undecided},
+		"a lead, narrow":    {claims.NoLead(aucOf, "a", []string{"c"}), claims.DoesNotHold, claims.DoesNotHold},
+		"apart":             {claims.AtLargest(aucOf, func(m claims.Measure) claims.Test { return claims.Comparable(m, "a", "c") }), claims.DoesNotHold, claims.DoesNotHold},
+		"apart by one look": {claims.AtLargest(aucOf, func(m claims.Measure) claims.Test { return claims.Comparable(m, "a", "b") }), claims.DoesNotHold, claims.Undecided},
+		"parts":             {claims.All(aucOf, part("a", "c"), part("b", "c")), claims.Holds, claims.Holds},
+		"a part not":        {claims.All(aucOf, part("a", "c"), part("c", "b")), claims.DoesNotHold, claims.DoesNotHold},
+		"each":              {each("a", "c", "c"), claims.Holds, claims.Holds},
+		"each, one not":     {each("b", "c", "a"), claims.Undecided, claims.Undecided},
+		"readings":          {claims.Readings(claims.Reading{"one", ahead("a", "b")}, claims.Reading{"other", ahead("c", "a")}), claims.Depends, claims.Undecided},
+		"readings, clear":   {claims.Readings(claims.Reading{"one", ahead("a", "c")}, claims.Reading{"other", ahead("c", "a")}), claims.Depends, claims.Depends},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := c.test(r)
+			require.NoError(t, err)
+			require.Equal(t, c.once, v.Outcome)
+			require.Equal(t, c.anytime, v.Anytime)
+		})
+	}
+	require.Equal(t, claims.Undecided, claims.Positive("x", near, 1).Anytime)
+	require.Equal(t, claims.Holds, claims.Positive("x", far, 1).Anytime)
+	require.Equal(t, claims.Undecided, claims.Weakest([]claims.Verdict{claims.Positive("x", near, 1), claims.Positive("x", far, 1)}).Anytime)
+	without := claims.Positive("x", far, 1)
+	without.Anytime = ""
+	require.Empty(t, claims.Weakest([]claims.Verdict{claims.Positive("x", far, 1), without}).Anytime)
+
+	// Nothing holds for a method that diverged, by either interval.
+	v, err := ahead("a", "c")(astray(leading(append(near, 5), append(far, 12))))
+	require.NoError(t, err)
+	require.Equal(t, claims.Undecided, v.Anytime, v.Evidence)
+}

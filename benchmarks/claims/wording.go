@@ -38,21 +38,26 @@ func (m Measure) leadName(c comparison) (lead string, none int) {
 
 // verdict reports the deciding comparison beside the methods' means, the favoured ones'
 // and their rivals'.
-func (m Measure) verdict(n *Numbers, o Outcome, c comparison, favoured, rivals []string, name string) Verdict {
-	o, doubt := certain(o, n.divergedReplicates(favoured))
-	return m.decided(o, c, name, m.means(n, slices.Concat(favoured, rivals))+doubt)
+func (m Measure) verdict(n *Numbers, d decision, favoured, rivals []string, name string) Verdict {
+	d, doubt := certain(d, n.divergedReplicates(favoured))
+	return m.decided(d, name, m.means(n, slices.Concat(favoured, rivals))+doubt)
 }
 
 // certain takes nothing from the replicates that are left when the favoured diverged in others.
-func certain(o Outcome, divergedReplicates int) (Outcome, string) {
-	if divergedReplicates == 0 || o != Holds {
-		return o, ""
+func certain(d decision, divergedReplicates int) (decision, string) {
+	if divergedReplicates > 0 && d.anytime == Holds {
+		d.anytime = Undecided
 	}
-	return Undecided, fmt.Sprintf(" It would hold, but for %d replicates in which a method that it favours diverged.", divergedReplicates)
+	if divergedReplicates == 0 || d.outcome != Holds {
+		return d, ""
+	}
+	d.outcome = Undecided
+	return d, fmt.Sprintf(" It would hold, but for %d replicates in which a method that it favours diverged.", divergedReplicates)
 }
 
-func (m Measure) decided(o Outcome, c comparison, name, evidence string) Verdict {
-	v := Verdict{Outcome: o, Measure: name, Effect: m.shown(c.effect), Low: m.shown(c.low), High: m.shown(c.high), Replicates: c.replicates, Evidence: evidence}
+func (m Measure) decided(d decision, name, evidence string) Verdict {
+	c := d.by
+	v := Verdict{Outcome: d.outcome, Anytime: d.anytime, Measure: name, Effect: m.shown(c.effect), Low: m.shown(c.low), High: m.shown(c.high), Replicates: c.replicates, Evidence: evidence}
 	if c.at != "" {
 		v.Measure += fmt.Sprintf(" at %s %s", m.Along, c.at)
 	}

@@ -86,8 +86,12 @@ func TestSituationsAreOfExperiments(t *testing.T) {
 	require.NotEmpty(t, found)
 	tables, err := Tables("../results", reproduce.Experiments)
 	require.NoError(t, err)
-	require.Len(t, tables[0].Lines, len(found))
-	require.Len(t, tables[1].Lines, len(found))
+	require.Len(t, tables, 4)
+	require.Len(t, found, len(situations)+len(parts), "every situation has been run")
+	require.Len(t, tables[0].Lines, len(situations))
+	require.Len(t, tables[1].Lines, len(situations))
+	require.Len(t, tables[2].Lines, len(parts))
+	require.Len(t, tables[3].Lines, len(parts))
 	for _, f := range found {
 		require.Len(t, f.list, len(f.methods), f.words)
 		for _, s := range f.list {

@@ -3,6 +3,11 @@
 // who is behind. It runs nothing: it reads the results of the other experiments.
 package frontier
 
+import (
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/mar"
+)
+
 // situation is a question that a user has, with the cells that answer it.
 type situation struct {
 	words      string
@@ -18,20 +23,20 @@ type situation struct {
 var situations = []situation{
 	{"networks, normal columns, gaps completely at random", "networks", "auc", "AUC of the path", false,
 		map[string][]string{"network": {"random 6", "random 20", "random 50", "random 100"}, "law": {"MCAR 10 %", "MCAR 30 %", "MCAR 50 %", "MCAR 70 %"}},
-		[]string{"em-exact", "em-exact, ridge", "em-exact, auto", "exact", "glasso", "cglasso"}},
+		onNetworks},
 	{"the same, the chosen network", "networks", "f1", "F1 at the λ of EBIC", false,
 		map[string][]string{"network": {"random 6", "random 20", "random 50", "random 100"}, "law": {"MCAR 10 %", "MCAR 30 %", "MCAR 50 %", "MCAR 70 %"}},
-		[]string{"em-exact", "em-exact, ridge", "em-exact, auto", "exact", "glasso", "cglasso"}},
+		onNetworks},
 	{"networks, normal columns, gaps at random", "networks", "auc", "AUC of the path", false,
 		map[string][]string{"network": {"random 6", "random 20", "random 50", "random 100"},
 			"law": {"MAR weak 10 %", "MAR weak 30 %", "MAR weak 50 %", "MAR weak 70 %", "MAR medium 10 %", "MAR medium 30 %", "MAR medium 50 %", "MAR medium 70 %", "MAR strong 10 %", "MAR strong 30 %", "MAR strong 50 %", "MAR strong 70 %"}},
-		[]string{"em-exact", "em-exact, ridge", "em-exact, auto", "exact", "glasso", "cglasso"}},
+		onNetworks},
 	{"random networks of 100 columns, 500 rows, gaps completely at random", "networks", "auc", "AUC of the path", false,
 		map[string][]string{"network": {"random 100"}}, []string{"em-exact", "em-exact, ridge", "exact", "cglasso"}},
 	{"stars of equal weak edges", "networks", "auc", "AUC of the path", false,
-		map[string][]string{"network": {"star 20"}}, []string{"em-exact", "em-exact, ridge", "em-exact, auto", "exact", "glasso", "cglasso"}},
+		map[string][]string{"network": {"star 20"}}, onNetworks},
 	{"networks of columns cut at a bound", "networks", "auc", "AUC of the path", false,
-		map[string][]string{"network": {"truncated 10"}}, []string{"em-exact", "exact", "exact (truncation ignored)", "em-exact (truncation ignored)", "glasso"}},
+		map[string][]string{"network": {"truncated 10"}}, cutOff},
 	{"dense networks cut by a plane", "dense-missing", "auc", "AUC of the path", false,
 		map[string][]string{"treatment": {"honoured"}}, []string{"exact", "var", "variw", "iw-unit", "zeroed", "glasso"}},
 	{"the choice of edges, 20 to 100 normal columns", "deciding", "f1", "F1 of the chosen edges", false, nil,
@@ -48,4 +53,49 @@ var situations = []situation{
 		map[string][]string{"density": {"moons"}}, []string{"iw", "em", "variw", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
 	{"neural energy in ten columns, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
 		map[string][]string{"density": {"modes"}}, []string{"iw", "em", "variw", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
+	{"neural energy on a ring in the plane, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"ring"}}, []string{"iw", "em", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
+	{"normal columns without a penalty, gaps at random", "mar", mar.ErrorColumn, "error of the partial correlations", true, nil,
+		[]string{"em-exact", "exact", "EM"}},
+}
+
+// derived are columns that an experiment's results do not hold, but follow from them.
+var derived = map[string]func(cells.Results) (cells.Results, error){"mar": mar.WithErrors}
+
+// parts are situations by the shape of the network and by the law of the gaps.
+var parts = append([]situation{
+	{"stars of equal weak edges, gaps completely at random", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"star 20"}, "law": {"MCAR 30 %", "MCAR 50 %", "MCAR 70 %"}}, onNetworks},
+	{"the same, gaps at random", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"star 20"}, "law": {"MAR medium 30 %", "MAR medium 50 %", "MAR medium 70 %"}}, onNetworks},
+	{"networks of columns cut at a bound, gaps completely at random", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"truncated 10"}, "law": {"MCAR 30 %", "MCAR 50 %", "MCAR 70 %"}}, cutOff},
+	{"the same, gaps at random", "networks", "auc", "AUC of the path", false,
+		map[string][]string{"network": {"truncated 10"}, "law": {"MAR medium 30 %", "MAR medium 50 %", "MAR medium 70 %"}}, cutOff},
+}, chosenOn("random", "hub", "chain", "star", "dense")...)
+
+// The methods of networks.
+var (
+	onNetworks = []string{"em-exact", "em-exact, ridge", "em-exact, auto", "exact", "glasso", "cglasso"}
+	cutOff     = []string{"em-exact", "exact", "exact (truncation ignored)", "em-exact (truncation ignored)", "glasso"}
+)
+
+// chosenOn is the choice of edges on each shape of a network, by law.
+func chosenOn(graphs ...string) (all []situation) {
+	words := map[string]string{"random": "random networks", "hub": "hubs", "chain": "chains", "star": "stars", "dense": "dense networks"}
+	ways := []string{"auto, ebic", "l1, ebic", "adaptive, ebic", "ridge, ebic", "ridge, stability=5", "l1, fdr, robust"}
+	for _, g := range graphs {
+		for _, law := range []struct {
+			words  string
+			tables []string
+		}{
+			{"completely at random", []string{"20 columns, 300 rows, MCAR 30 %", "20 columns, 1000 rows, MCAR 70 %", "20 columns, 150 rows, MCAR 20 %",
+				"50 columns, 500 rows, MCAR 30 %", "50 columns, 1000 rows, MCAR 70 %", "100 columns, 500 rows, MCAR 20 %"}},
+			{"at random, 20 columns, half missing", []string{"20 columns, 300 rows, MAR medium 50 %"}},
+		} {
+			all = append(all, situation{"the choice of edges of " + words[g] + ", gaps " + law.words, "deciding", "f1", "F1 of the chosen edges", false,
+				map[string][]string{"graph": {g}, "table": law.tables}, ways})
+		}
+	}
+	return all
 }

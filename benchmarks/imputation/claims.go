@@ -76,6 +76,7 @@ func mostTables(a, b string) claims.Test {
 		}
 		var verdicts []claims.Verdict
 		var ahead, behind []string
+		always := map[claims.Outcome]int{} // by the intervals that hold at every look
 		for _, t := range tables {
 			x, err := leads(r, energyColumn, t, a, b)
 			if err != nil {
@@ -88,16 +89,23 @@ func mostTables(a, b string) claims.Test {
 			case claims.DoesNotHold:
 				behind = append(behind, t)
 			}
+			always[v.Anytime]++
 		}
 		v := claims.Weakest(verdicts)
-		v.Outcome = claims.Undecided
-		switch {
-		case 2*len(ahead) > len(tables):
-			v.Outcome = claims.Holds
-		case 2*len(behind) >= len(tables) && len(tables) > 0:
-			v.Outcome = claims.DoesNotHold
-		}
+		v.Outcome = majority(len(ahead), len(behind), len(tables))
+		v.Anytime = majority(always[claims.Holds], always[claims.DoesNotHold], len(tables))
 		v.Evidence = fmt.Sprintf("Of %d tables ahead on %d (%s), behind on %d (%s).", len(tables), len(ahead), strings.Join(ahead, ", "), len(behind), strings.Join(behind, ", "))
 		return v, nil
 	}
+}
+
+// majority is the outcome of "ahead on more than half of the tables".
+func majority(ahead, behind, tables int) claims.Outcome {
+	switch {
+	case 2*ahead > tables:
+		return claims.Holds
+	case 2*behind >= tables && tables > 0:
+		return claims.DoesNotHold
+	}
+	return claims.Undecided
 }

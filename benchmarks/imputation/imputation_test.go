@@ -166,6 +166,7 @@ func TestTablesAndClaims(t *testing.T) {
 	v, err := mostTables("posterior", "mice pmm")(r)
 	require.NoError(t, err)
 	require.Equal(t, claims.DoesNotHold, v.Outcome, "it is behind on half of the tables")
+	require.Equal(t, claims.DoesNotHold, v.Anytime)
 	require.Equal(t, "Of 2 tables ahead on 1 (a), behind on 1 (b).", v.Evidence)
 	v, err = mostTables("mice pmm", "posterior")(cells.Results{Columns: r.Columns, Lines: r.Lines[2:4]})
 	require.NoError(t, err)
@@ -175,6 +176,7 @@ func TestTablesAndClaims(t *testing.T) {
 	v, err = mostTables("posterior", "mice pmm")(of)
 	require.NoError(t, err)
 	require.Equal(t, claims.Holds, v.Outcome)
+	require.Equal(t, claims.Holds, v.Anytime)
 }
 
 const two = `{"tables": [{"name": "a", "kind": "star", "count": 2, "rows": 2}, {"name": "b", "kind": "star", "count": 2, "rows": 2}],

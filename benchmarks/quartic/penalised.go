@@ -32,15 +32,16 @@ var Penalised = harness.Experiment{
 	Settings: penalisedSettings, Grid: penalisedGrid, Tables: penalisedTables,
 	Claims: []claims.Claim{
 		against("ica-l1", "Ours: with L1, λ by cross-validation, Full, Zeroed, Marg-IW and EM are nearer to the true coefficients than after the paper's number of passes.", "l1", "passes", "full", "zeroed", "iw", "em"),
-		against("ica-held-out", "Ours: stopped by rows held out, each method is nearer to the true coefficients than after the paper's number of passes.", "held out", "passes", "full", "zeroed", "iw", "em", "var"),
+		against("ica-held-out", "Ours: stopped by rows held out, each method is nearer to the true coefficients than after the paper's number of passes.", heldOut, "passes", "full", "zeroed", "iw", "em", "var"),
 		against("ica-l1-ridge", "Ours: L1 is nearer to the true coefficients than ridge, by Full and by Zeroed.", "l1", "ridge", "full", "zeroed"),
-		against("ica-l1-held-out", "Ours: L1 is nearer to the true coefficients than stopping by rows held out, by Full, Zeroed, Marg-IW and EM.", "l1", "held out", "full", "zeroed", "iw", "em"),
-		{ID: "ica-held-out-var-best", Quote: "Our variational method (Marg-Var) consistently yields the lowest error. [tested as a further reading: each method stopped by rows held out]", Where: section,
-			Test: claims.Best(coefficients(), []string{"var, held out"}, []string{"iw, held out", "em, held out", "zeroed, held out"}, true)},
+		against("ica-l1-held-out", "Ours: L1 is nearer to the true coefficients than stopping by rows held out, by Full, Zeroed, Marg-IW and EM.", "l1", heldOut, "full", "zeroed", "iw", "em"),
 	},
 }
 
 const where = "benchmarks/quartic/README.md"
+
+// heldOut is the treatment that stops by rows held out.
+const heldOut = "held out"
 
 // coefficients is the error of θ at the end of a fit.
 func coefficients() claims.Measure {
@@ -73,7 +74,7 @@ func (s penalisedSetting) descent(treatment string) (descent.Config, error) {
 	c := descent.Passes(s.Epochs, s.Rate)
 	switch treatment {
 	case "passes":
-	case "held out":
+	case heldOut:
 		c.Validation = new(s.Validation)
 	case "l1", "ridge":
 		c = descent.Config{Penalty: s.Penalty}

@@ -9,7 +9,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -48,24 +47,6 @@ var Dim = harness.Experiment{
 	Name: "ica-dim", Title: "Non-Gaussian model: number of columns",
 	Source:   "section “Non-Gaussian Model” (figure ICA_varydim)",
 	Settings: dim, Grid: grid, Figures: draw,
-	Claims: []claims.Claim{
-		read("ica-dim-var-best", "Our variational method (Marg-Var) consistently yields the lowest error.", section, Dimensions(),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.Best(m, []string{"var"}, p.Methods(others...), true)
-			}),
-		read("ica-dim-gap-widens", "Moreover, as the dimensionality increases, the performance gap between Marg-Var and the other methods widens.", section, differences(Dimensions()),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.Trend(m, "var", p.Methods(others...), claims.Axis{Of: math.Log2, Unit: "per doubling of the columns"}, 1)
-			}),
-		read("ica-dim-others-comparable", "We note that all other methods perform comparably …", section, Dimensions(),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.Comparable(m, p.Methods(others...)...)
-			}),
-		read("ica-dim-em-iw", "… with the performance of EM and Marg-IW being indistinguishable, a pattern we observe throughout our experiments.", section, Dimensions(),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.Comparable(m, p.Methods("iw", "em")...)
-			}),
-	},
 }
 
 // Rows varies the sample size.

@@ -24,10 +24,27 @@ func Sizes() []claims.Measure { return measures(rows, "rows") }
 // Probabilities are the measures of Missing.
 func Probabilities() []claims.Measure { return measures(missing, "missing") }
 
+// errors are the two measures, by column.
+var errors = []struct{ column, words string }{{"quartic_error", "error of the parameters"}, {"fisher_divergence", "Fisher divergence"}}
+
+// whenStopped are the words for held-out stopping.
+const whenStopped = ", stopped by rows held out"
+
+// after are the words for an epoch.
+func after(epoch int) string { return fmt.Sprintf(" after epoch %d", epoch) }
+
+// stoppedMeasures are those of Penalised, at the end of a fit.
+func stoppedMeasures() (all []claims.Measure) {
+	for _, e := range errors {
+		all = append(all, claims.Measure{Column: e.column, Name: e.words + whenStopped, Smaller: true, Along: "columns"})
+	}
+	return all
+}
+
 func measures(settings []byte, along string) (all []claims.Measure) {
-	for _, column := range []struct{ name, words string }{{"quartic_error", "error of the parameters"}, {"fisher_divergence", "Fisher divergence"}} {
+	for _, e := range errors {
 		for _, epoch := range epochs {
-			all = append(all, claims.Measure{Column: column.name, Name: fmt.Sprintf("%s after epoch %d", column.words, epoch), Smaller: true, Along: along, Back: back(settings, epoch)})
+			all = append(all, claims.Measure{Column: e.column, Name: e.words + after(epoch), Smaller: true, Along: along, Back: back(settings, epoch)})
 		}
 	}
 	return all
@@ -52,12 +69,15 @@ func read(id, quote, where string, measures []claims.Measure, test func(claims.M
 	return claims.Claim{ID: id, Quote: quote, Where: where, Test: claims.Readings(readings...)}
 }
 
+// The words for the two ways to compare errors.
+const byRatio, byDifference = " (ratio)", " (difference)"
+
 // differences are the measures compared by differences as well as by ratios.
 func differences(measures []claims.Measure) (both []claims.Measure) {
 	for _, m := range measures {
 		ratio, difference := m, m
-		ratio.Name += " (ratio)"
-		difference.Name += " (difference)"
+		ratio.Name += byRatio
+		difference.Name += byDifference
 		difference.Differences = true
 		both = append(both, ratio, difference)
 	}

@@ -5,8 +5,10 @@
 //	<!-- end -->
 //
 // stands the table NAME: "claims", the verdicts on all of benchmarks/results; "paper", those
-// on the paper's sentences alone, which docs/explanation/paper.md has; "frontier" and "which",
-// package frontier's, whose picture it draws too; "EXPERIMENT
+// on the paper's sentences alone, and "paper quartic", the readings of those on the quartic model,
+// which docs/explanation/paper.md has; "frontier", "which" and
+// their "parts", package frontier's, whose picture it draws too; "core hours", what the
+// committed cells have cost; "EXPERIMENT
 // TABLE", one of an experiment's on its folder there; or one of the earlier runs and of
 // speed, from the files of these. A test of this package fails where a README has
 // something else.

@@ -31,7 +31,8 @@ func update(folder string, write func(path string, text []byte) error) (changed 
 		return nil, err
 	}
 	above := filepath.Join(folder, "..")
-	for _, path := range append(readmes, filepath.Join(folder, "README.md"), filepath.Join(above, "README.md"), filepath.Join(above, "docs", "explanation", "paper.md")) {
+	for _, path := range append(readmes, filepath.Join(folder, "README.md"), filepath.Join(above, "README.md"),
+		filepath.Join(above, "docs", "explanation", "paper.md"), filepath.Join(above, "docs", "how-to", "choose-a-method.md")) {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			return changed, err
@@ -91,7 +92,15 @@ func all(folder string) (map[string]markdown.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]markdown.Table{"claims": claims, "paper": paper}
+	signs, err := quarticSigns(results)
+	if err != nil {
+		return nil, err
+	}
+	cost, err := coreHours(folder)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]markdown.Table{"claims": claims, "paper": paper, signs.Name: signs, cost.Name: cost}
 	for _, e := range reproduce.Experiments {
 		l, err := harness.Load(e, results)
 		if e.Tables == nil || errors.Is(err, fs.ErrNotExist) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/harness"
@@ -64,6 +65,12 @@ func Paper(out string, experiments []harness.Experiment, across []claims.Across)
 	return page.paper(), err
 }
 
+// Verdicts are all of them, in the order of the tables.
+func Verdicts(out string, experiments []harness.Experiment, across []claims.Across) ([]Judged, error) {
+	page, err := read(out, experiments, across)
+	return page.Claims, err
+}
+
 // read loads all sections and tests all claims, without a picture.
 func read(out string, experiments []harness.Experiment, across []claims.Across) (page study, err error) {
 	for _, e := range experiments {
@@ -75,24 +82,37 @@ func read(out string, experiments []harness.Experiment, across []claims.Across) 
 			return page, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		page.Sections = append(page.Sections, *s)
-		page.Claims = append(page.Claims, s.claims...)
 	}
+	for _, s := range page.Sections { // a sentence that one experiment is enough for stands with those of that
+		page.Claims = append(page.Claims, s.claims...)
+		if err := page.judge(across, func(c claims.Across) bool { return slices.Equal(c.Of, []string{s.Experiment.Name}) }); err != nil {
+			return page, err
+		}
+	}
+	return page, page.judge(across, func(c claims.Across) bool { return len(c.Of) > 1 })
+}
+
+// judge adds the chosen claims that have a verdict.
+func (s *study) judge(across []claims.Across, chosen func(claims.Across) bool) error {
 	for _, c := range across {
-		v, err := page.across(c)
+		if !chosen(c) {
+			continue
+		}
+		v, err := s.across(c)
 		if err != nil {
-			return page, fmt.Errorf("claim %s: %w", c.ID, err)
+			return fmt.Errorf("claim %s: %w", c.ID, err)
 		}
 		if v != nil {
-			page.Claims = append(page.Claims, judged{c.Of, claims.Claim{ID: c.ID, Quote: c.Quote, Where: c.Where}, *v})
+			s.Claims = append(s.Claims, Judged{slices.Concat(c.Of, c.Also), claims.Claim{ID: c.ID, Quote: c.Quote, Where: c.Where}, *v})
 		}
 	}
-	return page, nil
+	return nil
 }
 
 // study is the page from top to bottom.
 type study struct {
 	Versions [][2]string
-	Claims   []judged
+	Claims   []Judged
 	Sections []section
 }
 

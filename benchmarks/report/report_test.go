@@ -97,6 +97,9 @@ func TestReportAcrossExperiments(t *testing.T) {
 	across := []claims.Across{{ID: "both", Quote: "More than before.", Joint: claims.Joint{Of: []string{"counted", "other"},
 		Test: func(of map[string]cells.Results) (claims.Verdict, error) {
 			return claims.Verdict{Outcome: claims.Holds, Replicates: 2, Evidence: fmt.Sprintf("%d and %d cells.", len(of["counted"].Lines), len(of["other"].Lines))}, nil
+		}}}, {ID: "further", Quote: "More or less.", Joint: claims.Joint{Of: []string{"counted"}, Also: []string{"other"},
+		Test: func(of map[string]cells.Results) (claims.Verdict, error) {
+			return claims.Verdict{Outcome: claims.Holds, Evidence: fmt.Sprintf("By %d.", len(of))}, nil
 		}}}}
 	report := func(out string, name string) string {
 		require.NoError(t, Write(out, experiments, across))
@@ -112,9 +115,11 @@ func TestReportAcrossExperiments(t *testing.T) {
 
 	out := t.TempDir()
 	require.NotContains(t, report(out, "claims.md"), "both", "it is about nothing that is here")
+	require.NotContains(t, report(out, "claims.md"), "further")
 	run(out, one, harness.Options{})
-	require.Contains(t, report(out, "claims.md"), "| `both` | More than before. | **undecided** |  |  | 0 | Not run: other. |\n")
+	require.Contains(t, report(out, "claims.md"), "| `both` | More than before. | **undecided** | the same |  |  | 0 | Not run: other. |\n")
 	require.Contains(t, report(out, "report.html"), `<a href="#counted">counted</a>, other</span>`)
+	require.Contains(t, report(out, "claims.md"), "| By 1. |", "what it also takes has not been run")
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // before its first cell
 	_, err := harness.Run(stopped, []harness.Experiment{other}, harness.Options{Out: out})
@@ -124,6 +129,7 @@ func TestReportAcrossExperiments(t *testing.T) {
 	table := report(out, "claims.md")
 	require.Contains(t, table, "| **holds** |")
 	require.Contains(t, table, "| 6 and 6 cells. |")
+	require.Contains(t, table, "| By 2. |")
 	require.Greater(t, strings.Index(table, "`both`"), strings.Index(table, "`c`"), "after those of the experiments")
 	require.Contains(t, report(out, "claims.csv"), "\ncounted other,both,")
 	require.Contains(t, report(out, "report.html"), `<a href="#counted">counted</a>, <a href="#other">other</a></span>`)
@@ -131,5 +137,6 @@ func TestReportAcrossExperiments(t *testing.T) {
 	out = t.TempDir()
 	run(out, one, harness.Options{})
 	run(out, other, harness.Options{Smoke: true})
-	require.Contains(t, report(out, "claims.md"), "| **undecided** |  |  | 0 | Not run in one size: full; smoke. |")
+	require.Contains(t, report(out, "claims.md"), "| **undecided** | the same |  |  | 0 | Not run in one size: full; smoke. |")
+	require.Contains(t, report(out, "claims.md"), "| By 1. |")
 }

@@ -20,7 +20,7 @@ type section struct {
 	Figures []shown
 	Tables  []markdown.Table
 	Trouble error // with the figures
-	claims  []judged
+	claims  []Judged
 }
 
 // Done is the number of finished cells.
@@ -49,7 +49,7 @@ func sectionOf(e harness.Experiment, out string) (*section, error) {
 		if err != nil {
 			return nil, fmt.Errorf("claim %s: %w", c.ID, err)
 		}
-		s.claims = append(s.claims, judged{[]string{e.Name}, c, v})
+		s.claims = append(s.claims, Judged{[]string{e.Name}, c, v})
 	}
 	if e.Tables != nil && s.Done() > 0 {
 		s.Tables, err = e.Tables(l.Settings, l.Results)

@@ -14,9 +14,9 @@ import (
 	"missingscore/benchmarks/claims"
 )
 
-// leads of Marg-IW, Marg-Var and Marg-Exact over Zeroed, and of EM over Marg-IW, in
-// logarithms or AUC.
-type leads struct{ iw, variational, exact, em float64 }
+// leads of Marg-IW, Marg-Var and Marg-Exact over Zeroed, of EM over Marg-IW and of Marg-VarIW
+// over Marg-Exact, in logarithms or AUC.
+type leads struct{ iw, variational, exact, em, variw float64 }
 
 // world is a full-size run of the named experiments, 5 replicates each, with planted
 // leads.
@@ -38,7 +38,7 @@ func world(t *testing.T, names []string, lead func(experiment string, key map[st
 			replicate, err := strconv.Atoi(key["replicate"])
 			require.NoError(t, err)
 			l := lead(e.Name, key)
-			by := map[string]float64{"iw": l.iw, "var": l.variational, "em": l.iw + l.em, "exact": l.exact}[strings.TrimSuffix(key["method"], "-unit")] + 0.001*math.Sin(float64(replicate*len(key["method"])))
+			by := map[string]float64{"iw": l.iw, "var": l.variational, "em": l.iw + l.em, "exact": l.exact, "variw": l.exact + l.variw}[strings.TrimSuffix(key["method"], "-unit")] + 0.001*math.Sin(float64(replicate*len(key["method"])))
 			line := slices.Clone(c.Key)
 			for _, column := range g.Value {
 				switch column {
@@ -60,13 +60,13 @@ func world(t *testing.T, names []string, lead func(experiment string, key map[st
 // planted is the world that the sentences describe, or the opposite one.
 func planted(opposite bool) func(experiment string, key map[string]string) leads {
 	return func(experiment string, key map[string]string) leads {
-		star, variational := 0.2, 0.1 // against the dense network; against Marg-IW on few columns
+		star, variational, variw := 0.2, 0.1, -0.01 // against the dense network; Marg-IW on few columns; Marg-Exact
 		if opposite {
-			star, variational = 0, 0.3
+			star, variational, variw = 0, 0.3, -0.04 // between 3 % and the margin of other sentences
 		}
 		switch {
 		case experiment == "star-missing":
-			return leads{variational: star, exact: star}
+			return leads{variational: star, exact: star, variw: variw}
 		case experiment == "dense-missing":
 			return leads{variational: 0.1, exact: 0.1}
 		case experiment == "star-centres" && opposite:
@@ -78,7 +78,7 @@ func planted(opposite bool) func(experiment string, key map[string]string) leads
 		case experiment == "star-dim" && key["columns"] != "10":
 			return leads{variational: 0.1}
 		}
-		return leads{iw: 0.2, variational: variational}
+		return leads{iw: 0.2, variational: variational, variw: variw}
 	}
 }
 
@@ -92,11 +92,14 @@ func TestSentencesAcrossExperiments(t *testing.T) {
 			return planted(key["treatment"] == "honoured")(experiment, key)
 		},
 	}
-	for _, c := range Across {
+	for _, c := range between {
 		for want, lead := range worlds {
 			t.Run(fmt.Sprintf("%s %s", c.ID, want), func(t *testing.T) {
 				v, err := c.Test(world(t, c.Of, lead))
 				require.NoError(t, err)
+				if want == claims.Depends && v.Readings == nil {
+					t.Skip("it has one reading")
+				}
 				require.Equal(t, want, v.Outcome, "%s", v.Listed())
 				require.Equal(t, 5, v.Replicates)
 			})
@@ -116,7 +119,7 @@ func TestAcrossNamesWhatThereIs(t *testing.T) {
 	for _, c := range Across {
 		require.NotContains(t, ids, c.ID)
 		ids = append(ids, c.ID)
-		of := world(t, c.Of, func(string, map[string]string) leads { return leads{} })
+		of := world(t, slices.Concat(c.Of, c.Also), func(string, map[string]string) leads { return leads{} })
 		for name, r := range of {
 			of[name] = cells.Results{Columns: r.Columns}
 		}

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Band is a mean with an interval around it along X; all of equal length. The name
@@ -18,7 +20,7 @@ type Band struct {
 	Floor           []float64 // a thin line of the same look, all along X; nil for none
 }
 
-// Bands draws means with their intervals, the legend to the right of them. An axis is
+// Bands draws means with their intervals, the legend to the right of the plot area. An axis is
 // logarithmic where it spans a factor of 10, for y a factor of 4. Every mean must be
 // positive, and x not negative; what reaches far below or above all means is cut.
 func Bands(title, x, y string, bands []Band) (*plot.Plot, error) {
@@ -94,17 +96,25 @@ func logarithmic(a *plot.Axis, factor float64) {
 	}
 }
 
-// legendRight puts the legend to the right of the data.
+// legendRight puts the legend to the right of the plot area, which ends where the widest entry
+// begins.
 func legendRight(p *plot.Plot) {
-	end := p.X.Max
-	if _, log := p.X.Scale.(plot.LogScale); log {
-		p.X.Max *= math.Pow(p.X.Max/p.X.Min, legendShare)
-		p.X.Tick.Marker = upTo{p.X.Tick.Marker, end}
-	} else {
-		p.X.Max += (p.X.Max - p.X.Min) * legendShare
-		p.X.Tick.Marker = upTo{plot.DefaultTicks{}, end}
-	}
 	p.Legend.Top = true
+	p.Add(legendRoom{})
+}
+
+// legendRoom keeps the room of the plot's legend free at the right: a glyph box at the end of the
+// x axis, for a plot leaves room for those.
+type legendRoom struct{}
+
+// legendGap is between the plot area and the legend.
+const legendGap vg.Length = 10
+
+func (legendRoom) Plot(draw.Canvas, *plot.Plot) {}
+
+func (legendRoom) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	width := p.Legend.Rectangle(draw.Canvas{}).Size().X
+	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width + legendGap}}}}
 }
 
 // pairs are points on a logarithmic axis.
@@ -119,16 +129,4 @@ func pairs(x, y []float64) (points plotter.XYs, err error) {
 		points = append(points, plotter.XY{X: x[k], Y: v})
 	}
 	return points, nil
-}
-
-const legendShare = 0.33 // of the data's width, kept free at the right
-
-// upTo leaves out the ticks beyond the data.
-type upTo struct {
-	plot.Ticker
-	end float64
-}
-
-func (u upTo) Ticks(low, high float64) []plot.Tick {
-	return slices.DeleteFunc(u.Ticker.Ticks(low, high), func(t plot.Tick) bool { return t.Value > u.end })
 }

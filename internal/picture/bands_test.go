@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
 func TestBands(t *testing.T) {
@@ -48,6 +50,25 @@ func TestBands(t *testing.T) {
 	b.Y = b.Y[:2]
 	_, err = Bands("", "", "", []Band{b})
 	require.ErrorContains(t, err, `band "var" has`)
+}
+
+// The plot area ends before the widest entry of the legend begins, on either kind of axis and
+// whatever the picture's width.
+func TestLegendIsBesideThePlotArea(t *testing.T) {
+	for _, x := range [][]float64{{1, 10, 100}, {0.2, 0.4, 0.6}} {
+		for _, name := range []string{"a", "partial", "a method of quite a long name"} {
+			b := Band{Name: name, X: x, Y: []float64{1, 2, 3}, Low: []float64{1, 2, 3}, High: []float64{1, 2, 3}}
+			p, err := Bands("", "x", "y", []Band{b, {Name: "iw", X: x, Y: b.Y, Low: b.Low, High: b.High}})
+			require.NoError(t, err)
+			require.Equal(t, x[2], p.X.Max, "the axis ends where the data do")
+			for _, width := range []vg.Length{300, 600} {
+				c := draw.NewCanvas(new(recorder.Canvas), width, 300)
+				begins := c.Max.X - p.Legend.Rectangle(c).Size().X
+				require.LessOrEqual(t, p.DataCanvas(c).Max.X.Points(), begins.Points()-5, "%s, %v", name, width)
+				require.Greater(t, p.DataCanvas(c).Max.X.Points(), begins.Points()-20, "no room is lost")
+			}
+		}
+	}
 }
 
 // A method treated in some way is named after the method; what is neither keeps its name.

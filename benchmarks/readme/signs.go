@@ -1,0 +1,29 @@
+package main
+
+import (
+	"missingscore/benchmarks/markdown"
+	"missingscore/benchmarks/quartic"
+	"missingscore/benchmarks/report"
+	"missingscore/benchmarks/reproduce"
+)
+
+// quarticSigns has the readings of each sentence on the quartic model, by error, epoch and proposal.
+func quarticSigns(results string) (t markdown.Table, err error) {
+	t.Name = "paper quartic"
+	verdicts, err := report.Verdicts(results, reproduce.Experiments, reproduce.Across)
+	if err != nil {
+		return t, err
+	}
+	for _, v := range verdicts {
+		header, lines := quartic.Signs(v.Readings)
+		t.Header = append([]string{"the paper's words"}, header...)
+		for i, line := range lines {
+			words := ""
+			if i == 0 {
+				words = v.Quote
+			}
+			t.Lines = append(t.Lines, append([]string{words}, line...))
+		}
+	}
+	return t, nil
+}
