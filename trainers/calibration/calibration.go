@@ -47,9 +47,9 @@ func (c Case) Way() string {
 	return c.Sampler + ", " + c.Size
 }
 
-// Ranks are those of n true values, fewer by the case's cost, each from 0 to Draws.
+// Ranks are those of n true values, fewer by the case's cost and at least one, each from 0 to Draws.
 func (c Case) Ranks(ctx context.Context, n int, seed uint64) ([]int, error) {
-	return c.ranks(ctx, n/max(c.Cost, 1), seed)
+	return c.ranks(ctx, max(1, n/max(c.Cost, 1)), seed)
 }
 
 // costing is c at so many times the cost.
