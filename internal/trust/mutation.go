@@ -29,7 +29,7 @@ type mutated struct {
 	Lived      int      `json:"lived"`
 	TimedOut   int      `json:"timed_out"`   // noticed, too: the tests did not come to an end
 	Unbuilt    int      `json:"unbuilt"`     // does not compile: neither noticed nor not
-	Covered    int      `json:"covered"`     // of so many in lines that tests reach the changes were drawn
+	Covered    int      `json:"covered"`     // of so many in lines that tests reach the changes were drawn; 0 of figures from before any were drawn
 	NotCovered int      `json:"not_covered"` // in lines that no test reaches
 	Seed       uint64   `json:"seed"`
 	Survivors  []string `json:"survivors"` // kind, file and line of each that lived

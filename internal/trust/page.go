@@ -220,7 +220,10 @@ func (e evidence) mutations() string {
 	for _, p := range slices.Sorted(maps.Keys(e.mutation)) {
 		m := e.mutation[p]
 		within, from := "", "all"
-		if !m.whole() {
+		switch {
+		case m.Covered == 0:
+			from = "files named below"
+		case !m.whole():
 			low, high := m.interval()
 			within, from = fmt.Sprintf("%.0f to %.0f %%", 100*low, 100*high), fmt.Sprint(m.Covered)
 		}
