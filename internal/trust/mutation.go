@@ -29,10 +29,10 @@ type mutated struct {
 	Lived      int      `json:"lived"`
 	TimedOut   int      `json:"timed_out"`   // noticed, too: the tests did not come to an end
 	Unbuilt    int      `json:"unbuilt"`     // does not compile: neither noticed nor not
-	Covered    int      `json:"covered"`     // of so many in lines that tests reach the changes were drawn
+	Covered    int      `json:"covered"`     // of so many in lines that tests reach the changes were drawn; 0: of files that gremlins looked at
 	NotCovered int      `json:"not_covered"` // in lines that no test reaches
-	Seed       uint64   `json:"seed"`
-	Survivors  []string `json:"survivors"` // kind, file and line of each that lived
+	Seed       uint64   `json:"seed"`        // 0: gremlins made the changes itself
+	Survivors  []string `json:"survivors"`   // kind, file and line of each that lived
 	provenance.Source
 }
 
@@ -113,8 +113,8 @@ func mutation(args []string) error {
 	number := set.Int("changes", math.MaxInt, "how many of a package's changes are drawn")
 	seed := set.Uint64("seed", 1, "seed of that")
 	set.Parse(args)
-	if *number < 1 {
-		return fmt.Errorf("-changes %d: one at least is to be made", *number)
+	if *number < 1 || *seed < 1 {
+		return fmt.Errorf("-changes %d, -seed %d: both are 1 at least", *number, *seed)
 	}
 	dir, err := os.MkdirTemp("", "mutation")
 	if err != nil {

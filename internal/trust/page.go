@@ -215,12 +215,17 @@ func (e evidence) faultsOf(promise string) string {
 // mutations is the table of how many changes of packages their tests notice.
 func (e evidence) mutations() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Mutation testing changes one operator of a package at a time and asks whether the package's own tests fail. gremlins finds the changes; those in lines that no test reaches, and those that do not compile, are not counted. Of most packages a random sample of the changes is made; the interval is Clopper and Pearson's, of 95 %%, for the share among all. The aim is 85 %%; figures%s.\n\n", between(maps.Values(e.mutation)))
+	fmt.Fprintf(&b, "Mutation testing changes one operator of a package at a time and asks whether the package's own tests fail. gremlins finds the changes; those in lines that no test reaches, and those that do not compile, are not counted. Of most packages a random sample of the changes is made; the interval is Clopper and Pearson's, of 95 %%, for the share among all. (Where the table says so, gremlins made the changes itself, of which it counts as noticed what does not compile, too.) The aim is 85 %%; figures%s.\n\n", between(maps.Values(e.mutation)))
 	b.WriteString("| package | changes noticed | interval | made | drawn from | not covered |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, p := range slices.Sorted(maps.Keys(e.mutation)) {
 		m := e.mutation[p]
 		within, from := "", "all"
-		if !m.whole() {
+		switch {
+		case m.Covered == 0:
+			from = "files named below, by gremlins"
+		case m.Seed == 0:
+			from = "all, by gremlins"
+		case !m.whole():
 			low, high := m.interval()
 			within, from = fmt.Sprintf("%.0f to %.0f %%", 100*low, 100*high), fmt.Sprint(m.Covered)
 		}

@@ -59,6 +59,7 @@ func TestRHatOfChains(t *testing.T) {
 		rhat, err := from.RHat(b, new(Stream).At(5))
 		require.NoError(t, err)
 		require.Equal(t, before, from.kept.Capture(), "asking moves nothing")
+		require.Len(t, rhat, table.N)
 		for i, v := range rhat {
 			if table.Observed[2*i+1] {
 				require.Zero(t, v)
