@@ -4,16 +4,11 @@ import (
 	"missingscore/benchmarks/markdown"
 	"missingscore/benchmarks/quartic"
 	"missingscore/benchmarks/report"
-	"missingscore/benchmarks/reproduce"
 )
 
 // quarticSigns has the readings of each sentence on the quartic model, by error, epoch and proposal.
-func quarticSigns(results string) (t markdown.Table, err error) {
-	t.Name = "paper quartic"
-	verdicts, err := report.Verdicts(results, reproduce.Experiments, reproduce.Across)
-	if err != nil {
-		return t, err
-	}
+func quarticSigns(verdicts []report.Judged) markdown.Table {
+	t := markdown.Table{Name: "paper quartic"}
 	for _, v := range verdicts {
 		header, lines := quartic.Signs(v.Readings)
 		t.Header = append([]string{"the paper's words"}, header...)
@@ -25,5 +20,5 @@ func quarticSigns(results string) (t markdown.Table, err error) {
 			t.Lines = append(t.Lines, append([]string{words}, line...))
 		}
 	}
-	return t, nil
+	return t
 }

@@ -84,23 +84,16 @@ func fill(text []byte, tables map[string]markdown.Table) (out []byte, err error)
 // all are the tables by name.
 func all(folder string) (map[string]markdown.Table, error) {
 	results := filepath.Join(folder, "results")
-	claims, err := report.Claims(results, reproduce.Experiments, reproduce.Across)
+	verdicts, err := report.Verdicts(results, reproduce.Experiments, reproduce.Across)
 	if err != nil {
 		return nil, err
 	}
-	paper, err := report.Paper(results, reproduce.Experiments, reproduce.Across)
-	if err != nil {
-		return nil, err
-	}
-	signs, err := quarticSigns(results)
-	if err != nil {
-		return nil, err
-	}
+	signs := quarticSigns(verdicts)
 	cost, err := coreHours(folder)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]markdown.Table{"claims": claims, "paper": paper, signs.Name: signs, cost.Name: cost}
+	out := map[string]markdown.Table{"claims": report.Claims(verdicts), "paper": report.Paper(verdicts), signs.Name: signs, cost.Name: cost}
 	for _, e := range reproduce.Experiments {
 		l, err := harness.Load(e, results)
 		if e.Tables == nil || errors.Is(err, fs.ErrNotExist) {

@@ -53,19 +53,13 @@ func Write(out string, experiments []harness.Experiment, across []claims.Across)
 	return trouble
 }
 
-// Claims is the table of verdicts on what out holds.
-func Claims(out string, experiments []harness.Experiment, across []claims.Across) (markdown.Table, error) {
-	page, err := read(out, experiments, across)
-	return page.claims(), err
-}
+// Claims is the table of verdicts.
+func Claims(all []Judged) markdown.Table { return study{Claims: all}.claims() }
 
 // Paper is the table of verdicts on the paper's own sentences, with what each reading says.
-func Paper(out string, experiments []harness.Experiment, across []claims.Across) (markdown.Table, error) {
-	page, err := read(out, experiments, across)
-	return page.paper(), err
-}
+func Paper(all []Judged) markdown.Table { return study{Claims: all}.paper() }
 
-// Verdicts are all of them, in the order of the tables.
+// Verdicts are those on what out holds, in the order of the tables.
 func Verdicts(out string, experiments []harness.Experiment, across []claims.Across) ([]Judged, error) {
 	page, err := read(out, experiments, across)
 	return page.Claims, err
