@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,19 +22,32 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// requireSame requires the same model's file, but for the rounding of a precision P, which is kept
-// as LLᵀ: √(P_jj P_kk) times d and the distance of two numbers (Higham 2002, theorem 10.3).
+// requireSame requires the same model's file, but for rounding: of a precision P, which is kept
+// as LLᵀ, √(P_jj P_kk) times d and the distance of two numbers (Higham 2002, theorem 10.3); of the K
+// shares and the deviations of a mixture, which are kept as logarithms, the number itself times that
+// distance, as often as the logarithm is large, and once for each summand of shares.
 func requireSame(t *testing.T, first, second []byte) {
 	var read [2]map[string]any
-	var precision [2][][]float64
+	var precision, shares, deviations [2][][]float64
 	for i, text := range [][]byte{first, second} {
 		require.NoError(t, json.Unmarshal(text, &read[i]))
-		var of struct{ Precision [][]float64 }
+		var of struct{ Precision, Weights, Deviations [][]float64 }
 		require.NoError(t, json.Unmarshal(text, &of))
-		precision[i] = of.Precision
-		delete(read[i], "precision")
+		precision[i], shares[i], deviations[i] = of.Precision, of.Weights, of.Deviations
+		for _, name := range []string{"precision", "weights", "deviations"} {
+			delete(read[i], name)
+		}
 	}
 	require.Equal(t, read[0], read[1])
+	for _, of := range [][2][][]float64{shares, deviations} {
+		first, second := slices.Concat(of[0]...), slices.Concat(of[1]...)
+		require.Len(t, second, len(first))
+		for i, x := range first {
+			if x != second[i] {
+				require.InDelta(t, x, second[i], (float64(len(first)+4)+2*math.Abs(math.Log(x)))*2.3e-16*x)
+			}
+		}
+	}
 	p, d := precision[0], len(precision[0])
 	require.Len(t, precision[1], d)
 	for j := range d {
