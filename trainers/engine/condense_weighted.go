@@ -117,54 +117,66 @@ func (e *Engine) weightedMoments(rows []int, centre []float64, sets int) *losses
 // sumWeighted adds the rows to the moments of those coordinates that are worker w's.
 func (e *Engine) sumWeighted(rows []int, m *losses.WeightedMoments, w int) {
 	d := e.Table.D
-	var mine []int
+	b := &weightedBlock{m: m, z: make([]float64, togetherCondensed*d), g: make([]float64, togetherCondensed*d), part: make([]float64, togetherCondensed*d)}
 	for j := w; j < d; j += len(e.workers) {
-		mine = append(mine, j)
+		b.slopes = append(b.slopes, j)
 		m.Slope[j].First = make([]float64, d)
 		if j < len(m.Quadratic) {
+			b.quadratics = append(b.quadratics, j)
 			m.Quadratic[j] = losses.Moments{First: make([]float64, d), Second: make([]float64, d*d)}
 		}
 	}
-	z, g := make([]float64, togetherCondensed*d), make([]float64, togetherCondensed*d)
-	part, n := make([]float64, togetherCondensed*d), 0
-	multiply := func() {
-		for _, j := range mine {
-			if j >= len(m.Quadratic) {
-				break
-			}
-			for i := range n {
-				floats.ScaleTo(part[i*d:(i+1)*d], math.Sqrt(g[i*d+j]), z[i*d:(i+1)*d])
-			}
-			blas64.Syrk(blas.Trans, 1, blas64.General{Rows: n, Cols: d, Stride: d, Data: part}, 1, blas64.Symmetric{N: d, Stride: d, Data: m.Quadratic[j].Second, Uplo: blas.Upper})
-		}
-		n = 0
+	e.eachWeighted(rows, b.add)
+	b.multiply()
+	for _, j := range b.quadratics {
+		mirror(m.Quadratic[j].Second, d)
 	}
-	e.eachWeighted(rows, func(r *weightedRow) {
-		x := z[n*d : (n+1)*d]
-		floats.SubTo(x, r.x, m.Centre)
-		for j, weight := range r.g {
-			g[n*d+j] = r.count * weight
+}
+
+// weightedBlock are rows that are multiplied together, for some of the moments.
+type weightedBlock struct {
+	m                  *losses.WeightedMoments
+	slopes, quadratics []int     // coordinates
+	n                  int       // rows
+	z, g, part         []float64 // (n, d): less the centre, and g times how often they count
+}
+
+// add adds a row to first moments, and those before it, once they are many, to second ones.
+func (b *weightedBlock) add(r *weightedRow) {
+	d := len(r.x)
+	z, g := b.z[b.n*d:(b.n+1)*d], b.g[b.n*d:(b.n+1)*d]
+	floats.SubTo(z, r.x, b.m.Centre)
+	floats.ScaleTo(g, r.count, r.g)
+	for _, j := range b.quadratics {
+		add(&b.m.Quadratic[j], g[j], z)
+	}
+	for _, j := range b.slopes {
+		if r.slope[j] != 0 {
+			add(&b.m.Slope[j], r.count*r.slope[j], z)
 		}
-		for _, j := range mine {
-			if j < len(m.Quadratic) {
-				add(&m.Quadratic[j], g[n*d+j], x)
-			}
-			if slope := r.slope[j]; slope != 0 {
-				add(&m.Slope[j], r.count*slope, x)
-			}
+	}
+	if b.n++; b.n == togetherCondensed {
+		b.multiply()
+	}
+}
+
+// multiply adds the rows to second moments, upper triangles.
+func (b *weightedBlock) multiply() {
+	d := len(b.m.Centre)
+	for _, j := range b.quadratics {
+		for i := range b.n {
+			floats.ScaleTo(b.part[i*d:(i+1)*d], math.Sqrt(b.g[i*d+j]), b.z[i*d:(i+1)*d])
 		}
-		if n++; n == togetherCondensed {
-			multiply()
-		}
-	})
-	multiply()
-	for _, j := range mine {
-		if j < len(m.Quadratic) {
-			for a := range d {
-				for b := range a {
-					m.Quadratic[j].Second[a*d+b] = m.Quadratic[j].Second[b*d+a]
-				}
-			}
+		blas64.Syrk(blas.Trans, 1, blas64.General{Rows: b.n, Cols: d, Stride: d, Data: b.part}, 1, blas64.Symmetric{N: d, Stride: d, Data: b.m.Quadratic[j].Second, Uplo: blas.Upper})
+	}
+	b.n = 0
+}
+
+// mirror copies the upper triangle of a matrix (d, d) to the lower one.
+func mirror(x []float64, d int) {
+	for a := range d {
+		for b := range a {
+			x[a*d+b] = x[b*d+a]
 		}
 	}
 }
