@@ -5,6 +5,7 @@ package lanczos
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	kinds "gonum.org/v1/gonum/lapack"
@@ -94,17 +95,9 @@ func (s *Search) vector(i, d int) []float64 {
 func (s *Search) ritz() (least, largest, share float64, ok bool) {
 	m := len(s.diagonal)
 	s.values, s.aside = append(s.values[:0], s.diagonal...), append(s.aside[:0], s.beside...)
-	s.vectors, s.work = room(s.vectors, m*m), room(s.work, 2*m)
+	s.vectors, s.work = slices.Grow(s.vectors[:0], m*m)[:m*m], slices.Grow(s.work[:0], 2*m)[:2*m]
 	if !(lapack.Implementation{}).Dsteqr(eigenvectors, m, s.values, s.aside, s.vectors, m, s.work) {
 		return 0, 0, 0, false
 	}
 	return s.values[0], max(math.Abs(s.values[0]), math.Abs(s.values[m-1])), math.Abs(s.vectors[(m-1)*m]), true
-}
-
-// room is x with length n, its memory kept where that suffices.
-func room(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }

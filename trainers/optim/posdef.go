@@ -18,7 +18,7 @@ import (
 type PositiveDefinite struct {
 	Floor float64
 
-	lower, root, scaled []float64 // work space
+	lower, root, scaled []float64 // work space; of the last the upper triangle is read
 	search              lanczos.Search
 }
 
@@ -51,8 +51,7 @@ func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool)
 	for j := range d {
 		for k, v := range packed[graph.PackedIndex(d, j, j)+1:][:d-j-1] {
 			k += j + 1
-			scaled := v / (h.root[j] * h.root[k])
-			h.scaled[j*d+k], h.scaled[k*d+j] = scaled, scaled
+			h.scaled[j*d+k] = v / (h.root[j] * h.root[k])
 		}
 	}
 	matrix := blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: h.scaled}
