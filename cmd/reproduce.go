@@ -73,6 +73,9 @@ func (f *reproduceCommand) run(cmd *cobra.Command, args []string) error {
 	if err := abandonable(cmd.Context(), f.load); err != nil {
 		return err
 	}
+	if err := ensureDir(f.Out); err != nil { // what is abandoned makes no folder
+		return err
+	}
 	if err := f.cells(cmd); err != nil {
 		return err
 	}
@@ -99,14 +102,15 @@ func (f *reproduceCommand) options(cmd *cobra.Command, args []string) (err error
 	return nil
 }
 
-// load reads the settings of one's own and makes the folder.
+// load reads the settings of one's own.
 func (f *reproduceCommand) load() (err error) {
-	if f.config != "" {
-		if f.Config, err = os.ReadFile(f.config); err != nil {
-			return fmt.Errorf("--config: %w", err)
-		}
+	if f.config == "" {
+		return nil
 	}
-	return ensureDir(f.Out)
+	if f.Config, err = os.ReadFile(f.config); err != nil {
+		return fmt.Errorf("--config: %w", err)
+	}
+	return nil
 }
 
 // cells runs what is missing of the experiments.
