@@ -116,8 +116,9 @@ const (
 // than ten rows of the rarer kind for each term, each predictor is tested by itself
 // instead, by its ranks in the rows that have it, and P is Bonferroni's over them.
 //
-// Of more than 100 000 rows, or with more than 58 columns 2·10¹⁰/d³, but not below 5000, so
-// many are tested, evenly through the table: what they do not show does no harm.
+// At most 100 000 rows are tested, of more than 10 columns as many as have a million cells, of
+// more than 138 2·10¹⁰/d³, but not below 5000, evenly through the table: what they do not show
+// does no harm.
 func Test(t *data.Table) []Column { return TestBy(1, t) }
 
 // TestBy is Test by several workers, each at other columns.
@@ -195,13 +196,16 @@ func missing(t *data.Table, j int) (count int) {
 	return count
 }
 
-// mostRows is how many rows of d columns are tested at most: regressions on all others of all
-// columns take some n d³ steps.
-func mostRows(d int) int { return min(100_000, max(fitRows, int(2e10/math.Pow(float64(d), 3)))) }
+// mostRows is how many rows of d columns are tested at most: the rows are copied, ranked and
+// filled, and regressions on all others of all columns take some n d³ steps.
+func mostRows(d int) int {
+	return max(fitRows, min(100_000, mostCells/d, int(2e10/math.Pow(float64(d), 3))))
+}
 
 const (
 	fitRows    = 5000    // that the normal distribution of a test is fitted to, at most
-	mostFilled = 1 << 22 // room for filled tables
+	mostCells  = 1 << 20 // of the rows that are tested, but for these
+	mostFilled = 1 << 21 // room for filled tables
 )
 
 // evenly takes so many rows, in steps of one length through the table; twice as many, and so on,
