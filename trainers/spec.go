@@ -14,7 +14,10 @@
 //	compare    whether two networks differ
 //	power      how many rows a network needs
 //
-// Nothing here prints; progress goes to a callback.
+// Nothing here prints; progress goes to a callback. Errors and warnings advise in the words of
+// the command line, whose flags (docs/reference/command-line.md) are the fields of Spec as
+// these are spelled in JSON, with dashes: --imputer-rate is imputer_rate, Spec.Steps.ImputerRate.
+// Those of reading a table, --columns, --exclude, --na, are of data.ReadOptions.
 package trainers
 
 import (
