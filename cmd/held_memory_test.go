@@ -19,12 +19,12 @@ func TestHeldMemory(t *testing.T) {
 	t.Parallel()
 	const program = 60e6 // bytes
 	for _, c := range []struct {
-		rows, missing string
-		numbers       float64 // bytes
-	}{{"500000", "0", 500_000 * 20 * 8}, {"500000", "0.05", 500_000 * 20 * 8}} {
-		table := wideFile(t, "t.csv", c.rows, c.missing)
+		name, rows, missing string
+		numbers             float64 // bytes
+	}{{"t.csv", "500000", "0", 500_000 * 20 * 8}, {"t.csv", "500000", "0.05", 500_000 * 20 * 8}, {"t.parquet", "1000000", "0.05", 1_000_000 * 20 * 8}} {
+		table := wideFile(t, c.name, c.rows, c.missing)
 		most, _ := peakOf(t, exitDone, "network", table, "--penalty", "l1", "--lambdas", "20", "--out", filepath.Join(filepath.Dir(table), "out"))
-		t.Logf("%s rows, %s missing: %.0f MB, %.2f times the numbers beside the program", c.rows, c.missing, most/1e6, (most-program)/c.numbers)
-		require.LessOrEqual(t, most, 2.5*c.numbers+program, "%s rows, %s missing", c.rows, c.missing)
+		t.Logf("%s, %s rows, %s missing: %.0f MB, %.2f times the numbers beside the program", c.name, c.rows, c.missing, most/1e6, (most-program)/c.numbers)
+		require.LessOrEqual(t, most, 2.5*c.numbers+program, "%s, %s rows, %s missing", c.name, c.rows, c.missing)
 	}
 }

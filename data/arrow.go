@@ -34,8 +34,9 @@ type arrowReader struct {
 	next  func() (arrow.RecordBatch, error) // io.EOF after the last
 	all   []column
 	batch arrow.RecordBatch
-	at    int // rows of it that were read
-	row   int // of the file
+	at    int  // rows of it that were read
+	row   int  // of the file
+	part  part // that was read last
 	end   func() error
 }
 
@@ -271,22 +272,22 @@ func (r *arrowReader) read(chosen []int, texts bool) (*part, error) {
 		r.batch, r.at = batch, 0
 	}
 	n := min(partRows, int(r.batch.NumRows())-r.at)
-	p := &part{rows: make([]int, n), cells: make([]cells, len(chosen))}
-	for i := range p.rows {
-		r.row++
-		p.rows[i] = r.row
-	}
+	p := &r.part
+	p.next(r.row, n, len(chosen))
+	r.row += n
 	for k, j := range chosen {
 		values := r.batch.Column(j)
 		if values.Len() < r.at+n {
 			return nil, fmt.Errorf("column %q has %d rows instead of %d", r.all[j].name, values.Len(), r.batch.NumRows())
 		}
 		if number := arrowNumber(values); number != nil && !texts {
-			p.cells[k] = cells{numbers: make([]float64, n), present: make([]bool, n)}
+			p.cells[k].asNumbers(n)
 			for i := range n {
-				if p.cells[k].present[i] = values.IsValid(r.at + i); p.cells[k].present[i] {
-					p.cells[k].numbers[i] = number(r.at + i)
+				x, present := 0., values.IsValid(r.at+i)
+				if present {
+					x = number(r.at + i)
 				}
+				p.cells[k].numbers, p.cells[k].present = append(p.cells[k].numbers, x), append(p.cells[k].present, present)
 			}
 			continue
 		}

@@ -42,6 +42,9 @@ type columnarFile struct {
 	options ReadOptions
 	reader  columnReader
 	all     []column
+
+	values   []float64 // of the part that is read, row by row
+	observed []bool
 }
 
 // next reads some rows; after the last, the error is io.EOF.
@@ -91,8 +94,13 @@ func (c *columnarFile) whole() (*sheet, error) {
 	return s, nil
 }
 
-// blocks visits the chosen columns as numbers, some rows at a time.
+// blocks visits the chosen columns as numbers, some rows at a time, in blocks of their own.
 func (c *columnarFile) blocks(visit func(*block, []string) error) error {
+	return c.each(func() *block { return &block{} }, visit)
+}
+
+// each is blocks, in blocks that room gives.
+func (c *columnarFile) each(room func() *block, visit func(*block, []string) error) error {
 	p, err := newLineParser(c.sheet, c.options)
 	if err != nil {
 		return err
@@ -112,8 +120,8 @@ func (c *columnarFile) blocks(visit func(*block, []string) error) error {
 			return err
 		}
 		found = found || len(rows.rows) > 0
-		b, err := c.numbersOf(rows, chosen, marks)
-		if err != nil {
+		b := room()
+		if err := c.numbersOf(b, rows, chosen, marks); err != nil {
 			return err
 		}
 		b.taken = c.in.taken.Load()
@@ -140,11 +148,12 @@ func (o ReadOptions) numericMarks() (marks []float64) {
 	return marks
 }
 
-// numbersOf understands a part, by the rules for cells of text: NaN is missing where it is such
-// a mark there.
-func (c *columnarFile) numbersOf(p *part, chosen []int, marks []float64) (*block, error) {
+// numbersOf sets b to what a part says, by the rules for cells of text: NaN is missing where it is
+// such a mark there.
+func (c *columnarFile) numbersOf(b *block, p *part, chosen []int, marks []float64) error {
 	d := len(chosen)
-	values, observed := make([]float64, len(p.rows)*d), make([]bool, len(p.rows)*d)
+	c.values, c.observed = slices.Grow(c.values[:0], len(p.rows)*d), slices.Grow(c.observed[:0], len(p.rows)*d)
+	values, observed := c.values[:len(p.rows)*d], c.observed[:len(p.rows)*d]
 	for k, j := range chosen {
 		cells := p.cells[k]
 		for i := range p.rows {
@@ -152,14 +161,12 @@ func (c *columnarFile) numbersOf(p *part, chosen []int, marks []float64) (*block
 			if err != nil {
 				one := &sheet{dialect: c.dialect, file: c.file, header: c.header, rowwise: c.rowwise, lines: p.rows[i : i+1], rows: [][]string{make([]string, len(c.header))}}
 				one.rows[0][j] = text
-				return nil, one.cellError(0, j, err, one.advice(c.options, text, err))
+				return one.cellError(0, j, err, one.advice(c.options, text, err))
 			}
-			if seen {
-				values[i*d+k], observed[i*d+k] = x, true
-			}
+			values[i*d+k], observed[i*d+k] = x, seen
 		}
 	}
-	b := &block{}
+	*b = block{values: b.values[:0], observed: b.observed[:0], lines: b.lines[:0]}
 	if len(p.rows) > 0 {
 		b.first = p.rows[0]
 	}
@@ -170,7 +177,7 @@ func (c *columnarFile) numbersOf(p *part, chosen []int, marks []float64) (*block
 			b.dropped++
 		}
 	}
-	return b, nil
+	return nil
 }
 
 // cell is the number in row i of some cells, if there is one; text is what cannot be one.
@@ -199,7 +206,8 @@ func (o ReadOptions) cell(c cells, i int, marks []float64) (x float64, seen bool
 // table reads the file as a table; what is wrong with it, text says.
 func (c *columnarFile) table() (*Table, error) {
 	g := &gatherer{limit: c.limit, size: float64(c.in.size)}
-	err := c.blocks(func(b *block, names []string) error {
+	one := &block{} // what it holds is copied
+	err := c.each(func() *block { return one }, func(b *block, names []string) error {
 		if g.table == nil {
 			g.table = blank(names, 0)
 		}

@@ -62,6 +62,16 @@ type part struct {
 	cells []cells
 }
 
+// next makes the part one of so many rows of some columns, the first after the row before, in the
+// room that it has.
+func (p *part) next(before, rows, columns int) {
+	p.rows = slices.Grow(p.rows[:0], rows)[:rows]
+	for i := range p.rows {
+		p.rows[i] = before + i + 1
+	}
+	p.cells = slices.Grow(p.cells[:0], columns)[:columns]
+}
+
 // cells of a column in a part: numbers, or text with "" for a missing cell. A missing number
 // is one that is not present.
 type cells struct {
@@ -69,6 +79,14 @@ type cells struct {
 	present []bool
 	text    []string
 }
+
+// asNumbers makes room for so many numbers, none yet.
+func (c *cells) asNumbers(rows int) {
+	c.text, c.numbers, c.present = nil, slices.Grow(c.numbers[:0], rows), slices.Grow(c.present[:0], rows)
+}
+
+// asText makes room for so many texts, none yet.
+func (c *cells) asText(rows int) { c.text = make([]string, 0, rows) }
 
 // A rowWriter writes a table row by row; a cell that is no number is missing in a column of
 // numbers.

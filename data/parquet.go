@@ -40,6 +40,7 @@ type parquetReader struct {
 	left     int64            // rows of the present one
 	row      int              // of the file, the last that was read
 	cursors  []*parquetCursor // of the chosen columns in the present row group
+	part     part             // that was read last
 }
 
 func openParquet(in *input, _ ReadOptions) (columnReader, error) {
@@ -264,18 +265,15 @@ func (r *parquetReader) read(chosen []int, texts bool) (*part, error) {
 		}
 		r.group++
 	}
-	p := &part{rows: make([]int, min(partRows, r.left)), cells: make([]cells, len(chosen))}
-	for i := range p.rows {
-		r.row++
-		p.rows[i] = r.row
-	}
-	r.left -= int64(len(p.rows))
+	rows := int(min(partRows, r.left))
+	r.part.next(r.row, rows, len(chosen))
+	r.row, r.left = r.row+rows, r.left-int64(rows)
 	for k := range chosen {
-		if err := r.cursors[k].read(&p.cells[k], len(p.rows), texts); err != nil {
+		if err := r.cursors[k].read(&r.part.cells[k], rows, texts); err != nil {
 			return nil, err
 		}
 	}
-	return p, nil
+	return &r.part, nil
 }
 
 // enter begins a row group.
@@ -364,13 +362,13 @@ type parquetCursor struct {
 	buffer  [512]parquet.Value
 }
 
-// read appends the next values.
+// read gives the next values.
 func (c *parquetCursor) read(to *cells, rows int, texts bool) error {
 	texts = texts || c.meaning.number == nil
 	if texts {
-		to.text = make([]string, 0, rows)
+		to.asText(rows)
 	} else {
-		to.numbers, to.present = make([]float64, 0, rows), make([]bool, 0, rows)
+		to.asNumbers(rows)
 	}
 	if c.pages == nil {
 		for range rows {

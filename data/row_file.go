@@ -302,7 +302,7 @@ func (c *columnarRows) read(first, last int) (*block, error) {
 	if err := f.guarded(func() error { return f.reader.(rowSeeker).seek(first, c.chosen) }); err != nil {
 		return nil, err
 	}
-	all := &block{}
+	all, b := &block{}, &block{}
 	for at := first; at < last; {
 		p, err := f.next(c.chosen, false)
 		if err == io.EOF {
@@ -313,8 +313,7 @@ func (c *columnarRows) read(first, last int) (*block, error) {
 		}
 		p.cut(last - at)
 		at += len(p.rows)
-		b, err := f.numbersOf(p, c.chosen, c.marks)
-		if err != nil {
+		if err := f.numbersOf(b, p, c.chosen, c.marks); err != nil {
 			return nil, err
 		}
 		all.values, all.observed, all.lines = append(all.values, b.values...), append(all.observed, b.observed...), append(all.lines, b.lines...)
