@@ -27,7 +27,8 @@ type gaussianMoments struct {
 	all  []int
 
 	eta, p, mu []float64 // of the last run
-	factor     []float64 // lower triangle of P's, and Σ where inverted
+	factor     []float64 // lower triangle of P's
+	inverse    []float64 // Σ, where inverted
 	inverted   bool
 	solved     bool    // μ is that of η
 	logDet     float64 // of P
@@ -58,7 +59,7 @@ type completedRows struct {
 
 func newGaussianMoments(d int, gemm graph.Product[float64]) *gaussianMoments {
 	square := func() []float64 { return make([]float64, d*d) }
-	c := &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), mu: make([]float64, d),
+	c := &gaussianMoments{d: d, gemm: gemm, all: all(d), eta: make([]float64, d), p: square(), factor: square(), inverse: square(), mu: make([]float64, d),
 		gaps: newPrincipalInverse(d), together: together{d: d}, given: make([]float64, d), sum: make([]float64, d), second: square(), scratch: square(), squares: square()}
 	c.p[0] = math.NaN() // not factored yet
 	return c
@@ -84,21 +85,16 @@ func (c *gaussianMoments) prepare(p []float64) error {
 	return nil
 }
 
-// solve sets μ, Pμ = η, if it is not that of the last run.
+// solve sets μ, Pμ = η, if it is not that of the last run: by the factor, whether P is that of the
+// last run or not, so that its rounding does not depend on what was asked for before.
 func (c *gaussianMoments) solve(eta []float64) {
 	if c.solved && slices.Equal(c.eta, eta) {
 		return
 	}
-	if c.inverted { // the factor is Σ
-		for j := range c.d {
-			c.mu[j] = dot(c.factor[j*c.d:j*c.d+c.d], eta)
-		}
-	} else {
-		copy(c.mu, eta)
-		l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: c.d, Stride: c.d, Data: c.factor}, blas64.Vector{N: c.d, Inc: 1, Data: c.mu}
-		blas64.Trsv(blas.NoTrans, l, v)
-		blas64.Trsv(blas.Trans, l, v)
-	}
+	copy(c.mu, eta)
+	l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: c.d, Stride: c.d, Data: c.factor}, blas64.Vector{N: c.d, Inc: 1, Data: c.mu}
+	blas64.Trsv(blas.NoTrans, l, v)
+	blas64.Trsv(blas.Trans, l, v)
 	copy(c.eta, eta)
 	c.solved = true
 }
@@ -106,11 +102,12 @@ func (c *gaussianMoments) solve(eta []float64) {
 // sigma is Σ, made from the factor when it is first asked for.
 func (c *gaussianMoments) sigma() []float64 {
 	if !c.inverted {
-		graph.InvertFactor(c.factor, c.d, c.d)
-		mirror(c.factor, c.d)
+		copy(c.inverse, c.factor)
+		graph.InvertFactor(c.inverse, c.d, c.d)
+		mirror(c.inverse, c.d)
 		c.inverted = true
 	}
-	return c.factor
+	return c.inverse
 }
 
 // collect sets the moments to those of the rows x, zero where missing. It fails where P

@@ -48,7 +48,7 @@ type Config struct {
 	// experiments seem to: the expectations are then not those of the model on its domain.
 	FreeDraws bool        `json:"free_draws,omitempty"`
 	Seed      uint64      `json:"seed"`
-	DType     graph.DType `json:"dtype"` // of the expression graphs; the model's parameters stay float64, the imputer's do not
+	DType     graph.DType `json:"dtype"` // of the expression graphs; the model's parameters stay float64, the imputer's do not, and expectation steps in closed form are float64
 
 	Workers int            `json:"-"` // parallel parts of a step; 1. Results do not depend on it.
 	Observe func(Progress) `json:"-"` // called after each parameter step, if set

@@ -275,10 +275,14 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 	if w.source == nil {
 		return nil, fmt.Errorf("source %s: its New gives no source", from.Name)
 	}
-	if w.program, err = losses.New(c.DType, loss, weighting, e.Model, e.Objective, batch, c.Draws); err != nil {
+	dtype := c.DType
+	if loss.Needs().Moments { // its one operation computes in float64, and parameters rounded to float32 would keep EM from its end
+		dtype = graph.Float64
+	}
+	if w.program, err = losses.New(dtype, loss, weighting, e.Model, e.Objective, batch, c.Draws); err != nil {
 		return nil, err
 	}
-	if c.DType == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
+	if dtype == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
 		w.single, _ = w.source.(source.SingleSource)
 	}
 	return w, nil
