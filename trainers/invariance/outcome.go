@@ -33,6 +33,13 @@ func (c Case) written(w rewriting) (*data.Table, error) {
 
 // fit estimates from the case's table as w writes it, with a change of the settings.
 func (c Case) fit(ctx context.Context, w rewriting, change func(*trainers.Spec)) (outcome, error) {
+	return c.by(ctx, w, change, func(t *data.Table, s trainers.Spec) (*trainers.Result, error) {
+		return trainers.Estimate(ctx, t, s, trainers.Run{})
+	})
+}
+
+// by is fit where something else makes the estimate.
+func (c Case) by(ctx context.Context, w rewriting, change func(*trainers.Spec), estimate func(*data.Table, trainers.Spec) (*trainers.Result, error)) (outcome, error) {
 	t, err := c.written(w)
 	if err != nil {
 		return outcome{}, err
@@ -42,7 +49,7 @@ func (c Case) fit(ctx context.Context, w rewriting, change func(*trainers.Spec))
 	if change != nil {
 		change(&s)
 	}
-	r, err := trainers.Estimate(ctx, t, s, trainers.Run{})
+	r, err := estimate(t, s)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -24,6 +24,7 @@ type Property struct {
 	change func(c Case) (rewriting, func(*trainers.Spec))
 	both   func(*trainers.Spec) // of the settings before and after the change; nil: those of the case
 	atOnce bool                 // compare the first step's loss and gradient, in place of the estimate
+	cut    bool                 // the change is that the estimate is cut and taken up
 	wide   bool                 // of wide tables, too
 }
 
@@ -94,7 +95,13 @@ func (p Property) check(ctx context.Context, c Case, first outcome) error {
 			return err
 		}
 	}
-	after, err := c.fit(ctx, w, change)
+	by := c.fit
+	if p.cut {
+		by = func(ctx context.Context, _ rewriting, change func(*trainers.Spec)) (outcome, error) {
+			return c.resumed(ctx, change)
+		}
+	}
+	after, err := by(ctx, w, change)
 	if err != nil {
 		return err
 	}
@@ -116,6 +123,8 @@ var Properties = []Property{
 		change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			return c.same(), func(s *trainers.Spec) { s.Steps.Workers = 3 }
 		}, both: func(s *trainers.Spec) { s.Steps.Batch = rows / 4 }}, // there are no more workers than batches
+	{Name: "cut and resumed", Says: "an estimate that is taken up from a state in its middle has the bytes of one never cut", cut: true,
+		change: func(c Case) (rewriting, func(*trainers.Spec)) { return c.same(), nil }},
 	{Name: "units of powers of two", Says: "columns in units of powers of two give the same estimate, draws included", Tolerance: 1e-12,
 		exempt: ownUnits, change: func(c Case) (rewriting, func(*trainers.Spec)) {
 			w := c.same()
