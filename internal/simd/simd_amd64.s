@@ -664,6 +664,615 @@ end:
 	VZEROUPPER
 	RET
 
+// func groupOuterF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupOuterF64(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	VBROADCASTSD (DX), Y1
+	ADDQ         $0x08, DX
+	XORQ         R10, R10
+	MOVQ         DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPD (CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, (AX)(R10*1)
+	VMOVUPD 32(CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 32(AX)(R10*1)
+	VMOVUPD 64(CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 64(AX)(R10*1)
+	VMOVUPD 96(CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPD (CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPD (CX)(R10*1), Y0, Y2
+	VMULPD     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPD    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupAddF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupAddF64(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), DX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	XORQ R10, R10
+	MOVQ DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPD (CX)(R10*1), Y1
+	VMOVUPD (DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, (AX)(R10*1)
+	VMOVUPD 32(CX)(R10*1), Y1
+	VMOVUPD 32(DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, 32(AX)(R10*1)
+	VMOVUPD 64(CX)(R10*1), Y1
+	VMOVUPD 64(DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, 64(AX)(R10*1)
+	VMOVUPD 96(CX)(R10*1), Y1
+	VMOVUPD 96(DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPD (CX)(R10*1), Y1
+	VMOVUPD (DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPD (CX)(R10*1), Y0, Y1
+	VMASKMOVPD (DX)(R10*1), Y0, Y2
+	VADDPD     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPD    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	ADDQ R10, DX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresSlopeF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupSquaresSlopeF64(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), SI
+	MOVQ    r+40(FP), DI
+	MOVQ    whole+48(FP), R8
+	MOVQ    tail+56(FP), R9
+	MOVQ    SI, R10
+	IMULQ   DI, R10
+
+group:
+	TESTQ SI, SI
+	JE    done
+	MOVQ  DI, R12
+
+row:
+	VBROADCASTSD (DX), Y1
+	VADDPD       Y1, Y1, Y1
+	ADDQ         $0x08, DX
+	XORQ         R11, R11
+	MOVQ         R8, R13
+
+many:
+	CMPQ    R13, $0x00000080
+	JL      one
+	VMOVUPD (CX)(R11*1), Y2
+	VMOVUPD (BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, (AX)(R11*1)
+	VMOVUPD 32(CX)(R11*1), Y2
+	VMOVUPD 32(BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, 32(AX)(R11*1)
+	VMOVUPD 64(CX)(R11*1), Y2
+	VMOVUPD 64(BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, 64(AX)(R11*1)
+	VMOVUPD 96(CX)(R11*1), Y2
+	VMOVUPD 96(BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, 96(AX)(R11*1)
+	ADDQ    $0x00000080, R11
+	SUBQ    $0x00000080, R13
+	JMP     many
+
+one:
+	TESTQ   R13, R13
+	JE      behind
+	VMOVUPD (CX)(R11*1), Y2
+	VMOVUPD (BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, (AX)(R11*1)
+	ADDQ    $0x20, R11
+	SUBQ    $0x20, R13
+	JMP     one
+
+behind:
+	TESTQ      R9, R9
+	JE         next
+	VMASKMOVPD (CX)(R11*1), Y0, Y2
+	VMASKMOVPD (BX)(R11*1), Y0, Y3
+	VMULPD     Y1, Y2, Y1
+	VMULPD     Y3, Y1, Y1
+	CMPQ       R10, careful+64(FP)
+	JLE        last
+	VMOVUPD    Y1, (AX)(R11*1)
+	JMP        next
+
+last:
+	VMASKMOVPD Y1, Y0, (AX)(R11*1)
+
+next:
+	ADDQ R9, R11
+	ADDQ R11, AX
+	ADDQ R11, BX
+	DECQ R10
+	DECQ R12
+	JNE  row
+	ADDQ R11, CX
+	DECQ SI
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupDotF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupDotF64(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPD     (DX)(R9*1), Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	VMOVUPD     32(DX)(R9*1), Y4
+	VFMADD231PD 32(CX)(R9*1), Y4, Y1
+	VMOVUPD     64(DX)(R9*1), Y4
+	VFMADD231PD 64(CX)(R9*1), Y4, Y2
+	VMOVUPD     96(DX)(R9*1), Y4
+	VFMADD231PD 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPD     (DX)(R9*1), Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPD Y1, Y0, Y0
+	VADDPD Y3, Y2, Y2
+	VADDPD Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VSHUFPD      $0x01, X0, X0, X1
+	VADDSD       X1, X0, X0
+	VXORPD       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSD (DX)(R9*1), X2
+	VMULSD (CX)(R9*1), X2, X2
+	VADDSD X2, X1, X1
+	ADDQ   $0x08, R9
+	SUBQ   $0x08, R11
+	JMP    tail
+
+next:
+	VADDSD X1, X0, X0
+	VMOVSD X0, (AX)
+	ADDQ   $0x08, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupSquaresF64(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPD     (DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	VMOVUPD     32(DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD 32(CX)(R9*1), Y4, Y1
+	VMOVUPD     64(DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD 64(CX)(R9*1), Y4, Y2
+	VMOVUPD     96(DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPD     (DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPD Y1, Y0, Y0
+	VADDPD Y3, Y2, Y2
+	VADDPD Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VSHUFPD      $0x01, X0, X0, X1
+	VADDSD       X1, X0, X0
+	VXORPD       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSD (DX)(R9*1), X2
+	VMULSD X2, X2, X2
+	VMULSD (CX)(R9*1), X2, X2
+	VADDSD X2, X1, X1
+	ADDQ   $0x08, R9
+	SUBQ   $0x08, R11
+	JMP    tail
+
+next:
+	VADDSD X1, X0, X0
+	VMOVSD X0, (AX)
+	ADDQ   $0x08, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupMeanF64(out *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX, FMA3
+TEXT ·groupMeanF64(SB), NOSPLIT, $0-72
+	MOVQ    mask+64(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    n+24(FP), SI
+	MOVQ    whole+40(FP), DI
+	MOVQ    tail+48(FP), R8
+	ADDQ    DI, R8
+
+group:
+	TESTQ SI, SI
+	JE    done
+	XORQ  R9, R9
+	MOVQ  DI, R10
+
+many:
+	CMPQ   R10, $0x00000080
+	JL     one
+	VXORPD Y3, Y3, Y3
+	VXORPD Y2, Y2, Y2
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+manyRow:
+	VBROADCASTSD (CX), Y1
+	VFMADD231PD  (R12), Y1, Y3
+	VFMADD231PD  32(R12), Y1, Y2
+	VFMADD231PD  64(R12), Y1, Y4
+	VFMADD231PD  96(R12), Y1, Y5
+	ADDQ         R8, R12
+	ADDQ         $0x08, CX
+	DECQ         R11
+	JNE          manyRow
+	VMOVUPD      Y3, (AX)(R9*1)
+	VMOVUPD      Y2, 32(AX)(R9*1)
+	VMOVUPD      Y4, 64(AX)(R9*1)
+	VMOVUPD      Y5, 96(AX)(R9*1)
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x00000080, R10
+	JMP          many
+
+one:
+	CMPQ   R10, $0x00000020
+	JL     behind
+	VXORPD Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+oneRow:
+	VBROADCASTSD (CX), Y1
+	VFMADD231PD  (R12), Y1, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x08, CX
+	DECQ         R11
+	JNE          oneRow
+	VMOVUPD      Y3, (AX)(R9*1)
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	JMP          one
+
+behind:
+	CMPQ   R9, R8
+	JE     next
+	VXORPD Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+tailRow:
+	VBROADCASTSD (CX), Y1
+	VMASKMOVPD   (R12), Y0, Y2
+	VMULPD       Y1, Y2, Y2
+	VADDPD       Y2, Y3, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x08, CX
+	DECQ         R11
+	JNE          tailRow
+	CMPQ         SI, careful+56(FP)
+	JLE          last
+	VMOVUPD      Y3, (AX)(R9*1)
+	JMP          next
+
+last:
+	VMASKMOVPD Y3, Y0, (AX)(R9*1)
+
+next:
+	MOVQ  CX, DX
+	MOVQ  r+32(FP), R11
+	IMULQ R8, R11
+	ADDQ  R11, BX
+	ADDQ  R8, AX
+	DECQ  SI
+	JMP   group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSlopeF64(out *float64, c *float64, w *float64, n int, r int, row int, masks *[32]uint32)
+// Requires: AVX
+TEXT ·groupSlopeF64(SB), NOSPLIT, $0-56
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    r+32(FP), SI
+	MOVQ    row+40(FP), DI
+	MOVQ    masks+48(FP), R8
+	VMOVUPS (R8), Y0
+	VXORPD  Y1, Y1, Y1
+	VMOVUPS 32(R8), Y3
+	VXORPD  Y4, Y4, Y4
+	VMOVUPS 64(R8), Y6
+	VXORPD  Y7, Y7, Y7
+	VMOVUPS 96(R8), Y9
+	VXORPD  Y10, Y10, Y10
+
+group:
+	TESTQ      BX, BX
+	JE         done
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD 32(CX), Y3, Y5
+	VMASKMOVPD 64(CX), Y6, Y8
+	VMASKMOVPD 96(CX), Y9, Y11
+	MOVQ       SI, R8
+
+row:
+	VBROADCASTSD (DX), Y12
+	VMULPD       Y2, Y12, Y13
+	VADDPD       Y13, Y1, Y1
+	VMULPD       Y5, Y12, Y13
+	VADDPD       Y13, Y4, Y4
+	VMULPD       Y8, Y12, Y13
+	VADDPD       Y13, Y7, Y7
+	VMULPD       Y11, Y12, Y13
+	VADDPD       Y13, Y10, Y10
+	ADDQ         $0x08, DX
+	DECQ         R8
+	JNE          row
+	ADDQ         DI, CX
+	DECQ         BX
+	JMP          group
+
+done:
+	VMASKMOVPD Y1, Y0, (AX)
+	VMASKMOVPD Y4, Y3, 32(AX)
+	VMASKMOVPD Y7, Y6, 64(AX)
+	VMASKMOVPD Y10, Y9, 96(AX)
+	VZEROUPPER
+	RET
+
 // func across1x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
 // Requires: AVX, AVX512F
 TEXT ·across1x1F64(SB), NOSPLIT, $0-66
@@ -2593,6 +3202,619 @@ end:
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVAPS     Z0, K2, Z1
 	VMOVUPS     Z1, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func groupOuterF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupOuterF32(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	VBROADCASTSS (DX), Y1
+	ADDQ         $0x04, DX
+	XORQ         R10, R10
+	MOVQ         DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPS (CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R10*1)
+	VMOVUPS 32(CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 32(AX)(R10*1)
+	VMOVUPS 64(CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 64(AX)(R10*1)
+	VMOVUPS 96(CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPS (CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPS (CX)(R10*1), Y0, Y2
+	VMULPS     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPS    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupAddF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupAddF32(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), DX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	XORQ R10, R10
+	MOVQ DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPS (CX)(R10*1), Y1
+	VMOVUPS (DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, (AX)(R10*1)
+	VMOVUPS 32(CX)(R10*1), Y1
+	VMOVUPS 32(DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, 32(AX)(R10*1)
+	VMOVUPS 64(CX)(R10*1), Y1
+	VMOVUPS 64(DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, 64(AX)(R10*1)
+	VMOVUPS 96(CX)(R10*1), Y1
+	VMOVUPS 96(DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPS (CX)(R10*1), Y1
+	VMOVUPS (DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPS (CX)(R10*1), Y0, Y1
+	VMASKMOVPS (DX)(R10*1), Y0, Y2
+	VADDPS     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPS    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	ADDQ R10, DX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresSlopeF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupSquaresSlopeF32(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), SI
+	MOVQ    r+40(FP), DI
+	MOVQ    whole+48(FP), R8
+	MOVQ    tail+56(FP), R9
+	MOVQ    SI, R10
+	IMULQ   DI, R10
+
+group:
+	TESTQ SI, SI
+	JE    done
+	MOVQ  DI, R12
+
+row:
+	VBROADCASTSS (DX), Y1
+	VADDPS       Y1, Y1, Y1
+	ADDQ         $0x04, DX
+	XORQ         R11, R11
+	MOVQ         R8, R13
+
+many:
+	CMPQ    R13, $0x00000080
+	JL      one
+	VMOVUPS (CX)(R11*1), Y2
+	VMOVUPS (BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*1)
+	VMOVUPS 32(CX)(R11*1), Y2
+	VMOVUPS 32(BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, 32(AX)(R11*1)
+	VMOVUPS 64(CX)(R11*1), Y2
+	VMOVUPS 64(BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, 64(AX)(R11*1)
+	VMOVUPS 96(CX)(R11*1), Y2
+	VMOVUPS 96(BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, 96(AX)(R11*1)
+	ADDQ    $0x00000080, R11
+	SUBQ    $0x00000080, R13
+	JMP     many
+
+one:
+	TESTQ   R13, R13
+	JE      behind
+	VMOVUPS (CX)(R11*1), Y2
+	VMOVUPS (BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*1)
+	ADDQ    $0x20, R11
+	SUBQ    $0x20, R13
+	JMP     one
+
+behind:
+	TESTQ      R9, R9
+	JE         next
+	VMASKMOVPS (CX)(R11*1), Y0, Y2
+	VMASKMOVPS (BX)(R11*1), Y0, Y3
+	VMULPS     Y1, Y2, Y1
+	VMULPS     Y3, Y1, Y1
+	CMPQ       R10, careful+64(FP)
+	JLE        last
+	VMOVUPS    Y1, (AX)(R11*1)
+	JMP        next
+
+last:
+	VMASKMOVPS Y1, Y0, (AX)(R11*1)
+
+next:
+	ADDQ R9, R11
+	ADDQ R11, AX
+	ADDQ R11, BX
+	DECQ R10
+	DECQ R12
+	JNE  row
+	ADDQ R11, CX
+	DECQ SI
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupDotF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupDotF32(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPS     (DX)(R9*1), Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	VMOVUPS     32(DX)(R9*1), Y4
+	VFMADD231PS 32(CX)(R9*1), Y4, Y1
+	VMOVUPS     64(DX)(R9*1), Y4
+	VFMADD231PS 64(CX)(R9*1), Y4, Y2
+	VMOVUPS     96(DX)(R9*1), Y4
+	VFMADD231PS 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPS     (DX)(R9*1), Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VXORPS       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSS (DX)(R9*1), X2
+	VMULSS (CX)(R9*1), X2, X2
+	VADDSS X2, X1, X1
+	ADDQ   $0x04, R9
+	SUBQ   $0x04, R11
+	JMP    tail
+
+next:
+	VADDSS X1, X0, X0
+	VMOVSS X0, (AX)
+	ADDQ   $0x04, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupSquaresF32(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPS     (DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	VMOVUPS     32(DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS 32(CX)(R9*1), Y4, Y1
+	VMOVUPS     64(DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS 64(CX)(R9*1), Y4, Y2
+	VMOVUPS     96(DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPS     (DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VXORPS       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSS (DX)(R9*1), X2
+	VMULSS X2, X2, X2
+	VMULSS (CX)(R9*1), X2, X2
+	VADDSS X2, X1, X1
+	ADDQ   $0x04, R9
+	SUBQ   $0x04, R11
+	JMP    tail
+
+next:
+	VADDSS X1, X0, X0
+	VMOVSS X0, (AX)
+	ADDQ   $0x04, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupMeanF32(out *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX, FMA3
+TEXT ·groupMeanF32(SB), NOSPLIT, $0-72
+	MOVQ    mask+64(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    n+24(FP), SI
+	MOVQ    whole+40(FP), DI
+	MOVQ    tail+48(FP), R8
+	ADDQ    DI, R8
+
+group:
+	TESTQ SI, SI
+	JE    done
+	XORQ  R9, R9
+	MOVQ  DI, R10
+
+many:
+	CMPQ   R10, $0x00000080
+	JL     one
+	VXORPS Y3, Y3, Y3
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+manyRow:
+	VBROADCASTSS (CX), Y1
+	VFMADD231PS  (R12), Y1, Y3
+	VFMADD231PS  32(R12), Y1, Y2
+	VFMADD231PS  64(R12), Y1, Y4
+	VFMADD231PS  96(R12), Y1, Y5
+	ADDQ         R8, R12
+	ADDQ         $0x04, CX
+	DECQ         R11
+	JNE          manyRow
+	VMOVUPS      Y3, (AX)(R9*1)
+	VMOVUPS      Y2, 32(AX)(R9*1)
+	VMOVUPS      Y4, 64(AX)(R9*1)
+	VMOVUPS      Y5, 96(AX)(R9*1)
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x00000080, R10
+	JMP          many
+
+one:
+	CMPQ   R10, $0x00000020
+	JL     behind
+	VXORPS Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+oneRow:
+	VBROADCASTSS (CX), Y1
+	VFMADD231PS  (R12), Y1, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x04, CX
+	DECQ         R11
+	JNE          oneRow
+	VMOVUPS      Y3, (AX)(R9*1)
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	JMP          one
+
+behind:
+	CMPQ   R9, R8
+	JE     next
+	VXORPS Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+tailRow:
+	VBROADCASTSS (CX), Y1
+	VMASKMOVPS   (R12), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	VADDPS       Y2, Y3, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x04, CX
+	DECQ         R11
+	JNE          tailRow
+	CMPQ         SI, careful+56(FP)
+	JLE          last
+	VMOVUPS      Y3, (AX)(R9*1)
+	JMP          next
+
+last:
+	VMASKMOVPS Y3, Y0, (AX)(R9*1)
+
+next:
+	MOVQ  CX, DX
+	MOVQ  r+32(FP), R11
+	IMULQ R8, R11
+	ADDQ  R11, BX
+	ADDQ  R8, AX
+	DECQ  SI
+	JMP   group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSlopeF32(out *float32, c *float32, w *float32, n int, r int, row int, masks *[32]uint32)
+// Requires: AVX
+TEXT ·groupSlopeF32(SB), NOSPLIT, $0-56
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    r+32(FP), SI
+	MOVQ    row+40(FP), DI
+	MOVQ    masks+48(FP), R8
+	VMOVUPS (R8), Y0
+	VXORPS  Y1, Y1, Y1
+	VMOVUPS 32(R8), Y3
+	VXORPS  Y4, Y4, Y4
+	VMOVUPS 64(R8), Y6
+	VXORPS  Y7, Y7, Y7
+	VMOVUPS 96(R8), Y9
+	VXORPS  Y10, Y10, Y10
+
+group:
+	TESTQ      BX, BX
+	JE         done
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS 32(CX), Y3, Y5
+	VMASKMOVPS 64(CX), Y6, Y8
+	VMASKMOVPS 96(CX), Y9, Y11
+	MOVQ       SI, R8
+
+row:
+	VBROADCASTSS (DX), Y12
+	VMULPS       Y2, Y12, Y13
+	VADDPS       Y13, Y1, Y1
+	VMULPS       Y5, Y12, Y13
+	VADDPS       Y13, Y4, Y4
+	VMULPS       Y8, Y12, Y13
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y11, Y12, Y13
+	VADDPS       Y13, Y10, Y10
+	ADDQ         $0x04, DX
+	DECQ         R8
+	JNE          row
+	ADDQ         DI, CX
+	DECQ         BX
+	JMP          group
+
+done:
+	VMASKMOVPS Y1, Y0, (AX)
+	VMASKMOVPS Y4, Y3, 32(AX)
+	VMASKMOVPS Y7, Y6, 64(AX)
+	VMASKMOVPS Y10, Y9, 96(AX)
 	VZEROUPPER
 	RET
 

@@ -57,6 +57,13 @@ func loops[T Float](t *testing.T) {
 	}
 }
 
+func TestLoopsOverGroupsWithoutVectors(t *testing.T) {
+	defer func(was, wasFaster bool) { fast, faster = was, wasFaster }(fast, faster)
+	fast, faster = false, false
+	t.Run("float64", groupLoops[float64])
+	t.Run("float32", groupLoops[float32])
+}
+
 func TestRectifyAndGateKeepNaN(t *testing.T) {
 	nan := math.NaN()
 	x := []float64{nan, 1, 2, 3, nan}

@@ -73,6 +73,42 @@ func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) in
 //go:noescape
 func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, n int, last uint16)
 
+// groupOuterF64 is out_ik = w_ik c_i.
+//
+//go:noescape
+func groupOuterF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupAddF64 is out_ik = x_ik + c_i.
+//
+//go:noescape
+func groupAddF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSquaresSlopeF64 is out_ik = (2 w_ik c_i) x_ik.
+//
+//go:noescape
+func groupSquaresSlopeF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupDotF64 is out_ik = c_iᵀ x_ik.
+//
+//go:noescape
+func groupDotF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+
+// groupSquaresF64 is out_ik = c_iᵀ (x_ik ∘ x_ik).
+//
+//go:noescape
+func groupSquaresF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+
+// groupMeanF64 is out_i = Σ_k w_ik x_ik.
+//
+//go:noescape
+func groupMeanF64(out *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSlopeF64 is out = Σ_ik w_ik c_i of the four vectors of c's rows, row bytes long, whose
+// numbers the masks have.
+//
+//go:noescape
+func groupSlopeF64(out *float64, c *float64, w *float64, n int, r int, row int, masks *[32]uint32)
+
 // across1x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
 // of the last the numbers in the mask only. Offsets and strides are in bytes.
 //
@@ -261,6 +297,42 @@ func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) in
 //
 //go:noescape
 func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, n int, last uint16)
+
+// groupOuterF32 is out_ik = w_ik c_i.
+//
+//go:noescape
+func groupOuterF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupAddF32 is out_ik = x_ik + c_i.
+//
+//go:noescape
+func groupAddF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSquaresSlopeF32 is out_ik = (2 w_ik c_i) x_ik.
+//
+//go:noescape
+func groupSquaresSlopeF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupDotF32 is out_ik = c_iᵀ x_ik.
+//
+//go:noescape
+func groupDotF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+
+// groupSquaresF32 is out_ik = c_iᵀ (x_ik ∘ x_ik).
+//
+//go:noescape
+func groupSquaresF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+
+// groupMeanF32 is out_i = Σ_k w_ik x_ik.
+//
+//go:noescape
+func groupMeanF32(out *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSlopeF32 is out = Σ_ik w_ik c_i of the four vectors of c's rows, row bytes long, whose
+// numbers the masks have.
+//
+//go:noescape
+func groupSlopeF32(out *float32, c *float32, w *float32, n int, r int, row int, masks *[32]uint32)
 
 // across1x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
 // of the last the numbers in the mask only. Offsets and strides are in bytes.

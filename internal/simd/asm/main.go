@@ -175,19 +175,7 @@ func dot(t number) {
 	t.add(sums[1], sums[0], sums[0])
 	t.add(sums[3], sums[2], sums[2])
 	t.add(sums[2], sums[0], sums[0])
-	high := XMM()
-	VEXTRACTF128(Imm(1), sums[0], high)
-	low := sums[0].AsX()
-	t.add(high, low, low)
-	if t.lanes == 4 {
-		VSHUFPD(Imm(1), low, low, high)
-		VADDSD(high, low, low)
-	} else {
-		VMOVHLPS(low, low, high)
-		VADDPS(high, low, low)
-		VMOVSHDUP(low, high)
-		VADDSS(high, low, low)
-	}
+	low := t.horizontal(sums[0], XMM())
 	Store(low, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
@@ -1193,6 +1181,7 @@ func main() {
 		compress(t)
 		differs(t)
 		scatter(t)
+		groups(t)
 		for _, rows := range []int{1, 2, 5, 10} {
 			for vectors := range 2 {
 				across(t, rows, vectors+1)
