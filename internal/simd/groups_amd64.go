@@ -144,3 +144,15 @@ func GroupSlope[T Float](out, c, g []T, m, r int) {
 		}
 	}
 }
+
+// groupSoftmaxSingle is groupSoftmax in float32.
+func groupSoftmaxSingle(out, x []float32, r int) {
+	n := groupsOf(len(out), 1, r)
+	if n == 0 {
+		groupSoftmax(out, x, r, leastSoftmax32, Exp32)
+		return
+	}
+	out, x = out[:n*r], x[:n*r]
+	s := shapeOf[float32](r)
+	groupSoftmaxF32(&out[0], &x[0], &softmaxConstants[0][0], n, s.whole, s.tail, s.careful, s.mask)
+}

@@ -613,54 +613,62 @@ end:
 	VZEROUPPER
 	RET
 
-// func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, n int, last uint16)
+// func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, rows int, n int, ahead int, last uint16)
 // Requires: AVX, AVX512F, POPCNT
-TEXT ·scatterF64(SB), NOSPLIT, $0-58
+TEXT ·scatterF64(SB), NOSPLIT, $0-74
 	MOVQ  out+0(FP), AX
-	MOVQ  row+8(FP), CX
-	MOVQ  mean+16(FP), DX
-	MOVQ  sd+24(FP), BX
-	MOVQ  z+32(FP), SI
-	MOVQ  bits+40(FP), DI
-	MOVQ  n+48(FP), R8
-	KMOVW last+56(FP), K1
+	MOVQ  z+32(FP), CX
+	MOVQ  rows+48(FP), DX
+	KMOVW last+72(FP), K1
+
+row:
+	MOVQ row+8(FP), BX
+	MOVQ mean+16(FP), SI
+	MOVQ sd+24(FP), DI
+	MOVQ bits+40(FP), R8
+	MOVQ n+56(FP), R9
 
 loop:
-	CMPQ        R8, $0x01
+	CMPQ        R9, $0x01
 	JE          end
-	MOVBLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPD     (SI), Z0
+	MOVBLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPD     (CX), Z0
 	VEXPANDPD.Z Z0, K2, Z0
-	VMOVUPD     (BX), Z1
+	VMOVUPD     (DI), Z1
 	VMULPD      Z1, Z0, Z0
-	VMOVUPD     (DX), Z1
+	VMOVUPD     (SI), Z1
 	VADDPD      Z1, Z0, Z0
-	VMOVUPD     (CX), Z1
+	VMOVUPD     (BX), Z1
 	VMOVAPD     Z0, K2, Z1
 	VMOVUPD     Z1, (AX)
-	POPCNTL     R9, R9
-	LEAQ        (SI)(R9*8), SI
-	ADDQ        $0x01, DI
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*8), CX
+	ADDQ        $0x01, R8
 	ADDQ        $0x40, AX
-	ADDQ        $0x40, CX
-	ADDQ        $0x40, DX
 	ADDQ        $0x40, BX
-	DECQ        R8
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	DECQ        R9
 	JMP         loop
 
 end:
-	MOVBLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPD     (SI), Z0
+	MOVBLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPD     (CX), Z0
 	VEXPANDPD.Z Z0, K2, Z0
-	VMOVUPD.Z   (BX), K1, Z1
+	VMOVUPD.Z   (DI), K1, Z1
 	VMULPD      Z1, Z0, Z0
-	VMOVUPD.Z   (DX), K1, Z1
+	VMOVUPD.Z   (SI), K1, Z1
 	VADDPD      Z1, Z0, Z0
-	VMOVUPD.Z   (CX), K1, Z1
+	VMOVUPD.Z   (BX), K1, Z1
 	VMOVAPD     Z0, K2, Z1
 	VMOVUPD     Z1, K1, (AX)
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*8), CX
+	ADDQ        ahead+64(FP), AX
+	DECQ        DX
+	JNE         row
 	VZEROUPPER
 	RET
 
@@ -3154,54 +3162,62 @@ end:
 	VZEROUPPER
 	RET
 
-// func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, n int, last uint16)
+// func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, rows int, n int, ahead int, last uint16)
 // Requires: AVX, AVX512F, POPCNT
-TEXT ·scatterF32(SB), NOSPLIT, $0-58
+TEXT ·scatterF32(SB), NOSPLIT, $0-74
 	MOVQ  out+0(FP), AX
-	MOVQ  row+8(FP), CX
-	MOVQ  mean+16(FP), DX
-	MOVQ  sd+24(FP), BX
-	MOVQ  z+32(FP), SI
-	MOVQ  bits+40(FP), DI
-	MOVQ  n+48(FP), R8
-	KMOVW last+56(FP), K1
+	MOVQ  z+32(FP), CX
+	MOVQ  rows+48(FP), DX
+	KMOVW last+72(FP), K1
+
+row:
+	MOVQ row+8(FP), BX
+	MOVQ mean+16(FP), SI
+	MOVQ sd+24(FP), DI
+	MOVQ bits+40(FP), R8
+	MOVQ n+56(FP), R9
 
 loop:
-	CMPQ        R8, $0x01
+	CMPQ        R9, $0x01
 	JE          end
-	MOVWLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPS     (SI), Z0
+	MOVWLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPS     (CX), Z0
 	VEXPANDPS.Z Z0, K2, Z0
-	VMOVUPS     (BX), Z1
+	VMOVUPS     (DI), Z1
 	VMULPS      Z1, Z0, Z0
-	VMOVUPS     (DX), Z1
+	VMOVUPS     (SI), Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVUPS     (CX), Z1
+	VMOVUPS     (BX), Z1
 	VMOVAPS     Z0, K2, Z1
 	VMOVUPS     Z1, (AX)
-	POPCNTL     R9, R9
-	LEAQ        (SI)(R9*4), SI
-	ADDQ        $0x02, DI
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*4), CX
+	ADDQ        $0x02, R8
 	ADDQ        $0x40, AX
-	ADDQ        $0x40, CX
-	ADDQ        $0x40, DX
 	ADDQ        $0x40, BX
-	DECQ        R8
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	DECQ        R9
 	JMP         loop
 
 end:
-	MOVWLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPS     (SI), Z0
+	MOVWLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPS     (CX), Z0
 	VEXPANDPS.Z Z0, K2, Z0
-	VMOVUPS.Z   (BX), K1, Z1
+	VMOVUPS.Z   (DI), K1, Z1
 	VMULPS      Z1, Z0, Z0
-	VMOVUPS.Z   (DX), K1, Z1
+	VMOVUPS.Z   (SI), K1, Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVUPS.Z   (CX), K1, Z1
+	VMOVUPS.Z   (BX), K1, Z1
 	VMOVAPS     Z0, K2, Z1
 	VMOVUPS     Z1, K1, (AX)
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*4), CX
+	ADDQ        ahead+64(FP), AX
+	DECQ        DX
+	JNE         row
 	VZEROUPPER
 	RET
 
@@ -5279,6 +5295,213 @@ loop:
 	ADDQ      $0x04, BX
 	SUBQ      $0x04, SI
 	JMP       loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func gaps(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·gaps(SB), NOSPLIT, $0-56
+	MOVQ         places+0(FP), AX
+	MOVQ         bits+8(FP), CX
+	MOVQ         mask+16(FP), DX
+	MOVQ         first+24(FP), BX
+	MOVQ         n+32(FP), SI
+	KMOVW        last+40(FP), K1
+	VMOVDQU64    (BX), Z0
+	VPBROADCASTQ 64(BX), Z1
+	VPXORQ       Z2, Z2, Z2
+	XORQ         BX, BX
+
+loop:
+	CMPQ          SI, $0x01
+	JE            end
+	VMOVUPD       (DX), Z3
+	VCMPPD        $0x00, Z2, Z3, K2
+	KMOVW         K2, DI
+	MOVB          DI, (CX)
+	VPCOMPRESSQ.Z Z0, K2, Z3
+	VMOVDQU64     Z3, (AX)(BX*8)
+	POPCNTL       DI, DI
+	ADDQ          DI, BX
+	VPADDQ        Z1, Z0, Z0
+	ADDQ          $0x40, DX
+	INCQ          CX
+	DECQ          SI
+	JMP           loop
+
+end:
+	VMOVUPD.Z     (DX), K1, Z3
+	VCMPPD        $0x00, Z2, Z3, K1, K2
+	KMOVW         K2, DI
+	MOVB          DI, (CX)
+	VPCOMPRESSQ.Z Z0, K2, Z3
+	VMOVDQU64     Z3, (AX)(BX*8)
+	POPCNTL       DI, DI
+	ADDQ          DI, BX
+	MOVQ          BX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func groupSoftmaxF32(out *float32, x *float32, c *uint32, n int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX, AVX2
+TEXT ·groupSoftmaxF32(SB), NOSPLIT, $0-64
+	MOVQ    mask+56(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    c+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    whole+32(FP), SI
+	MOVQ    tail+40(FP), DI
+	MOVQ    SI, R9
+	ADDQ    DI, R9
+
+group:
+	TESTQ        BX, BX
+	JE           done
+	VBROADCASTSS (CX), Y1
+	VMOVUPS      Y1, Y2
+	XORQ         R8, R8
+
+max:
+	CMPQ   R8, SI
+	JE     maxTail
+	VMAXPS (CX)(R8*1), Y2, Y2
+	ADDQ   $0x20, R8
+	JMP    max
+
+maxTail:
+	TESTQ      DI, DI
+	JE         maxDone
+	VMASKMOVPS (CX)(R8*1), Y0, Y3
+	VBLENDVPS  Y0, Y3, Y1, Y3
+	VMAXPS     Y3, Y2, Y2
+
+maxDone:
+	VEXTRACTF128 $0x01, Y2, X1
+	VMAXPS       X1, X2, X2
+	VMOVHLPS     X2, X2, X1
+	VMAXPS       X1, X2, X2
+	VMOVSHDUP    X2, X1
+	VMAXSS       X1, X2, X2
+	VBROADCASTSS X2, Y2
+	XORQ         R8, R8
+
+exp:
+	CMPQ       R8, SI
+	JE         expTail
+	VMOVUPS    (CX)(R8*1), Y1
+	VSUBPS     Y2, Y1, Y1
+	VCMPPS     $0x05, (DX), Y1, Y3
+	VMULPS     32(DX), Y1, Y5
+	VADDPS     64(DX), Y5, Y5
+	VCVTTPS2DQ Y5, Y5
+	VPSUBD     96(DX), Y5, Y4
+	VPSLLD     $0x17, Y5, Y5
+	VCVTDQ2PS  Y4, Y4
+	VMULPS     128(DX), Y4, Y6
+	VSUBPS     Y6, Y1, Y1
+	VMULPS     160(DX), Y4, Y6
+	VSUBPS     Y6, Y1, Y1
+	VMOVUPS    192(DX), Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     224(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     256(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     288(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     320(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     Y1, Y6, Y6
+	VADDPS     352(DX), Y6, Y6
+	VMULPS     Y6, Y5, Y6
+	VANDPS     Y3, Y6, Y6
+	VMOVUPS    Y6, (AX)(R8*1)
+	ADDQ       $0x20, R8
+	JMP        exp
+
+expTail:
+	TESTQ      DI, DI
+	JE         expDone
+	VMASKMOVPS (CX)(R8*1), Y0, Y1
+	VSUBPS     Y2, Y1, Y1
+	VCMPPS     $0x05, (DX), Y1, Y2
+	VMULPS     32(DX), Y1, Y4
+	VADDPS     64(DX), Y4, Y4
+	VCVTTPS2DQ Y4, Y4
+	VPSUBD     96(DX), Y4, Y3
+	VPSLLD     $0x17, Y4, Y4
+	VCVTDQ2PS  Y3, Y3
+	VMULPS     128(DX), Y3, Y5
+	VSUBPS     Y5, Y1, Y1
+	VMULPS     160(DX), Y3, Y5
+	VSUBPS     Y5, Y1, Y1
+	VMOVUPS    192(DX), Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     224(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     256(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     288(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     320(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     Y1, Y5, Y5
+	VADDPS     352(DX), Y5, Y5
+	VMULPS     Y5, Y4, Y5
+	VANDPS     Y2, Y5, Y5
+	CMPQ       BX, careful+48(FP)
+	JLE        expLast
+	VMOVUPS    Y5, (AX)(R8*1)
+	JMP        expDone
+
+expLast:
+	VMASKMOVPS Y5, Y0, (AX)(R8*1)
+
+expDone:
+	VXORPS X1, X1, X1
+	XORQ   R8, R8
+
+sum:
+	VADDSS       (AX)(R8*1), X1, X1
+	ADDQ         $0x04, R8
+	CMPQ         R8, R9
+	JNE          sum
+	VBROADCASTSS X1, Y1
+	XORQ         R8, R8
+
+divide:
+	CMPQ    R8, SI
+	JE      divideTail
+	VMOVUPS (AX)(R8*1), Y2
+	VDIVPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R8*1)
+	ADDQ    $0x20, R8
+	JMP     divide
+
+divideTail:
+	TESTQ      DI, DI
+	JE         divideDone
+	VMASKMOVPS (AX)(R8*1), Y0, Y2
+	VDIVPS     Y1, Y2, Y2
+	CMPQ       BX, careful+48(FP)
+	JLE        divideLast
+	VMOVUPS    Y2, (AX)(R8*1)
+	JMP        divideDone
+
+divideLast:
+	VMASKMOVPS Y2, Y0, (AX)(R8*1)
+
+divideDone:
+	ADDQ R9, CX
+	ADDQ R9, AX
+	DECQ BX
+	JMP  group
 
 done:
 	VZEROUPPER

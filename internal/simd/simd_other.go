@@ -38,7 +38,8 @@ func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
 // NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals.
 func NormalBlocks(dst []float32, s *Lanes) { normalBlocks(dst, s) }
 
-// Scatter is out = row with mean + sd z in its gaps, z's numbers in turn.
+// Scatter is out = row with mean + sd z in its gaps, for each of the rows of out (r, d), and z's
+// numbers in turn.
 func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) { scatter(out, row, mean, sd, z, g) }
 
 // GroupOuter is out_ik = w_ik c_i.
@@ -61,6 +62,12 @@ func GroupMean[T Float](out, w, x []T, m, r int) { groupMean(out, w, x, m, r) }
 
 // GroupSlope is out = Σ_ik g_ik c_i, each product and each sum rounded.
 func GroupSlope[T Float](out, c, g []T, m, r int) { groupSlope(out, c, g, m, r) }
+
+func groupSoftmaxSingle(out, x []float32, r int) {
+	groupSoftmax(out, x, r, leastSoftmax32, Exp32)
+}
+
+func listGaps(at []int, bits []uint8, mask []float64) int { return setGaps(at, bits, mask) }
 
 // Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0.
 func Seen(x, mask, values []float64, observed []bool) { seen(x, mask, values, observed) }

@@ -67,11 +67,12 @@ func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32
 //go:noescape
 func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) int
 
-// scatterF64 is out = row with mean + sd z where bits say, z's numbers in turn;
-// n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.
+// scatterF64 is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;
+// n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.
+// It reads a vector of z behind the last.
 //
 //go:noescape
-func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, n int, last uint16)
+func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, rows int, n int, ahead int, last uint16)
 
 // groupOuterF64 is out_ik = w_ik c_i.
 //
@@ -292,11 +293,12 @@ func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32
 //go:noescape
 func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) int
 
-// scatterF32 is out = row with mean + sd z where bits say, z's numbers in turn;
-// n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.
+// scatterF32 is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;
+// n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.
+// It reads a vector of z behind the last.
 //
 //go:noescape
-func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, n int, last uint16)
+func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, rows int, n int, ahead int, last uint16)
 
 // groupOuterF32 is out_ik = w_ik c_i.
 //
@@ -484,6 +486,17 @@ func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint
 //
 //go:noescape
 func seenF64(x *float64, mask *float64, values *float64, observed *bool, n int)
+
+// gaps lists the places where mask is 0 and counts them, with a bit each; n vectors, of the last the
+// numbers in the mask only. first are the first eight places, and what a vector adds.
+//
+//go:noescape
+func gaps(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int
+
+// groupSoftmaxF32 is out_k = exp(x_k)/Σ_l exp(x_l) within n groups.
+//
+//go:noescape
+func groupSoftmaxF32(out *float32, x *float32, c *uint32, n int, whole int, tail int, careful int, mask *uint32)
 
 // normalsF32 fills n blocks of 16 normals.
 //

@@ -785,14 +785,26 @@ func seen() {
 
 // scatter is the plain loop of scatter.go: see there.
 func scatter(t number) {
-	TEXT("scatter"+t.suffix, NOSPLIT, "func(out, row, mean, sd, z *"+t.elem+", bits *uint8, n int, last uint16)")
+	TEXT("scatter"+t.suffix, NOSPLIT, "func(out, row, mean, sd, z *"+t.elem+", bits *uint8, rows, n, ahead int, last uint16)")
 	Pragma("noescape")
-	Doc("scatter"+t.suffix+" is out = row with mean + sd z where bits say, z's numbers in turn;",
-		"n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.")
-	out, row, mean, sd, z, bits, n := pointer("out"), pointer("row"), pointer("mean"), pointer("sd"), pointer("z"), pointer("bits"), pointer("n")
+	Doc("scatter"+t.suffix+" is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;",
+		"n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.",
+		"It reads a vector of z behind the last.")
+	out, z, rows := pointer("out"), pointer("z"), pointer("rows")
+	row, mean, sd, bits, n := GP64(), GP64(), GP64(), GP64(), GP64()
 	last, k := K(), K()
 	KMOVW(parameter("last"), last)
 	v, w, count := ZMM(), ZMM(), GP32()
+	Label("row")
+	MOVQ(parameter("row"), row)
+	MOVQ(parameter("mean"), mean)
+	MOVQ(parameter("sd"), sd)
+	MOVQ(parameter("bits"), bits)
+	MOVQ(parameter("n"), n)
+	draw := func() {
+		POPCNTL(count, count)
+		LEAQ(Mem{Base: z, Index: count.As64(), Scale: uint8(t.size)}, z)
+	}
 	t.upTo(n, last, func(load func(GPVirtual, VecVirtual), store func(VecVirtual, GPVirtual)) {
 		if t.lanes == 4 {
 			MOVBLZX(at(bits, 0), count)
@@ -818,13 +830,59 @@ func scatter(t number) {
 		}
 		store(w, out)
 	}, func() {
-		POPCNTL(count, count)
-		LEAQ(Mem{Base: z, Index: count.As64(), Scale: uint8(t.size)}, z)
+		draw()
 		ADDQ(Imm(uint64(8/t.size)), bits)
 		for _, p := range []GPVirtual{out, row, mean, sd} {
 			ADDQ(Imm(64), p)
 		}
 	})
+	draw()
+	ADDQ(parameter("ahead"), out)
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// gaps is the plain loop of scatter.go: see there (AVX-512).
+func gaps() {
+	TEXT("gaps", NOSPLIT, "func(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int")
+	Pragma("noescape")
+	Doc("gaps lists the places where mask is 0 and counts them, with a bit each; n vectors, of the last the",
+		"numbers in the mask only. first are the first eight places, and what a vector adds.")
+	places, bits, mask, first, n := pointer("places"), pointer("bits"), pointer("mask"), pointer("first"), pointer("n")
+	last, k := K(), K()
+	KMOVW(parameter("last"), last)
+	place, step, zero, v, some := ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+	VMOVDQU64(at(first, 0), place)
+	VPBROADCASTQ(at(first, 64), step)
+	VPXORQ(zero, zero, zero)
+	count, here := GP64(), GP32()
+	XORQ(count, count)
+	list := func() {
+		KMOVW(k, here)
+		MOVB(here.As8(), at(bits, 0))
+		VPCOMPRESSQ_Z(place, k, some)
+		VMOVDQU64(some, Mem{Base: places, Index: count, Scale: 8})
+		POPCNTL(here, here)
+		ADDQ(here.As64(), count)
+	}
+	Label("loop")
+	CMPQ(n, Imm(1))
+	JE(LabelRef("end"))
+	VMOVUPD(at(mask, 0), v)
+	VCMPPD(Imm(0), zero, v, k)
+	list()
+	VPADDQ(step, place, place)
+	ADDQ(Imm(64), mask)
+	INCQ(bits)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("end")
+	VMOVUPD_Z(at(mask, 0), last, v)
+	VCMPPD(Imm(0), zero, v, last, k)
+	list()
+	Store(count, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
@@ -1196,6 +1254,8 @@ func main() {
 	transpose()
 	split()
 	seen()
+	gaps()
+	softmax()
 	normals()
 	tiles()
 	turnTiles()
