@@ -18,7 +18,7 @@ func TestLoopsOverGroups(t *testing.T) {
 
 func groupLoops[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
-	for m := 1; m < 70; m++ {
+	for m := 1; m < 50; m++ {
 		for _, r := range []int{1, 3, 10} {
 			for _, n := range []int{1, 2, 9} {
 				eachGroupLoop[T](t, rng, m, r, n)
