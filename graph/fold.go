@@ -117,9 +117,8 @@ func (b *Builder) AddRow(x, row Node) Node {
 }
 
 func addRow[T Float](out []T, in [][]T) error {
-	for i, d := 0, len(in[1]); i < len(out); i += d {
-		simd.Add(out[i:i+d], in[0][i:i+d], in[1])
-	}
+	d := len(in[1])
+	simd.GroupAdd(out, in[1], in[0], d, len(out)/d)
 	return nil
 }
 

@@ -91,28 +91,19 @@ func (b *Builder) GroupSquares(c, x Node, r int) Node {
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
 
 func groupMean[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		clear(out)
-		for k, w := range in[0] {
-			simd.Axpy(out[k/r*m:k/r*m+m], w, in[1][k*m:k*m+m])
-		}
-		return nil
-	}
+	return func(out []T, in [][]T) error { simd.GroupMean(out, in[0], in[1], m, r); return nil }
 }
 
 func groupDot[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		for k := range out {
-			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], in[1][k*m:k*m+m])
-		}
-		return nil
-	}
+	return func(out []T, in [][]T) error { simd.GroupDot(out, in[0], in[1], m, r); return nil }
 }
 
 func rowDot[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		for i := 0; i*r < len(out); i++ {
-			v := simd.Dot(in[0][i*m:i*m+m], in[1])
+		n := len(out) / r
+		simd.GroupDot(out[:n], in[1], in[0], m, n)
+		for i := n - 1; i >= 0; i-- {
+			v := out[i]
 			for k := range r {
 				out[i*r+k] = v
 			}
@@ -123,51 +114,20 @@ func rowDot[T Float](m, r int) Kernel[T] {
 
 // rowDotSlope is Σ_ik g_ik c_ij, rounded as GroupOuter and ColSum would.
 func rowDotSlope[T Float](m, r int) Kernel[T] {
-	product := make([]T, m)
-	return func(out []T, in [][]T) error {
-		clear(out)
-		for k, g := range in[1] {
-			simd.Scale(product, g, in[0][k/r*m:k/r*m+m])
-			simd.Add(out, out, product)
-		}
-		return nil
-	}
+	return func(out []T, in [][]T) error { simd.GroupSlope(out, in[0], in[1], m, r); return nil }
 }
 
 func groupOuter[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		for k, w := range in[1] {
-			simd.Scale(out[k*m:k*m+m], w, in[0][k/r*m:k/r*m+m])
-		}
-		return nil
-	}
+	return func(out []T, in [][]T) error { simd.GroupOuter(out, in[0], in[1], m, r); return nil }
 }
 
 func groupSquares[T Float](m, r int) Kernel[T] {
-	squares := make([]T, r*m) // of a group: short rows cost a call each
-	return func(out []T, in [][]T) error {
-		for i := 0; i < len(out); i += r {
-			x := in[1][i*m : (i+r)*m]
-			simd.Mul(squares, x, x)
-			c := in[0][i/r*m : i/r*m+m]
-			for k := range r {
-				out[i+k] = simd.Dot(c, squares[k*m:k*m+m])
-			}
-		}
-		return nil
-	}
+	return func(out []T, in [][]T) error { simd.GroupSquares(out, in[0], in[1], m, r); return nil }
 }
 
 func groupSquaresSlope[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		for i := 0; i < len(in[2]); i += r {
-			c := in[0][i/r*m : i/r*m+m]
-			for k, g := range in[2][i : i+r] {
-				simd.Scale(out[(i+k)*m:(i+k+1)*m], 2*g, c)
-			}
-			rows := out[i*m : (i+r)*m]
-			simd.Mul(rows, rows, in[1][i*m:(i+r)*m])
-		}
+		simd.GroupSquaresSlope(out, in[0], in[1], in[2], m, r)
 		return nil
 	}
 }

@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 	"slices"
+
+	"missingscore/internal/simd"
 )
 
 // GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a
@@ -16,7 +18,7 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 		b.Failf("group softmax: (%d, %d) in groups of %d", n, c, r)
 	}
 	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1, Parts: n / r,
-		Kernel: groupSoftmax(r, -600, math.Exp), Single: groupSoftmax(r, -60, exp32),
+		Kernel: groupSoftmax[float64](r), Single: groupSoftmax[float32](r),
 		Reverse: func(out, g Node) []Node {
 			wg := b.Prod(out, g)
 			mean := b.GroupRepeat(b.GroupSum(wg, r), r)
@@ -24,28 +26,8 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 		}}, x)
 }
 
-// groupSoftmax has exp for eˣ, and takes eˣ for 0 below least.
-func groupSoftmax[T Float](r int, least T, exp func(T) T) Kernel[T] {
-	return func(out []T, in [][]T) error {
-		for i := 0; i < len(out); i += r {
-			x, w := in[0][i:i+r], out[i:i+r]
-			top := x[0]
-			for _, v := range x[1:] {
-				top = max(top, v)
-			}
-			var sum T
-			for k, v := range x {
-				if w[k] = 0; !(v-top < least) {
-					w[k] = exp(v - top)
-				}
-				sum += w[k]
-			}
-			for k := range w {
-				w[k] /= sum
-			}
-		}
-		return nil
-	}
+func groupSoftmax[T Float](r int) Kernel[T] {
+	return func(out []T, in [][]T) error { simd.GroupSoftmax(out, in[0], r); return nil }
 }
 
 // GroupLogSumExp is log Σ_k exp(x_k) over each r consecutive rows of a column:

@@ -48,16 +48,15 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	for i := range m {
 		p.counts[i] = list(p.values[i*space:(i+1)*space], p.offsets[i*space:(i+1)*space], a[i*k:(i+1)*k], uint32(width*size))
 	}
-	p.panel, p.edge = grown(p.panel, width*k), grown(p.edge, width*m)
-	for j := 0; j < n; j += width {
+	p.panel, p.edge = grown(p.panel, 2*width*k), grown(p.edge, width*m)
+	j := 0
+	for ; faster && j+2*width <= n; j += 2 * width {
+		p.take(tb, b, j, 2*width, 2*width, k, n)
+		wideStrip(c[j:], p, m, space, n)
+	}
+	for ; j < n; j += width {
 		w := min(width, n-j)
-		if tb {
-			transpose(p.panel, b[j*k:(j+w)*k], w, k, width)
-		} else {
-			for l := range k {
-				copy(p.panel[l*width:], b[l*n+j:l*n+j+w])
-			}
-		}
+		p.take(tb, b, j, w, width, k, n)
 		out, stride := c[j:], n
 		if w < width { // whole vectors would write over the next row
 			out, stride = p.edge, width
@@ -70,6 +69,26 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 		}
 	}
 	return true
+}
+
+// take puts w columns of op(b) (k, n) from column j on into the panel, whose rows have width numbers.
+func (p *Product[T]) take(tb bool, b []T, j, w, width, k, n int) {
+	if tb {
+		transpose(p.panel, b[j*k:(j+w)*k], w, k, width)
+		return
+	}
+	for l := range k {
+		copy(p.panel[l*width:], b[l*n+j:l*n+j+w])
+	}
+}
+
+// wideStrip computes 256 bytes' width of c.
+func wideStrip[T Float](c []T, p *Product[T], m, space, stride int) {
+	if double[T]() {
+		sparseWideF64(p64(c), p64(p.panel), p64(p.values), &p.offsets[0], &p.counts[0], m, space, stride*8)
+	} else {
+		sparseWideF32(p32(c), p32(p.panel), p32(p.values), &p.offsets[0], &p.counts[0], m, space, stride*4)
+	}
 }
 
 // strip computes as many vectors' width of c.

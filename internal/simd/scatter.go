@@ -12,8 +12,12 @@ func (g *Gaps) Set(mask []float64) {
 	if n := (d + 15) / 16 * 2; len(g.bits) != n {
 		g.at, g.bits = make([]int, 8*n), make([]uint8, n)
 	}
-	clear(g.bits)
-	at, n := g.at[:d], 0
+	g.at = g.at[:listGaps(g.at[:cap(g.at)], g.bits, mask)]
+}
+
+// setGaps lists the places where mask is 0 in at, marks them in bits and counts them.
+func setGaps(at []int, bits []uint8, mask []float64) (n int) {
+	clear(bits)
 	for j, m := range mask { // a branch on random gaps costs more than all the rest
 		at[n] = j
 		one := 0
@@ -21,9 +25,9 @@ func (g *Gaps) Set(mask []float64) {
 			one = 1
 		}
 		n += one
-		g.bits[j/8] |= uint8(one << (j % 8))
+		bits[j/8] |= uint8(one << (j % 8))
 	}
-	g.at = at[:n]
+	return n
 }
 
 // At are the places in order.
@@ -33,8 +37,11 @@ func (g *Gaps) At() []int { return g.at }
 const Spare = 16
 
 func scatter[T Float](out, row, mean, sd, z []T, g *Gaps) {
-	copy(out, row[:len(out)])
-	for k, j := range g.at {
-		out[j] = mean[j] + T(sd[j]*z[k])
+	d := len(row)
+	for ; len(out) > 0; out, z = out[d:], z[len(g.at):] {
+		copy(out, row)
+		for k, j := range g.at {
+			out[j] = mean[j] + T(sd[j]*z[k])
+		}
 	}
 }

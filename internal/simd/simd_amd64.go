@@ -171,26 +171,38 @@ func NormalBlocks(dst []float32, s *Lanes) {
 	normalBlocks(dst, s)
 }
 
-// Scatter is out = row with mean + sd z in its gaps, z's numbers in turn; all but z have
-// a number for each column. Behind those that it uses z has Spare more.
+// Scatter is out = row with mean + sd z in its gaps, for each of the rows of out (r, d), and z's
+// numbers in turn; row, mean and sd have a number for each column. Behind those that it uses z has
+// Spare more.
 func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) {
-	d := len(out)
-	if d == 0 || !faster {
+	d := len(row)
+	if len(out) == 0 || !faster {
 		scatter(out, row, mean, sd, z, g)
 		return
 	}
-	row, mean, sd, z = row[:d], mean[:d], sd[:d], z[:len(g.at)+Spare]
-	lanes := 16
+	rows := len(out) / d
+	out, mean, sd, z = out[:rows*d], mean[:d], sd[:d], z[:rows*len(g.at)+Spare]
+	lanes := 64 / sizeOf[T]()
+	n, last := masked(d, lanes)
+	ahead := (d - (n-1)*lanes) * sizeOf[T]()
 	if double[T]() {
-		lanes = 8
-	}
-	n := (d + lanes - 1) / lanes
-	last := uint16(1)<<(d-(n-1)*lanes) - 1 // 0 − 1 for all 16
-	if double[T]() {
-		scatterF64(p64(out), p64(row), p64(mean), p64(sd), p64(z), &g.bits[0], n, last)
+		scatterF64(p64(out), p64(row), p64(mean), p64(sd), p64(z), &g.bits[0], rows, n, ahead, last)
 	} else {
-		scatterF32(p32(out), p32(row), p32(mean), p32(sd), p32(z), &g.bits[0], n, last)
+		scatterF32(p32(out), p32(row), p32(mean), p32(sd), p32(z), &g.bits[0], rows, n, ahead, last)
 	}
+}
+
+// places are the first eight, and what a vector adds.
+var places = [9]int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+
+// listGaps is setGaps.
+func listGaps(at []int, bits []uint8, mask []float64) int {
+	if len(mask) == 0 || !faster {
+		return setGaps(at, bits, mask)
+	}
+	n, last := masked(len(mask), 8)
+	bits[len(bits)-1] = 0 // they go in pairs
+	return gaps(&at[:8*n][0], &bits[:n][0], &mask[0], &places, n, last)
 }
 
 // Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0.

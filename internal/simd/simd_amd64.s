@@ -613,54 +613,671 @@ end:
 	VZEROUPPER
 	RET
 
-// func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, n int, last uint16)
+// func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, rows int, n int, ahead int, last uint16)
 // Requires: AVX, AVX512F, POPCNT
-TEXT ·scatterF64(SB), NOSPLIT, $0-58
+TEXT ·scatterF64(SB), NOSPLIT, $0-74
 	MOVQ  out+0(FP), AX
-	MOVQ  row+8(FP), CX
-	MOVQ  mean+16(FP), DX
-	MOVQ  sd+24(FP), BX
-	MOVQ  z+32(FP), SI
-	MOVQ  bits+40(FP), DI
-	MOVQ  n+48(FP), R8
-	KMOVW last+56(FP), K1
+	MOVQ  z+32(FP), CX
+	MOVQ  rows+48(FP), DX
+	KMOVW last+72(FP), K1
+
+row:
+	MOVQ row+8(FP), BX
+	MOVQ mean+16(FP), SI
+	MOVQ sd+24(FP), DI
+	MOVQ bits+40(FP), R8
+	MOVQ n+56(FP), R9
 
 loop:
-	CMPQ        R8, $0x01
+	CMPQ        R9, $0x01
 	JE          end
-	MOVBLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPD     (SI), Z0
+	MOVBLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPD     (CX), Z0
 	VEXPANDPD.Z Z0, K2, Z0
-	VMOVUPD     (BX), Z1
+	VMOVUPD     (DI), Z1
 	VMULPD      Z1, Z0, Z0
-	VMOVUPD     (DX), Z1
+	VMOVUPD     (SI), Z1
 	VADDPD      Z1, Z0, Z0
-	VMOVUPD     (CX), Z1
+	VMOVUPD     (BX), Z1
 	VMOVAPD     Z0, K2, Z1
 	VMOVUPD     Z1, (AX)
-	POPCNTL     R9, R9
-	LEAQ        (SI)(R9*8), SI
-	ADDQ        $0x01, DI
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*8), CX
+	ADDQ        $0x01, R8
 	ADDQ        $0x40, AX
-	ADDQ        $0x40, CX
-	ADDQ        $0x40, DX
 	ADDQ        $0x40, BX
-	DECQ        R8
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	DECQ        R9
 	JMP         loop
 
 end:
-	MOVBLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPD     (SI), Z0
+	MOVBLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPD     (CX), Z0
 	VEXPANDPD.Z Z0, K2, Z0
-	VMOVUPD.Z   (BX), K1, Z1
+	VMOVUPD.Z   (DI), K1, Z1
 	VMULPD      Z1, Z0, Z0
-	VMOVUPD.Z   (DX), K1, Z1
+	VMOVUPD.Z   (SI), K1, Z1
 	VADDPD      Z1, Z0, Z0
-	VMOVUPD.Z   (CX), K1, Z1
+	VMOVUPD.Z   (BX), K1, Z1
 	VMOVAPD     Z0, K2, Z1
 	VMOVUPD     Z1, K1, (AX)
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*8), CX
+	ADDQ        ahead+64(FP), AX
+	DECQ        DX
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func groupOuterF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupOuterF64(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	VBROADCASTSD (DX), Y1
+	ADDQ         $0x08, DX
+	XORQ         R10, R10
+	MOVQ         DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPD (CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, (AX)(R10*1)
+	VMOVUPD 32(CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 32(AX)(R10*1)
+	VMOVUPD 64(CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 64(AX)(R10*1)
+	VMOVUPD 96(CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPD (CX)(R10*1), Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPD (CX)(R10*1), Y0, Y2
+	VMULPD     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPD    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupAddF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupAddF64(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), DX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	XORQ R10, R10
+	MOVQ DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPD (CX)(R10*1), Y1
+	VMOVUPD (DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, (AX)(R10*1)
+	VMOVUPD 32(CX)(R10*1), Y1
+	VMOVUPD 32(DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, 32(AX)(R10*1)
+	VMOVUPD 64(CX)(R10*1), Y1
+	VMOVUPD 64(DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, 64(AX)(R10*1)
+	VMOVUPD 96(CX)(R10*1), Y1
+	VMOVUPD 96(DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPD (CX)(R10*1), Y1
+	VMOVUPD (DX)(R10*1), Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPD (CX)(R10*1), Y0, Y1
+	VMASKMOVPD (DX)(R10*1), Y0, Y2
+	VADDPD     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPD    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPD Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	ADDQ R10, DX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresSlopeF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupSquaresSlopeF64(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), SI
+	MOVQ    r+40(FP), DI
+	MOVQ    whole+48(FP), R8
+	MOVQ    tail+56(FP), R9
+	MOVQ    SI, R10
+	IMULQ   DI, R10
+
+group:
+	TESTQ SI, SI
+	JE    done
+	MOVQ  DI, R12
+
+row:
+	VBROADCASTSD (DX), Y1
+	VADDPD       Y1, Y1, Y1
+	ADDQ         $0x08, DX
+	XORQ         R11, R11
+	MOVQ         R8, R13
+
+many:
+	CMPQ    R13, $0x00000080
+	JL      one
+	VMOVUPD (CX)(R11*1), Y2
+	VMOVUPD (BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, (AX)(R11*1)
+	VMOVUPD 32(CX)(R11*1), Y2
+	VMOVUPD 32(BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, 32(AX)(R11*1)
+	VMOVUPD 64(CX)(R11*1), Y2
+	VMOVUPD 64(BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, 64(AX)(R11*1)
+	VMOVUPD 96(CX)(R11*1), Y2
+	VMOVUPD 96(BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, 96(AX)(R11*1)
+	ADDQ    $0x00000080, R11
+	SUBQ    $0x00000080, R13
+	JMP     many
+
+one:
+	TESTQ   R13, R13
+	JE      behind
+	VMOVUPD (CX)(R11*1), Y2
+	VMOVUPD (BX)(R11*1), Y3
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y3, Y2, Y2
+	VMOVUPD Y2, (AX)(R11*1)
+	ADDQ    $0x20, R11
+	SUBQ    $0x20, R13
+	JMP     one
+
+behind:
+	TESTQ      R9, R9
+	JE         next
+	VMASKMOVPD (CX)(R11*1), Y0, Y2
+	VMASKMOVPD (BX)(R11*1), Y0, Y3
+	VMULPD     Y1, Y2, Y1
+	VMULPD     Y3, Y1, Y1
+	CMPQ       R10, careful+64(FP)
+	JLE        last
+	VMOVUPD    Y1, (AX)(R11*1)
+	JMP        next
+
+last:
+	VMASKMOVPD Y1, Y0, (AX)(R11*1)
+
+next:
+	ADDQ R9, R11
+	ADDQ R11, AX
+	ADDQ R11, BX
+	DECQ R10
+	DECQ R12
+	JNE  row
+	ADDQ R11, CX
+	DECQ SI
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupDotF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupDotF64(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPD     (DX)(R9*1), Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	VMOVUPD     32(DX)(R9*1), Y4
+	VFMADD231PD 32(CX)(R9*1), Y4, Y1
+	VMOVUPD     64(DX)(R9*1), Y4
+	VFMADD231PD 64(CX)(R9*1), Y4, Y2
+	VMOVUPD     96(DX)(R9*1), Y4
+	VFMADD231PD 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPD     (DX)(R9*1), Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPD Y1, Y0, Y0
+	VADDPD Y3, Y2, Y2
+	VADDPD Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VSHUFPD      $0x01, X0, X0, X1
+	VADDSD       X1, X0, X0
+	VXORPD       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSD (DX)(R9*1), X2
+	VMULSD (CX)(R9*1), X2, X2
+	VADDSD X2, X1, X1
+	ADDQ   $0x08, R9
+	SUBQ   $0x08, R11
+	JMP    tail
+
+next:
+	VADDSD X1, X0, X0
+	VMOVSD X0, (AX)
+	ADDQ   $0x08, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupSquaresF64(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPD     (DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	VMOVUPD     32(DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD 32(CX)(R9*1), Y4, Y1
+	VMOVUPD     64(DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD 64(CX)(R9*1), Y4, Y2
+	VMOVUPD     96(DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPD     (DX)(R9*1), Y4
+	VMULPD      Y4, Y4, Y4
+	VFMADD231PD (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPD Y1, Y0, Y0
+	VADDPD Y3, Y2, Y2
+	VADDPD Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VSHUFPD      $0x01, X0, X0, X1
+	VADDSD       X1, X0, X0
+	VXORPD       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSD (DX)(R9*1), X2
+	VMULSD X2, X2, X2
+	VMULSD (CX)(R9*1), X2, X2
+	VADDSD X2, X1, X1
+	ADDQ   $0x08, R9
+	SUBQ   $0x08, R11
+	JMP    tail
+
+next:
+	VADDSD X1, X0, X0
+	VMOVSD X0, (AX)
+	ADDQ   $0x08, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupMeanF64(out *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX, FMA3
+TEXT ·groupMeanF64(SB), NOSPLIT, $0-72
+	MOVQ    mask+64(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    n+24(FP), SI
+	MOVQ    whole+40(FP), DI
+	MOVQ    tail+48(FP), R8
+	ADDQ    DI, R8
+
+group:
+	TESTQ SI, SI
+	JE    done
+	XORQ  R9, R9
+	MOVQ  DI, R10
+
+many:
+	CMPQ   R10, $0x00000080
+	JL     one
+	VXORPD Y3, Y3, Y3
+	VXORPD Y2, Y2, Y2
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+manyRow:
+	VBROADCASTSD (CX), Y1
+	VFMADD231PD  (R12), Y1, Y3
+	VFMADD231PD  32(R12), Y1, Y2
+	VFMADD231PD  64(R12), Y1, Y4
+	VFMADD231PD  96(R12), Y1, Y5
+	ADDQ         R8, R12
+	ADDQ         $0x08, CX
+	DECQ         R11
+	JNE          manyRow
+	VMOVUPD      Y3, (AX)(R9*1)
+	VMOVUPD      Y2, 32(AX)(R9*1)
+	VMOVUPD      Y4, 64(AX)(R9*1)
+	VMOVUPD      Y5, 96(AX)(R9*1)
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x00000080, R10
+	JMP          many
+
+one:
+	CMPQ   R10, $0x00000020
+	JL     behind
+	VXORPD Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+oneRow:
+	VBROADCASTSD (CX), Y1
+	VFMADD231PD  (R12), Y1, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x08, CX
+	DECQ         R11
+	JNE          oneRow
+	VMOVUPD      Y3, (AX)(R9*1)
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	JMP          one
+
+behind:
+	CMPQ   R9, R8
+	JE     next
+	VXORPD Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+tailRow:
+	VBROADCASTSD (CX), Y1
+	VMASKMOVPD   (R12), Y0, Y2
+	VMULPD       Y1, Y2, Y2
+	VADDPD       Y2, Y3, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x08, CX
+	DECQ         R11
+	JNE          tailRow
+	CMPQ         SI, careful+56(FP)
+	JLE          last
+	VMOVUPD      Y3, (AX)(R9*1)
+	JMP          next
+
+last:
+	VMASKMOVPD Y3, Y0, (AX)(R9*1)
+
+next:
+	MOVQ  CX, DX
+	MOVQ  r+32(FP), R11
+	IMULQ R8, R11
+	ADDQ  R11, BX
+	ADDQ  R8, AX
+	DECQ  SI
+	JMP   group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSlopeF64(out *float64, c *float64, w *float64, n int, r int, row int, masks *[32]uint32)
+// Requires: AVX
+TEXT ·groupSlopeF64(SB), NOSPLIT, $0-56
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    r+32(FP), SI
+	MOVQ    row+40(FP), DI
+	MOVQ    masks+48(FP), R8
+	VMOVUPS (R8), Y0
+	VXORPD  Y1, Y1, Y1
+	VMOVUPS 32(R8), Y3
+	VXORPD  Y4, Y4, Y4
+	VMOVUPS 64(R8), Y6
+	VXORPD  Y7, Y7, Y7
+	VMOVUPS 96(R8), Y9
+	VXORPD  Y10, Y10, Y10
+
+group:
+	TESTQ      BX, BX
+	JE         done
+	VMASKMOVPD (CX), Y0, Y2
+	VMASKMOVPD 32(CX), Y3, Y5
+	VMASKMOVPD 64(CX), Y6, Y8
+	VMASKMOVPD 96(CX), Y9, Y11
+	MOVQ       SI, R8
+
+row:
+	VBROADCASTSD (DX), Y12
+	VMULPD       Y2, Y12, Y13
+	VADDPD       Y13, Y1, Y1
+	VMULPD       Y5, Y12, Y13
+	VADDPD       Y13, Y4, Y4
+	VMULPD       Y8, Y12, Y13
+	VADDPD       Y13, Y7, Y7
+	VMULPD       Y11, Y12, Y13
+	VADDPD       Y13, Y10, Y10
+	ADDQ         $0x08, DX
+	DECQ         R8
+	JNE          row
+	ADDQ         DI, CX
+	DECQ         BX
+	JMP          group
+
+done:
+	VMASKMOVPD Y1, Y0, (AX)
+	VMASKMOVPD Y4, Y3, 32(AX)
+	VMASKMOVPD Y7, Y6, 64(AX)
+	VMASKMOVPD Y10, Y9, 96(AX)
 	VZEROUPPER
 	RET
 
@@ -1934,6 +2551,86 @@ done:
 	VZEROUPPER
 	RET
 
+// func sparseWideF64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·sparseWideF64(SB), NOSPLIT, $0-64
+	MOVQ out+0(FP), AX
+	MOVQ panel+8(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ offsets+24(FP), BX
+	MOVQ counts+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+row:
+	TESTQ  DI, DI
+	JE     done
+	MOVQ   (SI), R10
+	MOVQ   DX, R8
+	MOVQ   BX, R9
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+
+several:
+	CMPQ         R10, $0x02
+	JL           single
+	MOVL         (R9), R11
+	VBROADCASTSD (R8), Z8
+	VFMADD231PD  (CX)(R11*2), Z8, Z0
+	VFMADD231PD  64(CX)(R11*2), Z8, Z1
+	VFMADD231PD  128(CX)(R11*2), Z8, Z2
+	VFMADD231PD  192(CX)(R11*2), Z8, Z3
+	MOVL         4(R9), R11
+	VBROADCASTSD 8(R8), Z8
+	VFMADD231PD  (CX)(R11*2), Z8, Z4
+	VFMADD231PD  64(CX)(R11*2), Z8, Z5
+	VFMADD231PD  128(CX)(R11*2), Z8, Z6
+	VFMADD231PD  192(CX)(R11*2), Z8, Z7
+	ADDQ         $0x10, R8
+	ADDQ         $0x08, R9
+	SUBQ         $0x02, R10
+	JMP          several
+
+single:
+	TESTQ        R10, R10
+	JE           store
+	MOVL         (R9), R11
+	VBROADCASTSD (R8), Z8
+	VFMADD231PD  (CX)(R11*2), Z8, Z0
+	VFMADD231PD  64(CX)(R11*2), Z8, Z1
+	VFMADD231PD  128(CX)(R11*2), Z8, Z2
+	VFMADD231PD  192(CX)(R11*2), Z8, Z3
+	ADDQ         $0x08, R8
+	ADDQ         $0x04, R9
+	DECQ         R10
+	JMP          single
+
+store:
+	VADDPD  Z4, Z0, Z0
+	VMOVUPD Z0, (AX)
+	VADDPD  Z5, Z1, Z1
+	VMOVUPD Z1, 64(AX)
+	VADDPD  Z6, Z2, Z2
+	VMOVUPD Z2, 128(AX)
+	VADDPD  Z7, Z3, Z3
+	VMOVUPD Z3, 192(AX)
+	MOVQ    space+48(FP), R8
+	LEAQ    (DX)(R8*8), DX
+	LEAQ    (BX)(R8*4), BX
+	ADDQ    $0x08, SI
+	ADDQ    stride+56(FP), AX
+	DECQ    DI
+	JMP     row
+
+done:
+	VZEROUPPER
+	RET
+
 // func addF32(out *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·addF32(SB), NOSPLIT, $0-32
@@ -2545,54 +3242,675 @@ end:
 	VZEROUPPER
 	RET
 
-// func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, n int, last uint16)
+// func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, rows int, n int, ahead int, last uint16)
 // Requires: AVX, AVX512F, POPCNT
-TEXT ·scatterF32(SB), NOSPLIT, $0-58
+TEXT ·scatterF32(SB), NOSPLIT, $0-74
 	MOVQ  out+0(FP), AX
-	MOVQ  row+8(FP), CX
-	MOVQ  mean+16(FP), DX
-	MOVQ  sd+24(FP), BX
-	MOVQ  z+32(FP), SI
-	MOVQ  bits+40(FP), DI
-	MOVQ  n+48(FP), R8
-	KMOVW last+56(FP), K1
+	MOVQ  z+32(FP), CX
+	MOVQ  rows+48(FP), DX
+	KMOVW last+72(FP), K1
+
+row:
+	MOVQ row+8(FP), BX
+	MOVQ mean+16(FP), SI
+	MOVQ sd+24(FP), DI
+	MOVQ bits+40(FP), R8
+	MOVQ n+56(FP), R9
 
 loop:
-	CMPQ        R8, $0x01
+	CMPQ        R9, $0x01
 	JE          end
-	MOVWLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPS     (SI), Z0
+	MOVWLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPS     (CX), Z0
 	VEXPANDPS.Z Z0, K2, Z0
-	VMOVUPS     (BX), Z1
+	VMOVUPS     (DI), Z1
 	VMULPS      Z1, Z0, Z0
-	VMOVUPS     (DX), Z1
+	VMOVUPS     (SI), Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVUPS     (CX), Z1
+	VMOVUPS     (BX), Z1
 	VMOVAPS     Z0, K2, Z1
 	VMOVUPS     Z1, (AX)
-	POPCNTL     R9, R9
-	LEAQ        (SI)(R9*4), SI
-	ADDQ        $0x02, DI
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*4), CX
+	ADDQ        $0x02, R8
 	ADDQ        $0x40, AX
-	ADDQ        $0x40, CX
-	ADDQ        $0x40, DX
 	ADDQ        $0x40, BX
-	DECQ        R8
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	DECQ        R9
 	JMP         loop
 
 end:
-	MOVWLZX     (DI), R9
-	KMOVW       R9, K2
-	VMOVUPS     (SI), Z0
+	MOVWLZX     (R8), R10
+	KMOVW       R10, K2
+	VMOVUPS     (CX), Z0
 	VEXPANDPS.Z Z0, K2, Z0
-	VMOVUPS.Z   (BX), K1, Z1
+	VMOVUPS.Z   (DI), K1, Z1
 	VMULPS      Z1, Z0, Z0
-	VMOVUPS.Z   (DX), K1, Z1
+	VMOVUPS.Z   (SI), K1, Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVUPS.Z   (CX), K1, Z1
+	VMOVUPS.Z   (BX), K1, Z1
 	VMOVAPS     Z0, K2, Z1
 	VMOVUPS     Z1, K1, (AX)
+	POPCNTL     R10, R10
+	LEAQ        (CX)(R10*4), CX
+	ADDQ        ahead+64(FP), AX
+	DECQ        DX
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func groupOuterF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupOuterF32(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	VBROADCASTSS (DX), Y1
+	ADDQ         $0x04, DX
+	XORQ         R10, R10
+	MOVQ         DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPS (CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R10*1)
+	VMOVUPS 32(CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 32(AX)(R10*1)
+	VMOVUPS 64(CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 64(AX)(R10*1)
+	VMOVUPS 96(CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPS (CX)(R10*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPS (CX)(R10*1), Y0, Y2
+	VMULPS     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPS    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupAddF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupAddF32(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), DX
+	MOVQ    n+32(FP), BX
+	MOVQ    r+40(FP), SI
+	MOVQ    whole+48(FP), DI
+	MOVQ    tail+56(FP), R8
+	MOVQ    BX, R9
+	IMULQ   SI, R9
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R11
+
+row:
+	XORQ R10, R10
+	MOVQ DI, R12
+
+many:
+	CMPQ    R12, $0x00000080
+	JL      one
+	VMOVUPS (CX)(R10*1), Y1
+	VMOVUPS (DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, (AX)(R10*1)
+	VMOVUPS 32(CX)(R10*1), Y1
+	VMOVUPS 32(DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, 32(AX)(R10*1)
+	VMOVUPS 64(CX)(R10*1), Y1
+	VMOVUPS 64(DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, 64(AX)(R10*1)
+	VMOVUPS 96(CX)(R10*1), Y1
+	VMOVUPS 96(DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R12
+	JMP     many
+
+one:
+	TESTQ   R12, R12
+	JE      behind
+	VMOVUPS (CX)(R10*1), Y1
+	VMOVUPS (DX)(R10*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, (AX)(R10*1)
+	ADDQ    $0x20, R10
+	SUBQ    $0x20, R12
+	JMP     one
+
+behind:
+	TESTQ      R8, R8
+	JE         next
+	VMASKMOVPS (CX)(R10*1), Y0, Y1
+	VMASKMOVPS (DX)(R10*1), Y0, Y2
+	VADDPS     Y1, Y2, Y1
+	CMPQ       R9, careful+64(FP)
+	JLE        last
+	VMOVUPS    Y1, (AX)(R10*1)
+	JMP        next
+
+last:
+	VMASKMOVPS Y1, Y0, (AX)(R10*1)
+
+next:
+	ADDQ R8, R10
+	ADDQ R10, AX
+	ADDQ R10, DX
+	DECQ R9
+	DECQ R11
+	JNE  row
+	ADDQ R10, CX
+	DECQ BX
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresSlopeF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX
+TEXT ·groupSquaresSlopeF32(SB), NOSPLIT, $0-80
+	MOVQ    mask+72(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    n+32(FP), SI
+	MOVQ    r+40(FP), DI
+	MOVQ    whole+48(FP), R8
+	MOVQ    tail+56(FP), R9
+	MOVQ    SI, R10
+	IMULQ   DI, R10
+
+group:
+	TESTQ SI, SI
+	JE    done
+	MOVQ  DI, R12
+
+row:
+	VBROADCASTSS (DX), Y1
+	VADDPS       Y1, Y1, Y1
+	ADDQ         $0x04, DX
+	XORQ         R11, R11
+	MOVQ         R8, R13
+
+many:
+	CMPQ    R13, $0x00000080
+	JL      one
+	VMOVUPS (CX)(R11*1), Y2
+	VMOVUPS (BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*1)
+	VMOVUPS 32(CX)(R11*1), Y2
+	VMOVUPS 32(BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, 32(AX)(R11*1)
+	VMOVUPS 64(CX)(R11*1), Y2
+	VMOVUPS 64(BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, 64(AX)(R11*1)
+	VMOVUPS 96(CX)(R11*1), Y2
+	VMOVUPS 96(BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, 96(AX)(R11*1)
+	ADDQ    $0x00000080, R11
+	SUBQ    $0x00000080, R13
+	JMP     many
+
+one:
+	TESTQ   R13, R13
+	JE      behind
+	VMOVUPS (CX)(R11*1), Y2
+	VMOVUPS (BX)(R11*1), Y3
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*1)
+	ADDQ    $0x20, R11
+	SUBQ    $0x20, R13
+	JMP     one
+
+behind:
+	TESTQ      R9, R9
+	JE         next
+	VMASKMOVPS (CX)(R11*1), Y0, Y2
+	VMASKMOVPS (BX)(R11*1), Y0, Y3
+	VMULPS     Y1, Y2, Y1
+	VMULPS     Y3, Y1, Y1
+	CMPQ       R10, careful+64(FP)
+	JLE        last
+	VMOVUPS    Y1, (AX)(R11*1)
+	JMP        next
+
+last:
+	VMASKMOVPS Y1, Y0, (AX)(R11*1)
+
+next:
+	ADDQ R9, R11
+	ADDQ R11, AX
+	ADDQ R11, BX
+	DECQ R10
+	DECQ R12
+	JNE  row
+	ADDQ R11, CX
+	DECQ SI
+	JMP  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupDotF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupDotF32(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPS     (DX)(R9*1), Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	VMOVUPS     32(DX)(R9*1), Y4
+	VFMADD231PS 32(CX)(R9*1), Y4, Y1
+	VMOVUPS     64(DX)(R9*1), Y4
+	VFMADD231PS 64(CX)(R9*1), Y4, Y2
+	VMOVUPS     96(DX)(R9*1), Y4
+	VFMADD231PS 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPS     (DX)(R9*1), Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VXORPS       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSS (DX)(R9*1), X2
+	VMULSS (CX)(R9*1), X2, X2
+	VADDSS X2, X1, X1
+	ADDQ   $0x04, R9
+	SUBQ   $0x04, R11
+	JMP    tail
+
+next:
+	VADDSS X1, X0, X0
+	VMOVSS X0, (AX)
+	ADDQ   $0x04, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSquaresF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+// Requires: AVX, FMA3
+TEXT ·groupSquaresF32(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ r+32(FP), SI
+	MOVQ whole+40(FP), DI
+	MOVQ tail+48(FP), R8
+
+group:
+	TESTQ BX, BX
+	JE    done
+	MOVQ  SI, R10
+
+row:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DI, R11
+
+many:
+	CMPQ        R11, $0x00000080
+	JL          one
+	VMOVUPS     (DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	VMOVUPS     32(DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS 32(CX)(R9*1), Y4, Y1
+	VMOVUPS     64(DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS 64(CX)(R9*1), Y4, Y2
+	VMOVUPS     96(DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS 96(CX)(R9*1), Y4, Y3
+	ADDQ        $0x00000080, R9
+	SUBQ        $0x00000080, R11
+	JMP         many
+
+one:
+	TESTQ       R11, R11
+	JE          behind
+	VMOVUPS     (DX)(R9*1), Y4
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS (CX)(R9*1), Y4, Y0
+	ADDQ        $0x20, R9
+	SUBQ        $0x20, R11
+	JMP         one
+
+behind:
+	CMPQ   DI, $0x00000080
+	JL     short
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+
+short:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VXORPS       X1, X1, X1
+	MOVQ         R8, R11
+
+tail:
+	TESTQ  R11, R11
+	JE     next
+	VMOVSS (DX)(R9*1), X2
+	VMULSS X2, X2, X2
+	VMULSS (CX)(R9*1), X2, X2
+	VADDSS X2, X1, X1
+	ADDQ   $0x04, R9
+	SUBQ   $0x04, R11
+	JMP    tail
+
+next:
+	VADDSS X1, X0, X0
+	VMOVSS X0, (AX)
+	ADDQ   $0x04, AX
+	ADDQ   R9, DX
+	DECQ   R10
+	JNE    row
+	ADDQ   R9, CX
+	DECQ   BX
+	JMP    group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupMeanF32(out *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX, FMA3
+TEXT ·groupMeanF32(SB), NOSPLIT, $0-72
+	MOVQ    mask+64(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    n+24(FP), SI
+	MOVQ    whole+40(FP), DI
+	MOVQ    tail+48(FP), R8
+	ADDQ    DI, R8
+
+group:
+	TESTQ SI, SI
+	JE    done
+	XORQ  R9, R9
+	MOVQ  DI, R10
+
+many:
+	CMPQ   R10, $0x00000080
+	JL     one
+	VXORPS Y3, Y3, Y3
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+manyRow:
+	VBROADCASTSS (CX), Y1
+	VFMADD231PS  (R12), Y1, Y3
+	VFMADD231PS  32(R12), Y1, Y2
+	VFMADD231PS  64(R12), Y1, Y4
+	VFMADD231PS  96(R12), Y1, Y5
+	ADDQ         R8, R12
+	ADDQ         $0x04, CX
+	DECQ         R11
+	JNE          manyRow
+	VMOVUPS      Y3, (AX)(R9*1)
+	VMOVUPS      Y2, 32(AX)(R9*1)
+	VMOVUPS      Y4, 64(AX)(R9*1)
+	VMOVUPS      Y5, 96(AX)(R9*1)
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x00000080, R10
+	JMP          many
+
+one:
+	CMPQ   R10, $0x00000020
+	JL     behind
+	VXORPS Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+oneRow:
+	VBROADCASTSS (CX), Y1
+	VFMADD231PS  (R12), Y1, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x04, CX
+	DECQ         R11
+	JNE          oneRow
+	VMOVUPS      Y3, (AX)(R9*1)
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	JMP          one
+
+behind:
+	CMPQ   R9, R8
+	JE     next
+	VXORPS Y3, Y3, Y3
+	LEAQ   (BX)(R9*1), R12
+	MOVQ   DX, CX
+	MOVQ   r+32(FP), R11
+
+tailRow:
+	VBROADCASTSS (CX), Y1
+	VMASKMOVPS   (R12), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	VADDPS       Y2, Y3, Y3
+	ADDQ         R8, R12
+	ADDQ         $0x04, CX
+	DECQ         R11
+	JNE          tailRow
+	CMPQ         SI, careful+56(FP)
+	JLE          last
+	VMOVUPS      Y3, (AX)(R9*1)
+	JMP          next
+
+last:
+	VMASKMOVPS Y3, Y0, (AX)(R9*1)
+
+next:
+	MOVQ  CX, DX
+	MOVQ  r+32(FP), R11
+	IMULQ R8, R11
+	ADDQ  R11, BX
+	ADDQ  R8, AX
+	DECQ  SI
+	JMP   group
+
+done:
+	VZEROUPPER
+	RET
+
+// func groupSlopeF32(out *float32, c *float32, w *float32, n int, r int, row int, masks *[32]uint32)
+// Requires: AVX
+TEXT ·groupSlopeF32(SB), NOSPLIT, $0-56
+	MOVQ    out+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    r+32(FP), SI
+	MOVQ    row+40(FP), DI
+	MOVQ    masks+48(FP), R8
+	VMOVUPS (R8), Y0
+	VXORPS  Y1, Y1, Y1
+	VMOVUPS 32(R8), Y3
+	VXORPS  Y4, Y4, Y4
+	VMOVUPS 64(R8), Y6
+	VXORPS  Y7, Y7, Y7
+	VMOVUPS 96(R8), Y9
+	VXORPS  Y10, Y10, Y10
+
+group:
+	TESTQ      BX, BX
+	JE         done
+	VMASKMOVPS (CX), Y0, Y2
+	VMASKMOVPS 32(CX), Y3, Y5
+	VMASKMOVPS 64(CX), Y6, Y8
+	VMASKMOVPS 96(CX), Y9, Y11
+	MOVQ       SI, R8
+
+row:
+	VBROADCASTSS (DX), Y12
+	VMULPS       Y2, Y12, Y13
+	VADDPS       Y13, Y1, Y1
+	VMULPS       Y5, Y12, Y13
+	VADDPS       Y13, Y4, Y4
+	VMULPS       Y8, Y12, Y13
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y11, Y12, Y13
+	VADDPS       Y13, Y10, Y10
+	ADDQ         $0x04, DX
+	DECQ         R8
+	JNE          row
+	ADDQ         DI, CX
+	DECQ         BX
+	JMP          group
+
+done:
+	VMASKMOVPS Y1, Y0, (AX)
+	VMASKMOVPS Y4, Y3, 32(AX)
+	VMASKMOVPS Y7, Y6, 64(AX)
+	VMASKMOVPS Y10, Y9, 96(AX)
 	VZEROUPPER
 	RET
 
@@ -3866,6 +5184,86 @@ done:
 	VZEROUPPER
 	RET
 
+// func sparseWideF32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·sparseWideF32(SB), NOSPLIT, $0-64
+	MOVQ out+0(FP), AX
+	MOVQ panel+8(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ offsets+24(FP), BX
+	MOVQ counts+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+row:
+	TESTQ  DI, DI
+	JE     done
+	MOVQ   (SI), R10
+	MOVQ   DX, R8
+	MOVQ   BX, R9
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+
+several:
+	CMPQ         R10, $0x02
+	JL           single
+	MOVL         (R9), R11
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  (CX)(R11*2), Z8, Z0
+	VFMADD231PS  64(CX)(R11*2), Z8, Z1
+	VFMADD231PS  128(CX)(R11*2), Z8, Z2
+	VFMADD231PS  192(CX)(R11*2), Z8, Z3
+	MOVL         4(R9), R11
+	VBROADCASTSS 4(R8), Z8
+	VFMADD231PS  (CX)(R11*2), Z8, Z4
+	VFMADD231PS  64(CX)(R11*2), Z8, Z5
+	VFMADD231PS  128(CX)(R11*2), Z8, Z6
+	VFMADD231PS  192(CX)(R11*2), Z8, Z7
+	ADDQ         $0x08, R8
+	ADDQ         $0x08, R9
+	SUBQ         $0x02, R10
+	JMP          several
+
+single:
+	TESTQ        R10, R10
+	JE           store
+	MOVL         (R9), R11
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  (CX)(R11*2), Z8, Z0
+	VFMADD231PS  64(CX)(R11*2), Z8, Z1
+	VFMADD231PS  128(CX)(R11*2), Z8, Z2
+	VFMADD231PS  192(CX)(R11*2), Z8, Z3
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	DECQ         R10
+	JMP          single
+
+store:
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS Z0, (AX)
+	VADDPS  Z5, Z1, Z1
+	VMOVUPS Z1, 64(AX)
+	VADDPS  Z6, Z2, Z2
+	VMOVUPS Z2, 128(AX)
+	VADDPS  Z7, Z3, Z3
+	VMOVUPS Z3, 192(AX)
+	MOVQ    space+48(FP), R8
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	ADDQ    $0x08, SI
+	ADDQ    stride+56(FP), AX
+	DECQ    DI
+	JMP     row
+
+done:
+	VZEROUPPER
+	RET
+
 // func narrow(out *float32, x *float64, n int)
 // Requires: AVX
 TEXT ·narrow(SB), NOSPLIT, $0-24
@@ -4057,6 +5455,213 @@ loop:
 	ADDQ      $0x04, BX
 	SUBQ      $0x04, SI
 	JMP       loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func gaps(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·gaps(SB), NOSPLIT, $0-56
+	MOVQ         places+0(FP), AX
+	MOVQ         bits+8(FP), CX
+	MOVQ         mask+16(FP), DX
+	MOVQ         first+24(FP), BX
+	MOVQ         n+32(FP), SI
+	KMOVW        last+40(FP), K1
+	VMOVDQU64    (BX), Z0
+	VPBROADCASTQ 64(BX), Z1
+	VPXORQ       Z2, Z2, Z2
+	XORQ         BX, BX
+
+loop:
+	CMPQ          SI, $0x01
+	JE            end
+	VMOVUPD       (DX), Z3
+	VCMPPD        $0x00, Z2, Z3, K2
+	KMOVW         K2, DI
+	MOVB          DI, (CX)
+	VPCOMPRESSQ.Z Z0, K2, Z3
+	VMOVDQU64     Z3, (AX)(BX*8)
+	POPCNTL       DI, DI
+	ADDQ          DI, BX
+	VPADDQ        Z1, Z0, Z0
+	ADDQ          $0x40, DX
+	INCQ          CX
+	DECQ          SI
+	JMP           loop
+
+end:
+	VMOVUPD.Z     (DX), K1, Z3
+	VCMPPD        $0x00, Z2, Z3, K1, K2
+	KMOVW         K2, DI
+	MOVB          DI, (CX)
+	VPCOMPRESSQ.Z Z0, K2, Z3
+	VMOVDQU64     Z3, (AX)(BX*8)
+	POPCNTL       DI, DI
+	ADDQ          DI, BX
+	MOVQ          BX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func groupSoftmaxF32(out *float32, x *float32, c *uint32, n int, whole int, tail int, careful int, mask *uint32)
+// Requires: AVX, AVX2
+TEXT ·groupSoftmaxF32(SB), NOSPLIT, $0-64
+	MOVQ    mask+56(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    c+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    whole+32(FP), SI
+	MOVQ    tail+40(FP), DI
+	MOVQ    SI, R9
+	ADDQ    DI, R9
+
+group:
+	TESTQ        BX, BX
+	JE           done
+	VBROADCASTSS (CX), Y1
+	VMOVUPS      Y1, Y2
+	XORQ         R8, R8
+
+max:
+	CMPQ   R8, SI
+	JE     maxTail
+	VMAXPS (CX)(R8*1), Y2, Y2
+	ADDQ   $0x20, R8
+	JMP    max
+
+maxTail:
+	TESTQ      DI, DI
+	JE         maxDone
+	VMASKMOVPS (CX)(R8*1), Y0, Y3
+	VBLENDVPS  Y0, Y3, Y1, Y3
+	VMAXPS     Y3, Y2, Y2
+
+maxDone:
+	VEXTRACTF128 $0x01, Y2, X1
+	VMAXPS       X1, X2, X2
+	VMOVHLPS     X2, X2, X1
+	VMAXPS       X1, X2, X2
+	VMOVSHDUP    X2, X1
+	VMAXSS       X1, X2, X2
+	VBROADCASTSS X2, Y2
+	XORQ         R8, R8
+
+exp:
+	CMPQ       R8, SI
+	JE         expTail
+	VMOVUPS    (CX)(R8*1), Y1
+	VSUBPS     Y2, Y1, Y1
+	VCMPPS     $0x05, (DX), Y1, Y3
+	VMULPS     32(DX), Y1, Y5
+	VADDPS     64(DX), Y5, Y5
+	VCVTTPS2DQ Y5, Y5
+	VPSUBD     96(DX), Y5, Y4
+	VPSLLD     $0x17, Y5, Y5
+	VCVTDQ2PS  Y4, Y4
+	VMULPS     128(DX), Y4, Y6
+	VSUBPS     Y6, Y1, Y1
+	VMULPS     160(DX), Y4, Y6
+	VSUBPS     Y6, Y1, Y1
+	VMOVUPS    192(DX), Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     224(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     256(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     288(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     320(DX), Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     Y1, Y6, Y6
+	VADDPS     352(DX), Y6, Y6
+	VMULPS     Y6, Y5, Y6
+	VANDPS     Y3, Y6, Y6
+	VMOVUPS    Y6, (AX)(R8*1)
+	ADDQ       $0x20, R8
+	JMP        exp
+
+expTail:
+	TESTQ      DI, DI
+	JE         expDone
+	VMASKMOVPS (CX)(R8*1), Y0, Y1
+	VSUBPS     Y2, Y1, Y1
+	VCMPPS     $0x05, (DX), Y1, Y2
+	VMULPS     32(DX), Y1, Y4
+	VADDPS     64(DX), Y4, Y4
+	VCVTTPS2DQ Y4, Y4
+	VPSUBD     96(DX), Y4, Y3
+	VPSLLD     $0x17, Y4, Y4
+	VCVTDQ2PS  Y3, Y3
+	VMULPS     128(DX), Y3, Y5
+	VSUBPS     Y5, Y1, Y1
+	VMULPS     160(DX), Y3, Y5
+	VSUBPS     Y5, Y1, Y1
+	VMOVUPS    192(DX), Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     224(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     256(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     288(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     320(DX), Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VADDPS     Y1, Y5, Y5
+	VADDPS     352(DX), Y5, Y5
+	VMULPS     Y5, Y4, Y5
+	VANDPS     Y2, Y5, Y5
+	CMPQ       BX, careful+48(FP)
+	JLE        expLast
+	VMOVUPS    Y5, (AX)(R8*1)
+	JMP        expDone
+
+expLast:
+	VMASKMOVPS Y5, Y0, (AX)(R8*1)
+
+expDone:
+	VXORPS X1, X1, X1
+	XORQ   R8, R8
+
+sum:
+	VADDSS       (AX)(R8*1), X1, X1
+	ADDQ         $0x04, R8
+	CMPQ         R8, R9
+	JNE          sum
+	VBROADCASTSS X1, Y1
+	XORQ         R8, R8
+
+divide:
+	CMPQ    R8, SI
+	JE      divideTail
+	VMOVUPS (AX)(R8*1), Y2
+	VDIVPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R8*1)
+	ADDQ    $0x20, R8
+	JMP     divide
+
+divideTail:
+	TESTQ      DI, DI
+	JE         divideDone
+	VMASKMOVPS (AX)(R8*1), Y0, Y2
+	VDIVPS     Y1, Y2, Y2
+	CMPQ       BX, careful+48(FP)
+	JLE        divideLast
+	VMOVUPS    Y2, (AX)(R8*1)
+	JMP        divideDone
+
+divideLast:
+	VMASKMOVPS Y2, Y0, (AX)(R8*1)
+
+divideDone:
+	ADDQ R9, CX
+	ADDQ R9, AX
+	DECQ BX
+	JMP  group
 
 done:
 	VZEROUPPER

@@ -57,6 +57,13 @@ func loops[T Float](t *testing.T) {
 	}
 }
 
+func TestLoopsOverGroupsWithoutVectors(t *testing.T) {
+	defer func(was, wasFaster bool) { fast, faster = was, wasFaster }(fast, faster)
+	fast, faster = false, false
+	t.Run("float64", groupLoops[float64])
+	t.Run("float32", groupLoops[float32])
+}
+
 func TestRectifyAndGateKeepNaN(t *testing.T) {
 	nan := math.NaN()
 	x := []float64{nan, 1, 2, 3, nan}
@@ -180,6 +187,33 @@ func product[T Float](t *testing.T) {
 	}
 	a, b, c := numbers[T](rng, 100*100, 0), numbers[T](rng, 100*100, 0), make([]T, 100*100)
 	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
+}
+
+// Panels of 256 bytes add up in the order of those of 128.
+func TestWidePanelsOfProducts(t *testing.T) {
+	if !faster {
+		t.Skip("this machine has no AVX-512")
+	}
+	t.Run("float64", widePanels[float64])
+	t.Run("float32", widePanels[float32])
+}
+
+func widePanels[T Float](t *testing.T) {
+	defer func() { faster = true }()
+	rng := rand.New(rand.NewPCG(7, 2))
+	var p Product[T]
+	for n := narrowest; n < 300; n += 13 {
+		m, k := 32+n%7, 32+n%50
+		for _, tb := range []bool{false, true} {
+			a, b := numbers[T](rng, m*k, 0.6), numbers[T](rng, k*n, 0)
+			wide, narrow := make([]T, m*n), make([]T, m*n)
+			faster = true
+			require.True(t, p.Multiply(false, tb, m, n, k, a, b, wide))
+			faster = false
+			require.True(t, p.Multiply(false, tb, m, n, k, a, b, narrow))
+			require.Equal(t, narrow, wide, "%d columns", n)
+		}
+	}
 }
 
 // Groups of every size, with any number of columns that vary; every width of b.

@@ -38,8 +38,36 @@ func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
 // NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals.
 func NormalBlocks(dst []float32, s *Lanes) { normalBlocks(dst, s) }
 
-// Scatter is out = row with mean + sd z in its gaps, z's numbers in turn.
+// Scatter is out = row with mean + sd z in its gaps, for each of the rows of out (r, d), and z's
+// numbers in turn.
 func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) { scatter(out, row, mean, sd, z, g) }
+
+// GroupOuter is out_ik = w_ik c_i.
+func GroupOuter[T Float](out, c, w []T, m, r int) { groupOuter(out, c, w, m, r) }
+
+// GroupAdd is out_ik = x_ik + c_i.
+func GroupAdd[T Float](out, c, x []T, m, r int) { groupAdd(out, c, x, m, r) }
+
+// GroupSquaresSlope is out_ik = (2 w_ik c_i) ∘ x_ik.
+func GroupSquaresSlope[T Float](out, c, x, w []T, m, r int) { groupSquaresSlope(out, c, x, w, m, r) }
+
+// GroupDot is out_ik = c_iᵀ x_ik.
+func GroupDot[T Float](out, c, x []T, m, r int) { groupDot(out, c, x, m, r) }
+
+// GroupSquares is out_ik = c_iᵀ (x_ik ∘ x_ik).
+func GroupSquares[T Float](out, c, x []T, m, r int) { groupSquares(out, c, x, m, r) }
+
+// GroupMean is out_i = Σ_k w_ik x_ik.
+func GroupMean[T Float](out, w, x []T, m, r int) { groupMean(out, w, x, m, r) }
+
+// GroupSlope is out = Σ_ik g_ik c_i, each product and each sum rounded.
+func GroupSlope[T Float](out, c, g []T, m, r int) { groupSlope(out, c, g, m, r) }
+
+func groupSoftmaxSingle(out, x []float32, r int) {
+	groupSoftmax(out, x, r, leastSoftmax32, Exp32)
+}
+
+func listGaps(at []int, bits []uint8, mask []float64) int { return setGaps(at, bits, mask) }
 
 // Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0.
 func Seen(x, mask, values []float64, observed []bool) { seen(x, mask, values, observed) }

@@ -67,11 +67,48 @@ func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32
 //go:noescape
 func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) int
 
-// scatterF64 is out = row with mean + sd z where bits say, z's numbers in turn;
-// n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.
+// scatterF64 is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;
+// n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.
+// It reads a vector of z behind the last.
 //
 //go:noescape
-func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, n int, last uint16)
+func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, rows int, n int, ahead int, last uint16)
+
+// groupOuterF64 is out_ik = w_ik c_i.
+//
+//go:noescape
+func groupOuterF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupAddF64 is out_ik = x_ik + c_i.
+//
+//go:noescape
+func groupAddF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSquaresSlopeF64 is out_ik = (2 w_ik c_i) x_ik.
+//
+//go:noescape
+func groupSquaresSlopeF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupDotF64 is out_ik = c_iᵀ x_ik.
+//
+//go:noescape
+func groupDotF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+
+// groupSquaresF64 is out_ik = c_iᵀ (x_ik ∘ x_ik).
+//
+//go:noescape
+func groupSquaresF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
+
+// groupMeanF64 is out_i = Σ_k w_ik x_ik.
+//
+//go:noescape
+func groupMeanF64(out *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSlopeF64 is out = Σ_ik w_ik c_i of the four vectors of c's rows, row bytes long, whose
+// numbers the masks have.
+//
+//go:noescape
+func groupSlopeF64(out *float64, c *float64, w *float64, n int, r int, row int, masks *[32]uint32)
 
 // across1x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
 // of the last the numbers in the mask only. Offsets and strides are in bytes.
@@ -193,6 +230,12 @@ func sparse3F64(out *float64, panel *float64, values *float64, offsets *uint32, 
 //go:noescape
 func sparse4F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
 
+// sparseWideF64 is out_i = Σ_t values_it panel[offsets_it], 32 columns.
+// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
+//
+//go:noescape
+func sparseWideF64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
+
 // addF32 is out = x + y.
 //
 //go:noescape
@@ -256,11 +299,48 @@ func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32
 //go:noescape
 func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) int
 
-// scatterF32 is out = row with mean + sd z where bits say, z's numbers in turn;
-// n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.
+// scatterF32 is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;
+// n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.
+// It reads a vector of z behind the last.
 //
 //go:noescape
-func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, n int, last uint16)
+func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, rows int, n int, ahead int, last uint16)
+
+// groupOuterF32 is out_ik = w_ik c_i.
+//
+//go:noescape
+func groupOuterF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupAddF32 is out_ik = x_ik + c_i.
+//
+//go:noescape
+func groupAddF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSquaresSlopeF32 is out_ik = (2 w_ik c_i) x_ik.
+//
+//go:noescape
+func groupSquaresSlopeF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupDotF32 is out_ik = c_iᵀ x_ik.
+//
+//go:noescape
+func groupDotF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+
+// groupSquaresF32 is out_ik = c_iᵀ (x_ik ∘ x_ik).
+//
+//go:noescape
+func groupSquaresF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
+
+// groupMeanF32 is out_i = Σ_k w_ik x_ik.
+//
+//go:noescape
+func groupMeanF32(out *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
+
+// groupSlopeF32 is out = Σ_ik w_ik c_i of the four vectors of c's rows, row bytes long, whose
+// numbers the masks have.
+//
+//go:noescape
+func groupSlopeF32(out *float32, c *float32, w *float32, n int, r int, row int, masks *[32]uint32)
 
 // across1x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
 // of the last the numbers in the mask only. Offsets and strides are in bytes.
@@ -382,6 +462,12 @@ func sparse3F32(out *float32, panel *float32, values *float32, offsets *uint32, 
 //go:noescape
 func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
+// sparseWideF32 is out_i = Σ_t values_it panel[offsets_it], 64 columns.
+// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
+//
+//go:noescape
+func sparseWideF32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
+
 // narrow is float64 to float32; n is a multiple of 4.
 //
 //go:noescape
@@ -412,6 +498,17 @@ func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint
 //
 //go:noescape
 func seenF64(x *float64, mask *float64, values *float64, observed *bool, n int)
+
+// gaps lists the places where mask is 0 and counts them, with a bit each; n vectors, of the last the
+// numbers in the mask only. first are the first eight places, and what a vector adds.
+//
+//go:noescape
+func gaps(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int
+
+// groupSoftmaxF32 is out_k = exp(x_k)/Σ_l exp(x_l) within n groups.
+//
+//go:noescape
+func groupSoftmaxF32(out *float32, x *float32, c *uint32, n int, whole int, tail int, careful int, mask *uint32)
 
 // normalsF32 fills n blocks of 16 normals.
 //

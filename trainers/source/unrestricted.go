@@ -29,14 +29,19 @@ func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw f
 			constant -= f.deviations.log[j]
 		}
 		convert(f.row, b.X[i*d:i*d+d])
-		convert(f.mean, mean)
-		convert(f.sd, f.deviations.sd)
-		draw(f.z[:r*gaps])
-		for k := range r {
-			z := f.z[k*gaps:]
-			logs[i*r+k] = T(constant) - simd.Dot(z[:gaps], z[:gaps])/2
-			simd.Scatter(x[(i*r+k)*d:(i*r+k+1)*d], f.row, f.mean, f.sd, z, &f.gaps)
+		if i == 0 || len(n.mean) > d {
+			convert(f.mean, mean)
 		}
+		if i == 0 || n.scale != nil {
+			convert(f.sd, f.deviations.sd)
+		}
+		draw(f.z[:r*gaps])
+		log := logs[i*r : i*r+r]
+		simd.GroupDot(log, f.z[:r*gaps], f.z[:r*gaps], gaps, 1)
+		for k, square := range log {
+			log[k] = T(constant) - square/2
+		}
+		simd.Scatter(x[i*r*d:(i+1)*r*d], f.row, f.mean, f.sd, f.z, &f.gaps)
 		return nil
 	})
 }

@@ -175,19 +175,7 @@ func dot(t number) {
 	t.add(sums[1], sums[0], sums[0])
 	t.add(sums[3], sums[2], sums[2])
 	t.add(sums[2], sums[0], sums[0])
-	high := XMM()
-	VEXTRACTF128(Imm(1), sums[0], high)
-	low := sums[0].AsX()
-	t.add(high, low, low)
-	if t.lanes == 4 {
-		VSHUFPD(Imm(1), low, low, high)
-		VADDSD(high, low, low)
-	} else {
-		VMOVHLPS(low, low, high)
-		VADDPS(high, low, low)
-		VMOVSHDUP(low, high)
-		VADDSS(high, low, low)
-	}
+	low := t.horizontal(sums[0], XMM())
 	Store(low, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
@@ -439,25 +427,28 @@ func vector(lanes int) VecVirtual {
 	return ZMM()
 }
 
-// sparse multiplies listed rows by some vectors' width of a panel.
-func sparse(t number, vectors int) {
-	together := 8 / vectors
-	name := fmt.Sprintf("sparse%d%s", vectors, t.suffix)
+// sparse multiplies listed rows by some vectors' width of a panel; wide, by four vectors of 64 bytes,
+// with offsets half as large as they are (AVX-512).
+func sparse(t number, vectors int, wide bool) {
+	together, name, bytes, scale, vector := 8/vectors, fmt.Sprintf("sparse%d%s", vectors, t.suffix), 32, uint8(1), YMM
+	if wide {
+		together, name, bytes, scale, vector = 2, "sparseWide"+t.suffix, 64, 2, ZMM
+	}
 	TEXT(name, NOSPLIT, "func(out, panel, values *"+t.elem+", offsets *uint32, counts *int, rows, space, stride int)")
 	Pragma("noescape")
-	Doc(name+" is out_i = Σ_t values_it panel[offsets_it], "+fmt.Sprint(vectors*t.lanes)+" columns.",
+	Doc(name+" is out_i = Σ_t values_it panel[offsets_it], "+fmt.Sprint(vectors*bytes/t.size)+" columns.",
 		"Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.")
 	out, panel, values, offsets, counts, rows := pointer("out"), pointer("panel"), pointer("values"), pointer("offsets"), pointer("counts"), pointer("rows")
 	acc := make([]VecVirtual, vectors*together)
 	for i := range acc {
-		acc[i] = YMM()
+		acc[i] = vector()
 	}
-	value, offset, left, v, o := GP64(), GP64(), GP64(), YMM(), GP32()
+	value, offset, left, v, o := GP64(), GP64(), GP64(), vector(), GP32()
 	entry := func(u int) {
 		MOVL(at(offset, 4*u), o)
 		t.broadcast(at(value, t.size*u), v)
 		for j := range vectors {
-			t.fma(Mem{Base: panel, Index: o.As64(), Scale: 1, Disp: 32 * j}, v, acc[u*vectors+j])
+			t.fma(Mem{Base: panel, Index: o.As64(), Scale: scale, Disp: bytes * j}, v, acc[u*vectors+j])
 		}
 	}
 	Label("row")
@@ -467,7 +458,11 @@ func sparse(t number, vectors int) {
 	MOVQ(values, value)
 	MOVQ(offsets, offset)
 	for _, a := range acc {
-		t.xor(a, a, a)
+		if wide {
+			VPXORQ(a, a, a)
+		} else {
+			t.xor(a, a, a)
+		}
 	}
 	Label("several")
 	CMPQ(left, U8(together))
@@ -492,7 +487,7 @@ func sparse(t number, vectors int) {
 		for u := 1; u < together; u++ {
 			t.add(acc[u*vectors+j], acc[j], acc[j])
 		}
-		t.store(acc[j], at(out, 32*j))
+		t.store(acc[j], at(out, bytes*j))
 	}
 	space := GP64()
 	MOVQ(parameter("space"), space)
@@ -797,14 +792,26 @@ func seen() {
 
 // scatter is the plain loop of scatter.go: see there.
 func scatter(t number) {
-	TEXT("scatter"+t.suffix, NOSPLIT, "func(out, row, mean, sd, z *"+t.elem+", bits *uint8, n int, last uint16)")
+	TEXT("scatter"+t.suffix, NOSPLIT, "func(out, row, mean, sd, z *"+t.elem+", bits *uint8, rows, n, ahead int, last uint16)")
 	Pragma("noescape")
-	Doc("scatter"+t.suffix+" is out = row with mean + sd z where bits say, z's numbers in turn;",
-		"n vectors, of the last the numbers in the mask only. It reads a vector of z behind the last.")
-	out, row, mean, sd, z, bits, n := pointer("out"), pointer("row"), pointer("mean"), pointer("sd"), pointer("z"), pointer("bits"), pointer("n")
+	Doc("scatter"+t.suffix+" is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;",
+		"n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.",
+		"It reads a vector of z behind the last.")
+	out, z, rows := pointer("out"), pointer("z"), pointer("rows")
+	row, mean, sd, bits, n := GP64(), GP64(), GP64(), GP64(), GP64()
 	last, k := K(), K()
 	KMOVW(parameter("last"), last)
 	v, w, count := ZMM(), ZMM(), GP32()
+	Label("row")
+	MOVQ(parameter("row"), row)
+	MOVQ(parameter("mean"), mean)
+	MOVQ(parameter("sd"), sd)
+	MOVQ(parameter("bits"), bits)
+	MOVQ(parameter("n"), n)
+	draw := func() {
+		POPCNTL(count, count)
+		LEAQ(Mem{Base: z, Index: count.As64(), Scale: uint8(t.size)}, z)
+	}
 	t.upTo(n, last, func(load func(GPVirtual, VecVirtual), store func(VecVirtual, GPVirtual)) {
 		if t.lanes == 4 {
 			MOVBLZX(at(bits, 0), count)
@@ -830,13 +837,59 @@ func scatter(t number) {
 		}
 		store(w, out)
 	}, func() {
-		POPCNTL(count, count)
-		LEAQ(Mem{Base: z, Index: count.As64(), Scale: uint8(t.size)}, z)
+		draw()
 		ADDQ(Imm(uint64(8/t.size)), bits)
 		for _, p := range []GPVirtual{out, row, mean, sd} {
 			ADDQ(Imm(64), p)
 		}
 	})
+	draw()
+	ADDQ(parameter("ahead"), out)
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// gaps is the plain loop of scatter.go: see there (AVX-512).
+func gaps() {
+	TEXT("gaps", NOSPLIT, "func(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int")
+	Pragma("noescape")
+	Doc("gaps lists the places where mask is 0 and counts them, with a bit each; n vectors, of the last the",
+		"numbers in the mask only. first are the first eight places, and what a vector adds.")
+	places, bits, mask, first, n := pointer("places"), pointer("bits"), pointer("mask"), pointer("first"), pointer("n")
+	last, k := K(), K()
+	KMOVW(parameter("last"), last)
+	place, step, zero, v, some := ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+	VMOVDQU64(at(first, 0), place)
+	VPBROADCASTQ(at(first, 64), step)
+	VPXORQ(zero, zero, zero)
+	count, here := GP64(), GP32()
+	XORQ(count, count)
+	list := func() {
+		KMOVW(k, here)
+		MOVB(here.As8(), at(bits, 0))
+		VPCOMPRESSQ_Z(place, k, some)
+		VMOVDQU64(some, Mem{Base: places, Index: count, Scale: 8})
+		POPCNTL(here, here)
+		ADDQ(here.As64(), count)
+	}
+	Label("loop")
+	CMPQ(n, Imm(1))
+	JE(LabelRef("end"))
+	VMOVUPD(at(mask, 0), v)
+	VCMPPD(Imm(0), zero, v, k)
+	list()
+	VPADDQ(step, place, place)
+	ADDQ(Imm(64), mask)
+	INCQ(bits)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("end")
+	VMOVUPD_Z(at(mask, 0), last, v)
+	VCMPPD(Imm(0), zero, v, last, k)
+	list()
+	Store(count, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
@@ -1193,6 +1246,7 @@ func main() {
 		compress(t)
 		differs(t)
 		scatter(t)
+		groups(t)
 		for _, rows := range []int{1, 2, 5, 10} {
 			for vectors := range 2 {
 				across(t, rows, vectors+1)
@@ -1200,13 +1254,16 @@ func main() {
 			}
 		}
 		for vectors := range 4 {
-			sparse(t, vectors+1)
+			sparse(t, vectors+1, false)
 		}
+		sparse(t, 4, true)
 	}
 	convert()
 	transpose()
 	split()
 	seen()
+	gaps()
+	softmax()
 	normals()
 	tiles()
 	turnTiles()
