@@ -27,22 +27,24 @@ func predictors(single []association) (columns []int) {
 // statistic of a logistic regression on the ranks. It needs no gaps filled, and no law of
 // the columns.
 func (w *work) single(j int) (out []association) {
-	lacks := make([]float64, w.table.N) // 1 where the row lacks j
-	for i := range lacks {
+	var lack []int // rows without j
+	for i := range w.table.N {
 		if !w.seen(i, j) {
-			lacks[i] = 1
+			lack = append(lack, i)
 		}
 	}
 	for k := range w.table.D {
 		if k == j {
 			continue
 		}
-		ranks, sum, rows := w.ranks[k](), 0.0, 0.0
-		for n, i := range ranks.rows {
-			sum += ranks.of[n] * lacks[i]
-			rows += lacks[i]
+		ranks, sum, gone := w.ranks[k](), 0.0, 0
+		for _, i := range lack {
+			if w.seen(i, k) {
+				sum += ranks.of[i]
+				gone++
+			}
 		}
-		squares, gone, all := ranks.squares, int(rows), len(ranks.rows)
+		squares, all := ranks.squares, ranks.rows
 		if min(gone, all-gone) < leastRows {
 			continue
 		}
@@ -54,9 +56,9 @@ func (w *work) single(j int) (out []association) {
 
 // ranked are the ranks of a column's observed cells less their mean, ties at theirs.
 type ranked struct {
-	rows    []int32 // that have the column
-	of      []float64
-	squares float64 // sum
+	of      []float64 // by row; 0 of those without the column
+	rows    int       // that have it
+	squares float64   // sum
 }
 
 // rank makes those of column k.
@@ -81,11 +83,9 @@ func (w *work) rank(k int) *ranked {
 		}
 		from = to
 	}
-	slices.Sort(rows)
-	out := &ranked{rows: rows, of: make([]float64, 0, len(rows))}
-	for _, i := range rows {
-		out.of = append(out.of, ranks[i])
-		out.squares += ranks[i] * ranks[i]
+	out := &ranked{of: ranks, rows: len(rows)}
+	for _, r := range ranks {
+		out.squares += r * r
 	}
 	return out
 }
