@@ -311,6 +311,9 @@ func TestOrdinal(t *testing.T) {
 	require.Equal(t, 2., f.Inverse(0.8))
 	require.Equal(t, 5., f.Inverse(0.9))
 	require.ErrorContains(t, f.Check(3), "only 1, 2, 5 (3 values) have one")
+	for between, nearest := range map[float64]float64{-1: 1, 1.4: 1, 1.6: 2, 3.4: 2, 3.6: 5, 9: 5} {
+		require.Equal(t, f.Forward(nearest), f.Forward(between), between)
+	}
 	moved := f.At([]float64{0, 1})
 	require.Equal(t, 1., moved.Inverse(-0.1))
 	require.Equal(t, 2., moved.Inverse(moved.Forward(2)))
@@ -331,6 +334,16 @@ func TestOrdinal(t *testing.T) {
 		_, err := transform.Read([]byte(text), []string{"a"})
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// A message lists eleven categories, and of more the first ten and the last.
+func TestCategoriesInAMessage(t *testing.T) {
+	var x []float64
+	for v := 1.; v <= 12; v++ {
+		x = append(x, v)
+	}
+	require.ErrorContains(t, transform.NewOrdinal(x[:11], nil).Check(0), "only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 (11 values) have one")
+	require.ErrorContains(t, transform.NewOrdinal(x, nil).Check(0), "only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …, 12 (12 values) have one")
 }
 
 // A function is of ranks just where other cells of its column change it.
