@@ -44,6 +44,17 @@ func fit(t *testing.T, table *data.Table, s *domain.Domain, items ...string) tra
 	return c
 }
 
+// At the least and the greatest value normal scores go on as beyond them, along the chord of the
+// outer knots: of the seven values of a the two least and the two greatest.
+func TestSlopeAtTheEnds(t *testing.T) {
+	f := fit(t, skew(t), nil, "a=npn")[0]
+	for end, inner := range map[float64]float64{0.3: 0.9, 9.5: 4.1} {
+		log, curvature := f.Slope(end)
+		require.InDelta(t, (f.Forward(end)-f.Forward(inner))/(end-inner), math.Exp(log), 1e-12)
+		require.Zero(t, curvature)
+	}
+}
+
 // Every function comes back to x; its slope is that of differences, also T”/T'.
 func TestFunctions(t *testing.T) {
 	table := skew(t)
@@ -333,6 +344,18 @@ func TestOrdinal(t *testing.T) {
 	} {
 		_, err := transform.Read([]byte(text), []string{"a"})
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// Of ordered categories there are forty at most.
+func TestMostCategories(t *testing.T) {
+	for n, refused := range map[int]bool{transform.MostCategories: false, transform.MostCategories + 1: true} {
+		table := &data.Table{Names: []string{"a"}, N: n, D: 1}
+		for i := range n {
+			table.Values, table.Observed = append(table.Values, float64(i)), append(table.Observed, true)
+		}
+		_, err := transform.Spec{Columns: map[string]string{"a": transform.OrdinalKind}}.Fit(table, nil)
+		require.Equal(t, refused, err != nil, "%d: %v", n, err)
 	}
 }
 
