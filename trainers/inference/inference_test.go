@@ -47,6 +47,12 @@ func TestParse(t *testing.T) {
 	require.ErrorContains(t, err, "it is none")
 }
 
+func TestAsked(t *testing.T) {
+	require.False(t, Config{}.Asked())
+	require.False(t, Config{Kind: None}.Asked())
+	require.True(t, Config{Kind: "robust"}.Asked())
+}
+
 // Ten subsamples are the fewest, and a level lies between 0 and 1.
 func TestConfigBounds(t *testing.T) {
 	c, err := Config{Stability: LeastStability}.Resolve()
