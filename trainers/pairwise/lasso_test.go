@@ -207,6 +207,17 @@ func TestFit(t *testing.T) {
 	require.NotZero(t, p.Element(0, 2))
 }
 
+// No more sweeps are made than are allowed, and it is said that they were too few.
+func TestSweepsEnd(t *testing.T) {
+	const d = 5
+	start := packed(pairwise.Identity(d))
+	l := &pairwise.Lasso{D: d, S: covariances(d, 50, 3), Tolerance: 1e-12, Sweeps: 3}
+	o, err := l.Fit(t.Context(), pairwise.On(start, make([]bool, len(start)), d))
+	require.NoError(t, err)
+	require.False(t, o.Done)
+	require.Equal(t, 3, o.Sweeps)
+}
+
 // Two columns of variance 1 and correlation ρ: b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ.
 func TestTwoColumns(t *testing.T) {
 	const rho, lambda = 0.6, 0.5
@@ -246,6 +257,8 @@ func TestResidual(t *testing.T) {
 	v, ok = pairwise.Residual(of, 1, nil)
 	require.True(t, ok)
 	require.Equal(t, s[d+1], v)
+	_, ok = pairwise.Residual(func(j, k int) float64 { return 0 }, 0, nil)
+	require.False(t, ok, "of a column of zeros nothing is left")
 	_, ok = pairwise.Residual(func(j, k int) float64 { return 1 }, 0, []int{1, 2})
 	require.False(t, ok)
 }
