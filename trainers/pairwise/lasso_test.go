@@ -207,6 +207,12 @@ func TestFit(t *testing.T) {
 	require.NotZero(t, p.Element(0, 2))
 }
 
+// Of packed aa, ab, ac, bb, bc, cc without ac there are the diagonal a, b, c and the pairs ab and bc.
+func TestOn(t *testing.T) {
+	p := pairwise.On([]float64{1, 2, 3, 4, 5, 6}, []bool{false, false, true, false, false, false}, 3)
+	require.Equal(t, &pairwise.Sparse{D: 3, Diagonal: []float64{1, 4, 6}, At: [][2]int32{{0, 1}, {1, 2}}, Value: []float64{2, 5}}, p)
+}
+
 // No more sweeps are made than are allowed, and it is said that they were too few.
 func TestSweepsEnd(t *testing.T) {
 	const d = 5
