@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -83,22 +84,17 @@ func (f *Ordinal) Check(x float64) error {
 	return nil
 }
 
-// span is "1, 2, 3, 4, 5", or "1, 2, …, 40".
+// span is "1, 2, 3, 4, 5", or of more than eleven "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …, 40".
 func span(values []float64) string {
-	text := ""
-	for k, v := range values {
-		if k > 9 && k < len(values)-1 {
-			continue
-		}
-		if k > 0 {
-			text += ", "
-		}
-		if k > 9 {
-			text += "…, "
-		}
-		text += data.FormatNumber(v)
+	var words []string
+	for _, v := range values {
+		words = append(words, data.FormatNumber(v))
 	}
-	return text
+	const first = 10
+	if last := len(words) - 1; last > first {
+		words = append(words[:first], "…", words[last])
+	}
+	return strings.Join(words, ", ")
 }
 
 // Forward implements Function.

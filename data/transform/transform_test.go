@@ -44,6 +44,17 @@ func fit(t *testing.T, table *data.Table, s *domain.Domain, items ...string) tra
 	return c
 }
 
+// At the least and the greatest value normal scores go on as beyond them, along the chord of the
+// outer knots: of the seven values of a the two least and the two greatest.
+func TestSlopeAtTheEnds(t *testing.T) {
+	f := fit(t, skew(t), nil, "a=npn")[0]
+	for end, inner := range map[float64]float64{0.3: 0.9, 9.5: 4.1} {
+		log, curvature := f.Slope(end)
+		require.InDelta(t, (f.Forward(end)-f.Forward(inner))/(end-inner), math.Exp(log), 1e-12)
+		require.Zero(t, curvature)
+	}
+}
+
 // Every function comes back to x; its slope is that of differences, also T”/T'.
 func TestFunctions(t *testing.T) {
 	table := skew(t)
@@ -311,6 +322,9 @@ func TestOrdinal(t *testing.T) {
 	require.Equal(t, 2., f.Inverse(0.8))
 	require.Equal(t, 5., f.Inverse(0.9))
 	require.ErrorContains(t, f.Check(3), "only 1, 2, 5 (3 values) have one")
+	for between, nearest := range map[float64]float64{-1: 1, 1.4: 1, 1.6: 2, 3.4: 2, 3.6: 5, 9: 5} {
+		require.Equal(t, f.Forward(nearest), f.Forward(between), between)
+	}
 	moved := f.At([]float64{0, 1})
 	require.Equal(t, 1., moved.Inverse(-0.1))
 	require.Equal(t, 2., moved.Inverse(moved.Forward(2)))
@@ -331,6 +345,28 @@ func TestOrdinal(t *testing.T) {
 		_, err := transform.Read([]byte(text), []string{"a"})
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// Of ordered categories there are forty at most.
+func TestMostCategories(t *testing.T) {
+	for n, refused := range map[int]bool{transform.MostCategories: false, transform.MostCategories + 1: true} {
+		table := &data.Table{Names: []string{"a"}, N: n, D: 1}
+		for i := range n {
+			table.Values, table.Observed = append(table.Values, float64(i)), append(table.Observed, true)
+		}
+		_, err := transform.Spec{Columns: map[string]string{"a": transform.OrdinalKind}}.Fit(table, nil)
+		require.Equal(t, refused, err != nil, "%d: %v", n, err)
+	}
+}
+
+// A message lists eleven categories, and of more the first ten and the last.
+func TestCategoriesInAMessage(t *testing.T) {
+	var x []float64
+	for v := 1.; v <= 12; v++ {
+		x = append(x, v)
+	}
+	require.ErrorContains(t, transform.NewOrdinal(x[:11], nil).Check(0), "only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 (11 values) have one")
+	require.ErrorContains(t, transform.NewOrdinal(x, nil).Check(0), "only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …, 12 (12 values) have one")
 }
 
 // A function is of ranks just where other cells of its column change it.

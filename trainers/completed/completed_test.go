@@ -192,6 +192,10 @@ func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 		left, err := r.Remaining()
 		require.NoError(t, err)
 		require.Less(t, left, 1e-4)
+		step, _, _, ok, err := r.Newton()
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.InEpsilon(t, floats.Norm(step[4:], 2)/math.Sqrt(10), left, 1e-12, "of the ten elements of P, not of the location's four")
 		require.Equal(t, r.Next, append(append([]float64(nil), m.Location.Value...), m.Packed.Value...))
 		return append(m.Mean(), m.Packed.Value...)
 	}

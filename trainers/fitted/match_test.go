@@ -141,20 +141,22 @@ func TestMatchByQuadrature(t *testing.T) {
 	}
 }
 
-// Where no observed value lies in the domain the draw stays, and is counted.
+// Where no observed value lies in the domain the draw stays, and is counted, whichever row it is of.
 func TestMatchWithoutDonors(t *testing.T) {
 	f, _ := scaledNormal(t)
 	f.Domain = domain.All(3)
 	f.Domain.Half = []domain.HalfSpace{{A: []float64{1, 0, 1}, B: 20}} // a + c ≤ 20
-	gaps := table(f.Names, []float64{10, 7, 9}, []float64{11, 6, 8}, []float64{18, 7, nan})
-	r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{})
-	require.NoError(t, err)
-	was := r.Values[8]
-	kept, err := fitted.Match(context.Background(), f, gaps, r, fitted.MatchConfig{})
-	require.NoError(t, err)
-	require.Equal(t, 1, kept)
-	require.Equal(t, was, r.Values[8])
-	require.LessOrEqual(t, was, 2.)
+	for place := range 3 {
+		gaps := table(f.Names, slices.Insert([][]float64{{10, 7, 9}, {11, 6, 8}}, place, []float64{18, 7, nan})...)
+		r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{})
+		require.NoError(t, err)
+		was := r.Values[3*place+2]
+		kept, err := fitted.Match(context.Background(), f, gaps, r, fitted.MatchConfig{})
+		require.NoError(t, err)
+		require.Equal(t, 1, kept, place)
+		require.Equal(t, was, r.Values[3*place+2])
+		require.LessOrEqual(t, was, 2.)
+	}
 }
 
 func TestMatchRefuses(t *testing.T) {

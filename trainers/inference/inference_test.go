@@ -46,3 +46,24 @@ func TestParse(t *testing.T) {
 	_, err = Parse("nothing")
 	require.ErrorContains(t, err, "it is none")
 }
+
+func TestAsked(t *testing.T) {
+	require.False(t, Config{}.Asked())
+	require.False(t, Config{Kind: None}.Asked())
+	require.True(t, Config{Kind: "robust"}.Asked())
+}
+
+// Ten subsamples are the fewest, and a level lies between 0 and 1.
+func TestConfigBounds(t *testing.T) {
+	c, err := Config{Stability: LeastStability}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, Config{Kind: None, Level: 0.95, Stability: 10}, c)
+	for want, c := range map[string]Config{
+		"stability 9: the number of subsamples must be 10 or more": {Stability: 9},
+		"level 1: the level":    {Level: 1},
+		"level -0.1: the level": {Level: -0.1},
+	} {
+		_, err := c.Resolve()
+		require.ErrorContains(t, err, want)
+	}
+}

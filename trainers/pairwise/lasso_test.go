@@ -76,6 +76,73 @@ func TestConditionsOfAMinimum(t *testing.T) {
 	}
 }
 
+// With weights of the pairs, some of them 0, the conditions are those of w_jk λ, and a pair without
+// a penalty has none.
+func TestConditionsWithWeights(t *testing.T) {
+	const d, lambda = 40, 0.3
+	s := covariances(d, 80, 7)
+	rng := stream.New(8, 1)
+	weights := make([]float64, d*(d+1)/2)
+	for i := range weights {
+		weights[i] = float64(rng.IntN(4)) / 2
+	}
+	p := pairwise.Identity(d)
+	o, err := (&pairwise.Lasso{D: d, S: s, Tolerance: 1e-10, Weights: weights}).Minimise(t.Context(), p, lambda, lambda)
+	require.NoError(t, err)
+	require.True(t, o.Done)
+	product := func(j, k int) (sum float64) {
+		for l := range d {
+			sum += p.Element(j, l) * s[l*d+k]
+		}
+		return sum
+	}
+	zeros, i := 0, 0
+	for j := range d {
+		i++ // the diagonal's
+		for k := j + 1; k < d; k++ {
+			bound, slope := weights[i]*lambda, product(j, k)+product(k, j)
+			if e := p.Element(j, k); e == 0 {
+				zeros++
+				require.LessOrEqual(t, math.Abs(slope), bound+1e-8, "%d %d", j, k)
+			} else {
+				require.InDelta(t, -math.Copysign(bound, e), slope, 1e-8, "%d %d", j, k)
+			}
+			i++
+		}
+	}
+	require.Positive(t, zeros)
+	require.Greater(t, len(p.At), d*(d-1)/2/5, "of which a quarter have no penalty")
+}
+
+// With S times c, a power of 2, the minimum is P/c to the bit, after as many sweeps: neither the
+// derivatives nor the tolerance have a unit.
+func TestUnits(t *testing.T) {
+	const d, c = 20, 1 << 12
+	s := covariances(d, 40, 9)
+	var sweeps []int
+	var minima [][]float64
+	for _, c := range []float64{1, c, 1. / c} {
+		scaled, p := make([]float64, len(s)), pairwise.Identity(d)
+		for i, v := range s {
+			scaled[i] = c * v
+		}
+		for j := range p.Diagonal {
+			p.Diagonal[j] /= c
+		}
+		o, err := (&pairwise.Lasso{D: d, S: scaled, Tolerance: 1e-6}).Minimise(t.Context(), p, 0.2, 0.2)
+		require.NoError(t, err)
+		require.True(t, o.Done)
+		at := packed(p)
+		for i := range at {
+			at[i] *= c
+		}
+		sweeps, minima = append(sweeps, o.Sweeps), append(minima, at)
+	}
+	require.Equal(t, minima[0], minima[1])
+	require.Equal(t, minima[0], minima[2])
+	require.Equal(t, []int{sweeps[0], sweeps[0], sweeps[0]}, sweeps)
+}
+
 // The same minimum as the descent with dense matrices, and from wherever it starts; the same
 // bytes for any number of workers.
 func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
@@ -140,6 +207,23 @@ func TestFit(t *testing.T) {
 	require.NotZero(t, p.Element(0, 2))
 }
 
+// Of packed aa, ab, ac, bb, bc, cc without ac there are the diagonal a, b, c and the pairs ab and bc.
+func TestOn(t *testing.T) {
+	p := pairwise.On([]float64{1, 2, 3, 4, 5, 6}, []bool{false, false, true, false, false, false}, 3)
+	require.Equal(t, &pairwise.Sparse{D: 3, Diagonal: []float64{1, 4, 6}, At: [][2]int32{{0, 1}, {1, 2}}, Value: []float64{2, 5}}, p)
+}
+
+// No more sweeps are made than are allowed, and it is said that they were too few.
+func TestSweepsEnd(t *testing.T) {
+	const d = 5
+	start := packed(pairwise.Identity(d))
+	l := &pairwise.Lasso{D: d, S: covariances(d, 50, 3), Tolerance: 1e-12, Sweeps: 3}
+	o, err := l.Fit(t.Context(), pairwise.On(start, make([]bool, len(start)), d))
+	require.NoError(t, err)
+	require.False(t, o.Done)
+	require.Equal(t, 3, o.Sweeps)
+}
+
 // Two columns of variance 1 and correlation ρ: b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ.
 func TestTwoColumns(t *testing.T) {
 	const rho, lambda = 0.6, 0.5
@@ -173,9 +257,14 @@ func TestResidual(t *testing.T) {
 	v, ok := pairwise.Residual(of, 2, []int{0, 1, 3})
 	require.True(t, ok)
 	require.InDelta(t, 1/inverse.At(2, 2), v, 1e-12)
+	small, ok := pairwise.Residual(func(j, k int) float64 { return 1e-12 * of(j, k) }, 2, []int{0, 1, 3})
+	require.True(t, ok, "what is left is much in the column's own unit")
+	require.InEpsilon(t, v, 1e12*small, 1e-9)
 	v, ok = pairwise.Residual(of, 1, nil)
 	require.True(t, ok)
 	require.Equal(t, s[d+1], v)
+	_, ok = pairwise.Residual(func(j, k int) float64 { return 0 }, 0, nil)
+	require.False(t, ok, "of a column of zeros nothing is left")
 	_, ok = pairwise.Residual(func(j, k int) float64 { return 1 }, 0, []int{1, 2})
 	require.False(t, ok)
 }

@@ -3,6 +3,7 @@ package path
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +45,18 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 		require.Equal(t, full.State.Points[k].Edges, p.Edges)
 	}
 	require.Zero(t, pairwise.State.Points[0].Edges)
+}
+
+// The λ that empties the network is that of full's path, whichever two columns go together most.
+func TestPairwiseBegins(t *testing.T) {
+	_, star := testtables.Star(t, 6, 200, 0) // whose edges are those of the first column
+	for _, last := range []string{star.Names[0], star.Names[3]} {
+		names := slices.DeleteFunc(slices.Clone(star.Names), func(name string) bool { return name == last })
+		table, err := star.Select(append(names, last))
+		require.NoError(t, err)
+		r := estimated(t, table, "pairwise", Config{Lambdas: 2, Select: Selection{Kind: "none"}, PathOnly: true})
+		require.InEpsilon(t, LambdaMax(r.Table, nil, r.Weight), r.Config.LambdaMax, 1e-12)
+	}
 }
 
 // Without gaps and without a penalty it is the inverse of the covariances.

@@ -71,6 +71,11 @@ func TestFalseEdges(t *testing.T) {
 	require.InDelta(t, 1.9*1.25, any, 1e-12)
 	sharp, unimodal, any = falseEdges(190, 190, 0.75)
 	require.Equal(t, [3]float64{190, 190, 190}, [3]float64{sharp, unimodal, any})
+	_, unimodal, any = falseEdges(100, 40, 0.6) // the bound for unimodal shares is proved for τ > min(½ + 0.16, ½ + 1/100 + 0.12) alone
+	require.InDelta(t, 16/0.2, any, 1e-12)
+	require.Equal(t, any, unimodal)
+	_, unimodal, _ = falseEdges(100, 30, 0.6)
+	require.InDelta(t, 9/0.38, unimodal, 1e-12)
 	require.Equal(t, 90, needed(0.9))
 	require.Equal(t, 76, needed(0.751))
 	for _, pairs := range []int{3, 45, 190} {

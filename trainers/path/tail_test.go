@@ -30,5 +30,7 @@ func TestTailBounds(t *testing.T) {
 		require.InEpsilon(t, c.pairs, tailBound(theta*theta, c.t-c.b, c.b, -1./2), 1e-4)
 		require.InEpsilon(t, c.whole, tailBound(theta, c.t, 2*c.b, -1./4), 1e-4)
 	}
+	require.Less(t, tailBound(0.1, 11, 50, -1./2), 5./11, "Markov's, at the least t that a falling curve has a tail beyond")
+	require.Equal(t, 1., tailBound(0.1, 10, 50, -1./2))
 	require.Equal(t, 1., tailBound(0.4, 70, 100, -1./4), "Markov's inequality has no more to say")
 }

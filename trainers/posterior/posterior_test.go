@@ -56,6 +56,21 @@ func TestWorkers(t *testing.T) {
 	c.Seed = 4
 	require.NotEqual(t, one.Gaps, draw(t, z, c).Gaps)
 	require.Len(t, one.Gaps[0], z.Missing())
+	var done []int
+	c.Observe = func(n, total int) {
+		require.Equal(t, 5, total)
+		done = append(done, n)
+	}
+	draw(t, z, c)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 1, 2, 3, 4, 5}, done, "the chains, after the warm-up and after the iterations that count")
+}
+
+// Of 55 draws each of the five chains has 11, ten iterations apart: 110, or twice that and again
+// while chains have not met.
+func TestIterationsOfManyDraws(t *testing.T) {
+	z, _ := pairs(t, 30, 0.7, 1, func(_, u float64) bool { return u < 0.4 })
+	d := draw(t, z, posterior.Config{Draws: 55, Seed: 3, Components: 1})
+	require.Contains(t, []int{110, 220, 440, 880}, d.Iterations)
 }
 
 // Of one column with gaps in which n cells are observed, all that one normal says of a missing

@@ -211,3 +211,44 @@ func TestSingles(t *testing.T) {
 		require.Equal(t, seen, marks)
 	}
 }
+
+// Without memory for them the numbers of float32 are not held: they are read again, which a file
+// that has been cut meanwhile shows.
+func TestSinglesHaveTheirShare(t *testing.T) {
+	const n = 1000 // of two columns: 8250 bytes as float32, of which half of the memory is to be more
+	for memory, held := range map[string]bool{"16kB": false, "17kB": true} {
+		t.Setenv("MISSINGSCORE_MEMORY", memory)
+		path := numbered(t, "t.csv", n)
+		file, err := data.OpenRows(path, data.ReadOptions{}, 40)
+		require.NoError(t, err)
+		s, err := survey.Take(t.Context(), file, survey.Options{})
+		require.NoError(t, err)
+		f, err := rows.NewFile(t.Context(), rows.Source{File: file, Before: s.Before, Rows: n, Single: true}, 3, 16, 0, 4)
+		require.NoError(t, err)
+		require.NoError(t, os.Truncate(path, 10))
+		for _, err = range f.Pass(t.Context(), 0) {
+			if err != nil {
+				break
+			}
+		}
+		require.Equal(t, held, err == nil, "%s: %v", memory, err)
+		require.NoError(t, file.Close())
+	}
+}
+
+// The rows of every window are shuffled by another permutation: places in a batch do not go
+// together from window to window.
+func TestWindowsAreShuffledApart(t *testing.T) {
+	const block, window, windows = 16, 4, 5
+	f := opened(t, numbered(t, "t.csv", block*window*windows), block, 5, 32, 0, window) // whole batches: no row is carried on
+	var orders [][]int
+	for w, err := range f.Pass(t.Context(), 0) {
+		require.NoError(t, err)
+		require.Len(t, w.Order, block*window)
+		for _, before := range orders {
+			require.NotEqual(t, before, w.Order)
+		}
+		orders = append(orders, slices.Clone(w.Order))
+	}
+	require.Len(t, orders, windows)
+}
