@@ -111,6 +111,22 @@ func sameMinimum(t *testing.T, d int) {
 	}
 }
 
+// on is the matrix with the diagonal of packed and the pairs that are not held, zeros among them.
+func on(packed []float64, held []bool, d int) *pairwise.Sparse {
+	p := &pairwise.Sparse{D: d}
+	i := 0
+	for j := range d {
+		p.Diagonal = append(p.Diagonal, packed[i])
+		for k := j + 1; k < d; k++ {
+			if i++; !held[i] {
+				p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, packed[i])
+			}
+		}
+		i++
+	}
+	return p
+}
+
 // Without a penalty and with all pairs it is the inverse; with some pairs the conditions hold
 // on these, the others stay 0.
 func TestFit(t *testing.T) {
@@ -118,7 +134,7 @@ func TestFit(t *testing.T) {
 	s := covariances(d, 50, 3)
 	l := &pairwise.Lasso{D: d, S: s, Tolerance: 1e-12, Sweeps: 100_000}
 	start := packed(pairwise.Identity(d))
-	p := pairwise.On(start, make([]bool, len(start)), d)
+	p := on(start, make([]bool, len(start)), d)
 	o, err := l.Fit(t.Context(), p)
 	require.NoError(t, err)
 	require.True(t, o.Done)
@@ -129,11 +145,11 @@ func TestFit(t *testing.T) {
 			require.InDelta(t, inverse.At(j, k), p.Element(j, k), 1e-9)
 		}
 	}
-	require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(s), 1e-9) // ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
+	require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(func(j, k int) float64 { return s[j*d+k] }), 1e-9) // ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
 
 	held := make([]bool, len(start))
 	held[1] = true // the pair 0, 1
-	p = pairwise.On(start, held, d)
+	p = on(start, held, d)
 	_, err = l.Fit(t.Context(), p)
 	require.NoError(t, err)
 	require.Zero(t, p.Element(0, 1))
@@ -182,7 +198,7 @@ func TestResidual(t *testing.T) {
 
 // As optim.PositiveDefinite: with unit diagonal and one pair b, the factor makes 1 − |b| the floor.
 func TestKeepDefinite(t *testing.T) {
-	p := pairwise.On([]float64{1, 2, 1}, make([]bool, 3), 2)
+	p := on([]float64{1, 2, 1}, make([]bool, 3), 2)
 	within, err := p.KeepDefinite(t.Context(), 0.1)
 	require.NoError(t, err)
 	require.False(t, within)
