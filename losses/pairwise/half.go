@@ -102,22 +102,24 @@ func (h *Half) rows(first int, to []float64) {
 	}
 }
 
-// What a network by moments takes, in numbers of 8 bytes, as measured: for each cell of the matrix
-// of columns, with the moments held whole and by half, and for each cell of the table.
+// What a network by moments takes, as measured: numbers of 8 bytes for each cell of the matrix of
+// columns, with the moments held whole and by half, and for each cell of the table; bytes of the
+// program itself.
 const (
-	wholeNumbers = 1.3
-	halfNumbers  = 0.8
+	wholeNumbers = 1.2
+	halfNumbers  = 0.75
 	cellNumbers  = 4
+	program      = 60e6
 )
 
 // Needed is how many bytes a network by moments of n rows of d columns takes, and whether it is the
 // one that holds the moments by half: that is so where the whole is more than may be used
 // (memory.Limit).
 func Needed(n, d int) (bytes float64, half bool) {
-	cells, pairs := 8*cellNumbers*float64(n)*float64(d), 8*float64(d)*float64(d)
+	rest, pairs := program+8*cellNumbers*float64(n)*float64(d), 8*float64(d)*float64(d)
 	limit, err := memory.Limit()
-	if whole := cells + wholeNumbers*pairs; err != nil || whole <= limit {
+	if whole := rest + wholeNumbers*pairs; err != nil || whole <= limit {
 		return whole, false
 	}
-	return cells + halfNumbers*pairs, true
+	return rest + halfNumbers*pairs, true
 }

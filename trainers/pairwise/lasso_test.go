@@ -233,3 +233,25 @@ func TestWorkersAtOnce(t *testing.T) {
 	require.Equal(t, whole[0], whole[1])
 	require.InDeltaSlice(t, held[0], whole[0], 1e-7)
 }
+
+// The distance is the largest element of the difference, of pairs that one of them has alone, too;
+// a block has the elements of its columns.
+func TestDistanceAndBlock(t *testing.T) {
+	zeros := make([]bool, 6)
+	a, b := on([]float64{1, 0.5, 0, 1, 0, 1}, zeros, 3), pairwise.FromPacked([]float64{1.25, 0, 0, 1, -0.75, 1}, 3)
+	require.Equal(t, 0.75, a.Distance(b))
+	require.Equal(t, 0.75, b.Distance(a))
+	b.Value[0] = 0.125
+	require.Equal(t, 0.5, a.Distance(b))
+	require.Zero(t, a.Distance(a.Clone()))
+	b.Value[0], b.Diagonal[2] = 0.125, -3
+	require.Equal(t, 4., a.Distance(b))
+
+	whole := pairwise.FromPacked([]float64{1, 0.5, 0, 0.25, 2, 0, 0, 3, -1, 4}, 4).Symmetric()
+	dense := mat.NewSymDense(4, nil)
+	dense.CopySym(whole)
+	columns := []int{0, 2, 3}
+	require.True(t, mat.Equal(pairwise.BlockOf(whole, columns), pairwise.BlockOf(dense, columns)))
+	require.Equal(t, -1., pairwise.BlockOf(whole, columns).At(2, 1))
+	require.True(t, mat.Equal(whole, dense))
+}
