@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -45,6 +47,11 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 		require.InDeltaSlice(t, full.State.Points[k].Packed, p.Packed, 1e-8, "λ %d", k)
 		require.InDelta(t, full.State.Points[k].Loss, p.Loss, 1e-8)
 		require.Equal(t, full.State.Points[k].Edges, p.Edges)
+		before := model.NewGaussian(12, model.FreeSymmetric).Packed.Value // P = I
+		if k > 0 {
+			before = pairwise.State.Points[k-1].Packed
+		}
+		require.Equal(t, floats.Distance(before, p.Packed, math.Inf(1)), p.Change)
 	}
 	require.Zero(t, pairwise.State.Points[0].Edges)
 }
@@ -233,10 +240,11 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	var v mat.Dense
 	p := r.model.Precision()
 	v.Mul(p, mat.NewDense(10, 10, of.S))
-	edges := 0
+	edges, chosen := 0, r.State.Points[r.State.Refine.Index]
 	for j := range 10 {
 		require.InDelta(t, 1, v.At(j, j), 1e-6)
 		for k := j + 1; k < 10; k++ {
+			require.Equal(t, math.Abs(chosen.Element(10, j, k)) > r.Config.Threshold, p.At(j, k) != 0)
 			if p.At(j, k) != 0 {
 				edges++
 				require.InDelta(t, 0, v.At(j, k)+v.At(k, j), 1e-6)
