@@ -30,7 +30,7 @@ const (
 	// In place of those of pairs, of methods that know a table by one matrix: of ordered
 	// categories, and of few columns; else see pairwise.Needed.
 	matrixNumbers = 7
-	// Beside it, where the matrix came as a file of moments: sums and numbers of rows, and what is counted by them.
+	// And where the matrix came as a file of moments: sums and numbers of rows, and what is counted by them.
 	filedNumbers = 4
 )
 
