@@ -39,6 +39,9 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 	if t.Counted == nil && t.everyPair() {
 		return nil
 	}
+	if t.Counted == nil && t.Sampled == nil && t.Weights == nil {
+		return t.apart()
+	}
 	counts := t.PairCounts()
 	i := 0
 	for j := range t.D {
@@ -50,6 +53,38 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 		}
 	}
 	return pairs
+}
+
+// apart is NeverTogether by a bit for each row that has a column.
+func (t *Table) apart() (pairs [][2]int) {
+	words := (t.N + 63) / 64
+	rows := make([]uint64, t.D*words)
+	for i := range t.N {
+		for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
+			if seen {
+				rows[j*words+i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+	for j := range t.D {
+		a := rows[j*words : (j+1)*words]
+		for k := j + 1; k < t.D; k++ {
+			if !meet(a, rows[k*words:(k+1)*words]) {
+				pairs = append(pairs, [2]int{j, k})
+			}
+		}
+	}
+	return pairs
+}
+
+// meet tells whether two sets of rows have one in common.
+func meet(a, b []uint64) bool {
+	for i, word := range a {
+		if word&b[i] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // everyPair tells whether one of the first rows has every column, and so all pairs.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/graph/model"
@@ -19,6 +21,7 @@ import (
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/mcmc"
+	"missingscore/trainers/pairwise"
 	"missingscore/trainers/path"
 	"missingscore/trainers/penalty"
 )
@@ -245,24 +248,55 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	}
 	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
 	r.Warnings = append(r.Warnings, run.State.mixed()...)
-	precision := n.Model().Precision()
-	scale.PrecisionInPlace(precision)
+	precision := precisionOf(n, scale)
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale, precision); err != nil {
 		return nil, err
 	}
 	if err := run.ended(ctx, n.Engine, p.infer(ctx, n, r, run)); err != nil {
 		return nil, err
 	}
-	m := model.NewGaussian(p.Table.D, model.CholeskyFactor)
-	if n.Estimator.OfMatrix() { // which is for many columns: to make and undo a factor takes long
-		m = model.NewGaussian(p.Table.D, model.FreeSymmetric)
+	m, err := modelOf(n, precision, scale)
+	if err != nil {
+		return nil, err
+	}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(n.Thresholds()), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
+	return r, nil
+}
+
+// precisionOf is the precision of a path's result in the table's units; where the estimate is by
+// one matrix, which is for many columns, without its zeros.
+func precisionOf(n *path.Run, scale data.Scale) mat.Symmetric {
+	if !n.Estimator.OfMatrix() {
+		p := n.Model().Precision()
+		scale.PrecisionInPlace(p)
+		return p
+	}
+	p := pairwise.FromPacked(n.Model().Packed.Value, n.Table.D)
+	for j, unit := range scale.Deviation {
+		p.Diagonal[j] = p.Diagonal[j] / unit / unit
+	}
+	for i, at := range p.At {
+		p.Value[i] = p.Value[i] / scale.Deviation[at[0]] / scale.Deviation[at[1]]
+	}
+	return p.Symmetric()
+}
+
+// modelOf is the normal distribution of a path's result in the table's units. It takes over the
+// path's model where it can.
+func modelOf(n *path.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
+	d, mean := n.Table.D, scale.Location(n.Model().Mean())
+	m := n.Model()
+	switch {
+	case !n.Estimator.OfMatrix():
+		m = model.NewGaussian(d, model.CholeskyFactor)
+	case m.Parameterisation() != model.FreeSymmetric: // else, with many columns: to make and undo a factor takes long, and one more matrix memory
+		m = model.NewGaussian(d, model.FreeSymmetric)
 	}
 	if err := m.SetPrecision(precision); err != nil {
 		return nil, err
 	}
-	m.SetMean(scale.Location(n.Model().Mean()))
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(n.Thresholds()), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
-	return r, nil
+	m.SetMean(mean)
+	return m, nil
 }
 
 const namedPairs = 4 // of columns never observed together; more are counted

@@ -76,7 +76,7 @@ func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 // Under MAR em-exact without a penalty is maximum likelihood, and the marginal loss is biased.
 func TestMissingAtRandom(t *testing.T) {
 	table := hiddenWhereLow(4000)
-	estimate := func(method string, c path.Config) *mat.SymDense {
+	estimate := func(method string, c path.Config) mat.Symmetric {
 		c.Select, c.LambdaMin = path.Selection{Kind: "none"}, 1e-5
 		r, err := trainers.Estimate(context.Background(), table, trainers.Spec{
 			Steps: engine.Config{Method: method, Seed: 1}, Network: &c}, trainers.Run{})

@@ -6,7 +6,9 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
+	"missingscore/losses/pairwise"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
 	"missingscore/trainers/rows"
 )
 
@@ -25,7 +27,11 @@ const (
 
 	chainNumbers = 3 // for each number that a chain is at: itself, in the state, and in that of the best epoch
 
-	matrixNumbers = 7 // in place of those of pairs, of methods that know a table by one matrix (10 000 columns along a path of few edges: 4.8 GB)
+	// In place of those of pairs, of methods that know a table by one matrix: of ordered
+	// categories, and of few columns; else see pairwise.Needed.
+	matrixNumbers = 7
+	// And where the matrix came as a file of moments: sums and numbers of rows, and what is counted by them.
+	filedNumbers = 4
 )
 
 // tableNumbers are those that the rows take.
@@ -39,6 +45,23 @@ func (p *Prepared) tableNumbers() float64 {
 	}
 	few := math.Min(n, manyRows)
 	return (cellNumbers*few + laterCellNumbers*(n-few)) * d
+}
+
+// matrixNumbers are those of a method that knows the table by one matrix, along so many λ.
+func (p *Prepared) matrixNumbers(lambdas float64) float64 {
+	d := float64(p.Table.D)
+	if p.Table.Cuts != nil || p.Table.D <= path.DenseColumns || p.Spec.Network == nil {
+		return p.tableNumbers() + matrixNumbers*d*d
+	}
+	bytes, _ := pairwise.Needed(p.Table.N, p.Table.D)
+	numbers := bytes / 8
+	if c := p.Table.Counted; c != nil && c.Pairs != nil {
+		numbers += filedNumbers * d * d
+	}
+	if p.Spec.Network.Select.Resamples() { // moments of each worker's rows and of those held out, and counts of pairs at each λ
+		numbers += (2*float64(max(1, p.Spec.Steps.Workers)) + lambdas/2) * d * d
+	}
+	return numbers
 }
 
 // checkMemory refuses an estimate that needs more memory than there is, before it is made.
@@ -56,7 +79,7 @@ func (p *Prepared) checkMemory() error {
 		numbers += (pairNumbers + lambdas/2) * d * d
 	}
 	if p.Estimator.OfMatrix() {
-		numbers = p.tableNumbers() + matrixNumbers*d*d
+		numbers = p.matrixNumbers(lambdas)
 	}
 	if c := p.Spec.Inference; c.Resamples+c.Stability > 0 { // a table, a model and a path for each worker; a number and its place for each pair of a network
 		numbers *= 1 + float64(min(max(1, p.Spec.Steps.Workers), c.Resamples+c.Stability))

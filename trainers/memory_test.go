@@ -3,6 +3,7 @@ package trainers_test
 import (
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/internal/memory"
 	"missingscore/trainers"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
@@ -48,6 +50,34 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 		require.ErrorAs(t, err, &large, name)
 		require.ErrorContains(t, err, c.want)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50e6), name)
+	}
+}
+
+// Of moments of many columns half is held where the whole does not fit, and what does not fit by
+// half either is refused; selections by resampling hold moments for each worker.
+func TestMemoryOfMoments(t *testing.T) {
+	const d = 3000
+	table := &data.Table{N: 4, D: d, Observed: slices.Repeat([]bool{true}, 4*d)}
+	for j := range d {
+		table.Names = append(table.Names, strconv.Itoa(j))
+	}
+	for i := range 4 * d {
+		table.Values = append(table.Values, float64(i*i%17))
+	}
+	for _, c := range []struct{ limit, choice, want string }{
+		{"200MB", "", ""},
+		{"120MB", "", ""},
+		{"110MB", "", "a network of 3000 columns from 4 rows along 5 λ needs about 114 MB of memory, and 110 MB can be used"}, // 60 MB + 8·(4·4·3000 + 0.75·3000²)
+		{"400MB", "stars", "needs about 471 MB"}, // 60 MB + 8·(4·4·3000 + (1.2 + 2 + 2.5)·3000²)
+	} {
+		t.Setenv(memory.Variable, c.limit)
+		s := trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 5, Select: path.Selection{Kind: c.choice}}}
+		_, err := trainers.Prepare(table, s)
+		if c.want == "" {
+			require.NoError(t, err, c.limit)
+			continue
+		}
+		require.ErrorContains(t, err, c.want)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bootstrap"
+	"missingscore/trainers/pairwise"
 	"missingscore/trainers/path"
 )
 
@@ -25,7 +26,7 @@ type NetworkResult struct {
 	Penalty    path.Penalty  // by which pairs were put in order, with the pilot's shrinkage
 	Ordering   string        // in words: by what the path put pairs in order
 	Threshold  float64       // |P_jk| above it is an edge, columns standardised
-	Precision  *mat.SymDense // of the nodes given the covariates: the block of the whole precision
+	Precision  mat.Symmetric // of the nodes given the covariates: the block of the whole precision
 	Mean       []float64
 	Covariates []string // columns that are held constant and are no nodes
 	Moments    string   // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
@@ -36,7 +37,7 @@ type NetworkResult struct {
 	Stability  *bootstrap.Stability // nil without
 }
 
-func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale, whole *mat.SymDense) (*NetworkResult, error) {
+func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
 	m, chosen, mean := n.Model(), n.State.Refine.Index, scale.Location(n.Model().Mean())
 	r := &NetworkResult{
 		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
@@ -44,12 +45,9 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 	}
 	r.Names, r.Mean, r.Precision = names, mean, whole
 	if r.Covariates != nil {
-		r.Names, r.Mean, r.Precision = nil, nil, mat.NewSymDense(len(n.Nodes()), nil)
-		for a, j := range n.Nodes() {
+		r.Names, r.Mean, r.Precision = nil, nil, pairwise.BlockOf(whole, n.Nodes())
+		for _, j := range n.Nodes() {
 			r.Names, r.Mean = append(r.Names, names[j]), append(r.Mean, mean[j])
-			for b, k := range n.Nodes() {
-				r.Precision.SetSym(a, b, whole.At(j, k))
-			}
 		}
 	}
 	for _, p := range n.State.Points {

@@ -25,7 +25,7 @@ type Prepared struct {
 	Table     *data.Table         // the columns as they are modelled: after Transform
 	Transform transform.Columns   // functions of Spec.Transform, nil if there are none
 	Estimator estimator.Estimator // that the method is with this model and objective
-	Model     model.Model         // at its start; an estimate makes one of its own
+	Model     model.Model         // at its start; an estimate makes one of its own, which of a network by one matrix is the only one
 	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
 	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
@@ -81,6 +81,9 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	}
 	if err := p.checkSizes(); err != nil {
 		return nil, err
+	}
+	if s.Network != nil && p.Estimator.OfMatrix() { // of its model only the kind is asked: the numbers are the path's own
+		p.Model = model.NewGaussian(1, model.CholeskyFactor)
 	}
 	return p, p.defaults()
 }
@@ -276,8 +279,10 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, err
 		Missingness: model.MissingnessOf(p.missingness.Standardised(scale.Mean, scale.Deviation)),
 	}
 	var err error
-	if q.Model, err = p.newModel(); err != nil {
-		return q, err
+	if p.Spec.Network == nil || !p.Estimator.OfMatrix() { // else its path's own is the only one
+		if q.Model, err = p.newModel(); err != nil {
+			return q, err
+		}
 	}
 	q.Objective, err = s.Objective.make(p.objectiveOn(q.Domain))
 	return q, err

@@ -177,7 +177,9 @@ func entered(path *trainers.Result, truth simulate.Gaussian) (float64, error) {
 // impute gives ten draws of each row given its observed cells, by the chosen network.
 func impute(t *data.Table, path *trainers.Result, seed uint64) (*data.Table, error) {
 	const draws = 10
-	c := source.Conditional{Mean: path.Network.Mean, Precision: path.Network.Precision, Domain: path.Spec.Domain}
+	precision := mat.NewSymDense(t.D, nil)
+	precision.CopySym(path.Network.Precision)
+	c := source.Conditional{Mean: path.Network.Mean, Precision: precision, Domain: path.Spec.Domain}
 	rng := new(stream.Stream).At(seed, stream.Impute)
 	b := data.NewBatch(1, t.D)
 	out := &data.Table{Names: t.Names, N: draws * t.N, D: t.D}
@@ -218,7 +220,7 @@ func correlations(t *data.Table) *mat.SymDense {
 
 // partialCorrelations are −P_jk/√|P_jj P_kk| of a precision matrix, which the inverse of
 // pairwise correlations may leave indefinite.
-func partialCorrelations(p *mat.SymDense) *mat.SymDense {
+func partialCorrelations(p mat.Symmetric) *mat.SymDense {
 	d := p.SymmetricDim()
 	out := mat.NewSymDense(d, nil)
 	for j := range d {

@@ -46,7 +46,7 @@ func TestPartialCorrelationsAndRanks(t *testing.T) {
 }
 
 // probability that an edge has the larger of two partial correlations: the AUC by its meaning.
-func probability(precision *mat.SymDense, truth simulate.Gaussian) float64 {
+func probability(precision mat.Symmetric, truth simulate.Gaussian) float64 {
 	var of [2][]float64 // pairs without and with an edge
 	for j := range precision.SymmetricDim() {
 		for k := range j {

@@ -225,6 +225,10 @@ func (g *Gaussian) Matrix() *graph.Param { return g.Packed }
 // packSymmetric puts the upper triangle of P to packed.
 func packSymmetric(packed []float64, p mat.Symmetric) {
 	d, i := p.SymmetricDim(), 0
+	if sparse, ok := p.(interface{ PackTo(packed []float64) }); ok {
+		sparse.PackTo(packed)
+		return
+	}
 	if own, ok := p.(*mat.SymDense); ok {
 		raw := own.RawSymmetric()
 		for j := range d {

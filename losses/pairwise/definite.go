@@ -26,7 +26,7 @@ import (
 // where a column is 0 in all rows.
 func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	for j := range m.D {
-		if !(m.S[j*m.D+j] > 0) {
+		if !(m.Element(j, j) > 0) {
 			return fmt.Errorf("column number %d does not vary in the rows that have it", j+1)
 		}
 	}
@@ -58,9 +58,9 @@ func (m *Moments) ShrinkTo(alpha float64) {
 // At is S_jk with another α, whatever S is.
 func (m *Moments) At(alpha float64, j, k int) float64 {
 	if j == k {
-		return m.S[j*m.D+j]
+		return m.Element(j, j)
 	}
-	return m.S[j*m.D+k] * (1 - alpha) / (1 - m.now)
+	return m.Element(j, k) * (1 - alpha) / (1 - m.now)
 }
 
 // Levels are α from 0 to Shrunk, by doubling from what gaps' noise makes of it: for estimates
@@ -80,6 +80,10 @@ const leastLevel = 0.01
 
 // scale takes all but the diagonal times a factor.
 func (m *Moments) scale(factor float64) {
+	if m.Half != nil {
+		m.Half.scale(factor)
+		return
+	}
 	for j := range m.D {
 		own := m.S[j*m.D+j]
 		floats.Scale(factor, m.S[j*m.D:(j+1)*m.D])
@@ -101,23 +105,44 @@ func (m *Moments) complete() bool {
 func (m *Moments) lowest(ctx context.Context, workers int) (float64, error) {
 	d, unit := m.D, make([]float64, m.D)
 	for j := range unit {
-		if own := m.S[j*d+j]; own > 0 {
+		if own := m.Element(j, j); own > 0 {
 			unit[j] = 1 / math.Sqrt(own)
 		}
 	}
 	scaled := make([]float64, d)
 	workers = max(1, min(workers, d/tile))
+	spaces := make([][]float64, workers)
 	return lanczos.Smallest(ctx, d, func(y, x []float64) {
 		floats.MulTo(scaled, unit, x)
 		var pool errgroup.Group
 		for w := range workers {
 			pool.Go(func() error {
-				for j := w * d / workers; j < (w+1)*d/workers; j++ {
-					y[j] = unit[j] * floats.Dot(m.S[j*d:(j+1)*d], scaled)
+				if m.Half != nil && spaces[w] == nil {
+					spaces[w] = make([]float64, together*d)
 				}
+				m.eachRow(w*d/workers, (w+1)*d/workers, spaces[w], func(j int, row []float64) { y[j] = unit[j] * floats.Dot(row, scaled) })
 				return nil
 			})
 		}
 		_ = pool.Wait() // none fails
 	})
+}
+
+// eachRow visits rows of S; of a Half space holds some of them.
+func (m *Moments) eachRow(from, to int, space []float64, visit func(j int, row []float64)) {
+	d := m.D
+	if m.Half == nil {
+		for j := from; j < to; j++ {
+			visit(j, m.S[j*d:(j+1)*d])
+		}
+		return
+	}
+	for j := from; j < to; {
+		number := min(to, (j/together+1)*together) - j // within a tile, for a tile has a multiple of them
+		m.Half.rows(j, space[:number*d])
+		for i := range number {
+			visit(j+i, space[i*d:(i+1)*d])
+		}
+		j += number
+	}
 }

@@ -24,8 +24,9 @@ import (
 // (data.Table.Cuts) they are of the latent numbers, by polychoric and polyserial correlations
 // over the same rows, S_jj being 1 (docs/theory/ordinal.md).
 type Moments struct {
-	D int
-	S []float64 // (d, d), row by row, symmetric
+	D    int
+	S    []float64 // (d, d), row by row, symmetric
+	Half *Half     // in place of S where this would take more memory than may be used
 
 	Rows  float64   // n = Σ_i a_i
 	Own   []float64 // n_jj: rows of each column
@@ -59,9 +60,14 @@ const (
 )
 
 // Of takes the moments of some rows of a table. counts are a, nil for ones. Time is of the
-// order n d², memory that of S and some tiles; the result is the same for any number of workers.
+// order n d², memory that of S, or half of it (Needed), and some tiles; the result is the same for any number of workers.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*Moments, error) {
-	m := &Moments{D: t.D, S: make([]float64, t.D*t.D), Own: make([]float64, t.D), Least: math.Inf(1)}
+	m := &Moments{D: t.D, Own: make([]float64, t.D), Least: math.Inf(1)}
+	if _, half := Needed(t.N, t.D); half && t.Cuts == nil {
+		m.Half = NewHalf(t.D)
+	} else {
+		m.S = make([]float64, t.D*t.D)
+	}
 	m.shares = t.Weights != nil
 	m.own(t, rows, counts)
 	behind := m.newLatents(t, rows, counts)
@@ -106,6 +112,23 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	return m, nil
 }
 
+// Element is S_jk.
+func (m *Moments) Element(j, k int) float64 {
+	if m.Half != nil {
+		return m.Half.Element(j, k)
+	}
+	return m.S[j*m.D+k]
+}
+
+// set sets S_jk and S_kj.
+func (m *Moments) set(j, k int, v float64) {
+	if m.Half != nil {
+		m.Half.set(j, k, v)
+		return
+	}
+	m.S[j*m.D+k], m.S[k*m.D+j] = v, v
+}
+
 // own sets the diagonal, and n.
 func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 	square := make([]float64, m.D)
@@ -132,7 +155,7 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 	for j, n := range m.Own {
 		n = m.number(n)
 		if m.Own[j] = n; n > 0 {
-			m.S[j*m.D+j] = square[j] / n
+			m.set(j, j, square[j]/n)
 		}
 	}
 }
@@ -152,7 +175,7 @@ func (m *Moments) number(sum float64) float64 {
 
 // fill sets the elements of a pair of tiles that begin at columns j0 and k0.
 func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
-	d, wide, high := m.D, min(tile, m.D-k0), min(tile, m.D-j0)
+	wide, high := min(tile, m.D-k0), min(tile, m.D-j0)
 	cross, number := p.of(j0, k0, high, wide)
 	seen := numbers{least: math.Inf(1)}
 	for a := range high {
@@ -170,8 +193,8 @@ func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 			if behind != nil {
 				v = behind.moment(j, k, v)
 			}
-			m.S[j*d+k], m.S[k*d+j] = v, v
-			if own := m.S[j*d+j] * m.S[k*d+k]; own > 0 {
+			m.set(j, k, v)
+			if own := m.Element(j, j) * m.Element(k, k); own > 0 {
 				r2 := min(1, v*v/own)
 				seen.square += r2
 				seen.largest = max(seen.largest, math.Sqrt(r2))

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math"
+
 	"missingscore/graph"
 	"missingscore/trainers/optim"
 )
@@ -9,15 +11,27 @@ import (
 // what a source keeps.
 // Draws depend on the seed and the iteration only, so there is no random state to keep.
 type State struct {
-	Model       [][]float64
+	Model       [][]float64 // nil with Nonzero
+	Nonzero     []Nonzero   // of an estimator that knows the table by one matrix
 	Imputer     [][]float64
 	ImputerAdam optim.Adam
 	Source      []float64 // what the source keeps, see source.Memory
 }
 
+// Nonzero is what is not zero of a parameter of the model: places and values.
+type Nonzero struct {
+	At    []int
+	Value []float64
+}
+
 // Capture copies the state, Restore copies it back.
 func (e *Engine) Capture() State {
-	s := State{Model: values(e.Model.Params())}
+	var s State
+	if e.Estimator.OfMatrix() { // most of many columns are zeros
+		s.Nonzero = nonzeros(e.Model.Params())
+	} else {
+		s.Model = values(e.Model.Params())
+	}
 	if e.Imputer != nil {
 		s.Imputer, s.ImputerAdam = values(e.Imputer.Params()), e.imputer.adam.Clone()
 	}
@@ -29,7 +43,11 @@ func (e *Engine) Capture() State {
 
 // Restore puts model, imputer and source to what Capture saw.
 func (e *Engine) Restore(s State) {
-	setValues(e.Model.Params(), s.Model)
+	if s.Nonzero != nil {
+		setNonzeros(e.Model.Params(), s.Nonzero)
+	} else {
+		setValues(e.Model.Params(), s.Model)
+	}
 	if e.memory != nil {
 		e.memory.Restore(s.Source)
 	}
@@ -53,8 +71,35 @@ func values(ps []*graph.Param) [][]float64 {
 	return out
 }
 
+func nonzeros(ps []*graph.Param) []Nonzero {
+	out := make([]Nonzero, len(ps))
+	for i, p := range ps {
+		for at, v := range p.Value {
+			if math.Float64bits(v) != 0 { // −0 is not 0
+				out[i].At, out[i].Value = append(out[i].At, at), append(out[i].Value, v)
+			}
+		}
+	}
+	return out
+}
+
+func setNonzeros(ps []*graph.Param, from []Nonzero) {
+	for i, p := range ps {
+		if p.Value == nil && from[i].At != nil {
+			p.Value = make([]float64, p.Rows*p.Cols)
+		}
+		clear(p.Value)
+		for k, at := range from[i].At {
+			p.Value[at] = from[i].Value[k]
+		}
+	}
+}
+
 func setValues(ps []*graph.Param, v [][]float64) {
 	for i, p := range ps {
+		if p.Value == nil {
+			p.Value = make([]float64, len(v[i]))
+		}
 		copy(p.Value, v[i])
 	}
 }

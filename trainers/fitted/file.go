@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -235,9 +236,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		fields[k] = v
 	}
 	if ok {
-		for _, q := range parametric.Quantities() {
-			fields[q.Name] = written(q)
-		}
+		maps.Copy(fields, quantities(parametric))
 	}
 	whole, err := json.MarshalIndent(fields, "", " ")
 	return append(whole, '\n'), err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/strictjson"
 )
@@ -20,20 +21,38 @@ type symmetricFile struct {
 	Pairs    [][3]float64 `json:"pairs"` // j < k from 0, and the number there
 }
 
+// quantities are a model's as the file has them, by name.
+func quantities(m model.Parametric) map[string]any {
+	out := map[string]any{}
+	if g, ok := m.(*model.Gaussian); ok && g.Dim() > denseColumns && g.Parameterisation() == model.FreeSymmetric { // without a matrix of its zeros
+		out["mean"], out["precision"] = g.Mean(), symmetricOf(g.Dim(), func(j, k int) float64 { return g.Packed.Value[graph.PackedIndex(g.Dim(), j, k)] })
+		return out
+	}
+	for _, q := range m.Quantities() {
+		out[q.Name] = written(q)
+	}
+	return out
+}
+
+// symmetricOf are the elements of a matrix, j ≤ k, that the file has.
+func symmetricOf(d int, element func(j, k int) float64) symmetricFile {
+	f := symmetricFile{Columns: d, Pairs: [][3]float64{}}
+	for j := range d {
+		f.Diagonal = append(f.Diagonal, element(j, j))
+		for k := j + 1; k < d; k++ {
+			if v := element(j, k); v != 0 {
+				f.Pairs = append(f.Pairs, [3]float64{float64(j), float64(k), v})
+			}
+		}
+	}
+	return f
+}
+
 // written is a quantity as the file has it.
 func written(q model.Quantity) any {
 	switch {
 	case q.Symmetric && q.Cols > denseColumns:
-		f := symmetricFile{Columns: q.Cols, Pairs: [][3]float64{}}
-		for j := range q.Cols {
-			f.Diagonal = append(f.Diagonal, q.Value[j*q.Cols+j])
-			for k := j + 1; k < q.Cols; k++ {
-				if v := q.Value[j*q.Cols+k]; v != 0 {
-					f.Pairs = append(f.Pairs, [3]float64{float64(j), float64(k), v})
-				}
-			}
-		}
-		return f
+		return symmetricOf(q.Cols, func(j, k int) float64 { return q.Value[j*q.Cols+k] })
 	case q.Rows > 1 || q.Cols == 1:
 		return nested(q)
 	}

@@ -32,6 +32,12 @@ func TestManyColumns(t *testing.T) {
 	text, err := s.Encode(nil)
 	require.NoError(t, err)
 	require.Less(t, len(text), 30000)
+	free := model.NewGaussian(d, model.FreeSymmetric)
+	require.NoError(t, free.SetPrecision(p))
+	s.Model = free
+	same, err := s.Encode(nil)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(same))
 	var f struct{ Precision symmetricFile }
 	require.NoError(t, json.Unmarshal(text, &f))
 	require.Equal(t, [][3]float64{{0, 1, 0.125}, {3, 300, -0.25}}, f.Precision.Pairs)

@@ -11,6 +11,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/internal/simd"
+	moments "missingscore/losses/pairwise"
 	"missingscore/trainers/optim"
 )
 
@@ -23,8 +24,9 @@ import (
 // element of V is a sum over the active pairs of one column: V is never held.
 type Lasso struct {
 	D       int
-	S       []float64 // (d, d), row by row, symmetric and positive semidefinite
-	Workers int       // at once; 1. The result does not depend on it
+	S       []float64     // (d, d), row by row, symmetric and positive semidefinite
+	Half    *moments.Half // in place of S, with the same result; where a column has more neighbours than a quarter of all, up to rounding
+	Workers int           // at once; 1. The result does not depend on it
 
 	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
 	// that of the derivative of −tr P; 1e-7.
@@ -34,6 +36,7 @@ type Lasso struct {
 	// effect; nil: all 1.
 	Weights []float64
 
+	own      []float64 // S_jj
 	diagonal []float64
 	rows     []neighbours
 	active   []pair
@@ -163,7 +166,7 @@ func (l *Lasso) visits() (sum int) {
 func (l *Lasso) sweep(lambda float64) (moved float64) {
 	d := l.D
 	for j := range d {
-		own := l.S[j*d+j]
+		own := l.own[j]
 		step := (1 - l.product(j, j)) / own
 		l.diagonal[j] += step
 		l.rows[j].set(j, l.diagonal[j])
@@ -178,11 +181,10 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 
 // visit minimises along pairs in turn.
 func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
-	d := l.D
 	for _, a := range pairs {
 		j, k := int(a.j), int(a.k)
 		at, of := &l.rows[j].value[a.inJ], &l.rows[k].value[a.inK]
-		curvature, old := l.S[j*d+j]+l.S[k*d+k], *at
+		curvature, old := l.own[j]+l.own[k], *at
 		to := optim.SoftThreshold(old*curvature-l.product(j, k)-l.product(k, j), l.weight(j, k)*lambda) / curvature
 		if to == old {
 			continue
@@ -205,6 +207,9 @@ func (l *Lasso) weight(j, k int) float64 {
 
 // product is V_jk = Σ_l P_jl S_lk.
 func (l *Lasso) product(j, k int) float64 {
+	if l.Half != nil {
+		return l.productByHalf(j, k)
+	}
 	s, n := l.S[k*l.D:(k+1)*l.D], &l.rows[j]
 	if n.row != nil {
 		return simd.Dot(n.row, s)
@@ -217,18 +222,39 @@ func (l *Lasso) product(j, k int) float64 {
 	return sum
 }
 
+// productByHalf is product where half of S is held.
+func (l *Lasso) productByHalf(j, k int) float64 {
+	n := &l.rows[j]
+	sum, value := l.diagonal[j]*l.Half.Element(j, k), n.value
+	for i, at := range n.at {
+		sum += value[i] * l.Half.Element(int(at), k)
+	}
+	return sum
+}
+
 // start takes P from p, its pairs the active ones, in order.
 func (l *Lasso) start(p *Sparse) {
-	l.diagonal = append(l.diagonal[:0], p.Diagonal...)
+	l.diagonal, l.own = append(l.diagonal[:0], p.Diagonal...), l.own[:0]
+	for j := range l.D {
+		l.own = append(l.own, l.element(j, j))
+	}
 	l.rows, l.active = make([]neighbours, l.D), l.active[:0]
 	for i, at := range p.At {
 		l.add(int(at[0]), int(at[1]), p.Value[i])
 	}
 	for j := range l.rows {
-		if l.D >= crowding && crowded*len(l.rows[j].at) > l.D {
+		if l.Half == nil && l.D >= crowding && crowded*len(l.rows[j].at) > l.D {
 			l.rows[j].spread(j, l.diagonal[j], l.D)
 		}
 	}
+}
+
+// element is S_jk.
+func (l *Lasso) element(j, k int) float64 {
+	if l.Half != nil {
+		return l.Half.Element(j, k)
+	}
+	return l.S[j*l.D+k]
 }
 
 // spread makes the row of a column, with P on the diagonal.

@@ -178,6 +178,22 @@ func sameMinimum(t *testing.T, d int) {
 	}
 }
 
+// on is the matrix with the diagonal of packed and the pairs that are not held, zeros among them.
+func on(packed []float64, held []bool, d int) *pairwise.Sparse {
+	p := &pairwise.Sparse{D: d}
+	i := 0
+	for j := range d {
+		p.Diagonal = append(p.Diagonal, packed[i])
+		for k := j + 1; k < d; k++ {
+			if i++; !held[i] {
+				p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, packed[i])
+			}
+		}
+		i++
+	}
+	return p
+}
+
 // Without a penalty and with all pairs it is the inverse; with some pairs the conditions hold
 // on these, the others stay 0.
 func TestFit(t *testing.T) {
@@ -185,7 +201,7 @@ func TestFit(t *testing.T) {
 	s := covariances(d, 50, 3)
 	l := &pairwise.Lasso{D: d, S: s, Tolerance: 1e-12, Sweeps: 100_000}
 	start := packed(pairwise.Identity(d))
-	p := pairwise.On(start, make([]bool, len(start)), d)
+	p := on(start, make([]bool, len(start)), d)
 	o, err := l.Fit(t.Context(), p)
 	require.NoError(t, err)
 	require.True(t, o.Done)
@@ -196,21 +212,15 @@ func TestFit(t *testing.T) {
 			require.InDelta(t, inverse.At(j, k), p.Element(j, k), 1e-9)
 		}
 	}
-	require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(s), 1e-9) // ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
+	require.InDelta(t, -mat.Trace(&inverse)/2, p.Loss(func(j, k int) float64 { return s[j*d+k] }), 1e-9) // ½ tr(S⁻¹SS⁻¹) − tr S⁻¹
 
 	held := make([]bool, len(start))
 	held[1] = true // the pair 0, 1
-	p = pairwise.On(start, held, d)
+	p = on(start, held, d)
 	_, err = l.Fit(t.Context(), p)
 	require.NoError(t, err)
 	require.Zero(t, p.Element(0, 1))
 	require.NotZero(t, p.Element(0, 2))
-}
-
-// Of packed aa, ab, ac, bb, bc, cc without ac there are the diagonal a, b, c and the pairs ab and bc.
-func TestOn(t *testing.T) {
-	p := pairwise.On([]float64{1, 2, 3, 4, 5, 6}, []bool{false, false, true, false, false, false}, 3)
-	require.Equal(t, &pairwise.Sparse{D: 3, Diagonal: []float64{1, 4, 6}, At: [][2]int32{{0, 1}, {1, 2}}, Value: []float64{2, 5}}, p)
 }
 
 // No more sweeps are made than are allowed, and it is said that they were too few.
@@ -218,7 +228,7 @@ func TestSweepsEnd(t *testing.T) {
 	const d = 5
 	start := packed(pairwise.Identity(d))
 	l := &pairwise.Lasso{D: d, S: covariances(d, 50, 3), Tolerance: 1e-12, Sweeps: 3}
-	o, err := l.Fit(t.Context(), pairwise.On(start, make([]bool, len(start)), d))
+	o, err := l.Fit(t.Context(), on(start, make([]bool, len(start)), d))
 	require.NoError(t, err)
 	require.False(t, o.Done)
 	require.Equal(t, 3, o.Sweeps)
@@ -271,7 +281,7 @@ func TestResidual(t *testing.T) {
 
 // As optim.PositiveDefinite: with unit diagonal and one pair b, the factor makes 1 − |b| the floor.
 func TestKeepDefinite(t *testing.T) {
-	p := pairwise.On([]float64{1, 2, 1}, make([]bool, 3), 2)
+	p := on([]float64{1, 2, 1}, make([]bool, 3), 2)
 	within, err := p.KeepDefinite(t.Context(), 0.1)
 	require.NoError(t, err)
 	require.False(t, within)
@@ -305,4 +315,26 @@ func TestWorkersAtOnce(t *testing.T) {
 	require.Equal(t, held[0], held[1])
 	require.Equal(t, whole[0], whole[1])
 	require.InDeltaSlice(t, held[0], whole[0], 1e-7)
+}
+
+// The distance is the largest element of the difference, of pairs that one of them has alone, too;
+// a block has the elements of its columns.
+func TestDistanceAndBlock(t *testing.T) {
+	zeros := make([]bool, 6)
+	a, b := on([]float64{1, 0.5, 0, 1, 0, 1}, zeros, 3), pairwise.FromPacked([]float64{1.25, 0, 0, 1, -0.75, 1}, 3)
+	require.Equal(t, 0.75, a.Distance(b))
+	require.Equal(t, 0.75, b.Distance(a))
+	b.Value[0] = 0.125
+	require.Equal(t, 0.5, a.Distance(b))
+	require.Zero(t, a.Distance(a.Clone()))
+	b.Value[0], b.Diagonal[2] = 0.125, -3
+	require.Equal(t, 4., a.Distance(b))
+
+	whole := pairwise.FromPacked([]float64{1, 0.5, 0, 0.25, 2, 0, 0, 3, -1, 4}, 4).Symmetric()
+	dense := mat.NewSymDense(4, nil)
+	dense.CopySym(whole)
+	columns := []int{0, 2, 3}
+	require.True(t, mat.Equal(pairwise.BlockOf(whole, columns), pairwise.BlockOf(dense, columns)))
+	require.Equal(t, -1., pairwise.BlockOf(whole, columns).At(2, 1))
+	require.True(t, mat.Equal(whole, dense))
 }

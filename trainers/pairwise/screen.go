@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/internal/panics"
+	moments "missingscore/losses/pairwise"
 )
 
-const tile = 256 // columns of a tile: each pair of tiles is one worker's
+const tile = moments.HalfTile // columns of a tile: each pair of tiles is one worker's
 
 // breaking are the pairs that are not active whose derivative V_jk + V_kj is w times least, and
 // slack, or more in size, in the order of tiles. V is made tile by tile, for each pair of them
@@ -28,7 +29,7 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32,
 	if side := min(tile, l.D); len(l.spaces) < workers || len(l.spaces[0].jk) < side*side {
 		l.spaces = make([]space, workers)
 		for w := range l.spaces {
-			l.spaces[w] = space{make([]float64, side*side), make([]float64, side*side)}
+			l.spaces[w] = space{make([]float64, side*side), make([]float64, side*side), make([]float64, side)}
 		}
 	}
 	for w := range workers {
@@ -61,8 +62,8 @@ type screen struct {
 	space
 }
 
-// space is what a screen works in.
-type space struct{ jk, kj []float64 }
+// space is what a screen works in: V both ways, and a part of a row of S.
+type space struct{ jk, kj, part []float64 }
 
 // look goes through the pairs of the tiles that begin at columns j0 and k0.
 func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
@@ -87,13 +88,21 @@ func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 func (s *screen) products(v []float64, j0, high, k0, wide int) {
 	for a := range high {
 		row, n := v[a*wide:(a+1)*wide], &s.rows[j0+a]
-		floats.ScaleTo(row, s.diagonal[j0+a], s.S[(j0+a)*s.D+k0:][:wide])
+		floats.ScaleTo(row, s.diagonal[j0+a], s.moments(j0+a, k0, wide))
 		for i, l := range n.at {
 			if n.value[i] != 0 {
-				floats.AddScaled(row, n.value[i], s.S[int(l)*s.D+k0:][:wide])
+				floats.AddScaled(row, n.value[i], s.moments(int(l), k0, wide))
 			}
 		}
 	}
+}
+
+// moments are S_jk for some k.
+func (s *screen) moments(j, k0, wide int) []float64 {
+	if s.Half != nil {
+		return s.Half.Part(j, k0, s.part[:wide])
+	}
+	return s.S[j*s.D+k0:][:wide]
 }
 
 // has tells whether a pair is active.

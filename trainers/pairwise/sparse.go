@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/graph"
 )
 
@@ -64,6 +66,46 @@ func (p *Sparse) Scale(unit []float64) {
 	}
 }
 
+// Clone is a copy.
+func (p *Sparse) Clone() *Sparse {
+	return &Sparse{D: p.D, Diagonal: slices.Clone(p.Diagonal), At: slices.Clone(p.At), Value: slices.Clone(p.Value)}
+}
+
+// Distance is the largest size of an element of P − Q, both in the order of columns.
+func (p *Sparse) Distance(q *Sparse) (most float64) {
+	take := func(size float64) {
+		if size > most { // NaN is none
+			most = size
+		}
+	}
+	for j, v := range p.Diagonal {
+		take(math.Abs(v - q.Diagonal[j]))
+	}
+	a, b := 0, 0
+	for a < len(p.At) || b < len(q.At) {
+		side := 0
+		switch {
+		case a == len(p.At):
+			side = 1
+		case b == len(q.At):
+			side = -1
+		default:
+			side = order(p.At[a], q.At[b])
+		}
+		v := 0.0
+		if side <= 0 {
+			v += p.Value[a]
+			a++
+		}
+		if side >= 0 {
+			v -= q.Value[b]
+			b++
+		}
+		take(math.Abs(v))
+	}
+	return most
+}
+
 // Element is P_jk.
 func (p *Sparse) Element(j, k int) float64 {
 	if j == k {
@@ -95,21 +137,47 @@ func (p *byPlace) Swap(a, b int) {
 	p.Value[a], p.Value[b] = p.Value[b], p.Value[a]
 }
 
-// On is the matrix with the diagonal of packed and the pairs that are not held, in the order
-// of graph.PackedIndex, zeros among them.
-func On(packed []float64, held []bool, d int) *Sparse {
-	p := &Sparse{D: d}
-	i := 0
-	for j := range d {
-		p.Diagonal = append(p.Diagonal, packed[i])
-		for k := j + 1; k < d; k++ {
-			if i++; !held[i] {
-				p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, packed[i])
-			}
-		}
-		i++
+// Symmetric is P as package mat has matrices. PackTo is ToPacked.
+func (p *Sparse) Symmetric() mat.Symmetric { return symmetric{p} }
+
+type symmetric struct{ p *Sparse }
+
+func (s symmetric) Dims() (r, c int)        { return s.p.D, s.p.D }
+func (s symmetric) At(j, k int) float64     { return s.p.Element(j, k) }
+func (s symmetric) T() mat.Matrix           { return s }
+func (s symmetric) SymmetricDim() int       { return s.p.D }
+func (s symmetric) PackTo(packed []float64) { s.p.ToPacked(packed) }
+
+// BlockOf is the block of some columns, in ascending order; of a Sparse's Symmetric again one.
+func BlockOf(whole mat.Symmetric, columns []int) mat.Symmetric {
+	if s, ok := whole.(symmetric); ok {
+		return s.p.block(columns).Symmetric()
 	}
-	return p
+	b := mat.NewSymDense(len(columns), nil)
+	for a, j := range columns {
+		for c, k := range columns[a:] {
+			b.SetSym(a, a+c, whole.At(j, k))
+		}
+	}
+	return b
+}
+
+// block has some columns alone, in ascending order.
+func (p *Sparse) block(columns []int) *Sparse {
+	b, place := &Sparse{D: len(columns)}, make([]int32, p.D)
+	for j := range place {
+		place[j] = -1
+	}
+	for a, j := range columns {
+		place[j] = int32(a)
+		b.Diagonal = append(b.Diagonal, p.Diagonal[j])
+	}
+	for i, at := range p.At {
+		if j, k := place[at[0]], place[at[1]]; j >= 0 && k >= 0 {
+			b.At, b.Value = append(b.At, [2]int32{j, k}), append(b.Value, p.Value[i])
+		}
+	}
+	return b
 }
 
 // Finite tells whether its elements are numbers of a size that a precision of standardised
@@ -137,17 +205,16 @@ func (p *Sparse) neighbours() []neighbours {
 	return rows
 }
 
-// Loss is ½ tr(PSP) − tr P by the second moments s, (d, d).
-func (p *Sparse) Loss(s []float64) (loss float64) {
-	d := p.D
+// Loss is ½ tr(PSP) − tr P by the second moments s(j, k).
+func (p *Sparse) Loss(s func(j, k int) float64) (loss float64) {
 	for j, n := range p.neighbours() {
 		// (PSP)_jj = Σ_kl P_jk S_kl P_lj
 		n.at, n.value = append(n.at, int32(j)), append(n.value, p.Diagonal[j])
 		square := 0.0
 		for a, k := range n.at {
-			row, sum := s[int(k)*d:(int(k)+1)*d], 0.0
+			sum := 0.0
 			for b, l := range n.at {
-				sum += n.value[b] * row[l]
+				sum += n.value[b] * s(int(k), int(l))
 			}
 			square += n.value[a] * sum
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
+	"missingscore/graph"
 	"missingscore/losses"
 	moments "missingscore/losses/pairwise"
 	"missingscore/trainers/engine"
@@ -19,8 +21,12 @@ type matrix struct {
 	*Run
 	loss    losses.OfMatrix
 	of      *moments.Moments // nil: not taken yet
+	halved  bool             // half of them is held
 	lasso   pairwise.Lasso
 	outcome pairwise.Outcome // of the last λ
+	at      *pairwise.Sparse // P there. The model has it when the result is known
+	change  float64          // of P by it, at most
+	reached float64          // the path's loss there
 }
 
 func newMatrix(r *Run) *matrix {
@@ -42,7 +48,8 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	if m.of, err = m.loss.Matrix(ctx, m.Table, m.rows, m.Counts, workers, true); err != nil {
 		return err
 	}
-	m.lasso = pairwise.Lasso{D: m.Table.D, S: m.of.S, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
+	m.halved = m.of.Half != nil
+	m.lasso = pairwise.Lasso{D: m.Table.D, S: m.of.S, Half: m.of.Half, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
 	return nil
 }
 
@@ -52,19 +59,22 @@ func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
 // top is the smallest λ, with 5 % to spare, at which the diagonal alone is the minimum.
 func (m *matrix) top() (top float64) {
-	d, s := m.Table.D, m.of.S
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			top = max(top, math.Abs(s[j*d+k])*(1/s[j*d+j]+1/s[k*d+k]))
+	for j := range m.Table.D {
+		for k := j + 1; k < m.Table.D; k++ {
+			top = max(top, m.emptySlope(j, k))
 		}
 	}
 	return 1.05 * top / m.scale()
 }
 
+// emptySlope is the size of the derivative by a pair at the minimum without any.
+func (m *matrix) emptySlope(j, k int) float64 {
+	return math.Abs(m.of.Element(j, k)) * (1/m.of.Element(j, j) + 1/m.of.Element(k, k))
+}
+
 // ratio is that of the largest λ to the smallest.
 func (m *matrix) ratio() float64 {
-	d, s := m.Table.D, m.of.S
-	return crowdedRatio(d, m.of.Pairs, func(j, k int) float64 { return math.Abs(s[j*d+k]) * (1/s[j*d+j] + 1/s[k*d+k]) }, m.top()*m.scale())
+	return crowdedRatio(m.Table.D, m.of.Pairs, m.emptySlope, m.top()*m.scale())
 }
 
 // lambdaRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
@@ -85,41 +95,81 @@ func (r *Run) emptying() float64 {
 
 // iterate goes to the minimum at λ_k, from that at the λ before.
 func (m *matrix) iterate(ctx context.Context, k int) error {
-	d := m.Table.D
-	if m.State.Block.Start == nil {
-		m.State.Block.Start = slices.Clone(m.packed())
-	}
-	start, screen := m.start(), 1.0
+	p, before, screen := m.start(), pairwise.Identity(m.Table.D), 1.0
 	if k > 0 {
-		start, screen = pairwise.FromPacked(m.State.Points[k-1].Precision(d), d), 2-m.lambdas[k-1]/m.lambdas[k]
+		before, screen = m.State.Points[k-1].sparse(m.Table.D), 2-m.lambdas[k-1]/m.lambdas[k]
+		p = before.Clone()
 	}
 	lambda := m.lambdas[k] * m.scale()
 	var err error
-	if m.outcome, err = m.lasso.Minimise(ctx, start, lambda, screen*lambda); err != nil {
+	if m.outcome, err = m.lasso.Minimise(ctx, p, lambda, screen*lambda); err != nil {
 		return err
 	}
 	m.State.Runaway = !m.outcome.Done
-	start.ToPacked(m.packed())
-	m.placeMean()
+	m.at, m.change, m.reached = p, p.Distance(before), m.lossAt(p)
+	m.placeMean(p)
 	m.State.Block.Count = m.outcome.Sweeps
 	m.State.Iteration += m.outcome.Sweeps
 	m.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: k + 1, Total: len(m.lambdas), Lambda: m.lambdas[k],
-		Edges: m.edges(), Loss: m.lossAt(start), EffectiveSize: math.NaN()})
+		Edges: m.edgesOf(p), Loss: m.reached, EffectiveSize: math.NaN()})
 	return ctx.Err()
+}
+
+// edgesOf counts the edges of P among the nodes.
+func (m *matrix) edgesOf(p *pairwise.Sparse) (n int) {
+	free := m.covariates.free
+	for i, at := range p.At {
+		if math.Abs(p.Value[i]) > m.Config.Threshold && (free == nil || !free[graph.PackedIndex(p.D, int(at[0]), int(at[1]))]) {
+			n++
+		}
+	}
+	return n
+}
+
+// point is the path's at the λ that was made last.
+func (m *matrix) point(lambda float64) Point {
+	p := Point{Lambda: lambda, Edges: m.edgesOf(m.at), Change: m.change, Iterations: m.State.Block.Count}
+	if m.fitsMean() {
+		p.Linear = slices.Clone(m.model.Location.Value)
+	}
+	if m.Table.D > DenseColumns {
+		p.Sparse = m.at
+	} else {
+		p.Packed = make([]float64, m.Table.D*(m.Table.D+1)/2)
+		m.at.ToPacked(p.Packed)
+	}
+	m.close(&p)
+	m.State.Block = Block{}
+	return p
 }
 
 // start is the minimum without any pair.
 func (m *matrix) start() *pairwise.Sparse {
 	p := pairwise.Identity(m.Table.D)
 	for j := range p.Diagonal {
-		p.Diagonal[j] = 1 / m.of.S[j*m.Table.D+j]
+		p.Diagonal[j] = 1 / m.of.Element(j, j)
 	}
 	return p
 }
 
-// placeMean puts the model to the mean that comes with the moments.
-func (m *matrix) placeMean() {
+// release lets the moments of many columns go before the model takes a matrix of its own.
+func (m *matrix) release() {
+	if m.Table.D > DenseColumns {
+		m.of.S, m.of.Half, m.lasso = nil, nil, pairwise.Lasso{}
+		runtime.GC()
+	}
+}
+
+// place puts the model to P.
+func (m *matrix) place(p *pairwise.Sparse) {
+	p.ToPacked(m.packed())
+	m.placeMean(p)
+}
+
+// placeMean puts the model to P and the mean that comes with the moments, where one does.
+func (m *matrix) placeMean(p *pairwise.Sparse) {
 	if m.of.Mean != nil {
+		p.ToPacked(m.packed())
 		m.model.SetMean(m.of.Mean)
 	}
 }
@@ -133,11 +183,10 @@ func (r *Run) Thresholds() [][]float64 {
 }
 
 // lossAt is the path's loss.
-func (m *matrix) lossAt(p *pairwise.Sparse) float64 { return p.Loss(m.of.S) / m.scale() }
+func (m *matrix) lossAt(p *pairwise.Sparse) float64 { return p.Loss(m.of.Element) / m.scale() }
 
 func (m *matrix) close(p *Point) {
-	s := pairwise.FromPacked(m.packed(), m.Table.D)
-	p.Loss, p.EffectiveSize, p.Unfinished = m.lossAt(s), math.NaN(), m.State.Runaway
+	p.Loss, p.EffectiveSize, p.Unfinished = m.reached, math.NaN(), m.State.Runaway
 }
 
 func (m *matrix) iterations() (sum int) {
@@ -155,6 +204,7 @@ func (m *matrix) moved() string {
 func (m *matrix) settle(ctx context.Context) error {
 	f := &m.State.Refine
 	if f.Done {
+		m.release()
 		return nil
 	}
 	m.lasso.Tolerance, m.lasso.Sweeps = min(m.Config.StopTol, 1e-2*m.Config.Tolerance/refineBlock), m.Config.RefineIter
@@ -175,18 +225,18 @@ func (m *matrix) settle(ctx context.Context) error {
 		f.Projections++
 		m.State.Projections++
 	}
-	p.ToPacked(m.packed())
-	m.placeMean()
 	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
+	m.release()
+	m.place(p)
 	f.Converged = definite && f.Movement < m.Config.Tolerance
 	m.Report(engine.Progress{Stage: "refine", Unit: "sweep", Iteration: f.Iterations, Total: f.Iterations, Lambda: m.State.Points[f.Index].Lambda,
-		Edges: m.edges(), Loss: f.Loss, EffectiveSize: math.NaN()})
+		Edges: m.edgesOf(p), Loss: f.Loss, EffectiveSize: math.NaN()})
 	return m.save()
 }
 
 // atLambda is the minimum at the chosen λ, and whether it is positive definite, as it then is.
 func (m *matrix) atLambda(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
-	p = pairwise.FromPacked(m.packed(), m.Table.D)
+	p = m.State.Points[m.State.Refine.Index].sparse(m.Table.D)
 	lambda := m.lambda() * m.scale()
 	if o, err = m.lasso.Minimise(ctx, p, lambda, lambda); err == nil && p.Finite() {
 		definite, err = p.KeepDefinite(ctx, m.Config.Floor)
@@ -198,11 +248,11 @@ func (m *matrix) atLambda(ctx context.Context) (p *pairwise.Sparse, o pairwise.O
 // withoutPenalty is the minimum on the chosen edges by the moments shrunk as little as leaves
 // one that is positive definite.
 func (m *matrix) withoutPenalty(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
-	start := slices.Clone(m.packed())
+	start := m.chosen()
 	for _, alpha := range m.of.Levels() {
 		m.of.ShrinkTo(alpha)
 		m.State.Refine.Shrunk = alpha
-		p = pairwise.On(start, m.held, m.Table.D)
+		p = start.Clone()
 		if o, err = m.lasso.Fit(ctx, p); err != nil {
 			return p, o, false, err
 		}
@@ -216,15 +266,52 @@ func (m *matrix) withoutPenalty(ctx context.Context) (p *pairwise.Sparse, o pair
 	return p, o, false, nil
 }
 
-// heldOut gives the loss of the model as it stands by moments of other rows.
+// chosen is P of the chosen point with the pairs that the result may have, zeros among them.
+func (m *matrix) chosen() *pairwise.Sparse {
+	d, free := m.Table.D, m.covariates.free
+	from := m.State.Points[m.State.Refine.Index].sparse(d)
+	p := &pairwise.Sparse{D: d, Diagonal: from.Diagonal}
+	if m.choice.edges == nil && free == nil {
+		for i, v := range from.Value {
+			if math.Abs(v) > m.Config.Threshold {
+				p.At, p.Value = append(p.At, from.At[i]), append(p.Value, v)
+			}
+		}
+		return p
+	}
+	for j, next, pair := 0, 0, 0; j < d; j++ {
+		for k := j + 1; k < d; k, pair = k+1, pair+1 {
+			at, v := [2]int32{int32(j), int32(k)}, 0.0
+			if next < len(from.At) && from.At[next] == at {
+				v, next = from.Value[next], next+1
+			}
+			if m.mayBe(pair, graph.PackedIndex(d, j, k), v) {
+				p.At, p.Value = append(p.At, at), append(p.Value, v)
+			}
+		}
+	}
+	return p
+}
+
+// mayBe tells whether the result may have a pair: its place among all pairs and in a packed P, and
+// what the chosen point has there.
+func (m *matrix) mayBe(pair, packed int, v float64) bool {
+	if free := m.covariates.free; free != nil && free[packed] {
+		return true
+	}
+	if m.choice.edges != nil {
+		return m.choice.edges[pair]
+	}
+	return math.Abs(v) > m.Config.Threshold
+}
+
+// heldOut gives the loss of the last λ's P by moments of other rows.
 func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error) {
 	of, err := m.loss.Matrix(ctx, m.Table, rows, m.Counts, m.Engine.Config.Workers, false)
 	if err != nil {
 		return nil, err
 	}
-	return func() float64 {
-		return pairwise.FromPacked(m.packed(), m.Table.D).Loss(of.S) / m.scale()
-	}, nil
+	return func() float64 { return m.at.Loss(of.Element) / m.scale() }, nil
 }
 
 // MatrixWords says what is known of the table by its second moments alone; "" where rows are.
@@ -233,6 +320,14 @@ func (r *Run) MatrixWords() string {
 	if m == nil || m.of == nil {
 		return ""
 	}
+	words := m.words()
+	if m.halved {
+		words += "; half of their matrix was held, for the whole takes more memory than may be used"
+	}
+	return words
+}
+
+func (m *matrix) words() string {
 	what, more := "second moments of pairs of columns", "em-exact"
 	if m.of.Words != "" {
 		return m.of.Words

@@ -4,18 +4,23 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
+	moments "missingscore/trainers/pairwise"
 )
 
 // estimated is a run on a standardised table that has come to its end.
@@ -43,6 +48,11 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 		require.InDeltaSlice(t, full.State.Points[k].Packed, p.Packed, 1e-8, "λ %d", k)
 		require.InDelta(t, full.State.Points[k].Loss, p.Loss, 1e-8)
 		require.Equal(t, full.State.Points[k].Edges, p.Edges)
+		before := model.NewGaussian(12, model.FreeSymmetric).Packed.Value // P = I
+		if k > 0 {
+			before = pairwise.State.Points[k-1].Packed
+		}
+		require.Equal(t, floats.Distance(before, p.Packed, math.Inf(1)), p.Change)
 	}
 	require.Zero(t, pairwise.State.Points[0].Edges)
 }
@@ -170,6 +180,7 @@ func TestPairwiseHeldOutLoss(t *testing.T) {
 	require.NoError(t, err)
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, r.model.SetPrecision(p))
+	r.ofMatrix().at = moments.FromPacked(r.packed(), 4)
 	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), z, rows, nil, 1, false)
 	require.NoError(t, err)
 	var ps, psp mat.Dense
@@ -242,10 +253,11 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	var v mat.Dense
 	p := r.model.Precision()
 	v.Mul(p, mat.NewDense(10, 10, of.S))
-	edges := 0
+	edges, chosen := 0, r.State.Points[r.State.Refine.Index]
 	for j := range 10 {
 		require.InDelta(t, 1, v.At(j, j), 1e-6)
 		for k := j + 1; k < 10; k++ {
+			require.Equal(t, math.Abs(chosen.Element(10, j, k)) > r.Config.Threshold, p.At(j, k) != 0)
 			if p.At(j, k) != 0 {
 				edges++
 				require.InDelta(t, 0, v.At(j, k)+v.At(k, j), 1e-6)
@@ -253,4 +265,48 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 		}
 	}
 	require.Positive(t, edges)
+}
+
+// Where half of the moments is held, the path and the result are those of the whole, to the byte;
+// where a column has many neighbours, up to rounding. The words say so.
+func TestHalfOfTheMoments(t *testing.T) {
+	const n, d = 200, DenseColumns + 10
+	for _, hub := range []bool{false, true} {
+		rng := stream.New(1, stream.Simulate)
+		table := &data.Table{N: n, D: d}
+		for j := range d {
+			table.Names = append(table.Names, strconv.Itoa(j))
+		}
+		for range n {
+			before := 0.0
+			for j := range d {
+				v := 0.6*before + 0.8*rng.NormFloat64()
+				if j == 0 || !hub {
+					before = v
+				}
+				table.Values, table.Observed = append(table.Values, v), append(table.Observed, true)
+			}
+		}
+		table, err := data.HideMCAR(table, 0.1, stream.New(1, stream.Hide))
+		require.NoError(t, err)
+		c := Config{Lambdas: 8}
+		t.Setenv(memory.Variable, "1GB")
+		whole := estimated(t, table, "pairwise", c)
+		t.Setenv(memory.Variable, "1MB")
+		half := estimated(t, table, "pairwise", c)
+		require.Equal(t, whole.MatrixWords()+"; half of their matrix was held, for the whole takes more memory than may be used", half.MatrixWords())
+		require.Greater(t, whole.State.Points[7].Edges, d/2)
+		if !hub {
+			for k, p := range whole.State.Points {
+				q := half.State.Points[k]
+				require.Equal(t, p.Sparse, q.Sparse)
+				require.Equal(t, []float64{p.Lambda, p.Loss, p.Change}, []float64{q.Lambda, q.Loss, q.Change})
+			}
+			require.Equal(t, whole.State.Refine.Loss, half.State.Refine.Loss)
+			require.Equal(t, whole.packed(), half.packed())
+			continue
+		}
+		require.Greater(t, len(whole.State.Points[7].Adjacency(d, 0).Neighbours()[0]), d/4)
+		require.InDeltaSlice(t, whole.packed(), half.packed(), 1e-6)
+	}
 }

@@ -112,6 +112,9 @@ func newRun(p engine.Problem, steps engine.Config, c Config, s *State, rows []in
 	}
 	r := &Run{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, covariates: newCovariates(p.Table.Names, c.Covariates)}
 	r.posdef.Floor = c.Floor
+	if c.Schedule == Moments && p.Table.D > DenseColumns && !fitsMean { // it has none until the result is known
+		m.Packed.Value = nil
+	}
 	r.takeRows(rows)
 	if c.LambdaMax != 0 {
 		r.lambdas = c.grid()
@@ -207,10 +210,20 @@ func (r *Run) pairs() int { return r.Table.D * (r.Table.D - 1) / 2 }
 // Model is the network's, of the table's columns as the path saw them.
 func (r *Run) Model() *model.Gaussian { return r.model }
 
-func (r *Run) packed() []float64 { return r.model.Packed.Value }
+// packed is the model's P, as graph.PackedIndex says.
+func (r *Run) packed() []float64 {
+	p := r.model.Packed
+	if p.Value == nil {
+		p.Value = make([]float64, p.Rows*p.Cols)
+	}
+	return p.Value
+}
 
 // closeBlock turns the finished block into a point.
 func (r *Run) closeBlock(lambda float64) Point {
+	if m := r.ofMatrix(); m != nil {
+		return m.point(lambda)
+	}
 	b := r.State.Block
 	var linear []float64
 	if r.fitsMean() {

@@ -39,6 +39,14 @@ func (p *Point) setPrecision(packed []float64, d int) {
 	p.Packed = slices.Clone(packed)
 }
 
+// sparse is P of d columns, without its zeros: a copy.
+func (p Point) sparse(d int) *pairwise.Sparse {
+	if p.Sparse == nil {
+		return pairwise.FromPacked(p.Packed, d)
+	}
+	return p.Sparse.Clone()
+}
+
 // Precision is P of d columns, packed as graph.PackedIndex says: not to be written to.
 func (p Point) Precision(d int) []float64 {
 	if p.Sparse == nil {
@@ -106,7 +114,7 @@ func (p Point) PartialCorrelation(d, j, k int) float64 {
 
 // Adjacency is the network of a packed precision of size d: |P_jk| above the threshold.
 func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
-	a := network.Adjacency{D: d}
+	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
 	for j := range d {
 		for k := j + 1; k < d; k++ {
 			a.Edge = append(a.Edge, math.Abs(packed[graph.PackedIndex(d, j, k)]) > threshold)

@@ -39,8 +39,14 @@ const (
 // not the path: the model is then the chosen point again.
 func (r *Run) refine(ctx context.Context) error {
 	f, index := &r.State.Refine, r.choice.point
-	if !f.Started {
+	started := f.Started
+	if !started {
 		*f = Refine{Started: true, Refit: *r.Config.Refit, Index: index, Movement: math.Inf(1)}
+	}
+	if r.Config.Schedule == Moments { // which goes on from the point itself
+		return r.schedule.settle(ctx)
+	}
+	if !started {
 		r.setPoint(index)
 		r.State.Spectral, r.State.Turns = Spectral{}, em.State{}
 	}
@@ -102,7 +108,11 @@ func withoutEdge(packed []float64, d int, threshold float64) []bool {
 
 // setPoint puts the model to a point of the path.
 func (r *Run) setPoint(index int) {
-	copy(r.packed(), r.State.Points[index].Precision(r.Table.D))
+	if p := r.State.Points[index]; p.Sparse != nil {
+		p.Sparse.ToPacked(r.packed())
+	} else {
+		copy(r.packed(), p.Packed)
+	}
 	copy(r.model.Location.Value, r.State.Points[index].Linear)
 }
 
@@ -119,6 +129,9 @@ func (r *Run) giveUp(why error) error {
 
 // take makes a point of the path the result.
 func (r *Run) take(index int) {
+	if m := r.ofMatrix(); m != nil {
+		m.release()
+	}
 	r.setPoint(index)
 	f, point := &r.State.Refine, r.State.Points[index]
 	f.Index, f.Size, f.Loss = index, point.EffectiveSize, point.Loss
