@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/losses"
 	moments "missingscore/losses/pairwise"
 	"missingscore/trainers/engine"
@@ -50,21 +52,31 @@ func (m *matrix) take(ctx context.Context) (err error) {
 // ½ tr(PSP) − tr P.
 func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
-// top is the smallest λ, with 5 % to spare, at which the diagonal alone is the minimum.
+// top is the smallest λ, with 5 % to spare, at which the minimum has no edge.
 func (m *matrix) top() (top float64) {
-	d, s := m.Table.D, m.of.S
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			top = max(top, math.Abs(s[j*d+k])*(1/s[j*d+j]+1/s[k*d+k]))
+	size := m.nullGradient()
+	for j := range m.Table.D {
+		for k := j + 1; k < m.Table.D; k++ {
+			top = max(top, size(j, k))
 		}
 	}
 	return 1.05 * top / m.scale()
 }
 
+// nullGradient gives the sizes of the gradient by pairs at the minimum without edges.
+func (m *matrix) nullGradient() (size func(j, k int) float64) {
+	d, s := m.Table.D, m.of.S
+	if m.covariates.free != nil {
+		if derivative, ok := m.covariates.nullGradient(mat.NewSymDense(d, s)); ok {
+			return func(j, k int) float64 { return math.Abs(derivative(j, k)) }
+		}
+	}
+	return func(j, k int) float64 { return math.Abs(s[j*d+k]) * (1/s[j*d+j] + 1/s[k*d+k]) }
+}
+
 // ratio is that of the largest λ to the smallest.
 func (m *matrix) ratio() float64 {
-	d, s := m.Table.D, m.of.S
-	return crowdedRatio(d, m.of.Pairs, func(j, k int) float64 { return math.Abs(s[j*d+k]) * (1/s[j*d+j] + 1/s[k*d+k]) }, m.top()*m.scale())
+	return crowdedRatio(m.Table.D, m.of.Pairs, m.nullGradient(), m.top()*m.scale())
 }
 
 // lambdaRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
@@ -80,7 +92,7 @@ func (r *Run) emptying() float64 {
 	if m := r.ofMatrix(); m != nil {
 		return m.top()
 	}
-	return lambdaMax(r.Problem, nil)
+	return lambdaMax(r.Problem, nil, r.covariates)
 }
 
 // iterate goes to the minimum at λ_k, from that at the λ before.
