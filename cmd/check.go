@@ -170,7 +170,16 @@ func printGaps(stdout io.Writer, gaps []mcar.Column) error {
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\tmissing\tp\tcorrected\tmissing more often where\t")
 	for _, c := range gaps {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Missing, mcar.FormatP(c.P), mcar.FormatP(c.Corrected), c.Where())
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Missing, mcar.FormatP(c.P), mcar.FormatP(c.Corrected), where(c))
 	}
 	return w.Flush()
+}
+
+// where says in what rows a column is missing more often, and that it is not clear where the test
+// leaves that to chance.
+func where(c mcar.Column) string {
+	if c.Depends() || c.Predictor == "" || c.Corrected >= 1 {
+		return c.Where()
+	}
+	return "not clear; most where " + c.Where()
 }

@@ -116,14 +116,14 @@ const shownColumns = 40
 // print says it in words and tables.
 func (f *tableDescription) print(cmd *cobra.Command) error {
 	out, t := cmd.OutOrStdout(), f.read
-	fmt.Fprintf(out, "%s: %d rows, %d columns, %d cells missing (%.1f %%), %d rows complete\n\n", f.file, t.N, t.D, t.Missing(), 100*float64(t.Missing())/float64(t.N*t.D), f.complete)
+	fmt.Fprintf(out, "%s: %s, %s, %s missing (%.1f %%), %s complete\n\n", f.file, counted(t.N, "row"), counted(t.D, "column"), counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.N*t.D), counted(f.complete, "row"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\tholds\tvalues\tmissing\tmean\tsd\trange\t")
 	for i, c := range f.columns {
 		if i == shownColumns {
 			break
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%.0f %%)\t%s\t%s\t%s to %s\t\n", c.Name, c.Kind, c.Distinct, c.Missing, 100*float64(c.Missing)/float64(t.N), short(c.Mean), short(c.SD), short(c.Low), short(c.High))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s to %s\t\n", c.Name, c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, t.N), short(c.Mean), short(c.SD), short(c.Low), short(c.High))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -140,6 +140,26 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 		fmt.Fprintln(out, "no fault found in the table")
 	}
 	return f.printNext(out, cmd)
+}
+
+// counted is a number of things of one kind, as "1 row" and "2 rows".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// wholePercent is the share k of n in whole percent, in which neither a few are none nor most all.
+func wholePercent(k, n int) string {
+	switch share := 100 * float64(k) / float64(n); {
+	case k > 0 && share < 1:
+		return "< 1 %"
+	case k < n && share > 99:
+		return "> 99 %"
+	default:
+		return fmt.Sprintf("%.0f %%", share)
+	}
 }
 
 // printNext says what to run.

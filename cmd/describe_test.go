@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/data/mcar"
 )
 
 func TestDescribedColumn(t *testing.T) {
@@ -38,4 +40,26 @@ func TestNextMendsSkewedColumns(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	require.Zero(t, run([]string{path}, &stdout, &stderr), stderr.String())
 	require.Contains(t, stdout.String(), "--transform 'zinc=log,shifted level=npn' --out t-network\n")
+}
+
+// Neither are a few cells none, nor are most all; one row is no rows.
+func TestSharesAndNumbersForReading(t *testing.T) {
+	for want, k := range map[string]int{"0 %": 0, "< 1 %": 9, "1 %": 10, "99 %": 990, "> 99 %": 991, "100 %": 1000} {
+		require.Equal(t, want, wholePercent(k, 1000))
+	}
+	require.Equal(t, "0 rows", counted(0, "row"))
+	require.Equal(t, "1 column", counted(1, "column"))
+	require.Equal(t, "2 cells", counted(2, "cell"))
+}
+
+// Which difference is the largest is chance where the test finds no dependence.
+func TestWhereColumnsAreMissing(t *testing.T) {
+	c := mcar.Column{Name: "a", Missing: 9, P: 0.02, Corrected: 0.04, Predictor: "b", Direction: "low"}
+	require.Equal(t, "b is low", where(c))
+	c.Corrected = 0.2
+	require.Equal(t, "not clear; most where b is low", where(c))
+	c.Corrected = 1
+	require.Equal(t, "no sign of dependence", where(c))
+	c.Predictor = ""
+	require.Equal(t, "nothing to test with", where(c))
 }

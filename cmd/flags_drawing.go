@@ -31,6 +31,7 @@ type drawingFlags struct {
 	json      bool
 
 	outcome modelOutcome // of the model's fit, and of what is drawn
+	unmet   string       // what is said of chains that have not met, where they are not of a model
 }
 
 func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
@@ -99,6 +100,9 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 		}
 	} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), summary); err != nil {
 		return err
+	}
+	if !converged && f.unmet != "" {
+		return unconverged{"NOT converged: " + f.unmet}
 	}
 	if !converged {
 		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out)}

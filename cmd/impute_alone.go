@@ -3,12 +3,14 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/data/transform"
+	"missingscore/internal/shell"
 	"missingscore/losses"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/mcmc"
@@ -118,6 +120,10 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	if f.kept.resume {
 		fmt.Fprintln(cmd.ErrOrStderr(), "draws from a table alone are not kept where they are cut: starting anew")
 	}
+	if t.Missing() == 0 {
+		f.known["sampler"], f.known["draws"] = "posterior", f.config.Draws
+		return slices.Repeat(t.Values, f.config.Draws), true, "no cell is missing: the table as it was", nil
+	}
 	bar := newProgress(cmd.ErrOrStderr(), false)
 	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, posterior.Config{
 		Draws: f.config.Draws, Components: f.components, WarmUp: f.chains.WarmUp, Iterations: f.chains.Draws,
@@ -134,7 +140,21 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		return nil, false, "", err
 	}
 	f.outcome.doubt(r.Beyond(t))
+	if !r.Converged() {
+		f.unmet = f.tellUnmet(r.Law.Mixing, t.Names)
+	}
 	return r.Values, r.Converged(), f.tellLaw(r) + how + mixedColumns(f.known, r.Law.Mixing, t.Names), nil
+}
+
+// tellUnmet says of which column the chains have met least, and what helps.
+func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
+	worst := names[m.Row]
+	advice := fmt.Sprintf("leave it out (--exclude %s)", shell.List([]string{worst}))
+	if f.components != 1 {
+		advice += ", take one normal distribution (--components 1)"
+	}
+	return fmt.Sprintf("the Markov chains have not met (R-hat above %v, or above %v in a column; the largest is %.3g, of %s), so the result in %s is not from the law's distribution: the table may not tell the missing cells of %s, as where rows that lack it are unlike all that have it; %s, or try more --iterations and a longer --warm-up",
+		posterior.MostRHat, posterior.MostColumnRHat, m.Worst, worst, f.out, worst, advice)
 }
 
 // tellLaw adds what is known of the law to the result, and says it.

@@ -76,7 +76,13 @@ func leaveOut(others []string) string {
 
 func listing(names []string) string {
 	if len(names) > listed {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:listed], ", "), len(names)-listed)
+		return fmt.Sprintf("%s and %d more", listing(names[:listed]), len(names)-listed)
 	}
-	return strings.Join(names, ", ")
+	shown := make([]string, len(names))
+	for i, name := range names {
+		if shown[i] = name; strings.ContainsAny(name, `,"`) { // as flags take it
+			shown[i] = shell.List([]string{name})
+		}
+	}
+	return strings.Join(shown, ", ")
 }

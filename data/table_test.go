@@ -137,3 +137,10 @@ func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
 		}
 	}
 }
+
+// Names with a comma or a quotation mark are listed as flags take them.
+func TestSelectListsNamesAsFlagsTakeThem(t *testing.T) {
+	table := &data.Table{Names: []string{"dose, mg", "b"}, N: 1, D: 2, Values: []float64{1, 2}, Observed: []bool{true, true}}
+	_, err := table.Select([]string{"dose"})
+	require.ErrorContains(t, err, `there are: '"dose, mg"', b`)
+}

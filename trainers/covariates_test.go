@@ -163,3 +163,35 @@ func TestRefusedCovariates(t *testing.T) {
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
 	require.ErrorContains(t, err, "take --method em-exact")
 }
+
+// suppressed are n rows of two columns that have more in common than they show: a covariate hides
+// a part of it. A share of the cells is missing.
+func suppressed(t *testing.T, n int, missing float64) *data.Table {
+	t.Helper()
+	rng := stream.New(11, stream.Simulate)
+	table := &data.Table{Names: []string{"a", "b", "age", "c"}, N: n, D: 4}
+	for range n {
+		age, e := rng.NormFloat64(), rng.NormFloat64()
+		table.Values = append(table.Values, 0.6*age+e, 0.9*e-0.6*age+0.44*rng.NormFloat64(), age, rng.NormFloat64())
+		for range 4 {
+			table.Observed = append(table.Observed, rng.Float64() >= missing)
+		}
+	}
+	return table
+}
+
+// The path begins with the empty network also where the covariates do not explain what two columns
+// have in common, but hide a part of it; without gaps an edge enters right below.
+func TestPathsWithCovariatesBeginEmpty(t *testing.T) {
+	for method, missing := range map[string]float64{"full": 0, "em-exact": 0.25, "exact": 0.25, "pairwise": 0.25} {
+		for _, share := range []float64{0, missing} {
+			c := path.Config{Covariates: []string{"age"}}
+			n := estimate(t, suppressed(t, 400, share), trainers.Spec{Steps: engine.Config{Method: method}, Network: &c}).Network
+			require.Zero(t, n.Points[0].Edges, "%s, %v missing", method, share)
+			require.True(t, n.Adjacency.Has(0, 1), "%s, %v missing", method, share)
+			if share == 0 {
+				require.Positive(t, n.Points[2].Edges, method)
+			}
+		}
+	}
+}

@@ -246,6 +246,12 @@ func TestFewness(t *testing.T) {
 	f = only(t, rare, diagnose.Setting{})
 	require.Equal(t, "seldom-observed", f.Kind)
 	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (the least: 8)")
+	require.Contains(t, f.Message, "leave it out (--exclude c)")
+	two, err := rare.Select([]string{"a", "c"}) // without c there is nothing left to estimate
+	require.NoError(t, err)
+	f = only(t, two, diagnose.Setting{})
+	require.Contains(t, f.Message, "is mostly chance; get more rows, or take the result as a first look")
+	require.NotContains(t, f.Message, "exclude")
 
 	rare.Sampled = &data.Sampled{Rows: 10_000, Own: []int{10_000, 10_000, 800}} // a hundred of ten thousand
 	require.Empty(t, find(t, rare, diagnose.Setting{}))

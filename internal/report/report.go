@@ -71,6 +71,7 @@ var reading = template.FuncMap{
 	"policy":        func() string { return policy },
 	"number":        func(x float64) string { return rounded("%.4g", x) },
 	"correlation":   func(x float64) string { return rounded("%.3f", x) },
+	"interval":      formatInterval,
 	"p":             formatP,
 	"level":         func(x float64) string { return rounded("%.3g %%", 100*x) },
 	"mean":          formatMean,
@@ -93,6 +94,14 @@ func Write(w io.Writer, r Report) error {
 	}
 	_, err := b.WriteTo(w)
 	return err
+}
+
+// formatInterval is an interval of correlations for reading, a dash where there is none.
+func formatInterval(low, high float64) string {
+	if math.IsNaN(low) && math.IsNaN(high) {
+		return "–"
+	}
+	return rounded("%.3f", low) + " to " + rounded("%.3f", high)
 }
 
 // formatMean is a mean with its interval for reading.

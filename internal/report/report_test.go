@@ -150,3 +150,9 @@ func TestWriteGaps(t *testing.T) {
 	require.Subset(t, got["td"], []string{"37", "0.012", "0.025", "Month is low", "–", "nothing to test with", "< 1e−15", "Day is high"})
 	require.Contains(t, got["th"], "Ozone<i>")
 }
+
+// A pair without an interval has a dash, not two.
+func TestIntervalsForReading(t *testing.T) {
+	require.Equal(t, "−0.250 to 0.500", formatInterval(-0.25, 0.5))
+	require.Equal(t, "–", formatInterval(math.NaN(), math.NaN()))
+}

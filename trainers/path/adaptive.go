@@ -41,7 +41,7 @@ func (adaptive) prepare(ctx context.Context, r *Run) error {
 	}
 	weights := adaptiveWeights(r.State.Pilot.Packed, r.Table.D)
 	r.weigh(weights)
-	return r.span(adaptiveRatio, func() float64 { return lambdaMax(r.Problem, weights) })
+	return r.span(adaptiveRatio, func() float64 { return lambdaMax(r.Problem, weights, covariates{}) })
 }
 
 // adaptiveWeights are those of a pilot, packed; the diagonal's are 0.

@@ -4,10 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/setting"
 	"missingscore/internal/spelling"
+	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 )
 
@@ -148,18 +151,58 @@ func (r *Run) release(held []bool) []bool {
 	return held
 }
 
-// weighCovariates sets the weights of the penalty to 0 for pairs of covariates.
-func (r *Run) weighCovariates() {
-	if r.covariates.free == nil {
-		return
-	}
-	weights := make([]float64, len(r.covariates.free))
-	for i, free := range r.covariates.free {
+// weights of the penalty are 0 for pairs of covariates, 1 for all others.
+func (c covariates) weights() []float64 {
+	weights := make([]float64, len(c.free))
+	for i, free := range c.free {
 		if !free {
 			weights[i] = 1
 		}
 	}
-	r.weigh(weights)
+	return weights
+}
+
+// weighCovariates sets the weights of the penalty.
+func (r *Run) weighCovariates() {
+	if r.covariates.free != nil {
+		r.weigh(r.covariates.weights())
+	}
+}
+
+// nullGradient gives, of ½ tr(PSP) − tr P, the derivative by a pair of nodes at the minimum over
+// all P in which no two nodes are joined, while pairs of covariates are free; 0 for these. There
+// is none where P runs away, for S is of pairs of columns, or is not positive definite: the path
+// has to begin with another.
+func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) float64, ok bool) {
+	d := s.SymmetricDim()
+	moments, p := mat.DenseCopyOf(s), mat.NewSymDense(d, nil)
+	packed := make([]float64, d*(d+1)/2)
+	for j := range d {
+		packed[graph.PackedIndex(d, j, j)] = 1 / s.At(j, j)
+	}
+	lasso := em.NewLasso(d)
+	lasso.Weights = c.weights()
+	const never = 1e300 // a penalty at which no pair with a weight joins
+	if !lasso.Minimise(packed, moments.RawMatrix().Data, never, never) {
+		return nil, false
+	}
+	for j := range d {
+		for k := j; k < d; k++ {
+			p.SetSym(j, k, packed[graph.PackedIndex(d, j, k)])
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(p) {
+		return nil, false
+	}
+	var v mat.Dense
+	v.Mul(p, s)
+	return func(j, k int) float64 {
+		if c.free[graph.PackedIndex(d, min(j, k), max(j, k))] {
+			return 0
+		}
+		return v.At(j, k) + v.At(k, j)
+	}, true
 }
 
 // Point is a point of the path with the nodes alone.

@@ -22,8 +22,9 @@ func (l1) resolve(c Config, p engine.Problem, method estimator.Estimator) (Confi
 	if method.OfMatrix() { // its moments tell, which the run takes
 		return c, nil
 	}
+	of := newCovariates(p.Table.Names, c.Covariates)
 	top := func() float64 {
-		top := lambdaMax(p, nil)
+		top := lambdaMax(p, nil, of)
 		if p.Missingness != nil {
 			top *= 1.3 // the score of φ is left aside there
 		}
@@ -34,7 +35,7 @@ func (l1) resolve(c Config, p engine.Problem, method estimator.Estimator) (Confi
 		if c.LambdaMax == 0 {
 			c.LambdaMax = top()
 		}
-		ratio = crowdedRatio(d, meanPairCount(p), nullGradient(p), c.LambdaMax*float64(p.Table.N*d))
+		ratio = crowdedRatio(d, meanPairCount(p), nullGradient(p, of), c.LambdaMax*float64(p.Table.N*d))
 	}
 	return c.span(ratio, top)
 }

@@ -16,14 +16,17 @@ import (
 // of column j: there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk,
 // the sum over rows where both are observed. On a domain see boundedNullGradient.
 func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
-	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil)
+	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil, covariates{})
 }
 
 // lambdaMax is LambdaMax where the penalty has weights, packed and positive: pairs' gradients
-// count in units of these.
-func lambdaMax(p engine.Problem, weights []float64) float64 {
-	spare, size, t := 1.05, nullGradient(p), p.Table
-	if p.Domain.Bounded() && len(p.Domain.Half) > 0 {
+// count in units of these. Pairs of covariates are in the model without edges.
+func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
+	spare, size, t := 1.05, nullGradient(p, of), p.Table
+	switch {
+	case p.Domain.Bounded() && len(p.Domain.Half) > 0:
+		spare = 1.3
+	case of.free != nil && !t.Complete(): // what gaps are filled with depends on the covariates
 		spare = 1.3
 	}
 	top := 0.0
@@ -41,11 +44,16 @@ func lambdaMax(p engine.Problem, weights []float64) float64 {
 
 // nullGradient gives the sizes of the gradient by off-diagonal P_jk at the best model
 // without edges, times the number of cells.
-func nullGradient(p engine.Problem) (size func(j, k int) float64) {
+func nullGradient(p engine.Problem, of covariates) (size func(j, k int) float64) {
 	if p.Domain.Bounded() {
 		return boundedNullGradient(p.Table, p.Domain, p.Weight)
 	}
-	cross, _, v := secondMoments(p)
+	cross, count, v := secondMoments(p)
+	if of.free != nil {
+		if sum, ok := of.nullGradient(pairMoments(cross, count)); ok { // each times the rows that have both
+			return func(j, k int) float64 { return 2 * math.Abs(sum(j, k)) * count.At(j, k) }
+		}
+	}
 	return func(j, k int) float64 { return 2 * (1/v[j] + 1/v[k]) * math.Abs(cross.At(j, k)) }
 }
 

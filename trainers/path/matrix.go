@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/graph"
 	"missingscore/losses"
 	moments "missingscore/losses/pairwise"
@@ -57,24 +59,38 @@ func (m *matrix) take(ctx context.Context) (err error) {
 // ½ tr(PSP) − tr P.
 func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
-// top is the smallest λ, with 5 % to spare, at which the diagonal alone is the minimum.
+// top is the smallest λ, with 5 % to spare, at which the minimum has no edge.
 func (m *matrix) top() (top float64) {
+	size := m.nullGradient()
 	for j := range m.Table.D {
 		for k := j + 1; k < m.Table.D; k++ {
-			top = max(top, m.emptySlope(j, k))
+			top = max(top, size(j, k))
 		}
 	}
 	return 1.05 * top / m.scale()
 }
 
-// emptySlope is the size of the derivative by a pair at the minimum without any.
-func (m *matrix) emptySlope(j, k int) float64 {
-	return math.Abs(m.of.Element(j, k)) * (1/m.of.Element(j, j) + 1/m.of.Element(k, k))
+// nullGradient gives the sizes of the gradient by pairs at the minimum without edges.
+func (m *matrix) nullGradient() (size func(j, k int) float64) {
+	if m.covariates.free != nil {
+		s := mat.NewSymDense(m.Table.D, nil)
+		for j := range m.Table.D {
+			for k := j; k < m.Table.D; k++ {
+				s.SetSym(j, k, m.of.Element(j, k))
+			}
+		}
+		if derivative, ok := m.covariates.nullGradient(s); ok {
+			return func(j, k int) float64 { return math.Abs(derivative(j, k)) }
+		}
+	}
+	return func(j, k int) float64 {
+		return math.Abs(m.of.Element(j, k)) * (1/m.of.Element(j, j) + 1/m.of.Element(k, k))
+	}
 }
 
 // ratio is that of the largest λ to the smallest.
 func (m *matrix) ratio() float64 {
-	return crowdedRatio(m.Table.D, m.of.Pairs, m.emptySlope, m.top()*m.scale())
+	return crowdedRatio(m.Table.D, m.of.Pairs, m.nullGradient(), m.top()*m.scale())
 }
 
 // lambdaRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
@@ -90,7 +106,7 @@ func (r *Run) emptying() float64 {
 	if m := r.ofMatrix(); m != nil {
 		return m.top()
 	}
-	return lambdaMax(r.Problem, nil)
+	return lambdaMax(r.Problem, nil, r.covariates)
 }
 
 // iterate goes to the minimum at λ_k, from that at the λ before.

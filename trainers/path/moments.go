@@ -19,12 +19,9 @@ func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
 	return cross, count, v
 }
 
-// stableRate is a step below the stability limit 2/L of gradient descent. The
-// loss of complete rows has curvature L ≤ 4 λ_max(S) by packed P, S the second
-// moments, here from pairs.
-func stableRate(p engine.Problem) float64 {
-	cross, count, _ := secondMoments(p)
-	d := p.Table.D
+// pairMoments are means of products over the rows that have both columns, 0 where none has.
+func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
+	d := cross.SymmetricDim()
 	s := mat.NewSymDense(d, nil)
 	for j := range d {
 		for k := j; k < d; k++ {
@@ -33,9 +30,18 @@ func stableRate(p engine.Problem) float64 {
 			}
 		}
 	}
+	return s
+}
+
+// stableRate is a step below the stability limit 2/L of gradient descent. The
+// loss of complete rows has curvature L ≤ 4 λ_max(S) by packed P, S the second
+// moments, here from pairs.
+func stableRate(p engine.Problem) float64 {
+	cross, count, _ := secondMoments(p)
+	s := pairMoments(cross, count)
 	var e mat.EigenSym
 	if !e.Factorize(s, false) {
 		return math.Inf(1)
 	}
-	return 1 / (4 * e.Values(nil)[d-1])
+	return 1 / (4 * e.Values(nil)[p.Table.D-1])
 }

@@ -113,8 +113,15 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	}
 }
 
-// Met says that the root mean square R-hat of the columns is at most 1.1, and none above 1.2.
-func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= 1.1 && m.Worst <= 1.2 }
+// MostRHat is the root mean square R-hat of the columns, and MostColumnRHat the R-hat of one,
+// above which chains have not met.
+const (
+	MostRHat       = 1.1
+	MostColumnRHat = 1.2
+)
+
+// Met says that no R-hat is above MostRHat and MostColumnRHat.
+func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= MostRHat && m.Worst <= MostColumnRHat }
 
 // each does work for all runs, some at a time.
 func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {

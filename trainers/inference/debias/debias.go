@@ -84,7 +84,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	robust := p.Config.Kind == Robust
 	depends := equation != Truncated && p.Depends()
 	own := depends && robust && equation == Likelihood
-	r := &inference.Result{Rests: rests(equation, robust, own)}
+	r := &inference.Result{Rests: rests(equation, robust, own, n.Table.Complete())}
 	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust, Own: own,
 		Domain: n.Domain, Weight: n.Weight, Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
 	switch {
@@ -95,7 +95,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 		return nil, err
 	default:
 		if own && e.Own < 1 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the rows determine second derivatives of their own too little, which count for %.0f %%", 100*e.Own))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the observed information of so few rows is too uncertain to be taken alone, and counts for %.0f %% beside the expected one", 100*e.Own))
 		}
 		if depends && !own {
 			r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
@@ -121,7 +121,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 }
 
 // rests says what the numbers rest on.
-func rests(q Equation, robust, own bool) string {
+func rests(q Equation, robust, own, complete bool) string {
 	start, errors, gaps := "one step from the chosen network without a penalty", "as normal rows have them", "cells missing completely at random"
 	if robust {
 		errors = "by the rows"
@@ -129,6 +129,8 @@ func rests(q Equation, robust, own bool) string {
 	switch {
 	case q == Truncated:
 		return "one step to the minimum without a penalty, errors by the rows"
+	case complete:
+		return start + ", errors " + errors
 	case own:
 		gaps = "normal rows, cells missing at random"
 	}

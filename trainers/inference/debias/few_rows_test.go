@@ -96,3 +96,11 @@ func TestFewRowsCover(t *testing.T) {
 	require.InDelta(t, 0.95, covered, 4*se)
 	require.Less(t, before, 0.95-4*se)
 }
+
+// What numbers rest on says nothing of missing cells where there are none.
+func TestRestsOnNoGaps(t *testing.T) {
+	require.Contains(t, rests(Likelihood, false, false, false), "errors as normal rows have them; cells missing completely at random")
+	require.Contains(t, rests(Likelihood, true, true, false), "errors by the rows; normal rows, cells missing at random")
+	require.NotContains(t, rests(Likelihood, true, false, true), "missing")
+	require.NotContains(t, rests(Marginal, false, false, true), "missing")
+}
