@@ -122,7 +122,10 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	}
 	if t.Missing() == 0 {
 		f.known["sampler"], f.known["draws"] = "posterior", f.config.Draws
-		return slices.Repeat(t.Values, f.config.Draws), true, "no cell is missing: the table as it was", nil
+		for row := range slices.Chunk(t.Values, t.D) { // draw k of row i in row i·Draws+k
+			values = append(values, slices.Repeat(row, f.config.Draws)...)
+		}
+		return values, true, "no cell is missing: the table as it was", nil
 	}
 	bar := newProgress(cmd.ErrOrStderr(), false)
 	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, posterior.Config{

@@ -25,7 +25,7 @@ import (
 type Lasso struct {
 	D       int
 	S       []float64     // (d, d), row by row, symmetric and positive semidefinite
-	Half    *moments.Half // in place of S, with the same result; where a column has more neighbours than a quarter of all, up to rounding
+	Half    *moments.Half // in place of S, with the same result
 	Workers int           // at once; 1. The result does not depend on it
 
 	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
@@ -207,13 +207,14 @@ func (l *Lasso) weight(j, k int) float64 {
 
 // product is V_jk = Σ_l P_jl S_lk.
 func (l *Lasso) product(j, k int) float64 {
+	n := &l.rows[j]
+	if n.row != nil {
+		return l.crowdedProduct(n.row, k)
+	}
 	if l.Half != nil {
 		return l.productByHalf(j, k)
 	}
-	s, n := l.S[k*l.D:(k+1)*l.D], &l.rows[j]
-	if n.row != nil {
-		return simd.Dot(n.row, s)
-	}
+	s := l.S[k*l.D : (k+1)*l.D]
 	sum := l.diagonal[j] * s[j]
 	value := n.value
 	for i, at := range n.at {
@@ -232,6 +233,37 @@ func (l *Lasso) productByHalf(j, k int) float64 {
 	return sum
 }
 
+// crowdedProduct is product by the whole row of P, summed by the parts that a Half has of S.
+func (l *Lasso) crowdedProduct(p []float64, k int) (sum float64) {
+	if l.Half != nil {
+		return l.crowdedByHalf(p, k)
+	}
+	s := l.S[k*l.D : (k+1)*l.D]
+	for from := 0; from < l.D; from += moments.HalfTile {
+		to := min(from+moments.HalfTile, l.D)
+		sum += simd.Dot(p[from:to], s[from:to])
+	}
+	return sum
+}
+
+// crowdedByHalf is crowdedProduct where half of S is held.
+func (l *Lasso) crowdedByHalf(p []float64, k int) (sum float64) {
+	var space [moments.HalfTile]float64
+	for from := 0; from < l.D; from += moments.HalfTile {
+		wide := min(moments.HalfTile, l.D-from)
+		sum += simd.Dot(p[from:from+wide], l.Half.Part(k, from, space[:wide]))
+	}
+	return sum
+}
+
+// part are S_jk for as many k as space has, from k0 on, a multiple of moments.HalfTile: a view, or space.
+func (l *Lasso) part(j, k0 int, space []float64) []float64 {
+	if l.Half != nil {
+		return l.Half.Part(j, k0, space)
+	}
+	return l.S[j*l.D+k0:][:len(space)]
+}
+
 // start takes P from p, its pairs the active ones, in order.
 func (l *Lasso) start(p *Sparse) {
 	l.diagonal, l.own = append(l.diagonal[:0], p.Diagonal...), l.own[:0]
@@ -243,7 +275,7 @@ func (l *Lasso) start(p *Sparse) {
 		l.add(int(at[0]), int(at[1]), p.Value[i])
 	}
 	for j := range l.rows {
-		if l.Half == nil && l.D >= crowding && crowded*len(l.rows[j].at) > l.D {
+		if l.D >= crowding && crowded*len(l.rows[j].at) > l.D {
 			l.rows[j].spread(j, l.diagonal[j], l.D)
 		}
 	}

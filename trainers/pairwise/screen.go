@@ -88,21 +88,13 @@ func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 func (s *screen) products(v []float64, j0, high, k0, wide int) {
 	for a := range high {
 		row, n := v[a*wide:(a+1)*wide], &s.rows[j0+a]
-		floats.ScaleTo(row, s.diagonal[j0+a], s.moments(j0+a, k0, wide))
+		floats.ScaleTo(row, s.diagonal[j0+a], s.Lasso.part(j0+a, k0, s.space.part[:wide]))
 		for i, l := range n.at {
 			if n.value[i] != 0 {
-				floats.AddScaled(row, n.value[i], s.moments(int(l), k0, wide))
+				floats.AddScaled(row, n.value[i], s.Lasso.part(int(l), k0, s.space.part[:wide]))
 			}
 		}
 	}
-}
-
-// moments are S_jk for some k.
-func (s *screen) moments(j, k0, wide int) []float64 {
-	if s.Half != nil {
-		return s.Half.Part(j, k0, s.part[:wide])
-	}
-	return s.S[j*s.D+k0:][:wide]
 }
 
 // has tells whether a pair is active.

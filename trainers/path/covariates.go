@@ -1,6 +1,7 @@
 package path
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -10,8 +11,8 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/setting"
 	"missingscore/internal/spelling"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/pairwise"
 )
 
 // Covariates are columns that are held constant: members of the normal distribution, but none
@@ -151,22 +152,18 @@ func (r *Run) release(held []bool) []bool {
 	return held
 }
 
-// weights of the penalty are 0 for pairs of covariates, 1 for all others.
-func (c covariates) weights() []float64 {
-	weights := make([]float64, len(c.free))
-	for i, free := range c.free {
+// weighCovariates sets the weights of the penalty to 0 for pairs of covariates.
+func (r *Run) weighCovariates() {
+	if r.covariates.free == nil {
+		return
+	}
+	weights := make([]float64, len(r.covariates.free))
+	for i, free := range r.covariates.free {
 		if !free {
 			weights[i] = 1
 		}
 	}
-	return weights
-}
-
-// weighCovariates sets the weights of the penalty.
-func (r *Run) weighCovariates() {
-	if r.covariates.free != nil {
-		r.weigh(r.covariates.weights())
-	}
+	r.weigh(weights)
 }
 
 // nullGradient gives, of ½ tr(PSP) − tr P, the derivative by a pair of nodes at the minimum over
@@ -174,29 +171,28 @@ func (r *Run) weighCovariates() {
 // is none where P runs away, for S is of pairs of columns, or is not positive definite: the path
 // has to begin with another.
 func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) float64, ok bool) {
-	d := s.SymmetricDim()
-	moments, p := mat.DenseCopyOf(s), mat.NewSymDense(d, nil)
-	packed := make([]float64, d*(d+1)/2)
+	d, ctx := s.SymmetricDim(), context.Background() // an estimate of few pairs ends at once
+	p := pairwise.Identity(d)
 	for j := range d {
-		packed[graph.PackedIndex(d, j, j)] = 1 / s.At(j, j)
-	}
-	lasso := em.NewLasso(d)
-	lasso.Weights = c.weights()
-	const never = 1e300 // a penalty at which no pair with a weight joins
-	if !lasso.Minimise(packed, moments.RawMatrix().Data, never, never) {
-		return nil, false
-	}
-	for j := range d {
-		for k := j; k < d; k++ {
-			p.SetSym(j, k, packed[graph.PackedIndex(d, j, k)])
+		p.Diagonal[j] = 1 / s.At(j, j)
+		for k := j + 1; k < d; k++ {
+			if c.free[graph.PackedIndex(d, j, k)] {
+				p.At, p.Value = append(p.At, [2]int32{int32(j), int32(k)}), append(p.Value, 0)
+			}
 		}
 	}
-	var factor mat.Cholesky
-	if !factor.Factorize(p) {
+	lasso := pairwise.Lasso{D: d, S: mat.DenseCopyOf(s).RawMatrix().Data, Tolerance: nullTolerance}
+	o, err := lasso.Fit(ctx, p)
+	if err != nil || !o.Done || !p.Finite() {
 		return nil, false
 	}
+	if least, err := p.Smallest(ctx); err != nil || !(least > 0) {
+		return nil, false
+	}
+	whole := mat.NewSymDense(d, nil)
+	whole.CopySym(p.Symmetric())
 	var v mat.Dense
-	v.Mul(p, s)
+	v.Mul(whole, s)
 	return func(j, k int) float64 {
 		if c.free[graph.PackedIndex(d, min(j, k), max(j, k))] {
 			return 0
@@ -204,6 +200,8 @@ func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) flo
 		return v.At(j, k) + v.At(k, j)
 	}, true
 }
+
+const nullTolerance = 1e-10 // of a derivative there
 
 // Point is a point of the path with the nodes alone.
 func (r *Run) Point(p Point) Point {

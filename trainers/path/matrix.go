@@ -60,8 +60,10 @@ func (m *matrix) take(ctx context.Context) (err error) {
 func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
 // top is the smallest λ, with 5 % to spare, at which the minimum has no edge.
-func (m *matrix) top() (top float64) {
-	size := m.nullGradient()
+func (m *matrix) top() float64 { return m.topOf(m.nullGradient()) }
+
+// topOf is top by the sizes of nullGradient.
+func (m *matrix) topOf(size func(j, k int) float64) (top float64) {
 	for j := range m.Table.D {
 		for k := j + 1; k < m.Table.D; k++ {
 			top = max(top, size(j, k))
@@ -83,14 +85,14 @@ func (m *matrix) nullGradient() (size func(j, k int) float64) {
 			return func(j, k int) float64 { return math.Abs(derivative(j, k)) }
 		}
 	}
-	return func(j, k int) float64 {
-		return math.Abs(m.of.Element(j, k)) * (1/m.of.Element(j, j) + 1/m.of.Element(k, k))
-	}
+	p := m.start().Diagonal
+	return func(j, k int) float64 { return math.Abs(m.of.Element(j, k)) * (p[j] + p[k]) }
 }
 
 // ratio is that of the largest λ to the smallest.
 func (m *matrix) ratio() float64 {
-	return crowdedRatio(m.Table.D, m.of.Pairs, m.nullGradient(), m.top()*m.scale())
+	size := m.nullGradient()
+	return crowdedRatio(m.Table.D, m.of.Pairs, size, m.topOf(size)*m.scale())
 }
 
 // lambdaRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
