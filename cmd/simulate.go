@@ -60,9 +60,10 @@ model) and domain.json (its support).
   quartic log q = Σ θ_ij x_i² x_j², θ = −I and about d couplings ±0.4, shrunk until
           integrable; drawn by Hamiltonian Monte Carlo, one chain a row
   moons, ring  two half circles, a circle (2 columns), blurred: mixtures of 40 normals
+  curve   a closed curve, (cos θ, sin θ, cos 2θ, sin 2θ, …), blurred: 200 normals
   modes   a mixture of --centres normals of deviation ½ with N(0, 1) means
 
-The last three have no precision: truth.json only.
+The last four have no precision: truth.json only.
 --truncate box=0.1 keeps rows whose first three columns are above their 10 %
 quantile, --truncate halfspace=0.2 those on one side of a plane of random
 direction with 20 % of the distribution beyond it; a bare number is the share for

@@ -30,6 +30,7 @@ var simulations = []struct {
 	{"quartic", (*simulation).quartic},
 	{"moons", mixture(func(*simulation, *rand.Rand) simulate.Mixture { return simulate.Moons() })},
 	{"ring", mixture(func(*simulation, *rand.Rand) simulate.Mixture { return simulate.Ring() })},
+	{"curve", mixture(func(s *simulation, _ *rand.Rand) simulate.Mixture { return simulate.Curve(s.d) })},
 	{"modes", mixture(func(s *simulation, rng *rand.Rand) simulate.Mixture { return simulate.Modes(s.d, s.centres, rng) })},
 }
 

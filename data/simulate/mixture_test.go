@@ -12,7 +12,7 @@ import (
 
 func TestSimulatedMixtures(t *testing.T) {
 	modes := simulate.Modes(10, 5, stream.New(1, 1))
-	for _, m := range []simulate.Mixture{simulate.Moons(), simulate.Ring(), modes} {
+	for _, m := range []simulate.Mixture{simulate.Moons(), simulate.Ring(), simulate.Curve(5), modes} {
 		require.NoError(t, m.Check())
 		table, err := m.Sample(500, stream.New(2, 2))
 		require.NoError(t, err)
@@ -37,6 +37,27 @@ func TestSimulatedMixtures(t *testing.T) {
 		}
 	}
 	require.InDelta(t, 1000, upper, 150)
+
+	// the m-th pair of columns of a curve is on a circle, at m times the angle of the first
+	const d, rows = 10, 4000
+	curve := simulate.Curve(d).Draw(rows, stream.New(3, 5))
+	var turned [d / 2]float64 // mean of cos(m θ̂₁ − θ̂_m)
+	for i := range rows {
+		x := curve[i*d : (i+1)*d]
+		first := math.Atan2(x[1], x[0])
+		for m := range turned {
+			require.Less(t, math.Abs(math.Hypot(x[2*m], x[2*m+1])-1), 1.2)
+			turned[m] += math.Cos(float64(m+1)*first-math.Atan2(x[2*m+1], x[2*m])) / rows
+		}
+	}
+	for m, mean := range turned {
+		// an angle is off by a normal of deviation 0.2 or nearly so, and m times that
+		off := 0.2 * math.Hypot(float64(m+1), 1)
+		if m == 0 {
+			off = 0
+		}
+		require.InDelta(t, math.Exp(-off*off/2), mean, 0.06, "pair %d", m+1)
+	}
 }
 
 func TestMixtureRefuses(t *testing.T) {

@@ -31,6 +31,29 @@ func Ring() Mixture {
 	return m
 }
 
+// Curve is a closed curve in d columns,
+//
+//	(cos θ, sin θ, cos 2θ, sin 2θ, …, cos ⌈d/2⌉θ, …),  0 ≤ θ < 2π,
+//
+// blurred: 200 equal normals of deviation 0.2. Of each column every value stands for several
+// places on the curve, of the m-th pair of columns for m.
+func Curve(d int) Mixture {
+	const components = 200
+	var m Mixture
+	for k := range components {
+		mean := make([]float64, d)
+		for j := range mean {
+			sin, cos := math.Sincos(float64(j/2+1) * 2 * math.Pi * float64(k) / components)
+			mean[j] = cos
+			if j%2 == 1 {
+				mean[j] = sin
+			}
+		}
+		m.add(0.2, mean...)
+	}
+	return m
+}
+
 // Modes draws a mixture of k equal normals of deviation ½ whose means are
 // N(0, 1) in each of d columns: far apart where d is 10, and every column unimodal or
 // nearly so.
