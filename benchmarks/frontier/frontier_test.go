@@ -3,6 +3,7 @@ package frontier
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -87,7 +88,7 @@ func TestSituationsAreOfExperiments(t *testing.T) {
 	tables, err := Tables("../results", reproduce.Experiments)
 	require.NoError(t, err)
 	require.Len(t, tables, 4)
-	require.Len(t, found, len(situations)+len(parts), "every situation has been run")
+	require.Equal(t, len(situations)+len(parts), len(found), "every situation has been run")
 	require.Len(t, tables[0].Lines, len(situations))
 	require.Len(t, tables[1].Lines, len(situations))
 	require.Len(t, tables[2].Lines, len(parts))
@@ -98,7 +99,17 @@ func TestSituationsAreOfExperiments(t *testing.T) {
 			require.False(t, math.IsNaN(s.value), "%s: %s", f.words, s.method)
 		}
 	}
-	text, err := Figure("../results", reproduce.Experiments)
+	all, err := Figures("../results", reproduce.Experiments)
 	require.NoError(t, err)
-	require.Contains(t, text, "impute TABLE")
+	for _, f := range found {
+		drawn := 0
+		for _, s := range subjects {
+			if slices.Contains(s.experiments, f.experiment) {
+				require.Contains(t, all[s.name], f.words)
+				drawn++
+			}
+		}
+		require.Equal(t, 1, drawn, f.experiment)
+	}
+	require.Contains(t, all["imputation"], "impute TABLE")
 }

@@ -49,12 +49,20 @@ var situations = []situation{
 		map[string][]string{"table": {"skewed", "truncated", "moons", "modes"}}, []string{"posterior", "em-exact", "em", "mice pmm", "mice norm"}},
 	{"quartic model, half missing", "ica-dim", "quartic_error", "error of the parameters after epoch 50", true, nil,
 		[]string{"iw", "iw-unit", "em", "em-unit", "var", "variw", "zeroed"}},
-	{"neural energy in the plane, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
-		map[string][]string{"density": {"moons"}}, []string{"iw", "em", "variw", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
-	{"neural energy in ten columns, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
-		map[string][]string{"density": {"modes"}}, []string{"iw", "em", "variw", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
-	{"neural energy on a ring in the plane, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
-		map[string][]string{"density": {"ring"}}, []string{"iw", "em", "var", "variw-mixture", "var-mixture", "zeroed", "missdiff"}},
+	{"neural energy of two moons, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"moons"}}, averagedEnergies},
+	{"neural energy of a ring, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"ring"}}, averagedEnergies},
+	{"neural energy of five normals in ten columns, half missing", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"modes"}}, averagedEnergies},
+	{"neural energy of a curve in ten columns, half missing", "neural-curve", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"curve"}}, energiesOfCurve},
+	{"neural energy of two moons, gaps at random", "neural-mar", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"moons"}}, energiesAtRandom},
+	{"neural energy of five normals in ten columns, gaps at random", "neural-mar", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"modes"}}, energiesAtRandom},
+	{"neural energy of a curve in ten columns, gaps at random", "neural-mar", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"curve"}}, energiesAtRandom},
 	{"normal columns without a penalty, gaps at random", "mar", mar.ErrorColumn, "error of the partial correlations", true, nil,
 		[]string{"em-exact", "exact", "EM"}},
 }
@@ -72,12 +80,27 @@ var parts = append([]situation{
 		map[string][]string{"network": {"truncated 10"}, "law": {"MCAR 30 %", "MCAR 50 %", "MCAR 70 %"}}, cutOff},
 	{"the same, gaps at random", "networks", "auc", "AUC of the path", false,
 		map[string][]string{"network": {"truncated 10"}, "law": {"MAR medium 30 %", "MAR medium 50 %", "MAR medium 70 %"}}, cutOff},
+	{"neural energy of two moons, half missing, parameters of the last step", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"moons"}}, energies},
+	{"neural energy of a ring, half missing, parameters of the last step", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"ring"}}, energies},
+	{"neural energy of five normals in ten columns, half missing, parameters of the last step", "neural", "fisher_divergence", "Fisher divergence", true,
+		map[string][]string{"density": {"modes"}}, energies},
 }, chosenOn("random", "hub", "chain", "star", "dense")...)
 
 // The methods of networks.
 var (
 	onNetworks = []string{"em-exact", "em-exact, ridge", "em-exact, auto", "exact", "glasso", "cglasso"}
 	cutOff     = []string{"em-exact", "exact", "exact (truncation ignored)", "em-exact (truncation ignored)", "glasso"}
+)
+
+// The methods of neural energies: by running means of the parameters, the program's default, and by
+// those of the last step, the paper's imputer among them.
+var (
+	averagedEnergies = []string{"iw, averaged", "em, averaged", "em-full, averaged", "em-variw-mixture, averaged", "em-var-mixture, averaged", "var-mixture, averaged", "zeroed, averaged", "missdiff, averaged"}
+	energiesAtRandom = []string{"iw", "em-full", "em-variw-mixture", "em-var-mixture", "var-mixture"} // by running means, too, and so are …
+	energiesOfCurve  = append([]string{"em", "zeroed"}, energiesAtRandom...)
+	energies         = []string{"iw", "em", "var", "variw-mixture", "var-mixture", "em-var-mixture", "zeroed", "missdiff"}
 )
 
 // chosenOn is the choice of edges on each shape of a network, by law.

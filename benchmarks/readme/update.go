@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,15 +50,21 @@ func update(folder string, write func(path string, text []byte) error) (changed 
 			return changed, err
 		}
 	}
-	figure, err := frontier.Figure(filepath.Join(folder, "results"), reproduce.Experiments)
+	figures, err := frontier.Figures(filepath.Join(folder, "results"), reproduce.Experiments)
 	if err != nil {
 		return changed, err
 	}
-	path := filepath.Join(folder, "frontier", "frontier.svg")
-	if before, err := os.ReadFile(path); err == nil && string(before) == figure {
-		return changed, nil
+	for _, name := range slices.Sorted(maps.Keys(figures)) {
+		path := filepath.Join(folder, "frontier", name+".svg")
+		if before, err := os.ReadFile(path); err == nil && string(before) == figures[name] {
+			continue
+		}
+		changed = append(changed, path)
+		if err := write(path, []byte(figures[name])); err != nil {
+			return changed, err
+		}
 	}
-	return append(changed, path), write(path, []byte(figure))
+	return changed, nil
 }
 
 // fill puts tables between their marks; marks that are indented, as in a list, indent them.

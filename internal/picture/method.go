@@ -38,35 +38,36 @@ var (
 // methods gives a method the same look in every picture. A name that is not here
 // gets one of spare.
 var methods = map[string]look{
-	"iw":             {"Marg-IW", sea, nil, draw.CircleGlyph{}},
-	"iw-unit":        {"Marg-IW, N(0, I)", sea, dotted, draw.RingGlyph{}},
-	"var":            {"Marg-Var", rust, nil, draw.TriangleGlyph{}},
-	"variw":          {"Marg-VarIW", purple, dashed, draw.PyramidGlyph{}},
-	"var-mixture":    {"Marg-Var, mixture", rust, dotted, draw.PlusGlyph{}},
-	"variw-mixture":  {"Marg-VarIW, mixture", purple, dotted, draw.CrossGlyph{}},
-	"var-flow":       {"Marg-Var, flow", rust, dashDot, draw.RingGlyph{}},
-	"variw-flow":     {"Marg-VarIW, flow", purple, dashDot, draw.BoxGlyph{}},
-	"var-linear":     {"Marg-Var, linear", rust, dashed, draw.TriangleGlyph{}},
-	"variw-linear":   {"Marg-VarIW, linear", purple, dashed, draw.PyramidGlyph{}},
-	"em-var-mixture": {"EM-Var, mixture", green, dotted, draw.PlusGlyph{}},
-	"em":             {"EM", green, dashed, draw.SquareGlyph{}},
-	"em-unit":        {"EM, N(0, I)", green, dotted, draw.BoxGlyph{}},
-	"em-full":        {"EM, all coordinates", green, dashDot, draw.PlusGlyph{}},
-	"zeroed":         {"Zeroed", orange, dashDot, draw.CrossGlyph{}},
-	"exact":          {"Marg-Exact", sky, dashDot, draw.PlusGlyph{}},
-	"exact-mc":       {"Marg-Exact, sampled", sky, dotted, draw.PlusGlyph{}},
-	"full":           {"Full", ink, nil, draw.PlusGlyph{}},
-	"missdiff":       {"MissDiff", red, dotted, draw.SquareGlyph{}},
-	"full-score":     {"Full, score network", midgrey, nil, draw.BoxGlyph{}},
-	"gaussian":       {"Gaussian", sky, dashDot, draw.PlusGlyph{}},
-	"glasso":         {"EM + glasso", midgrey, dashed, draw.RingGlyph{}},
-	"cglasso":        {"cglasso", rust, dashed, draw.RingGlyph{}},
-	"posterior":      {"impute TABLE", ink, nil, draw.CircleGlyph{}},
-	"mice pmm":       {"mice pmm", rust, dashed, draw.SquareGlyph{}},
-	"mice norm":      {"mice norm", purple, dashed, draw.SquareGlyph{}},
-	"em-exact":       {"EM, exact", green, nil, draw.PyramidGlyph{}},
-	"marginal":       {"pairwise correlations", midgrey, dotted, draw.CrossGlyph{}},
-	"partial":        {"pairwise partial correlations", midgrey, dashDot, draw.BoxGlyph{}},
+	"iw":               {"Marg-IW", sea, nil, draw.CircleGlyph{}},
+	"iw-unit":          {"Marg-IW, N(0, I)", sea, dotted, draw.RingGlyph{}},
+	"var":              {"Marg-Var", rust, nil, draw.TriangleGlyph{}},
+	"variw":            {"Marg-VarIW", purple, dashed, draw.PyramidGlyph{}},
+	"var-mixture":      {"Marg-Var, mixture", rust, dotted, draw.PlusGlyph{}},
+	"variw-mixture":    {"Marg-VarIW, mixture", purple, dotted, draw.CrossGlyph{}},
+	"var-flow":         {"Marg-Var, flow", rust, dashDot, draw.RingGlyph{}},
+	"variw-flow":       {"Marg-VarIW, flow", purple, dashDot, draw.BoxGlyph{}},
+	"var-linear":       {"Marg-Var, linear", rust, dashed, draw.TriangleGlyph{}},
+	"variw-linear":     {"Marg-VarIW, linear", purple, dashed, draw.PyramidGlyph{}},
+	"em-var-mixture":   {"EM-Var, mixture", green, dotted, draw.PlusGlyph{}},
+	"em-variw-mixture": {"EM-VarIW, mixture", sky, nil, draw.CrossGlyph{}},
+	"em":               {"EM", green, dashed, draw.SquareGlyph{}},
+	"em-unit":          {"EM, N(0, I)", green, dotted, draw.BoxGlyph{}},
+	"em-full":          {"EM, all coordinates", green, dashDot, draw.RingGlyph{}},
+	"zeroed":           {"Zeroed", orange, dashDot, draw.CrossGlyph{}},
+	"exact":            {"Marg-Exact", sky, dashDot, draw.PlusGlyph{}},
+	"exact-mc":         {"Marg-Exact, sampled", sky, dotted, draw.PlusGlyph{}},
+	"full":             {"Full", ink, nil, draw.PlusGlyph{}},
+	"missdiff":         {"MissDiff", red, dotted, draw.SquareGlyph{}},
+	"full-score":       {"Full, score network", midgrey, nil, draw.BoxGlyph{}},
+	"gaussian":         {"Gaussian", sky, dashDot, draw.PlusGlyph{}},
+	"glasso":           {"EM + glasso", midgrey, dashed, draw.RingGlyph{}},
+	"cglasso":          {"cglasso", rust, dashed, draw.RingGlyph{}},
+	"posterior":        {"impute TABLE", ink, nil, draw.CircleGlyph{}},
+	"mice pmm":         {"mice pmm", rust, dashed, draw.SquareGlyph{}},
+	"mice norm":        {"mice norm", purple, dashed, draw.SquareGlyph{}},
+	"em-exact":         {"EM, exact", green, nil, draw.PyramidGlyph{}},
+	"marginal":         {"pairwise correlations", midgrey, dotted, draw.CrossGlyph{}},
+	"partial":          {"pairwise partial correlations", midgrey, dashDot, draw.BoxGlyph{}},
 }
 
 var spare = []look{
@@ -75,12 +76,17 @@ var spare = []look{
 	{"", ink, dotted, draw.CircleGlyph{}}, {"", midgrey, dashDot, draw.TriangleGlyph{}},
 }
 
-// treatments have their own dashes, in the colour of the method that is treated.
-var treatments = map[string][]vg.Length{"averaged": dashDot, "held out": dotted, "ridge": dotted}
+// treatments have their own dashes, in the colour of the method that is treated, and some their own glyph.
+var treatments = map[string]look{
+	"averaged": {dashes: dashDot},
+	"held out": {dashes: dotted},
+	"ridge":    {dashes: dotted, glyph: draw.TriangleGlyph{}},
+	"auto":     {dashes: dashDot, glyph: draw.BoxGlyph{}},
+}
 
 // lookOf is the look of a method, or the i-th spare one under the name itself; of a method
-// treated in some way, as "iw, held out", under that method's, with the dashes of the treatment
-// if it has some.
+// treated in some way, as "iw, held out", under that method's, with the dashes and the glyph
+// of the treatment if it has some.
 func lookOf(name string, i int) look {
 	if l, ok := methods[name]; ok {
 		return l
@@ -91,8 +97,11 @@ func lookOf(name string, i int) look {
 	if l.title = name; known {
 		l.title = of.title + ", " + treatment
 	}
-	if dashes, own := treatments[treatment]; own && known {
-		l.colour, l.dashes, l.glyph = of.colour, dashes, of.glyph
+	if treated, own := treatments[treatment]; own && known {
+		l.colour, l.dashes, l.glyph = of.colour, treated.dashes, of.glyph
+		if treated.glyph != nil {
+			l.glyph = treated.glyph
+		}
 	}
 	return l
 }
