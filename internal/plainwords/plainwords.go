@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // unknown are words of the language and of its library.
@@ -16,9 +17,16 @@ var unknown = regexp.MustCompile(`(?i:goroutine|panic|runtime error|internal err
 // was given may be said again.
 func Unknown(message string, given ...string) string {
 	for _, word := range unknown.FindAllString(message, -1) {
-		if !slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, word) }) {
+		if !slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, word) || isItem(text, word) }) {
 			return word
 		}
 	}
 	return ""
+}
+
+// isItem says whether a word that a colon follows in a message stands in a text by itself, as gob in
+// “log,gob”, and not as a part of a file's name.
+func isItem(text, word string) bool {
+	items := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,;="`, r) })
+	return slices.Contains(items, strings.Trim(word, ": "))
 }

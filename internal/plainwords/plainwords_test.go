@@ -22,4 +22,7 @@ func TestUnknown(t *testing.T) {
 	require.Equal(t, "int64", plainwords.Unknown("a number of int64"))
 	require.Empty(t, plainwords.Unknown("options %!: not JSON from its character 1 on", "t.csv", "%!"), "as it was given")
 	require.Equal(t, "runtime error", plainwords.Unknown("options %!: runtime error", "%!"))
+	require.Empty(t, plainwords.Unknown(`transform gob: "gob" is no function`, "gob"), "with a colon behind it")
+	require.Empty(t, plainwords.Unknown(`transform gob: "gob" is no function`, "x=log,gob"))
+	require.Equal(t, " gob: ", plainwords.Unknown("state.gob: gob: bad data", "state.gob"), "a part of a name")
 }
