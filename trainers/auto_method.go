@@ -11,6 +11,9 @@ import (
 // with rows times columns squared; of more moments of pairs are taken.
 const latentColumns = 500
 
+// plane is a number of columns: energies of more were nearer to the truth without weights.
+const plane = 2
+
 // resolveMethod gives the method by name: that which was asked for, or what auto is. Of ordered
 // categories it is em-latent, or pairwise in networks of many columns, also where a method that
 // auto is of numbers was asked for; of moments of pairs alone it is pairwise; else AutoMethod's.
@@ -37,16 +40,21 @@ func (p *Prepared) resolveMethod() (string, error) {
 // AutoMethod is the default for a table and a model: full where nothing is missing. Of
 // a normal density it is em-exact, which is right under MAR and has neither an imputer's
 // bias nor noise (benchmarks/networks), or exact with an objective that adds noise, which
-// completed rows do not go with. Of other densities it is em-full, right under MAR too and
-// in mixtures and energies nearer to the truth than iw (docs/decisions/0010-em-full-by-default.md),
-// or iw with such an objective or a known law; of a score alone zeroed.
+// completed rows do not go with. Of other densities it is right under MAR, too: em-full where the
+// density determines the parameters, as mixtures and quartic models (docs/decisions/0010-em-full-by-default.md),
+// and else, of neural energies, by draws of an imputer, which come where the density is: em-var, and
+// em-variw, which weights them, in the plane and with other objectives than the classical one
+// (docs/decisions/0014-an-imputer-for-energies.md); with such an objective or a known law it is iw.
+// Of a score alone it is zeroed.
 // Where probabilities of missing are known to be logistic it is variw, for cells that hide
 // where a fixed proposal seldom looks (benchmarks/missingness), and where cells are known to
 // lie beyond thresholds exact.
 func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
 	has, err := model.CapabilitiesOf(m)
 	_, normal := model.AsNormal(m)
+	_, determined := m.(model.Identified)
 	_, noising := o.(losses.Noising)
+	_, plain := o.(losses.Plain)
 	switch {
 	case err != nil:
 		return "", err
@@ -60,8 +68,12 @@ func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses
 		return "em-exact", nil
 	case normal:
 		return "exact", nil
-	case known == nil && !noising:
+	case known == nil && !noising && determined:
 		return "em-full", nil
+	case known == nil && plain && t.D > plane:
+		return "em-var", nil
+	case known == nil && !noising:
+		return "em-variw", nil
 	}
 	return "iw", nil
 }

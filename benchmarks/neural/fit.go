@@ -56,7 +56,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 			return nil, err
 		}
 		if has.Density {
-			if shown, err = s.plane(ctx, of, truth, f.model); err != nil {
+			if shown, err = s.plane(ctx, d, of, truth, f.model); err != nil {
 				return nil, err
 			}
 		}
@@ -74,7 +74,7 @@ type fitted struct {
 
 // fit learns a model of a replicate's table. A fit that diverges keeps the history that it had.
 func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of simulate.Mixture, known *evaluate.Truth) (f fitted, err error) {
-	table, err := s.table(of, seed, how.Method == "full")
+	table, err := s.table(d, of, seed, how.Method == "full")
 	if err != nil {
 		return f, err
 	}

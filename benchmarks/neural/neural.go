@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/simulate"
@@ -22,10 +23,28 @@ import (
 //go:embed config.json
 var config []byte
 
+//go:embed at-random.json
+var atRandom []byte
+
+//go:embed curve.json
+var curve []byte
+
 // Experiment has a cell for each density, replicate and method.
 var Experiment = harness.Experiment{
 	Name: "neural", Title: "Neural energies against known scores", Source: "benchmarks/neural/README.md",
 	Settings: config, Grid: grid, Figures: draw, Tables: tables, Claims: statements,
+}
+
+// AtRandom is the same with cells that are missing at random.
+var AtRandom = harness.Experiment{
+	Name: "neural-mar", Title: "Neural energies, cells missing at random", Source: "benchmarks/neural/README.md",
+	Settings: atRandom, Grid: grid, Figures: draw, Tables: tables, Claims: atRandomStatements,
+}
+
+// Curve is the same of a curve in ten columns, which no imputer is made for.
+var Curve = harness.Experiment{
+	Name: "neural-curve", Title: "Neural energies of a curve in ten columns", Source: "benchmarks/neural/README.md",
+	Settings: curve, Grid: grid, Figures: draw, Tables: tables, Claims: curveStatements,
 }
 
 // settings are one size of config.json.
@@ -42,10 +61,11 @@ type settings struct {
 	Ours       []string        `json:"ours"`
 }
 
-// density is a truth, and the passes over its table.
+// density is a truth, how cells of its rows are hidden, and the passes over its table.
 type density struct {
-	Name   string `json:"name"`
-	Epochs int    `json:"epochs"`
+	Name   string  `json:"name"` // moons, ring, curve or modes
+	Epochs int     `json:"epochs"`
+	Slope  float64 `json:"slope"` // of gaps.Law: cells are missing at random; 0: completely at random
 }
 
 // method is how a model is learned.
@@ -65,7 +85,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 	}
 	for _, d := range s.Densities {
 		if _, err = d.truth(1); err == nil {
-			err = harness.CheckTraining(d.Epochs, s.Rate)
+			err = cmp.Or(harness.CheckTraining(d.Epochs, s.Rate), gaps.Law{Name: d.Name, Missing: s.Missing, Slope: d.Slope}.Check())
 		}
 		if err != nil {
 			return s, err
@@ -138,17 +158,22 @@ func (d density) truth(seed uint64) (simulate.Mixture, error) {
 		return simulate.Moons(), nil
 	case "ring":
 		return simulate.Ring(), nil
+	case "curve":
+		return simulate.Curve(10), nil
 	case "modes":
 		return simulate.Modes(10, 5, stream.New(seed, stream.Simulate, 2)), nil
 	}
-	return simulate.Mixture{}, fmt.Errorf("settings: there is no density %q; they are moons, ring, modes", d.Name)
+	return simulate.Mixture{}, fmt.Errorf("settings: there is no density %q; they are moons, ring, curve, modes", d.Name)
 }
 
 // table is a replicate's, the same for all methods; complete if asked for.
-func (s settings) table(of simulate.Mixture, seed uint64, complete bool) (*data.Table, error) {
+func (s settings) table(d density, of simulate.Mixture, seed uint64, complete bool) (*data.Table, error) {
 	t, err := of.Sample(s.Rows, stream.New(seed, stream.Simulate))
-	if err != nil || complete {
+	switch {
+	case err != nil || complete:
 		return t, err
+	case d.Slope != 0:
+		return gaps.Law{Missing: s.Missing, Slope: d.Slope}.Hide(t, seed)
 	}
 	return data.HideMCAR(t, s.Missing, stream.New(seed, stream.Hide))
 }

@@ -71,7 +71,7 @@ func TestSmallRun(t *testing.T) {
 	require.Equal(t, []string{"moons-fisher-divergence", "moons-treated", "moons-densities", "ring-fisher-divergence", "ring-treated", "ring-densities"}, names)
 	made, err := tables(l.Settings, l.Results)
 	require.NoError(t, err)
-	require.Len(t, made, 2)
+	require.Len(t, made, 3)
 	require.Len(t, made[0].Lines, 13)
 	for text, want := range map[string]string{`"name": "ring"`: `no density "cube"`, `"method": "em"`: `no method "guess"`} {
 		bad := strings.ReplaceAll(string(l.Settings), strings.ReplaceAll(text, ": ", ":"), map[string]string{`"name": "ring"`: `"name":"cube"`, `"method": "em"`: `"method":"guess"`}[text])

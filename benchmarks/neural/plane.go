@@ -23,8 +23,8 @@ import (
 // of the truth from it, the largest R-hat of rows drawn by Hamiltonian Monte Carlo from
 // the complete rows of the table, which are in all modes, its density normalised on a
 // square, and the rows.
-func (s settings) plane(ctx context.Context, of simulate.Mixture, truth, m model.Model) ([]string, error) {
-	table, err := s.table(of, 1, false)
+func (s settings) plane(ctx context.Context, d density, of simulate.Mixture, truth, m model.Model) ([]string, error) {
+	table, err := s.table(d, of, 1, false)
 	if err != nil {
 		return nil, err
 	}

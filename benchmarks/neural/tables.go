@@ -3,6 +3,7 @@ package neural
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -19,7 +20,8 @@ func tables(text json.RawMessage, r cells.Results) (out []markdown.Table, err er
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range s.Densities {
+	kept := make([]*claims.Numbers, len(s.Densities))
+	for i, d := range s.Densities {
 		of := map[string]*claims.Numbers{}
 		for _, column := range []string{sizeColumn, truthColumn, leastColumn, passColumn, keptColumn, endColumn} {
 			m := fisher(d.Name)
@@ -28,6 +30,7 @@ func tables(text json.RawMessage, r cells.Results) (out []markdown.Table, err er
 				return nil, err
 			}
 		}
+		kept[i] = of[keptColumn]
 		t := markdown.Table{Name: d.Name, Header: []string{d.Name, "Fisher divergence", "after passes", "of E‖s‖²", "over Marg-IW's", "least", "at pass", "effective draws", "replicates"}}
 		for _, name := range s.names() {
 			kept := of[keptColumn].Of("", name)
@@ -41,5 +44,46 @@ func tables(text json.RawMessage, r cells.Results) (out []markdown.Table, err er
 		}
 		out = append(out, t)
 	}
-	return out, nil
+	return append(out, ratios(s, kept)), nil
+}
+
+// judged are the methods with an imputer of five normals and running means of their parameters, rivals
+// those that they are measured by.
+var (
+	judged = []string{"em-variw-mixture", "em-var-mixture", "var-mixture"}
+	rivals = []string{"iw", "em", "em-full", "em-variw-mixture", "zeroed", "full"}
+)
+
+// ratios has the distances of judged over those of rivals for each density, both with running means.
+func ratios(s settings, kept []*claims.Numbers) markdown.Table {
+	t := markdown.Table{Name: "ratios", Header: []string{"running means"}}
+	for _, d := range s.Densities {
+		t.Header = append(t.Header, d.Name)
+	}
+	for _, method := range judged {
+		for _, rival := range rivals {
+			if method == rival {
+				continue
+			}
+			line, found := []string{picture.MethodTitle(method) + " / " + picture.MethodTitle(rival)}, false
+			for _, k := range kept {
+				r := claims.Ratios(k, s.averaged(method), k, s.averaged(rival))
+				line, found = append(line, markdown.Interval(r)), found || len(r) > 0
+			}
+			if found {
+				t.Lines = append(t.Lines, line)
+			}
+		}
+	}
+	return t
+}
+
+// averaged is the name of a method with running means of its parameters, if there is one.
+func (s settings) averaged(name string) string {
+	for _, m := range s.Methods {
+		if m.Average > 0 && strings.TrimSuffix(m.Name, ", averaged") == name {
+			return m.Name
+		}
+	}
+	return ""
 }
