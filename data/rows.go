@@ -20,6 +20,16 @@ func (t *Table) Rows(rows []int) (*Table, error) {
 	return chosen, nil
 }
 
+// First copies the first rows, as many as there are of so many. Unlike a table that is read, they may
+// leave a column without values.
+func (t *Table) First(rows int) *Table {
+	all := make([]int, min(rows, t.N))
+	for i := range all {
+		all[i] = i
+	}
+	return t.only(all)
+}
+
 // Stacked has the rows of t and below them those of another table of the same columns in
 // the same order. It comes from no file. It fails if the columns differ.
 func (t *Table) Stacked(below *Table) (*Table, error) {

@@ -233,6 +233,7 @@ func (p *Prepared) defaults() (err error) {
 	if err := setting.Positive(setting.Field{Name: "batch", Value: float64(c.Batch)}); err != nil {
 		return err
 	}
+	setting.Default(&c.Imputer.Kind, p.defaultImputer())
 	setting.Default(&c.ImputerRate, model.TrainingOf(p.Model).ImputerRate)
 	if c.WarmUp == nil {
 		c.WarmUp = new(500)
@@ -270,6 +271,17 @@ func (p *Prepared) scaledInPlace() (z *data.Table, scale data.Scale, restore fun
 
 // Problem is what an estimate fits, in the units that it is fitted in.
 func (p *Prepared) Problem() (engine.Problem, error) { return p.problem(p.scaled()) }
+
+// ProblemOf is Problem with the first rows alone, in the scale of all: for what looks at no others,
+// without a copy of the table.
+func (p *Prepared) ProblemOf(rows int) (engine.Problem, error) {
+	scale, changes := p.scale()
+	t := p.Table.First(rows)
+	if changes {
+		t = scale.Standardised(t)
+	}
+	return p.problem(t, scale)
+}
 
 // problem is what is fitted, in the units of a scale.
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, error) {

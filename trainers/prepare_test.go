@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
@@ -35,6 +36,7 @@ func TestAutoMethod(t *testing.T) {
 	}{
 		{"gaussian", nil, true, "full"}, {"gaussian", nil, false, "em-exact"}, {"gaussian", known, false, "variw"}, {"gaussian", cut, false, "exact-mc"},
 		{"gaussian-natural", nil, false, "em-exact"}, {"quartic", nil, false, "em-full"}, {"quartic", known, false, "variw"}, {"quartic", nil, true, "full"},
+		{"mixture", nil, false, "em-full"}, {"energy", nil, false, "em-var"}, {"energy", known, false, "variw"}, {"energy", nil, true, "full"},
 		{"score-network", nil, false, "zeroed"}, {"score-network", nil, true, "full"},
 	} {
 		table := holes
@@ -44,6 +46,65 @@ func TestAutoMethod(t *testing.T) {
 		p, err := trainers.Prepare(table, trainers.Spec{Model: trainers.ModelSpec{Kind: c.kind}, Missingness: c.told})
 		require.NoError(t, err)
 		require.Equal(t, c.want, p.Estimator.Name, "%+v", c)
+	}
+
+	// draws of an imputer are weighted in the plane, on a domain and with the sliced objective
+	bounded := domain.All(holes.D)
+	bounded.Lower[0] = -1e3
+	plane, err := holes.Select(holes.Names[:2])
+	require.NoError(t, err)
+	for _, c := range []struct {
+		table *data.Table
+		spec  trainers.Spec
+	}{
+		{plane, trainers.Spec{}}, {holes, trainers.Spec{Domain: bounded}}, {holes, trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "sliced"}}},
+	} {
+		c.spec.Model.Kind = "energy"
+		p, err := trainers.Prepare(c.table, c.spec)
+		require.NoError(t, err)
+		require.Equal(t, "em-variw", p.Estimator.Name, "%+v", c)
+	}
+}
+
+// The first rows are those of the whole problem, in the scale of all rows.
+func TestProblemOfFirstRows(t *testing.T) {
+	_, table := testtables.Normal(t, 30, 24)
+	p, err := trainers.Prepare(table, trainers.Spec{})
+	require.NoError(t, err)
+	whole, err := p.Problem()
+	require.NoError(t, err)
+	for _, rows := range []int{1, 7, 30, 100} {
+		few, err := p.ProblemOf(rows)
+		require.NoError(t, err)
+		n := min(rows, table.N)
+		require.Equal(t, n, few.Table.N)
+		require.Equal(t, whole.Table.Values[:n*table.D], few.Table.Values)
+		require.Equal(t, whole.Table.Observed[:n*table.D], few.Table.Observed)
+	}
+}
+
+// Where no imputer is asked for it is several normals a row with the complete-data loss of a density
+// that is not normal, if they can be drawn there, and else the paper's.
+func TestDefaultImputer(t *testing.T) {
+	_, table := testtables.Normal(t, 30, 24)
+	bounded := domain.All(table.D)
+	bounded.Lower[0] = -1e3
+	for _, c := range []struct {
+		kind, method string
+		domain       *domain.Domain
+		loss         losses.ImputerLoss
+		asked, want  string
+	}{
+		{kind: "energy", method: "em-variw", want: "mixture"}, {kind: "energy", method: "em-var", want: "mixture"}, {kind: "energy", want: "mixture"},
+		{kind: "quartic", method: "em-variw", want: "mixture"}, {kind: "energy", method: "variw", want: "normal"}, {kind: "energy", method: "var", want: "normal"},
+		{kind: "gaussian", method: "em-variw", want: "normal"}, {kind: "energy", method: "em-variw", domain: bounded, want: "normal"},
+		{kind: "energy", method: "em-variw", loss: losses.Fisher, want: "normal"}, {kind: "energy", method: "em-variw", asked: "flow", want: "flow"},
+		{kind: "energy", method: "em-full", want: "normal"}, // none is trained
+	} {
+		p, err := trainers.Prepare(table, trainers.Spec{Model: trainers.ModelSpec{Kind: c.kind}, Domain: c.domain,
+			Steps: engine.Config{Method: c.method, ImputerLoss: c.loss, Imputer: engine.ImputerSpec{Kind: c.asked}}})
+		require.NoError(t, err)
+		require.Equal(t, c.want, p.Spec.Steps.Imputer.Kind, "%+v", c)
 	}
 }
 

@@ -57,6 +57,7 @@ type Check struct {
 var Checks = []Check{
 	{"few-rows", fewRows},
 	{"seldom-observed", seldomObserved},
+	{apartKind, apart},
 	{"identifier", identifiers},
 	{"code", codes},
 	{"dependent", dependent},

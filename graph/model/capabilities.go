@@ -153,6 +153,9 @@ type Training struct {
 	// Overfits says that the minimum of its loss is no good fit: it is stopped by the loss
 	// of held-out rows, and not minimised even where that loss is a function.
 	Overfits bool
+	// PatientSteps are, at least, those without a lower such loss after which training ends, besides
+	// a number of epochs: of a small table they are few, and the loss may rise before it falls.
+	PatientSteps int
 
 	// Average is the share of Adam's steps, the last ones, that have two thirds of the weight in a
 	// running mean of the parameters, which is the fit; 0: none.

@@ -35,7 +35,7 @@ func (Adam) Resolve(c Config, p Problem) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	return c.resolveValidation(training.Overfits && !p.Penalised, p)
+	return c.resolveValidation(training, p)
 }
 
 // sums are those of an epoch's steps.
@@ -60,6 +60,9 @@ func (Adam) Run(ctx context.Context, f *Fit) error {
 	}
 	a := &adam{Fit: f}
 	if err := a.divide(); err != nil {
+		return err
+	}
+	if err := a.lookBefore(); err != nil {
 		return err
 	}
 	size := f.Engine.Config.Batch
@@ -149,13 +152,26 @@ func (a *adam) report(step engine.Step, streamed bool) {
 func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	b, h := f.State.Best, f.State.History
 	if b == nil {
-		return Trend(atLastLambda(h))
+		if converged, verdict = Trend(atLastLambda(h)); converged && f.barelyMoves(f.State.Iteration) {
+			return false, fmt.Sprintf("NOT converged: %d steps are so few that the fit is little more than where it began; allow more epochs", f.State.Iteration)
+		}
+		return converged, verdict
 	}
 	best := fmt.Sprintf("best at epoch %d (%.5g), whose parameters are kept", b.Epoch, b.Loss)
-	if f.patient() {
+	if before := f.State.Before; before != nil && !(b.Loss < *before) {
+		return false, fmt.Sprintf("NOT converged: the held-out loss was never below the %.5g from before the first step; take a smaller rate; %s", *before, best)
+	}
+	n, patient := len(h)/5, f.patient()
+	if steps := f.Final().Iteration; f.barelyMoves(steps) && (patient || n >= fewestEpochs && stillFalling(h, n) <= 0) {
+		advice := "allow more epochs; more rows, and more of them held out, can help, too"
+		if patient {
+			advice = "more rows, more of them held out, a smaller rate or more patience can help"
+		}
+		return false, fmt.Sprintf("NOT converged: the held-out loss was least after %d steps, so that the fit is little more than where it began; %s; %s", steps, advice, best)
+	}
+	if patient {
 		return true, fmt.Sprintf("converged: the held-out loss has not fallen for %d epochs; %s", f.Config.Patience, best)
 	}
-	n := len(h) / 5
 	if n < fewestEpochs {
 		return false, tooFew(h) + "; " + best
 	}

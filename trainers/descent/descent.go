@@ -25,7 +25,7 @@ type Config struct {
 	Epochs     int      `json:"epochs,omitempty"`     // passes over the table at most; 200
 	Rate       float64  `json:"rate,omitempty"`       // Adam's rate for the model; 0.01
 	Validation *float64 `json:"validation,omitempty"` // share of the rows held out to stop by; nil: 0.1 for models that overfit and 100 rows or more, else 0, none; with a penalty none
-	Patience   int      `json:"patience,omitempty"`   // epochs without a lower loss of them that end a fit; 30
+	Patience   int      `json:"patience,omitempty"`   // epochs without a lower loss of them that end a fit; 30, or more (model.Training.PatientSteps)
 	Average    *float64 `json:"average,omitempty"`    // the fit is a running mean of the parameters in which the last share of the steps has two thirds of the weight; nil: 0.1 for networks, else none; 0: none
 
 	// Of em, lbfgs and proximal.
@@ -89,6 +89,7 @@ type State struct {
 	Average [][]float64 // of each parameter; nil without one
 	Epoch   sums        // of Adam's epoch under way
 	Best    *Best       // by the held-out loss; nil without one
+	Before  *float64    // the held-out loss before the first step; nil without one
 
 	EM         em.State
 	Stall      Stall

@@ -2,6 +2,7 @@ package descent_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"testing"
 
@@ -10,7 +11,9 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/stream"
 	"missingscore/losses"
+	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
@@ -114,7 +117,7 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 		for i := range 30 {
 			s.History = append(s.History, descent.Record{Epoch: i + 1, HeldOut: c.loss(i), Loss: -float64(i)})
 		}
-		f := &descent.Fit{Config: descent.Config{Optimiser: "adam", Patience: c.patience}, State: s}
+		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Patience: c.patience}, State: s}
 		converged, verdict := f.Verdict()
 		require.Contains(t, verdict, want)
 		require.Equal(t, want[:3] == "con", converged)
@@ -123,6 +126,74 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 		converged, verdict = f.Verdict()
 		require.False(t, converged)
 		require.Contains(t, verdict, "NOT converged: too few epochs (14) to tell; best at epoch 10")
+	}
+}
+
+// A network whose held-out loss was least near where it began has not learned from its rows.
+func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
+	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		steps     int     // of each epoch, the tenth being the best
+		rate      float64 // in the network's own
+		converged bool
+	}{{9, 1, false}, {10, 1, true}, {9, 1.2, true}, {10, 0.9, false}} {
+		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7}}
+		for i := range 30 {
+			s.History = append(s.History, descent.Record{Epoch: i + 1, Iteration: c.steps * (i + 1), HeldOut: float64(i)})
+		}
+		for _, patience := range []int{20, 40} {
+			f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Patience: patience, Rate: c.rate * model.TrainingOf(energy).Rate}, State: s}
+			f.Engine.Model = energy
+			converged, verdict := f.Verdict()
+			require.Equal(t, c.converged, converged, verdict)
+			if !converged {
+				advice := map[int]string{20: "more rows, more of them held out", 40: "allow more epochs"}[patience] // which ended it
+				require.Contains(t, verdict, fmt.Sprintf("NOT converged: the held-out loss was least after %d steps, so that the fit is little more than where it began; %s", 10*c.steps, advice))
+			}
+		}
+
+		// Without held-out rows all steps count.
+		s = &descent.State{Iteration: 10 * c.steps}
+		for i := range 30 {
+			s.History = append(s.History, descent.Record{Epoch: i + 1, Loss: float64(i % 2), HeldOut: math.NaN()})
+		}
+		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Rate: c.rate * model.TrainingOf(energy).Rate}, State: s}
+		f.Engine.Model = energy
+		converged, verdict := f.Verdict()
+		require.Equal(t, c.converged, converged, verdict)
+		if !converged {
+			require.Equal(t, fmt.Sprintf("NOT converged: %d steps are so few that the fit is little more than where it began; allow more epochs", 10*c.steps), verdict)
+		}
+	}
+}
+
+// A fit that diverged is not converged, however still it lies there.
+func TestVerdictOfAFitThatDiverged(t *testing.T) {
+	for before, want := range map[float64]bool{6.9: false, 7: false, 7.1: true, math.NaN(): false} {
+		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: 7}, Before: &before}
+		for i := range 30 {
+			s.History = append(s.History, descent.Record{Epoch: i + 1, Iteration: 100 * (i + 1), HeldOut: 7 + math.Abs(float64(i-9))})
+		}
+		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Patience: 20}, State: s}
+		converged, verdict := f.Verdict()
+		require.Equal(t, want, converged, verdict)
+		if !want {
+			require.Contains(t, verdict, "NOT converged: the held-out loss was never below the ")
+		}
+	}
+}
+
+// Passes without a lower held-out loss are at least so many that a network makes 500 steps.
+func TestPatienceOfSmallTables(t *testing.T) {
+	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
+	require.NoError(t, err)
+	for rows, want := range map[int]int{150: 250, 400: 125, 2000: 30, 100_000: 30} { // batches of 100 of nine tenths
+		p := problem(t, "iw")
+		p.Model, p.Rows = energy, rows
+		c, err := descent.Config{}.Resolve(p)
+		require.NoError(t, err)
+		require.Equal(t, want, c.Patience, "%d rows", rows)
 	}
 }
 

@@ -62,17 +62,25 @@ func (o LBFGS) Resolve(c Config, p Problem) (Config, error) {
 	if err := smooth(p); err != nil {
 		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
 	}
-	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	if err := c.withoutAdam(reason); err != nil {
+	if err := c.wholeTable(p, defaultTolerance, singleTolerance); err != nil {
 		return c, err
 	}
+	return c, nil
+}
+
+// wholeTable are the settings of a fit over all rows at once: those of epochs refused, the number
+// of iterations and the tolerance filled in (single: in float32).
+func (c *Config) wholeTable(p Problem, tolerance, single float64) error {
+	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
+	if err := c.withoutAdam(reason); err != nil {
+		return err
+	}
 	setting.Default(&c.Iterations, defaultIterations)
-	tolerance := defaultTolerance
 	if p.DType == graph.Float32 {
-		tolerance = singleTolerance
+		tolerance = single
 	}
 	setting.Default(&c.Tolerance, tolerance)
-	return c, nil
+	return nil
 }
 
 // minimiser is a fit by LBFGS at one point.

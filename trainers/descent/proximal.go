@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/graph"
 	"missingscore/internal/setting"
 	"missingscore/trainers/engine"
 )
@@ -59,16 +58,9 @@ func (o Proximal) Resolve(c Config, p Problem) (Config, error) {
 	if err := smooth(p); err != nil {
 		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
 	}
-	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	if err := c.withoutAdam(reason); err != nil {
+	if err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance); err != nil {
 		return c, err
 	}
-	setting.Default(&c.Iterations, defaultIterations)
-	tolerance := proximalTolerance
-	if p.DType == graph.Float32 {
-		tolerance = proximalSingleTolerance
-	}
-	setting.Default(&c.Tolerance, tolerance)
 	return c, nil
 }
 

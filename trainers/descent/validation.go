@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
@@ -28,11 +29,11 @@ const (
 )
 
 // resolveValidation fills in how many rows are held out.
-func (c Config) resolveValidation(overfits bool, p Problem) (Config, error) {
+func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 	rows := p.Rows
 	if c.Validation == nil {
 		c.Validation = new(0.0)
-		if overfits && rows >= validatedRows {
+		if t.Overfits && !p.Penalised && rows >= validatedRows {
 			*c.Validation = defaultValidation
 			if p.Streamed {
 				*c.Validation = min(defaultValidation, mostHeldOut/float64(rows))
@@ -43,7 +44,9 @@ func (c Config) resolveValidation(overfits bool, p Problem) (Config, error) {
 		const reason = "no rows are held out to stop by; leave it out, or hold out a share of the rows (validation)"
 		return c, foreign(reason, setting.Field{Name: "patience", Value: float64(c.Patience)})
 	}
-	setting.Default(&c.Patience, defaultPatience)
+	learned := rows - heldOut(*c.Validation, rows)
+	batch := max(1, min(p.Batch, learned))
+	setting.Default(&c.Patience, max(defaultPatience, model.EpochsOf(t.PatientSteps, (learned+batch-1)/batch)))
 	if heldOut(*c.Validation, rows) < 2 {
 		return c, setting.Errorf("validation", *c.Validation, "of %d rows that leaves fewer than 2 to stop by", rows)
 	}
@@ -90,6 +93,25 @@ func (a *adam) validate(r *Record) (err error) {
 		a.State.Best = &Best{Epoch: r.Epoch, Loss: r.HeldOut, Engine: a.Capture()}
 	}
 	return nil
+}
+
+// lookBefore looks at the held-out rows before the first step: a fit that is never nearer to them than
+// where it began has diverged.
+func (a *adam) lookBefore() error {
+	if a.heldOut == nil || a.State.Iteration > 0 {
+		return nil
+	}
+	loss, err := a.heldOut.Loss()
+	a.State.Before = &loss
+	return err
+}
+
+// barelyMoves says whether so few steps leave a network hardly elsewhere than where it began: fewer than a
+// fifth of those that its training is patient for, at its rate; Adam moves a parameter by at most about
+// the rate in a step.
+func (f *Fit) barelyMoves(steps int) bool {
+	t := model.TrainingOf(f.Engine.Model)
+	return float64(steps)*f.Config.Rate < float64(t.PatientSteps)/5*t.Rate
 }
 
 // patient says whether the held-out loss has not fallen for so long that the fit ends.
