@@ -43,6 +43,7 @@ type comparedGroup struct {
 	name, file, folder string
 	table              *data.Table
 	prepared           *trainers.Prepared
+	anew               bool // its network is not one that goes on
 	result             *trainers.Result
 }
 
@@ -106,18 +107,35 @@ func (f *compareCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer release()
-	for i := range f.groups {
-		if err := f.estimate(cmd, i); err != nil {
-			return asUsage(cmd, err)
-		}
-	}
-	if err := f.permute(cmd); err != nil {
+	if err := f.compare(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
 	if err := f.write(cmd); err != nil {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
+}
+
+// compare makes the networks and compares them. Where what is saved turns out to be of another
+// run, the states that this one has made itself go, so that the other can still go on.
+func (f *compareCommand) compare(cmd *cobra.Command) (err error) {
+	for i := range f.groups {
+		if err == nil {
+			err = f.estimate(cmd, i)
+		}
+	}
+	if err == nil {
+		err = f.permute(cmd)
+	}
+	if !errors.Is(err, trainers.ErrOtherRun) && !errors.Is(err, replicate.ErrOtherRun) {
+		return err
+	}
+	for i := range f.groups {
+		if g := &f.groups[i]; g.anew {
+			err = errors.Join(err, atomicfile.Remove(filepath.Join(f.out, compareStates[i])))
+		}
+	}
+	return err
 }
 
 // compareStates are the files of a run that was cut: of the two networks, and of permutations.
@@ -289,11 +307,9 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 		}
 	}
 	f.resume = f.resuming && exists(saved)
+	g.anew = !f.resume
 	if err := f.announce(cmd.ErrOrStderr(), g.name, g.table); err != nil {
 		return err
-	}
-	if g.table.Dropped > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d rows without any value are left out\n", g.table.Dropped)
 	}
 	g.result, err = f.fit(cmd, g.prepared, g.name, saved, "no result is written. Try another --method, a larger --lambda-min, or look for outliers in the table")
 	if err != nil {
@@ -312,7 +328,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	kept := keptReplicates[compare.Permutation]{path: filepath.Join(f.out, stateFile)}
+	kept := resumableReplicates[compare.Permutation]{path: filepath.Join(f.out, stateFile)}
 	if err := kept.begin(of, f.resuming); err != nil {
 		return err
 	}

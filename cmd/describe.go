@@ -116,7 +116,11 @@ const shownColumns = 40
 // print says it in words and tables.
 func (f *tableDescription) print(cmd *cobra.Command) error {
 	out, t := cmd.OutOrStdout(), f.read
-	fmt.Fprintf(out, "%s: %s, %s, %s missing (%.1f %%), %s complete\n\n", f.file, counted(t.N, "row"), counted(t.D, "column"), counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.N*t.D), counted(f.complete, "row"))
+	fmt.Fprintf(out, "%s: %s, %s, %s missing (%.1f %%), %s complete\n", f.file, counted(t.N, "row"), counted(t.D, "column"), counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.N*t.D), counted(f.complete, "row"))
+	if t.Dropped > 0 {
+		fmt.Fprintf(out, "%s without any value left out\n", counted(t.Dropped, "row"))
+	}
+	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\tholds\tvalues\tmissing\tmean\tsd\trange\t")
 	for i, c := range f.columns {

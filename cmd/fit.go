@@ -115,7 +115,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&m.Kind, "model", trainers.DefaultModel, strings.Join(slices.Sorted(maps.Keys(model.Models)), ", "))
 	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
-	fl.StringVar(&steps.Method, "method", "auto", "auto (gaussian: em-exact, for denoising and with thresholds exact; score-network: zeroed; others: em-full, for denoising iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&steps.Method, "method", "auto", "auto (gaussian: em-exact, for denoising and with thresholds exact; score-network: zeroed; quartic, mixture: em-full, others: em-var, of two columns em-variw, for denoising iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&o.Kind, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
@@ -128,7 +128,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.Float64Var(&f.validation, "validation", 0, "share of the rows held out, which adam stops by and chooses its best epoch by; 0: none (default: mixture, energy and score-network 0.1, if the table has 100 rows; others 0)")
 	fl.StringVar(&f.penalty, "penalty", penalty.None, "added to the loss of gaussian and quartic, to shrink what ties columns together: "+penalty.Forms())
 	fl.StringVar(&f.lambda, "lambda", "cv", "of the penalty: a number, cv or cv=FOLDS (the one with the least loss of rows held out; 5 folds)")
-	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower loss of held-out rows that end adam (default: 30)")
+	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower loss of held-out rows that end adam (default: 30, of networks so many that they are 500 steps)")
 	fl.Float64Var(&f.average, "average", 0, "the fit is a running mean of adam's parameters in which this share of the steps, the last ones, has two thirds of the weight; 0: none (default: energy and score-network 0.1, others 0)")
 	fl.IntVar(&c.Epochs, "epochs", 0, "adam's passes over the table, at most (default: 200; quartic: 25, or what makes 250 steps; energy and score-network: what makes 6000 steps, at most 300; 200 for denoising)")
 	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; energy and score-network: 0.003)")
@@ -354,7 +354,12 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintf(w, "the model is that of rows with noise of %g standard deviations added, not of the table's\n", noise.Least)
 	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
-	if !math.IsNaN(final.EffectiveSize) && r.Estimator.Draws() {
+	_, alike := r.Estimator.Weighting.(losses.Uniform)
+	switch {
+	case math.IsNaN(final.EffectiveSize) || !r.Estimator.Draws():
+	case alike:
+		fmt.Fprintf(w, ", %d draws a row, not weighted", r.Spec.Steps.Draws)
+	default:
 		fmt.Fprintf(w, ", effective sample size %.1f of %d draws", final.EffectiveSize, r.Spec.Steps.Draws)
 	}
 	fmt.Fprintln(w)

@@ -17,6 +17,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
@@ -73,7 +74,7 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; the model's parameters stay float64, the imputer's do not)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
-	fl.StringVar(&c.Imputer.Kind, "imputer", "normal", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network, mixture several normals a row, linear the conditionals of one normal distribution and a correction, flow any shape")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network, mixture several normals a row, linear the conditionals of one normal distribution and a correction, flow any shape (default: mixture for em-variw and em-var of a model that is not normal, without bounds; else normal)")
 	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as JSON, as '{\"hidden\":100}'")
 	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "give the normal imputer the mask too")
 	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "one deviation of the normal imputer per column instead of one in all")
@@ -100,6 +101,7 @@ func (f *trainingFlags) parse() (err error) {
 	}
 	c.Imputer.Options = json.RawMessage(f.imputerOptions)
 	if f.normal != (nets.NormalOptions{}) {
+		setting.Default(&c.Imputer.Kind, "normal")
 		if c.Imputer.Kind != "normal" || f.imputerOptions != "" {
 			return usageError{errors.New("--mask-input, --diagonal-sd: these are of --imputer normal without --imputer-options; leave them out, or write them there")}
 		}
@@ -163,6 +165,9 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	}
 	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", file, t.RowCount(), t.D, t.Missing(),
 		100*float64(t.Missing())/float64(t.RowCount()*t.D))
+	if err == nil && t.Dropped > 0 {
+		_, err = fmt.Fprintf(w, "%d rows without any value are left out\n", t.Dropped)
+	}
 	return err
 }
 

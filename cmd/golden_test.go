@@ -256,7 +256,7 @@ func goldenCases() []golden {
 		}},
 		{"simulate-large", nil, []string{"simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star"}},
 	}
-	for _, kind := range []string{"normal", "star", "dense", "stars", "quartic", "moons", "ring", "modes"} {
+	for _, kind := range []string{"normal", "star", "dense", "stars", "quartic", "moons", "ring", "curve", "modes"} {
 		cases = append(cases, golden{"simulate-" + kind, nil, []string{"simulate " + kind + " --d 8 --centres 2 --n 30 --missing 0.3 --seed 2 --out " + kind}})
 	}
 	return slices.Concat(cases, networkGoldens(), fitGoldens())

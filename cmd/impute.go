@@ -22,7 +22,7 @@ type imputeCommand struct {
 	completingFlags
 	fit    firstFit
 	values valueFlags
-	kept   keptDraws
+	kept   resumableDraws
 	point  bool
 
 	components int // of draws from a table alone

@@ -182,9 +182,6 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if f.prepared.Domain != nil {
 		fmt.Fprintln(stderr, "the normal distribution is restricted to its support: precision and mean are those before the restriction, the objective is weighted by the distance to the boundary")
 	}
-	if f.table.Dropped > 0 {
-		fmt.Fprintf(stderr, "%d rows without any value are left out\n", f.table.Dropped)
-	}
 	if f.shard = f.resampling.shard; f.resampling.merge != nil {
 		if f.from, err = f.resampling.joined(f.spec.Inference); err != nil {
 			return err

@@ -179,7 +179,7 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	kept := keptReplicates[power.Found]{path: filepath.Join(f.out, stateFile)}
+	kept := resumableReplicates[power.Found]{path: filepath.Join(f.out, stateFile)}
 	if f.resume && !exists(kept.path) {
 		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", f.out)
 	}

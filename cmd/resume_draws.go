@@ -17,8 +17,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// keptDraws are the draws of a run that may be cut and go on.
-type keptDraws struct {
+// resumableDraws are the draws of a run that may be cut and go on.
+type resumableDraws struct {
 	resume bool
 
 	path    string // empty: none are kept
@@ -31,7 +31,7 @@ type keptDraws struct {
 func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
 
 // begin makes the run keep its draws, and go on with those that there are.
-func (k *keptDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
+func (k *resumableDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
 	if k.path = f.state(); k.path == "" {
 		if k.resume {
 			return usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
@@ -65,7 +65,7 @@ func (k *keptDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
 }
 
 // save saves the draws at the run's pace, once there are any.
-func (k *keptDraws) save(ctx context.Context, p *fitted.Partial) error {
+func (k *resumableDraws) save(ctx context.Context, p *fitted.Partial) error {
 	if p.Blocks() == 0 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (k *keptDraws) save(ctx context.Context, p *fitted.Partial) error {
 }
 
 // explain says what is left of a run that gave no result.
-func (k *keptDraws) explain(err error, path string) error {
+func (k *resumableDraws) explain(err error, path string) error {
 	if !errors.Is(err, context.Canceled) || k.partial == nil || k.partial.Blocks() == 0 {
 		return refused(err, path)
 	}
@@ -87,7 +87,7 @@ func (k *keptDraws) explain(err error, path string) error {
 }
 
 // remove clears up after the result is written.
-func (k *keptDraws) remove() error {
+func (k *resumableDraws) remove() error {
 	if k.path == "" {
 		return nil
 	}

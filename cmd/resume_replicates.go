@@ -9,15 +9,15 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// keptReplicates are those of a run that may be cut and go on.
-type keptReplicates[T any] struct {
+// resumableReplicates are those of a run that may be cut and go on.
+type resumableReplicates[T any] struct {
 	path string
 	done *replicate.Done[T]
 	pace savePace
 }
 
 // begin starts the run that of names, with what is saved of it if it goes on.
-func (k *keptReplicates[T]) begin(of string, resume bool) error {
+func (k *resumableReplicates[T]) begin(of string, resume bool) error {
 	k.done, k.pace = replicate.NewDone[T](of), newSavePace()
 	if !resume {
 		return nil
@@ -36,6 +36,6 @@ func (k *keptReplicates[T]) begin(of string, resume bool) error {
 }
 
 // save saves the replicates at the run's pace.
-func (k *keptReplicates[T]) save(ctx context.Context) error {
+func (k *resumableReplicates[T]) save(ctx context.Context) error {
 	return k.pace.save(ctx, func() error { return k.done.Save(k.path) })
 }

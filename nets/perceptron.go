@@ -110,9 +110,10 @@ func (p *perceptron) TrainingDefaults() model.Training {
 			}
 			return min(300, model.EpochsOf(6000, batches))
 		},
-		Rate:     3e-3,
-		Overfits: true,
-		Average:  0.1,
+		Rate:         3e-3,
+		Overfits:     true,
+		PatientSteps: 500,
+		Average:      0.1,
 	}
 }
 

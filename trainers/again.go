@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
 	"missingscore/internal/setting"
 	"missingscore/trainers/inference"
@@ -12,9 +13,9 @@ import (
 )
 
 // again makes the estimate of a network n again, from the transforms of columns on, on other
-// rows of the table, with the penalty and its pilot's shrinkage that n came to. A column without values or variation, two columns that no row shows
-// together though rows of the whole table do, a fit that diverges or does not converge
-// are failures of that estimate.
+// rows of the table, with the penalty and its pilot's shrinkage that n came to. A column without
+// values or variation, two columns that no row shows together though rows of the whole table do, a fit
+// that diverges or does not converge are failures of that estimate.
 func (p *Prepared) again(n *path.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
@@ -57,7 +58,7 @@ func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, penalty
 	}
 	for _, pair := range q.Table.NeverTogether() {
 		if !slices.Contains(apart, pair) {
-			return nil, pairsText(q.Table, [][2]int{pair}) + " are never observed in the same row", nil
+			return nil, diagnose.PairsText(q.Table, [][2]int{pair}) + " are never observed in the same row", nil
 		}
 	}
 	problem, err := q.Problem()

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
@@ -246,7 +246,6 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 	if err := run.ended(ctx, n.Engine, r.mix(ctx, n.Engine)); err != nil {
 		return nil, err
 	}
-	r.Warnings = append(r.Warnings, neverTogether(p.Table, n.Model())...)
 	r.Warnings = append(r.Warnings, run.State.mixed()...)
 	precision := precisionOf(n, scale)
 	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale, precision); err != nil {
@@ -299,43 +298,13 @@ func modelOf(n *path.Run, precision mat.Symmetric, scale data.Scale) (*model.Gau
 	return m, nil
 }
 
-const namedPairs = 4 // of columns never observed together; more are counted
-
-// neverTogether warns of columns that no row shows together: observed rows say nothing
-// of their element of a Gaussian's precision, wherever a fit leaves it.
-func neverTogether(t *data.Table, m model.Model) []string {
-	if _, normal := model.AsNormal(m); !normal {
-		return nil
-	}
-	switch pairs := t.NeverTogether(); len(pairs) {
-	case 0:
-		return nil
-	case 1:
-		return []string{pairsText(t, pairs) + " are never observed in the same row: their partial correlation is not determined by the data"}
-	default:
-		return []string{pairsText(t, pairs) + " are never observed in the same row: their partial correlations are not determined by the data"}
-	}
-}
-
-// pairsText names the first pairs of columns and counts the others.
-func pairsText(t *data.Table, pairs [][2]int) string {
-	var words []string
-	for _, p := range pairs[:min(len(pairs), namedPairs)] {
-		words = append(words, t.Names[p[0]]+" and "+t.Names[p[1]])
-	}
-	if n := len(pairs) - namedPairs; n > 0 {
-		words = append(words, fmt.Sprintf("%d more pairs of columns", n))
-	}
-	return strings.Join(words, "; ")
-}
-
 // checkPairs refuses a network of columns no two of which are ever observed together.
 func checkPairs(t *data.Table) error {
 	pairs := t.NeverTogether()
 	if len(pairs) == 0 || len(pairs) < t.D*(t.D-1)/2 {
 		return nil
 	}
-	return fmt.Errorf("%s are never observed in the same row, and no other pair is: the table says nothing of a network; rows that have two values or more are needed", pairsText(t, pairs))
+	return fmt.Errorf("%s are never observed in the same row, and no other pair is: the table says nothing of a network; rows that have two values or more are needed", diagnose.PairsText(t, pairs))
 }
 
 // ErrUnits says that a fit of standardised columns has no parameters for the table's own.

@@ -110,7 +110,7 @@ func ExamplePrepare() {
 	fmt.Println(p.Estimator.Title+":", p.Estimator.Note)
 	// Output:
 	// mixture classical em-full 200
-	// EM (all coordinates): EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of models that are not normal)
+	// EM (all coordinates): EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of quartic models and mixtures)
 }
 
 // Settings that cannot be used are named as in files and on the command line.

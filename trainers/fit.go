@@ -48,7 +48,6 @@ func (p *Prepared) fit(ctx context.Context, q engine.Problem, scale data.Scale, 
 	if r.Penalty = f.Penalty(); r.Penalty != nil {
 		r.Warnings = append(r.Warnings, r.Penalty.Warnings...)
 	}
-	r.Warnings = append(r.Warnings, neverTogether(q.Table, q.Model)...)
 	r.Warnings = append(r.Warnings, run.State.mixed()...)
 	found, err := p.parameters(ctx, e, scale)
 	if err := run.ended(ctx, e, err); err != nil {

@@ -57,6 +57,6 @@ func (p *Prepared) latent(ctx context.Context, q engine.Problem, scale data.Scal
 		return nil, err
 	}
 	r.Model.Kind, r.Model.Transform = DefaultModel, p.Transform.At(m.Cuts)
-	r.Warnings = append(e.LeftOut(), neverTogether(p.Table, g)...)
+	r.Warnings = e.LeftOut()
 	return r, nil
 }

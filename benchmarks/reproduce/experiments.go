@@ -44,6 +44,8 @@ var Experiments = []harness.Experiment{
 	tables.Yeast,
 	bound.Experiment,
 	neural.Experiment,
+	neural.AtRandom,
+	neural.Curve,
 	denoising.Experiment,
 	missingness.Experiment,
 	likelihood.Experiment,

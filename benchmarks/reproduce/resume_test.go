@@ -19,7 +19,7 @@ import (
 // shards, end with the bytes of one that is not, but for seconds.
 func TestStoppedRunsGoOn(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // cells of other languages' programs are left out
-	for _, name := range []string{"neural", "denoising", "missingness", "likelihood", "imputation", "mar", "networks", "deciding", "coverage", "ranking", "scale", "ordinal"} {
+	for _, name := range []string{"neural", "neural-mar", "neural-curve", "denoising", "missingness", "likelihood", "imputation", "mar", "networks", "deciding", "coverage", "ranking", "scale", "ordinal"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found, err := ByName([]string{name})

@@ -16,21 +16,6 @@ import (
 // completer draws the gaps of some rows of a table.
 type completer func(ctx context.Context, rows []int, rng *source.Stream) (block, error)
 
-// newCompleter makes one worker's, for a table in the units of z.
-func newCompleter(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-	switch c.Sampler {
-	case "exact":
-		return f.bySource(z, c.Draws, source.NewExact)
-	case "imputer":
-		return f.bySource(z, c.Draws, newLeastNoise(f))
-	case "mcmc":
-		return f.byChains(z, c)
-	case "latent":
-		return f.byLatent(z, c.Draws)
-	}
-	return f.byLangevin(z, c)
-}
-
 // bySource is by a source, each draw from scratch.
 func (f *Model) bySource(z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
 	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})

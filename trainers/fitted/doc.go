@@ -5,5 +5,6 @@
 //	Model                    one ready for use, by Saved.Fitted
 //	Impute, Sample, Score    its uses, each with settings and a result of its own
 //
-// Draws come from a sampler by name: Samplers for missing cells, RowSamplers for rows.
+// Draws come from a sampler by name: Samplers for missing cells, RowSamplers for rows. A new one is a
+// line of cellSamplers or rowSamplers.
 package fitted

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"missingscore/data"
-	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -48,12 +46,6 @@ type ImputeConfig struct {
 	Partial *Partial
 	Save    func(*Partial) error
 }
-
-// errScoreAlone is of a model that no sampler here can use.
-var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with --objective denoising of kind exploding or preserving")
-
-// Samplers are the values of ImputeConfig.Sampler.
-var Samplers = []string{"auto", "exact", "mcmc", "imputer", "diffusion", "latent"}
 
 // Imputed is a table completed Draws times.
 type Imputed struct {
@@ -133,47 +125,9 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	if c.Draws < 0 || c.Workers < 0 {
 		return c, fmt.Errorf("%d draws, %d workers: both must be positive", c.Draws, c.Workers)
 	}
-	if !slices.Contains(Samplers, c.Sampler) {
-		return c, fmt.Errorf("cells cannot be imputed by %q; it is one of %s", c.Sampler, strings.Join(Samplers, ", "))
-	}
-	_, gaussian := model.AsNormal(f.Model)
-	regressed := f.Missingness != nil && f.Missingness.Logistic != nil
-	scoreOnly, err := f.scoreOnly()
-	if err != nil {
-		return c, err
-	}
-	if c.Sampler == "auto" {
-		switch {
-		case f.ordinal():
-			c.Sampler = "latent"
-		case gaussian && !regressed:
-			c.Sampler = "exact"
-		case !scoreOnly:
-			c.Sampler = "mcmc"
-		default:
-			c.Sampler = "diffusion"
-		}
-	}
-	if err := f.suitsOrdinal(c.Sampler); err != nil {
-		return c, err
-	}
-	switch {
-	case c.Sampler == "exact" && !gaussian:
-		err = errors.New("the exact conditional is known for Gaussian models, this is another: use mcmc")
-	case c.Sampler == "exact" && regressed:
-		err = errors.New("cells are missing not at random by a logistic regression: given the observed ones they are not normal; use mcmc")
-	case c.Sampler == "diffusion" && regressed:
-		err = errors.New("cells are missing not at random, which draws along noise do not know: use mcmc")
-	case scoreOnly && f.noiseConditional() == nil && c.Sampler != "imputer":
-		err = errScoreAlone
-	case c.Sampler == "mcmc" && scoreOnly:
-		err = errors.New("the model gives a score but no log density, which Monte Carlo needs: use diffusion")
-	case c.Sampler == "imputer" && f.Imputer == nil:
-		err = fmt.Errorf("the model has no imputer (a fit by var or variw trains one): use auto")
-	case c.Sampler == "diffusion" && f.noiseConditional() == nil:
-		err = errors.New("the model was not fitted along levels of noise: use mcmc")
-	case c.Sampler == "diffusion" && f.Domain.Bounded():
-		err = fmt.Errorf("noise takes rows out of the domain: use mcmc")
+	s, err := f.cellSamplerFor(c.Sampler)
+	if s.name != "" {
+		c.Sampler = s.name
 	}
 	return c, err
 }
@@ -199,20 +153,24 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 		return nil, err
 	}
 	z := f.standardised(t)
+	sampler, err := cellSamplerByName(c.Sampler)
+	if err != nil {
+		return nil, err
+	}
 	q := &blockQueue{config: c, visit: visit, z: z}
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			q.gaps = append(q.gaps, i)
 		}
 	}
-	if (c.Sampler == "mcmc" || c.Sampler == "exact" && f.gaps().Bounded()) && len(q.gaps) > 0 {
+	if sampler.chains != nil && sampler.chains(f) && len(q.gaps) > 0 {
 		q.mixing, q.rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(q.gaps))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var group sync.WaitGroup
 	for range min(c.Workers, (len(q.gaps)+blockRows-1)/blockRows) {
-		draw, err := newCompleter(f, z, c)
+		draw, err := sampler.completer(f, z, c)
 		if err != nil {
 			return nil, err
 		}

@@ -31,17 +31,6 @@ var (
 // ordinal says whether the model has columns of ordered categories.
 func (f *Model) ordinal() bool { return f.Transform.Ordinal() != nil }
 
-// suitsOrdinal refuses a sampler that does not go with the columns.
-func (f *Model) suitsOrdinal(sampler string) error {
-	switch {
-	case f.ordinal() && sampler != "latent":
-		return errLatent
-	case !f.ordinal() && sampler == "latent":
-		return errNotLatent
-	}
-	return nil
-}
-
 // byLatent draws the latent numbers of rows, each given the others of its row, observed ones
 // within the thresholds of their category (docs/theory/ordinal.md#eq-latent-draws): one chain a
 // row, whose draws are latentSpacing sweeps apart.

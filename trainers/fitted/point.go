@@ -35,9 +35,9 @@ const closedForm = "closed form"
 
 // Point gives the conditional mean E[x_mis | x_obs] of a table's missing cells, in its
 // units (docs/theory/sampling.md#eq-conditional-mean). For a normal model on all of R^d it
-// is μ_m − P_mm⁻¹P_mo(x_o − μ_o), unless c.Sampler is another than exact; for others, and
-// where columns are transformed, the mean
-// of c.Draws draws (PointDraws), and for ordered categories the most frequent of them. It fails as Impute does.
+// is μ_m − P_mm⁻¹P_mo(x_o − μ_o), unless c.Sampler is another than exact. For other models,
+// and where columns are transformed, it is the mean of c.Draws draws (PointDraws), and for
+// ordered categories the most frequent of them. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
 	setting.Default(&c.Draws, PointDraws)
 	c, err := c.For(f)

@@ -74,13 +74,13 @@ func (f *Model) inTableUnits(r *Scores, t *data.Table) {
 		i, j := k/t.D, k%t.D
 		log, curvature := f.Transform.Slope(j, t.Values[k])
 		slope := math.Exp(log)
-		r.LogDensity[i] = finite(r.LogDensity[i] + log)
-		r.Score[k] = finite(r.Score[k]*slope + curvature)
-		r.Error[k] = finite(r.Error[k] * slope)
+		r.LogDensity[i] = finiteOrNaN(r.LogDensity[i] + log)
+		r.Score[k] = finiteOrNaN(r.Score[k]*slope + curvature)
+		r.Error[k] = finiteOrNaN(r.Error[k] * slope)
 	}
 }
 
-func finite(v float64) float64 {
+func finiteOrNaN(v float64) float64 {
 	if math.IsInf(v, 0) {
 		return math.NaN()
 	}

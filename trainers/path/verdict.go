@@ -68,6 +68,10 @@ func (r *Run) Warnings() (out []string) {
 		out = append(out, "the criterion can judge none of the networks, for without the penalty they have no fit: the sparsest is taken; choose by cv or a density, or leave out columns")
 	case r.choice.edges != nil && r.chosenEdges() == 0:
 		out = append(out, "no edge is sure enough to be chosen: allow more falsely chosen edges, or look at the path")
+	case selective && points[f.Index].Edges == 0 && (r.State.Runaway || r.gaveUp()):
+		out = append(out, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
+	case selective && points[f.Index].Edges == 0 && r.Table.Complete():
+		out = append(out, "the criterion finds no edge: it may be too strict; try a smaller γ, or choose a density, and look at the path")
 	case selective && points[f.Index].Edges == 0:
 		out = append(out, "the criterion finds no edge: with many missing cells it may be too strict; try a smaller γ, or choose a density, and look at the path")
 	}
