@@ -149,8 +149,8 @@ func TestProduct(t *testing.T) {
 	}
 	t.Run("float64", product[float64])
 	t.Run("float32", product[float32])
+	defer func(was bool) { faster = was }(faster)
 	faster = false // the lists written by the plain loop
-	defer func(was bool) { faster = was }(true)
 	t.Run("float64 by AVX2 alone", product[float64])
 }
 
