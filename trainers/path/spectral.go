@@ -33,13 +33,15 @@ type Spectral struct {
 	Recent   []float64 // the last F's at this λ
 	Step     float64   // t to try next
 	Long     bool      // which of the two steps comes next
+	Still    bool      // the last step moved θ by rounding only, so that Step tells nothing of the curvature
 	Stuck    bool      // at this λ no step leads down: F falls towards a P that is not positive definite
 }
 
 const (
 	spectralMemory   = 5
 	spectralDecrease = 1e-4
-	spectralShortest = 1e-4 // of the proximal gradient step: a shorter one means that P runs into its bound
+	spectralNoise    = 1e-10 // of θ: a shorter movement is rounding
+	spectralShortest = 1e-4  // of the proximal gradient step: a shorter one means that P runs into its bound
 )
 
 // accelerated is the schedule of spectral steps.
@@ -188,9 +190,9 @@ func (r *accelerated) open(lambda float64) error {
 			return &engine.DivergedError{Iteration: r.State.Iteration, What: "loss"}
 		}
 		s.Loss, s.Gradient = loss, g
-		if s.Step == 0 {
-			s.Step = r.plainStep()
-		}
+	}
+	if s.Step == 0 || s.Still {
+		s.Step, s.Still = r.plainStep(), false
 	}
 	s.Recent, s.Stuck = []float64{s.Loss + lambda*r.space.penalty(r.space.get())}, false
 	r.State.Block = Block{Start: slices.Clone(r.packed())}
@@ -269,6 +271,7 @@ type trial struct {
 	value    float64   // F there
 
 	dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
+	size       float64 // ‖θ‖²_M
 }
 
 // trial takes a step of length t from θ. It is not ok where P is not positive definite, or
@@ -296,6 +299,7 @@ func (r *accelerated) assess(to *trial, theta []float64, lambda float64) (ok boo
 	for i, v := range to.theta {
 		x, y := v-theta[i], to.gradient[i]-r.State.Spectral.Gradient[i]
 		to.dd += x * x / r.space.inverse[i]
+		to.size += v * v / r.space.inverse[i]
 		to.dg += x * y
 		to.gg += y * y * r.space.inverse[i]
 	}
@@ -319,7 +323,7 @@ func (r *accelerated) accept(to trial) {
 	default:
 		s.Step = to.dg / to.gg
 	}
-	s.Long = !s.Long
+	s.Long, s.Still = !s.Long, to.dd <= spectralNoise*spectralNoise*to.size
 	r.State.Block.Count++
 	r.State.Iteration++
 }

@@ -38,6 +38,29 @@ func minima(t *testing.T, p engine.Problem, steps engine.Config, c Config) []Poi
 	return r.State.Points
 }
 
+// The order of a table's rows is rounding to its sums, and no more than that to the points of a path
+// whose iterations end well before the minima: none of its steps is chosen by what rounding moved.
+func TestAcceleratedPathDoesNotGoByRounding(t *testing.T) {
+	_, complete := testtables.Star(t, 6, 400, 0)
+	for i := range complete.Values { // far from 0, so that standardised columns are rounded
+		complete.Values[i] += 1e4
+	}
+	find := func(rows []int) []Point {
+		table, err := complete.Rows(rows)
+		require.NoError(t, err)
+		table, _ = data.Standardise(table)
+		r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "full"}, Config{Schedule: Accelerated, Lambdas: 10, Select: Selection{Kind: "none"}, PathOnly: true, Penalty: Penalty{Kind: "l1"}})
+		return r.State.Points
+	}
+	rng := stream.New(4, 1)
+	want := find(rng.Perm(400))
+	for range 5 {
+		for i, p := range find(rng.Perm(400)) {
+			require.InDelta(t, want[i].Loss, p.Loss, 1e-9, "λ %d", i)
+		}
+	}
+}
+
 // At a minimum the gradient per column is 0 for η and the diagonal, −λ sign P_jk
 // where an edge is, and within ±λ elsewhere.
 func TestAcceleratedPathMeetsItsConditions(t *testing.T) {
