@@ -321,9 +321,11 @@ func TestDependentColumnsDoNotConverge(t *testing.T) {
 		table.Values[4*i+1], table.Observed[4*i+1] = table.Values[4*i], table.Observed[4*i]
 	}
 	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Iterations: 300}}, trainers.Run{})
-	if err == nil {
-		require.False(t, r.Converged, r.Verdict)
-		require.True(t, engine.Finite(r.Loss))
+	if err != nil { // the digits of the processor decide whether the precision is still one
+		require.ErrorIs(t, err, trainers.ErrUnits)
+		require.ErrorContains(t, err, "where columns determine each other, leave one of them out")
+		return
 	}
-	require.NoError(t, err)
+	require.False(t, r.Converged, r.Verdict)
+	require.True(t, engine.Finite(r.Loss))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -193,7 +194,13 @@ func TestPenalisedFitsResume(t *testing.T) {
 // Where the loss falls towards coefficients without a density, the fit ends on their border, no
 // higher than where L-BFGS ends, which has −θ = LLᵀ, and with a θ that is integrable.
 func TestPenalisedFitsStayIntegrable(t *testing.T) {
-	table := coupledTable(t, 14, 0)
+	const n = 14
+	rng, values := stream.New(7, 3), make([]float64, 4*n)
+	for i := range values {
+		values[i] = rng.NormFloat64()
+	}
+	table, err := data.NewTable([]string{"a", "b", "c", "d"}, values, slices.Repeat([]bool{true}, 4*n))
+	require.NoError(t, err)
 	s := penalised("full", penalty.Config{Kind: "l1", Lambda: 1e-6})
 	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)

@@ -113,7 +113,7 @@ func (g *Gaussian) Rescale(mean, deviation []float64) error {
 		}
 	}
 	if err := g.SetPrecision(p); err != nil {
-		return err
+		return fmt.Errorf("%w; where columns determine each other, leave one of them out, or estimate a network, whose penalty keeps the precision finite", err)
 	}
 	g.SetMean(mu)
 	return nil
