@@ -223,20 +223,10 @@ func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
 func (f *tableDescription) advised() (words []string) {
 	var transforms []string
 	for _, found := range f.findings {
-		switch found.Kind {
-		case "identifier":
-			if f.table.exclude == nil {
-				words = append(words, "--exclude", shell.List(found.Columns))
-			}
-		case "skewed":
-			for _, name := range found.Columns {
-				function := "npn"
-				if j := slices.Index(f.read.Names, name); f.columns[j].Low > 0 {
-					function = "log"
-				}
-				transforms = append(transforms, name+"="+function)
-			}
+		if found.Kind == "identifier" && f.table.exclude == nil {
+			words = append(words, "--exclude", shell.List(found.Columns))
 		}
+		transforms = append(transforms, found.Functions...)
 	}
 	if transforms != nil {
 		words = append(words, "--transform", shell.List(transforms))

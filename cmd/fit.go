@@ -81,8 +81,8 @@ With --lower, --upper or --domain the model is restricted to that support: the
 objective is weighted by g, and imputed cells stay inside. With --missingness the
 chance that a cell is missing may depend on the row, itself included, or cells beyond
 a threshold are missing; what is in the file must be known. It writes the model, in
-the table's units, and history.csv beside it: a line for each iteration, or pass over
-the table.
+the table's units, and its history beside it (history.csv of model.json, a.history.csv
+of a.json): a line for each iteration, or pass over the table.
 
 With --penalty l1 or ridge λ Σ Ω(θ_jk) over pairs of columns is added to the loss of
 gaussian (their precision) or quartic; --lambda is a number, in the units of the scaled
@@ -119,7 +119,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.StringVar(&o.Kind, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
 	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
-	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside the model)")
+	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside model.json, a.history.csv beside a.json)")
 	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
 	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise the columns meanwhile")
 	fl.StringVar(&c.Optimiser, "optimiser", "auto", "auto, or "+strings.Join(descent.Names(), ", ")+": what finds the parameters (auto: em for em-exact, lbfgs where the loss has no noise and the model does not overfit: not for mixture, energy, score-network)")
@@ -148,7 +148,11 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 		f.out = filepath.Join(f.out, "model.json")
 	}
 	if f.history == "" {
-		f.history = siblingOf(f.out, "history.csv")
+		name := "history.csv"
+		if base := filepath.Base(f.out); base != "model.json" { // a folder may hold several models
+			name = strings.TrimSuffix(base, ".json") + ".history.csv"
+		}
+		f.history = siblingOf(f.out, name)
 	}
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
 	if f.resume && f.saved == "" {
@@ -342,9 +346,9 @@ func readTruth(ctx context.Context, path string, names []string) (*evaluate.Trut
 
 func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	final := r.Final
-	effort := fmt.Sprintf("%d passes", final.Epoch)
-	if final.Epoch == 0 {
-		effort = fmt.Sprintf("%d iterations", final.Iteration)
+	effort := fmt.Sprintf("%d iterations", final.Iteration)
+	if passes := r.History[len(r.History)-1].Epoch; passes > 0 { // of which that of final may be an earlier one
+		effort = fmt.Sprintf("%d passes", passes)
 	}
 	fmt.Fprintf(w, "%s model by %s, %s\n%s\n", r.Model.Kind, r.Estimator.Title, effort, r.Verdict)
 	if r.Penalty != nil {

@@ -248,7 +248,7 @@ func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary stri
 	known["r_hat"], known["worst_r_hat"], known["worst_row"], known["effective_size"] = plain(m.RHat), plain(m.Worst), m.Row+1, plain(least)
 	summary = fmt.Sprintf("\nR-hat %.3f over rows, at most %.3f (row %d)", m.RHat, m.Worst, m.Row+1)
 	if !math.IsInf(least, 1) {
-		summary += fmt.Sprintf("; effective number of draws at least %.0f", least)
+		summary += fmt.Sprintf("; effective number of draws of a row's chains at least %.0f", least)
 	}
 	return m.Converged(), summary
 }

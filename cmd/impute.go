@@ -194,7 +194,13 @@ func (f *imputeCommand) consistent(cmd *cobra.Command) error {
 // placed refuses a model in the place of a table, and a table in that of a model.
 func (f *imputeCommand) placed(args []string) error {
 	isModel, err := modelFile(args[0])
+	swapped := false
+	if len(args) == 2 && !isModel {
+		swapped, _ = modelFile(args[1]) // a file that cannot be read is told of as the table
+	}
 	switch {
+	case swapped:
+		return usageError{fmt.Errorf("%s is a model, which comes before the table: missingscore impute %[1]s %[2]s --out %[3]s", args[1], args[0], f.out)}
 	case len(args) == 2 && err == nil && !isModel && !atomicfile.Special(args[0]):
 		return usageError{fmt.Errorf("%s is no model, which comes before the table; without one, the table is imputed alone: missingscore impute %s --out %s", args[0], args[1], f.out)}
 	case len(args) == 1 && err != nil:

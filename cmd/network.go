@@ -291,7 +291,7 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		}
 		fmt.Fprintf(w, "  %s — %s  partial correlation %+.3f%s\n", edge.From, edge.To, edge.PartialCorrelation, intervalText(edge.Uncertainty))
 	}
-	if n.Inference != nil {
+	if n.Inference != nil && n.Inference.Rests != "" {
 		fmt.Fprintf(w, "%s\n", n.Inference.Rests)
 	}
 	if n.Stability != nil {

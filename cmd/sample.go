@@ -82,7 +82,7 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	summary := fmt.Sprintf("%d rows by %s", c.N, r.Sampler)
 	if h := r.Chains; h != nil {
 		known["accept"], known["r_hat"], known["effective_size"] = h.Accept, plain(h.WorstRHat()), plain(h.LeastSize())
-		summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())
+		summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())
 	}
 	return f.finish(cmd, known, r.Converged(), summary)
 }

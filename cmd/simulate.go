@@ -217,7 +217,7 @@ func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missing
 func (s *simulation) advise(w io.Writer) error {
 	truth, chains, at := s.truth, s.chains, s.at
 	if chains != nil {
-		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size at least %.0f\n",
+		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f\n",
 			100*chains.Accept, chains.WorstRHat(), chains.LeastSize()); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func tooSkewedForBound(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s too skewed for %s: a normal distribution cut at a bound cannot have a standard deviation above its mean's distance from it: %s; transform %s (%s)",
+	return []Finding{{Severity: Warning, Columns: names, Functions: functions, Message: fmt.Sprintf("%s too skewed for %s: a normal distribution cut at a bound cannot have a standard deviation above its mean's distance from it: %s; transform %s (%s)",
 		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), flag("transform", functions))}}
 }
 
@@ -80,7 +80,7 @@ func skewed(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows decide about %s edges; think of a transform (%s)",
+	return []Finding{{Severity: Note, Columns: names, Functions: functions, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows decide about %s edges; think of a transform (%s)",
 		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), flag("transform", functions))}}
 }
 

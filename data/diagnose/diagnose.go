@@ -36,6 +36,8 @@ type Finding struct {
 	Severity string   `json:"severity"`
 	Columns  []string `json:"columns"` // at fault; empty if it is the table
 	Message  string   `json:"message"`
+	// Functions are those advised, as name=function; nil where none is.
+	Functions []string `json:"functions,omitempty"`
 }
 
 // Setting says what is to be fitted to the table.

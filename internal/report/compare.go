@@ -189,7 +189,7 @@ func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) er
 	for _, g := range c.Groups {
 		v.Verdicts = append(v.Verdicts, g.Title+": "+g.Result.Verdict)
 	}
-	if v.Inferred = c.Result.Pairs[0].Estimates != nil; v.Inferred {
+	if v.Inferred = c.Result.Pairs[0].Estimates != nil && a.Network.Inference.Rests != ""; v.Inferred {
 		v.Rests = a.Network.Inference.Rests
 	}
 	s := a.Spec

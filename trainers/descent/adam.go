@@ -157,7 +157,7 @@ func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 		}
 		return converged, verdict
 	}
-	best := fmt.Sprintf("best at epoch %d (%.5g), whose parameters are kept", b.Epoch, b.Loss)
+	best := fmt.Sprintf("best at epoch %d (%.5g over %d held-out rows), whose parameters are kept", b.Epoch, b.Loss, b.Rows)
 	if before := f.State.Before; before != nil && !(b.Loss < *before) {
 		return false, fmt.Sprintf("NOT converged: the held-out loss was never below the %.5g from before the first step; take a smaller rate; %s", *before, best)
 	}

@@ -109,11 +109,11 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 		patience int
 		loss     func(epoch int) float64
 	}{
-		"converged: the held-out loss has not fallen for 20 epochs; best at epoch 10 (-7), whose parameters are kept":             {20, func(int) float64 { return 1 }},
-		"converged: the held-out loss no longer fell when the 30 epochs ended; best at epoch 10 (-7), whose":                      {21, func(i int) float64 { return float64(i) }},
-		"NOT converged: over the last 6 epochs the held-out loss still fell by 12; allow more epochs; best at epoch 10 (-7), who": {21, func(i int) float64 { return -2 * float64(i) }},
+		"converged: the held-out loss has not fallen for 20 epochs; best at epoch 10 (-7 over 40 held-out rows), whose parameters are kept":             {20, func(int) float64 { return 1 }},
+		"converged: the held-out loss no longer fell when the 30 epochs ended; best at epoch 10 (-7 over 40 held-out rows), whose":                      {21, func(i int) float64 { return float64(i) }},
+		"NOT converged: over the last 6 epochs the held-out loss still fell by 12; allow more epochs; best at epoch 10 (-7 over 40 held-out rows), who": {21, func(i int) float64 { return -2 * float64(i) }},
 	} {
-		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7}}
+		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7, Rows: 40}}
 		for i := range 30 {
 			s.History = append(s.History, descent.Record{Epoch: i + 1, HeldOut: c.loss(i), Loss: -float64(i)})
 		}

@@ -17,6 +17,7 @@ import (
 type Best struct {
 	Epoch  int // after which it was least
 	Loss   float64
+	Rows   int // held out, over which the loss is the mean
 	Engine engine.State
 }
 
@@ -90,7 +91,7 @@ func (a *adam) validate(r *Record) (err error) {
 		return err
 	}
 	if b := a.State.Best; b == nil || r.HeldOut < b.Loss || math.IsNaN(b.Loss) {
-		a.State.Best = &Best{Epoch: r.Epoch, Loss: r.HeldOut, Engine: a.Capture()}
+		a.State.Best = &Best{Epoch: r.Epoch, Loss: r.HeldOut, Rows: a.heldOut.Rows(), Engine: a.Capture()}
 	}
 	return nil
 }

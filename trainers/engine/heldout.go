@@ -60,6 +60,9 @@ func (e *Engine) heldOutLoss() (losses.Loss, error) {
 	return e.Estimator.Loss, nil
 }
 
+// Rows is how many there are.
+func (h *HeldOut) Rows() int { return len(h.rows) }
+
 // Loss is the mean over the rows.
 func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)

@@ -6,6 +6,7 @@ package inference
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"missingscore/data/domain"
@@ -70,7 +71,7 @@ func (p Problem) Depends() bool {
 // Result is what is known of the partial correlations.
 type Result struct {
 	Pairs    []network.Uncertainty // pairs j < k in column order
-	Rests    string                // a sentence: what the numbers rest on
+	Rests    string                // a sentence: what the numbers rest on; empty if there are none
 	Warnings []string
 	Doubt    string // why the result is not to be relied on; "" where it is
 }
@@ -87,6 +88,12 @@ func Infer(ctx context.Context, p Problem) (*Result, error) {
 	r, err := kind.Infer(ctx, p)
 	if err == nil {
 		r.correct()
+		if !slices.ContainsFunc(r.Pairs, known) {
+			r.Rests = ""
+		}
 	}
 	return r, err
 }
+
+// known says whether a pair has an interval or a share of resamples.
+func known(u network.Uncertainty) bool { return !math.IsNaN(u.Low) || !math.IsNaN(u.Inclusion) }
