@@ -147,7 +147,9 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	if strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
 		f.out = filepath.Join(f.out, "model.json")
 	}
+	named := "history" // the flag that names its file
 	if f.history == "" {
+		named = "out"
 		name := "history.csv"
 		if base := filepath.Base(f.out); base != "model.json" { // a folder may hold several models
 			name = strings.TrimSuffix(base, ".json") + ".history.csv"
@@ -158,7 +160,7 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	if f.resume && f.saved == "" {
 		return usageError{fmt.Errorf("--resume: no state is kept beside %s: leave it out, or choose a file as --out", f.out)}
 	}
-	return distinctFiles(cmd, output{"out", f.out}, output{"history", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
+	return distinctFiles(cmd, output{"out", f.out}, output{named, f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
 
 // run takes the command through its phases.

@@ -30,7 +30,7 @@ func TestOneWriter(t *testing.T) {
 		{folderLock, []string{"network", table, "--out", out}},
 		{folderLock, []string{"simulate", "star", "--d", "3", "--n", "50", "--out", out}},
 		{".m.json.lock", []string{"fit", table, "--method", "iw", "--epochs", "2", "--out", at("m.json")}},
-		{".history.csv.lock", []string{"fit", table, "--method", "iw", "--epochs", "2", "--out", at("m.json")}},
+		{".m.history.csv.lock", []string{"fit", table, "--method", "iw", "--epochs", "2", "--out", at("m.json")}},
 		{".c.csv.lock", []string{"impute", model, table, "--out", at("c.csv")}},
 		{".c.csv.lock", []string{"score", model, table, "--out", at("c.csv")}},
 		{".c.csv.lock", []string{"sample", model, "--out", at("c.csv")}},
@@ -63,10 +63,10 @@ func TestLongNames(t *testing.T) {
 		stderr.Reset()
 		return run([]string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--method", "iw", "--epochs", "2", "--out", filepath.Join(dir, strings.Repeat("n", length))}, &stdout, &stderr)
 	}
-	for _, length := range []int{230, 240, 249} {
+	for _, length := range []int{230, 240, 243} {
 		require.Equal(t, exitUnconverged, fit(length), stderr.String())
 	}
-	for _, length := range []int{250, 255, 256} {
+	for _, length := range []int{244, 255, 256} {
 		require.Equal(t, exitUsage, fit(length))
 		require.Contains(t, stderr.String(), "is too long for the file system: choose a shorter one")
 		require.NotContains(t, stderr.String(), "airquality", "before the table is read")
