@@ -33,7 +33,7 @@ type library struct {
 }
 
 var loadLibrary = sync.OnceValues(func() (library, error) {
-	byGonum := library{name: "gonum", double: func() Product[float64] { return withZeros(gonumDouble) }, single: func() Product[float32] { return withZeros(gonumSingle) }}
+	byGonum := library{name: "gonum", double: func() Product[float64] { return beside(gonumDouble, true) }, single: func() Product[float32] { return beside(gonumSingle, true) }}
 	choice := os.Getenv(BLASVariable)
 	if choice == "gonum" {
 		return byGonum, nil
@@ -79,7 +79,7 @@ func openBLAS(path string) (found library, err error) {
 	if err != nil {
 		return found, fmt.Errorf("%s has no sgemm: %w", path, err)
 	}
-	found = library{name: path, double: func() Product[float64] { return withZeros(fortran[float64](dgemm)) }, single: func() Product[float32] { return withZeros(fortran[float32](sgemm)) }}
+	found = library{name: path, double: func() Product[float64] { return beside(fortran[float64](dgemm), false) }, single: func() Product[float32] { return beside(fortran[float32](sgemm), false) }}
 	if address, err := lookUp(lib, "openblas_set_num_threads"); err == nil {
 		purego.SyscallN(address, 1)
 	}
@@ -96,9 +96,9 @@ func openBLAS(path string) (found library, err error) {
 	return found, nil
 }
 
-// withZeros leaves to the library what it is the faster at.
-func withZeros[T Float](library Product[T]) Product[T] {
-	p := &simd.Product[T]{}
+// beside leaves to the library what it is the faster at: a slow one only small products.
+func beside[T Float](library Product[T], slow bool) Product[T] {
+	p := &simd.Product[T]{Dense: slow}
 	return func(ta, tb bool, m, n, k int, a, b, c []T) {
 		if !p.Multiply(ta, tb, m, n, k, a, b, c) {
 			library(ta, tb, m, n, k, a, b, c)

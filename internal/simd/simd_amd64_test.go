@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // Every length, so that all ways through the loops are taken.
@@ -156,13 +158,23 @@ func TestProduct(t *testing.T) {
 
 func product[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
-	epsilon := epsilonOf[T]()
+	for share, p := range map[float64]*Product[T]{0.6: {}, 0: {Dense: true}} { // of zeros
+		against(t, p, share)
+	}
 	var p Product[T]
+	a, b, c := numbers[T](rng, 100*100, 0), numbers[T](rng, 100*100, 0), make([]T, 100*100)
+	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
+}
+
+// against compares products of matrices with a share of zeros with their definition.
+func against[T Float](t *testing.T, p *Product[T], share float64) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	epsilon := epsilonOf[T]()
 	for _, s := range [][3]int{{100, 200, 50}, {201, 65, 33}, {97, 66, 101}, {50, 73, 200}, {300, 77, 43}, {64, 95, 77}, {33, 90, 34}} {
 		m, n, k := s[0], s[1], s[2]
 		for _, ta := range []bool{false, true} {
 			for _, tb := range []bool{false, true} {
-				a, b := numbers[T](rng, m*k, 0.6), numbers[T](rng, k*n, 0)
+				a, b := numbers[T](rng, m*k, share), numbers[T](rng, k*n, 0)
 				c := numbers[T](rng, m*n, 0)
 				require.True(t, p.Multiply(ta, tb, m, n, k, a, b, c))
 				at := func(x []T, transposed bool, rows, cols, i, j int) float64 {
@@ -185,8 +197,6 @@ func product[T Float](t *testing.T) {
 			}
 		}
 	}
-	a, b, c := numbers[T](rng, 100*100, 0), numbers[T](rng, 100*100, 0), make([]T, 100*100)
-	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
 }
 
 // Panels of 256 bytes add up in the order of those of 128.
@@ -277,6 +287,25 @@ func repeatedRows[T Float](t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(5, func() { p.Multiply(false, false, 300, 100, 100, x, b, c) }))
 	require.False(t, p.repeats(false, 300, 100, 100, numbers[T](rng, 300*100, 0), b, c), "rows without anything in common")
 	require.False(t, p.repeats(false, 300, 100, 100, imputed[T](rng, 300, 100, 10, 0.9), b, c), "too little in common")
+}
+
+// Matrices without zeros, against gonum's BLAS.
+func BenchmarkProductWithoutZeros(b *testing.B) {
+	const m, n, k = 100, 200, 200
+	rng := rand.New(rand.NewPCG(5, 2))
+	x, y, z := numbers[float64](rng, m*k, 0), numbers[float64](rng, k*n, 0), make([]float64, m*n)
+	b.Run("ours", func(b *testing.B) {
+		p := Product[float64]{Dense: true}
+		for b.Loop() {
+			p.Multiply(false, false, m, n, k, x, y, z)
+		}
+	})
+	b.Run("gonum", func(b *testing.B) {
+		for b.Loop() {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: m, Cols: k, Stride: k, Data: x},
+				blas64.General{Rows: k, Cols: n, Stride: n, Data: y}, 0, blas64.General{Rows: m, Cols: n, Stride: n, Data: z})
+		}
+	})
 }
 
 func BenchmarkProduct(b *testing.B) {

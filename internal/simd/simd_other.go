@@ -89,7 +89,7 @@ func applyTiles(to, a, from, own, ownFrom []float64, n int) {
 }
 
 // Product is for machines with AVX2; here the library's is always used.
-type Product[T Float] struct{}
+type Product[T Float] struct{ Dense bool }
 
 // Multiply declines.
 func (*Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool { return false }
