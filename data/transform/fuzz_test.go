@@ -73,6 +73,6 @@ func FuzzParse(f *testing.F) {
 			require.NotEqual(t, "{}", string(text))
 		},
 		Accepts: []string{"log", "x1=log,x2=npn", "x1=log,none", " x1 = sqrt ", "a=b=logit", "=log1p", "x1=ordinal"},
-		Refuses: []string{"", "x1", "gob", "x1=", "x1=logg", "log,sqrt", "x1=log,x1=log", "x1=log,"},
+		Refuses: []string{"", "x1", "gob", "\fgob", "a:gob: ", "x1=", "x1=logg", "log,sqrt", "x1=log,x1=log", "x1=log,"},
 	}.Fuzz(f)
 }

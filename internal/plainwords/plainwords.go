@@ -27,6 +27,6 @@ func Unknown(message string, given ...string) string {
 // isItem says whether a word that a colon follows in a message stands in a text by itself, as gob in
 // “log,gob”, and not as a part of a file's name.
 func isItem(text, word string) bool {
-	items := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,;="`, r) })
-	return slices.Contains(items, strings.Trim(word, ": "))
+	around := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`:,;="`, r) }
+	return slices.Contains(strings.FieldsFunc(text, around), strings.TrimFunc(word, around))
 }

@@ -24,5 +24,7 @@ func TestUnknown(t *testing.T) {
 	require.Equal(t, "runtime error", plainwords.Unknown("options %!: runtime error", "%!"))
 	require.Empty(t, plainwords.Unknown(`transform gob: "gob" is no function`, "gob"), "with a colon behind it")
 	require.Empty(t, plainwords.Unknown(`transform gob: "gob" is no function`, "x=log,gob"))
+	require.Empty(t, plainwords.Unknown("transform \fgob: \"gob\" is no function", "\fgob"), "with a space of another kind before it")
+	require.Empty(t, plainwords.Unknown("transform gob: : \"gob: \" is no function", "gob: "))
 	require.Equal(t, " gob: ", plainwords.Unknown("state.gob: gob: bad data", "state.gob"), "a part of a name")
 }
