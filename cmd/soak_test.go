@@ -23,21 +23,17 @@ import (
 
 	"missingscore/internal/memory"
 	"missingscore/internal/plainwords"
-	"missingscore/internal/provenance"
 	"missingscore/internal/stream"
 )
 
 var (
-	soakRuns = flag.Int("soak", 25, "how many runs the soak makes")
+	soakRuns = flag.Int("soak", 3, "how many runs the soak makes")
 	soakFrom = flag.Uint64("soak-from", 1, "the seed of the first; each run has the next one")
-	soakFile = flag.String("soak-figures", "", "file that the figures are added to")
 )
 
 // soaked are the figures of a soak: what became of so many processes.
 type soaked struct {
-	Command     string         `json:"command"` // of the last portion
 	Runs        int            `json:"runs"`
-	Portions    []portion      `json:"portions"`
 	Codes       map[string]int `json:"exit_codes"`
 	Slow        int            `json:"slow"`         // ended after soakLimit, without a verdict
 	Killed      int            `json:"killed"`       // processes, by SIGKILL, at random moments
@@ -52,54 +48,29 @@ type soaked struct {
 	Faults      []string       `json:"faults"`
 }
 
-// portion are runs made at a time.
-type portion struct {
-	Seeds string `json:"seeds"` // from–to
-	provenance.Source
-}
-
 const (
 	soakLimit  = 20 * time.Second
 	soakMemory = 300e6 // bytes that each process may use
 	soakAbove  = 400e6 // what the program itself and rubbish not yet collected may add
 )
 
-// A soak: random tables and random flags, each by a seed, in processes of their own; every
-// run that makes results is killed at random moments, taken up again, and compared with one never
-// cut. A longer one:
+// Each run has a random table and random flags by its seed, in a process of its own. Runs that
+// write results are killed at random moments, resumed, and compared with a run never cut. A
+// longer one:
 //
-//	go test ./cmd -run Soak -soak 1000 -soak-from 41 -soak-figures ../internal/trust/figures/soak.json -timeout 0
+//	go test ./cmd -run Soak -soak 1000 -soak-from 41 -timeout 0
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	s := &soaked{Codes: map[string]int{}}
-	var source provenance.Source
-	if *soakFile != "" {
-		var err error
-		source, err = provenance.Of("..")
-		require.NoError(t, err)
-		if text, err := os.ReadFile(*soakFile); err == nil {
-			require.NoError(t, json.Unmarshal(text, s))
-		}
-	}
-	if testing.Short() { // for the detector of races, in whose processes each takes ten times as long
-		*soakRuns = min(*soakRuns, 3)
-	}
 	for seed := *soakFrom; seed < *soakFrom+uint64(*soakRuns); seed++ {
 		if err := s.run(t, seed); err != nil {
 			s.Faults = append(s.Faults, fmt.Sprintf("seed %d: %v", seed, err))
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
-	s.Command = fmt.Sprintf("go test ./cmd -run Soak -soak %d -soak-from %d -soak-figures ../internal/trust/figures/soak.json -timeout 0", *soakRuns, *soakFrom)
-	if *soakFile != "" {
-		s.Portions = append(s.Portions, portion{fmt.Sprintf("%d–%d", *soakFrom, *soakFrom+uint64(*soakRuns)-1), source})
-	}
 	text, err := json.MarshalIndent(s, "", "  ")
 	require.NoError(t, err)
 	t.Logf("%s", text)
-	if *soakFile != "" {
-		require.NoError(t, os.WriteFile(*soakFile, append(text, '\n'), 0o644))
-	}
 }
 
 // ended is a process that did.

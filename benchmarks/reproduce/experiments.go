@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"missingscore/benchmarks/bound"
-	"missingscore/benchmarks/calibration"
 	"missingscore/benchmarks/coverage"
 	"missingscore/benchmarks/deciding"
 	"missingscore/benchmarks/denoising"
@@ -54,7 +53,6 @@ var Experiments = []harness.Experiment{
 	networks.Experiment,
 	deciding.Experiment,
 	coverage.Experiment,
-	calibration.Experiment,
 	star.Ranking,
 	scale.Experiment,
 	ordinal.Experiment,

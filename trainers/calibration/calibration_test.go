@@ -1,4 +1,4 @@
-package calibration_test
+package calibration
 
 import (
 	"testing"
@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/internal/stream"
-	"missingscore/trainers/calibration"
 )
 
 const most = 1000 // ranks
@@ -15,20 +14,20 @@ const most = 1000 // ranks
 // Ranks are uniform: at 1e-3 in all cases together (Bonferroni), with fixed seeds.
 func TestRanksAreUniform(t *testing.T) {
 	least, fewest := 1.0, most
-	for _, c := range calibration.Cases {
+	for _, c := range Cases {
 		p, n := p(t, c)
-		require.Greater(t, p, 1e-3/float64(len(calibration.Cases)), c.Name())
+		require.Greater(t, p, 1e-3/float64(len(Cases)), c.Name())
 		least, fewest = min(least, p), min(fewest, n)
 	}
-	t.Logf(`figures {"samplers": %d, "ranks": %d, "fewest ranks": %d, "least p": %.3g}`, len(calibration.Cases), most, fewest, least)
+	t.Logf(`figures {"samplers": %d, "ranks": %d, "fewest ranks": %d, "least p": %.3g}`, len(Cases), most, fewest, least)
 }
 
 // p is that of a case's ranks, and how many they are.
-func p(t *testing.T, c calibration.Case) (p float64, n int) {
+func p(t *testing.T, c Case) (p float64, n int) {
 	ranks, err := c.Ranks(t.Context(), most, 11)
 	require.NoError(t, err, c.Name())
-	p = calibration.Uniform(calibration.Counts(ranks))
-	t.Logf("%s: p %.3g, %v", c.Name(), p, calibration.Counts(ranks))
+	p = Uniform(Counts(ranks))
+	t.Logf("%s: p %.3g, %v", c.Name(), p, Counts(ranks))
 	return p, len(ranks)
 }
 
@@ -36,23 +35,23 @@ func p(t *testing.T, c calibration.Case) (p float64, n int) {
 // of the others, and at larger sizes, in benchmarks/calibration.
 func TestErrorsGoBySize(t *testing.T) {
 	tried, least := 0, 1.0
-	for _, a := range calibration.Approximations {
+	for _, a := range Approximations {
 		if a.Cases[0].Cost > 4 || a.Cases[1].Cost > 4 {
 			continue
 		}
 		first, _ := p(t, a.Cases[0])
 		require.Less(t, first, 1e-4, a.Cases[0].Name())
 		second, _ := p(t, a.Cases[1])
-		require.Greater(t, second, 1e-3/float64(len(calibration.Approximations)), a.Cases[1].Name())
+		require.Greater(t, second, 1e-3/float64(len(Approximations)), a.Cases[1].Name())
 		tried, least = tried+1, min(least, second)
 	}
-	t.Logf(`figures {"tried": %d, "of": %d, "least p": %.3g}`, tried, len(calibration.Approximations), least)
+	t.Logf(`figures {"tried": %d, "of": %d, "least p": %.3g}`, tried, len(Approximations), least)
 }
 
 // What is known to be wrong is seen to be, with few rows; with many more ranks are needed,
 // as in benchmarks/calibration.
 func TestHeldParametersAreNoticed(t *testing.T) {
-	least, _ := p(t, calibration.Wrong[0])
+	least, _ := p(t, Wrong[0])
 	require.Less(t, least, 1e-4)
 }
 
@@ -64,20 +63,20 @@ func TestUniformNotices(t *testing.T) {
 		var ranks []int
 		for range 1000 {
 			truth, rank := rng.NormFloat64(), 0
-			for range calibration.Draws {
+			for range Draws {
 				if mean+sd*rng.NormFloat64() < truth {
 					rank++
 				}
 			}
 			ranks = append(ranks, rank)
 		}
-		return calibration.Uniform(calibration.Counts(ranks))
+		return Uniform(Counts(ranks))
 	}
 	require.Greater(t, p(1, 0), 0.01)
 	require.Less(t, p(1/1.3, 0), 1e-4)
 	require.Less(t, p(1.3, 0), 1e-4)
 	require.Less(t, p(1, 0.2), 1e-4)
 	counts := []int{30, 50, 40} // χ² = 5 with 2 degrees of freedom
-	require.InDelta(t, distuv.ChiSquared{K: 2}.Survival(5), calibration.Uniform(counts), 1e-12)
-	require.InDelta(t, 0.0820850, calibration.Uniform(counts), 1e-7) // exp(−5/2)
+	require.InDelta(t, distuv.ChiSquared{K: 2}.Survival(5), Uniform(counts), 1e-12)
+	require.InDelta(t, 0.0820850, Uniform(counts), 1e-7) // exp(−5/2)
 }

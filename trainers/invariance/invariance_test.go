@@ -1,7 +1,6 @@
-package invariance_test
+package invariance
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 	"testing"
@@ -12,51 +11,44 @@ import (
 	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/invariance"
 )
 
 // Every member of the registries is in a case.
 func TestEveryMemberHasACase(t *testing.T) {
-	cases, err := invariance.Cases()
+	cases, err := Cases()
 	require.NoError(t, err)
-	in := func(name string, of func(invariance.Case) string) {
-		require.True(t, slices.ContainsFunc(cases, func(c invariance.Case) bool { return of(c) == name }), name)
+	in := func(name string, of func(Case) string) {
+		require.True(t, slices.ContainsFunc(cases, func(c Case) bool { return of(c) == name }), name)
 	}
 	for name := range model.Models {
-		in(name, func(c invariance.Case) string { return c.Model })
+		in(name, func(c Case) string { return c.Model })
 	}
 	for name := range losses.Objectives {
-		in(name, func(c invariance.Case) string { return c.Objective })
+		in(name, func(c Case) string { return c.Objective })
 	}
 	for _, e := range estimator.All {
-		in(e.Name, func(c invariance.Case) string { return c.Method })
+		in(e.Name, func(c Case) string { return c.Method })
 	}
 }
 
 // Every case of the registries has every property that it can have; where it cannot, the
 // reason is stated.
 func TestEveryCaseHasEveryProperty(t *testing.T) {
-	cases, err := invariance.Cases()
+	cases, err := Cases()
 	require.NoError(t, err)
 	require.Greater(t, len(cases), 350)
 	if testing.Short() { // for the detector of races
 		examine(t, someOf(cases))
 		return
 	}
-	held, left := examine(t, cases)
-	figures := map[string]int{"cases": len(cases)}
-	for _, p := range invariance.Properties {
+	held, _ := examine(t, cases)
+	for _, p := range Properties {
 		require.Greater(t, held[p.Name], 25, p.Name)
-		figures[p.Name] = held[p.Name]
 	}
-	for reason, n := range left {
-		figures["left out of "+reason] = n
-	}
-	logFigures(t, figures)
 }
 
 // someOf is every tenth case.
-func someOf(cases []invariance.Case) (some []invariance.Case) {
+func someOf(cases []Case) (some []Case) {
 	for k := 0; k < len(cases); k += 10 {
 		some = append(some, cases[k])
 	}
@@ -65,7 +57,7 @@ func someOf(cases []invariance.Case) (some []invariance.Case) {
 
 // Wide tables have those properties that a narrow one does not show.
 func TestWideTables(t *testing.T) {
-	cases, err := invariance.Wide()
+	cases, err := Wide()
 	require.NoError(t, err)
 	require.Len(t, cases, 7, "networks by four methods, and fits by those that are for fits")
 	held, _ := examine(t, cases)
@@ -74,7 +66,7 @@ func TestWideTables(t *testing.T) {
 
 // examine checks cases side by side: how many have each property, and how many are left out of it,
 // by property and reason.
-func examine(t *testing.T, cases []invariance.Case) (held, left map[string]int) {
+func examine(t *testing.T, cases []Case) (held, left map[string]int) {
 	t.Helper()
 	var pool errgroup.Group
 	pool.SetLimit(2)
@@ -82,7 +74,7 @@ func examine(t *testing.T, cases []invariance.Case) (held, left map[string]int) 
 	held, left = map[string]int{}, map[string]int{}
 	for _, c := range cases {
 		pool.Go(func() error {
-			r := invariance.Examine(t.Context(), c)
+			r := Examine(t.Context(), c)
 			one.Lock()
 			defer one.Unlock()
 			for _, err := range r.Failed {
@@ -108,11 +100,11 @@ func TestWhateverDrawsHasTheSameLaw(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
 	}
-	cases, err := invariance.Laws()
+	cases, err := Laws()
 	require.NoError(t, err)
 	numbers, worst, networks, ordinal := 0, 0.0, 0, 0
 	for _, c := range cases {
-		z, n, err := invariance.SameLaw(t.Context(), c, 40)
+		z, n, err := SameLaw(t.Context(), c, 40)
 		require.NoError(t, err)
 		if z > 4.5 {
 			t.Errorf("%s: |z| = %.1f", c.Name(), z)
@@ -128,13 +120,4 @@ func TestWhateverDrawsHasTheSameLaw(t *testing.T) {
 	require.Greater(t, len(cases)-networks, 20)
 	require.Greater(t, networks, 10)
 	require.Equal(t, 2, ordinal)
-	logFigures(t, map[string]float64{"cases": float64(len(cases)), "networks": float64(networks), "numbers": float64(numbers), "worst |z|": worst})
-}
-
-// logFigures logs what a test has found for TRUST.md (internal/trust).
-func logFigures(t *testing.T, figures any) {
-	t.Helper()
-	text, err := json.Marshal(figures)
-	require.NoError(t, err)
-	t.Logf("figures %s", text)
 }
