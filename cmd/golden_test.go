@@ -277,8 +277,8 @@ func networkGoldens() (cases []golden) {
 			if j > 0 {
 				name, support = name+"-support", " --lower 0"
 			}
-			if imputer && (selection == "stars" || selection == "cv=3") {
-				lambdas = 4
+			if strings.HasSuffix(method, "mc") || strings.HasSuffix(method, "chains") || imputer || j > 0 {
+				lambdas = 4 // these take most of the time
 			}
 			cases = append(cases, golden{name, []string{table}, []string{fmt.Sprintf("network in/data.csv --method %s%s%s --select %s --lambdas %d --tolerance 0.1 --truth in/truth.csv --seed 3 --workers %d --out out",
 				method, support, quick, selection, lambdas, 1+(i+j)%2)}})

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/slowtest"
 )
 
 // A network, or a check, takes at most 2.5 times the numbers of the table that is held, 8 bytes each, beside
 // what the program takes itself: columns are standardised where they stand, and a million cells
 // at most are tested for whether they are missing completely at random, which takes about 50 MB.
 func TestHeldMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("half a minute")
-	}
+	slowtest.Skip(t, "measures resident memory; 30 s")
 	t.Parallel()
 	const program = 60e6 // bytes
 	for _, c := range []struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -62,7 +63,7 @@ func TestKilledAndResumed(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	require.Zero(t, run([]string{"simulate", "star", "--d", "8", "--n", "200", "--out", dir}, &stdout, &stderr), stderr.String())
 	data := filepath.Join(dir, "data.csv")
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args         []string
 		state, other string // names of the state, and of what else the folder keeps
 		files        int
@@ -74,6 +75,9 @@ func TestKilledAndResumed(t *testing.T) {
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
 			t.Parallel()
+			if i > 0 {
+				slowtest.Skip(t, "10 s")
+			}
 			killedAndResumed(t, c.args, c.state, c.other, c.files)
 		})
 	}
@@ -90,6 +94,9 @@ func TestKilledAndResumed(t *testing.T) {
 		}
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
+			if args[0] == "power" {
+				slowtest.Skip(t, "20 s")
+			}
 			replicatesCut(t, args)
 		})
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/slowtest"
 )
 
 // The examples in Python and R run, and say the same of the same table: edges, centralities,
 // and a slope over twenty imputed tables, by numpy and by the R package mice.
 func TestExamplesInOtherLanguages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and this is one of other programs")
-	}
+	slowtest.Skip(t, "runs Python and R; 20 s")
 	t.Parallel()
 	numbers := regexp.MustCompile(`(?m)^(x\d - x\d: .*|x\d: strength .*|x2 ~ x1: .*)$`)
 	said := map[string][]string{}

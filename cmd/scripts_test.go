@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"missingscore/internal/slowtest"
 )
 
 // saveEachVariable says how often processes of tests save their state.
@@ -31,10 +33,13 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Condition: func(name string) (bool, error) {
-			if name != "data" {
-				return false, fmt.Errorf("there is no condition %q", name)
+			switch name {
+			case "data":
+				return os.Getenv("MISSINGSCORE_DATA") != "", nil
+			case "slow":
+				return slowtest.Set(), nil
 			}
-			return os.Getenv("MISSINGSCORE_DATA") != "", nil
+			return false, fmt.Errorf("there is no condition %q", name)
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("MISSINGSCORE_DATA", os.Getenv("MISSINGSCORE_DATA"))

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/slowtest"
 )
 
 // A pass of Marg-Var straight from a Parquet file is possible with less memory than the table's
 // numbers would take: less may be used, and all that the process had at a time, the program itself
 // included, is less. Meanwhile it says how many rows it has gone over, and how long the others take.
 func TestStreamedMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a minute")
-	}
+	slowtest.Skip(t, "measures resident memory; 20 s")
 	t.Parallel()
 	const numbers = 1_600_000 * 20 * 8 // bytes: 256 MB
 	table := wideFile(t, "t.parquet", "1600000", "0.1")

@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -39,9 +40,7 @@ func chainOfThree(n int) *data.Table {
 // of a partial correlation from the 1000 rows that have y, (1 − ρ²)/√1000, and what the noise
 // of draws and the imputer's training leave, 0.02.
 func TestMissingAtRandomBySampledEM(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
-	}
+	slowtest.Skip(t, "20 s")
 	table := chainOfThree(2000)
 	fit := func(method string) trainers.Spec {
 		return trainers.Spec{Steps: engine.Config{Method: method, Seed: 1}, Descent: descent.Config{Epochs: 60}}

@@ -12,6 +12,7 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -114,9 +115,7 @@ func TestRecoveryNotAtRandom(t *testing.T) {
 
 // A network's mean and precision in the table's own units, far from standard ones.
 func TestNetworkNotAtRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
-	}
+	slowtest.Skip(t, "12 s")
 	g, logistic, censored := testtables.Pair()
 	const replicates = 6
 	for name, by := range map[string]*missingness.Model{"logistic": logistic, "censored": censored} {

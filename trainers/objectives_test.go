@@ -15,6 +15,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -43,9 +44,7 @@ func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
 // precision (Σ + σ²I)⁻¹, by estimators without a bias of their own: the mean over
 // tables is within its error, which is small beside what the noise changes.
 func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and this is one of estimates, not of workers")
-	}
+	slowtest.Skip(t, "8 s")
 	const n, tables, sigma = 2000, 6, 0.6
 	covariance := mat.NewSymDense(2, []float64{1, 0.6, 0.6, 0.8})
 	var p, want mat.Dense
