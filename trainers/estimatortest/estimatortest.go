@@ -135,7 +135,7 @@ func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.T
 
 func config(e estimator.Estimator) trainers.Spec {
 	s := trainers.Spec{
-		Steps:   engine.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2},
+		Steps:   engine.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}},
 		Network: &path.Config{Schedule: path.Fixed, InitialIter: 20, IterPerLambda: 2, Lambdas: 8},
 	}
 	if e.NeedsOrdinal() {
