@@ -155,17 +155,21 @@ func (w cellsWriter) row(i int, values []float64) []string {
 	return row
 }
 
-// missing says whether cell (i, j) is. A text in a file that has nulls is what it says.
+// missing says whether cell (i, j) is. In a file that has nulls, marks in a column that is only carried
+// are what they say.
 func (c *Cells) missing(i, j int) bool {
-	if c.sheet.rowwise && !c.sheet.kinds[j].kind.numeric() && !c.used[j] {
+	if c.sheet.rowwise && !c.used[j] {
 		return c.Rows[i][j] == ""
 	}
 	return c.marks.missing(c.Rows[i][j])
 }
 
-// mark is what most missing cells hold that are not empty, NA if there are none. Of equally many, the
-// first in the list of marks.
+// mark is what most missing cells of a text hold that are not empty, NA if there are none. Of equally
+// many, the first in the list of marks.
 func (c *Cells) mark() string {
+	if c.sheet.rowwise {
+		return "NA"
+	}
 	count := map[string]int{}
 	for i, row := range c.Rows {
 		for j, cell := range row {

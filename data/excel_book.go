@@ -122,22 +122,21 @@ func (b *excelBook) relations(part, folder string) (all []excelRelation, err err
 	if b.parts[part] == nil {
 		return nil, nil
 	}
-	err = b.elements(part, func(e xml.StartElement) error {
+	err = b.elements(part, func(_ *excelXML, e xml.StartElement) {
 		if e.Name.Local != "Relationship" {
-			return nil
+			return
 		}
 		target := strings.ReplaceAll(attribute(e, "Target"), `\`, "/")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join(folder, target)
 		}
 		all = append(all, excelRelation{attribute(e, "Id"), attribute(e, "Type"), strings.ToLower(strings.TrimPrefix(target, "/"))})
-		return nil
 	})
 	return all, err
 }
 
 func (b *excelBook) readMain(part string) error {
-	return b.elements(part, func(e xml.StartElement) error {
+	return b.elements(part, func(_ *excelXML, e xml.StartElement) {
 		switch e.Name.Local {
 		case "workbookPr":
 			given := attribute(e, "date1904")
@@ -149,42 +148,25 @@ func (b *excelBook) readMain(part string) error {
 				}
 			}
 		}
-		return nil
 	})
 }
 
 // readStyles finds how each style of cells shows a number.
 func (b *excelBook) readStyles(part string) error {
 	codes := map[int]excelFormat{}
-	x, err := b.open(part)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	for {
-		t, err := x.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return x.damage("", err)
-		}
-		e, begins := t.(xml.StartElement)
-		if !begins {
-			continue
-		}
+	return b.elements(part, func(x *excelXML, e xml.StartElement) {
 		id, _ := strconv.Atoi(attribute(e, "numFmtId")) // 0 is General
 		switch {
 		case e.Name.Local == "numFmt":
 			codes[id] = formatOfCode(attribute(e, "formatCode"))
-		case e.Name.Local == "xf" && x.in("styleSheet", "cellXfs", "xf"):
+		case x.in("styleSheet", "cellXfs", "xf"):
 			format, own := codes[id]
 			if !own {
 				format = builtInFormat(id)
 			}
 			b.styles = append(b.styles, format)
 		}
-	}
+	})
 }
 
 // textBytes are taken by a text that is shared, beside its own.
@@ -256,7 +238,7 @@ func unescaped(text string) string {
 }
 
 // elements visits the beginnings of the elements of a part.
-func (b *excelBook) elements(part string, visit func(xml.StartElement) error) error {
+func (b *excelBook) elements(part string, visit func(*excelXML, xml.StartElement)) error {
 	x, err := b.open(part)
 	if err != nil {
 		return err
@@ -271,9 +253,7 @@ func (b *excelBook) elements(part string, visit func(xml.StartElement) error) er
 			return x.damage("", err)
 		}
 		if e, begins := t.(xml.StartElement); begins {
-			if err := visit(e); err != nil {
-				return err
-			}
+			visit(x, e)
 		}
 	}
 }
