@@ -200,11 +200,7 @@ func (r *excelReader) next() (row []excelCell, err error) {
 
 // cells reads the next row.
 func (r *excelReader) cells() (row []excelCell, err error) {
-	x := r.xml
-	var kind, style string // of the cell
-	var text strings.Builder
-	var formula, value bool
-	number, at := 0, 0 // of row and column
+	x, number := r.xml, 0
 	for {
 		t, err := x.next()
 		if err != nil {
@@ -213,54 +209,72 @@ func (r *excelReader) cells() (row []excelCell, err error) {
 		if len(x.path) < 3 || x.path[1] != "sheetData" || x.path[2] != "row" {
 			continue
 		}
-		inCell := len(x.path) > 3 && x.path[3] == "c"
-		switch t := t.(type) {
-		case xml.StartElement:
-			switch {
-			case len(x.path) == 3:
-				number = r.row + 1
-				if given := attribute(t, "r"); given != "" {
-					number, err = strconv.Atoi(given)
-				}
-				if err != nil || number <= r.row || number > excelRows {
-					return nil, fmt.Errorf("a row of number %.20q", attribute(t, "r"))
-				}
-			case len(x.path) == 4 && inCell:
-				if at, err = cellColumn(attribute(t, "r"), number, len(row)); err != nil {
-					return nil, err
-				}
-				kind, style, formula, value = attribute(t, "t"), attribute(t, "s"), false, false
-				text.Reset()
-			case len(x.path) == 5 && inCell:
-				formula, value = formula || x.path[4] == "f", value || x.path[4] == "v"
+		e, begins := t.(xml.StartElement)
+		switch {
+		case len(x.path) == 3 && begins:
+			if number, err = rowNumber(attribute(e, "r"), r.row+1); err != nil {
+				return nil, err
 			}
-		case xml.CharData:
-			if inCell && len(x.path) == 5 && x.path[4] == "v" {
-				text.Write(t)
-			} else if inCell && len(x.path) > 5 && x.path[4] == "is" {
-				err = x.addText(&text, t, 5)
+		case len(x.path) == 3 && x.ended:
+			r.row = number
+			return row, nil
+		case len(x.path) == 4 && begins && x.path[3] == "c":
+			at, err := cellColumn(attribute(e, "r"), number, len(row))
+			if err != nil {
+				return nil, err
 			}
-			if err != nil || text.Len() > longestToken {
-				return nil, errLongToken
+			c, err := r.readCell(e)
+			if err != nil {
+				return nil, err
 			}
-		case xml.EndElement:
-			switch {
-			case len(x.path) == 3:
-				r.row = number
-				return row, nil
-			case len(x.path) == 4 && inCell:
-				c, err := r.cell(kind, style, text.String())
-				if err != nil {
-					return nil, err
-				}
-				c.uncomputed = formula && !value
-				for len(row) < at {
-					row = append(row, excelCell{})
-				}
-				row = append(row, c)
+			for len(row) < at {
+				row = append(row, excelCell{})
 			}
+			row = append(row, c)
 		}
 	}
+}
+
+// rowNumber is the number that a row has, or the next where it has none.
+func rowNumber(given string, next int) (number int, err error) {
+	if given == "" {
+		given = strconv.Itoa(next)
+	}
+	if number, err = strconv.Atoi(given); err != nil || number < next || number > excelRows {
+		return 0, fmt.Errorf("a row of number %.20q", given)
+	}
+	return number, nil
+}
+
+// readCell reads a cell to its end.
+func (r *excelReader) readCell(e xml.StartElement) (c excelCell, err error) {
+	const depth = 4
+	x := r.xml
+	formula, value := false, false
+	var text strings.Builder
+	for !(x.ended && len(x.path) == depth) {
+		t, err := x.next()
+		if err != nil {
+			return c, err
+		}
+		if len(x.path) == depth {
+			continue
+		}
+		inside := x.path[depth]
+		formula, value = formula || inside == "f", value || inside == "v"
+		switch letters, ok := t.(xml.CharData); {
+		case inside == "is":
+			err = x.addText(&text, t, depth+1)
+		case ok && inside == "v" && len(x.path) == depth+1:
+			text.Write(letters)
+		}
+		if err != nil || text.Len() > longestToken {
+			return c, errLongToken
+		}
+	}
+	c, err = r.cell(attribute(e, "t"), attribute(e, "s"), text.String())
+	c.uncomputed = formula && !value
+	return c, err
 }
 
 // cellColumn is the column of a cell named as B7, or the next where it has no name.

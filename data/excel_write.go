@@ -85,22 +85,10 @@ func (w *excelWriter) add(row []string, of func(j int) kind) error {
 		if cell == "" {
 			continue
 		}
-		place, kind := `<c r="`+w.names[j]+at+`"`, of(j)
-		if kind == asBoolean && kind.keeps(cell) {
-			w.sheet.WriteString(place + ` t="b"><v>` + cell + "</v></c>")
+		place := `<c r="` + w.names[j] + at + `"`
+		if attribute, value, ok := typedCell(of(j), cell); ok {
+			w.sheet.WriteString(place + attribute + "><v>" + value + "</v></c>")
 			continue
-		}
-		if kind.numeric() || kind == asMixed && keepsNumber(cell) {
-			if _, err := number(cell); err == nil && !(kind != asNumbers && longWhole(cell)) {
-				w.sheet.WriteString(place + "><v>" + cell + "</v></c>")
-				continue
-			}
-		}
-		if kind == asDate || kind == asStamp || kind == asMixed {
-			if days, style, ok := excelDays(cell); ok {
-				w.sheet.WriteString(place + fmt.Sprintf(` s="%d"><v>`, style) + strconv.FormatFloat(days, 'f', -1, 64) + "</v></c>")
-				continue
-			}
 		}
 		if units := len(utf16.Encode([]rune(cell))); units > excelLetters {
 			return fmt.Errorf("a cell has %d characters at most, and one of column %q has %d; choose a name in .csv or .parquet", excelLetters, w.columns[j].name, units)
@@ -113,6 +101,24 @@ func (w *excelWriter) add(row []string, of func(j int) kind) error {
 	}
 	_, err := w.sheet.WriteString("</row>")
 	return err
+}
+
+// typedCell is a cell that is no text in a sheet, with its type or style.
+func typedCell(k kind, cell string) (attribute, value string, ok bool) {
+	if k == asBoolean && k.keeps(cell) {
+		return ` t="b"`, cell, true
+	}
+	if k.numeric() || k == asMixed && keepsNumber(cell) {
+		if _, err := number(cell); err == nil && (k == asNumbers || !longWhole(cell)) {
+			return "", cell, true
+		}
+	}
+	if k == asDate || k == asStamp || k == asMixed {
+		if days, style, ok := excelDays(cell); ok {
+			return fmt.Sprintf(` s="%d"`, style), strconv.FormatFloat(days, 'f', -1, 64), true
+		}
+	}
+	return "", "", false
 }
 
 // longWhole says whether a number is a whole one with more digits than Excel has, 15: it would show
