@@ -249,10 +249,18 @@ func arrowKind(t arrow.DataType) kind {
 	switch id := t.ID(); {
 	case id == arrow.BOOL:
 		return asBoolean
+	case arrow.IsUnsignedInteger(id):
+		return asUnsigned
 	case arrow.IsInteger(id):
 		return asWhole
 	case arrow.IsFloating(id), arrow.IsDecimal(id), id == arrow.NULL:
 		return asNumbers
+	case id == arrow.DATE32, id == arrow.DATE64:
+		return asDate
+	case id == arrow.TIMESTAMP && t.(*arrow.TimestampType).TimeZone != "":
+		return asInstant
+	case id == arrow.TIMESTAMP:
+		return asStamp
 	}
 	return asText
 }
@@ -366,7 +374,8 @@ func arrowText(values arrow.Array) func(i int) string {
 		}
 	case *array.Timestamp:
 		nanos := int64(a.DataType().(*arrow.TimestampType).Unit.Multiplier())
-		return func(i int) string { return stamp(int64(a.Value(i)), nanos) }
+		zone := arrowKind(a.DataType()).zone()
+		return func(i int) string { return stamp(int64(a.Value(i)), nanos) + zone }
 	case *array.String:
 		return func(i int) string { return strings.Clone(a.Value(i)) }
 	case *array.LargeString:
@@ -407,8 +416,16 @@ func writeArrow(to io.Writer, columns []column) (rowWriter, error) {
 			t = arrow.PrimitiveTypes.Float64
 		case asWhole:
 			t = arrow.PrimitiveTypes.Int64
+		case asUnsigned:
+			t = arrow.PrimitiveTypes.Uint64
 		case asBoolean:
 			t = arrow.FixedWidthTypes.Boolean
+		case asDate:
+			t = arrow.FixedWidthTypes.Date32
+		case asStamp:
+			t = &arrow.TimestampType{Unit: arrow.Microsecond}
+		case asInstant:
+			t = arrow.FixedWidthTypes.Timestamp_us // in UTC
 		}
 		fields[j] = arrow.Field{Name: c.name, Type: t, Nullable: true}
 	}
@@ -422,7 +439,9 @@ func writeArrow(to io.Writer, columns []column) (rowWriter, error) {
 
 func (w *arrowWriter) write(row []string) error {
 	for j, cell := range row {
-		appendCell(w.builder.Field(j), cell)
+		if !appendCell(w.builder.Field(j), w.columns[j].kind, cell) {
+			return fmt.Errorf("column %q: %.60q is of another kind", w.columns[j].name, cell)
+		}
 	}
 	if w.rows++; w.rows < 16*partRows {
 		return nil
@@ -430,31 +449,41 @@ func (w *arrowWriter) write(row []string) error {
 	return w.flush()
 }
 
-// appendCell adds a cell to a column, null where it is missing or not of its kind.
-func appendCell(to array.Builder, cell string) {
+// appendCell adds a cell to a column, null where it is missing; false where it is not of its kind.
+func appendCell(to array.Builder, k kind, cell string) (ok bool) {
+	if cell == "" {
+		to.AppendNull()
+		return true
+	}
+	ok = true
 	switch b := to.(type) {
 	case *array.StringBuilder:
-		if cell != "" {
-			b.Append(cell)
-			return
-		}
+		b.Append(cell)
 	case *array.Int64Builder:
-		if x, err := strconv.ParseInt(cell, 10, 64); err == nil {
-			b.Append(x)
-			return
-		}
+		x, err := strconv.ParseInt(cell, 10, 64)
+		b.Append(x)
+		ok = err == nil
+	case *array.Uint64Builder:
+		x, err := strconv.ParseUint(cell, 10, 64)
+		b.Append(x)
+		ok = err == nil
 	case *array.BooleanBuilder:
-		if cell == "0" || cell == "1" {
-			b.Append(cell == "1")
-			return
-		}
+		b.Append(cell == "1")
+		ok = cell == "0" || cell == "1"
 	case *array.Float64Builder:
-		if x, err := number(cell); err == nil {
-			b.Append(x)
-			return
-		}
+		x, err := strconv.ParseFloat(cell, 64)
+		b.Append(x)
+		ok = err == nil
+	case *array.Date32Builder:
+		var days int32
+		days, ok = daysSince1970(cell)
+		b.Append(arrow.Date32(days))
+	case *array.TimestampBuilder:
+		var micros int64
+		micros, ok = microseconds(k, cell)
+		b.Append(arrow.Timestamp(micros))
 	}
-	to.AppendNull()
+	return ok
 }
 
 func (w *arrowWriter) flush() error {

@@ -2,9 +2,8 @@ package data
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
+	"strings"
 )
 
 // Cells is a table's file as text, with some of its columns as numbers.
@@ -16,6 +15,7 @@ type Cells struct {
 
 	sheet *sheet // that it was
 	marks ReadOptions
+	used  []bool // which columns are the table's; others are only carried
 }
 
 // ReadCells reads the columns of a file that a model needs, o.Columns, by the rules of
@@ -48,7 +48,11 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 			}
 		}
 	}
-	return &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, sheet: s, marks: o}, nil
+	c := &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, sheet: s, marks: o, used: make([]bool, len(s.header))}
+	for _, j := range columns {
+		c.used[j] = true
+	}
+	return c, nil
 }
 
 // longColumns are those that R's mice knows draws and rows by.
@@ -69,24 +73,31 @@ func (c *Cells) CheckLong() error {
 // draws of each row (n·draws, d): one draw as the same table, several one after the other
 // below two more columns, .imp for the draw and .id from 1 for the row. .imp = 0 are the
 // rows as they were, NA in each gap, as as.mids of R's mice wants its long format. What
-// was there stays as it was read. The file is of the format that its name says, or of the one
-// that was read (WriteFormat).
+// was there stays as it was read; other columns keep their type, too, where all their cells can be
+// had again from it, and are text otherwise. A missing text is written as the mark of missing
+// cells that the table has most, NA if it has none, and as null or an empty cell where the file has
+// types. The file is of the format that its name says, or of the one that was read (WriteFormat).
 func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
-	columns, err := c.written(values, draws)
+	columns, err := c.kinds(values, draws)
 	if err != nil {
 		return err
 	}
+	f, _ := written(path, c.sheet)
+	w := cellsWriter{c, columns, f != nil, c.mark()}
+	if draws > 1 {
+		columns = slices.Concat([]column{{longColumns[0], asWhole}, {longColumns[1], asWhole}}, columns)
+	}
 	return writeRows(path, c.sheet, columns, func(write func([]string) error) error {
 		if draws == 1 {
-			return c.eachRow(func(i int) error { return write(c.completed(i, values[i*c.Table.D:])) })
+			return c.eachRow(func(i int) error { return write(w.row(i, values[i*c.Table.D:])) })
 		}
 		for k := range draws + 1 {
 			if err := c.eachRow(func(i int) error {
-				row := c.incomplete(i)
+				var filled []float64
 				if k > 0 {
-					row = c.completed(i, values[(i*draws+k-1)*c.Table.D:])
+					filled = values[(i*draws+k-1)*c.Table.D:]
 				}
-				return write(slices.Concat([]string{fmt.Sprint(k), fmt.Sprint(i + 1)}, row))
+				return write(slices.Concat([]string{fmt.Sprint(k), fmt.Sprint(i + 1)}, w.row(i, filled)))
 			}); err != nil {
 				return err
 			}
@@ -104,31 +115,81 @@ func (c *Cells) eachRow(visit func(i int) error) error {
 	return nil
 }
 
-// incomplete are the cells of row i with NA in its gaps.
-func (c *Cells) incomplete(i int) []string {
-	row := slices.Clone(c.Rows[i])
-	for a, j := range c.Columns {
-		if !c.Table.Observed[i*c.Table.D+a] {
+// cellsWriter makes the rows of a completed table.
+type cellsWriter struct {
+	*Cells
+	columns []column
+	typed   bool   // the file has types, and a missing cell is empty
+	mark    string // of a missing text, in others
+}
+
+// row is row i with its gaps filled from values (d), or with NA in them where values are nil.
+func (w cellsWriter) row(i int, values []float64) []string {
+	row := slices.Clone(w.Rows[i])
+	for j := range row {
+		if raw, spaced := w.sheet.spaced[[2]int{i, j}]; spaced && !w.used[j] {
+			row[j] = raw
+		}
+		switch missing := w.missing(i, j); {
+		case missing && w.typed:
+			row[j] = ""
+		case missing && row[j] == "" && !w.used[j] && !w.columns[j].kind.numeric():
+			row[j] = w.mark
+		case w.typed && w.columns[j].kind.numeric() && w.sheet.decimal == ',':
+			row[j] = strings.Replace(row[j], ",", ".", 1)
+		}
+	}
+	for a, j := range w.Columns {
+		switch {
+		case w.Table.Observed[i*w.Table.D+a]:
+		case values == nil && !w.typed:
 			row[j] = "NA"
+		case values == nil:
+			row[j] = ""
+		case w.typed:
+			row[j] = format(values[a] + 0) // no -0
+		default:
+			row[j] = w.sheet.dialect.format(values[a] + 0)
 		}
 	}
 	return row
 }
 
-// completed are the cells of row i with its gaps filled from values (d).
-func (c *Cells) completed(i int, values []float64) []string {
-	row := slices.Clone(c.Rows[i])
-	for a, j := range c.Columns {
-		if !c.Table.Observed[i*c.Table.D+a] {
-			row[j] = c.sheet.dialect.format(values[a])
-		}
+// missing says whether cell (i, j) is. In a file that has nulls, marks in a column that is only carried
+// are what they say.
+func (c *Cells) missing(i, j int) bool {
+	if c.sheet.rowwise && !c.used[j] {
+		return c.Rows[i][j] == ""
 	}
-	return row
+	return c.marks.missing(c.Rows[i][j])
 }
 
-// written are the columns of the completed table: of the kind that they were, or that their cells
-// are. Whole numbers whose gaps are filled by others are numbers.
-func (c *Cells) written(values []float64, draws int) ([]column, error) {
+// mark is what most missing cells of a text hold that are not empty, NA if there are none. Of equally
+// many, the first in the list of marks.
+func (c *Cells) mark() string {
+	if c.sheet.rowwise {
+		return "NA"
+	}
+	count := map[string]int{}
+	for i, row := range c.Rows {
+		for j, cell := range row {
+			if cell != "" && c.missing(i, j) {
+				count[cell]++
+			}
+		}
+	}
+	most := "NA"
+	for _, mark := range c.marks.marks() {
+		if count[mark] > count[most] {
+			most = mark
+		}
+	}
+	return most
+}
+
+// kinds are the columns of the completed table. Whole numbers whose gaps are filled by others are
+// numbers.
+func (c *Cells) kinds(values []float64, draws int) ([]column, error) {
 	columns := make([]column, len(c.Header))
 	for j, name := range c.Header {
 		columns[j] = column{name, c.kindOf(j)}
@@ -139,42 +200,56 @@ func (c *Cells) written(values []float64, draws int) ([]column, error) {
 	for a, j := range c.Columns {
 		for i := range c.Rows {
 			for k := i * draws; k < (i+1)*draws && !c.Table.Observed[i*c.Table.D+a]; k++ {
-				x := values[k*c.Table.D+a]
-				whole := x == math.Trunc(x) && math.Abs(x) < 1<<53
-				if bit := x == 0 || x == 1; !whole || columns[j].kind == asBoolean && !bit {
+				if !columns[j].kind.keeps(format(values[k*c.Table.D+a] + 0)) {
 					columns[j].kind = asNumbers
 				}
 			}
 		}
 	}
-	if draws == 1 {
-		return columns, nil
-	}
-	return slices.Concat([]column{{longColumns[0], asWhole}, {longColumns[1], asWhole}}, columns), nil
+	return columns, nil
 }
 
-// kindOf column j, by its file or else by its cells.
+// kindOf column j: that of its file, or the first by which all its cells can be had again.
 func (c *Cells) kindOf(j int) kind {
-	if c.sheet.kinds != nil && c.sheet.kinds[j].kind != asText {
-		return c.sheet.kinds[j].kind
+	own := asMixed
+	if c.sheet.kinds != nil {
+		own = c.sheet.kinds[j].kind
 	}
-	found, of := false, asWhole
-	for _, row := range c.Rows {
-		if c.marks.missing(row[j]) {
-			continue
-		}
-		found = true
-		if _, err := c.sheet.number(row[j]); err != nil {
-			return asText
-		}
-		if _, err := strconv.ParseInt(row[j], 10, 64); err != nil {
-			of = asNumbers
+	kinds, otherwise := []kind{own}, asText
+	switch {
+	case own == asNothing:
+		return own
+	case c.used[j] && !own.numeric():
+		kinds, otherwise = []kind{asWhole}, asNumbers
+	case c.used[j]:
+		otherwise = asNumbers
+	case own == asMixed:
+		kinds = []kind{asWhole, asUnsigned, asNumbers}
+		if c.sheet.kinds != nil {
+			otherwise = asMixed
 		}
 	}
-	if !found {
-		return asText
+	some := false
+	for _, k := range kinds {
+		all := true
+		for i, row := range c.Rows {
+			if c.missing(i, j) {
+				continue
+			}
+			some = true
+			cell := row[j]
+			if c.sheet.decimal == ',' && k.numeric() {
+				cell = strings.Replace(cell, ",", ".", 1)
+			}
+			if all = k.keeps(cell); !all {
+				break
+			}
+		}
+		if all && (some || own != asMixed) {
+			return k
+		}
 	}
-	return of
+	return otherwise
 }
 
 // WriteNumbers writes numbers (n, columns) below a header, NaN as missing cells, to a file of the

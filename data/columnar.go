@@ -63,9 +63,12 @@ func (c *columnarFile) next(chosen []int, texts bool) (p *part, err error) {
 	return p, err
 }
 
+// spacedBytes are taken by a cell with space around it, beside its text.
+const spacedBytes = 80
+
 // whole is the file as text.
 func (c *columnarFile) whole() (*sheet, error) {
-	s := &sheet{dialect: c.dialect, file: c.file, header: c.header, top: c.top, limit: c.limit, rowwise: c.rowwise, format: c.format, kinds: c.all}
+	s := &sheet{dialect: c.dialect, file: c.file, header: c.header, top: c.top, limit: c.limit, rowwise: c.rowwise, format: c.format, spaced: map[[2]int]string{}}
 	every := make([]int, len(c.all))
 	for j := range every {
 		every[j] = j
@@ -81,7 +84,11 @@ func (c *columnarFile) whole() (*sheet, error) {
 		for i, line := range p.rows {
 			row := make([]string, len(every))
 			for j := range row {
-				row[j] = strings.TrimSpace(p.cells[j].text[i])
+				cell := p.cells[j].text[i]
+				if row[j] = strings.TrimSpace(cell); row[j] != cell && row[j] != "" {
+					s.spaced[[2]int{len(s.rows), j}] = cell
+					s.size += spacedBytes + float64(len(cell))
+				}
 			}
 			if err := s.add(row, line); err != nil {
 				return nil, err
@@ -91,6 +98,7 @@ func (c *columnarFile) whole() (*sheet, error) {
 	if len(s.rows) == 0 {
 		return nil, fmt.Errorf("%s: a header but no rows", c.file)
 	}
+	s.kinds, _ = c.reader.columns()
 	return s, nil
 }
 

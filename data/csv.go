@@ -182,7 +182,11 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), s.header[0])
 	}
 	if err := checkNames(s.header); err != nil {
-		return nil, fmt.Errorf("%s: %w; correct the header, or %s", s.at(s.top), err, leaveOut(s.usable(all, o)))
+		advice := "correct the header"
+		if others := s.usable(all, o); len(others) > 0 {
+			advice += ", or " + leaveOut(others)
+		}
+		return nil, fmt.Errorf("%s: %w; %s", s.at(s.top), err, advice)
 	}
 	return all, nil
 }

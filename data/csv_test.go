@@ -116,7 +116,7 @@ func TestParseCSVRefuses(t *testing.T) {
 		"row names":         {",Wind,Sky,Temp\n1,7.4,blue,67\n2,8,grey,72\n", data.ReadOptions{}, `t.csv:1: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); leave it out with --columns Wind,Temp`},
 		"no name":           {"a,,b\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: column 2 has no name; correct the header, or leave it out with --columns a,b`},
 		"equal names":       {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or leave it out with --columns b`},
-		"equal names, only": {"a,a\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or no other column can be used`},
+		"equal names, only": {"a,a\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header`},
 		"chosen, equal":     {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{Columns: []string{"a"}}, `t.csv:1: two columns are named "a"; correct the header`},
 		"chosen twice":      {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"a", "a"}}, `t.csv:1: two columns are named "a"`},
 		"unknown":           {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"A"}}, `t.csv:1: no column "A" (did you mean a?); there are: a, b`},

@@ -2,20 +2,16 @@ package data
 
 import (
 	"bytes"
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/xuri/excelize/v2"
-
-	"missingscore/internal/memory"
 )
 
 // excel is a workbook of Excel 2007 and later: of one sheet, the first row that is not blank names
-// the columns. Formulas count as what they gave, dates as year-month-day.
+// the columns. Formulas count as what they gave, numbers shown as dates as year-month-day.
 var excel = fileFormat{
 	name:    "an Excel workbook",
 	endings: []string{".xlsx", ".xlsm"},
@@ -26,126 +22,121 @@ var excel = fileFormat{
 	write: writeExcel,
 }
 
-// excelReader reads the rows of a sheet.
+// Size of a sheet.
+const (
+	excelRows    = 1 << 20
+	excelColumns = 1 << 14
+	excelLetters = 32767 // of a cell, in UTF-16
+)
+
+// excelReader reads the rows of a sheet. The XML is read to its end, or the file is refused.
 type excelReader struct {
-	file  string
-	book  *excelize.File
-	rows  *excelize.Rows
+	*excelBook
+	sheet string
+	xml   *excelXML
 	all   []column
-	row   int // the last that was read
+	kinds []cellKinds // that the cells of each column had
+	row   int         // the last that was read
 	top   int
-	dates []bool // which columns are shown as dates
-	epoch bool   // 1904
+}
+
+// cellKinds are kinds of cells, as a set.
+type cellKinds int
+
+const (
+	textCell cellKinds = 1 << iota
+	numberCell
+	booleanCell
+	dateCell
+	stampCell // a date with a time
+	timeCell
+)
+
+// excelCell is a cell of a row.
+type excelCell struct {
+	text       string
+	kind       cellKinds
+	uncomputed bool // a formula without its result
 }
 
 func openExcel(in *input, o ReadOptions) (columnReader, error) {
-	limit, err := memory.Limit()
+	book, err := openBook(in)
 	if err != nil {
 		return nil, err
 	}
-	book, err := excelize.OpenReader(in, excelize.Options{RawCellValue: true, UnzipSizeLimit: int64(limit / 2), UnzipXMLSizeLimit: int64(limit / 4)})
+	r := &excelReader{excelBook: book}
+	part, err := r.choose(o.Sheet)
 	if err != nil {
 		return nil, err
 	}
-	r := &excelReader{file: in.name, book: book}
-	name, err := r.sheet(in.name, o.Sheet)
-	if err != nil {
-		book.Close()
+	if r.xml, err = book.open(part); err != nil {
 		return nil, err
 	}
-	if p, err := book.GetWorkbookProps(); err == nil && p.Date1904 != nil {
-		r.epoch = *p.Date1904
-	}
-	if err := r.look(name); err != nil {
-		book.Close()
-		return nil, err
-	}
-	if r.rows, err = book.Rows(name); err != nil {
-		book.Close()
-		return nil, err
-	}
-	for r.rows.Next() {
-		r.row++
-		names, err := r.rows.Columns()
+	r.xml.part = fmt.Sprintf("sheet %q", r.sheet)
+	for {
+		cells, err := r.next()
+		if err == io.EOF {
+			r.Close()
+			return nil, fileError{fmt.Sprintf("%s: the sheet %q is empty; it needs a first row of column names and a row for each case", in.name, r.sheet), nil}
+		}
 		if err != nil {
 			r.Close()
 			return nil, err
 		}
-		if strings.TrimSpace(strings.Join(names, "")) == "" {
-			continue
+		for _, c := range cells {
+			r.all = append(r.all, column{strings.TrimSpace(c.text), asMixed})
 		}
-		r.top = r.row
-		for _, name := range names {
-			r.all = append(r.all, column{name: strings.TrimSpace(name)})
+		if len(r.all) > 0 {
+			r.top, r.kinds = r.row, make([]cellKinds, len(r.all))
+			return r, nil
 		}
-		return r, nil
 	}
-	r.Close()
-	return nil, fileError{fmt.Sprintf("%s: the sheet %q is empty; it needs a first row of column names and a row for each case", in.name, name), nil}
 }
 
-// sheet is the name of the sheet asked for, by its name or its number from 1; the first, if none is.
-func (r *excelReader) sheet(file, asked string) (string, error) {
-	names := r.book.GetSheetList()
-	if len(names) == 0 {
-		return "", fileError{fmt.Sprintf("%s: the workbook has no sheet", file), nil}
+// choose finds the part of the sheet asked for, by its name or its number from 1; the first, if none
+// is.
+func (r *excelReader) choose(asked string) (part string, err error) {
+	if len(r.sheets) == 0 {
+		return "", fileError{fmt.Sprintf("%s: the workbook has no sheet", r.file), nil}
 	}
-	if asked == "" {
-		return names[0], nil
-	}
-	for _, name := range names {
-		if name == asked {
-			return name, nil
+	at := 0
+	if asked != "" {
+		at = -1
+		if k, err := strconv.Atoi(asked); err == nil && k >= 1 && k <= len(r.sheets) {
+			at = k - 1
 		}
-	}
-	if k, err := strconv.Atoi(asked); err == nil && k >= 1 && k <= len(names) {
-		return names[k-1], nil
-	}
-	return "", fileError{fmt.Sprintf("%s: no sheet %q; there are: %s", file, asked, listing(names)), nil}
-}
-
-const looked = 200 // rows that tell which columns are dates
-
-// dateLike is a number as a sheet shows dates and times.
-var dateLike = regexp.MustCompile(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d:\d\d|\d[-/ .][A-Za-zÀ-ž]{3,}|^[A-Za-zÀ-ž]{3,}[-/ .]\d`)
-
-// look finds the columns of dates: numbers that the sheet shows as such.
-func (r *excelReader) look(sheet string) error {
-	raw, err := r.book.Rows(sheet)
-	if err != nil {
-		return err
-	}
-	defer raw.Close()
-	shown, err := r.book.Rows(sheet)
-	if err != nil {
-		return err
-	}
-	defer shown.Close()
-	for range looked {
-		if !raw.Next() || !shown.Next() {
-			break
-		}
-		stored, err := raw.Columns()
-		if err != nil {
-			return err
-		}
-		seen, err := shown.Columns(excelize.Options{RawCellValue: false})
-		if err != nil {
-			return err
-		}
-		for j, cell := range stored[:min(len(stored), len(seen))] {
-			for j >= len(r.dates) {
-				r.dates = append(r.dates, false)
-			}
-			if _, err := number(cell); err == nil && cell != seen[j] && dateLike.MatchString(seen[j]) {
-				r.dates[j] = true
+		names := make([]string, len(r.sheets))
+		for k, s := range r.sheets {
+			if names[k] = s.name; s.name == asked {
+				at = k
 			}
 		}
+		if at < 0 {
+			return "", fileError{fmt.Sprintf("%s: no sheet %q; there are: %s", r.file, asked, listing(names)), nil}
+		}
 	}
-	return nil
+	r.sheet = r.sheets[at].name
+	return r.targets[r.sheets[at].relation], nil
 }
 
-func (r *excelReader) columns() ([]column, int) { return r.all, r.top }
+// columns implements columnReader. What kind a column is of is known once its rows were read.
+func (r *excelReader) columns() ([]column, int) {
+	for j, had := range r.kinds {
+		switch had {
+		case textCell:
+			r.all[j].kind = asText
+		case booleanCell:
+			r.all[j].kind = asBoolean
+		case dateCell:
+			r.all[j].kind = asDate
+		case stampCell, stampCell | dateCell:
+			r.all[j].kind = asStamp
+		default:
+			r.all[j].kind = asMixed
+		}
+	}
+	return r.all, r.top
+}
 
 // partRows are read at a time.
 const partRows = 4096
@@ -155,61 +146,216 @@ func (r *excelReader) read(chosen []int, _ bool) (*part, error) {
 	for k := range chosen {
 		p.cells[k].text = []string{}
 	}
-	for len(p.rows) < partRows && r.rows.Next() {
-		r.row++
-		row, err := r.rows.Columns()
+	for len(p.rows) < partRows {
+		row, err := r.next()
+		if err == io.EOF && len(p.rows) > 0 {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
-		if strings.TrimSpace(strings.Join(row, "")) == "" {
+		if len(row) == 0 {
 			continue
 		}
-		for len(row) > len(r.all) && strings.TrimSpace(row[len(row)-1]) == "" {
-			row = row[:len(row)-1]
-		}
 		if len(row) > len(r.all) {
-			return nil, fileError{fmt.Sprintf("%s:%d: the cell %q stands right of the last column name; name its column, or take the cell away", r.file, r.row, row[len(row)-1]), nil}
+			advice := "name its column, or take the cell away"
+			if len(r.all) == 1 {
+				advice = fmt.Sprintf("if %q is a title, delete the rows above the column names", r.all[0].name)
+			}
+			return nil, fileError{fmt.Sprintf("%s:%d: the cell %q stands right of the last column name; %s", r.file, r.row, row[len(row)-1].text, advice), nil}
 		}
 		p.rows = append(p.rows, r.row)
-		for k, j := range chosen {
-			cell := ""
-			if j < len(row) {
-				cell = r.cell(j, row[j])
-			}
-			p.cells[k].text = append(p.cells[k].text, cell)
+		for j, c := range row {
+			r.kinds[j] |= c.kind
 		}
-	}
-	if err := r.rows.Error(); err != nil {
-		return nil, err
-	}
-	if len(p.rows) == 0 {
-		return nil, io.EOF
+		for k, j := range chosen {
+			var c excelCell
+			if j < len(row) {
+				c = row[j]
+			}
+			if c.uncomputed {
+				return nil, fileError{fmt.Sprintf("%s:%d: column %q: a formula without its result; open the workbook in Excel or LibreOffice and save it again", r.file, r.row, r.all[j].name), nil}
+			}
+			p.cells[k].text = append(p.cells[k].text, c.text)
+		}
 	}
 	return p, nil
 }
 
-// cell is a stored cell as text.
-func (r *excelReader) cell(j int, stored string) string {
-	if j >= len(r.dates) || !r.dates[j] {
-		return stored
+// next reads a row, to its last cell that is not blank; io.EOF after the verified end of the sheet.
+func (r *excelReader) next() (row []excelCell, err error) {
+	row, err = r.cells()
+	if err != nil && err != io.EOF {
+		where := ""
+		if r.row > 0 {
+			where = fmt.Sprintf(" after row %d", r.row)
+		}
+		return nil, r.xml.damage(where, err)
 	}
-	days, err := strconv.ParseFloat(stored, 64)
-	if err != nil {
-		return stored
+	for n := len(row); n > 0 && (n > len(r.all) || !row[n-1].uncomputed) && strings.TrimSpace(row[n-1].text) == ""; n-- {
+		row = row[:n-1]
 	}
-	at, err := excelize.ExcelDateToTime(days, r.epoch)
-	switch {
-	case err != nil:
-		return stored
-	case days == float64(int64(days)):
-		return at.Format(time.DateOnly)
-	}
-	return at.Round(time.Second).Format("2006-01-02T15:04:05")
+	return row, err
 }
 
-func (r *excelReader) Close() error {
-	if r.rows != nil {
-		r.rows.Close()
+// cells reads the next row.
+func (r *excelReader) cells() (row []excelCell, err error) {
+	x, number := r.xml, 0
+	for {
+		t, err := x.next()
+		if err != nil {
+			return nil, err
+		}
+		if len(x.path) < 3 || x.path[1] != "sheetData" || x.path[2] != "row" {
+			continue
+		}
+		e, begins := t.(xml.StartElement)
+		switch {
+		case len(x.path) == 3 && begins:
+			if number, err = rowNumber(attribute(e, "r"), r.row+1); err != nil {
+				return nil, err
+			}
+		case len(x.path) == 3 && x.ended:
+			r.row = number
+			return row, nil
+		case len(x.path) == 4 && begins && x.path[3] == "c":
+			at, err := cellColumn(attribute(e, "r"), number, len(row))
+			if err != nil {
+				return nil, err
+			}
+			c, err := r.readCell(e)
+			if err != nil {
+				return nil, err
+			}
+			for len(row) < at {
+				row = append(row, excelCell{})
+			}
+			row = append(row, c)
+		}
 	}
-	return r.book.Close()
 }
+
+// rowNumber is the number that a row has, or the next where it has none.
+func rowNumber(given string, next int) (number int, err error) {
+	if given == "" {
+		given = strconv.Itoa(next)
+	}
+	if number, err = strconv.Atoi(given); err != nil || number < next || number > excelRows {
+		return 0, fmt.Errorf("a row of number %.20q", given)
+	}
+	return number, nil
+}
+
+// readCell reads a cell to its end.
+func (r *excelReader) readCell(e xml.StartElement) (c excelCell, err error) {
+	const depth = 4
+	x := r.xml
+	formula, value := false, false
+	var text strings.Builder
+	for !(x.ended && len(x.path) == depth) {
+		t, err := x.next()
+		if err != nil {
+			return c, err
+		}
+		if len(x.path) == depth {
+			continue
+		}
+		inside := x.path[depth]
+		formula, value = formula || inside == "f", value || inside == "v"
+		switch letters, ok := t.(xml.CharData); {
+		case inside == "is":
+			err = x.addText(&text, t, depth+1)
+		case ok && inside == "v" && len(x.path) == depth+1:
+			text.Write(letters)
+		}
+		if err != nil || text.Len() > longestToken {
+			return c, errLongToken
+		}
+	}
+	c, err = r.cell(attribute(e, "t"), attribute(e, "s"), text.String())
+	c.uncomputed = formula && !value
+	return c, err
+}
+
+// cellColumn is the column of a cell named as B7, or the next where it has no name.
+func cellColumn(name string, row, next int) (int, error) {
+	at, digits := next, ""
+	if name != "" {
+		digits = strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		at = 0
+		for _, letter := range name[:min(4, len(name)-len(digits))] {
+			at = 26*at + int(letter-'A') + 1
+		}
+		at--
+	}
+	if at < next || at >= excelColumns || name != "" && digits != strconv.Itoa(row) {
+		return 0, fmt.Errorf("a cell named %.20q in row %d", name, row)
+	}
+	return at, nil
+}
+
+// columnName is the name of a column in a sheet: A, B, …
+func columnName(at int) (name string) {
+	for at++; at > 0; at = (at - 1) / 26 {
+		name = string(rune('A'+(at-1)%26)) + name
+	}
+	return name
+}
+
+// cell is what a cell of a type and a style holds.
+func (r *excelReader) cell(kind, style, text string) (excelCell, error) {
+	switch kind {
+	case "s":
+		k, err := strconv.Atoi(strings.TrimSpace(text))
+		if text == "" {
+			return excelCell{}, nil
+		}
+		if err != nil || k < 0 || k >= len(r.texts) {
+			return excelCell{}, fmt.Errorf("a cell with text number %.20q of %d", text, len(r.texts))
+		}
+		text = r.texts[k]
+	case "str", "inlineStr":
+		text = unescaped(text)
+	case "b":
+		switch strings.TrimSpace(text) {
+		case "":
+			return excelCell{}, nil
+		case "1", "true":
+			return excelCell{text: "1", kind: booleanCell}, nil
+		case "0", "false":
+			return excelCell{text: "0", kind: booleanCell}, nil
+		}
+		return excelCell{}, fmt.Errorf("a cell that is %.20q, neither true nor false", text)
+	case "", "n":
+		days, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil {
+			break
+		}
+		at := 0
+		if style != "" {
+			if at, err = strconv.Atoi(style); err != nil {
+				return excelCell{}, errors.New("a cell of no style")
+			}
+		}
+		if at < 0 || at >= len(r.styles) || r.styles[at] == shownAsNumber {
+			return excelCell{text: text, kind: numberCell}, nil
+		}
+		shown, ok := r.styles[at].shown(days, r.epoch)
+		if !ok {
+			return excelCell{text: text, kind: numberCell}, nil
+		}
+		switch {
+		case strings.Contains(shown, "T"):
+			return excelCell{text: shown, kind: stampCell}, nil
+		case strings.Contains(shown, ":"):
+			return excelCell{text: shown, kind: timeCell}, nil
+		}
+		return excelCell{text: shown, kind: dateCell}, nil
+	}
+	if strings.TrimSpace(text) == "" {
+		return excelCell{text: text}, nil
+	}
+	return excelCell{text: text, kind: textCell}, nil
+}
+
+func (r *excelReader) Close() error { return r.xml.Close() }

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // A fileFormat is a kind of file, other than text, that a table comes in: a file of this package
@@ -30,12 +34,85 @@ const firstBytes = 128
 type kind int
 
 const (
-	asText    kind = iota
-	asNumbers      // numbers
-	asWhole        // whole numbers
-	asBoolean      // 1 and 0
-	asNothing      // lists, structures: nothing that is read
+	asText     kind = iota
+	asNumbers       // numbers
+	asWhole         // whole numbers, of 64 bits
+	asUnsigned      // whole numbers from 0 on, of 64 bits
+	asBoolean       // 1 and 0
+	asDate          // 2013-02-08
+	asStamp         // 2013-02-08T12:30:00, to the microsecond, in no time zone
+	asInstant       // the same in UTC, with a Z behind it
+	asMixed         // each cell has a type of its own
+	asNothing       // lists, structures: nothing that is read
 )
+
+// numeric says whether cells of the kind are numbers.
+func (k kind) numeric() bool { return k >= asNumbers && k <= asBoolean }
+
+// writtenNumber is a number as programs write it; 007 and 1e5 may be codes.
+var writtenNumber = regexp.MustCompile(`^-?((?:0|[1-9]\d*)?(?:\.\d+)?)(?:[eE][-+]\d+)?$|^-?(\d\.\d+)[eE]\d+$`)
+
+// keeps says whether a cell can be had again from a value of the kind. A number may lose zeros behind
+// its decimals.
+func (k kind) keeps(cell string) bool {
+	switch k {
+	case asWhole:
+		x, err := strconv.ParseInt(cell, 10, 64)
+		return err == nil && strconv.FormatInt(x, 10) == cell
+	case asUnsigned:
+		x, err := strconv.ParseUint(cell, 10, 64)
+		return err == nil && strconv.FormatUint(x, 10) == cell
+	case asBoolean:
+		return cell == "0" || cell == "1"
+	case asNumbers:
+		return keepsNumber(cell)
+	case asDate:
+		at, err := time.Parse(time.DateOnly, cell)
+		return err == nil && at.Format(time.DateOnly) == cell
+	case asStamp, asInstant:
+		micros, ok := microseconds(k, cell)
+		return ok && stamp(micros, 1000)+k.zone() == cell
+	}
+	return true
+}
+
+// keepsNumber says whether a float64 has all the digits of a cell, which is written as numbers are.
+func keepsNumber(cell string) bool {
+	if cell == "NaN" || cell == "Inf" || cell == "-Inf" {
+		return true
+	}
+	parts := writtenNumber.FindStringSubmatch(cell)
+	x, err := strconv.ParseFloat(cell, 64)
+	if parts == nil || err != nil {
+		return false
+	}
+	digits := strings.Trim(strings.Replace(parts[1]+parts[2], ".", "", 1), "0")
+	if digits == "" {
+		return true // 0
+	}
+	kept, _, _ := strings.Cut(strings.Replace(strconv.FormatFloat(math.Abs(x), 'e', len(digits)-1, 64), ".", "", 1), "e")
+	return len(digits) <= 17 && kept == digits
+}
+
+// zone is behind the times of a kind.
+func (k kind) zone() string {
+	if k == asInstant {
+		return "Z"
+	}
+	return ""
+}
+
+// microseconds of a time since 1970.
+func microseconds(k kind, cell string) (int64, bool) {
+	at, err := time.Parse(stampLayout+k.zone(), cell)
+	return at.UnixMicro(), err == nil
+}
+
+// days of a date since 1970.
+func daysSince1970(cell string) (int32, bool) {
+	at, err := time.Parse(time.DateOnly, cell)
+	return int32(at.Unix() / 86400), err == nil
+}
 
 // nestedCell stands for a cell that is not read.
 const nestedCell = "(nested)"
@@ -88,8 +165,8 @@ func (c *cells) asNumbers(rows int) {
 // asText makes room for so many texts, none yet.
 func (c *cells) asText(rows int) { c.text = make([]string, 0, rows) }
 
-// A rowWriter writes a table row by row; a cell that is no number is missing in a column of
-// numbers.
+// A rowWriter writes a table row by row. An empty cell is missing, and others are of their column's
+// kind.
 type rowWriter interface {
 	write(row []string) error
 	close() error

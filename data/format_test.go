@@ -147,8 +147,8 @@ func TestParquetTypes(t *testing.T) {
 	s, err := openSheet(path, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"flag", "small", "big", "count", "single", "number", "price", "name", "day", "at", "list"}, s.header)
-	require.Equal(t, []string{"", "0", "", "0", "0", "", "-0.05", "m", "1970-01-01", "2020-01-02T03:04:05.6", "(nested)"}, s.rows[0])
-	require.Equal(t, []string{"0", "-1", "4611686018428436480", "1", "0.5", "1", "0.95", "f", "1970-01-02", "2020-01-02T03:04:06.6", "(nested)"}, s.rows[1])
+	require.Equal(t, []string{"", "0", "", "0", "0", "", "-0.05", "m", "1970-01-01", "2020-01-02T03:04:05.6Z", "(nested)"}, s.rows[0])
+	require.Equal(t, []string{"0", "-1", "4611686018428436480", "1", "0.5", "1", "0.95", "f", "1970-01-02", "2020-01-02T03:04:06.6Z", "(nested)"}, s.rows[1])
 	require.Equal(t, "NaN", s.rows[4][5])
 
 	table, err := ReadFile(path, ReadOptions{Exclude: []string{"name", "day", "at", "list"}})
@@ -158,7 +158,7 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, []bool{false, true, false, true, true, false, true}, table.Observed[0:7])
 
 	const others = `no cell of this column is: leave it out with --columns flag,small,big,count,single,number,price`
-	for column, cell := range map[string]string{"name": "m", "day": "1970-01-01", "at": "2020-01-02T03:04:05.6", "list": "(nested)"} {
+	for column, cell := range map[string]string{"name": "m", "day": "1970-01-01", "at": "2020-01-02T03:04:05.6Z", "list": "(nested)"} {
 		_, err = ReadFile(path, ReadOptions{Columns: []string{"small", column}})
 		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with --columns small`, path, column, cell))
 	}
@@ -214,9 +214,9 @@ func TestArrowTypes(t *testing.T) {
 		s, err := openSheet(path, ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, []string{"x", "n", "yes", "sex", "level", "day", "at", "cost", "list", "none"}, s.header)
-		require.Equal(t, []string{"0.5", "7", "1", "m", "2.5", "2013-02-08", "2013-02-08T01:02:03.5", "-0.05", "(nested)", ""}, s.rows[0])
+		require.Equal(t, []string{"0.5", "7", "1", "m", "2.5", "2013-02-08", "2013-02-08T01:02:03.5Z", "-0.05", "(nested)", ""}, s.rows[0])
 		require.Equal(t, make([]string, 10), s.rows[1])
-		require.Equal(t, []string{"2", "9", "0", "f", "1", "1969-12-31", "2013-02-08T00:00:00", "3.1", "(nested)", ""}, s.rows[5])
+		require.Equal(t, []string{"2", "9", "0", "f", "1", "1969-12-31", "2013-02-08T00:00:00Z", "3.1", "(nested)", ""}, s.rows[5])
 		table, err := ReadFile(path, ReadOptions{Columns: []string{"x", "n", "yes", "level", "cost"}})
 		require.NoError(t, err)
 		require.Equal(t, []float64{0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1, 0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1}, table.Values)

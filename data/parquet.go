@@ -113,12 +113,15 @@ func meaningOf(c *parquet.Column) parquetMeaning {
 		case *parquetformat.DecimalType:
 			return decimalMeaning(c.Type().Kind(), l.Scale)
 		case *parquetformat.DateType:
-			return parquetMeaning{asText, nil, func(v parquet.Value) string {
+			return parquetMeaning{asDate, nil, func(v parquet.Value) string {
 				return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly)
 			}}
 		case *parquetformat.TimestampType:
-			nanos := nanosOf(l.Unit)
-			return parquetMeaning{asText, nil, func(v parquet.Value) string { return stamp(v.Int64(), nanos) }}
+			nanos, kind := nanosOf(l.Unit), asStamp
+			if l.IsAdjustedToUTC {
+				kind = asInstant
+			}
+			return parquetMeaning{kind, nil, func(v parquet.Value) string { return stamp(v.Int64(), nanos) + kind.zone() }}
 		case *parquetformat.TimeType:
 			nanos := nanosOf(l.Unit)
 			return parquetMeaning{asText, nil, func(v parquet.Value) string {
@@ -128,7 +131,7 @@ func meaningOf(c *parquet.Column) parquetMeaning {
 			return parquetMeaning{asNumbers, halfFloat, func(v parquet.Value) string { return formatAny(halfFloat(v)) }}
 		case *parquetformat.IntType:
 			if !l.IsSigned {
-				return parquetMeaning{asWhole, func(v parquet.Value) float64 { return float64(parquetUnsigned(v)) },
+				return parquetMeaning{asUnsigned, func(v parquet.Value) float64 { return float64(parquetUnsigned(v)) },
 					func(v parquet.Value) string { return strconv.FormatUint(parquetUnsigned(v), 10) }}
 			}
 		case *parquetformat.ListType, *parquetformat.MapType, *parquetformat.VariantType, *parquetformat.BsonType, *parquetformat.GeometryType, *parquetformat.GeographyType:
@@ -157,7 +160,7 @@ func physicalMeaning(physical parquet.Kind) parquetMeaning {
 	case parquet.Double:
 		return parquetMeaning{asNumbers, parquet.Value.Double, func(v parquet.Value) string { return formatAny(v.Double()) }}
 	case parquet.Int96: // nanoseconds of a Julian day
-		return parquetMeaning{asText, nil, func(v parquet.Value) string {
+		return parquetMeaning{asStamp, nil, func(v parquet.Value) string {
 			parts := v.Int96()
 			nanos := int64(parts[0]) | int64(parts[1])<<32
 			return time.Unix((int64(parts[2])-2440588)*86400, nanos).UTC().Format(stampLayout)
@@ -473,8 +476,14 @@ func writeParquet(to io.Writer, columns []column) (rowWriter, error) {
 			node = parquet.Leaf(parquet.DoubleType)
 		case asWhole:
 			node = parquet.Leaf(parquet.Int64Type)
+		case asUnsigned:
+			node = parquet.Uint(64)
 		case asBoolean:
 			node = parquet.Leaf(parquet.BooleanType)
+		case asDate:
+			node = parquet.Date()
+		case asStamp, asInstant:
+			node = parquet.TimestampAdjusted(parquet.Microsecond, c.kind == asInstant)
 		}
 		node = parquet.Compressed(parquet.Optional(node), &parquet.Snappy)
 		schema.Group[c.name] = node
@@ -486,12 +495,15 @@ func writeParquet(to io.Writer, columns []column) (rowWriter, error) {
 func (w *parquetWriter) write(row []string) error {
 	values := make(parquet.Row, len(row))
 	for j, cell := range row {
-		values[j] = w.columns[j].parquetValue(cell)
+		value, ok := w.columns[j].parquetValue(cell)
+		if !ok {
+			return fmt.Errorf("column %q: %.60q is of another kind", w.columns[j].name, cell)
+		}
 		level := 1
-		if values[j].IsNull() {
+		if value.IsNull() {
 			level = 0
 		}
-		values[j] = values[j].Level(0, level, j)
+		values[j] = value.Level(0, level, j)
 	}
 	if w.rows = append(w.rows, values); len(w.rows) < partRows {
 		return nil
@@ -499,28 +511,32 @@ func (w *parquetWriter) write(row []string) error {
 	return w.flush()
 }
 
-// parquetValue is a cell of the column, null where it is missing or not of its kind.
-func (c column) parquetValue(cell string) parquet.Value {
+// parquetValue is a cell of the column, null where it is missing; ok is false where it is not of the
+// column's kind.
+func (c column) parquetValue(cell string) (v parquet.Value, ok bool) {
 	if cell == "" {
-		return parquet.NullValue()
+		return parquet.NullValue(), true
 	}
 	switch c.kind {
-	case asText:
-		return parquet.ByteArrayValue([]byte(cell))
 	case asWhole:
-		if x, err := strconv.ParseInt(cell, 10, 64); err == nil {
-			return parquet.Int64Value(x)
-		}
+		x, err := strconv.ParseInt(cell, 10, 64)
+		return parquet.Int64Value(x), err == nil
+	case asUnsigned:
+		x, err := strconv.ParseUint(cell, 10, 64)
+		return parquet.Int64Value(int64(x)), err == nil // the same bits
 	case asBoolean:
-		if cell == "0" || cell == "1" {
-			return parquet.BooleanValue(cell == "1")
-		}
-	default:
-		if x, err := number(cell); err == nil {
-			return parquet.DoubleValue(x)
-		}
+		return parquet.BooleanValue(cell == "1"), cell == "0" || cell == "1"
+	case asNumbers:
+		x, err := strconv.ParseFloat(cell, 64)
+		return parquet.DoubleValue(x), err == nil
+	case asDate:
+		days, ok := daysSince1970(cell)
+		return parquet.Int32Value(days), ok
+	case asStamp, asInstant:
+		micros, ok := microseconds(c.kind, cell)
+		return parquet.Int64Value(micros), ok
 	}
-	return parquet.NullValue()
+	return parquet.ByteArrayValue([]byte(cell)), true
 }
 
 func (w *parquetWriter) flush() error {

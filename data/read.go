@@ -5,7 +5,8 @@ package data
 // path "-" is the standard input.
 //
 // A file that is no text is read as if its cells were text: a null is an empty cell, a NaN the
-// cell "NaN", a number its shortest decimal, true and false 1 and 0, a date its text. So the
+// cell "NaN", a number its shortest decimal, true and false 1 and 0, a date or time its text, with a Z
+// behind it where the file has it in UTC. So the
 // rules of ParseCSV and its errors are those of these files, but where a file has no lines
 // they count rows, the first below the names being row 1.
 func ReadFile(path string, o ReadOptions) (*Table, error) {

@@ -27,6 +27,8 @@ type sheet struct {
 	rowwise bool        // lines are rows of a file without lines, and top is none
 	format  *fileFormat // nil for a text
 	kinds   []column    // of another file's columns
+
+	spaced map[[2]int]string // cells of another file, by row and column, that have space around them
 }
 
 // at is a line of the file.

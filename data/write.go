@@ -26,12 +26,12 @@ func WriteFormat(like string) string {
 	return ".csv"
 }
 
-// writeRows writes a file, whole or not at all, of the format that the name's ending says: .csv,
-// .tsv, .txt, .xlsx, .parquet, .feather and their like, with .gz or .zst behind it compressed. With
-// another ending it is of the format of the sheet that was read, text if that is nil. Text is
-// separated as the sheet was.
-func writeRows(path string, like *sheet, columns []column, fill func(write func([]string) error) error) error {
-	f, comma := byEnding(path), ','
+// written is the format that a file is written in, nil for text with a separator: by its name's ending,
+// .csv, .tsv, .txt, .xlsx, .parquet, .feather and their like, with .gz or .zst behind it compressed.
+// With another ending it is that of the sheet that was read, text if that is nil. Text is separated
+// as the sheet was.
+func written(path string, like *sheet) (f *fileFormat, comma rune) {
+	f, comma = byEnding(path), ','
 	if like != nil && like.format == nil {
 		comma = like.comma
 	}
@@ -40,6 +40,12 @@ func writeRows(path string, like *sheet, columns []column, fill func(write func(
 	} else if end == ".tsv" {
 		comma = '\t'
 	}
+	return f, comma
+}
+
+// writeRows writes a file, whole or not at all.
+func writeRows(path string, like *sheet, columns []column, fill func(write func([]string) error) error) error {
+	f, comma := written(path, like)
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.name
@@ -56,11 +62,7 @@ func writeRows(path string, like *sheet, columns []column, fill func(write func(
 			if err != nil {
 				return err
 			}
-			decimals := func(row []string) []string { return row }
-			if like != nil && like.decimal == ',' {
-				decimals = func(row []string) []string { return pointed(row, columns) }
-			}
-			if err := fill(func(row []string) error { return out.write(decimals(row)) }); err != nil {
+			if err := fill(out.write); err != nil {
 				return err
 			}
 			return out.close()
@@ -70,17 +72,6 @@ func writeRows(path string, like *sheet, columns []column, fill func(write func(
 		}
 		return nil
 	})
-}
-
-// pointed is a row with decimal points in its numbers.
-func pointed(row []string, columns []column) []string {
-	row = slices.Clone(row)
-	for j, c := range columns {
-		if c.kind == asNumbers {
-			row[j] = strings.Replace(row[j], ",", ".", 1)
-		}
-	}
-	return row
 }
 
 // writeText writes a file of separated text.

@@ -1,0 +1,211 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	arrowmemory "github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+)
+
+// carry completes the columns a and b of a file by 0.5 and reads what was written.
+func carry(t *testing.T, from, to string) *sheet {
+	t.Helper()
+	c, err := ReadCells(from, ReadOptions{Columns: []string{"a", "b"}})
+	require.NoError(t, err)
+	values := make([]float64, c.Table.N*c.Table.D)
+	for i := range values {
+		if values[i] = 0.5; c.Table.Observed[i] {
+			values[i] = -9
+		}
+	}
+	require.NoError(t, c.WriteCompleted(to, values, 1))
+	s, err := openSheet(to, ReadOptions{})
+	require.NoError(t, err)
+	return s
+}
+
+func kindsOf(s *sheet) (all []kind) {
+	for _, c := range s.kinds {
+		all = append(all, c.kind)
+	}
+	return all
+}
+
+var carriedTo = []string{".csv", ".tsv", ".parquet", ".feather", ".xlsx"}
+
+// Columns of a text that are only carried keep their cells in every format, and have a type only if all
+// their cells are had again from it.
+func TestCarriedText(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "t.csv")
+	text := "long,u64,zip,code,digits,flag,day,who,r,dec,a,b,bit\n" +
+		"1582218195625938945,9223372036854775808,00000000000000000000,0,123456789012345678901,FALSE,2020-01-01,NA,1e-05,70.0,1,2,0\n" +
+		"1582218195625938946,9223372036854775809,00000000000000000007,03,123456789012345678902,TRUE,,x,1e+20,0.25,,NA,1\n" +
+		"-3,,00000000000000000014,1e5,,NA,2020-01-03,,,.5,3,5,\n"
+	require.NoError(t, os.WriteFile(from, []byte(text), 0o600))
+	want := [][]string{
+		{"1582218195625938945", "9223372036854775808", "00000000000000000000", "0", "123456789012345678901", "FALSE", "2020-01-01", "", "1e-05", "70.0", "1", "2", "0"},
+		{"1582218195625938946", "9223372036854775809", "00000000000000000007", "03", "123456789012345678902", "TRUE", "", "x", "1e+20", "0.25", "0.5", "0.5", "1"},
+		{"-3", "", "00000000000000000014", "1e5", "", "NA", "2020-01-03", "", "", ".5", "3", "5", ""},
+	}
+	typed := []kind{asWhole, asUnsigned, asText, asText, asText, asText, asText, asText, asNumbers, asNumbers, asNumbers, asNumbers, asWhole}
+	for _, end := range carriedTo {
+		s := carry(t, from, filepath.Join(dir, "o"+end))
+		want := slices.Clone(want)
+		for i, row := range want {
+			want[i] = slices.Clone(row)
+			switch {
+			case end == ".csv" || end == ".tsv": // missing texts have the table's mark
+				for j, cell := range row {
+					if cell == "" && typed[j] == asText {
+						want[i][j] = "NA"
+					}
+				}
+			case row[5] == "NA":
+				want[i][5] = ""
+			}
+			if end == ".parquet" || end == ".feather" {
+				want[i][8], want[i][9] = []string{"0.00001", "100000000000000000000", ""}[i], []string{"70", "0.25", "0.5"}[i]
+			}
+		}
+		require.Equal(t, want, s.rows, end)
+		switch end {
+		case ".parquet", ".feather":
+			require.Equal(t, typed, kindsOf(s), end)
+		case ".xlsx": // its whole numbers have 15 digits at most
+			excel := []kind{asMixed, asText, asText, asText, asText, asText, asText, asText, asMixed, asMixed, asMixed, asMixed, asMixed}
+			require.Equal(t, excel, kindsOf(s), end)
+		}
+		again := carry(t, filepath.Join(dir, "o"+end), filepath.Join(dir, "again.csv"))
+		for i, row := range again.rows {
+			for _, j := range []int{0, 1, 2, 3, 4, 5, 6, 7} {
+				require.Equal(t, strings.ReplaceAll(want[i][j], "NA", ""), strings.ReplaceAll(row[j], "NA", ""), end)
+			}
+		}
+	}
+}
+
+// A missing text is written as the mark that the table has most.
+func TestMarkOfMissingText(t *testing.T) {
+	dir := t.TempDir()
+	for cells, want := range map[string]string{"w,,1\n,2,3\nv,4,4\n": "NA", "w,.,1\n,2,NULL\nv,.,4\n": ".", "w,.,1\n,2,NULL\nv,1,4\n": "NULL", "w,#,1\n,2,3\nv,4,4\n": "#"} {
+		from, to := filepath.Join(dir, "t.csv"), filepath.Join(dir, "o.csv")
+		require.NoError(t, os.WriteFile(from, []byte("who,a,b\n"+cells), 0o600))
+		o := ReadOptions{Columns: []string{"a", "b"}}
+		if strings.Contains(cells, "#") {
+			o.NA = []string{"#"}
+		}
+		c, err := ReadCells(from, o)
+		require.NoError(t, err)
+		require.NoError(t, c.WriteCompleted(to, slices.Repeat([]float64{7}, 12), 2))
+		written, err := os.ReadFile(to)
+		require.NoError(t, err)
+		for i := range 3 {
+			require.Contains(t, string(written), fmt.Sprintf("\n%d,2,%s,", i, want), cells)
+		}
+	}
+}
+
+// Columns of a file with types keep their types and cells in such a file, and their cells in others.
+func TestCarriedTypes(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "t.feather")
+	fields := []arrow.Field{
+		{Name: "u", Type: arrow.PrimitiveTypes.Uint64}, {Name: "i", Type: arrow.PrimitiveTypes.Int64}, {Name: "cost", Type: &arrow.Decimal128Type{Precision: 30, Scale: 2}},
+		{Name: "yes", Type: arrow.FixedWidthTypes.Boolean}, {Name: "day", Type: arrow.FixedWidthTypes.Date32}, {Name: "at", Type: &arrow.TimestampType{Unit: arrow.Millisecond}},
+		{Name: "when", Type: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "Europe/Berlin"}}, {Name: "fine", Type: &arrow.TimestampType{Unit: arrow.Nanosecond}},
+		{Name: "sex", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}, {Name: "zip", Type: arrow.BinaryTypes.String},
+		{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "none", Type: arrow.Null}, {Name: "a", Type: arrow.PrimitiveTypes.Float64}, {Name: "b", Type: arrow.PrimitiveTypes.Uint64},
+	}
+	for j := range fields {
+		fields[j].Nullable = true
+	}
+	schema := arrow.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(arrowmemory.NewGoAllocator(), schema)
+	for _, row := range []string{
+		`{"u":18446744073709551615,"i":-9223372036854775808,"cost":"1234567890123456789012.05","yes":true,"day":"2013-02-08","at":"2013-02-08T01:02:03.5","when":"2013-02-08T01:02:03.000004Z","fine":"2013-02-08T01:02:03.000000004","sex":"NA","zip":"007","x":0.1,"a":1,"b":9223372036854775809}`,
+		`{"a":2}`,
+		`{"u":9223372036854775808,"i":7,"cost":"0.10","yes":false,"day":"1969-12-31","at":"1800-01-01T00:00:00","when":"1969-12-31T23:59:59.999999Z","fine":"2013-02-08T01:02:03","sex":" f","zip":"1e5","x":-3,"b":3}`,
+	} {
+		require.NoError(t, b.UnmarshalJSON([]byte(row)))
+	}
+	var file bytes.Buffer
+	w, err := ipc.NewFileWriter(&file, ipc.WithSchema(schema))
+	require.NoError(t, err)
+	require.NoError(t, w.Write(b.NewRecordBatch()))
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(from, file.Bytes(), 0o600))
+
+	want := [][]string{
+		{"18446744073709551615", "-9223372036854775808", "1234567890123456789012.05", "1", "2013-02-08", "2013-02-08T01:02:03.5", "2013-02-08T01:02:03.000004Z", "2013-02-08T01:02:03.000000004", "NA", "007", "0.1", "", "1", "9223372036854775809"},
+		{"", "", "", "", "", "", "", "", "", "", "", "", "2", "0.5"},
+		{"9223372036854775808", "7", "0.1", "0", "1969-12-31", "1800-01-01T00:00:00", "1969-12-31T23:59:59.999999Z", "2013-02-08T01:02:03", "f", "1e5", "-3", "", "0.5", "3"},
+	}
+	typed := []kind{asUnsigned, asWhole, asText, asBoolean, asDate, asStamp, asInstant, asText, asText, asText, asNumbers, asNumbers, asNumbers, asNumbers}
+	for _, end := range carriedTo {
+		to := filepath.Join(dir, "o"+end)
+		s := carry(t, from, to)
+		for i, row := range want {
+			for j, cell := range row {
+				switch {
+				case i == 0 && j == 13 && (end == ".parquet" || end == ".feather"):
+					cell = "9223372036854776000" // 0.5 among them made the column one of numbers
+				case cell == "" && (end == ".csv" || end == ".tsv") && (typed[j] == asText || typed[j] >= asDate):
+					cell = "NA"
+				}
+				require.Equal(t, cell, s.rows[i][j], "%s %s", end, fields[j].Name)
+			}
+		}
+		switch end {
+		case ".parquet", ".feather":
+			require.Equal(t, typed, kindsOf(s), end)
+		case ".xlsx":
+			excel := []kind{asText, asMixed, asText, asBoolean, asDate, asMixed, asText, asText, asText, asText, asMixed, asMixed, asMixed, asMixed}
+			require.Equal(t, excel, kindsOf(s), end)
+		}
+		if end != ".csv" && end != ".tsv" {
+			require.Equal(t, " f", s.spaced[[2]int{2, 8}], end)
+		}
+		for _, next := range []string{".parquet", ".feather"} {
+			again := carry(t, to, filepath.Join(dir, "again"+next))
+			for i, row := range again.rows {
+				for j, cell := range row[:11] {
+					require.Equal(t, strings.ReplaceAll(s.rows[i][j], "NA", ""), strings.ReplaceAll(cell, "NA", ""), "%s %s %s", end, next, fields[j].Name)
+				}
+			}
+			if end == ".parquet" || end == ".feather" {
+				require.Equal(t, typed, kindsOf(again), end+next)
+			}
+		}
+	}
+}
+
+// A number has a type only if its digits are had again from it.
+func TestKeptNumbers(t *testing.T) {
+	for _, cell := range []string{"0", "-0", "0.0", "1", "-1.50", ".5", "70.0", "1e-05", "1E+20", "1.5e10", "123456789012345", "0.1234567890123456", "0.10000000000000001", "9007199254740992", "NaN", "Inf", "-Inf", "1200"} {
+		require.True(t, asNumbers.keeps(cell), cell)
+	}
+	for _, cell := range []string{"", "-", ".", "e5", "007", "00", "-01", "1e5", "+1", "1.", "1,5", "0x10", "1_0", "9007199254740993", "0.123456789012345678", "12345678901234567890.5", "1e+400", "nan", "+Inf", "Infinity", " 1"} {
+		require.False(t, asNumbers.keeps(cell), cell)
+	}
+	for k, cells := range map[kind][2][]string{
+		asWhole: {{"0", "-3", "9223372036854775807"}, {"-0", "03", "9223372036854775808", "1.0", "+1"}}, asUnsigned: {{"0", "18446744073709551615"}, {"-1", "00", "18446744073709551616"}},
+		asBoolean: {{"0", "1"}, {"2", "true"}}, asDate: {{"2013-02-08", "0001-01-01"}, {"2013-02-30", "13-02-08", "2013-02-08T00:00:00"}},
+		asStamp: {{"2013-02-08T01:02:03.000004", "9999-12-31T00:00:00"}, {"2013-02-08T01:02:03.0000004", "2013-02-08T01:02:03Z", "2013-02-08"}}, asInstant: {{"2013-02-08T01:02:03Z"}, {"2013-02-08T01:02:03"}},
+	} {
+		for i, all := range cells {
+			for _, cell := range all {
+				require.Equal(t, i == 0, k.keeps(cell), "%d %s", k, cell)
+			}
+		}
+	}
+}
