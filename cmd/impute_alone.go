@@ -143,6 +143,9 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		return nil, false, "", err
 	}
 	f.outcome.doubt(r.Beyond(t))
+	if m := r.Law.Mixture; m != nil {
+		f.outcome.notes = append(f.outcome.notes, fmt.Sprintf("the chains of the mixture have not met (R-hat up to %.3g, column %s): the draws are from one normal distribution instead", m.Worst, t.Names[m.Row]))
+	}
 	if !r.Converged() {
 		f.unmet = f.tellUnmet(r.Law.Mixing, t.Names)
 	}
@@ -153,7 +156,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
 	worst := names[m.Row]
 	advice := fmt.Sprintf("leave it out (--exclude %s)", shell.List([]string{worst}))
-	if f.components != 1 {
+	if f.components > 1 {
 		advice += ", take one normal distribution (--components 1)"
 	}
 	return fmt.Sprintf("the Markov chains have not met (R-hat above %v, or above %v in a column; the largest is %.3g, of %s), so the result in %s is not from the law's distribution: the table may not tell the missing cells of %s, as where rows that lack it are unlike all that have it; %s, or try more --iterations and a longer --warm-up",
@@ -163,10 +166,15 @@ func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
 // tellLaw adds what is known of the law to the result, and says it.
 func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 	t := f.cells.Table
-	f.known["sampler"], f.known["draws"], f.known["model"] = r.Sampler, r.Draws, "mixture of normals, drawn along"
+	model := "mixture of normals"
+	inUse := fmt.Sprintf("a mixture of normals, %.1f of them in use", r.Law.InUse)
+	if f.components == 1 || r.Law.Mixture != nil {
+		model, inUse = "one normal", "one normal distribution"
+	}
+	f.known["sampler"], f.known["draws"], f.known["model"] = r.Sampler, r.Draws, model+", drawn along"
 	f.known["components"], f.known["prior_rows"], f.known["iterations"] = r.Law.InUse, r.Law.Weight, r.Law.Iterations
 	f.known["transformed"] = r.Transform.Labels(t.Names)
-	summary = fmt.Sprintf("%d cells of %d rows drawn %d times, with the law of the rows: a mixture of normals, %.1f of them in use", t.Missing(), t.N, r.Draws, r.Law.InUse)
+	summary = fmt.Sprintf("%d cells of %d rows drawn %d times, with the law of the rows: %s", t.Missing(), t.N, r.Draws, inUse)
 	if of := r.Transform.Describe(t.Names); of != "" {
 		summary += ", of " + of
 	}

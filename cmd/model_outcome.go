@@ -13,6 +13,7 @@ import (
 type modelOutcome struct {
 	unconverged string   // what is wrong with the model, empty for nothing
 	doubts      []string // columns with draws that cannot be
+	notes       []string // warnings that leave the exit code as it is
 }
 
 // read notes how the fit of the model in a file ended; files that do not say pass.
@@ -28,7 +29,7 @@ func (o *modelOutcome) converged() bool { return o.unconverged == "" }
 
 // tell puts the warnings to what is known of the result, and says them.
 func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
-	warnings := []string{}
+	warnings := append([]string{}, o.notes...)
 	if !o.converged() {
 		warnings = append(warnings, o.unconverged)
 	}

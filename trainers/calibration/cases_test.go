@@ -77,9 +77,9 @@ var Approximations = []Approximation{
 		imputeAlong("100 × 100 steps, the default", diffusion.Options{}).costing(8),
 	}},
 	{"mixing: iterations of the chains", []Case{
-		ofPrior("three normals of the prior", few, posterior.Config{Components: 3, WarmUp: 2, Iterations: 4}).sized("2 + 4 iterations").costing(2),
-		ofPrior("three normals of the prior", few, posterior.Config{Components: 3, WarmUp: 20, Iterations: 20}).sized("20 + 20 iterations").costing(10),
-		ofPrior("three normals of the prior", few, posterior.Config{Components: 3}).sized("100 + 100 iterations and more, the default").costing(40),
+		ofPrior("three normals of the prior", few, posterior.Config{Components: 3, Anchor: &anchor, WarmUp: 2, Iterations: 4}).sized("2 + 4 iterations").costing(2),
+		ofPrior("three normals of the prior", few, posterior.Config{Components: 3, Anchor: &anchor, WarmUp: 20, Iterations: 20}).sized("20 + 20 iterations").costing(10),
+		ofPrior("three normals of the prior", few, posterior.Config{Components: 3, Anchor: &anchor}).sized("100 + 100 iterations and more, the default").costing(40),
 	}},
 	{"a prior that goes by the table: 1/rows", []Case{
 		drawnAlong(cells(20)).costing(32), drawnAlong(cells(50)).costing(80), drawnAlong(cells(200)).costing(160),

@@ -6,8 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/trainers/posterior"
 )
 
 // priorLaw is a mixture of normals whose parameters are of the prior in
@@ -18,34 +21,51 @@ type priorLaw struct {
 	factors []*mat.TriDense // C of each precision P = CCᵀ
 }
 
-// newPriorLaw draws one. A precision is
-//
-//	P = CCᵀ,   C = (νΔ)^(−½) A,   A lower triangular, A_jj² ~ χ²(ν − j), A_jk ~ N(0, 1)
-//
-// (Bartlett 1933), so that C⁻ᵀz, z standard normal, has the covariance P⁻¹.
+// anchor is that of mixtures of the prior.
+var anchor = posterior.Anchor{Mean: []float64{0.5, 0, -1}, Covariance: []float64{1, 0.6, 0.2, 0.6, 2, -0.3, 0.2, -0.3, 0.5}}
+
+// newPriorLaw draws one. One normal has a uniform mean in the prior, and no rank depends on the
+// mean, which is 0 here.
 func newPriorLaw(components int, rng *rand.Rand) (l priorLaw) {
-	nu := columns + 1 + math.Ldexp(0.5, rng.IntN(12)) // ½, 1, 2, …, 1024
-	var delta []float64
-	for len(delta) < columns {
-		if v := (distuv.Gamma{Alpha: 0.5, Beta: 0.5, Src: rng}).Rand(); v > 0.001 {
-			delta = append(delta, v)
+	freedom := columns + 1 + math.Ldexp(0.5, rng.IntN(12)) // ν = d + 1 + ½, 1, 2, …, 1024
+	psi := mat.NewSymDense(columns, nil)
+	sigma := mat.NewSymDense(columns, anchor.Covariance)
+	gamma := func(shape, rate float64) float64 { return distuv.Gamma{Alpha: shape, Beta: rate, Src: rng}.Rand() }
+	tau := 0.0
+	if components == 1 {
+		for j := range columns {
+			v := 0.0
+			for v <= 0.001 {
+				v = gamma(0.5, 0.5)
+			}
+			psi.SetSym(j, j, v)
+		}
+	} else {
+		tau = 1 / gamma(1, 1)
+		for inside := false; !inside; {
+			const lambda = columns + 2
+			var scale mat.SymDense
+			scale.ScaleSym(1/(lambda*gamma(0.5, 0.5)), sigma)
+			psi.SymOuterK(1, bartlett(&scale, lambda, rng))
+			inside = true
+			for j := range columns {
+				inside = inside && conditional(psi, j) > 1e-4*conditional(sigma, j)
+			}
 		}
 	}
+	var scale mat.SymDense
+	scale.ScaleSym(freedom, psi)
+	scale = inverse(&scale)
 	sum := 0.0
 	for range components {
-		c := mat.NewTriDense(columns, mat.Lower, nil)
-		for j := range columns {
-			size := 1 / math.Sqrt(nu*delta[j])
-			for k := range j {
-				c.SetTri(j, k, size*rng.NormFloat64())
-			}
-			c.SetTri(j, j, size*math.Sqrt(distuv.ChiSquared{K: nu - float64(j), Src: rng}.Rand()))
+		c := bartlett(&scale, freedom, rng)
+		mean := make([]float64, columns)
+		if components > 1 {
+			p := inverse(sigma)
+			copy(mean, anchor.Mean)
+			floats.AddScaled(mean, math.Sqrt(tau), normal(cholesky(&p), rng))
 		}
-		mean := normal(c, rng)
-		for j := range mean {
-			mean[j] /= math.Sqrt(0.05) // κ
-		}
-		w := distuv.Gamma{Alpha: 1 / float64(components), Beta: 1, Src: rng}.Rand()
+		w := gamma(1/float64(components), 1)
 		l.factors, l.means, l.weights = append(l.factors, c), append(l.means, mean), append(l.weights, w)
 		sum += w
 	}
@@ -53,6 +73,43 @@ func newPriorLaw(components int, rng *rand.Rand) (l priorLaw) {
 		l.weights[k] /= sum
 	}
 	return l
+}
+
+// bartlett is C of W = CCᵀ ~ Wishart(freedom, LLᵀ) (Bartlett 1933):
+//
+//	C = LA,   A lower triangular, A_jj² ~ χ²(freedom − j), A_jk ~ N(0, 1)
+func bartlett(scale *mat.SymDense, freedom float64, rng *rand.Rand) *mat.TriDense {
+	a := mat.NewTriDense(columns, mat.Lower, nil)
+	for j := range columns {
+		for k := range j {
+			a.SetTri(j, k, rng.NormFloat64())
+		}
+		a.SetTri(j, j, math.Sqrt(distuv.ChiSquared{K: freedom - float64(j), Src: rng}.Rand()))
+	}
+	a.MulTri(cholesky(scale), a)
+	return a
+}
+
+// cholesky is L of A = LLᵀ.
+func cholesky(a *mat.SymDense) *mat.TriDense {
+	var c mat.Cholesky
+	var l mat.TriDense
+	c.Factorize(a)
+	c.LTo(&l)
+	return &l
+}
+
+func inverse(a *mat.SymDense) (b mat.SymDense) {
+	var c mat.Cholesky
+	c.Factorize(a)
+	_ = c.InverseTo(&b) // of well conditioned matrices
+	return b
+}
+
+// conditional is the variance of column j given the others.
+func conditional(covariance *mat.SymDense, j int) float64 {
+	p := inverse(covariance)
+	return 1 / p.At(j, j)
 }
 
 // normal draws from N(0, (CCᵀ)⁻¹).

@@ -1,6 +1,7 @@
 package fitted_test
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -116,4 +117,37 @@ func TestPosteriorOfGivenFunctions(t *testing.T) {
 	}
 	r = fromPosterior(t, gaps, make(transform.Columns, 3), c)
 	require.Empty(t, r.Transform.Describe(gaps.Names))
+}
+
+// Boys of 0 to 21 years, a volume in steps that is measured of most above about 8 years: it is
+// constant at 1 or 2 until puberty and rises within a few years. No row under 6 years has it, and
+// the draws there are near those of the youngest who have.
+func TestPosteriorBeyondTheObserved(t *testing.T) {
+	rng := stream.New(12)
+	steps := []float64{1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25}
+	var rows [][]float64
+	for range 250 {
+		age := 21 * rng.Float64()
+		puberty := 1 / (1 + math.Exp(-(age-13.5+0.8*rng.NormFloat64())/1.1))
+		height := 50 + 6.2*age - 0.06*age*age + 8*puberty + (2+0.25*age)*rng.NormFloat64()
+		weight := math.Exp(1.25 + 0.0178*height + 0.1*rng.NormFloat64())
+		volume := (1.5 + 22*puberty) * math.Exp(0.2*rng.NormFloat64())
+		step := slices.MinFunc(steps, func(a, b float64) int { return cmp.Compare(math.Abs(a-volume), math.Abs(b-volume)) })
+		if age < 8+0.5*rng.NormFloat64() || rng.Float64() < 0.3 {
+			step = nan
+		}
+		rows = append(rows, []float64{age, height, weight, step})
+	}
+	gaps := table([]string{"age", "height", "weight", "volume"}, rows...)
+	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: 10, Seed: 1, Workers: 2})
+	require.True(t, r.Converged())
+	mean, cells := 0.0, 0.0
+	for at := 0; at < len(r.Values); at += 4 {
+		if r.Values[at] < 2 {
+			cells++
+			mean += (r.Values[at+3] - mean) / cells
+		}
+	}
+	t.Logf("mean volume under two years %.2f, normals in use %.1f", mean, r.Law.InUse)
+	require.Less(t, mean, 2.5)
 }

@@ -2,7 +2,7 @@ package posterior
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -15,9 +15,14 @@ import (
 
 // chain is the state of one chain: rows completed, their components, and the law.
 //
-//	z_i ~ Σ_k w_k N(μ_k, P_k⁻¹),   w ~ Dirichlet(1/K, …, 1/K)
-//	P_k ~ Wishart(ν, (ν diag δ)⁻¹),   μ_k | P_k ~ N(0, (κ P_k)⁻¹),   κ = 0.05
-//	ν uniform on a grid above d + 1,   δ_j ~ Gamma(½, rate ½) above 0.001
+//	z_i ~ Σ_k w_k N(μ_k, P_k⁻¹),    w ~ Dirichlet(1/K, …, 1/K)
+//	μ_k ~ N(μ̂, τΣ̂),                 1/τ ~ Gamma(1, rate 1)
+//	P_k ~ Wishart(ν, (νΨ)⁻¹),       ν uniform on a grid above d + 1
+//	Ψ   ~ Wishart(λ, δΣ̂/λ), λ = d + 2, where 1/(Ψ⁻¹)_jj > 10⁻⁴/(Σ̂⁻¹)_jj;   1/δ ~ Gamma(½, rate ½)
+//
+// with the anchor N(μ̂, Σ̂). One normal (K = 1) has none:
+//
+//	μ uniform,   Ψ diagonal, Ψ_jj ~ Gamma(½, rate ½) above 0.001
 type chain struct {
 	n, d     int
 	rng      *stream.Stream
@@ -31,8 +36,10 @@ type chain struct {
 	cuts       [][]float64 // (d): Config.Cuts
 	level      []int       // (n, d): the interval of a cut column's observed cell
 
+	anchor     *Anchor // nil: one normal
 	nu         float64
-	delta      []float64 // (d)
+	psi        []float64 // (d, d)
+	delta, tau float64   // with an anchor
 	components []component
 
 	weighted   []float64 // of a row, by component
@@ -58,20 +65,21 @@ type pattern struct{ rows, observed, missing []int }
 var grid = []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 
 const (
-	kappa         = 0.05 // rows that the prior of a mean counts for
-	concentration = 1.0  // and that of the weights, over all components
+	concentration = 1.0 // rows that the prior of the weights counts for, over all components
+	anchorRows    = 2   // λ − d
 
-	// leastDelta keeps components from shrinking onto values that occur often, where the
-	// density has no bound.
-	leastDelta = 0.001
+	// leastPsi, and with an anchor leastShare, keep components from shrinking onto values that
+	// occur often, where the density has no bound.
+	leastPsi   = 0.001
+	leastShare = 1e-4 // of the anchor's conditional variances
 )
 
 // newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
 // rows at the nearest of as many of them, drawn at random, as there are components.
-func newChain(t *data.Table, c Config, k int) *chain {
+func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 	components := c.Components
 	s := &chain{n: t.N, d: t.D, rng: new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(k)), observed: t.Observed,
-		z: slices.Clone(t.Values), of: make([]int, t.N), nu: float64(t.D) + 2, delta: slices.Repeat([]float64{1}, t.D),
+		z: slices.Clone(t.Values), of: make([]int, t.N), anchor: a, nu: float64(t.D) + 2, psi: make([]float64, t.D*t.D), delta: 1, tau: 1,
 		patterns: patternsOf(t), components: make([]component, components),
 		incomplete: make([]bool, t.D), cuts: c.Cuts, level: make([]int, len(t.Values)), weighted: make([]float64, components), deviations: make([]float64, t.D)}
 	for j := range t.D {
@@ -93,6 +101,16 @@ func newChain(t *data.Table, c Config, k int) *chain {
 		}
 	}
 	s.scatter()
+	for k, m := range s.moments() {
+		copy(s.components[k].mean, m.mean)
+	}
+	if a != nil {
+		copy(s.psi, a.Covariance)
+	} else {
+		for j := range s.d {
+			s.psi[j*s.d+j] = 1
+		}
+	}
 	return s
 }
 
@@ -151,6 +169,8 @@ func patternsOf(t *data.Table) (patterns []pattern) {
 	return patterns
 }
 
+var errDependent = errors.New("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
+
 // step draws the law given the completed rows, then components and missing cells given the
 // law, then what stands behind the cells of few values.
 func (s *chain) step(ctx context.Context) error {
@@ -158,7 +178,7 @@ func (s *chain) step(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if !s.law() || !s.cells() || !s.latent() {
-		return fmt.Errorf("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
+		return errDependent
 	}
 	return nil
 }

@@ -13,41 +13,47 @@ import (
 // moments are of the completed rows of one component.
 type moments struct {
 	rows    float64
-	mean    []float64 // of the rows
-	scatter []float64 // (d, d): Σ (z − z̄)(z − z̄)ᵀ + κn/(κ+n) z̄ z̄ᵀ
+	mean    []float64 // z̄, of the rows
+	scatter []float64 // (d, d): S = Σ (z − μ)(z − μ)ᵀ about the component's present mean
 }
 
 // law draws the parameters given completed rows and their components, with the rows' moments
-// n_k, z̄_k and S_k (moments.scatter):
+// n_k, z̄_k and S_k:
 //
-//	ν        given δ, the precisions integrated out:
-//	         Π_k |νΔ|^(ν/2) Γ_d((ν + n_k)/2) / (Γ_d(ν/2) |S_k + νΔ|^((ν + n_k)/2)),   Δ = diag δ
-//	P_k      Wishart(ν + n_k, (S_k + νΔ)⁻¹)
-//	μ_k      N(n_k z̄_k/(κ + n_k), ((κ + n_k) P_k)⁻¹)
-//	δ_j      Gamma(½ + Kν/2, rate ½ + ν Σ_k P_k,jj/2), above 0.001
+//	ν        given μ, Ψ, the precisions integrated out:
+//	         Π_k |νΨ|^(ν/2) Γ_d((ν + n_k)/2) / (Γ_d(ν/2) |S_k + νΨ|^((ν + n_k)/2))
+//	P_k      Wishart(ν + n_k, (S_k + νΨ)⁻¹)
+//	μ_k      N(V(n_k P_k z̄_k + Σ̂⁻¹μ̂/τ), V),   V = (n_k P_k + Σ̂⁻¹/τ)⁻¹
+//	Ψ        Wishart(λ + Kν, (λΣ̂⁻¹/δ + ν Σ_k P_k)⁻¹), where that is in its domain
+//	1/δ      Gamma(½ + λd/2, rate ½ + λ tr(Σ̂⁻¹Ψ)/2)
+//	1/τ      Gamma(1 + Kd/2, rate 1 + Σ_k (μ_k − μ̂)ᵀΣ̂⁻¹(μ_k − μ̂)/2)
 //	w        Dirichlet(1/K + n_1, …, 1/K + n_K)
 //
-// It is not ok where a matrix is not positive definite in float64.
+// One normal has no anchor: μ ~ N(z̄, (nP)⁻¹), and Ψ is diagonal,
+//
+//	Ψ_jj     Gamma(½ + ν/2, rate ½ + νP_jj/2), above 0.001
+//
+// Components without rows are integrated out before the weights, so that K counts the others
+// there, and are then drawn from the prior. law is not ok where a matrix is not positive
+// definite in float64.
 func (s *chain) law() (ok bool) {
-	m := s.moments()
-	if !s.drawNu(m) {
+	all := s.moments()
+	var occupied, empty []int
+	for k, m := range all {
+		if m.rows > 0 {
+			occupied = append(occupied, k)
+		} else {
+			empty = append(empty, k)
+		}
+	}
+	if !s.drawNu(all) || !s.drawComponents(all, occupied) || !s.drawPsi(occupied) {
 		return false
 	}
-	d := s.d
-	own := make([]float64, d)
-	for k := range s.components {
-		c := &s.components[k]
-		if !s.drawComponent(c, m[k]) {
-			return false
-		}
-		for j := range d {
-			own[j] += c.precision[j*d+j]
-		}
+	s.drawTau(occupied)
+	if !s.drawComponents(all, empty) {
+		return false
 	}
-	for j := range d {
-		s.delta[j] = s.gammaAbove(leastDelta, 0.5+float64(len(m))*s.nu/2, 0.5+s.nu*own[j]/2)
-	}
-	s.drawWeights(m)
+	s.drawWeights(all)
 	return true
 }
 
@@ -58,45 +64,35 @@ func (s *chain) moments() []moments {
 		all[k].mean, all[k].scatter = make([]float64, d), make([]float64, d*d)
 	}
 	for i, k := range s.of {
-		all[k].rows++
-		floats.Add(all[k].mean, s.z[i*d:i*d+d])
+		m, row := &all[k], s.z[i*d:i*d+d]
+		m.rows++
+		floats.Add(m.mean, row)
+		floats.SubTo(s.deviations, row, s.components[k].mean)
+		for j, v := range s.deviations {
+			floats.AddScaled(m.scatter[j*d+j:j*d+d], v, s.deviations[j:])
+		}
 	}
 	for k := range all {
 		floats.Scale(1/max(all[k].rows, 1), all[k].mean)
 	}
-	for i, k := range s.of {
-		floats.SubTo(s.deviations, s.z[i*d:i*d+d], all[k].mean)
-		for j, v := range s.deviations {
-			floats.AddScaled(all[k].scatter[j*d+j:j*d+d], v, s.deviations[j:])
-		}
-	}
-	for k := range all {
-		a := &all[k]
-		share := kappa * a.rows / (kappa + a.rows)
-		for j, v := range a.mean {
-			floats.AddScaled(a.scatter[j*d+j:j*d+d], share*v, a.mean[j:])
-		}
-	}
 	return all
 }
 
-// scale is S_k + νΔ.
+// scale is S + νΨ.
 func (s *chain) scale(m moments, nu float64) *mat.SymDense {
-	a := dense(slices.Clone(m.scatter), s.d)
-	for j, v := range s.delta {
-		a.SetSym(j, j, a.At(j, j)+nu*v)
-	}
-	return a
+	a := slices.Clone(m.scatter)
+	floats.AddScaled(a, nu, s.psi)
+	return dense(a, s.d)
 }
 
 func (s *chain) drawNu(all []moments) (ok bool) {
 	d := float64(s.d)
-	sum := 0.0
-	for _, v := range s.delta {
-		sum += math.Log(v)
-	}
-	log := make([]float64, len(grid))
 	var c mat.Cholesky
+	if !c.Factorize(dense(s.psi, s.d)) {
+		return false
+	}
+	own := c.LogDet()
+	log := make([]float64, len(grid))
 	for g := range grid {
 		nu := grid[g] + d + 1
 		for _, m := range all {
@@ -106,10 +102,116 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 			if !c.Factorize(s.scale(m, nu)) {
 				return false
 			}
-			log[g] += nu/2*(sum+d*math.Log(nu)) + logGamma((nu+m.rows)/2, s.d) - logGamma(nu/2, s.d) - (nu+m.rows)/2*c.LogDet()
+			log[g] += nu/2*(own+d*math.Log(nu)) + logGamma((nu+m.rows)/2, s.d) - logGamma(nu/2, s.d) - (nu+m.rows)/2*c.LogDet()
 		}
 	}
 	s.nu = grid[s.pick(log)] + d + 1
+	return true
+}
+
+// drawComponents draws the precisions and means of some components.
+func (s *chain) drawComponents(all []moments, some []int) (ok bool) {
+	for _, k := range some {
+		c, m := &s.components[k], all[k]
+		if !s.wishart(s.scale(m, s.nu), s.nu+m.rows, c.precision, c.covariance) || !s.drawMean(c, m) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *chain) drawMean(c *component, m moments) (ok bool) {
+	inverse := make([]float64, s.d*s.d) // of V
+	clear(c.mean)
+	add := func(weight float64, precision, mean []float64) {
+		floats.AddScaled(inverse, weight, precision)
+		for j := range c.mean {
+			c.mean[j] += weight * floats.Dot(precision[j*s.d:j*s.d+s.d], mean)
+		}
+	}
+	add(m.rows, c.precision, m.mean)
+	if s.anchor != nil {
+		add(1/s.tau, s.anchor.precision, s.anchor.Mean)
+	}
+	var f factor
+	if !f.of(inverse, s.d, s.every) {
+		return false
+	}
+	f.forward(c.mean)
+	for j := range c.mean {
+		c.mean[j] += s.rng.NormFloat64()
+	}
+	f.backward(c.mean)
+	return true
+}
+
+// drawPsi draws Ψ and δ given the precisions of components that have rows.
+func (s *chain) drawPsi(occupied []int) (ok bool) {
+	d, k := s.d, float64(len(occupied))
+	scale := make([]float64, d*d)
+	for _, k := range occupied {
+		floats.AddScaled(scale, s.nu, s.components[k].precision)
+	}
+	if s.anchor == nil {
+		for j := range d {
+			s.psi[j*d+j] = s.gammaAbove(leastPsi, 0.5+k*s.nu/2, 0.5+scale[j*d+j]/2)
+		}
+		return true
+	}
+	lambda := float64(d + anchorRows)
+	floats.AddScaled(scale, lambda/s.delta, s.anchor.precision)
+	psi, inverse := make([]float64, d*d), make([]float64, d*d)
+	if !s.wishart(dense(scale, d), lambda+k*s.nu, psi, inverse) {
+		return false
+	}
+	inside := true
+	for j := 0; j < len(inverse); j += d + 1 {
+		inside = inside && inverse[j]*leastShare < s.anchor.precision[j]
+	}
+	if inside { // else Ψ stays: a Metropolis step whose proposal is the conditional without its domain
+		s.psi = psi
+	}
+	s.delta = 1 / s.gamma(0.5+lambda*float64(d)/2, 0.5+lambda*floats.Dot(s.anchor.precision, s.psi)/2)
+	return true
+}
+
+// drawTau draws τ given the means of components that have rows.
+func (s *chain) drawTau(occupied []int) {
+	if s.anchor == nil {
+		return
+	}
+	far, square := make([]float64, s.d), 0.0
+	for _, k := range occupied {
+		floats.SubTo(far, s.components[k].mean, s.anchor.Mean)
+		for j, v := range far {
+			square += v * floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], far)
+		}
+	}
+	s.tau = 1 / s.gamma(1+float64(len(occupied)*s.d)/2, 1+square/2)
+}
+
+// wishart draws W ~ Wishart(freedom, B⁻¹), and W⁻¹. It is not ok where B is not positive
+// definite in float64.
+func (s *chain) wishart(b *mat.SymDense, freedom float64, w, inverse []float64) (ok bool) {
+	var c mat.Cholesky
+	if !c.Factorize(b) {
+		return false
+	}
+	var scale mat.SymDense
+	if c.InverseTo(&scale) != nil {
+		return false
+	}
+	law, ok := distmat.NewWishart(&scale, freedom, s.rng.Rand)
+	if !ok {
+		return false
+	}
+	law.RandCholTo(&c)
+	c.ToSym(dense(w, s.d))
+	if c.InverseTo(dense(inverse, s.d)) != nil {
+		return false
+	}
+	mirror(w, s.d)
+	mirror(inverse, s.d)
 	return true
 }
 
@@ -120,42 +222,6 @@ func logGamma(x float64, d int) (sum float64) {
 		sum += v
 	}
 	return sum
-}
-
-func (s *chain) drawComponent(c *component, m moments) (ok bool) {
-	var scale mat.Cholesky
-	if !scale.Factorize(s.scale(m, s.nu)) {
-		return false
-	}
-	var inverse mat.SymDense
-	if scale.InverseTo(&inverse) != nil {
-		return false
-	}
-	w, ok := distmat.NewWishart(&inverse, s.nu+m.rows, s.rng.Rand)
-	if !ok {
-		return false
-	}
-	var p mat.Cholesky
-	w.RandCholTo(&p)
-	p.ToSym(dense(c.precision, s.d))
-	if p.InverseTo(dense(c.covariance, s.d)) != nil {
-		return false
-	}
-	mirror(c.precision, s.d)
-	mirror(c.covariance, s.d)
-	var f factor
-	if !f.of(c.covariance, s.d, s.every) {
-		return false
-	}
-	z := make([]float64, s.d)
-	for j := range z {
-		z[j] = s.rng.NormFloat64()
-	}
-	f.times(z)
-	for j := range z {
-		c.mean[j] = m.mean[j]*m.rows/(kappa+m.rows) + z[j]/math.Sqrt(kappa+m.rows)
-	}
-	return true
 }
 
 // mirror completes a symmetric matrix (d, d) that has its upper triangle.

@@ -18,6 +18,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/data"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
@@ -37,6 +40,8 @@ type Config struct {
 	// is observed; nil for other columns, and nil if there are none.
 	Cuts [][]float64
 
+	Anchor *Anchor // of the prior of a mixture; nil: estimated from the table
+
 	Workers int                   // parallel chains; 1. Results do not depend on it.
 	Observe func(done, total int) // called when a chain has made its iterations, if set
 }
@@ -49,6 +54,13 @@ const (
 	leastSpacing   = 10 // iterations of a chain from draw to draw
 	mostRounds     = 4
 )
+
+// Anchor is a normal distribution of the rows, at which the prior of a mixture is anchored.
+type Anchor struct {
+	Mean       []float64 // (d)
+	Covariance []float64 // (d, d)
+	precision  []float64 // (d, d)
+}
 
 // For is c with its defaults for a table.
 func (c Config) For(t *data.Table) (Config, error) {
@@ -72,11 +84,17 @@ type Drawn struct {
 	Iterations int     // of each chain that count
 	InUse      float64 // components that have rows, on average
 	Weight     float64 // ν: rows that the prior of the precisions counts for, on average
+
+	// Mixture is the Mixing of the mixture's chains if they have not met, and the draws are
+	// therefore from one normal; else nil.
+	Mixture *mcmc.Mixing
 }
 
 // Draw completes a table whose columns have mean 0 and deviation 1 or nearly so; each needs an
-// observed cell. Draw k is from chain k modulo 5.
+// observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the chains of the
+// mixture have not met, the draws are from one normal.
 func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
+	free := c.Components == 0
 	c, err := c.For(z)
 	if err != nil {
 		return nil, err
@@ -89,9 +107,31 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	if z.Missing() == 0 {
 		return &Drawn{Gaps: make([][]float64, c.Draws)}, nil
 	}
+	d, err := c.draw(ctx, z)
+	if err != nil || !free || c.Components == 1 || Met(d.Mixing) {
+		return d, err
+	}
+	c.Components = 1
+	one, err := c.draw(ctx, z)
+	if err != nil {
+		return nil, err
+	}
+	one.Mixture = d.Mixing
+	return one, nil
+}
+
+// draw completes the table by chains of c.Components normals.
+func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
+	var a *Anchor
+	if c.Components > 1 {
+		var err error
+		if a, err = c.anchor(ctx, z); err != nil {
+			return nil, err
+		}
+	}
 	runs := make([]*run, chains)
 	for k := range runs {
-		runs[k] = &run{chain: newChain(z, c, k), draws: (c.Draws - k + chains - 1) / chains}
+		runs[k] = &run{chain: newChain(z, c, a, k), draws: (c.Draws - k + chains - 1) / chains}
 	}
 	if err := c.each(ctx, runs, func(r *run) error { return r.warmUp(ctx, c.WarmUp) }); err != nil {
 		return nil, err
@@ -111,6 +151,34 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 		}
 		length *= 2
 	}
+}
+
+// anchor is c.Anchor, or else the mean of one normal's mean and covariance over a short chain.
+func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
+	const first, last = 50, 150
+	d := z.D
+	a := &Anchor{Mean: make([]float64, d), Covariance: make([]float64, d*d), precision: make([]float64, d*d)}
+	if c.Anchor != nil {
+		a.Mean, a.Covariance = c.Anchor.Mean, c.Anchor.Covariance
+	} else {
+		c.Components = 1
+		s := newChain(z, c, nil, chains)
+		for i := range last {
+			if err := s.step(ctx); err != nil {
+				return nil, err
+			}
+			if i >= first {
+				floats.AddScaled(a.Mean, 1./(last-first), s.components[0].mean)
+				floats.AddScaled(a.Covariance, 1./(last-first), s.components[0].covariance)
+			}
+		}
+	}
+	var f mat.Cholesky
+	if !f.Factorize(dense(a.Covariance, d)) || f.InverseTo(dense(a.precision, d)) != nil {
+		return nil, errDependent
+	}
+	mirror(a.precision, d)
+	return a, nil
 }
 
 // MostRHat is the root mean square R-hat of the columns, and MostColumnRHat the R-hat of one,
