@@ -191,9 +191,9 @@ type summary struct {
 	first         []float64
 	whole         bool // every value is a whole number
 	identifier    bool
-	codes         []frequent // values that seem to mark missing cells
-	limit         *frequent  // a value that may be a limit of detection
-	far           bool       // from normal: skewness beyond 2 or heavy tails, of many different values
+	codes         []code    // values that seem to mark missing cells
+	limit         *frequent // a value that may be a limit of detection
+	far           bool      // from normal: skewness beyond 2 or heavy tails, of many different values
 }
 
 // frequent is a value and how often it stands in a column.
@@ -209,9 +209,7 @@ func (c column) summary(name string) summary {
 	}
 	s.fewest = slices.Min(c.counts)
 	s.low, s.high, s.first = c.distinct[0], c.distinct[s.levels-1], slices.Clone(c.cells[:min(2, s.cells)])
-	for _, v := range c.codes() {
-		s.codes = append(s.codes, frequent{v, c.count(v)})
-	}
+	s.codes = c.codes()
 	if k, ok := c.limit(); ok {
 		s.limit = &frequent{c.distinct[k], c.counts[k]}
 	}
