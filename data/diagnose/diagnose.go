@@ -44,6 +44,7 @@ type Finding struct {
 type Setting struct {
 	Domain      *domain.Domain    // where its rows lie, nil for all of R^d
 	Transform   transform.Columns // functions of its columns that are modelled, nil for none
+	Natural     transform.Columns // functions that a model takes by itself where none is given: no note advises one there
 	Unpenalised bool              // a normal distribution without a penalty
 	Workers     int               // that look at columns at the same time; 1
 }
@@ -132,6 +133,9 @@ func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Tran
 
 // ordinal says whether a column is of ordered categories.
 func (e *examined) ordinal(j int) bool { return slices.Contains(e.Transform.Ordinal(), j) }
+
+// natural says whether the model takes a function of a column by itself.
+func (e *examined) natural(j int) bool { return e.Natural != nil && e.Natural[j] != nil }
 
 // names are those of some columns.
 func (e *examined) names(columns []int) []string {
