@@ -61,6 +61,7 @@ var Checks = []Check{
 	{"few-rows", fewRows},
 	{"seldom-observed", seldomObserved},
 	{apartKind, apart},
+	{"rounded", rounded},
 	{"identifier", identifiers},
 	{"code", codes},
 	{"dependent", dependent},
