@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"missingscore/internal/printable"
 )
 
 // DefaultNA are the cells that are read as missing when nothing else is asked.
@@ -184,7 +186,7 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s", s.at(s.top), leaveOut(s.usable(all, o)))
 	}
 	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
-		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), s.header[0])
+		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), printable.Cell(s.header[0]))
 	}
 	if err := checkNames(s.header); err != nil {
 		return nil, fmt.Errorf("%s: %w; correct the header, or %s", s.at(s.top), err, leaveOut(s.usable(all, o)))
@@ -200,7 +202,7 @@ func (s *sheet) find(names []string) ([]int, error) {
 	}
 	for _, j := range columns {
 		if slices.Contains(s.header[j+1:], s.header[j]) {
-			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), s.header[j])
+			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), printable.Cell(s.header[j]))
 		}
 	}
 	return columns, nil

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"missingscore/data/domain"
+	"missingscore/internal/printable"
 	"missingscore/internal/spelling"
 )
 
@@ -296,10 +297,10 @@ func checkNames(names []string) error {
 		}
 		// A byte order mark is no control character, but as invisible as one.
 		if k := strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\ufeff' }); k >= 0 {
-			return fmt.Errorf("column %d: the name %q holds a control character", j+1, name)
+			return fmt.Errorf("column %d: the name %q holds a control character", j+1, printable.Cell(name))
 		}
 		if seen[name] {
-			return fmt.Errorf("two columns are named %q", name)
+			return fmt.Errorf("two columns are named %q", printable.Cell(name))
 		}
 		seen[name] = true
 	}

@@ -353,7 +353,9 @@ func TestNaturalFunctions(t *testing.T) {
 
 // Whole numbers that the file has and float64 rounds are no scale of a few values.
 func TestRounded(t *testing.T) {
-	table := columns(t, 60, []string{"hash", "b"}, func(i int, _, b, _, _ float64) []float64 { return []float64{9007199254740992000 + 1024*float64(i%6), b} })
+	table := columns(t, 60, []string{"hash", "b"}, func(i int, _, b, _, _ float64) []float64 {
+		return []float64{9007199254740992000 + 1024*float64(i%6), b}
+	})
 	require.Equal(t, "few-values", only(t, table, diagnose.Setting{}).Kind)
 	table.Rounded = map[string]string{"hash": "9007199254740993288"}
 	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"},

@@ -1,6 +1,10 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+
+	"missingscore/internal/printable"
+)
 
 // rounded warns of columns of whole numbers that float64 cannot hold.
 func rounded(e *examined) []Finding {
@@ -9,7 +13,7 @@ func rounded(e *examined) []Finding {
 	for j, name := range e.Names {
 		if cell := e.Rounded[name]; cell != "" {
 			found = append(found, j)
-			shown = append(shown, fmt.Sprintf("%s (%s)", name, cell))
+			shown = append(shown, fmt.Sprintf("%s (%s)", name, printable.Cell(cell)))
 			e.explained[j] = true
 		}
 	}
