@@ -85,7 +85,6 @@ func TestNamesDoNotSteerReaders(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(text), want)
 	}
-	require.Equal(t, exitDone, run([]string{"network", table, "--exclude", "sex", "--truth", filepath.Join(network, "precision.csv"), "--out", filepath.Join(dir, "again")}, &stdout, &stderr), "names that were escaped are found: %s", stderr.String())
 }
 
 type full struct{}

@@ -58,6 +58,8 @@ type Check struct {
 // Checks are in the order of their findings. Columns that one finds at fault are not looked
 // at by later ones where the fault would explain what these find.
 var Checks = []Check{
+	{"matrix", matrices},
+	{"repeated-rows", repeated},
 	{"few-rows", fewRows},
 	{"seldom-observed", seldomObserved},
 	{apartKind, apart},
