@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"missingscore/internal/printable"
 )
 
 // readGroupsOfColumns reads the group of columns: a CSV with the columns name and group. Columns
@@ -34,7 +36,7 @@ func readGroupsOfColumns(path string, columns []string) (map[string]string, erro
 			return nil, fmt.Errorf("%s: two cells a line are expected, a column's name and its group: %w", path, err)
 		}
 		if _, twice := groups[record[0]]; twice {
-			return nil, fmt.Errorf("%s: the column %q has two groups", path, record[0])
+			return nil, fmt.Errorf("%s: the column %q has two groups", path, printable.Cell(record[0]))
 		}
 		groups[record[0]] = record[1]
 		found = found || slices.Contains(columns, record[0])

@@ -91,11 +91,13 @@ func (f *imputeCommand) judge(path string, spec transform.Spec) ([]diagnose.Find
 	if err != nil {
 		return nil, inTable(err, path, rowAdvice(err, "correct the row or leave it out"))
 	}
-	switch changed := f.fit.command.Flags().Changed; {
-	case functions == nil && changed("transform"): // none: columns as they are
-		functions = make(transform.Columns, t.D)
-	case functions != nil && !changed("transform"): // ordered categories alone
+	setting := diagnose.Setting{Transform: functions}
+	switch changed := f.fit.command.Flags().Changed("transform"); {
+	case !changed:
 		functions = fitted.NaturalFunctions(t, functions)
+		setting.Natural = functions
+	case functions == nil: // none: columns as they are
+		functions = make(transform.Columns, t.D)
 	}
 	o, err := f.fit.fit.tableFlags.options()
 	if err != nil {
@@ -106,7 +108,7 @@ func (f *imputeCommand) judge(path string, spec transform.Spec) ([]diagnose.Find
 		return nil, err
 	}
 	f.ready = &fitted.Model{Names: t.Names, Transform: functions}
-	return diagnose.Table(t, diagnose.Setting{Transform: functions})
+	return diagnose.Table(t, setting)
 }
 
 // drawsAlone completes the table.

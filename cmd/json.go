@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+
+	"missingscore/internal/printable"
 )
 
 // printJSON writes one object.
-func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
+func printJSON(w io.Writer, v any) error { return json.NewEncoder(printable.Writer{W: w}).Encode(v) }
 
 // asksJSON tells whether arguments ask for JSON, also those of a command line with a mistake,
 // of which no flags are known.

@@ -3,7 +3,9 @@ package cmd
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,24 +13,10 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
-)
 
-func TestPrintable(t *testing.T) {
-	for text, want := range map[string]string{
-		"λ — ü\t𝒳\n":             "λ — ü\t𝒳\n",
-		"a\u202eb\u2066c\u200fd": `a\u202eb\u2066c\u200fd`,
-		"\x1b[31mred\x07\r":      `\u001b[31mred\u0007\u000d`,
-		"\u0085\u2028\ufeff\x7f": `\u0085\u2028\ufeff\u007f`,
-		"cut\xffoff\x9b":         "cut\ufffdoff\ufffd",
-		"":                       "",
-	} {
-		var b bytes.Buffer
-		n, err := printable{&b}.Write([]byte(text))
-		require.NoError(t, err)
-		require.Equal(t, len(text), n)
-		require.Equal(t, want, b.String())
-	}
-}
+	"missingscore/internal/printable"
+	"missingscore/internal/stream"
+)
 
 // Nothing that a name holds reaches the terminal but letters; in JSON names stay what they are.
 func TestNamesDoNotSteerTheTerminal(t *testing.T) {
@@ -58,6 +46,45 @@ func TestNamesDoNotSteerTheTerminal(t *testing.T) {
 	var said struct{ Out string }
 	require.NoError(t, json.Unmarshal(stdout.Bytes(), &said))
 	require.Equal(t, out+".json", said.Out)
+}
+
+// No file of a result holds a character that steers or turns the direction, in whatever name it came.
+func TestNamesDoNotSteerReaders(t *testing.T) {
+	dir := t.TempDir()
+	rng := stream.New(4)
+	var rows strings.Builder
+	rows.WriteString("x\u202ecsv.exe,b,c\u2066,sex\n")
+	for i := range 80 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		fmt.Fprintf(&rows, "%.3f,%.3f,%.3f,m\u202e%d\n", a, a+b, b+rng.NormFloat64(), i%2)
+	}
+	table, labels, groups := filepath.Join(dir, "t\x1b[2J\u202e.csv"), filepath.Join(dir, "labels.csv"), filepath.Join(dir, "groups.csv")
+	require.NoError(t, os.WriteFile(table, []byte(rows.String()), 0o600))
+	require.NoError(t, os.WriteFile(labels, []byte("name,label\nb,\"\x1b[31mred\u202e\"\n"), 0o600))
+	require.NoError(t, os.WriteFile(groups, []byte("name,group\nb,g\u202e\nx\u202ecsv.exe,h\x1b\n"), 0o600))
+	var stdout, stderr bytes.Buffer
+	network, compared := filepath.Join(dir, "network"), filepath.Join(dir, "compared")
+	require.Equal(t, exitDone, run([]string{"network", table, "--exclude", "sex", "--labels", labels, "--groups", groups, "--inference", "robust", "--out", network}, &stdout, &stderr), stderr.String())
+	require.Contains(t, []int{exitDone, exitUnconverged}, run([]string{"compare", table, "--by", "sex", "--permutations", "19", "--out", compared}, &stdout, &stderr), stderr.String())
+	files := 0
+	for _, out := range []string{network, compared} {
+		require.NoError(t, filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) == ".png" || strings.HasPrefix(d.Name(), ".") {
+				return err
+			}
+			files++
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, printable.Text(string(text)), string(text), path)
+			return nil
+		}))
+	}
+	require.Greater(t, files, 20)
+	for name, want := range map[string]string{"pairs.csv": `x\u202ecsv.exe,b,`, "network.dot": `"x\\u202ecsv.exe"`, "network.graphml": `x\u202ecsv.exe</data>`, "report.html": `>x\u202ecsv.exe<`, "network.svg": `\u001b[31mred\u202e`} {
+		text, err := os.ReadFile(filepath.Join(network, name))
+		require.NoError(t, err)
+		require.Contains(t, string(text), want)
+	}
 }
 
 type full struct{}

@@ -15,6 +15,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/internal/panics"
+	"missingscore/internal/printable"
 )
 
 // Main runs the program with the arguments it was started with, and exits.
@@ -25,8 +26,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever it is at
-	out := &used{Writer: printable{stdout}}
-	stderr = printable{heedless{stderr}}
+	out := &used{Writer: printable.Writer{W: stdout}}
+	stderr = printable.Writer{W: heedless{stderr}}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(out)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 )
 
@@ -15,8 +16,11 @@ const listed = 20
 // advice says what to do about a cell that is no number.
 func (s *sheet) advice(o ReadOptions, cell string, problem error) string {
 	mark := "--na " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway
-	if errors.Is(problem, errTooLarge) {
+	switch {
+	case errors.Is(problem, errTooLarge):
 		return "rescale the column"
+	case printable.Cell(cell) != cell: // too long to be repeated
+		return "correct the cell"
 	}
 	plain, sure, thousands := s.withoutThousands(cell)
 	other, decimal := s.otherDecimal(cell)
@@ -80,7 +84,7 @@ func listing(names []string) string {
 	}
 	shown := make([]string, len(names))
 	for i, name := range names {
-		if shown[i] = name; strings.ContainsAny(name, `,"`) { // as flags take it
+		if shown[i] = printable.Cell(name); strings.ContainsAny(name, `,"`) { // as flags take it
 			shown[i] = shell.List([]string{name})
 		}
 	}

@@ -99,10 +99,11 @@ func (in *input) csv(o ReadOptions) (*Table, error) {
 		err = t.acceptable(in.name)
 	}
 	var full *memory.Error
+	var asked *thousandsError
 	switch {
 	case err == nil:
 		return t, nil
-	case errors.As(err, &full):
+	case errors.As(err, &full), errors.As(err, &asked):
 		return nil, err
 	}
 	if begun := in.rewind(); begun != nil {
@@ -134,6 +135,7 @@ func (in *input) gathered(o ReadOptions) (*Table, error) {
 	if errors.As(err, &full) {
 		full.What = in.name + ", " + full.What
 	}
+	g.table.Rounded = g.written.texts()
 	return g.table, err
 }
 

@@ -37,6 +37,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	}
 	t := blank(slices.Clone(o.Columns), len(s.rows))
 	t.Lines = s.lines
+	w := written{grouped: make([]grouped, len(columns))}
 	for k, j := range columns {
 		column, i, problem := s.parse(j, o)
 		if problem != nil {
@@ -45,7 +46,13 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 		for i, x := range column.Values {
 			if column.Observed[i] {
 				t.set(i, k, x)
+				w.see(k, t.Names[k], []byte(s.rows[i][j]), s.decimal, s.lines[i], x)
 			}
+		}
+	}
+	if s.format == nil {
+		if err := w.ask(s.file, t.Names, o); err != nil {
+			return nil, err
 		}
 	}
 	c := &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, sheet: s, marks: o, used: make([]bool, len(s.header))}

@@ -161,7 +161,7 @@ func (o ReadOptions) numericMarks() (marks []float64) {
 func (c *columnarFile) numbersOf(b *block, p *part, chosen []int, marks []float64) error {
 	d := len(chosen)
 	c.values, c.observed = slices.Grow(c.values[:0], len(p.rows)*d), slices.Grow(c.observed[:0], len(p.rows)*d)
-	values, observed := c.values[:len(p.rows)*d], c.observed[:len(p.rows)*d]
+	values, observed, w := c.values[:len(p.rows)*d], c.observed[:len(p.rows)*d], written{}
 	for k, j := range chosen {
 		cells := p.cells[k]
 		for i := range p.rows {
@@ -172,9 +172,16 @@ func (c *columnarFile) numbersOf(b *block, p *part, chosen []int, marks []float6
 				return one.cellError(0, j, err, one.advice(c.options, text, err))
 			}
 			values[i*d+k], observed[i*d+k] = x, seen
+			switch {
+			case !seen || math.Abs(x) < 1<<53:
+			case text != "":
+				w.round(c.header[j], cellOf{text, p.rows[i]}, x)
+			case c.all[j].kind == asWhole: // as read, so that it may be rounded already
+				w.note(c.header[j], cellOf{format(x), p.rows[i]})
+			}
 		}
 	}
-	*b = block{values: b.values[:0], observed: b.observed[:0], lines: b.lines[:0]}
+	*b = block{values: b.values[:0], observed: b.observed[:0], lines: b.lines[:0], written: w}
 	if len(p.rows) > 0 {
 		b.first = p.rows[0]
 	}
@@ -223,6 +230,7 @@ func (c *columnarFile) table() (*Table, error) {
 		return g.add(b)
 	})
 	if err == nil {
+		g.table.Rounded = g.written.texts()
 		err = g.table.acceptable(c.file)
 	}
 	var full *memory.Error

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"missingscore/internal/printable"
 )
 
 // DefaultNA are the cells that are read as missing when nothing else is asked.
@@ -81,7 +83,10 @@ func (o ReadOptions) missing(cell string) bool {
 
 // table understands the chosen columns of a sheet as a table.
 func (s *sheet) table(o ReadOptions) (*Table, error) {
-	t, err := s.numbers(o)
+	t, w, err := s.numbers(o)
+	if err == nil && s.format == nil {
+		err = w.ask(s.file, t.Names, o)
+	}
 	if err == nil {
 		err = t.acceptable(s.file)
 	}
@@ -100,17 +105,17 @@ func (t *Table) acceptable(file string) error {
 }
 
 // numbers understands the chosen columns of a sheet as numbers, in the rows that have any.
-func (s *sheet) numbers(o ReadOptions) (*Table, error) {
+func (s *sheet) numbers(o ReadOptions) (t *Table, w written, err error) {
 	columns, err := s.columns(o)
 	if err != nil {
-		return nil, err
+		return nil, w, err
 	}
 	kept := s.withValues(columns, o)
 	names := make([]string, len(columns))
 	for k, j := range columns {
 		names[k] = s.header[j]
 	}
-	t := blank(names, len(kept.rows))
+	t, w.grouped = blank(names, len(kept.rows)), make([]grouped, len(names))
 	t.Dropped, t.Lines = len(s.rows)-len(kept.rows), kept.lines
 	for k, j := range columns {
 		column, i, problem := kept.parse(j, o)
@@ -119,15 +124,17 @@ func (s *sheet) numbers(o ReadOptions) (*Table, error) {
 			if kept.isText(j, o) {
 				advice = "no cell of this column is: " + leaveOut(kept.usable(columns, o))
 			}
-			return nil, kept.cellError(i, j, problem, advice)
+			return nil, w, kept.cellError(i, j, problem, advice)
 		}
 		for i, x := range column.Values {
 			if column.Observed[i] {
 				t.set(i, k, x)
+				w.see(k, t.Names[k], []byte(kept.rows[i][j]), s.decimal, kept.lines[i], x)
 			}
 		}
 	}
-	return t, nil
+	t.Rounded = w.texts()
+	return t, w, nil
 }
 
 // columns are the places of the chosen columns, or of all, without those to leave out.
@@ -179,7 +186,7 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s", s.at(s.top), leaveOut(s.usable(all, o)))
 	}
 	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
-		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), s.header[0])
+		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), printable.Cell(s.header[0]))
 	}
 	if err := checkNames(s.header); err != nil {
 		advice := "correct the header"
@@ -199,7 +206,7 @@ func (s *sheet) find(names []string) ([]int, error) {
 	}
 	for _, j := range columns {
 		if slices.Contains(s.header[j+1:], s.header[j]) {
-			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), s.header[j])
+			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), printable.Cell(s.header[j]))
 		}
 	}
 	return columns, nil

@@ -53,6 +53,7 @@ type block struct {
 	observed []bool
 	lines    []int
 	dropped  int
+	written  written
 
 	done chan error // why it cannot be understood
 }
@@ -61,6 +62,7 @@ type block struct {
 // understand, or to say what they are.
 func (p *lineParser) parse(b *block) error {
 	b.values, b.observed, b.lines, b.dropped = b.values[:0], b.observed[:0], b.lines[:0], 0
+	b.written = written{grouped: make([]grouped, len(p.names))}
 	line := b.first
 	for rest := b.text; len(rest) > 0; {
 		var text []byte
@@ -112,7 +114,7 @@ func (p *lineParser) row(text []byte, line int, b *block) bool {
 			return false
 		}
 		for j, cell := range rows.rows[0] {
-			if !p.cell(j, []byte(cell), values, observed) {
+			if !p.cell(j, []byte(cell), line, b, values, observed) {
 				return false
 			}
 		}
@@ -120,7 +122,7 @@ func (p *lineParser) row(text []byte, line int, b *block) bool {
 		last := len(p.place) - 1
 		for j := range p.place {
 			cell, rest, more := bytes.Cut(text, []byte{byte(p.comma)})
-			if more == (j == last) || !p.cell(j, cell, values, observed) {
+			if more == (j == last) || !p.cell(j, cell, line, b, values, observed) {
 				return false
 			}
 			text = rest
@@ -136,7 +138,7 @@ func (p *lineParser) row(text []byte, line int, b *block) bool {
 }
 
 // cell understands cell j of a row.
-func (p *lineParser) cell(j int, cell []byte, values []float64, observed []bool) bool {
+func (p *lineParser) cell(j int, cell []byte, line int, b *block, values []float64, observed []bool) bool {
 	k := p.place[j]
 	if k < 0 {
 		return true
@@ -144,6 +146,9 @@ func (p *lineParser) cell(j int, cell []byte, values []float64, observed []bool)
 	if !p.numeric {
 		if x, ok := simpleNumber(cell, byte(p.decimal)); ok {
 			values[k], observed[k] = x, true
+			if g := &b.written.grouped[k]; !g.no && !(len(cell) < 4 && x == math.Trunc(x) && (g.hundreds || math.Abs(x) < 100)) {
+				b.written.see(k, p.names[k], cell, p.decimal, line, x)
+			}
 			return true
 		}
 	}
@@ -160,6 +165,7 @@ func (p *lineParser) cell(j int, cell []byte, values []float64, observed []bool)
 		return false
 	}
 	values[k], observed[k] = x, true
+	b.written.see(k, p.names[k], cell, p.decimal, line, x)
 	return true
 }
 
@@ -218,11 +224,11 @@ func (p *lineParser) understand(b *block) error {
 	if err := s.fill(bytes.NewReader(b.text), b.first-1); err != nil {
 		return err
 	}
-	t, err := s.numbers(p.options)
+	t, w, err := s.numbers(p.options)
 	if err != nil {
 		return err
 	}
-	b.values, b.observed, b.lines, b.dropped = t.Values, t.Observed, t.Lines, t.Dropped
+	b.values, b.observed, b.lines, b.dropped, b.written = t.Values, t.Observed, t.Lines, t.Dropped, w
 	return nil
 }
 
@@ -231,12 +237,13 @@ const blockBytes = 1 << 20
 
 // textBlocks are the blocks of a text behind its header.
 type textBlocks struct {
-	in     *input
-	parser *lineParser
-	text   io.Reader
-	header int64  // its bytes
-	line   int    // the last that was read
-	left   []byte // of a line that goes on
+	in      *input
+	parser  *lineParser
+	text    io.Reader
+	header  int64   // its bytes
+	written written // of the blocks visited
+	line    int     // the last that was read
+	left    []byte  // of a line that goes on
 }
 
 // each understands blocks side by side, in as many goroutines as there are processors, and has
@@ -270,6 +277,7 @@ func (r *textBlocks) each(visit func(*block) error) error {
 			err = failed
 		}
 		if err == nil {
+			r.written.add(b.written)
 			err = visit(b)
 		}
 		if err != nil {
@@ -283,6 +291,9 @@ func (r *textBlocks) each(visit func(*block) error) error {
 	_ = pool.Wait()
 	if err == nil {
 		err = unread
+	}
+	if err == nil {
+		err = r.written.ask(r.in.name, r.parser.names, r.parser.options)
 	}
 	return err
 }
@@ -360,15 +371,17 @@ func lastRow(text []byte) int {
 
 // gatherer puts blocks together to a table.
 type gatherer struct {
-	limit float64 // bytes of memory
-	size  float64 // of the file, 0 if it is not known
-	table *Table
+	limit   float64 // bytes of memory
+	size    float64 // of the file, 0 if it is not known
+	table   *Table
+	written written
 }
 
 // add appends what a block holds to the table.
 func (g *gatherer) add(b *block) error {
 	t := g.table
 	t.Dropped += b.dropped
+	g.written.add(b.written)
 	t.N += len(b.lines)
 	if t.N > cap(t.Lines) {
 		if err := g.grow(b); err != nil {

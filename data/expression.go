@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"missingscore/internal/printable"
 )
 
 // Marks of the table in a series matrix file.
@@ -59,7 +61,7 @@ func readSeries(r io.Reader, file string, o ReadOptions) (*Table, error) {
 		return nil, err
 	}
 	if s.header[0] != "ID_REF" {
-		return nil, fmt.Errorf("%s:%d: the first column is %q instead of \"ID_REF\"; download the series matrix once more", file, s.top, s.header[0])
+		return nil, fmt.Errorf("%s:%d: the first column is %q instead of \"ID_REF\"; download the series matrix once more", file, s.top, printable.Cell(s.header[0]))
 	}
 	place, genes := make(map[string]int, len(s.rows)), make([]string, len(s.rows))
 	for i, row := range s.rows {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 )
 
@@ -103,7 +104,7 @@ func twoGroups(parts map[string]*sheet, by string, wanted []string) ([]string, e
 	case len(names) == 1:
 		return nil, &GroupError{fmt.Sprintf("column %q has one group only, %s; two are compared", by, there)}
 	}
-	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, shell.List(names[:2]))}
+	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
 }
 
 // SameColumns says which columns one of two tables, named by their files, lacks: networks

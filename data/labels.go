@@ -3,6 +3,8 @@ package data
 import (
 	"fmt"
 	"slices"
+
+	"missingscore/internal/printable"
 )
 
 // ReadLabels reads what the columns of a table are to be called where people read: a table of two
@@ -20,7 +22,7 @@ func ReadLabels(path string, names []string) (map[string]string, error) {
 	for i, row := range s.rows {
 		name := row[0]
 		if line := lines[name]; line > 0 {
-			return nil, fmt.Errorf("%s: %q has a label on line %d already; keep one of the two", s.at(s.lines[i]), name, line)
+			return nil, fmt.Errorf("%s: %q has a label on line %d already; keep one of the two", s.at(s.lines[i]), printable.Cell(name), line)
 		}
 		lines[name] = s.lines[i]
 		if row[1] != "" && slices.Contains(names, name) {

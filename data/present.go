@@ -43,7 +43,7 @@ func (t *Table) CompleteRows() (*Table, error) {
 // only copies some rows.
 func (t *Table) only(rows []int) *Table {
 	kept := blank(t.Names, len(rows))
-	kept.Cuts = t.Cuts
+	kept.Cuts, kept.Rounded = t.Cuts, t.Rounded
 	var weights []float64
 	for k, i := range rows {
 		if t.Weights != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"missingscore/internal/memory"
+	"missingscore/internal/printable"
 )
 
 // PriceColumns names the columns of a long table of prices.
@@ -103,7 +104,7 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 		}
 		day, _ := slices.BinarySearch(days, row[q.date])
 		if first := firstLine[day*prices.D+j]; first > 0 {
-			return nil, fmt.Errorf("%s: %q on %s stands on line %d already; keep one of the two", q.at(q.lines[i]), row[q.name], row[q.date], first)
+			return nil, fmt.Errorf("%s: %q on %s stands on line %d already; keep one of the two", q.at(q.lines[i]), printable.Cell(row[q.name]), printable.Cell(row[q.date]), first)
 		}
 		firstLine[day*prices.D+j] = q.lines[i]
 		if o.missing(row[q.price]) {

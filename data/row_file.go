@@ -20,8 +20,12 @@ type RowFile struct {
 	Rows      int // of the file, those without any value included
 	BlockRows int // of a block; the last has fewer
 
-	in    rowBlocks
-	begun fs.FileInfo // the file as it was opened
+	options ReadOptions
+	in      rowBlocks
+	begun   fs.FileInfo // the file as it was opened
+
+	mu      sync.Mutex
+	written written // of the blocks read
 }
 
 // rowBlocks are the blocks of a file of one kind.
@@ -67,7 +71,7 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	if in.compressed {
 		return nil, sequential(path, "it is compressed: decompress it (gunzip, unzstd) first, or write it as Parquet")
 	}
-	r := &RowFile{Path: path, begun: about, BlockRows: blockRows}
+	r := &RowFile{Path: path, options: o, begun: about, BlockRows: blockRows}
 	if f == nil {
 		err = r.openText(in, o)
 	} else {
@@ -123,6 +127,9 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.mu.Lock()
+	r.written.add(b.written)
+	r.mu.Unlock()
 	return &Table{Names: r.Names, N: len(b.lines), D: len(r.Names), Values: b.values, Observed: b.observed, Lines: b.lines, Dropped: b.dropped}, nil
 }
 
@@ -318,6 +325,7 @@ func (c *columnarRows) read(first, last int) (*block, error) {
 		}
 		all.values, all.observed, all.lines = append(all.values, b.values...), append(all.observed, b.observed...), append(all.lines, b.lines...)
 		all.dropped += b.dropped
+		all.written.add(b.written)
 	}
 	return all, nil
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"missingscore/internal/memory"
+	"missingscore/internal/printable"
 )
 
 // sheet is a separated text file with a header, before any cell is understood.
@@ -148,7 +149,7 @@ func isSpace(comma rune) bool { return unicode.IsSpace(comma) }
 
 func (s *sheet) add(row []string, line int) error {
 	if sep, found := otherSeparator(s.header, row); found && len(s.rows) == 0 {
-		return fmt.Errorf("%s: only one column found, named %q; its separator seems to be another: --sep %q", s.at(s.top), s.header[0], sep)
+		return fmt.Errorf("%s: only one column found, named %q; its separator seems to be another: --sep %q", s.at(s.top), printable.Cell(s.header[0]), sep)
 	}
 	if len(row) != len(s.header) {
 		hint := "a missing cell still needs its separator"
@@ -177,7 +178,7 @@ const (
 
 // cellError tells where cell (i, j) is, what it holds, the problem and the advice.
 func (s *sheet) cellError(i, j int, problem error, advice string) error {
-	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), s.header[j], s.rows[i][j], problem, advice)
+	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), printable.Cell(s.header[j]), printable.Cell(s.rows[i][j]), problem, advice)
 }
 
 // readError says in plain words why a file cannot be read; comma is its separator.

@@ -186,7 +186,7 @@ func (s Scale) Location(mu []float64) []float64 {
 // like is a table of the same columns, rows and gaps that holds these values.
 func (t *Table) like(values []float64) *Table {
 	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
-		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled}
+		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Rounded: t.Rounded}
 }
 
 // mapTo puts f(column, value) of each observed value into another table, which may hold the same

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"missingscore/data/domain"
+	"missingscore/internal/printable"
 	"missingscore/internal/spelling"
 )
 
@@ -29,6 +30,10 @@ type Table struct {
 	Weights  []float64 // (N) sampling weights of the rows, of mean 1 and not all equal; nil: none (Weighted)
 	Counted  *Counted  // of rows made from the moments of others; else nil
 	Sampled  *Sampled  // of rows drawn from those of a file; else nil
+
+	// Rounded is, by the name of a column, one of its whole numbers that float64 cannot hold, as the
+	// file has it: different ones may have become equal. nil if there are none.
+	Rounded map[string]string
 
 	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
 	// standard normal: an observed cell's value says no more than between which two of them the
@@ -131,7 +136,7 @@ func blank(names []string, n int) *Table {
 // emptied is a blank table of the same rows.
 func (t *Table) emptied(names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines, e.Weights = t.Dropped, t.Lines, t.Weights
+	e.Dropped, e.Lines, e.Weights, e.Rounded = t.Dropped, t.Lines, t.Weights, t.Rounded
 	return e
 }
 
@@ -230,7 +235,7 @@ func (t *Table) check() error {
 func (t *Table) faults() []error {
 	faults := make([]error, t.D)
 	for j, sums := range t.columnSums() {
-		faults[j] = sums.Fault(t.Names[j])
+		faults[j] = fault(t.Names[j], sums, t.Rounded)
 	}
 	return faults
 }
@@ -242,11 +247,18 @@ func (t *Table) refusal(file string) error {
 	return refusal(file, t.Names, func(j int) error { return faults[j] })
 }
 
-// Refusal is the first fault of a column of a table's file, with the way around it; nil if there
-// is none.
-func Refusal(file string, names []string, columns []ColumnSums) error {
-	return refusal(file, names, func(j int) error { return columns[j].Fault(names[j]) })
+// Refusal is the first fault of a column of the file, with the way around it, or the question that
+// the cells of its blocks ask; nil if there is none. All blocks must have been read.
+func (r *RowFile) Refusal(columns []ColumnSums) error {
+	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
+		return err
+	}
+	return refusal(r.Path, r.Names, func(j int) error { return fault(r.Names[j], columns[j], r.Rounded()) })
 }
+
+// Rounded is, by the name of a column, one of the whole numbers in the blocks read that float64
+// cannot hold; nil if there are none.
+func (r *RowFile) Rounded() map[string]string { return r.written.texts() }
 
 func refusal(file string, names []string, fault func(j int) error) error {
 	var first error
@@ -285,10 +297,10 @@ func checkNames(names []string) error {
 		}
 		// A byte order mark is no control character, but as invisible as one.
 		if k := strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\ufeff' }); k >= 0 {
-			return fmt.Errorf("column %d: the name %q holds a control character", j+1, name)
+			return fmt.Errorf("column %d: the name %q holds a control character", j+1, printable.Cell(name))
 		}
 		if seen[name] {
-			return fmt.Errorf("two columns are named %q", name)
+			return fmt.Errorf("two columns are named %q", printable.Cell(name))
 		}
 		seen[name] = true
 	}

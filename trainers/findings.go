@@ -32,8 +32,28 @@ func (p *Prepared) Findings() ([]diagnose.Finding, error) {
 	if p.original.Weights != nil {
 		found = append(found, p.weightFinding())
 	}
+	if f, ok := p.zeroedFinding(); ok {
+		found = append(found, f)
+	}
 	p.findings = append([]diagnose.Finding{}, found...)
 	return p.findings, nil
+}
+
+// zeroedFinding warns that zeros in the gaps of standardised columns are their means, which is not
+// the paper's Zeroed where columns have other means than 0. It is silent of a model that no other
+// method can fit.
+func (p *Prepared) zeroedFinding() (f diagnose.Finding, ok bool) {
+	by, _ := p.scaling()
+	has, err := model.CapabilitiesOf(p.Model)
+	if p.Spec.Steps.Method != "zeroed" || by != standardised || p.Table.Complete() || err != nil || !has.Density {
+		return f, false
+	}
+	advice := ""
+	if p.Spec.Network == nil {
+		advice = "; for zeros in the table's units, as in the paper, add --keep-units"
+	}
+	return diagnose.Finding{Kind: "zeroed", Severity: diagnose.Warning, Columns: []string{},
+		Message: "zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean" + advice}, true
 }
 
 // warnings are the sentences of those findings that are warnings.

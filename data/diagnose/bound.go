@@ -70,7 +70,7 @@ func skewed(e *examined) []Finding {
 	var functions []string
 	for j, c := range e.columns {
 		bounded := e.support != nil && e.support.BoundedColumn(j)
-		if e.explained[j] || bounded || e.transformed(j) || !c.far {
+		if e.explained[j] || bounded || e.transformed(j) || e.natural(j) || !c.far {
 			continue
 		}
 		found = append(found, j)

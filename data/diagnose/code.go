@@ -18,34 +18,78 @@ var conventional = []float64{
 // conventionalBelow are more of them, where no other value is negative.
 var conventionalBelow = []float64{-1, -2, -3, -7, -8, -9}
 
-// codes warns of numbers that seem to stand for missing cells: far outside the rest, and
-// repeated or conventional.
-func codes(e *examined) []Finding {
-	var values []float64
-	in, where := map[float64][]int{}, map[float64][]string{}
+// code is a value of a column that seems to mark missing cells.
+type code struct {
+	frequent
+	unsure bool // it may as well be a measurement: worth a note
+}
+
+// codes warns of numbers that seem to mark missing cells: conventional or repeated ones, far
+// outside the rest. A note names numbers that may as well be measurements.
+func codes(e *examined) (findings []Finding) {
+	marks := []string{"NA"} // of every warning: one flag takes them all
+	values, in := map[bool][]float64{}, map[float64][]int{}
 	for j, c := range e.columns {
 		for _, code := range c.codes {
-			v := code.value
-			if in[v] == nil {
-				values = append(values, v)
+			if v := code.value; !slices.Contains(values[code.unsure], v) {
+				values[code.unsure] = append(values[code.unsure], v)
 			}
-			in[v] = append(in[v], j)
-			where[v] = append(where[v], fmt.Sprintf("%s (%s)", e.Names[j], times(code.count)))
-			e.explained[j] = true
+			in[code.value] = append(in[code.value], j)
+			e.explained[j] = e.explained[j] || !code.unsure
 		}
 	}
-	var findings []Finding
-	slices.Sort(values)
-	for _, v := range values {
-		mark := data.FormatNumber(v)
-		advice := fmt.Sprintf("read it as one (--na NA,%s, written as in the file, with its other marks)", mark)
-		if !slices.Contains(conventional, math.Abs(v)) && !slices.Contains(conventionalBelow, v) {
-			advice += "; if it is a limit of detection, say that too (--missingness, censored)"
+	slices.Sort(values[false])
+	slices.Sort(values[true])
+	for _, v := range values[false] {
+		marks = append(marks, data.FormatNumber(v))
+	}
+	for _, v := range values[false] {
+		findings = append(findings, e.codeFinding(v, in[v], marks, false))
+	}
+	for _, v := range values[true] {
+		if !slices.Contains(values[false], v) {
+			findings = append(findings, e.codeFinding(v, in[v], append(slices.Clone(marks), data.FormatNumber(v)), true))
 		}
-		findings = append(findings, Finding{Severity: Warning, Columns: e.names(in[v]),
-			Message: fmt.Sprintf("%s stands far outside the other values of %s: if it marks a missing cell, %s", mark, list(where[v]), advice)})
 	}
 	return findings
+}
+
+// codeFinding is about one number that seems to mark missing cells of some columns.
+func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool) Finding {
+	var where []string
+	for _, j := range in {
+		for _, code := range e.columns[j].codes {
+			if code.value == v {
+				where = append(where, fmt.Sprintf("%s (%s)", e.Names[j], times(code.count)))
+			}
+		}
+	}
+	advice := fmt.Sprintf("read it as one (%s, written as in the file, with its other marks)", flag("na", marks))
+	if others := e.holding(v, in); len(others) > 0 {
+		advice = fmt.Sprintf("write NA in its place in the file: %s would also take the %s of %s for missing", flag("na", marks), data.FormatNumber(v), list(others))
+	}
+	f := Finding{Severity: Warning, Columns: e.names(in)}
+	what := "stands far outside the other values of"
+	switch {
+	case unsure && v < 0:
+		f.Severity, what = Note, "is the only negative value of"
+	case unsure:
+		f.Severity, what = Note, "stands apart from the other values of"
+	case !named(v) && !slices.Contains(conventionalBelow, v):
+		advice += "; if it is a limit of detection, say that too (--missingness, censored)"
+	}
+	f.Message = fmt.Sprintf("%s %s %s: if it marks a missing cell, %s", data.FormatNumber(v), what, list(where), advice)
+	return f
+}
+
+// holding names the columns other than some that have a cell of this value.
+func (e *examined) holding(v float64, but []int) (names []string) {
+	for j, c := range e.columns {
+		if !slices.Contains(but, j) && c.cells > 0 && c.low <= v && v <= c.high && slices.Contains(e.column(e.Table, j), v) {
+			names = append(names, e.Names[j])
+		}
+	}
+	return names
 }
 
 func times(n int) string {
@@ -55,16 +99,12 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func (c column) count(v float64) int {
-	k, found := slices.BinarySearch(c.distinct, v)
-	if !found {
-		return 0
-	}
-	return c.counts[k]
-}
+// leastLong is how many different values have a width by which numbers of no convention can be
+// told from the rest.
+const leastLong = 5
 
 // codes are the values of a column that seem to mark missing cells.
-func (c column) codes() (codes []float64) {
+func (c column) codes() (found []code) {
 	at := map[int]bool{} // places of candidates among the different values
 	for _, v := range conventional {
 		c.mark(at, v)
@@ -73,29 +113,107 @@ func (c column) codes() (codes []float64) {
 	for _, v := range conventionalBelow {
 		c.mark(at, v)
 	}
+	top := c.topCodes(c.between(at))
+	ends := maps.Clone(at)
 	for _, k := range []int{0, len(c.distinct) - 1} {
 		if c.counts[k] >= 3 {
-			at[k] = true
+			ends[k] = true
 		}
 	}
-	rest, low, high := len(c.distinct)-len(at), 0, len(c.distinct)-1 // places of the least and the largest that are none
-	const leastRest = 5                                              // which have a width
-	if rest < leastRest {
-		return nil
+	long := len(c.distinct)-len(ends) >= leastLong
+	if long {
+		at = ends
+	} else if len(c.distinct)-len(at) < 2 || c.symmetric() {
+		return top
 	}
-	for at[low] {
+	low, high := c.between(at)
+	if !long {
+		low, high = c.joined(at, low, high)
+	}
+	tail := long && low > 0 && c.distinct[low-1] >= -3 && c.tail(low-1, c.distinct[high])
+	// Counts have their mode at 0 more often than differences, which go on below -1.
+	only := tail && low == 1 && c.distinct[0] == -1 && c.distinct[1] == 0 && c.counts[0] >= 3 && c.counts[1] == slices.Max(c.counts)
+	for _, k := range slices.Sorted(maps.Keys(at)) {
+		near := tail && -3 <= c.distinct[k] && c.distinct[k] < 0
+		if c.outlies(k, c.distinct[low], c.distinct[high], long) && (!near || only) {
+			found = append(found, code{frequent{c.distinct[k], c.counts[k]}, near})
+		}
+	}
+	return append(found, top...)
+}
+
+// between are the places of the least and the largest value that is no candidate; low > high where
+// all are.
+func (c column) between(at map[int]bool) (low, high int) {
+	for high = len(c.distinct) - 1; high >= 0 && at[high]; high-- {
+	}
+	for low < high && at[low] {
 		low++
 	}
-	for at[high] {
-		high--
-	}
-	for _, k := range slices.Sorted(maps.Keys(at)) {
-		if v := c.distinct[k]; c.outlies(v, c.distinct[low], c.distinct[high]) {
-			codes = append(codes, v)
+	return low, high
+}
+
+// symmetric says whether the column has the negative of each of its values, as a scale from
+// -2 to 2 does.
+func (c column) symmetric() bool {
+	for k, v := range c.distinct {
+		if c.distinct[len(c.distinct)-1-k] != -v {
+			return false
 		}
 	}
-	return codes
+	return true
 }
+
+// joined widens a short scale by the candidates at its ends that are no further away than its
+// values are from each other: -1 belongs to -1, 0, 1 and 97 to 95, 96, 97.
+func (c column) joined(at map[int]bool, low, high int) (int, int) {
+	step, before := 0.0, low
+	for k := low + 1; k <= high; k++ {
+		if !at[k] {
+			step, before = max(step, c.distinct[k]-c.distinct[before]), k
+		}
+	}
+	for low > 0 && c.distinct[low]-c.distinct[low-1] <= step {
+		low--
+	}
+	for high < len(c.distinct)-1 && c.distinct[high+1]-c.distinct[high] <= step {
+		high++
+	}
+	return low, high
+}
+
+// tail says whether the value at place k, the nearest below the others, may be the end of their
+// tail: near them, and not much more frequent than in a log-concave distribution, where
+// n(k) n(k+2) <= n(k+1)².
+func (c column) tail(k int, high float64) bool {
+	n, next, after := float64(c.counts[k]), float64(c.counts[k+1]), float64(c.counts[k+2])
+	most := min(next, next*next/after)
+	return c.distinct[k+1]-c.distinct[k] <= max(2, high/8) && n <= max(3*(most+1), most+2*math.Sqrt(n+most+1))
+}
+
+// topCodes are 7, 8 and 9 that stand at least 3 above a scale of whole numbers from 0 or 1, without
+// a gap: some surveys mark "do not know" and "refused" so.
+func (c column) topCodes(low, high int) (found []code) {
+	if low >= high || !c.whole || len(c.cells) < leastForLevels || c.distinct[low] < 0 || c.distinct[low] > 1 || c.distinct[high] > 9 {
+		return nil
+	}
+	top := low
+	for top < high && c.distinct[top+1] == c.distinct[top]+1 {
+		top++
+	}
+	if top == low || top == high || c.distinct[top+1] < max(7, c.distinct[top]+3) || c.counts[top] < 5 { // of counts, few are as high as their last
+		return nil
+	}
+	for k := top + 1; k <= high; k++ {
+		if c.counts[k] >= 3 {
+			found = append(found, code{frequent{c.distinct[k], c.counts[k]}, true})
+		}
+	}
+	return found
+}
+
+// named says whether a number is a conventional mark of a missing cell.
+func named(v float64) bool { return slices.Contains(conventional, math.Abs(v)) }
 
 // mark adds the place of a value, if there is one.
 func (c column) mark(at map[int]bool, v float64) {
@@ -104,19 +222,19 @@ func (c column) mark(at map[int]bool, v float64) {
 	}
 }
 
-// outlies says whether v is a code beside values from low to high: by its distance from them,
-// in units of their width, and how often it stands there.
-func (c column) outlies(v, low, high float64) bool {
-	n := c.count(v)
+// outlies says whether the value at place k is a code beside values from low to high: by its distance from them,
+// in units of their width, and how often it stands there. Only a conventional number, or a
+// negative one where no other is, can be one beside a short scale.
+func (c column) outlies(k int, low, high float64, long bool) bool {
+	v, n := c.distinct[k], c.counts[k]
 	gap := max(low-v, v-high) / (high - low)
-	named := slices.Contains(conventional, math.Abs(v))
-	below := v < 0 && low >= 0 && (named || slices.Contains(conventionalBelow, v))
+	below := v < 0 && low >= 0 && (named(v) || slices.Contains(conventionalBelow, v))
 	switch {
 	case gap <= 0:
 		return false
-	case below && n >= 2 && c.whole, named && n >= 2 && gap >= 1, named && gap >= 3:
+	case below && n >= 2 && c.whole, named(v) && n >= 2 && gap >= 1, named(v) && gap >= 3:
 		return true
-	case named && n >= 3 && gap >= 0.2:
+	case long && named(v) && n >= 3 && gap >= 0.2:
 		return n > c.mostBetween(low, high)
 	}
 	return n >= 3 && gap >= 2

@@ -19,6 +19,7 @@ const (
 	copiesCost    = 5e8 // columns² · rows looked at by pairs
 	mostSets      = 5   // said
 	leastKept     = 1e-6
+	zeroPart      = 1e-6
 )
 
 // dependent warns of columns that are nearly linear combinations of others, as they are
@@ -111,6 +112,7 @@ func (e *examined) combination(columns []int) (Finding, bool) {
 	if !(unexplained < explainedBut) {
 		return Finding{}, false
 	}
+	columns, slopes = withoutZeros(columns, slopes, x, stat.StdDev(y, nil))
 	names, labels := e.names(columns), e.Transform.Labels(e.Names)
 	share := fmt.Sprintf("all but %.2g %% of its variance", 100*unexplained)
 	if unexplained < 1e-6 {
@@ -118,6 +120,18 @@ func (e *examined) combination(columns []int) (Finding, bool) {
 	}
 	return Finding{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s are nearly dependent: %s ≈ %s (%s), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (%s)",
 		columnsText(names), labels[columns[0]], formula(slopes, columns[1:], labels, constant, stat.StdDev(y, nil)), share, flag("exclude", names[:1]))}, true
+}
+
+// withoutZeros leaves out columns whose part in a combination is what rounding leaves of it: at most
+// zeroPart of the first column's standard deviation sd.
+func withoutZeros(columns []int, slopes []float64, x [][]float64, sd float64) (kept []int, parts []float64) {
+	kept = columns[:1:1]
+	for k, slope := range slopes {
+		if math.Abs(slope)*stat.StdDev(x[k], nil) > zeroPart*sd {
+			kept, parts = append(kept, columns[k+1]), append(parts, slope)
+		}
+	}
+	return kept, parts
 }
 
 // formula is a linear combination for reading, without a constant that a deviation sd dwarfs.

@@ -44,6 +44,7 @@ type Finding struct {
 type Setting struct {
 	Domain      *domain.Domain    // where its rows lie, nil for all of R^d
 	Transform   transform.Columns // functions of its columns that are modelled, nil for none
+	Natural     transform.Columns // functions that a model takes by itself where none is given: no note advises one there
 	Unpenalised bool              // a normal distribution without a penalty
 	Workers     int               // that look at columns at the same time; 1
 }
@@ -57,9 +58,12 @@ type Check struct {
 // Checks are in the order of their findings. Columns that one finds at fault are not looked
 // at by later ones where the fault would explain what these find.
 var Checks = []Check{
+	{"matrix", matrices},
+	{"repeated-rows", repeated},
 	{"few-rows", fewRows},
 	{"seldom-observed", seldomObserved},
 	{apartKind, apart},
+	{"rounded", rounded},
 	{"identifier", identifiers},
 	{"code", codes},
 	{"dependent", dependent},
@@ -133,6 +137,9 @@ func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Tran
 // ordinal says whether a column is of ordered categories.
 func (e *examined) ordinal(j int) bool { return slices.Contains(e.Transform.Ordinal(), j) }
 
+// natural says whether the model takes a function of a column by itself.
+func (e *examined) natural(j int) bool { return e.Natural != nil && e.Natural[j] != nil }
+
 // names are those of some columns.
 func (e *examined) names(columns []int) []string {
 	var names []string
@@ -191,9 +198,9 @@ type summary struct {
 	first         []float64
 	whole         bool // every value is a whole number
 	identifier    bool
-	codes         []frequent // values that seem to mark missing cells
-	limit         *frequent  // a value that may be a limit of detection
-	far           bool       // from normal: skewness beyond 2 or heavy tails, of many different values
+	codes         []code    // values that seem to mark missing cells
+	limit         *frequent // a value that may be a limit of detection
+	far           bool      // from normal: skewness beyond 2 or heavy tails, of many different values
 }
 
 // frequent is a value and how often it stands in a column.
@@ -209,9 +216,7 @@ func (c column) summary(name string) summary {
 	}
 	s.fewest = slices.Min(c.counts)
 	s.low, s.high, s.first = c.distinct[0], c.distinct[s.levels-1], slices.Clone(c.cells[:min(2, s.cells)])
-	for _, v := range c.codes() {
-		s.codes = append(s.codes, frequent{v, c.count(v)})
-	}
+	s.codes = c.codes()
 	if k, ok := c.limit(); ok {
 		s.limit = &frequent{c.distinct[k], c.counts[k]}
 	}

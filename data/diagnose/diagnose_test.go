@@ -312,3 +312,52 @@ func TestNoFalseAlarms(t *testing.T) {
 		}
 	}
 }
+
+// Where few rows are complete the set may hold more columns than the combination: parts that are
+// rounding are not named.
+func TestCombinationWithoutZeroTerms(t *testing.T) {
+	said := 0
+	for seed := range uint64(20) {
+		rng := stream.New(seed, 11)
+		names := []string{"body", "brain", "night", "dream", "sleep", "span", "gest"}
+		var values []float64
+		for range 62 {
+			body, night, dream := 3*rng.NormFloat64(), math.Round(80+30*rng.NormFloat64())/10, math.Round(20+10*rng.NormFloat64())/10
+			values = append(values, math.Exp(body), math.Exp(body+rng.NormFloat64()), night, dream, night+dream, math.Exp(2+rng.NormFloat64()), 100+40*rng.NormFloat64())
+		}
+		whole, err := data.NewTable(names, values, nil)
+		require.NoError(t, err)
+		table, err := data.HideMCAR(whole, 0.2, stream.New(seed))
+		require.NoError(t, err)
+		for _, f := range find(t, table, diagnose.Setting{}) {
+			if f.Kind == "dependent" && slices.Contains(f.Columns, "dream") {
+				said++
+				require.Contains(t, f.Message, " (exact but for rounding)")
+				require.NotRegexp(t, `e-\d\d`, f.Message)
+			}
+		}
+	}
+	require.Greater(t, said, 10)
+}
+
+// Where a model takes a function of a column by itself, no note asks for one.
+func TestNaturalFunctions(t *testing.T) {
+	table := columns(t, 200, []string{"kids", "income", "c"}, func(_ int, a, b, c, _ float64) []float64 {
+		return []float64{max(0, math.Round(1+a)), math.Exp(1.5 * b), c}
+	})
+	require.Len(t, find(t, table, diagnose.Setting{}), 2, "few values, skewed")
+	natural, err := transform.Spec{Columns: map[string]string{"kids": "npn", "income": "log"}}.Fit(table, nil)
+	require.NoError(t, err)
+	require.Empty(t, find(t, table, diagnose.Setting{Natural: natural}))
+}
+
+// Whole numbers that the file has and float64 rounds are no scale of a few values.
+func TestRounded(t *testing.T) {
+	table := columns(t, 60, []string{"hash", "b"}, func(i int, _, b, _, _ float64) []float64 {
+		return []float64{9007199254740992000 + 1024*float64(i%6), b}
+	})
+	require.Equal(t, "few-values", only(t, table, diagnose.Setting{}).Kind)
+	table.Rounded = map[string]string{"hash": "9007199254740993288"}
+	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"},
+		Message: "whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: hash (9007199254740993288); leave it out (--exclude hash)"}, only(t, table, diagnose.Setting{}))
+}

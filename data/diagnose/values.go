@@ -17,7 +17,7 @@ func fewValues(e *examined) []Finding {
 	least, most := e.N, 0
 	for j, c := range e.columns {
 		levels := c.levels
-		if e.explained[j] || e.ordinal(j) || c.cells < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
+		if e.explained[j] || e.ordinal(j) || e.natural(j) || c.cells < leastForLevels || !(levels <= veryFewLevels || c.whole && levels <= fewLevels) {
 			continue
 		}
 		found = append(found, j)

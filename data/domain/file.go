@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/internal/printable"
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
@@ -101,7 +102,7 @@ func (s *Domain) Write(w io.Writer, names []string) error {
 			f.Half, f.Halfs = &f.Halfs[0], nil
 		}
 	}
-	return json.NewEncoder(w).Encode(f)
+	return json.NewEncoder(printable.Writer{W: w}).Encode(f)
 }
 
 // MarshalJSON writes the numbers by column, null for an infinite bound: for

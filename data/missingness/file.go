@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/internal/printable"
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
@@ -152,5 +153,5 @@ func (m *Model) Write(w io.Writer, names []string) error {
 			f.Censored[name] = t
 		}
 	}
-	return json.NewEncoder(w).Encode(f)
+	return json.NewEncoder(printable.Writer{W: w}).Encode(f)
 }

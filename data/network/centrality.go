@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
+
+	"missingscore/internal/printable"
 )
 
 // Centrality is how a node stands in a network, by the sizes |r| of its edges' partial
@@ -144,7 +146,7 @@ func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 	c.Write([]string{"node", "strength", "expected_influence", "closeness", "betweenness", "predictability"})
 	for i, name := range names {
 		v := of[i]
-		line := []string{name}
+		line := []string{printable.Text(name)}
 		for _, x := range []float64{v.Strength, v.ExpectedInfluence, v.Closeness, v.Betweenness, v.Predictability} {
 			text := ""
 			if !math.IsNaN(x) {

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/graph/encoding"
 	"gonum.org/v1/gonum/graph/encoding/dot"
 	"gonum.org/v1/gonum/graph/simple"
+
+	"missingscore/internal/printable"
 )
 
 // widest is the pen width, in points, of a partial correlation of 1.
@@ -22,7 +24,7 @@ type dotNode struct {
 }
 
 // DOTID is always quoted: a name like <b> or node has a meaning in DOT.
-func (n dotNode) DOTID() string { return `"` + escape.Replace(n.name) + `"` }
+func (n dotNode) DOTID() string { return `"` + escape.Replace(printable.Text(n.name)) + `"` }
 
 // escape is all that DOT knows: other characters stand for themselves.
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+
+	"missingscore/internal/printable"
 )
 
 type graphML struct {
@@ -67,9 +69,9 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 	g.Graph.ID, g.Graph.EdgeDefault = "network", "undirected"
 	// A name need not be a valid XML identifier, hence numbers.
 	for j, name := range n.Nodes {
-		node := graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", name}}}
+		node := graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", printable.Text(name)}}}
 		if n.Labels != nil {
-			node.Data = []graphMLData{{"label", cmp.Or(n.Labels[name], name)}, {"name", name}}
+			node.Data = []graphMLData{{"label", printable.Text(cmp.Or(n.Labels[name], name))}, {"name", printable.Text(name)}}
 		}
 		g.Graph.Nodes = append(g.Graph.Nodes, node)
 	}

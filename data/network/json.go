@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+
+	"missingscore/internal/printable"
 )
 
 type jsonEdge struct {
@@ -55,7 +57,7 @@ func (n *Network) WriteJSON(w io.Writer) error {
 	for _, e := range n.Edges {
 		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), newJSONUncertainty(e.Uncertainty)})
 	}
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(printable.Writer{W: w})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(file)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/internal/printable"
 )
 
 // WritePrecision writes p, shape (d, d), as CSV: a header with the d names,
@@ -22,7 +23,7 @@ func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 		return fmt.Errorf("network: %d names for a precision of size %d", len(names), d)
 	}
 	c := csv.NewWriter(w)
-	c.Write(names)
+	c.Write(printable.Texts(names))
 	row := make([]string, d)
 	for j := range d {
 		for k := range row {
@@ -59,6 +60,9 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	var absent []string
 	for j, name := range names {
 		k, ok := t.column[name]
+		if !ok {
+			k, ok = t.column[printable.Text(name)]
+		}
 		if !ok {
 			absent = append(absent, strconv.Quote(name))
 		}
@@ -132,7 +136,7 @@ func (s *squareReader) header() (*square, error) {
 			return nil, fmt.Errorf("%s:1: column %d has no name (from R, write with row.names = FALSE)", s.path, k+1)
 		}
 		if j, twice := t.column[name]; twice {
-			return nil, fmt.Errorf("%s:1: columns %d and %d are both named %q", s.path, j+1, k+1, name)
+			return nil, fmt.Errorf("%s:1: columns %d and %d are both named %q", s.path, j+1, k+1, printable.Cell(name))
 		}
 		t.column[name] = k
 	}
@@ -169,7 +173,7 @@ func (s *squareReader) numbers(record, header []string) ([]float64, error) {
 		v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			line, _ := s.csv.FieldPos(k)
-			return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", s.path, line, header[k], cell)
+			return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", s.path, line, printable.Cell(header[k]), printable.Cell(cell))
 		}
 		row[k] = v
 	}

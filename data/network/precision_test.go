@@ -48,6 +48,18 @@ func TestReadPrecisionMatchesByName(t *testing.T) {
 	require.True(t, mat.Equal(mat.NewSymDense(2, []float64{3, 13, 13, 1}), got))
 }
 
+// A name that is written escaped is found by the name that it was.
+func TestPrecisionOfEscapedNames(t *testing.T) {
+	var text bytes.Buffer
+	require.NoError(t, WritePrecision(&text, []string{"a", "b\u202e"}, mat.NewSymDense(2, []float64{2, 1, 1, 3})))
+	path := save(t, "p.csv", text.Bytes())
+	p, err := ReadPrecision(path, []string{"b\u202e", "a"})
+	require.NoError(t, err)
+	require.Equal(t, 3., p.At(0, 0))
+	_, err = ReadPrecision(path, []string{"b\u202d"})
+	require.ErrorContains(t, err, "no column named")
+}
+
 func TestReadPrecisionAllowsRounding(t *testing.T) {
 	for name, text := range map[string]string{
 		"entry": "a,b\n1,100000000\n100000000.5,1\n",

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"missingscore/internal/printable"
 )
 
 // Uncertainty is what is known of the partial correlation of a pair beside its size in the
@@ -105,7 +107,7 @@ func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
 	}
 	c.Write(header)
 	for _, e := range edges {
-		line := []string{e.From, e.To, number(e.Weight()), number(e.PartialCorrelation), number(e.Precision)}
+		line := []string{printable.Text(e.From), printable.Text(e.To), number(e.Weight()), number(e.PartialCorrelation), number(e.Precision)}
 		if uncertain {
 			line = append(line, e.Uncertainty.record()...)
 		}

@@ -64,11 +64,11 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	if err := second(ctx, f, o, nil, s.Columns); err != nil {
 		return nil, err
 	}
-	if err := data.Refusal(f.Path, f.Names, s.Columns); err != nil {
+	if err := f.Refusal(s.Columns); err != nil {
 		return nil, err
 	}
 	s.Sample = drawn.table(f.Names)
-	s.Sample.Dropped = dropped
+	s.Sample.Dropped, s.Sample.Rounded = dropped, f.Rounded()
 	s.Sample.Sampled = &data.Sampled{Rows: n, Gaps: gaps, Pairs: pairs.counts(), Checksum: hex.EncodeToString(sum.Sum(nil))}
 	for j, c := range s.Columns {
 		s.Sample.Sampled.Own = append(s.Sample.Sampled.Own, c.Number)

@@ -14,6 +14,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"missingscore/internal/printable"
 )
 
 // Blue and red of ColorBrewer's RdBu, which is safe for colour blindness
@@ -83,7 +85,7 @@ func short(name string, most int) string {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(name, "�"))
+	}, printable.Text(name))
 	if r := []rune(name); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}

@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/mcar"
+	"missingscore/internal/printable"
 	"missingscore/trainers"
 )
 
@@ -78,8 +79,8 @@ func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 		if !tested {
 			g.P, g.Corrected = math.NaN(), math.NaN()
 		}
-		c.Write([]string{column.Name, strconv.Itoa(column.Observed), strconv.Itoa(column.Missing), number(column.Mean), number(column.Deviation),
-			number(g.P), number(g.Corrected), g.Predictor, g.Direction})
+		c.Write([]string{printable.Text(column.Name), strconv.Itoa(column.Observed), strconv.Itoa(column.Missing), number(column.Mean), number(column.Deviation),
+			number(g.P), number(g.Corrected), printable.Text(g.Predictor), g.Direction})
 	}
 	c.Flush()
 	return c.Error()

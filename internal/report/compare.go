@@ -17,6 +17,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
+	"missingscore/internal/printable"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
 )
@@ -98,7 +99,7 @@ func WriteComparison(dir string, c Comparison) error {
 		write func(io.Writer) error
 	}{
 		{"differences.csv", c.Result.WriteDifferences},
-		{"compare.json", func(w io.Writer) error { _, err := w.Write(c.JSON); return err }},
+		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
 		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown[1:]) }},
 	} {
 		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
@@ -206,6 +207,6 @@ func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) er
 	if err := comparisonPage.Execute(&text, v); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err := text.WriteTo(w)
+	_, err := text.WriteTo(printable.Writer{W: w})
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data/network"
 	"missingscore/internal/picture"
+	"missingscore/internal/printable"
 )
 
 // explorer is the picture that one can work with, and all that its program is told (page/data.js).
@@ -58,7 +59,7 @@ const mostPairs = 5000
 
 // newExplorer has the nodes of a scene, and no pairs yet.
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
-	x := &explorer{Nodes: names, Labels: s.Labels, Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: panels, Lambdas: column{}, at: map[[2]int]int{}, names: map[string]int{}}
+	x := &explorer{Nodes: printable.Texts(names), Labels: s.Labels, Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, at: map[[2]int]int{}, names: map[string]int{}}
 	left, top := math.Inf(1), math.Inf(-1)
 	for i, at := range s.Places {
 		x.names[names[i]] = i

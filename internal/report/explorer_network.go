@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data/network"
 	"missingscore/internal/picture"
+	"missingscore/internal/printable"
 	"missingscore/trainers"
 )
 
@@ -19,7 +20,7 @@ const mostValues = 120_000
 // path, the strongest first, up to mostPairs.
 func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level float64) (*explorer, error) {
 	x := newExplorer(r.Names, s, "")
-	x.File, x.Level = file, math.Round(1000*level)/10
+	x.File, x.Level = printable.Text(file), math.Round(1000*level)/10
 	ends, err := r.Network.Places()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
+	"missingscore/internal/printable"
 	"missingscore/trainers/power"
 )
 
@@ -79,6 +80,6 @@ func writePower(w io.Writer, p Power, shown []Picture) error {
 	}{p, power.Names[:], shown}); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err := text.WriteTo(w)
+	_, err := text.WriteTo(printable.Writer{W: w})
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/internal/printable"
 	"missingscore/trainers/power"
 )
 
@@ -92,7 +93,7 @@ func Write(w io.Writer, r Report) error {
 	if err := page.Execute(&b, r); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err := b.WriteTo(w)
+	_, err := b.WriteTo(printable.Writer{W: w})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"missingscore/data"
+	"missingscore/internal/printable"
 )
 
 // WriteDifferences writes differences.csv: a line for each pair, in column order. What there
@@ -24,7 +25,7 @@ func (r *Result) WriteDifferences(w io.Writer) error {
 		if e := d.Estimates; inferred {
 			numbers = append(numbers, e.Estimate[0], e.Estimate[1], e.Value, e.Low, e.High, e.P, e.Q)
 		}
-		line := []string{d.From, d.To}
+		line := []string{printable.Text(d.From), printable.Text(d.To)}
 		for _, x := range numbers {
 			line = append(line, data.FormatNumber(x))
 		}

@@ -19,6 +19,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
+	"missingscore/internal/printable"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
@@ -239,7 +240,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		maps.Copy(fields, quantities(parametric))
 	}
 	whole, err := json.MarshalIndent(fields, "", " ")
-	return append(whole, '\n'), err
+	return []byte(printable.Text(string(whole)) + "\n"), err
 }
 
 // setLimits writes the domain and the missingness.

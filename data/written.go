@@ -1,0 +1,142 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"missingscore/internal/printable"
+)
+
+// written is what the cells of a file say beside their numbers, by column.
+type written struct {
+	rounded map[string]cellOf // whole numbers that float64 cannot hold, one of each column
+	grouped []grouped
+}
+
+// cellOf a file.
+type cellOf struct {
+	text string
+	line int
+}
+
+// before keeps the earlier one of two cells.
+func (c *cellOf) before(o cellOf) {
+	if o.line > 0 && (c.line == 0 || o.line < c.line) {
+		*c = o
+	}
+}
+
+// grouped is what the cells of one column so far say of a mark between their thousands: that they
+// all have it or are below 1000.
+type grouped struct {
+	no       bool   // a cell is not so
+	hundreds bool   // a cell is a whole number from 100 to 999
+	first    cellOf // with the mark
+}
+
+// see adds a cell, which is the number x.
+func (g *grouped) see(cell []byte, mark byte, line int, x float64) {
+	at := bytes.IndexByte(cell, mark)
+	if at < 0 {
+		g.no = math.Abs(x) >= 1000 || x != math.Trunc(x) || bytes.ContainsAny(cell, "eE")
+		g.hundreds = g.hundreds || math.Abs(x) >= 100
+		return
+	}
+	whole, rest := bytes.TrimLeft(cell[:at], "+-"), cell[at+1:]
+	if g.no = len(whole) == 0 || len(whole) > 3 || whole[0] == '0' || len(rest) != 3 || bytes.ContainsAny(rest, "eE"); !g.no && g.first.line == 0 {
+		g.first = cellOf{string(cell), line}
+	}
+}
+
+// round notes a cell of a column whose whole number x does not hold.
+func (w *written) round(column string, cell cellOf, x float64) {
+	digits := strings.TrimLeft(cell.text, "+-0")
+	if strings.Trim(digits, "0123456789") == "" && strconv.FormatFloat(math.Abs(x), 'f', 0, 64) != digits {
+		w.note(column, cell)
+	}
+}
+
+// note takes down the first rounded cell of a column.
+func (w *written) note(column string, cell cellOf) {
+	if w.rounded == nil {
+		w.rounded = map[string]cellOf{}
+	}
+	first := w.rounded[column]
+	first.before(cell)
+	w.rounded[column] = first
+}
+
+// texts are the rounded cells.
+func (w *written) texts() (texts map[string]string) {
+	for column, cell := range w.rounded {
+		if texts == nil {
+			texts = map[string]string{}
+		}
+		texts[column] = cell.text
+	}
+	return texts
+}
+
+// fault of a column by its sums. Different numbers that became equal are not called constant.
+func fault(column string, sums ColumnSums, rounded map[string]string) error {
+	err := sums.Fault(column)
+	if cell := rounded[column]; err != nil && cell != "" {
+		return &ColumnError{column, fmt.Sprintf("whole numbers of more digits than a computation holds (15), such as %s, are rounded, and different ones become equal", printable.Cell(cell))}
+	}
+	return err
+}
+
+// see adds a cell of column k.
+func (w *written) see(k int, column string, cell []byte, mark rune, line int, x float64) {
+	if g := &w.grouped[k]; !g.no {
+		g.see(cell, byte(mark), line, x)
+	}
+	if math.Abs(x) >= 1<<53 {
+		w.round(column, cellOf{string(cell), line}, x)
+	}
+}
+
+// add adds what other rows of the same columns say.
+func (w *written) add(o written) {
+	for column, cell := range o.rounded {
+		w.note(column, cell)
+	}
+	if w.grouped == nil {
+		w.grouped = make([]grouped, len(o.grouped))
+	}
+	for k, g := range o.grouped {
+		all := &w.grouped[k]
+		all.no, all.hundreds = all.no || g.no, all.hundreds || g.hundreds
+		all.first.before(g.first)
+	}
+}
+
+// thousandsError asks whether a mark stands between thousands or before decimals.
+type thousandsError struct{ text string }
+
+func (e *thousandsError) Error() string { return e.text }
+
+// ask is a *thousandsError where the marks of a column, which would be read as decimal ones, may
+// stand between thousands: each has three digits behind it and no 0 before it, and the column's other
+// numbers are whole and below 1000. It is nil where options say what the decimal mark is.
+func (w *written) ask(file string, names []string, o ReadOptions) error {
+	if o.Decimal != 0 {
+		return nil
+	}
+	for k, g := range w.grouped {
+		if g.no || g.first.line == 0 || !g.hundreds {
+			continue
+		}
+		mark, name := ".", "point"
+		if strings.Contains(g.first.text, ",") {
+			mark, name = ",", "comma"
+		}
+		plain := strings.Replace(g.first.text, mark, "", 1)
+		return &thousandsError{fmt.Sprintf("%s:%d: column %q: %q may be %s or %s: its other numbers have three decimals or are whole and below 1000; write %s if the %s is between thousands, add --dec %s if it is a decimal mark",
+			file, g.first.line, names[k], g.first.text, plain, g.first.text, plain, name, mark)}
+	}
+	return nil
+}

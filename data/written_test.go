@@ -1,0 +1,98 @@
+package data
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A point between thousands is asked about as a comma there is, by every way to read a text.
+func TestPointsBetweenThousands(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	read := func(text string, o ReadOptions) error {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := ReadCSV(path, o)
+		_, whole := ParseCSV(strings.NewReader(text), path, o)
+		require.Equal(t, err, whole)
+		for _, failed := range Blocks(path, o) {
+			if failed != nil {
+				whole = failed
+			}
+		}
+		require.Equal(t, err, whole)
+		rows, failed := OpenRows(path, o, 2)
+		require.NoError(t, failed)
+		defer rows.Close()
+		sums := make([]ColumnSums, len(rows.Names))
+		for k := rows.Blocks() - 1; k >= 0; k-- {
+			b, failed := rows.Block(k)
+			require.NoError(t, failed)
+			for j := range sums {
+				sums[j].First(b.Column(j))
+				sums[j].Second(b.Column(j))
+			}
+		}
+		require.Equal(t, err, rows.Refusal(sums))
+		o.Columns = rows.Names
+		_, completed := ReadCells(path, o)
+		require.Equal(t, err, completed)
+		return err
+	}
+	const incomes = "age;income\n51;1.988\n56;\n31;971\n44;12.089\n30;NA\n"
+	want := path + `:2: column "income": "1.988" may be 1988 or 1.988: its other numbers have three decimals or are whole and below 1000; write 1988 if the point is between thousands, add --dec . if it is a decimal mark`
+	require.EqualError(t, read(incomes, ReadOptions{}), want)
+	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", "\t"), ReadOptions{}), want)
+	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", ","), ReadOptions{}), want)
+	require.NoError(t, read(incomes, ReadOptions{Decimal: '.'}))
+	_, comma := ParseCSV(strings.NewReader(strings.ReplaceAll(incomes, ".", ",")), path, ReadOptions{})
+	require.ErrorContains(t, comma, `1988 is needed if that mark is between thousands`, "the twin")
+	for what, cells := range map[string][2]string{
+		"all cells have decimals": {"971", "971.001"}, "a smaller number": {"12.089", "0.988"}, "two decimals": {"12.089", "12.08"}, "four": {"12.089", "12.0891"},
+		"a thousand without a mark": {"12.089", "1000"}, "four digits before it": {"12.089", "1234.089"}, "no number near a thousand": {"971", "5"}, "an exponent": {"971", "9e2"},
+	} {
+		require.NoError(t, read(strings.Replace(incomes, cells[0], cells[1], 1), ReadOptions{}), what)
+	}
+	require.ErrorContains(t, read(strings.Replace(incomes, "1.988", "-1.988", 1), ReadOptions{}), `"-1.988" may be -1988 or -1.988`)
+}
+
+// Numbers of 19 digits are told of in every format, and never called constant.
+func TestRoundedWholeNumbers(t *testing.T) {
+	dir := t.TempDir()
+	const first = 1582218195625938945
+	for _, end := range []string{".csv", ".xlsx", ".parquet", ".feather"} {
+		for step, constant := range map[int64]bool{1: true, 1000: false} {
+			columns := []column{{"id", asWhole}, {"x", asNumbers}}
+			if end == ".xlsx" {
+				columns[0].kind = asText
+			}
+			var rows [][]string
+			for i := range int64(20) {
+				rows = append(rows, []string{strconv.FormatInt(first+step*i, 10), fmt.Sprint(float64(i*i) / 7)})
+			}
+			path := filepath.Join(dir, "t"+end)
+			writeTo(t, path, columns, rows)
+			table, err := ReadFile(path, ReadOptions{})
+			if constant {
+				require.ErrorContains(t, err, `column "id": whole numbers of more digits than a computation holds (15), such as 158221819562593`, end)
+				require.ErrorContains(t, err, "leave it out with --columns x")
+				continue
+			}
+			require.NoError(t, err, end)
+			require.Regexp(t, `^158221819562593[0-9]{4}$`, table.Rounded["id"], end)
+			require.Len(t, table.Rounded, 1, end)
+			some, err := table.Select([]string{"x", "id"})
+			require.NoError(t, err)
+			require.Equal(t, table.Rounded, some.Rounded)
+		}
+	}
+	for cell, held := range map[string]bool{"9007199254740991": true, "9007199254740992": true, "9007199254740993": false, "-0009007199254740993": false, "100000000000000000000": true, "9007199254740993.5": true} {
+		table, err := ParseCSV(strings.NewReader("a,b\n1,2\n"+cell+",3\n"), "t.csv", ReadOptions{})
+		require.NoError(t, err, cell)
+		require.Equal(t, held, table.Rounded == nil, cell)
+	}
+}
