@@ -89,7 +89,7 @@ func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
 	if err != nil {
 		return err
 	}
-	f, _ := written(path, c.sheet)
+	f, _ := formatOf(path, c.sheet)
 	w := cellsWriter{c, columns, f != nil, c.mark()}
 	if draws > 1 {
 		columns = slices.Concat([]column{{longColumns[0], asWhole}, {longColumns[1], asWhole}}, columns)

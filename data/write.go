@@ -26,11 +26,11 @@ func WriteFormat(like string) string {
 	return ".csv"
 }
 
-// written is the format that a file is written in, nil for text with a separator: by its name's ending,
+// formatOf is the format that a file is written in, nil for text with a separator: by its name's ending,
 // .csv, .tsv, .txt, .xlsx, .parquet, .feather and their like, with .gz or .zst behind it compressed.
 // With another ending it is that of the sheet that was read, text if that is nil. Text is separated
 // as the sheet was.
-func written(path string, like *sheet) (f *fileFormat, comma rune) {
+func formatOf(path string, like *sheet) (f *fileFormat, comma rune) {
 	f, comma = byEnding(path), ','
 	if like != nil && like.format == nil {
 		comma = like.comma
@@ -45,7 +45,7 @@ func written(path string, like *sheet) (f *fileFormat, comma rune) {
 
 // writeRows writes a file, whole or not at all.
 func writeRows(path string, like *sheet, columns []column, fill func(write func([]string) error) error) error {
-	f, comma := written(path, like)
+	f, comma := formatOf(path, like)
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.name
