@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"missingscore/internal/printable"
 )
 
 // excel is a workbook of Excel 2007 and later: of one sheet, the first row that is not blank names
@@ -162,7 +164,7 @@ func (r *excelReader) read(chosen []int, _ bool) (*part, error) {
 			if len(r.all) == 1 {
 				advice = fmt.Sprintf("if %q is a title, delete the rows above the column names", r.all[0].name)
 			}
-			return nil, fileError{fmt.Sprintf("%s:%d: the cell %q stands right of the last column name; %s", r.file, r.row, row[len(row)-1].text, advice), nil}
+			return nil, fileError{fmt.Sprintf("%s:%d: the cell %q stands right of the last column name; %s", r.file, r.row, printable.Cell(row[len(row)-1].text), advice), nil}
 		}
 		p.rows = append(p.rows, r.row)
 		for j, c := range row {
