@@ -334,11 +334,11 @@ func TestNearlyDependentColumns(t *testing.T) {
 // Where the chains of the default mixture have not met, as after eight iterations, the draws are
 // those of one normal, and the result says so. A number of components that is asked for is kept.
 func TestOneNormalWhereChainsHaveNotMet(t *testing.T) {
-	z, _ := hidden(t, 40, 3, 0.4, 3)
-	c := posterior.Config{Draws: 2, WarmUp: 1, Iterations: 8, Seed: 6}
+	z, _ := hidden(t, 90, 3, 0.4, 3)
+	c := posterior.Config{Draws: 2, WarmUp: 1, Iterations: 8, Seed: 7}
 	d := draw(t, z, c)
 	require.True(t, posterior.Met(d.Mixing))
-	c.Components = 6 // the default: one for 2d rows
+	c.Components = 6 // the default: one for 5d rows
 	asked := draw(t, z, c)
 	require.False(t, posterior.Met(asked.Mixing))
 	require.Nil(t, asked.Mixture)
@@ -347,7 +347,7 @@ func TestOneNormalWhereChainsHaveNotMet(t *testing.T) {
 	one := draw(t, z, c)
 	require.Equal(t, one.Gaps, d.Gaps)
 	require.Equal(t, one.Mixing, d.Mixing)
-	c.Components, c.Seed = 0, 3
+	c.Components, c.Seed = 0, 4
 	require.Nil(t, draw(t, z, c).Mixture)
 }
 
@@ -408,7 +408,7 @@ func TestHardTables(t *testing.T) {
 	require.Equal(t, [][]float64{nil, nil}, d.Gaps)
 	require.True(t, posterior.Met(d.Mixing))
 	_, err := posterior.Draw(t.Context(), z, posterior.Config{Draws: -1})
-	require.EqualError(t, err, "-1 draws, 5 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
+	require.EqualError(t, err, "-1 draws, 2 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
 }
 
 // The prior counts for many rows where columns are independent and for few where they are not,
