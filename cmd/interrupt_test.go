@@ -77,10 +77,6 @@ func TestKilledAndResumed(t *testing.T) {
 			killedAndResumed(t, c.args, c.state, c.other, c.files)
 		})
 	}
-	t.Run("reproduce", func(t *testing.T) {
-		t.Parallel()
-		reproduceKilled(t)
-	})
 	for _, args := range [][]string{
 		{"compare", data, data, "--columns", "x1,x2,x3,x4", "--lambdas", "20", "--permutations", "150"},
 		{"power", "--d", "6", "--graph", "chain", "--missing", "0.2", "--rows", "100,200", "--tables", "60"},
@@ -165,62 +161,6 @@ func sameFolders(t *testing.T, want, got string) {
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(a, b), "%s differs", name)
 	}
-}
-
-// reproduceKilled kills a run of the paper each time that it has added a line.
-func reproduceKilled(t *testing.T) {
-	dir := t.TempDir()
-	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
-	command := func(out string) *exec.Cmd {
-		return exec.Command("missingscore", "reproduce", "star-missing", "--smoke", "--out", out)
-	}
-	out, err := command(whole).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	cells := filepath.Join(cut, "star-missing", "cells.csv")
-	size := func() int64 {
-		info, err := os.Stat(cells)
-		if err != nil {
-			return 0
-		}
-		return info.Size()
-	}
-	killed := 0
-	for range 8 {
-		c, before, ended := command(cut), size(), make(chan struct{})
-		require.NoError(t, c.Start())
-		go func() {
-			_ = c.Wait()
-			close(ended)
-		}()
-		for running := true; running && size() <= before; {
-			select {
-			case <-ended:
-				running = false
-			case <-time.After(2 * time.Millisecond):
-			}
-		}
-		_ = c.Process.Kill() // it may have ended
-		<-ended
-		if c.ProcessState.ExitCode() == -1 {
-			killed++
-		}
-	}
-	require.Greater(t, killed, 1)
-	out, err = command(cut).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.NoError(t, filepath.WalkDir(whole, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		want, err := os.ReadFile(path)
-		require.NoError(t, err)
-		name, err := filepath.Rel(whole, path)
-		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(cut, name))
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(want, got), "%s differs", name)
-		return nil
-	}))
 }
 
 // killedAndResumed runs a command into folders whole and cut; slash ends a folder's
@@ -366,7 +306,7 @@ func TestReadingInterrupted(t *testing.T) {
 	for _, args := range [][]string{
 		{"network", pipe}, {"network", table, "--truth", pipe}, {"network", table, "--domain", pipe}, {"network", table, "--missingness", pipe},
 		{"fit", pipe}, {"fit", table, "--truth", pipe}, {"check", pipe}, {"sample", pipe}, {"impute", pipe, table}, {"impute", model, pipe}, {"score", model, pipe},
-		{"simulate", "star", "--missing-by", pipe}, {"simulate", "star", "--domain", pipe}, {"reproduce", "normal", "--smoke", "--config", pipe},
+		{"simulate", "star", "--missing-by", pipe}, {"simulate", "star", "--domain", pipe},
 	} {
 		stderr.Reset()
 		if args[0] != "check" {

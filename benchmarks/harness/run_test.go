@@ -13,11 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/plot"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
-	"missingscore/benchmarks/figures"
 )
 
 // counted squares numbers, counts its runs, and fails at one cell.
@@ -49,10 +46,6 @@ func counted(runs *atomic.Int32, fail string) Experiment {
 			}
 			return g, nil
 		},
-		Figures: func(json.RawMessage, cells.Results) ([]figures.Figure, error) {
-			return []figures.Figure{{Name: "empty", Caption: "Nothing & more", Plot: plot.New(), Width: 5, Height: 5}}, nil
-		},
-		Claims: []claims.Claim{{ID: "c", Quote: "It <holds>.", Test: claims.Comparable(claims.Measure{Column: "square"}, "iw", "em")}},
 	}
 }
 
