@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
@@ -85,44 +83,6 @@ func here(t *testing.T, e harness.Experiment, changes map[string]any) json.RawMe
 	return []byte(strings.ReplaceAll(string(raw), "sp100_close.csv.gz", "prices.csv"))
 }
 
-func TestGrid(t *testing.T) {
-	for _, e := range experiments {
-		for _, size := range []string{"full", "smoke"} {
-			dir := t.TempDir()
-			raw := configured(t, e, size, map[string]any{"folder": dir})
-			s, err := read(raw)
-			require.NoError(t, err)
-			g, err := e.Grid(raw, 1)
-			require.NoError(t, err)
-			err = g.Present()
-			require.ErrorIs(t, err, cells.ErrAbsent)
-			require.ErrorContains(t, err, s.Tables[0].File)
-			require.ErrorContains(t, err, harness.FolderVariable)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, s.Tables[0].File), nil, 0o600))
-			for asked, replicates := range map[int]int{3: 3, 0: s.Replicates} {
-				g, err := e.Grid(raw, asked)
-				require.NoError(t, err)
-				require.NoError(t, g.Present())
-				require.Len(t, g.Cells, len(s.Tables)*len(s.Missing)*replicates*len(s.Methods))
-				seen := map[string]bool{}
-				for _, c := range g.Cells {
-					require.Len(t, c.Key, len(g.Key))
-					seen[strings.Join(c.Key, ",")] = true
-				}
-				require.Len(t, seen, len(g.Cells))
-			}
-		}
-		full, err := read(configured(t, e, "full", nil))
-		require.NoError(t, err)
-		require.Equal(t, 25, full.Replicates)
-		require.Equal(t, []float64{0.05, 0.1, 0.15, 0.2, 0.25}, full.Densities)
-		require.Equal(t, 0.01, full.Jumpiness)
-		for _, table := range full.Tables {
-			require.NotEmpty(t, table.Note)
-		}
-	}
-}
-
 // A cell gives as many numbers as there are columns, and the same ones again, in
 // another grid whose truth is found anew.
 func TestCellsAreReproducible(t *testing.T) {
@@ -164,17 +124,6 @@ func parse(t *testing.T, text string) (x float64) {
 	_, err := fmt.Sscan(text, &x)
 	require.NoError(t, err)
 	return x
-}
-
-func TestCancelledCellLeavesNothingBehind(t *testing.T) {
-	g, err := Yeast.Grid(here(t, Yeast, nil), 1)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err = g.Cells[0].Run(ctx)
-	require.True(t, errors.Is(err, context.Canceled), err)
-	_, err = g.Cells[0].Run(context.Background())
-	require.NoError(t, err)
 }
 
 func TestNearest(t *testing.T) {
