@@ -19,17 +19,18 @@ func TestHeldMemory(t *testing.T) {
 	t.Parallel()
 	const program = 60e6 // bytes
 	for _, c := range []struct {
-		name, rows, missing string
-		numbers             float64 // bytes
-	}{{"t.csv", "500000", "0", 500_000 * 20 * 8}, {"t.csv", "500000", "0.05", 500_000 * 20 * 8}, {"t.parquet", "1000000", "0.05", 1_000_000 * 20 * 8}} {
+		name             string
+		rows             int
+		missing, numbers float64 // numbers: bytes
+	}{{"t.csv", 500_000, 0, 500_000 * 20 * 8}, {"t.csv", 500_000, 0.05, 500_000 * 20 * 8}, {"t.parquet", 1_000_000, 0.05, 1_000_000 * 20 * 8}} {
 		table := wideFile(t, c.name, c.rows, c.missing)
 		for _, command := range [][]string{
 			{"network", table, "--penalty", "l1", "--lambdas", "20", "--out", filepath.Join(filepath.Dir(table), "out")},
 			{"check", table},
 		} {
 			most, _ := peakOf(t, exitDone, command...)
-			t.Logf("%s, %s, %s rows, %s missing: %.0f MB, %.2f times the numbers beside the program", command[0], c.name, c.rows, c.missing, most/1e6, (most-program)/c.numbers)
-			require.LessOrEqual(t, most, 2.5*c.numbers+program, "%s, %s, %s rows, %s missing", command[0], c.name, c.rows, c.missing)
+			t.Logf("%s, %s, %d rows, %v missing: %.0f MB, %.2f times the numbers beside the program", command[0], c.name, c.rows, c.missing, most/1e6, (most-program)/c.numbers)
+			require.LessOrEqual(t, most, 2.5*c.numbers+program, "%s, %s, %d rows, %v missing", command[0], c.name, c.rows, c.missing)
 		}
 	}
 }

@@ -30,7 +30,6 @@ func TestExitCodes(t *testing.T) {
 		{0, []string{"--help"}},
 		{0, []string{"network", "examples/airquality.csv", "--columns", "Ozone,Wind", "--out", out}},
 		{1, []string{"network", "nothere.csv"}},
-		{2, []string{"bench", "--experiment", "moon"}},
 		{2, []string{"fit", "examples/airquality.csv", "--model", "poisson"}},
 		{3, []string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--optimiser", "adam", "--epochs", "3", "--out", out}},
 		{2, []string{"network"}},
@@ -43,7 +42,7 @@ func TestExitCodes(t *testing.T) {
 		{2, []string{"network", "examples/airquality.csv", "--lambda-min", "1", "--lambda-max", "0.1", "--out", out}},
 		{2, []string{"fit", "examples/airquality.csv", "--correction", "foo"}},
 		{2, []string{"fit", "examples/airquality.csv", "--out", ""}},
-		{2, []string{"bench", "--seconds", "Inf"}},
+		{2, []string{"fit", "examples/airquality.csv", "--rate", "Inf"}},
 		{2, []string{"simulate", "star", "--n", "9223372036854775807"}},
 		{2, []string{"simulate", "star", "--n", "1000000000"}},
 		{2, []string{"simulate", "star", "--missing", "2"}},
@@ -81,10 +80,6 @@ func TestKilledAndResumed(t *testing.T) {
 			killedAndResumed(t, c.args, c.state, c.other, c.files)
 		})
 	}
-	t.Run("reproduce", func(t *testing.T) {
-		t.Parallel()
-		reproduceKilled(t)
-	})
 	for _, args := range [][]string{
 		{"compare", data, data, "--columns", "x1,x2,x3,x4", "--lambdas", "20", "--permutations", "150"},
 		{"power", "--d", "6", "--graph", "chain", "--missing", "0.2", "--rows", "100,200", "--tables", "60"},
@@ -172,62 +167,6 @@ func sameFolders(t *testing.T, want, got string) {
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(a, b), "%s differs", name)
 	}
-}
-
-// reproduceKilled kills a run of the paper each time that it has added a line.
-func reproduceKilled(t *testing.T) {
-	dir := t.TempDir()
-	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
-	command := func(out string) *exec.Cmd {
-		return exec.Command("missingscore", "reproduce", "star-missing", "--smoke", "--out", out)
-	}
-	out, err := command(whole).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	cells := filepath.Join(cut, "star-missing", "cells.csv")
-	size := func() int64 {
-		info, err := os.Stat(cells)
-		if err != nil {
-			return 0
-		}
-		return info.Size()
-	}
-	killed := 0
-	for range 8 {
-		c, before, ended := command(cut), size(), make(chan struct{})
-		require.NoError(t, c.Start())
-		go func() {
-			_ = c.Wait()
-			close(ended)
-		}()
-		for running := true; running && size() <= before; {
-			select {
-			case <-ended:
-				running = false
-			case <-time.After(2 * time.Millisecond):
-			}
-		}
-		_ = c.Process.Kill() // it may have ended
-		<-ended
-		if c.ProcessState.ExitCode() == -1 {
-			killed++
-		}
-	}
-	require.Greater(t, killed, 1)
-	out, err = command(cut).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.NoError(t, filepath.WalkDir(whole, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		want, err := os.ReadFile(path)
-		require.NoError(t, err)
-		name, err := filepath.Rel(whole, path)
-		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(cut, name))
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(want, got), "%s differs", name)
-		return nil
-	}))
 }
 
 // killedAndResumed runs a command into folders whole and cut; slash ends a folder's
@@ -373,7 +312,7 @@ func TestReadingInterrupted(t *testing.T) {
 	for _, args := range [][]string{
 		{"network", pipe}, {"network", table, "--truth", pipe}, {"network", table, "--domain", pipe}, {"network", table, "--missingness", pipe},
 		{"fit", pipe}, {"fit", table, "--truth", pipe}, {"check", pipe}, {"sample", pipe}, {"impute", pipe, table}, {"impute", model, pipe}, {"score", model, pipe},
-		{"simulate", "star", "--missing-by", pipe}, {"simulate", "star", "--domain", pipe}, {"reproduce", "normal", "--smoke", "--config", pipe},
+		{"simulate", "star", "--missing-by", pipe}, {"simulate", "star", "--domain", pipe},
 	} {
 		stderr.Reset()
 		if args[0] != "check" {

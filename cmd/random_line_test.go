@@ -86,7 +86,7 @@ func chain(names []string) string {
 var (
 	small = map[string]map[string]string{
 		"network": {"lambdas": "6"}, "compare": {"lambdas": "6", "permutations": "2"},
-		"power": {"lambdas": "6", "d": "4", "rows": "20,30", "tables": "2"}, "bench": {"d": "4", "batch": "10", "draws": "2", "seconds": "0.001"},
+		"power": {"lambdas": "6", "d": "4", "rows": "20,30", "tables": "2"},
 		"impute": {"draws": "2"}, "sample": {"n": "5"}, "score": {"draws": "2"}, "simulate": {"n": "20", "d": "3"}, "check": {"rows": "3"},
 	}
 	drawing  = map[string]map[string]string{"network": {"draws": "2"}, "compare": {"draws": "2"}, "power": {"draws": "2"}, "fit": {"draws": "2", "epochs": "3"}}
@@ -189,7 +189,7 @@ var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordere
 
 // randomLine is a command with random flags.
 func randomLine(rng *rand.Rand) []string {
-	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "check", "moments", "simulate", "compare", "stars", "power", "bench"}
+	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "check", "moments", "simulate", "compare", "stars", "power"}
 	name := names[rng.IntN(len(names))]
 	stars := name == "stars"
 	if stars {
@@ -219,7 +219,6 @@ func randomLine(rng *rand.Rand) []string {
 		if rng.IntN(2) == 0 {
 			line = append(line, "--graph=chain", "--missing=0.2")
 		}
-	case "bench":
 	default:
 		line = append(line, table())
 	}

@@ -88,7 +88,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	root.SetVersionTemplate("{{.Version}}")
 	root.Flags().Bool("version", false, "print the version, and what the program was built from")
 	describe.add(root)
-	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand(), newCheckCommand(), newBenchCommand(), newReproduceCommand())
+	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand(), newCheckCommand())
 	saying := append(root.Commands(), root)
 	addMemory(saying...)
 	addQuiet(saying...)

@@ -17,7 +17,7 @@ func TestStreamedMemory(t *testing.T) {
 	slowtest.Skip(t, "measures resident memory; 20 s")
 	t.Parallel()
 	const numbers = 1_600_000 * 20 * 8 // bytes: 256 MB
-	table := wideFile(t, "t.parquet", "1600000", "0.1")
+	table := wideFile(t, "t.parquet", 1_600_000, 0.1)
 	most, said := peakOf(t, exitUnconverged, // of one pass nobody can tell whether it converged
 		"fit", table, "--method", "var", "--epochs", "1", "--batch", "2000", "--draws", "2", "--imputer-steps", "1", "--imputer-options", `{"hidden":20}`, "--warm-up", "20",
 		"--stream", "--memory", "200MB", "--out", table+".json")

@@ -55,7 +55,6 @@ func TestNoGoWords(t *testing.T) {
 		refused("network", table, "--missingness", file, "--out", out)
 		refused("network", table, "--truth", file, "--out", out)
 		refused("network", file, "--out", out)
-		refused("reproduce", "normal", "--smoke", "--config", file, "--out", out)
 		refused("network", write("broken.csv.gz", text), "--out", out)
 		refused("network", table, "--truth", write("broken.csv.gz", text), "--out", out)
 		require.NoError(t, os.MkdirAll(out, 0o755))

@@ -2,7 +2,7 @@
 // files, their units and batches of their rows. Simulated tables are in data/simulate.
 //
 //	Table, NewTable, HideMCAR               rows of named columns with missing cells
-//	ReadFile, ReadPrices, ReadExpression    tables from files
+//	ReadFile, ReadPrices                    tables from files
 //	Blocks                                  tables that need not be held
 //	Cells                                   a file's text, to be completed as it is
 //	Standardise, Scale                      columns' units

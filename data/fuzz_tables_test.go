@@ -51,21 +51,6 @@ func FuzzReadWeighted(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// Whatever a table of gene expressions holds is read, or is refused.
-func FuzzReadExpression(f *testing.F) {
-	const series = "!Series_title\t\"x\"\n!series_matrix_table_begin\n\"ID_REF\"\t\"s1\"\t\"s2\"\t\"s3\"\n"
-	const end = "!series_matrix_table_end\n"
-	fuzztest.Reader[*data.Table]{
-		Read:    fuzztest.InFile(f, "t.txt", func(path string) (*data.Table, error) { return data.ReadExpression(path, 0.5, data.ReadOptions{}) }),
-		Check:   readsAgain,
-		Accepts: []string{series + "\"g1\"\t1\t2\t3\n\"g2\"\t\t5\t-1e-3\n" + end, series + "g\t1\tnull\t3\nh\t4\t5\t7\nk\t\t\t1\n" + end + "\nmore", "g1,g2\n1,2\n3,NA\n5,7\n"},
-		Refuses: []string{
-			"", "!", "!x\n", "!series_matrix_table_begin", series, series + end, series + "g\t1\t2\n" + end, series + "g\t1\t2\tx\n" + end, series + "g\t1\t2\t3\ng\t1\t2\t4\n" + end,
-			"!series_matrix_table_begin\nID\ts1\ng\t1\n" + end, series + "g\t1\t1\t1\n" + end, series + "\xff\t1\t2\t3\n" + end,
-		},
-	}.Fuzz(f)
-}
-
 // Whatever a table holds that a model is to complete is read, and written with its gaps filled so
 // that what was there is read again, or is refused.
 func FuzzReadCells(f *testing.F) {

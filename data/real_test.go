@@ -75,7 +75,9 @@ func TestRealExpressions(t *testing.T) {
 		"yeast_gasch2000.csv.gz":         {173, 811, 1966},
 		"yeast_brem2005_complete.csv.gz": {112, 6216, 0},
 	} {
-		e, err := data.ReadExpression(real(t, name), 0.95, data.ReadOptions{})
+		all, err := data.ReadCSV(real(t, name), data.ReadOptions{})
+		require.NoError(t, err, name)
+		e, err := all.Present(0.95)
 		require.NoError(t, err, name)
 		require.Equal(t, want, [3]int{e.N, e.D, e.Missing()}, name)
 	}

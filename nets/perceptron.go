@@ -12,7 +12,7 @@ import (
 // NetworkOptions are those of an energy or a score network.
 type NetworkOptions struct {
 	Hidden           []int  `json:"hidden"`            // units of each hidden layer; nil means 64, 64
-	Activation       string `json:"activation"`        // of graph.Activations; "" means softplus, or silu if noise-conditional: benchmarks/neural, benchmarks/denoising
+	Activation       string `json:"activation"`        // of graph.Activations; "" means softplus, or silu if noise-conditional, by measured error
 	NoiseConditional bool   `json:"noise_conditional"` // a model at every level of noise, a model.NoiseConditional
 	Clean            Level  `json:"clean"`             // the level of data as they are, if noise-conditional; zero means {1, 0.01}
 }
@@ -101,7 +101,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	return p, nil
 }
 
-// TrainingDefaults implements model.Trainable: benchmarks/neural, benchmarks/denoising.
+// TrainingDefaults implements model.Trainable, by measured error (benchmarks/neural).
 func (p *perceptron) TrainingDefaults() model.Training {
 	return model.Training{
 		Epochs: func(batches int, noising bool) int {

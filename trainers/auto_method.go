@@ -47,7 +47,7 @@ func (p *Prepared) resolveMethod() (string, error) {
 // (docs/decisions/0014-an-imputer-for-energies.md); with such an objective or a known law it is iw.
 // Of a score alone it is zeroed.
 // Where probabilities of missing are known to be logistic it is variw, for cells that hide
-// where a fixed proposal seldom looks (benchmarks/missingness), and where cells are known to
+// where a fixed proposal seldom looks, and where cells are known to
 // lie beyond thresholds exact.
 func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
 	has, err := model.CapabilitiesOf(m)

@@ -35,29 +35,6 @@ func (r Results) Distinct(column string) ([]string, error) {
 	return out, nil
 }
 
-// Only are the lines whose columns have the given values.
-func (r Results) Only(where map[string]string) (Results, error) {
-	only := Results{Columns: r.Columns}
-	at := map[int]string{}
-	for name, value := range where {
-		i, err := r.Column(name)
-		if err != nil {
-			return only, err
-		}
-		at[i] = value
-	}
-	for _, line := range r.Lines {
-		fits := true
-		for i, value := range at {
-			fits = fits && line[i] == value
-		}
-		if fits {
-			only.Lines = append(only.Lines, line)
-		}
-	}
-	return only, nil
-}
-
 // Select are the lines of cells in their order, out of those in any order; the first
 // line of a cell counts.
 func Select(cells []Cell, lines [][]string) [][]string { return inOrder(cells, byKey(cells, lines)) }
@@ -80,22 +57,4 @@ func inOrder(cells []Cell, have map[string][]string) (out [][]string) {
 		}
 	}
 	return out
-}
-
-// Values are the given columns of each line.
-func (r Results) Values(columns ...string) (out [][]string, err error) {
-	at := make([]int, len(columns))
-	for i, name := range columns {
-		if at[i], err = r.Column(name); err != nil {
-			return nil, err
-		}
-	}
-	for _, line := range r.Lines {
-		var values []string
-		for _, i := range at {
-			values = append(values, line[i])
-		}
-		out = append(out, values)
-	}
-	return out, nil
 }

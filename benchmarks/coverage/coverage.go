@@ -25,8 +25,8 @@ var config []byte
 // Experiment has a cell for each design, number of columns and of rows, law of hiding,
 // replicate, method and kind of inference.
 var Experiment = harness.Experiment{
-	Name: "coverage", Title: "Coverage of intervals", Source: "benchmarks/coverage/README.md",
-	Settings: config, Grid: grid, Tables: tables, Claims: statements,
+	Name: "coverage", Title: "Coverage of intervals", Source: "benchmarks/README.md",
+	Settings: config, Grid: grid,
 }
 
 // settings are one size of config.json.

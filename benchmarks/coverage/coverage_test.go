@@ -9,8 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/gaps"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
@@ -40,19 +38,6 @@ func rounded(words []string) []string {
 	return words
 }
 
-// By R 4.2.2, ks.test(x, "punif", exact = TRUE) of ((0:19 + .5)/20)^1.6 and ^6: Stephens'
-// approximation is that to a digit or two.
-func TestUniform(t *testing.T) {
-	var some, small []float64
-	for i := range 20 {
-		v := (float64(i) + 0.5) / 20
-		some, small = append(some, math.Pow(v, 1.6)), append(small, math.Pow(v, 6))
-	}
-	require.InDelta(t, 0.3758569, uniform(some), 0.01)
-	require.Less(t, uniform(small), 1e-6) // 1.5e-7
-	require.Equal(t, 1., uniform([]float64{0.1, 0.3, 0.5, 0.7, 0.9, math.NaN()}))
-}
-
 // The rows of each kind: Student's have its variance, 5/3 of the normal's; truncated ones are
 // within their bounds.
 func TestSimulate(t *testing.T) {
@@ -78,53 +63,6 @@ func TestSimulate(t *testing.T) {
 	require.NoError(t, table.Inside(support))
 	require.False(t, math.IsInf(support.Lower[1], -1))
 	require.True(t, math.IsInf(support.Lower[2], -1))
-}
-
-// covered are replicates of one setting whose edges are covered as often as given, warned of or
-// not.
-func covered(share float64, warned string) cells.Results {
-	r := cells.Results{Columns: []string{designColumn, lawColumn, columnsColumn, rowsColumn, "replicate", kindColumn,
-		edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, warnedColumn, secondsColumn, pathColumn}}
-	for i := range 20 {
-		v := strconv.FormatFloat(share+0.001*float64(i%3-1), 'g', 6, 64)
-		r.Lines = append(r.Lines, []string{"normal", "MCAR 30 %", "10", "200", strconv.Itoa(i + 1), "robust", "12", v, "0.95", "0.1", "0.1", "0.1", "0.1", "0.01", strconv.FormatFloat((float64(i)+0.5)/20, 'g', 3, 64), "10", "0.05", warned, "1", "2"})
-	}
-	return r
-}
-
-func TestTablesAndClaims(t *testing.T) {
-	text, err := Experiment.SettingsOf("full")
-	require.NoError(t, err)
-	made, err := tables(text, covered(0.95, "0"))
-	require.NoError(t, err)
-	require.Equal(t, [][]string{{"normal", "MCAR 30 %", "10", "200", "robust", "0.950 ± 0.000", "0.950 ± 0.000", "1.00", "1.00", "+0.010", "1", "10.0", "0.050 ± 0.000", "0.00", "20", "1", "2"}}, made[0].Lines)
-	for _, c := range []struct {
-		share float64
-		want  claims.Outcome
-	}{{0.95, claims.Holds}, {0.92, claims.DoesNotHold}, {0.98, claims.DoesNotHold}} {
-		v, err := covers(func(setting, measures) bool { return true }, "robust")(covered(c.share, "1"))
-		require.NoError(t, err)
-		require.Equal(t, c.want, v.Outcome, "%v", c.share)
-	}
-	for warned, want := range map[string]claims.Outcome{"0": claims.DoesNotHold, "1": claims.Undecided} {
-		for _, claim := range statements {
-			if claim.ID == "coverage-warned" {
-				v, err := claim.Test(covered(0.92, warned))
-				require.NoError(t, err)
-				require.Equal(t, want, v.Outcome, "a setting that is warned of is not tested")
-			}
-		}
-	}
-	v, err := discoveries("robust")(covered(0.95, "0"))
-	require.NoError(t, err)
-	require.Equal(t, claims.Holds, v.Outcome)
-	wrong := covered(0.95, "0")
-	for i := range wrong.Lines {
-		wrong.Lines[i][16] = "0.2"
-	}
-	v, err = discoveries("robust")(wrong)
-	require.NoError(t, err)
-	require.Equal(t, claims.DoesNotHold, v.Outcome)
 }
 
 func TestSettingsThatAreRefused(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package graphs draws true networks for experiments: random ones, hubs and chains, whose
-// edges have signs at random. The star and the dense network of the paper, whose edges are
-// all alike, are package simulate's.
+// Package graphs draws true networks for experiments whose edges are not all alike. The star and
+// the dense network of the paper are package simulate's.
 package graphs
 
 import (
@@ -8,50 +7,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/simulate"
 	"missingscore/internal/lanczos"
 )
-
-// Neighbours is the mean number of them in a random network.
-const Neighbours = 3
-
-// HubSize is how many nodes a hub and its neighbours are.
-const HubSize = 10
-
-// Kinds are the names of ByName.
-var Kinds = []string{"random", "hub", "chain", "star", "dense", "collider"}
-
-// ByName draws a network of d nodes: "random", Random; "hub", Hubs; "chain", Chain; "star"
-// and "dense", the paper's; "collider", Colliders.
-func ByName(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
-	switch kind {
-	case "random":
-		return Random(d, rng)
-	case "hub":
-		return Hubs(d, rng)
-	case "chain":
-		return Chain(d, rng)
-	case "star":
-		return simulate.Star(d, rng)
-	case "dense":
-		return simulate.Dense(d, rng)
-	case "collider":
-		return Colliders(d)
-	}
-	return simulate.Gaussian{}, fmt.Errorf("graph %q: it is one of %v", kind, Kinds)
-}
-
-// Check refuses names that ByName does not know.
-func Check(kind string) error {
-	if !slices.Contains(Kinds, kind) {
-		return fmt.Errorf("graph %q: it is one of %v", kind, Kinds)
-	}
-	return nil
-}
 
 // The network of Colliders.
 const (
@@ -98,17 +59,7 @@ func Colliders(d int) (simulate.Gaussian, error) {
 // has a sign at random: P = I + w A with w = 0.8 / |λ_min(A)|, whose smallest eigenvalue is
 // 0.2, of 400 nodes and more at least that. It is drawn again until it has an edge and a pair without one. It fails for d < 3.
 func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
-	return signed(d, rng, func(j, k int) bool { return rng.Float64() < min(Neighbours/float64(d-1), 0.5) })
-}
-
-// Hubs joins the first of each ten nodes with the other nine, P as Random's. It fails for d < 3.
-func Hubs(d int, rng *rand.Rand) (simulate.Gaussian, error) {
-	return signed(d, rng, func(j, k int) bool { return j%HubSize == 0 && k/HubSize == j/HubSize })
-}
-
-// Chain joins each node with the next, P as Random's. It fails for d < 3.
-func Chain(d int, rng *rand.Rand) (simulate.Gaussian, error) {
-	return signed(d, rng, func(j, k int) bool { return k == j+1 })
+	return signed(d, rng, func(j, k int) bool { return rng.Float64() < min(3/float64(d-1), 0.5) })
 }
 
 // signed joins pairs j < k and gives each edge a sign at random.

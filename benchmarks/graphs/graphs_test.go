@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 )
 
@@ -38,33 +39,6 @@ func TestRandomNetworks(t *testing.T) {
 	require.EqualError(t, err, "d = 2: a network with signs at random needs at least 3 nodes")
 }
 
-// Hubs and chains by their degrees, and their smallest eigenvalue.
-func TestShapes(t *testing.T) {
-	for kind, want := range map[string][]int{"hub": {9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1, 1}, "chain": {1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1}} {
-		g, err := ByName(kind, 14, stream.New(1, stream.Simulate))
-		require.NoError(t, err)
-		var eigen mat.EigenSym
-		require.True(t, eigen.Factorize(g.Precision, false))
-		require.InDelta(t, 0.2, eigen.Values(nil)[0], 1e-9)
-		for j, degree := range want {
-			for k := range 14 {
-				if k != j && g.Precision.At(j, k) != 0 {
-					degree--
-				}
-			}
-			require.Zero(t, degree, "%s, node %d", kind, j)
-		}
-	}
-	for _, kind := range Kinds {
-		_, err := ByName(kind, 12, stream.New(1, stream.Simulate))
-		require.NoError(t, err)
-		require.NoError(t, Check(kind))
-	}
-	_, err := ByName("ring", 12, stream.New(1, stream.Simulate))
-	require.EqualError(t, err, `graph "ring": it is one of [random hub chain star dense collider]`)
-	require.Error(t, Check("ring"))
-}
-
 // Of many nodes the smallest eigenvalue is 0.2 up to the tolerance of Lanczos's method: P less
 // 0.1999 is positive definite, less 0.2001 it is not.
 func TestWideNetworks(t *testing.T) {
@@ -84,16 +58,18 @@ func TestWideNetworks(t *testing.T) {
 // On colliders pairs without an edge correlate more than pairs with one, on the paper's star none
 // does; their correlations are those that they are made of.
 func TestCollidersMisleadCorrelations(t *testing.T) {
-	correlations := func(kind string) (of func(j, k int) float64, edge func(j, k int) bool) {
-		g, err := ByName(kind, 20, stream.New(3, stream.Simulate))
-		require.NoError(t, err)
+	star, err := simulate.Star(20, stream.New(3, stream.Simulate))
+	require.NoError(t, err)
+	collider, err := Colliders(20)
+	require.NoError(t, err)
+	correlations := func(g simulate.Gaussian) (of func(j, k int) float64, edge func(j, k int) bool) {
 		var c mat.Dense
 		require.NoError(t, c.Inverse(g.Precision))
 		return func(j, k int) float64 { return c.At(j, k) / math.Sqrt(c.At(j, j)*c.At(k, k)) },
 			func(j, k int) bool { return g.Precision.At(j, k) != 0 }
 	}
-	misled := func(kind string) (pairs int) { // with an edge, and less correlated than some pair without one
-		of, edge := correlations(kind)
+	misled := func(g simulate.Gaussian) (pairs int) { // with an edge, and less correlated than some pair without one
+		of, edge := correlations(g)
 		most := 0.0
 		for k := range 20 {
 			for j := range k {
@@ -111,19 +87,17 @@ func TestCollidersMisleadCorrelations(t *testing.T) {
 		}
 		return pairs
 	}
-	require.Equal(t, 4*3, misled("collider"), "all edges of four colliders")
-	require.Zero(t, misled("star"))
-	of, edge := correlations("collider")
+	require.Equal(t, 4*3, misled(collider), "all edges of four colliders")
+	require.Zero(t, misled(star))
+	of, edge := correlations(collider)
 	require.InDelta(t, 0.85, of(0, 7), 1e-12)
 	require.InDelta(t, 0.7225, of(1, 7), 1e-12)
 	require.InDelta(t, 0, of(8, 9), 1e-12)
 	require.InDelta(t, 0.55, of(8, 10), 1e-12)
 	require.InDelta(t, 0, of(0, 8), 1e-12)
 	require.True(t, edge(8, 9))
-	g, err := Colliders(20)
-	require.NoError(t, err)
-	p := g.Precision
+	p := collider.Precision
 	require.InDelta(t, -0.55*0.55/(1-0.55*0.55), -p.At(8, 9)/math.Sqrt(p.At(8, 8)*p.At(9, 9)), 1e-12)
-	_, err = ByName("collider", 4, stream.New(1, stream.Simulate))
+	_, err = Colliders(4)
 	require.EqualError(t, err, "d = 4: a star and a collider need at least 5 nodes")
 }

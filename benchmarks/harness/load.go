@@ -14,7 +14,8 @@ type Loaded struct {
 	Replicates int
 	Settings   json.RawMessage
 	Results    cells.Results
-	Wanted     int // cells of the grid
+	Key        []string // its first columns
+	Wanted     int      // cells of the grid
 }
 
 // Load reads the finished cells in out/NAME, with what they came from. It fails with
@@ -30,7 +31,7 @@ func Load(e Experiment, out string) (Loaded, error) {
 		return Loaded{}, err
 	}
 	l := Loaded{Experiment: e, Size: m.Size, Replicates: m.Replicates, Settings: m.Settings, Wanted: len(grid.Cells)}
-	l.Results.Columns = grid.Columns()
+	l.Results.Columns, l.Key = grid.Columns(), grid.Key
 	lines, err := cells.ReadLines(filepath.Join(dir, cellsFile), l.Results.Columns)
 	l.Results.Lines = cells.Select(grid.Cells, lines)
 	return l, err

@@ -6,18 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/plot"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
-	"missingscore/benchmarks/figures"
 )
 
 // counted squares numbers, counts its runs, and fails at one cell.
@@ -49,10 +44,6 @@ func counted(runs *atomic.Int32, fail string) Experiment {
 			}
 			return g, nil
 		},
-		Figures: func(json.RawMessage, cells.Results) ([]figures.Figure, error) {
-			return []figures.Figure{{Name: "empty", Caption: "Nothing & more", Plot: plot.New(), Width: 5, Height: 5}}, nil
-		},
-		Claims: []claims.Claim{{ID: "c", Quote: "It <holds>.", Test: claims.Comparable(claims.Measure{Column: "square"}, "iw", "em")}},
 	}
 }
 
@@ -138,43 +129,6 @@ func TestMergeKeepsWhatIsThere(t *testing.T) {
 	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
 }
 
-// Only cells need an experiment's data: what they left is reported and joined without.
-func TestResultsOutliveTheirData(t *testing.T) {
-	var runs atomic.Int32
-	e, out, here := counted(&runs, ""), t.TempDir(), true
-	grid := e.Grid
-	e.Grid = func(text json.RawMessage, replicates int) (cells.Grid, error) {
-		g, err := grid(text, replicates)
-		g.Present = func() error {
-			if here {
-				return nil
-			}
-			return cells.ErrAbsent
-		}
-		return g, err
-	}
-	one := []Experiment{e}
-	_, err := Run(t.Context(), one, Options{Out: out})
-	require.NoError(t, err)
-	here = false
-	_, err = Run(t.Context(), one, Options{Out: out})
-	require.ErrorIs(t, err, cells.ErrAbsent)
-	var skipped []string
-	other := counted(&runs, "")
-	other.Name = "other"
-	_, err = Run(t.Context(), []Experiment{e, other}, Options{Out: out, Skipped: func(name string, _ error) { skipped = append(skipped, name) }})
-	require.NoError(t, err)
-	require.Equal(t, []string{"counted"}, skipped)
-	joined := t.TempDir()
-	missing, err := Merge(one, []string{out}, joined)
-	require.NoError(t, err)
-	require.Zero(t, missing)
-	held, err := Load(e, joined)
-	require.NoError(t, err)
-	require.Len(t, held.Results.Lines, 6)
-	require.Equal(t, 6, held.Wanted)
-}
-
 func TestGridsAreCheckedFirst(t *testing.T) {
 	var runs atomic.Int32
 	e := []Experiment{counted(&runs, "")}
@@ -190,72 +144,6 @@ func TestGridsAreCheckedFirst(t *testing.T) {
 	}
 	require.NoDirExists(t, out)
 	require.Zero(t, runs.Load())
-}
-
-func TestOneRunAFile(t *testing.T) {
-	var runs atomic.Int32
-	one := []Experiment{counted(&runs, "")}
-	out := t.TempDir()
-	_, err := Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2})
-	require.NoError(t, err)
-	lock, err := cells.Lock(filepath.Join(out, "counted", "cells-1-of-2.csv"))
-	require.NoError(t, err)
-	for _, cell := range []string{"", "1,1,iw"} {
-		_, err = Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2, Replicates: 3, Cell: cell})
-		require.ErrorContains(t, err, "cells-1-of-2.csv is being written by another run")
-	}
-	_, err = Run(t.Context(), one, Options{Out: out, Shard: 2, Shards: 2})
-	require.NoError(t, err, "another shard runs beside it")
-	require.NoError(t, lock.Close())
-	lock, err = cells.Lock(filepath.Join(out, "counted", cellsFile))
-	require.NoError(t, err)
-	_, err = Merge(one, []string{out}, out)
-	require.ErrorContains(t, err, "cells.csv is being written by another run")
-	require.NoError(t, lock.Close())
-	_, err = Merge(one, []string{out}, out)
-	require.NoError(t, err)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
-}
-
-// With replicates innermost a cell's shard changes with their number.
-func TestAShardKeepsCellsThatMoved(t *testing.T) {
-	var runs atomic.Int32
-	e, out := counted(&runs, ""), t.TempDir()
-	grid := e.Grid
-	e.Grid = func(text json.RawMessage, replicates int) (cells.Grid, error) {
-		g, err := grid(text, replicates)
-		slices.SortStableFunc(g.Cells, func(a, b cells.Cell) int { return strings.Compare(a.Key[0], b.Key[0]) })
-		return g, err
-	}
-	for _, replicates := range []int{1, 2} {
-		_, err := Run(t.Context(), []Experiment{e}, Options{Out: out, Shard: 2, Shards: 2, Replicates: replicates})
-		require.NoError(t, err)
-	}
-	require.Equal(t, "x,replicate,method,square\n1,2,iw,1\n2,1,iw,4\n2,2,iw,4\n3,2,iw,9\n", readFile(t, out, "counted", "cells-2-of-2.csv"))
-}
-
-func TestFoldersAreCheckedFirst(t *testing.T) {
-	var runs atomic.Int32
-	a, b, out := counted(&runs, ""), counted(&runs, ""), t.TempDir()
-	b.Name = "b"
-	_, err := Run(t.Context(), []Experiment{b}, Options{Out: out})
-	require.NoError(t, err)
-	_, err = Run(t.Context(), []Experiment{a, b}, Options{Out: out, Replicates: 1})
-	require.ErrorContains(t, err, "b holds 2 replicates, not 1")
-	require.EqualValues(t, 6, runs.Load())
-	require.NoDirExists(t, filepath.Join(out, "counted"))
-}
-
-// As single cells leave them, lines are in no order.
-func TestLaterReplicatesAreFoundAnywhere(t *testing.T) {
-	var runs atomic.Int32
-	out := t.TempDir()
-	for _, cell := range []string{"1,2,iw", "1,1,iw"} {
-		_, err := Run(t.Context(), []Experiment{counted(&runs, "")}, Options{Out: out, Cell: cell})
-		require.NoError(t, err)
-	}
-	_, err := Run(t.Context(), []Experiment{counted(&runs, "")}, Options{Out: out, Replicates: 1})
-	require.ErrorContains(t, err, "holds 2 replicates, not 1")
 }
 
 // Replicates that were asked for, but never ran, bind nobody; nor does a single cell.
@@ -346,4 +234,66 @@ func TestSameSettings(t *testing.T) {
 	} {
 		require.Equal(t, want, first.same(of(settings), "dir") == nil, settings)
 	}
+}
+
+// Only cells need an experiment's data: what they left is reported and joined without.
+func TestResultsOutliveTheirData(t *testing.T) {
+	var runs atomic.Int32
+	e, out, here := counted(&runs, ""), t.TempDir(), true
+	grid := e.Grid
+	e.Grid = func(text json.RawMessage, replicates int) (cells.Grid, error) {
+		g, err := grid(text, replicates)
+		g.Present = func() error {
+			if here {
+				return nil
+			}
+			return cells.ErrAbsent
+		}
+		return g, err
+	}
+	one := []Experiment{e}
+	_, err := Run(t.Context(), one, Options{Out: out})
+	require.NoError(t, err)
+	here = false
+	_, err = Run(t.Context(), one, Options{Out: out})
+	require.ErrorIs(t, err, cells.ErrAbsent)
+	var skipped []string
+	other := counted(&runs, "")
+	other.Name = "other"
+	_, err = Run(t.Context(), []Experiment{e, other}, Options{Out: out, Skipped: func(name string, _ error) { skipped = append(skipped, name) }})
+	require.NoError(t, err)
+	require.Equal(t, []string{"counted"}, skipped)
+	joined := t.TempDir()
+	missing, err := Merge(one, []string{out}, joined)
+	require.NoError(t, err)
+	require.Zero(t, missing)
+	held, err := Load(e, joined)
+	require.NoError(t, err)
+	require.Len(t, held.Results.Lines, 6)
+	require.Equal(t, 6, held.Wanted)
+}
+
+func TestOneRunAFile(t *testing.T) {
+	var runs atomic.Int32
+	one := []Experiment{counted(&runs, "")}
+	out := t.TempDir()
+	_, err := Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2})
+	require.NoError(t, err)
+	lock, err := cells.Lock(filepath.Join(out, "counted", "cells-1-of-2.csv"))
+	require.NoError(t, err)
+	for _, cell := range []string{"", "1,1,iw"} {
+		_, err = Run(t.Context(), one, Options{Out: out, Shard: 1, Shards: 2, Replicates: 3, Cell: cell})
+		require.ErrorContains(t, err, "cells-1-of-2.csv is being written by another run")
+	}
+	_, err = Run(t.Context(), one, Options{Out: out, Shard: 2, Shards: 2})
+	require.NoError(t, err, "another shard runs beside it")
+	require.NoError(t, lock.Close())
+	lock, err = cells.Lock(filepath.Join(out, "counted", cellsFile))
+	require.NoError(t, err)
+	_, err = Merge(one, []string{out}, out)
+	require.ErrorContains(t, err, "cells.csv is being written by another run")
+	require.NoError(t, lock.Close())
+	_, err = Merge(one, []string{out}, out)
+	require.NoError(t, err)
+	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
 }

@@ -24,8 +24,8 @@ var config []byte
 // Experiment has a cell for each table, law of hiding, replicate and method. Those of
 // other languages need their interpreters and packages, those of real tables the files.
 var Experiment = harness.Experiment{
-	Name: "imputation", Title: "Filling in cells", Source: "benchmarks/imputation/README.md",
-	Settings: config, Grid: grid, Tables: tables, Claims: statements,
+	Name: "imputation", Title: "Filling in cells", Source: "benchmarks/README.md",
+	Settings: config, Grid: grid,
 }
 
 // settings are one size of config.json.

@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
@@ -142,43 +140,3 @@ func TestRealTables(t *testing.T) {
 		}
 	}
 }
-
-// Four replicates of two tables: on a, ours is 10 % ahead of pmm, on b behind it.
-func TestTablesAndClaims(t *testing.T) {
-	g, err := grid([]byte(two), 1)
-	require.NoError(t, err)
-	r := cells.Results{Columns: g.Columns()}
-	for i, noise := range []string{"1", "2", "3", "4"} {
-		replicate := string(rune('1' + i))
-		add := func(table, method, energy string) {
-			r.Lines = append(r.Lines, []string{table, "MCAR", replicate, method, "10", "0.9", energy + noise, "0.9", "1", "x 1"})
-		}
-		add("a", "posterior", "0.300")
-		add("a", "mice pmm", "0.333")
-		add("b", "posterior", "0.300")
-		add("b", "mice pmm", "0.250")
-	}
-	made, err := tables([]byte(two), r)
-	require.NoError(t, err)
-	require.Equal(t, []string{"a", "MCAR", "**0.300**", "0.333", "–"}, made[0].Lines[0])
-	require.Equal(t, "**−9.9 [−9.9, −9.9]**", made[3].Lines[0][1])
-	require.Equal(t, []string{"mice pmm", "1", "x 1"}, made[5].Lines[1])
-	v, err := mostTables("posterior", "mice pmm")(r)
-	require.NoError(t, err)
-	require.Equal(t, claims.DoesNotHold, v.Outcome, "it is behind on half of the tables")
-	require.Equal(t, claims.DoesNotHold, v.Anytime)
-	require.Equal(t, "Of 2 tables ahead on 1 (a), behind on 1 (b).", v.Evidence)
-	v, err = mostTables("mice pmm", "posterior")(cells.Results{Columns: r.Columns, Lines: r.Lines[2:4]})
-	require.NoError(t, err)
-	require.Equal(t, claims.Undecided, v.Outcome, "one replicate")
-	of, err := r.Only(map[string]string{tableColumn: "a"})
-	require.NoError(t, err)
-	v, err = mostTables("posterior", "mice pmm")(of)
-	require.NoError(t, err)
-	require.Equal(t, claims.Holds, v.Outcome)
-	require.Equal(t, claims.Holds, v.Anytime)
-}
-
-const two = `{"tables": [{"name": "a", "kind": "star", "count": 2, "rows": 2}, {"name": "b", "kind": "star", "count": 2, "rows": 2}],
- "laws": [{"name": "MCAR", "missing": 0.2}], "draws": 2,
- "methods": [{"name": "posterior", "by": "posterior"}, {"name": "mice pmm", "by": "mice"}, {"name": "em", "by": "likelihood"}]}`

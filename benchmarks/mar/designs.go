@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -109,14 +108,4 @@ func (c design) table(n int, seed uint64) (*data.Table, error) {
 		}
 	}
 	return data.NewTable(t.Names, values, observed)
-}
-
-// pairs are their names, "1–2" and on.
-func pairs(d int) (names []string) {
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			names = append(names, strconv.Itoa(j+1)+"–"+strconv.Itoa(k+1))
-		}
-	}
-	return names
 }

@@ -12,9 +12,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/cells"
@@ -34,8 +34,8 @@ var config []byte
 
 // Experiment has a cell for each design, replicate and method.
 var Experiment = harness.Experiment{
-	Name: "mar", Title: "Cells missing at random", Source: "benchmarks/mar/README.md",
-	Settings: config, Grid: grid, Tables: tables, Claims: statements,
+	Name: "mar", Title: "Cells missing at random", Source: "benchmarks/README.md",
+	Settings: config, Grid: grid,
 }
 
 // settings are one size of config.json.
@@ -70,14 +70,16 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "methods", len(s.Methods)))
 }
 
-// Columns of the results. Those of several numbers have one for each pair or column.
+// Columns of the results. Errors are of partial correlations ρ over pairs, and of means in true
+// standard deviations.
 const (
 	designColumn  = "design"
 	missingColumn = "missing"
-	partialColumn = "partial_correlations" // estimates, of pairs j < k by rows
-	meansColumn   = "means"                // estimates, in true standard deviations
-	signColumn    = "sign_errors"          // true edges whose estimate has the other sign
-	falseColumn   = "false_edges"          // pairs without an edge whose estimate is beyond ±0.1
+	errorColumn   = "partial_correlation_error" // root mean square of ρ̂ − ρ
+	biasColumn    = "edge_bias"                 // mean over edges of sign(ρ)(ρ̂ − ρ)
+	meansColumn   = "mean_error"                // root mean square
+	signColumn    = "sign_errors"               // edges whose estimate has the other sign
+	falseColumn   = "false_edges"               // pairs without an edge whose estimate is beyond ±0.1
 	secondsColumn = "seconds"
 )
 
@@ -90,7 +92,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{
 		Key:   []string{designColumn, "replicate", "method"},
-		Value: []string{missingColumn, partialColumn, meansColumn, signColumn, falseColumn, secondsColumn},
+		Value: []string{missingColumn, errorColumn, biasColumn, meansColumn, signColumn, falseColumn, secondsColumn},
 		Clock: []string{secondsColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
@@ -118,7 +120,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 	seconds := fmt.Sprintf("%.2f", time.Since(start).Seconds())
 	var fault *engine.DivergedError
 	if errors.As(err, &fault) { // a result, not a failure
-		return []string{missing, "-", "-", "-", "-", seconds}, nil
+		return []string{missing, "-", "-", "-", "-", "-", seconds}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -130,9 +132,11 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 	for j := range mean {
 		mean[j] /= math.Sqrt(sigma.At(j, j))
 	}
-	found := network.PartialCorrelations(precision)
-	signs, alarms := mistakes(network.PartialCorrelations(c.precision), found)
-	return []string{missing, list(found), list(mean), strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
+	truth, found := network.PartialCorrelations(c.precision), network.PartialCorrelations(precision)
+	signs, alarms := mistakes(truth, found)
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+	return []string{missing, number(rootMeanSquare(found, truth)), number(bias(found, truth)), number(rootMeanSquare(mean, make([]float64, len(mean)))),
+		strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
 }
 
 // mistakes counts the edges with the wrong sign, and the pairs without an edge whose
@@ -149,13 +153,21 @@ func mistakes(truth, found []float64) (signs, alarms int) {
 	return signs, alarms
 }
 
-// list writes numbers with spaces between them.
-func list(x []float64) string {
-	text := make([]string, len(x))
-	for i, v := range x {
-		text[i] = strconv.FormatFloat(v, 'f', 5, 64)
+// rootMeanSquare is that of the differences between estimates and the truth.
+func rootMeanSquare(found, truth []float64) float64 {
+	return floats.Distance(found, truth, 2) / math.Sqrt(float64(len(truth)))
+}
+
+// bias is the mean over edges of sign(ρ)(ρ̂ − ρ).
+func bias(found, truth []float64) float64 {
+	sum, edges := 0.0, 0.0
+	for i, rho := range truth {
+		if rho != 0 {
+			sum += math.Copysign(1, rho) * (found[i] - rho)
+			edges++
+		}
 	}
-	return strings.Join(text, " ")
+	return sum / edges
 }
 
 const (

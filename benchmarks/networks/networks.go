@@ -27,8 +27,8 @@ var config []byte
 
 // Experiment has a cell for each kind of network, law of hiding, replicate and method.
 var Experiment = harness.Experiment{
-	Name: "networks", Title: "Networks by each method", Source: "benchmarks/networks/README.md",
-	Settings: config, Grid: grid, Tables: tables, Claims: statements,
+	Name: "networks", Title: "Networks by each method", Source: "benchmarks/README.md",
+	Settings: config, Grid: grid,
 }
 
 // settings are one size of config.json.

@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/gaps"
 	"missingscore/data"
@@ -104,41 +102,6 @@ func TestCglasso(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.likelihood(t.Context(), m, wide)
 	require.EqualError(t, err, "cglasso.R wrote 9 numbers a line, not 5")
-}
-
-// em-exact is ahead of exact in four replicates of one network completely at random; what is
-// truncated, at random, or not run by the rival does not count.
-func TestClaims(t *testing.T) {
-	r := cells.Results{Columns: []string{networkColumn, lawColumn, "replicate", "method", aucColumn, errorColumn}}
-	add := func(network, law, method string, auc ...string) {
-		for i, x := range auc {
-			r.Lines = append(r.Lines, []string{network, law, string(rune('1' + i)), method, x, "0.5"})
-		}
-	}
-	add("a", "MCAR 10 %", "em-exact", "0.9", "0.91", "0.92", "0.93")
-	add("a", "MCAR 10 %", "exact", "0.8", "0.8", "0.81", "0.82")
-	for _, other := range [][2]string{{"truncated", "MCAR 10 %"}, {"a", "MAR weak 10 %"}} {
-		add(other[0], other[1], "em-exact", "0", "0", "0", "0")
-		add(other[0], other[1], "exact", "1", "1", "1", "1")
-	}
-	add("b", "MCAR 10 %", "em-exact", "0", "0", "0", "0")
-	v, err := statements[0].Test(r)
-	require.NoError(t, err)
-	require.Equal(t, claims.Holds, v.Outcome)
-	require.InDelta(t, 0.1075, v.Effect, 1e-9)
-	v, err = whole(claims.Measure{Column: aucColumn}, ours, "exact", func(_, law string) bool { return !mcar(law) })(r)
-	require.NoError(t, err)
-	require.Equal(t, claims.DoesNotHold, v.Outcome)
-
-	// Of two rivals the one that leads decides; networks of other names do not count.
-	add("a", "MCAR 10 %", "cglasso", "0.7", "0.71", "0.7", "0.72")
-	add("a", "MCAR 10 %", "glasso", "0.95", "0.95", "0.95", "0.96")
-	add("other", "MCAR 10 %", "em-exact", "0", "0", "0", "0")
-	add("other", "MCAR 10 %", "cglasso", "1", "1", "1", "1")
-	v, err = aheadOn(claims.Measure{Column: aucColumn}, ours, "a")(r)
-	require.NoError(t, err)
-	require.Equal(t, claims.DoesNotHold, v.Outcome)
-	require.InDelta(t, -0.0375, v.Effect, 1e-9)
 }
 
 func TestSettingsThatAreRefused(t *testing.T) {

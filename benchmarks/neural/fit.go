@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers/evaluate"
 )
 
-// run is one cell: it fits, and shows the fit of the first replicate in the plane.
+// run is one cell.
 func (s settings) run(ctx context.Context, d density, how method, seed uint64) ([]string, error) {
 	of, err := d.truth(seed)
 	if err != nil {
@@ -45,23 +45,10 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	if f.model != nil {
 		kept, end = fmt.Sprintf("%.5g", f.final.Errors[0].Value), fmt.Sprint(f.final.Epoch)
 	}
-	values := []string{
+	return []string{
 		training.EffectiveSize(f.history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
 		training.Trace(f.history, training.Epochs(d.Epochs), "fisher_divergence"),
-	}
-	shown := []string{"-", "-", "-", "-"}
-	if f.model != nil && seed == 1 && len(of.Means[0]) == 2 {
-		has, err := model.CapabilitiesOf(f.model)
-		if err != nil {
-			return nil, err
-		}
-		if has.Density {
-			if shown, err = s.plane(ctx, d, of, truth, f.model); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return append(values, shown...), nil
+	}, nil
 }
 
 // fitted is what a fit came to: its model in the table's units, nil where it diverged, its

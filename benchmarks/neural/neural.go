@@ -31,20 +31,20 @@ var curve []byte
 
 // Experiment has a cell for each density, replicate and method.
 var Experiment = harness.Experiment{
-	Name: "neural", Title: "Neural energies against known scores", Source: "benchmarks/neural/README.md",
-	Settings: config, Grid: grid, Figures: draw, Tables: tables, Claims: statements,
+	Name: "neural", Title: "Neural energies against known scores", Source: "benchmarks/README.md",
+	Settings: config, Grid: grid,
 }
 
 // AtRandom is the same with cells that are missing at random.
 var AtRandom = harness.Experiment{
-	Name: "neural-mar", Title: "Neural energies, cells missing at random", Source: "benchmarks/neural/README.md",
-	Settings: atRandom, Grid: grid, Figures: draw, Tables: tables, Claims: atRandomStatements,
+	Name: "neural-mar", Title: "Neural energies, cells missing at random", Source: "benchmarks/README.md",
+	Settings: atRandom, Grid: grid,
 }
 
 // Curve is the same of a curve in ten columns, which no imputer is made for.
 var Curve = harness.Experiment{
-	Name: "neural-curve", Title: "Neural energies of a curve in ten columns", Source: "benchmarks/neural/README.md",
-	Settings: curve, Grid: grid, Figures: draw, Tables: tables, Claims: curveStatements,
+	Name: "neural-curve", Title: "Neural energies of a curve in ten columns", Source: "benchmarks/README.md",
+	Settings: curve, Grid: grid,
 }
 
 // settings are one size of config.json.
@@ -105,7 +105,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, cmp.Or(harness.CheckShares("held_out, average", shares...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
 }
 
-// Columns of the results. Of the first replicate in the plane there is more: see plane.
+// Columns of the results.
 const (
 	densityColumn = "density"
 	sizeColumn    = "effective_size"
@@ -115,10 +115,6 @@ const (
 	keptColumn    = "kept" // of the parameters that the fit gives, …
 	endColumn     = "kept_epoch"
 	traceColumn   = "fisher_divergence"
-	klColumn      = "kl_divergence"
-	rhatColumn    = "r_hat"
-	planeColumn   = "plane"
-	drawsColumn   = "draws"
 )
 
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
@@ -128,7 +124,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{
 		Key:   []string{densityColumn, "replicate", "method"},
-		Value: []string{sizeColumn, truthColumn, leastColumn, passColumn, keptColumn, endColumn, traceColumn, klColumn, rhatColumn, planeColumn, drawsColumn},
+		Value: []string{sizeColumn, truthColumn, leastColumn, passColumn, keptColumn, endColumn, traceColumn},
 	}
 	for _, d := range s.Densities {
 		for replicate := 1; replicate <= replicates; replicate++ {
@@ -141,14 +137,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		}
 	}
 	return g, nil
-}
-
-// names are the methods'.
-func (s settings) names() (names []string) {
-	for _, m := range s.Methods {
-		names = append(names, m.Name)
-	}
-	return names
 }
 
 // truth is the density of a replicate.

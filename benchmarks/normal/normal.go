@@ -16,10 +16,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
-	"missingscore/benchmarks/figures"
+	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/marginal"
 	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -42,83 +40,14 @@ var untruncated []byte
 var Truncated = harness.Experiment{
 	Name: "normal-truncated", Title: "Truncated Gaussian model",
 	Source:   "section “Truncated Gaussian Model” (figure 10dim_normal_trunc), appendix of the same name (figure Normal_trunc_meanandprec)",
-	Settings: truncated, Grid: grid, Figures: draw,
-	Claims: []claims.Claim{
-		readAll("normal-truncated-iw-em-best", "Marg-IW and EM perform best …", "Truncated Gaussian Model", weights, iwAndEMBest),
-		readAll("normal-truncated-var-approaches", "… with Marg-Var approaching asymptotically. [tested: at the last epoch Marg-IW is not ahead of it by more than the margin]", "Truncated Gaussian Model", weights,
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.NoLead(m, p.Methods("iw")[0], []string{"var"})
-			}),
-		byWeight("normal-truncated-zeroed", "We see the effect of Zeroed's naive marginalisation as it does not converge, … [tested: it stays above Marg-Exact, what the same cells allow]", "Truncated Gaussian Model", weights,
-			func(words string, m claims.Measure) []claims.Reading {
-				return []claims.Reading{{Words: words, Test: claims.Best(m, []string{"exact"}, []string{"zeroed"}, false)}}
-			}),
-		byWeight("normal-truncated-variw", "Ours: Marg-VarIW, whose draws are Marg-Var's with importance weights, is where Marg-Exact is. [tested: Marg-Exact is not ahead by more than the margin]", "benchmarks/README.md", weights,
-			func(words string, m claims.Measure) []claims.Reading {
-				return []claims.Reading{{Words: words, Test: variwAtExact(m)}}
-			}),
-	},
+	Settings: truncated, Grid: grid,
 }
 
-// Untruncated is that of the appendix "Untruncated Gaussian Model".
+// Untruncated is the experiment of the appendix "Untruncated Gaussian Model".
 var Untruncated = harness.Experiment{
 	Name: "normal", Title: "Untruncated Gaussian model",
 	Source:   "appendix “Untruncated Gaussian Model” (figures 10dim_normal, normal_cov&var, normal_marginalisation)",
 	Settings: untruncated, Grid: grid,
-	Figures: func(settings json.RawMessage, r cells.Results) ([]figures.Figure, error) {
-		along, err := draw(settings, r)
-		if err != nil {
-			return nil, err
-		}
-		maps, err := marginals(settings)
-		return append(along, maps...), err
-	},
-	Claims: []claims.Claim{
-		readAll("normal-similar-iw-em-best", "As we can see we obtains similar results here as in the truncated case. [there: “Marg-IW and EM perform best”]", "Untruncated Gaussian Model", weights[1:], iwAndEMBest),
-		{
-			ID: "normal-similar-zeroed", Quote: "As we can see we obtains similar results here as in the truncated case. [there: Zeroed “does not converge”; tested: it stays above Marg-Exact]", Where: "Untruncated Gaussian Model",
-			Test: claims.Best(Fisher.With("weight", "cell"), []string{"exact"}, []string{"zeroed"}, false),
-		},
-		{
-			ID: "normal-variw", Quote: "Ours: Marg-VarIW, whose draws are Marg-Var's with importance weights, is where Marg-Exact is. [tested: Marg-Exact is not ahead by more than the margin]", Where: "benchmarks/README.md",
-			Test: variwAtExact(Fisher.With("weight", "cell")),
-		},
-		{
-			ID: "normal-naive-misses", Quote: "… the naive marginalisation wouldn't capture the dependence between dimension 10 and the other dimensions that gets introduced when dimension 1 is removed.", Where: "Untruncated Gaussian Model",
-			Test: claims.Between(claims.Fact{Column: "share_missed_last"}, claims.Fact{Column: "share_missed_rest"},
-				"share of the true marginal precision that the naive one misses, last column − the other pairs"),
-		},
-	},
-}
-
-// Fisher divergence is what the paper shows.
-var Fisher = claims.Measure{Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Smaller: true}
-
-// weights are the forms of g that claims on the truncated normal are read with.
-var weights = []struct{ name, words string }{{"row", "one g a row"}, {"cell", "one g a cell"}}
-
-// readAll is a claim with each of the weights and proposals.
-func readAll(id, quote, where string, of []struct{ name, words string }, test func(claims.Measure, claims.Proposal) claims.Test) claims.Claim {
-	return byWeight(id, quote, where, of, func(words string, m claims.Measure) []claims.Reading {
-		return claims.WithEach(words, func(p claims.Proposal) claims.Test { return test(m, p) })
-	})
-}
-
-// byWeight is a claim with each of the weights.
-func byWeight(id, quote, where string, of []struct{ name, words string }, readings func(words string, m claims.Measure) []claims.Reading) claims.Claim {
-	var all []claims.Reading
-	for _, w := range of {
-		all = append(all, readings(w.words, Fisher.With("weight", w.name))...)
-	}
-	return claims.Claim{ID: id, Quote: quote, Where: where, Test: claims.Readings(all...)}
-}
-
-func variwAtExact(m claims.Measure) claims.Test {
-	return claims.NoLead(m, "exact", []string{"variw"})
-}
-
-func iwAndEMBest(m claims.Measure, p claims.Proposal) claims.Test {
-	return claims.Best(m, p.Methods("iw", "em"), []string{"var", "zeroed"}, false)
 }
 
 // settings of an experiment; see the JSON files.
@@ -233,7 +162,7 @@ func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, see
 // one, a part of the precision, misses: Frobenius norm of the difference over that of
 // the true one, off the diagonal, in the last column and in the other pairs.
 func missed(precision mat.Symmetric) (last, rest float64) {
-	naive, marginal := marginal.WithoutFirst(precision)
+	naive, marginal := graphs.WithoutFirst(precision)
 	d := naive.SymmetricDim()
 	share := func(from, to int) float64 {
 		var gap, all float64
@@ -246,64 +175,4 @@ func missed(precision mat.Symmetric) (last, rest float64) {
 		return math.Sqrt(gap / all)
 	}
 	return share(d-1, d), share(1, d-1)
-}
-
-// draw makes the figures: the three errors along training, for each weight.
-func draw(text json.RawMessage, r cells.Results) (out []figures.Figure, err error) {
-	s, variants, err := decode(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range s.Weights {
-		some, err := s.along(r, w.Name, harness.Names(variants))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, some...)
-	}
-	return out, nil
-}
-
-// along are the figures of one weight.
-func (s settings) along(r cells.Results, weight string, methods []string) ([]figures.Figure, error) {
-	var at []float64
-	for _, epoch := range training.Epochs(s.Epochs) {
-		at = append(at, float64(epoch))
-	}
-	suffix, title := "", ""
-	if weight == "row" {
-		suffix, title = "-row", ", one g a row"
-	}
-	var out []figures.Figure
-	for _, m := range []struct{ column, name, what string }{
-		{"fisher_divergence", "Fisher divergence", fmt.Sprintf("Fisher divergence E‖s_θ − s‖² over %d fresh draws of the truth", s.Fresh)},
-		{"mean_error", "Error of the mean", "Error of the mean (L2 norm)"},
-		{"precision_error", "Error of the precision", "Error of the precision (Frobenius norm)"},
-	} {
-		series, err := figures.AlongTraining(r, claims.Measure{Column: m.column}.With("weight", weight), methods)
-		if err != nil {
-			return nil, err
-		}
-		p, err := figures.Bands(m.name+" along training"+title, "epoch", m.name, at, series)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, figures.Figure{Name: m.column + suffix, Plot: p, Width: 16, Height: 11,
-			Caption: fmt.Sprintf("%s along training%s: mean and 95 %% interval of the replicates, %d rows of %d columns, missing %g.%s",
-				m.what, title, s.Rows, s.Columns, s.Missing, figures.Stopped(series))})
-	}
-	return out, nil
-}
-
-// marginals are the heat maps of the truth of the first replicate.
-func marginals(text json.RawMessage) ([]figures.Figure, error) {
-	s, _, err := decode(text)
-	if err != nil {
-		return nil, err
-	}
-	truth, err := simulate.Normal(s.Columns, stream.New(1, stream.Simulate))
-	if err != nil {
-		return nil, err
-	}
-	return marginal.Figures("", fmt.Sprintf("a %d-dimensional normal of the experiment", s.Columns), truth.Precision)
 }

@@ -10,9 +10,7 @@ import (
 	"strconv"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/markdown"
 	"missingscore/data"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -25,39 +23,14 @@ import (
 //go:embed penalised.json
 var penalisedSettings []byte
 
-// Penalised is not in the paper: what keeps the quartic model from following its rows too
-// closely, on replicates that none of it was chosen by.
+// Penalised is not in the paper: what keeps the quartic model from following its rows too closely.
 var Penalised = harness.Experiment{
-	Name: "ica-penalised", Title: "Non-Gaussian model: penalties and held-out stopping", Source: where,
-	Settings: penalisedSettings, Grid: penalisedGrid, Tables: penalisedTables,
-	Claims: []claims.Claim{
-		against("ica-l1", "Ours: with L1, λ by cross-validation, Full, Zeroed, Marg-IW and EM are nearer to the true coefficients than after the paper's number of passes.", "l1", "passes", "full", "zeroed", "iw", "em"),
-		against("ica-held-out", "Ours: stopped by rows held out, each method is nearer to the true coefficients than after the paper's number of passes.", heldOut, "passes", "full", "zeroed", "iw", "em", "var"),
-		against("ica-l1-ridge", "Ours: L1 is nearer to the true coefficients than ridge, by Full and by Zeroed.", "l1", "ridge", "full", "zeroed"),
-		against("ica-l1-held-out", "Ours: L1 is nearer to the true coefficients than stopping by rows held out, by Full, Zeroed, Marg-IW and EM.", "l1", heldOut, "full", "zeroed", "iw", "em"),
-	},
+	Name: "ica-penalised", Title: "Non-Gaussian model: penalties and held-out stopping", Source: "benchmarks/README.md",
+	Settings: penalisedSettings, Grid: penalisedGrid,
 }
-
-const where = "benchmarks/quartic/README.md"
 
 // heldOut is the treatment that stops by rows held out.
 const heldOut = "held out"
-
-// coefficients is the error of θ at the end of a fit.
-func coefficients() claims.Measure {
-	return claims.Measure{Column: "quartic_error", Name: "error of the parameters", Smaller: true, Along: "columns"}
-}
-
-// against is a claim that one treatment of every method is ahead of another of the same.
-func against(id, quote, ahead, behind string, methods ...string) claims.Claim {
-	var parts []func(claims.Measure) claims.Test
-	for _, method := range methods {
-		parts = append(parts, func(m claims.Measure) claims.Test {
-			return claims.Best(m, []string{method + ", " + ahead}, []string{method + ", " + behind}, true)
-		})
-	}
-	return claims.Claim{ID: id, Quote: quote, Where: where, Test: claims.All(coefficients(), parts...)}
-}
 
 // penalisedSetting are those of penalised.json: the quartic experiments' own, and
 type penalisedSetting struct {
@@ -173,46 +146,4 @@ func (s penalisedSetting) treat(ctx context.Context, c engine.Config, treatment 
 		lambda, coupled = fmt.Sprintf("%.4g", p.Lambda), strconv.Itoa(p.Coupled)
 	}
 	return []string{of["fisher_divergence"], of["quartic_error"], strconv.Itoa(r.Final.Epoch), lambda, coupled, strconv.FormatBool(r.Converged)}, nil
-}
-
-// penalisedTables have, for each number of columns and method, the error of the coefficients by
-// treatment, with half widths of 95 % t-intervals, and its ratio to that after all passes.
-func penalisedTables(text json.RawMessage, r cells.Results) (out []markdown.Table, err error) {
-	s, variants, err := decodePenalised(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, column := range []struct{ name, words string }{{"quartic_error", "error of θ"}, {"fisher_divergence", "Fisher divergence"}} {
-		m := coefficients()
-		m.Column = column.name
-		t := markdown.Table{Name: column.name, Header: []string{column.words, "columns"}}
-		t.Header = append(t.Header, s.Treatments...)
-		for _, treatment := range s.Treatments[1:] {
-			t.Header = append(t.Header, treatment+" / "+s.Treatments[0])
-		}
-		t.Header = append(t.Header, "replicates")
-		for _, v := range variants {
-			for _, d := range s.Columns {
-				at := m.With("columns", strconv.Itoa(d))
-				at.Along = ""
-				n, err := at.Read(r)
-				if err != nil {
-					return nil, err
-				}
-				line, first := []string{v.Name, strconv.Itoa(d)}, v.Name+", "+s.Treatments[0]
-				replicates := 0
-				for _, treatment := range s.Treatments {
-					errors := n.Of("", v.Name+", "+treatment)
-					replicates = max(replicates, len(errors))
-					line = append(line, markdown.Interval(errors))
-				}
-				for _, treatment := range s.Treatments[1:] {
-					line = append(line, markdown.Interval(claims.Ratios(n, v.Name+", "+treatment, n, first)))
-				}
-				t.Lines = append(t.Lines, append(line, strconv.Itoa(replicates)))
-			}
-		}
-		out = append(out, t)
-	}
-	return out, nil
 }

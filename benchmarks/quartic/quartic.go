@@ -10,11 +10,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
-	"missingscore/benchmarks/figures"
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/training"
 	"missingscore/data"
@@ -37,54 +34,25 @@ var (
 	missing []byte
 )
 
-// others are the paper's rivals of Marg-Var.
-var others = []string{"iw", "em", "zeroed"}
-
-const section, appendix = "Non-Gaussian Model", "Non-Gaussian Estimation"
-
 // Dim varies the number of columns.
 var Dim = harness.Experiment{
 	Name: "ica-dim", Title: "Non-Gaussian model: number of columns",
 	Source:   "section “Non-Gaussian Model” (figure ICA_varydim)",
-	Settings: dim, Grid: grid, Figures: draw,
+	Settings: dim, Grid: grid,
 }
 
 // Rows varies the sample size.
 var Rows = harness.Experiment{
 	Name: "ica-n", Title: "Non-Gaussian model: number of rows",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varyn)",
-	Settings: rows, Grid: grid, Figures: draw,
-	Claims: []claims.Claim{
-		read("ica-n-em-iw-smallest", "From Figure ICA_varyn we see that both EM and Marg-IW have the smallest estimation error for larger sample sizes. [tested: at the most rows]", appendix, Sizes(),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.AtLargest(m, func(m claims.Measure) claims.Test {
-					return claims.Best(m, p.Methods("iw", "em"), []string{"var", "zeroed"}, false)
-				})
-			}),
-		read("ica-n-zeroed-largest", "Zeroed Score Matching has the largest estimation error due to its inability to appropriately marginalise the distribution. [tested: at each number of rows]", appendix, Sizes(),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.Best(m, p.Methods("iw", "var", "em"), []string{"zeroed"}, true)
-			}),
-	},
+	Settings: rows, Grid: grid,
 }
 
 // Missing varies the missing probability.
 var Missing = harness.Experiment{
 	Name: "ica-missing", Title: "Non-Gaussian model: missing probability",
 	Source:   "appendix “Non-Gaussian Estimation” (figure ICA_varymiss)",
-	Settings: missing, Grid: grid, Figures: draw,
-	Claims: []claims.Claim{
-		read("ica-missing-var-smallest", "In Figure ICA_varymiss, we observe that Marg-Var has the smallest estimation error …", appendix, Probabilities(),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.Best(m, []string{"var"}, p.Methods(others...), false)
-			}),
-		read("ica-missing-converge", "… with its performance convergence to that of Marg-IW and EM as the missing probability increases. [tested: with the most cells missing the three are comparable]", appendix, Probabilities(),
-			func(m claims.Measure, p claims.Proposal) claims.Test {
-				return claims.AtLargest(m, func(m claims.Measure) claims.Test {
-					return claims.Comparable(m, p.Methods("var", "iw", "em")...)
-				})
-			}),
-	},
+	Settings: missing, Grid: grid,
 }
 
 // settings of an experiment; see the JSON files. The one list of several is what varies.
@@ -101,17 +69,6 @@ type settings struct {
 	Fit        engine.Config     `json:"fit"` // what the methods have in common
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
-}
-
-// along is the key column that varies.
-func (s settings) along() string {
-	switch {
-	case len(s.Columns) > 1:
-		return "columns"
-	case len(s.Rows) > 1:
-		return "rows"
-	}
-	return "missing"
 }
 
 func decode(text json.RawMessage) (s settings, variants []harness.Variant, err error) {
@@ -217,52 +174,4 @@ func (s settings) run(ctx context.Context, c engine.Config, drawn *sample, missi
 		fmt.Sprintf("%.4f", drawn.rhat), training.EffectiveSize(history), strconv.FormatBool(diverged),
 		training.Trace(history, at, "fisher_divergence"), training.Trace(history, at, "quartic_error"),
 	}, nil
-}
-
-func title(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// draw makes the figures: both errors at the last epoch against what varies, and the parameters'
-// along training for each setting.
-func draw(text json.RawMessage, r cells.Results) ([]figures.Figure, error) {
-	s, variants, err := decode(text)
-	if err != nil {
-		return nil, err
-	}
-	names, along := harness.Names(variants), s.along()
-	word := map[string]string{"columns": "columns", "rows": "rows", "missing": "missing probability"}[along]
-	var out []figures.Figure
-	add := func(name, caption, title, x, y string, at []float64, series []figures.Series) error {
-		p, err := figures.Bands(title, x, y, at, series)
-		out = append(out, figures.Figure{Name: name, Plot: p, Width: 16, Height: 11, Caption: caption + " Mean and 95 % interval of the replicates." + figures.Stopped(series)})
-		return err
-	}
-	measures := []claims.Measure{{Column: "quartic_error", Name: "error of the parameters at the last epoch", Along: along}, {Column: "fisher_divergence", Name: "Fisher divergence at the last epoch", Along: along}}
-	for _, m := range measures {
-		at, series, err := figures.Along(r, m, names)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(m.Column, fmt.Sprintf("%s (%d) against the %s.", title(m.Name), s.Epochs, word), title(m.Name), word, m.Name, at, series); err != nil {
-			return nil, err
-		}
-	}
-	var epochs []float64
-	for _, epoch := range training.Epochs(s.Epochs) {
-		epochs = append(epochs, float64(epoch))
-	}
-	settings, err := r.Distinct(along)
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range settings {
-		series, err := figures.AlongTraining(r, measures[0].With(along, x), names)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(fmt.Sprintf("training-%s-%s", along, x), fmt.Sprintf("Error of the parameters along training, %s %s.", word, x),
-			fmt.Sprintf("Error of the parameters, %s %s", word, x), "epoch", "error of the parameters", epochs, series); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

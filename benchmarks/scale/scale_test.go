@@ -2,7 +2,6 @@ package scale
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/trainers/path"
@@ -137,69 +134,6 @@ func TestMemory(t *testing.T) {
 	require.InDelta(t, megabytes, found, 0.25*megabytes)
 }
 
-// results are of 10 and 40 columns, ours at the power 2 with 4 times the seconds of another.
-func results() cells.Results {
-	r := cells.Results{Columns: []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method", aucColumn, bestColumn, pointsColumn, edgesColumn, awayColumn, secondsColumn, memoryColumn, processorsColumn}}
-	for _, replicate := range []string{"1", "2", "3", "4"} {
-		for _, at := range [][2]string{{"10", "1"}, {"20", "4"}} {
-			other, _ := strconv.ParseFloat(at[1], 64)
-			for method, seconds := range map[string]string{ours: at[1], "huge": strconv.FormatFloat(4*other, 'g', -1, 64)} {
-				r.Lines = append(r.Lines, []string{at[0], "60", "0", replicate, method, "0.9", "0.8", "5", "7", "-", seconds, "20", "1"})
-			}
-		}
-	}
-	return r
-}
-
-func TestTablesAndPictures(t *testing.T) {
-	_, text := smoke(t)
-	all, err := tables(text, results())
-	require.NoError(t, err)
-	of := map[string][][]string{}
-	for _, table := range all {
-		of[table.Name] = table.Lines
-	}
-	require.Equal(t, []string{"10", "60", "0 %", "1", "", "", "", "", "", "4", "", "4"}, of["seconds"][0])
-	require.Equal(t, "4 ± 0", of["ratios"][1][9])
-	require.Equal(t, [][]string{{"60", "0 %", ours, "10 to 20", "2.00"}, {"60", "0 %", "huge", "10 to 20", "2.00"}}, of["slopes"])
-	drawn, err := pictures(text, results())
-	require.NoError(t, err)
-	require.Len(t, drawn, 1)
-	require.True(t, math.Abs(drawn[0].Width-16) < 1)
-}
-
-// By a table's numbers ours is faster than huge; and not the other way round.
-func TestClaims(t *testing.T) {
-	m := seconds("10", "0")
-	v, err := claims.Best(m, []string{ours}, []string{"huge"}, false)(results())
-	require.NoError(t, err)
-	require.Equal(t, claims.Holds, v.Outcome)
-	require.InDelta(t, 4, v.Effect, 1e-9)
-	v, err = claims.Best(m, []string{"huge"}, []string{ours}, false)(results())
-	require.NoError(t, err)
-	require.Equal(t, claims.DoesNotHold, v.Outcome)
-}
-
-// Four tables, each with its own ratio: all above the number that is claimed, or all below.
-func TestTimes(t *testing.T) {
-	r := results()
-	for i, line := range r.Lines {
-		line[0], line[2] = "200", "0.2"
-		if ratio := 4 + 0.01*float64(i%4); line[4] == "huge" {
-			line[9] = strconv.FormatFloat(ratio, 'g', -1, 64)
-		} else {
-			line[9] = "1"
-		}
-	}
-	v, err := times(ours, "huge", 3)(r)
-	require.NoError(t, err)
-	require.Equal(t, claims.Holds, v.Outcome)
-	require.InDelta(t, math.Log(4./3), v.Effect, 0.01)
-	v, err = times(ours, "huge", 5)(r)
-	require.NoError(t, err)
-	require.Equal(t, claims.DoesNotHold, v.Outcome)
-}
-
 func TestSettingsThatAreRefused(t *testing.T) {
 	_, text := smoke(t)
 	for _, c := range [][3]string{
@@ -217,18 +151,5 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		require.NotEqual(t, string(text), bad, c[0])
 		_, err := grid([]byte(bad), 1)
 		require.ErrorContains(t, err, c[2])
-	}
-}
-
-// A bound holds where seconds and megabytes of all tables are below theirs, and does not where
-// either is above.
-func TestWithin(t *testing.T) {
-	for name, c := range map[string]struct {
-		seconds, megabytes float64
-		want               claims.Outcome
-	}{"both below": {2, 25, claims.Holds}, "too slow": {0.5, 25, claims.DoesNotHold}, "too large": {2, 15, claims.DoesNotHold}} {
-		v, err := within(ours, "10", "0", c.seconds, c.megabytes)(results())
-		require.NoError(t, err)
-		require.Equal(t, c.want, v.Outcome, name)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package speed
 
 import (
 	"fmt"
@@ -6,14 +6,17 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/benchmarks/timing"
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
 )
 
 // checkTolerance is for the largest difference of a gradient's elements, relative to
@@ -22,7 +25,7 @@ const checkTolerance = 1e-10
 
 // peerSetting is what the peer starts from: our setting, and our table.
 type peerSetting struct {
-	timing.Setting
+	Setting
 	X       []float64 `json:"x"` // zero where missing
 	Mask    []float64 `json:"mask"`
 	Penalty float64   `json:"penalty"`
@@ -31,7 +34,7 @@ type peerSetting struct {
 }
 
 // forPeer is a setting with its table, λ at the middle of the path, the first variant.
-func forPeer(s timing.Setting, t *data.Table) peerSetting {
+func forPeer(s Setting, t *data.Table) peerSetting {
 	b := wholeBatch(t)
 	lambdas := penalties(t)
 	return peerSetting{Setting: s, X: b.X, Mask: b.Mask, Penalty: lambdas[len(lambdas)/2], Score: "fed", Chunk: s.N}
@@ -88,7 +91,7 @@ type gradients struct {
 
 // check compares the peer's gradients with ours, which proves that it is the same
 // algorithm that is timed. Each setting has one line on w.
-func check(w io.Writer, peer *side, settings []timing.Setting) error {
+func check(w io.Writer, peer *side, settings []Setting) error {
 	worst := 0.0
 	for _, s := range settings {
 		t, err := s.Table()
@@ -141,7 +144,7 @@ func difference(a, b []float64) float64 {
 }
 
 // ourGradients draws a point and the gradients there.
-func ourGradients(s timing.Setting, b *data.Batch) (at point, g gradients, err error) {
+func ourGradients(s Setting, b *data.Batch) (at point, g gradients, err error) {
 	rng := stream.New(1, stream.Initial)
 	normals := func(n int, sd float64) []float64 {
 		x := make([]float64, n)
@@ -229,7 +232,7 @@ func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float6
 }
 
 // lossAt runs the method's loss on draws from the proposal.
-func lossAt(s timing.Setting, e estimator.Estimator, m model.Model, b *data.Batch, noise []float64, by proposal) (*graph.Program, error) {
+func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, noise []float64, by proposal) (*graph.Program, error) {
 	p, err := losses.New(graph.Float64, e.Loss, e.Weighting, m, losses.Classical{}, b.Size, s.Draws)
 	if err != nil {
 		return nil, err
@@ -260,4 +263,15 @@ func unpacked(packed []float64, d int, symmetric bool) []float64 {
 		}
 	}
 	return m
+}
+
+// penalties of the iterations of a default path, λ times the number of columns: 200 at
+// the largest λ, then 10 at each of 100 down to a 200th of it.
+func penalties(t *data.Table) (all []float64) {
+	top := float64(t.D) * path.LambdaMax(t, nil, domain.Weight{})
+	all = slices.Repeat([]float64{top}, 200)
+	for _, p := range floats.LogSpan(make([]float64, 100), top, top/200) {
+		all = append(all, slices.Repeat([]float64{p}, 10)...)
+	}
+	return all
 }

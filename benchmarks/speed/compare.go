@@ -1,4 +1,4 @@
-package main
+package speed
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/timing"
 	"missingscore/graph"
 	"missingscore/trainers/estimator"
 )
@@ -38,7 +37,7 @@ type outcome struct {
 }
 
 // iterations times parameter iterations.
-func (c contest) iterations(ctx context.Context, s timing.Setting) (o outcome, err error) {
+func (c contest) iterations(ctx context.Context, s Setting) (o outcome, err error) {
 	if err := c.ours.warm(s, c.block); err != nil {
 		return o, err
 	}
@@ -118,12 +117,12 @@ func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
 }
 
 // settings are those of the grid that exist: the closed form is for Gaussians.
-func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []timing.Setting) {
+func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []Setting) {
 	for _, e := range experiments {
 		for _, d := range ds {
 			for _, m := range methods {
 				for _, t := range dtypes {
-					s := timing.Setting{Experiment: e, Method: m, D: d, N: 100, Batch: 100, Draws: 10, DType: t}
+					s := Setting{Experiment: e, Method: m, D: d, N: 100, Batch: 100, Draws: 10, DType: t}
 					if e == "star" { // the path takes all rows at each step
 						s.N = 1000
 					}
@@ -139,7 +138,7 @@ func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (al
 
 var settingHeader = []string{"experiment", "method", "d", "n", "batch", "r", "dtype"}
 
-func key(s timing.Setting) []string {
+func key(s Setting) []string {
 	return []string{s.Experiment, s.Method, strconv.Itoa(s.D), strconv.Itoa(s.N), strconv.Itoa(s.Batch), strconv.Itoa(s.Draws), s.DType.String()}
 }
 
@@ -147,9 +146,8 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 
 func (s spread) fields() []string { return []string{number(s.median), number(s.low), number(s.high)} }
 
-// compare measures each setting that the results file does not have yet, and prints
-// the table. Times are in units of unit seconds, named by its symbol.
-func (c contest) compare(ctx context.Context, w io.Writer, path string, all []timing.Setting, measure func(context.Context, timing.Setting) (outcome, error), unit float64, symbol string, failed func(key []string, err error)) error {
+// compare measures each setting that the results file does not have yet, and prints the table.
+func (c contest) compare(ctx context.Context, w io.Writer, path string, all []Setting, failed func(key []string, err error)) error {
 	if len(all) == 0 {
 		return errors.New("nothing to measure: exact is for Gaussian models")
 	}
@@ -160,7 +158,7 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []ti
 	var runs []cells.Cell
 	for _, s := range all {
 		runs = append(runs, cells.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
-			o, err := measure(ctx, s)
+			o, err := c.iterations(ctx, s)
 			return slices.Concat([]string{o.variant, c.ours.name, strconv.Itoa(c.rounds)}, o.ours.fields(), o.peer.fields(), o.ratio.fields()), err
 		}})
 	}
@@ -172,19 +170,19 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []ti
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "| experiment | method | d | type | ours, %s | PyTorch, %s | ours / PyTorch | least to largest | PyTorch's variant |\n", symbol, symbol)
+	fmt.Fprintln(w, "| experiment | method | d | type | ours, ms | PyTorch, ms | ours / PyTorch | least to largest | PyTorch's variant |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, r := range records {
 		v, err := numbers(r[11:])
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g |", r[0], r[1], r[2], r[6], v[0]/unit)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g |", r[0], r[1], r[2], r[6], 1e3*v[0])
 		if r[7] == "none" {
 			fmt.Fprintln(w, " – | – | – | – |")
 			continue
 		}
-		fmt.Fprintf(w, " %.3g | %.2f | %.2f to %.2f | %s |\n", v[3]/unit, v[6], v[7], v[8], r[8])
+		fmt.Fprintf(w, " %.3g | %.2f | %.2f to %.2f | %s |\n", 1e3*v[3], v[6], v[7], v[8], r[8])
 	}
 	return nil
 }

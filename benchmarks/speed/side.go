@@ -1,4 +1,4 @@
-package main
+package speed
 
 import (
 	"context"
@@ -11,9 +11,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"missingscore/benchmarks/timing"
 	"missingscore/graph"
-	"missingscore/internal/memory"
 )
 
 //go:embed peer_torch.py
@@ -70,7 +68,7 @@ func launchOurs() (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return launch(nil, self, "-serve")
+	return launch(nil, self, "speed", "--serve")
 }
 
 // launchPeer starts the peer with the first of the Pythons that has PyTorch, or
@@ -81,7 +79,7 @@ func launchPeer(pythons []string) (*side, error) {
 			return launch(keepMemory, python, "-c", peerScript)
 		}
 	}
-	return nil, fmt.Errorf("%w by %s (Debian: package python3-torch; choose a Python with -python)", errNoPeer, strings.Join(pythons, " or "))
+	return nil, fmt.Errorf("%w by %s (Debian: package python3-torch; choose a Python with --python)", errNoPeer, strings.Join(pythons, " or "))
 }
 
 // question asks what with its value and waits for the answer.
@@ -122,7 +120,6 @@ func (s *side) warm(setting any, seconds float64) error {
 type timed struct {
 	Seconds    float64 `json:"seconds_per_iteration"`
 	Iterations int     `json:"iterations"`
-	Peak       int     `json:"peak_kilobytes"` // ours only: the most memory that the process has had
 	Error      string  `json:"error,omitempty"`
 }
 
@@ -151,7 +148,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var step func() error
 	for ask := json.NewDecoder(in); ; {
 		var q struct {
-			Start *timing.Setting
+			Start *Setting
 			Time  float64
 		}
 		if err := ask.Decode(&q); errors.Is(err, io.EOF) {
@@ -163,9 +160,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		if q.Start != nil {
 			step, err = q.Start.Stepper()
 		} else {
-			t.Seconds, t.Iterations, err = timing.Time(ctx, step, 1, q.Time)
-			peak, _ := memory.Resident("self", "VmHWM")
-			t.Peak = int(peak / 1024)
+			t.Seconds, t.Iterations, err = Time(ctx, step, 1, q.Time)
 		}
 		if err != nil {
 			t.Error = err.Error()

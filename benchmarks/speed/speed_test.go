@@ -1,4 +1,4 @@
-package main
+package speed
 
 import (
 	"bytes"
@@ -6,18 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/benchmarks/timing"
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/path"
 )
 
 func TestSpread(t *testing.T) {
@@ -64,10 +63,10 @@ func TestLists(t *testing.T) {
 func TestWrongFlags(t *testing.T) {
 	good := options{experiments: "star", methods: "iw", d: "10", dtypes: "float64"}
 	for want, spoil := range map[string]func(*options){
-		`-methods: there is no method "guess"`: func(o *options) { o.methods = "guess" },
-		`-experiments: there is no "moon"`:     func(o *options) { o.experiments = "moon" },
-		`-d: "x": numbers above 0`:             func(o *options) { o.d = "x" },
-		`-dtypes: there is no number type "f"`: func(o *options) { o.dtypes = "f" },
+		`--methods: there is no method "guess"`: func(o *options) { o.methods = "guess" },
+		`--experiments: there is no "moon"`:     func(o *options) { o.experiments = "moon" },
+		`--d: "x": numbers above 0`:             func(o *options) { o.d = "x" },
+		`--dtypes: there is no number type "f"`: func(o *options) { o.dtypes = "f" },
 	} {
 		o := good
 		spoil(&o)
@@ -76,7 +75,7 @@ func TestWrongFlags(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	all := settings(timing.Experiments, []string{"exact", "iw"}, []int{10}, []graph.DType{graph.Float64})
+	all := settings(Experiments, []string{"exact", "iw"}, []int{10}, []graph.DType{graph.Float64})
 	var names []string
 	for _, s := range all {
 		names = append(names, strings.Join(key(s), " "))
@@ -85,38 +84,9 @@ func TestSettings(t *testing.T) {
 		"star exact 10 1000 100 10 float64", "star iw 10 1000 100 10 float64"}, names)
 }
 
-// By hand for d = 3, batch 4, r = 5, H = 200, ten imputer steps.
-//
-// A step of the imputer: layers of 3·200 + 200·200 + 200·3 = 41200 weights, forward and
-// by weights 41200 each, by inputs 200·200 + 200·3 = 40600, the score 9: a row takes
-// 123009 multiplications. The model's step: a forward pass of 41200 a row; the score, by
-// the matrix and by the mean 3·9 a completed row; LLᵀ and its gradient 2·27.
-func TestFlopsAgainstAHandCount(t *testing.T) {
-	count := func(s timing.Setting) (sum int) {
-		all, err := products(s)
-		require.NoError(t, err)
-		for _, p := range all {
-			sum += p.flops()
-		}
-		return sum
-	}
-	s := timing.Setting{Experiment: "normal", Method: "var", D: 3, N: 4, Batch: 4, Draws: 5}
-	require.Equal(t, 2*(10*4*123009+4*41200+20*27+54), count(s))
-	s.Experiment = "quartic" // no mean
-	require.Equal(t, 2*(10*4*123009+4*41200+20*18+54), count(s))
-	s.Experiment, s.N = "star", 9 // three parts, the last one padded; no factor, no mean
-	require.Equal(t, 2*(10*4*123009+12*41200+60*18), count(s))
-	s.Method = "iw"
-	require.Equal(t, 2*60*18, count(s))
-	s.Method = "zeroed"
-	require.Equal(t, 2*12*18, count(s))
-	s.Method = "exact"
-	require.Zero(t, count(s))
-}
-
 // The penalties are those of the path itself.
 func TestPenaltiesAreThePaths(t *testing.T) {
-	s := timing.Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
+	s := Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
 	table, err := s.Table()
 	require.NoError(t, err)
 	r, err := fit(context.Background(), table, s)
@@ -130,37 +100,9 @@ func TestPenaltiesAreThePaths(t *testing.T) {
 	}
 }
 
-func TestCurvesAreWrittenAndRead(t *testing.T) {
-	s := curves()[3].at(300, "iw", graph.Float32)
-	require.Equal(t, timing.Setting{Experiment: "star", Method: "iw", D: 50, N: 300, Batch: 100, Draws: 10, DType: graph.Float32}, s)
-	m := measured{spread{2, 1, 3}, 0.5, 1024}
-	got, read, err := parse(slices.Concat([]string{"n"}, key(s), m.fields("blas", 10)))
-	require.NoError(t, err)
-	require.Equal(t, s, got)
-	require.Equal(t, m, read)
-}
-
-func TestCurvesTable(t *testing.T) {
-	c := curve{title: "columns", set: func(s *timing.Setting, v int) { s.D = v }, values: []int{5, 6}}
-	types := []graph.DType{graph.Float64}
-	found := map[timing.Setting]measured{c.at(5, "iw", graph.Float64): {spread{2e-3, 1e-3, 3e-3}, 1e-3, 2048}}
-	var out strings.Builder
-	c.table(&out, found, []string{"iw"}, types)
-	require.Equal(t, "\n| columns | iw float64, ms | MB |\n| --- | --- | --- |\n| 5 | 2 (1) | 2 |\n| 6 | – | – |\n", out.String())
-	folder := t.TempDir()
-	c.name, c.base.Experiment = "d", "normal"
-	found[c.at(6, "iw", graph.Float64)] = measured{spread{4e-3, 3e-3, 5e-3}, 2e-3, 4096}
-	require.NoError(t, c.draw(folder, found, []string{"iw"}, types))
-	for _, name := range []string{"d.svg", "d-memory.svg"} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		require.NoError(t, err)
-		require.Contains(t, string(text), "iw float64")
-	}
-}
-
 // Our side of the protocol, without a process.
 func TestServe(t *testing.T) {
-	s := timing.Setting{Experiment: "normal", Method: "iw", D: 4, N: 10, Batch: 10, Draws: 2, DType: graph.Float32}
+	s := Setting{Experiment: "normal", Method: "iw", D: 4, N: 10, Batch: 10, Draws: 2, DType: graph.Float32}
 	var in, out bytes.Buffer
 	ask := json.NewEncoder(&in)
 	require.NoError(t, ask.Encode(map[string]any{"start": s}))
@@ -185,7 +127,7 @@ func TestServe(t *testing.T) {
 func TestWithoutAPeer(t *testing.T) {
 	_, err := launchPeer([]string{"no-such-python"})
 	require.ErrorIs(t, err, errNoPeer)
-	require.EqualError(t, err, "no PyTorch found by no-such-python (Debian: package python3-torch; choose a Python with -python)")
+	require.EqualError(t, err, "no PyTorch found by no-such-python (Debian: package python3-torch; choose a Python with --python)")
 	err = options{experiments: "star", methods: "iw", d: "10", dtypes: "float64", python: "no-such-python", check: true}.run(context.Background(), io.Discard)
 	require.ErrorIs(t, err, errNoPeer)
 }
@@ -209,7 +151,7 @@ func TestPeersGradientsAreOurs(t *testing.T) {
 // proximal step and what keeps P positive definite are the same too.
 func TestPeersPathIsOurs(t *testing.T) {
 	p := peer(t)
-	s := timing.Setting{Experiment: "star", Method: "zeroed", D: 6, N: 60, Batch: 60, Draws: 1}
+	s := Setting{Experiment: "star", Method: "zeroed", D: 6, N: 60, Batch: 60, Draws: 1}
 	table, err := s.Table()
 	require.NoError(t, err)
 	r, err := fit(context.Background(), table, s)
@@ -230,8 +172,20 @@ func TestPeerReportsErrors(t *testing.T) {
 	require.ErrorContains(t, p.start(map[string]any{"d": 3}), "missing")
 	var nothing struct{}
 	require.ErrorContains(t, p.question("dance", 1, &nothing), "dance")
-	s := timing.Setting{Experiment: "normal", Method: "em-full", D: 4, N: 10, Batch: 10, Draws: 2}
+	s := Setting{Experiment: "normal", Method: "em-full", D: 4, N: 10, Batch: 10, Draws: 2}
 	table, err := s.Table()
 	require.NoError(t, err)
 	require.ErrorContains(t, p.start(forPeer(s, table)), "no method em-full for normal")
+}
+
+// fit runs a whole L1 path with the defaults, without refinement at a chosen λ.
+func fit(ctx context.Context, t *data.Table, s Setting) (*trainers.NetworkResult, error) {
+	r, err := trainers.Estimate(ctx, t, trainers.Spec{
+		Steps:   engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed},
+		Network: &path.Config{Schedule: path.Fixed, Select: path.Selection{Kind: "none"}, PathOnly: true},
+	}, trainers.Run{})
+	if err != nil {
+		return nil, err
+	}
+	return r.Network, nil
 }

@@ -9,13 +9,12 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
-	"missingscore/benchmarks/marginal"
+	"missingscore/benchmarks/graphs"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
@@ -33,9 +32,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{"treatment", "columns", "missing", "centres", "replicate", "method"},
 		Value: []string{"auc", "diverged", "naive_misses", "first_edges", "last_edges", "projections", "effective_size"},
-	}
-	if s.Rates {
-		g.Value = append(g.Value, "rates")
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, t := range s.Treatments {
@@ -68,78 +64,64 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 		}
 	}
 	var values []string
-	var rates string
 	diverged := false
 	switch c.Method {
 	case peer:
-		values, rates, err = s.likelihood(ctx, table, truth)
+		values, err = s.likelihood(ctx, table, truth)
 	case byMarginal, byPartial:
-		values, rates, err = ranked(table, truth, c.Method)
+		values, err = ranked(table, truth, c.Method)
 	case completeData, completeRidge:
 		at.treatment.Ignore = true
 		fallthrough
 	default:
-		values, rates, diverged, err = s.scoreMatching(ctx, at.treatment, c, table, truth, support, seed)
+		values, diverged, err = s.scoreMatching(ctx, at.treatment, c, table, truth, support, seed)
 	}
 	if err != nil {
 		return nil, err
 	}
-	values = slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed(truth.Precision)))
-	if s.Rates {
-		values = append(values, rates)
-	}
-	return values, nil
+	return slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed(truth.Precision))), nil
 }
 
 // ranked is what ranking pairs by their pairwise correlations, or partial ones, recovers.
-func ranked(table *data.Table, truth simulate.Gaussian, by string) (values []string, rates string, err error) {
+func ranked(table *data.Table, truth simulate.Gaussian, by string) (values []string, err error) {
 	curve, err := pairwise(table, truth, by)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return []string{fmt.Sprintf("%.6f", network.AUC(curve)), "-", "-", "0", "-"}, written(curve), nil
-}
-
-// written are the points of an ROC curve as a cell's line holds them.
-func written(curve []network.Rate) string {
-	var pairs []string
-	for _, r := range curve {
-		pairs = append(pairs, fmt.Sprintf("%.4f:%.4f", r.FPR, r.TPR))
-	}
-	return strings.Join(slices.Compact(pairs), " ")
+	return []string{fmt.Sprintf("%.6f", network.AUC(curve)), "-", "-", "0", "-"}, nil
 }
 
 // likelihood is the peer's path, on standardised columns.
-func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) ([]string, string, error) {
+func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) ([]string, error) {
 	standard, _ := data.Standardise(table)
 	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	var found []network.Adjacency
 	for _, g := range path {
 		found = append(found, network.Threshold(g.Precision, s.Path.Threshold))
 	}
-	values, rates, err := recovery(found, truth)
-	return append(values, "0", "-"), rates, err
+	values, err := recovery(found, truth)
+	return append(values, "0", "-"), err
 }
 
 // scoreMatching is a method's path; one that diverges before its end has no AUC.
-func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, rates string, diverged bool, err error) {
+func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, diverged bool, err error) {
 	found, err := s.path(ctx, t, c, table, support, seed)
 	var fault *engine.DivergedError
 	if diverged = errors.As(err, &fault); err != nil && !diverged {
-		return nil, "", false, err
+		return nil, false, err
 	}
 	if diverged || len(found.Network.Points) < found.Spec.Network.Lambdas {
-		return []string{"-", "-", "-", "-", "-"}, "-", diverged, nil
+		return []string{"-", "-", "-", "-", "-"}, diverged, nil
 	}
 	points, projections := found.Network.Points, 0
 	for _, p := range points {
 		projections += p.Projections
 	}
-	values, rates, err = recovery(found.Network.Adjacencies(), truth)
-	return append(values, strconv.Itoa(projections), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), rates, diverged, err
+	values, err = recovery(found.Network.Adjacencies(), truth)
+	return append(values, strconv.Itoa(projections), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), diverged, err
 }
 
 // path is a method's.
@@ -159,27 +141,27 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 	return trainers.Estimate(ctx, table, spec, trainers.Run{})
 }
 
-// recovery tells the AUC of the networks along a path, the edges of the first and the
-// last, and the ROC curve.
-func recovery(found []network.Adjacency, truth simulate.Gaussian) (values []string, rates string, err error) {
+// recovery gives the AUC of the networks along a path, and the edges of the first and the
+// last.
+func recovery(found []network.Adjacency, truth simulate.Gaussian) ([]string, error) {
 	want := network.Threshold(truth.Precision, 1e-12)
 	var curve []network.Rate
 	for _, a := range found {
 		r, err := network.Compare(want, a)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		curve = append(curve, r)
 	}
 	return []string{
 		fmt.Sprintf("%.6f", network.AUC(curve)), strconv.Itoa(found[0].Count()), strconv.Itoa(found[len(found)-1].Count()),
-	}, written(curve), nil
+	}, nil
 }
 
 // missed is the share of the true marginal precision without node 1, off the
 // diagonal, that the naive one misses: Frobenius norms. It is 0 where there is nothing to miss.
 func missed(precision mat.Symmetric) float64 {
-	naive, marginal := marginal.WithoutFirst(precision)
+	naive, marginal := graphs.WithoutFirst(precision)
 	var gap, all float64
 	for k := range naive.SymmetricDim() {
 		for j := range k {

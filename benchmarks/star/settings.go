@@ -24,9 +24,8 @@ type settings struct {
 	Centres    []int             `json:"centres"` // of a star
 	Outside    float64           `json:"outside"` // share of the distribution beyond the plane
 	Treatments []treatment       `json:"treatments"`
-	Rates      bool              `json:"rates"` // keep the ROC curves
-	Fit        engine.Config     `json:"fit"`   // what the methods have in common, and …
-	Path       path.Config       `json:"path"`  // … what their paths have
+	Fit        engine.Config     `json:"fit"`  // what the methods have in common, and …
+	Path       path.Config       `json:"path"` // … what their paths have
 	Methods    []json.RawMessage `json:"methods"`
 	Likelihood *emglasso.Options `json:"likelihood"` // of the peer "glasso", which ignores the truncation; null: without it
 	References bool              `json:"references"` // run what references are, too
@@ -41,17 +40,6 @@ type treatment struct {
 	Weight domain.Weight `json:"weight"`
 	// FreeDraws draws missing cells from all of R^d.
 	FreeDraws bool `json:"free_draws"`
-}
-
-// along is the key column that varies.
-func (s settings) along() string {
-	switch {
-	case len(s.Columns) > 1:
-		return "columns"
-	case len(s.Centres) > 1:
-		return "centres"
-	}
-	return "missing"
 }
 
 func decode(text json.RawMessage) (s settings, err error) {

@@ -31,7 +31,7 @@ func (f source) read(path string) (t *data.Table, err error) {
 	case "returns":
 		t, err = data.ReadPrices(path, columns, chosen)
 	case "expression":
-		t, err = data.ReadExpression(path, f.Present, chosen)
+		t, err = data.ReadCSV(path, chosen)
 	default:
 		return nil, fmt.Errorf("table %q is of kind %q; kinds are closing, returns, expression", f.Name, f.Kind)
 	}

@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -16,17 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot/vg"
 
-	"missingscore/benchmarks/cells"
-	"missingscore/benchmarks/claims"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
 	"missingscore/graph"
-	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 )
 
@@ -88,68 +83,6 @@ func here(t *testing.T, e harness.Experiment, changes map[string]any) json.RawMe
 	return []byte(strings.ReplaceAll(string(raw), "sp100_close.csv.gz", "prices.csv"))
 }
 
-func TestGrid(t *testing.T) {
-	for _, e := range experiments {
-		for _, size := range []string{"full", "smoke"} {
-			dir := t.TempDir()
-			raw := configured(t, e, size, map[string]any{"folder": dir})
-			s, err := read(raw)
-			require.NoError(t, err)
-			g, err := e.Grid(raw, 1)
-			require.NoError(t, err)
-			err = g.Present()
-			require.ErrorIs(t, err, cells.ErrAbsent)
-			require.ErrorContains(t, err, s.Tables[0].File)
-			require.ErrorContains(t, err, harness.FolderVariable)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, s.Tables[0].File), nil, 0o600))
-			for asked, replicates := range map[int]int{3: 3, 0: s.Replicates} {
-				g, err := e.Grid(raw, asked)
-				require.NoError(t, err)
-				require.NoError(t, g.Present())
-				require.Len(t, g.Cells, len(s.Tables)*len(s.Missing)*replicates*len(s.Methods))
-				seen := map[string]bool{}
-				for _, c := range g.Cells {
-					require.Len(t, c.Key, len(g.Key))
-					seen[strings.Join(c.Key, ",")] = true
-				}
-				require.Len(t, seen, len(g.Cells))
-			}
-		}
-		full, err := read(configured(t, e, "full", nil))
-		require.NoError(t, err)
-		require.Equal(t, 25, full.Replicates)
-		require.Equal(t, []float64{0.05, 0.1, 0.15, 0.2, 0.25}, full.Densities)
-		require.Equal(t, 0.01, full.Jumpiness)
-		for _, table := range full.Tables {
-			require.NotEmpty(t, table.Note)
-		}
-	}
-}
-
-// The settings may name the folder, and an unknown setting is refused.
-func TestFolder(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(harness.FolderVariable, dir)
-	raw := configured(t, Yeast, "smoke", nil)
-	present := func(raw json.RawMessage) error {
-		g, err := Yeast.Grid(raw, 1)
-		require.NoError(t, err)
-		return g.Present()
-	}
-	require.ErrorContains(t, present(raw), "there is no file "+dir)
-	file := filepath.Join(dir, "yeast_brem2005_missing106.csv")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	require.NoError(t, present(raw))
-	require.ErrorIs(t, present(configured(t, Yeast, "smoke", map[string]any{"folder": t.TempDir()})), cells.ErrAbsent)
-	t.Setenv(harness.FolderVariable, file)
-	require.ErrorIs(t, present(raw), cells.ErrAbsent)
-	require.ErrorContains(t, present(raw), file+" is no folder; name the folder that holds")
-	_, err := Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"misssing": 1}), 1)
-	require.ErrorContains(t, err, "misssing")
-	_, err = Yeast.Grid(configured(t, Yeast, "smoke", map[string]any{"lambdas": 1}), 1)
-	require.ErrorContains(t, err, `"lambdas"`)
-}
-
 // A cell gives as many numbers as there are columns, and the same ones again, in
 // another grid whose truth is found anew.
 func TestCellsAreReproducible(t *testing.T) {
@@ -191,17 +124,6 @@ func parse(t *testing.T, text string) (x float64) {
 	_, err := fmt.Sscan(text, &x)
 	require.NoError(t, err)
 	return x
-}
-
-func TestCancelledCellLeavesNothingBehind(t *testing.T) {
-	g, err := Yeast.Grid(here(t, Yeast, nil), 1)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err = g.Cells[0].Run(ctx)
-	require.True(t, errors.Is(err, context.Canceled), err)
-	_, err = g.Cells[0].Run(context.Background())
-	require.NoError(t, err)
 }
 
 func TestNearest(t *testing.T) {
@@ -277,99 +199,6 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-// results are made-up AUCs at two probabilities: base plus what is given by method and
-// replicate.
-func results(table string, replicates int, auc func(method string, replicate int) float64) cells.Results {
-	r := cells.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", densityColumn(0.1), meanColumn, commonColumn, fullColumn)}
-	for _, missing := range []string{"0.3", "0.6"} {
-		for k := 1; k <= replicates; k++ {
-			for _, method := range []string{"iw", "var", "em", "zeroed", "exact", "iw-unit", "em-unit"} {
-				x := auc(strings.TrimSuffix(method, "-unit"), k) + map[string]float64{"0.3": 0.1, "0.6": 0}[missing]
-				r.Lines = append(r.Lines, []string{table, missing, fmt.Sprint(k), method, "100", "10", "3", fmt.Sprint(x - 0.01), fmt.Sprint(x), fmt.Sprint(x), fmt.Sprint(x)})
-			}
-		}
-	}
-	return r
-}
-
-func TestClaims(t *testing.T) {
-	// Noise common to the methods of a replicate must not count, its own must.
-	noise := func(k int) float64 { return 0.05 * math.Sin(float64(7*k)) }
-	own := func(method string, k int) float64 {
-		return 0.002 * stream.New(1, uint64(len(method)), uint64(method[0]), uint64(k)).NormFloat64()
-	}
-	with := func(lead map[string]float64, size float64) func(string, int) float64 {
-		return func(m string, k int) float64 { return 0.7 + noise(k) + size*own(m, k) + lead[m] }
-	}
-	for name, c := range map[string]struct {
-		replicates       int
-		auc              func(string, int) float64
-		best, comparable claims.Outcome
-	}{
-		"as the paper":       {10, with(map[string]float64{"var": 0.05}, 1), claims.Holds, claims.Holds},
-		"one rival ahead":    {10, with(map[string]float64{"var": 0.05, "zeroed": 0.1}, 1), claims.DoesNotHold, claims.DoesNotHold},
-		"as good as a rival": {10, with(map[string]float64{"var": 0.05, "zeroed": 0.05}, 1), claims.DoesNotHold, claims.DoesNotHold},
-		"a small lead":       {10, with(map[string]float64{"var": 0.01}, 1), claims.Holds, claims.Holds},
-		"much noise":         {10, with(map[string]float64{"var": 0.05}, 30), claims.Undecided, claims.Undecided},
-		"too few replicates": {2, with(map[string]float64{"var": 0.05}, 1), claims.Undecided, claims.Undecided},
-		"nothing":            {0, nil, claims.Undecided, claims.Undecided},
-	} {
-		for _, e := range experiments {
-			table := map[string]string{"sp100": "closing", "yeast": "segregants"}[e.Name]
-			r := results(table, c.replicates, c.auc)
-			for k, want := range []claims.Outcome{c.best, c.comparable} {
-				v, err := e.Claims[k].Test(r)
-				require.NoError(t, err)
-				require.Equal(t, want, v.Outcome, "%s, %s: %+v", name, e.Claims[k].ID, v)
-				require.Equal(t, c.replicates, v.Replicates)
-			}
-			// Results of another table decide nothing.
-			v, err := e.Claims[0].Test(results("other", 10, with(map[string]float64{"var": 0.05}, 1)))
-			require.NoError(t, err)
-			require.Equal(t, claims.Undecided, v.Outcome)
-		}
-	}
-	v, err := SP100.Claims[0].Test(results("closing", 10, with(map[string]float64{"var": 0.05, "em": 0.02}, 1)))
-	require.NoError(t, err)
-	require.InDelta(t, 0.03, v.Effect, 0.002)
-	require.Less(t, v.High-v.Low, 0.01)
-	require.Contains(t, v.Measure, "one threshold for all, proposal N(0, 16 I): AUC, over gaps hidden in one table, Marg-Var − EM")
-	require.Contains(t, v.Evidence, "Marg-Var 0.8")
-}
-
-// A replicate that lacks a cell is left out: its average would be over easier settings.
-func TestClaimsLeaveOutReplicatesThatAreNotWhole(t *testing.T) {
-	r := results("closing", 5, func(m string, k int) float64 { return 0.7 + 0.1*float64(len(m)%2) })
-	r.Lines = slices.DeleteFunc(r.Lines, func(line []string) bool { return line[1] == "0.6" && line[2] == "1" && line[3] == "var" })
-	v, err := SP100.Claims[0].Test(r)
-	require.NoError(t, err)
-	require.Equal(t, 4, v.Replicates)
-	require.Contains(t, v.Evidence, "1 replicates lack a number of either method.")
-}
-
-func TestFigures(t *testing.T) {
-	raw := configured(t, SP100, "smoke", nil)
-	empty, err := SP100.Figures(raw, cells.Results{Columns: append(slices.Clone(keyColumns), "rows", "columns", "truth_edges", meanColumn, "auc_0.05", "auc_0.1", "auc_0.15", "auc_0.2", "auc_0.25")})
-	require.NoError(t, err)
-	require.Empty(t, empty)
-
-	raw = configured(t, SP100, "smoke", map[string]any{"densities": []float64{0.1}})
-	for _, replicates := range []int{1, 3} {
-		r := results("closing", replicates, func(m string, k int) float64 { return 0.6 + 0.01*float64(k*len(m)) })
-		figures, err := SP100.Figures(raw, r)
-		require.NoError(t, err)
-		require.Len(t, figures, 2)
-		require.Equal(t, []string{"closing", "closing-0.1"}, []string{figures[0].Name, figures[1].Name})
-		require.Contains(t, figures[0].Caption, "EBAY", "what differs from the paper's data is said")
-		require.Contains(t, figures[0].Caption, "100 complete rows of 10 columns; edges of the networks taken for the truth: 3.")
-		svg, err := picture.SVG(figures[1].Plot, vg.Length(figures[1].Width)*vg.Centimeter, vg.Length(figures[1].Height)*vg.Centimeter)
-		require.NoError(t, err)
-		for _, part := range []string{"AUC", "missing probability", ">0.3<", ">0.6<", "density 0.1"} {
-			require.Contains(t, svg, part)
-		}
-	}
-}
-
 // The real files, where they are.
 func TestRealTables(t *testing.T) {
 	if os.Getenv(harness.FolderVariable) == "" {
@@ -387,28 +216,6 @@ func TestRealTables(t *testing.T) {
 			require.Equal(t, want, [2]int{complete.N, complete.D}, from.Name)
 		}
 	}
-}
-
-// By hand: 0.01, 0.02, 0.03 above 0.6 and 0.5, t(0.975; 2) = 4.302653.
-func TestBands(t *testing.T) {
-	r := results("closing", 3, func(m string, k int) float64 {
-		if m == "var" {
-			return 0.5 + 0.01*float64(k)
-		}
-		return 0.5
-	})
-	half := 4.302653 * 0.01 / math.Sqrt(3)
-	high, _, err := settings{Methods: []string{"var"}, Missing: []float64{0.3}}.bands(results("closing", 2, func(_ string, k int) float64 { return 0.2 + 0.2*float64(k) }), "closing", meanColumn)
-	require.NoError(t, err)
-	require.Equal(t, [2]float64{0, 1}, [2]float64{high[0].Low[0], high[0].High[0]}, "no AUC is outside 0 … 1")
-	bands, replicates, err := settings{Methods: []string{"iw", "var"}, Missing: []float64{0.3, 0.6}}.bands(r, "closing", meanColumn)
-	require.NoError(t, err)
-	require.Equal(t, "3", replicates)
-	require.Equal(t, "var", bands[1].Name)
-	require.Equal(t, []float64{0.3, 0.6}, bands[1].X)
-	require.InDeltaSlice(t, []float64{0.62, 0.52}, bands[1].Y, 1e-9)
-	require.InDeltaSlice(t, []float64{0.62 - half, 0.52 - half}, bands[1].Low, 1e-7)
-	require.InDeltaSlice(t, []float64{0.62 + half, 0.52 + half}, bands[1].High, 1e-7)
 }
 
 // λ is for a loss that sums over columns; "-unit" is another proposal of the same method;
@@ -509,10 +316,6 @@ func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
 	for _, v := range values[3:] {
 		require.Equal(t, "-", v)
 	}
-	r := cells.Results{Columns: slices.Concat(g.Key, g.Value), Lines: [][]string{slices.Concat(g.Cells[0].Key, values)}}
-	figures, err := Yeast.Figures(raw, r)
-	require.NoError(t, err)
-	require.Empty(t, figures)
 }
 
 // The complete table's own path goes through the truths: through (0, 1), whatever is

@@ -27,18 +27,15 @@ var layers = [][]string{
 	{"trainers/rows", "trainers/completed", "trainers/em", "trainers/penalty", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"internal/layout", "internal/picture", "internal/report"},
-	{"benchmarks"},
 	{"cmd"},
 }
 
 const module = "missingscore/"
 
-// layer is the place of a package, sub-packages of benchmarks and cmd with these.
+// layer is the place of a package, sub-packages of cmd with it.
 func layer(pkg string) (level, place int, ok bool) {
-	for _, top := range []string{"benchmarks", "cmd"} {
-		if strings.HasPrefix(pkg, top+"/") {
-			pkg = top
-		}
+	if strings.HasPrefix(pkg, "cmd/") {
+		pkg = "cmd"
 	}
 	for level, packages := range layers {
 		if place := slices.Index(packages, pkg); place >= 0 {
@@ -50,7 +47,7 @@ func layer(pkg string) (level, place int, ok bool) {
 
 // exempt are packages of no layer: tests, generators and examples.
 func exempt(pkg string) bool {
-	return pkg == "internal/checks" || slices.Contains([]string{"trainers/invariance", "trainers/calibration", "trainers/certified"}, pkg) || strings.HasPrefix(pkg, "internal/simd/") || strings.HasPrefix(pkg, "examples/")
+	return pkg == "internal/checks" || slices.Contains([]string{"trainers/invariance", "trainers/calibration", "trainers/certified"}, pkg) || strings.HasPrefix(pkg, "internal/simd/") || strings.HasPrefix(pkg, "examples/") || strings.HasPrefix(pkg, "benchmarks")
 }
 
 func TestDependenciesPointDownwards(t *testing.T) {

@@ -6,8 +6,15 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
+
+// Band is a mean with an interval around it along X; all of equal length.
+type Band struct {
+	Name            string
+	X, Y, Low, High []float64
+}
 
 // Recovery draws measures of how well networks are found, each with intervals, against the
 // number of rows on a logarithmic axis. Dashed lines mark the share that is wanted and, unless
@@ -20,7 +27,7 @@ func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot
 		if len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
 			return nil, fmt.Errorf("picture: measure %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
 		}
-		seen := lookOf(b.Name, i)
+		seen := looks[i%len(looks)]
 		var middle plotter.XYs
 		for k, x := range b.X {
 			if !(x > 0) {
@@ -39,7 +46,7 @@ func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot
 		}
 		l, marks := seen.line(1.2, middle), seen.marks(middle)
 		p.Add(l, marks)
-		p.Legend.Add(seen.title, l, marks)
+		p.Legend.Add(b.Name, l, marks)
 		drawn++
 	}
 	if drawn == 0 {
@@ -63,4 +70,25 @@ func rowTicks(rows []float64) plot.ConstantTicks {
 		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
 	}
 	return ticks
+}
+
+// legendRight puts the legend to the right of the plot area, which ends where the widest entry
+// begins.
+func legendRight(p *plot.Plot) {
+	p.Legend.Top = true
+	p.Add(legendRoom{})
+}
+
+// legendRoom keeps the room of the plot's legend free at the right: a glyph box at the end of the
+// x axis, for a plot leaves room for those.
+type legendRoom struct{}
+
+// legendGap is between the plot area and the legend.
+const legendGap vg.Length = 10
+
+func (legendRoom) Plot(draw.Canvas, *plot.Plot) {}
+
+func (legendRoom) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	width := p.Legend.Rectangle(draw.Canvas{}).Size().X
+	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width + legendGap}}}}
 }

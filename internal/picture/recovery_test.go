@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
 func TestRecovery(t *testing.T) {
@@ -28,4 +31,22 @@ func TestRecovery(t *testing.T) {
 	require.ErrorContains(t, err, "at 0 rows")
 	_, err = Recovery("", []Band{{Name: "f1", X: []float64{9}, Y: []float64{nan}, Low: []float64{nan}, High: []float64{nan}}}, 0.8, 0)
 	require.ErrorContains(t, err, "no measure")
+}
+
+// The plot area ends before the widest entry of the legend begins
+// whatever the picture's width.
+func TestLegendIsBesideThePlotArea(t *testing.T) {
+	for _, x := range [][]float64{{1, 10, 100}, {0.2, 0.4, 0.6}} {
+		for _, name := range []string{"a", "partial", "a method of quite a long name"} {
+			b := Band{Name: name, X: x, Y: []float64{1, 2, 3}, Low: []float64{1, 2, 3}, High: []float64{1, 2, 3}}
+			p, err := Recovery("", []Band{b, {Name: "iw", X: x, Y: b.Y, Low: b.Low, High: b.High}}, 0.8, 0)
+			require.NoError(t, err)
+			for _, width := range []vg.Length{300, 600} {
+				c := draw.NewCanvas(new(recorder.Canvas), width, 300)
+				begins := c.Max.X - p.Legend.Rectangle(c).Size().X
+				require.LessOrEqual(t, p.DataCanvas(c).Max.X.Points(), begins.Points()-5, "%s, %v", name, width)
+				require.Greater(t, p.DataCanvas(c).Max.X.Points(), begins.Points()-20, "no room is lost")
+			}
+		}
+	}
 }

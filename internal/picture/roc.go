@@ -15,51 +15,6 @@ import (
 // ROC draws the curve whose area is the given AUC: the rates sorted, with (0,0) and
 // (1,1) added, over the diagonal of guessing. It fails if a rate is not in [0, 1].
 func ROC(rates []network.Rate, auc float64) (*plot.Plot, error) {
-	xy, err := rocCurve(rates)
-	if err != nil {
-		return nil, err
-	}
-	p, guess := rocPlot(fmt.Sprintf("Edge recovery along the path: AUC = %.3f", auc))
-	l := line(draw.LineStyle{Color: blue, Width: 1.4}, xy)
-	p.Add(l, dots(blue, xy))
-	p.Legend.Add("estimate", l)
-	p.Legend.Add("guessing", guess)
-	return p, nil
-}
-
-// NamedRates are the rates of one method.
-type NamedRates struct {
-	Name  string
-	Rates []network.Rate
-}
-
-// ROCs draws the curves of several methods, each with its look, as ROC does one.
-func ROCs(title string, methods []NamedRates) (*plot.Plot, error) {
-	p, guess := rocPlot(title)
-	for i, m := range methods {
-		xy, err := rocCurve(m.Rates)
-		if err != nil {
-			return nil, err
-		}
-		seen := lookOf(m.Name, i)
-		l := seen.line(1.2, xy)
-		p.Add(l)
-		p.Legend.Add(fmt.Sprintf("%s (%.3f)", seen.title, network.AUC(m.Rates)), l)
-	}
-	p.Legend.Add("guessing", guess)
-	return p, nil
-}
-
-// rocPlot is a ROC without a curve.
-func rocPlot(title string) (p *plot.Plot, guess *plotter.Line) {
-	p = blank(title, "false positive rate (absent edges found)", "true positive rate (true edges found)")
-	guess = line(draw.LineStyle{Color: grey, Width: 0.8, Dashes: []vg.Length{4, 3}}, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
-	p.Add(guess)
-	p.Legend.YOffs = 4
-	return p, guess
-}
-
-func rocCurve(rates []network.Rate) (plotter.XYs, error) {
 	curve := network.Curve(rates)
 	xy := make(plotter.XYs, len(curve))
 	for i, r := range curve {
@@ -68,5 +23,12 @@ func rocCurve(rates []network.Rate) (plotter.XYs, error) {
 		}
 		xy[i] = plotter.XY{X: r.FPR, Y: r.TPR}
 	}
-	return xy, nil
+	p := blank(fmt.Sprintf("Edge recovery along the path: AUC = %.3f", auc), "false positive rate (absent edges found)", "true positive rate (true edges found)")
+	guess := line(draw.LineStyle{Color: grey, Width: 0.8, Dashes: []vg.Length{4, 3}}, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
+	l := line(draw.LineStyle{Color: blue, Width: 1.4}, xy)
+	p.Add(guess, l, dots(blue, xy))
+	p.Legend.YOffs = 4
+	p.Legend.Add("estimate", l)
+	p.Legend.Add("guessing", guess)
+	return p, nil
 }

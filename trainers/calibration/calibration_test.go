@@ -31,8 +31,7 @@ func p(t *testing.T, c Case) (p float64, n int) {
 	return p, len(ranks)
 }
 
-// Errors are seen at the first size and not at the second, of those that do not take long:
-// of the others, and at larger sizes, in benchmarks/calibration.
+// The test sees the error of each approximate sampler at a coarse setting and not at a fine one.
 func TestErrorsGoBySize(t *testing.T) {
 	tried, least := 0, 1.0
 	for _, a := range Approximations {
@@ -48,8 +47,7 @@ func TestErrorsGoBySize(t *testing.T) {
 	t.Logf(`figures {"tried": %d, "of": %d, "least p": %.3g}`, tried, len(Approximations), least)
 }
 
-// What is known to be wrong is seen to be, with few rows; with many more ranks are needed,
-// as in benchmarks/calibration.
+// What is known to be wrong is seen to be, with few rows; with many, more ranks are needed.
 func TestHeldParametersAreNoticed(t *testing.T) {
 	least, _ := p(t, Wrong[0])
 	require.Less(t, least, 1e-4)

@@ -19,8 +19,7 @@ import (
 type auto struct{}
 
 // autoMargin is very strong evidence on the scale of Kass & Raftery 1995. With less in its
-// favour an adaptive penalty finds the star of equal weak edges worse than L1
-// (benchmarks/deciding).
+// favour an adaptive penalty finds the star of equal weak edges worse than L1.
 const autoMargin = 10
 
 // Auto is what the penalty "auto" has come to.

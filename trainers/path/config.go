@@ -33,7 +33,7 @@ type Config struct {
 	InitialIter   int     `json:"initial_iter"`    // fixed: iterations at LambdaMax; 200
 	IterPerLambda int     `json:"iter_per_lambda"` // fixed: iterations at each λ; 10
 	MaxIter       int     `json:"max_iter"`        // accelerated, em: iterations at each λ, at most; 300, em: 20. The path goes on where they do not suffice, but no such λ is chosen
-	StopTol       float64 `json:"stop_tol"`        // accelerated, em: a λ is done when 50 proximal gradient steps, or turns, would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse (benchmarks/likelihood)
+	StopTol       float64 `json:"stop_tol"`        // accelerated, em: a λ is done when 50 proximal gradient steps, or turns, would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse
 	RefineIter    int     `json:"refine_iter"`     // iterations at the chosen λ, at most; 2000
 	Rate          float64 `json:"rate"`            // a proximal gradient step's size per column; 0.015, less for strongly dependent columns
 	Threshold     float64 `json:"threshold"`       // |P_jk| above it is an edge, columns standardised; 0.002

@@ -101,8 +101,8 @@ func (p Penalty) check() error {
 	return nil
 }
 
-// usualColumns are up to how many columns auto was measured to be as good as L1 or better
-// (benchmarks/deciding), and takes less than twice its time.
+// usualColumns are up to how many columns auto was measured to be as good as L1 or better,
+// and takes less than twice its time.
 const usualColumns = 100
 
 // UsualPenalty says in words which penalty a path has unless one is named.

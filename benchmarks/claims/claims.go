@@ -1,0 +1,290 @@
+// Package claims compares methods on the cells of an experiment: each claim is a sentence, the
+// quantity that it is about, and the relation that the quantity must satisfy.
+package claims
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/benchmarks/cells"
+)
+
+// Where restricts key columns: a value is a pattern of package path, negated by "!" before it.
+type Where map[string]string
+
+// Side is one side of a comparison: the mean of a column's values over the settings that fit.
+// The value of a list is its last number.
+type Side struct {
+	Column, Method string
+	Where          Where
+}
+
+// Relation is what an estimate must satisfy. All of its interval inside is "holds", all of it
+// outside "does not hold", else "undecided".
+type Relation struct{ Low, High float64 }
+
+// Relations of a difference or, in logarithms, of a ratio.
+var (
+	Positive = Relation{0, math.Inf(1)}
+	Negative = Relation{math.Inf(-1), 0}
+)
+
+// Within is a relation of equivalence.
+func Within(margin float64) Relation { return Relation{-margin, margin} }
+
+// Above and Below bound an estimate from one side.
+func Above(bound float64) Relation { return Relation{bound, math.Inf(1)} }
+func Below(bound float64) Relation { return Relation{math.Inf(-1), bound} }
+
+// Claim is a sentence with its test. The quantity is the mean over replicates of A − B, or of
+// log(A/B) if Ratio; without B it is A itself. Both sides are read on the same replicates and
+// settings. With several pairs, or an Each column, every pair at every value of that column must
+// satisfy the relation, and the estimate is of the pair that is furthest from doing so.
+type Claim struct {
+	ID, Experiment, Sentence string
+	Pairs                    []Pair
+	Each                     string // key column; "" averages over it within a replicate
+	Ratio                    bool
+	Want                     Relation
+}
+
+// Pair are the sides; B.Column == "" compares A with the relation's bounds alone.
+type Pair struct{ A, B Side }
+
+// Outcome of a claim.
+type Outcome struct {
+	Claim
+	Of              string  // the pair and setting of the estimate
+	Mean, Low, High float64 // of the estimate with its 95 % t-interval; a ratio's are not logarithms
+	Replicates      int
+	Verdict         string
+}
+
+// Verdicts.
+const (
+	Holds        = "holds"
+	DoesNotHold  = "does not hold"
+	Undecided    = "undecided"
+	NotMeasured  = "not measured"
+	atLeast      = 3 // replicates for an interval
+	replicateKey = "replicate"
+)
+
+// Judge tests a claim on results whose first columns are the key. An interval takes three
+// replicates.
+func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
+	places := []string{""}
+	if c.Each != "" {
+		var err error
+		if places, err = r.Distinct(c.Each); err != nil {
+			return Outcome{}, err
+		}
+	}
+	worst, least := Outcome{Claim: c, Verdict: NotMeasured}, math.Inf(1)
+	verdicts := map[string]bool{}
+	for _, p := range c.Pairs {
+		for _, place := range places {
+			values, err := c.values(r, key, p, place)
+			if err != nil {
+				return Outcome{}, fmt.Errorf("claim %s: %w", c.ID, err)
+			}
+			if len(values) < atLeast {
+				continue
+			}
+			mean, half := MeanInterval(values)
+			o := Outcome{Claim: c, Of: p.name(c.Ratio), Mean: mean, Low: mean - half, High: mean + half, Replicates: len(values)}
+			if place != "" {
+				o.Of += ", " + c.Each + " " + place
+			}
+			o.Verdict = c.Want.verdict(o.Low, o.High)
+			verdicts[o.Verdict] = true
+			if slack := min(o.Low-c.Want.Low, c.Want.High-o.High); slack < least || math.IsNaN(slack) {
+				worst, least = o, slack
+			}
+		}
+	}
+	switch {
+	case verdicts[DoesNotHold]:
+		worst.Verdict = DoesNotHold
+	case verdicts[Undecided]:
+		worst.Verdict = Undecided
+	}
+	if c.Ratio {
+		worst.Mean, worst.Low, worst.High = math.Exp(worst.Mean), math.Exp(worst.Low), math.Exp(worst.High)
+	}
+	return worst, nil
+}
+
+func (w Relation) verdict(low, high float64) string {
+	switch {
+	case w.Low < low && high < w.High:
+		return Holds
+	case high < w.Low || w.High < low:
+		return DoesNotHold
+	}
+	return Undecided
+}
+
+func (p Pair) name(ratio bool) string {
+	sign := " − "
+	if ratio {
+		sign = " / "
+	}
+	switch {
+	case p.B.Column == "":
+		return p.A.Column + ", " + p.A.Method
+	case p.A.Method != p.B.Method:
+		return p.A.Column + ", " + p.A.Method + sign + p.B.Method
+	}
+	text := func(s Side) string {
+		name := s.Column
+		for _, k := range sorted(s.Where) {
+			name += " at " + k + " " + s.Where[k]
+		}
+		return name
+	}
+	return text(p.A) + sign + text(p.B) + ", " + p.A.Method
+}
+
+func sorted(w Where) (keys []string) {
+	for k := range w {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// values are one number a replicate: the mean over the settings that have both sides. Replicates
+// with fewer settings than others, whose fits diverged or are still to run, are left out.
+func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]float64, error) {
+	restrict := func(s Side) Side {
+		w := Where{"method": s.Method}
+		for k, v := range s.Where {
+			w[k] = v
+		}
+		if place != "" {
+			w[c.Each] = place
+		}
+		s.Where = w
+		return s
+	}
+	differ := map[string]bool{} // key columns in which the sides differ
+	for _, w := range []Where{p.A.Where, p.B.Where} {
+		for k := range w {
+			differ[k] = p.B.Column != "" && p.A.Where[k] != p.B.Where[k]
+		}
+	}
+	a, err := restrict(p.A).read(r, key, differ)
+	if err != nil {
+		return nil, err
+	}
+	b := a
+	if p.B.Column != "" {
+		if b, err = restrict(p.B).read(r, key, differ); err != nil {
+			return nil, err
+		}
+	}
+	of, most := map[string][]float64{}, 0
+	var replicates []string
+	for _, at := range a.order {
+		x := a.at[at]
+		y, ok := b.at[at]
+		switch {
+		case !ok:
+			continue
+		case p.B.Column == "" && c.Ratio:
+			x = math.Log(x)
+		case p.B.Column == "":
+		case c.Ratio:
+			x = math.Log(x / y)
+		default:
+			x -= y
+		}
+		if of[at[0]] == nil {
+			replicates = append(replicates, at[0])
+		}
+		of[at[0]] = append(of[at[0]], x)
+		most = max(most, len(of[at[0]]))
+	}
+	var values []float64
+	for _, replicate := range replicates {
+		if len(of[replicate]) == most {
+			values = append(values, stat.Mean(of[replicate], nil))
+		}
+	}
+	return values, nil
+}
+
+// numbers are by replicate and setting.
+type numbers struct {
+	order [][2]string
+	at    map[[2]string]float64
+}
+
+func (s Side) read(r cells.Results, key []string, differ map[string]bool) (n numbers, err error) {
+	n.at = map[[2]string]float64{}
+	column, err := r.Column(s.Column)
+	if err != nil {
+		return n, err
+	}
+	for _, line := range r.Lines {
+		fits, at := true, [2]string{}
+		for i, k := range key {
+			pattern, asked := s.Where[k]
+			if asked {
+				want, negated := strings.CutPrefix(pattern, "!")
+				ok, err := path.Match(want, line[i])
+				if err != nil {
+					return n, err
+				}
+				fits = fits && ok != negated
+			}
+			if k == replicateKey {
+				at[0] = line[i]
+			} else if k != "method" && !differ[k] {
+				at[1] += line[i] + ","
+			}
+		}
+		x, ok := Number(line[column])
+		if fits && ok {
+			if _, twice := n.at[at]; !twice {
+				n.order = append(n.order, at)
+			}
+			n.at[at] = x
+		}
+	}
+	return n, nil
+}
+
+// Number is the number of a cell's text, or the last one of a list, 1 and 0 of true and false. ok is
+// false of anything else, and of a list that ends with "-".
+func Number(text string) (x float64, ok bool) {
+	switch text {
+	case "true":
+		return 1, true
+	case "false":
+		return 0, true
+	}
+	for _, field := range strings.Fields(text) {
+		var err error
+		if x, err = strconv.ParseFloat(field, 64); err != nil && field != "-" {
+			return 0, false
+		}
+		ok = err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
+	}
+	return x, ok
+}
+
+// MeanInterval is a mean with the half width of its 95 % t-interval; values needs two numbers.
+func MeanInterval(values []float64) (mean, half float64) {
+	n := float64(len(values))
+	mean, sd := stat.MeanStdDev(values, nil)
+	return mean, sd / math.Sqrt(n) * distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)
+}

@@ -1,2 +1,0 @@
-// Package kubernetes has no code: its tests check the manifest of an Indexed Job.
-package kubernetes

@@ -1,0 +1,256 @@
+// Command benchmarks runs experiments with a known truth, in simulated and real tables, and says
+// which claims of the paper and of this project's pages hold on them.
+//
+//	go -C benchmarks run . list
+//	go -C benchmarks run . run normal ica-dim --smoke --out tried
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/coverage"
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/imputation"
+	"missingscore/benchmarks/mar"
+	"missingscore/benchmarks/networks"
+	"missingscore/benchmarks/neural"
+	"missingscore/benchmarks/normal"
+	"missingscore/benchmarks/quartic"
+	"missingscore/benchmarks/scale"
+	"missingscore/benchmarks/speed"
+	"missingscore/benchmarks/star"
+	"missingscore/benchmarks/tables"
+)
+
+// experiments are all there are. A new one is a line here.
+var experiments = []harness.Experiment{
+	normal.Truncated, normal.Untruncated,
+	quartic.Dim, quartic.Rows, quartic.Missing, quartic.Practice, quartic.Penalised,
+	star.Missing, star.Dense, star.Colliders, star.Centres, star.Dim, star.ROC,
+	tables.SP100, tables.Yeast,
+	neural.Experiment, neural.AtRandom, neural.Curve,
+	coverage.Experiment, networks.Experiment, imputation.Experiment, mar.Experiment, scale.Experiment,
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := root().ExecuteContext(ctx)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "benchmarks: interrupted; the same command goes on")
+		os.Exit(130)
+	default:
+		fmt.Fprintln(os.Stderr, "benchmarks:", err)
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{Use: "benchmarks", Short: "Experiments with a known truth", SilenceUsage: true, SilenceErrors: true}
+	cmd.AddCommand(listCommand(), runCommand(), mergeCommand(), reportCommand(), speed.BenchCommand(), speed.Command())
+	return cmd
+}
+
+func listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the experiments", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, e := range experiments {
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-17s %s: %s\n", e.Name, e.Title, e.Source); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func runCommand() *cobra.Command {
+	var o harness.Options
+	var shard, config string
+	cmd := &cobra.Command{
+		Use:   "run NAME... | all",
+		Short: "Run experiments, or go on with them",
+		Long: `Run experiments. Each has a folder in --out with a line for each finished cell in
+cells.csv. The same command goes on after an interruption and ends with the same
+files. --shard I/N runs every N-th cell; merge joins the shards.`,
+		Example: `  benchmarks run normal ica-dim --replicates 10 --out results
+  benchmarks run all --smoke --out tried`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			chosen, err := byName(args)
+			if err != nil {
+				return err
+			}
+			if o.Shard, o.Shards, err = parseShard(shard); err != nil {
+				return err
+			}
+			if config != "" {
+				if o.Config, err = os.ReadFile(config); err != nil {
+					return fmt.Errorf("--config: %w", err)
+				}
+			}
+			tell(&o, cmd.ErrOrStderr())
+			failed, err := harness.Run(cmd.Context(), chosen, o)
+			if err != nil {
+				return err
+			}
+			if o.Shards == 0 && o.Cell == "" {
+				err = report(cmd.OutOrStdout(), o.Out)
+			}
+			if err == nil && failed > 0 {
+				err = fmt.Errorf("%d cells failed, see above; the others are in %s", failed, o.Out)
+			}
+			return err
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&o.Out, "out", "out", "folder of the results")
+	fl.BoolVar(&o.Smoke, "smoke", false, "small sizes, to try the program")
+	fl.IntVar(&o.Replicates, "replicates", 0, "replicates of each setting (default: those of the settings)")
+	fl.IntVar(&o.Workers, "workers", 0, "cells at a time (default: the processors)")
+	fl.StringVar(&shard, "shard", "", "I/N: every N-th cell, from the I-th")
+	fl.StringVar(&config, "config", "", "file of settings in place of the experiment's own")
+	fl.StringVar(&o.Cell, "cell", "", "only the cell with this key")
+	return cmd
+}
+
+// tell writes how a run goes on w: a line every few seconds, and failures.
+func tell(o *harness.Options, w io.Writer) {
+	var last time.Time
+	o.Progress = func(experiment string, done, total int) {
+		if now := time.Now(); done == total || now.Sub(last) > 5*time.Second {
+			last = now
+			fmt.Fprintf(w, "%s: %d of %d cells\n", experiment, done, total)
+		}
+	}
+	o.Failed = func(f harness.Failure) {
+		fmt.Fprintf(w, "%s, replicate %s failed: %v\n  again: --cell '%s'\n", f.Experiment, f.Replicate, f.Err, f.Cell)
+	}
+	o.Skipped = func(experiment string, why error) { fmt.Fprintf(w, "%s is left out: %v\n", experiment, why) }
+	o.Note = func(experiment, note string) { fmt.Fprintf(w, "%s, %s\n", experiment, note) }
+}
+
+func mergeCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use: "merge DIR...", Short: "Join the results of shards", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			missing, err := harness.Merge(experiments, args, out)
+			if err != nil {
+				return err
+			}
+			if err := report(cmd.OutOrStdout(), out); err != nil {
+				return err
+			}
+			if missing > 0 {
+				return fmt.Errorf("%d cells are missing: run their shards again", missing)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "out", "folder of the joined results")
+	return cmd
+}
+
+func reportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "report DIR", Short: "Summarise results and test the claims", Args: cobra.ExactArgs(1),
+		Long: `Write for each experiment in DIR a summary, DIR/NAME.csv (setting, method, measure, mean,
+standard error, replicates), and DIR/claims.csv: each claim with its estimate and 95 %
+interval. The claims are printed as a Markdown table.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return report(cmd.OutOrStdout(), args[0]) },
+	}
+}
+
+// report writes the summaries and the claims of the experiments in dir, and prints the claims.
+func report(w io.Writer, dir string) error {
+	results := map[string]harness.Loaded{}
+	fmt.Fprintln(w, "| claim | estimate, 95 % interval | verdict |\n| --- | --- | --- |")
+	for _, e := range experiments {
+		l, err := harness.Load(e, dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := cells.WriteLines(filepath.Join(dir, e.Name+".csv"), harness.SummaryColumns, harness.Summary(l.Results, l.Key)); err != nil {
+			return err
+		}
+		results[e.Name] = l
+	}
+	if len(results) == 0 {
+		return fmt.Errorf("there are no results in %s", dir)
+	}
+	var lines [][]string
+	for _, c := range slices.Concat(claims.Paper, claims.Ours) {
+		l, ok := results[c.Experiment]
+		if !ok {
+			continue
+		}
+		o, err := c.Judge(l.Results, l.Key)
+		if err != nil {
+			return err
+		}
+		number := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+		estimate := []string{"", "", ""}
+		if o.Verdict != claims.NotMeasured {
+			estimate = []string{number(o.Mean), number(o.Low), number(o.High)}
+			fmt.Fprintf(w, "| %s | %s: %s [%s, %s] | %s |\n", c.Sentence, o.Of, estimate[0], estimate[1], estimate[2], o.Verdict)
+		}
+		lines = append(lines, slices.Concat([]string{c.ID, c.Experiment, c.Sentence, o.Of}, estimate, []string{strconv.Itoa(o.Replicates), o.Verdict}))
+	}
+	return cells.WriteLines(filepath.Join(dir, "claims.csv"), []string{"id", "experiment", "claim", "of", "estimate", "low", "high", "replicates", "verdict"}, lines)
+}
+
+// byName gives the experiments of these names, "all" of them.
+func byName(names []string) (chosen []harness.Experiment, err error) {
+	if len(names) == 1 && names[0] == "all" {
+		return experiments, nil
+	}
+	for _, name := range names {
+		found := false
+		for _, e := range experiments {
+			if e.Name == name {
+				chosen, found = append(chosen, e), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no experiment %q; list names them", name)
+		}
+	}
+	return chosen, nil
+}
+
+// parseShard reads I/N.
+func parseShard(text string) (i, n int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	first, last, ok := strings.Cut(text, "/")
+	i, errI := strconv.Atoi(first)
+	n, errN := strconv.Atoi(last)
+	if !ok || errI != nil || errN != nil || i < 1 || i > n {
+		return 0, 0, fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)
+	}
+	return i, n, nil
+}

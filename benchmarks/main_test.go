@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/claims"
+	"missingscore/benchmarks/harness"
+)
+
+// command runs the program.
+func command(t *testing.T, args ...string) (printed string, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := root()
+	c.SetArgs(args)
+	c.SetOut(&out)
+	c.SetErr(&out)
+	err = c.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+// Cells of every experiment at its small size give a number for each column. The first of each
+// method are run; all of them with MISSINGSCORE_SLOW=1.
+func TestSmoke(t *testing.T) {
+	slow := os.Getenv("MISSINGSCORE_SLOW") != ""
+	for _, e := range experiments {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Setenv("PATH", t.TempDir()) // without the programs of other languages
+			settings, err := e.SettingsOf("smoke")
+			require.NoError(t, err)
+			g, err := e.Grid(settings, 1)
+			require.NoError(t, err)
+			require.NoError(t, g.Check())
+			if g.Present != nil && errors.Is(g.Present(), cells.ErrAbsent) {
+				t.Skip("the real tables are in the folder that MISSINGSCORE_DATA names")
+			}
+			seen := map[string]bool{}
+			for _, c := range g.Cells {
+				method := c.Key[len(c.Key)-1]
+				if seen[method] && !slow {
+					continue
+				}
+				seen[method] = true
+				values, err := c.Run(t.Context())
+				if errors.Is(err, cells.ErrAbsent) {
+					continue
+				}
+				require.NoError(t, err, c.Name())
+				require.Len(t, values, len(g.Value), c.Name())
+			}
+		})
+	}
+}
+
+// A run that is stopped and goes on, and one in shards, end with the files of one that is neither.
+func TestStoppedAndInShards(t *testing.T) {
+	whole, cut, shards := t.TempDir(), t.TempDir(), t.TempDir()
+	printed, err := command(t, "run", "ica-n", "--smoke", "--out", whole)
+	require.NoError(t, err)
+	require.Contains(t, printed, "| claim | estimate, 95 % interval | verdict |")
+	ctx, stop := context.WithCancel(t.Context())
+	chosen, err := byName([]string{"ica-n"})
+	require.NoError(t, err)
+	_, err = harness.Run(ctx, chosen, harness.Options{Out: cut, Smoke: true, Workers: 2, Progress: func(_ string, done, total int) {
+		if done > total/2 {
+			stop()
+		}
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = command(t, "run", "ica-n", "--smoke", "--workers", "1", "--out", cut)
+	require.NoError(t, err)
+	for _, shard := range []string{"1/2", "2/2"} {
+		_, err = command(t, "run", "ica-n", "--smoke", "--shard", shard, "--out", shards)
+		require.NoError(t, err)
+	}
+	_, err = command(t, "merge", shards, "--out", shards)
+	require.NoError(t, err)
+	for _, name := range []string{filepath.Join("ica-n", "cells.csv"), "ica-n.csv", "claims.csv"} {
+		want, err := os.ReadFile(filepath.Join(whole, name))
+		require.NoError(t, err)
+		for _, dir := range []string{cut, shards} {
+			got, err := os.ReadFile(filepath.Join(dir, name))
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got), name)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for want, args := range map[string][]string{
+		`there is no experiment "moon"`:     {"run", "moon"},
+		"--shard 3/2: I/N with I from 1":    {"run", "normal", "--shard", "3/2"},
+		"--config: open nothere.json":       {"run", "normal", "--config", "nothere.json"},
+		"there are no results in":           {"report", t.TempDir()},
+		"at least 3, 1 and 1 are needed":    {"bench", "--d", "2"},
+		`there is no method "guess"`:        {"bench", "--method", "guess"},
+		"method pairwise makes no steps":    {"bench", "--method", "pairwise"},
+		`there is no experiment "crescent"`: {"bench", "--experiment", "crescent", "--method", "iw"},
+	} {
+		_, err := command(t, args...)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestBench(t *testing.T) {
+	printed, err := command(t, "bench", "--experiment", "quartic", "--d", "4", "--seconds", "0", "--method", "iw,zeroed", "--json")
+	require.NoError(t, err)
+	var said struct {
+		Experiment string
+		D          int
+		Results    []struct {
+			Method  string
+			Seconds float64 `json:"seconds_per_iteration"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(printed), &said))
+	require.Equal(t, "quartic", said.Experiment)
+	require.Equal(t, 4, said.D)
+	require.Len(t, said.Results, 2)
+	require.Positive(t, said.Results[1].Seconds)
+}
+
+// The tracked summaries are of experiments that there are, and the tracked claims are today's.
+func TestTrackedResults(t *testing.T) {
+	files, err := filepath.Glob("results/*.csv")
+	require.NoError(t, err)
+	var names []string
+	for _, f := range files {
+		if name := strings.TrimSuffix(filepath.Base(f), ".csv"); name != "claims" && name != "speed" {
+			names = append(names, name)
+		}
+	}
+	var want []string
+	for _, e := range experiments {
+		want = append(want, e.Name)
+	}
+	require.ElementsMatch(t, want, names)
+	f, err := os.Open("results/claims.csv")
+	require.NoError(t, err)
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	var told, asked [][]string
+	for _, line := range lines[1:] {
+		told = append(told, line[:3])
+	}
+	for _, c := range slices.Concat(claims.Paper, claims.Ours) {
+		asked = append(asked, []string{c.ID, c.Experiment, c.Sentence})
+	}
+	require.Equal(t, asked, told)
+}

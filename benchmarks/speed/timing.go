@@ -1,0 +1,130 @@
+package speed
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/optim"
+	"missingscore/trainers/path"
+)
+
+// Experiments whose iterations can be timed: a Gaussian by its Cholesky factor with
+// Adam, a fifth of the cells missing; the quartic model with Adam, half of them
+// missing; a free symmetric precision with the proximal step, half of them missing.
+var Experiments = []string{"normal", "quartic", "star"}
+
+// Setting is what the speed of a parameter iteration depends on.
+type Setting struct {
+	Experiment string      `json:"experiment"`
+	Method     string      `json:"method"`
+	D          int         `json:"d"`
+	N          int         `json:"n"`     // rows of a parameter step
+	Batch      int         `json:"batch"` // rows of an imputer step, and of a part of a parameter step
+	Draws      int         `json:"r"`
+	DType      graph.DType `json:"dtype"`
+	Seed       uint64      `json:"seed"`
+}
+
+// Table is N simulated rows. Those of the quartic model are normal too: its speed does
+// not depend on the numbers.
+func (s Setting) Table() (*data.Table, error) {
+	_, t, err := s.Simulate()
+	return t, err
+}
+
+// Simulate gives Table with the distribution it comes from.
+func (s Setting) Simulate() (truth simulate.Gaussian, t *data.Table, err error) {
+	rng := stream.New(s.Seed, stream.Simulate)
+	draw, missing := simulate.Star, 0.5
+	if s.Experiment == "normal" {
+		draw, missing = simulate.Normal, 0.2
+	}
+	if truth, err = draw(s.D, rng); err != nil {
+		return truth, nil, err
+	}
+	e, err := estimator.ByName(s.Method)
+	if err != nil {
+		return truth, nil, err
+	}
+	t, err = truth.Sample(s.N, rng)
+	if err != nil || e.NeedsCompleteRows() {
+		return truth, t, err
+	}
+	t, err = data.HideMCAR(t, missing, rng)
+	return truth, t, err
+}
+
+// Stepper makes parameter iterations on Table with one worker. In steady state they do not
+// allocate, if matrix products do not.
+func (s Setting) Stepper() (step func() error, err error) {
+	t, err := s.Table()
+	if err != nil {
+		return nil, err
+	}
+	p := engine.Problem{Table: t, Objective: losses.Classical{}}
+	c := engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed}
+	switch s.Experiment {
+	case "normal":
+		p.Model = model.NewGaussian(t.D, model.CholeskyFactor)
+	case "quartic":
+		p.Model = model.NewQuartic(t.D)
+	case "star":
+		return proximal(p, c)
+	default:
+		return nil, fmt.Errorf("there is no experiment %q; they are %s", s.Experiment, strings.Join(Experiments, ", "))
+	}
+	return byAdam(p, c)
+}
+
+// byAdam makes steps of a fit, each on all rows.
+func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
+	e, err := engine.New(p, c)
+	if err != nil {
+		return nil, err
+	}
+	params, rows, adam, iteration := e.Model.Params(), e.AllRows(), optim.Adam{Rate: 0.01}, 0
+	return func() error {
+		s, err := e.Step(context.Background(), iteration, rows, 1/float64(len(rows)))
+		if err != nil {
+			return err
+		}
+		iteration++
+		adam.Step(params, s.Grads)
+		return nil
+	}, nil
+}
+
+// proximal makes steps at the λ in the middle of a path.
+func proximal(p engine.Problem, c engine.Config) (step func() error, err error) {
+	r, err := path.New(p, c, path.Config{Schedule: path.Fixed}, &path.State{})
+	if err != nil {
+		return nil, err
+	}
+	at := r.StepsAt(r.Config.Lambdas / 2)
+	return func() error { return at(context.Background()) }, nil
+}
+
+// Time repeats step for so many seconds, but at least least times, and gives the
+// seconds of one.
+func Time(ctx context.Context, step func() error, least int, seconds float64) (each float64, n int, err error) {
+	start := time.Now()
+	for ; n < least || time.Since(start).Seconds() < seconds; n++ {
+		if err := ctx.Err(); err != nil {
+			return 0, n, err
+		}
+		if err := step(); err != nil {
+			return 0, n, err
+		}
+	}
+	return time.Since(start).Seconds() / float64(n), n, nil
+}

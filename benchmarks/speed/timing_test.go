@@ -1,0 +1,63 @@
+package speed
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph"
+)
+
+func TestTime(t *testing.T) {
+	steps := 0
+	step := func() error { steps++; return nil }
+	_, n, err := Time(t.Context(), step, 5, 0)
+	require.NoError(t, err)
+	require.Equal(t, 5, n)
+	require.Equal(t, 5, steps)
+	_, _, err = Time(t.Context(), func() error { return errors.New("no step") }, 5, 0)
+	require.EqualError(t, err, "no step")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, _, err = Time(ctx, step, 5, 0)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestSettingsStep(t *testing.T) {
+	for _, experiment := range Experiments {
+		step, err := Setting{Experiment: experiment, Method: "iw", D: 3, N: 20, Batch: 10, Draws: 2, Seed: 1}.Stepper()
+		require.NoError(t, err)
+		require.NoError(t, step())
+	}
+	_, err := Setting{Experiment: "moon", Method: "iw", D: 3, N: 5}.Stepper()
+	require.EqualError(t, err, `there is no experiment "moon"; they are normal, quartic, star`)
+	_, err = Setting{Experiment: "normal", Method: "vae", D: 3, N: 5}.Table()
+	require.ErrorContains(t, err, "vae")
+}
+
+// What is timed is the iteration alone, not the work of a garbage collector.
+func TestStepsDoNotAllocate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests of races are the short ones, and the detector of races allocates")
+	}
+	blas, err := graph.BLAS()
+	require.NoError(t, err)
+	if strings.HasPrefix(blas, "gonum") {
+		t.Skip("gonum's matrix products allocate, and there is no OpenBLAS on this machine")
+	}
+	for _, experiment := range Experiments {
+		step, err := Setting{Experiment: experiment, Method: "var", D: 4, N: 40, Batch: 20, Draws: 3, Seed: 1}.Stepper()
+		require.NoError(t, err)
+		for range 3 { // work space is made, shuffles are for the next epochs
+			require.NoError(t, step())
+		}
+		require.Zero(t, testing.AllocsPerRun(20, func() {
+			if err := step(); err != nil {
+				t.Error(err)
+			}
+		}), experiment)
+	}
+}
