@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -69,7 +68,7 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 	for j, name := range n.Nodes {
 		node := graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", name}}}
 		if n.Labels != nil {
-			node.Data = []graphMLData{{"label", cmp.Or(n.Labels[name], name)}, {"name", name}}
+			node.Data = []graphMLData{{"label", n.Label(name)}, {"name", name}}
 		}
 		g.Graph.Nodes = append(g.Graph.Nodes, node)
 	}
