@@ -1,6 +1,6 @@
-// Package debias infers the partial correlations of a Gaussian network from the method's estimate
-// without a penalty and with all pairs free or, with too few rows for that, from one Newton step
-// towards it: estimates that a penalty or the choice of edges has not biased (a step: to first
+// Package debias infers the partial correlations of a Gaussian network from maximum likelihood's
+// estimate with all pairs free or, with too few rows for that and by the marginal loss, from one
+// Newton step towards the unpenalised estimate: estimates that a penalty or the choice of edges has not biased (a step: to first
 // order), with standard errors (docs/theory/inference.md).
 package debias
 
@@ -111,7 +111,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	if e == nil {
 		e = &Estimate{}
 	} else if equation != Truncated { // whose errors are for few rows already
-		if without := e.forFewRows(at.Precision(), robust && from.converged()); without > 0 {
+		if without := e.forFewRows(at.Precision(), robust && from == fromLikelihood); without > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
 		}
 	}
@@ -124,29 +124,22 @@ type origin string
 
 const (
 	fromLikelihood origin = "maximum likelihood with all pairs free"
-	fromMarginal   origin = "the minimum of the method's loss with all pairs free"
 	fromBounds     origin = "the minimum without a penalty" // the loss is quadratic
 	fromNetwork    origin = "one Newton step from the chosen network without a penalty"
 	fromPenalised  origin = "one Newton step from the penalised estimate"
 )
 
-// converged says that the step ends where it starts.
-func (o origin) converged() bool { return o == fromLikelihood || o == fromMarginal }
-
-// startOf is where a step starts: at the unpenalised estimate or, without one, at the chosen
-// network, if possible without its penalty.
-func startOf(ctx context.Context, n *path.Run, q Equation) (*model.Gaussian, origin, error) {
-	if q == Truncated { // every start comes to the same
+// startOf is where a step starts: the likelihood's at its maximum or, without one to rely on, at the
+// chosen network, if possible without its penalty. The marginal loss's is there always, for its
+// minimum with all pairs free is less certain than a step to it (docs/theory/inference.md#eq-enough-rows).
+func startOf(ctx context.Context, n *path.Run, q Equation) (m *model.Gaussian, from origin, err error) {
+	switch q {
+	case Truncated: // every start comes to the same
 		return n.Model(), fromBounds, nil
-	}
-	m, err := unpenalised(ctx, n, q)
-	switch {
-	case err != nil:
-		return nil, "", err
-	case m != nil && q == Likelihood:
-		return m, fromLikelihood, nil
-	case m != nil:
-		return m, fromMarginal, nil
+	case Likelihood:
+		if m, err = unpenalised(ctx, n); m != nil || err != nil {
+			return m, fromLikelihood, err
+		}
 	}
 	m, free, err := n.Unpenalised(ctx)
 	if free {

@@ -106,5 +106,5 @@ func TestRestsOnNoGaps(t *testing.T) {
 	require.Equal(t, "one Newton step from the penalised estimate, errors as normal rows have them; cells missing completely at random", rests(fromPenalised, false, false, false))
 	require.Contains(t, rests(fromLikelihood, true, true, false), "errors by the rows; normal rows, cells missing at random")
 	require.NotContains(t, rests(fromLikelihood, true, false, true), "missing")
-	require.NotContains(t, rests(fromMarginal, false, false, true), "missing")
+	require.NotContains(t, rests(fromNetwork, false, false, true), "missing")
 }

@@ -8,7 +8,6 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
 	"missingscore/trainers/path"
 )
 
@@ -16,22 +15,15 @@ import (
 // 200.
 const mostIterations = 1000
 
-// unpenalised is the method's estimate without a penalty and with all pairs free, as the command
-// fit makes it, to be made from the network of the result. It is nil where there is none to rely
-// on: where a pair of columns is together, in the mean, in no more rows than there are parameters
+// unpenalised is maximum likelihood's estimate with all pairs free, as the command fit makes it, to be
+// made from the network of the result. It is nil where there is none to rely on: where a pair of
+// columns is together, in the mean, in no more rows than there are parameters
 // (docs/theory/inference.md#eq-enough-rows), and where the optimiser does not converge, as where
-// the loss has no minimum.
-func unpenalised(ctx context.Context, n *path.Run, q Equation) (*model.Gaussian, error) {
+// the likelihood has no maximum.
+func unpenalised(ctx context.Context, n *path.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
-	if q == Marginal && d > DirectColumns || together(n.Table) <= float64(parameters(d)) {
+	if together(n.Table) <= float64(parameters(d)) {
 		return nil, nil
-	}
-	method := n.Estimator
-	if q == Likelihood { // full, of rows without gaps, has the same estimate
-		var err error
-		if method, err = estimator.ByName("em-exact"); err != nil {
-			return nil, err
-		}
 	}
 	m := model.NewGaussian(d, model.CholeskyFactor)
 	if m.SetPrecision(n.Model().Precision()) != nil { // P is not positive definite
@@ -40,11 +32,11 @@ func unpenalised(ctx context.Context, n *path.Run, q Equation) (*model.Gaussian,
 	m.SetMean(n.Model().Mean())
 	p := n.Problem
 	p.Model, p.Objective = m, losses.Classical{}
-	e, err := engine.New(p, engine.Config{Method: method.Name, Seed: steps.Seed, Workers: steps.Workers})
+	e, err := engine.New(p, engine.Config{Method: "em-exact", Seed: steps.Seed, Workers: steps.Workers})
 	if err != nil {
 		return nil, err
 	}
-	c, err := descent.Config{Iterations: mostIterations}.Resolve(descent.Problem{Estimator: method, Model: m, Objective: p.Objective, Rows: p.Table.RowCount()})
+	c, err := descent.Config{Iterations: mostIterations}.Resolve(descent.Problem{Estimator: e.Estimator, Model: m, Objective: p.Objective, Rows: p.Table.RowCount()})
 	if err != nil {
 		return nil, err
 	}
