@@ -289,7 +289,7 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
 			break
 		}
-		fmt.Fprintf(w, "  %s — %s  partial correlation %+.3f%s\n", edge.From, edge.To, edge.PartialCorrelation, intervalText(edge.Uncertainty))
+		fmt.Fprintf(w, "  %s — %s  partial correlation %s\n", edge.From, edge.To, sizeText(edge))
 	}
 	if n.Inference != nil && n.Inference.Rests != "" {
 		fmt.Fprintf(w, "%s\n", n.Inference.Rests)

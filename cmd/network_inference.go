@@ -61,12 +61,14 @@ func newPairJSON(e network.Edge) pairJSON {
 	}
 }
 
-// intervalText is the interval of an edge on the screen, empty without inference.
-func intervalText(u *network.Uncertainty) string {
+// sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
+// belongs to.
+func sizeText(e network.Edge) string {
+	u := e.Uncertainty
 	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
-		return ""
+		return fmt.Sprintf("%+.3f", e.PartialCorrelation)
 	}
-	text := fmt.Sprintf("  [%+.3f, %+.3f]", u.Low, u.High)
+	text := fmt.Sprintf("%+.3f  [%+.3f, %+.3f]", u.Estimate, u.Low, u.High)
 	if !math.IsNaN(u.Q) {
 		text += "  q " + mcar.FormatP(u.Q)
 	}

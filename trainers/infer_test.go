@@ -7,7 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
 	"missingscore/trainers"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
@@ -91,5 +96,66 @@ func TestEdgesByTheirTests(t *testing.T) {
 	for _, e := range resampled.Edges() {
 		require.Equal(t, edges[[2]string{e.From, e.To}], e.PartialCorrelation)
 		require.False(t, math.IsNaN(e.Uncertainty.Inclusion))
+	}
+}
+
+// From R 4.2.2 and lavaan 0.6-14, partial correlations of a saturated normal model of airquality's
+// Ozone, Solar.R, Wind and Temp by maximum likelihood of the observed cells:
+//
+//	f <- lavCor(x, missing = "fiml", output = "fit", se = "none", control = list(rel.tol = 1e-14))
+//	-cov2cor(solve(lavInspect(f, "cov.ov")))
+var lavaanAir = []float64{0.2431855, -0.4200682, 0.5377976, 0.1780861, 0.1045274, -0.1274072}
+
+// Estimates of --inference are maximum likelihood's with all pairs free, which R has, and those of
+// the command fit, whatever the path's penalty chose.
+func TestEstimatesAreUnpenalised(t *testing.T) {
+	air, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	require.NoError(t, err)
+	_, star := testtables.Star(t, 6, 200, 0.3)
+	for name, table := range map[string]*data.Table{"air": air, "star": star} {
+		fit, err := trainers.Estimate(t.Context(), table, trainers.Spec{}, trainers.Run{})
+		require.NoError(t, err)
+		precision := fit.Model.Model.(*model.Gaussian).Precision()
+		for _, kind := range []string{"model", "robust"} {
+			s := trainers.Spec{Network: &path.Config{Lambdas: 6, Select: path.Selection{Kind: "density", Density: 0.3}}, Inference: inference.Config{Kind: kind}}
+			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+			require.NoError(t, err)
+			require.Contains(t, r.Network.Inference.Rests, "maximum likelihood with all pairs free")
+			i := 0
+			for j := range table.D {
+				for k := j + 1; k < table.D; k++ {
+					u := r.Network.Inference.Pairs[i]
+					require.InDelta(t, network.PartialCorrelation(precision, j, k), u.Estimate, 1e-6, "%s %s %d %d", name, kind, j, k)
+					require.True(t, u.Low < u.Estimate && u.Estimate < u.High)
+					if name == "air" {
+						require.InDelta(t, lavaanAir[i], u.Estimate, 1e-6)
+					}
+					i++
+				}
+			}
+		}
+	}
+}
+
+// Where rows are too few for all pairs to be free, where the likelihood has no maximum, and by the
+// marginal loss, estimates are one step from the network, and are said to be.
+func TestFewRowsTakeOneStep(t *testing.T) {
+	_, few := testtables.Star(t, 12, 60, 0.3)
+	nan, rng := math.NaN(), stream.New(1)
+	rows := [][]float64{{-1.1, -1, nan}, {0.9, 1, nan}} // a and b are together in two rows, and these on a line
+	for range 30 {
+		rows = append(rows, []float64{rng.NormFloat64(), nan, rng.NormFloat64()}, []float64{nan, rng.NormFloat64(), rng.NormFloat64()})
+	}
+	apart := fromRows(t, []string{"a", "b", "c"}, rows)
+	_, many := testtables.Star(t, 4, 200, 0.2)
+	for _, c := range []struct {
+		table  *data.Table
+		method string
+	}{{few, "em-exact"}, {apart, "em-exact"}, {many, "exact"}} {
+		s := trainers.Spec{Steps: engine.Config{Method: c.method}, Network: &path.Config{Lambdas: 6}, Inference: inference.Config{Kind: "model"}}
+		r, err := trainers.Estimate(t.Context(), c.table, s, trainers.Run{})
+		require.NoError(t, err)
+		require.Contains(t, r.Network.Inference.Rests, "one Newton step from the ")
+		require.NotContains(t, r.Network.Inference.Rests, "with all pairs free")
 	}
 }

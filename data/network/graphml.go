@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -71,7 +70,7 @@ func (n *Network) WriteGraphML(w io.Writer) error {
 	for j, name := range n.Nodes {
 		node := graphMLObject{ID: fmt.Sprint("n", j), Data: []graphMLData{{"label", printable.Text(name)}}}
 		if n.Labels != nil {
-			node.Data = []graphMLData{{"label", printable.Text(cmp.Or(n.Labels[name], name))}, {"name", printable.Text(name)}}
+			node.Data = []graphMLData{{"label", printable.Text(n.Label(name))}, {"name", printable.Text(name)}}
 		}
 		g.Graph.Nodes = append(g.Graph.Nodes, node)
 	}

@@ -42,6 +42,9 @@ type Network struct {
 	Labels map[string]string // what nodes are called where people read, of those that have a label
 }
 
+// Label is what a node is called where people read: its label or, without one, its name.
+func (n *Network) Label(node string) string { return cmp.Or(n.Labels[node], node) }
+
 // New reads the edges that are in a off the precision p, both of d nodes.
 //
 //	Precision = P_jk,  PartialCorrelation = −P_jk / √(P_jj P_kk)

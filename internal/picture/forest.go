@@ -18,7 +18,7 @@ const forestRow vg.Length = 14
 // ForestHeight is how high a picture of so many pairs should be.
 func ForestHeight(pairs int) vg.Length { return vg.Length(pairs)*forestRow + 72 }
 
-// Forest draws the estimates of pairs with their intervals, the first at the top, around
+// Forest draws the estimates of pairs, which may be named by labels, with their intervals, the first at the top, around
 // a line at 0. An interval without 0 is blue or, below 0, red and dashed; one with 0 is
 // grey. Pairs without an estimate are an error; an interval that is not known is left out.
 func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
@@ -30,10 +30,10 @@ func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 	for i, e := range pairs {
 		u := e.Uncertainty
 		if u == nil || math.IsNaN(u.Estimate) {
-			return nil, errors.New("picture: " + short(e.From, 40) + " – " + short(e.To, 40) + " has no estimate to draw")
+			return nil, errors.New("picture: " + PairName(e.From, e.To) + " has no estimate to draw")
 		}
 		y := float64(len(pairs) - i)
-		names = append(names, plot.Tick{Value: y, Label: short(e.From+" – "+e.To, 40)})
+		names = append(names, plot.Tick{Value: y, Label: PairName(e.From, e.To)})
 		style := draw.LineStyle{Color: grey, Width: 1.4}
 		if u.Low > 0 || u.High < 0 {
 			style = signed(u.Estimate, 1.4)

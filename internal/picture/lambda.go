@@ -6,9 +6,6 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // alongPath is a plot whose horizontal axis is λ, logarithmic and decreasing to
@@ -30,18 +27,6 @@ func alongPath(title, y string, lambda []float64) (*plot.Plot, error) {
 	p.X.Scale = plot.InvertedScale{Normalizer: plot.LogScale{}}
 	p.X.Tick.Marker = logTicks{}
 	return p, nil
-}
-
-// markChosen draws the chosen λ from bottom to top of p's present range and adds it to the
-// legend; NaN stands for none chosen.
-func markChosen(p *plot.Plot, chosen float64) {
-	if math.IsNaN(chosen) {
-		return
-	}
-	l := line(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{2, 2}},
-		plotter.XYs{{X: chosen, Y: p.Y.Min}, {X: chosen, Y: p.Y.Max}})
-	p.Add(l)
-	p.Legend.Add(fmt.Sprintf("chosen λ = %.3g", chosen), l)
 }
 
 // logTicks labels powers of ten, and 2 and 5 between them where the axis spans

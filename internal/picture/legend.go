@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
-	"math"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// entry of a legend: a line of a sign, a circle of a colour, or words alone.
+// entry of a legend: a line, a circle of a colour, or words alone.
 type entry struct {
-	sign   float64
+	line   draw.LineStyle // of no width: none
 	colour color.Color
 	text   string
 }
@@ -31,7 +31,7 @@ const (
 func (c *chart) rows(paper draw.Canvas) (rows []row) {
 	if len(c.links) > 0 {
 		of := cmp.Or(c.of, "|partial correlation|")
-		rows = append(rows, row{{sign: 1, text: "positive"}, {sign: -1, text: "negative"}, {text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}})
+		rows = append(rows, row{{line: signed(1, 2), text: "positive"}, {line: signed(-1, 2), text: "negative"}, {text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}})
 	}
 	if !c.Found {
 		var groups row
@@ -84,7 +84,7 @@ func (e entry) width() vg.Length {
 	style := sans(9)
 	width := style.Width(e.text)
 	switch {
-	case e.sign != 0:
+	case e.line.Width > 0:
 		width += sample + beside
 	case e.colour != nil:
 		width += 2*bead + beside
@@ -108,8 +108,8 @@ func (r row) draw(c draw.Canvas, at vg.Point) {
 	for _, e := range r {
 		text := x
 		switch {
-		case e.sign != 0:
-			c.StrokeLine2(signed(math.Copysign(1, e.sign), 2), x, at.Y, x+sample, at.Y)
+		case e.line.Width > 0:
+			c.StrokeLine2(e.line, x, at.Y, x+sample, at.Y)
 			text += sample + beside
 		case e.colour != nil:
 			disc(&c, vg.Point{X: x + bead, Y: at.Y}, bead, e.colour)
@@ -118,4 +118,18 @@ func (r row) draw(c draw.Canvas, at vg.Point) {
 		c.FillText(style, vg.Point{X: text, Y: at.Y}, e.text)
 		x += e.width() + between
 	}
+}
+
+// keyAbove is a legend in a row above the plot area, from its left edge on, where it covers
+// nothing.
+type keyAbove struct{ row }
+
+// Plot implements plot.Plotter.
+func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
+	k.draw(c, vg.Point{X: c.Min.X + k.width()/2, Y: c.Max.Y + legendHeight/2})
+}
+
+// GlyphBoxes keeps the room free.
+func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: legendHeight}}}}
 }

@@ -18,7 +18,7 @@ import (
 
 // Network draws the nodes at their places in the scene and a line for each of the 1500
 // strongest edges: width ∝ |partial correlation|, positive solid blue, negative dashed red, weak
-// ones paler. Names stand inside the circles if all fit, else below or above them; of more than 100
+// ones paler. Names stand inside the circles if all fit, else beside them; of more than 100
 // nodes those that have an edge are drawn, and the strongest named.
 // It fails without nodes, if an edge joins unknown nodes or is not finite, or if the scene is of
 // other nodes.
@@ -205,7 +205,8 @@ func (c *chart) corners(g placed) (low, high vg.Point) {
 		r := g.radius + 1
 		add(vg.Rectangle{Min: at.Sub(vg.Point{X: r, Y: r}), Max: at.Add(vg.Point{X: r, Y: r})})
 		if len(c.Labels) <= mostNamed {
-			for _, box := range g.boxes(i, c.Labels[i]) {
+			boxes := g.boxes(i, c.Labels[i])
+			for _, box := range boxes[:min(len(boxes), upright)] {
 				add(box)
 			}
 		}

@@ -145,12 +145,13 @@ func TestNamesStayOnThePaper(t *testing.T) {
 		g := chart.fit(paper)
 		require.Equal(t, c.inside, g.inside, c.format)
 		require.GreaterOrEqual(t, g.font, vg.Length(7))
-		for i, name := range chart.Labels {
-			for _, box := range g.boxes(i, name) {
-				require.GreaterOrEqual(t, float64(min(box.Min.X, box.Min.Y)), -1e-6, name)
-				require.LessOrEqual(t, float64(box.Max.X), 400+1e-6, name)
-				require.LessOrEqual(t, float64(box.Max.Y), 380+1e-6, name)
-			}
+		for _, n := range chart.placeNames(paper, g) {
+			name := chart.Labels[n.node]
+			require.GreaterOrEqual(t, float64(min(n.box.Min.X, n.box.Min.Y)), -1e-6, name)
+			require.LessOrEqual(t, float64(n.box.Max.X), 400+1e-6, name)
+			require.LessOrEqual(t, float64(n.box.Max.Y), 380+1e-6, name)
+		}
+		for i := range chart.Labels {
 			for j := range i {
 				gap := g.at[i].Sub(g.at[j])
 				require.Greater(t, math.Hypot(float64(gap.X), float64(gap.Y)), 2*float64(g.radius), "circles overlap")
@@ -192,4 +193,22 @@ func TestSceneOfManyNodes(t *testing.T) {
 	require.False(t, s.Shown[119])
 	require.True(t, s.Shown[0])
 	require.Equal(t, r2.Vec{}, s.Places[119])
+}
+
+// A name goes beside its circle where it would cover another one below and above.
+func TestNamesCoverNoCircles(t *testing.T) {
+	n := &network.Network{Nodes: []string{"a", "b", "c"}, Labels: map[string]string{"b": "in the middle"}}
+	s := scene(t, n)
+	s.Places = []r2.Vec{{X: 0, Y: 0.9}, {X: 0, Y: 0}, {X: 0, Y: -0.9}}
+	chart, err := newChart(n, s)
+	require.NoError(t, err)
+	paper := draw.NewCanvas(vgsvg.New(400, 150), 400, 150)
+	g := chart.fit(paper)
+	require.False(t, g.inside)
+	for _, name := range chart.placeNames(paper, g) {
+		for i, at := range g.at {
+			r := vg.Point{X: g.radius, Y: g.radius}
+			require.Zero(t, overlap(name.box, vg.Rectangle{Min: at.Sub(r), Max: at.Add(r)}), "%s over %s", chart.Labels[name.node], chart.Labels[i])
+		}
+	}
 }

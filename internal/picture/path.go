@@ -15,20 +15,21 @@ import (
 )
 
 // Curve is one pair along the path: X holds λ > 0, Y the partial correlation, in
-// the order of the path and of equal length. Emphasis: the pair is an edge of the chosen network.
+// the order of the path and of equal length.
 type Curve struct {
-	Name     string
-	X, Y     []float64
-	Emphasis bool
+	Name   string
+	X, Y   []float64
+	Chosen bool    // the pair is an edge of the result
+	Size   float64 // its partial correlation there
 }
 
 // labelled is how many curves of the chosen network are named.
 const labelled = 10
 
 // Path draws each pair's partial correlation against λ, which decreases to the
-// right on a log scale. A vertical line marks the chosen λ, NaN for none. Edges of the
-// chosen network are coloured by their sign there (positive blue, negative
-// dashed red), the strongest ten of them named at the right; other pairs are thin and grey.
+// right on a log scale. A vertical line marks the chosen λ, NaN for none. Chosen edges are coloured
+// by the sign that they have in the result (positive blue, negative dashed red), the strongest ten
+// of them named at the right; other pairs are thin and grey. The legend stands above the curves.
 // It fails if X and Y differ in length, a value is not finite or a λ not positive.
 func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
 	lambda, err := lambdas(curves)
@@ -47,15 +48,18 @@ func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
 	// Chosen edges over the others, strong over weak.
 	drawn := slices.Clone(curves)
 	slices.SortStableFunc(drawn, func(a, b Curve) int {
-		return cmp.Or(cmp.Compare(a.layer(), b.layer()), cmp.Compare(math.Abs(a.at(chosen)), math.Abs(b.at(chosen))))
+		return cmp.Or(cmp.Compare(a.layer(), b.layer()), cmp.Compare(math.Abs(a.size()), math.Abs(b.size())))
 	})
-	addCurves(p, drawn, chosen)
+	key := addCurves(p, drawn)
 	if p.Y.Min == p.Y.Max {
 		p.Y.Min, p.Y.Max = -1, 1
 	}
-	markChosen(p, chosen)
-	// Where the path starts all curves are near 0: the side away from 0 is free.
-	p.Legend.Left, p.Legend.Top = true, p.Y.Max >= -p.Y.Min
+	if !math.IsNaN(chosen) {
+		style := draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{2, 2}}
+		p.Add(line(style, plotter.XYs{{X: chosen, Y: p.Y.Min}, {X: chosen, Y: p.Y.Max}}))
+		key = append(key, entry{line: style, text: fmt.Sprintf("chosen λ = %.3g", chosen)})
+	}
+	p.Add(keyAbove{key})
 	return p, nil
 }
 
@@ -75,54 +79,58 @@ func lambdas(curves []Curve) (lambda []float64, err error) {
 	return lambda, nil
 }
 
-// addCurves draws curves in this order, the names of the last ones that are of the chosen
-// network, and the legend.
-func addCurves(p *plot.Plot, drawn []Curve, chosen float64) {
+// addCurves draws curves in this order and the names of the last ones that are chosen, and gives
+// their legend.
+func addCurves(p *plot.Plot, drawn []Curve) (key row) {
+	const width = 1.4
 	var names endLabels
-	var positive, negative, other *plotter.Line
+	var positive, negative, other bool
 	for i, c := range drawn {
-		style, kind := draw.LineStyle{Color: grey, Width: 0.5}, &other
-		if c.Emphasis {
-			r := c.at(chosen)
-			style, kind = signed(r, 1.4), &positive
-			if r < 0 {
-				kind = &negative
-			}
+		style := draw.LineStyle{Color: grey, Width: 0.5}
+		if c.Chosen {
+			style = signed(c.size(), width)
+			positive, negative = positive || c.size() >= 0, negative || c.size() < 0
 			if len(drawn)-i <= labelled {
-				names = append(names, endLabel{short(c.Name, 40), c.end(), style})
+				names = append(names, endLabel{c.Name, c.end(), style})
 			}
 		}
+		other = other || !c.Chosen
 		xy := c.moving()
-		*kind = line(style, xy)
-		p.Add(*kind)
+		p.Add(line(style, xy))
 		if len(xy) == 1 { // a path of one λ has no line to be seen
 			p.Add(dots(style.Color, xy))
 		}
 	}
-	for _, k := range []struct {
-		name string
-		line *plotter.Line
-	}{{"chosen, positive", positive}, {"chosen, negative", negative}, {"not chosen", other}} {
-		if k.line != nil {
-			p.Legend.Add(k.name, k.line)
+	for _, e := range []struct {
+		drawn bool
+		entry entry
+	}{
+		{positive, entry{line: signed(1, width), text: "chosen, positive"}},
+		{negative, entry{line: signed(-1, width), text: "chosen, negative"}},
+		{other, entry{line: draw.LineStyle{Color: grey, Width: 0.5}, text: "not chosen"}},
+	} {
+		if e.drawn {
+			key = append(key, e.entry)
 		}
 	}
 	p.Add(names)
+	return key
 }
 
 func (c Curve) layer() int {
-	if c.Emphasis {
+	if c.Chosen {
 		return 1
 	}
 	return 0
 }
 
-// at is the value at the λ nearest to the given one, at the smallest for NaN.
-func (c Curve) at(lambda float64) float64 {
-	if math.IsNaN(lambda) {
-		return c.end().Y
+// size is that in the result or, where it is 0 there, the last on the path that is not.
+func (c Curve) size() float64 {
+	size := c.Size
+	for i := len(c.Y) - 1; i >= 0 && size == 0; i-- {
+		size = c.Y[i]
 	}
-	return c.Y[floats.NearestIdx(c.X, lambda)]
+	return size
 }
 
 func (c Curve) end() plotter.XY {

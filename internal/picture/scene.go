@@ -49,7 +49,7 @@ func NewScene(n *network.Network, groups map[string]string) (*Scene, error) {
 	}
 	s := &Scene{Shown: make([]bool, len(n.Nodes)), Weaker: len(n.Edges) - len(links)}
 	for i, name := range n.Nodes {
-		s.Labels = append(s.Labels, short(cmp.Or(n.Labels[name], name), 24))
+		s.Labels = append(s.Labels, short(n.Label(name), 24))
 		s.Shown[i] = len(n.Nodes) <= mostNamed
 	}
 	var edges []layout.Edge

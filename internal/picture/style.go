@@ -91,3 +91,6 @@ func short(name string, most int) string {
 	}
 	return name
 }
+
+// PairName makes that of a pair fit to be drawn.
+func PairName(from, to string) string { return short(from, 24) + " – " + short(to, 24) }

@@ -144,7 +144,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 		return nil, err
 	}
 	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Title, c.Groups[1].Title), p, side, side})
-	if shown := differences(c); len(shown) > 0 {
+	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
 		p, err := picture.Forest("Differences with their intervals", "difference of partial correlations", shown)
 		if err != nil {
 			return nil, err
@@ -155,10 +155,10 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 }
 
 // differences are the largest differences as pairs with an estimate and an interval, from the
-// most positive to the most negative.
-func differences(c Comparison) []network.Edge {
-	n := &network.Network{}
-	for _, d := range c.Result.Pairs {
+// most positive to the most negative, with their nodes' labels.
+func differences(pairs []compare.Difference, labels map[string]string) []network.Edge {
+	n := &network.Network{Labels: labels}
+	for _, d := range pairs {
 		if d.Value == 0 {
 			continue
 		}

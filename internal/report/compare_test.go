@@ -24,8 +24,9 @@ func TestDiffering(t *testing.T) {
 	}
 	require.Equal(t, []string{"bc", "ad", "ac"}, got, "by q, then p, then size")
 	require.Len(t, c.Ranked(), 5)
-	shown := differences(c)
+	shown := differences(c.Result.Pairs, map[string]string{"d": "Delta"})
 	require.Len(t, shown, 5)
+	require.Equal(t, [2]string{"a", "Delta"}, [2]string{shown[0].From, shown[0].To})
 	require.Equal(t, 0.5, shown[0].Uncertainty.Estimate)
 	require.Equal(t, -0.4, shown[4].Uncertainty.Estimate)
 }

@@ -141,18 +141,20 @@ func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rat
 		return nil, err
 	}
 	drawn, left := curves(r)
-	paths, err := picture.Path(drawn, r.Lambda)
+	lambda := r.Lambda
+	shown := "The network at the chosen λ."
+	along := "Partial correlations along the path; the dashed line is the chosen λ. Colours are by the signs of the network's edges."
+	switch {
+	case r.Choice != "": // the edges are of no point of the path
+		lambda = math.NaN()
+		shown = "The network of the chosen edges."
+		along = "Partial correlations along the path, shrunken by its penalty. The chosen edges are of no single λ and have sizes fitted without the penalty; colours are by their signs."
+	case refitted:
+		along = "Partial correlations along the path, shrunken by its penalty; the dashed line is the chosen λ, whose edges the network has, with sizes fitted again without the penalty. Colours are by the signs of these."
+	}
+	paths, err := picture.Path(drawn, lambda)
 	if err != nil {
 		return nil, err
-	}
-	along := "Partial correlations along the path; the dashed line is the chosen λ."
-	if refitted {
-		along = "Partial correlations along the path, shrunken by its penalty; the dashed line is the chosen λ, whose edges the network has, with sizes fitted again without the penalty."
-	}
-	shown := "The network at the chosen λ."
-	if r.Choice != "" { // the edges are of no point of the path
-		shown = "The network of the chosen edges."
-		along = "Partial correlations along the path; the dashed line is the λ whose network is nearest to the chosen edges, which are of no single λ and have sizes fitted without a penalty."
 	}
 	if left > 0 {
 		along += fmt.Sprintf(" Of the pairs that are edges somewhere on the path the %d strongest are drawn, those of the chosen network first; %d more are not.", len(drawn), left)
@@ -193,9 +195,13 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 	} else {
 		slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	}
+	sizes := map[[2]string]float64{}
+	for _, e := range r.Network.Edges {
+		sizes[[2]string{e.From, e.To}] = e.PartialCorrelation
+	}
 	for _, pair := range pairs {
 		j, k := pair[0], pair[1]
-		c := picture.Curve{Name: r.Names[j] + " – " + r.Names[k], Emphasis: r.Adjacency.Has(j, k)}
+		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: r.Adjacency.Has(j, k), Size: sizes[[2]string{r.Names[j], r.Names[k]}]}
 		for _, p := range r.Points {
 			c.X = append(c.X, p.Lambda)
 			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))

@@ -59,11 +59,13 @@ func TestCurves(t *testing.T) {
 		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
 	}
 	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
+	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
 	drawn, left := curves(r)
 	require.Len(t, drawn, mostCurves)
 	require.Equal(t, d*(d-1)/2-mostCurves, left)
-	require.True(t, drawn[0].Emphasis)
-	require.Equal(t, "0 – 1", drawn[0].Name)
+	require.True(t, drawn[0].Chosen)
+	require.Equal(t, 0.2, drawn[0].Size, "as in the result")
+	require.Equal(t, "0 – one", drawn[0].Name)
 	require.Equal(t, []float64{2, 1}, drawn[0].X)
 	require.InDeltaSlice(t, []float64{0, -1e-4}, drawn[0].Y, 1e-12)
 	require.InDelta(t, -39e-4, drawn[1].Y[1], 1e-12)

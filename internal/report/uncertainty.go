@@ -62,12 +62,13 @@ func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
 }
 
 // forest are the pairs with the largest estimates, from the most positive to the most
-// negative.
+// negative, with their nodes' labels.
 func forest(n *network.Network) []network.Edge {
 	var pairs []network.Edge
 	for _, e := range n.Pairs {
 		u := e.Uncertainty
 		if absent := u.Estimate == 0 && !(u.Inclusion >= shownInclusion); !math.IsNaN(u.Estimate) && !absent {
+			e.From, e.To = n.Label(e.From), n.Label(e.To)
 			pairs = append(pairs, e)
 		}
 	}

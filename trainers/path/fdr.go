@@ -13,7 +13,8 @@ import (
 
 // fdr chooses edges, not a λ: the pairs whose q value is at most a rate, so that about that
 // share of the edges, or less, is false (docs/theory/inference.md#eq-fdr). Pairs are tested
-// by one step from the network that EBIC chooses, which has to come near the truth only.
+// by estimates without a penalty; with few rows, by one step from the network that EBIC chooses,
+// which has to come near the truth only.
 type fdr struct{ plain }
 
 // DefaultRate is the false discovery rate of "fdr".
@@ -64,7 +65,7 @@ func (fdr) searches() bool { return true }
 func (fdr) refit(c Config, _ bool) (bool, error) { return ofNoPoint("fdr", c) }
 
 func (fdr) describe(s Selection, _, _ bool) string {
-	return fmt.Sprintf("false discovery rate: pairs with a q value of at most %g, tested by one step from the network of extended BIC with γ = %g", s.Rate, *s.Gamma)
+	return fmt.Sprintf("false discovery rate: pairs with a q value of at most %g, with few rows tested by one step from the network of extended BIC with γ = %g", s.Rate, *s.Gamma)
 }
 
 func (fdr) choose(ctx context.Context, r *Run) (choice, error) {

@@ -1,7 +1,7 @@
-// Package debias infers the partial correlations of a Gaussian network by one Newton step
-// from its estimate without a penalty, all pairs free: estimates that a penalty or the
-// choice of edges has not biased to first order, with standard errors
-// (docs/theory/inference.md).
+// Package debias infers the partial correlations of a Gaussian network from maximum likelihood's
+// estimate with all pairs free or, with too few rows for that and by the marginal loss, from one
+// Newton step towards the unpenalised estimate: estimates that a penalty or the choice of edges has not biased (a step: to first
+// order), with standard errors (docs/theory/inference.md).
 package debias
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
@@ -27,13 +28,13 @@ const (
 
 func init() {
 	inference.Kinds[Model] = inference.Kind{
-		Note:  "one step, errors as normal rows have them whose cells are missing completely at random",
+		Note:  "estimates without a penalty, errors as normal rows have them whose cells are missing completely at random",
 		NoLaw: true,
 		Check: func(e estimator.Estimator, s *domain.Domain) error { return check(Model, e, s) },
 		Infer: infer,
 	}
 	inference.Kinds[Robust] = inference.Kind{
-		Note:  "one step, errors by the rows: also for rows that are not normal and, with em-exact, cells missing at random",
+		Note:  "estimates without a penalty, errors by the rows: also for rows that are not normal and, with em-exact, cells missing at random",
 		NoLaw: true,
 		Check: func(e estimator.Estimator, s *domain.Domain) error { return check(Robust, e, s) },
 		Infer: infer,
@@ -68,24 +69,22 @@ func equationOf(e estimator.Estimator, s *domain.Domain) (q Equation, ok bool) {
 	return Marginal, marginal
 }
 
-// infer makes the step of a finished path.
+// infer makes the estimates of a finished path.
 func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) {
 	n := p.Path
 	equation, ok := equationOf(n.Estimator, n.Domain)
 	if !ok && n.Domain.Bounded() { // rows have to be completed
 		return bounded.Infer(ctx, p)
 	}
-	start, free, err := n.Model(), true, error(nil)
-	if equation != Truncated { // there every start comes to the same
-		if start, free, err = n.Unpenalised(ctx); err != nil {
-			return nil, err
-		}
+	at, from, err := startOf(ctx, n, equation)
+	if err != nil {
+		return nil, err
 	}
 	robust := p.Config.Kind == Robust
 	depends := equation != Truncated && p.Depends()
 	own := depends && robust && equation == Likelihood
-	r := &inference.Result{Rests: rests(equation, robust, own, n.Table.Complete())}
-	e, err := Step(Problem{Table: n.Table, Mean: start.Mean(), Precision: start.Precision(), Equation: equation, Robust: robust, Own: own,
+	r := &inference.Result{Rests: rests(from, robust, own, n.Table.Complete())}
+	e, err := Step(Problem{Table: n.Table, Mean: at.Mean(), Precision: at.Precision(), Equation: equation, Robust: robust, Own: own,
 		Domain: n.Domain, Weight: n.Weight, Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
 	switch {
 	case errors.Is(err, ErrSingular) || errors.Is(err, ErrTooManyColumns) || errors.Is(err, losses.ErrNotPositiveDefinite):
@@ -101,18 +100,18 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 			r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
 		}
 		if !robust {
-			tails, err := tailsOf(n.Table, start.Mean(), start.Precision(), n.Engine.Config.Workers)
+			tails, err := tailsOf(n.Table, at.Mean(), at.Precision(), n.Engine.Config.Workers)
 			if err != nil {
 				return nil, err
 			}
 			r.Warnings = append(r.Warnings, tails.warnings()...)
 		}
-		r.Warnings = append(r.Warnings, warnings(n.Table, free, robust, e)...)
+		r.Warnings = append(r.Warnings, warnings(n.Table, from, robust, e)...)
 	}
 	if e == nil {
 		e = &Estimate{}
 	} else if equation != Truncated { // whose errors are for few rows already
-		if without := e.forFewRows(start.Precision()); without > 0 {
+		if without := e.forFewRows(at.Precision(), robust && from == fromLikelihood); without > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
 		}
 	}
@@ -120,21 +119,48 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 	return r, nil
 }
 
+// origin is where the step starts that estimates are from.
+type origin string
+
+const (
+	fromLikelihood origin = "maximum likelihood with all pairs free"
+	fromBounds     origin = "the minimum without a penalty" // the loss is quadratic
+	fromNetwork    origin = "one Newton step from the chosen network without a penalty"
+	fromPenalised  origin = "one Newton step from the penalised estimate"
+)
+
+// startOf is where a step starts: the likelihood's at its maximum or, without one to rely on, at the
+// chosen network, if possible without its penalty. The marginal loss's is there always, for its
+// minimum with all pairs free is less certain than a step to it (docs/theory/inference.md#eq-enough-rows).
+func startOf(ctx context.Context, n *path.Run, q Equation) (m *model.Gaussian, from origin, err error) {
+	switch q {
+	case Truncated: // every start comes to the same
+		return n.Model(), fromBounds, nil
+	case Likelihood:
+		if m, err = unpenalised(ctx, n); m != nil || err != nil {
+			return m, fromLikelihood, err
+		}
+	}
+	m, free, err := n.Unpenalised(ctx)
+	if free {
+		return m, fromNetwork, err
+	}
+	return m, fromPenalised, err
+}
+
 // rests says what the numbers rest on.
-func rests(q Equation, robust, own, complete bool) string {
-	start, errors, gaps := "one step from the chosen network without a penalty", "as normal rows have them", "cells missing completely at random"
+func rests(from origin, robust, own, complete bool) string {
+	errors, gaps := "as normal rows have them", "cells missing completely at random"
 	if robust {
 		errors = "by the rows"
 	}
 	switch {
-	case q == Truncated:
-		return "one step to the minimum without a penalty, errors by the rows"
 	case complete:
-		return start + ", errors " + errors
+		return fmt.Sprintf("%s, errors %s", from, errors)
 	case own:
 		gaps = "normal rows, cells missing at random"
 	}
-	return fmt.Sprintf("%s, errors %s; %s", start, errors, gaps)
+	return fmt.Sprintf("%s, errors %s; %s", from, errors, gaps)
 }
 
 // How many rows that have both columns of a pair, in the mean, a table needs for each of its
@@ -146,20 +172,15 @@ const (
 )
 
 // warnings say where intervals are not to be trusted.
-func warnings(t *data.Table, free, robust bool, e *Estimate) (out []string) {
+func warnings(t *data.Table, from origin, robust bool, e *Estimate) (out []string) {
 	least, other := rowsForAColumn, ""
 	if robust {
 		least, other = robustRowsForAColumn, fmt.Sprintf(" (%d by --inference model, if rows are normal)", rowsForAColumn)
 	}
-	sum := 0
-	rows := t.PairCounts()
-	for _, n := range rows {
-		sum += n
-	}
-	if mean := float64(sum) / float64(len(rows)); mean < float64(least*t.D) {
+	if mean := together(t); mean < float64(least*t.D) {
 		out = append(out, fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows in the mean, and %d times the %d columns are needed for intervals that cover as often as they say%s", mean, least, t.D, other))
 	}
-	if !free {
+	if from == fromPenalised {
 		out = append(out, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")
 	}
 	return append(out, inference.Beyond(e.Partial)...)

@@ -13,9 +13,11 @@ import (
 //	s² → s² / (1 − (k + 3) s²)
 //
 // where k columns are neighbours of either of the pair in the network p that the step starts
-// from, and were fitted with it. A pair that the rows tell of no more than k + 3 complete rows
-// would has no standard error; how many have none.
-func (e *Estimate) forFewRows(p mat.Symmetric) (without int) {
+// from, and were fitted with it. Errors by the rows at the estimate itself (twice) are widened
+// so twice, for there the rows' gradients, too, are smaller than at the truth, to which they were
+// not fitted. A pair that the rows tell of no more than k + 3 complete rows would has no standard
+// error; how many have none.
+func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
 	d := p.SymmetricDim()
 	pair := 0
 	for j := range d {
@@ -26,6 +28,9 @@ func (e *Estimate) forFewRows(p mat.Symmetric) (without int) {
 			if left <= 0 {
 				left = math.NaN()
 				without++
+			}
+			if twice {
+				left *= left
 			}
 			e.SE[pair] /= math.Sqrt(left)
 			pair++

@@ -2,6 +2,7 @@ package debias
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,13 +32,16 @@ func TestFewRowsIsFishers(t *testing.T) {
 				e.Partial, e.SE = append(e.Partial, rho), append(e.SE, (1-rho*rho)/math.Sqrt(n))
 			}
 		}
-		require.Zero(t, e.forFewRows(p))
+		by := Estimate{Partial: e.Partial, SE: slices.Clone(e.SE)}
+		require.Zero(t, e.forFewRows(p, false))
+		require.Zero(t, by.forFewRows(p, true))
 		for i, rho := range e.Partial {
 			require.InDelta(t, 1/math.Sqrt(n-c.k-3), e.SE[i]/(1-rho*rho), 1e-12, name)
+			require.InDelta(t, math.Sqrt(n)/(n-c.k-3), by.SE[i]/(1-rho*rho), 1e-12, name)
 		}
 	}
 	e := Estimate{Partial: []float64{0.5}, SE: []float64{0.75 / math.Sqrt(3)}}
-	require.Equal(t, 1, e.forFewRows(mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1})))
+	require.Equal(t, 1, e.forFewRows(mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1}), false))
 	require.True(t, math.IsNaN(e.SE[0]), "three rows tell nothing of two columns")
 	require.True(t, math.IsNaN(inference.Normal(0.5, e.SE[0], 0.95, 3).Low))
 }
@@ -89,7 +93,7 @@ func TestFewRowsCover(t *testing.T) {
 			return 0
 		}
 		before += cover() / tables
-		require.Zero(t, e.forFewRows(all))
+		require.Zero(t, e.forFewRows(all, false))
 		covered += cover() / tables
 	}
 	se := math.Sqrt(0.95 * 0.05 / tables)
@@ -99,8 +103,8 @@ func TestFewRowsCover(t *testing.T) {
 
 // What numbers rest on says nothing of missing cells where there are none.
 func TestRestsOnNoGaps(t *testing.T) {
-	require.Contains(t, rests(Likelihood, false, false, false), "errors as normal rows have them; cells missing completely at random")
-	require.Contains(t, rests(Likelihood, true, true, false), "errors by the rows; normal rows, cells missing at random")
-	require.NotContains(t, rests(Likelihood, true, false, true), "missing")
-	require.NotContains(t, rests(Marginal, false, false, true), "missing")
+	require.Equal(t, "one Newton step from the penalised estimate, errors as normal rows have them; cells missing completely at random", rests(fromPenalised, false, false, false))
+	require.Contains(t, rests(fromLikelihood, true, true, false), "errors by the rows; normal rows, cells missing at random")
+	require.NotContains(t, rests(fromLikelihood, true, false, true), "missing")
+	require.NotContains(t, rests(fromNetwork, false, false, true), "missing")
 }
