@@ -16,6 +16,7 @@ import (
 	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/report"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
@@ -26,6 +27,7 @@ import (
 type networkCommand struct {
 	networkFlags
 	out, truthFile string
+	path           string // how far it goes
 	groupsFile     string
 	labels         labelFlag
 	resampling     resamplingFlags
@@ -37,6 +39,12 @@ type networkCommand struct {
 	rates    []network.Rate    // against the truth
 	groups   map[string]string // of columns, for pictures; nil without --groups
 }
+
+// The values of --path.
+const (
+	pathNeeded = "needed"
+	pathFull   = "full"
+)
 
 const stateFile = "state.bin"
 
@@ -74,6 +82,7 @@ Methods:
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
+	fl.StringVar(&f.path, "path", pathNeeded, "how far the path goes: needed (as far as the choice of λ looks) or full (to the smallest λ; so with --truth)")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
 	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
@@ -128,6 +137,10 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
+	if err := setting.OneOf("path", f.path, pathNeeded, pathFull); err != nil {
+		return asUsage(cmd, err)
+	}
+	f.config.Whole = f.path == pathFull || f.truthFile != "" // whose AUC is of a whole path
 	for _, name := range f.config.Covariates {
 		if of := &f.tableFlags.columns; *of != nil && !slices.Contains(trimmed(*of), name) {
 			*of = append(*of, name)

@@ -97,7 +97,7 @@ const (
 // way reads a penalty and a selection, "adaptive, ebic", after them the inference whose q
 // values select: "l1, fdr, model".
 func way(text string) (s trainers.Spec, err error) {
-	s.Network = &path.Config{}
+	s.Network = &path.Config{Whole: true} // the AUC is of a whole path
 	penalty, selection, _ := strings.Cut(text, ", ")
 	selection, kind, tested := strings.Cut(selection, ", ")
 	if s.Network.Penalty, err = path.ParsePenalty(penalty); err != nil {

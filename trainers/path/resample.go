@@ -159,7 +159,7 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	} else if len(p.heldOut) > 0 {
 		run.passed = func() error {
 			// Draws are those of an iteration that the path does not reach.
-			s, err := run.Gradient(run.schedule.iterations()+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
+			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
 			if run.Estimator.Loss.Needs().Moments {
 				s.Loss = -2 * s.LogLikelihood
 			}

@@ -90,10 +90,12 @@ func (stability) parts(_ Selection, rows int, seed uint64) (parts []rowPart) {
 	return sorted(parts)
 }
 
+func (stability) searches() bool { return true }
+
 // most is q.
 func (stability) most(r *Run) int { return halfSize(r.pairs(), r.Config.Select) }
 
-func (stability) choose(_ context.Context, r *Run) (c choice, err error) {
+func (stability) choose(ctx context.Context, r *Run) (c choice, err error) {
 	s, counts := r.Config.Select, r.State.Resampled.Counts[0]
 	c.edges = make([]bool, len(counts))
 	chosen := 0
@@ -101,6 +103,9 @@ func (stability) choose(_ context.Context, r *Run) (c choice, err error) {
 		if c.edges[i] = n >= needed(s.Share); c.edges[i] {
 			chosen++
 		}
+	}
+	if err := r.pathPast(ctx, c.edges); err != nil {
+		return choice{}, err
 	}
 	c.point = r.nearest(c.edges)
 	q := r.State.Resampled.Most
@@ -156,19 +161,42 @@ func falseEdges(pairs, q int, share float64) (sharp, unimodal, any float64) {
 	return min(p*least, unimodal), unimodal, any
 }
 
+// pathPast makes a path that is made as needed until it has so many edges more than some, that
+// no denser network is nearest to them.
+func (r *Run) pathPast(ctx context.Context, edges []bool) error {
+	least, wanted := math.MaxInt, count(edges)
+	for k := 0; k < len(r.State.Points) || r.asNeeded() && !r.ended(); k++ {
+		if err := r.pathTo(ctx, k+1); err != nil {
+			return err
+		}
+		p := r.State.Points[k]
+		if p.Edges-wanted > least {
+			break
+		}
+		if !p.Unfinished {
+			least = min(least, differing(r.adjacency(p).Edge, edges))
+		}
+	}
+	return nil
+}
+
 // nearest is the point whose network differs least from some edges, of several the first.
 func (r *Run) nearest(edges []bool) (point int) {
 	least, ok := math.MaxInt, r.choosable()
 	for i, p := range r.State.Points {
-		differ := 0
-		for k, e := range r.adjacency(p).Edge {
-			if e != edges[k] {
-				differ++
-			}
-		}
-		if ok[i] && differ < least {
+		if differ := differing(r.adjacency(p).Edge, edges); ok[i] && differ < least {
 			least, point = differ, i
 		}
 	}
 	return point
+}
+
+// differing is how many elements of a and b differ.
+func differing(a, b []bool) (n int) {
+	for i, v := range a {
+		if v != b[i] {
+			n++
+		}
+	}
+	return n
 }
