@@ -15,7 +15,8 @@ import (
 // stability chooses edges, not a λ: those that paths on half of the rows find again and
 // again (docs/theory/path.md#eq-stability). Rows are halved 50 times; of each half's path the
 // densest network with at most q edges counts, and an edge is chosen that is in a share τ
-// of these 100. q is the largest for which the bound on falsely chosen edges, see
+// of these 100; one without a result counts as a network without edges, for which the bound
+// holds as well. q is the largest for which the bound on falsely chosen edges, see
 // falseEdges, is what was asked for.
 type stability struct{ plain }
 
@@ -97,6 +98,9 @@ func (stability) most(r *Run) int { return halfSize(r.pairs(), r.Config.Select) 
 
 func (stability) choose(ctx context.Context, r *Run) (c choice, err error) {
 	s, counts := r.Config.Select, r.State.Resampled.Counts[0]
+	if 2*halvings-r.State.Resampled.failed() < needed(s.Share) {
+		return c, fmt.Errorf("%s; so no edge can be in %g %% of them: leave out the column, or choose by ebic", r.failedParts(), 100*s.Share)
+	}
 	c.edges = make([]bool, len(counts))
 	chosen := 0
 	for i, n := range counts {

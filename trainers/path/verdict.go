@@ -60,6 +60,9 @@ func (r *Run) Warnings() (out []string) {
 	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.ofMatrix() == nil || r.Table.D <= DenseColumns):
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", points[len(points)-1].Edges, pairs))
 	}
+	if failed := r.failedParts(); failed != "" {
+		out = append(out, failed)
+	}
 	if selective && r.choice.edges == nil && !r.gaveUp() && f.Index == len(r.lambdas)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
 	}
