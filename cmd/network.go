@@ -35,6 +35,7 @@ type networkCommand struct {
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
 	prepared *trainers.Prepared
+	leftOut  []string // why columns are
 	result   *trainers.Result
 	rates    []network.Rate    // against the truth
 	groups   map[string]string // of columns, for pictures; nil without --groups
@@ -172,6 +173,10 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if err := f.labels.read(t.Names); err != nil {
 		return err
 	}
+	if t, err = f.independent(cmd, file); err != nil {
+		return err
+	}
+	c = f.config
 	nodes := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(c.Covariates, name) })
 	if f.truthFile != "" {
 		if f.truth, err = network.ReadPrecision(f.truthFile, nodes); err != nil {
@@ -184,6 +189,27 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 		}
 	}
 	return ensureDir(f.out)
+}
+
+// independent prepares the table without columns that others determine but for rounding, and gives it.
+func (f *networkCommand) independent(cmd *cobra.Command, file string) (*data.Table, error) {
+	for {
+		kept, why, err := leaveOut(f.prepared, f.table.Names)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if kept == nil {
+			return f.table, nil
+		}
+		f.leftOut = append(f.leftOut, why...)
+		if f.table, err = f.table.Select(kept); err != nil {
+			return nil, err
+		}
+		f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
+		if f.prepared, err = f.prepare(cmd, f.table, file); err != nil {
+			return nil, fmt.Errorf("%w (%s)", err, strings.Join(why, "; "))
+		}
+	}
 }
 
 // estimate runs the estimate, or goes on with one that was cut.
@@ -207,6 +233,9 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 		return err
 	}
 	f.result.Network.Network.Labels = f.labels.of
+	if f.leftOut != nil {
+		noteLeftOut(f.result, f.leftOut)
+	}
 	if f.truth == nil {
 		return nil
 	}

@@ -289,3 +289,15 @@ func TestRidgeRefitsHaveALoss(t *testing.T) {
 		})
 	}
 }
+
+// The library does not leave out a column that others determine: it marks the result.
+func TestANetworkOfACopyIsNotReliable(t *testing.T) {
+	_, table := testtables.Star(t, 5, 200, 0.1)
+	for i := range table.N {
+		table.Values[i*5+4], table.Observed[i*5+4] = 2*table.Values[i*5]-1, table.Observed[i*5]
+	}
+	r := estimate(t, table, trainers.Spec{})
+	require.False(t, r.Converged)
+	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact but for rounding); there is no network of columns that determine each other: leave one of them out.")
+	require.False(t, r.Model.Outcome.Converged)
+}
