@@ -63,7 +63,7 @@ func TestSumAndParts(t *testing.T) {
 	table := columns(t, 600, textureNames, texture)
 	f := only(t, table, diagnose.Setting{})
 	require.Equal(t, diagnose.Finding{Kind: "dependent", Severity: diagnose.Warning, Columns: []string{"total", "sand", "silt", "clay"},
-		Message: "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (--exclude total)",
+		Message:  "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (--exclude total)",
 		LeaveOut: []string{"total"}, Exact: "total ≈ sand + silt + clay"}, f)
 	gaps, err := data.HideMCAR(table, 0.45, stream.New(1))
 	require.NoError(t, err)
