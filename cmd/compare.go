@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type compareCommand struct {
 	labels       labelFlag
 
 	groups   [2]comparedGroup
+	leftOut  []string          // why columns are
 	coloured map[string]string // groups of columns, for pictures; nil without --column-groups
 	resuming bool
 	result   *compare.Result
@@ -184,6 +186,9 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return f.inGroup(cmd, err)
 	}
+	if p, err = f.independent(cmd, p, both); err != nil {
+		return err
+	}
 	f.spec.Steps.Method = p.Spec.Steps.Method // what auto comes to for all rows
 	for i := range f.groups {
 		g := &f.groups[i]
@@ -193,6 +198,26 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	}
 	f.nameFolders()
 	return ensureDir(f.out)
+}
+
+// independent leaves out of both tables the columns that others determine but for rounding in all
+// rows together, and gives what was prepared of these rows then.
+func (f *compareCommand) independent(cmd *cobra.Command, p *trainers.Prepared, both *data.Table) (*trainers.Prepared, error) {
+	for {
+		kept, why, err := leaveOut(p, both.Names)
+		if kept == nil || err != nil {
+			return p, err
+		}
+		f.leftOut = append(f.leftOut, why...)
+		for _, t := range []**data.Table{&both, &f.groups[0].table, &f.groups[1].table} {
+			if *t, err = (*t).Select(kept); err != nil {
+				return nil, err
+			}
+		}
+		if p, err = f.prepare(cmd, both, "both tables together"); err != nil {
+			return nil, fmt.Errorf("%w (%s)", err, strings.Join(why, "; "))
+		}
+	}
 }
 
 // readNames reads what columns are called, and which belong together.
@@ -316,6 +341,9 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 		return err
 	}
 	g.result.Network.Network.Labels = f.labels.of
+	if f.leftOut != nil {
+		noteLeftOut(g.result, f.leftOut)
+	}
 	return nil
 }
 

@@ -203,6 +203,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	steps := []string{strings.Join(append(network, "--out", shell.Word(name+"-network")), " ")}
 	if t.Missing() > 0 {
 		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
+		impute = append(impute, f.excluded(func(found diagnose.Finding) bool { return found.Kind == "identifier" })...) // others have gaps worth filling
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps
@@ -218,20 +219,38 @@ func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
 	return words
 }
 
-// advised are flags against what was found: identifiers are left out, and skewed columns
-// modelled by a function of them.
+// advised are flags against what was found: columns that a warning advises to leave out are, and
+// skewed columns are modelled by a function of them.
 func (f *tableDescription) advised() (words []string) {
+	words = f.excluded(func(diagnose.Finding) bool { return true })
 	var transforms []string
 	for _, found := range f.findings {
-		if found.Kind == "identifier" && f.table.exclude == nil {
-			words = append(words, "--exclude", shell.List(found.Columns))
+		for _, function := range found.Functions {
+			if name, _, _ := strings.Cut(function, "="); !slices.ContainsFunc(f.findings, func(of diagnose.Finding) bool { return slices.Contains(of.LeaveOut, name) }) {
+				transforms = append(transforms, function)
+			}
 		}
-		transforms = append(transforms, found.Functions...)
 	}
 	if transforms != nil {
 		words = append(words, "--transform", shell.List(transforms))
 	}
 	return words
+}
+
+// excluded is the flag for columns that some findings advise to leave out, nil for none.
+func (f *tableDescription) excluded(by func(diagnose.Finding) bool) (words []string) {
+	var names []string
+	for _, found := range f.findings {
+		for _, name := range found.LeaveOut {
+			if by(found) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []string{"--exclude", shell.List(names)}
 }
 
 // commandOrTable takes a first argument that is no command for a table, if it can be one.

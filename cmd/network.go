@@ -16,6 +16,7 @@ import (
 	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/report"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
@@ -26,6 +27,7 @@ import (
 type networkCommand struct {
 	networkFlags
 	out, truthFile string
+	path           string // how far it goes
 	groupsFile     string
 	labels         labelFlag
 	resampling     resamplingFlags
@@ -33,10 +35,17 @@ type networkCommand struct {
 	table    *data.Table
 	truth    *mat.SymDense // nil if none is known
 	prepared *trainers.Prepared
+	leftOut  []string // why columns are
 	result   *trainers.Result
 	rates    []network.Rate    // against the truth
 	groups   map[string]string // of columns, for pictures; nil without --groups
 }
+
+// The values of --path.
+const (
+	pathNeeded = "needed"
+	pathFull   = "full"
+)
 
 const stateFile = "state.bin"
 
@@ -74,6 +83,7 @@ Methods:
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
+	fl.StringVar(&f.path, "path", pathNeeded, "how far the path goes: needed (as far as the choice of λ looks) or full (to the smallest λ; so with --truth)")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
 	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
@@ -128,6 +138,10 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
+	if err := setting.OneOf("path", f.path, pathNeeded, pathFull); err != nil {
+		return asUsage(cmd, err)
+	}
+	f.config.Whole = f.path == pathFull || f.truthFile != "" // whose AUC is of a whole path
 	for _, name := range f.config.Covariates {
 		if of := &f.tableFlags.columns; *of != nil && !slices.Contains(trimmed(*of), name) {
 			*of = append(*of, name)
@@ -159,6 +173,10 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if err := f.labels.read(t.Names); err != nil {
 		return err
 	}
+	if t, err = f.independent(cmd, file); err != nil {
+		return err
+	}
+	c = f.config
 	nodes := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(c.Covariates, name) })
 	if f.truthFile != "" {
 		if f.truth, err = network.ReadPrecision(f.truthFile, nodes); err != nil {
@@ -171,6 +189,27 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 		}
 	}
 	return ensureDir(f.out)
+}
+
+// independent prepares the table without columns that others determine but for rounding, and gives it.
+func (f *networkCommand) independent(cmd *cobra.Command, file string) (*data.Table, error) {
+	for {
+		kept, why, err := leaveOut(f.prepared, f.table.Names)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if kept == nil {
+			return f.table, nil
+		}
+		f.leftOut = append(f.leftOut, why...)
+		if f.table, err = f.table.Select(kept); err != nil {
+			return nil, err
+		}
+		f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
+		if f.prepared, err = f.prepare(cmd, f.table, file); err != nil {
+			return nil, fmt.Errorf("%w (%s)", err, strings.Join(why, "; "))
+		}
+	}
 }
 
 // estimate runs the estimate, or goes on with one that was cut.
@@ -194,6 +233,9 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 		return err
 	}
 	f.result.Network.Network.Labels = f.labels.of
+	if f.leftOut != nil {
+		noteLeftOut(f.result, f.leftOut)
+	}
 	if f.truth == nil {
 		return nil
 	}

@@ -228,7 +228,7 @@ func ExampleNetworkResult_Rates() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &path.Config{}}, trainers.Run{})
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &path.Config{Whole: true}}, trainers.Run{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -56,6 +56,17 @@ func (p *Prepared) zeroedFinding() (f diagnose.Finding, ok bool) {
 		Message: "zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean" + advice}, true
 }
 
+// exactDependence says by what columns determine another but for rounding, "" where none do. It is
+// for after the warnings.
+func (p *Prepared) exactDependence() string {
+	for _, f := range p.findings {
+		if f.Exact != "" {
+			return f.Exact + " (exact but for rounding)"
+		}
+	}
+	return ""
+}
+
 // warnings are the sentences of those findings that are warnings.
 func (p *Prepared) warnings() (warnings []string, err error) {
 	found, err := p.Findings()

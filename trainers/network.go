@@ -2,6 +2,7 @@ package trainers
 
 import (
 	"encoding/csv"
+	"errors"
 	"io"
 	"math"
 	"strconv"
@@ -22,6 +23,7 @@ type NetworkResult struct {
 	Points     []path.Point // the path, columns standardised
 	Scores     []float64    // of the selection, one a point; nil for none
 	Chosen     int          // of the points
+	Cut        bool         // the path ends before the smallest λ, because the choice needed no more of it (path.Config.Whole)
 	Lambda     float64
 	Penalty    path.Penalty  // by which pairs were put in order, with the pilot's shrinkage
 	Ordering   string        // in words: by what the path put pairs in order
@@ -41,7 +43,7 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 	m, chosen, mean := n.Model(), n.State.Refine.Index, scale.Location(n.Model().Mean())
 	r := &NetworkResult{
 		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
-		Adjacency: n.Network(m.Packed.Value), Covariates: n.Config.Covariates,
+		Cut: n.CutByChoice(), Adjacency: n.Network(m.Packed.Value), Covariates: n.Config.Covariates,
 	}
 	r.Names, r.Mean, r.Precision = names, mean, whole
 	if r.Covariates != nil {
@@ -74,8 +76,11 @@ func (r *NetworkResult) Adjacencies() []network.Adjacency {
 }
 
 // Rates compares the networks along the path with a true one. It fails where
-// the truth has no edge or no non-edge.
+// the truth has no edge or no non-edge, and where the path was cut.
 func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
+	if r.Cut {
+		return nil, errors.New("the path ends where the choice of λ needed no more of it, and rates are of a whole path: set path.Config.Whole")
+	}
 	var rates []network.Rate
 	for _, a := range r.Adjacencies() {
 		rate, err := network.Compare(truth, a)

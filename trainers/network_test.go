@@ -38,7 +38,7 @@ func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result
 
 func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 10, 500, 0.3)
-	r := estimate(t, table, trainers.Spec{})
+	r := estimate(t, table, trainers.Spec{Network: &path.Config{Whole: true}})
 	require.Equal(t, "em-exact", r.Spec.Steps.Method)
 	n := r.Network
 	require.Zero(t, n.Points[0].Edges)
@@ -48,6 +48,11 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	rates, err := n.Rates(network.Threshold(g.Precision, 1e-12))
 	require.NoError(t, err)
 	require.Greater(t, network.AUC(rates), 0.95)
+	cut := estimate(t, table, trainers.Spec{}).Network
+	require.True(t, cut.Cut)
+	require.Equal(t, n.Edges(), cut.Edges())
+	_, err = cut.Rates(network.Threshold(g.Precision, 1e-12))
+	require.ErrorContains(t, err, "set path.Config.Whole")
 	for j := range 10 {
 		for k := range 10 {
 			require.Equal(t, n.Precision.At(j, k), n.Precision.At(k, j))
@@ -283,4 +288,17 @@ func TestRidgeRefitsHaveALoss(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+}
+
+// The library does not leave out a column that others determine: it marks the result.
+func TestANetworkOfACopyIsNotReliable(t *testing.T) {
+	_, table := testtables.Star(t, 5, 200, 0.1)
+	for i := range table.N {
+		table.Values[i*5+4], table.Observed[i*5+4] = 2*table.Values[i*5]-1, table.Observed[i*5]
+	}
+	r := estimate(t, table, trainers.Spec{})
+	require.False(t, r.Converged)
+	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact but for rounding); there is no network of columns that determine each other: leave one of them out.")
+	require.False(t, r.Model.Outcome.Converged)
+	require.Contains(t, r.Warnings, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
 }

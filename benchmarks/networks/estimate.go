@@ -66,6 +66,7 @@ func (s settings) run(ctx context.Context, k kind, law gaps.Law, m method, seed 
 // scoreMatching is a method of this program.
 func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, support *domain.Domain, seed uint64) (e estimated, err error) {
 	along := s.Path
+	along.Whole = true // the AUC is of a whole path
 	if m.Penalty != nil {
 		along.Penalty = *m.Penalty
 	}

@@ -96,6 +96,7 @@ func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64)
 // points of the path with the stopping rules m.Stop.
 func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]path.Point, error) {
 	along := m.Path
+	along.Whole = true // the AUC is of a whole path
 	along.Lambdas = s.Lambdas
 	along.LambdaMax = path.LambdaMax(t, nil, domain.Weight{})
 	along.LambdaMin = along.LambdaMax / s.Ratio

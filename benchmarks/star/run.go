@@ -127,7 +127,7 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Confi
 // path is a method's.
 func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.Result, error) {
 	along := s.Path
-	along.Select, along.PathOnly = path.Selection{Kind: "none"}, true // the AUC is of the path
+	along.Select, along.PathOnly, along.Whole = path.Selection{Kind: "none"}, true, true // the AUC is of the path
 	c.Seed, c.FreeDraws = seed, t.FreeDraws
 	if c.Method == completeRidge {
 		c.Method, along.Penalty = completeData, path.Penalty{Kind: "ridge"}

@@ -14,7 +14,10 @@ import (
 const (
 	// explainedBut is the share of a column's variance that the others leave, below which it
 	// is nearly a combination of them.
-	explainedBut  = 0.01
+	explainedBut = 0.01
+	// exactBut is that share below which nothing but rounding is left, and a network's path
+	// ends before its first edges.
+	exactBut      = 1e-7
 	mostDependent = 150 // columns looked at together
 	copiesCost    = 5e8 // columns² · rows looked at by pairs
 	mostSets      = 5   // said
@@ -24,7 +27,7 @@ const (
 
 // dependent warns of columns that are nearly linear combinations of others, as they are
 // modelled: copies of one, a sum and its parts. One of each set is then left out of the
-// search for the next.
+// search for the next: of an exact dependence the last.
 func dependent(e *examined) []Finding {
 	findings, active, r := e.copies(e.active())
 	rows := rowsWithValues(e.Table)
@@ -45,7 +48,16 @@ func dependent(e *examined) []Finding {
 		for k, j := range set {
 			columns[k] = active[j]
 		}
-		if f, ok := e.combination(columns); ok {
+		f, columns, ok := e.combination(columns)
+		if ok && f.Exact != "" {
+			last := slices.Index(columns, slices.Max(columns))
+			columns[0], columns[last] = columns[last], columns[0]
+			slices.Sort(columns[1:])
+			if f, _, ok = e.combination(columns); ok {
+				target = slices.Index(active, columns[0])
+			}
+		}
+		if ok {
 			findings = append(findings, f)
 		}
 		active = slices.Delete(active, target, target+1)
@@ -77,7 +89,7 @@ func (e *examined) copies(active []int) (findings []Finding, left []int, r *mat.
 			kept, left = append(kept, a), append(left, j)
 			continue
 		}
-		if f, ok := e.combination([]int{j, left[of]}); ok && len(findings) < mostSets {
+		if f, _, ok := e.combination([]int{j, left[of]}); ok && len(findings) < mostSets {
 			findings = append(findings, f)
 		}
 	}
@@ -102,24 +114,37 @@ func (e *examined) together(columns []int) (first []float64, others [][]float64)
 }
 
 // combination is the finding that the first column is nearly a linear combination of the
-// others, if the rows which have all of them say so too.
-func (e *examined) combination(columns []int) (Finding, bool) {
+// others, if the rows which have all of them say so too, and the columns that have a part in it:
+// a slope that is not 0 but for rounding.
+func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) {
 	y, x := e.together(columns)
 	if len(y) < 3*len(columns)+10 && len(columns) > 2 {
-		return Finding{}, false
+		return f, nil, false
 	}
 	slopes, constant, unexplained := regress(y, x)
 	if !(unexplained < explainedBut) {
-		return Finding{}, false
+		return f, nil, false
+	}
+	parts = columns[:1:1]
+	for k, slope := range slopes {
+		if math.Abs(slope)*stat.StdDev(x[k], nil) > leastKept*stat.StdDev(y, nil) {
+			parts = append(parts, columns[k+1])
+		}
+	}
+	if 1 < len(parts) && len(parts) < len(columns) {
+		return e.combination(parts)
 	}
 	columns, slopes = withoutZeros(columns, slopes, x, stat.StdDev(y, nil))
 	names, labels := e.names(columns), e.Transform.Labels(e.Names)
 	share := fmt.Sprintf("all but %.2g %% of its variance", 100*unexplained)
-	if unexplained < 1e-6 {
-		share = "exact but for rounding"
+	of := fmt.Sprintf("%s ≈ %s", labels[columns[0]], formula(slopes, columns[1:], labels, constant, stat.StdDev(y, nil)))
+	f = Finding{Severity: Warning, Columns: names, LeaveOut: names[:1]}
+	if unexplained < exactBut {
+		share, f.Exact = "exact but for rounding", of
 	}
-	return Finding{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s are nearly dependent: %s ≈ %s (%s), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (%s)",
-		columnsText(names), labels[columns[0]], formula(slopes, columns[1:], labels, constant, stat.StdDev(y, nil)), share, flag("exclude", names[:1]))}, true
+	f.Message = fmt.Sprintf("%s are nearly dependent: %s (%s), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (%s)",
+		columnsText(names), of, share, flag("exclude", names[:1]))
+	return f, columns, true
 }
 
 // withoutZeros leaves out columns whose part in a combination is what rounding leaves of it: at most

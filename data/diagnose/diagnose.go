@@ -38,6 +38,10 @@ type Finding struct {
 	Message  string   `json:"message"`
 	// Functions are those advised, as name=function; nil where none is.
 	Functions []string `json:"functions,omitempty"`
+	// LeaveOut are the columns advised to be left out; nil where none are.
+	LeaveOut []string `json:"leave_out,omitempty"`
+	// Exact says by what others determine the one column of LeaveOut but for rounding, as "c ≈ a + b"; "" where none do.
+	Exact string `json:"-"`
 }
 
 // Setting says what is to be fitted to the table.

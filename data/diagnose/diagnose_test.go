@@ -63,10 +63,31 @@ func TestSumAndParts(t *testing.T) {
 	table := columns(t, 600, textureNames, texture)
 	f := only(t, table, diagnose.Setting{})
 	require.Equal(t, diagnose.Finding{Kind: "dependent", Severity: diagnose.Warning, Columns: []string{"total", "sand", "silt", "clay"},
-		Message: "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (--exclude total)"}, f)
+		Message:  "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (--exclude total)",
+		LeaveOut: []string{"total"}, Exact: "total ≈ sand + silt + clay"}, f)
 	gaps, err := data.HideMCAR(table, 0.45, stream.New(1))
 	require.NoError(t, err)
 	require.Equal(t, f, only(t, gaps, diagnose.Setting{}))
+}
+
+// Of an exact dependence the last column is left out, wherever the sum stands, and columns that
+// have no part in it are not named.
+func TestTheLastOfAnExactDependenceIsLeftOut(t *testing.T) {
+	total := func(i int, a, b, c, e float64) []float64 {
+		x := texture(i, a, b, c, e)
+		return []float64{x[4], x[0], x[3], x[1], x[2]}
+	}
+	f := only(t, columns(t, 600, []string{"total", "sand", "other", "silt", "clay"}, total), diagnose.Setting{})
+	require.Equal(t, []string{"clay"}, f.LeaveOut)
+	require.Equal(t, "clay ≈ total − sand − silt", f.Exact)
+	rough := func(i int, a, b, c, e float64) []float64 { // by a thousandth of a standard deviation
+		x := texture(i, a, b, c, e)
+		x[4] += 0.02 * math.Sin(float64(i))
+		return x
+	}
+	f = only(t, columns(t, 600, textureNames, rough), diagnose.Setting{})
+	require.Equal(t, []string{"total"}, f.LeaveOut)
+	require.Empty(t, f.Exact)
 }
 
 // Two dependences among 20 columns of which no row is complete, where only EM sees all of them.

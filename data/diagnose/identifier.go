@@ -32,7 +32,7 @@ func identifiers(e *examined) []Finding {
 	if len(names) == 1 {
 		advice = flag("id", names)
 	}
-	return []Finding{{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: no value twice), as an identifier or a time does, and would be taken for a measurement; leave %s out (%s)",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: no value twice), as an identifier or a time does, and would be taken for a measurement; leave %s out (%s)",
 		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), advice)}}
 }
 

@@ -75,10 +75,10 @@ func seldomObserved(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(seldom)
-	advice := fmt.Sprintf("leave %s out (%s)", plural(len(names), "it", "them"), flag("exclude", names))
+	leaveOut, advice := names, fmt.Sprintf("leave %s out (%s)", plural(len(names), "it", "them"), flag("exclude", names))
 	if e.D-len(names) < 2 { // which would leave nothing to estimate
-		advice = "get more rows, or take the result as a first look"
+		leaveOut, advice = nil, "get more rows, or take the result as a first look"
 	}
-	return []Finding{{Severity: Warning, Columns: names, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (the least: %d): what is estimated of %s is mostly chance; %s",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: leaveOut, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (the least: %d): what is estimated of %s is mostly chance; %s",
 		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.RowCount(), least, plural(len(names), "it", "them"), advice)}}
 }

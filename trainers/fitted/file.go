@@ -59,6 +59,7 @@ type Outcome struct {
 	Verdict    string
 	Assumption losses.Assumption // of why cells are missing; empty where the file does not say
 	Moments    string            // in words: the second moments that a fit knew the table by; empty where it knew rows
+	LeftOut    []string          // in words: columns of the table that the model is without, and why
 }
 
 // modelVersion 1 had quantities only; 3 is of files with a transform, which programs before it
@@ -118,6 +119,7 @@ type file struct {
 	Assumption losses.Assumption `json:"assumption,omitempty"`
 	Inference  *uncertaintyFile  `json:"inference,omitempty"`
 	Moments    string            `json:"moments,omitempty"`
+	LeftOut    []string          `json:"left_out,omitempty"`
 }
 
 type scaleFile struct {
@@ -219,7 +221,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	if o := s.Outcome; o != nil {
-		f.Converged, f.Verdict, f.Assumption, f.Moments = &o.Converged, o.Verdict, o.Assumption, o.Moments
+		f.Converged, f.Verdict, f.Assumption, f.Moments, f.LeftOut = &o.Converged, o.Verdict, o.Assumption, o.Moments, o.LeftOut
 	}
 	plain, err := json.Marshal(f)
 	if err != nil {
@@ -290,7 +292,7 @@ func decodeModel(text []byte) (*Saved, error) {
 		return nil, err
 	}
 	if f.Converged != nil {
-		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption, f.Moments}
+		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption, f.Moments, f.LeftOut}
 	}
 	if s.Uncertainty, err = f.Inference.uncertainty(); err != nil {
 		return nil, err

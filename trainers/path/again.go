@@ -8,8 +8,7 @@ import (
 // Again makes this, before it begins, one of many estimates from resamples of a table: it
 // comes to the same network in less time. By EM iterations it starts
 // at each λ where the two before point to (predict); where EBIC goes by the likelihood of
-// refits, these end at a gain of againGain, and the path where the search does. What is told
-// of the path's end means nothing then. Iterations after the path are as ever. Rows that are
+// refits, these end at a gain of againGain. Iterations after the path are as ever. Rows that are
 // drawn several times are worked on once, where gradients have no noise.
 func (r *Run) Again() {
 	r.again = true
@@ -60,11 +59,6 @@ const againGain = 0.1
 // AgainBatch is how many rows such an estimate works on together where draws do not depend on
 // it: a step whose rows are those of the one before goes on from how they were sorted.
 const AgainBatch = 4096
-
-// asNeeded tells whether the path is made as the choice of λ needs it.
-func (r *Run) asNeeded() bool {
-	return r.again && r.ofMatrix() == nil && r.Config.Select.searches() && !r.Domain.Bounded() && r.Missingness == nil
-}
 
 // predict puts the model where the iterations at λ_k start: straight on from the two λ
 // before,

@@ -100,6 +100,9 @@ func (r *Run) compare(ctx context.Context) error {
 	taken := *s.States[best]
 	taken.Auto = Auto{Kind: s.Kinds[best], Kinds: s.Kinds, Scores: s.Scores}
 	*r.State = taken
+	if n := len(taken.Points); n > 0 { // from where the path goes on if the selection needs more of it
+		r.setPoint(n - 1)
+	}
 	return r.save()
 }
 
@@ -151,8 +154,10 @@ func (r *Run) scorePath(ctx context.Context, kind string, s *State) (score float
 	if err := run.prepare(ctx); err != nil {
 		return 0, err
 	}
-	if err := run.path(ctx); err != nil {
-		return 0, err
+	if !run.asNeeded() {
+		if err := run.path(ctx); err != nil {
+			return 0, err
+		}
 	}
 	chosen, err := run.choose(ctx)
 	if err != nil {

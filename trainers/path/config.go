@@ -36,6 +36,7 @@ type Config struct {
 	StopTol       float64 `json:"stop_tol"`        // accelerated, em: a λ is done when 50 proximal gradient steps, or turns, would move nothing by as much; 0.015. With most cells missing, less is slower and finds edges worse
 	RefineIter    int     `json:"refine_iter"`     // iterations at the chosen λ, at most; 2000
 	Rate          float64 `json:"rate"`            // a proximal gradient step's size per column; 0.015, less for strongly dependent columns
+	Whole         bool    `json:"whole,omitempty"` // the path goes on to the smallest λ, even where the choice needs less of it
 	Threshold     float64 `json:"threshold"`       // |P_jk| above it is an edge, columns standardised; 0.002
 	Floor         float64 `json:"floor"`           // the smallest eigenvalue that P may have; 0.001
 

@@ -74,11 +74,14 @@ func (crossValidation) choose(_ context.Context, r *Run) (choice, error) {
 }
 
 // crossValidated is the mean over rows of the held-out loss at each λ that every
-// part's path has; +Inf at the others.
+// part's path has, of parts that have a result; +Inf at the others.
 func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 	scores := make([]float64, len(f.Counts))
 	rows := 0
 	for k, losses := range f.Losses {
+		if f.Failed[k] != "" {
+			continue
+		}
 		rows += len(folds[k].heldOut)
 		for l := range scores {
 			if l < len(losses) {

@@ -27,15 +27,13 @@ func newFixed(r *Run) *fixed {
 	return f
 }
 
-func (f *fixed) iterations() int { return f.steps[len(f.steps)-1] }
-
 func (f *fixed) iterate(ctx context.Context, k int) error {
 	for f.State.Iteration < f.steps[k] {
 		last, err := f.advance(ctx, f.lambdas[k])
 		if err != nil {
 			return err
 		}
-		f.Report(engine.Progress{Stage: "path", Unit: "iteration", Iteration: f.State.Iteration, Total: f.iterations(), Lambda: f.lambdas[k],
+		f.Report(engine.Progress{Stage: "path", Unit: "iteration", Iteration: f.State.Iteration, Total: f.steps[len(f.steps)-1], Lambda: f.lambdas[k],
 			Edges: f.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
 	}
 	return nil

@@ -39,23 +39,36 @@ const (
 // log n + 4 γ log d. Networks whose loss is least at a P that is not positive definite, and
 // those that the search does not come by, have NaN.
 func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
-	state, networks := &r.State.Judged, r.networks()
+	state := &r.State.Judged
 	if state.Done {
 		return slices.Clone(state.Scores), nil
 	}
-	scores := slices.Repeat([]float64{math.NaN()}, len(r.State.Points))
-	j := &judgement{Run: r, edge: edge, scores: scores, before: math.NaN(), least: math.Inf(1), model: r.at(networks[0])}
-	for first := 0; first == 0 || first+1 < len(networks) && j.idle < judgePatience; first += judgeStride {
-		ok, err := j.stretch(ctx, networks[first:min(first+judgeStride+1, len(networks))])
+	j := &judgement{Run: r, edge: edge, before: math.NaN(), least: math.Inf(1)}
+	var networks []int
+	for first := 0; j.idle < judgePatience; first += judgeStride {
+		var err error
+		if networks, err = r.networksTo(ctx, first+judgeStride+1); err != nil {
+			return nil, err
+		}
+		for len(j.scores) < len(r.State.Points) {
+			j.scores = append(j.scores, math.NaN())
+		}
+		if j.model == nil {
+			j.model = r.at(networks[0])
+		} else if first+1 >= len(networks) {
+			break
+		}
+		last := min(first+judgeStride+1, len(networks))
+		ok, err := j.stretch(ctx, networks[first:last])
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			break
 		}
-		r.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: min(first+judgeStride+1, len(networks)), Total: len(networks), Loss: math.NaN(), EffectiveSize: math.NaN()})
+		r.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: last, Total: len(networks), Loss: math.NaN(), EffectiveSize: math.NaN()})
 	}
-	state.Done, state.Scores = true, r.shared(networks, scores)
+	state.Done, state.Scores = true, r.shared(networks, j.scores)
 	return slices.Clone(state.Scores), r.save()
 }
 

@@ -207,13 +207,6 @@ func (m *matrix) close(p *Point) {
 	p.Loss, p.EffectiveSize, p.Unfinished = m.reached, math.NaN(), m.State.Runaway
 }
 
-func (m *matrix) iterations() (sum int) {
-	for _, p := range m.State.Points {
-		sum += p.Iterations
-	}
-	return sum
-}
-
 func (m *matrix) moved() string {
 	return fmt.Sprintf("would move by at most %.2g in %d sweeps", m.State.Refine.Movement, refineBlock)
 }

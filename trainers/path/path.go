@@ -69,8 +69,6 @@ type schedule interface {
 	iterate(ctx context.Context, k int) error
 	// close fills in what a point has of the schedule's own.
 	close(p *Point)
-	// iterations of the path so far or, where that is known before, in all.
-	iterations() int
 	// settle makes what is left of the iterations after the path, at the chosen λ.
 	settle(ctx context.Context) error
 	// moved says in words what Refine.Movement is.
@@ -241,6 +239,15 @@ func (r *Run) closeBlock(lambda float64) Point {
 
 func (r *Run) edges() int { return r.Network(r.packed()).Count() }
 
+// asNeeded tells whether the choice makes the path, no further than it has to look.
+func (r *Run) asNeeded() bool {
+	s := r.Config.Select
+	return !r.Config.Whole && s.searches() && r.Missingness == nil && (r.again || !s.ByTests())
+}
+
+// CutByChoice tells whether the path ended because the choice needed no smaller λ.
+func (r *Run) CutByChoice() bool { return !r.ended() }
+
 // path runs what is left of the path.
 func (r *Run) path(ctx context.Context) error { return r.pathTo(ctx, len(r.lambdas)) }
 
@@ -317,7 +324,7 @@ func (r *Run) gaveUp() bool {
 }
 
 // ended tells whether there is no more of the path.
-func (r *Run) ended() bool { return len(r.State.Points) == len(r.lambdas) || r.gaveUp() }
+func (r *Run) ended() bool { return len(r.State.Points) >= len(r.lambdas) || r.gaveUp() }
 
 // unfinished are the λ at which the minimum was out of reach, the largest first.
 func (r *Run) unfinished() (lambdas []float64) {

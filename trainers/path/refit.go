@@ -172,26 +172,19 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 // those the search does not come by. score is to be small.
 func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &r.State.Refitted
-	if _, err := search(func(number int) ([]int, error) { return r.networksTo(ctx, number) },
+	networks := func(number int) ([]int, error) {
+		all, err := r.networksTo(ctx, number)
+		for len(state.Done) < len(r.State.Points) {
+			state.Done, state.Likelihood = append(state.Done, false), append(state.Likelihood, math.NaN())
+		}
+		return all, err
+	}
+	if _, err := search(networks,
 		func(points []int) error { return r.refitAll(ctx, points) },
 		func(point int) float64 { return score(point, state.Likelihood[point]) }); err != nil {
 		return nil, err
 	}
 	return r.shared(r.networks(), state.Likelihood), nil
-}
-
-// networksTo are the networks of the path, which is first made as far as to so many of them
-// if it is made as they are needed.
-func (r *Run) networksTo(ctx context.Context, number int) (networks []int, err error) {
-	for networks = r.networks(); r.asNeeded() && len(networks) < number && !r.ended(); networks = r.networks() {
-		if err := r.pathTo(ctx, len(r.State.Points)+1); err != nil {
-			return nil, err
-		}
-	}
-	for state := &r.State.Refitted; len(state.Done) < len(r.State.Points); {
-		state.Done, state.Likelihood = append(state.Done, false), append(state.Likelihood, math.NaN())
-	}
-	return networks, nil
 }
 
 // refitAll refits the networks of those points that are not done, in parallel.

@@ -2,6 +2,7 @@ package path
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/panics"
 	"missingscore/trainers/engine"
@@ -23,7 +25,8 @@ type Resampled struct {
 	Done   []bool
 	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
 	Counts [][]int     // "stars": at each λ, in how many parts each pair is an edge
-	Points []int       // how many λ a part's path has: it ends early where P diverges
+	Points []int       // how many λ a part's path has: it ends early where there is no minimum
+	Failed []string    // why a part has no result; "": it has one
 	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
 }
 
@@ -86,28 +89,63 @@ func (r *Run) resample(ctx context.Context) error {
 		pool.Go(func() error {
 			return panics.Caught(func() error {
 				run, heldOut, err := r.part(ctx, p)
-				if err != nil {
-					return fmt.Errorf("selection by %s, part %d: %w", c.Select.Kind, k+1, err)
+				if ctx.Err() != nil {
+					return ctx.Err()
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				state.Done[k], state.Losses[k], state.Points[k] = true, heldOut, len(run.State.Points)
-				points := run.State.Points
-				if state.Most > 0 {
-					points = densest(points, state.Most)
+				if state.Done[k] = true; err != nil {
+					state.Failed[k] = err.Error()
+				} else {
+					state.take(k, run, heldOut)
 				}
-				state.countEdges(points, r.adjacency)
 				r.Report(engine.Progress{Stage: c.Select.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
 				return r.save()
 			})
 		})
 	}
-	return pool.Wait()
+	if err := pool.Wait(); err != nil {
+		return err
+	}
+	if failed := state.failed(); 2*failed > len(parts) {
+		return errors.New(r.failedParts() + "; that is too few to choose by: leave out the column, or choose by ebic")
+	}
+	return nil
+}
+
+// take counts the finished path of part k.
+func (f *Resampled) take(k int, run *Run, heldOut []float64) {
+	points := run.State.Points
+	f.Losses[k], f.Points[k] = heldOut, len(points)
+	if f.Most > 0 {
+		points = densest(points, f.Most)
+	}
+	f.countEdges(points, run.adjacency)
+}
+
+// failed is how many parts have no result.
+func (f *Resampled) failed() (n int) {
+	for _, why := range f.Failed {
+		if why != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// failedParts says how many parts have no result, "" for none.
+func (r *Run) failedParts() string {
+	f := r.State.Resampled
+	first := slices.IndexFunc(f.Failed, func(why string) bool { return why != "" })
+	if first < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: %s", f.failed(), len(f.Done), r.Config.Select.Kind, first+1, f.Failed[first])
 }
 
 // newResampled is before any part is done.
 func newResampled(parts, lambdas, pairs int) Resampled {
-	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts)}
+	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts), Failed: make([]string, parts)}
 	for l := range f.Counts {
 		f.Counts[l] = make([]int, pairs)
 	}
@@ -138,13 +176,21 @@ func densest(points []Point, most int) (one []Point) {
 
 // part fits the path to some rows and rates each point on those held out by the
 // estimator's own reported loss (M) or, of losses with an expectation step, by −2 times the
-// log likelihood, mean over rows and columns.
+// log likelihood, mean over rows and columns. A part whose rows leave a column without variation
+// has no result.
 func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64, err error) {
+	rows := p.fitted(r.Table.AllRows())
+	var column *data.ColumnError
+	if _, err := r.Table.Rows(rows); errors.As(err, &column) {
+		return nil, nil, fmt.Errorf("column %q has no variation in its rows", column.Column)
+	} else if err != nil {
+		return nil, nil, err
+	}
 	steps := r.Engine.Config
 	steps.Workers, steps.Observe = 1, nil
 	c := r.Config
 	c.Penalty = r.Penalty()
-	if run, err = newRun(r.Problem, steps, c, &State{}, p.fitted(r.Table.AllRows())); err != nil {
+	if run, err = newRun(r.Problem, steps, c, &State{}, rows); err != nil {
 		return nil, nil, err
 	}
 	if most := r.State.Resampled.Most; most > 0 {
@@ -159,7 +205,7 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	} else if len(p.heldOut) > 0 {
 		run.passed = func() error {
 			// Draws are those of an iteration that the path does not reach.
-			s, err := run.Gradient(run.schedule.iterations()+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
+			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
 			if run.Estimator.Loss.Needs().Moments {
 				s.Loss = -2 * s.LogLikelihood
 			}

@@ -2,6 +2,7 @@ package path
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -44,14 +45,14 @@ func TestPartsOfTheRows(t *testing.T) {
 
 // Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at the largest.
 func TestInstabilityByHand(t *testing.T) {
-	f := Resampled{Done: make([]bool, 5), Points: []int{3, 3, 4, 4, 3}, Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
+	f := Resampled{Done: make([]bool, 5), Failed: make([]string, 5), Points: []int{3, 3, 4, 4, 3}, Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
 	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(2), 1e-15)
 	require.InDeltaSlice(t, []float64{0.32, 0.48, 0.48}, f.instability(1), 1e-15, "of the pairs one is of a covariate")
 }
 
 // Folds of two rows and of one: (2·3 + 1·6)/3 = 4; at the second λ the first fold's path has ended.
 func TestCrossValidationCountsRows(t *testing.T) {
-	f := Resampled{Counts: make([][]int, 2), Losses: [][]float64{{3}, {6, 7}}}
+	f := Resampled{Failed: make([]string, 2), Counts: make([][]int, 2), Losses: [][]float64{{3}, {6, 7}}}
 	scores := f.crossValidated([]rowPart{{heldOut: []int{0, 2}}, {heldOut: []int{1}}})
 	require.InDelta(t, 4, scores[0], 1e-15)
 	require.True(t, math.IsInf(scores[1], 1))
@@ -152,4 +153,65 @@ func TestPathOnSomeRows(t *testing.T) {
 			require.InDelta(t, b.State.Points[k].Loss, point.Loss, tolerance, schedule)
 		}
 	}
+}
+
+// A part whose rows leave a yes/no column without variation has no result: it is counted and told,
+// and the rest choose. Where too few are left nothing is chosen.
+func TestPartsWithoutVariation(t *testing.T) {
+	rare := func(yes int) *data.Table {
+		_, table := testtables.Star(t, 4, 120, 0.1)
+		for i := range table.N {
+			table.Values[i*4+3], table.Observed[i*4+3] = 0, true
+			if i < yes {
+				table.Values[i*4+3] = 1
+			}
+		}
+		table, _ = data.Standardise(table)
+		return table
+	}
+	for _, method := range []string{"em-exact", "exact"} {
+		for kind, yes := range map[string]int{"cv": 2, "stars": 3, "stability": 4} {
+			table := rare(yes)
+			at := func(table *data.Table) (*Run, error) {
+				r, err := New(engine.Problem{Table: table}, engine.Config{Method: method, Seed: 3, Workers: 2}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: kind, Beta: 0.3}}, &State{})
+				require.NoError(t, err)
+				_, err = r.Estimate(context.Background(), func() error { return nil })
+				return r, err
+			}
+			r, err := at(table)
+			require.NoError(t, err)
+			want, first := 0, -1
+			for k, p := range r.parts() {
+				if rows := p.fitted(table.AllRows()); rows[0] >= yes {
+					if want++; first < 0 {
+						first = k
+					}
+				}
+			}
+			require.Equal(t, want, r.State.Resampled.failed(), kind)
+			if want > 0 {
+				require.Contains(t, r.Warnings(), fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: column %q has no variation in its rows", want, len(r.parts()), kind, first+1, table.Names[3]))
+			} else {
+				require.Empty(t, r.failedParts())
+			}
+			require.Positive(t, r.chosenEdges(), "%s %s", kind, method)
+		}
+	}
+	r, err := New(engine.Problem{Table: rare(1)}, engine.Config{Method: "em-exact", Seed: 3, Workers: 2}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: "stability"}}, &State{})
+	require.NoError(t, err)
+	_, err = r.Estimate(context.Background(), func() error { return nil })
+	require.ErrorContains(t, err, "50 of the 100 parts of the rows that stability is by have no result")
+	require.ErrorContains(t, err, "leave out the column")
+}
+
+// Of three folds one has no result: the other two, of two rows and of one, score; of three parts
+// two count for the instability, at as many λ as these have.
+func TestPartsWithoutResultDoNotCount(t *testing.T) {
+	f := Resampled{Done: make([]bool, 3), Failed: []string{"", "no variation", ""}, Points: []int{2, 0, 3}, Counts: [][]int{{1}, {2}, {1}}, Losses: [][]float64{{3, 5, 1}, nil, {6, 8}}}
+	scores := f.crossValidated([]rowPart{{heldOut: []int{0, 2}}, {heldOut: []int{3}}, {heldOut: []int{1}}})
+	require.InDeltaSlice(t, []float64{4, 6}, scores[:2], 1e-15)
+	require.True(t, math.IsInf(scores[2], 1))
+	instability := f.instability(1)
+	require.InDeltaSlice(t, []float64{0.5, 0.5}, instability[:2], 1e-15)
+	require.True(t, math.IsInf(instability[2], 1))
 }

@@ -85,5 +85,3 @@ func (t *thresholds) iterate(ctx context.Context, k int) error {
 }
 
 func (t *thresholds) close(p *Point) { p.Loss, p.EffectiveSize = math.NaN(), math.NaN() }
-
-func (t *thresholds) iterations() int { return 0 }

@@ -43,7 +43,7 @@ func TestAPathOutOfReachEnds(t *testing.T) {
 	_, table := testtables.Star(t, 20, 70, 0.5)
 	standard, _ := data.Standardise(table)
 	at := func(kind string) *Run {
-		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 60, Select: Selection{Kind: kind}})
+		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 60, Whole: true, Select: Selection{Kind: kind}})
 		return r
 	}
 	r, whole := at("ebic"), at("none")

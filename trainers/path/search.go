@@ -1,6 +1,7 @@
 package path
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -65,6 +66,17 @@ func (r *Run) shared(networks []int, values []float64) []float64 {
 		}
 	}
 	return out
+}
+
+// networksTo are the networks of the path, which is first made as far as to so many of them
+// if it is made as they are needed.
+func (r *Run) networksTo(ctx context.Context, number int) (networks []int, err error) {
+	for networks = r.networks(); r.asNeeded() && (len(networks) < number || len(r.unfinished()) == len(r.State.Points)) && !r.ended(); networks = r.networks() {
+		if err := r.pathTo(ctx, len(r.State.Points)+1); err != nil {
+			return nil, err
+		}
+	}
+	return networks, nil
 }
 
 // networks are the finished points whose network is not that of the finished one before.

@@ -48,7 +48,7 @@ type selector interface {
 	// byTests says whether tests of pairs choose the edges.
 	byTests() bool
 	// searches says whether it looks at networks of the path from the sparsest on, and no
-	// further than it has to where likelihoods can be had.
+	// further than it has to where there is no law of missing cells.
 	searches() bool
 	// describe says in words how it chooses.
 	describe(s Selection, bounded, law bool) string

@@ -50,13 +50,6 @@ type accelerated struct {
 	space space
 }
 
-func (r *accelerated) iterations() (sum int) {
-	for _, p := range r.State.Points {
-		sum += p.Iterations
-	}
-	return sum
-}
-
 // iterate goes to the minimum at λ_k, or as far as MaxIter iterations lead.
 func (r *accelerated) iterate(ctx context.Context, k int) error {
 	lambda := r.lambdas[k]

@@ -15,7 +15,8 @@ import (
 // stability chooses edges, not a λ: those that paths on half of the rows find again and
 // again (docs/theory/path.md#eq-stability). Rows are halved 50 times; of each half's path the
 // densest network with at most q edges counts, and an edge is chosen that is in a share τ
-// of these 100. q is the largest for which the bound on falsely chosen edges, see
+// of these 100; one without a result counts as a network without edges, for which the bound
+// holds as well. q is the largest for which the bound on falsely chosen edges, see
 // falseEdges, is what was asked for.
 type stability struct{ plain }
 
@@ -90,17 +91,25 @@ func (stability) parts(_ Selection, rows int, seed uint64) (parts []rowPart) {
 	return sorted(parts)
 }
 
+func (stability) searches() bool { return true }
+
 // most is q.
 func (stability) most(r *Run) int { return halfSize(r.pairs(), r.Config.Select) }
 
-func (stability) choose(_ context.Context, r *Run) (c choice, err error) {
+func (stability) choose(ctx context.Context, r *Run) (c choice, err error) {
 	s, counts := r.Config.Select, r.State.Resampled.Counts[0]
+	if 2*halvings-r.State.Resampled.failed() < needed(s.Share) {
+		return c, fmt.Errorf("%s; so no edge can be in %g %% of them: leave out the column, or choose by ebic", r.failedParts(), 100*s.Share)
+	}
 	c.edges = make([]bool, len(counts))
 	chosen := 0
 	for i, n := range counts {
 		if c.edges[i] = n >= needed(s.Share); c.edges[i] {
 			chosen++
 		}
+	}
+	if err := r.pathPast(ctx, c.edges); err != nil {
+		return choice{}, err
 	}
 	c.point = r.nearest(c.edges)
 	q := r.State.Resampled.Most
@@ -156,19 +165,42 @@ func falseEdges(pairs, q int, share float64) (sharp, unimodal, any float64) {
 	return min(p*least, unimodal), unimodal, any
 }
 
+// pathPast makes a path that is made as needed until it has so many edges more than some, that
+// no denser network is nearest to them.
+func (r *Run) pathPast(ctx context.Context, edges []bool) error {
+	least, wanted := math.MaxInt, count(edges)
+	for k := 0; k < len(r.State.Points) || r.asNeeded() && !r.ended(); k++ {
+		if err := r.pathTo(ctx, k+1); err != nil {
+			return err
+		}
+		p := r.State.Points[k]
+		if p.Edges-wanted > least {
+			break
+		}
+		if !p.Unfinished {
+			least = min(least, differing(r.adjacency(p).Edge, edges))
+		}
+	}
+	return nil
+}
+
 // nearest is the point whose network differs least from some edges, of several the first.
 func (r *Run) nearest(edges []bool) (point int) {
 	least, ok := math.MaxInt, r.choosable()
 	for i, p := range r.State.Points {
-		differ := 0
-		for k, e := range r.adjacency(p).Edge {
-			if e != edges[k] {
-				differ++
-			}
-		}
-		if ok[i] && differ < least {
+		if differ := differing(r.adjacency(p).Edge, edges); ok[i] && differ < least {
 			least, point = differ, i
 		}
 	}
 	return point
+}
+
+// differing is how many elements of a and b differ.
+func differing(a, b []bool) (n int) {
+	for i, v := range a {
+		if v != b[i] {
+			n++
+		}
+	}
+	return n
 }

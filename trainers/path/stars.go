@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -68,11 +67,16 @@ func (stars) choose(_ context.Context, r *Run) (c choice, err error) {
 }
 
 // instability is StARS's D̄ at each λ: the mean over so many pairs of 2θ(1−θ), θ the share
-// of parts with the edge, made monotone from the largest λ down. It is +Inf where a
+// of parts with the edge, of those that have a result, made monotone from the largest λ down. It is +Inf where a
 // part's path has ended.
 func (f *Resampled) instability(of int) []float64 {
 	scores := make([]float64, len(f.Counts))
-	n, top := float64(len(f.Done)), 0.0
+	n, top, ends := float64(len(f.Done)-f.failed()), 0.0, math.MaxInt
+	for k, points := range f.Points {
+		if f.Failed[k] == "" {
+			ends = min(ends, points)
+		}
+	}
 	for l, pairs := range f.Counts {
 		sum := 0.0
 		for _, c := range pairs {
@@ -80,7 +84,7 @@ func (f *Resampled) instability(of int) []float64 {
 			sum += 2 * theta * (1 - theta)
 		}
 		top = max(top, sum/float64(of))
-		if scores[l] = top; l >= slices.Min(f.Points) {
+		if scores[l] = top; l >= ends {
 			scores[l] = math.Inf(1)
 		}
 	}

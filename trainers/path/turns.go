@@ -30,13 +30,6 @@ func newTurns(r *Run) *turns {
 	return t
 }
 
-func (t *turns) iterations() (sum int) {
-	for _, p := range t.State.Points {
-		sum += p.Iterations
-	}
-	return sum
-}
-
 // iterate makes turns at λ_k until P moves no more, or MaxIter.
 func (t *turns) iterate(ctx context.Context, k int) error {
 	s := &t.State.Turns

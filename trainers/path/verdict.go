@@ -60,7 +60,10 @@ func (r *Run) Warnings() (out []string) {
 	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.ofMatrix() == nil || r.Table.D <= DenseColumns):
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", points[len(points)-1].Edges, pairs))
 	}
-	if selective && r.choice.edges == nil && !r.gaveUp() && f.Index == len(points)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
+	if failed := r.failedParts(); failed != "" {
+		out = append(out, failed)
+	}
+	if selective && r.choice.edges == nil && !r.gaveUp() && f.Index == len(r.lambdas)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
 	}
 	switch {
@@ -75,15 +78,16 @@ func (r *Run) Warnings() (out []string) {
 	case selective && points[f.Index].Edges == 0:
 		out = append(out, "the criterion finds no edge: with many missing cells it may be too strict; try a smaller γ, or choose a density, and look at the path")
 	}
-	projections, blocks := 0, 0
+	iterations, projections, blocks := 0, 0, 0
 	for _, p := range points {
+		iterations += p.Iterations
 		projections += p.Projections
 		if p.Projections > 0 {
 			blocks++
 		}
 	}
 	if projections > 0 {
-		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", projections, r.schedule.iterations(), blocks, len(points)))
+		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", projections, iterations, blocks, len(points)))
 	}
 	out = append(out, r.matrixWarnings()...)
 	return append(out, r.Degenerate(f.Size)...)
