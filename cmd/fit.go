@@ -264,21 +264,26 @@ func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	return err
 }
 
-// write writes the model and its history.
+// write writes the model and its history, the model last.
 func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	text, err := f.result.Encode()
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	var set atomicfile.Set
+	defer set.Discard()
 	if f.history != "" {
-		if err := atomicfile.Write(f.history, func(w io.Writer) error { return descent.WriteHistory(w, f.result.History) }); err != nil {
+		if err := set.Write(f.history, func(w io.Writer) error { return descent.WriteHistory(w, f.result.History) }); err != nil {
 			return err
 		}
 	}
-	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := f.known.write(&set, siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	if err := f.known.write(siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
+	if err := set.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return err
+	}
+	if err := set.Commit(); err != nil {
 		return err
 	}
 	return f.finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())

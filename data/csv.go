@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"missingscore/internal/atomicfile"
 )
 
 // DefaultNA are the cells that are read as missing when nothing else is asked.
@@ -47,11 +49,16 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	return s.table(o)
 }
 
-// WriteCSV writes a table to a file, whole or not at all; a name in .gz or .zst is
-// compressed. Missing cells are empty and numbers the shortest which read back
-// as the same; rows without any value are written too, though a reader drops them.
+// WriteCSV writes a table to a file, whole or not at all, as EncodeCSV does; a name in .gz or
+// .zst is compressed.
 func WriteCSV(path string, t *Table) error {
-	return writeText(path, t.Names, ',', func(write func([]string) error) error {
+	return atomicfile.Write(path, compressing(path, func(to io.Writer) error { return EncodeCSV(to, t) }))
+}
+
+// EncodeCSV writes a table as text. Missing cells are empty and numbers the shortest which read
+// back as the same; rows without any value are written too, though a reader drops them.
+func EncodeCSV(to io.Writer, t *Table) error {
+	return writeText(to, t.Names, ',', func(write func([]string) error) error {
 		row := make([]string, t.D)
 		for i := range t.N {
 			for j := range row {
