@@ -151,7 +151,11 @@ func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
-	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
+	kept := map[string]bool{}
+	for _, name := range left {
+		kept[name] = true
+	}
+	return slices.DeleteFunc(chosen, func(j int) bool { return !kept[s.header[j]] }), nil
 }
 
 // without are the chosen names less those to leave out, which must be among all names.
@@ -200,8 +204,12 @@ func (s *sheet) find(names []string) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
+	times := map[string]int{}
+	for _, name := range s.header {
+		times[name]++
+	}
 	for _, j := range columns {
-		if slices.Contains(s.header[j+1:], s.header[j]) {
+		if times[s.header[j]] > 1 {
 			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), s.header[j])
 		}
 	}
