@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -137,6 +138,7 @@ func (f *fitCommand) command() *cobra.Command {
 	f.addInference(cmd)
 	f.tableFlags.addWeights(cmd)
 	f.stream.add(cmd)
+	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
 }
@@ -188,7 +190,7 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *fitCommand) options(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
+	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
 		return err
 	}
 	if f.warmUp < 0 {
