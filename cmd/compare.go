@@ -375,16 +375,18 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 func (f *compareCommand) write(cmd *cobra.Command) error {
 	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd), Columns: f.coloured}
 	var told []string
+	var set atomicfile.Set
+	defer set.Discard()
 	for i := range f.groups {
 		g := &f.groups[i]
 		dir := filepath.Join(f.out, g.folder)
 		if err := ensureDir(dir); err != nil {
 			return err
 		}
-		if err := report.WriteNetwork(dir, report.Source{Table: f.source(g), Command: commandLine(cmd), Groups: f.coloured}, g.table, g.result, nil); err != nil {
+		if err := f.known.write(&set, filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {
 			return err
 		}
-		if err := f.known.write(filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {
+		if err := report.WriteNetwork(&set, dir, report.Source{Table: f.source(g), Command: commandLine(cmd), Groups: f.coloured}, g.table, g.result, nil); err != nil {
 			return err
 		}
 		for _, w := range g.result.Warnings {
@@ -398,7 +400,10 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		return err
 	}
 	f.page.JSON = text
-	if err := report.WriteComparison(f.out, f.page); err != nil {
+	if err := report.WriteComparison(&set, f.out, f.page); err != nil {
+		return err
+	}
+	if err := set.Commit(); err != nil {
 		return err
 	}
 	for _, name := range compareStates[:2] {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data"
 	"missingscore/internal/atomicfile"
 )
 
@@ -43,6 +44,9 @@ func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 	for _, out := range outputs {
 		if out.path == "" {
 			continue
+		}
+		if flag := cmd.Flags().Lookup(out.flag); flag != nil && flag.Value.String() == data.Stdin {
+			return usageError{fmt.Errorf("--%s -: results are files, and - names none: choose a name", out.flag)}
 		}
 		if _, err := os.Lstat(out.path); errors.Is(err, syscall.ENAMETOOLONG) {
 			return usageError{fmt.Errorf("--%s: the name %s is too long for the file system: choose a shorter one", out.flag, filepath.Base(out.path))}
@@ -95,6 +99,11 @@ func ensureDirOf(path string) error {
 func ensureDir(dir string) error {
 	if found, err := os.Stat(dir); err == nil && !found.IsDir() {
 		return usageError{fmt.Errorf("--out %s is a file, and a folder is expected: choose another --out", dir)}
+	}
+	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
+		if to, err := os.Readlink(above); err == nil && !exists(above) {
+			return usageError{fmt.Errorf("--out: %s is a link to %s, which does not exist: make that folder, or choose another --out", above, to)}
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--out %s: %w", dir, err)

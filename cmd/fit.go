@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -137,6 +138,7 @@ func (f *fitCommand) command() *cobra.Command {
 	f.addInference(cmd)
 	f.tableFlags.addWeights(cmd)
 	f.stream.add(cmd)
+	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
 }
@@ -188,7 +190,7 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 
 // options turns the flags into a Spec.
 func (f *fitCommand) options(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
+	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
 		return err
 	}
 	if f.warmUp < 0 {
@@ -264,21 +266,26 @@ func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	return err
 }
 
-// write writes the model and its history.
+// write writes the model and its history, the model last.
 func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	text, err := f.result.Encode()
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	var set atomicfile.Set
+	defer set.Discard()
 	if f.history != "" {
-		if err := atomicfile.Write(f.history, func(w io.Writer) error { return descent.WriteHistory(w, f.result.History) }); err != nil {
+		if err := set.Write(f.history, func(w io.Writer) error { return descent.WriteHistory(w, f.result.History) }); err != nil {
 			return err
 		}
 	}
-	if err := atomicfile.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := f.known.write(&set, siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	if err := f.known.write(siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
+	if err := set.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return err
+	}
+	if err := set.Commit(); err != nil {
 		return err
 	}
 	return f.finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())

@@ -31,7 +31,7 @@ type firstFit struct {
 // none there; tableFlagNames say what the table is. All others work and are not shown.
 var (
 	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "ordinal", "exclude", "id", "weights", "epochs", "dtype"}
-	ownFlags = []string{"help", "hide", "stream", "history", "truth", "inference", "level"}
+	ownFlags = []string{"help", "workers", "hide", "stream", "history", "truth", "inference", "level"}
 
 	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}
 )
@@ -107,7 +107,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 	}
 	fit := &f.fit
 	fit.stream.held = true
-	fit.out, fit.resume, fit.spec.Steps.Seed = f.save, resume, c.seed
+	fit.out, fit.resume, fit.spec.Steps.Seed, fit.spec.Steps.Workers = f.save, resume, c.seed, c.config.Workers
 	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())
 	f.command.SetErr(cmd.ErrOrStderr())

@@ -83,15 +83,27 @@ func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 // about is where what is known of the draws goes, OUT.json.
 func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
 
-// finish writes what is known of the draws beside them, and prints it.
-func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
+// save writes what is known of the draws and, by write, their table, as one result.
+func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.converged(), f.out
 	f.outcome.tell(cmd.ErrOrStderr(), known)
-	summary += "\nresult in " + f.out
+	var set atomicfile.Set
+	defer set.Discard()
 	if about := f.about(); about != "" {
-		if err := atomicfile.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
+		if err := set.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
 			return err
 		}
+	}
+	if err := write(set.Write); err != nil {
+		return err
+	}
+	return set.Commit()
+}
+
+// finish prints what is known of the draws that save wrote.
+func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
+	summary += "\nresult in " + f.out
+	if about := f.about(); about != "" {
 		summary += ", about it in " + about
 	}
 	if f.json {

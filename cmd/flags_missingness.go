@@ -59,13 +59,13 @@ func (f *missingnessFlag) announce(w io.Writer, p *trainers.Prepared) {
 	}
 }
 
-// write writes the law that was estimated, to be looked at and used again.
-func (f *missingnessFlag) write(path string, r *trainers.Result) error {
+// write prepares the law that was estimated, to be looked at and used again.
+func (f *missingnessFlag) write(set *atomicfile.Set, path string, r *trainers.Result) error {
 	law := r.Spec.Missingness
 	if f.file != estimateLaw || law == nil || path == "" {
 		return nil
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return law.Write(w, r.Model.Names) })
+	return set.Write(path, func(w io.Writer) error { return law.Write(w, r.Model.Names) })
 }
 
 // testedColumns are the columns for JSON: [] rather than null.

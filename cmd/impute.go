@@ -126,7 +126,7 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	draws := len(values) / len(t.Values)
 	f.compare(cmd.ErrOrStderr(), values, draws)
-	if err := f.cells.WriteCompleted(f.out, values, draws); err != nil {
+	if err := f.save(cmd, f.known, converged, func(put data.Put) error { return f.cells.WriteCompleted(put, f.out, values, draws) }); err != nil {
 		return err
 	}
 	if err := f.kept.remove(); err != nil {

@@ -20,13 +20,18 @@ func asksJSON(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == "--json" || a == "--json=true" })
 }
 
-// used notes whether anything was written.
+// used notes whether anything was written, and the first error of it: cobra drops those of its
+// help.
 type used struct {
 	io.Writer
 	yes bool
+	err error
 }
 
-func (u *used) Write(text []byte) (int, error) {
+func (u *used) Write(text []byte) (n int, err error) {
 	u.yes = u.yes || len(text) > 0
-	return u.Writer.Write(text)
+	if n, err = u.Writer.Write(text); u.err == nil {
+		u.err = err
+	}
+	return n, err
 }

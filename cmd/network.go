@@ -15,6 +15,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/report"
 	"missingscore/internal/setting"
 	"missingscore/losses"
@@ -248,10 +249,15 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 // write writes every file of the result.
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	from := report.Source{Table: file, Command: commandLine(cmd), Groups: f.groups}
-	if err := report.WriteNetwork(f.out, from, f.table, f.result, f.rates); err != nil {
+	var set atomicfile.Set
+	defer set.Discard()
+	if err := f.known.write(&set, filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	if err := f.known.write(filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
+	if err := report.WriteNetwork(&set, f.out, from, f.table, f.result, f.rates); err != nil {
+		return err
+	}
+	if err := set.Commit(); err != nil {
 		return err
 	}
 	return f.finish(filepath.Join(f.out, f.resampling.file()), f.result.Warnings, cmd.ErrOrStderr())

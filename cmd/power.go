@@ -213,7 +213,12 @@ func (f *powerCommand) write() error {
 	if f.page.JSON, err = f.encoded(nil); err != nil {
 		return err
 	}
-	if err := report.WritePower(f.out, f.page); err != nil {
+	var set atomicfile.Set
+	defer set.Discard()
+	if err := report.WritePower(&set, f.out, f.page); err != nil {
+		return err
+	}
+	if err := set.Commit(); err != nil {
 		return err
 	}
 	return atomicfile.Remove(filepath.Join(f.out, stateFile))

@@ -17,6 +17,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/simulate"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers/estimator"
 )
@@ -46,7 +47,7 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 				values[i] = math.NaN()
 			}
 		}
-		require.NoError(t, data.WriteNumbers(filepath.Join(dir, name), table.Names, values))
+		require.NoError(t, data.WriteNumbers(atomicfile.Write, filepath.Join(dir, name), table.Names, values))
 	}
 	for name, text := range map[string]string{
 		"bad.csv":          "x1,x2\n1,2\n3,q\n",

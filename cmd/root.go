@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +37,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if err := checkWords(args); err != nil {
 			return err
 		}
-		return root.ExecuteContext(ctx)
+		if asksJSON(args) && closed(stdout) {
+			return errors.New("standard output is closed, and --json writes its object there: leave --json out, or redirect the output to a file")
+		}
+		if err := root.ExecuteContext(ctx); err != nil {
+			return err
+		}
+		return out.err
 	}))
 	if message != "" {
 		fmt.Fprintf(stderr, "missingscore: %s%s\n", message, advice)

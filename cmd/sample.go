@@ -75,14 +75,14 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	}); err != nil {
 		return refused(err, model)
 	}
-	if err := data.WriteNumbers(f.out, ready.Names, r.Values); err != nil {
-		return err
-	}
 	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "n": c.N}
 	summary := fmt.Sprintf("%d rows by %s", c.N, r.Sampler)
 	if h := r.Chains; h != nil {
 		known["accept"], known["r_hat"], known["effective_size"] = h.Accept, plain(h.WorstRHat()), plain(h.LeastSize())
 		summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())
+	}
+	if err := f.save(cmd, known, r.Converged(), func(put data.Put) error { return data.WriteNumbers(put, f.out, ready.Names, r.Values) }); err != nil {
+		return err
 	}
 	return f.finish(cmd, known, r.Converged(), summary)
 }

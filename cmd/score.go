@@ -66,10 +66,12 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 		}
 		values = append(values, slices.Concat([]float64{float64(i + 1), r.LogDensity[i]}, r.Score[i*d:(i+1)*d], r.Error[i*d:(i+1)*d], []float64{size})...)
 	}
-	if err := data.WriteNumbers(f.out, append(header, "effective_draws"), values); err != nil {
-		return err
-	}
 	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": f.config.Draws, "rows": cells.Table.N}
 	converged, mixing := mixed(known, r.Mixing)
+	if err := f.save(cmd, known, converged, func(put data.Put) error {
+		return data.WriteNumbers(put, f.out, append(header, "effective_draws"), values)
+	}); err != nil {
+		return err
+	}
 	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, missing cells drawn %d times by %s%s", cells.Table.N, f.config.Draws, r.Sampler, mixing))
 }

@@ -158,12 +158,6 @@ func (s *simulation) write() (written []string, err error) {
 		return nil, err
 	}
 	defer release()
-	if err := data.WriteCSV(s.at("complete.csv"), s.complete); err != nil {
-		return nil, err
-	}
-	if err := data.WriteCSV(s.at("data.csv"), s.hidden); err != nil {
-		return nil, err
-	}
 	text, err := s.truth.Encode(nil)
 	if err != nil {
 		return nil, err
@@ -179,13 +173,18 @@ func (s *simulation) write() (written []string, err error) {
 	if s.by != nil {
 		files["missingness.json"] = func(w io.Writer) error { return s.by.Write(w, names) }
 	}
-	for name, write := range files {
-		if err := atomicfile.Write(s.at(name), write); err != nil {
+	written = slices.Sorted(maps.Keys(files))
+	files["complete.csv"] = func(w io.Writer) error { return data.EncodeCSV(w, s.complete) }
+	files["data.csv"] = func(w io.Writer) error { return data.EncodeCSV(w, s.hidden) }
+	var set atomicfile.Set
+	defer set.Discard()
+	for _, name := range slices.Concat(written, []string{"complete.csv", "data.csv"}) {
+		if err := set.Write(s.at(name), files[name]); err != nil {
 			return nil, err
 		}
 	}
-	written = slices.Sorted(maps.Keys(files))
-	return written, atomicfile.RemoveOthers(s.out, simulatedFiles, slices.Concat([]string{"complete.csv", "data.csv"}, written))
+	set.Clear(s.out, simulatedFiles)
+	return written, set.Commit()
 }
 
 // tell says on stdout what was written, how the draws went and what to do next.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -89,7 +88,7 @@ func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOp
 func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	names := &data.Table{Names: f.stream.file.Names, D: len(f.stream.file.Names)}
 	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
-		return trainers.PrepareFile(cmd.Context(), f.stream.file, s, survey.Options{Workers: runtime.GOMAXPROCS(0), Progress: newPasses(cmd.ErrOrStderr()).observe})
+		return trainers.PrepareFile(cmd.Context(), f.stream.file, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newPasses(cmd.ErrOrStderr()).observe})
 	})
 	if err == nil {
 		f.table = f.prepared.Table

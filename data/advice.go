@@ -57,8 +57,12 @@ func (s *sheet) isText(j int, o ReadOptions) bool {
 // usable are the names of those columns which could be read by themselves.
 func (s *sheet) usable(columns []int, o ReadOptions) []string {
 	var names []string
+	times := map[string]int{}
+	for _, name := range s.header {
+		times[name]++
+	}
 	for _, j := range columns {
-		if _, err := s.find(s.header[j : j+1]); err != nil || checkNames(s.header[j:j+1]) != nil {
+		if times[s.header[j]] > 1 || checkNames(s.header[j:j+1]) != nil {
 			continue
 		}
 		if column, _, err := s.parse(j, o); err == nil && column.faults()[0] == nil {

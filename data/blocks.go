@@ -125,16 +125,12 @@ func (in *input) gathered(o ReadOptions) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gatherer{limit: r.parser.limit, table: blank(r.parser.names, 0)}
+	g := &gatherer{name: in.name, limit: r.parser.limit, table: blank(r.parser.names, 0)}
 	g.size = float64(in.size)
 	err = r.each(func(b *block) error {
 		in.tell(o, b.taken)
 		return g.add(b)
 	})
-	var full *memory.Error
-	if errors.As(err, &full) {
-		full.What = in.name + ", " + full.What
-	}
 	g.table.Rounded = g.written.texts()
 	return g.table, err
 }
@@ -153,7 +149,10 @@ func (in *input) textBlocks(o ReadOptions) (*textBlocks, error) {
 	s := &sheet{dialect: l, file: in.name, limit: text.limit}
 	r := &textBlocks{in: in, text: buffered}
 	for s.header == nil {
-		record, height, err := readRecord(buffered)
+		record, height, err := readRecord(buffered, memory.Room(text.limit)/lineFactor)
+		if err != nil && err != io.EOF {
+			return nil, readError(err, in.name, l.comma)
+		}
 		if wrong := s.fill(bytes.NewReader(record), r.line); wrong != nil {
 			return nil, wrong
 		}
@@ -163,8 +162,6 @@ func (in *input) textBlocks(o ReadOptions) (*textBlocks, error) {
 		case s.header != nil:
 		case err == io.EOF:
 			return nil, fmt.Errorf("%s: the file is empty; it needs a first line of column names and a line for each row", in.name)
-		case err != nil:
-			return nil, readError(err, in.name, l.comma)
 		}
 	}
 	r.parser, err = newLineParser(s, o)
@@ -182,9 +179,9 @@ func (in *input) textBlocks(o ReadOptions) (*textBlocks, error) {
 }
 
 // readRecord reads a row: a line, or several where a cell in quotation marks goes on. height is
-// how many.
-func readRecord(in *bufio.Reader) (record []byte, height int, err error) {
-	for quotes := 0; err == nil && len(record) < longestLine; {
+// how many. A row of more than most bytes is cut.
+func readRecord(in *bufio.Reader, most float64) (record []byte, height int, err error) {
+	for quotes := 0; err == nil && float64(len(record)) < min(most, longestLine); {
 		var line []byte
 		line, err = in.ReadBytes('\n')
 		record, height = append(record, line...), height+1

@@ -14,6 +14,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	arrowmemory "github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/atomicfile"
 )
 
 // carry completes the columns a and b of a file by 0.5 and reads what was written.
@@ -27,7 +29,7 @@ func carry(t *testing.T, from, to string) *sheet {
 			values[i] = -9
 		}
 	}
-	require.NoError(t, c.WriteCompleted(to, values, 1))
+	require.NoError(t, c.WriteCompleted(atomicfile.Write, to, values, 1))
 	s, err := openSheet(to, ReadOptions{})
 	require.NoError(t, err)
 	return s
@@ -106,7 +108,7 @@ func TestMarkOfMissingText(t *testing.T) {
 		}
 		c, err := ReadCells(from, o)
 		require.NoError(t, err)
-		require.NoError(t, c.WriteCompleted(to, slices.Repeat([]float64{7}, 12), 2))
+		require.NoError(t, c.WriteCompleted(atomicfile.Write, to, slices.Repeat([]float64{7}, 12), 2))
 		written, err := os.ReadFile(to)
 		require.NoError(t, err)
 		for i := range 3 {

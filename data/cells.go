@@ -76,7 +76,7 @@ func (c *Cells) CheckLong() error {
 	return nil
 }
 
-// WriteCompleted writes the cells with the table's gaps filled from values, which hold
+// WriteCompleted writes, by put, the cells with the table's gaps filled from values, which hold
 // draws of each row (n·draws, d): one draw as the same table, several one after the other
 // below two more columns, .imp for the draw and .id from 1 for the row. .imp = 0 are the
 // rows as they were, NA in each gap, as as.mids of R's mice wants its long format. What
@@ -84,7 +84,7 @@ func (c *Cells) CheckLong() error {
 // had again from it, and are text otherwise. A missing text is written as the mark of missing
 // cells that the table has most, NA if it has none, and as null or an empty cell where the file has
 // types. The file is of the format that its name says, or of the one that was read (WriteFormat).
-func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
+func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int) error {
 	columns, err := c.kinds(values, draws)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (c *Cells) WriteCompleted(path string, values []float64, draws int) error {
 	if draws > 1 {
 		columns = slices.Concat([]column{{longColumns[0], asWhole}, {longColumns[1], asWhole}}, columns)
 	}
-	return writeRows(path, c.sheet, columns, func(write func([]string) error) error {
+	return writeRows(put, path, c.sheet, columns, func(write func([]string) error) error {
 		if draws == 1 {
 			return c.eachRow(func(i int) error { return write(w.row(i, values[i*c.Table.D:])) })
 		}
@@ -259,14 +259,14 @@ func (c *Cells) kindOf(j int) kind {
 	return otherwise
 }
 
-// WriteNumbers writes numbers (n, columns) below a header, NaN as missing cells, to a file of the
+// WriteNumbers writes, by put, numbers (n, columns) below a header, NaN as missing cells, to a file of the
 // format that its name says.
-func WriteNumbers(path string, header []string, values []float64) error {
+func WriteNumbers(put Put, path string, header []string, values []float64) error {
 	columns := make([]column, len(header))
 	for j, name := range header {
 		columns[j] = column{name, asNumbers}
 	}
-	return writeRows(path, nil, columns, func(write func([]string) error) error {
+	return writeRows(put, path, nil, columns, func(write func([]string) error) error {
 		row := make([]string, len(header))
 		for part := range slices.Chunk(values, len(header)) {
 			for j, x := range part {

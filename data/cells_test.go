@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/atomicfile"
 )
 
 func TestCells(t *testing.T) {
@@ -27,9 +28,9 @@ func TestCells(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	require.NoError(t, c.WriteCompleted(out, []float64{7, 99, 99, 8.25, -1, -2}, 1))
+	require.NoError(t, c.WriteCompleted(atomicfile.Write, out, []float64{7, 99, 99, 8.25, -1, -2}, 1))
 	require.Equal(t, "name;b;a\n\"x; y\";1.50;7\nz;8.25;3e0\nNA;-2;-1\n", read())
-	require.NoError(t, c.WriteCompleted(out, []float64{7, 99, 17, 99, 99, 8.25, 99, 18.25, -1, -2, -11, -12}, 2))
+	require.NoError(t, c.WriteCompleted(atomicfile.Write, out, []float64{7, 99, 17, 99, 99, 8.25, 99, 18.25, -1, -2, -11, -12}, 2))
 	require.Equal(t, ".imp;.id;name;b;a\n0;1;\"x; y\";1.50;NA\n0;2;z;NA;3e0\n0;3;NA;NA;NA\n1;1;\"x; y\";1.50;7\n1;2;z;8.25;3e0\n1;3;NA;-2;-1\n2;1;\"x; y\";1.50;17\n2;2;z;18.25;3e0\n2;3;NA;-12;-11\n", read())
 
 	for columns, message := range map[string]string{"c": `in.csv:1: no column "c", which the model needs; there are: name, b, a`, "name": `in.csv:2: column "name": "x; y" is not a number`} {

@@ -220,7 +220,7 @@ func (o ReadOptions) cell(c cells, i int, marks []float64) (x float64, seen bool
 
 // table reads the file as a table; what is wrong with it, text says.
 func (c *columnarFile) table() (*Table, error) {
-	g := &gatherer{limit: c.limit, size: float64(c.in.size)}
+	g := &gatherer{name: c.file, limit: c.limit, size: float64(c.in.size)}
 	one := &block{} // what it holds is copied
 	err := c.each(func() *block { return one }, func(b *block, names []string) error {
 		if g.table == nil {

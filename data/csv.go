@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/printable"
 )
 
@@ -49,11 +50,16 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	return s.table(o)
 }
 
-// WriteCSV writes a table to a file, whole or not at all; a name in .gz or .zst is
-// compressed. Missing cells are empty and numbers the shortest which read back
-// as the same; rows without any value are written too, though a reader drops them.
+// WriteCSV writes a table to a file, whole or not at all, as EncodeCSV does; a name in .gz or
+// .zst is compressed.
 func WriteCSV(path string, t *Table) error {
-	return writeText(path, t.Names, ',', func(write func([]string) error) error {
+	return atomicfile.Write(path, compressing(path, func(to io.Writer) error { return EncodeCSV(to, t) }))
+}
+
+// EncodeCSV writes a table as text. Missing cells are empty and numbers the shortest which read
+// back as the same; rows without any value are written too, though a reader drops them.
+func EncodeCSV(to io.Writer, t *Table) error {
+	return writeText(to, t.Names, ',', func(write func([]string) error) error {
 		row := make([]string, t.D)
 		for i := range t.N {
 			for j := range row {
@@ -151,7 +157,11 @@ func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
-	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
+	kept := map[string]bool{}
+	for _, name := range left {
+		kept[name] = true
+	}
+	return slices.DeleteFunc(chosen, func(j int) bool { return !kept[s.header[j]] }), nil
 }
 
 // without are the chosen names less those to leave out, which must be among all names.
@@ -204,8 +214,12 @@ func (s *sheet) find(names []string) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
+	times := map[string]int{}
+	for _, name := range s.header {
+		times[name]++
+	}
 	for _, j := range columns {
-		if slices.Contains(s.header[j+1:], s.header[j]) {
+		if times[s.header[j]] > 1 {
 			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), printable.Cell(s.header[j]))
 		}
 	}

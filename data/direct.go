@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
@@ -345,8 +344,8 @@ func (r *textBlocks) fill(b *block) (ended bool, err error) {
 			r.line += bytes.Count(b.text, []byte{'\n'})
 			return false, nil
 		}
-		if float64(len(b.text)) > r.parser.limit/4 {
-			return true, &memory.Error{What: r.in.name + ", a row from line " + strconv.Itoa(b.first) + " on,", Need: 4 * float64(len(b.text)), Limit: r.parser.limit, Advice: "look for a quotation mark without its other one"}
+		if err := memory.Fits(lineFactor*float64(len(b.text)), r.parser.limit, "look for a quotation mark without its other one", "%s, a row from line %d on,", r.in.name, b.first); err != nil {
+			return true, err
 		}
 	}
 }
@@ -371,6 +370,7 @@ func lastRow(text []byte) int {
 
 // gatherer puts blocks together to a table.
 type gatherer struct {
+	name    string  // of the file
 	limit   float64 // bytes of memory
 	size    float64 // of the file, 0 if it is not known
 	table   *Table
@@ -402,8 +402,9 @@ func (g *gatherer) grow(b *block) error {
 	if g.size > 0 && b.taken > 0 && cap(t.Lines) == 0 {
 		rows = max(t.N, int(math.Min(1.02*float64(t.N)*g.size/float64(b.taken), 1e15)))
 	}
-	if need := float64(rows) * float64(9*t.D+8); need > g.limit {
-		return &memory.Error{What: "read up to line " + strconv.Itoa(b.first) + ",", Need: need, Limit: g.limit, Advice: fewerCells}
+	need := float64(rows+cap(t.Lines)) * float64(9*t.D+8) // with what is copied
+	if err := memory.Fits(need, g.limit, fewerCells, "%s, read up to line %d,", g.name, b.first); err != nil {
+		return err
 	}
 	values, observed, lines := make([]float64, len(t.Values), rows*t.D), make([]bool, len(t.Observed), rows*t.D), make([]int, len(t.Lines), rows)
 	copy(values, t.Values)

@@ -184,3 +184,24 @@ func TestSimpleNumbers(t *testing.T) {
 	}
 	require.Greater(t, found, 10000)
 }
+
+// Growing a table counts the numbers that are copied: old and new are held together.
+func TestGrowthIsBounded(t *testing.T) {
+	const limit = 1e6
+	b := &block{values: make([]float64, 200), observed: make([]bool, 200), lines: make([]int, 100)}
+	g := &gatherer{name: "t.csv.gz", limit: limit, table: blank([]string{"x", "y"}, 0)}
+	most := 0
+	for {
+		before := cap(g.table.Lines)
+		err := g.add(b)
+		if err != nil {
+			require.ErrorContains(t, err, "t.csv.gz, read up to line ")
+			break
+		}
+		if after := cap(g.table.Lines); after != before {
+			most = max(most, (before+after)*(9*2+8))
+		}
+	}
+	require.Less(t, most, int(memory.Room(limit)))
+	require.Greater(t, most, int(memory.Room(limit))/2)
+}

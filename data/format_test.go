@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/xuri/excelize/v2"
 
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 )
@@ -42,7 +43,7 @@ func numbersOnly(n int) (columns []column, rows [][]string) {
 }
 
 func writeTo(t testing.TB, path string, columns []column, rows [][]string) {
-	require.NoError(t, writeRows(path, nil, columns, func(write func([]string) error) error {
+	require.NoError(t, writeRows(atomicfile.Write, path, nil, columns, func(write func([]string) error) error {
 		for _, row := range rows {
 			if err := write(row); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/fuzztest"
 )
 
@@ -66,7 +67,7 @@ func FuzzReadCells(f *testing.F) {
 				values[i] = fill
 			}
 		}
-		return c.WriteCompleted(path, values, 1)
+		return c.WriteCompleted(atomicfile.Write, path, values, 1)
 	})
 	fuzztest.Reader[*data.Cells]{
 		Read:  fuzztest.InFile(f, "t.csv", read),

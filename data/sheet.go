@@ -2,6 +2,7 @@ package data
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -110,12 +111,13 @@ func (r *textReader) begin(o ReadOptions) (*bufio.Reader, dialect, error) {
 // fill adds the rows of a text, the header first where there is none yet. The text's first line
 // is that after so many.
 func (s *sheet) fill(text io.Reader, above int) error {
-	in := csv.NewReader(text)
+	row := &rowReader{in: text, sheet: s, line: above + 1}
+	in := csv.NewReader(row)
 	in.Comma = s.comma
 	in.FieldsPerRecord = -1
 	in.TrimLeadingSpace = !isSpace(s.comma)
 	for {
-		row, err := in.Read()
+		cells, err := in.Read()
 		if err == io.EOF {
 			return nil
 		}
@@ -126,21 +128,59 @@ func (s *sheet) fill(text io.Reader, above int) error {
 		if err != nil {
 			return readError(err, s.file, s.comma)
 		}
-		for j, cell := range row {
-			row[j] = strings.TrimSpace(cell)
+		row.bytes, row.cells = 0, 0
+		for j, cell := range cells {
+			cells[j] = strings.TrimSpace(cell)
 		}
-		if len(row) == 1 && row[0] == "" {
+		if len(cells) == 1 && cells[0] == "" {
 			continue
 		}
 		line, _ := in.FieldPos(0)
 		if s.header == nil {
-			s.header, s.top = row, above+line
+			s.header, s.top = cells, above+line
 			continue
 		}
-		if err := s.add(row, above+line); err != nil {
+		if err := s.add(cells, above+line); err != nil {
 			return err
 		}
 	}
+}
+
+// rowReader hands on the text of a sheet and refuses a row that takes too much memory, before its
+// cells are made.
+type rowReader struct {
+	in    io.Reader
+	sheet *sheet
+	line  int // under way
+	bytes int // of the row under way
+	cells int
+}
+
+// mostCells is how many cells a row may have.
+const mostCells = 1 << 22
+
+// Memory of a row while its cells are made: its text, which is copied as it grows, and a place in
+// two lists for each cell.
+const (
+	rowTextFactor = 6
+	rowCellBytes  = 34
+)
+
+// Read implements io.Reader.
+func (r *rowReader) Read(p []byte) (n int, err error) {
+	n, err = r.in.Read(p)
+	r.bytes += n
+	r.cells += bytes.Count(p[:n], []byte(string(r.sheet.comma)))
+	s := r.sheet
+	need := s.size + rowTextFactor*float64(r.bytes) + rowCellBytes*float64(r.cells)
+	if r.cells > mostCells {
+		return 0, textError{fmt.Errorf("%s: the row has more than %d million cells: %s", s.at(r.line), mostCells>>20, onlyRows)}
+	}
+	if err := memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, r.line); err != nil {
+		return 0, textError{err}
+	}
+	r.line += bytes.Count(p[:n], []byte{'\n'})
+	return n, err
 }
 
 // isSpace tells whether cells are separated by a space or tab: then an empty cell would be
@@ -162,8 +202,8 @@ func (s *sheet) add(row []string, line int) error {
 	for _, cell := range row {
 		s.size += float64(len(cell))
 	}
-	if s.size > s.limit {
-		return &memory.Error{What: fmt.Sprintf("%s, read up to line %d,", s.file, line), Need: s.size, Limit: s.limit, Advice: fewerCells}
+	if err := memory.Fits(s.size, s.limit, fewerCells, "%s, read up to line %d,", s.file, line); err != nil {
+		return err
 	}
 	s.rows, s.lines = append(s.rows, row), append(s.lines, line)
 	return nil

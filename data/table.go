@@ -309,10 +309,13 @@ func checkNames(names []string) error {
 
 // choose finds the wanted names.
 func choose(names, wanted []string) ([]int, error) {
-	columns := make([]int, len(wanted))
+	columns, at := make([]int, len(wanted)), map[string]int{}
+	for j, name := range slices.Backward(names) {
+		at[name] = j // the first
+	}
 	for k, name := range wanted {
-		columns[k] = slices.Index(names, name)
-		if columns[k] < 0 {
+		var found bool
+		if columns[k], found = at[name]; !found {
 			return nil, fmt.Errorf("no column %q%s; there are: %s", name, spelling.DidYouMean(name, names), listing(names))
 		}
 	}

@@ -89,8 +89,10 @@ func (r *textReader) Read(p []byte) (n int, err error) {
 func (r *textReader) next(p []byte) (n int, err error) {
 	n, err = r.in.Read(p)
 	text := p[:n]
-	if r.total += float64(n); 2*r.total > r.limit && !r.stream {
-		return 0, textError{&memory.Error{What: fmt.Sprintf("%s, read up to line %d,", r.file, r.line+1), Need: 2 * r.total, Limit: r.limit, Advice: fewerCells}}
+	if r.total += float64(n); !r.stream {
+		if err := memory.Fits(2*r.total, r.limit, fewerCells, "%s, read up to line %d,", r.file, r.line+1); err != nil {
+			return 0, textError{err}
+		}
 	}
 	if !r.valid(text, err == io.EOF) {
 		return 0, textError{fmt.Errorf("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", r.file, r.line+1)}
@@ -105,11 +107,19 @@ func (r *textReader) next(p []byte) (n int, err error) {
 		r.fed, r.length, rest = true, 0, rest[end+1:]
 		r.line++
 	}
+	if err := memory.Fits(lineFactor*float64(r.length), r.limit, onlyRows, "%s, line %d,", r.file, r.line+1); err != nil {
+		return 0, textError{err}
+	}
 	if r.length > longestLine {
-		return 0, textError{fmt.Errorf("%s:%d: the line is longer than %s: a table has a line for each row", r.file, r.line+1, memory.Size(longestLine))}
+		return 0, textError{fmt.Errorf("%s:%d: the line is longer than %s: %s", r.file, r.line+1, memory.Size(longestLine), onlyRows)}
 	}
 	return n, err
 }
+
+const (
+	lineFactor = 8 // bytes of memory for each of a line, which is copied as it is read
+	onlyRows   = "a table has a line for each row"
+)
 
 const fewerCells = "take fewer rows, or leave columns out of the file"
 

@@ -1,6 +1,7 @@
 package data_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -50,6 +51,65 @@ func TestReadingIsBounded(t *testing.T) {
 	t.Setenv(memory.Variable, "20MB")
 	require.ErrorContains(t, read(&endless{b: '\n', left: -1}), "of memory, and 20 MB can be used: take fewer rows")
 	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, and 20 MB can be used")
+}
+
+// cycle gives a text over and over and counts what was read.
+type cycle struct {
+	text string
+	read int
+}
+
+func (c *cycle) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = c.text[(c.read+i)%len(c.text)]
+	}
+	c.read += len(p)
+	return len(p), nil
+}
+
+// A row of more cells than there is memory for is refused before they are made: after so many
+// bytes.
+func TestCellsAreBounded(t *testing.T) {
+	t.Setenv(memory.Variable, "20MB")
+	for _, c := range []struct {
+		head, text, problem string
+		most                int
+	}{
+		{"", ",", "t.csv, read up to line 1, needs about 20.2 MB of memory, and 20 MB can be used: take fewer rows", 400_000},
+		{"a\n", "\"x\n\",", "of memory, and 20 MB can be used: take fewer rows", 1_000_000},
+		{"a\n", "x", "t.csv, line 2, needs about 20.5 MB of memory, and 20 MB can be used: a table has a line for each row", 1_500_000},
+	} {
+		text := &cycle{text: c.text}
+		_, err := data.ParseCSV(io.MultiReader(strings.NewReader(c.head), text), "t.csv", data.ReadOptions{Comma: ','})
+		require.ErrorContains(t, err, c.problem)
+		require.Less(t, text.read, c.most, "%q", c.text)
+	}
+}
+
+// A file's one line of cells is refused while its header is looked for.
+func TestLineOfCommasIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte{','}, 5<<20), 0o600))
+	_, err := data.ReadCSV(path, data.ReadOptions{})
+	require.EqualError(t, err, path+":1: the row has more than 4 million cells: a table has a line for each row")
+	t.Setenv(memory.Variable, "20MB")
+	_, err = data.ReadCSV(path, data.ReadOptions{})
+	require.EqualError(t, err, path+", line 1, needs about 20.5 MB of memory, and 20 MB can be used: a table has a line for each row, or set --memory or MISSINGSCORE_MEMORY where there is more")
+}
+
+// The time to find columns grows with their number, not with its square.
+func TestManyColumns(t *testing.T) {
+	const columns = 30_000
+	names := make([]string, columns)
+	for j := range names {
+		names[j] = fmt.Sprintf("x%d", j)
+	}
+	text := strings.Join(names, ",") + strings.Repeat("\n"+strings.Repeat("1,", columns-1)+"1\n"+strings.Repeat("2,", columns-1)+"2", 2)
+	table, err := data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Exclude: names[:1]})
+	require.NoError(t, err)
+	require.Equal(t, names[1:], table.Names)
+	_, err = data.ParseCSV(strings.NewReader(strings.Replace(text, "x1,", "x0,", 1)), "t.csv", data.ReadOptions{})
+	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or leave it out with --columns and the names of the 29998 others that can be used`)
 }
 
 // A table of many short rows takes many times its text: it is refused before that is held.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/atomicfile"
 )
 
 // weighing writes a table as a file.
@@ -44,7 +45,7 @@ func TestReadWeightedFromOtherFormats(t *testing.T) {
 		path := filepath.Join(dir, name)
 		whole, err := data.NewTable([]string{"a", "w", "b"}, []float64{1, 2, 3, 4, 6, 1, 7, 4, 5}, nil)
 		require.NoError(t, err)
-		require.NoError(t, data.WriteNumbers(path, whole.Names, whole.Values))
+		require.NoError(t, data.WriteNumbers(atomicfile.Write, path, whole.Names, whole.Values))
 		table, err := data.ReadWeighted(path, "w", data.ReadOptions{})
 		require.NoError(t, err, name)
 		require.InDeltaSlice(t, []float64{0.5, 1.5, 1}, table.Weights, 1e-15, name)

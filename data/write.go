@@ -10,9 +10,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"missingscore/internal/atomicfile"
 	"missingscore/internal/panics"
 )
+
+// Put writes a file at path of what fill gives, whole or not at all: at once, or later together
+// with other files.
+type Put = func(path string, fill func(io.Writer) error) error
 
 // textEndings are those of files that are text whatever was read.
 var textEndings = []string{".csv", ".tsv", ".txt"}
@@ -44,19 +47,19 @@ func formatOf(path string, like *sheet) (f *fileFormat, comma rune) {
 }
 
 // writeRows writes a file, whole or not at all.
-func writeRows(path string, like *sheet, columns []column, fill func(write func([]string) error) error) error {
+func writeRows(put Put, path string, like *sheet, columns []column, fill func(write func([]string) error) error) error {
 	f, comma := formatOf(path, like)
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.name
 	}
 	if f == nil {
-		return writeText(path, names, comma, fill)
+		return put(path, compressing(path, func(to io.Writer) error { return writeText(to, names, comma, fill) }))
 	}
 	if err := checkNames(names); err != nil {
 		return fmt.Errorf("%s cannot be written as %s: %w; choose a name in .csv", path, f.name, err)
 	}
-	return compressing(path, func(to io.Writer) error {
+	return put(path, compressing(path, func(to io.Writer) error {
 		err := panics.Caught(func() error {
 			out, err := f.write(to, columns)
 			if err != nil {
@@ -71,28 +74,26 @@ func writeRows(path string, like *sheet, columns []column, fill func(write func(
 			return fmt.Errorf("%s cannot be written as %s: %w", path, f.name, err)
 		}
 		return nil
-	})
+	}))
 }
 
-// writeText writes a file of separated text.
-func writeText(path string, names []string, comma rune, fill func(write func([]string) error) error) error {
-	return compressing(path, func(to io.Writer) error {
-		out := csv.NewWriter(to)
-		out.Comma = comma
-		if err := out.Write(names); err != nil {
-			return err
-		}
-		if err := fill(out.Write); err != nil {
-			return err
-		}
-		out.Flush()
-		return out.Error()
-	})
+// writeText writes separated text.
+func writeText(to io.Writer, names []string, comma rune, fill func(write func([]string) error) error) error {
+	out := csv.NewWriter(to)
+	out.Comma = comma
+	if err := out.Write(names); err != nil {
+		return err
+	}
+	if err := fill(out.Write); err != nil {
+		return err
+	}
+	out.Flush()
+	return out.Error()
 }
 
-// compressing writes a file, whole or not at all, and compresses it if its name asks for that.
-func compressing(path string, fill func(io.Writer) error) error {
-	return atomicfile.Write(path, func(to io.Writer) (err error) {
+// compressing is fill, compressed if the file's name asks for that.
+func compressing(path string, fill func(io.Writer) error) func(io.Writer) error {
+	return func(to io.Writer) (err error) {
 		var z io.WriteCloser
 		switch name := strings.ToLower(path); {
 		case strings.HasSuffix(name, ".gz"):
@@ -109,5 +110,5 @@ func compressing(path string, fill func(io.Writer) error) error {
 			return err
 		}
 		return z.Close()
-	})
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -45,7 +46,7 @@ func normalFile(t *testing.T, n int, name string) (g simulate.Gaussian, file str
 			values[k] = math.NaN()
 		}
 	}
-	require.NoError(t, data.WriteNumbers(file, table.Names, values))
+	require.NoError(t, data.WriteNumbers(atomicfile.Write, file, table.Names, values))
 	table, err = data.ReadFile(file, data.ReadOptions{})
 	require.NoError(t, err)
 	return g, file, table

@@ -14,6 +14,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/survey"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 )
 
@@ -96,7 +97,7 @@ func TestSurvey(t *testing.T) {
 				values[k] = math.NaN()
 			}
 		}
-		require.NoError(t, data.WriteNumbers(parquet, table.Names, values))
+		require.NoError(t, data.WriteNumbers(atomicfile.Write, parquet, table.Names, values))
 		other := taken(t, parquet, block, 2)
 		other.Sample.Lines = s.Sample.Lines
 		require.Equal(t, s, other)

@@ -1,61 +1,25 @@
-// Package atomicfile writes a file whole or not at all.
+// Package atomicfile writes files whole or not at all, one alone or several as one result.
 package atomicfile
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // Write calls fill on a temporary file beside path and renames it to path when
 // fill succeeds; on any error the file at path stays as it was. Symbolic links stay,
 // what they lead to is written; devices and pipes are written into. A file that was there
 // keeps its mode, a new one gets that of the process (umask).
-func Write(path string, fill func(io.Writer) error) (err error) {
-	if Special(path) {
-		return into(path, fill)
-	}
-	path = Target(path)
-	f, err := temporary(path)
-	if err != nil {
+func Write(path string, fill func(io.Writer) error) error {
+	var s Set
+	defer s.Discard()
+	if err := s.Write(path, fill); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-		err = errors.Join(err, f.Close()) // after the renaming: the lock is held until then
-	}()
-	w := bufio.NewWriter(f)
-	if err = fill(w); err != nil {
-		return err
-	}
-	if err = w.Flush(); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	return rename(f.Name(), path)
-}
-
-// into writes nothing of a text that fill could not end.
-func into(path string, fill func(io.Writer) error) error {
-	var text bytes.Buffer
-	if err := fill(&text); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = text.WriteTo(f)
-	return errors.Join(err, f.Close())
+	return s.Commit()
 }
 
 // Special tells whether path leads to a device, a pipe or the like: nothing that could
@@ -84,20 +48,6 @@ func Target(path string) string {
 		link = filepath.Join(filepath.Dir(path), link)
 	}
 	return Target(link)
-}
-
-// RemoveOthers removes, of the files that a folder may have, those that were not written now:
-// they are of an earlier run.
-func RemoveOthers(dir string, all, written []string) error {
-	for _, name := range all {
-		if slices.Contains(written, name) {
-			continue
-		}
-		if err := Remove(filepath.Join(dir, name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Remove removes a file, if it is there, with the temporary files that killed processes have left

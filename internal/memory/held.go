@@ -28,6 +28,7 @@ const outside = 50e6
 
 // Collect has rubbish collected before the process, with what it holds outside Go's memory, takes
 // more than limit bytes; Go itself is left half of them at least.
-func Collect(limit float64) {
-	debug.SetMemoryLimit(int64(min(max(limit-outside, limit/2), math.MaxInt64/2)))
-}
+func Collect(limit float64) { debug.SetMemoryLimit(int64(min(Room(limit), math.MaxInt64/2))) }
+
+// Room is how much of a limit is left to Go's memory: half of it at least.
+func Room(limit float64) float64 { return max(limit-outside, limit/2) }

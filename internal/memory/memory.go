@@ -115,3 +115,11 @@ func Check(bytes float64, advice, what string, args ...any) error {
 	}
 	return err
 }
+
+// Fits refuses, by an *Error, what needs more bytes of Go's memory than a limit leaves.
+func Fits(need, limit float64, advice, what string, args ...any) error {
+	if room := Room(limit); !(need <= room) {
+		return &Error{What: fmt.Sprintf(what, args...), Need: need + limit - room, Limit: limit, Advice: advice}
+	}
+	return nil
+}

@@ -23,15 +23,23 @@ import (
 // dpi of a PNG, enough for print.
 const dpi = 200
 
-// Save writes the picture, whole or not at all, as .svg or .png by the suffix of
-// path; any other suffix, or a size that is not positive, is an error.
+// Save writes the picture to a file, whole or not at all, as Encode does.
 func Save(path string, p *plot.Plot, width, height vg.Length) error {
-	var write func(io.Writer) error
+	write, err := Encode(path, p, width, height)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, write)
+}
+
+// Encode draws the picture and gives what writes it, as .svg or .png by the suffix of
+// path; any other suffix, or a size that is not positive, is an error.
+func Encode(path string, p *plot.Plot, width, height vg.Length) (write func(io.Writer) error, err error) {
 	switch suffix := strings.ToLower(filepath.Ext(path)); suffix {
 	case ".svg":
 		text, err := SVG(p, width, height)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		write = func(w io.Writer) error {
 			_, err := io.WriteString(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"+text)
@@ -39,7 +47,7 @@ func Save(path string, p *plot.Plot, width, height vg.Length) error {
 		}
 	case ".png":
 		if err := checkSize(width, height); err != nil {
-			return err
+			return nil, err
 		}
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 		onWhite := *p
@@ -52,9 +60,9 @@ func Save(path string, p *plot.Plot, width, height vg.Length) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("picture: %s: the format %q is not one of .svg, .png", path, suffix)
+		return nil, fmt.Errorf("picture: %s: the format %q is not one of .svg, .png", path, suffix)
 	}
-	return atomicfile.Write(path, write)
+	return write, nil
 }
 
 // SVG is the picture as an <svg> element, to be put into HTML as it is. It fails

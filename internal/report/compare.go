@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,9 +77,9 @@ func (c Comparison) Ranked() []compare.Difference {
 	return ranked
 }
 
-// WriteComparison writes every file of a comparison but those of the two networks, each
-// whole or not at all, and leaves none of an earlier one.
-func WriteComparison(dir string, c Comparison) error {
+// WriteComparison prepares every file of a comparison but those of the two networks, compare.json
+// last, and removes those of an earlier one: when the set is committed.
+func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	both := c.Groups
 	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), c.Columns)
 	if err != nil {
@@ -90,24 +89,19 @@ func WriteComparison(dir string, c Comparison) error {
 	if err != nil {
 		return err
 	}
-	shown, written, err := save(dir, drawn)
+	shown, err := save(set, dir, drawn)
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
+	if err := write(set, dir, []file{
 		{"differences.csv", c.Result.WriteDifferences},
-		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
 		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown[1:]) }},
-	} {
-		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
-			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
-		}
-		written = append(written, file.name)
+		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
+	}); err != nil {
+		return err
 	}
-	return atomicfile.RemoveOthers(dir, CompareFiles, written)
+	set.Clear(dir, CompareFiles)
+	return nil
 }
 
 // drawComparison draws both networks in one layout, the differences, and their intervals.

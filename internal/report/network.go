@@ -41,9 +41,9 @@ type Source struct {
 	Groups  map[string]string // of columns; nil: modules are found
 }
 
-// WriteNetwork writes every file of a result, each whole or not at all, and leaves none of
-// an earlier one.
-func WriteNetwork(dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
+// WriteNetwork prepares every file of a result in a folder, model.json last, and removes those of
+// an earlier one: when the set is committed. What the set has already stays.
+func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
 	scene, err := picture.NewScene(r.Network, from.Groups)
 	if err != nil {
@@ -57,13 +57,9 @@ func WriteNetwork(dir string, from Source, t *data.Table, result *trainers.Resul
 	if err != nil {
 		return err
 	}
-	shown, written, err := save(dir, pictures)
+	shown, err := save(set, dir, pictures)
 	if err != nil {
 		return err
-	}
-	type file struct {
-		name  string
-		write func(io.Writer) error
 	}
 	files := []file{
 		{"edges.csv", r.Network.WriteEdges},
@@ -75,13 +71,6 @@ func WriteNetwork(dir string, from Source, t *data.Table, result *trainers.Resul
 			return writeColumns(w, columnsOf(t, result, t.Names), result.MissingAtRandom)
 		}},
 		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
-		{"model.json", func(w io.Writer) error {
-			text, err := result.Encode()
-			if err == nil {
-				_, err = w.Write(text)
-			}
-			return err
-		}},
 		{"report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, shown) }},
 	}
 	if len(r.Names) <= mostInMatrix {
@@ -93,13 +82,35 @@ func WriteNetwork(dir string, from Source, t *data.Table, result *trainers.Resul
 	if r.Stability != nil {
 		files = append(files, file{"stability.csv", r.Stability.Write})
 	}
-	for _, file := range files {
-		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
-			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
+	files = append(files, file{"model.json", func(w io.Writer) error { // last: it marks the result as whole
+		text, err := result.Encode()
+		if err == nil {
+			_, err = w.Write(text)
 		}
-		written = append(written, file.name)
+		return err
+	}})
+	if err := write(set, dir, files); err != nil {
+		return err
 	}
-	return atomicfile.RemoveOthers(dir, NetworkFiles, written)
+	set.Clear(dir, NetworkFiles)
+	return nil
+}
+
+// file of a result.
+type file struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// write prepares files of a folder.
+func write(set *atomicfile.Set, dir string, files []file) error {
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		if err := set.Write(path, f.write); err != nil {
+			return fmt.Errorf("writing %s: %w", path, err)
+		}
+	}
+	return nil
 }
 
 // mostInMatrix is up to how many columns precision.csv has the matrix; of more, model.json and
@@ -113,22 +124,25 @@ type drawing struct {
 	width, height vg.Length
 }
 
-// save writes pictures as files, and gives them as they stand in the page.
-func save(dir string, pictures []drawing) (shown []Picture, written []string, err error) {
+// save prepares pictures as files, and gives them as they stand in the page.
+func save(set *atomicfile.Set, dir string, pictures []drawing) (shown []Picture, err error) {
 	for _, p := range pictures {
 		svg, err := picture.SVG(p.plot, p.width, p.height)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		shown = append(shown, Picture{Caption: p.caption, SVG: svg})
 		for _, suffix := range []string{".svg", ".png"} {
-			if err := picture.Save(filepath.Join(dir, p.name+suffix), p.plot, p.width, p.height); err != nil {
-				return nil, nil, err
+			encoded, err := picture.Encode(suffix, p.plot, p.width, p.height)
+			if err != nil {
+				return nil, err
 			}
-			written = append(written, p.name+suffix)
+			if err := write(set, dir, []file{{p.name + suffix, encoded}}); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return shown, written, nil
+	return shown, nil
 }
 
 func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rates []network.Rate) ([]drawing, error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"gonum.org/v1/plot/vg"
 
@@ -25,29 +24,21 @@ type Power struct {
 	JSON          []byte // of power.json
 }
 
-// WritePower writes every file, each whole or not at all.
-func WritePower(dir string, p Power) error {
+// WritePower prepares every file, power.json last, for the set to commit.
+func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	drawn, err := drawPower(p.Result)
 	if err != nil {
 		return err
 	}
-	shown, _, err := save(dir, []drawing{drawn})
+	shown, err := save(set, dir, []drawing{drawn})
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
+	return write(set, dir, []file{
 		{"power.csv", p.Result.Write},
-		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
 		{"report.html", func(w io.Writer) error { return writePower(w, p, shown) }},
-	} {
-		if err := atomicfile.Write(filepath.Join(dir, file.name), file.write); err != nil {
-			return fmt.Errorf("writing %s: %w", filepath.Join(dir, file.name), err)
-		}
-	}
-	return nil
+		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
+	})
 }
 
 // drawPower draws the measures against the number of rows.

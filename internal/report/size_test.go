@@ -19,6 +19,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -104,8 +105,10 @@ func TestSizes(t *testing.T) {
 	drawings, err := drawNetwork(r, scene, true, nil)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	shown, _, err := save(dir, drawings)
+	var set atomicfile.Set
+	shown, err := save(&set, dir, drawings)
 	require.NoError(t, err)
+	require.NoError(t, set.Commit())
 	nodes, err := centralities(result)
 	require.NoError(t, err)
 	var page bytes.Buffer

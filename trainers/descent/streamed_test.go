@@ -8,6 +8,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/survey"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -24,7 +25,7 @@ func TestStepsOfWindows(t *testing.T) {
 		values[i] = rng.NormFloat64()
 	}
 	file := filepath.Join(t.TempDir(), "t.csv")
-	require.NoError(t, data.WriteNumbers(file, []string{"a", "b"}, values))
+	require.NoError(t, data.WriteNumbers(atomicfile.Write, file, []string{"a", "b"}, values))
 	rows, err := data.OpenRows(file, data.ReadOptions{}, 10)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, rows.Close()) }()

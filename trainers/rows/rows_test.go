@@ -13,6 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/survey"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers/rows"
 )
@@ -36,7 +37,7 @@ func numbered(t *testing.T, name string, n int) string {
 			values[k] = math.NaN()
 		}
 	}
-	require.NoError(t, data.WriteNumbers(path, table.Names, values))
+	require.NoError(t, data.WriteNumbers(atomicfile.Write, path, table.Names, values))
 	return path
 }
 

@@ -1,0 +1,150 @@
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// files are the visible files of a folder, and how many are hidden.
+func files(t *testing.T, dir string) (visible map[string]string, hidden int) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	visible = map[string]string{}
+	for _, e := range entries {
+		if e.Name()[0] == '.' {
+			hidden++
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		visible[e.Name()] = string(text)
+	}
+	return visible, hidden
+}
+
+// prepared is a result of one run: a picture, a table and the mark.
+func prepared(t *testing.T, dir, run string) *Set {
+	t.Helper()
+	set := new(Set)
+	for _, name := range []string{"picture", "table", "mark"} {
+		require.NoError(t, set.Write(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, run); return err }))
+	}
+	set.Clear(dir, []string{"picture", "table", "roc", "mark"})
+	return set
+}
+
+// older is a folder with the result of an earlier run.
+func older(t *testing.T) (dir string, old map[string]string) {
+	t.Helper()
+	dir = t.TempDir()
+	old = map[string]string{"picture": "old", "table": "old", "mark": "old", "roc": "old", "notes": "mine"}
+	for name, text := range old {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir, old
+}
+
+var errFull = errors.New("disk full")
+
+// Nothing changes before Commit, and an error of a file leaves the earlier result.
+func TestSetPrepares(t *testing.T) {
+	dir, old := older(t)
+	set := prepared(t, dir, "new")
+	visible, _ := files(t, dir)
+	require.Equal(t, old, visible)
+	require.ErrorIs(t, set.Write(filepath.Join(dir, "last"), func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return errFull }), errFull)
+	set.Discard()
+	visible, hidden := files(t, dir)
+	require.Equal(t, old, visible)
+	require.Zero(t, hidden)
+}
+
+// Commit replaces the files, removes those that the result does not have and leaves the user's.
+// At every moment in it, files beside a mark are of the mark's run.
+func TestSetCommits(t *testing.T) {
+	dir, old := older(t)
+	want := map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}
+	moves := 0
+	require.NoError(t, prepared(t, dir, "new").commit(func(from, to string) error {
+		require.NoError(t, rename(from, to))
+		moves++
+		switch visible, _ := files(t, dir); visible["mark"] {
+		case "old":
+			require.Equal(t, old, visible)
+		case "new":
+			require.Equal(t, want, visible)
+		}
+		return nil
+	}))
+	require.Equal(t, 4+3, moves)
+	visible, hidden := files(t, dir)
+	require.Equal(t, want, visible)
+	require.Zero(t, hidden)
+}
+
+// An error of any renaming leaves the earlier result, or none where there was none.
+func TestSetIsTakenBack(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		for failing := 1; ; failing++ {
+			dir, old := t.TempDir(), map[string]string{}
+			if before {
+				dir, old = older(t)
+			}
+			calls := 0
+			err := prepared(t, dir, "new").commit(func(from, to string) error {
+				if calls++; calls == failing {
+					return errFull
+				}
+				return rename(from, to)
+			})
+			if err == nil {
+				require.Equal(t, map[bool]int{true: 8, false: 4}[before], failing, "every renaming has failed once")
+				break
+			}
+			require.ErrorIs(t, err, errFull)
+			visible, hidden := files(t, dir)
+			require.Equal(t, old, visible)
+			require.Zero(t, hidden)
+		}
+	}
+}
+
+// A folder in the place of a file is an error before anything changes.
+func TestSetRefusesFolders(t *testing.T) {
+	dir, old := older(t)
+	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "picture"), 0o700))
+	require.ErrorContains(t, prepared(t, dir, "new").Commit(), "is a folder, and a file of the result has this name: rename the folder")
+	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))
+	delete(old, "picture")
+	visible, hidden := files(t, dir)
+	require.Equal(t, old, visible)
+	require.Zero(t, hidden)
+}
+
+// What a process that was killed in Commit has set aside goes when the file is written again.
+func TestSetSweepsAfterKill(t *testing.T) {
+	dir, _ := older(t)
+	func() {
+		set := prepared(t, dir, "killed")
+		defer func() { require.NotNil(t, recover()) }()
+		_ = set.commit(func(from, to string) error {
+			if filepath.Base(to) == "table" {
+				panic("killed")
+			}
+			return rename(from, to)
+		})
+	}()
+	_, hidden := files(t, dir)
+	require.Equal(t, 4, hidden)
+	require.NoError(t, prepared(t, dir, "new").Commit())
+	visible, hidden := files(t, dir)
+	require.Equal(t, map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}, visible)
+	require.Zero(t, hidden)
+}
