@@ -97,7 +97,7 @@ const (
 // way reads a penalty and a selection, "adaptive, ebic", after them the inference whose q
 // values select: "l1, fdr, model".
 func way(text string) (s trainers.Spec, err error) {
-	s.Network = &path.Config{Whole: true} // the AUC is of a whole path
+	s.Network = &path.Config{}
 	penalty, selection, _ := strings.Cut(text, ", ")
 	selection, kind, tested := strings.Cut(selection, ", ")
 	if s.Network.Penalty, err = path.ParsePenalty(penalty); err != nil {
@@ -160,6 +160,7 @@ func (s settings) run(ctx context.Context, graph string, k kind, by string, seed
 	}
 	along := s.Path
 	along.Penalty, along.Select = spec.Network.Penalty, spec.Network.Select
+	along.Whole = true // the AUC is of a whole path
 	spec.Steps, spec.Network = engine.Config{Method: "em-exact", Seed: seed}, &along
 	start := time.Now()
 	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
