@@ -183,7 +183,7 @@ func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 // Iterations of a chain leave the joint distribution of parameters and rows as it is: where both
 // are drawn from the documented prior, by other code, no number has another mean after three
 // iterations (Geweke 2004, "Getting it right"; here with independent starts, so that differences
-// are independent). A conditional that loses a factor 2 or a sign is off by 6 standard errors or more.
+// are independent). A conditional that loses a factor 2 or a sign is off by 5 standard errors or more.
 func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	const starts, rows = 4000, 8
 	for _, components := range []int{1, 2} {

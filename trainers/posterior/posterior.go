@@ -30,7 +30,7 @@ import (
 // Config says how missing cells are drawn. Zero values mean the defaults named here.
 type Config struct {
 	Draws      int // completed tables; 1
-	Components int // of the mixture at most; 10, or one for 5d rows, at least 1
+	Components int // of the mixture at most; 10, or one for 5d rows; 1 with fewer than 20d rows
 	WarmUp     int // iterations of each chain before any counts; 100
 	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800
 	Seed       uint64
@@ -65,7 +65,11 @@ type Anchor struct {
 // For is c with its defaults for a table.
 func (c Config) For(t *data.Table) (Config, error) {
 	setting.Default(&c.Draws, 1)
-	setting.Default(&c.Components, max(1, min(mostComponents, t.N/(5*t.D))))
+	components := min(mostComponents, t.N/(5*t.D))
+	if t.N < 20*t.D { // the anchor, which uses the table twice, would make draws too narrow
+		components = 1
+	}
+	setting.Default(&c.Components, components)
 	setting.Default(&c.WarmUp, warmUp)
 	setting.Default(&c.Workers, 1)
 	if c.Draws < 1 || c.Components < 1 || c.WarmUp < 1 || c.Iterations < 0 || c.Workers < 1 {

@@ -408,7 +408,7 @@ func TestHardTables(t *testing.T) {
 	require.Equal(t, [][]float64{nil, nil}, d.Gaps)
 	require.True(t, posterior.Met(d.Mixing))
 	_, err := posterior.Draw(t.Context(), z, posterior.Config{Draws: -1})
-	require.EqualError(t, err, "-1 draws, 2 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
+	require.EqualError(t, err, "-1 draws, 1 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
 }
 
 // The prior counts for many rows where columns are independent and for few where they are not,
