@@ -87,18 +87,14 @@ func openBook(in *input) (*excelBook, error) {
 			b.targets[r.id] = r.target
 		}
 	}
-	if err := b.readMain(main); err != nil {
-		return nil, err
+	err = b.readMain(main)
+	if err == nil && b.parts[styles] != nil {
+		err = b.readStyles(styles)
 	}
-	if b.parts[styles] != nil {
-		if err := b.readStyles(styles); err != nil {
-			return nil, err
-		}
+	if err == nil && b.parts[texts] != nil {
+		err = b.readTexts(texts)
 	}
-	if b.parts[texts] != nil {
-		return b, b.readTexts(texts)
-	}
-	return b, nil
+	return b, err
 }
 
 // countedAt tells the input how much of the file was read.
