@@ -30,18 +30,7 @@ func Summary(r cells.Results, key []string) (lines [][]string) {
 		measures = append(measures, column, column+", least")
 	}
 	for _, line := range r.Lines {
-		var setting []string
-		method := ""
-		for i, k := range key {
-			switch k {
-			case replicateColumn:
-			case "method":
-				method = line[i]
-			default:
-				setting = append(setting, k+"="+line[i])
-			}
-		}
-		at := strings.Join(setting, "; ")
+		at, method := settingOf(key, line)
 		g := of[at+"\n"+method]
 		if g == nil {
 			g = &group{at, method, map[string][]float64{}}
@@ -89,3 +78,18 @@ func leastOf(text string) (least float64, ok bool) {
 }
 
 func short(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
+
+// settingOf is the setting and the method of a line.
+func settingOf(key, line []string) (setting, method string) {
+	var parts []string
+	for i, k := range key {
+		switch k {
+		case replicateColumn:
+		case "method":
+			method = line[i]
+		default:
+			parts = append(parts, k+"="+line[i])
+		}
+	}
+	return strings.Join(parts, "; "), method
+}
