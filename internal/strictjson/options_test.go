@@ -18,7 +18,7 @@ func TestOptions(t *testing.T) {
 	require.Equal(t, "a", v.Name)
 	for text, want := range map[string]string{
 		`{"numbre":1}`:  `unknown field "numbre"; it should look like {"number": …, "name": …}`,
-		`{"number":""}`: `"number": a string does not fit`,
+		`{"number":""}`: `"number" takes no string; it should look like`,
 		`{} {}`:         "something follows",
 		`{`:             "it ends too early",
 	} {

@@ -410,7 +410,7 @@ func readQuantities(text []byte, m model.Parametric) error {
 			qs = append(qs, sparse)
 			continue
 		}
-		if err := strictjson.Check(raw, &[][]float64{}); err != nil {
+		if err := strictjson.Check(raw); err != nil {
 			return fmt.Errorf("%s: %w", q.Name, err)
 		}
 		var flat []float64
