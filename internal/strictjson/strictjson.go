@@ -38,11 +38,6 @@ func Unmarshal(text []byte, v any) error {
 	if err := json.Unmarshal(text, v); err != nil {
 		return Plainly(err)
 	}
-	return Check(text)
-}
-
-// Check refuses null in a list and a key that is given twice.
-func Check(text []byte) error {
 	return Plainly(check(json.NewDecoder(bytes.NewReader(text)), "", false))
 }
 
