@@ -336,6 +336,12 @@ func TestRefusals(t *testing.T) {
 	require.EqualError(t, err, `column "b": no observed value`)
 }
 
+// A file of the exact sums of version 1 is refused in words.
+func TestOldFilesAreRefused(t *testing.T) {
+	_, err := Decode(checkedfile.Seal(fileMark, []byte{1}))
+	require.EqualError(t, err, "it was written by another version of the program (moments version 1, this one reads 2): take the moments again")
+}
+
 // What needs more memory than there is is refused before it is taken.
 func TestMemory(t *testing.T) {
 	t.Setenv(memory.Variable, "40kB")
