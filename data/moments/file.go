@@ -230,7 +230,7 @@ func (d *decoder) moments() *Moments {
 	for j := range names {
 		low, high, origin := d.float(), d.float(), d.float()
 		none := math.IsInf(low, 1) && math.IsInf(high, -1) && math.IsNaN(origin)
-		if !none && !(low <= origin && origin <= high && finite(low) && finite(high)) {
+		if !none && !(low <= high && finite(low) && finite(high) && finite(origin)) {
 			d.fail()
 		}
 		m.Low[j], m.High[j], m.origin[j] = low, high, origin

@@ -34,6 +34,7 @@ type Moments struct {
 	// digits: the column's mean in the first rows that have it, NaN where none has.
 	origin   []float64
 	patterns map[string]*pattern // by which columns are observed, "1" or "0" each; nil: pairs
+	held     int                 // sums of all patterns
 	// pairs are, of columns x with 0 where missing and marks o of what is observed (1 or 0), the sums
 	// of products of all x, then all o: Σ x_j x_k over the rows that have both, Σ x_j o_k, and their
 	// number Σ o_j o_k.
@@ -125,13 +126,7 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 		m.addPairs(values, observed)
 		return nil
 	}
-	all := 0
-	for _, p := range m.patterns {
-		if p.sums != nil {
-			all += len(p.sums.sum)
-		}
-	}
-	return checkRoom(all, "sums of products of %d columns in %d patterns of gaps", d, len(m.patterns))
+	return checkRoom(m.held, "sums of products of %d columns in %d patterns of gaps", d, len(m.patterns))
 }
 
 // place sets the origin of columns that had no value before.

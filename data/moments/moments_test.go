@@ -336,6 +336,14 @@ func TestRefusals(t *testing.T) {
 	require.EqualError(t, err, `column "b": no observed value`)
 }
 
+// The mean of equal numbers may round to another one; the file is read all the same.
+func TestEqualValuesInAFile(t *testing.T) {
+	m := taken(t, []string{"a", "b"}, []float64{0.1, 1, 0.1, 2, 0.1, 3}, []bool{true, true, true, true, true, true}, false)
+	require.NotEqual(t, 0.1, m.origin[0])
+	_, err := Decode(m.Encode())
+	require.NoError(t, err)
+}
+
 // A file of the exact sums of version 1 is refused in words.
 func TestOldFilesAreRefused(t *testing.T) {
 	_, err := Decode(checkedfile.Seal(fileMark, []byte{1}))

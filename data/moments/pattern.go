@@ -47,6 +47,7 @@ func (p *pattern) flush(m *Moments) {
 	k := len(p.places)
 	if p.sums == nil {
 		p.sums = newSums(k + 1)
+		m.held += len(p.sums.sum)
 	}
 	var rows []float64
 	for at := 0; at < len(p.rows); at += k {
@@ -83,6 +84,8 @@ func (p *pattern) merge(q *pattern, by []float64, m *Moments) {
 		moved := q.moved(q.sums, by)
 		if p.sums != nil {
 			moved.merge(p.sums)
+		} else {
+			m.held += len(moved.sum)
 		}
 		p.sums = moved
 	}
