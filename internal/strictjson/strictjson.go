@@ -15,7 +15,8 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Decode reads text into v. An error ends with an example of the right text unless that is empty.
+// Decode reads text into v. An error ends with an example of the right text. An empty example says
+// that a program wrote the text: a key's value may be null then, as if the key were not there.
 func Decode(text []byte, v any, example string) error {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
@@ -24,7 +25,7 @@ func Decode(text []byte, v any, example string) error {
 		err = errors.New("something follows the first object")
 	}
 	if err == nil {
-		err = check(json.NewDecoder(bytes.NewReader(text)), "", true)
+		err = check(json.NewDecoder(bytes.NewReader(text)), "", example != "")
 	}
 	if err != nil && example != "" {
 		return fmt.Errorf("%w; it should look like %s", Plainly(err), example)
@@ -32,8 +33,7 @@ func Decode(text []byte, v any, example string) error {
 	return Plainly(err)
 }
 
-// Unmarshal is for text that a program wrote: unknown fields are left out, and a key's value may
-// be null, which is as if the key were not there.
+// Unmarshal is Decode without an example that leaves unknown fields out.
 func Unmarshal(text []byte, v any) error {
 	if err := json.Unmarshal(text, v); err != nil {
 		return Plainly(err)
