@@ -18,6 +18,10 @@ import (
 // Decode reads text into v. An error ends with an example of the right text. An empty example says
 // that a program wrote the text: a key's value may be null then, as if the key were not there.
 func Decode(text []byte, v any, example string) error {
+	return decode(text, v, example, example != "")
+}
+
+func decode(text []byte, v any, example string, strict bool) error {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	err := in.Decode(v)
@@ -25,7 +29,7 @@ func Decode(text []byte, v any, example string) error {
 		err = errors.New("something follows the first object")
 	}
 	if err == nil {
-		err = check(json.NewDecoder(bytes.NewReader(text)), "", example != "")
+		err = check(json.NewDecoder(bytes.NewReader(text)), "", strict)
 	}
 	if err != nil && example != "" {
 		return fmt.Errorf("%w; it should look like %s", Plainly(err), example)
@@ -93,8 +97,8 @@ func File[T any](path string, parse func(text []byte) (T, error)) (v T, err erro
 	return v, err
 }
 
-// Options is Decode into a pointer to a struct of settings. Empty text leaves v as it is, and an
-// error ends with v's fields.
+// Options is Decode into a pointer to a struct of settings. Empty text leaves v as it is, null a
+// field, and an error ends with v's fields.
 func Options(text []byte, v any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -105,7 +109,7 @@ func Options(text []byte, v any) error {
 			fields = append(fields, fmt.Sprintf("%q: …", name))
 		}
 	}
-	if err := Decode(text, v, "{"+strings.Join(fields, ", ")+"}"); err != nil {
+	if err := decode(text, v, "{"+strings.Join(fields, ", ")+"}", false); err != nil {
 		return fmt.Errorf("options %s: %w", text, err)
 	}
 	return nil
