@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +20,6 @@ type momentsCommand struct {
 	i, shards  int // --shard
 	merge      bool
 	pairs      bool
-	workers    int
 	json       bool
 
 	taken *moments.Moments
@@ -37,9 +35,8 @@ full and pairwise need of the rows: for each pattern of gaps their number, sums 
 of products. "network" and "fit --model gaussian" take the file in place of a table, and
 their time does not depend on the number of rows then.
 
-Rows are read some at a time and none is kept: tables may be larger than memory. Sums are
-exact, so that the file has the same bytes however the rows were divided among files and
-shards, in whatever order they came, and for any number of workers.
+Rows are read some at a time and none is kept: tables may be larger than memory. Dividing
+the rows among files and shards changes means and covariances by less than 1e-12.
 
 --shard I/N takes every N-th file from the I-th or, of one file, every N-th block of its
 rows, for job arrays (benchmarks/slurm), and leaves what it took in the folder --out.
@@ -63,7 +60,6 @@ A table in which nearly every row has its own gaps has as many sums as rows. For
 	fl.BoolVar(&f.merge, "merge", false, "the arguments are files of moments, or folders of shards: join them")
 	fl.StringVar(&f.text, "shard", "", "I/N: take every N-th file or block of rows, from the I-th")
 	fl.BoolVar(&f.pairs, "pairs-only", false, "only sums of pairs of columns, for --method pairwise, whatever the gaps")
-	fl.IntVar(&f.workers, "workers", runtime.NumCPU(), "blocks of rows summed at once; the result does not depend on it")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 	return cmd
 }
@@ -97,9 +93,6 @@ func (f *momentsCommand) run(cmd *cobra.Command, args []string) error {
 
 // options reads --shard and refuses what does not go together.
 func (f *momentsCommand) options(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "workers"); err != nil {
-		return err
-	}
 	if f.out == "" {
 		return usageError{errors.New("--out M.bin is missing: the file for the moments")}
 	}

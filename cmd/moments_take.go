@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
 	"missingscore/data/moments"
-	"missingscore/internal/panics"
 )
 
 // take takes the moments of tables, or of the shard's part of them.
@@ -65,74 +62,35 @@ func readingProgress(bar *progress, file string) func(read, size int64) {
 }
 
 // takeFile takes those of one table, of which everyBlock-th block the shard has; 0: all.
-func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadOptions, everyBlock int) (*moments.Moments, error) {
+func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadOptions, everyBlock int) (m *moments.Moments, err error) {
 	if moments.Is(file) {
 		return nil, usageError{fmt.Errorf("%s holds moments already: add --merge to join files of moments", file)}
 	}
-	parts := make([]*moments.Moments, f.workers)
-	blocks := make(chan *data.Table)
-	pool, ctx := errgroup.WithContext(ctx)
-	pool.Go(func() error {
-		defer close(blocks)
-		return panics.Caught(func() error { return f.read(ctx, file, o, everyBlock, blocks) })
-	})
-	for w := range parts {
-		pool.Go(func() error {
-			return panics.Caught(func() error {
-				for b := range blocks {
-					if err := f.add(&parts[w], b); err != nil {
-						return fmt.Errorf("%s: %w", file, err)
-					}
-				}
-				return nil
-			})
-		})
-	}
-	if err := pool.Wait(); err != nil {
-		return nil, tooManyPatterns(err)
-	}
-	parts = slices.DeleteFunc(parts, func(m *moments.Moments) bool { return m == nil })
-	if len(parts) == 0 {
-		return nil, fmt.Errorf("%s: no row has a value", file)
-	}
-	all := parts[0]
-	for _, m := range parts[1:] {
-		if err := all.Merge(m); err != nil {
+	number := 0
+	for b, err := range data.Blocks(file, o) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			if m, err = moments.New(b.Names, moments.Options{NA: f.tableFlags.na, Pairs: f.pairs}); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		if number++; everyBlock > 0 && number%everyBlock != f.i%everyBlock {
+			continue
+		}
+		m.Dropped += b.Dropped
+		if err := m.Add(b.Values, b.Observed); err != nil {
 			return nil, tooManyPatterns(fmt.Errorf("%s: %w", file, err))
 		}
 	}
-	return all, nil
-}
-
-// read hands on the blocks of a table that the shard has, and of the others their columns.
-func (f *momentsCommand) read(ctx context.Context, file string, o data.ReadOptions, every int, to chan<- *data.Table) error {
-	number := 0
-	for b, err := range data.Blocks(file, o) {
-		if err != nil {
-			return err
-		}
-		if every > 0 && number%every != f.i-1 {
-			b = &data.Table{Names: b.Names, D: b.D}
-		}
-		number++
-		select {
-		case to <- b:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if m == nil {
+		return nil, fmt.Errorf("%s: no row has a value", file)
 	}
-	return nil
-}
-
-// add adds a block to a worker's moments.
-func (f *momentsCommand) add(to **moments.Moments, b *data.Table) (err error) {
-	if *to == nil {
-		if *to, err = moments.New(b.Names, moments.Options{NA: f.tableFlags.na, Pairs: f.pairs, Together: f.workers}); err != nil {
-			return err
-		}
-	}
-	(*to).Dropped += b.Dropped
-	return (*to).Add(b.Values, b.Observed)
+	return m, nil
 }
 
 // tooManyPatterns says what to do where there are.

@@ -3,8 +3,6 @@ package data
 import (
 	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/internal/panics"
 )
 
@@ -58,20 +56,18 @@ func (t *Table) inParts(workers int, of func(j int, x []float64) ColumnSums) [][
 	rows := max(leastSumRows, min(mostSumRows, rowsOfBlock(t.D)))
 	made := make([][]ColumnSums, (t.N+rows-1)/rows)
 	workers = max(1, min(workers, len(made)))
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	for w := range workers {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				x := make([]float64, 0, min(rows, t.N))
-				for p := w; p < len(made); p += workers {
-					made[p] = make([]ColumnSums, t.D)
-					for j := range t.D {
-						x = t.appendColumn(x[:0], j, p*rows, min((p+1)*rows, t.N))
-						made[p][j] = of(j, x)
-					}
+			x := make([]float64, 0, min(rows, t.N))
+			for p := w; p < len(made); p += workers {
+				made[p] = make([]ColumnSums, t.D)
+				for j := range t.D {
+					x = t.appendColumn(x[:0], j, p*rows, min((p+1)*rows, t.N))
+					made[p][j] = of(j, x)
 				}
-				return nil
-			})
+			}
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

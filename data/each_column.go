@@ -1,8 +1,6 @@
 package data
 
 import (
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/internal/panics"
 )
 
@@ -21,22 +19,20 @@ func (t *Table) EachColumn(workers int, newVisit func() func(j int, values []flo
 	workers = max(1, min(workers, (t.D+sideBySide-1)/sideBySide))
 	side := max(1, min(sideBySide, sweepNumbers/max(1, t.N*workers)))
 	tiles := (t.D + side - 1) / side
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	for w := range workers {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				visit := newVisit()
-				var values [sideBySide][]float64
-				for tile := w; tile < tiles; tile += workers {
-					first := tile * side
-					wide := min(side, t.D-first)
-					t.appendColumns(&values, first, wide)
-					for k, v := range values[:wide] {
-						visit(first+k, v)
-					}
+			visit := newVisit()
+			var values [sideBySide][]float64
+			for tile := w; tile < tiles; tile += workers {
+				first := tile * side
+				wide := min(side, t.D-first)
+				t.appendColumns(&values, first, wide)
+				for k, v := range values[:wide] {
+					visit(first+k, v)
 				}
-				return nil
-			})
+			}
+			return nil
 		})
 	}
 	return pool.Wait()

@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -171,13 +170,11 @@ func (c *Completion) Without(m *Normal, columns []int, workers int) [][]float64 
 		out[a] = make([]float64, len(c.order)*(len(c.Columns)-1))
 	}
 	p := precision(m, c.Columns)
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	for _, rows := range c.shares(workers) {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				c.without(rows, m, p, columns, out)
-				return nil
-			})
+			c.without(rows, m, p, columns, out)
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

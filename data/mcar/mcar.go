@@ -12,8 +12,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/data"
 	"missingscore/data/completion"
 	"missingscore/internal/panics"
@@ -255,14 +253,12 @@ func (w *work) tests(workers int, columns []int) []Column {
 
 // together does something for each of a list, with its place, by several workers.
 func together(workers int, list []int, do func(place, of int)) {
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	pool.SetLimit(max(1, workers))
 	for place, of := range list {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				do(place, of)
-				return nil
-			})
+			do(place, of)
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

@@ -11,14 +11,13 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/checkedfile"
-	"missingscore/internal/exactsum"
 	"missingscore/internal/memory"
 )
 
 // fileMark begins a file of moments (checkedfile; docs/reference/files.md#moments).
 const fileMark = "missingscore moments\n"
 
-const fileVersion = 1
+const fileVersion = 2
 
 // Kinds of what a file holds.
 const (
@@ -43,6 +42,7 @@ func (m *Moments) body() []byte {
 	for j := range m.Names {
 		e.float(m.Low[j])
 		e.float(m.High[j])
+		e.float(m.origin[j])
 	}
 	if m.OfPairs() {
 		e.uint(holdsPairs)
@@ -57,8 +57,7 @@ func (m *Moments) body() []byte {
 	return e.body
 }
 
-// Encode gives the bytes of a file: the same for the same rows, in whatever order and parts
-// they were taken.
+// Encode gives the bytes of a file: the same for the same rows taken in the same order and parts.
 func (m *Moments) Encode() []byte { return checkedfile.Seal(fileMark, m.body()) }
 
 // Checksum is that of the file.
@@ -101,25 +100,10 @@ func (e *encoder) pattern(p *pattern) {
 	}
 }
 
-// sums writes every sum, of pairs j ≤ k in order: 0, or twice the number of bytes of the
-// whole number, and one more if it is negative; its exponent, and these bytes.
-func (e *encoder) sums(p *exactsum.Products) {
-	for j := range p.Dim() {
-		for k := j; k < p.Dim(); k++ {
-			n := p.At(j, k)
-			whole := n.Whole.Bytes()
-			if len(whole) == 0 {
-				e.uint(0)
-				continue
-			}
-			sign := 0
-			if n.Whole.Sign() < 0 {
-				sign = 1
-			}
-			e.uint(2*len(whole) + sign)
-			e.body = binary.AppendVarint(e.body, int64(n.Exponent))
-			e.body = append(e.body, whole...)
-		}
+// sums writes every sum, of pairs a ≤ b in order.
+func (e *encoder) sums(s *sums) {
+	for i := range s.sum {
+		e.float(s.sum[i] + s.rest[i])
 	}
 }
 
@@ -181,7 +165,6 @@ func Decode(text []byte) (*Moments, error) {
 // decoder reads the parts of a body, until the first fault.
 type decoder struct {
 	body []byte
-	room float64 // bytes that the sums read so far take
 	err  error
 }
 
@@ -245,11 +228,12 @@ func (d *decoder) moments() *Moments {
 	}
 	m.Rows, m.Dropped = rows, dropped
 	for j := range names {
-		low, high := d.float(), d.float()
-		if none := math.IsInf(low, 1) && math.IsInf(high, -1); !none && !(low <= high && finite(low) && finite(high)) {
+		low, high, origin := d.float(), d.float(), d.float()
+		none := math.IsInf(low, 1) && math.IsInf(high, -1) && math.IsNaN(origin)
+		if !none && !(low <= high && finite(low) && finite(high) && finite(origin)) {
 			d.fail()
 		}
-		m.Low[j], m.High[j] = low, high
+		m.Low[j], m.High[j], m.origin[j] = low, high, origin
 	}
 	switch d.uint(holdsPairs) {
 	case holdsPairs:
@@ -293,70 +277,31 @@ func (d *decoder) pattern(columns, most int) *pattern {
 		p.sums = d.sums(k + 1)
 	} else {
 		for range p.n * k {
-			x := d.float()
-			if !finite(x) {
-				d.fail()
-			}
-			p.rows = append(p.rows, x)
+			p.rows = append(p.rows, d.finite())
 		}
 	}
 	return p
+}
+
+func (d *decoder) finite() float64 {
+	x := d.float()
+	if !finite(x) {
+		d.fail()
+	}
+	return x
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Bounds of exponents: of the smallest product, and above the sum of so many of the largest.
-const (
-	leastExponent = -2148
-	mostBits      = 2048 + 64
-)
-
-// sums reads those of columns: once to learn how much room they take, then to keep them.
-func (d *decoder) sums(columns int) *exactsum.Products {
-	start, lowest, highest := d.body, 0, 0
-	if exactsum.Pairs(columns) > len(d.body) {
+// sums reads those of c columns.
+func (d *decoder) sums(c int) *sums {
+	if pairs(c) > len(d.body)/8 {
 		d.fail()
-	}
-	d.eachSum(columns, func(_, _ int, n exactsum.Number) {
-		lowest, highest = min(lowest, n.Exponent), max(highest, n.Exponent+n.Whole.BitLen())
-	})
-	if d.err != nil {
 		return nil
 	}
-	d.room += exactsum.Bytes(columns, lowest, highest)
-	if err := memory.Check(d.room, "", "moments of %d columns", columns); err != nil {
-		d.err = err
-		return nil
+	s := newSums(c)
+	for i := range s.sum {
+		s.sum[i] = d.finite()
 	}
-	d.body = start
-	p := exactsum.New(columns)
-	d.eachSum(columns, p.Put)
-	return p
-}
-
-func (d *decoder) eachSum(columns int, visit func(j, k int, n exactsum.Number)) {
-	for j := range columns {
-		for k := j; k < columns && d.err == nil; k++ {
-			size := d.uint(2*mostBits/8 + 1)
-			if size == 0 {
-				continue
-			}
-			exponent, used := binary.Varint(d.body)
-			if used <= 0 || size == 1 || exponent < leastExponent || exponent > mostBits {
-				d.fail()
-				return
-			}
-			d.body = d.body[used:]
-			n := exactsum.Number{Exponent: int(exponent)}
-			n.Whole.SetBytes(d.take(size / 2))
-			if size%2 == 1 {
-				n.Whole.Neg(&n.Whole)
-			}
-			if n.Whole.Sign() == 0 || n.Whole.TrailingZeroBits() > 0 || n.Exponent+n.Whole.BitLen() > mostBits {
-				d.fail()
-				return
-			}
-			visit(j, k, n)
-		}
-	}
+	return s
 }

@@ -1,7 +1,7 @@
 // Package moments holds what a normal distribution's likelihood and score-matching losses know
-// of a table: of each pattern of gaps its rows' number, sums and sums of products, exactly
-// (internal/exactsum). They are taken in one pass, or part by part and merged: the result is
-// the same to the last bit however the rows were divided and in whatever order they came.
+// of a table: of each pattern of gaps its rows' number, sums and sums of products. They are taken
+// in one pass, or part by part and merged: however the rows were divided and in whatever order
+// they came, standardised means and covariances differ by less than 1e-12.
 //
 //	New, Add, Merge   take them
 //	Write, Read       a file of them (docs/reference/files.md#moments)
@@ -16,8 +16,9 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"missingscore/data"
-	"missingscore/internal/exactsum"
 )
 
 // Moments of the rows of one table or of many.
@@ -29,12 +30,15 @@ type Moments struct {
 
 	Low, High []float64 // (d) least and greatest value of each column; +Inf and −Inf where there is none
 
+	// origin is subtracted from each column before anything is summed, or a mean of 1e8 would cost 16
+	// digits: the column's mean in the first rows that have it, NaN where none has.
+	origin   []float64
 	patterns map[string]*pattern // by which columns are observed, "1" or "0" each; nil: pairs
-	pairs    *exactsum.Products  // of the columns with 0 where missing, then of the marks of what is observed
-	columns  []*exactsum.Column  // work space
-
-	bytes    float64 // that the sums of patterns took when they were new
-	together float64 // how many moments are taken at once
+	held     int                 // sums of all patterns
+	// pairs are, of columns x with 0 where missing and marks o of what is observed (1 or 0), the sums
+	// of products of all x, then all o: Σ x_j x_k over the rows that have both, Σ x_j o_k, and their
+	// number Σ o_j o_k.
+	pairs *sums
 }
 
 // Options of New.
@@ -43,8 +47,6 @@ type Options struct {
 	// Pairs takes moments of pairs of columns alone, whatever the gaps: those that the method
 	// pairwise goes by.
 	Pairs bool
-	// Together is how many moments are taken at once, which share what memory there is; 1.
-	Together int
 }
 
 // New are the moments of no rows yet. It fails where data.NewTable refuses the names, and by a
@@ -54,14 +56,18 @@ func New(names []string, o Options) (*Moments, error) {
 		return nil, err
 	}
 	d := len(names)
-	m := &Moments{Names: names, together: float64(max(1, o.Together)), NA: slices.Compact(slices.Sorted(slices.Values(o.NA))), Low: slices.Repeat([]float64{math.Inf(1)}, d), High: slices.Repeat([]float64{math.Inf(-1)}, d)}
+	columns := d + 1
 	if o.Pairs {
-		m.pairs = exactsum.New(2 * d)
+		columns = 2 * d
+	}
+	if err := checkRoom(pairs(columns), "sums of products of %d columns", d); err != nil {
+		return nil, err
+	}
+	m := &Moments{Names: names, NA: slices.Compact(slices.Sorted(slices.Values(o.NA))), Low: slices.Repeat([]float64{math.Inf(1)}, d), High: slices.Repeat([]float64{math.Inf(-1)}, d), origin: slices.Repeat([]float64{math.NaN()}, d)}
+	if o.Pairs {
+		m.pairs = newSums(columns)
 	} else {
 		m.patterns = map[string]*pattern{}
-	}
-	if err := m.checkColumns(); err != nil {
-		return nil, err
 	}
 	return m, nil
 }
@@ -83,14 +89,17 @@ var ErrPatterns = errors.New("too many patterns of gaps")
 // data.LargestValue, by ErrPatterns and by a *memory.Error; what was taken is then of no use.
 func (m *Moments) Add(values []float64, observed []bool) error {
 	d := len(m.Names)
+	for i, seen := range observed {
+		if x := values[i]; seen && !(math.Abs(x) <= data.LargestValue) {
+			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", i/d+1, m.Names[i%d], x, data.LargestValue)
+		}
+	}
+	m.place(values, observed)
 	key := make([]byte, d)
 	for i := 0; i < len(values); i += d {
 		x, any := values[i:i+d], false
 		for j, seen := range observed[i : i+d] {
 			if key[j] = '0'; seen {
-				if !(math.Abs(x[j]) <= data.LargestValue) {
-					return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", i/d+1, m.Names[j], x[j], data.LargestValue)
-				}
 				key[j], any = '1', true
 				m.Low[j], m.High[j] = min(m.Low[j], x[j]), max(m.High[j], x[j])
 			}
@@ -115,8 +124,48 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 	}
 	if m.pairs != nil {
 		m.addPairs(values, observed)
+		return nil
 	}
-	return m.checkRoom()
+	return checkRoom(m.held, "sums of products of %d columns in %d patterns of gaps", d, len(m.patterns))
+}
+
+// place sets the origin of columns that had no value before.
+func (m *Moments) place(values []float64, observed []bool) {
+	d := len(m.Names)
+	for j := range m.origin {
+		if !math.IsNaN(m.origin[j]) {
+			continue
+		}
+		var seen []float64
+		for i := j; i < len(values); i += d {
+			if observed[i] {
+				seen = append(seen, values[i])
+			}
+		}
+		m.origin[j] = floats.SumCompensated(seen) / float64(len(seen)) // 0/0 is NaN
+	}
+}
+
+const pairRows = 256 // are taken at a time
+
+func (m *Moments) addPairs(values []float64, observed []bool) {
+	d := len(m.Names)
+	for from := 0; from < len(values); from += pairRows * d {
+		to := min(from+pairRows*d, len(values))
+		rows := make([]float64, 2*(to-from))
+		for i := from; i < to; i++ {
+			if j, at := i%d, (i-from)/d*2*d; observed[i] {
+				rows[at+j], rows[at+d+j] = values[i]-m.origin[j], 1
+			}
+		}
+		m.pairs.addRows(rows)
+	}
+}
+
+// movedPairs are the sums of pairs where by is added to the columns.
+func (m *Moments) movedPairs(by []float64) *sums {
+	d := len(m.Names)
+	return m.pairs.moved(append(slices.Clone(by), make([]float64, d)...), func(a int) int { return d + a%d })
 }
 
 func (m *Moments) newPattern(key string) (*pattern, error) {
@@ -128,17 +177,6 @@ func (m *Moments) newPattern(key string) (*pattern, error) {
 	return p, nil
 }
 
-// room are n columns of work space, empty.
-func (m *Moments) room(n int) []*exactsum.Column {
-	for len(m.columns) < n {
-		m.columns = append(m.columns, &exactsum.Column{})
-	}
-	for _, c := range m.columns[:n] {
-		c.Reset()
-	}
-	return m.columns[:n]
-}
-
 // Merge takes the rows of others, too, whose columns are the same in the same order. It fails
 // where they are not, where one has pairs alone and the other patterns, and by ErrPatterns.
 func (m *Moments) Merge(other *Moments) error {
@@ -147,11 +185,17 @@ func (m *Moments) Merge(other *Moments) error {
 	}
 	m.Rows, m.Dropped = m.Rows+other.Rows, m.Dropped+other.Dropped
 	m.NA = slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.NA, other.NA))))
+	by := make([]float64, len(m.Names)) // from the origin of m to that of other
 	for j := range m.Names {
 		m.Low[j], m.High[j] = min(m.Low[j], other.Low[j]), max(m.High[j], other.High[j])
+		if math.IsNaN(m.origin[j]) {
+			m.origin[j] = other.origin[j]
+		} else if !math.IsNaN(other.origin[j]) {
+			by[j] = other.origin[j] - m.origin[j]
+		}
 	}
 	if m.pairs != nil {
-		m.pairs.Merge(other.pairs)
+		m.pairs.merge(other.movedPairs(by))
 		return nil
 	}
 	for key, q := range other.patterns {
@@ -162,7 +206,7 @@ func (m *Moments) Merge(other *Moments) error {
 				return err
 			}
 		}
-		p.merge(q, m)
+		p.merge(q, by, m)
 	}
 	return nil
 }
@@ -188,8 +232,8 @@ func (m *Moments) agrees(other *Moments) error {
 	return nil
 }
 
-// Select are the moments of the named columns, in the order asked, to the bit those of the
-// table with these columns alone. It fails where a name is unknown or asked twice.
+// Select are the moments of the named columns, in the order asked. It fails where a name is
+// unknown or asked twice.
 func (m *Moments) Select(names []string) (*Moments, error) {
 	columns := make([]int, len(names))
 	for k, name := range names {
@@ -202,12 +246,13 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 		return nil, err
 	}
 	for k, j := range columns {
-		s.Low[k], s.High[k] = m.Low[j], m.High[j]
+		s.Low[k], s.High[k], s.origin[k] = m.Low[j], m.High[j], m.origin[j]
 	}
 	if m.OfPairs() {
 		return nil, errors.New("of moments of pairs (--pairs-only) columns cannot be left out: choose them when the moments are taken")
 	}
 	s.Dropped = m.Dropped
+	same := make([]float64, len(names))
 	for _, p := range m.sorted() {
 		key, places := p.reduced(columns)
 		if len(places) == 0 {
@@ -221,7 +266,7 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 				return nil, err
 			}
 		}
-		q.merge(p.of(key, places), s)
+		q.merge(p.of(key, places), same, s)
 	}
 	return s, nil
 }

@@ -1,21 +1,15 @@
 package moments
 
-import (
-	"cmp"
-	"math"
-	"slices"
+import "slices"
 
-	"missingscore/internal/exactsum"
-)
-
-// pattern are the rows that have the same k columns observed. No more than k + 1 of them are
-// kept as they are, for their sums would take more room; of more there are sums.
+// pattern are the rows that have the same k columns observed. At most k + 1 of them are kept
+// as they are, for their sums would take more room; of more there are sums.
 type pattern struct {
 	key    string
 	places []int // the observed columns
 	n      int
-	rows   []float64          // (…, k): those that are not in the sums
-	sums   *exactsum.Products // of the k columns and one of ones; nil: there are rows alone
+	rows   []float64 // (…, k): rows that are not in the sums
+	sums   *sums     // of the k columns less the origin and one of ones; nil: there are rows alone
 }
 
 // flushRows are taken into the sums at a time.
@@ -39,7 +33,7 @@ func (p *pattern) add(x []float64) {
 	p.n++
 }
 
-// few tells whether so many rows are kept as they are.
+// few tells whether n rows are kept as they are.
 func (p *pattern) few(n int) bool { return n <= len(p.places)+1 }
 
 // full tells whether the rows are to go to the sums.
@@ -50,63 +44,58 @@ func (p *pattern) full() bool {
 
 // flush takes the rows into the sums.
 func (p *pattern) flush(m *Moments) {
-	k, first := len(p.places), p.sums == nil
-	if first {
-		p.sums = exactsum.New(k + 1)
-	}
-	columns := m.room(k + 1)
-	for at := 0; at < len(p.rows); at += k {
-		for a, x := range p.rows[at : at+k] {
-			columns[a].Append(x)
-		}
-		columns[k].Append(1)
-	}
-	p.sums.Add(columns)
-	p.rows = p.rows[:0]
-	if first {
-		m.bytes += p.sums.Bytes()
-	}
-}
-
-// settle makes a pattern what it is of its rows, in whatever order and parts they came: sums,
-// or rows in order.
-func (p *pattern) settle(m *Moments) {
-	if !p.few(p.n) {
-		if len(p.rows) > 0 {
-			p.flush(m)
-		}
-		p.rows = nil
-		return
-	}
 	k := len(p.places)
-	var rows [][]float64
-	for at := 0; at < len(p.rows); at += k {
-		rows = append(rows, p.rows[at:at+k])
+	if p.sums == nil {
+		p.sums = newSums(k + 1)
+		m.held += len(p.sums.sum)
 	}
-	slices.SortFunc(rows, func(a, b []float64) int {
-		return slices.CompareFunc(a, b, func(x, y float64) int {
-			return cmp.Or(cmp.Compare(x, y), -cmp.Compare(math.Float64bits(x), math.Float64bits(y))) // −0 before 0
-		})
-	})
-	p.rows = slices.Concat(rows...)
+	var rows []float64
+	for at := 0; at < len(p.rows); at += k {
+		for a, j := range p.places {
+			rows = append(rows, p.rows[at+a]-m.origin[j])
+		}
+		rows = append(rows, 1)
+	}
+	p.sums.addRows(rows)
+	p.rows = p.rows[:0]
 }
 
-// merge takes the rows of another of the same pattern.
-func (p *pattern) merge(q *pattern, m *Moments) {
+// settle makes sums of the rows where they are more than few.
+func (p *pattern) settle(m *Moments) {
+	if len(p.rows) > 0 && !p.few(p.n) {
+		p.flush(m)
+	}
+}
+
+// moved are the sums where by is added to the table's columns.
+func (p *pattern) moved(s *sums, by []float64) *sums {
+	k := len(p.places)
+	own := make([]float64, k+1)
+	for a, j := range p.places {
+		own[a] = by[j]
+	}
+	return s.moved(own, func(int) int { return k })
+}
+
+// merge takes the rows of another of the same pattern, whose origin is by more than m's.
+func (p *pattern) merge(q *pattern, by []float64, m *Moments) {
 	p.n += q.n
 	if q.sums != nil {
-		if p.sums == nil {
-			p.sums = exactsum.New(len(p.places) + 1)
+		moved := q.moved(q.sums, by)
+		if p.sums != nil {
+			moved.merge(p.sums)
+		} else {
+			m.held += len(moved.sum)
 		}
-		p.sums.Merge(q.sums)
+		p.sums = moved
 	}
 	if p.rows = append(p.rows, q.rows...); p.sums != nil && len(p.rows) > 0 || p.full() {
 		p.flush(m)
 	}
 }
 
-// reduced is the key of the pattern among some columns, and of those it has their places
-// among its own, in the order of the columns.
+// reduced is the key of the pattern among some columns, and the places among its own of the
+// columns that it has, in the order of the columns.
 func (p *pattern) reduced(columns []int) (string, []int) {
 	key := make([]byte, len(columns))
 	var places []int
@@ -129,34 +118,14 @@ func (p *pattern) of(key string, places []int) *pattern {
 		}
 	}
 	if p.sums != nil {
-		q.sums = exactsum.New(len(places) + 1)
+		q.sums = newSums(len(places) + 1)
 		with := append(slices.Clone(places), k)
-		for a := range with {
+		for a, i := 0, 0; a < len(with); a++ {
 			for b := a; b < len(with); b++ {
-				q.sums.Put(a, b, p.sums.At(with[a], with[b]))
+				q.sums.sum[i] = p.sums.at(with[a], with[b])
+				i++
 			}
 		}
 	}
 	return q
-}
-
-// sum is Σ x_a of the pattern's column a, product Σ x_a x_b.
-func (p *pattern) sum(a int) exactsum.Number { return p.product(a, len(p.places)) }
-
-func (p *pattern) product(a, b int) exactsum.Number {
-	if p.sums != nil {
-		return p.sums.At(a, b)
-	}
-	var total exactsum.Number
-	k := len(p.places)
-	cell := func(at, a int) exactsum.Number {
-		if a == k {
-			return exactsum.Int(1)
-		}
-		return exactsum.Of(p.rows[at+a])
-	}
-	for at := 0; at < len(p.rows); at += k {
-		total = total.Plus(cell(at, a).Times(cell(at, b)))
-	}
-	return total
 }

@@ -3,129 +3,130 @@ package moments
 import (
 	"fmt"
 	"math"
-	"math/big"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/internal/exactsum"
 )
 
 // Table are rows with the moments, standardised, each counting as often as Table.Counted says:
 // of a pattern of n rows with k observed columns, where n > k + 1, at most k + 1
-// (docs/theory/gaussian.md#eq-condensed); of moments of pairs there is no row. Means and
-// covariances are made of the exact sums, rounded once:
+// (docs/theory/gaussian.md#eq-condensed); of moments of pairs there is no row. With y = x − M_j
+// for column j, M_j and S_j its mean and deviation over all rows that have it:
 //
-//	m_j = (Σx_j − n M_j) / (n S_j),   C_jk = (n Σx_jx_k − Σx_j Σx_k) / (n² S_j S_k)
+//	m_j = Σy_j / (n S_j),   C_jk = (Σy_jy_k − Σy_j Σy_k / n) / (n S_j S_k)
 //
-// with mean M_j and deviation S_j of column j over all rows that have it. It refuses, by a
-// *data.ColumnError, a column without values or that does not vary.
+// It refuses, by a *data.ColumnError, a column without values or that does not vary.
 func (m *Moments) Table() (*data.Table, error) {
 	if m.Rows < 2 {
 		return nil, fmt.Errorf("%d rows with a value; at least 2 are needed", m.Rows)
 	}
-	scale, own, err := m.scale()
+	scale, centre, own, err := m.scale()
 	if err != nil {
 		return nil, err
 	}
 	c := &data.Counted{Rows: m.Rows, Scale: scale, Own: own, Low: m.Low, High: m.High}
 	t := &data.Table{Names: m.Names, D: len(m.Names), Dropped: m.Dropped, Counted: c}
 	if m.OfPairs() {
-		c.Pairs = m.standardisedPairs(scale)
+		c.Pairs = m.standardisedPairs(centre, scale.Deviation)
 		return t, nil
 	}
-	units := exact(scale)
 	for _, p := range m.sorted() {
-		p.represent(t, units)
+		if err := p.represent(m, t, centre); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
 }
 
-// scale are mean and deviation of each column over the rows that have it, and their number.
-func (m *Moments) scale() (s data.Scale, own []int, err error) {
-	patterns := m.sorted()
+// scale are mean and deviation of each column over the rows that have it, the origin less the mean,
+// which has more digits, and the number of these rows.
+func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error) {
+	d := len(m.Names)
+	number, sum, square := make([]float64, d), make([]float64, d), make([]float64, d)
+	for j := 0; j < d && m.OfPairs(); j++ {
+		number[j], sum[j], square[j] = m.pairs.at(d+j, d+j), m.pairs.at(j, d+j), m.pairs.at(j, j)
+	}
+	for _, p := range m.sorted() {
+		k := len(p.places)
+		for a, j := range p.places {
+			number[j] += float64(p.n)
+			if p.sums != nil {
+				sum[j], square[j] = sum[j]+p.sums.at(a, k), square[j]+p.sums.at(a, a)
+			}
+			for at := a; at < len(p.rows); at += k {
+				y := p.rows[at] - m.origin[j]
+				sum[j], square[j] = sum[j]+y, square[j]+y*y
+			}
+		}
+	}
 	for j, name := range m.Names {
-		n, sum, square := m.column(j, patterns)
-		if n <= 0 {
-			return s, nil, &data.ColumnError{Column: name, Problem: "no observed value"}
+		n := number[j]
+		if n == 0 {
+			return s, nil, nil, &data.ColumnError{Column: name, Problem: "no observed value"}
 		}
 		if m.Low[j] == m.High[j] {
-			return s, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("constant, every observed value is %g", m.Low[j])}
+			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("constant, every observed value is %g", m.Low[j])}
 		}
-		count := exactsum.Int(n)
-		mean, _ := sum.Over(count).Float64()
-		variance := square.Times(count).Minus(sum.Times(sum)).Over(count.Times(count))
-		if variance.Sign() < 0 {
-			return s, nil, errDamaged
+		mean := sum[j] / n
+		deviation := math.Sqrt(square[j]/n - mean*mean)
+		if !finite(deviation) || n > float64(m.Rows) {
+			return s, nil, nil, errDamaged
 		}
-		deviation, _ := new(big.Float).Sqrt(variance).Float64()
 		if deviation < data.SmallestDeviation {
-			return s, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values differ too little (standard deviation %.2g): give it another unit", deviation)}
+			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values differ too little (standard deviation %.2g): give it another unit", deviation)}
 		}
-		s.Mean, s.Deviation, own = append(s.Mean, mean), append(s.Deviation, deviation), append(own, n)
+		s.Mean, s.Deviation = append(s.Mean, m.origin[j]+mean), append(s.Deviation, deviation)
+		centre, own = append(centre, -mean), append(own, int(n))
 	}
-	return s, own, nil
-}
-
-// column is the number of rows that have column j, with sum and sum of squares.
-func (m *Moments) column(j int, patterns []*pattern) (n int, sum, square exactsum.Number) {
-	if m.OfPairs() {
-		return m.pairNumber(j, j), m.pairs.At(j, len(m.Names)+j), m.pairs.At(j, j)
-	}
-	for _, p := range patterns {
-		if a, seen := slices.BinarySearch(p.places, j); seen {
-			n, sum, square = n+p.n, sum.Plus(p.sum(a)), square.Plus(p.product(a, a))
-		}
-	}
-	return n, sum, square
-}
-
-// unit are mean and deviation of a column as exact numbers.
-type unit struct{ mean, deviation exactsum.Number }
-
-func exact(s data.Scale) []unit {
-	units := make([]unit, len(s.Mean))
-	for j := range units {
-		units[j] = unit{exactsum.Of(s.Mean[j]), exactsum.Of(s.Deviation[j])}
-	}
-	return units
+	return s, centre, own, nil
 }
 
 // standardisedPairs are the moments of pairs of the standardised columns.
-func (m *Moments) standardisedPairs(scale data.Scale) *data.Pairs {
-	d, units := len(m.Names), exact(scale)
+func (m *Moments) standardisedPairs(centre, deviation []float64) *data.Pairs {
+	d, of := len(m.Names), m.movedPairs(centre)
 	p := &data.Pairs{Cross: make([]float64, d*d), Number: make([]float64, d*d)}
 	for j := range d {
-		for k := j; k < d; k++ {
-			v, _ := m.pairCentred(j, k, units[j].mean, units[k].mean).Over(units[j].deviation.Times(units[k].deviation)).Float64()
-			p.Cross[j*d+k], p.Cross[k*d+j] = v, v
-			n := float64(m.pairNumber(j, k))
-			p.Number[j*d+k], p.Number[k*d+j] = n, n
+		for k := range d {
+			p.Cross[j*d+k] = of.at(j, k) / (deviation[j] * deviation[k])
+			p.Number[j*d+k] = of.at(d+j, d+k)
 		}
 	}
 	return p
 }
 
 // represent appends the pattern's rows, or rows with their moments, to a table.
-func (p *pattern) represent(t *data.Table, units []unit) {
-	k := len(p.places)
+func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) error {
+	k, n, deviation := len(p.places), float64(p.n), t.Counted.Scale.Deviation
 	if p.sums == nil {
 		z := make([]float64, k)
 		for at := 0; at < len(p.rows); at += k {
 			for a, j := range p.places {
-				z[a], _ = exactsum.Of(p.rows[at+a]).Minus(units[j].mean).Over(units[j].deviation).Float64()
+				z[a] = (p.rows[at+a] - m.origin[j] + centre[j]) / deviation[j]
 			}
 			p.append(t, z, 1)
 		}
-		return
+		return nil
 	}
-	mean, cov := p.moments(units)
+	of, mean, cov := p.moved(p.sums, centre), make([]float64, k), mat.NewSymDense(k, nil)
+	for a, j := range p.places {
+		mean[a] = of.at(a, k) / n / deviation[j]
+	}
+	for a, j := range p.places {
+		for b := a; b < k; b++ {
+			v := of.at(a, b)/n/deviation[j]/deviation[p.places[b]] - mean[a]*mean[b]
+			if !finite(v) {
+				return errDamaged
+			}
+			cov.SetSym(a, b, v)
+		}
+	}
 	rows := Representatives(mean, cov)
-	n, _ := rows.Dims()
-	for i := range n {
-		p.append(t, rows.RawRowView(i), float64(p.n)/float64(n))
+	count, _ := rows.Dims()
+	for i := range count {
+		p.append(t, rows.RawRowView(i), n/float64(count))
 	}
+	return nil
 }
 
 // append adds a row of the observed columns, which counts so often.
@@ -137,25 +138,6 @@ func (p *pattern) append(t *data.Table, z []float64, count float64) {
 	}
 	t.Counted.Counts = append(t.Counted.Counts, count)
 	t.N++
-}
-
-// moments are mean and covariances (divisor n) of the pattern's columns, standardised.
-func (p *pattern) moments(units []unit) ([]float64, *mat.SymDense) {
-	k, n := len(p.places), exactsum.Int(p.n)
-	mean, cov, sums := make([]float64, k), mat.NewSymDense(k, nil), make([]exactsum.Number, k)
-	for a, j := range p.places {
-		sums[a] = p.sum(a)
-		mean[a], _ = sums[a].Minus(n.Times(units[j].mean)).Over(n.Times(units[j].deviation)).Float64()
-	}
-	square := n.Times(n)
-	for a, j := range p.places {
-		by := square.Times(units[j].deviation)
-		for b := a; b < k; b++ {
-			v, _ := n.Times(p.product(a, b)).Minus(sums[a].Times(sums[b])).Over(by.Times(units[p.places[b]].deviation)).Float64()
-			cov.SetSym(a, b, v)
-		}
-	}
-	return mean, cov
 }
 
 // Representatives are r + 1 rows with this mean and these covariances (divisor r + 1) of k

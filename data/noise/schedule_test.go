@@ -60,7 +60,7 @@ func TestRefuses(t *testing.T) {
 		`{"kind":"exploding","levels":1}`:               "at least 2 make a ladder",
 		`{"kind":"fixed","most":1}`:                     "one level",
 		`{"kind":"preserving","least":-1}`:              "must be positive",
-		`{"kind":"exploding","most":"much","levels":0}`: `"most": a string does not fit`,
+		`{"kind":"exploding","most":"much","levels":0}`: `"most" takes no string`,
 	} {
 		var s Schedule
 		require.ErrorContains(t, json.Unmarshal([]byte(text), &s), want, text)

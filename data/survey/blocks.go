@@ -3,8 +3,6 @@ package survey
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/data"
 	"missingscore/internal/panics"
 )
@@ -16,19 +14,17 @@ func blocks[T any](ctx context.Context, f *data.RowFile, o Options, look func(*d
 	tables, learned := make([]*data.Table, workers), make([]T, workers)
 	for from := 0; from < f.Blocks(); from += workers {
 		some := min(workers, f.Blocks()-from)
-		var pool errgroup.Group
+		pool := panics.NewGroup()
 		for k := range some {
-			pool.Go(func() error {
-				return panics.Caught(func() (err error) {
-					if err = ctx.Err(); err != nil {
-						return err
-					}
-					if tables[k], err = f.Block(from + k); err != nil {
-						return err
-					}
-					learned[k], err = look(tables[k])
+			pool.Go(func() (err error) {
+				if err = ctx.Err(); err != nil {
 					return err
-				})
+				}
+				if tables[k], err = f.Block(from + k); err != nil {
+					return err
+				}
+				learned[k], err = look(tables[k])
+				return err
 			})
 		}
 		if err := pool.Wait(); err != nil {

@@ -285,7 +285,7 @@ func TestFiles(t *testing.T) {
 		`{"a":{"kind":"exp"}}`:                               `column "a": there is no function "exp"`,
 		`{"a":{"kind":"npn","values":[1,2],"scores":[1,1]}}`: "must increase",
 		`{"a":{"kind":"npn","values":[1],"scores":[1]}}`:     "two values or more",
-		`[1]`: "object",
+		`[1]`: "it takes no array",
 	} {
 		_, err := transform.Read([]byte(text), table.Names)
 		require.ErrorContains(t, err, want)

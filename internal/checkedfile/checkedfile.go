@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"strings"
 
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/memory"
@@ -40,12 +41,8 @@ func Open(mark string, file []byte) (body []byte, err error) {
 func Write(path, mark string, body []byte) error {
 	sum := sha256.Sum256(body)
 	return atomicfile.Write(path, func(w io.Writer) error {
-		for _, part := range [][]byte{[]byte(mark), sum[:], body} {
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := io.Copy(w, io.MultiReader(strings.NewReader(mark), bytes.NewReader(sum[:]), bytes.NewReader(body)))
+		return err
 	})
 }
 

@@ -1,18 +1,20 @@
-// Package filelock keeps a file or a folder for one process: locks that the system takes
-// back when their process ends in any way, so that none is ever stale.
+// Package filelock locks a file or a folder for one process. The system releases the lock when
+// the process ends in any way, so no lock is ever stale.
+//
+// github.com/gofrs/flock is no substitute: it opens the file itself and keeps the handle
+// private. On Windows it locks byte 0, so nobody could write the file through another handle
+// (internal/atomicfile does) or read the process id in it.
 package filelock
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strconv"
 	"strings"
 )
 
-// ErrHeld says that another process has the lock, or another part of this one.
-var ErrHeld = errors.New("another process has it")
+// ErrHeld is the error where another process has the lock, or another part of this one.
+var ErrHeld = errors.New("is writing there")
 
 // Open opens a file, which it makes if need be, for this process alone: until it is
 // closed or the process ends, others get ErrHeld. On a disk without locks everybody gets it.
@@ -53,28 +55,17 @@ func Take(f *os.File) (ours bool, err error) {
 	return err == nil && os.SameFile(mine, now), nil // gone is not ours
 }
 
-// HeldError says which process holds a lock.
-type HeldError struct {
-	Path    string // of the lock
-	Process int    // 0 if it does not say
-}
-
-func (e *HeldError) Error() string {
-	if e.Process == 0 {
-		return "another run is writing there"
-	}
-	return fmt.Sprintf("another run, process %d, is writing there", e.Process)
-}
-
-func (e *HeldError) Is(target error) bool { return target == ErrHeld }
-
-// Hold takes a lock of its own file, which says who has it and is removed on release. A
-// process that was killed leaves the file, and the next one takes it over. If another has
-// it the error is a *HeldError.
+// Hold locks a file of its own, which holds the process id and is removed on release. A
+// killed process leaves the file, and the next one takes it over. It follows no link. If
+// another process has the lock, the error is ErrHeld with that process's id.
 func Hold(path string) (release func(), err error) {
-	f, err := open(path, OpenNoLink) // in a folder of everybody's a link could lead anywhere
+	f, err := open(path, OpenNoLink)
 	if errors.Is(err, ErrHeld) {
-		return nil, &HeldError{Path: path, Process: process(path)}
+		text, _ := os.ReadFile(path)
+		if id := strings.TrimSpace(string(text)); id != "" {
+			return nil, fmt.Errorf("another run, process %s, %w", id, err)
+		}
+		return nil, fmt.Errorf("another run %w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -90,22 +81,4 @@ func Hold(path string) (release func(), err error) {
 		os.Remove(path)
 		f.Close()
 	}, nil
-}
-
-// process is the one that a lock's file names, 0 for none.
-func process(path string) int {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 32))
-	if err != nil {
-		return 0
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -1,8 +1,8 @@
 package filelock
 
 import (
-	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
@@ -17,34 +17,21 @@ func lock(f *os.File) error {
 		0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
 }
 
-// OpenNoLink is os.OpenFile for reading and writing, but for symbolic links, which it refuses.
-// The file can be renamed and removed while it is open, which Windows must be asked for.
-func OpenNoLink(path string, flag int, _ os.FileMode) (*os.File, error) {
-	name, err := windows.UTF16PtrFromString(path)
+// OpenNoLink is os.OpenFile, but refuses symbolic links. The file can be renamed and removed
+// while it is open: os.Root opens files so, os.OpenFile does not.
+func OpenNoLink(path string, flag int, mode os.FileMode) (*os.File, error) {
+	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	how := uint32(windows.OPEN_EXISTING)
-	switch {
-	case flag&os.O_EXCL != 0:
-		how = windows.CREATE_NEW
-	case flag&os.O_CREATE != 0:
-		how = windows.OPEN_ALWAYS
-	}
-	handle, err := windows.CreateFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE,
-		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, nil, how,
-		windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	f := os.NewFile(uintptr(handle), path)
-	info, err := f.Stat()
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		err = &fs.PathError{Op: "open", Path: path, Err: windows.ERROR_CANT_ACCESS_FILE}
-	}
-	if err != nil {
-		f.Close()
 		return nil, err
+	}
+	defer folder.Close()
+	f, err := folder.OpenFile(filepath.Base(path), flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := folder.Lstat(filepath.Base(path)); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		f.Close()
+		return nil, &os.PathError{Op: "open", Path: path, Err: windows.ERROR_CANT_ACCESS_FILE}
 	}
 	return f, nil
 }

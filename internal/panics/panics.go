@@ -1,13 +1,16 @@
 // Package panics makes errors of panics: one in a goroutine would end the program, and
-// lose what other goroutines have done.
+// lose what other goroutines have done. errgroup lets it, on purpose.
 package panics
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Error is a panic.
@@ -36,6 +39,21 @@ func Caught(f func() error) (err error) {
 	}()
 	return f()
 }
+
+// Group is an errgroup.Group in which a panic of a function is its error.
+type Group struct{ *errgroup.Group }
+
+// NewGroup is for functions that are not cancelled.
+func NewGroup() Group { return Group{new(errgroup.Group)} }
+
+// WithContext is errgroup.WithContext.
+func WithContext(ctx context.Context) (Group, context.Context) {
+	g, ctx := errgroup.WithContext(ctx)
+	return Group{g}, ctx
+}
+
+// Go calls f in a goroutine.
+func (g Group) Go(f func() error) { g.Group.Go(func() error { return Caught(f) }) }
 
 // Place is where a panic that is being recovered from came from, as text in brackets
 // behind a message: the first function on the stack that is neither the runtime's nor

@@ -17,3 +17,15 @@ func TestCaught(t *testing.T) {
 	require.ErrorAs(t, err, &panicked)
 	require.Contains(t, string(panicked.Stack), "panics_test.go")
 }
+
+// A panic in a group's goroutine is the group's error, and cancels the others.
+func TestGroup(t *testing.T) {
+	g, ctx := WithContext(t.Context())
+	g.Go(func() error { panic("shape") })
+	g.Go(func() error { <-ctx.Done(); return nil })
+	var panicked *Error
+	require.ErrorAs(t, g.Wait(), &panicked)
+	g = NewGroup()
+	g.Go(func() error { return nil })
+	require.NoError(t, g.Wait())
+}

@@ -54,7 +54,8 @@ func Nearest(typed string, known []string) (name string, ok bool) {
 
 // distance is the number of letters added, left out, mistaken or swapped with their
 // neighbour (optimal string alignment: Boytsov 2011, Indexing methods for approximate
-// dictionary searching, section 2.1).
+// dictionary searching, section 2.1). agnivade/levenshtein counts a swap as two mistakes, so it
+// finds no "var" for "vra"; cobra's distance is private and for commands.
 func distance(a, b []rune) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

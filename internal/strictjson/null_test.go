@@ -22,31 +22,31 @@ func TestNull(t *testing.T) {
 		Plain part              `json:"plain"`
 		Parts []part            `json:"parts"`
 		Rows  [][]float64       `json:"rows"`
-		Holes []*float64        `json:"holes"`
 		Laws  []json.RawMessage `json:"laws"`
 		Law   json.RawMessage   `json:"law"`
 	}
 	for text, want := range map[string]string{
 		`null`:                            "it is null",
-		`{"draws":null}`:                  "draws is null: give a number, or leave the key out",
+		`{"draws":null}`:                  "draws is null: give a value, or leave the key out",
 		`{"Name":null}`:                   "Name is null: give a value, or leave the key out",
-		`{"part":{"a":{"x":1,"y":null}}}`: "part.a.y is null: give a number, or leave the key out",
-		`{"parts":[{},{"a":{"x":null}}]}`: "parts[1].a.x is null: give a number, or leave the key out",
-		`{"parts":[null]}`:                "parts[0] is null: give a value",
-		`{"rows":[[1,2],[3,null]]}`:       "rows[1][1] is null: give a number",
-		`{"part":{"a":null}}`:             "part.a is null: give a value, or leave the key out",
-		`{"laws":[null]}`:                 "laws[0] is null: give a value",
-		`{"draws":1,"draws":2}`:           "draws is there twice: keep one",
-		`{"law":{"x":[{"y":1,"y":1}]}}`:   "law.x[0].y is there twice: keep one",
+		`{"part":{"a":{"x":1,"y":null}}}`: "part.a.y is null: give a value, or leave the key out",
+		`{"parts":[{},{"a":{"x":null}}]}`: "parts[1].a.x is null: give a value, or leave the key out",
+		`{"law":{"x":null}}`:              "law.x is null: give a value, or leave the key out",
+	} {
+		require.EqualError(t, Decode([]byte(text), &settings{}, "{…}"), want+"; it should look like {…}", text)
+	}
+	for text, want := range map[string]string{
+		`{"parts":[null]}`:              "parts[0] is null: give a value",
+		`{"rows":[[1,2],[3,null]]}`:     "rows[1][1] is null: give a value",
+		`{"laws":[null]}`:               "laws[0] is null: give a value",
+		`{"draws":1,"draws":2}`:         "draws is there twice: keep one",
+		`{"law":{"x":[{"y":1,"y":1}]}}`: "law.x[0].y is there twice: keep one",
 	} {
 		require.EqualError(t, Decode([]byte(text), &settings{}, ""), want, text)
 		require.EqualError(t, Unmarshal([]byte(text), &settings{}), want, text)
 	}
-	for _, text := range []string{
-		`{"part":null,"plain":null,"parts":null,"rows":null,"law":null}`,
-		`{"part":{"b":null},"holes":[1,null],"law":{"x":null}}`,
-	} {
-		require.NoError(t, Decode([]byte(text), &settings{}, ""), text)
-	}
-	require.NoError(t, Unmarshal([]byte(`{"other":{"x":[null]}}`), &settings{}))
+	require.NoError(t, Decode([]byte(`{"part":null,"plain":{"b":null}}`), &settings{}, ""))
+	text := `{"part":null,"plain":{"b":null},"other":{"x":1}}`
+	require.NoError(t, Unmarshal([]byte(text), &settings{}))
+	require.ErrorContains(t, Decode([]byte(text), &settings{}, ""), `unknown field "other"`)
 }

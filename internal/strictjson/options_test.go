@@ -13,12 +13,12 @@ func TestOptions(t *testing.T) {
 		Hidden int    `json:"-"`
 	}{Number: 3}
 	require.NoError(t, Options(nil, &v))
-	require.NoError(t, Options([]byte(`{"name":"a"}`), &v))
+	require.NoError(t, Options([]byte(`{"name":"a","number":null}`), &v))
 	require.Equal(t, 3, v.Number)
 	require.Equal(t, "a", v.Name)
 	for text, want := range map[string]string{
 		`{"numbre":1}`:  `unknown field "numbre"; it should look like {"number": …, "name": …}`,
-		`{"number":""}`: `"number": a string does not fit`,
+		`{"number":""}`: `"number" takes no string; it should look like`,
 		`{} {}`:         "something follows",
 		`{`:             "it ends too early",
 	} {

@@ -1,5 +1,5 @@
-// Package strictjson reads one JSON object of settings, from a file or a flag: unknown
-// fields and anything after it are errors, in plain words.
+// Package strictjson reads JSON by encoding/json and refuses what that passes over: unknown
+// fields, null, a key that is given twice, and text after the value. Errors are in plain words.
 package strictjson
 
 import (
@@ -15,9 +15,13 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Decode reads text into v. What is wrong is said without Go's words for it, with an
-// example of how the text should look unless that is empty.
+// Decode reads text into v. An error ends with an example of the right text. An empty example says
+// that a program wrote the text: a key's value may be null then, as if the key were not there.
 func Decode(text []byte, v any, example string) error {
+	return decode(text, v, example, example != "")
+}
+
+func decode(text []byte, v any, example string, strict bool) error {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	err := in.Decode(v)
@@ -25,15 +29,57 @@ func Decode(text []byte, v any, example string) error {
 		err = errors.New("something follows the first object")
 	}
 	if err == nil {
-		err = Check(text, v)
+		err = check(json.NewDecoder(bytes.NewReader(text)), "", strict)
 	}
-	if err != nil && example == "" {
-		return Plainly(err)
-	}
-	if err != nil {
+	if err != nil && example != "" {
 		return fmt.Errorf("%w; it should look like %s", Plainly(err), example)
 	}
-	return nil
+	return Plainly(err)
+}
+
+// Unmarshal is Decode without an example that leaves unknown fields out.
+func Unmarshal(text []byte, v any) error {
+	if err := json.Unmarshal(text, v); err != nil {
+		return Plainly(err)
+	}
+	return Plainly(check(json.NewDecoder(bytes.NewReader(text)), "", false))
+}
+
+// check goes through the next value; null as a key's value is an error if strict.
+func check(in *json.Decoder, path string, strict bool) error {
+	token, err := in.Token()
+	switch {
+	case err != nil:
+		return err
+	case token == nil && path == "":
+		return errors.New("it is null")
+	case token == nil && strings.HasSuffix(path, "]"):
+		return fmt.Errorf("%s is null: give a value", path)
+	case token == nil && strict:
+		return fmt.Errorf("%s is null: give a value, or leave the key out", path)
+	case token != json.Delim('{') && token != json.Delim('['):
+		return nil
+	}
+	seen := map[json.Token]bool{}
+	for i := 0; in.More(); i++ {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if token == json.Delim('{') {
+			key, err := in.Token()
+			if err != nil {
+				return err
+			}
+			at = strings.TrimPrefix(fmt.Sprintf("%s.%s", path, key), ".")
+			if seen[key] {
+				return fmt.Errorf("%s is there twice: keep one", at)
+			}
+			seen[key] = true
+		}
+		if err := check(in, at, strict); err != nil {
+			return err
+		}
+	}
+	_, err = in.Token()
+	return err
 }
 
 // textFactor is how many times its text the use of a JSON object takes, at most.
@@ -51,38 +97,36 @@ func File[T any](path string, parse func(text []byte) (T, error)) (v T, err erro
 	return v, err
 }
 
-// Options is Decode into a pointer to a struct, for settings that are chosen along with
-// a name: no text leaves v as it is, and what is wrong is said with v's fields.
+// Options is Decode into a pointer to a struct of settings. Empty text leaves v as it is, null a
+// field, and an error ends with v's fields.
 func Options(text []byte, v any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
-	if err := Decode(text, v, fields(v)); err != nil {
+	var fields []string
+	for t, i := reflect.TypeOf(v).Elem(), 0; i < t.NumField(); i++ {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+			fields = append(fields, fmt.Sprintf("%q: …", name))
+		}
+	}
+	if err := decode(text, v, "{"+strings.Join(fields, ", ")+"}", false); err != nil {
 		return fmt.Errorf("options %s: %w", text, err)
 	}
 	return nil
 }
 
-// fields is an object with the fields of a struct.
-func fields(v any) string {
-	t := reflect.TypeOf(v).Elem()
-	var names []string
-	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
-			names = append(names, fmt.Sprintf("%q: …", name))
-		}
-	}
-	return "{" + strings.Join(names, ", ") + "}"
-}
-
-// Plainly is an error of encoding/json without Go's words for it; others stay.
+// Plainly is an error of encoding/json without Go's words; others, and nil, stay.
 func Plainly(err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
 	var packed base64.CorruptInputError
 	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("it takes no %s", kind.Value)
 	case errors.As(err, &kind):
-		return misfit(kind)
+		return fmt.Errorf("%q takes no %s", kind.Field, kind.Value)
 	case errors.Is(err, io.EOF):
 		return errors.New("it is empty")
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && strings.HasPrefix(syntax.Error(), "unexpected end"):
@@ -96,33 +140,4 @@ func Plainly(err error) error {
 		return errors.New(text)
 	}
 	return err
-}
-
-// misfit says which value is of the wrong kind, or beyond the numbers of float64.
-func misfit(kind *json.UnmarshalTypeError) error {
-	number, isNumber := strings.CutPrefix(kind.Value, "number ")
-	if isNumber && kind.Type.Kind() == reflect.Float64 {
-		return fmt.Errorf("the number %s is too large", number)
-	}
-	if kind.Field == "" {
-		return fmt.Errorf("%s where %s is expected", kind.Value, expected(kind.Type))
-	}
-	article := "a"
-	if strings.HasPrefix(kind.Value, "array") || strings.HasPrefix(kind.Value, "object") {
-		article = "an"
-	}
-	return fmt.Errorf("%q: %s %s does not fit there", kind.Field, article, kind.Value)
-}
-
-func expected(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Float64, reflect.Int:
-		return "a number"
-	case reflect.String:
-		return "a text"
-	default:
-		return "an object"
-	}
 }

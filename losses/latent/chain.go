@@ -5,7 +5,6 @@ import (
 	"math"
 	"sort"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
@@ -143,20 +142,18 @@ func (c *chain) sweep(ctx context.Context) error {
 		return err
 	}
 	c.turns++
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	pool.SetLimit(c.workers)
 	for k, s := range c.part {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				s.clear()
-				var rng stream.Stream
-				for i := k * len(c.rows) / parts; i < (k+1)*len(c.rows)/parts; i++ {
-					rng.At(0, stream.Latent, uint64(c.rows[i]), c.again[i], c.turns)
-					c.draw(i, coefficients, deviation, s, &rng)
-					c.count(i, s)
-				}
-				return nil
-			})
+			s.clear()
+			var rng stream.Stream
+			for i := k * len(c.rows) / parts; i < (k+1)*len(c.rows)/parts; i++ {
+				rng.At(0, stream.Latent, uint64(c.rows[i]), c.again[i], c.turns)
+				c.draw(i, coefficients, deviation, s, &rng)
+				c.count(i, s)
+			}
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"math"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
@@ -79,23 +78,21 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 		}
 	}
 	seen := make([]numbers, len(at))
-	pool, ctx := errgroup.WithContext(ctx)
+	pool, ctx := panics.WithContext(ctx)
 	workers = max(1, min(workers, len(at)))
 	for w := range workers {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				p, err := newSums(t, rows, counts)
-				if err != nil {
-					return err
+			p, err := newSums(t, rows, counts)
+			if err != nil {
+				return err
+			}
+			for i := w; i < len(at); i += workers {
+				if ctx.Err() != nil {
+					return ctx.Err()
 				}
-				for i := w; i < len(at); i += workers {
-					if ctx.Err() != nil {
-						return ctx.Err()
-					}
-					seen[i] = m.fill(p, behind, at[i][0], at[i][1])
-				}
-				return nil
-			})
+				seen[i] = m.fill(p, behind, at[i][0], at[i][1])
+			}
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

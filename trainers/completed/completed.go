@@ -8,7 +8,6 @@ package completed
 import (
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -139,7 +138,7 @@ func (s Setting) whole() *domain.Domain {
 
 // share visits the rows of parts, in parallel.
 func (c *Rows) share(first, after int, visit func(part, from, to int) error) error {
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	pool.SetLimit(c.workers)
 	for k := first; k < min(after, parts); k++ {
 		from, to := k*c.Count()/parts, (k+1)*c.Count()/parts
@@ -147,7 +146,7 @@ func (c *Rows) share(first, after int, visit func(part, from, to int) error) err
 			continue
 		}
 		pool.Go(func() error {
-			return panics.Caught(func() error { return visit(k, from, to) })
+			return visit(k, from, to)
 		})
 	}
 	return pool.Wait()

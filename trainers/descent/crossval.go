@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/internal/panics"
@@ -36,7 +35,7 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 	if s.Folds == nil {
 		s.Folds = make([]Fold, len(parts))
 	}
-	pool, ctx := errgroup.WithContext(ctx)
+	pool, ctx := panics.WithContext(ctx)
 	pool.SetLimit(max(1, f.Engine.Config.Workers))
 	var mu sync.Mutex
 	for k, heldOut := range parts {
@@ -44,19 +43,17 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 			continue
 		}
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				err := f.fold(ctx, o, heldOut, s.Folds[k], func(reached Fold) error {
-					mu.Lock()
-					defer mu.Unlock()
-					s.Folds[k] = reached
-					f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: s.reached(), Total: len(parts) * len(s.Lambdas), Loss: math.NaN(), EffectiveSize: math.NaN()})
-					return f.Save()
-				})
-				if err != nil {
-					return fmt.Errorf("cross-validation of λ, fold %d: %w", k+1, err)
-				}
-				return nil
+			err := f.fold(ctx, o, heldOut, s.Folds[k], func(reached Fold) error {
+				mu.Lock()
+				defer mu.Unlock()
+				s.Folds[k] = reached
+				f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: s.reached(), Total: len(parts) * len(s.Lambdas), Loss: math.NaN(), EffectiveSize: math.NaN()})
+				return f.Save()
 			})
+			if err != nil {
+				return fmt.Errorf("cross-validation of λ, fold %d: %w", k+1, err)
+			}
+			return nil
 		})
 	}
 	return pool.Wait()

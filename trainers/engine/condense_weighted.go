@@ -3,7 +3,6 @@ package engine
 import (
 	"math"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -99,13 +98,11 @@ func (e *Engine) eachWeighted(rows []int, visit func(r *weightedRow)) (ok bool) 
 func (e *Engine) weightedMoments(rows []int, centre []float64, sets int) *losses.WeightedMoments {
 	d := e.Table.D
 	m := &losses.WeightedMoments{Centre: centre, Quadratic: make([]losses.Moments, sets), Slope: make([]losses.Moments, d)}
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	for w := range len(e.workers) {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				e.sumWeighted(rows, m, w)
-				return nil
-			})
+			e.sumWeighted(rows, m, w)
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
@@ -417,10 +416,11 @@ func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, erro
 
 // together has the workers, of n parts, share the work.
 func (e *Engine) together(n int, share func(worker int)) error {
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	for k := range min(n, len(e.workers)) {
 		pool.Go(func() error {
-			return panics.Caught(func() error { share(k); return nil })
+			share(k)
+			return nil
 		})
 	}
 	return pool.Wait()

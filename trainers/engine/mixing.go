@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/trainers/mcmc"
@@ -26,24 +24,22 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	}
 	size := e.Config.Batch
 	rhat := make([]float64, len(e.gaps))
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	for k, w := range e.workers {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				for i := k; i*size < len(e.gaps); i += len(e.workers) {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					rows := e.gaps[i*size : min((i+1)*size, len(e.gaps))]
-					w.batch.Fill(e.Table, rows, 1)
-					of, err := w.source.(source.Chained).RHat(w.batch, w.stream.At(e.Config.Seed, stream.Sample, uint64(i)))
-					if err != nil {
-						return err
-					}
-					copy(rhat[i*size:], of)
+			for i := k; i*size < len(e.gaps); i += len(e.workers) {
+				if err := ctx.Err(); err != nil {
+					return err
 				}
-				return nil
-			})
+				rows := e.gaps[i*size : min((i+1)*size, len(e.gaps))]
+				w.batch.Fill(e.Table, rows, 1)
+				of, err := w.source.(source.Chained).RHat(w.batch, w.stream.At(e.Config.Seed, stream.Sample, uint64(i)))
+				if err != nil {
+					return err
+				}
+				copy(rhat[i*size:], of)
+			}
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

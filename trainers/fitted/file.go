@@ -413,9 +413,6 @@ func readQuantities(text []byte, m model.Parametric) error {
 			qs = append(qs, sparse)
 			continue
 		}
-		if err := strictjson.Check(raw, &[][]float64{}); err != nil {
-			return fmt.Errorf("%s: %w", q.Name, err)
-		}
 		var flat []float64
 		if err := json.Unmarshal(raw, &flat); err == nil {
 			qs = append(qs, model.Quantity{Name: q.Name, Rows: 1, Cols: len(flat), Value: flat})

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/internal/panics"
 )
 
@@ -104,16 +102,14 @@ func (t *Tournament) play(round []int, workers int, visit func(from, to int) flo
 		return most
 	}
 	var next atomic.Int64
-	var all errgroup.Group
+	all := panics.NewGroup()
 	found := make([]float64, workers)
 	for w := range workers {
 		all.Go(func() error {
-			return panics.Caught(func() error {
-				for i := int(next.Add(1)) - 1; i < len(round); i = int(next.Add(1)) - 1 {
-					found[w] = max(found[w], t.meet(round[i], visit))
-				}
-				return nil
-			})
+			for i := int(next.Add(1)) - 1; i < len(round); i = int(next.Add(1)) - 1 {
+				found[w] = max(found[w], t.meet(round[i], visit))
+			}
+			return nil
 		})
 	}
 	if err := all.Wait(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/internal/panics"
@@ -24,7 +23,7 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32,
 		}
 	}
 	found := make([][][2]int32, len(tiles))
-	pool, ctx := errgroup.WithContext(ctx)
+	pool, ctx := panics.WithContext(ctx)
 	workers := max(1, min(l.Workers, len(tiles)))
 	if side := min(tile, l.D); len(l.spaces) < workers || len(l.spaces[0].jk) < side*side {
 		l.spaces = make([]space, workers)
@@ -34,16 +33,14 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) ([][2]int32,
 	}
 	for w := range workers {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				s := screen{l, l.spaces[w]}
-				for i := w; i < len(tiles); i += workers {
-					if ctx.Err() != nil {
-						return ctx.Err()
-					}
-					found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
+			s := screen{l, l.spaces[w]}
+			for i := w; i < len(tiles); i += workers {
+				if ctx.Err() != nil {
+					return ctx.Err()
 				}
-				return nil
-			})
+				found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
+			}
+			return nil
 		})
 	}
 	if err := pool.Wait(); err != nil {

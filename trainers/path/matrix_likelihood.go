@@ -5,7 +5,6 @@ import (
 	"math"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/network"
@@ -38,24 +37,22 @@ func (m *matrix) likelihoods(ctx context.Context, points []int) error {
 		by = m.likelihood
 	}
 	var mu sync.Mutex
-	pool, ctx := errgroup.WithContext(ctx)
+	pool, ctx := panics.WithContext(ctx)
 	pool.SetLimit(m.Engine.Config.Workers)
 	for _, i := range points {
 		if state.Done[i] {
 			continue
 		}
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				likelihood := by(m.joined(m.State.Points[i]))
-				mu.Lock()
-				defer mu.Unlock()
-				state.Done[i], state.Likelihood[i] = true, likelihood
-				m.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: count(state.Done), Total: len(state.Done), Loss: math.NaN(), EffectiveSize: math.NaN()})
-				return nil
-			})
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			likelihood := by(m.joined(m.State.Points[i]))
+			mu.Lock()
+			defer mu.Unlock()
+			state.Done[i], state.Likelihood[i] = true, likelihood
+			m.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: count(state.Done), Total: len(state.Done), Loss: math.NaN(), EffectiveSize: math.NaN()})
+			return nil
 		})
 	}
 	return pool.Wait()

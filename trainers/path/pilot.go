@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
@@ -110,11 +108,11 @@ func (r *Run) holdOut(ctx context.Context) error {
 
 // eachFold does something for each fold that is not done, as many at a time as there are workers.
 func (r *Run) eachFold(ctx context.Context, folds []rowPart, do func(ctx context.Context, k int) error) error {
-	pool, ctx := errgroup.WithContext(ctx)
+	pool, ctx := panics.WithContext(ctx)
 	pool.SetLimit(r.Engine.Config.Workers)
 	for k := range folds {
 		if r.State.Pilot.Held[k] == nil {
-			pool.Go(func() error { return panics.Caught(func() error { return do(ctx, k) }) })
+			pool.Go(func() error { return do(ctx, k) })
 		}
 	}
 	return pool.Wait()

@@ -7,8 +7,6 @@ import (
 	"context"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/internal/panics"
 )
 
@@ -22,7 +20,7 @@ type Config struct {
 // Run makes what is left of replicates 0 … total−1 and gives them all in order. When ctx is
 // cancelled it saves and returns ctx's error; an error of a replicate ends the run.
 func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one func(ctx context.Context, k int) (T, error)) ([]T, error) {
-	pool, inner := errgroup.WithContext(ctx)
+	pool, inner := panics.WithContext(ctx)
 	pool.SetLimit(max(1, c.Workers))
 	var mu sync.Mutex
 	for k := range total {
@@ -33,19 +31,17 @@ func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one fun
 			continue
 		}
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				made, err := one(inner, k)
-				if err != nil {
-					return err
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				done.put(k, made)
-				if c.Observe != nil {
-					c.Observe(done.Count(), total)
-				}
-				return c.save()
-			})
+			made, err := one(inner, k)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done.put(k, made)
+			if c.Observe != nil {
+				c.Observe(done.Count(), total)
+			}
+			return c.save()
 		})
 	}
 	err := pool.Wait()

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
@@ -43,28 +41,26 @@ func (f fits) make(ctx context.Context, p inference.Problem) error {
 		}
 		total++
 	}
-	pool, ctx := errgroup.WithContext(ctx)
+	pool, ctx := panics.WithContext(ctx)
 	pool.SetLimit(p.Path.Engine.Config.Workers)
 	var mu sync.Mutex
 	for _, i := range left {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				rng := stream.New(p.Path.Engine.Config.Seed, stream.Resample, f.purpose, uint64(i))
-				rows := f.rows(i, rng)
-				fit, err := p.Again(ctx, rows, rng.Uint64())
-				if err != nil {
-					return fmt.Errorf("%s %d: %w", f.unit, i+1, err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				(*f.made)[i] = fit
-				done++
-				p.Path.Report(engine.Progress{Stage: f.name, Unit: f.unit, Iteration: done, Total: total, Loss: math.NaN(), EffectiveSize: math.NaN()})
-				return p.Save()
-			})
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rng := stream.New(p.Path.Engine.Config.Seed, stream.Resample, f.purpose, uint64(i))
+			rows := f.rows(i, rng)
+			fit, err := p.Again(ctx, rows, rng.Uint64())
+			if err != nil {
+				return fmt.Errorf("%s %d: %w", f.unit, i+1, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			(*f.made)[i] = fit
+			done++
+			p.Path.Report(engine.Progress{Stage: f.name, Unit: f.unit, Iteration: done, Total: total, Loss: math.NaN(), EffectiveSize: math.NaN()})
+			return p.Save()
 		})
 	}
 	return pool.Wait()

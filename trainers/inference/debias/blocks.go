@@ -1,8 +1,6 @@
 package debias
 
 import (
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/graph"
 	"missingscore/internal/panics"
 )
@@ -11,16 +9,14 @@ import (
 // worker does which does not change what it comes to.
 func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
 	workers = max(1, min(workers, tasks))
-	var pool errgroup.Group
+	pool := panics.NewGroup()
 	for worker := range workers {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				multiply, err := graph.NewProduct()
-				for task := worker; err == nil && task < tasks; task += workers {
-					err = do(multiply, task)
-				}
-				return err
-			})
+			multiply, err := graph.NewProduct()
+			for task := worker; err == nil && task < tasks; task += workers {
+				err = do(multiply, task)
+			}
+			return err
 		})
 	}
 	return pool.Wait()

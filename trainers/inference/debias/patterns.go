@@ -3,7 +3,6 @@ package debias
 import (
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -84,16 +83,14 @@ func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) e
 	for first := 0; first < len(all); first += patternsTogether {
 		chunk := all[first:min(len(all), first+patternsTogether)]
 		ready := make([]*pattern, len(chunk))
-		var pool errgroup.Group
+		pool := panics.NewGroup()
 		pool.SetLimit(max(1, workers))
 		for k, g := range chunk {
-			pool.Go(func() error {
-				return panics.Caught(func() (err error) {
-					if ready[k], err = n.pattern(t, g); err == nil {
-						ready[k].share = floats.Sum(ready[k].count) / rows
-					}
-					return err
-				})
+			pool.Go(func() (err error) {
+				if ready[k], err = n.pattern(t, g); err == nil {
+					ready[k].share = floats.Sum(ready[k].count) / rows
+				}
+				return err
 			})
 		}
 		if err := pool.Wait(); err != nil {
