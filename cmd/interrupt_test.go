@@ -67,7 +67,7 @@ func TestKilledAndResumed(t *testing.T) {
 		state, other string // names of the state, and of what else the folder keeps
 		files        int
 	}{
-		{[]string{"network", data, "--method", "var", "--draws", "4", "--imputer-steps", "3", "--lambdas", "40", "--select", "none"}, stateFile, "", 14},
+		{[]string{"network", data, "--method", "var", "--draws", "4", "--imputer-steps", "3", "--imputer-options", `{"hidden":20}`, "--lambdas", "40", "--select", "none"}, stateFile, "", 14},
 		{[]string{"network", data, "--inference", "bootstrap=80", "--stability", "10", "--workers", "2"}, stateFile, "", 20},
 		{[]string{"network", data, "--select", "stars", "--lambdas", "60", "--workers", "2"}, stateFile, "", 14},
 		{[]string{"fit", data, "--method", "variw", "--epochs", "150", "--lower", "-9", "--truth", filepath.Join(dir, "truth.json")}, "model.json.state", "/", 2},

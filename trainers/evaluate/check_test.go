@@ -1,6 +1,7 @@
 package evaluate_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,11 @@ func TestCheckPassesTheModels(t *testing.T) {
 	for name := range model.Models {
 		for domain, s := range map[string]*domain.Domain{"all": nil, "box": box, "half-space": half} {
 			t.Run(name+" "+domain, func(t *testing.T) {
-				m, err := model.New(name, 4, nil, stream.New(1))
+				var options json.RawMessage
+				if name == "energy" || name == "score-network" {
+					options = json.RawMessage(`{"hidden":[8,6]}`)
+				}
+				m, err := model.New(name, 4, options, stream.New(1))
 				require.NoError(t, err)
 				results, err := evaluate.Gradients(table, m, s, 10, 1)
 				require.NoError(t, err)

@@ -98,6 +98,7 @@ func examine(t *testing.T, cases []Case) (held, left map[string]int) {
 // network's estimate. Seeds are fixed: a worst |z| of 4.5 among some 250 numbers has probability
 // 0.002.
 func TestWhateverDrawsHasTheSameLaw(t *testing.T) {
+	slowtest.Skip(t, "40 s")
 	cases, err := Laws()
 	require.NoError(t, err)
 	numbers, worst, networks, ordinal := 0, 0.0, 0, 0
