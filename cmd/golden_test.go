@@ -269,7 +269,7 @@ func networkGoldens() (cases []golden) {
 		quick := ""
 		imputer := method == "var" || method == "variw" || method == "em-var" || method == "em-variw"
 		if imputer {
-			quick = " --draws 4 --imputer-steps 2"
+			quick = ` --draws 4 --imputer-steps 2 --imputer-options {"hidden":20}`
 		}
 		for j, table := range []string{star, positive5} {
 			selection := selections[(i+2*j)%len(selections)]
