@@ -454,17 +454,21 @@ func (f *compareCommand) summary(w io.Writer, took time.Duration) error {
 	return err
 }
 
-// differenceText is a difference with its interval on the screen: by estimates, if there are any.
+// differenceText is a difference of weights with its interval and q by permutation, by which the pair
+// was chosen, and behind it the difference of the unpenalised estimates, if there are any.
 func differenceText(d compare.Difference) string {
-	value, low, high, q := d.Value, d.Low, d.High, d.Q
+	text := func(value, low, high, q float64) string {
+		interval := ""
+		if low <= high { // not NaN
+			interval = fmt.Sprintf(" [%+.3f, %+.3f]", low, high)
+		}
+		return fmt.Sprintf("  difference %+.3f%s  q %s", value, interval, mcar.FormatP(q))
+	}
+	line := text(d.Value, d.Low, d.High, d.Q)
 	if e := d.Estimates; e != nil {
-		value, low, high, q = e.Value, e.Low, e.High, e.Q
+		line += "; with all pairs free" + text(e.Value, e.Low, e.High, e.Q)
 	}
-	text := fmt.Sprintf("  difference %+.3f", value)
-	if low <= high { // not NaN
-		text += fmt.Sprintf(" [%+.3f, %+.3f]", low, high)
-	}
-	return text + "  q " + mcar.FormatP(q)
+	return line
 }
 
 // encoded is the JSON object, with how long it took where that is given.

@@ -163,7 +163,7 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	if f.verbose {
 		fmt.Fprintf(w, "matrix products by %s\n", f.blas)
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %d cells missing (%.1f %%)\n", file, t.RowCount(), t.D, t.Missing(),
+	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %s missing (%.1f %%)\n", file, t.RowCount(), t.D, counted(t.Missing(), "cell"),
 		100*float64(t.Missing())/float64(t.RowCount()*t.D))
 	if err == nil && t.Dropped > 0 {
 		_, err = fmt.Fprintf(w, "%d rows without any value are left out\n", t.Dropped)
