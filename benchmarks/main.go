@@ -125,7 +125,7 @@ files. --shard I/N runs every N-th cell; merge joins the shards.`,
 	fl := cmd.Flags()
 	fl.StringVar(&o.Out, "out", "out", "folder of the results")
 	fl.BoolVar(&o.Smoke, "smoke", false, "small sizes, to try the program")
-	fl.IntVar(&o.Replicates, "replicates", 0, "replicates of each setting (default: those of the settings)")
+	fl.IntVar(&o.Replicates, "replicates", 0, "replicates of each setting (default: as in the settings)")
 	fl.IntVar(&o.Workers, "workers", 0, "cells at a time (default: the processors)")
 	fl.StringVar(&shard, "shard", "", "I/N: every N-th cell, from the I-th")
 	fl.StringVar(&config, "config", "", "file of settings in place of the experiment's own")

@@ -83,7 +83,7 @@ func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 // about is where what is known of the draws goes, OUT.json.
 func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
 
-// save writes what is known of the draws and, by write, their table, as one result.
+// save writes the table of draws (by write) and its side file with diagnostics as one result.
 func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.converged(), f.out
 	f.outcome.tell(cmd.ErrOrStderr(), known)
@@ -100,7 +100,7 @@ func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged 
 	return set.Commit()
 }
 
-// finish prints what is known of the draws that save wrote.
+// finish prints the diagnostics of the draws that save wrote.
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
 	summary += "\nresult in " + f.out
 	if about := f.about(); about != "" {

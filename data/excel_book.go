@@ -254,7 +254,7 @@ func (b *excelBook) elements(part string, visit func(*excelXML, xml.StartElement
 	}
 }
 
-// attribute of an element, "" where there is none.
+// attribute returns the value of an element's attribute, "" if it is absent.
 func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {

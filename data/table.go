@@ -247,8 +247,8 @@ func (t *Table) refusal(file string) error {
 	return refusal(file, t.Names, func(j int) error { return faults[j] })
 }
 
-// Refusal is the first fault of a column of the file, with the way around it, or the question that
-// the cells of its blocks ask; nil if there is none. All blocks must have been read.
+// Refusal returns the first fault of a column with its way around, or an ambiguity of the cells that
+// the user must decide; nil if the file is sound. All blocks must have been read.
 func (r *RowFile) Refusal(columns []ColumnSums) error {
 	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
 		return err

@@ -31,7 +31,7 @@ func WriteFormat(like string) string {
 
 // formatOf is the format that a file is written in, nil for text with a separator: by its name's ending,
 // .csv, .tsv, .txt, .xlsx, .parquet, .feather and their like, with .gz or .zst behind it compressed.
-// With another ending it is that of the sheet that was read, text if that is nil. Text is separated
+// For other endings the format is the one of the sheet that was read, text if like is nil. Text is separated
 // as the sheet was.
 func formatOf(path string, like *sheet) (f *fileFormat, comma rune) {
 	f, comma = byEnding(path), ','

@@ -153,7 +153,7 @@ func mistakes(truth, found []float64) (signs, alarms int) {
 	return signs, alarms
 }
 
-// rootMeanSquare is that of the differences between estimates and the truth.
+// rootMeanSquare returns the root mean square difference between estimates and the truth.
 func rootMeanSquare(found, truth []float64) float64 {
 	return floats.Distance(found, truth, 2) / math.Sqrt(float64(len(truth)))
 }

@@ -50,8 +50,8 @@ type nameAt struct {
 	box  vg.Rectangle
 }
 
-// placeNames gives the places of the names of all nodes or, of many, of those of the strongest that
-// find room. A name stands where it covers the least of other names and circles.
+// placeNames places the names of nodes, strongest first; in a large network only names that find room
+// are shown. A name stands where it covers the least of other names and circles.
 func (c *chart) placeNames(paper draw.Canvas, g placed) (names []nameAt) {
 	nodes, few := c.byStrength(), len(c.Labels) <= mostNamed
 	var taken []vg.Rectangle

@@ -77,8 +77,8 @@ func (c Comparison) Ranked() []compare.Difference {
 	return ranked
 }
 
-// WriteComparison prepares every file of a comparison but those of the two networks, compare.json
-// last, and removes those of an earlier one: when the set is committed.
+// WriteComparison adds all files of a comparison to the set, except the files of the two networks.
+// compare.json comes last. Files of an earlier comparison go when the set is committed.
 func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	both := c.Groups
 	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), c.Columns)

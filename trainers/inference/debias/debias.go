@@ -134,7 +134,7 @@ const (
 // minimum with all pairs free is less certain than a step to it (docs/theory/inference.md#eq-enough-rows).
 func startOf(ctx context.Context, n *path.Run, q Equation) (m *model.Gaussian, from origin, err error) {
 	switch q {
-	case Truncated: // every start comes to the same
+	case Truncated: // the result does not depend on the start
 		return n.Model(), fromBounds, nil
 	case Likelihood:
 		if m, err = unpenalised(ctx, n); m != nil || err != nil {

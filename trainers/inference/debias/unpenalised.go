@@ -15,11 +15,10 @@ import (
 // 200.
 const mostIterations = 1000
 
-// unpenalised is maximum likelihood's estimate with all pairs free, as the command fit makes it, to be
-// made from the network of the result. It is nil where there is none to rely on: where a pair of
-// columns is together, in the mean, in no more rows than there are parameters
-// (docs/theory/inference.md#eq-enough-rows), and where the optimiser does not converge, as where
-// the likelihood has no maximum.
+// unpenalised returns the maximum likelihood estimate with all pairs free, as the command fit gives it.
+// It starts from the network of the result. It returns nil if a pair of columns has, on average, no
+// more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser
+// does not converge, for example because the likelihood has no maximum.
 func unpenalised(ctx context.Context, n *path.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
 	if together(n.Table) <= float64(parameters(d)) {
