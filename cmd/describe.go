@@ -187,7 +187,7 @@ const manyColumns = 300 // from which pairwise is the method that is fast enough
 // rows a network of it is found.
 func (f *tableDescription) next(cmd *cobra.Command) []string {
 	t := f.read
-	if diagnose.Refusal(t) != nil || t.D < 2 {
+	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool { return found.Kind == "matrix" }) {
 		return []string{}
 	}
 	name := data.Stem(f.file)
@@ -195,15 +195,18 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 		name = "table"
 	}
 	given := f.given(cmd)
+	if k := slices.IndexFunc(f.findings, func(found diagnose.Finding) bool { return found.Missing != nil }); k >= 0 && !cmd.Flags().Changed("na") {
+		given = append(given, "--na", shell.List(f.findings[k].Missing))
+	}
 	network := append([]string{"missingscore", "network", shell.Word(f.file)}, given...)
 	network = append(network, f.advised()...)
 	if t.D > manyColumns {
 		network = append(network, "--method", "pairwise")
 	}
 	steps := []string{strings.Join(append(network, "--out", shell.Word(name+"-network")), " ")}
-	if t.Missing() > 0 {
+	if t.Missing() > 0 || slices.Contains(given, "--na") {
 		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
-		impute = append(impute, f.excluded(func(found diagnose.Finding) bool { return found.Kind == "identifier" })...) // others have gaps worth filling
+		impute = append(impute, f.excluded(func(found diagnose.Finding) bool { return found.Kind == "identifier" || found.Kind == "rounded" })...) // others have gaps worth filling
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps

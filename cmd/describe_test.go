@@ -44,6 +44,32 @@ func TestNextMendsSkewedColumns(t *testing.T) {
 	require.Contains(t, stdout.String(), "--transform 'zinc=log,shifted level=npn' --out t-network\n")
 }
 
+// The command to run next has the flags that the warnings name; there is none for a correlation matrix.
+func TestNextFollowsWarnings(t *testing.T) {
+	next := func(text string) string {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		var stdout, stderr bytes.Buffer
+		require.Zero(t, run([]string{path}, &stdout, &stderr), stderr.String())
+		_, next, _ := strings.Cut(stdout.String(), "\nnext:\n")
+		return next
+	}
+	codes, ids := "a,b\n", "id,a,b\n"
+	for i := range 60 {
+		a, b := i*7%5, i*11%13
+		if i%20 == 3 {
+			codes += fmt.Sprintf("-99,%d\n", b)
+		} else {
+			codes += fmt.Sprintf("%d,%d\n", a, b)
+		}
+		ids += fmt.Sprintf("90071992547409%02d%d.0,%d,%d\n", i*37%60, i%10, a, b)
+	}
+	require.Contains(t, next(codes), " --na NA,-99 ")
+	require.Contains(t, next(codes), "missingscore impute")
+	require.Contains(t, next(ids), " --exclude id ")
+	require.Empty(t, next("a,b,c\n1,0.5,0.2\n0.5,1,0.1\n0.2,0.1,1\n"))
+}
+
 // Neither are a few cells none, nor are most all; one row is no rows.
 func TestSharesAndNumbersForReading(t *testing.T) {
 	for want, k := range map[string]int{"0 %": 0, "< 1 %": 9, "1 %": 10, "99 %": 990, "> 99 %": 991, "100 %": 1000} {

@@ -92,6 +92,10 @@ func ensureDirOf(path string) error {
 	if path == "" || atomicfile.Special(path) {
 		return nil
 	}
+	if _, err := os.Readlink(path); err == nil && !exists(filepath.Dir(atomicfile.Target(path))) {
+		to := atomicfile.Target(path)
+		return usageError{fmt.Errorf("--out: %s is a link to %s, whose folder does not exist: make that folder, or choose another --out", path, to)}
+	}
 	return ensureDir(filepath.Dir(path))
 }
 

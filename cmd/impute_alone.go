@@ -144,7 +144,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	if err != nil {
 		return nil, false, "", err
 	}
-	f.outcome.doubt(r.Beyond(t))
+	f.outcome.doubt(append(r.Beyond(t), r.Extrapolated(t)...))
 	if m := r.Law.Mixture; m != nil {
 		f.outcome.notes = append(f.outcome.notes, fmt.Sprintf("the chains of the mixture have not met (R-hat up to %.3g, column %s): the draws are from one normal distribution instead", m.Worst, t.Names[m.Row]))
 	}

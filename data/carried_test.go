@@ -49,17 +49,17 @@ var carriedTo = []string{".csv", ".tsv", ".parquet", ".feather", ".xlsx"}
 func TestCarriedText(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "t.csv")
-	text := "long,u64,zip,code,digits,flag,day,who,r,dec,a,b,bit\n" +
-		"1582218195625938945,9223372036854775808,00000000000000000000,0,123456789012345678901,FALSE,2020-01-01,NA,1e-05,70.0,1,2,0\n" +
-		"1582218195625938946,9223372036854775809,00000000000000000007,03,123456789012345678902,TRUE,,x,1e+20,0.25,,NA,1\n" +
-		"-3,,00000000000000000014,1e5,,NA,2020-01-03,,,.5,3,5,\n"
+	text := "long,u64,zip,code,digits,flag,day,who,r,dec,a,b,bit,version\n" +
+		"1582218195625938945,9223372036854775808,00000000000000000000,0,123456789012345678901,FALSE,2020-01-01,NA,1e-05,70.0,1,2,0,1.2\n" +
+		"1582218195625938946,9223372036854775809,00000000000000000007,03,123456789012345678902,TRUE,,x,1e+20,0.25,,NA,1,1.20\n" +
+		"-3,,00000000000000000014,1e5,,NA,2020-01-03,,,.5,3,5,,1.3\n"
 	require.NoError(t, os.WriteFile(from, []byte(text), 0o600))
 	want := [][]string{
-		{"1582218195625938945", "9223372036854775808", "00000000000000000000", "0", "123456789012345678901", "FALSE", "2020-01-01", "", "1e-05", "70.0", "1", "2", "0"},
-		{"1582218195625938946", "9223372036854775809", "00000000000000000007", "03", "123456789012345678902", "TRUE", "", "x", "1e+20", "0.25", "0.5", "0.5", "1"},
-		{"-3", "", "00000000000000000014", "1e5", "", "NA", "2020-01-03", "", "", ".5", "3", "5", ""},
+		{"1582218195625938945", "9223372036854775808", "00000000000000000000", "0", "123456789012345678901", "FALSE", "2020-01-01", "", "1e-05", "70.0", "1", "2", "0", "1.2"},
+		{"1582218195625938946", "9223372036854775809", "00000000000000000007", "03", "123456789012345678902", "TRUE", "", "x", "1e+20", "0.25", "0.5", "0.5", "1", "1.20"},
+		{"-3", "", "00000000000000000014", "1e5", "", "NA", "2020-01-03", "", "", ".5", "3", "5", "", "1.3"},
 	}
-	typed := []kind{asWhole, asUnsigned, asText, asText, asText, asText, asText, asText, asNumbers, asNumbers, asNumbers, asNumbers, asWhole}
+	typed := []kind{asWhole, asUnsigned, asText, asText, asText, asText, asText, asText, asNumbers, asNumbers, asNumbers, asNumbers, asWhole, asText}
 	for _, end := range carriedTo {
 		s := carry(t, from, filepath.Join(dir, "o"+end))
 		want := slices.Clone(want)
@@ -84,7 +84,7 @@ func TestCarriedText(t *testing.T) {
 		case ".parquet", ".feather":
 			require.Equal(t, typed, kindsOf(s), end)
 		case ".xlsx": // its whole numbers have 15 digits at most
-			excel := []kind{asMixed, asText, asText, asText, asText, asText, asText, asText, asMixed, asMixed, asMixed, asMixed, asMixed}
+			excel := []kind{asMixed, asText, asText, asText, asText, asText, asText, asText, asMixed, asMixed, asMixed, asMixed, asMixed, asText}
 			require.Equal(t, excel, kindsOf(s), end)
 		}
 		again := carry(t, filepath.Join(dir, "o"+end), filepath.Join(dir, "again.csv"))

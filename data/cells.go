@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -236,27 +237,39 @@ func (c *Cells) kindOf(j int) kind {
 			otherwise = asMixed
 		}
 	}
-	some := false
 	for _, k := range kinds {
-		all := true
-		for i, row := range c.Rows {
-			if c.missing(i, j) {
-				continue
-			}
-			some = true
-			cell := row[j]
-			if c.sheet.decimal == ',' && k.numeric() {
-				cell = strings.Replace(cell, ",", ".", 1)
-			}
-			if all = k.keeps(cell); !all {
-				break
-			}
-		}
-		if all && (some || own != asMixed) {
+		if some, all := c.keep(j, k, own == asMixed); all && (some || own != asMixed) {
 			return k
 		}
 	}
 	return otherwise
+}
+
+// keep tells whether column j has cells, and whether all can be had again from a kind: of codes,
+// also that different ones are different numbers, unlike 1.2 and 1.20.
+func (c *Cells) keep(j int, k kind, codes bool) (some, all bool) {
+	texts := map[float64]string{}
+	for i, row := range c.Rows {
+		if c.missing(i, j) {
+			continue
+		}
+		some = true
+		cell := row[j]
+		if c.sheet.decimal == ',' && k.numeric() {
+			cell = strings.Replace(cell, ",", ".", 1)
+		}
+		if !k.keeps(cell) {
+			return some, false
+		}
+		if k == asNumbers && codes {
+			x, _ := strconv.ParseFloat(cell, 64)
+			if first, ok := texts[x]; ok && first != cell {
+				return some, false
+			}
+			texts[x] = cell
+		}
+	}
+	return some, true
 }
 
 // WriteNumbers writes, by put, numbers (n, columns) below a header, NaN as missing cells, to a file of the

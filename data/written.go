@@ -54,6 +54,9 @@ func (g *grouped) see(cell []byte, mark byte, line int, x float64) {
 // round notes a cell of a column whose whole number x does not hold.
 func (w *written) round(column string, cell cellOf, x float64) {
 	digits := strings.TrimLeft(cell.text, "+-0")
+	if whole, zeros, ok := strings.Cut(digits, "."); ok && strings.Trim(zeros, "0") == "" {
+		digits = whole
+	}
 	if strings.Trim(digits, "0123456789") == "" && strconv.FormatFloat(math.Abs(x), 'f', 0, 64) != digits {
 		w.note(column, cell)
 	}

@@ -65,10 +65,14 @@ func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool)
 		}
 	}
 	advice := fmt.Sprintf("read it as one (%s, written as in the file, with its other marks)", flag("na", marks))
-	if others := e.holding(v, in); len(others) > 0 {
+	others := e.holding(v, in)
+	if len(others) > 0 {
 		advice = fmt.Sprintf("write NA in its place in the file: %s would also take the %s of %s for missing", flag("na", marks), data.FormatNumber(v), list(others))
 	}
 	f := Finding{Severity: Warning, Columns: e.names(in)}
+	if len(others) == 0 && !unsure {
+		f.Missing = marks
+	}
 	what := "stands far outside the other values of"
 	switch {
 	case unsure && v < 0:

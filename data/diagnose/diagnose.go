@@ -40,6 +40,8 @@ type Finding struct {
 	Functions []string `json:"functions,omitempty"`
 	// LeaveOut are the columns advised to be left out; nil where none are.
 	LeaveOut []string `json:"leave_out,omitempty"`
+	// Missing are the marks of missing cells advised for --na; nil where none are.
+	Missing []string `json:"missing,omitempty"`
 	// Exact says by what others determine the one column of LeaveOut but for rounding, as "c ≈ a + b"; "" where none do.
 	Exact string `json:"-"`
 }

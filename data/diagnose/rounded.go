@@ -21,6 +21,6 @@ func rounded(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, Message: fmt.Sprintf("whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: %s; leave %s out (%s)",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: %s; leave %s out (%s)",
 		list(shown), plural(len(names), "it", "them"), flag("exclude", names))}}
 }

@@ -49,3 +49,22 @@ func (r *Imputed) Beyond(t *data.Table) (problems []string) {
 	}
 	return problems
 }
+
+// A column's draws extrapolate if more than this share of them, of so many at least, lies outside
+// the observed range.
+const (
+	extrapolatedShare = 1. / 3
+	extrapolatedDraws = 20
+)
+
+// Extrapolated names the columns whose gaps lie where the table has no values of them, by the share
+// of draws outside the observed range. It is for draws without a known law of missing cells or
+// bounds, by which such draws may be right.
+func (r *Imputed) Extrapolated(t *data.Table) (problems []string) {
+	for _, c := range Summarise(t, r.Values, r.Draws) {
+		if o := c.Observed; o.N >= judgedCells && c.Imputed.N >= extrapolatedDraws && c.Outside > extrapolatedShare {
+			problems = append(problems, fmt.Sprintf("%.0f %% of the draws of %s lie outside what was observed (%.4g to %.4g): its gaps lie where the table has no values of it (--pmm keeps to observed values)", 100*c.Outside, c.Name, o.Low, o.High))
+		}
+	}
+	return problems
+}

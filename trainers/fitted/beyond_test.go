@@ -30,3 +30,31 @@ func TestBeyond(t *testing.T) {
 	problems := r.Beyond(table)
 	require.Equal(t, []string{"2 of 4 draws of volume lie far outside what was observed (1 to 25), as -129"}, problems)
 }
+
+// Where more than a third of a column's draws lies outside the observed range, all of them
+// extrapolate; a third or less, or a few draws, do not tell.
+func TestDrawsThatExtrapolate(t *testing.T) {
+	table := &data.Table{Names: []string{"volume"}, N: 30, D: 1}
+	for i := range 30 {
+		table.Values, table.Observed = append(table.Values, float64(i)), append(table.Observed, i >= 10)
+	}
+	problems := func(draws, outside int) []string {
+		r := &fitted.Imputed{Draws: draws}
+		for i := range 30 {
+			for range draws {
+				v := float64(i)
+				if i < 10 {
+					v = 15
+					if outside > 0 {
+						outside, v = outside-1, 7
+					}
+				}
+				r.Values = append(r.Values, v)
+			}
+		}
+		return r.Extrapolated(table)
+	}
+	require.Empty(t, problems(3, 10))
+	require.Equal(t, []string{"37 % of the draws of volume lie outside what was observed (10 to 29): its gaps lie where the table has no values of it (--pmm keeps to observed values)"}, problems(3, 11))
+	require.Empty(t, problems(1, 9))
+}
