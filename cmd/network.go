@@ -193,13 +193,14 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 }
 
 // independent prepares the table without columns that others determine but for rounding, and gives it.
+// From rows that stand for moments no column can be taken: there the result is not reliable.
 func (f *networkCommand) independent(cmd *cobra.Command, file string) (*data.Table, error) {
 	for {
 		kept, why, err := leaveOut(f.prepared, f.table.Names)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if kept == nil {
+		if kept == nil || f.table.Counted != nil {
 			return f.table, nil
 		}
 		f.leftOut = append(f.leftOut, why...)

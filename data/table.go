@@ -2,6 +2,7 @@ package data
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -109,6 +110,9 @@ func (t *Table) Complete() bool {
 // those without a value in these columns. A name that is unknown or asked twice
 // is an error.
 func (t *Table) Select(names []string) (*Table, error) {
+	if t.Counted != nil {
+		return nil, errors.New("the rows stand for moments: select columns of these")
+	}
 	columns, err := choose(t.Names, names)
 	if err != nil {
 		return nil, err

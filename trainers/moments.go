@@ -104,6 +104,6 @@ func (p *Prepared) checkByMoments(e estimator.Estimator) error {
 
 // countedFindings are those that moments tell of.
 func (p *Prepared) countedFindings() []diagnose.Finding {
-	return append(diagnose.Apart(p.original), diagnose.Finding{Kind: "moments", Severity: diagnose.Note, Columns: []string{},
+	return append(append(diagnose.Apart(p.original), diagnose.Copies(p.original)...), diagnose.Finding{Kind: "moments", Severity: diagnose.Note, Columns: []string{},
 		Message: fmt.Sprintf("a fit of moments of %d rows: whether cells are missing at random, and what is wrong with columns, is to be seen in rows only (missingscore check TABLE.csv)", p.original.Counted.Rows)})
 }

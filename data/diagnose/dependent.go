@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
 )
 
 const (
@@ -305,4 +307,34 @@ func without(r *mat.SymDense, j int) *mat.SymDense {
 		}
 	}
 	return s
+}
+
+// Copies warns of columns of a table made from moments (data.Counted) that are linear functions of
+// another one but for rounding. Its rows keep such relations; sums of several columns are not
+// looked for. Tables of more than 150 columns are not examined.
+func Copies(t *data.Table) (findings []Finding) {
+	if t.D > mostDependent || len(t.Values) == 0 {
+		return nil
+	}
+	for k := 1; k < t.D; k++ {
+		for j := range k {
+			var y, x []float64
+			for i := 0; i < len(t.Values); i += t.D {
+				if t.Observed[i+k] && t.Observed[i+j] {
+					y, x = append(y, t.Values[i+k]), append(x, t.Values[i+j])
+				}
+			}
+			if len(y) < 3 {
+				continue
+			}
+			if _, _, unexplained := regress(y, [][]float64{x}); unexplained < exactBut {
+				names := []string{t.Names[k], t.Names[j]}
+				of := fmt.Sprintf("%s is a linear function of %s", t.Names[k], t.Names[j])
+				findings = append(findings, Finding{Kind: "dependent", Severity: Warning, Columns: names, LeaveOut: names[:1], Exact: of,
+					Message: fmt.Sprintf("%s but for rounding; leave one of them out (%s)", of, flag("exclude", names[:1]))})
+				break
+			}
+		}
+	}
+	return findings
 }
