@@ -12,8 +12,8 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// The choice ends the path, and is that of the whole path: the same points as far as it goes, the
-// same scores and the same result. Of the λ that it does without nothing is told.
+// A path that ends with the choice of λ makes the same choice as the whole path: its points, scores
+// and result are equal, and it has no warnings about λ that it never reached.
 func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 	_, table := testtables.Star(t, 12, 300, 0.2)
 	standard, _ := data.Standardise(table)

@@ -300,8 +300,8 @@ func TestNormalTables(t *testing.T) {
 	require.Less(t, ratio, math.Log(1.03))
 }
 
-// Of two columns with correlation 0.999 the error is near that of the conditional mean under the
-// true distribution.
+// For two columns with correlation 0.999 the imputation error is near the error of the conditional
+// mean under the true distribution.
 func TestNearlyDependentColumns(t *testing.T) {
 	const rho, tables, draws = 0.999, 6, 20
 	ratio := 0.0
