@@ -41,10 +41,10 @@ func (p *Prepared) resolveMethod() (string, error) {
 // a normal density it is em-exact, which is right under MAR and has neither an imputer's
 // bias nor noise (benchmarks/networks), or exact with an objective that adds noise, which
 // completed rows do not go with. Of other densities it is right under MAR, too: em-full where the
-// density determines the parameters, as mixtures and quartic models (docs/decisions/0010-em-full-by-default.md),
+// density determines the parameters, as mixtures and quartic models (docs/explanation/architecture.md#why-it-is-so),
 // and else, of neural energies, by draws of an imputer, which come where the density is: em-var, and
 // em-variw, which weights them, in the plane and with other objectives than the classical one
-// (docs/decisions/0014-an-imputer-for-energies.md); with such an objective or a known law it is iw.
+// (docs/explanation/architecture.md#why-it-is-so); with such an objective or a known law it is iw.
 // Of a score alone it is zeroed.
 // Where probabilities of missing are known to be logistic it is variw, for cells that hide
 // where a fixed proposal seldom looks, and where cells are known to
