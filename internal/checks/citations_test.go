@@ -78,21 +78,3 @@ func TestLinksResolve(t *testing.T) {
 		}
 	})
 }
-
-// The list of formulas in docs/theory/index.md has every formula of those pages.
-func TestListOfFormulas(t *testing.T) {
-	list, err := os.ReadFile(filepath.Join(root, "docs/theory/index.md"))
-	require.NoError(t, err)
-	pages, err := filepath.Glob(filepath.Join(root, "docs/theory/*.md"))
-	require.NoError(t, err)
-	formulas := 0
-	for _, page := range pages {
-		for id := range anchors(t, page) {
-			if strings.HasPrefix(id, "eq-") {
-				formulas++
-				require.Contains(t, string(list), "| ["+filepath.Base(page)+"#"+id+"](", "docs/theory/index.md#formulas")
-			}
-		}
-	}
-	require.Greater(t, formulas, 100)
-}
