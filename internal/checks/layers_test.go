@@ -1,5 +1,5 @@
 // Package checks has tests of the source as a whole: which package may import which,
-// words, citations, and what is exported.
+// citations, and what is exported.
 package checks
 
 import (
