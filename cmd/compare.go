@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
 	"missingscore/internal/setting"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"

@@ -3,8 +3,8 @@ package cmd
 import (
 	"encoding/json"
 
+	"missingscore/cmd/report"
 	"missingscore/data/mcar"
-	"missingscore/internal/report"
 	"missingscore/trainers/compare"
 )
 

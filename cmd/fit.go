@@ -17,11 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"

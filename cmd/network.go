@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers"

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"missingscore/cmd/picture"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/picture"
 	"missingscore/internal/printable"
 	"missingscore/trainers/power"
 )

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/spatial/r2"
 
+	"missingscore/cmd/picture"
 	"missingscore/data/network"
-	"missingscore/internal/picture"
 	"missingscore/internal/printable"
 )
 

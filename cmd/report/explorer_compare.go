@@ -3,8 +3,8 @@ package report
 import (
 	"math"
 
+	"missingscore/cmd/picture"
 	"missingscore/data/network"
-	"missingscore/internal/picture"
 )
 
 // explore is the explorer of a comparison: pairs that are an edge in one of the networks or may

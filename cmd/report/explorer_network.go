@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/cmd/picture"
 	"missingscore/data/network"
-	"missingscore/internal/picture"
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 )

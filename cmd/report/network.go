@@ -13,11 +13,11 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"missingscore/cmd/picture"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/picture"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/path"

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 
 	"missingscore/data/network"
-	"missingscore/internal/layout"
 )
 
 const (
@@ -38,7 +37,7 @@ type Group struct {
 	Colour color.NRGBA
 }
 
-// NewScene lays out the network by the sizes of its strongest edges (layout.Places).
+// NewScene lays out the network by the sizes of its strongest edges (placesOf).
 // Nodes that have a label are shown by it. groups names the group of nodes; where it is nil,
 // modules are found from the sizes of edges (modules).
 // It fails without nodes, or if an edge joins unknown nodes or is not finite.
@@ -52,9 +51,9 @@ func NewScene(n *network.Network, groups map[string]string) (*Scene, error) {
 		s.Labels = append(s.Labels, short(n.Label(name), 24))
 		s.Shown[i] = len(n.Nodes) <= mostNamed
 	}
-	var edges []layout.Edge
+	var edges []Edge
 	for _, l := range links {
-		edges = append(edges, layout.Edge{From: l.ends[0], To: l.ends[1], Weight: math.Abs(l.pcor)})
+		edges = append(edges, Edge{From: l.ends[0], To: l.ends[1], Weight: math.Abs(l.pcor)})
 		s.Shown[l.ends[0]], s.Shown[l.ends[1]] = true, true
 	}
 	s.place(n.Nodes, edges)
@@ -67,7 +66,7 @@ func NewScene(n *network.Network, groups map[string]string) (*Scene, error) {
 }
 
 // place lays out the nodes that are shown, and no others.
-func (s *Scene) place(names []string, edges []layout.Edge) {
+func (s *Scene) place(names []string, edges []Edge) {
 	var shown []string
 	var nodes []int // that are shown
 	rank := make([]int, len(names))
@@ -81,7 +80,7 @@ func (s *Scene) place(names []string, edges []layout.Edge) {
 		edges[i].From, edges[i].To = rank[e.From], rank[e.To]
 	}
 	s.Places = make([]r2.Vec, len(names))
-	for i, at := range layout.Places(shown, edges) {
+	for i, at := range Places(shown, edges) {
 		s.Places[nodes[i]] = at
 	}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"missingscore/cmd/picture"
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/picture"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"

@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/cmd/picture"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
-	"missingscore/internal/picture"
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"

@@ -12,10 +12,10 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"missingscore/cmd/picture"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/picture"
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"

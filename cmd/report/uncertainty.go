@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"missingscore/cmd/picture"
 	"missingscore/data/network"
-	"missingscore/internal/picture"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
 )
