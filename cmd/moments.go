@@ -1,14 +1,18 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data"
 	"missingscore/data/moments"
 	"missingscore/internal/shell"
 )
@@ -153,4 +157,155 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 	}
 	_, err := fmt.Fprintf(w, "moments of %d rows of %d columns, %s, in %s; %s\n", m.Rows, len(m.Names), what, path, next)
 	return err
+}
+
+// joinMoments joins files of moments, and of folders the files of their shards.
+func joinMoments(args []string) (*moments.Moments, error) {
+	files, err := momentsFiles(args)
+	if err != nil {
+		return nil, err
+	}
+	var all *moments.Moments
+	var before [][]byte
+	for i, file := range files {
+		m, err := moments.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		text := m.Checksum()
+		for k, other := range before {
+			if bytes.Equal(text, other) && m.Rows > 0 {
+				return nil, fmt.Errorf("%s and %s hold the same rows, which would count twice: leave one of them out", files[k], file)
+			}
+		}
+		before = append(before, text)
+		if i == 0 {
+			all = m
+		} else if err := all.Merge(m); err != nil {
+			return nil, unmerged(err, files[0], file)
+		}
+	}
+	return all, nil
+}
+
+// momentsFiles are files as they are named, and of folders those of their shards, which must
+// all be there.
+func momentsFiles(args []string) (files []string, err error) {
+	var dirs []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil {
+			return nil, fmt.Errorf("--merge: %w", err)
+		}
+		if info.IsDir() {
+			dirs = append(dirs, arg)
+		} else {
+			files = append(files, arg)
+		}
+	}
+	shards, err := findShards(momentsShard, dirs)
+	if err != nil {
+		return nil, err
+	}
+	if files = append(files, shards...); len(files) == 0 {
+		return nil, noShards(momentsShard, args)
+	}
+	return files, nil
+}
+
+// take takes the moments of tables, or of the shard's part of them.
+func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Moments, error) {
+	o, err := f.tableFlags.options()
+	if err != nil {
+		return nil, err
+	}
+	everyBlock := 0
+	switch {
+	case f.shards > 0 && len(files) == 1:
+		everyBlock = f.shards
+	case f.shards > len(files):
+		return nil, usageError{fmt.Errorf("--shard %s: there are only %d files to divide: take fewer shards, or shards of one file at a time", f.text, len(files))}
+	case f.shards > 0:
+		var own []string
+		for at := f.i - 1; at < len(files); at += f.shards {
+			own = append(own, files[at])
+		}
+		files = own
+	}
+	var all *moments.Moments
+	bar := newProgress(cmd.ErrOrStderr(), false)
+	defer bar.finish()
+	for i, file := range files {
+		o.Progress = readingProgress(bar, file)
+		one, err := f.takeFile(cmd.Context(), file, o, everyBlock)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			all = one
+		} else if err := all.Merge(one); err != nil {
+			return nil, unmerged(err, files[0], file)
+		}
+	}
+	return all, nil
+}
+
+// largeFile is of how many bytes the reading of a file is shown.
+const largeFile = 50e6
+
+// readingProgress shows how far the reading of a large file is.
+func readingProgress(bar *progress, file string) func(read, size int64) {
+	return func(read, size int64) {
+		if size > largeFile {
+			bar.count("reading "+filepath.Base(file), "MB", int(read/1e6), int(size/1e6))
+		}
+	}
+}
+
+// takeFile takes those of one table, of which everyBlock-th block the shard has; 0: all.
+func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadOptions, everyBlock int) (m *moments.Moments, err error) {
+	if moments.Is(file) {
+		return nil, usageError{fmt.Errorf("%s holds moments already: add --merge to join files of moments", file)}
+	}
+	number := 0
+	for b, err := range data.Blocks(file, o) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			if m, err = moments.New(b.Names, moments.Options{NA: f.tableFlags.na, Pairs: f.pairs}); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		if number++; everyBlock > 0 && number%everyBlock != f.i%everyBlock {
+			continue
+		}
+		m.Dropped += b.Dropped
+		if err := m.Add(b.Values, b.Observed); err != nil {
+			return nil, tooManyPatterns(fmt.Errorf("%s: %w", file, err))
+		}
+	}
+	if m == nil {
+		return nil, fmt.Errorf("%s: no row has a value", file)
+	}
+	return m, nil
+}
+
+// tooManyPatterns says what to do where there are.
+func tooManyPatterns(err error) error {
+	if errors.Is(err, moments.ErrPatterns) {
+		return fmt.Errorf("%w: their moments would be no smaller than the rows. Fit the table itself, or take --pairs-only, for --method pairwise", err)
+	}
+	return err
+}
+
+// unmerged says why two files do not go together.
+func unmerged(err error, first, second string) error {
+	if errors.Is(err, moments.ErrPatterns) {
+		return tooManyPatterns(err)
+	}
+	return fmt.Errorf("%s and %s cannot be joined: %w", first, second, err)
 }

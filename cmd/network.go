@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,9 +19,11 @@ import (
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/setting"
+	"missingscore/internal/shell"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -347,5 +350,177 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		fmt.Fprintf(w, "%s\n", n.Stability.Sentence())
 	}
 	_, err := fmt.Fprintf(w, "results in %s; open %s\n", f.out, filepath.Join(f.out, "report.html"))
+	return err
+}
+
+// inferenceJSON is what --json says of the uncertainty of pairs.
+type inferenceJSON struct {
+	Kind  string     `json:"kind"`
+	Level float64    `json:"level"`
+	Rests string     `json:"rests_on"`
+	Pairs []pairJSON `json:"pairs"`
+}
+
+// pairJSON is one pair: null for what is not known.
+type pairJSON struct {
+	From      string   `json:"from"`
+	To        string   `json:"to"`
+	Estimate  *float64 `json:"estimate"`
+	SE        *float64 `json:"se"`
+	Low       *float64 `json:"low"`
+	High      *float64 `json:"high"`
+	P         *float64 `json:"p"`
+	Q         *float64 `json:"q"`
+	Inclusion *float64 `json:"inclusion"`
+	SameSign  *float64 `json:"same_sign"`
+	Rows      int      `json:"pairs"`
+}
+
+// uncertainty is inferenceJSON of a result, nil without inference.
+func uncertainty(r *trainers.Result) *inferenceJSON {
+	found := r.Network.Inference
+	if found == nil {
+		return nil
+	}
+	out := &inferenceJSON{Kind: r.Spec.Inference.Kind, Level: r.Spec.Inference.Level, Rests: found.Rests, Pairs: []pairJSON{}}
+	for _, e := range r.Network.Network.Pairs {
+		out.Pairs = append(out.Pairs, newPairJSON(e))
+	}
+	return out
+}
+
+// known is x, nil where there is no number.
+func known(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+func newPairJSON(e network.Edge) pairJSON {
+	u := e.Uncertainty
+	return pairJSON{
+		From: e.From, To: e.To, Estimate: known(u.Estimate), SE: known(u.SE), Low: known(u.Low), High: known(u.High),
+		P: known(u.P), Q: known(u.Q), Inclusion: known(u.Inclusion), SameSign: known(u.SameSign), Rows: u.Rows,
+	}
+}
+
+// sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
+// belongs to.
+func sizeText(e network.Edge) string {
+	u := e.Uncertainty
+	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
+		return fmt.Sprintf("%+.3f", e.PartialCorrelation)
+	}
+	text := fmt.Sprintf("%+.3f  [%+.3f, %+.3f]", u.Estimate, u.Low, u.High)
+	if !math.IsNaN(u.Q) {
+		text += "  q " + mcar.FormatP(u.Q)
+	}
+	if !math.IsNaN(u.Inclusion) {
+		text += fmt.Sprintf("  in %.0f %% of resamples", 100*u.Inclusion)
+	}
+	return text
+}
+
+// resamplingFlags spread a network's resamples over processes: each makes a shard of them
+// and leaves it in a file, from which another joins them.
+type resamplingFlags struct {
+	text  string
+	shard inference.Shard
+	merge []string // folders of the shards
+}
+
+// shardFile is the name of what a shard has made: its state.
+const shardFile = "shard-%d-of-%d.bin"
+
+func (f *resamplingFlags) add(cmd *cobra.Command, c *inference.Config) {
+	fl := cmd.Flags()
+	fl.IntVar(&c.Stability, "stability", 0, "correlation stability by so many networks of parts of the rows, as 1000; writes stability.csv (default: none)")
+	fl.StringVar(&f.text, "shard", "", "I/N: make every N-th resample of --inference bootstrap=… and --stability, from the I-th, and leave them in --out for --merge")
+	fl.StringSliceVar(&f.merge, "merge", nil, "folders of all shards: join their resamples and write the results")
+}
+
+// parse reads --shard and refuses what does not go together.
+func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume bool) (err error) {
+	if f.shard.I, f.shard.N, err = parseShard(f.text); err != nil {
+		return err
+	}
+	if f.text == "" && f.merge == nil {
+		return nil
+	}
+	name := "shard"
+	if f.merge != nil {
+		name = "merge"
+	}
+	switch {
+	case c.Resamples == 0 && c.Stability == 0:
+		return usageError{fmt.Errorf("--%s is of resamples, and there are none: add --inference bootstrap=500 or --stability 1000, or leave it out", name)}
+	case f.text != "" && f.merge != nil:
+		return usageError{errors.New("--shard makes resamples and --merge joins them: leave one of them out")}
+	case f.merge != nil && resume:
+		return usageError{errors.New("--merge goes on from the shards, --resume from the state of a run that was cut: leave one of them out")}
+	case f.text != "" && cmd.Flags().Changed("truth"):
+		return usageError{errors.New("--truth is of the results, which a shard does not write: give it with --merge")}
+	}
+	return nil
+}
+
+// file is the name of the state.
+func (f *resamplingFlags) file() string {
+	if f.shard.N > 0 {
+		return fmt.Sprintf(shardFile, f.shard.I, f.shard.N)
+	}
+	return stateFile
+}
+
+// locked is what a run keeps for itself: the folder, or of a shard only its file.
+func (f *resamplingFlags) locked(out string) string {
+	if f.shard.N > 0 {
+		return filepath.Join(out, f.file())
+	}
+	return out
+}
+
+// joined is the state of a run that has made what all shards have.
+func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
+	paths, err := findShards(shardFile, f.merge)
+	if err != nil {
+		return nil, err
+	}
+	n := len(paths)
+	if n == 0 {
+		return nil, noShards(shardFile, f.merge)
+	}
+	var all *trainers.State
+	for _, path := range paths {
+		s, err := trainers.LoadState(path)
+		if err != nil {
+			return nil, fmt.Errorf("--merge: %w", err)
+		}
+		if all == nil {
+			all = s
+			continue
+		}
+		if err := all.Join(s); err != nil {
+			return nil, fmt.Errorf("--merge: %s and %s are not of the same table and settings", paths[0], path)
+		}
+	}
+	if left := all.Inference.Left(c); len(left) > 0 {
+		var unfinished []string
+		for _, i := range left {
+			if s := fmt.Sprintf("%d/%d", i%n+1, n); !slices.Contains(unfinished, s) {
+				unfinished = append(unfinished, s)
+			}
+		}
+		return nil, fmt.Errorf("--merge: %d resamples are not made yet, of the shards %s: run these again with --resume", len(left), strings.Join(unfinished, ", "))
+	}
+	return all, nil
+}
+
+// tellShard says on stdout what comes after a shard.
+func (f *networkCommand) tellShard(cmd *cobra.Command) error {
+	s := f.resampling.shard
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s; after all the same command with --merge %s in place of --shard\n",
+		s.I, s.N, filepath.Join(f.out, f.resampling.file()), shell.Word(f.out))
 	return err
 }

@@ -212,3 +212,112 @@ func TestNamesCoverNoCircles(t *testing.T) {
 		}
 	}
 }
+
+// cliques is a network of groups of nodes, all joined within and one weak edge between
+// neighbours, and of as many nodes without an edge.
+func cliques(groups, nodes int) *network.Network {
+	n := &network.Network{}
+	for i := range 2 * groups * nodes {
+		n.Nodes = append(n.Nodes, fmt.Sprint("v", i))
+	}
+	join := func(j, k int, r float64) {
+		n.Edges = append(n.Edges, network.Edge{From: n.Nodes[j], To: n.Nodes[k], PartialCorrelation: r})
+	}
+	for g := range groups {
+		first := g * nodes
+		for j := range nodes {
+			for k := range j {
+				join(first+k, first+j, 0.5)
+			}
+		}
+		if g > 0 {
+			join(first-1, first, -0.01)
+		}
+	}
+	return n
+}
+
+// Louvain's modules are the cliques, and each has a colour of its own.
+func TestModulesOfCliques(t *testing.T) {
+	s := scene(t, cliques(3, 6))
+	require.True(t, s.Found)
+	require.Len(t, s.Groups, 3)
+	for g := range 3 {
+		for i := range 6 {
+			require.Equal(t, g, s.Group[6*g+i])
+		}
+	}
+	require.Equal(t, -1, s.Group[20])
+	require.NotEqual(t, s.Groups[0].Colour, s.Groups[1].Colour)
+	require.Empty(t, scene(t, cliques(1, 6)).Groups, "one module says nothing")
+	require.Empty(t, scene(t, smallNetwork()).Groups)
+}
+
+func TestLargeNetworks(t *testing.T) {
+	svg := func(n *network.Network) string {
+		svg, err := SVG(drawn(t, n), 10*vg.Centimeter, 10*vg.Centimeter)
+		require.NoError(t, err)
+		return svg
+	}
+	first := svg(cliques(10, 6))
+	require.Equal(t, first, svg(cliques(10, 6)), "equal input gives equal bytes")
+	require.Contains(t, first, "all 159 edges, and the 60 of 120 nodes that they join; colours are modules")
+
+	many := svg(cliques(2, 60)) // 2 · 1770 + 1 edges
+	require.Contains(t, many, "the 1500 strongest of 3541 edges")
+	require.NotContains(t, many, ">v239<", "without an edge it is not drawn")
+}
+
+const svgHalo = "#FDDB8A"
+
+func TestPair(t *testing.T) {
+	other := smallNetwork()
+	other.Edges = other.Edges[:1]
+	other.Edges[0].PartialCorrelation = 0.25
+	both := [2]TitledNetwork{{"women", smallNetwork()}, {"men <", other}}
+	p, err := Pair("Two", both, [][2]int{{0, 1}, {0, 3}}, scene(t, smallNetwork()))
+	require.NoError(t, err)
+	all := leaves(t, p)
+	require.Subset(t, texts(all), []string{"Two", "women", "men <", "positive", "negative", "widest line: |partial correlation| = 0.5"})
+	count := map[string]int{}
+	for _, text := range texts(all) {
+		count[text]++
+	}
+	require.Equal(t, 2, count["Ozone"])
+	require.Equal(t, 1, count["positive"])
+	require.Len(t, strokes(all, svgHalo), 4)
+	require.Len(t, strokes(all, svgBlue), 4, "three edges and the legend")
+	require.Len(t, strokes(all, svgRed), 2)
+	widths := map[float64]int{} // one scale: an edge of half the strongest is half as wide, also where it is the strongest
+	for _, s := range append(strokes(all, svgBlue), strokes(all, svgRed)...) {
+		widths[width(t, s)]++
+	}
+	require.Greater(t, len(widths), 2)
+	wide, half := 0.0, 0.0
+	for w := range widths {
+		wide = max(wide, w)
+	}
+	for w := range widths {
+		if w == wide/2 {
+			half = w
+		}
+	}
+	require.NotZero(t, half)
+
+	empty := [2]TitledNetwork{{"a", &network.Network{Nodes: other.Nodes}}, {"b", &network.Network{Nodes: other.Nodes}}}
+	p, err = Pair("", empty, nil, scene(t, smallNetwork()))
+	require.NoError(t, err)
+	require.NotContains(t, strings.Join(texts(leaves(t, p)), " "), "positive")
+	_, err = Pair("", [2]TitledNetwork{{"a", smallNetwork()}, {"b", &network.Network{Nodes: []string{"x"}}}}, nil, nil)
+	require.ErrorContains(t, err, "not of the same variables")
+	_, err = Pair("", [2]TitledNetwork{{"a", &network.Network{}}, {"b", &network.Network{}}}, nil, nil)
+	require.ErrorContains(t, err, "no nodes")
+}
+
+func TestDifferences(t *testing.T) {
+	p, err := Differences("Changes", smallNetwork(), scene(t, smallNetwork()))
+	require.NoError(t, err)
+	require.Contains(t, texts(leaves(t, p)), "widest line: |difference| = 0.5")
+	_, err = Differences("Changes", &network.Network{}, nil)
+	require.Error(t, err)
+}

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	"missingscore/cmd/picture"
 	"missingscore/data/network"
 	"missingscore/internal/printable"
+	"missingscore/trainers"
 )
 
 // explorer is the picture that one can work with, and all that its program is told (page/data.js).
@@ -166,4 +169,127 @@ func (c column) MarshalJSON() ([]byte, error) {
 		out = strconv.AppendFloat(out, v, 'g', 6, 64)
 	}
 	return append(out, ']'), nil
+}
+
+// mostValues is how many numbers of the path a page has; of more, λ are left out.
+const mostValues = 120_000
+
+// explore is the explorer of a result: its edges, and the pairs that are one elsewhere on the
+// path, the strongest first, up to mostPairs.
+func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level float64) (*explorer, error) {
+	x := newExplorer(r.Names, s, "")
+	x.File, x.Level = printable.Text(file), math.Round(1000*level)/10
+	ends, err := r.Network.Places()
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range r.Network.Edges[:min(len(r.Network.Edges), mostPairs)] {
+		x.add(min(ends[i][0], ends[i][1]), max(ends[i][0], ends[i][1]), e.Uncertainty, e.PartialCorrelation)
+	}
+	if more := len(r.Network.Edges) - mostPairs; more > 0 {
+		x.Left += fmt.Sprintf(" The %d strongest edges are here; %d more are in edges.csv.", mostPairs, more)
+	}
+	known := map[[2]string]*network.Uncertainty{}
+	for _, e := range r.Network.Pairs {
+		known[[2]string{e.From, e.To}] = e.Uncertainty
+	}
+	for _, pair := range alongPath(r) {
+		if len(x.From) == mostPairs {
+			break
+		}
+		x.add(pair[0], pair[1], known[[2]string{r.Names[pair[0]], r.Names[pair[1]]}], 0)
+	}
+	x.takePath(r)
+	x.finish()
+	return x, nil
+}
+
+// alongPath are the pairs that are an edge somewhere on the path, the largest first.
+func alongPath(r *trainers.NetworkResult) [][2]int {
+	d, largest := len(r.Names), map[[2]int]float64{}
+	for _, p := range r.Points {
+		p.EachEdge(d, r.Threshold, func(j, k int) {
+			pair := [2]int{j, k}
+			largest[pair] = max(largest[pair], math.Abs(p.PartialCorrelation(d, j, k)))
+		})
+	}
+	return slices.SortedFunc(maps.Keys(largest), func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(largest[b], largest[a]), slices.Compare(a[:], b[:]))
+	})
+}
+
+// takePath takes the partial correlations of the explorer's pairs at each λ or, where these are
+// too many, at each second, third, …, the chosen one among them.
+func (x *explorer) takePath(r *trainers.NetworkResult) {
+	if len(r.Points) < 2 {
+		return
+	}
+	total := 0
+	for _, p := range r.Points {
+		total += min(p.Edges, len(x.From))
+	}
+	stride := 1 + total/mostValues
+	x.Path = make([][]int, len(x.From))
+	for i := r.Chosen % stride; i < len(r.Points); i += stride {
+		if i == r.Chosen {
+			x.Chosen = len(x.Lambdas)
+		}
+		x.takePoint(r, i)
+	}
+	x.Along = "Partial correlations along the path from the largest λ; the dashed line is the λ that the picture shows. A click shows another."
+	switch {
+	case r.Choice != "":
+		x.Along += " The network's edges are of no single λ and have sizes fitted without a penalty; the λ that stands for it is the one whose network is nearest to the chosen edges."
+	default:
+		x.Along += " Sizes along the path are shrunken by its penalty."
+	}
+	if stride > 1 {
+		x.Along += fmt.Sprintf(" It has one of %d λ; path.csv has all.", stride)
+	}
+}
+
+// takePoint takes one λ.
+func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
+	p, d, place := r.Points[point], len(r.Names), len(x.Lambdas)
+	x.Lambdas = append(x.Lambdas, p.Lambda)
+	p.EachEdge(d, r.Threshold, func(j, k int) {
+		i, ok := x.at[[2]int{j, k}]
+		if !ok {
+			return
+		}
+		thousandths := int(math.Round(1000 * p.PartialCorrelation(d, j, k)))
+		if x.Path[i] == nil {
+			x.Path[i] = []int{place}
+		}
+		for len(x.Path[i]) < 1+place-x.Path[i][0] { // it left and comes again
+			x.Path[i] = append(x.Path[i], 0)
+		}
+		x.Path[i] = append(x.Path[i], thousandths)
+	})
+}
+
+// explore is the explorer of a comparison: pairs that are an edge in one of the networks or may
+// differ, the most certain differences first, up to mostPairs.
+func (c Comparison) explore(s *picture.Scene) *explorer {
+	names := c.Groups[0].Result.Network.Names
+	x := newExplorer(names, s, c.Groups[0].Title, c.Groups[1].Title)
+	x.Compare, x.File, x.Level = true, "networks", math.Round(1000*c.Result.Config.Level)/10
+	for _, d := range c.Ranked() {
+		if len(x.From) == mostPairs {
+			x.Left += " Not all pairs are here; differences.csv has all."
+			break
+		}
+		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(certain(d) <= x.Rates()[0]) {
+			continue
+		}
+		u := network.Unknown(0)
+		u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, certain(d)
+		if e := d.Estimates; e != nil && e.Q == u.Q && e.Q < d.Q { // the more certain of the two
+			u.Estimate, u.Low, u.High, u.P = e.Value, e.Low, e.High, e.P
+		}
+		j, k := x.names[d.From], x.names[d.To]
+		x.add(min(j, k), max(j, k), &u, d.Weights[0], d.Weights[1])
+	}
+	x.finish()
+	return x
 }

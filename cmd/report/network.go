@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,10 +18,13 @@ import (
 	"missingscore/cmd/picture"
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/printable"
 	"missingscore/losses"
 	"missingscore/trainers"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -389,3 +394,364 @@ func boundText(name string, low, high float64) string {
 }
 
 func allEqual(x []float64) bool { return slices.Min(x) == slices.Max(x) }
+
+// Column tells what was seen of a variable: counts of cells, and the mean and standard
+// deviation of the observed ones in the user's units.
+type Column struct {
+	Name              string
+	Observed, Missing int
+	Mean, Deviation   float64
+}
+
+// Share is the part of the cells that is missing, NaN without cells.
+func (c Column) Share() float64 {
+	return float64(c.Missing) / float64(c.Observed+c.Missing)
+}
+
+// columnsOf are the table's columns under these names, in order.
+func columnsOf(t *data.Table, result *trainers.Result, names []string) (out []Column) {
+	for j, name := range names {
+		seen := t.ObservedIn(j)
+		out = append(out, Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: result.Model.Scale.Mean[j], Deviation: result.Model.Scale.Deviation[j]})
+	}
+	return out
+}
+
+// ColumnRows are the columns of the table, in order; of more than mostRows those with most
+// missing cells, most first.
+func (r Report) ColumnRows() []Column {
+	if len(r.Columns) <= mostRows {
+		return r.Columns
+	}
+	rows := slices.Clone(r.Columns)
+	slices.SortStableFunc(rows, func(a, b Column) int { return cmp.Compare(b.Missing, a.Missing) })
+	return rows[:mostRows]
+}
+
+// GapRows are the tests of gaps, the smallest p first, at most mostRows.
+func (r Report) GapRows() []mcar.Column {
+	rows := slices.Clone(r.Gaps)
+	slices.SortStableFunc(rows, func(a, b mcar.Column) int {
+		if math.IsNaN(a.P) != math.IsNaN(b.P) { // nothing to test with: last
+			return -cmp.Compare(a.P, b.P)
+		}
+		return cmp.Compare(a.P, b.P)
+	})
+	return rows[:min(len(rows), mostRows)]
+}
+
+// writeColumns writes a line for each column: name, observed, missing, mean, deviation, and of
+// the test of its gaps p, p_corrected, predictor, direction; what is not known is empty.
+func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
+	tests := map[string]mcar.Column{}
+	for _, g := range gaps {
+		tests[g.Name] = g
+	}
+	number := func(x float64) string {
+		if math.IsNaN(x) {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	c := csv.NewWriter(w)
+	c.Write([]string{"name", "observed", "missing", "mean", "deviation", "p", "p_corrected", "predictor", "direction"})
+	for _, column := range columns {
+		g, tested := tests[column.Name]
+		if !tested {
+			g.P, g.Corrected = math.NaN(), math.NaN()
+		}
+		c.Write([]string{printable.Text(column.Name), strconv.Itoa(column.Observed), strconv.Itoa(column.Missing), number(column.Mean), number(column.Deviation),
+			number(g.P), number(g.Corrected), printable.Text(g.Predictor), g.Direction})
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// nodeRow is a line of the table of nodes.
+type nodeRow struct {
+	Name  string
+	Cells []barCell
+}
+
+// barCell is a number with a bar beside it, as wide as it is large in its column.
+type barCell struct {
+	Text     string
+	Width    float64 // in rem, 0 for none
+	Negative bool
+}
+
+// centralities are those of a result's nodes, with R² where the model is a normal distribution
+// on all of R^d of at most mostInMatrix columns.
+func centralities(result *trainers.Result) ([]network.Centrality, error) {
+	r := result.Network
+	out, err := r.Network.Centralities()
+	if err != nil || result.Model.Domain.Bounded() || len(r.Names) > mostInMatrix {
+		return out, err
+	}
+	shares, err := network.Predictability(r.Precision)
+	if err != nil {
+		return out, nil // a fit that stopped short may have no inverse: R² is then not known
+	}
+	for j, share := range shares {
+		out[j].Predictability = share
+	}
+	return out, nil
+}
+
+// nodeRows are the nodes with the largest strengths first, at most mostRows.
+func nodeRows(n *network.Network, of []network.Centrality, predicted bool) []nodeRow {
+	measures := []struct {
+		of     func(c network.Centrality) float64
+		format string
+	}{
+		{func(c network.Centrality) float64 { return c.Strength }, "%.3f"},
+		{func(c network.Centrality) float64 { return c.ExpectedInfluence }, "%.3f"},
+		{func(c network.Centrality) float64 { return c.Closeness }, "%.3g"},
+		{func(c network.Centrality) float64 { return c.Betweenness }, "%.4g"},
+		{func(c network.Centrality) float64 { return c.Predictability }, "%.3f"},
+	}
+	if !predicted {
+		measures = measures[:4]
+	}
+	order := make([]int, len(n.Nodes))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of[b].Strength, of[a].Strength) })
+	var rows []nodeRow
+	for _, j := range order[:min(len(order), mostRows)] {
+		name := n.Nodes[j]
+		if label := n.Labels[name]; label != "" {
+			name = label + " (" + name + ")"
+		}
+		rows = append(rows, nodeRow{Name: name})
+	}
+	for _, m := range measures {
+		largest := 0.0
+		for _, c := range of {
+			if v := math.Abs(m.of(c)); v > largest { // not NaN
+				largest = v
+			}
+		}
+		for i := range rows {
+			v := m.of(of[order[i]])
+			cell := barCell{Text: rounded(m.format, v), Negative: v < 0}
+			if share := math.Abs(v) / largest; share > 0 {
+				cell.Width = math.Round(300*share) / 100
+			}
+			rows[i].Cells = append(rows[i].Cells, cell)
+		}
+	}
+	return rows
+}
+
+const (
+	forestPairs    = 40   // intervals that a picture shows, at most
+	shownInclusion = 0.25 // of resamples, of a pair that is no edge of the network, to be shown
+)
+
+// drawUncertainty draws what is known of the pairs: intervals, p values, inclusion.
+func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
+	if r.Inference == nil {
+		return nil, nil
+	}
+	shown := forest(r.Network)
+	if len(shown) > 0 {
+		p, err := picture.Forest("Partial correlations with their intervals", "partial correlation", shown)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d pairs of the largest estimates, with their intervals: grey where 0 is inside.", len(shown)), p, 16 * vg.Centimeter, picture.ForestHeight(len(shown))})
+	}
+	var p []float64
+	resampled := false
+	for _, e := range r.Network.Pairs {
+		if u := e.Uncertainty; !math.IsNaN(u.P) {
+			p = append(p, u.P)
+		}
+		resampled = resampled || !math.IsNaN(e.Uncertainty.Inclusion) && !math.IsNaN(e.Uncertainty.Estimate)
+	}
+	if len(p) > 0 {
+		drawn, err := picture.PValues(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, drawing{"pvalues", "p values of all pairs. Pairs without an edge are spread evenly, at the height of the part on the right; what stands above that on the left are edges.", drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
+	}
+	if resampled {
+		drawn, left, err := picture.Inclusion(r.Network.Pairs)
+		if err != nil {
+			return nil, err
+		}
+		caption := "Each pair: its estimate, and the share of resamples whose network has it as an edge."
+		if left > 0 {
+			caption += fmt.Sprintf(" The pairs with the largest shares are drawn; the %d others are in pairs.csv.", left)
+		}
+		out = append(out, drawing{"inclusion", caption, drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
+	}
+	return out, nil
+}
+
+// forest are the pairs with the largest estimates, from the most positive to the most
+// negative, with their nodes' labels.
+func forest(n *network.Network) []network.Edge {
+	var pairs []network.Edge
+	for _, e := range n.Pairs {
+		u := e.Uncertainty
+		if absent := u.Estimate == 0 && !(u.Inclusion >= shownInclusion); !math.IsNaN(u.Estimate) && !absent {
+			e.From, e.To = n.Label(e.From), n.Label(e.To)
+			pairs = append(pairs, e)
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b network.Edge) int {
+		return cmp.Compare(math.Abs(b.Uncertainty.Estimate), math.Abs(a.Uncertainty.Estimate))
+	})
+	pairs = pairs[:min(len(pairs), forestPairs)]
+	slices.SortStableFunc(pairs, func(a, b network.Edge) int { return cmp.Compare(b.Uncertainty.Estimate, a.Uncertainty.Estimate) })
+	return pairs
+}
+
+// inferenceText says how the uncertainty was found.
+func inferenceText(c inference.Config) string {
+	text := fmt.Sprintf("%s: %s; intervals of %g %%", c.Kind, inference.Kinds[c.Kind].Note, 100*c.Level)
+	if inference.Kinds[c.Kind].Resamples {
+		text = fmt.Sprintf("%d × %s", c.Resamples, text)
+	}
+	return text
+}
+
+// missingMap draws which cells are missing together: a column for each of the table's columns
+// that have gaps, a row for each pattern of gaps.
+type missingMap struct {
+	Width, Height   int
+	Names, Counts   []placedText
+	Seen, Gaps      string // as paths
+	Caption, Spoken string
+}
+
+type placedText struct {
+	X, Y int
+	Text string
+}
+
+const (
+	mostPatterns = 30  // that are drawn
+	mostGapped   = 120 // columns that are drawn
+)
+
+// newMissingMap is nil for a table without gaps, and for one that tells of pairs of columns only.
+func newMissingMap(t *data.Table, names []string) *missingMap {
+	if t.Counted != nil && t.Counted.Pairs != nil {
+		return nil
+	}
+	gaps := make([]int, t.D)
+	for j := range gaps {
+		gaps[j] = t.RowCount() - t.ObservedIn(j)
+	}
+	var columns []int
+	for j, n := range gaps {
+		if n > 0 {
+			columns = append(columns, j)
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	all := len(columns)
+	slices.SortStableFunc(columns, func(a, b int) int { return cmp.Compare(gaps[b], gaps[a]) })
+	columns = columns[:min(all, mostGapped)]
+	patterns := patternsOf(t)
+	drawn := patterns[:min(len(patterns), mostPatterns)]
+	m := &missingMap{}
+	m.Caption = fmt.Sprintf("Patterns of missing cells: a column for each of the %d columns with gaps, most gaps first, a row for each pattern, the most frequent first, with its number of rows. Red: missing.", all)
+	if all > len(columns) {
+		m.Caption += fmt.Sprintf(" The %d columns with most gaps are drawn.", len(columns))
+	}
+	shown := 0
+	for _, p := range drawn {
+		shown += p.rows
+	}
+	if len(patterns) > len(drawn) {
+		m.Caption += fmt.Sprintf(" There are %d patterns; the %d drawn are those of %d of the %d rows.", len(patterns), len(drawn), shown, t.RowCount())
+	}
+	m.Spoken = spoken(t, names, drawn, columns)
+	m.draw(t, names, drawn, columns)
+	return m
+}
+
+// pattern is rows with the same gaps: the first of them, and for how many rows they stand.
+type pattern struct{ first, rows int }
+
+// patternsOf are a table's patterns, the most frequent first.
+func patternsOf(t *data.Table) (out []pattern) {
+	for _, rows := range t.Patterns(t.AllRows()) {
+		total := 0.0
+		for _, i := range rows {
+			total += t.Count(i)
+		}
+		out = append(out, pattern{rows[0], int(math.Round(total))})
+	}
+	slices.SortStableFunc(out, func(a, b pattern) int { return cmp.Compare(b.rows, a.rows) })
+	return out
+}
+
+// spoken tells of the most frequent patterns in words.
+func spoken(t *data.Table, names []string, patterns []pattern, columns []int) string {
+	var parts []string
+	for _, p := range patterns[:min(len(patterns), 8)] {
+		var lacking []string
+		for _, j := range columns {
+			if !t.Observed[p.first*t.D+j] {
+				lacking = append(lacking, names[j])
+			}
+		}
+		words := "nothing"
+		if len(lacking) > 0 {
+			words = strings.Join(lacking[:min(len(lacking), 6)], ", ")
+			if more := len(lacking) - 6; more > 0 {
+				words += fmt.Sprintf(" and %d more", more)
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%d rows lack %s", p.rows, words))
+	}
+	return "Missing cells by pattern: " + strings.Join(parts, "; ")
+}
+
+// draw places cells, names and counts.
+func (m *missingMap) draw(t *data.Table, names []string, patterns []pattern, columns []int) {
+	const high, gap, most = 15, 1, 20 // of a cell; most letters of a name
+	wide := max(4, min(30, 800/len(columns)))
+	top := 8
+	if wide >= 11 { // names have room
+		letters := 0
+		for _, j := range columns {
+			letters = max(letters, min(most, utf8.RuneCountInString(names[j])))
+		}
+		top = 14 + 6*letters
+		for i, j := range columns {
+			m.Names = append(m.Names, placedText{i*wide + wide/2 + 4, top - 6, cut(names[j], most)})
+		}
+	}
+	var seen, missing strings.Builder
+	for row, p := range patterns {
+		y := top + row*(high+gap)
+		for i, j := range columns {
+			to := &missing
+			if t.Observed[p.first*t.D+j] {
+				to = &seen
+			}
+			fmt.Fprintf(to, "M%d %dh%dv%dh-%dz", i*wide, y, wide-gap, high, wide-gap)
+		}
+		m.Counts = append(m.Counts, placedText{len(columns)*wide + 8, y + 12, fmt.Sprint(p.rows)})
+	}
+	m.Seen, m.Gaps = seen.String(), missing.String()
+	m.Width, m.Height = max(900, len(columns)*wide+70), top+len(patterns)*(high+gap)+8
+}
+
+// cut is a name of at most so many characters.
+func cut(name string, most int) string {
+	if r := []rune(name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return name
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"missingscore/internal/memory"
+	"missingscore/internal/shell"
+	"missingscore/internal/spelling"
 )
 
 // nonZero refuses flags, of those that the command has, that were set to zero or less: zero
@@ -75,4 +78,67 @@ func checkSize(sizes ...size) error {
 type size struct {
 	n    int
 	what string
+}
+
+// expectedOf are the kinds of flags, as pflag names them, in plain words.
+var expectedOf = map[string]string{
+	"int": "a whole number", "uint64": "a whole number that is not negative", "float64": "a number", "bool": "true or false",
+	"stringSlice": "names as a,b,c (one with a comma or a quotation mark in quotation marks)",
+}
+
+// flagError is an error of reading a command's flags without Go's words for it.
+func flagError(cmd *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &unknown):
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if name, ok := spelling.Nearest(unknown.GetSpecifiedName(), names); ok {
+			return fmt.Errorf("%w (did you mean --%s?)", err, name)
+		}
+		return err
+	case !errors.As(err, &value):
+		return err
+	}
+	flag := value.GetFlag()
+	if what, ok := expectedOf[flag.Value.Type()]; ok {
+		return fmt.Errorf("--%s %s: %s is expected", flag.Name, value.GetValue(), what)
+	}
+	return fmt.Errorf("--%s %s: %s", flag.Name, value.GetValue(), strings.TrimSuffix(fmt.Sprint(errors.Unwrap(value)), "\n"))
+}
+
+// incidental are flags that a result does not depend on: where it is written, what is shown
+// meanwhile, in how many parts it is made, and what it may take.
+var incidental = []string{"out", "json", "verbose", "quiet", "workers", "resume", "shard", "merge", memoryFlag}
+
+// commandLine is the command that makes the result again, as a shell takes it.
+func commandLine(cmd *cobra.Command) string {
+	words := []string{cmd.CommandPath()}
+	for _, arg := range cmd.Flags().Args() {
+		words = append(words, shell.Word(arg))
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(incidental, f.Name) {
+			return
+		}
+		if f.Value.Type() == "bool" && f.Value.String() == "true" {
+			words = append(words, "--"+f.Name)
+			return
+		}
+		words = append(words, "--"+f.Name+"="+flagWord(f.Value))
+	})
+	return strings.Join(words, " ")
+}
+
+// flagWord is a flag's value as a shell takes it.
+func flagWord(value pflag.Value) string {
+	if list, ok := value.(pflag.SliceValue); ok { // its String has brackets
+		return shell.List(list.GetSlice())
+	}
+	return shell.Word(value.String())
 }
