@@ -202,15 +202,25 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	if f.warmUp < 0 {
 		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", f.warmUp)}
 	}
-	f.spec.Steps.WarmUp = &f.warmUp
+	if err := f.settings.read(cmd, &f.spec); err != nil {
+		return err
+	}
+	if f.settings.says(cmd, "warm-up") {
+		f.spec.Steps.WarmUp = &f.warmUp
+	}
 	if cmd.Flags().Changed("validation") {
 		f.spec.Descent.Validation = &f.validation
 	}
 	if cmd.Flags().Changed("average") {
 		f.spec.Descent.Average = &f.average
 	}
-	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
-	if err := f.parse(); err != nil {
+	if f.settings.says(cmd, "model-options") {
+		f.spec.Model.Options = json.RawMessage(f.modelOptions)
+	}
+	if f.settings.says(cmd, "objective-options") {
+		f.spec.Objective.Options = json.RawMessage(f.objectiveOptions)
+	}
+	if err := f.parse(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
 	if err := f.parseInference(cmd); err != nil {
@@ -440,13 +450,15 @@ func (f *fitCommand) addInference(cmd *cobra.Command) {
 
 // parseInference reads --inference.
 func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
-	level := f.spec.Inference.Level
-	if f.spec.Inference, err = inference.Parse(f.inference); err != nil {
-		return err
+	if f.settings.says(cmd, "inference") {
+		level := f.spec.Inference.Level
+		if f.spec.Inference, err = inference.Parse(f.inference); err != nil {
+			return err
+		}
+		f.spec.Inference.Level = level
 	}
 	switch {
 	case f.spec.Inference.Asked():
-		f.spec.Inference.Level = level
 		return nil
 	case cmd.Flags().Changed("level"):
 		return usageError{errors.New("--level is of the intervals of --inference robust: add that, or leave --level out")}
@@ -483,12 +495,16 @@ func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 // parsePenalty reads --penalty and --lambda.
 func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 	c := &f.spec.Descent.Penalty
-	*c = penalty.Config{}
-	if f.penalty != penalty.None {
-		if _, err := penalty.ByName(f.penalty); err != nil {
+	if f.settings.says(cmd, "penalty") {
+		*c = penalty.Config{}
+		if f.penalty != penalty.None {
+			c.Kind = f.penalty
+		}
+	}
+	if c.Kind != "" && c.Kind != penalty.None {
+		if _, err := penalty.ByName(c.Kind); err != nil || !f.settings.says(cmd, "lambda") {
 			return err
 		}
-		c.Kind = f.penalty
 		return c.ParseLambda(f.lambda)
 	}
 	if cmd.Flags().Changed("lambda") {

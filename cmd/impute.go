@@ -530,12 +530,9 @@ type firstFit struct {
 	scratch string // folder of a model that nobody asked for, if it was made
 }
 
-// fitFlags are those of fit that are shown with the command; ownFlags have another meaning or
-// none there; tableFlagNames say what the table is. All others work and are not shown.
+// ownFlags of fit have another meaning or none there; tableFlagNames say what the table is.
 var (
-	fitFlags = []string{"model", "model-options", "method", "objective", "objective-options", "columns", "lower", "upper", "domain", "missingness", "transform", "ordinal", "exclude", "id", "weights", "epochs", "dtype"}
-	ownFlags = []string{"help", "workers", "hide", "stream", "history", "truth", "inference", "level"}
-
+	ownFlags       = []string{"help", "help-all", "workers", "hide", "stream", "history", "truth", "inference", "level"}
 	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}
 )
 
@@ -545,10 +542,7 @@ func (f *firstFit) add(cmd *cobra.Command) {
 		if cmd.Flags().Lookup(flag.Name) != nil || slices.Contains(ownFlags, flag.Name) {
 			return
 		}
-		flag.Hidden = !slices.Contains(fitFlags, flag.Name)
-		if !flag.Hidden {
-			flag.Usage = "of the fit: " + flag.Usage
-		}
+		flag.Usage = "of the fit: " + flag.Usage
 		cmd.Flags().AddFlag(flag)
 	})
 	cmd.Flags().StringVar(&f.save, "save-model", "", "file for the model that is fitted (default: OUT.model.json)")
@@ -610,7 +604,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 	}
 	fit := &f.fit
 	fit.stream.held = true
-	fit.out, fit.resume, fit.spec.Steps.Seed, fit.spec.Steps.Workers = f.save, resume, c.seed, c.config.Workers
+	fit.out, fit.resume = f.save, resume
 	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())
 	f.command.SetErr(cmd.ErrOrStderr())
@@ -618,7 +612,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 	if err := fit.options(f.command); err != nil {
 		return "", err
 	}
-	fit.history = ""
+	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
 	for _, phase := range []func(*cobra.Command, string) error{fit.load, fit.estimate, fit.write} {
 		if err := phase(f.command, table); err != nil {
 			return "", asUsage(f.command, err)

@@ -271,7 +271,6 @@ func TestLeft(t *testing.T) {
 		{"simulate", "normal", "--d", "700", "--n", "50", "--out", out},
 		{"simulate", "normal", "--d", "50", "--n", "300", "--truncate", "halfspace=0.9989", "--out", out},
 		{"sample", filepath.Join(dir, "rare", "truth.json"), "--n", "2000", "--out", filepath.Join(out, "rows.csv")},
-		{"check", filepath.Join(dir, "star", "data.csv"), "--rows", "50"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Millisecond, cancel)
@@ -288,7 +287,7 @@ func TestPanic(t *testing.T) {
 	model.Models["faulty"] = func(int, []byte, *rand.Rand) (model.Model, error) { panic("no such luck") }
 	defer delete(model.Models, "faulty")
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitError, run([]string{"check", "../examples/airquality.csv", "--model", "faulty"}, &stdout, &stderr))
+	require.Equal(t, exitError, run([]string{"fit", "../examples/airquality.csv", "--model", "faulty"}, &stdout, &stderr))
 	require.Regexp(t, `^missingscore: internal error: no such luck \(missingscore/cmd.*interrupt_test.go:\d+\); please report it\n$`, stderr.String())
 	require.ErrorContains(t, abandonable(t.Context(), func() error { panic("left alone") }), "internal error: left alone (")
 }

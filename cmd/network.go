@@ -145,7 +145,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	if err := setting.OneOf("path", f.path, pathNeeded, pathFull); err != nil {
 		return asUsage(cmd, err)
 	}
-	f.config.Whole = f.path == pathFull || f.truthFile != "" // whose AUC is of a whole path
+	f.config.Whole = f.config.Whole || f.path == pathFull || f.truthFile != "" // whose AUC is of a whole path
 	for _, name := range f.config.Covariates {
 		if of := &f.tableFlags.columns; *of != nil && !slices.Contains(trimmed(*of), name) {
 			*of = append(*of, name)

@@ -88,7 +88,7 @@ var (
 	small = map[string]map[string]string{
 		"network": {"lambdas": "6"}, "compare": {"lambdas": "6", "permutations": "2"},
 		"power":  {"lambdas": "6", "d": "4", "rows": "20,30", "tables": "2"},
-		"impute": {"draws": "2"}, "sample": {"n": "5"}, "score": {"draws": "2"}, "simulate": {"n": "20", "d": "3"}, "check": {"rows": "3"},
+		"impute": {"draws": "2"}, "sample": {"n": "5"}, "score": {"draws": "2"}, "simulate": {"n": "20", "d": "3"},
 	}
 	drawing  = map[string]map[string]string{"network": {"draws": "2"}, "compare": {"draws": "2"}, "power": {"draws": "2"}, "fit": {"draws": "2", "epochs": "3"}}
 	training = map[string]map[string]string{"network": {"imputer-steps": "1"}, "compare": {"imputer-steps": "1"}, "power": {"imputer-steps": "1"}, "fit": {"imputer-steps": "1", "warm-up": "2"}}

@@ -15,7 +15,7 @@ import (
 func TestCommandLineReference(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("<!-- Made by go test ./cmd -run CommandLineReference -update; do not edit. -->\n# Command line\n\n")
-	page.WriteString("What `missingscore COMMAND --help` says. [Files](files.md), [settings](settings.md), [exit codes](exit-codes.md) and [messages](messages.md) have pages of their own.\n")
+	page.WriteString("What `missingscore COMMAND --help-all` says; `--help` shows fewer flags. [Files](files.md), [settings](settings.md), [exit codes](exit-codes.md) and [messages](messages.md) have pages of their own.\n")
 	root := newRoot()
 	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
 		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
@@ -40,7 +40,7 @@ func describeCommand(page *strings.Builder, c *cobra.Command) {
 	}
 	page.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n")
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" {
+		if f.Name == "help" || f.Name == "help-all" {
 			return
 		}
 		name := "--" + f.Name

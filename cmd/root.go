@@ -109,6 +109,9 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	addQuiet(saying...)
 	addCompletions(saying...)
 	root.AddCommand(newManualCommand(root))
+	for _, c := range append(root.Commands(), root) {
+		addHelp(c)
+	}
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = func(_ *cobra.Command, args []string) error {
@@ -211,11 +214,7 @@ func asUsage(cmd *cobra.Command, err error) error {
 	if err == nil || !errors.As(err, &wrong) {
 		return err
 	}
-	name := wrong.Field
-	if flag := strings.ReplaceAll(name, "_", "-"); cmd.Flags().Lookup(flag) != nil {
-		name = "--" + flag
-	}
-	return usageError{errors.New(wrong.Message(name))}
+	return usageError{errors.New(wrong.Message(settingName(cmd, wrong.Field)))}
 }
 
 // errorJSON is what --json prints in place of a result.

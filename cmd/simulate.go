@@ -298,7 +298,7 @@ func (s *simulation) columns() []string {
 func gaussian(usual string, draw func(*simulation, *rand.Rand) (simulate.Gaussian, error)) func(*simulation, *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	return func(s *simulation, rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 		names := s.columns()
-		cut, _, err := s.domain.read(names)
+		cut, err := s.domain.read(names)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -323,7 +323,7 @@ func gaussian(usual string, draw func(*simulation, *rand.Rand) (simulate.Gaussia
 // quartic draws from the quartic model; its matrix is that of the coefficients.
 func (s *simulation) quartic(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	names := s.columns()
-	cut, _, err := s.domain.read(names)
+	cut, err := s.domain.read(names)
 	if err != nil {
 		return nil, nil, err
 	}

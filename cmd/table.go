@@ -169,8 +169,6 @@ func withRows(path string) error {
 type domainFlags struct {
 	lower, upper []string
 	file         string
-	weight       domain.Weight
-	perRow       bool
 }
 
 func (f *domainFlags) add(cmd *cobra.Command) {
@@ -181,40 +179,35 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 }
 
 // addWeight adds what concerns the truncated objective.
-func (f *domainFlags) addWeight(cmd *cobra.Command) {
+func (f *domainFlags) addWeight(cmd *cobra.Command, w *domain.Weight) {
 	fl := cmd.Flags()
-	fl.BoolVar(&f.perRow, "g-per-row", false, "on a domain: one weight g for a row, its least distance to the boundary (the paper's), instead of one for each cell")
-	fl.Float64Var(&f.weight.Cap, "g-cap", 1, "on a domain: the distance at which g stops growing, in standard deviations")
-	fl.BoolVar(&f.weight.NoTangent, "no-tangent", false, "on a half-space: leave the tangential correction out, as the paper does (biased)")
+	fl.BoolVar(&w.Scalar, "g-per-row", false, "on a domain: one weight g for a row, its least distance to the boundary (the paper's), instead of one for each cell")
+	fl.Float64Var(&w.Cap, "g-cap", 1, "on a domain: the distance at which g stops growing, in standard deviations")
+	fl.BoolVar(&w.NoTangent, "no-tangent", false, "on a half-space: leave the tangential correction out, as the paper does (biased)")
 }
 
-// read gives the domain, nil if there is none, and g.
-func (f *domainFlags) read(names []string) (*domain.Domain, domain.Weight, error) {
-	w := f.weight
-	w.Scalar = f.perRow
-	if w.Cap < 0 || w.Cap != w.Cap {
-		return nil, w, usageError{fmt.Errorf("--g-cap %v: it must be positive", w.Cap)}
-	}
+// read gives the domain, nil if there is none.
+func (f *domainFlags) read(names []string) (*domain.Domain, error) {
 	s := domain.All(len(names))
 	if f.file != "" {
 		var err error
 		if s, err = domain.Read(f.file, names); err != nil {
-			return nil, w, fmt.Errorf("--domain: %w", err)
+			return nil, fmt.Errorf("--domain: %w", err)
 		}
 	}
 	if err := narrow(s.Lower, "--lower", f.lower, names, func(x, y float64) float64 { return max(x, y) }); err != nil {
-		return nil, w, usageError{err}
+		return nil, usageError{err}
 	}
 	if err := narrow(s.Upper, "--upper", f.upper, names, func(x, y float64) float64 { return min(x, y) }); err != nil {
-		return nil, w, usageError{err}
+		return nil, usageError{err}
 	}
 	if !s.Bounded() {
-		return nil, w, nil
+		return nil, nil
 	}
 	if err := s.Check(names); err != nil {
-		return nil, w, usageError{fmt.Errorf("--lower, --upper, --domain: %w", err)}
+		return nil, usageError{fmt.Errorf("--lower, --upper, --domain: %w", err)}
 	}
-	return s, w, nil
+	return s, nil
 }
 
 // narrow makes bounds the better of what they are and what a flag says.
@@ -257,12 +250,12 @@ func parseBound(text string, names []string) (j int, v float64, err error) {
 }
 
 // around is read for a table, all of whose rows must lie inside.
-func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, domain.Weight, error) {
-	s, w, err := f.read(t.Names)
+func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, error) {
+	s, err := f.read(t.Names)
 	if err != nil || s == nil {
-		return nil, w, err
+		return nil, err
 	}
-	return s, w, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
+	return s, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
 }
 
 // atLine puts file and line to an error about a row, and what to do.

@@ -35,6 +35,7 @@ type trainingFlags struct {
 	known      missingnessFlag
 	transform  transformFlag
 	spec       trainers.Spec
+	settings   settingsFlag
 
 	warmUp                int
 	imputerLoss           string
@@ -62,7 +63,7 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
-	f.domain.addWeight(cmd)
+	f.domain.addWeight(cmd, &f.spec.Weight)
 	f.known.add(cmd)
 	f.transform.add(cmd)
 }
@@ -86,21 +87,28 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 // addRun adds the flags of a run that says how far it is, and can be cut and resumed.
 func (f *trainingFlags) addRun(cmd *cobra.Command) {
 	fl := cmd.Flags()
+	f.settings.add(cmd)
 	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
 }
 
 // parse sets what the flags say in words.
-func (f *trainingFlags) parse() (err error) {
+func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	c := &f.spec.Steps
-	if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
-		return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+	if f.settings.says(cmd, "imputer-loss") {
+		if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
+			return usageError{fmt.Errorf("--imputer-loss: %w", err)}
+		}
 	}
-	if f.spec.Transform, err = f.transform.parse(); err != nil {
-		return err
+	if f.settings.says(cmd, "transform") || cmd.Flags().Changed("ordinal") {
+		if f.spec.Transform, err = f.transform.parse(); err != nil {
+			return err
+		}
 	}
-	c.Imputer.Options = json.RawMessage(f.imputerOptions)
+	if f.settings.says(cmd, "imputer-options") {
+		c.Imputer.Options = json.RawMessage(f.imputerOptions)
+	}
 	if f.normal != (nets.NormalOptions{}) {
 		setting.Default(&c.Imputer.Kind, "normal")
 		if c.Imputer.Kind != "normal" || f.imputerOptions != "" {
@@ -112,7 +120,7 @@ func (f *trainingFlags) parse() (err error) {
 	}
 	if c.Method != "auto" {
 		if _, err := estimator.ByName(c.Method); err != nil {
-			return usageError{fmt.Errorf("--method: %w, or auto", err)}
+			return usageError{fmt.Errorf("%s: %w, or auto", settingName(cmd, "method"), err)}
 		}
 	}
 	return nil
@@ -128,7 +136,7 @@ func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) 
 func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	var err error
 	s := &f.spec
-	if s.Domain, s.Weight, err = f.domain.read(t.Names); err != nil {
+	if s.Domain, err = f.domain.read(t.Names); err != nil {
 		return nil, err
 	}
 	if s.Missingness, err = f.known.read(t, s.Domain); err != nil {
@@ -373,27 +381,34 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 		return err
 	}
 	c := &f.config
+	f.spec.Network = c
+	if err := f.settings.read(cmd, &f.spec); err != nil {
+		return err
+	}
 	if cmd.Flags().Changed("penalty") {
 		if c.Penalty, err = path.ParsePenalty(f.penalty); err != nil {
 			return asUsage(cmd, err)
 		}
 	}
-	if c.Select, err = path.ParseSelection(f.selection); err != nil {
-		return asUsage(cmd, err)
+	if f.settings.says(cmd, "select") || c.Select.Kind == "" {
+		if c.Select, err = path.ParseSelection(f.selection); err != nil {
+			return asUsage(cmd, err)
+		}
 	}
 	if c.Select.UsesGamma() {
-		c.Select.Gamma = &f.gamma
+		if f.settings.says(cmd, "gamma") {
+			c.Select.Gamma = &f.gamma
+		}
 	} else if cmd.Flags().Changed("gamma") {
 		return usageError{fmt.Errorf("--gamma is of --select %s, and λ is chosen by %s; leave one of them out", strings.Join(path.GammaSelections(), " and "), c.Select.Kind)}
 	}
 	if cmd.Flags().Changed("refit") {
 		c.Refit = &f.refit
 	}
-	if err := f.parse(); err != nil {
+	if err := f.parse(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
-	f.spec.Network = c
-	if cmd.Flags().Lookup("inference") == nil {
+	if cmd.Flags().Lookup("inference") == nil || !f.settings.says(cmd, "inference") {
 		return nil
 	}
 	given := f.spec.Inference

@@ -20,7 +20,7 @@ import (
 )
 
 // inputFlags are those of any command that name a file to read.
-var inputFlags = []string{"like", "table", "domain", "missingness", "missing-by", "truth", "labels"}
+var inputFlags = []string{"like", "table", "domain", "missingness", "missing-by", "truth", "labels", "config"}
 
 // output is a file that a command writes, and the flag that says where. No path: it is not
 // written.
