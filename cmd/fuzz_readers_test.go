@@ -3,8 +3,6 @@ package cmd
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,35 +72,6 @@ func FuzzParseShard(f *testing.F) {
 		},
 		Accepts: []string{"", "1/1", "2/8", "+1/8"},
 		Refuses: []string{"0/8", "9/8", "1", "1/", "/8", "-1/8", "1/8/8", "a/b", "1/99999999999999999999"},
-	}.Fuzz(f)
-}
-
-// Whatever files of shards a folder has, they are those of all shards, or it is said which are not
-// there.
-func FuzzFindShards(f *testing.F) {
-	fuzztest.Reader[[]string]{
-		Read: func(text string) ([]string, error) {
-			dir, err := os.MkdirTemp("", "")
-			if err != nil {
-				return nil, err
-			}
-			defer os.RemoveAll(dir)
-			for name := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("/\\\n\x00", c) }) {
-				if filepath.IsLocal(name) && len(name) < 200 && name != "." {
-					if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-						return nil, err
-					}
-				}
-			}
-			return findShards(shardFile, []string{dir})
-		},
-		Check: func(t testing.TB, text string, paths []string) {
-			for i, path := range paths {
-				require.Equal(t, fmt.Sprintf(shardFile, i+1, len(paths)), filepath.Base(path), "%q", text)
-			}
-		},
-		Accepts: []string{"", "network.csv", "shard-1-of-1.bin", "shard-2-of-2.bin\nshard-1-of-2.bin\nother"},
-		Refuses: []string{"shard-1-of-2.bin", "shard-1-of-2.bin\nshard-2-of-3.bin", "shard-1-of-999999999999.bin"},
 	}.Fuzz(f)
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/simd"
+	"missingscore/internal/slowtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens in testdata/golden")
@@ -37,7 +38,7 @@ const (
 )
 
 // TestGoldens compares everything that commands print and write with the program's earlier
-// output; go test ./cmd -run TestGoldens -update rewrites it.
+// output; MISSINGSCORE_SLOW=1 go test ./cmd -run TestGoldens -update rewrites it.
 //
 // Each file of testdata/golden holds what commands, run one after the other in a folder of
 // their own, print and write. Of those named prepare, and of all files in the folders in, few and
@@ -63,8 +64,8 @@ func TestGoldens(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for k, file := range files {
-		if testing.Short() && k%10 > 0 {
-			continue // a tenth is enough for the detector of races
+		if testing.Short() && k%10 > 0 || !slowtest.Set() && k%4 > 0 {
+			continue // all of them at night, a tenth for the detector of races
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()

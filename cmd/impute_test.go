@@ -9,7 +9,24 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/trainers/mcmc"
 )
+
+// Chains of a table alone that have not met: the message names the column and the flags that
+// help. One normal distribution helps only where --components asks for more.
+func TestTellUnmet(t *testing.T) {
+	var f imputeCommand
+	f.out, f.components = "out.csv", 5
+	m := &mcmc.Mixing{RHat: 1.3, Worst: 2.5, Row: 1}
+	said := f.tellUnmet(m, []string{"a", "b, c"})
+	require.Contains(t, said, "(R-hat above 1.1, or above 1.2 in a column; the largest is 2.5, of b, c), so the result in out.csv is not")
+	require.Contains(t, said, "missing cells of b, c, as")
+	require.Contains(t, said, `leave it out (--exclude '"b, c"'), take one normal distribution (--components 1), or try more --iterations`)
+	for _, f.components = range []int{0, 1} {
+		require.NotContains(t, f.tellUnmet(m, []string{"a", "b"}), "--components")
+	}
+}
 
 // cutter ends a run when it says that rows are imputed.
 type cutter struct {

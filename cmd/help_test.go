@@ -2,12 +2,15 @@ package cmd
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
@@ -93,5 +96,107 @@ func TestHelp(t *testing.T) {
 				require.Contains(t, all, f.Name, c.Name())
 			}
 		})
+	}
+}
+
+// docs/reference/command-line.md is made from the commands themselves; -update writes it.
+func TestCommandLineReference(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("<!-- Made by go test ./cmd -run CommandLineReference -update; do not edit. -->\n# Command line\n\n")
+	page.WriteString("What `missingscore COMMAND --help-all` says; `--help` shows fewer flags. [Files](files.md), [settings](settings.md), [exit codes](exit-codes.md) and [messages](messages.md) have pages of their own.\n")
+	root := newRoot()
+	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		describeCommand(&page, c)
+	}
+	const path = "../docs/reference/command-line.md"
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(page.String()), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), page.String(), "go test ./cmd -run CommandLineReference -update writes it again")
+}
+
+func describeCommand(page *strings.Builder, c *cobra.Command) {
+	fmt.Fprintf(page, "\n## %s\n\n%s.\n\n", c.Name(), strings.TrimSuffix(c.Short, "."))
+	fmt.Fprintf(page, "```\n%s\n\n%s\n```\n", strings.TrimSuffix(c.UseLine(), " [flags]")+" [flags]", c.Long)
+	if c.Example != "" {
+		fmt.Fprintf(page, "\nExample:\n\n```\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
+	}
+	page.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n")
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || f.Name == "help-all" {
+			return
+		}
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		value := f.DefValue
+		if f.Name == "workers" {
+			value = "the machine's cores"
+		}
+		if value != "" && value != "[]" {
+			value = "`" + value + "`"
+		} else {
+			value = ""
+		}
+		fmt.Fprintf(page, "| `%s` | %s | %s |\n", name, value, strings.ReplaceAll(f.Usage, "|", "\\|"))
+	})
+}
+
+// Manual pages have every flag, and nothing that man would take for a request of its own.
+func TestManualPages(t *testing.T) {
+	requests := regexp.MustCompile(`^\.(TH|SH|TP|B|BR|nf|fi|ad)\b`)
+	root := newRoot()
+	for _, c := range append(root.Commands(), root) {
+		var page bytes.Buffer
+		require.NoError(t, writeManual(&page, c, "missingscore v1"))
+		for line := range strings.Lines(page.String()) {
+			if strings.HasPrefix(line, ".") {
+				require.Regexp(t, requests, line, c.Name())
+			}
+			require.False(t, strings.HasPrefix(line, "'"), "%s: %s", c.Name(), line)
+		}
+		if c.Flags().Lookup("seed") != nil {
+			require.Contains(t, page.String(), ".B \\-\\-seed=UINT64\n")
+		}
+		if _, err := exec.LookPath("groff"); err == nil {
+			format := exec.CommandContext(t.Context(), "groff", "-man", "-Tutf8", "-ww", "-K", "utf8")
+			format.Stdin = &page
+			var warnings bytes.Buffer
+			format.Stderr = &warnings
+			require.NoError(t, format.Run(), warnings.String())
+			require.NotRegexp(t, `warning|error`, warnings.String(), c.Name())
+		}
+	}
+	require.Equal(t, "a\\-b\n\\&.x\n\\&'y\n\\e", roff("a-b\n.x\n'y\n\\"))
+}
+
+// Scripts of completions are what their shell reads, where it is there.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		var stdout, stderr bytes.Buffer
+		require.Zero(t, run([]string{"completion", shell}, &stdout, &stderr), stderr.String())
+		program, err := exec.LookPath(shell)
+		if err != nil {
+			t.Logf("no %s here", shell)
+			continue
+		}
+		check := exec.CommandContext(t.Context(), program, "-n")
+		check.Stdin = &stdout
+		out, err := check.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+}
+
+// The help says of every simulation what it draws from.
+func TestSimulationsAreExplained(t *testing.T) {
+	long := newSimulateCommand().Long
+	for _, name := range simulationNames() {
+		require.Regexp(t, regexp.MustCompile(`(?m)^  (\w+, )*`+name+`\b`), long)
 	}
 }
