@@ -1,17 +1,11 @@
 package picture
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/recorder"
 
 	"missingscore/data/network"
 )
@@ -60,85 +54,6 @@ func TestSignsOfChosenEdges(t *testing.T) {
 	}
 }
 
-// The legend is above the plot area, where no curve is.
-func TestLegendCoversNoCurve(t *testing.T) {
-	p, err := Path([]Curve{{"a – b", []float64{1, 0.1}, []float64{0.9, 0.9}, true, 0.9}, {"c – d", []float64{1, 0.1}, []float64{-0.9, -0.9}, false, 0}}, 0.1)
-	require.NoError(t, err)
-	p.Title.Text = ""
-	p.Add(topOfArea(func(top vg.Length) {
-		require.GreaterOrEqual(t, 6*vg.Inch-margin-top, legendHeight) // of the paper of leaves
-	}))
-	require.Empty(t, p.Legend.Rectangle(draw.Canvas{}).Size())
-	leaves(t, p)
-}
-
-// topOfArea is told how high the plot area ends when it is drawn.
-type topOfArea func(vg.Length)
-
-func (f topOfArea) Plot(c draw.Canvas, _ *plot.Plot) { f(c.Max.Y) }
-
-func TestPathNamesTheTenStrongest(t *testing.T) {
-	var curves []Curve
-	for i := range 14 {
-		curves = append(curves, Curve{fmt.Sprint("edge ", i), []float64{1, 0.5}, []float64{0, 0.05 * float64(1+i) * math.Pow(-1, float64(i))}, true, 0})
-	}
-	curves = append(curves, Curve{"stronger, not chosen", []float64{1, 0.5}, []float64{0, 0.99}, false, 0})
-	p, err := Path(curves, math.NaN())
-	require.NoError(t, err)
-	found := texts(leaves(t, p))
-	for i := range 14 {
-		require.Equal(t, i >= 4, slices.Contains(found, fmt.Sprint("edge ", i)), i)
-	}
-	require.NotContains(t, found, "stronger, not chosen")
-}
-
-func TestPathOfOneLambdaIsSeen(t *testing.T) {
-	p, err := Path([]Curve{{"a – b", []float64{0.2}, []float64{-0.4}, true, -0.4}}, 0.2)
-	require.NoError(t, err)
-	require.Equal(t, 1, dotsOf(leaves(t, p), svgRed))
-}
-
-func TestPathWithoutEdges(t *testing.T) {
-	for _, curves := range [][]Curve{nil, {{"a – b", []float64{1, 0.1}, []float64{0, 0}, false, 0}}} {
-		p, err := Path(curves, 1)
-		require.NoError(t, err)
-		require.Contains(t, texts(leaves(t, p)), "chosen λ = 1")
-		require.Equal(t, []float64{-1, 1}, []float64{p.Y.Min, p.Y.Max})
-	}
-}
-
-func TestPathErrors(t *testing.T) {
-	for name, c := range map[string]struct {
-		curve  Curve
-		chosen float64
-		want   string
-	}{
-		"length": {Curve{"a", []float64{1}, nil, false, 0}, 1, `picture: curve "a" has 1 lambdas and 0 values`},
-		"empty":  {Curve{Name: "a"}, 1, `picture: curve "a" has 0 lambdas and 0 values`},
-		"NaN":    {Curve{"a", []float64{2, 1}, []float64{0, math.NaN()}, false, 0}, 1, `picture: curve "a" is NaN at lambda 1`},
-		"lambda": {Curve{"a", []float64{0}, []float64{0}, false, 0}, 1, "picture: lambda is 0; a logarithmic axis needs a positive number"},
-		"chosen": {Curve{"a", []float64{1}, []float64{0}, false, 0}, -1, "picture: lambda is -1; a logarithmic axis needs a positive number"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := Path([]Curve{c.curve}, c.chosen)
-			require.EqualError(t, err, c.want)
-		})
-	}
-}
-
-func TestMovingKeepsOneZero(t *testing.T) {
-	c := Curve{X: []float64{4, 3, 2, 1}, Y: []float64{0, 0, 0.1, 0}}
-	require.Equal(t, plotter.XYs{{X: 3}, {X: 2, Y: 0.1}, {X: 1}}, c.moving())
-	c.Y = []float64{0, 0, 0, 0}
-	require.Equal(t, plotter.XYs{{X: 2}, {X: 1}}, c.moving())
-}
-
-func TestSpread(t *testing.T) {
-	y := []vg.Length{0, 1, 2, 50, 99, 100}
-	spread(y, 10, 0, 100)
-	require.Equal(t, []vg.Length{0, 10, 20, 50, 90, 100}, y)
-}
-
 func TestLogTicks(t *testing.T) {
 	labels := func(low, high float64) (found []string) {
 		for _, tick := range (logTicks{}).Ticks(low, high) {
@@ -153,15 +68,6 @@ func TestLogTicks(t *testing.T) {
 	require.Equal(t, []string{"0.0001", "0.001", "0.01"}, labels(1e-4, 0.03))
 	require.Equal(t, []string{"10", "100", "1000"}, labels(10, 1000))
 	require.Len(t, (logTicks{}).Ticks(10, 1000), 19)
-}
-
-func TestAlongPathErrors(t *testing.T) {
-	for _, l := range []float64{0, -1} {
-		_, err := alongPath("", "", []float64{1, l})
-		require.ErrorContains(t, err, "a logarithmic axis needs a positive number")
-	}
-	_, err := alongPath("", "", nil)
-	require.EqualError(t, err, "picture: the path has no lambda")
 }
 
 func TestRecovery(t *testing.T) {
@@ -187,24 +93,6 @@ func TestRecovery(t *testing.T) {
 	require.ErrorContains(t, err, "no measure")
 }
 
-// The plot area ends before the widest entry of the legend begins
-// whatever the picture's width.
-func TestLegendIsBesideThePlotArea(t *testing.T) {
-	for _, x := range [][]float64{{1, 10, 100}, {0.2, 0.4, 0.6}} {
-		for _, name := range []string{"a", "partial", "a method of quite a long name"} {
-			b := Band{Name: name, X: x, Y: []float64{1, 2, 3}, Low: []float64{1, 2, 3}, High: []float64{1, 2, 3}}
-			p, err := Recovery("", []Band{b, {Name: "iw", X: x, Y: b.Y, Low: b.Low, High: b.High}}, 0.8, 0)
-			require.NoError(t, err)
-			for _, width := range []vg.Length{300, 600} {
-				c := draw.NewCanvas(new(recorder.Canvas), width, 300)
-				begins := c.Max.X - p.Legend.Rectangle(c).Size().X
-				require.LessOrEqual(t, p.DataCanvas(c).Max.X.Points(), begins.Points()-5, "%s, %v", name, width)
-				require.Greater(t, p.DataCanvas(c).Max.X.Points(), begins.Points()-20, "no room is lost")
-			}
-		}
-	}
-}
-
 func TestROC(t *testing.T) {
 	rates := []network.Rate{{FPR: 0.5, TPR: 0.75}, {FPR: 0.25, TPR: 0.5}}
 	p, err := ROC(rates, network.AUC(rates))
@@ -213,13 +101,6 @@ func TestROC(t *testing.T) {
 	require.Contains(t, texts(all), "Edge recovery along the path: AUC = 0.656")
 	require.Equal(t, 4, dotsOf(all, svgBlue), "two rates and the corners")
 	require.Equal(t, []float64{0, 1, 0, 1}, []float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max})
-}
-
-func TestROCErrors(t *testing.T) {
-	for _, r := range []network.Rate{{FPR: math.NaN()}, {TPR: 1.5}, {FPR: -0.1}} {
-		_, err := ROC([]network.Rate{r}, 0.5)
-		require.ErrorContains(t, err, "are not in [0, 1]")
-	}
 }
 
 // uncertain is a pair with an estimate, an interval and an inclusion share.
@@ -247,13 +128,6 @@ func TestForest(t *testing.T) {
 	require.Equal(t, 2, dotsOf(all, svgGrey), "an interval with 0 and one that is not known")
 }
 
-func TestForestErrors(t *testing.T) {
-	_, err := Forest("", "", nil)
-	require.ErrorContains(t, err, "no pairs")
-	_, err = Forest("Intervals", "partial correlation", []network.Edge{uncertain("a", "b", math.NaN(), 0, 0, 0)})
-	require.ErrorContains(t, err, "a – b has no estimate")
-}
-
 func TestPValues(t *testing.T) {
 	p, err := PValues(slices.Concat(slices.Repeat([]float64{0.01}, 30), []float64{0.05, 0.5, 1}))
 	require.NoError(t, err)
@@ -273,15 +147,4 @@ func TestInclusion(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{dotsOf(all, svgBlue), dotsOf(all, svgRed)})
 	_, _, err = Inclusion([]network.Edge{uncertain("b", "c", 0.5, 0, 0, math.NaN())})
 	require.ErrorContains(t, err, "inclusion")
-}
-
-// Of very many pairs those that resamples have most often are drawn, of equal ones the largest.
-func TestInclusionOfManyPairs(t *testing.T) {
-	pairs := slices.Repeat([]network.Edge{uncertain("a", "b", 0.1, 0, 0, 0)}, mostDots)
-	pairs = append(pairs, uncertain("a", "c", -0.2, 0, 0, 0), uncertain("b", "c", -0.01, 0, 0, 0.5))
-	p, left, err := Inclusion(pairs)
-	require.NoError(t, err)
-	require.Equal(t, 2, left)
-	all := leaves(t, p)
-	require.Equal(t, []int{mostDots - 2, 2}, []int{dotsOf(all, svgBlue), dotsOf(all, svgRed)})
 }

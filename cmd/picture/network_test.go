@@ -83,31 +83,6 @@ func TestNetwork(t *testing.T) {
 	require.Contains(t, red[0], "stroke-opacity")
 }
 
-func TestNetworkWithoutEdges(t *testing.T) {
-	for _, n := range []int{1, 2, 30} {
-		g := &network.Network{}
-		for i := range n {
-			g.Nodes = append(g.Nodes, fmt.Sprint("x", i))
-		}
-		all := leaves(t, drawn(t, g))
-		require.Contains(t, texts(all), "no edges")
-		require.Len(t, texts(all), n+2)
-		require.Empty(t, strokes(all, svgBlue))
-		require.Empty(t, strokes(all, svgRed))
-	}
-}
-
-func TestNetworkOfOneEdge(t *testing.T) {
-	for _, r := range []float64{-0.9, 0} {
-		all := leaves(t, drawn(t, &network.Network{Nodes: []string{"a", "b"}, Edges: []network.Edge{{From: "a", To: "b", PartialCorrelation: r}}}))
-		require.Len(t, append(strokes(all, svgRed), strokes(all, svgBlue)...), 3)
-		for _, e := range all {
-			require.NotContains(t, e.style, "NaN")
-		}
-		require.Contains(t, strings.Join(texts(all), "\n"), fmt.Sprintf("| = %v", math.Abs(r)))
-	}
-}
-
 func TestNetworkErrors(t *testing.T) {
 	_, err := NewScene(&network.Network{}, nil)
 	require.EqualError(t, err, "picture: the network has no nodes")
@@ -173,26 +148,6 @@ func TestLabelsAndGroups(t *testing.T) {
 	found := texts(leaves(t, p))
 	require.Subset(t, found, []string{"Temperature", "weather", "me"})
 	require.NotContains(t, found, "Temp")
-}
-
-// Between has every pair that either network has, with the mean of its sizes.
-func TestBetween(t *testing.T) {
-	other := smallNetwork()
-	other.Edges = []network.Edge{{From: "Ozone", To: "Temp", PartialCorrelation: -0.25}, {From: "Ozone", To: "a<b>&\"c\"", PartialCorrelation: 0.5}}
-	got := Between(smallNetwork(), other)
-	require.Equal(t, []network.Edge{
-		{From: "Ozone", To: "Temp", PartialCorrelation: 0.375}, {From: "Temp", To: "Größe", PartialCorrelation: 0.125},
-		{From: "Ozone", To: "Größe", PartialCorrelation: 0.0625}, {From: "Ozone", To: "a<b>&\"c\"", PartialCorrelation: 0.25},
-	}, got.Edges)
-}
-
-// Places do not depend on what is no edge: in a large network nodes without one have none.
-func TestSceneOfManyNodes(t *testing.T) {
-	n := cliques(10, 6)
-	s := scene(t, n)
-	require.False(t, s.Shown[119])
-	require.True(t, s.Shown[0])
-	require.Equal(t, r2.Vec{}, s.Places[119])
 }
 
 // A name goes beside its circle where it would cover another one below and above.
@@ -293,25 +248,8 @@ func TestPair(t *testing.T) {
 		widths[width(t, s)]++
 	}
 	require.Greater(t, len(widths), 2)
-	wide, half := 0.0, 0.0
-	for w := range widths {
-		wide = max(wide, w)
-	}
-	for w := range widths {
-		if w == wide/2 {
-			half = w
-		}
-	}
-	require.NotZero(t, half)
-
-	empty := [2]TitledNetwork{{"a", &network.Network{Nodes: other.Nodes}}, {"b", &network.Network{Nodes: other.Nodes}}}
-	p, err = Pair("", empty, nil, scene(t, smallNetwork()))
-	require.NoError(t, err)
-	require.NotContains(t, strings.Join(texts(leaves(t, p)), " "), "positive")
 	_, err = Pair("", [2]TitledNetwork{{"a", smallNetwork()}, {"b", &network.Network{Nodes: []string{"x"}}}}, nil, nil)
 	require.ErrorContains(t, err, "not of the same variables")
-	_, err = Pair("", [2]TitledNetwork{{"a", &network.Network{}}, {"b", &network.Network{}}}, nil, nil)
-	require.ErrorContains(t, err, "no nodes")
 }
 
 func TestDifferences(t *testing.T) {

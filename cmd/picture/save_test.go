@@ -129,21 +129,6 @@ func TestSave(t *testing.T) {
 	}
 }
 
-func TestSaveErrors(t *testing.T) {
-	p, err := Network(smallNetwork(), scene(t, smallNetwork()))
-	require.NoError(t, err)
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.pdf")
-	require.EqualError(t, Save(path, p, 100, 100), "picture: "+path+`: the format ".pdf" is not one of .svg, .png`)
-	for _, suffix := range []string{".svg", ".png"} {
-		require.EqualError(t, Save(filepath.Join(dir, "a"+suffix), p, 0, 100), "picture: 0 × 100 points is not a size")
-		require.ErrorIs(t, Save(filepath.Join(dir, "none", "a"+suffix), p, 100, 100), os.ErrNotExist)
-	}
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, left)
-}
-
 func TestTextKeepsItsWidthInOtherFonts(t *testing.T) {
 	p := blank("<i> & font-family:Liberation Sans;", "", "")
 	svg, err := SVG(p, 300, 300)

@@ -102,25 +102,6 @@ func TestExploreManyEdges(t *testing.T) {
 	}
 }
 
-// A path of many numbers is thinned out; the chosen λ stays.
-func TestLongPathsAreThinned(t *testing.T) {
-	r, s := small(t)
-	one := r.Points[1]
-	one.Edges = 2
-	r.Points = nil
-	for i := range 2 * mostValues / 2 {
-		p := one
-		p.Lambda = 1 / float64(1+i)
-		r.Points = append(r.Points, p)
-	}
-	r.Chosen = 12345
-	x, err := explore(r, s, "network", 0.95)
-	require.NoError(t, err)
-	require.InDelta(t, len(r.Points)/2, len(x.Lambdas), 1)
-	require.Equal(t, r.Points[12345].Lambda, x.Lambdas[x.Chosen])
-	require.Contains(t, x.Along, "one of 2 λ")
-}
-
 // What the page's program is told cannot end the script that it stands in, and the policy lets
 // nothing run but the program itself.
 func TestThePageIsClosed(t *testing.T) {

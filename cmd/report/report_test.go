@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +15,10 @@ import (
 
 	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/trainers"
+	"missingscore/trainers/compare"
+	"missingscore/trainers/path"
 )
 
 func example() Report {
@@ -93,36 +99,6 @@ func TestWrite(t *testing.T) {
 	require.NotContains(t, got["class"], "box bad")
 }
 
-func TestNotConvergedIsRed(t *testing.T) {
-	got := read(t, Report{Title: "t", Verdict: "3 fits stopped short."})
-	require.Equal(t, []string{"Not converged"}, got["strong"])
-	require.Contains(t, got["class"], "box bad")
-	require.NotContains(t, got["class"], "box good")
-}
-
-func TestWriteOfNothing(t *testing.T) {
-	got := read(t, Report{})
-	require.Contains(t, got["p"], "No edges.")
-	require.Empty(t, got["table"])
-	require.Empty(t, got["figure"])
-	require.NotContains(t, got["class"], "box warn")
-}
-
-func TestWriteTwiceIsTheSame(t *testing.T) {
-	var a, b bytes.Buffer
-	require.NoError(t, Write(&a, example()))
-	require.NoError(t, Write(&b, example()))
-	require.Equal(t, a.String(), b.String())
-}
-
-func TestThePageNeedsNoOtherFile(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, Write(&b, example()))
-	for _, s := range []string{"http://", "https://", "src=", "@import", "url("} {
-		require.NotContains(t, strings.ReplaceAll(b.String(), "http://www.w3.org", ""), s)
-	}
-}
-
 type full struct{}
 
 var errFull = errors.New("disk full")
@@ -151,8 +127,125 @@ func TestWriteGaps(t *testing.T) {
 	require.Contains(t, got["th"], "Ozone<i>")
 }
 
-// A pair without an interval has a dash, not two.
-func TestIntervalsForReading(t *testing.T) {
-	require.Equal(t, "−0.250 to 0.500", formatInterval(-0.25, 0.5))
-	require.Equal(t, "–", formatInterval(math.NaN(), math.NaN()))
+func TestWriteColumns(t *testing.T) {
+	nan := math.NaN()
+	var b bytes.Buffer
+	require.NoError(t, writeColumns(&b, []Column{
+		{Name: "a,b", Observed: 3, Missing: 1, Mean: 0.5, Deviation: 2},
+		{Name: "whole", Observed: 4, Mean: -1e-9, Deviation: nan},
+		{Name: "alone", Observed: 2, Missing: 2, Mean: 1, Deviation: 1},
+	}, []mcar.Column{
+		{Name: "a,b", Missing: 1, P: 0.01, Corrected: 0.02, Predictor: "whole", Direction: "low"},
+		{Name: "alone", Missing: 2, P: nan, Corrected: nan},
+	}))
+	require.Equal(t, `name,observed,missing,mean,deviation,p,p_corrected,predictor,direction
+"a,b",3,1,0.5,2,0.01,0.02,whole,low
+whole,4,0,-1e-09,,,,,
+alone,2,2,1,1,,,,
+`, b.String())
+}
+
+// Of very many columns the page has those with most missing cells and those whose gaps have the
+// smallest p, and says where the others are.
+func TestManyColumns(t *testing.T) {
+	const all = mostRows + 3
+	var r Report
+	for j := range all {
+		name := fmt.Sprint("x", j)
+		r.Columns = append(r.Columns, Column{Name: name, Observed: all - j, Missing: j})
+		p := 1 / float64(1+j)
+		if j == all-1 {
+			p = math.NaN()
+		}
+		r.Gaps = append(r.Gaps, mcar.Column{Name: name, P: p, Corrected: p})
+	}
+	require.Equal(t, "x1002", r.ColumnRows()[0].Name)
+	require.Equal(t, "x3", r.ColumnRows()[mostRows-1].Name)
+	require.Equal(t, "x1001", r.GapRows()[0].Name, "x1002 has no p")
+	require.Equal(t, "x2", r.GapRows()[mostRows-1].Name)
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, r))
+	text := b.String()
+	require.True(t, strings.Contains(text, "The 1000 columns with most missing cells, most first. All 1003 are in columns.csv."))
+	require.True(t, strings.Contains(text, "the 1000 smallest of 1003 are here, all in columns.csv."))
+	require.Equal(t, 2*mostRows, strings.Count(text, `<th scope="row">`))
+
+	r.Columns, r.Gaps = r.Columns[:3], r.Gaps[:3]
+	require.Equal(t, "x0", r.ColumnRows()[0].Name, "few are in the order of the table")
+	b.Reset()
+	require.NoError(t, Write(&b, r))
+	require.NotContains(t, b.String(), "columns.csv")
+}
+
+func TestDiffering(t *testing.T) {
+	nan := math.NaN()
+	c := Comparison{Result: &compare.Result{Pairs: []compare.Difference{
+		{From: "a", To: "b", Value: 0.1, P: 0.5, Q: 0.6},
+		{From: "a", To: "c", Value: -0.4, P: 0.01, Q: 0.06},
+		{From: "a", To: "d", Value: 0.5, P: 0.01, Q: 0.06},
+		{From: "b", To: "c", Value: 0.2, P: 0.3, Q: 0.4, Estimates: &compare.Estimates{Q: 0.01}},
+		{From: "b", To: "d", Value: 0.2, P: 0.3, Q: 0.4, Estimates: &compare.Estimates{Q: nan}},
+	}}}
+	var got []string
+	for _, d := range c.Differing() {
+		got = append(got, d.From+d.To)
+	}
+	require.Equal(t, []string{"bc", "ad", "ac"}, got, "by q, then p, then size")
+	require.Len(t, c.Ranked(), 5)
+	shown := differences(c.Result.Pairs, map[string]string{"d": "Delta"})
+	require.Len(t, shown, 5)
+	require.Equal(t, [2]string{"a", "Delta"}, [2]string{shown[0].From, shown[0].To})
+	require.Equal(t, 0.5, shown[0].Uncertainty.Estimate)
+	require.Equal(t, -0.4, shown[4].Uncertainty.Estimate)
+}
+
+// A picture of the path has at most mostCurves pairs: the chosen ones, then the largest.
+func TestCurves(t *testing.T) {
+	const d = 40 // 780 pairs
+	r := &trainers.NetworkResult{Threshold: 1e-6, Adjacency: network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}}
+	packed := make([]float64, d*(d+1)/2)
+	for j := range d {
+		r.Names = append(r.Names, strconv.Itoa(j))
+		packed[graph.PackedIndex(d, j, j)] = 1
+		for k := range j {
+			packed[graph.PackedIndex(d, k, j)] = 1e-4 * float64(j)
+		}
+	}
+	r.Points = []path.Point{{Lambda: 2, Packed: make([]float64, len(packed))}, {Lambda: 1, Packed: packed}}
+	for j := range d { // the empty network has no correlations, but a diagonal
+		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
+	}
+	r.Adjacency.Edge[0] = true // 0 – 1, which is the weakest
+	r.Network = &network.Network{Edges: []network.Edge{{From: "0", To: "1", PartialCorrelation: 0.2}}, Labels: map[string]string{"1": "one"}}
+	drawn, left := curves(r)
+	require.Len(t, drawn, mostCurves)
+	require.Equal(t, d*(d-1)/2-mostCurves, left)
+	require.True(t, drawn[0].Chosen)
+	require.Equal(t, 0.2, drawn[0].Size, "as in the result")
+	require.Equal(t, "0 – one", drawn[0].Name)
+	require.Equal(t, []float64{2, 1}, drawn[0].X)
+	require.InDeltaSlice(t, []float64{0, -1e-4}, drawn[0].Y, 1e-12)
+	require.InDelta(t, -39e-4, drawn[1].Y[1], 1e-12)
+	for _, c := range drawn[1:] {
+		require.LessOrEqual(t, c.Y[1], -24e-4, c.Name)
+	}
+}
+
+// Pairs go from the most positive to the most negative; those that the network and most
+// resamples are without, and those without an estimate, are not shown.
+func TestForest(t *testing.T) {
+	pair := func(from string, estimate, inclusion float64) network.Edge {
+		u := network.Unknown(9)
+		u.Estimate, u.Inclusion = estimate, inclusion
+		return network.Edge{From: from, To: "z", Uncertainty: &u}
+	}
+	nan := math.NaN()
+	n := &network.Network{Pairs: []network.Edge{
+		pair("a", -0.5, 1), pair("b", 0, 0.1), pair("c", 0.25, nan), pair("d", 0, 0.5), pair("e", nan, nan), pair("f", 0, nan), pair("g", 0.75, 1),
+	}}
+	var shown []string
+	for _, e := range forest(n) {
+		shown = append(shown, e.From)
+	}
+	require.Equal(t, []string{"g", "c", "d", "a"}, shown)
 }
