@@ -81,7 +81,6 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	return nil
 }
 
-// tell says on stdout what came out.
 func (f *checkCommand) tell(stdout io.Writer) error {
 	if f.json {
 		return printJSON(stdout, map[string]any{"findings": f.findings, "missing_at_random": testedColumns(f.gaps)})

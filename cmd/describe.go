@@ -51,7 +51,6 @@ func (f *tableDescription) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 }
 
-// run takes the command through its phases.
 func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 	f.file = file
 	if err := abandonable(cmd.Context(), f.load); err != nil {
@@ -64,7 +63,6 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 	return f.print(cmd)
 }
 
-// load reads the table and finds out what there is to say of it.
 func (f *tableDescription) load() (err error) {
 	t, err := f.table.read(f.file, 1)
 	if err != nil {
@@ -113,7 +111,6 @@ func newDescribedColumn(name string, n int, values []float64) describedColumn {
 
 const shownColumns = 40
 
-// print says it in words and tables.
 func (f *tableDescription) print(cmd *cobra.Command) error {
 	out, t := cmd.OutOrStdout(), f.read
 	fmt.Fprintf(out, "%s: %s, %s, %s missing (%.1f %%), %s complete\n", f.file, counted(t.N, "row"), counted(t.D, "column"), counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.N*t.D), counted(f.complete, "row"))
@@ -166,7 +163,6 @@ func wholePercent(k, n int) string {
 	}
 }
 
-// printNext says what to run.
 func (f *tableDescription) printNext(out io.Writer, cmd *cobra.Command) error {
 	steps := f.next(cmd)
 	if len(steps) == 0 {
@@ -270,7 +266,6 @@ func commandOrTable(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// knownCommand refuses what is no command.
 func knownCommand(root *cobra.Command, name string) error {
 	names := commandNames(root)
 	if slices.Contains(names, name) {

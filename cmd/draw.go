@@ -177,7 +177,6 @@ func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
 	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
 }
 
-// samplersText says what --sampler may be.
 const samplersText = `Missing cells are drawn given the row's observed ones, inside the model's domain, --sampler
 
   exact      the conditional normal distribution of a Gaussian model

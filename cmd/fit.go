@@ -46,7 +46,8 @@ type fitCommand struct {
 	saved                          string // the state's file; empty: none is kept
 	inference                      string
 	penalty, lambda                string
-	stream                         streamFlag
+	stream, held                   bool          // --stream; the command needs the table itself, too
+	rows                           *data.RowFile // that mini-batches come from; nil where the table is held
 
 	table    *data.Table
 	prepared *trainers.Prepared
@@ -106,7 +107,6 @@ Methods:
 
 func newFitCommand() *cobra.Command { return new(fitCommand).command() }
 
-// command is f with its flags.
 func (f *fitCommand) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit TABLE.csv",
@@ -143,7 +143,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	f.addInference(cmd)
 	f.tableFlags.addWeights(cmd)
-	f.stream.add(cmd)
+	fl.BoolVar(&f.stream, "stream", false, "take mini-batches straight from the file, whose rows are not held: blocks of it in random order, by adam (default: where the table does not fit into memory and the fit is by adam)")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
@@ -171,30 +171,18 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	return distinctFiles(cmd, output{"out", f.out}, output{named, f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
 
-// run takes the command through its phases.
 func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 	start := time.Now()
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
-		return asUsage(cmd, err)
-	}
-	release, err := lock(f.out, f.history)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := f.estimate(cmd, file); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := f.write(cmd, file); err != nil {
+	if err := phases(cmd, func() error { return f.load(cmd, file) }, func() []string { return []string{f.out, f.history} },
+		func() error { return f.estimate(cmd, file) }, func() error { return f.write(cmd, file) }); err != nil {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
 }
 
-// options turns the flags into a Spec.
 func (f *fitCommand) options(cmd *cobra.Command) error {
 	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
 		return err
@@ -232,11 +220,11 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	return f.paths(cmd)
 }
 
-// load reads table and truth and prepares the estimate.
 func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.stream.on {
+	var full *memory.Error // it is then streamed unasked
+	if f.stream {
 		err = f.loadFile(cmd, file, nil)
-	} else if err = f.loadTable(cmd, file); f.stream.instead(cmd, err) {
+	} else if err = f.loadTable(cmd, file); errors.As(err, &full) && !f.held && !cmd.Flags().Changed("stream") {
 		f.table, f.prepared = nil, nil
 		err = f.loadFile(cmd, file, err)
 	}
@@ -257,7 +245,6 @@ func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
 	return nil
 }
 
-// loadTable reads the table and prepares the estimate from it.
 func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
@@ -272,7 +259,9 @@ func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 
 // estimate runs the fit, or goes on with one that was cut.
 func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
-	defer func() { err = errors.Join(err, f.stream.close()) }()
+	if f.rows != nil {
+		defer func() { err = errors.Join(err, f.rows.Close()) }()
+	}
 	if err := f.announce(cmd.ErrOrStderr(), file, f.table); err != nil {
 		return err
 	}
@@ -307,7 +296,6 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	return f.finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
 }
 
-// tell says on stdout what came out.
 func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	r := f.result
 	if f.json {
@@ -441,14 +429,12 @@ func writeQuantities(w io.Writer, m model.Model, names []string) {
 	}
 }
 
-// addInference adds the flags of how uncertain parameters are.
 func (f *fitCommand) addInference(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.inference, "inference", inference.None, "how far each parameter may be from the truth: none, robust (standard errors by the rows, the sandwich, with draws held fixed; of gaussian, quartic, mixture)")
 	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the intervals of --inference")
 }
 
-// parseInference reads --inference.
 func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 	if f.settings.says(cmd, "inference") {
 		level := f.spec.Inference.Level
@@ -492,7 +478,6 @@ func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 	}
 }
 
-// parsePenalty reads --penalty and --lambda.
 func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 	c := &f.spec.Descent.Penalty
 	if f.settings.says(cmd, "penalty") {
@@ -513,37 +498,12 @@ func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 	return nil
 }
 
-// streamFlag has a fit go over the rows of a file without holding them.
-type streamFlag struct {
-	on   bool
-	held bool          // the command needs the table itself, too
-	file *data.RowFile // nil where the table is held
-}
-
-func (f *streamFlag) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.on, "stream", false, "take mini-batches straight from the file, whose rows are not held: blocks of it in random order, by adam (default: where the table does not fit into memory and the fit is by adam)")
-}
-
-// close lets go of the file.
-func (f *streamFlag) close() error {
-	if f.file == nil {
-		return nil
-	}
-	return f.file.Close()
-}
-
-// instead tells whether a table that could not be held is to be streamed.
-func (f *streamFlag) instead(cmd *cobra.Command, err error) bool {
-	var full *memory.Error
-	return errors.As(err, &full) && !f.held && !cmd.Flags().Changed("stream")
-}
-
 // loadFile opens the table's file and prepares the estimate from its rows. full is why it is not
 // held, nil where it is asked for.
 func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error {
 	o, err := f.streamOptions(cmd, path)
 	if err == nil {
-		if f.stream.file, err = data.OpenRows(path, o, 0); err == nil {
+		if f.rows, err = data.OpenRows(path, o, 0); err == nil {
 			err = f.prepareFile(cmd, path)
 		}
 	}
@@ -583,34 +543,17 @@ func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOp
 
 // prepareFile prepares the estimate from the rows of an open file.
 func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
-	names := &data.Table{Names: f.stream.file.Names, D: len(f.stream.file.Names)}
+	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
 	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
-		return trainers.PrepareFile(cmd.Context(), f.stream.file, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newPasses(cmd.ErrOrStderr()).observe})
+		return trainers.PrepareFile(cmd.Context(), f.rows, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newReading(cmd.ErrOrStderr()).observe})
 	})
 	if err == nil {
 		f.table = f.prepared.Table
-		holds := held(len(f.table.Values)+2*rows.WindowBlocks*f.stream.file.BlockRows*f.table.D, f.table.D)
+		holds := heldBytes(len(f.table.Values)+2*rows.WindowBlocks*f.rows.BlockRows*f.table.D, f.table.D)
 		if f.spec.Steps.DType == graph.Float32 {
 			holds += rows.SingleBytes * float64(f.table.RowCount()*f.table.D)
 		}
 		memory.Held(holds)
 	}
 	return err
-}
-
-// passes shows the readings of a file, one after another.
-type passes struct {
-	w    io.Writer
-	now  *reading
-	last int64
-}
-
-func newPasses(w io.Writer) *passes { return &passes{w: w, now: newReading(w)} }
-
-func (p *passes) observe(read, size int64) {
-	if read < p.last {
-		p.now = newReading(p.w)
-	}
-	p.last = read
-	p.now.observe(read, size)
 }

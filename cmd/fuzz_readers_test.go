@@ -19,7 +19,7 @@ import (
 func FuzzReadGroupsOfColumns(f *testing.F) {
 	columns := []string{"x1", "x2"}
 	fuzztest.Reader[map[string]string]{
-		Read: fuzztest.InFile(f, "groups.csv", func(path string) (map[string]string, error) { return readGroupsOfColumns(path, columns) }),
+		Read: fuzztest.InFile(f, "groups.csv", func(path string) (map[string]string, error) { return readGroupsOfColumns("groups", path, columns) }),
 		Check: func(t testing.TB, text string, groups map[string]string) {
 			_, first := groups[columns[0]]
 			_, second := groups[columns[1]]

@@ -41,7 +41,6 @@ func (helpAll) String() string          { return "false" }
 func (helpAll) Type() string            { return "bool" }
 func (h helpAll) Set(text string) error { return h.flags.Set("help", text) }
 
-// addHelp gives a command its help in groups, and --help-all.
 func addHelp(c *cobra.Command) {
 	c.InitDefaultHelpFlag()
 	c.Flags().Var(helpAll{c.Flags()}, "help-all", "help with every flag, an expert's too")

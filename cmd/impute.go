@@ -118,23 +118,46 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	if err := f.consistent(cmd); err != nil {
 		return err
 	}
-	f.likeTheTable(cmd, args[len(args)-1])
+	path := args[len(args)-1]
+	out := cmd.Flags().Lookup("out") // a result without a name of its own has the ending of the table's format
+	if out.DefValue = strings.TrimSuffix(out.DefValue, ".csv") + data.WriteFormat(path); !out.Changed {
+		f.out = out.DefValue
+	}
 	f.known = map[string]any{}
 	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}
 	defer release()
-	defer f.fit.discard()
-	path := args[len(args)-1]
-	complete, err := f.ways(cmd, args)
+	if err := f.placed(args); err != nil {
+		return err
+	}
+	alone, err := f.fromTable(cmd, len(args))
 	if err != nil {
 		return err
+	}
+	complete := f.draws
+	if alone {
+		complete, err = f.drawsAlone, f.readAlone(cmd, path)
+	} else {
+		defer f.fit.discard()
+		err = f.readModel(cmd, args)
+	}
+	if err != nil {
+		return err
+	}
+	if f.point {
+		complete = f.expectations
 	}
 	t := f.cells.Table
 	f.known["rows"], f.known["cells"] = t.N, t.Missing()
 	if err := f.values.parse(t); err != nil {
 		return err
+	}
+	if f.config.Draws > 1 && !f.point {
+		if err := f.cells.CheckLong(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	values, converged, summary, err := complete(cmd, path)
 	if err != nil {
@@ -151,43 +174,22 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	return f.finish(cmd, f.known, converged, summary)
 }
 
-// likeTheTable gives a result without a name of its own the ending of the table's format.
-func (f *imputeCommand) likeTheTable(cmd *cobra.Command, table string) {
-	out := cmd.Flags().Lookup("out")
-	if out.DefValue = strings.TrimSuffix(out.DefValue, ".csv") + data.WriteFormat(table); !out.Changed {
-		f.out = out.DefValue
+// readModel reads the table and the model, which it makes where there is none.
+func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error) {
+	if len(args) == 1 {
+		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
+	} else {
+		f.model, err = args[0], f.fit.refuse()
 	}
-}
-
-// completion completes the table.
-type completion func(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error)
-
-// ways reads the table, and the model where there is one, and says how the table is completed.
-func (f *imputeCommand) ways(cmd *cobra.Command, args []string) (completion, error) {
-	if err := f.placed(args); err != nil {
-		return nil, err
-	}
-	alone, err := f.fromTable(cmd, len(args))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	path := args[len(args)-1]
-	if alone {
-		return f.drawsAlone, f.readAlone(cmd, path)
+	var m *fitted.Saved
+	m, f.ready, f.cells, err = f.read(cmd, f.model, args[len(args)-1])
+	if err == nil {
+		f.known["model"] = m.Kind
 	}
-	if err := f.source(cmd, args); err != nil {
-		return nil, err
-	}
-	m, ready, cells, err := f.read(cmd, f.model, path)
-	if err != nil {
-		return nil, err
-	}
-	f.ready, f.cells = ready, cells
-	f.known["model"] = m.Kind
-	if f.point {
-		return f.expectations, nil
-	}
-	return f.draws, nil
+	return err
 }
 
 // consistent refuses flags that exclude each other.
@@ -227,24 +229,8 @@ func (f *imputeCommand) placed(args []string) error {
 	return nil
 }
 
-// source finds the model, or makes it.
-func (f *imputeCommand) source(cmd *cobra.Command, args []string) (err error) {
-	if len(args) == 1 {
-		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
-		return err
-	}
-	f.model = args[0]
-	return f.fit.refuse()
-}
-
-// draws completes the table c.Draws times.
 func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
-	if f.config.Draws > 1 {
-		if err := f.cells.CheckLong(); err != nil {
-			return nil, false, "", fmt.Errorf("%s: %w", path, err)
-		}
-	}
 	if err := f.kept.begin(cmd, f); err != nil {
 		return nil, false, "", err
 	}
@@ -267,7 +253,6 @@ func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64
 	return r.Values, converged, fmt.Sprintf("%d cells of %d rows drawn %d times by %s%s%s", t.Missing(), t.N, r.Draws, r.Sampler, how, mixing), nil
 }
 
-// expectations completes the table once.
 func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
 	if err := f.kept.begin(cmd, f); err != nil {
@@ -380,33 +365,32 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 	}
 	fit := &f.fit.fit
 	fit.tableFlags.formatFlags = f.table.formatFlags
-	spec, err := fit.transform.parse()
-	if err != nil {
-		return asUsage(f.fit.command, err)
-	}
 	var found []diagnose.Finding
-	err = abandonable(cmd.Context(), func() (err error) {
-		found, err = f.judge(path, spec)
+	err := abandonable(cmd.Context(), func() (err error) {
+		found, err = f.judge(path)
 		return err
 	})
 	if err != nil {
 		return asUsage(f.fit.command, err)
 	}
-	t := f.cells.Table
 	stderr := cmd.ErrOrStderr()
-	if err := fit.announce(stderr, path, t); err != nil {
+	if err := fit.announce(stderr, path, f.cells.Table); err != nil {
 		return err
 	}
-	if !t.Complete() {
+	if !f.cells.Table.Complete() {
 		fmt.Fprintf(stderr, "draws take missing cells to be %v\n", losses.MAR)
 	}
 	writeFindings(stderr, found)
 	return ensureDirOf(f.out)
 }
 
-// judge says what is wrong with the table.
-func (f *imputeCommand) judge(path string, spec transform.Spec) ([]diagnose.Finding, error) {
-	t, err := f.fit.fit.tableFlags.read(path, f.fit.fit.spec.Steps.Seed)
+func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
+	fit := &f.fit.fit
+	spec, err := fit.transform.parse()
+	if err != nil {
+		return nil, err
+	}
+	t, err := fit.tableFlags.read(path, fit.spec.Steps.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -428,7 +412,7 @@ func (f *imputeCommand) judge(path string, spec transform.Spec) ([]diagnose.Find
 	case functions == nil: // none: columns as they are
 		functions = make(transform.Columns, t.D)
 	}
-	o, err := f.fit.fit.tableFlags.options()
+	o, err := fit.tableFlags.options()
 	if err != nil {
 		return nil, err
 	}
@@ -440,14 +424,8 @@ func (f *imputeCommand) judge(path string, spec transform.Spec) ([]diagnose.Find
 	return diagnose.Table(t, setting)
 }
 
-// drawsAlone completes the table.
 func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
-	if f.config.Draws > 1 {
-		if err := f.cells.CheckLong(); err != nil {
-			return nil, false, "", fmt.Errorf("%s: %w", path, err)
-		}
-	}
 	if f.kept.resume {
 		fmt.Fprintln(cmd.ErrOrStderr(), "draws from a table alone are not kept where they are cut: starting anew")
 	}
@@ -480,7 +458,12 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	if !r.Converged() {
 		f.unmet = f.tellUnmet(r.Law.Mixing, t.Names)
 	}
-	return r.Values, r.Converged(), f.tellLaw(r) + how + mixedColumns(f.known, r.Law.Mixing, t.Names), nil
+	summary = f.tellLaw(r) + how
+	if m := r.Law.Mixing; m != nil {
+		f.known["r_hat"], f.known["worst_r_hat"], f.known["worst_column"] = plain(m.RHat), plain(m.Worst), t.Names[m.Row]
+		summary += fmt.Sprintf("\nR-hat %.3f over columns, at most %.3f (%s)", m.RHat, m.Worst, t.Names[m.Row])
+	}
+	return r.Values, r.Converged(), summary, nil
 }
 
 // tellUnmet says of which column the chains have met least, and what helps.
@@ -510,15 +493,6 @@ func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 		summary += ", of " + of
 	}
 	return summary
-}
-
-// mixedColumns adds to known what the chains tell of the columns' completed means, and says it.
-func mixedColumns(known map[string]any, m *mcmc.Mixing, names []string) (summary string) {
-	if m == nil {
-		return ""
-	}
-	known["r_hat"], known["worst_r_hat"], known["worst_column"] = plain(m.RHat), plain(m.Worst), names[m.Row]
-	return fmt.Sprintf("\nR-hat %.3f over columns, at most %.3f (%s)", m.RHat, m.Worst, names[m.Row])
 }
 
 // firstFit is the fit of a command that takes a table in place of a model, by the flags of
@@ -603,7 +577,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		return f.save, nil
 	}
 	fit := &f.fit
-	fit.stream.held = true
+	fit.held = true
 	fit.out, fit.resume = f.save, resume
 	fit.tableFlags.formatFlags = c.table.formatFlags
 	f.command.SetContext(cmd.Context())
@@ -621,7 +595,6 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 	return f.save, nil
 }
 
-// discard removes a model that nobody asked for.
 func (f *firstFit) discard() {
 	if f.scratch != "" {
 		_ = os.RemoveAll(f.scratch) // a temporary folder
@@ -672,50 +645,34 @@ func (f *valueFlags) add(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.clip, "clip", nil, "move imputed values to the ends of what was observed (observed) or of column=low:high,…")
 }
 
-// parse reads --round and --clip for a table.
 func (f *valueFlags) parse(t *data.Table) error {
-	if err := f.parseRound(t); err != nil {
-		return usageError{fmt.Errorf("--round: %w", err)}
-	}
-	if err := f.parseClip(t); err != nil {
-		return usageError{fmt.Errorf("--clip: %w", err)}
-	}
-	return nil
-}
-
-func (f *valueFlags) parseRound(t *data.Table) error {
+	h := &f.hold
 	for _, word := range f.round {
 		switch name, text, by := strings.Cut(word, "="); {
 		case word == "none":
-			f.hold.Step = nil
+			h.Step = nil
 		case word == "auto":
-			f.hold.Step = fitted.Grids(t)
+			h.Step = fitted.Grids(t)
 		case !by:
-			return fmt.Errorf("%q: auto, none or column=step is expected", word)
+			return usageError{fmt.Errorf("--round: %q: auto, none or column=step is expected", word)}
 		default:
 			j, err := column(t, name)
 			if err != nil {
-				return err
+				return usageError{fmt.Errorf("--round: %w", err)}
 			}
 			step, err := strconv.ParseFloat(text, 64)
 			if err != nil || !(step > 0) || math.IsInf(step, 0) {
-				return fmt.Errorf("%q: the step must be a positive number", word)
+				return usageError{fmt.Errorf("--round: %q: the step must be a positive number", word)}
 			}
-			if f.hold.Step == nil {
-				f.hold.Step = make([]float64, t.D)
+			if h.Step == nil {
+				h.Step = make([]float64, t.D)
 			}
-			f.hold.Step[j] = step
+			h.Step[j] = step
 		}
 	}
-	return nil
-}
-
-func (f *valueFlags) parseClip(t *data.Table) error {
-	if len(f.clip) == 0 {
-		return nil
+	if len(f.clip) > 0 {
+		h.Low, h.High = slices.Repeat([]float64{math.Inf(-1)}, t.D), slices.Repeat([]float64{math.Inf(1)}, t.D)
 	}
-	h := &f.hold
-	h.Low, h.High = slices.Repeat([]float64{math.Inf(-1)}, t.D), slices.Repeat([]float64{math.Inf(1)}, t.D)
 	for _, word := range f.clip {
 		if word == "observed" {
 			h.Low, h.High = fitted.Ranges(t)
@@ -724,17 +681,17 @@ func (f *valueFlags) parseClip(t *data.Table) error {
 		name, text, by := strings.Cut(word, "=")
 		low, high, both := strings.Cut(text, ":")
 		if !by || !both {
-			return fmt.Errorf("%q: observed or column=low:high is expected; one of the numbers may be left out", word)
+			return usageError{fmt.Errorf("--clip: %q: observed or column=low:high is expected; one of the numbers may be left out", word)}
 		}
 		j, err := column(t, name)
 		if err != nil {
-			return err
+			return usageError{fmt.Errorf("--clip: %w", err)}
 		}
 		if h.Low[j], err = end(low, math.Inf(-1)); err == nil {
 			h.High[j], err = end(high, math.Inf(1))
 		}
 		if err != nil || !(h.Low[j] <= h.High[j]) {
-			return fmt.Errorf("%q: two numbers are expected, the smaller one first; one may be left out", word)
+			return usageError{fmt.Errorf("--clip: %q: two numbers are expected, the smaller one first; one may be left out", word)}
 		}
 	}
 	return nil
@@ -860,7 +817,6 @@ func (k *resumableDraws) explain(err error, path string) error {
 	return interrupted(fmt.Sprintf("the draws so far are saved in %s; go on with the same command and --resume", k.path))
 }
 
-// remove clears up after the result is written.
 func (k *resumableDraws) remove() error {
 	if k.path == "" {
 		return nil

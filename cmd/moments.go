@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,35 +67,8 @@ A table in which nearly every row has its own gaps has as many sums as rows. For
 	return cmd
 }
 
-// run takes the command through its phases.
-func (f *momentsCommand) run(cmd *cobra.Command, args []string) error {
+func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 	start := time.Now()
-	if err := f.options(cmd); err != nil {
-		return err
-	}
-	err := abandonable(cmd.Context(), func() (err error) {
-		if f.merge {
-			f.taken, err = joinMoments(args)
-			return err
-		}
-		f.taken, err = f.take(cmd, args)
-		return err
-	})
-	if err != nil {
-		return asUsage(cmd, err)
-	}
-	path := f.file()
-	if err := ensureDirOf(path); err != nil {
-		return err
-	}
-	if err := f.taken.Write(path); err != nil {
-		return err
-	}
-	return f.tell(cmd.OutOrStdout(), path, time.Since(start))
-}
-
-// options reads --shard and refuses what does not go together.
-func (f *momentsCommand) options(cmd *cobra.Command) (err error) {
 	if f.out == "" {
 		return usageError{errors.New("--out M.bin is missing: the file for the moments")}
 	}
@@ -110,21 +82,35 @@ func (f *momentsCommand) options(cmd *cobra.Command) (err error) {
 			}
 		}
 	}
-	return distinctFiles(cmd, output{"out", f.file()})
+	path := f.out
+	if f.shards > 0 {
+		path = filepath.Join(f.out, fmt.Sprintf(momentsShard, f.i, f.shards))
+	}
+	if err := distinctFiles(cmd, output{"out", path}); err != nil {
+		return err
+	}
+	if err := abandonable(cmd.Context(), func() (err error) {
+		if f.merge {
+			f.taken, err = joinMoments(args)
+			return err
+		}
+		f.taken, err = f.take(cmd, args)
+		return err
+	}); err != nil {
+		return asUsage(cmd, err)
+	}
+	if err := ensureDirOf(path); err != nil {
+		return err
+	}
+	if err := f.taken.Write(path); err != nil {
+		return err
+	}
+	return f.tell(cmd.OutOrStdout(), path, time.Since(start))
 }
 
 // momentsShard is the name of the file of a shard.
 const momentsShard = "moments-%d-of-%d.bin"
 
-// file is where the moments go.
-func (f *momentsCommand) file() string {
-	if f.shards > 0 {
-		return filepath.Join(f.out, fmt.Sprintf(momentsShard, f.i, f.shards))
-	}
-	return f.out
-}
-
-// takenJSON is what --json prints.
 type takenJSON struct {
 	Out      string  `json:"out"`
 	Rows     int     `json:"rows"`
@@ -134,7 +120,6 @@ type takenJSON struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// tell says on stdout what was taken.
 func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) error {
 	m := f.taken
 	if f.json {
@@ -159,39 +144,10 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 	return err
 }
 
-// joinMoments joins files of moments, and of folders the files of their shards.
+// joinMoments joins files of moments, and of folders the files of their shards, which must all be
+// there.
 func joinMoments(args []string) (*moments.Moments, error) {
-	files, err := momentsFiles(args)
-	if err != nil {
-		return nil, err
-	}
-	var all *moments.Moments
-	var before [][]byte
-	for i, file := range files {
-		m, err := moments.Read(file)
-		if err != nil {
-			return nil, err
-		}
-		text := m.Checksum()
-		for k, other := range before {
-			if bytes.Equal(text, other) && m.Rows > 0 {
-				return nil, fmt.Errorf("%s and %s hold the same rows, which would count twice: leave one of them out", files[k], file)
-			}
-		}
-		before = append(before, text)
-		if i == 0 {
-			all = m
-		} else if err := all.Merge(m); err != nil {
-			return nil, unmerged(err, files[0], file)
-		}
-	}
-	return all, nil
-}
-
-// momentsFiles are files as they are named, and of folders those of their shards, which must
-// all be there.
-func momentsFiles(args []string) (files []string, err error) {
-	var dirs []string
+	var files, dirs []string
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil {
@@ -210,7 +166,25 @@ func momentsFiles(args []string) (files []string, err error) {
 	if files = append(files, shards...); len(files) == 0 {
 		return nil, noShards(momentsShard, args)
 	}
-	return files, nil
+	var all *moments.Moments
+	known := map[string]string{} // files by what they hold
+	for _, file := range files {
+		m, err := moments.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		sum := string(m.Checksum())
+		if other, twice := known[sum]; twice && m.Rows > 0 {
+			return nil, fmt.Errorf("%s and %s hold the same rows, which would count twice: leave one of them out", other, file)
+		}
+		known[sum] = file
+		if all == nil {
+			all = m
+		} else if err := all.Merge(m); err != nil {
+			return nil, unmerged(err, files[0], file)
+		}
+	}
+	return all, nil
 }
 
 // take takes the moments of tables, or of the shard's part of them.
@@ -233,10 +207,7 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 		files = own
 	}
 	var all *moments.Moments
-	bar := newProgress(cmd.ErrOrStderr(), false)
-	defer bar.finish()
 	for i, file := range files {
-		o.Progress = readingProgress(bar, file)
 		one, err := f.takeFile(cmd.Context(), file, o, everyBlock)
 		if err != nil {
 			return nil, err
@@ -248,18 +219,6 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 		}
 	}
 	return all, nil
-}
-
-// largeFile is of how many bytes the reading of a file is shown.
-const largeFile = 50e6
-
-// readingProgress shows how far the reading of a large file is.
-func readingProgress(bar *progress, file string) func(read, size int64) {
-	return func(read, size int64) {
-		if size > largeFile {
-			bar.count("reading "+filepath.Base(file), "MB", int(read/1e6), int(size/1e6))
-		}
-	}
 }
 
 // takeFile takes those of one table, of which everyBlock-th block the shard has; 0: all.

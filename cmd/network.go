@@ -33,7 +33,8 @@ type networkCommand struct {
 	out, truthFile string
 	path           string // how far it goes
 	groupsFile     string
-	labels         labelFlag
+	labelsFile     string
+	labels         map[string]string // of columns
 	resampling     resamplingFlags
 
 	table    *data.Table
@@ -91,7 +92,7 @@ Methods:
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
 	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
-	f.labels.add(cmd)
+	addLabels(cmd, &f.labelsFile)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	return cmd
 }
@@ -104,33 +105,24 @@ func methodList() string {
 	return b.String()
 }
 
-// run takes the command through its phases.
 func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	start := time.Now()
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
-		return asUsage(cmd, err)
+	shard := f.resampling.shard.N > 0
+	write := func() error { return f.write(cmd, file) }
+	if shard {
+		write = func() error { return f.tellShard(cmd) }
 	}
-	release, err := lock(f.resampling.locked(f.out))
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := f.estimate(cmd, file); err != nil {
-		return asUsage(cmd, err)
-	}
-	if f.resampling.shard.N > 0 {
-		return f.tellShard(cmd)
-	}
-	if err := f.write(cmd, file); err != nil {
+	err := phases(cmd, func() error { return f.load(cmd, file) }, func() []string { return []string{f.resampling.locked(f.out)} },
+		func() error { return f.estimate(cmd, file) }, write)
+	if err != nil || shard {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
 }
 
-// options turns the flags into a Spec.
 func (f *networkCommand) options(cmd *cobra.Command) error {
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
@@ -154,7 +146,6 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, f.resampling.file())...)...)
 }
 
-// load reads table and truth and prepares the estimate.
 func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
@@ -174,47 +165,32 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
 	}
-	if err := f.labels.read(t.Names); err != nil {
+	if f.labels, err = readLabels(f.labelsFile, t.Names); err != nil {
 		return err
 	}
-	if t, err = f.independent(cmd, file); err != nil {
-		return err
+	if t.Counted == nil { // from rows that stand for moments no column can be taken
+		f.prepared, f.leftOut, err = independent(file, f.prepared, t.Names, func(kept []string) (*trainers.Prepared, error) {
+			if f.table, err = f.table.Select(kept); err != nil {
+				return nil, err
+			}
+			f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
+			return f.prepare(cmd, f.table, file)
+		})
+		if err != nil {
+			return err
+		}
 	}
-	c = f.config
+	t, c = f.table, f.config
 	nodes := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(c.Covariates, name) })
 	if f.truthFile != "" {
 		if f.truth, err = network.ReadPrecision(f.truthFile, nodes); err != nil {
 			return fmt.Errorf("--truth: %w", err)
 		}
 	}
-	if f.groupsFile != "" {
-		if f.groups, err = readGroupsOfColumns(f.groupsFile, nodes); err != nil {
-			return fmt.Errorf("--groups: %w", err)
-		}
+	if f.groups, err = readGroupsOfColumns("groups", f.groupsFile, nodes); err != nil {
+		return err
 	}
 	return ensureDir(f.out)
-}
-
-// independent prepares the table without columns that others determine but for rounding, and gives it.
-// From rows that stand for moments no column can be taken: there the result is not reliable.
-func (f *networkCommand) independent(cmd *cobra.Command, file string) (*data.Table, error) {
-	for {
-		kept, why, err := leaveOut(f.prepared, f.table.Names)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if kept == nil || f.table.Counted != nil {
-			return f.table, nil
-		}
-		f.leftOut = append(f.leftOut, why...)
-		if f.table, err = f.table.Select(kept); err != nil {
-			return nil, err
-		}
-		f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
-		if f.prepared, err = f.prepare(cmd, f.table, file); err != nil {
-			return nil, fmt.Errorf("%w (%s)", err, strings.Join(why, "; "))
-		}
-	}
 }
 
 // estimate runs the estimate, or goes on with one that was cut.
@@ -237,7 +213,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	f.result.Network.Network.Labels = f.labels.of
+	f.result.Network.Network.Labels = f.labels
 	if f.leftOut != nil {
 		noteLeftOut(f.result, f.leftOut)
 	}
@@ -250,7 +226,6 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	return nil
 }
 
-// write writes every file of the result.
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	from := report.Source{Table: file, Command: commandLine(cmd), Groups: f.groups}
 	var set atomicfile.Set
@@ -267,7 +242,6 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	return f.finish(filepath.Join(f.out, f.resampling.file()), f.result.Warnings, cmd.ErrOrStderr())
 }
 
-// tell says on stdout what came out.
 func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	r := f.result
 	var auc *float64
@@ -294,7 +268,6 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 	return err
 }
 
-// networkJSON is what --json prints.
 type networkJSON struct {
 	Method    string       `json:"method"`
 	Edges     int          `json:"edges"`
@@ -384,7 +357,11 @@ func uncertainty(r *trainers.Result) *inferenceJSON {
 	}
 	out := &inferenceJSON{Kind: r.Spec.Inference.Kind, Level: r.Spec.Inference.Level, Rests: found.Rests, Pairs: []pairJSON{}}
 	for _, e := range r.Network.Network.Pairs {
-		out.Pairs = append(out.Pairs, newPairJSON(e))
+		u := e.Uncertainty
+		out.Pairs = append(out.Pairs, pairJSON{
+			From: e.From, To: e.To, Estimate: known(u.Estimate), SE: known(u.SE), Low: known(u.Low), High: known(u.High),
+			P: known(u.P), Q: known(u.Q), Inclusion: known(u.Inclusion), SameSign: known(u.SameSign), Rows: u.Rows,
+		})
 	}
 	return out
 }
@@ -395,14 +372,6 @@ func known(x float64) *float64 {
 		return nil
 	}
 	return &x
-}
-
-func newPairJSON(e network.Edge) pairJSON {
-	u := e.Uncertainty
-	return pairJSON{
-		From: e.From, To: e.To, Estimate: known(u.Estimate), SE: known(u.SE), Low: known(u.Low), High: known(u.High),
-		P: known(u.P), Q: known(u.Q), Inclusion: known(u.Inclusion), SameSign: known(u.SameSign), Rows: u.Rows,
-	}
 }
 
 // sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
@@ -440,7 +409,6 @@ func (f *resamplingFlags) add(cmd *cobra.Command, c *inference.Config) {
 	fl.StringSliceVar(&f.merge, "merge", nil, "folders of all shards: join their resamples and write the results")
 }
 
-// parse reads --shard and refuses what does not go together.
 func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume bool) (err error) {
 	if f.shard.I, f.shard.N, err = parseShard(f.text); err != nil {
 		return err
@@ -465,7 +433,6 @@ func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume b
 	return nil
 }
 
-// file is the name of the state.
 func (f *resamplingFlags) file() string {
 	if f.shard.N > 0 {
 		return fmt.Sprintf(shardFile, f.shard.I, f.shard.N)

@@ -87,30 +87,17 @@ Methods:
 	return cmd
 }
 
-// run takes the command through its phases.
 func (f *powerCommand) run(cmd *cobra.Command) error {
 	start := time.Now()
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := abandonable(cmd.Context(), func() error { return f.load(cmd) }); err != nil {
-		return asUsage(cmd, err)
-	}
-	release, err := lock(f.out)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := f.try(cmd); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := f.write(); err != nil {
+	if err := phases(cmd, func() error { return f.load(cmd) }, func() []string { return []string{f.out} }, func() error { return f.try(cmd) }, f.write); err != nil {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
 }
 
-// options turns the flags into a Spec and checks what goes with what.
 func (f *powerCommand) options(cmd *cobra.Command) error {
 	if err := f.truthFlags.check(cmd); err != nil {
 		return err
@@ -160,21 +147,16 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 	if err := checkMethodFlags(cmd, asked, p); err != nil {
 		return err
 	}
-	if err := beginsPath(p); err != nil {
+	q, err := p.Problem()
+	if err == nil { // settings that no table's path can begin with are refused before there are many
+		_, err = path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+	}
+	if err != nil {
 		return explain(err, "a table of most rows", "", "")
 	}
 	f.spec.Steps.Method = p.Spec.Steps.Method
 	f.problem.Spec = f.spec
 	return ensureDir(f.out)
-}
-
-// beginsPath refuses settings that no table's path can begin with, before there are many.
-func beginsPath(p *trainers.Prepared) error {
-	q, err := p.Problem()
-	if err == nil {
-		_, err = path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
-	}
-	return err
 }
 
 // try draws and estimates tables, or goes on with a run that was cut.
@@ -203,7 +185,6 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 	return err
 }
 
-// write writes every file, and clears up.
 func (f *powerCommand) write() error {
 	r := f.result
 	f.page = report.Power{Title: "Rows that a network needs", Answer: answer(r), Result: r, Settings: [][2]string{
@@ -216,7 +197,7 @@ func (f *powerCommand) write() error {
 		{"Seed", strconv.FormatUint(f.study.Seed, 10)},
 	}}
 	var err error
-	if f.page.JSON, err = f.encoded(nil); err != nil {
+	if f.page.JSON, err = encodePower(f, nil); err != nil {
 		return err
 	}
 	var set atomicfile.Set
@@ -230,7 +211,6 @@ func (f *powerCommand) write() error {
 	return atomicfile.Remove(filepath.Join(f.out, stateFile))
 }
 
-// tell says on stdout what came out.
 func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	w, r := cmd.OutOrStdout(), f.result
 	for _, warning := range r.Warnings {
@@ -238,7 +218,7 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	}
 	if f.json {
 		seconds := took.Seconds()
-		text, err := f.encoded(&seconds)
+		text, err := encodePower(f, &seconds)
 		if err != nil {
 			return err
 		}
@@ -274,7 +254,6 @@ func answer(r *power.Result) string {
 	return fmt.Sprintf("a sensitivity of %g needs about %.0f rows (%g %% interval %s to %s)", c.Sensitivity, math.Ceil(n.Rows), 100*c.Level, low, high)
 }
 
-// listed are numbers as words.
 func listed(numbers []int) string {
 	var words []string
 	for _, n := range numbers {
@@ -283,17 +262,12 @@ func listed(numbers []int) string {
 	return strings.Join(words, ", ")
 }
 
-// graphTruth draws the truth of a shape.
 func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*power.Truth, float64, error) {
 	g, err := simulate.Graph(shape, d, edges, strength, stream.New(seed, stream.Initial))
 	if err != nil {
 		return nil, 0, err
 	}
-	names := make([]string, d)
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	t, err := power.NewTruth(names, g, nil, 0)
+	t, err := power.NewTruth(columnNames(d), g, nil, 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -302,15 +276,6 @@ func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*pow
 		largest = max(largest, math.Abs(w))
 	}
 	return t, largest, nil
-}
-
-// encoded is the JSON object, with how long it took where that is given.
-func (f *powerCommand) encoded(seconds *float64) ([]byte, error) {
-	blas, err := graph.BLAS()
-	if err != nil {
-		return nil, err
-	}
-	return encodePower(f, blas, seconds)
 }
 
 // gapsText says in words how rows get their gaps.
@@ -323,16 +288,6 @@ func gapsText(g power.Gaps, file string) string {
 		return "no cell missing"
 	}
 	return fmt.Sprintf("%.3g %% of the cells missing completely at random", 100*g.Share)
-}
-
-// likeTable reads the table whose gaps are drawn, by the columns of the truth.
-func likeTable(path string, o data.ReadOptions, names []string) (*data.Table, error) {
-	o.Columns = names
-	t, err := data.ReadFile(path, o)
-	if err != nil {
-		return nil, fmt.Errorf("--table: %w", err)
-	}
-	return t, nil
 }
 
 // powerJSON is power.json, and with seconds what --json prints.
@@ -375,8 +330,11 @@ type meanJSON struct {
 	High *float64 `json:"high"`
 }
 
-// encodePower is the object as a line.
-func encodePower(f *powerCommand, blas string, seconds *float64) ([]byte, error) {
+func encodePower(f *powerCommand, seconds *float64) ([]byte, error) {
+	blas, err := graph.BLAS()
+	if err != nil {
+		return nil, err
+	}
 	r, c := f.result, f.result.Config
 	out := powerJSON{
 		Sensitivity: c.Sensitivity, Rows: tried(r.Needed.Rows), Low: tried(r.Needed.Low), High: tried(r.Needed.High), Reached: "within", Answer: answer(r),
@@ -454,7 +412,6 @@ func (f *truthFlags) add(cmd *cobra.Command) {
 	fl.Float64Var(&f.missing, "missing", 0, "probability that a cell is missing, completely at random")
 }
 
-// check refuses what does not go together.
 func (f *truthFlags) check(cmd *cobra.Command) error {
 	if err := nonZero(cmd, "d", "edges", "strength"); err != nil {
 		return err
@@ -503,8 +460,9 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 		return nil, gaps, "", fmt.Errorf("--like: %w", err)
 	}
 	if f.table != "" {
-		if gaps.Like, err = likeTable(f.table, o, t.Names); err != nil {
-			return nil, gaps, "", err
+		o.Columns = t.Names
+		if gaps.Like, err = data.ReadFile(f.table, o); err != nil {
+			return nil, gaps, "", fmt.Errorf("--table: %w", err)
 		}
 	}
 	source = fmt.Sprintf("network of %s, %d columns, %d edges, %s", filepath.Base(f.like), len(t.Names), t.Edges(), gapsText(gaps, filepath.Base(f.table)))

@@ -168,11 +168,13 @@ func standing(s engine.Progress) string {
 	return fmt.Sprintf("λ %.4g, %d edges, loss %.5f", s.Lambda, s.Edges, s.Loss)
 }
 
-// reading shows how much of a table's file is read, where that takes long.
+// reading shows how much of a table's file is read, where that takes long; a file is read again where
+// less of it is read than before.
 type reading struct {
 	bar   *progress
 	start time.Time
 	shown time.Time // the last line about a file of unknown size
+	last  int64
 }
 
 const (
@@ -187,6 +189,11 @@ func newReading(w io.Writer) *reading {
 
 // observe is told how many bytes of the file are read, of size or of a number that is not known.
 func (r *reading) observe(read, size int64) {
+	if read < r.last {
+		r.bar.finish()
+		r.start = time.Now()
+	}
+	r.last = read
 	switch {
 	case size > 0 && read >= size:
 		r.bar.finish()

@@ -42,12 +42,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(stderr)
 	code, message, advice := ending(panics.Caught(func() error {
-		if err := checkWords(args); err != nil {
-			return err
-		}
-		if asksJSON(args) && closed(stdout) {
-			return errors.New("standard output is closed, and --json writes its object there: leave --json out, or redirect the output to a file")
-		}
 		if err := root.ExecuteContext(ctx); err != nil {
 			return err
 		}
@@ -60,16 +54,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 		_ = printJSON(out, newErrorJSON(message, code)) // the code tells where nothing can be written
 	}
 	return code
-}
-
-// checkWords refuses what no system takes for the name of a file, and no setting is.
-func checkWords(args []string) error {
-	for i, word := range args {
-		if strings.ContainsRune(word, 0) {
-			return usageError{fmt.Errorf("word %d of the command line, %q: it holds the character of code 0, which no file's name and no setting has; leave it out", i+1, word)}
-		}
-	}
-	return nil
 }
 
 func newRoot() *cobra.Command {
@@ -217,7 +201,6 @@ func asUsage(cmd *cobra.Command, err error) error {
 	return usageError{errors.New(wrong.Message(settingName(cmd, wrong.Field)))}
 }
 
-// errorJSON is what --json prints in place of a result.
 type errorJSON struct {
 	Error  string `json:"error"`
 	Exit   int    `json:"exit"`
@@ -252,7 +235,6 @@ func unquoted(text string) string {
 	return text
 }
 
-// printJSON writes one object.
 func printJSON(w io.Writer, v any) error { return json.NewEncoder(printable.Writer{W: w}).Encode(v) }
 
 // asksJSON tells whether arguments ask for JSON, also those of a command line with a mistake,

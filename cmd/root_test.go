@@ -371,25 +371,6 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// A name is too long before the fit, or not at all.
-func TestLongNames(t *testing.T) {
-	t.Chdir("..")
-	dir := t.TempDir()
-	var stdout, stderr bytes.Buffer
-	fit := func(length int) int {
-		stderr.Reset()
-		return run([]string{"fit", "examples/airquality.csv", "--columns", "Ozone,Wind", "--method", "iw", "--epochs", "2", "--out", filepath.Join(dir, strings.Repeat("n", length))}, &stdout, &stderr)
-	}
-	for _, length := range []int{230, 240, 243} {
-		require.Equal(t, exitUnconverged, fit(length), stderr.String())
-	}
-	for _, length := range []int{244, 255, 256} {
-		require.Equal(t, exitUsage, fit(length))
-		require.Contains(t, stderr.String(), "is too long for the file system: choose a shorter one")
-		require.NotContains(t, stderr.String(), "airquality", "before the table is read")
-	}
-}
-
 // Shards are found in whatever folders they are, in their order, and all or none of them.
 func TestFindShards(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
@@ -452,7 +433,7 @@ func TestReadGroupsOfColumns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "groups.csv")
 	read := func(text string) (map[string]string, error) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		return readGroupsOfColumns(file, []string{"Ozone", "Temp, max"})
+		return readGroupsOfColumns("groups", file, []string{"Ozone", "Temp, max"})
 	}
 	got, err := read("name,group\nOzone,air\n\"Temp, max\",\"weather, mostly\"\nelsewhere,\n")
 	require.NoError(t, err)

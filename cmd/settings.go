@@ -27,7 +27,6 @@ func (f *settingsFlag) add(cmd *cobra.Command) {
 func (f *settingsFlag) String() string { return f.path }
 func (f *settingsFlag) Type() string   { return "string" }
 
-// Set takes the file's name.
 func (f *settingsFlag) Set(path string) error {
 	f.path = path
 	return nil

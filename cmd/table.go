@@ -51,7 +51,6 @@ func (f *tableFlags) add(cmd *cobra.Command) {
 	f.addFormat(cmd)
 }
 
-// addWeights adds the flag of the column of weights.
 func (f *tableFlags) addWeights(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.weights, "weights", "", "the column of the rows' sampling weights, 0 or more, of whatever scale: it is left out too, and every mean over rows is weighted; EBIC and standard errors go by the effective number of rows")
 }
@@ -108,8 +107,8 @@ const tableBytes = 17
 // matrices of the model, of its state and of where it is best.
 const matrixBytes = 24
 
-// held is what a fit to some cells of d columns may hold, in bytes.
-func held(cells, d int) float64 {
+// heldBytes is what a fit to some cells of d columns may hold, in bytes.
+func heldBytes(cells, d int) float64 {
 	return tableBytes*float64(cells) + matrixBytes*float64(d)*float64(d)
 }
 
@@ -133,14 +132,15 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		}
 		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
 	} else if f.weights != "" {
-		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); isWeightsError(err) {
+		var wrong *data.WeightsError
+		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); errors.As(err, &wrong) {
 			err = usageError{fmt.Errorf("--weights: %w", err)}
 		}
 	} else {
 		t, err = data.ReadFile(path, o)
 	}
 	if err == nil {
-		memory.Held(held(len(t.Values), t.D))
+		memory.Held(heldBytes(len(t.Values), t.D))
 	}
 	if err != nil || f.hide == 0 {
 		return t, err
@@ -149,12 +149,6 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		return nil, usageError{fmt.Errorf("--hide %v: a share of cells from 0 to less than 1 is expected", f.hide)}
 	}
 	return data.HideMCAR(t, f.hide, stream.New(seed, stream.Hide))
-}
-
-// isWeightsError tells whether a column is none of weights.
-func isWeightsError(err error) bool {
-	var wrong *data.WeightsError
-	return errors.As(err, &wrong)
 }
 
 // withRows refuses a file of moments, which has no rows.
@@ -340,7 +334,6 @@ func (f *transformFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.ordinal, "ordinal", nil, "columns of ordered categories (two or more), or all: each is an interval of a latent normal number, and partial correlations are of these; check names columns that look so")
 }
 
-// parse gives the functions by name.
 func (f *transformFlag) parse() (transform.Spec, error) {
 	if f.items != nil && len(f.items) == 0 {
 		return transform.Spec{}, usageError{fmt.Errorf("--transform is empty: column=log,… or a function is expected")}
@@ -455,24 +448,33 @@ func tellFindings(w io.Writer, p *trainers.Prepared) (told []string, err error) 
 	return told, nil
 }
 
-// leaveOut gives the columns of a prepared table without those that others determine but for
-// rounding, nil where there are none, and says of each why.
-func leaveOut(p *trainers.Prepared, names []string) (kept, why []string, err error) {
-	found, err := p.Findings()
-	kept = slices.Clone(names)
-	for _, f := range found {
-		if f.Exact != "" {
-			kept = slices.DeleteFunc(kept, func(name string) bool { return name == f.LeaveOut[0] })
-			why = append(why, fmt.Sprintf("column %s is left out, for others determine it: %s (exact but for rounding); --exclude leaves out another", f.LeaveOut[0], f.Exact))
+// independent prepares an estimate again without the columns that others determine but for rounding,
+// if there are any, and says of each why.
+func independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (_ *trainers.Prepared, why []string, err error) {
+	for {
+		found, err := p.Findings()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
+		var now []string
+		names = slices.Clone(names)
+		for _, f := range found {
+			if f.Exact != "" {
+				names = slices.DeleteFunc(names, func(name string) bool { return name == f.LeaveOut[0] })
+				now = append(now, fmt.Sprintf("column %s is left out, for others determine it: %s (exact but for rounding); --exclude leaves out another", f.LeaveOut[0], f.Exact))
+			}
+		}
+		if now == nil {
+			return p, why, nil
+		}
+		if len(names) < 2 {
+			return nil, nil, fmt.Errorf("%s: %s: one column makes no network; at least two are needed", file, strings.Join(now, "; "))
+		}
+		if p, err = again(names); err != nil {
+			return nil, nil, fmt.Errorf("%w (%s)", err, strings.Join(now, "; "))
+		}
+		why = append(why, now...)
 	}
-	if why == nil {
-		return nil, nil, err
-	}
-	if len(kept) < 2 {
-		return nil, nil, fmt.Errorf("%s: one column makes no network; at least two are needed", strings.Join(why, "; "))
-	}
-	return kept, why, err
 }
 
 // noteLeftOut puts what was left out to a network's warnings and model.
@@ -481,37 +483,39 @@ func noteLeftOut(r *trainers.Result, why []string) {
 	r.Model.Outcome.LeftOut = why
 }
 
-// writeFindings writes a line for each.
 func writeFindings(w io.Writer, found []diagnose.Finding) {
 	for _, f := range found {
 		fmt.Fprintf(w, "%s: %s\n", f.Severity, f.Message)
 	}
 }
 
-// labelFlag says what columns are called in the results.
-type labelFlag struct {
-	file string
-	of   map[string]string // by the column's name; nil for none
+func addLabels(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "labels", "", "table of two columns, name and label: what columns are called in the report, its pictures, network.graphml and network.json")
 }
 
-func (f *labelFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "labels", "", "table of two columns, name and label: what columns are called in the report, its pictures, network.graphml and network.json")
-}
-
-// read reads the labels of the columns.
-func (f *labelFlag) read(names []string) (err error) {
-	if f.file == "" {
-		return nil
+func readLabels(file string, names []string) (map[string]string, error) {
+	if file == "" {
+		return nil, nil
 	}
-	if f.of, err = data.ReadLabels(f.file, names); err != nil {
-		return fmt.Errorf("--labels: %w", err)
+	labels, err := data.ReadLabels(file, names)
+	if err != nil {
+		return nil, fmt.Errorf("--labels: %w", err)
 	}
-	return nil
+	return labels, nil
 }
 
 // readGroupsOfColumns reads the group of columns: a CSV with the columns name and group. Columns
-// of the table that it does not name have no group; of others it may tell as well.
-func readGroupsOfColumns(path string, columns []string) (map[string]string, error) {
+// of the table that it does not name have no group; of others it may tell as well. Without a file
+// there are none.
+func readGroupsOfColumns(flag, path string, columns []string) (groups map[string]string, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	defer func() {
+		if err != nil {
+			groups, err = nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+	}()
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -523,7 +527,7 @@ func readGroupsOfColumns(path string, columns []string) (map[string]string, erro
 	if err != nil || !slices.Equal(header, []string{"name", "group"}) {
 		return nil, fmt.Errorf("%s: the first line is expected to be name,group", path)
 	}
-	groups := map[string]string{}
+	groups = map[string]string{}
 	found := false
 	for {
 		record, err := r.Read()

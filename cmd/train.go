@@ -59,7 +59,6 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.addRun(cmd)
 }
 
-// addTable adds the flags of the table, its support and what is known of its gaps.
 func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
@@ -68,7 +67,6 @@ func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.transform.add(cmd)
 }
 
-// addSteps adds the flags of the estimator beside its name.
 func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	c, fl := &f.spec.Steps, cmd.Flags()
 	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
@@ -93,7 +91,6 @@ func (f *trainingFlags) addRun(cmd *cobra.Command) {
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
 }
 
-// parse sets what the flags say in words.
 func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	c := &f.spec.Steps
 	if f.settings.says(cmd, "imputer-loss") {
@@ -196,7 +193,14 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
-	r, err := p.Estimate(cmd.Context(), trainers.Run{State: state, Save: checkpoint(cmd.Context(), saved), Shard: f.shard, InPlace: f.inPlace})
+	run := trainers.Run{State: state, Shard: f.shard, InPlace: f.inPlace}
+	if saved != "" {
+		pace := newSavePace()
+		run.Save = func(s *trainers.State) error {
+			return pace.save(cmd.Context(), func() error { return s.Save(saved) })
+		}
+	}
+	r, err := p.Estimate(cmd.Context(), run)
 	bar.finish()
 	if err == nil && f.shard.N > 0 {
 		err = state.Save(saved)
@@ -221,17 +225,6 @@ func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, 
 		return &trainers.State{}, nil
 	}
 	return state, err
-}
-
-// checkpoint saves the state at the run's pace, if there is where.
-func checkpoint(ctx context.Context, saved string) func(*trainers.State) error {
-	if saved == "" {
-		return nil
-	}
-	pace := newSavePace()
-	return func(s *trainers.State) error {
-		return pace.save(ctx, func() error { return s.Save(saved) })
-	}
 }
 
 // explain says what to do after a run that gave no result; advice is for one that

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,9 +53,6 @@ func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 		if flag := cmd.Flags().Lookup(out.flag); flag != nil && flag.Value.String() == data.Stdin {
 			return usageError{fmt.Errorf("--%s -: results are files, and - names none: choose a name", out.flag)}
 		}
-		if _, err := os.Lstat(out.path); errors.Is(err, syscall.ENAMETOOLONG) {
-			return usageError{fmt.Errorf("--%s: the name %s is too long for the file system: choose a shorter one", out.flag, filepath.Base(out.path))}
-		}
 		for _, t := range taken {
 			if sameFile(out.path, t.path) {
 				return usageError{fmt.Errorf("--%s: writing %s would overwrite %s, which %s: choose another --%[1]s", out.flag, out.path, t.path, t.by)}
@@ -93,7 +89,6 @@ func siblingOf(path, name string) string {
 	return filepath.Join(filepath.Dir(path), name)
 }
 
-// ensureDirOf creates the folder of an output file.
 func ensureDirOf(path string) error {
 	if path == "" || atomicfile.Special(path) {
 		return nil
@@ -105,7 +100,6 @@ func ensureDirOf(path string) error {
 	return ensureDir(filepath.Dir(path))
 }
 
-// ensureDir creates the output folder.
 func ensureDir(dir string) error {
 	if found, err := os.Stat(dir); err == nil && !found.IsDir() {
 		return usageError{fmt.Errorf("--out %s is a file, and a folder is expected: choose another --out", dir)}
@@ -122,6 +116,23 @@ func ensureDir(dir string) error {
 		return fmt.Errorf("--out %s cannot be written to: %w", dir, err)
 	}
 	return nil
+}
+
+// phases runs what commands that write have in common: load, which is left behind where it is
+// interrupted, then work and write while nobody else writes the outputs.
+func phases(cmd *cobra.Command, load func() error, outputs func() []string, work, write func() error) error {
+	if err := abandonable(cmd.Context(), load); err != nil {
+		return asUsage(cmd, err)
+	}
+	release, err := lock(outputs()...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := work(); err != nil {
+		return asUsage(cmd, err)
+	}
+	return write()
 }
 
 // folderLock is the name of the file that keeps a folder for one run.
@@ -172,10 +183,8 @@ type savePace struct {
 	took time.Duration // the last save
 }
 
-// newSavePace is that of a run that begins.
 func newSavePace() savePace { return savePace{last: time.Now()} }
 
-// save saves, if it is time.
 func (p *savePace) save(ctx context.Context, save func() error) error {
 	if ctx.Err() == nil && time.Since(p.last) < max(saveEach, saveShare*p.took) {
 		return nil
@@ -213,12 +222,10 @@ func (k *resumableReplicates[T]) begin(of string, resume bool) error {
 	return nil
 }
 
-// save saves the replicates at the run's pace.
 func (k *resumableReplicates[T]) save(ctx context.Context) error {
 	return k.pace.save(ctx, func() error { return k.done.Save(k.path) })
 }
 
-// parseShard reads I/N.
 func parseShard(text string) (i, n int, err error) {
 	if text == "" {
 		return 0, 0, nil
