@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime"
@@ -140,7 +139,12 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 	if len(f.findings) == 0 {
 		fmt.Fprintln(out, "no fault found in the table")
 	}
-	return f.printNext(out, cmd)
+	steps := f.next(cmd)
+	if len(steps) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "\nnext:\n  %s\n", strings.Join(steps, "\n  "))
+	return err
 }
 
 // counted is a number of things of one kind, as "1 row" and "2 rows".
@@ -163,20 +167,6 @@ func wholePercent(k, n int) string {
 	}
 }
 
-func (f *tableDescription) printNext(out io.Writer, cmd *cobra.Command) error {
-	steps := f.next(cmd)
-	if len(steps) == 0 {
-		return nil
-	}
-	var text strings.Builder
-	text.WriteString("\nnext:\n")
-	for _, s := range steps {
-		fmt.Fprintf(&text, "  %s\n", s)
-	}
-	_, err := io.WriteString(out, text.String())
-	return err
-}
-
 const manyColumns = 300 // from which pairwise is the method that is fast enough
 
 // next are the commands that suit the table: its network, its missing cells, and with how many
@@ -190,7 +180,12 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if name == "" || name == "-" {
 		name = "table"
 	}
-	given := f.given(cmd)
+	var given []string // flags that say how the table is read
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "json" && flag.Name != "quiet" {
+			given = append(given, "--"+flag.Name, flagWord(flag.Value))
+		}
+	})
 	if k := slices.IndexFunc(f.findings, func(found diagnose.Finding) bool { return found.Missing != nil }); k >= 0 && !cmd.Flags().Changed("na") {
 		given = append(given, "--na", shell.List(f.findings[k].Missing))
 	}
@@ -206,16 +201,6 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps
-}
-
-// given are the flags that say how the table is read.
-func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if flag.Name != "json" && flag.Name != "quiet" {
-			words = append(words, "--"+flag.Name, flagWord(flag.Value))
-		}
-	})
-	return words
 }
 
 // advised are flags against what was found: columns that a warning advises to leave out are, and

@@ -58,7 +58,9 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f.outcome.read(path, m)
+	if m.Outcome != nil && !m.Outcome.Converged {
+		f.outcome.unconverged = fmt.Sprintf("the model %s is not to be relied on: %s", path, m.Outcome.Verdict)
+	}
 	return m, ready, ensureDirOf(f.out)
 }
 
@@ -85,7 +87,7 @@ func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.
 
 // save writes the table of draws (by write) and its side file with diagnostics as one result.
 func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
-	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.converged(), f.out
+	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "", f.out
 	f.outcome.tell(cmd.ErrOrStderr(), known)
 	var set atomicfile.Set
 	defer set.Discard()
@@ -272,21 +274,10 @@ type modelOutcome struct {
 	notes       []string // warnings that leave the exit code as it is
 }
 
-// read notes how the fit of the model in a file ended; files that do not say pass.
-func (o *modelOutcome) read(path string, m *fitted.Saved) {
-	if m.Outcome != nil && !m.Outcome.Converged {
-		o.unconverged = fmt.Sprintf("the model %s is not to be relied on: %s", path, m.Outcome.Verdict)
-	}
-}
-
-func (o *modelOutcome) doubt(problems []string) { o.doubts = append(o.doubts, problems...) }
-
-func (o *modelOutcome) converged() bool { return o.unconverged == "" }
-
 // tell puts the warnings to what is known of the result, and says them.
 func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
 	warnings := append([]string{}, o.notes...)
-	if !o.converged() {
+	if o.unconverged != "" {
 		warnings = append(warnings, o.unconverged)
 	}
 	for _, d := range o.doubts {
@@ -301,7 +292,7 @@ func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
 // err marks the result: exit code 3.
 func (o *modelOutcome) err(out string) error {
 	switch {
-	case !o.converged():
+	case o.unconverged != "":
 		return unconverged{fmt.Sprintf("NOT converged: the result in %s comes from a model whose fit did not end well; see the warning", out)}
 	case len(o.doubts) > 0:
 		return unconverged{fmt.Sprintf("NOT plausible: in %s %s", out, strings.Join(o.doubts, "; "))}

@@ -248,7 +248,7 @@ func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64
 	if err != nil {
 		return nil, false, "", err
 	}
-	f.outcome.doubt(r.Beyond(t))
+	f.outcome.doubts = r.Beyond(t)
 	converged, mixing := mixed(f.known, r.Mixing)
 	return r.Values, converged, fmt.Sprintf("%d cells of %d rows drawn %d times by %s%s%s", t.Missing(), t.N, r.Draws, r.Sampler, how, mixing), nil
 }
@@ -451,7 +451,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	if err != nil {
 		return nil, false, "", err
 	}
-	f.outcome.doubt(append(r.Beyond(t), r.Extrapolated(t)...))
+	f.outcome.doubts = append(r.Beyond(t), r.Extrapolated(t)...)
 	if m := r.Law.Mixture; m != nil {
 		f.outcome.notes = append(f.outcome.notes, fmt.Sprintf("the chains of the mixture have not met (R-hat up to %.3g, column %s): the draws are from one normal distribution instead", m.Worst, t.Names[m.Row]))
 	}

@@ -323,7 +323,7 @@ var partners = map[string]string{
 }
 
 // endless are flags whose values cannot be made small.
-var endless = []string{"help", "stability"}
+var endless = []string{"help", "help-all", "stability"}
 
 var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordered.csv", "gaps.parquet", "gaps.xlsx", "gaps.feather", "bad.csv", "empty.csv", "model.json", "nothere.csv"}
 

@@ -45,9 +45,10 @@ type formatFlags struct {
 }
 
 func (f *tableFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c; a name with a comma in quotation marks, as in CSV (default: all)")
-	cmd.Flags().StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
-	cmd.Flags().StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c; a name with a comma in quotation marks, as in CSV (default: all)")
+	fl.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
+	fl.StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
 	f.addFormat(cmd)
 }
 
@@ -336,34 +337,23 @@ func (f *transformFlag) add(cmd *cobra.Command) {
 
 func (f *transformFlag) parse() (transform.Spec, error) {
 	if f.items != nil && len(f.items) == 0 {
-		return transform.Spec{}, usageError{fmt.Errorf("--transform is empty: column=log,… or a function is expected")}
+		return transform.Spec{}, usageError{errors.New("--transform is empty: column=log,… or a function is expected")}
 	}
 	s, err := transform.Parse(f.items)
-	if err != nil || f.ordinal == nil {
+	const all = "all" // stands for every column
+	switch {
+	case err != nil || f.ordinal == nil:
 		return s, err
-	}
-	return f.withOrdinal(s)
-}
-
-// everyColumn stands for all columns in --ordinal.
-const everyColumn = "all"
-
-// withOrdinal adds the columns of --ordinal to the functions.
-func (f *transformFlag) withOrdinal(s transform.Spec) (transform.Spec, error) {
-	if len(f.ordinal) == 0 {
-		return s, usageError{fmt.Errorf("--ordinal is empty: names of columns or all are expected")}
-	}
-	if len(f.ordinal) == 1 && f.ordinal[0] == everyColumn {
-		if s.Others != "" {
-			return s, usageError{fmt.Errorf("--ordinal all: --transform %s is for all columns, too; name the columns of one of them", s.Others)}
-		}
+	case len(f.ordinal) == 0:
+		return s, usageError{errors.New("--ordinal is empty: names of columns or all are expected")}
+	case len(f.ordinal) > 1 && slices.Contains(f.ordinal, all):
+		return s, usageError{fmt.Errorf("--ordinal %s: all stands for every column, and others are named; leave one of the two out", strings.Join(f.ordinal, ","))}
+	case f.ordinal[0] == all && s.Others != "":
+		return s, usageError{fmt.Errorf("--ordinal all: --transform %s is for all columns, too; name the columns of one of them", s.Others)}
+	case f.ordinal[0] == all:
 		s.Others = transform.OrdinalKind
 		return s, nil
-	}
-	if slices.Contains(f.ordinal, everyColumn) {
-		return s, usageError{fmt.Errorf("--ordinal %s: all stands for every column, and others are named; leave one of the two out", strings.Join(f.ordinal, ","))}
-	}
-	if s.Columns == nil {
+	case s.Columns == nil:
 		s.Columns = map[string]string{}
 	}
 	for _, name := range f.ordinal {

@@ -421,7 +421,6 @@ func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot
 	return p, nil
 }
 
-// rowTicks are ticks at the numbers of rows.
 func rowTicks(rows []float64) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for _, n := range rows {

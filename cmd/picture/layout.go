@@ -59,7 +59,6 @@ func Places(names []string, edges []Edge) []r2.Vec {
 	return out
 }
 
-// block is a connected part with the places of its nodes.
 type block struct {
 	nodes []graph.Node
 	at    []r2.Vec
@@ -238,7 +237,6 @@ func crossings(g *simple.WeightedUndirectedGraph, part []graph.Node, at []r2.Vec
 	return sum
 }
 
-// cross tells whether the lines from a to b and from c to d cross.
 func cross(a, b, c, d r2.Vec) bool {
 	side := func(p, q, r r2.Vec) float64 { return r2.Cross(r2.Sub(q, p), r2.Sub(r, p)) }
 	return side(a, b, c)*side(a, b, d) < 0 && side(c, d, a)*side(c, d, b) < 0

@@ -6,8 +6,13 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/community"
+	"gonum.org/v1/gonum/graph/iterator"
+	"gonum.org/v1/gonum/graph/simple"
 	"gonum.org/v1/gonum/spatial/r2"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -72,7 +77,6 @@ func newChart(n *network.Network, s *Scene) (*chart, error) {
 // legendHeight is the height of a row below the network.
 const legendHeight vg.Length = 20
 
-// Plot implements plot.Plotter.
 func (c *chart) Plot(paper draw.Canvas, _ *plot.Plot) {
 	rows := c.rows(paper)
 	c.nodesAndLinks(draw.Crop(paper, 0, 0, vg.Length(len(rows))*legendHeight, 0))
@@ -81,7 +85,6 @@ func (c *chart) Plot(paper draw.Canvas, _ *plot.Plot) {
 	}
 }
 
-// nodesAndLinks draws on all of the paper.
 func (c *chart) nodesAndLinks(paper draw.Canvas) {
 	g := c.fit(paper)
 	stroke := func(ends [2]int, style draw.LineStyle) {
@@ -189,7 +192,6 @@ func (c *chart) within(g placed, size vg.Point) bool {
 	return high.X-low.X <= size.X && high.Y-low.Y <= size.Y
 }
 
-// corners are those of the rectangle around circles and names.
 func (c *chart) corners(g placed) (low, high vg.Point) {
 	first := true
 	add := func(box vg.Rectangle) {
@@ -222,7 +224,6 @@ func pale(c color.Color, share float64) color.Color {
 	return n
 }
 
-// disc is a filled circle with a dark rim.
 func disc(c *draw.Canvas, at vg.Point, radius vg.Length, fill color.Color) {
 	var round vg.Path
 	round.Move(at.Add(vg.Point{X: radius}))
@@ -337,7 +338,6 @@ func named(nodes []string, groups map[string]string) (of []int, out []Group) {
 	return of, out
 }
 
-// link is an edge by the numbers of its nodes.
 type link struct {
 	ends [2]int
 	pcor float64
@@ -431,7 +431,6 @@ type pair struct {
 // titleHeight is the strip above each network.
 const titleHeight vg.Length = 16
 
-// Plot implements plot.Plotter.
 func (p *pair) Plot(c draw.Canvas, _ *plot.Plot) {
 	const gap vg.Length = 12 // between the two
 	half := (c.Max.X - c.Min.X - gap) / 2
@@ -456,7 +455,6 @@ func (p *pair) Plot(c draw.Canvas, _ *plot.Plot) {
 // mostNames is how many nodes are named in a network of more than mostNamed.
 const mostNames = 40
 
-// style is that of names.
 func (g placed) style() text.Style {
 	style := sans(g.font)
 	style.XAlign, style.YAlign = draw.XCenter, middle
@@ -552,7 +550,6 @@ type entry struct {
 	text   string
 }
 
-// row of a legend.
 type row []entry
 
 const (
@@ -635,7 +632,6 @@ func (r row) width() vg.Length {
 	return width
 }
 
-// draw puts the row around a point.
 func (r row) draw(c draw.Canvas, at vg.Point) {
 	style := sans(9)
 	style.YAlign = middle
@@ -659,7 +655,6 @@ func (r row) draw(c draw.Canvas, at vg.Point) {
 // nothing.
 type keyAbove struct{ row }
 
-// Plot implements plot.Plotter.
 func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
 	k.draw(c, vg.Point{X: c.Min.X + k.width()/2, Y: c.Max.Y + legendHeight/2})
 }
@@ -667,4 +662,84 @@ func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
 // GlyphBoxes keeps the room free.
 func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: legendHeight}}}}
+}
+
+// leastModule is the number of nodes from which a module has a colour of its own.
+const leastModule = 3
+
+// palette are the colours of groups, of Okabe & Ito (https://jfly.uni-koeln.de/color/), which
+// are safe for colour blindness.
+var palette = []color.NRGBA{
+	{R: 0xE6, G: 0x9F, B: 0x00, A: 0xFF}, {R: 0x56, G: 0xB4, B: 0xE9, A: 0xFF}, {R: 0x00, G: 0x9E, B: 0x73, A: 0xFF}, {R: 0xF0, G: 0xE4, B: 0x42, A: 0xFF},
+	{R: 0xCC, G: 0x79, B: 0xA7, A: 0xFF}, {R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, {R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}, {R: 0x66, G: 0x66, B: 0x66, A: 0xFF},
+}
+
+// groupColour is the colour of group i, half way to white so that a name can stand on it;
+// beyond the palette groups are grey.
+func groupColour(i int) color.NRGBA {
+	if i >= len(palette) {
+		return color.NRGBA{R: 0xDD, G: 0xDD, B: 0xDD, A: 0xFF}
+	}
+	lighter := func(c uint8) uint8 { return uint8((int(c) + 0xFF) / 2) }
+	c := palette[i]
+	return color.NRGBA{R: lighter(c.R), G: lighter(c.G), B: lighter(c.B), A: 0xFF}
+}
+
+// modules are groups of nodes with more and stronger edges within than between, found by
+// Louvain's method from the sizes of edges (Blondel, Guillaume, Lambiotte & Lefebvre 2008): of
+// each of n nodes its group, the largest first, −1 for none. Modules of fewer than leastModule
+// nodes are none, and a single one says nothing and is none either.
+func modules(n int, links []link) (of []int, groups []Group) {
+	of = slices.Repeat([]int{-1}, n)
+	if len(links) == 0 {
+		return of, nil
+	}
+	g := weighted{simple.NewWeightedUndirectedGraph(0, 0)}
+	for _, l := range links {
+		if l.pcor != 0 && l.ends[0] != l.ends[1] {
+			g.SetWeightedEdge(g.NewWeightedEdge(simple.Node(l.ends[0]), simple.Node(l.ends[1]), math.Abs(l.pcor)))
+		}
+	}
+	if g.Edges().Len() == 0 {
+		return of, nil
+	}
+	found := community.Modularize(g, 1, rand.NewPCG(1, 1)).Communities()
+	found = slices.DeleteFunc(found, func(m []graph.Node) bool { return len(m) < leastModule })
+	if len(found) < 2 {
+		return of, nil
+	}
+	for _, m := range found {
+		slices.SortFunc(m, byID)
+	}
+	slices.SortFunc(found, larger)
+	for i, m := range found[:min(len(found), len(palette))] {
+		groups = append(groups, Group{Colour: groupColour(i)})
+		for _, node := range m {
+			of[node.ID()] = i
+		}
+	}
+	return of, groups
+}
+
+// weighted tells nodes in the order of their numbers, so that what is computed of it is the
+// same every time; simple's order changes.
+type weighted struct {
+	*simple.WeightedUndirectedGraph
+}
+
+func (g weighted) Nodes() graph.Nodes { return inOrder(g.WeightedUndirectedGraph.Nodes()) }
+
+func (g weighted) From(id int64) graph.Nodes { return inOrder(g.WeightedUndirectedGraph.From(id)) }
+
+func inOrder(nodes graph.Nodes) graph.Nodes {
+	all := graph.NodesOf(nodes)
+	slices.SortFunc(all, byID)
+	return iterator.NewOrderedNodes(all)
+}
+
+func byID(a, b graph.Node) int { return cmp.Compare(a.ID(), b.ID()) }
+
+// larger sorts groups of nodes by size, of equal ones by their first node.
+func larger(a, b []graph.Node) int {
+	return cmp.Or(cmp.Compare(len(b), len(a)), byID(a[0], b[0]))
 }

@@ -9,7 +9,6 @@ import (
 	"html"
 	"image/color"
 	"io"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,7 +23,6 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"missingscore/internal/atomicfile"
 	"missingscore/internal/printable"
 )
 
@@ -38,7 +36,6 @@ var (
 	ink  = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xFF}
 )
 
-// sans is plain text of the given size.
 func sans(size vg.Length) text.Style {
 	return text.Style{
 		Color:   ink,
@@ -59,7 +56,6 @@ func signed(r float64, width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: blue, Width: width}
 }
 
-// blank is a plot without data.
 func blank(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.Title.Padding = title, 8
@@ -148,58 +144,32 @@ func (l look) marks(xy plotter.XYs) *plotter.Scatter {
 // dpi of a PNG, enough for print.
 const dpi = 200
 
-// Save writes the picture to a file, whole or not at all, as Encode does.
-func Save(path string, p *plot.Plot, width, height vg.Length) error {
-	write, err := Encode(path, p, width, height)
-	if err != nil {
+// PNG draws the picture and gives what writes it.
+func PNG(p *plot.Plot, width, height vg.Length) func(io.Writer) error {
+	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
+	onWhite := *p
+	if onWhite.BackgroundColor == color.White { // the paper is white: filling it again with antialiased paths takes as long as the rest
+		onWhite.BackgroundColor = nil
+	}
+	onWhite.Draw(inside(c))
+	return func(w io.Writer) error {
+		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	}
-	return atomicfile.Write(path, write)
 }
 
-// Encode draws the picture and gives what writes it, as .svg or .png by the suffix of
-// path; any other suffix, or a size that is not positive, is an error.
-func Encode(path string, p *plot.Plot, width, height vg.Length) (write func(io.Writer) error, err error) {
-	switch suffix := strings.ToLower(filepath.Ext(path)); suffix {
-	case ".svg":
-		text, err := SVG(p, width, height)
-		if err != nil {
-			return nil, err
-		}
-		write = func(w io.Writer) error {
-			_, err := io.WriteString(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"+text)
-			return err
-		}
-	case ".png":
-		if err := checkSize(width, height); err != nil {
-			return nil, err
-		}
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
-		onWhite := *p
-		if onWhite.BackgroundColor == color.White { // the paper is white: filling it again with antialiased paths takes as long as the rest
-			onWhite.BackgroundColor = nil
-		}
-		inside(c, &onWhite)
-		write = func(w io.Writer) error {
-			_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-			return err
-		}
-	default:
-		return nil, fmt.Errorf("picture: %s: the format %q is not one of .svg, .png", path, suffix)
-	}
-	return write, nil
-}
+// XML is what stands before SVG in a file.
+const XML = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
-// SVG is the picture as an <svg> element, to be put into HTML as it is. It fails
-// if a size is not positive.
+// SVG is the picture as an <svg> element, to be put into HTML as it is.
 func SVG(p *plot.Plot, width, height vg.Length) (string, error) {
-	if err := checkSize(width, height); err != nil {
-		return "", err
-	}
-	c := vgsvg.New(width, height)
-	paint(c, p)
+	paper := vgsvg.New(width, height)
+	c := draw.New(paper)
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	p.Draw(inside(paper))
 	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
+	if _, err := paper.WriteTo(&b); err != nil {
 		return "", fmt.Errorf("picture: SVG: %w", err)
 	}
 	text := b.String()
@@ -228,21 +198,7 @@ func fitted(svg string) string {
 // margin around a picture, in points.
 const margin = 8
 
-func paint(paper vg.CanvasSizer, p *plot.Plot) {
-	c := draw.New(paper)
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
-	inside(paper, p)
-}
-
-// inside draws a plot within the margin of a paper.
-func inside(paper vg.CanvasSizer, p *plot.Plot) {
-	p.Draw(draw.Crop(draw.New(paper), margin, -margin, margin, -margin))
-}
-
-func checkSize(width, height vg.Length) error {
-	if !(width > 0) || !(height > 0) {
-		return fmt.Errorf("picture: %v × %v points is not a size", float64(width), float64(height))
-	}
-	return nil
+// inside is a paper within its margin.
+func inside(paper vg.CanvasSizer) draw.Canvas {
+	return draw.Crop(draw.New(paper), margin, -margin, margin, -margin)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -197,10 +196,5 @@ func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) er
 		[2]string{"Permutations", fmt.Sprintf("%d of rows with their gaps; each estimates both networks again by the same method", c.Result.Config.Permutations)},
 		[2]string{"Intervals", fmt.Sprintf("%g %%", 100*c.Result.Config.Level)},
 		[2]string{"Seed", strconv.FormatUint(c.Result.Config.Seed, 10)})
-	var text bytes.Buffer
-	if err := comparisonPage.Execute(&text, v); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err := text.WriteTo(printable.Writer{W: w})
-	return err
+	return render(w, comparisonPage, v)
 }

@@ -101,13 +101,11 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	return nil
 }
 
-// file of a result.
 type file struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// write prepares files of a folder.
 func write(set *atomicfile.Set, dir string, files []file) error {
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
@@ -122,7 +120,6 @@ func write(set *atomicfile.Set, dir string, files []file) error {
 // edges.csv have what is not zero.
 const mostInMatrix = 1000
 
-// drawing is a picture with its size.
 type drawing struct {
 	name, caption string
 	plot          *plot.Plot
@@ -137,14 +134,11 @@ func save(set *atomicfile.Set, dir string, pictures []drawing) (shown []Picture,
 			return nil, err
 		}
 		shown = append(shown, Picture{Caption: p.caption, SVG: svg})
-		for _, suffix := range []string{".svg", ".png"} {
-			encoded, err := picture.Encode(suffix, p.plot, p.width, p.height)
-			if err != nil {
-				return nil, err
-			}
-			if err := write(set, dir, []file{{p.name + suffix, encoded}}); err != nil {
-				return nil, err
-			}
+		if err := write(set, dir, []file{
+			{p.name + ".svg", func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err }},
+			{p.name + ".png", picture.PNG(p.plot, p.width, p.height)},
+		}); err != nil {
+			return nil, err
 		}
 	}
 	return shown, nil
@@ -256,66 +250,65 @@ func sizesText(c path.Config, ownEdges bool) string {
 
 // writePage writes report.html. Of the pictures the explorer has the network and the path.
 func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, pictures []Picture) error {
-	page := describe(from.Table, t, result, pictures[2:])
-	var err error
-	if page.Explorer, err = explore(result.Network, s, "network", result.Spec.Inference.Level); err != nil {
+	r, spec, e := result.Network, result.Spec, result.Estimator
+	c, functions := *spec.Network, result.Model.Transform
+	source := strings.ToValidUTF8(filepath.Base(from.Table), "\ufffd") // a file's name may be any bytes
+	explorer, err := explore(r, s, "network", spec.Inference.Level)
+	if err != nil {
 		return err
 	}
-	page.Command = strings.ToValidUTF8(from.Command, "\ufffd")
-	page.Predicted = slices.ContainsFunc(nodes, func(c network.Centrality) bool { return !math.IsNaN(c.Predictability) })
-	page.Centrality = nodeRows(result.Network.Network, nodes, page.Predicted)
-	page.Missing = newMissingMap(t, result.Model.Transform.Labels(t.Names))
-	return Write(w, page)
-}
-
-func describe(source string, t *data.Table, result *trainers.Result, pictures []Picture) Report {
-	r, s, e := result.Network, result.Spec, result.Estimator
-	c, functions := *s.Network, result.Model.Transform
-	source = strings.ToValidUTF8(filepath.Base(source), "\ufffd") // a file's name may be any bytes
 	page := Report{
-		Title: "Network of " + source, Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
-		Edges: r.Network.Edges, Pictures: pictures, Gaps: result.MissingAtRandom, Columns: columnsOf(t, result, functions.Labels(t.Names)),
+		Title: "Network of " + source, Explorer: explorer, Command: strings.ToValidUTF8(from.Command, "\ufffd"), Missing: newMissingMap(t, functions.Labels(t.Names)), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
+		Edges: r.Network.Edges, Pictures: pictures[2:], Gaps: result.MissingAtRandom, Columns: columnsOf(t, result, functions.Labels(t.Names)),
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.RowCount(), t.D, t.Missing(), t.Dropped)},
 			{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 			{"Penalty", r.Ordering},
-			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
+			{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || spec.Missingness != nil, spec.Missingness != nil && spec.Missingness.Logistic != nil)},
 			{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 			{"Iterations", iterationsText(c)},
 			{"Sizes", sizesText(c, r.Choice != "")},
-			{"Support", supportText(s, result.Model.Domain, e.FitsMean(), functions.Labels(t.Names))},
+			{"Support", supportText(spec, result.Model.Domain, e.FitsMean(), functions.Labels(t.Names))},
 			{"Missing cells", missingText(result, functions.Labels(t.Names))},
 			{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 			{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
-			{"Seed", strconv.FormatUint(s.Steps.Seed, 10)},
+			{"Seed", strconv.FormatUint(spec.Steps.Seed, 10)},
 		},
 	}
+	add := func(name, text string) { page.Settings = append(page.Settings, [2]string{name, text}) }
 	if r.Covariates != nil {
-		page.Settings = append(page.Settings, [2]string{"Covariates", strings.ToValidUTF8(strings.Join(r.Covariates, ", "), "\ufffd") + ": held constant, without a penalty; the network is given them, and they are none of its nodes"})
+		add("Covariates", strings.ToValidUTF8(strings.Join(r.Covariates, ", "), "\ufffd")+": held constant, without a penalty; the network is given them, and they are none of its nodes")
 	}
 	if t.Weights != nil {
-		page.Settings = append(page.Settings, [2]string{"Weights", fmt.Sprintf("sampling weights of rows: an effective number of %.1f rows, by which EBIC and errors by the model go", t.EffectiveRows())})
+		add("Weights", fmt.Sprintf("sampling weights of rows: an effective number of %.1f rows, by which EBIC and errors by the model go", t.EffectiveRows()))
 	}
 	if r.Moments != "" {
-		page.Settings = append(page.Settings, [2]string{"Moments", r.Moments})
+		add("Moments", r.Moments)
 	}
 	if r.Choice != "" {
-		page.Settings = append(page.Settings, [2]string{"Chosen edges", r.Choice})
+		add("Chosen edges", r.Choice)
 	}
 	if found := r.Inference; found != nil {
-		page.Inference, page.Level = found.Rests, s.Inference.Level
-		page.Settings = append(page.Settings, [2]string{"Uncertainty", inferenceText(s.Inference)})
+		page.Inference, page.Level = found.Rests, spec.Inference.Level
+		kind := inference.Kinds[spec.Inference.Kind]
+		uncertain := fmt.Sprintf("%s: %s; intervals of %g %%", spec.Inference.Kind, kind.Note, 100*page.Level)
+		if kind.Resamples {
+			uncertain = fmt.Sprintf("%d × %s", spec.Inference.Resamples, uncertain)
+		}
+		add("Uncertainty", uncertain)
 	}
 	if e.Draws() {
-		page.Settings = append(page.Settings, [2]string{"Draws", fmt.Sprintf("%d per row and step, batches of %d", s.Steps.Draws, s.Steps.Batch)})
+		add("Draws", fmt.Sprintf("%d per row and step, batches of %d", spec.Steps.Draws, spec.Steps.Batch))
 	}
 	if e.Trains() {
-		page.Settings = append(page.Settings, [2]string{"Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", s.Steps.ImputerSteps, s.Steps.ImputerRate, s.Steps.ImputerLoss)})
+		add("Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", spec.Steps.ImputerSteps, spec.Steps.ImputerRate, spec.Steps.ImputerLoss))
 	}
 	if r.Stability != nil {
-		page.Settings = append(page.Settings, [2]string{"Stability", r.Stability.Sentence()})
+		add("Stability", r.Stability.Sentence())
 	}
-	return page
+	page.Predicted = slices.ContainsFunc(nodes, func(c network.Centrality) bool { return !math.IsNaN(c.Predictability) })
+	page.Centrality = nodeRows(r.Network, nodes, page.Predicted)
+	return Write(w, page)
 }
 
 // supportText tells where the data can lie and how the objective is weighted.
@@ -331,7 +324,7 @@ func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []str
 		return "all of R^d; the mean is kept at the observed means"
 	}
 	var parts []string
-	if bound := boundText("every column", s.Lower[0], s.Upper[0]); bound != "" && allEqual(s.Lower) && allEqual(s.Upper) {
+	if bound := boundText("every column", s.Lower[0], s.Upper[0]); bound != "" && slices.Min(s.Lower) == slices.Max(s.Lower) && slices.Min(s.Upper) == slices.Max(s.Upper) {
 		parts = append(parts, bound)
 	} else {
 		for j, name := range names {
@@ -357,7 +350,6 @@ func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []str
 	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
 }
 
-// missingText tells what the result takes missing cells for, and the law, where there is one.
 func missingText(r *trainers.Result, names []string) string {
 	m := r.Model.Missingness
 	if m == nil && r.Assumption == losses.NoGaps {
@@ -393,8 +385,6 @@ func boundText(name string, low, high float64) string {
 	return fmt.Sprintf("%.4g ≤ %s ≤ %.4g", low, name, high)
 }
 
-func allEqual(x []float64) bool { return slices.Min(x) == slices.Max(x) }
-
 // Column tells what was seen of a variable: counts of cells, and the mean and standard
 // deviation of the observed ones in the user's units.
 type Column struct {
@@ -408,7 +398,6 @@ func (c Column) Share() float64 {
 	return float64(c.Missing) / float64(c.Observed+c.Missing)
 }
 
-// columnsOf are the table's columns under these names, in order.
 func columnsOf(t *data.Table, result *trainers.Result, names []string) (out []Column) {
 	for j, name := range names {
 		seen := t.ObservedIn(j)
@@ -467,7 +456,6 @@ func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 	return c.Error()
 }
 
-// nodeRow is a line of the table of nodes.
 type nodeRow struct {
 	Name  string
 	Cells []barCell
@@ -611,15 +599,6 @@ func forest(n *network.Network) []network.Edge {
 	return pairs
 }
 
-// inferenceText says how the uncertainty was found.
-func inferenceText(c inference.Config) string {
-	text := fmt.Sprintf("%s: %s; intervals of %g %%", c.Kind, inference.Kinds[c.Kind].Note, 100*c.Level)
-	if inference.Kinds[c.Kind].Resamples {
-		text = fmt.Sprintf("%d × %s", c.Resamples, text)
-	}
-	return text
-}
-
 // missingMap draws which cells are missing together: a column for each of the table's columns
 // that have gaps, a row for each pattern of gaps.
 type missingMap struct {
@@ -682,7 +661,6 @@ func newMissingMap(t *data.Table, names []string) *missingMap {
 // pattern is rows with the same gaps: the first of them, and for how many rows they stand.
 type pattern struct{ first, rows int }
 
-// patternsOf are a table's patterns, the most frequent first.
 func patternsOf(t *data.Table) (out []pattern) {
 	for _, rows := range t.Patterns(t.AllRows()) {
 		total := 0.0
@@ -695,7 +673,6 @@ func patternsOf(t *data.Table) (out []pattern) {
 	return out
 }
 
-// spoken tells of the most frequent patterns in words.
 func spoken(t *data.Table, names []string, patterns []pattern, columns []int) string {
 	var parts []string
 	for _, p := range patterns[:min(len(patterns), 8)] {
@@ -717,7 +694,6 @@ func spoken(t *data.Table, names []string, patterns []pattern, columns []int) st
 	return "Missing cells by pattern: " + strings.Join(parts, "; ")
 }
 
-// draw places cells, names and counts.
 func (m *missingMap) draw(t *data.Table, names []string, patterns []pattern, columns []int) {
 	const high, gap, most = 15, 1, 20 // of a cell; most letters of a name
 	wide := max(4, min(30, 800/len(columns)))

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
@@ -9,7 +8,6 @@ import (
 
 	"missingscore/cmd/picture"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/printable"
 	"missingscore/trainers/power"
 )
 
@@ -36,7 +34,13 @@ func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	}
 	return write(set, dir, []file{
 		{"power.csv", p.Result.Write},
-		{"report.html", func(w io.Writer) error { return writePower(w, p, shown) }},
+		{"report.html", func(w io.Writer) error {
+			return render(w, powerPage, struct {
+				Power
+				Names    []string
+				Pictures []Picture
+			}{p, power.Names[:], shown})
+		}},
 		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
 	})
 }
@@ -61,16 +65,3 @@ func drawPower(r *power.Result) (drawing, error) {
 }
 
 var powerPage = parsed("power.html.tmpl")
-
-func writePower(w io.Writer, p Power, shown []Picture) error {
-	var text bytes.Buffer
-	if err := powerPage.Execute(&text, struct {
-		Power
-		Names    []string
-		Pictures []Picture
-	}{p, power.Names[:], shown}); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err := text.WriteTo(printable.Writer{W: w})
-	return err
-}

@@ -92,8 +92,13 @@ func Write(w io.Writer, r Report) error {
 			return fmt.Errorf("report: the picture %q does not begin with <svg", p.Caption)
 		}
 	}
+	return render(w, page, r)
+}
+
+// render writes a page whole or not at all.
+func render(w io.Writer, page *template.Template, v any) error {
 	var b bytes.Buffer
-	if err := page.Execute(&b, r); err != nil {
+	if err := page.Execute(&b, v); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	_, err := b.WriteTo(printable.Writer{W: w})
