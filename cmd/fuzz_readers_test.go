@@ -15,21 +15,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Whatever a file of groups of columns holds is read, or is refused.
-func FuzzReadGroupsOfColumns(f *testing.F) {
-	columns := []string{"x1", "x2"}
-	fuzztest.Reader[map[string]string]{
-		Read: fuzztest.InFile(f, "groups.csv", func(path string) (map[string]string, error) { return readGroupsOfColumns("groups", path, columns) }),
-		Check: func(t testing.TB, text string, groups map[string]string) {
-			_, first := groups[columns[0]]
-			_, second := groups[columns[1]]
-			require.True(t, first || second, "%q", text)
-		},
-		Accepts: []string{"name,group\nx1,a\nx2,\"b, c\"\n", "name,group\r\nx2,\r\nx9,z\r\n", "\"name\",group\n\"x1\",a"},
-		Refuses: []string{"", "name\n", "group,name\nx1,a\n", "name,group\n", "name,group\nx9,a\n", "name,group\nx1,a\nx1,b\n", "name,group\nx1\n", "name,group\nx1,a,b\n", "name,group\nx1,\"a\n"},
-	}.Fuzz(f)
-}
-
 // Whatever follows --lower and --upper is a bound, or is refused.
 func FuzzParseBound(f *testing.F) {
 	type bound struct {

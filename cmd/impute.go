@@ -670,6 +670,11 @@ func (f *valueFlags) parse(t *data.Table) error {
 			h.Step[j] = step
 		}
 	}
+	return f.parseClip(t)
+}
+
+func (f *valueFlags) parseClip(t *data.Table) error {
+	h := &f.hold
 	if len(f.clip) > 0 {
 		h.Low, h.High = slices.Repeat([]float64{math.Inf(-1)}, t.D), slices.Repeat([]float64{math.Inf(1)}, t.D)
 	}

@@ -177,30 +177,6 @@ func TestDrawingInterrupted(t *testing.T) {
 	}
 }
 
-// What cannot be stopped is left behind.
-func TestLeft(t *testing.T) {
-	dir, err := os.MkdirTemp("", "left")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // what was abandoned may still make the folder for its results
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, run([]string{"simulate", "star", "--d", "30", "--n", "100", "--out", filepath.Join(dir, "star")}, &stdout, &stderr), stderr.String())
-	require.Zero(t, run([]string{"simulate", "normal", "--d", "50", "--n", "30", "--truncate", "halfspace=0.99", "--out", filepath.Join(dir, "rare")}, &stdout, &stderr), stderr.String())
-	out := filepath.Join(dir, "out")
-	for _, args := range [][]string{
-		{"simulate", "normal", "--d", "700", "--n", "50", "--out", out},
-		{"simulate", "normal", "--d", "50", "--n", "300", "--truncate", "halfspace=0.9989", "--out", out},
-		{"sample", filepath.Join(dir, "rare", "truth.json"), "--n", "2000", "--out", filepath.Join(out, "rows.csv")},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(20*time.Millisecond, cancel)
-		root := newRoot()
-		root.SetArgs(args)
-		require.ErrorIs(t, root.ExecuteContext(ctx), context.Canceled, "%v", args)
-		require.NoFileExists(t, filepath.Join(out, "rows.csv"))
-		require.NoFileExists(t, filepath.Join(out, "data.csv"))
-	}
-}
-
 // A fault of the program's own is one line.
 func TestPanic(t *testing.T) {
 	model.Models["faulty"] = func(int, []byte, *rand.Rand) (model.Model, error) { panic("no such luck") }

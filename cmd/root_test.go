@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -24,6 +25,7 @@ import (
 	"missingscore/internal/plainwords"
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
+	"missingscore/trainers/compare"
 	"missingscore/trainers/engine"
 )
 
@@ -293,43 +295,6 @@ func TestProgressOfAStreamedFit(t *testing.T) {
 	require.Empty(t, out.String())
 }
 
-// Rows that are read before the first step are shown where that takes long.
-func TestProgressOfRowsThatAreHeld(t *testing.T) {
-	var out bytes.Buffer
-	p := newProgress(&out, false)
-	block := engine.Progress{Stage: "reading", Unit: "block", Iteration: 10, Total: 50}
-	p.observe(block)
-	p.start, block.Iteration = time.Now().Add(-2*slow), 20
-	p.observe(block)
-	require.Equal(t, "reading: block 20 of 50, about 30s left\n", out.String())
-}
-
-// A run saves once a second, less often where a save takes long, and whenever it is cut.
-func TestSavePace(t *testing.T) {
-	cut, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, c := range map[string]struct {
-		ctx       context.Context
-		ago, took time.Duration
-		saves     int
-	}{
-		"too early":         {ctx: t.Context(), ago: time.Second / 2},
-		"in time":           {ctx: t.Context(), ago: 2 * time.Second, saves: 1},
-		"after a long save": {ctx: t.Context(), ago: 2 * time.Second, took: time.Second},
-		"long after it":     {ctx: t.Context(), ago: 30 * time.Second, took: time.Second, saves: 1},
-		"cut":               {ctx: cut, took: time.Second, saves: 1},
-	} {
-		saves, pace := 0, savePace{last: time.Now().Add(-c.ago), took: c.took}
-		require.NoError(t, pace.save(c.ctx, func() error { saves++; return nil }), name)
-		require.Equal(t, c.saves, saves, name)
-	}
-
-	pace := savePace{}
-	require.NoError(t, pace.save(t.Context(), func() error { time.Sleep(20 * time.Millisecond); return nil }))
-	require.GreaterOrEqual(t, pace.took, 20*time.Millisecond, "how long a save takes is measured")
-	require.WithinDuration(t, time.Now(), pace.last, time.Second)
-}
-
 // Two runs never write into one folder, or one file: the second is told who the first is.
 // What a killed run left is no obstacle.
 func TestOneWriter(t *testing.T) {
@@ -448,4 +413,29 @@ func TestReadGroupsOfColumns(t *testing.T) {
 		_, err := read(text)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// A pair's line has the numbers by which it was chosen, and those of the estimates apart from them.
+func TestDifferenceText(t *testing.T) {
+	d := compare.Difference{Value: 0.2, Low: math.NaN(), High: math.NaN(), Q: 0.07}
+	require.Equal(t, "  difference +0.200  q 0.07", differenceText(d))
+	d.Estimates = &compare.Estimates{Value: 0.026, Low: -0.258, High: 0.307, Q: 0.91}
+	require.Equal(t, "  difference +0.200  q 0.07; with all pairs free  difference +0.026 [-0.258, +0.307]  q 0.91", differenceText(d))
+}
+
+func TestFolderName(t *testing.T) {
+	taken := []string{"report.html", "women"}
+	for name, want := range map[string]bool{
+		"men": true, "5": true, "group_1.2": true, "Women": false, "report.html": false, "..": false, ".hidden": false, "a/b": false,
+		"a b": false, "a=1": false, "x:y": false, "": false, "größe": false, strings.Repeat("x", 65): false,
+	} {
+		require.Equal(t, want, folderName(name, taken), "%q", name)
+	}
+	require.Equal(t, "a|b", plainName("a/b"))
+	f := compareCommand{groups: [2]comparedGroup{{name: "a/b"}, {name: "c"}}}
+	f.nameFolders()
+	require.Equal(t, []string{"a", "b"}, []string{f.groups[0].folder, f.groups[1].folder})
+	f.groups[0].name = "m"
+	f.nameFolders()
+	require.Equal(t, []string{"m", "c"}, []string{f.groups[0].folder, f.groups[1].folder})
 }
