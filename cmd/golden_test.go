@@ -64,7 +64,7 @@ func TestGoldens(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for k, file := range files {
-		if testing.Short() && k%10 > 0 || !slowtest.Set() && k%4 > 0 {
+		if testing.Short() && k%10 > 0 || !slowtest.Set() && k%8 > 0 {
 			continue // all of them at night, a tenth for the detector of races
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
