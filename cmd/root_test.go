@@ -14,9 +14,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -26,7 +24,6 @@ import (
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
 	"missingscore/trainers/compare"
-	"missingscore/trainers/engine"
 )
 
 // Every ending has its code, and its message goes to people and to --json alike.
@@ -230,71 +227,6 @@ func TestNoGoWords(t *testing.T) {
 	refused("network", table, "--out", out)
 }
 
-// The message of a table no two of whose columns are seen together names them.
-func TestPairsNeverTogether(t *testing.T) {
-	table := filepath.Join(t.TempDir(), "t.csv")
-	for text, want := range map[string]string{
-		"a,b\n1,\n,2\n3,\n,5\n":                                     "t.csv: a and b are never observed in the same row, and no other pair is: the table says nothing of a network",
-		"a,b,c\n1,,\n,2,\n3,,\n,5,\n,,1\n,,2\n":                     "t.csv: a and b; a and c; b and c are never observed in the same row, and no other pair is",
-		"a,b\n1,1\n-1,1\n1,-1\n-1,-1\n":                             "no two columns vary together at all: the network is empty at every λ",
-		"a,b,c,d\n1,,,\n2,,,\n,1,,\n,2,,\n,,1,\n,,2,\n,,,1\n,,,2\n": "a and b; a and c; a and d; b and c; 2 more pairs of columns are never observed",
-	} {
-		require.NoError(t, os.WriteFile(table, []byte(text), 0o600))
-		for _, method := range []string{"auto", "em-exact", "var"} {
-			if method == "var" && strings.HasPrefix(want, "no two") {
-				continue // it is for tables with gaps
-			}
-			var stdout, stderr bytes.Buffer
-			require.Equal(t, exitError, run([]string{"network", table, "--method", method, "--out", filepath.Join(t.TempDir(), "o")}, &stdout, &stderr), "%s: %s", method, stderr.String())
-			require.Contains(t, stderr.String(), want)
-			require.NotContains(t, stderr.String(), "--lambda-min")
-		}
-	}
-}
-
-// A file's name may be any bytes; the report is a text in UTF-8 all the same.
-func TestTableNamesThatAreNoText(t *testing.T) {
-	dir := t.TempDir()
-	table := filepath.Join(dir, "t\xff\xfe.csv")
-	if err := os.WriteFile(table, []byte(fmt.Sprint("a,b\n", strings.Repeat("1,2\n2,1\n3,3\n0,5\n", 5))), 0o600); err != nil {
-		t.Skip("the file system takes no such name")
-	}
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, run([]string{"network", table, "--out", dir}, &stdout, &stderr), stderr.String())
-	require.True(t, utf8.Valid(stderr.Bytes()))
-	for _, name := range []string{"report.html", "model.json", "network.svg"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
-		require.True(t, utf8.Valid(text), name)
-	}
-}
-
-// A fit to a streamed file says how many rows it has gone over and the time left: at each tenth,
-// and after a minute without a line.
-func TestProgressOfAStreamedFit(t *testing.T) {
-	var out bytes.Buffer
-	p := newProgress(&out, false)
-	at := func(iteration int) engine.Progress {
-		return engine.Progress{Stage: "fit", Unit: "iteration", Iteration: iteration, Total: 400, Loss: 1.5,
-			Streamed: &engine.Pass{Number: 1 + iteration/200, Passes: 2, Done: 50 * (iteration % 200), Rows: 10_000}}
-	}
-	p.observe(at(21)) // the first since an earlier run was cut
-	p.start = time.Now().Add(-time.Minute)
-	p.observe(at(40))
-	p.observe(at(41))
-	require.Equal(t, "fit: iteration 40 of 400, pass 1 of 2, 2000 of 10000 rows, loss 1.50000, about 18m0s left\n", out.String())
-	out.Reset()
-	p.start, p.shown = time.Now().Add(-3*time.Minute), time.Now().Add(-2*time.Minute)
-	p.observe(at(50))
-	p.observe(at(51))
-	require.Equal(t, "fit: iteration 50 of 400, pass 1 of 2, 2500 of 10000 rows, loss 1.50000, about 35m0s left\n", out.String())
-	out.Reset()
-	held := at(79)
-	held.Streamed, p.shown = nil, time.Now().Add(-2*time.Minute)
-	p.observe(held)
-	require.Empty(t, out.String())
-}
-
 // Two runs never write into one folder, or one file: the second is told who the first is.
 // What a killed run left is no obstacle.
 func TestOneWriter(t *testing.T) {
@@ -438,4 +370,26 @@ func TestFolderName(t *testing.T) {
 	f.groups[0].name = "m"
 	f.nameFolders()
 	require.Equal(t, []string{"m", "c"}, []string{f.groups[0].folder, f.groups[1].folder})
+}
+
+// The message of a table no two of whose columns are seen together names them.
+func TestPairsNeverTogether(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "t.csv")
+	for text, want := range map[string]string{
+		"a,b\n1,\n,2\n3,\n,5\n":                                     "t.csv: a and b are never observed in the same row, and no other pair is: the table says nothing of a network",
+		"a,b,c\n1,,\n,2,\n3,,\n,5,\n,,1\n,,2\n":                     "t.csv: a and b; a and c; b and c are never observed in the same row, and no other pair is",
+		"a,b\n1,1\n-1,1\n1,-1\n-1,-1\n":                             "no two columns vary together at all: the network is empty at every λ",
+		"a,b,c,d\n1,,,\n2,,,\n,1,,\n,2,,\n,,1,\n,,2,\n,,,1\n,,,2\n": "a and b; a and c; a and d; b and c; 2 more pairs of columns are never observed",
+	} {
+		require.NoError(t, os.WriteFile(table, []byte(text), 0o600))
+		for _, method := range []string{"auto", "var"} {
+			if method == "var" && strings.HasPrefix(want, "no two") {
+				continue // it is for tables with gaps
+			}
+			var stdout, stderr bytes.Buffer
+			require.Equal(t, exitError, run([]string{"network", table, "--method", method, "--out", filepath.Join(t.TempDir(), "o")}, &stdout, &stderr), "%s: %s", method, stderr.String())
+			require.Contains(t, stderr.String(), want)
+			require.NotContains(t, stderr.String(), "--lambda-min")
+		}
+	}
 }
