@@ -2,21 +2,22 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/mcar"
-	"missingscore/graph"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
 	"missingscore/internal/setting"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
@@ -30,7 +31,8 @@ type compareCommand struct {
 	wanted       []string
 	permutations int
 	columnGroups string // a file
-	labels       labelFlag
+	labelsFile   string
+	labels       map[string]string // of columns
 
 	groups   [2]comparedGroup
 	leftOut  []string          // why columns are
@@ -90,29 +92,18 @@ Methods:
 	fl.StringVar(&f.by, "by", "", "the column that makes the two groups of one table; it may hold words")
 	fl.StringSliceVar(&f.wanted, "groups", nil, "the two values of --by to compare, as a,b (default: all, if there are two)")
 	fl.StringVar(&f.columnGroups, "column-groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
-	f.labels.add(cmd)
+	addLabels(cmd, &f.labelsFile)
 	fl.IntVar(&f.permutations, "permutations", compare.DefaultPermutations, "how often rows are permuted (N): p values are multiples of 1/(1 + N)")
 	return cmd
 }
 
-// run takes the command through its phases.
 func (f *compareCommand) run(cmd *cobra.Command, args []string) error {
 	start := time.Now()
 	if err := f.options(cmd, args); err != nil {
 		return err
 	}
-	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, args) }); err != nil {
-		return asUsage(cmd, err)
-	}
-	release, err := lock(f.out)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := f.compare(cmd); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := f.write(cmd); err != nil {
+	if err := phases(cmd, func() error { return f.load(cmd, args) }, func() []string { return []string{f.out} },
+		func() error { return f.compare(cmd) }, func() error { return f.write(cmd) }); err != nil {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
@@ -143,7 +134,6 @@ func (f *compareCommand) compare(cmd *cobra.Command) (err error) {
 // compareStates are the files of a run that was cut: of the two networks, and of permutations.
 var compareStates = []string{"state-a.bin", "state-b.bin", stateFile}
 
-// options turns the flags into a Spec and checks what goes with what.
 func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 1 && f.by == "":
@@ -163,7 +153,6 @@ func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 	return distinctFiles(cmd, inFolder(f.out, slices.Concat(report.CompareFiles, compareStates)...)...)
 }
 
-// load reads the two tables and prepares both estimates, by one method.
 func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err := f.read(cmd, args); err != nil {
 		return err
@@ -172,7 +161,11 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if a.D < 2 {
 		return fmt.Errorf("one column (%s) makes no network; at least two are needed", a.Names[0])
 	}
-	if err := f.readNames(a.Names); err != nil {
+	var err error
+	if f.labels, err = readLabels(f.labelsFile, a.Names); err != nil {
+		return err
+	}
+	if f.coloured, err = readGroupsOfColumns("column-groups", f.columnGroups, a.Names); err != nil {
 		return err
 	}
 	if err := checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"}); err != nil {
@@ -186,7 +179,15 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return f.inGroup(cmd, err)
 	}
-	if p, err = f.independent(cmd, p, both); err != nil {
+	p, f.leftOut, err = independent("both tables together", p, both.Names, func(kept []string) (*trainers.Prepared, error) {
+		for _, t := range []**data.Table{&both, &f.groups[0].table, &f.groups[1].table} {
+			if *t, err = (*t).Select(kept); err != nil {
+				return nil, err
+			}
+		}
+		return f.prepare(cmd, both, "both tables together")
+	})
+	if err != nil {
 		return err
 	}
 	f.spec.Steps.Method = p.Spec.Steps.Method // what auto comes to for all rows
@@ -198,40 +199,6 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	}
 	f.nameFolders()
 	return ensureDir(f.out)
-}
-
-// independent leaves out of both tables the columns that others determine but for rounding in all
-// rows together, and gives what was prepared of these rows then.
-func (f *compareCommand) independent(cmd *cobra.Command, p *trainers.Prepared, both *data.Table) (*trainers.Prepared, error) {
-	for {
-		kept, why, err := leaveOut(p, both.Names)
-		if kept == nil || err != nil {
-			return p, err
-		}
-		f.leftOut = append(f.leftOut, why...)
-		for _, t := range []**data.Table{&both, &f.groups[0].table, &f.groups[1].table} {
-			if *t, err = (*t).Select(kept); err != nil {
-				return nil, err
-			}
-		}
-		if p, err = f.prepare(cmd, both, "both tables together"); err != nil {
-			return nil, fmt.Errorf("%w (%s)", err, strings.Join(why, "; "))
-		}
-	}
-}
-
-// readNames reads what columns are called, and which belong together.
-func (f *compareCommand) readNames(columns []string) (err error) {
-	if err := f.labels.read(columns); err != nil {
-		return err
-	}
-	if f.columnGroups == "" {
-		return nil
-	}
-	if f.coloured, err = readGroupsOfColumns(f.columnGroups, columns); err != nil {
-		return fmt.Errorf("--column-groups: %w", err)
-	}
-	return nil
 }
 
 // inGroup is an error of both tables together, or that of the first table which has one by
@@ -340,7 +307,7 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	g.result.Network.Network.Labels = f.labels.of
+	g.result.Network.Network.Labels = f.labels
 	if f.leftOut != nil {
 		noteLeftOut(g.result, f.leftOut)
 	}
@@ -371,7 +338,6 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	return err
 }
 
-// write writes every file, and clears up.
 func (f *compareCommand) write(cmd *cobra.Command) error {
 	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd), Columns: f.coloured}
 	var told []string
@@ -395,7 +361,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		f.page.Groups[i] = report.Group{Name: g.name, Title: f.title(g), Folder: g.folder, Table: g.table, Result: g.result}
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
-	text, err := f.encoded(nil)
+	text, err := encodeComparison(f.page, f.spec.Steps.Method, f.blas, nil)
 	if err != nil {
 		return err
 	}
@@ -415,7 +381,6 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 	return f.finish(filepath.Join(f.out, stateFile), f.page.Warnings, cmd.ErrOrStderr())
 }
 
-// tell says on stdout what came out.
 func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	err := f.summary(cmd.OutOrStdout(), took)
 	for _, g := range f.groups {
@@ -430,7 +395,7 @@ func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
 func (f *compareCommand) summary(w io.Writer, took time.Duration) error {
 	if f.json {
 		seconds := took.Seconds()
-		text, err := f.encoded(&seconds)
+		text, err := encodeComparison(f.page, f.spec.Steps.Method, f.blas, &seconds)
 		if err == nil {
 			_, err = w.Write(text)
 		}
@@ -471,11 +436,117 @@ func differenceText(d compare.Difference) string {
 	return line
 }
 
-// encoded is the JSON object, with how long it took where that is given.
-func (f *compareCommand) encoded(seconds *float64) ([]byte, error) {
-	blas, err := graph.BLAS()
-	if err != nil {
-		return nil, err
+// comparisonJSON is compare.json, and with seconds what --json prints.
+type comparisonJSON struct {
+	Groups       []comparedJSON `json:"groups"`
+	Method       string         `json:"method"`
+	Permutations int            `json:"permutations"`
+	Failed       int            `json:"failed_permutations"`
+	Unconverged  int            `json:"unconverged_permutations"`
+	Structure    testJSON       `json:"structure"`
+	Strength     testJSON       `json:"strength"`
+	Level        float64        `json:"level"`
+	Missing      []shareJSON    `json:"missing"`
+	Pairs        []changeJSON   `json:"pairs"`
+	Warnings     []string       `json:"warnings"`
+	BLAS         string         `json:"blas"`
+	Seconds      *float64       `json:"seconds,omitempty"`
+}
+
+type comparedJSON struct {
+	Name      string  `json:"name"`
+	Folder    string  `json:"folder"`
+	Rows      int     `json:"rows"`
+	Edges     int     `json:"edges"`
+	Lambda    float64 `json:"lambda"`
+	Strength  float64 `json:"strength"`
+	Converged bool    `json:"converged"`
+	Verdict   string  `json:"verdict"`
+}
+
+type testJSON struct {
+	Statistic string  `json:"statistic"`
+	Value     float64 `json:"value"`
+	P         float64 `json:"p"`
+}
+
+type shareJSON struct {
+	Column    string   `json:"column"`
+	Missing   [2]int   `json:"missing"`
+	Rows      [2]int   `json:"rows"`
+	P         *float64 `json:"p"`
+	Corrected *float64 `json:"p_corrected"`
+}
+
+// changeJSON is one pair: null for what is not known.
+type changeJSON struct {
+	From       string         `json:"from"`
+	To         string         `json:"to"`
+	Weights    [2]float64     `json:"partial_correlations"`
+	Difference float64        `json:"difference"`
+	Low        *float64       `json:"low"`
+	High       *float64       `json:"high"`
+	P          float64        `json:"p"`
+	Q          float64        `json:"q"`
+	Estimates  *estimatesJSON `json:"estimates,omitempty"`
+}
+
+type estimatesJSON struct {
+	Estimates  [2]*float64 `json:"estimates"`
+	Difference *float64    `json:"difference"`
+	Low        *float64    `json:"low"`
+	High       *float64    `json:"high"`
+	P          *float64    `json:"p"`
+	Q          *float64    `json:"q"`
+}
+
+func encodeComparison(c report.Comparison, method, blas string, seconds *float64) ([]byte, error) {
+	r := c.Result
+	out := comparisonJSON{
+		Method: method, Permutations: r.Config.Permutations, Failed: r.Failed, Unconverged: r.Unconverged,
+		Structure: testJSON{"M", r.Structure.Observed, r.Structure.P}, Strength: testJSON{"S", r.Strength.Observed, r.Strength.P},
+		Level: r.Config.Level, Missing: []shareJSON{}, Pairs: []changeJSON{}, Warnings: append([]string{}, c.Warnings...), BLAS: blas, Seconds: seconds,
 	}
-	return encodeComparison(f.page, f.spec.Steps.Method, blas, seconds)
+	for i, g := range c.Groups {
+		n := g.Result.Network
+		out.Groups = append(out.Groups, comparedJSON{
+			Name: g.Name, Folder: g.Folder, Rows: g.Table.N, Edges: len(n.Edges()), Lambda: n.Lambda, Strength: r.Strengths[i],
+			Converged: g.Result.Converged, Verdict: g.Result.Verdict,
+		})
+	}
+	for _, s := range r.Gaps {
+		out.Missing = append(out.Missing, shareJSON{Column: s.Name, Missing: s.Missing, Rows: s.Rows, P: known(s.P), Corrected: known(s.Corrected)})
+	}
+	for _, d := range r.Pairs {
+		change := changeJSON{From: d.From, To: d.To, Weights: d.Weights, Difference: d.Value, Low: known(d.Low), High: known(d.High), P: d.P, Q: d.Q}
+		if e := d.Estimates; e != nil {
+			change.Estimates = &estimatesJSON{
+				Estimates: [2]*float64{known(e.Estimate[0]), known(e.Estimate[1])}, Difference: known(e.Value),
+				Low: known(e.Low), High: known(e.High), P: known(e.P), Q: known(e.Q),
+			}
+		}
+		out.Pairs = append(out.Pairs, change)
+	}
+	text, err := json.Marshal(out)
+	return append(text, '\n'), err
+}
+
+// plainName is a name that begins no folder.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == filepath.Separator {
+			return '|'
+		}
+		return r
+	}, name)
+}
+
+// folderPattern is of names that every file system takes, and that no list or path divides.
+var folderPattern = regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9_.+-]*$`)
+
+// folderName tells whether a name is one that can be a folder's as it stands, and none of
+// those taken, in whatever case.
+func folderName(name string, taken []string) bool {
+	return folderPattern.MatchString(name) && len(name) <= 64 &&
+		!slices.ContainsFunc(taken, func(other string) bool { return strings.EqualFold(name, other) })
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime"
@@ -51,7 +50,6 @@ func (f *tableDescription) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 }
 
-// run takes the command through its phases.
 func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 	f.file = file
 	if err := abandonable(cmd.Context(), f.load); err != nil {
@@ -64,7 +62,6 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 	return f.print(cmd)
 }
 
-// load reads the table and finds out what there is to say of it.
 func (f *tableDescription) load() (err error) {
 	t, err := f.table.read(f.file, 1)
 	if err != nil {
@@ -113,7 +110,6 @@ func newDescribedColumn(name string, n int, values []float64) describedColumn {
 
 const shownColumns = 40
 
-// print says it in words and tables.
 func (f *tableDescription) print(cmd *cobra.Command) error {
 	out, t := cmd.OutOrStdout(), f.read
 	fmt.Fprintf(out, "%s: %s, %s, %s missing (%.1f %%), %s complete\n", f.file, counted(t.N, "row"), counted(t.D, "column"), counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.N*t.D), counted(f.complete, "row"))
@@ -143,7 +139,12 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 	if len(f.findings) == 0 {
 		fmt.Fprintln(out, "no fault found in the table")
 	}
-	return f.printNext(out, cmd)
+	steps := f.next(cmd)
+	if len(steps) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "\nnext:\n  %s\n", strings.Join(steps, "\n  "))
+	return err
 }
 
 // counted is a number of things of one kind, as "1 row" and "2 rows".
@@ -166,21 +167,6 @@ func wholePercent(k, n int) string {
 	}
 }
 
-// printNext says what to run.
-func (f *tableDescription) printNext(out io.Writer, cmd *cobra.Command) error {
-	steps := f.next(cmd)
-	if len(steps) == 0 {
-		return nil
-	}
-	var text strings.Builder
-	text.WriteString("\nnext:\n")
-	for _, s := range steps {
-		fmt.Fprintf(&text, "  %s\n", s)
-	}
-	_, err := io.WriteString(out, text.String())
-	return err
-}
-
 const manyColumns = 300 // from which pairwise is the method that is fast enough
 
 // next are the commands that suit the table: its network, its missing cells, and with how many
@@ -194,7 +180,12 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if name == "" || name == "-" {
 		name = "table"
 	}
-	given := f.given(cmd)
+	var given []string // flags that say how the table is read
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "json" && flag.Name != "quiet" {
+			given = append(given, "--"+flag.Name, flagWord(flag.Value))
+		}
+	})
 	if k := slices.IndexFunc(f.findings, func(found diagnose.Finding) bool { return found.Missing != nil }); k >= 0 && !cmd.Flags().Changed("na") {
 		given = append(given, "--na", shell.List(f.findings[k].Missing))
 	}
@@ -210,16 +201,6 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps
-}
-
-// given are the flags that say how the table is read.
-func (f *tableDescription) given(cmd *cobra.Command) (words []string) {
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if flag.Name != "json" && flag.Name != "quiet" {
-			words = append(words, "--"+flag.Name, flagWord(flag.Value))
-		}
-	})
-	return words
 }
 
 // advised are flags against what was found: columns that a warning advises to leave out are, and
@@ -270,7 +251,6 @@ func commandOrTable(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// knownCommand refuses what is no command.
 func knownCommand(root *cobra.Command, name string) error {
 	names := commandNames(root)
 	if slices.Contains(names, name) {

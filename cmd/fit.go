@@ -17,18 +17,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
+	"missingscore/data/moments"
 	"missingscore/data/network"
+	"missingscore/data/survey"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
+	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/penalty"
+	"missingscore/trainers/rows"
 )
 
 // fitCommand is the fit command: its flags, and what its phases make.
@@ -40,7 +46,8 @@ type fitCommand struct {
 	saved                          string // the state's file; empty: none is kept
 	inference                      string
 	penalty, lambda                string
-	stream                         streamFlag
+	stream, held                   bool          // --stream; the command needs the table itself, too
+	rows                           *data.RowFile // that mini-batches come from; nil where the table is held
 
 	table    *data.Table
 	prepared *trainers.Prepared
@@ -100,7 +107,6 @@ Methods:
 
 func newFitCommand() *cobra.Command { return new(fitCommand).command() }
 
-// command is f with its flags.
 func (f *fitCommand) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit TABLE.csv",
@@ -137,7 +143,7 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	f.addInference(cmd)
 	f.tableFlags.addWeights(cmd)
-	f.stream.add(cmd)
+	fl.BoolVar(&f.stream, "stream", false, "take mini-batches straight from the file, whose rows are not held: blocks of it in random order, by adam (default: where the table does not fit into memory and the fit is by adam)")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
 	return cmd
@@ -165,30 +171,18 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	return distinctFiles(cmd, output{"out", f.out}, output{named, f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
 
-// run takes the command through its phases.
 func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 	start := time.Now()
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
-		return asUsage(cmd, err)
-	}
-	release, err := lock(f.out, f.history)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := f.estimate(cmd, file); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := f.write(cmd, file); err != nil {
+	if err := phases(cmd, func() error { return f.load(cmd, file) }, func() []string { return []string{f.out, f.history} },
+		func() error { return f.estimate(cmd, file) }, func() error { return f.write(cmd, file) }); err != nil {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
 }
 
-// options turns the flags into a Spec.
 func (f *fitCommand) options(cmd *cobra.Command) error {
 	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
 		return err
@@ -196,15 +190,25 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	if f.warmUp < 0 {
 		return usageError{fmt.Errorf("--warm-up %d: it must not be negative", f.warmUp)}
 	}
-	f.spec.Steps.WarmUp = &f.warmUp
+	if err := f.settings.read(cmd, &f.spec); err != nil {
+		return err
+	}
+	if f.settings.says(cmd, "warm-up") {
+		f.spec.Steps.WarmUp = &f.warmUp
+	}
 	if cmd.Flags().Changed("validation") {
 		f.spec.Descent.Validation = &f.validation
 	}
 	if cmd.Flags().Changed("average") {
 		f.spec.Descent.Average = &f.average
 	}
-	f.spec.Model.Options, f.spec.Objective.Options = json.RawMessage(f.modelOptions), json.RawMessage(f.objectiveOptions)
-	if err := f.parse(); err != nil {
+	if f.settings.says(cmd, "model-options") {
+		f.spec.Model.Options = json.RawMessage(f.modelOptions)
+	}
+	if f.settings.says(cmd, "objective-options") {
+		f.spec.Objective.Options = json.RawMessage(f.objectiveOptions)
+	}
+	if err := f.parse(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
 	if err := f.parseInference(cmd); err != nil {
@@ -216,11 +220,11 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	return f.paths(cmd)
 }
 
-// load reads table and truth and prepares the estimate.
 func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
-	if f.stream.on {
+	var full *memory.Error // it is then streamed unasked
+	if f.stream {
 		err = f.loadFile(cmd, file, nil)
-	} else if err = f.loadTable(cmd, file); f.stream.instead(cmd, err) {
+	} else if err = f.loadTable(cmd, file); errors.As(err, &full) && !f.held && !cmd.Flags().Changed("stream") {
 		f.table, f.prepared = nil, nil
 		err = f.loadFile(cmd, file, err)
 	}
@@ -241,7 +245,6 @@ func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
 	return nil
 }
 
-// loadTable reads the table and prepares the estimate from it.
 func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
@@ -256,7 +259,9 @@ func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 
 // estimate runs the fit, or goes on with one that was cut.
 func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
-	defer func() { err = errors.Join(err, f.stream.close()) }()
+	if f.rows != nil {
+		defer func() { err = errors.Join(err, f.rows.Close()) }()
+	}
 	if err := f.announce(cmd.ErrOrStderr(), file, f.table); err != nil {
 		return err
 	}
@@ -291,7 +296,6 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	return f.finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
 }
 
-// tell says on stdout what came out.
 func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	r := f.result
 	if f.json {
@@ -423,4 +427,133 @@ func writeQuantities(w io.Writer, m model.Model, names []string) {
 			fmt.Fprintln(w)
 		}
 	}
+}
+
+func (f *fitCommand) addInference(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.inference, "inference", inference.None, "how far each parameter may be from the truth: none, robust (standard errors by the rows, the sandwich, with draws held fixed; of gaussian, quartic, mixture)")
+	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the intervals of --inference")
+}
+
+func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
+	if f.settings.says(cmd, "inference") {
+		level := f.spec.Inference.Level
+		if f.spec.Inference, err = inference.Parse(f.inference); err != nil {
+			return err
+		}
+		f.spec.Inference.Level = level
+	}
+	switch {
+	case f.spec.Inference.Asked():
+		return nil
+	case cmd.Flags().Changed("level"):
+		return usageError{errors.New("--level is of the intervals of --inference robust: add that, or leave --level out")}
+	}
+	f.spec.Inference = inference.Config{} // a fit that nobody asks more of
+	return nil
+}
+
+const shownParameters = 60 // with standard errors on the screen
+
+// writeUncertainty shows parameters with standard errors and intervals, and counts the others.
+func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
+	if u == nil {
+		return
+	}
+	fmt.Fprintf(w, "estimates with standard errors and %g %% intervals; %s:\n", 100*u.Level, u.Rests)
+	wide := 0
+	shown := u.Parameters[:min(len(u.Parameters), shownParameters)]
+	for _, p := range shown {
+		wide = max(wide, len([]rune(p.Name)))
+	}
+	for _, p := range shown {
+		fmt.Fprintf(w, "  %-*s %10.4g  %9.3g", wide, p.Name, p.Estimate, p.SE)
+		if !math.IsNaN(p.Low) && !math.IsNaN(p.High) {
+			fmt.Fprintf(w, "  [%.4g, %.4g]", p.Low, p.High)
+		}
+		fmt.Fprintln(w)
+	}
+	if more := len(u.Parameters) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %d more, in the file\n", more)
+	}
+}
+
+func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
+	c := &f.spec.Descent.Penalty
+	if f.settings.says(cmd, "penalty") {
+		*c = penalty.Config{}
+		if f.penalty != penalty.None {
+			c.Kind = f.penalty
+		}
+	}
+	if c.Kind != "" && c.Kind != penalty.None {
+		if _, err := penalty.ByName(c.Kind); err != nil || !f.settings.says(cmd, "lambda") {
+			return err
+		}
+		return c.ParseLambda(f.lambda)
+	}
+	if cmd.Flags().Changed("lambda") {
+		return usageError{errors.New("--lambda is of a penalty, and there is none: name one (--penalty), or leave it out")}
+	}
+	return nil
+}
+
+// loadFile opens the table's file and prepares the estimate from its rows. full is why it is not
+// held, nil where it is asked for.
+func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error {
+	o, err := f.streamOptions(cmd, path)
+	if err == nil {
+		if f.rows, err = data.OpenRows(path, o, 0); err == nil {
+			err = f.prepareFile(cmd, path)
+		}
+	}
+	if full == nil {
+		return err
+	}
+	var wrong *trainers.SettingError
+	var sequential *data.SequentialError
+	var usage usageError
+	switch {
+	case errors.As(err, &usage), errors.As(err, &sequential), errors.As(err, &wrong) && wrong.Field == "stream":
+		return full
+	case err != nil:
+		return err
+	case !f.prepared.ByBatches():
+		return fmt.Errorf("%w; of a normal model missingscore moments takes what method %s needs, in one pass that holds no row, and --stream goes down its loss by adam", full, f.prepared.Estimator.Name)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%v\n%s: its rows are taken straight from the file instead (--stream)\n", full, path)
+	return nil
+}
+
+// streamOptions are those of the table's file. Flags that need its rows are refused.
+func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOptions, error) {
+	for _, name := range []string{"hide", "prices", "weights"} {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+			return data.ReadOptions{}, usageError{fmt.Errorf("--stream: --%s needs all rows of the table; leave one of the two out", name)}
+		}
+	}
+	if f.known.file == estimateLaw {
+		return data.ReadOptions{}, usageError{errors.New("--stream: --missingness estimate goes by all rows of the table: estimate the law from a part of them, and give its file (--missingness FILE)")}
+	}
+	if moments.Is(path) {
+		return data.ReadOptions{}, usageError{fmt.Errorf("--stream: %s holds moments, which have no rows: leave it out", path)}
+	}
+	return f.tableFlags.options()
+}
+
+// prepareFile prepares the estimate from the rows of an open file.
+func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
+	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
+	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
+		return trainers.PrepareFile(cmd.Context(), f.rows, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newReading(cmd.ErrOrStderr()).observe})
+	})
+	if err == nil {
+		f.table = f.prepared.Table
+		holds := heldBytes(len(f.table.Values)+2*rows.WindowBlocks*f.rows.BlockRows*f.table.D, f.table.D)
+		if f.spec.Steps.DType == graph.Float32 {
+			holds += rows.SingleBytes * float64(f.table.RowCount()*f.table.D)
+		}
+		memory.Held(holds)
+	}
+	return err
 }

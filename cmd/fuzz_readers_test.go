@@ -3,8 +3,6 @@ package cmd
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,21 +14,6 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"
 )
-
-// Whatever a file of groups of columns holds is read, or is refused.
-func FuzzReadGroupsOfColumns(f *testing.F) {
-	columns := []string{"x1", "x2"}
-	fuzztest.Reader[map[string]string]{
-		Read: fuzztest.InFile(f, "groups.csv", func(path string) (map[string]string, error) { return readGroupsOfColumns(path, columns) }),
-		Check: func(t testing.TB, text string, groups map[string]string) {
-			_, first := groups[columns[0]]
-			_, second := groups[columns[1]]
-			require.True(t, first || second, "%q", text)
-		},
-		Accepts: []string{"name,group\nx1,a\nx2,\"b, c\"\n", "name,group\r\nx2,\r\nx9,z\r\n", "\"name\",group\n\"x1\",a"},
-		Refuses: []string{"", "name\n", "group,name\nx1,a\n", "name,group\n", "name,group\nx9,a\n", "name,group\nx1,a\nx1,b\n", "name,group\nx1\n", "name,group\nx1,a,b\n", "name,group\nx1,\"a\n"},
-	}.Fuzz(f)
-}
 
 // Whatever follows --lower and --upper is a bound, or is refused.
 func FuzzParseBound(f *testing.F) {
@@ -74,35 +57,6 @@ func FuzzParseShard(f *testing.F) {
 		},
 		Accepts: []string{"", "1/1", "2/8", "+1/8"},
 		Refuses: []string{"0/8", "9/8", "1", "1/", "/8", "-1/8", "1/8/8", "a/b", "1/99999999999999999999"},
-	}.Fuzz(f)
-}
-
-// Whatever files of shards a folder has, they are those of all shards, or it is said which are not
-// there.
-func FuzzFindShards(f *testing.F) {
-	fuzztest.Reader[[]string]{
-		Read: func(text string) ([]string, error) {
-			dir, err := os.MkdirTemp("", "")
-			if err != nil {
-				return nil, err
-			}
-			defer os.RemoveAll(dir)
-			for name := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("/\\\n\x00", c) }) {
-				if filepath.IsLocal(name) && len(name) < 200 && name != "." {
-					if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-						return nil, err
-					}
-				}
-			}
-			return findShards(shardFile, []string{dir})
-		},
-		Check: func(t testing.TB, text string, paths []string) {
-			for i, path := range paths {
-				require.Equal(t, fmt.Sprintf(shardFile, i+1, len(paths)), filepath.Base(path), "%q", text)
-			}
-		},
-		Accepts: []string{"", "network.csv", "shard-1-of-1.bin", "shard-2-of-2.bin\nshard-1-of-2.bin\nother"},
-		Refuses: []string{"shard-1-of-2.bin", "shard-1-of-2.bin\nshard-2-of-3.bin", "shard-1-of-999999999999.bin"},
 	}.Fuzz(f)
 }
 

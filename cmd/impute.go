@@ -1,20 +1,36 @@
 package cmd
 
 import (
+	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"missingscore/data"
+	"missingscore/data/diagnose"
+	"missingscore/data/transform"
+	"missingscore/graph"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/shell"
+	"missingscore/internal/spelling"
+	"missingscore/losses"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/mcmc"
+	"missingscore/trainers/posterior"
 )
 
 // imputeCommand is the impute command: its flags, and what is read.
@@ -102,23 +118,46 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	if err := f.consistent(cmd); err != nil {
 		return err
 	}
-	f.likeTheTable(cmd, args[len(args)-1])
+	path := args[len(args)-1]
+	out := cmd.Flags().Lookup("out") // a result without a name of its own has the ending of the table's format
+	if out.DefValue = strings.TrimSuffix(out.DefValue, ".csv") + data.WriteFormat(path); !out.Changed {
+		f.out = out.DefValue
+	}
 	f.known = map[string]any{}
 	release, err := lock(f.out)
 	if err != nil {
 		return err
 	}
 	defer release()
-	defer f.fit.discard()
-	path := args[len(args)-1]
-	complete, err := f.ways(cmd, args)
+	if err := f.placed(args); err != nil {
+		return err
+	}
+	alone, err := f.fromTable(cmd, len(args))
 	if err != nil {
 		return err
+	}
+	complete := f.draws
+	if alone {
+		complete, err = f.drawsAlone, f.readAlone(cmd, path)
+	} else {
+		defer f.fit.discard()
+		err = f.readModel(cmd, args)
+	}
+	if err != nil {
+		return err
+	}
+	if f.point {
+		complete = f.expectations
 	}
 	t := f.cells.Table
 	f.known["rows"], f.known["cells"] = t.N, t.Missing()
 	if err := f.values.parse(t); err != nil {
 		return err
+	}
+	if f.config.Draws > 1 && !f.point {
+		if err := f.cells.CheckLong(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	values, converged, summary, err := complete(cmd, path)
 	if err != nil {
@@ -135,43 +174,22 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	return f.finish(cmd, f.known, converged, summary)
 }
 
-// likeTheTable gives a result without a name of its own the ending of the table's format.
-func (f *imputeCommand) likeTheTable(cmd *cobra.Command, table string) {
-	out := cmd.Flags().Lookup("out")
-	if out.DefValue = strings.TrimSuffix(out.DefValue, ".csv") + data.WriteFormat(table); !out.Changed {
-		f.out = out.DefValue
+// readModel reads the table and the model, which it makes where there is none.
+func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error) {
+	if len(args) == 1 {
+		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
+	} else {
+		f.model, err = args[0], f.fit.refuse()
 	}
-}
-
-// completion completes the table.
-type completion func(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error)
-
-// ways reads the table, and the model where there is one, and says how the table is completed.
-func (f *imputeCommand) ways(cmd *cobra.Command, args []string) (completion, error) {
-	if err := f.placed(args); err != nil {
-		return nil, err
-	}
-	alone, err := f.fromTable(cmd, len(args))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	path := args[len(args)-1]
-	if alone {
-		return f.drawsAlone, f.readAlone(cmd, path)
+	var m *fitted.Saved
+	m, f.ready, f.cells, err = f.read(cmd, f.model, args[len(args)-1])
+	if err == nil {
+		f.known["model"] = m.Kind
 	}
-	if err := f.source(cmd, args); err != nil {
-		return nil, err
-	}
-	m, ready, cells, err := f.read(cmd, f.model, path)
-	if err != nil {
-		return nil, err
-	}
-	f.ready, f.cells = ready, cells
-	f.known["model"] = m.Kind
-	if f.point {
-		return f.expectations, nil
-	}
-	return f.draws, nil
+	return err
 }
 
 // consistent refuses flags that exclude each other.
@@ -211,24 +229,8 @@ func (f *imputeCommand) placed(args []string) error {
 	return nil
 }
 
-// source finds the model, or makes it.
-func (f *imputeCommand) source(cmd *cobra.Command, args []string) (err error) {
-	if len(args) == 1 {
-		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
-		return err
-	}
-	f.model = args[0]
-	return f.fit.refuse()
-}
-
-// draws completes the table c.Draws times.
 func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
-	if f.config.Draws > 1 {
-		if err := f.cells.CheckLong(); err != nil {
-			return nil, false, "", fmt.Errorf("%s: %w", path, err)
-		}
-	}
 	if err := f.kept.begin(cmd, f); err != nil {
 		return nil, false, "", err
 	}
@@ -246,12 +248,11 @@ func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64
 	if err != nil {
 		return nil, false, "", err
 	}
-	f.outcome.doubt(r.Beyond(t))
+	f.outcome.doubts = r.Beyond(t)
 	converged, mixing := mixed(f.known, r.Mixing)
 	return r.Values, converged, fmt.Sprintf("%d cells of %d rows drawn %d times by %s%s%s", t.Missing(), t.N, r.Draws, r.Sampler, how, mixing), nil
 }
 
-// expectations completes the table once.
 func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
 	if err := f.kept.begin(cmd, f); err != nil {
@@ -328,4 +329,526 @@ func short(v float64) string {
 
 func momentsJSON(m fitted.Moments) map[string]any {
 	return map[string]any{"mean": plain(m.Mean), "sd": plain(m.SD), "min": plain(m.Low), "max": plain(m.High)}
+}
+
+// fromTable tells whether draws come from the table alone, without a fitted model: by
+// --sampler posterior, or where nothing asks for a model.
+func (f *imputeCommand) fromTable(cmd *cobra.Command, tables int) (bool, error) {
+	words := f.fit.modelFlags()
+	model := tables != 1 || f.config.Sampler != "auto" || f.point || f.values.donors > 0 || len(words) > 0
+	if f.config.Sampler != fitted.FromPosterior {
+		if cmd.Flags().Changed("components") && model {
+			return false, usageError{errors.New("--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out")}
+		}
+		return !model, nil
+	}
+	refused := func(flag, why string) error {
+		return usageError{fmt.Errorf("%s: --sampler posterior draws from the table alone, and %s; leave one of them out", flag, why)}
+	}
+	switch {
+	case tables != 1:
+		return false, usageError{errors.New("--sampler posterior: it draws from a table alone; leave the model out")}
+	case f.point:
+		return false, refused("--point", "expectations are a model's")
+	case f.values.donors > 0:
+		return false, refused("--pmm", "the matching is by a model's predictions")
+	case len(words) > 0:
+		return false, refused(words[0], "this is of a model")
+	}
+	return true, nil
+}
+
+// readAlone reads and judges the table.
+func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
+	if err := checkSamplerFlags(cmd, fitted.FromPosterior); err != nil {
+		return err
+	}
+	fit := &f.fit.fit
+	fit.tableFlags.formatFlags = f.table.formatFlags
+	var found []diagnose.Finding
+	err := abandonable(cmd.Context(), func() (err error) {
+		found, err = f.judge(path)
+		return err
+	})
+	if err != nil {
+		return asUsage(f.fit.command, err)
+	}
+	stderr := cmd.ErrOrStderr()
+	if err := fit.announce(stderr, path, f.cells.Table); err != nil {
+		return err
+	}
+	if !f.cells.Table.Complete() {
+		fmt.Fprintf(stderr, "draws take missing cells to be %v\n", losses.MAR)
+	}
+	writeFindings(stderr, found)
+	return ensureDirOf(f.out)
+}
+
+func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
+	fit := &f.fit.fit
+	spec, err := fit.transform.parse()
+	if err != nil {
+		return nil, err
+	}
+	t, err := fit.tableFlags.read(path, fit.spec.Steps.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.config.Draws, "draws (--draws)"}); err != nil {
+		return nil, err
+	}
+	if err := diagnose.Refusal(t); err != nil {
+		return nil, inTable(err, path, "")
+	}
+	functions, err := spec.Fit(t, nil)
+	if err != nil {
+		return nil, inTable(err, path, rowAdvice(err, "correct the row or leave it out"))
+	}
+	setting := diagnose.Setting{Transform: functions}
+	switch changed := f.fit.command.Flags().Changed("transform"); {
+	case !changed:
+		functions = fitted.NaturalFunctions(t, functions)
+		setting.Natural = functions
+	case functions == nil: // none: columns as they are
+		functions = make(transform.Columns, t.D)
+	}
+	o, err := fit.tableFlags.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Columns, o.Exclude = t.Names, nil
+	if f.cells, err = data.ReadCells(path, o); err != nil {
+		return nil, err
+	}
+	f.ready = &fitted.Model{Names: t.Names, Transform: functions}
+	return diagnose.Table(t, setting)
+}
+
+func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
+	t := f.cells.Table
+	if f.kept.resume {
+		fmt.Fprintln(cmd.ErrOrStderr(), "draws from a table alone are not kept where they are cut: starting anew")
+	}
+	if t.Missing() == 0 {
+		f.known["sampler"], f.known["draws"] = "posterior", f.config.Draws
+		for row := range slices.Chunk(t.Values, t.D) { // draw k of row i in row i·Draws+k
+			values = append(values, slices.Repeat(row, f.config.Draws)...)
+		}
+		return values, true, "no cell is missing: the table as it was", nil
+	}
+	bar := newProgress(cmd.ErrOrStderr(), false)
+	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, posterior.Config{
+		Draws: f.config.Draws, Components: f.components, WarmUp: f.chains.WarmUp, Iterations: f.chains.Draws,
+		Seed: f.seed, Workers: f.config.Workers,
+		Observe: func(done, total int) { bar.count("impute", "chains", done, total) },
+	})
+	bar.finish()
+	if err != nil {
+		return nil, false, "", refused(err, path)
+	}
+	f.ready.Transform = r.Transform
+	how, err := f.values.apply(cmd, f, &r.Imputed)
+	if err != nil {
+		return nil, false, "", err
+	}
+	f.outcome.doubts = append(r.Beyond(t), r.Extrapolated(t)...)
+	if m := r.Law.Mixture; m != nil {
+		f.outcome.notes = append(f.outcome.notes, fmt.Sprintf("the chains of the mixture have not met (R-hat up to %.3g, column %s): the draws are from one normal distribution instead", m.Worst, t.Names[m.Row]))
+	}
+	if !r.Converged() {
+		f.unmet = f.tellUnmet(r.Law.Mixing, t.Names)
+	}
+	summary = f.tellLaw(r) + how
+	if m := r.Law.Mixing; m != nil {
+		f.known["r_hat"], f.known["worst_r_hat"], f.known["worst_column"] = plain(m.RHat), plain(m.Worst), t.Names[m.Row]
+		summary += fmt.Sprintf("\nR-hat %.3f over columns, at most %.3f (%s)", m.RHat, m.Worst, t.Names[m.Row])
+	}
+	return r.Values, r.Converged(), summary, nil
+}
+
+// tellUnmet says of which column the chains have met least, and what helps.
+func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
+	worst := names[m.Row]
+	advice := fmt.Sprintf("leave it out (--exclude %s)", shell.List([]string{worst}))
+	if f.components > 1 {
+		advice += ", take one normal distribution (--components 1)"
+	}
+	return fmt.Sprintf("the Markov chains have not met (R-hat above %v, or above %v in a column; the largest is %.3g, of %s), so the result in %s is not from the law's distribution: the table may not tell the missing cells of %s, as where rows that lack it are unlike all that have it; %s, or try more --iterations and a longer --warm-up",
+		posterior.MostRHat, posterior.MostColumnRHat, m.Worst, worst, f.out, worst, advice)
+}
+
+// tellLaw adds what is known of the law to the result, and says it.
+func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
+	t := f.cells.Table
+	model := "mixture of normals"
+	inUse := fmt.Sprintf("a mixture of normals, %.1f of them in use", r.Law.InUse)
+	if f.components == 1 || r.Law.Mixture != nil {
+		model, inUse = "one normal", "one normal distribution"
+	}
+	f.known["sampler"], f.known["draws"], f.known["model"] = r.Sampler, r.Draws, model+", drawn along"
+	f.known["components"], f.known["prior_rows"], f.known["iterations"] = r.Law.InUse, r.Law.Weight, r.Law.Iterations
+	f.known["transformed"] = r.Transform.Labels(t.Names)
+	summary = fmt.Sprintf("%d cells of %d rows drawn %d times, with the law of the rows: %s", t.Missing(), t.N, r.Draws, inUse)
+	if of := r.Transform.Describe(t.Names); of != "" {
+		summary += ", of " + of
+	}
+	return summary
+}
+
+// firstFit is the fit of a command that takes a table in place of a model, by the flags of
+// the fit command.
+type firstFit struct {
+	command *cobra.Command // fit, of which the flags are
+	fit     fitCommand
+	save    string // where the model goes
+	scratch string // folder of a model that nobody asked for, if it was made
+}
+
+// ownFlags of fit have another meaning or none there; tableFlagNames say what the table is.
+var (
+	ownFlags       = []string{"help", "help-all", "workers", "hide", "stream", "history", "truth", "inference", "level"}
+	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}
+)
+
+func (f *firstFit) add(cmd *cobra.Command) {
+	f.command = f.fit.command()
+	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if cmd.Flags().Lookup(flag.Name) != nil || slices.Contains(ownFlags, flag.Name) {
+			return
+		}
+		flag.Usage = "of the fit: " + flag.Usage
+		cmd.Flags().AddFlag(flag)
+	})
+	cmd.Flags().StringVar(&f.save, "save-model", "", "file for the model that is fitted (default: OUT.model.json)")
+}
+
+// given are the flags of the fit that are set, and whether any is.
+func (f *firstFit) given() (words []string) {
+	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed {
+			words = append(words, "--"+flag.Name+"="+flag.Value.String())
+		}
+	})
+	return words
+}
+
+// modelFlags are the given flags that ask for a model to be fitted, and not only say what the
+// table is.
+func (f *firstFit) modelFlags() (names []string) {
+	if f.save != "" {
+		names = append(names, "--save-model")
+	}
+	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !slices.Contains(tableFlagNames, flag.Name) {
+			names = append(names, "--"+flag.Name)
+		}
+	})
+	return names
+}
+
+// refuse refuses flags of a fit where a model is given.
+func (f *firstFit) refuse() error {
+	if f.save != "" {
+		return usageError{errors.New("--save-model: a model is given, and none is fitted; leave it out")}
+	}
+	if words := f.given(); len(words) > 0 {
+		name, _, _ := strings.Cut(words[0], "=")
+		return usageError{fmt.Errorf("%s: a model is given, and none is fitted; leave it out, or leave the model out", name)}
+	}
+	return nil
+}
+
+// run fits a model to a table and gives the model's file. A run that is resumed after its fit
+// takes the model that it made.
+func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, resume bool) (model string, err error) {
+	if f.save == "" {
+		f.save = siblingOf(c.out, filepath.Base(c.out)+".model.json")
+	}
+	if f.save == "" {
+		if f.scratch, err = os.MkdirTemp("", "missingscore"); err != nil {
+			return "", err
+		}
+		f.save = filepath.Join(f.scratch, "model.json")
+	}
+	if err := distinctFiles(cmd, output{"out", c.out}, output{"out", c.about()}, output{"save-model", f.save}); err != nil {
+		return "", err
+	}
+	if resume && exists(c.state()) && exists(f.save) {
+		return f.save, nil
+	}
+	fit := &f.fit
+	fit.held = true
+	fit.out, fit.resume = f.save, resume
+	fit.tableFlags.formatFlags = c.table.formatFlags
+	f.command.SetContext(cmd.Context())
+	f.command.SetErr(cmd.ErrOrStderr())
+	f.command.SetOut(io.Discard)
+	if err := fit.options(f.command); err != nil {
+		return "", err
+	}
+	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
+	for _, phase := range []func(*cobra.Command, string) error{fit.load, fit.estimate, fit.write} {
+		if err := phase(f.command, table); err != nil {
+			return "", asUsage(f.command, err)
+		}
+	}
+	return f.save, nil
+}
+
+func (f *firstFit) discard() {
+	if f.scratch != "" {
+		_ = os.RemoveAll(f.scratch) // a temporary folder
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && err == nil
+}
+
+// modelFile tells whether a file is a model rather than a table: whether it begins as
+// JSON does.
+func modelFile(path string) (bool, error) {
+	if path == data.Stdin || atomicfile.Special(path) {
+		return false, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	text := bufio.NewReader(file)
+	for {
+		c, _, err := text.ReadRune()
+		if err == io.EOF {
+			return false, nil
+		}
+		if err != nil || !unicode.IsSpace(c) && c != '\ufeff' {
+			return c == '{', err
+		}
+	}
+}
+
+// valueFlags say which values may be imputed.
+type valueFlags struct {
+	donors      int
+	round, clip []string
+
+	hold fitted.Hold
+}
+
+func (f *valueFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.IntVar(&f.donors, "pmm", 0, "predictive-mean matching: take observed values, of one of this many nearest rows (--pmm alone: 5)")
+	fl.Lookup("pmm").NoOptDefVal = "5"
+	fl.StringSliceVar(&f.round, "round", []string{"none"}, "round imputed values: none, auto (to the decimals of each column) or column=step,…")
+	fl.StringSliceVar(&f.clip, "clip", nil, "move imputed values to the ends of what was observed (observed) or of column=low:high,…")
+}
+
+func (f *valueFlags) parse(t *data.Table) error {
+	h := &f.hold
+	for _, word := range f.round {
+		switch name, text, by := strings.Cut(word, "="); {
+		case word == "none":
+			h.Step = nil
+		case word == "auto":
+			h.Step = fitted.Grids(t)
+		case !by:
+			return usageError{fmt.Errorf("--round: %q: auto, none or column=step is expected", word)}
+		default:
+			j, err := column(t, name)
+			if err != nil {
+				return usageError{fmt.Errorf("--round: %w", err)}
+			}
+			step, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(step > 0) || math.IsInf(step, 0) {
+				return usageError{fmt.Errorf("--round: %q: the step must be a positive number", word)}
+			}
+			if h.Step == nil {
+				h.Step = make([]float64, t.D)
+			}
+			h.Step[j] = step
+		}
+	}
+	return f.parseClip(t)
+}
+
+func (f *valueFlags) parseClip(t *data.Table) error {
+	h := &f.hold
+	if len(f.clip) > 0 {
+		h.Low, h.High = slices.Repeat([]float64{math.Inf(-1)}, t.D), slices.Repeat([]float64{math.Inf(1)}, t.D)
+	}
+	for _, word := range f.clip {
+		if word == "observed" {
+			h.Low, h.High = fitted.Ranges(t)
+			continue
+		}
+		name, text, by := strings.Cut(word, "=")
+		low, high, both := strings.Cut(text, ":")
+		if !by || !both {
+			return usageError{fmt.Errorf("--clip: %q: observed or column=low:high is expected; one of the numbers may be left out", word)}
+		}
+		j, err := column(t, name)
+		if err != nil {
+			return usageError{fmt.Errorf("--clip: %w", err)}
+		}
+		if h.Low[j], err = end(low, math.Inf(-1)); err == nil {
+			h.High[j], err = end(high, math.Inf(1))
+		}
+		if err != nil || !(h.Low[j] <= h.High[j]) {
+			return usageError{fmt.Errorf("--clip: %q: two numbers are expected, the smaller one first; one may be left out", word)}
+		}
+	}
+	return nil
+}
+
+// end is a number, or what stands for none.
+func end(text string, none float64) (float64, error) {
+	if text == "" {
+		return none, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && math.IsNaN(v) {
+		err = errors.New("no number")
+	}
+	return v, err
+}
+
+func column(t *data.Table, name string) (int, error) {
+	if j := slices.Index(t.Names, name); j >= 0 {
+		return j, nil
+	}
+	return 0, fmt.Errorf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
+}
+
+// apply makes draws what they may be, and says what it did.
+func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imputed) (how string, err error) {
+	t := i.cells.Table
+	if f.donors == 0 {
+		return f.held(i.known, f.hold.Apply(i.ready, t, r.Values, r.Draws)), nil
+	}
+	bar := newProgress(cmd.ErrOrStderr(), false)
+	kept, err := fitted.Match(cmd.Context(), i.ready, t, r, fitted.MatchConfig{
+		Donors: f.donors, Seed: i.seed, Workers: i.config.Workers,
+		Observe: func(done, total int) { bar.count("match", "draws", done, total) },
+	})
+	bar.finish()
+	if err != nil {
+		return "", fmt.Errorf("--pmm: %w", err)
+	}
+	i.known["donors"], i.known["unmatched"] = f.donors, kept
+	how = fmt.Sprintf(", replaced by observed values of the %d nearest rows", f.donors)
+	if kept > 0 {
+		how += fmt.Sprintf(" (%d values stay as drawn: no observed one can stand for them)", kept)
+	}
+	return how, nil
+}
+
+// held says what became of the values.
+func (f *valueFlags) held(known map[string]any, changed int) string {
+	if f.hold.Step == nil && f.hold.Low == nil {
+		return "\nvalues are the model's, neither rounded nor held to what was observed (--pmm, --round auto, --clip observed)"
+	}
+	known["held"] = changed
+	return fmt.Sprintf("; %d values rounded or moved into their range", changed)
+}
+
+// resumableDraws are the draws of a run that may be cut and go on.
+type resumableDraws struct {
+	resume bool
+
+	path    string // empty: none are kept
+	partial *fitted.Partial
+	pace    savePace
+	problem error // of saving
+}
+
+// state is where the draws of a run that is cut go, nowhere beside a device or a pipe.
+func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
+
+// begin makes the run keep its draws, and go on with those that there are.
+func (k *resumableDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
+	if k.path = f.state(); k.path == "" {
+		if k.resume {
+			return usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
+		}
+		return nil
+	}
+	if err := distinctFiles(cmd, output{"out", k.path}); err != nil {
+		return err
+	}
+	of, err := f.identity()
+	if err != nil {
+		return err
+	}
+	k.partial = fitted.NewPartial(of)
+	if k.resume {
+		held, err := fitted.LoadPartial(k.path, of)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(k.path))
+		case errors.Is(err, fitted.ErrOtherImputation):
+			return usageError{fmt.Errorf("--resume: %s: %w", k.path, err)}
+		case err != nil:
+			return err
+		default:
+			k.partial = held
+		}
+	}
+	k.pace = newSavePace()
+	f.config.Partial, f.config.Save = k.partial, func(p *fitted.Partial) error { return k.save(cmd.Context(), p) }
+	return nil
+}
+
+// save saves the draws at the run's pace, once there are any.
+func (k *resumableDraws) save(ctx context.Context, p *fitted.Partial) error {
+	if p.Blocks() == 0 {
+		return nil
+	}
+	return k.pace.save(ctx, func() error {
+		k.problem = p.Save(k.path)
+		return k.problem
+	})
+}
+
+// explain says what is left of a run that gave no result.
+func (k *resumableDraws) explain(err error, path string) error {
+	if !errors.Is(err, context.Canceled) || k.partial == nil || k.partial.Blocks() == 0 {
+		return refused(err, path)
+	}
+	if k.problem != nil {
+		return interrupted(fmt.Sprintf("nothing is written, and the draws so far cannot be saved: %v", k.problem))
+	}
+	return interrupted(fmt.Sprintf("the draws so far are saved in %s; go on with the same command and --resume", k.path))
+}
+
+func (k *resumableDraws) remove() error {
+	if k.path == "" {
+		return nil
+	}
+	return atomicfile.Remove(k.path)
+}
+
+// identity names what the draws depend on: the model, the observed cells, the settings and
+// what computes.
+func (f *imputeCommand) identity() (string, error) {
+	model, err := os.ReadFile(f.model)
+	if err != nil {
+		return "", err
+	}
+	blas, err := graph.BLAS()
+	if err != nil {
+		return "", err
+	}
+	t, c := f.cells.Table, f.config
+	c.Workers, c.Observe, c.Partial, c.Save = 0, nil, nil, nil
+	observed := make([]uint64, len(t.Values))
+	for i, seen := range t.Observed {
+		if seen {
+			observed[i] = math.Float64bits(t.Values[i])
+		}
+	}
+	settings := []any{c.Sampler, c.Draws, c.Seed, c.Chains, c.Diffusion, f.point, f.fit.given(), blas, t.Names, t.Observed, observed, model}
+	text, err := json.Marshal(settings)
+	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }

@@ -74,7 +74,6 @@ func writeManual(w io.Writer, c *cobra.Command, version string) error {
 	return err
 }
 
-// writeOption writes what a flag does.
 func writeOption(page *strings.Builder, f *pflag.Flag) {
 	if f.Hidden {
 		return

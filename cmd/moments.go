@@ -1,14 +1,17 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data"
 	"missingscore/data/moments"
 	"missingscore/internal/shell"
 )
@@ -64,35 +67,8 @@ A table in which nearly every row has its own gaps has as many sums as rows. For
 	return cmd
 }
 
-// run takes the command through its phases.
-func (f *momentsCommand) run(cmd *cobra.Command, args []string) error {
+func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 	start := time.Now()
-	if err := f.options(cmd); err != nil {
-		return err
-	}
-	err := abandonable(cmd.Context(), func() (err error) {
-		if f.merge {
-			f.taken, err = joinMoments(args)
-			return err
-		}
-		f.taken, err = f.take(cmd, args)
-		return err
-	})
-	if err != nil {
-		return asUsage(cmd, err)
-	}
-	path := f.file()
-	if err := ensureDirOf(path); err != nil {
-		return err
-	}
-	if err := f.taken.Write(path); err != nil {
-		return err
-	}
-	return f.tell(cmd.OutOrStdout(), path, time.Since(start))
-}
-
-// options reads --shard and refuses what does not go together.
-func (f *momentsCommand) options(cmd *cobra.Command) (err error) {
 	if f.out == "" {
 		return usageError{errors.New("--out M.bin is missing: the file for the moments")}
 	}
@@ -106,21 +82,35 @@ func (f *momentsCommand) options(cmd *cobra.Command) (err error) {
 			}
 		}
 	}
-	return distinctFiles(cmd, output{"out", f.file()})
+	path := f.out
+	if f.shards > 0 {
+		path = filepath.Join(f.out, fmt.Sprintf(momentsShard, f.i, f.shards))
+	}
+	if err := distinctFiles(cmd, output{"out", path}); err != nil {
+		return err
+	}
+	if err := abandonable(cmd.Context(), func() (err error) {
+		if f.merge {
+			f.taken, err = joinMoments(args)
+			return err
+		}
+		f.taken, err = f.take(cmd, args)
+		return err
+	}); err != nil {
+		return asUsage(cmd, err)
+	}
+	if err := ensureDirOf(path); err != nil {
+		return err
+	}
+	if err := f.taken.Write(path); err != nil {
+		return err
+	}
+	return f.tell(cmd.OutOrStdout(), path, time.Since(start))
 }
 
 // momentsShard is the name of the file of a shard.
 const momentsShard = "moments-%d-of-%d.bin"
 
-// file is where the moments go.
-func (f *momentsCommand) file() string {
-	if f.shards > 0 {
-		return filepath.Join(f.out, fmt.Sprintf(momentsShard, f.i, f.shards))
-	}
-	return f.out
-}
-
-// takenJSON is what --json prints.
 type takenJSON struct {
 	Out      string  `json:"out"`
 	Rows     int     `json:"rows"`
@@ -130,7 +120,6 @@ type takenJSON struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// tell says on stdout what was taken.
 func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) error {
 	m := f.taken
 	if f.json {
@@ -153,4 +142,129 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 	}
 	_, err := fmt.Fprintf(w, "moments of %d rows of %d columns, %s, in %s; %s\n", m.Rows, len(m.Names), what, path, next)
 	return err
+}
+
+// joinMoments joins files of moments, and of folders the files of their shards, which must all be
+// there.
+func joinMoments(args []string) (*moments.Moments, error) {
+	var files, dirs []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil {
+			return nil, fmt.Errorf("--merge: %w", err)
+		}
+		if info.IsDir() {
+			dirs = append(dirs, arg)
+		} else {
+			files = append(files, arg)
+		}
+	}
+	shards, err := findShards(momentsShard, dirs)
+	if err != nil {
+		return nil, err
+	}
+	if files = append(files, shards...); len(files) == 0 {
+		return nil, noShards(momentsShard, args)
+	}
+	var all *moments.Moments
+	known := map[string]string{} // files by what they hold
+	for _, file := range files {
+		m, err := moments.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		sum := string(m.Checksum())
+		if other, twice := known[sum]; twice && m.Rows > 0 {
+			return nil, fmt.Errorf("%s and %s hold the same rows, which would count twice: leave one of them out", other, file)
+		}
+		known[sum] = file
+		if all == nil {
+			all = m
+		} else if err := all.Merge(m); err != nil {
+			return nil, unmerged(err, files[0], file)
+		}
+	}
+	return all, nil
+}
+
+// take takes the moments of tables, or of the shard's part of them.
+func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Moments, error) {
+	o, err := f.tableFlags.options()
+	if err != nil {
+		return nil, err
+	}
+	everyBlock := 0
+	switch {
+	case f.shards > 0 && len(files) == 1:
+		everyBlock = f.shards
+	case f.shards > len(files):
+		return nil, usageError{fmt.Errorf("--shard %s: there are only %d files to divide: take fewer shards, or shards of one file at a time", f.text, len(files))}
+	case f.shards > 0:
+		var own []string
+		for at := f.i - 1; at < len(files); at += f.shards {
+			own = append(own, files[at])
+		}
+		files = own
+	}
+	var all *moments.Moments
+	for i, file := range files {
+		one, err := f.takeFile(cmd.Context(), file, o, everyBlock)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			all = one
+		} else if err := all.Merge(one); err != nil {
+			return nil, unmerged(err, files[0], file)
+		}
+	}
+	return all, nil
+}
+
+// takeFile takes those of one table, of which everyBlock-th block the shard has; 0: all.
+func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadOptions, everyBlock int) (m *moments.Moments, err error) {
+	if moments.Is(file) {
+		return nil, usageError{fmt.Errorf("%s holds moments already: add --merge to join files of moments", file)}
+	}
+	number := 0
+	for b, err := range data.Blocks(file, o) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			if m, err = moments.New(b.Names, moments.Options{NA: f.tableFlags.na, Pairs: f.pairs}); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		if number++; everyBlock > 0 && number%everyBlock != f.i%everyBlock {
+			continue
+		}
+		m.Dropped += b.Dropped
+		if err := m.Add(b.Values, b.Observed); err != nil {
+			return nil, tooManyPatterns(fmt.Errorf("%s: %w", file, err))
+		}
+	}
+	if m == nil {
+		return nil, fmt.Errorf("%s: no row has a value", file)
+	}
+	return m, nil
+}
+
+// tooManyPatterns says what to do where there are.
+func tooManyPatterns(err error) error {
+	if errors.Is(err, moments.ErrPatterns) {
+		return fmt.Errorf("%w: their moments would be no smaller than the rows. Fit the table itself, or take --pairs-only, for --method pairwise", err)
+	}
+	return err
+}
+
+// unmerged says why two files do not go together.
+func unmerged(err error, first, second string) error {
+	if errors.Is(err, moments.ErrPatterns) {
+		return tooManyPatterns(err)
+	}
+	return fmt.Errorf("%s and %s cannot be joined: %w", first, second, err)
 }

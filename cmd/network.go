@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,15 +13,17 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
 	"missingscore/internal/setting"
+	"missingscore/internal/shell"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 )
 
@@ -30,7 +33,8 @@ type networkCommand struct {
 	out, truthFile string
 	path           string // how far it goes
 	groupsFile     string
-	labels         labelFlag
+	labelsFile     string
+	labels         map[string]string // of columns
 	resampling     resamplingFlags
 
 	table    *data.Table
@@ -88,7 +92,7 @@ Methods:
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
 	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
-	f.labels.add(cmd)
+	addLabels(cmd, &f.labelsFile)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	return cmd
 }
@@ -101,33 +105,24 @@ func methodList() string {
 	return b.String()
 }
 
-// run takes the command through its phases.
 func (f *networkCommand) run(cmd *cobra.Command, file string) error {
 	start := time.Now()
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := abandonable(cmd.Context(), func() error { return f.load(cmd, file) }); err != nil {
-		return asUsage(cmd, err)
+	shard := f.resampling.shard.N > 0
+	write := func() error { return f.write(cmd, file) }
+	if shard {
+		write = func() error { return f.tellShard(cmd) }
 	}
-	release, err := lock(f.resampling.locked(f.out))
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := f.estimate(cmd, file); err != nil {
-		return asUsage(cmd, err)
-	}
-	if f.resampling.shard.N > 0 {
-		return f.tellShard(cmd)
-	}
-	if err := f.write(cmd, file); err != nil {
+	err := phases(cmd, func() error { return f.load(cmd, file) }, func() []string { return []string{f.resampling.locked(f.out)} },
+		func() error { return f.estimate(cmd, file) }, write)
+	if err != nil || shard {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
 }
 
-// options turns the flags into a Spec.
 func (f *networkCommand) options(cmd *cobra.Command) error {
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
@@ -142,7 +137,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	if err := setting.OneOf("path", f.path, pathNeeded, pathFull); err != nil {
 		return asUsage(cmd, err)
 	}
-	f.config.Whole = f.path == pathFull || f.truthFile != "" // whose AUC is of a whole path
+	f.config.Whole = f.config.Whole || f.path == pathFull || f.truthFile != "" // whose AUC is of a whole path
 	for _, name := range f.config.Covariates {
 		if of := &f.tableFlags.columns; *of != nil && !slices.Contains(trimmed(*of), name) {
 			*of = append(*of, name)
@@ -151,7 +146,6 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, f.resampling.file())...)...)
 }
 
-// load reads table and truth and prepares the estimate.
 func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
@@ -171,47 +165,32 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	if f.prepared, err = f.prepare(cmd, t, file); err != nil {
 		return err
 	}
-	if err := f.labels.read(t.Names); err != nil {
+	if f.labels, err = readLabels(f.labelsFile, t.Names); err != nil {
 		return err
 	}
-	if t, err = f.independent(cmd, file); err != nil {
-		return err
+	if t.Counted == nil { // from rows that stand for moments no column can be taken
+		f.prepared, f.leftOut, err = independent(file, f.prepared, t.Names, func(kept []string) (*trainers.Prepared, error) {
+			if f.table, err = f.table.Select(kept); err != nil {
+				return nil, err
+			}
+			f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
+			return f.prepare(cmd, f.table, file)
+		})
+		if err != nil {
+			return err
+		}
 	}
-	c = f.config
+	t, c = f.table, f.config
 	nodes := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(c.Covariates, name) })
 	if f.truthFile != "" {
 		if f.truth, err = network.ReadPrecision(f.truthFile, nodes); err != nil {
 			return fmt.Errorf("--truth: %w", err)
 		}
 	}
-	if f.groupsFile != "" {
-		if f.groups, err = readGroupsOfColumns(f.groupsFile, nodes); err != nil {
-			return fmt.Errorf("--groups: %w", err)
-		}
+	if f.groups, err = readGroupsOfColumns("groups", f.groupsFile, nodes); err != nil {
+		return err
 	}
 	return ensureDir(f.out)
-}
-
-// independent prepares the table without columns that others determine but for rounding, and gives it.
-// From rows that stand for moments no column can be taken: there the result is not reliable.
-func (f *networkCommand) independent(cmd *cobra.Command, file string) (*data.Table, error) {
-	for {
-		kept, why, err := leaveOut(f.prepared, f.table.Names)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if kept == nil || f.table.Counted != nil {
-			return f.table, nil
-		}
-		f.leftOut = append(f.leftOut, why...)
-		if f.table, err = f.table.Select(kept); err != nil {
-			return nil, err
-		}
-		f.config.Covariates = slices.DeleteFunc(f.config.Covariates, func(name string) bool { return !slices.Contains(kept, name) })
-		if f.prepared, err = f.prepare(cmd, f.table, file); err != nil {
-			return nil, fmt.Errorf("%w (%s)", err, strings.Join(why, "; "))
-		}
-	}
 }
 
 // estimate runs the estimate, or goes on with one that was cut.
@@ -234,7 +213,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	f.result.Network.Network.Labels = f.labels.of
+	f.result.Network.Network.Labels = f.labels
 	if f.leftOut != nil {
 		noteLeftOut(f.result, f.leftOut)
 	}
@@ -247,7 +226,6 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	return nil
 }
 
-// write writes every file of the result.
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	from := report.Source{Table: file, Command: commandLine(cmd), Groups: f.groups}
 	var set atomicfile.Set
@@ -264,7 +242,6 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	return f.finish(filepath.Join(f.out, f.resampling.file()), f.result.Warnings, cmd.ErrOrStderr())
 }
 
-// tell says on stdout what came out.
 func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	r := f.result
 	var auc *float64
@@ -291,7 +268,6 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 	return err
 }
 
-// networkJSON is what --json prints.
 type networkJSON struct {
 	Method    string       `json:"method"`
 	Edges     int          `json:"edges"`
@@ -347,5 +323,171 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		fmt.Fprintf(w, "%s\n", n.Stability.Sentence())
 	}
 	_, err := fmt.Fprintf(w, "results in %s; open %s\n", f.out, filepath.Join(f.out, "report.html"))
+	return err
+}
+
+// inferenceJSON is what --json says of the uncertainty of pairs.
+type inferenceJSON struct {
+	Kind  string     `json:"kind"`
+	Level float64    `json:"level"`
+	Rests string     `json:"rests_on"`
+	Pairs []pairJSON `json:"pairs"`
+}
+
+// pairJSON is one pair: null for what is not known.
+type pairJSON struct {
+	From      string   `json:"from"`
+	To        string   `json:"to"`
+	Estimate  *float64 `json:"estimate"`
+	SE        *float64 `json:"se"`
+	Low       *float64 `json:"low"`
+	High      *float64 `json:"high"`
+	P         *float64 `json:"p"`
+	Q         *float64 `json:"q"`
+	Inclusion *float64 `json:"inclusion"`
+	SameSign  *float64 `json:"same_sign"`
+	Rows      int      `json:"pairs"`
+}
+
+// uncertainty is inferenceJSON of a result, nil without inference.
+func uncertainty(r *trainers.Result) *inferenceJSON {
+	found := r.Network.Inference
+	if found == nil {
+		return nil
+	}
+	out := &inferenceJSON{Kind: r.Spec.Inference.Kind, Level: r.Spec.Inference.Level, Rests: found.Rests, Pairs: []pairJSON{}}
+	for _, e := range r.Network.Network.Pairs {
+		u := e.Uncertainty
+		out.Pairs = append(out.Pairs, pairJSON{
+			From: e.From, To: e.To, Estimate: known(u.Estimate), SE: known(u.SE), Low: known(u.Low), High: known(u.High),
+			P: known(u.P), Q: known(u.Q), Inclusion: known(u.Inclusion), SameSign: known(u.SameSign), Rows: u.Rows,
+		})
+	}
+	return out
+}
+
+// known is x, nil where there is no number.
+func known(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
+// belongs to.
+func sizeText(e network.Edge) string {
+	u := e.Uncertainty
+	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
+		return fmt.Sprintf("%+.3f", e.PartialCorrelation)
+	}
+	text := fmt.Sprintf("%+.3f  [%+.3f, %+.3f]", u.Estimate, u.Low, u.High)
+	if !math.IsNaN(u.Q) {
+		text += "  q " + mcar.FormatP(u.Q)
+	}
+	if !math.IsNaN(u.Inclusion) {
+		text += fmt.Sprintf("  in %.0f %% of resamples", 100*u.Inclusion)
+	}
+	return text
+}
+
+// resamplingFlags spread a network's resamples over processes: each makes a shard of them
+// and leaves it in a file, from which another joins them.
+type resamplingFlags struct {
+	text  string
+	shard inference.Shard
+	merge []string // folders of the shards
+}
+
+// shardFile is the name of what a shard has made: its state.
+const shardFile = "shard-%d-of-%d.bin"
+
+func (f *resamplingFlags) add(cmd *cobra.Command, c *inference.Config) {
+	fl := cmd.Flags()
+	fl.IntVar(&c.Stability, "stability", 0, "correlation stability by so many networks of parts of the rows, as 1000; writes stability.csv (default: none)")
+	fl.StringVar(&f.text, "shard", "", "I/N: make every N-th resample of --inference bootstrap=… and --stability, from the I-th, and leave them in --out for --merge")
+	fl.StringSliceVar(&f.merge, "merge", nil, "folders of all shards: join their resamples and write the results")
+}
+
+func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume bool) (err error) {
+	if f.shard.I, f.shard.N, err = parseShard(f.text); err != nil {
+		return err
+	}
+	if f.text == "" && f.merge == nil {
+		return nil
+	}
+	name := "shard"
+	if f.merge != nil {
+		name = "merge"
+	}
+	switch {
+	case c.Resamples == 0 && c.Stability == 0:
+		return usageError{fmt.Errorf("--%s is of resamples, and there are none: add --inference bootstrap=500 or --stability 1000, or leave it out", name)}
+	case f.text != "" && f.merge != nil:
+		return usageError{errors.New("--shard makes resamples and --merge joins them: leave one of them out")}
+	case f.merge != nil && resume:
+		return usageError{errors.New("--merge goes on from the shards, --resume from the state of a run that was cut: leave one of them out")}
+	case f.text != "" && cmd.Flags().Changed("truth"):
+		return usageError{errors.New("--truth is of the results, which a shard does not write: give it with --merge")}
+	}
+	return nil
+}
+
+func (f *resamplingFlags) file() string {
+	if f.shard.N > 0 {
+		return fmt.Sprintf(shardFile, f.shard.I, f.shard.N)
+	}
+	return stateFile
+}
+
+// locked is what a run keeps for itself: the folder, or of a shard only its file.
+func (f *resamplingFlags) locked(out string) string {
+	if f.shard.N > 0 {
+		return filepath.Join(out, f.file())
+	}
+	return out
+}
+
+// joined is the state of a run that has made what all shards have.
+func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
+	paths, err := findShards(shardFile, f.merge)
+	if err != nil {
+		return nil, err
+	}
+	n := len(paths)
+	if n == 0 {
+		return nil, noShards(shardFile, f.merge)
+	}
+	var all *trainers.State
+	for _, path := range paths {
+		s, err := trainers.LoadState(path)
+		if err != nil {
+			return nil, fmt.Errorf("--merge: %w", err)
+		}
+		if all == nil {
+			all = s
+			continue
+		}
+		if err := all.Join(s); err != nil {
+			return nil, fmt.Errorf("--merge: %s and %s are not of the same table and settings", paths[0], path)
+		}
+	}
+	if left := all.Inference.Left(c); len(left) > 0 {
+		var unfinished []string
+		for _, i := range left {
+			if s := fmt.Sprintf("%d/%d", i%n+1, n); !slices.Contains(unfinished, s) {
+				unfinished = append(unfinished, s)
+			}
+		}
+		return nil, fmt.Errorf("--merge: %d resamples are not made yet, of the shards %s: run these again with --resume", len(left), strings.Join(unfinished, ", "))
+	}
+	return all, nil
+}
+
+// tellShard says on stdout what comes after a shard.
+func (f *networkCommand) tellShard(cmd *cobra.Command) error {
+	s := f.resampling.shard
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s; after all the same command with --merge %s in place of --shard\n",
+		s.I, s.N, filepath.Join(f.out, f.resampling.file()), shell.Word(f.out))
 	return err
 }

@@ -2,24 +2,30 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/report"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/path"
 	"missingscore/trainers/power"
@@ -81,30 +87,17 @@ Methods:
 	return cmd
 }
 
-// run takes the command through its phases.
 func (f *powerCommand) run(cmd *cobra.Command) error {
 	start := time.Now()
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := abandonable(cmd.Context(), func() error { return f.load(cmd) }); err != nil {
-		return asUsage(cmd, err)
-	}
-	release, err := lock(f.out)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := f.try(cmd); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := f.write(); err != nil {
+	if err := phases(cmd, func() error { return f.load(cmd) }, func() []string { return []string{f.out} }, func() error { return f.try(cmd) }, f.write); err != nil {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
 }
 
-// options turns the flags into a Spec and checks what goes with what.
 func (f *powerCommand) options(cmd *cobra.Command) error {
 	if err := f.truthFlags.check(cmd); err != nil {
 		return err
@@ -154,21 +147,16 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 	if err := checkMethodFlags(cmd, asked, p); err != nil {
 		return err
 	}
-	if err := beginsPath(p); err != nil {
+	q, err := p.Problem()
+	if err == nil { // settings that no table's path can begin with are refused before there are many
+		_, err = path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+	}
+	if err != nil {
 		return explain(err, "a table of most rows", "", "")
 	}
 	f.spec.Steps.Method = p.Spec.Steps.Method
 	f.problem.Spec = f.spec
 	return ensureDir(f.out)
-}
-
-// beginsPath refuses settings that no table's path can begin with, before there are many.
-func beginsPath(p *trainers.Prepared) error {
-	q, err := p.Problem()
-	if err == nil {
-		_, err = path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
-	}
-	return err
 }
 
 // try draws and estimates tables, or goes on with a run that was cut.
@@ -197,7 +185,6 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 	return err
 }
 
-// write writes every file, and clears up.
 func (f *powerCommand) write() error {
 	r := f.result
 	f.page = report.Power{Title: "Rows that a network needs", Answer: answer(r), Result: r, Settings: [][2]string{
@@ -210,7 +197,7 @@ func (f *powerCommand) write() error {
 		{"Seed", strconv.FormatUint(f.study.Seed, 10)},
 	}}
 	var err error
-	if f.page.JSON, err = f.encoded(nil); err != nil {
+	if f.page.JSON, err = encodePower(f, nil); err != nil {
 		return err
 	}
 	var set atomicfile.Set
@@ -224,7 +211,6 @@ func (f *powerCommand) write() error {
 	return atomicfile.Remove(filepath.Join(f.out, stateFile))
 }
 
-// tell says on stdout what came out.
 func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	w, r := cmd.OutOrStdout(), f.result
 	for _, warning := range r.Warnings {
@@ -232,7 +218,7 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	}
 	if f.json {
 		seconds := took.Seconds()
-		text, err := f.encoded(&seconds)
+		text, err := encodePower(f, &seconds)
 		if err != nil {
 			return err
 		}
@@ -268,7 +254,6 @@ func answer(r *power.Result) string {
 	return fmt.Sprintf("a sensitivity of %g needs about %.0f rows (%g %% interval %s to %s)", c.Sensitivity, math.Ceil(n.Rows), 100*c.Level, low, high)
 }
 
-// listed are numbers as words.
 func listed(numbers []int) string {
 	var words []string
 	for _, n := range numbers {
@@ -277,17 +262,12 @@ func listed(numbers []int) string {
 	return strings.Join(words, ", ")
 }
 
-// graphTruth draws the truth of a shape.
 func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*power.Truth, float64, error) {
 	g, err := simulate.Graph(shape, d, edges, strength, stream.New(seed, stream.Initial))
 	if err != nil {
 		return nil, 0, err
 	}
-	names := make([]string, d)
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	t, err := power.NewTruth(names, g, nil, 0)
+	t, err := power.NewTruth(columnNames(d), g, nil, 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -296,15 +276,6 @@ func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*pow
 		largest = max(largest, math.Abs(w))
 	}
 	return t, largest, nil
-}
-
-// encoded is the JSON object, with how long it took where that is given.
-func (f *powerCommand) encoded(seconds *float64) ([]byte, error) {
-	blas, err := graph.BLAS()
-	if err != nil {
-		return nil, err
-	}
-	return encodePower(f, blas, seconds)
 }
 
 // gapsText says in words how rows get their gaps.
@@ -319,12 +290,203 @@ func gapsText(g power.Gaps, file string) string {
 	return fmt.Sprintf("%.3g %% of the cells missing completely at random", 100*g.Share)
 }
 
-// likeTable reads the table whose gaps are drawn, by the columns of the truth.
-func likeTable(path string, o data.ReadOptions, names []string) (*data.Table, error) {
-	o.Columns = names
-	t, err := data.ReadFile(path, o)
+// powerJSON is power.json, and with seconds what --json prints.
+type powerJSON struct {
+	Sensitivity float64 `json:"sensitivity"`
+	// Rows, Low and High are null beyond the numbers of rows that were tried.
+	Rows     *int        `json:"rows"`
+	Low      *int        `json:"low"`
+	High     *int        `json:"high"`
+	Reached  string      `json:"reached"` // "within" the rows that were tried, "below" or "above" them
+	Answer   string      `json:"answer"`
+	Truth    truthJSON   `json:"truth"`
+	Method   string      `json:"method"`
+	Tables   int         `json:"tables"`
+	Level    float64     `json:"level"`
+	Points   []pointJSON `json:"points"`
+	Warnings []string    `json:"warnings"`
+	BLAS     string      `json:"blas"`
+	Seconds  *float64    `json:"seconds,omitempty"`
+}
+
+type truthJSON struct {
+	Source  string `json:"source"`
+	Columns int    `json:"columns"`
+	Edges   int    `json:"edges"`
+}
+
+type pointJSON struct {
+	Rows        int                 `json:"rows"`
+	Tables      int                 `json:"tables"`
+	Failed      int                 `json:"failed"`
+	Unconverged int                 `json:"unconverged"`
+	Measures    map[string]meanJSON `json:"measures"`
+}
+
+// meanJSON is a mean: null for what is not known.
+type meanJSON struct {
+	Mean *float64 `json:"mean"`
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"`
+}
+
+func encodePower(f *powerCommand, seconds *float64) ([]byte, error) {
+	blas, err := graph.BLAS()
 	if err != nil {
-		return nil, fmt.Errorf("--table: %w", err)
+		return nil, err
 	}
-	return t, nil
+	r, c := f.result, f.result.Config
+	out := powerJSON{
+		Sensitivity: c.Sensitivity, Rows: tried(r.Needed.Rows), Low: tried(r.Needed.Low), High: tried(r.Needed.High), Reached: "within", Answer: answer(r),
+		Truth: truthJSON{f.source, len(f.problem.Truth.Names), f.problem.Truth.Edges()}, Method: f.spec.Steps.Method,
+		Tables: c.Tables, Level: c.Level, Warnings: append([]string{}, r.Warnings...), BLAS: blas, Seconds: seconds,
+	}
+	switch {
+	case r.Needed.Rows == 0:
+		out.Reached = "below"
+	case math.IsInf(r.Needed.Rows, 1):
+		out.Reached = "above"
+	}
+	for _, p := range r.Points {
+		q := pointJSON{Rows: p.Rows, Tables: p.Tables, Failed: p.Failed, Unconverged: p.Unconverged, Measures: map[string]meanJSON{}}
+		for m, v := range p.Means {
+			q.Measures[power.Names[m]] = meanJSON{known(v.Value), known(v.Low), known(v.High)}
+		}
+		out.Points = append(out.Points, q)
+	}
+	text, err := json.Marshal(out)
+	return append(text, '\n'), err
+}
+
+// tried is a number of rows, nil beyond those that were tried.
+func tried(rows float64) *int {
+	if rows == 0 || math.IsInf(rows, 1) {
+		return nil
+	}
+	return new(int(math.Ceil(rows)))
+}
+
+// table writes the measures by number of rows, and the answer.
+func (f *powerCommand) table(w io.Writer) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(columns, "rows\t")
+	for _, name := range power.Names {
+		fmt.Fprintf(columns, "%s\t", name)
+	}
+	fmt.Fprintln(columns)
+	for _, p := range f.result.Points {
+		fmt.Fprintf(columns, "%d\t", p.Rows)
+		for _, m := range p.Means {
+			if math.IsNaN(m.Value) {
+				fmt.Fprint(columns, "–\t")
+				continue
+			}
+			fmt.Fprintf(columns, "%.3f\t", m.Value)
+		}
+		fmt.Fprintln(columns)
+	}
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s\nresults in %s\n", answer(f.result), f.out)
+	return err
+}
+
+// truthFlags say which network tables are drawn from, and which cells of them are missing.
+type truthFlags struct {
+	like, table string
+	shape       string
+	d, edges    int
+	strength    float64
+	missing     float64
+}
+
+func (f *truthFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.like, "like", "", "draw from the network of this result: a folder of network, or a model.json")
+	fl.StringVar(&f.table, "table", "", "with --like: give drawn rows the gaps of the rows of this table")
+	fl.IntVar(&f.d, "d", 0, "draw from a network of so many columns")
+	fl.StringVar(&f.shape, "graph", "random", "its shape: "+strings.Join(simulate.Shapes, ", "))
+	fl.IntVar(&f.edges, "edges", 0, "edges of --graph random (default: as many as columns)")
+	fl.Float64Var(&f.strength, "strength", 0, "size of its partial correlations (default: 0.25, or 0.9 of the most that is possible)")
+	fl.Float64Var(&f.missing, "missing", 0, "probability that a cell is missing, completely at random")
+}
+
+func (f *truthFlags) check(cmd *cobra.Command) error {
+	if err := nonZero(cmd, "d", "edges", "strength"); err != nil {
+		return err
+	}
+	changed := cmd.Flags().Changed
+	switch {
+	case f.like == "" && !changed("d"):
+		return usageError{errors.New("a network to draw from is missing: give an earlier result with its table (--like RESULT --table TABLE.csv), or --d D with --graph")}
+	case f.like != "" && changed("d"):
+		return usageError{errors.New("--like and --d are two networks to draw from; leave one of them out")}
+	case f.table != "" && changed("missing"):
+		return usageError{errors.New("--table and --missing are two ways to make gaps; leave one of them out")}
+	case f.like == "" && f.table != "":
+		return usageError{errors.New("--table is of --like; give that, or make gaps with --missing")}
+	case f.like != "" && f.table == "" && !changed("missing"):
+		return usageError{errors.New("--like needs the table, whose gaps drawn rows get: give --table TABLE.csv, or --missing P for gaps completely at random")}
+	case !(f.missing >= 0 && f.missing < 1):
+		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", f.missing)}
+	case changed("edges") && f.shape != "random":
+		return usageError{fmt.Errorf("--edges is of --graph random, and %s has as many as its shape; leave one of them out", f.shape)}
+	}
+	for _, name := range []string{"graph", "edges", "strength"} {
+		if f.like != "" && changed(name) {
+			return usageError{fmt.Errorf("--%s is of --d, and the network is that of --like; leave one of them out", name)}
+		}
+	}
+	return nil
+}
+
+// read makes the truth and its gaps, and says what they are.
+func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t *power.Truth, gaps power.Gaps, source string, err error) {
+	gaps.Share = f.missing
+	if f.like == "" {
+		edges := f.edges
+		if edges == 0 {
+			edges = min(f.d, f.d*(f.d-1)/2)
+		}
+		t, strength, err := graphTruth(f.shape, f.d, edges, f.strength, seed)
+		if err != nil {
+			return nil, gaps, "", usageError{fmt.Errorf("--d, --graph, --edges, --strength: %w", err)}
+		}
+		return t, gaps, fmt.Sprintf("%s network of %d columns, %d edges of size %.3g, %s", f.shape, f.d, t.Edges(), strength, gapsText(gaps, "")), nil
+	}
+	lawful := false
+	if t, lawful, err = f.fitted(threshold); err != nil {
+		return nil, gaps, "", fmt.Errorf("--like: %w", err)
+	}
+	if f.table != "" {
+		o.Columns = t.Names
+		if gaps.Like, err = data.ReadFile(f.table, o); err != nil {
+			return nil, gaps, "", fmt.Errorf("--table: %w", err)
+		}
+	}
+	source = fmt.Sprintf("network of %s, %d columns, %d edges, %s", filepath.Base(f.like), len(t.Names), t.Edges(), gapsText(gaps, filepath.Base(f.table)))
+	if lawful {
+		source += " (not by the law of missing cells that the result knows: drawn gaps do not look at values)"
+	}
+	return t, gaps, source, nil
+}
+
+// fitted is the truth that a result's model is, of columns after its transform, and whether
+// the result knows a law of missing cells.
+func (f *truthFlags) fitted(threshold float64) (t *power.Truth, lawful bool, err error) {
+	path := f.like
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "model.json")
+	}
+	s, err := fitted.Load(path)
+	if err != nil {
+		return nil, false, err
+	}
+	g, ok := s.Model.(*model.Gaussian)
+	if !ok {
+		return nil, false, fmt.Errorf("%s is a model of kind %s; a network is drawn from a Gaussian one", path, s.Kind)
+	}
+	t, err = power.NewTruth(s.Names, simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}, s.Domain, threshold)
+	return t, s.Missingness != nil, err
 }

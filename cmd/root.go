@@ -4,19 +4,27 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"missingscore/graph"
+	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/internal/printable"
+	"missingscore/trainers"
 )
 
 // Main runs the program with the arguments it was started with, and exits.
@@ -34,12 +42,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(stderr)
 	code, message, advice := ending(panics.Caught(func() error {
-		if err := checkWords(args); err != nil {
-			return err
-		}
-		if asksJSON(args) && closed(stdout) {
-			return errors.New("standard output is closed, and --json writes its object there: leave --json out, or redirect the output to a file")
-		}
 		if err := root.ExecuteContext(ctx); err != nil {
 			return err
 		}
@@ -52,16 +54,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 		_ = printJSON(out, newErrorJSON(message, code)) // the code tells where nothing can be written
 	}
 	return code
-}
-
-// checkWords refuses what no system takes for the name of a file, and no setting is.
-func checkWords(args []string) error {
-	for i, word := range args {
-		if strings.ContainsRune(word, 0) {
-			return usageError{fmt.Errorf("word %d of the command line, %q: it holds the character of code 0, which no file's name and no setting has; leave it out", i+1, word)}
-		}
-	}
-	return nil
 }
 
 func newRoot() *cobra.Command {
@@ -101,6 +93,9 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	addQuiet(saying...)
 	addCompletions(saying...)
 	root.AddCommand(newManualCommand(root))
+	for _, c := range append(root.Commands(), root) {
+		addHelp(c)
+	}
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = func(_ *cobra.Command, args []string) error {
@@ -149,4 +144,231 @@ func abandonable(ctx context.Context, work func() error) error {
 	case err := <-done:
 		return err
 	}
+}
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitUnconverged = 3   // results are written and marked
+	exitInterrupted = 130 // the state is saved
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// unconverged says that a fit finished, was written, and has not converged.
+type unconverged struct{ verdict string }
+
+func (e unconverged) Error() string { return e.verdict }
+
+// interrupted says what is left of a command that the user stopped.
+type interrupted string
+
+func (e interrupted) Error() string        { return string(e) }
+func (e interrupted) Is(target error) bool { return target == context.Canceled }
+
+// ending is the exit code of an error, what is said of it, and where to read on.
+func ending(err error) (code int, message, advice string) {
+	var usage usageError
+	var open unconverged
+	var cut interrupted
+	switch {
+	case err == nil:
+		return exitDone, "", ""
+	case errors.As(err, &cut):
+		return exitInterrupted, fmt.Sprintf("interrupted; %v", cut), ""
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted, "interrupted", ""
+	case errors.As(err, &open):
+		return exitUnconverged, err.Error(), ""
+	case errors.As(err, &usage):
+		return exitUsage, err.Error(), " (see missingscore --help)"
+	}
+	return exitError, err.Error(), ""
+}
+
+// asUsage makes a setting that cannot be used a mistake on the command line, named by
+// its flag. Other errors stay as they are.
+func asUsage(cmd *cobra.Command, err error) error {
+	var wrong *trainers.SettingError
+	if err == nil || !errors.As(err, &wrong) {
+		return err
+	}
+	return usageError{errors.New(wrong.Message(settingName(cmd, wrong.Field)))}
+}
+
+type errorJSON struct {
+	Error  string `json:"error"`
+	Exit   int    `json:"exit"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column string `json:"column,omitempty"`
+	Cell   string `json:"cell,omitempty"`
+}
+
+// place is how every message about a file's contents begins: FILE:LINE: and, where it is one
+// cell, column "NAME": "CELL".
+var place = regexp.MustCompile(`^(?:--[a-z-]+: )?([^\n]+?):(\d+): (?:column ("(?:[^"\\]|\\.)*")(?:: ("(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9e]*) )?)?`)
+
+// newErrorJSON takes the place out of a message, where it names one.
+func newErrorJSON(message string, exit int) errorJSON {
+	e := errorJSON{Error: message, Exit: exit}
+	found := place.FindStringSubmatch(message)
+	if found == nil {
+		return e
+	}
+	e.File = found[1]
+	e.Line, _ = strconv.Atoi(found[2]) // digits; one too long for a line is none
+	e.Column, e.Cell = unquoted(found[3]), unquoted(found[4])
+	return e
+}
+
+// unquoted is what a message has in quotation marks, or what it has without.
+func unquoted(text string) string {
+	if plain, err := strconv.Unquote(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+func printJSON(w io.Writer, v any) error { return json.NewEncoder(printable.Writer{W: w}).Encode(v) }
+
+// asksJSON tells whether arguments ask for JSON, also those of a command line with a mistake,
+// of which no flags are known.
+func asksJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(a string) bool { return a == "--json" || a == "--json=true" })
+}
+
+// used notes whether anything was written, and the first error of it: cobra drops those of its
+// help.
+type used struct {
+	io.Writer
+	yes bool
+	err error
+}
+
+func (u *used) Write(text []byte) (n int, err error) {
+	u.yes = u.yes || len(text) > 0
+	if n, err = u.Writer.Write(text); u.err == nil {
+		u.err = err
+	}
+	return n, err
+}
+
+// heedless goes on where nothing can be written: messages that nobody can read are no
+// reason to end a run.
+type heedless struct{ w io.Writer }
+
+func (h heedless) Write(text []byte) (int, error) {
+	_, _ = h.w.Write(text)
+	return len(text), nil
+}
+
+// beneath is the writer that all goes to in the end, for what draws on a terminal on purpose.
+func beneath(w io.Writer) io.Writer {
+	for {
+		switch v := w.(type) {
+		case printable.Writer:
+			w = v.W
+		case heedless:
+			w = v.w
+		default:
+			return w
+		}
+	}
+}
+
+// addQuiet adds --quiet to commands that say what they do.
+func addQuiet(commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.Flags().BoolP("quiet", "q", false, "print nothing but errors: no progress, no warnings, no summary; with --json the object alone")
+	}
+}
+
+// obeyQuiet leaves what a command says unsaid, if it was asked to. The error that ends it is
+// not the command's to print, and what --json asks for is the result.
+func obeyQuiet(cmd *cobra.Command) {
+	if !isSet(cmd, "quiet") {
+		return
+	}
+	cmd.SetErr(io.Discard)
+	if !isSet(cmd, "json") {
+		cmd.SetOut(io.Discard)
+	}
+}
+
+// isSet tells whether a command has a switch and it is on.
+func isSet(cmd *cobra.Command, name string) bool {
+	on, err := cmd.Flags().GetBool(name)
+	return err == nil && on
+}
+
+// versionText says what program this is, in two lines: its version with the revision that it
+// was built from, where the build knows them, and by what and for what it was built.
+func versionText(b *debug.BuildInfo) string {
+	version, of := "(devel)", map[string]string{}
+	if b != nil {
+		if b.Main.Version != "" {
+			version = b.Main.Version
+		}
+		for _, s := range b.Settings {
+			of[s.Key] = s.Value
+		}
+	}
+	var source []string
+	if revision := of["vcs.revision"]; revision != "" {
+		source = append(source, "revision "+revision)
+	}
+	if at := of["vcs.time"]; at != "" {
+		source = append(source, at)
+	}
+	if of["vcs.modified"] == "true" {
+		source = append(source, "with changes that are not committed")
+	}
+	if source != nil {
+		version += " (" + strings.Join(source, ", ") + ")"
+	}
+	return fmt.Sprintf("missingscore %s\n%s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// buildInfo is what the program knows of its build, nil for nothing.
+func buildInfo() *debug.BuildInfo {
+	b, _ := debug.ReadBuildInfo()
+	return b
+}
+
+// memoryFlag is memory.Flag as a command has it.
+const memoryFlag = "memory"
+
+// addMemory adds --memory to commands.
+func addMemory(commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.Flags().String(memoryFlag, "", "how much memory may be used, as 8GB or 500MB: what needs more is refused before it is made (default: "+memory.Variable+", or 80 % of what is free)")
+	}
+}
+
+// obeyMemory makes the limit what --memory says, or else the environment.
+func obeyMemory(cmd *cobra.Command) error {
+	if flag := cmd.Flags().Lookup(memoryFlag); flag != nil && flag.Changed {
+		if err := memory.Use(flag.Value.String()); err != nil {
+			return usageError{err}
+		}
+	} else {
+		memory.UseVariable()
+	}
+	limit, err := memory.Limit()
+	if err != nil {
+		return usageError{err}
+	}
+	if os.Getenv("GOMEMLIMIT") == "" { // rubbish is collected before it takes what is left
+		memory.Collect(limit)
+	}
+	return nil
 }

@@ -3,12 +3,18 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/simd"
 	"missingscore/internal/slowtest"
 )
 
@@ -54,4 +60,148 @@ func TestScripts(t *testing.T) {
 			return os.Symlink(examples, filepath.Join(env.WorkDir, "examples"))
 		},
 	})
+}
+
+// The examples in Python and R run, and say the same of the same table: edges, centralities,
+// and a slope over twenty imputed tables, by numpy and by the R package mice.
+func TestExamplesInOtherLanguages(t *testing.T) {
+	slowtest.Skip(t, "runs Python and R; 20 s")
+	t.Parallel()
+	numbers := regexp.MustCompile(`(?m)^(x\d - x\d: .*|x\d: strength .*|x2 ~ x1: .*)$`)
+	said := map[string][]string{}
+	for _, example := range []struct{ program, check, script string }{
+		{"python3", "import pandas, networkx", "../examples/python/network.py"},
+		{"Rscript", `for (p in c("qgraph", "igraph", "mice")) stopifnot(requireNamespace(p, quietly = TRUE))`, "../examples/r/network.R"},
+	} {
+		t.Run(example.program, func(t *testing.T) {
+			if _, err := exec.LookPath(example.program); err != nil {
+				t.Skipf("%s is not here", example.program)
+			}
+			flag := "-e"
+			if example.program == "python3" {
+				flag = "-c"
+			}
+			whole := exec.CommandContext(t.Context(), example.program, flag, example.check).Run() == nil
+			dir := t.TempDir()
+			run := exec.CommandContext(t.Context(), example.program, example.script, dir)
+			run.Env = append(os.Environ(), "MISSINGSCORE_BLAS=gonum", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
+			out, err := run.CombinedOutput()
+			require.NoError(t, err, string(out))
+			require.Contains(t, string(out), "400 rows, 8 columns, ")
+			require.FileExists(t, filepath.Join(dir, "network", "report.html"))
+			require.FileExists(t, filepath.Join(dir, "completed.csv"))
+			if !whole {
+				t.Skipf("run without the packages of Debian (python3-pandas, python3-networkx; r-cran-qgraph, r-cran-igraph, r-cran-mice): %s", out)
+			}
+			said[example.program] = numbers.FindAllString(string(out), -1)
+			require.Greater(t, len(said[example.program]), 7, string(out))
+		})
+	}
+	if len(said) == 2 {
+		require.Equal(t, said["python3"], said["Rscript"])
+	}
+}
+
+// What a script gets for a mistake is the message of the program.
+func TestExampleSaysWhatIsWrong(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not here")
+	}
+	script := `import sys; sys.path.insert(0, "../examples/python"); import network; network.missingscore("network", "nothere.csv")`
+	run := exec.CommandContext(t.Context(), "python3", "-c", script)
+	run.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := run.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "RuntimeError: nothere.csv: no such file")
+}
+
+// The tutorials' commands, run one after the other, print what the pages say they print: each
+// block of output has, in order, lines that the commands since the last block printed, or where
+// there are none lines of data.csv. A table that is not in the repository ends a page.
+func TestTutorials(t *testing.T) {
+	t.Parallel()
+	if runtime.GOARCH != "amd64" || simd.Instructions() == "no vectors" {
+		t.Skip("the tutorials' last digits are those of AVX2 and FMA")
+	}
+	for page, blocks := range map[string]int{"questionnaire": 5, "concentrations": 5} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			if page == "concentrations" {
+				slowtest.Skip(t, "8 s")
+			}
+			text, err := os.ReadFile("../docs/tutorials/" + page + ".md")
+			require.NoError(t, err)
+			whole, _, _ := strings.Cut(string(text), "(a table that is not in the repository")
+			require.Equal(t, blocks, follow(t, whole), "blocks of output")
+		})
+	}
+}
+
+var (
+	fence = regexp.MustCompile("(?ms)^```(json)?\n(.*?)^```\n")
+	named = regexp.MustCompile("`([a-z]+\\.json)`:")
+)
+
+// follow does what a page says, and returns how many blocks of output it compared.
+func follow(t *testing.T, page string) (blocks int) {
+	dir := t.TempDir()
+	at := 0
+	for _, m := range fence.FindAllStringSubmatchIndex(page, -1) {
+		above, json, block := page[at:m[0]], m[2] >= 0, page[m[4]:m[5]]
+		at = m[1]
+		var printed strings.Builder
+		for line := range strings.Lines(above) {
+			if command, ok := strings.CutPrefix(line, "    missingscore "); ok {
+				o := goldenRun(t, dir, strings.TrimSpace(command))
+				require.Equal(t, exitDone, o.code, "%s: %s", command, o.stderr)
+				fmt.Fprintf(&printed, "%s\n%s\n", o.stderr, o.stdout)
+			}
+		}
+		if json {
+			name := named.FindAllStringSubmatch(above, -1)
+			require.NotEmpty(t, name, "a file without a name")
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name[len(name)-1][1]), []byte(block), 0o600))
+			continue
+		}
+		if printed.Len() == 0 {
+			tables, err := filepath.Glob(filepath.Join(dir, "*", "data.csv"))
+			require.NoError(t, err)
+			require.Len(t, tables, 1)
+			table, err := os.ReadFile(tables[0])
+			require.NoError(t, err)
+			printed.Write(table)
+		}
+		left := printed.String()
+		for line := range strings.Lines(block) {
+			line = strings.TrimSpace(line)
+			_, after, found := strings.Cut(left, line)
+			require.True(t, found, "nothing prints, or not in this place: %s", line)
+			left = after
+		}
+		blocks++
+	}
+	return blocks
+}
+
+// The picture in README is that of the command above it.
+func TestPictureOfReadme(t *testing.T) {
+	t.Parallel()
+	if runtime.GOARCH != "amd64" || simd.Instructions() == "no vectors" {
+		t.Skip("the picture's last digits are those of AVX2 and FMA")
+	}
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	command := regexp.MustCompile(`(?m)^    missingscore (network examples/airquality\.csv .*)$`).FindSubmatch(page)
+	require.NotNil(t, command)
+	dir := t.TempDir()
+	examples, err := filepath.Abs("../examples")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
+	o := goldenRun(t, dir, string(command[1]))
+	require.Equal(t, exitDone, o.code, "%s", o.stderr)
+	drawn, err := os.ReadFile(filepath.Join(dir, "air", "network.svg"))
+	require.NoError(t, err)
+	kept, err := os.ReadFile("../examples/airquality.svg")
+	require.NoError(t, err)
+	require.Equal(t, string(kept), string(drawn))
 }

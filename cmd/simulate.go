@@ -1,27 +1,31 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/mcmc"
 )
 
-// simulation is the simulate command: its flags, and what its phases make.
+// simulation is the simulate command: its flags.
 type simulation struct {
 	kind          string
 	n, d, centres int
@@ -31,13 +35,10 @@ type simulation struct {
 	domain        domainFlags
 	seed          uint64
 	out           string
-
-	truth            *fitted.Saved
-	matrix           *mat.SymDense // the true precision or coefficients, nil if it has none
-	complete, hidden *data.Table
-	chains           *mcmc.Result       // of Hamiltonian Monte Carlo, nil where rows are drawn directly
-	by               *missingness.Model // how cells are hidden, nil for completely at random
 }
+
+// simulationNames are the distributions that tables are drawn from.
+var simulationNames = []string{"normal", "star", "dense", "stars", "quartic", "moons", "ring", "curve", "modes"}
 
 // simulatedFiles are all that a simulation may write.
 var simulatedFiles = []string{"complete.csv", "data.csv", "truth.csv", "truth.json", "domain.json", "missingness.json"}
@@ -45,7 +46,7 @@ var simulatedFiles = []string{"complete.csv", "data.csv", "truth.csv", "truth.js
 func newSimulateCommand() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
-		Use:   "simulate " + strings.Join(simulationNames(), "|"),
+		Use:   "simulate " + strings.Join(simulationNames, "|"),
 		Short: "Draw a table from a known distribution and hide cells of it",
 		Long: `Draw a table from one of the paper's distributions and hide cells completely at
 random. It writes to --out: complete.csv (nothing hidden), data.csv (cells
@@ -75,8 +76,8 @@ the others completely at random if --missing is given too. It also writes
 missingness.json, for fit and network --missingness.`,
 		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star
   missingscore network star/data.csv --domain star/domain.json --truth star/truth.csv --out star/result`,
-		Args:      exactArgs(1, "one of "+strings.Join(simulationNames(), ", ")),
-		ValidArgs: simulationNames(),
+		Args:      exactArgs(1, "one of "+strings.Join(simulationNames, ", ")),
+		ValidArgs: simulationNames,
 		RunE:      func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	s.domain.add(cmd)
@@ -92,23 +93,7 @@ missingness.json, for fit and network --missingness.`,
 	return cmd
 }
 
-// run takes the command through its phases.
 func (s *simulation) run(cmd *cobra.Command, kind string) error {
-	if err := s.options(cmd, kind); err != nil {
-		return err
-	}
-	if err := s.draw(cmd.Context()); err != nil {
-		return err
-	}
-	written, err := s.write()
-	if err != nil {
-		return err
-	}
-	return s.tell(cmd.OutOrStdout(), written)
-}
-
-// options checks the flags.
-func (s *simulation) options(cmd *cobra.Command, kind string) error {
 	s.kind = kind
 	if s.missingBy != "" && !cmd.Flags().Changed("missing") {
 		s.missing = 0
@@ -126,75 +111,70 @@ func (s *simulation) options(cmd *cobra.Command, kind string) error {
 	case !(s.missing >= 0 && s.missing < 1):
 		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", s.missing)}
 	}
-	return checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"})
-}
-
-// draw makes the true model, draws the table and hides cells of it.
-func (s *simulation) draw(ctx context.Context) error {
-	return abandonable(ctx, func() (err error) {
-		rng := stream.New(s.seed, stream.Simulate)
-		if s.truth, s.matrix, err = s.trueModel(rng); err != nil {
-			return err
-		}
-		if s.complete, s.chains, err = s.truth.Sample(ctx, s.n, rng); err != nil {
-			return err
-		}
-		s.hidden, s.by, err = s.hide(s.complete)
+	if err := checkSize(size{s.n, "rows (--n)"}, size{s.d, "columns (--d)"}); err != nil {
 		return err
-	})
-}
-
-// at is the path of a file of the simulation.
-func (s *simulation) at(name string) string { return filepath.Join(s.out, name) }
-
-// write writes every file, and removes those of an earlier simulation; written are the
-// names of those beside the two tables, sorted.
-func (s *simulation) write() (written []string, err error) {
+	}
+	var truth *fitted.Saved
+	var matrix *mat.SymDense // nil where the truth has none
+	var complete, hidden *data.Table
+	var chains *mcmc.Result   // nil where rows are drawn directly
+	var by *missingness.Model // nil for cells hidden completely at random
+	if err := abandonable(cmd.Context(), func() (err error) {
+		rng := stream.New(s.seed, stream.Simulate)
+		if truth, matrix, err = s.trueModel(rng); err != nil {
+			return err
+		}
+		if complete, chains, err = truth.Sample(cmd.Context(), s.n, rng); err != nil {
+			return err
+		}
+		hidden, by, err = s.hide(complete)
+		return err
+	}); err != nil {
+		return err
+	}
 	if err := ensureDir(s.out); err != nil {
-		return nil, err
+		return err
 	}
 	release, err := lock(s.out)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	text, err := s.truth.Encode(nil)
+	text, err := truth.Encode(nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	names := s.complete.Names
+	names := complete.Names
 	files := map[string]func(io.Writer) error{
-		"truth.json":  func(w io.Writer) error { _, err := w.Write(text); return err },
-		"domain.json": func(w io.Writer) error { return s.truth.Domain.Write(w, names) },
+		"complete.csv": func(w io.Writer) error { return data.EncodeCSV(w, complete) },
+		"data.csv":     func(w io.Writer) error { return data.EncodeCSV(w, hidden) },
+		"truth.json":   func(w io.Writer) error { _, err := w.Write(text); return err },
+		"domain.json":  func(w io.Writer) error { return truth.Domain.Write(w, names) },
 	}
-	if s.matrix != nil {
-		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, names, s.matrix) }
+	if matrix != nil {
+		files["truth.csv"] = func(w io.Writer) error { return network.WritePrecision(w, names, matrix) }
 	}
-	if s.by != nil {
-		files["missingness.json"] = func(w io.Writer) error { return s.by.Write(w, names) }
+	if by != nil {
+		files["missingness.json"] = func(w io.Writer) error { return by.Write(w, names) }
 	}
-	written = slices.Sorted(maps.Keys(files))
-	files["complete.csv"] = func(w io.Writer) error { return data.EncodeCSV(w, s.complete) }
-	files["data.csv"] = func(w io.Writer) error { return data.EncodeCSV(w, s.hidden) }
+	written := slices.Sorted(maps.Keys(files))
 	var set atomicfile.Set
 	defer set.Discard()
-	for _, name := range slices.Concat(written, []string{"complete.csv", "data.csv"}) {
-		if err := set.Write(s.at(name), files[name]); err != nil {
-			return nil, err
+	for _, name := range written {
+		if err := set.Write(filepath.Join(s.out, name), files[name]); err != nil {
+			return err
 		}
 	}
 	set.Clear(s.out, simulatedFiles)
-	return written, set.Commit()
-}
-
-// tell says on stdout what was written, how the draws went and what to do next.
-func (s *simulation) tell(stdout io.Writer, written []string) error {
-	missing := s.hidden.Missing()
-	if _, err := fmt.Fprintf(stdout, "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
-		s.n, s.d, missing, 100*float64(missing)/float64(s.n*s.d), strings.Join(written, ", "), s.out); err != nil {
+	if err := set.Commit(); err != nil {
 		return err
 	}
-	return s.advise(stdout)
+	others := slices.DeleteFunc(written, func(name string) bool { return name == "complete.csv" || name == "data.csv" })
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d rows, %d columns, %d cells hidden (%.1f %%): complete.csv, data.csv, %s in %s\n",
+		s.n, s.d, hidden.Missing(), 100*float64(hidden.Missing())/float64(s.n*s.d), strings.Join(others, ", "), s.out); err != nil {
+		return err
+	}
+	return s.advise(cmd.OutOrStdout(), truth, chains)
 }
 
 // hide hides cells of a table; by is how, nil for completely at random.
@@ -213,8 +193,7 @@ func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missing
 }
 
 // advise says how the draws went and what to do next.
-func (s *simulation) advise(w io.Writer) error {
-	truth, chains, at := s.truth, s.chains, s.at
+func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Result) error {
 	if chains != nil {
 		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f\n",
 			100*chains.Accept, chains.WorstRHat(), chains.LeastSize()); err != nil {
@@ -224,6 +203,7 @@ func (s *simulation) advise(w io.Writer) error {
 			return unconverged{"NOT converged: the chains have not met (R-hat above 1.1); the table is written"}
 		}
 	}
+	at := func(name string) string { return filepath.Join(s.out, name) }
 	support := ""
 	if truth.Domain != nil {
 		support = " --domain " + at("domain.json")
@@ -232,12 +212,119 @@ func (s *simulation) advise(w io.Writer) error {
 		support += " --missingness " + at("missingness.json")
 	}
 	next := fmt.Sprintf("network %s%s --truth %s --out %s", at("data.csv"), support, at("truth.csv"), at("result"))
-	if truth.Kind == "mixture" {
+	switch truth.Kind {
+	case "mixture":
 		next = fmt.Sprintf("fit %s --model energy --truth %s --out %s", at("data.csv"), at("truth.json"), at("model.json"))
-	}
-	if truth.Kind == "quartic" {
+	case "quartic":
 		next = fmt.Sprintf("fit %s --model quartic%s --truth %s --out %s", at("data.csv"), support, at("truth.json"), at("model.json"))
 	}
 	_, err := fmt.Fprintf(w, "next: missingscore %s\n", next)
 	return err
+}
+
+// trueModel is the true model with its support, and its matrix where it has one: the precision, or
+// the coefficients.
+func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
+	switch s.kind {
+	case "normal":
+		return s.gaussian("box", func() (simulate.Gaussian, error) { return simulate.Normal(s.d, rng) })
+	case "star":
+		return s.gaussian("halfspace", func() (simulate.Gaussian, error) { return simulate.Star(s.d, rng) })
+	case "dense":
+		return s.gaussian("halfspace", func() (simulate.Gaussian, error) { return simulate.Dense(s.d, rng) })
+	case "stars":
+		return s.gaussian("halfspace", func() (simulate.Gaussian, error) { return simulate.Stars(s.d, s.centres, rng) })
+	case "quartic":
+		cut, err := s.domain.read(columnNames(s.d))
+		if err != nil {
+			return nil, nil, err
+		}
+		if s.truncate != "" {
+			return nil, nil, usageError{fmt.Errorf("--truncate %s: the quartic model's quantiles are not known; use --lower, --upper or --domain", s.truncate)}
+		}
+		theta, err := simulate.Quartic(s.d, rng)
+		if err != nil {
+			return nil, nil, err
+		}
+		q := model.NewQuartic(s.d)
+		return &fitted.Saved{Kind: "quartic", Model: q, Names: columnNames(s.d), Domain: cut}, theta, q.SetTheta(theta)
+	case "moons":
+		return s.mixture(simulate.Moons())
+	case "ring":
+		return s.mixture(simulate.Ring())
+	case "curve":
+		return s.mixture(simulate.Curve(s.d))
+	case "modes":
+		return s.mixture(simulate.Modes(s.d, s.centres, rng))
+	}
+	return nil, nil, usageError{fmt.Errorf("there is no simulation %q; they are %s", s.kind, strings.Join(simulationNames, ", "))}
+}
+
+// columnNames are x1, x2, ….
+func columnNames(d int) []string {
+	names := make([]string, d)
+	for j := range names {
+		names[j] = fmt.Sprintf("x%d", j+1)
+	}
+	return names
+}
+
+// gaussian is a normal distribution, truncated by the usual kind where --truncate names none.
+func (s *simulation) gaussian(usual string, draw func() (simulate.Gaussian, error)) (*fitted.Saved, *mat.SymDense, error) {
+	names := columnNames(s.d)
+	cut, err := s.domain.read(names)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := draw()
+	if err != nil {
+		return nil, nil, err
+	}
+	support, err := s.truncated(g, usual)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := model.NewGaussian(s.d, model.CholeskyFactor)
+	if err := m.SetPrecision(g.Precision); err != nil {
+		return nil, nil, err
+	}
+	m.SetMean(g.Mean)
+	support = support.Intersect(cut)
+	return &fitted.Saved{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
+}
+
+// mixture is a mixture, which has as many columns as it says.
+func (s *simulation) mixture(truth simulate.Mixture) (*fitted.Saved, *mat.SymDense, error) {
+	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
+		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
+	}
+	s.d = len(truth.Means[0])
+	m, err := model.NewMixture(truth)
+	return &fitted.Saved{Kind: "mixture", Model: m, Names: columnNames(s.d)}, nil, err
+}
+
+// truncated understands --truncate, whose kind is a usual one where it is a share alone; nil is
+// no truncation.
+func (s *simulation) truncated(g simulate.Gaussian, usual string) (*domain.Domain, error) {
+	if s.truncate == "" {
+		return nil, nil
+	}
+	kind, text, given := strings.Cut(s.truncate, "=")
+	share := map[string]float64{"box": 0.1, "halfspace": 0.2}[kind]
+	if _, err := strconv.ParseFloat(kind, 64); err == nil && !given {
+		kind, text, given = usual, kind, true
+	}
+	if given {
+		var err error
+		if share, err = strconv.ParseFloat(text, 64); err != nil {
+			share = -1
+		}
+	}
+	if kind != "box" && kind != "halfspace" || !(share > 0 && share < 1) {
+		return nil, usageError{fmt.Errorf("--truncate %s: box, box=SHARE, halfspace, halfspace=SHARE or a SHARE between 0 and 1 is expected", s.truncate)}
+	}
+	if kind == "box" {
+		return g.TruncateBelow(3, share)
+	}
+	return g.TruncateAcross(share, stream.New(s.seed, stream.Simulate, 1))
 }

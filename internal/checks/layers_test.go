@@ -26,15 +26,14 @@ var layers = [][]string{
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/rows", "trainers/completed", "trainers/em", "trainers/penalty", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
-	{"internal/layout", "internal/picture", "internal/report"},
-	{"cmd"},
+	{"cmd/picture", "cmd/report", "cmd"},
 }
 
 const module = "missingscore/"
 
-// layer is the place of a package, sub-packages of cmd with it.
+// layer is the place of a package, the program with cmd.
 func layer(pkg string) (level, place int, ok bool) {
-	if strings.HasPrefix(pkg, "cmd/") {
+	if pkg == "cmd/missingscore" {
 		pkg = "cmd"
 	}
 	for level, packages := range layers {

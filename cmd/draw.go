@@ -1,0 +1,301 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/spelling"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/mcmc"
+)
+
+// drawingFlags are those of every command that uses a fitted model.
+type drawingFlags struct {
+	out       string
+	seed      uint64
+	chains    mcmc.Options
+	diffusion diffusion.Options
+	json      bool
+
+	outcome modelOutcome // of the model's fit, and of what is drawn
+	unmet   string       // what is said of chains that have not met, where they are not of a model
+}
+
+func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", out, what)
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random draws")
+	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations before any counts (default: 300, for missing cells 150 and more)")
+	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations after them (default: 500; for missing cells 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met)")
+	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the levels of noise (default: sde 1000, ode 100, Langevin 100 levels or the model's own)")
+	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each level (default: Langevin 100, others none)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+}
+
+// prepare refuses flags and folders that cannot be used, and loads the model.
+func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
+	if err := f.checkFlags(cmd, counts...); err != nil {
+		return nil, nil, err
+	}
+	m, err := fitted.Load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	ready, err := m.Fitted()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Outcome != nil && !m.Outcome.Converged {
+		f.outcome.unconverged = fmt.Sprintf("the model %s is not to be relied on: %s", path, m.Outcome.Verdict)
+	}
+	return m, ready, ensureDirOf(f.out)
+}
+
+// checkFlags refuses flags that cannot be used with any model; counts are further ones that
+// must be positive.
+func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
+	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
+		f.out = filepath.Join(f.out, cmd.Flags().Lookup("out").DefValue)
+	}
+	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
+		return usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
+	}
+	return nil
+}
+
+// about is where what is known of the draws goes, OUT.json.
+func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
+
+// save writes the table of draws (by write) and its side file with diagnostics as one result.
+func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
+	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "", f.out
+	f.outcome.tell(cmd.ErrOrStderr(), known)
+	var set atomicfile.Set
+	defer set.Discard()
+	if about := f.about(); about != "" {
+		if err := set.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
+			return err
+		}
+	}
+	if err := write(set.Write); err != nil {
+		return err
+	}
+	return set.Commit()
+}
+
+// finish prints the diagnostics of the draws that save wrote.
+func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
+	summary += "\nresult in " + f.out
+	if about := f.about(); about != "" {
+		summary += ", about it in " + about
+	}
+	if f.json {
+		if err := printJSON(cmd.OutOrStdout(), known); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), summary); err != nil {
+		return err
+	}
+	if !converged && f.unmet != "" {
+		return unconverged{"NOT converged: " + f.unmet}
+	}
+	if !converged {
+		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out)}
+	}
+	return f.outcome.err(f.out)
+}
+
+// samplers are those that a flag is for.
+var samplers = []struct{ flag, of string }{
+	{"warm-up", "mcmc hmc mala posterior"}, {"iterations", "mcmc hmc mala posterior"},
+	{"steps", "diffusion langevin sde ode"}, {"corrections", "diffusion langevin sde"},
+}
+
+// checkSamplerFlags refuses flags that the sampler in use has no use for.
+func checkSamplerFlags(cmd *cobra.Command, sampler string) error {
+	for _, s := range samplers {
+		if cmd.Flags().Changed(s.flag) && !slices.Contains(strings.Fields(s.of), sampler) {
+			return usageError{fmt.Errorf("--%s: draws are made by %s here, which has no use for it; leave it out", s.flag, sampler)}
+		}
+	}
+	return nil
+}
+
+// refused says that nothing was written; path is the table's, if there is one.
+func refused(err error, path string) error {
+	if errors.Is(err, context.Canceled) {
+		return interrupted("nothing is written")
+	}
+	if path == "" {
+		return err
+	}
+	var row *data.RowError
+	if errors.As(err, &row) {
+		return atLine(err, path, rowAdvice(err, "correct the row or leave it out"))
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// plain is v for JSON, which knows neither NaN nor infinity.
+func plain(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
+// completingFlags are those of commands that draw missing cells.
+type completingFlags struct {
+	drawingFlags
+	table  tableFlags
+	config fitted.ImputeConfig
+}
+
+func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
+	f.drawingFlags.add(cmd, out, what)
+	f.table.addFormat(cmd)
+	fl := cmd.Flags()
+	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each row's missing cells")
+	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer, diffusion or latent")
+	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
+}
+
+const samplersText = `Missing cells are drawn given the row's observed ones, inside the model's domain, --sampler
+
+  exact      the conditional normal distribution of a Gaussian model
+  mcmc       Hamiltonian Monte Carlo, four chains a row, from the imputer's draws where
+             the model has one
+  imputer    the imputer that var and variw train, alone: fast, and as good as its training
+  diffusion  Langevin steps along the levels of noise a model was fitted at
+  latent     the numbers behind ordered categories and in gaps, by Gibbs sweeps within
+             thresholds: of models with ordinal columns
+  auto       the first of latent, exact, mcmc, diffusion that the model allows
+
+If the model was fitted with --missingness, they are drawn as the cells that it hides.
+
+`
+
+// check refuses flags that cannot be used with any model.
+func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
+	if by := f.config.Sampler; !slices.Contains(samplers, by) {
+		return usageError{fmt.Errorf("--sampler %s: it is one of %s%s", by, strings.Join(samplers, ", "), spelling.DidYouMean(by, samplers))}
+	}
+	return f.checkFlags(cmd, "draws", "workers")
+}
+
+// read loads model and table.
+func (f *completingFlags) read(cmd *cobra.Command, model, path string) (m *fitted.Saved, ready *fitted.Model, cells *data.Cells, err error) {
+	err = abandonable(cmd.Context(), func() (err error) {
+		m, ready, cells, err = f.load(cmd, model, path)
+		return err
+	})
+	return m, ready, cells, err
+}
+
+func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.Saved, *fitted.Model, *data.Cells, error) {
+	if err := f.check(cmd, fitted.Samplers...); err != nil {
+		return nil, nil, nil, err
+	}
+	m, ready, err := f.prepare(cmd, model)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o, err := f.table.options()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := withRows(path); err != nil {
+		return nil, nil, nil, err
+	}
+	o.Columns = ready.Names
+	cells, err := data.ReadCells(path, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c := &f.config
+	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
+	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
+		return nil, nil, nil, err
+	}
+	if *c, err = c.For(ready); err != nil {
+		return nil, nil, nil, refused(err, model)
+	}
+	return m, ready, cells, checkSamplerFlags(cmd, c.Sampler)
+}
+
+// watch shows how many rows are done.
+func (f *completingFlags) watch(cmd *cobra.Command, stage string) *progress {
+	bar := newProgress(cmd.ErrOrStderr(), false)
+	f.config.Observe = func(done, total int) { bar.count(stage, "rows", done, total) }
+	return bar
+}
+
+// mixed adds to known what the chains tell, and says it.
+func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary string) {
+	if m == nil {
+		return true, ""
+	}
+	least := math.Inf(1)
+	for _, v := range m.Size {
+		least = min(least, v)
+	}
+	known["r_hat"], known["worst_r_hat"], known["worst_row"], known["effective_size"] = plain(m.RHat), plain(m.Worst), m.Row+1, plain(least)
+	summary = fmt.Sprintf("\nR-hat %.3f over rows, at most %.3f (row %d)", m.RHat, m.Worst, m.Row+1)
+	if !math.IsInf(least, 1) {
+		summary += fmt.Sprintf("; effective number of draws of a row's chains at least %.0f", least)
+	}
+	return m.Converged(), summary
+}
+
+// modelOutcome carries on how a model's fit ended, and what is not to be believed of what
+// was drawn from it.
+type modelOutcome struct {
+	unconverged string   // what is wrong with the model, empty for nothing
+	doubts      []string // columns with draws that cannot be
+	notes       []string // warnings that leave the exit code as it is
+}
+
+// tell puts the warnings to what is known of the result, and says them.
+func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
+	warnings := append([]string{}, o.notes...)
+	if o.unconverged != "" {
+		warnings = append(warnings, o.unconverged)
+	}
+	for _, d := range o.doubts {
+		warnings = append(warnings, d+": cells may be missing not at random, or the columns have bounds that were not given when the model was fitted")
+	}
+	known["warnings"] = warnings
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %s\n", w)
+	}
+}
+
+// err marks the result: exit code 3.
+func (o *modelOutcome) err(out string) error {
+	switch {
+	case o.unconverged != "":
+		return unconverged{fmt.Sprintf("NOT converged: the result in %s comes from a model whose fit did not end well; see the warning", out)}
+	case len(o.doubts) > 0:
+		return unconverged{fmt.Sprintf("NOT plausible: in %s %s", out, strings.Join(o.doubts, "; "))}
+	}
+	return nil
+}

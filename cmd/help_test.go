@@ -1,0 +1,185 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// Settings of a file are those of the flags; a flag that is given wins.
+func TestConfig(t *testing.T) {
+	dir := t.TempDir()
+	for command, c := range map[string]struct {
+		settings string
+		with, by []string // flags beside the file, and in place of it
+	}{
+		"network": {`{"steps":{"seed":5,"draws":4,"method":"iw"},"network":{"lambdas":8,"tolerance":0.05,"select":{"kind":"density","density":0.4},"penalty":{"kind":"l1"}},"inference":{"level":0.9}}`,
+			[]string{"--draws=6", "--columns=Ozone,Wind,Temp"},
+			[]string{"--seed=5", "--draws=6", "--method=iw", "--lambdas=8", "--tolerance=0.05", "--select=density=0.4", "--penalty=l1", "--columns=Ozone,Wind,Temp"}},
+		"fit": {`{"model":{"kind":"mixture","options":{"components":2}},"steps":{"method":"iw","draws":3,"dtype":"float32"},"descent":{"epochs":3,"validation":0.2},"transform":{"columns":{"Ozone":"log"}}}`,
+			[]string{"--epochs=2", "--columns=Ozone,Wind"},
+			[]string{"--model=mixture", `--model-options={"components":2}`, "--method=iw", "--draws=3", "--dtype=float32", "--epochs=2", "--validation=0.2", "--transform=Ozone=log", "--columns=Ozone,Wind"}},
+	} {
+		file := filepath.Join(dir, command+".json")
+		require.NoError(t, os.WriteFile(file, []byte(c.settings), 0o600))
+		var models [2]string
+		for i, flags := range [][]string{append(c.with, "--config="+file), c.by} {
+			var text bytes.Buffer
+			out := filepath.Join(dir, command, string(rune('a'+i))) + "/"
+			require.Contains(t, []int{exitDone, exitUnconverged}, run(append([]string{command, "../examples/airquality.csv", "--out", out}, flags...), &text, &text), text.String())
+			model, err := os.ReadFile(out + "model.json")
+			require.NoError(t, err)
+			models[i] = strings.ReplaceAll(string(model), `"level": 0.9`, `"level": 0.95`) // network has no intervals here
+		}
+		require.Equal(t, models[1], models[0], command)
+	}
+}
+
+// What a file of settings has wrong is said with its file and field.
+func TestConfigErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.json")
+	for _, c := range []struct{ command, settings, flag, want string }{
+		{"network", `{"network":{"lamda":3}}`, "", `--config FILE: unknown field "lamda"; it should look like`},
+		{"network", `{"network":{"lambdas":"x"}}`, "", `--config FILE: "network.lambdas" takes no string`},
+		{"network", `{"network":{"lambdas":null}}`, "", `--config FILE: network.lambdas is null`},
+		{"network", `{"network":{"floor":-1}}`, "", "--config FILE: network.floor -1: it must not be negative"},
+		{"network", `{"network":{"select":{"kind":"bic"}}}`, "", "--config FILE: network.select.kind bic: it is one of ebic"},
+		{"network", `{"steps":{"method":"vae"}}`, "", `--config FILE: steps.method: there is no method "vae"`},
+		{"network", `{"network":{"threshold":0.1}}`, "--threshold=-1", "--threshold -1: it must be positive"},
+		{"network", `{"domain":{}}`, "", "--config FILE: domain: bounds are of columns by name"},
+		{"network", `{"model":{"kind":"energy"}}`, "", "--config FILE: model: it is of the command fit"},
+		{"fit", `{"network":{}}`, "", "--config FILE: network: it is of the commands network, compare and power"},
+		{"fit", `{"descent":{"epochs":-3}}`, "", "--config FILE: descent.epochs -3: it must be positive"},
+		{"fit", `{`, "", "--config FILE: it ends too early"},
+		{"fit", `{}`, "--config=none.json", "--config open none.json: no such file"},
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(c.settings), 0o600))
+		args := []string{c.command, "../examples/airquality.csv", "--columns=Ozone,Wind", "--out", filepath.Join(t.TempDir(), "o"), "--config", file}
+		if c.flag != "" {
+			args = append(args, c.flag)
+		}
+		var text bytes.Buffer
+		require.Equal(t, exitUsage, run(args, &text, &text), "%v: %s", c, &text)
+		require.Contains(t, strings.ReplaceAll(text.String(), file, "FILE"), c.want)
+	}
+}
+
+// --help shows the flags that matter, --help-all all of them, and every flag has a heading.
+func TestHelp(t *testing.T) {
+	flags := func(args ...string) map[string]bool {
+		var stdout, stderr bytes.Buffer
+		require.Zero(t, run(args, &stdout, &stderr), stderr.String())
+		shown := map[string]bool{}
+		for _, found := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(stdout.String(), -1) {
+			shown[found[1]] = true
+		}
+		return shown
+	}
+	for _, c := range newRoot().Commands() {
+		if c.Name() == "man" || c.Name() == "help" {
+			continue
+		}
+		few, all := flags(c.Name(), "--help"), flags(c.Name(), "--help-all")
+		require.LessOrEqual(t, len(few), 25, c.Name())
+		require.Contains(t, few, "quiet")
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" && f.Name != "help-all" {
+				require.Contains(t, all, f.Name, c.Name())
+			}
+		})
+	}
+}
+
+// docs/reference/command-line.md is made from the commands themselves; -update writes it.
+func TestCommandLineReference(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("<!-- Made by go test ./cmd -run CommandLineReference -update; do not edit. -->\n# Command line\n\n")
+	page.WriteString("What `missingscore COMMAND --help-all` says; `--help` shows fewer flags. [Files](files.md), [settings](settings.md), [exit codes](exit-codes.md) and [verdicts and warnings](messages.md) have pages of their own.\n")
+	root := newRoot()
+	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		describeCommand(&page, c)
+	}
+	const path = "../docs/reference/command-line.md"
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(page.String()), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), page.String(), "go test ./cmd -run CommandLineReference -update writes it again")
+}
+
+func describeCommand(page *strings.Builder, c *cobra.Command) {
+	fmt.Fprintf(page, "\n## %s\n\n%s.\n\n", c.Name(), strings.TrimSuffix(c.Short, "."))
+	fmt.Fprintf(page, "```\n%s\n\n%s\n```\n", strings.TrimSuffix(c.UseLine(), " [flags]")+" [flags]", c.Long)
+	if c.Example != "" {
+		fmt.Fprintf(page, "\nExample:\n\n```\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
+	}
+	page.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n")
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || f.Name == "help-all" {
+			return
+		}
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		value := f.DefValue
+		if f.Name == "workers" {
+			value = "the machine's cores"
+		}
+		if value != "" && value != "[]" {
+			value = "`" + value + "`"
+		} else {
+			value = ""
+		}
+		fmt.Fprintf(page, "| `%s` | %s | %s |\n", name, value, strings.ReplaceAll(f.Usage, "|", "\\|"))
+	})
+}
+
+// Manual pages have every flag, and nothing that man would take for a request of its own.
+func TestManualPages(t *testing.T) {
+	requests := regexp.MustCompile(`^\.(TH|SH|TP|B|BR|nf|fi|ad)\b`)
+	root := newRoot()
+	for _, c := range append(root.Commands(), root) {
+		var page bytes.Buffer
+		require.NoError(t, writeManual(&page, c, "missingscore v1"))
+		for line := range strings.Lines(page.String()) {
+			if strings.HasPrefix(line, ".") {
+				require.Regexp(t, requests, line, c.Name())
+			}
+			require.False(t, strings.HasPrefix(line, "'"), "%s: %s", c.Name(), line)
+		}
+		if c.Flags().Lookup("seed") != nil {
+			require.Contains(t, page.String(), ".B \\-\\-seed=UINT64\n")
+		}
+		if _, err := exec.LookPath("groff"); err == nil {
+			format := exec.CommandContext(t.Context(), "groff", "-man", "-Tutf8", "-ww", "-K", "utf8")
+			format.Stdin = &page
+			var warnings bytes.Buffer
+			format.Stderr = &warnings
+			require.NoError(t, format.Run(), warnings.String())
+			require.NotRegexp(t, `warning|error`, warnings.String(), c.Name())
+		}
+	}
+	require.Equal(t, "a\\-b\n\\&.x\n\\&'y\n\\e", roff("a-b\n.x\n'y\n\\"))
+}
+
+// The help says of every simulation what it draws from.
+func TestSimulationsAreExplained(t *testing.T) {
+	long := newSimulateCommand().Long
+	for _, name := range simulationNames {
+		require.Regexp(t, regexp.MustCompile(`(?m)^  (\w+, )*`+name+`\b`), long)
+	}
+}

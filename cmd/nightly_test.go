@@ -1,0 +1,585 @@
+//go:build linux
+
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/memory"
+	"missingscore/internal/plainwords"
+	"missingscore/internal/slowtest"
+	"missingscore/internal/stream"
+	"missingscore/trainers/estimator"
+)
+
+var (
+	soakRuns = flag.Int("soak", 3, "how many runs the soak makes")
+	soakFrom = flag.Uint64("soak-from", 1, "the seed of the first; each run has the next one")
+)
+
+const (
+	soakLimit  = 20 * time.Second
+	soakMemory = 300e6 // bytes that each process may use
+	soakAbove  = 400e6 // what the program itself and rubbish not yet collected may add
+)
+
+// Each run has a random table and random flags by its seed, in a process of its own. Runs that
+// write results are killed at random moments, resumed, and compared with a run never cut. A
+// longer one:
+//
+//	go test ./cmd -run Soak -soak 1000 -soak-from 41 -timeout 0
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	for seed := *soakFrom; seed < *soakFrom+uint64(*soakRuns); seed++ {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { soak(t, seed) })
+	}
+}
+
+func soak(t *testing.T, seed uint64) {
+	dir, rng := t.TempDir(), stream.New(seed)
+	randomFiles(t, dir, rng)
+	given, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	line := randomLine(rng)
+	t.Logf("missingscore %q", line)
+	whole := process(t, dir, line, 0)
+	cut := slices.ContainsFunc(line, func(w string) bool {
+		return w == "--resume" || strings.HasPrefix(w, "--shard") || strings.HasPrefix(w, "--merge") || strings.HasPrefix(w, "--out=complete")
+	})
+	if whole.slow || cut || !slices.Contains([]string{"network", "fit", "compare", "power"}, line[0]) || whole.code != exitDone && whole.code != exitUnconverged {
+		return
+	}
+	made, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	uncut := t.TempDir()
+	for _, e := range made {
+		if !slices.ContainsFunc(given, func(g os.DirEntry) bool { return g.Name() == e.Name() }) {
+			require.NoError(t, os.Rename(filepath.Join(dir, e.Name()), filepath.Join(uncut, e.Name())))
+		}
+	}
+	const kills = 4
+	for k := range kills + 1 {
+		words, after := line, time.Duration(0)
+		if hasState(t, dir) {
+			words = slices.Concat(line, []string{"--resume"})
+		}
+		if k < kills {
+			after = max(time.Millisecond, time.Duration(rng.Float64()*1.1*float64(whole.took)))
+		}
+		last := process(t, dir, words, after)
+		if last.code == -1 && k < kills {
+			continue
+		}
+		if last.slow {
+			return
+		}
+		require.Equal(t, whole.code, last.code, last.stderr)
+		require.NotContains(t, last.stderr, "nothing to resume")
+		break
+	}
+	require.False(t, hasState(t, dir), "a state is left behind by a run that ended")
+	for _, e := range given {
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	sameFolders(t, uncut, dir)
+}
+
+// ended is a process that did.
+type ended struct {
+	code   int
+	stderr string
+	took   time.Duration
+	slow   bool // it was killed at soakLimit
+}
+
+// process runs the program in a folder, kills it after killAfter, if that is positive, and looks at
+// what it has said and left where it ended by itself.
+func process(t *testing.T, dir string, line []string, killAfter time.Duration) ended {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := exec.Command("missingscore", line...)
+	c.Dir, c.Stdout, c.Stderr = dir, &stdout, &stderr
+	c.Env = append(os.Environ(), memory.Variable+"="+strconv.Itoa(int(soakMemory))+"B", saveEachVariable+"=2ms") // most runs take less than the second after which users' runs save first
+	begin, limit := time.Now(), soakLimit
+	require.NoError(t, c.Start())
+	if killAfter > 0 {
+		limit = killAfter
+	}
+	timer := time.AfterFunc(limit, func() { _ = c.Process.Kill() })
+	peak, err := waitPeak(c)
+	killed := !timer.Stop()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	e := ended{c.ProcessState.ExitCode(), stderr.String(), time.Since(begin), killed && killAfter == 0}
+	if e.code == -1 {
+		require.True(t, killed, "the system killed it: %s", e.stderr)
+		return e
+	}
+	require.Contains(t, []int{exitDone, exitError, exitUsage, exitUnconverged}, e.code, e.stderr)
+	require.Empty(t, plainwords.Unknown(e.stderr, line...), e.stderr)
+	require.Empty(t, left(t, dir))
+	require.LessOrEqual(t, peak, soakMemory+soakAbove)
+	if slices.Contains(line, "--json") && e.code != exitUsage {
+		require.True(t, json.Valid(stdout.Bytes()), stdout.String())
+	}
+	return e
+}
+
+// stateName is the name of a state in a folder, or beside a file.
+var stateName = regexp.MustCompile(`^state(-[ab])?\.bin$|\.state$`)
+
+// hasState says that a run has saved its state in a folder, to be taken up.
+func hasState(t *testing.T, dir string) (found bool) {
+	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		found = found || err == nil && stateName.MatchString(filepath.Base(path))
+		return err
+	}))
+	return found
+}
+
+// randomFiles makes the files that random command lines name, in a folder.
+func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
+	t.Helper()
+	d, n := 3+rng.IntN(3), 12+rng.IntN(40)
+	g, err := simulate.Normal(d, rng)
+	require.NoError(t, err)
+	whole, err := g.Sample(n, rng)
+	require.NoError(t, err)
+	gaps, err := data.HideMCAR(whole, 0.1+0.4*rng.Float64(), rng)
+	for err != nil { // a column of few rows may have been left with one value
+		gaps, err = data.HideMCAR(whole, 0.1+0.4*rng.Float64(), rng)
+	}
+	positive, ordered := *gaps, *gaps
+	positive.Values, ordered.Values = slices.Clone(gaps.Values), slices.Clone(gaps.Values)
+	for i, x := range gaps.Values {
+		positive.Values[i] = x * x
+		ordered.Values[i] = float64(int(2+x) % 4)
+	}
+	for name, table := range map[string]*data.Table{"complete.csv": whole, "gaps.csv": gaps, "positive.csv": &positive, "ordered.csv": &ordered, "gaps.xlsx": gaps, "gaps.parquet": gaps, "gaps.feather": gaps} {
+		values := slices.Clone(table.Values)
+		for i, seen := range table.Observed {
+			if !seen {
+				values[i] = math.NaN()
+			}
+		}
+		require.NoError(t, data.WriteNumbers(atomicfile.Write, filepath.Join(dir, name), table.Names, values))
+	}
+	for name, text := range map[string]string{
+		"bad.csv":          "x1,x2\n1,2\n3,q\n",
+		"empty.csv":        "",
+		"domain.json":      `{"lower":{"x1":-9},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":30}}`,
+		"missingness.json": `{"logistic":{"x1":{"intercept":1,"slope":{"x1":-0.5}}}}`,
+		"truth.csv":        chain(whole.Names),
+		"groups.csv":       "name,group\nx1,a\nx2,b\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	var discard strings.Builder
+	code := run([]string{"fit", filepath.Join(dir, "complete.csv"), "--out", filepath.Join(dir, "model.json"), "--history", filepath.Join(dir, "kept.csv"), "-q"}, &discard, &discard)
+	require.Contains(t, []int{exitDone, exitUnconverged}, code, discard.String())
+}
+
+// chain is a precision as CSV whose network joins each column to the next.
+func chain(names []string) string {
+	text := strings.Join(names, ",") + "\n"
+	for j := range names {
+		row := slices.Repeat([]string{"0"}, len(names))
+		row[j] = "1"
+		if j > 0 {
+			row[j-1] = "0.2"
+		}
+		if j+1 < len(names) {
+			row[j+1] = "0.2"
+		}
+		text += strings.Join(row, ",") + "\n"
+	}
+	return text
+}
+
+// small are settings that keep a run of a second, where a random line sets none of its own;
+// drawing and training are those of the methods that draw, and that train an imputer, which
+// the others refuse.
+var (
+	small = map[string]map[string]string{
+		"network": {"lambdas": "6"}, "compare": {"lambdas": "6", "permutations": "2"},
+		"power":  {"lambdas": "6", "d": "4", "rows": "20,30", "tables": "2"},
+		"impute": {"draws": "2"}, "sample": {"n": "5"}, "score": {"draws": "2"}, "simulate": {"n": "20", "d": "3"},
+	}
+	drawing  = map[string]map[string]string{"network": {"draws": "2"}, "compare": {"draws": "2"}, "power": {"draws": "2"}, "fit": {"draws": "2", "epochs": "3"}}
+	training = map[string]map[string]string{"network": {"imputer-steps": "1"}, "compare": {"imputer-steps": "1"}, "power": {"imputer-steps": "1"}, "fit": {"imputer-steps": "1", "warm-up": "2"}}
+)
+
+// smallFor are the settings for a command whose flags are words.
+func smallFor(name string, words []string) map[string]string {
+	all := maps.Clone(small[name])
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, w := range words {
+		e, err := estimator.ByName(strings.TrimPrefix(w, "--method="))
+		if err == nil && e.Draws() {
+			maps.Copy(all, drawing[name])
+		}
+		if err == nil && e.Trains() {
+			maps.Copy(all, training[name])
+		}
+	}
+	return all
+}
+
+// values that flags of a name may have; others go by their type.
+var values = map[string][]string{
+	"method":            {"exact", "var", "iw", "em-chains", "em-exact", "variw", "zeroed", "exact-mc", "em", "em-full", "auto", "chains", "pairwise", "full", "em-latent", "exakt"},
+	"model":             {"gaussian", "gaussian-natural", "gaussian-network", "quartic", "mixture", "energy", "score-network", "poisson"},
+	"model-options":     {`{"components":2}`, `{"hidden":[4]}`, `{`, `{"hiden":3}`, `null`},
+	"objective":         {"auto", "classical", "truncated", "sliced", "denoising"},
+	"objective-options": {`{"noise":{"kind":"fixed"}}`, `{"number":2}`, `{"kind":"fixed"}`, `[]`},
+	"imputer-options":   {`{"hidden":5}`, `{"hidden":-1}`},
+	"select":            {"ebic", "cv=2", "stars", "none", "density=0.5", "fdr=0.1", "stability", "cv=0"},
+	"penalty":           {"l1", "adaptive", "ridge", "auto", "adaptive=0.2", "l0"},
+	"inference":         {"none", "model", "robust", "bootstrap=3", "bootstrap=0"},
+	"columns":           {"x1,x2", "x1", "x2,x1", "x9", ""},
+	"exclude":           {"x1", "x9"},
+	"id":                {"x1", "name"},
+	"lower":             {"0", "x1=-9", "x1=0", "x1=5", "x9=0"},
+	"upper":             {"x1=99", "x2=0", "1e9"},
+	"transform":         {"npn", "x1=log", "x2=sqrt", "x1=logg"},
+	"ordinal":           {"all", "x1", "x9"},
+	"domain":            {"domain.json", "gaps.csv", "nothere.json"},
+	"missingness":       {"missingness.json", "estimate", "domain.json"},
+	"truth":             {"truth.csv", "model.json"},
+	"groups":            {"groups.csv"},
+	"labels":            {"groups.csv"},
+	"weights":           {"x2"},
+	"by":                {"x1"},
+	"na":                {"-9", "NA,."},
+	"sep":               {",", ";", "tab", "ab"},
+	"dec":               {".", ","},
+	"optimiser":         {"auto", "adam", "em", "lbfgs", "sgd"},
+	"sampler":           {"auto", "exact", "mcmc", "hmc", "mala", "imputer", "latent", "sde"},
+	"round":             {"none", "all", "x1"},
+	"clip":              {"all", "none", "x1"},
+	"shard":             {"1/2", "3/2"},
+	"merge":             {"out"},
+	"truncate":          {"box", "box=0.2", "halfspace", "ball"},
+	"missing-by":        {"missingness.json"},
+	"dtype":             {"float32", "float64", "float16"},
+	"weighting":         {"uniform", "leave-one-out", "none"},
+	"imputer-loss":      {"kl", "fisher", "mse"},
+	"prices":            {"x1,x2,x3"},
+	"save-model":        {"saved.json"},
+	"history":           {"steps.csv"},
+	"graph":             {"random", "chain", "hub", "star", "tree"},
+	"like":              {"model.json", "out", "nothere"},
+	"table":             {"gaps.csv", "bad.csv"},
+	"rows":              {"20,30", "15", "1,2", "0", "x"},
+	"permutations":      {"2", "3", "0"},
+	"tables":            {"2", "0"},
+	"out":               {"out", "out/deep/x", "complete.csv"},
+	"workers":           {"1", "2", "5"},
+	"memory":            {"300MB", "60MB", "1kB", "0GB", "x"},
+	"seed":              {"1", "7", "18446744073709551615"},
+}
+
+var byType = map[string][]string{
+	"int":     {"3", "2", "5", "9", "1", "0", "-1", "99999999999999"},
+	"uint":    {"0", "3"},
+	"float64": {"0.1", "0.5", "0.9", "0.01", "1", "2", "0", "1e-12", "-1", "NaN", "1e300"},
+	"string":  {"x1", "none", "", "a=b", "…"},
+}
+
+// partners are what an option is for, which a line with it has unless it names another.
+var partners = map[string]string{
+	`--objective-options={"noise":{"kind":"fixed"}}`: "--objective=denoising",
+	`--objective-options={"number":2}`:               "--objective=sliced",
+	`--model-options={"components":2}`:               "--model=mixture",
+	`--model-options={"hidden":[4]}`:                 "--model=energy",
+}
+
+// endless are flags whose values cannot be made small.
+var endless = []string{"help", "help-all", "stability"}
+
+var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordered.csv", "gaps.parquet", "gaps.xlsx", "gaps.feather", "bad.csv", "empty.csv", "model.json", "nothere.csv"}
+
+// randomLine is a command with random flags.
+func randomLine(rng *rand.Rand) []string {
+	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "check", "moments", "simulate", "compare", "stars", "power"}
+	name := names[rng.IntN(len(names))]
+	stars := name == "stars"
+	if stars {
+		name = "network"
+	}
+	cmd, _, err := newRoot().Find([]string{name})
+	if err != nil {
+		panic(err)
+	}
+	line := []string{name}
+	table := func() string { return among(tablesOfLines, rng) }
+	switch name {
+	case "sample":
+		line = append(line, "model.json")
+	case "score":
+		line = append(line, "model.json", table())
+	case "impute":
+		if rng.IntN(2) == 0 {
+			line = append(line, "model.json")
+		}
+		line = append(line, table())
+	case "simulate":
+		line = append(line, []string{"normal", "star", "dense", "quartic", "moons", "modes", "ring"}[rng.IntN(7)])
+	case "compare":
+		line = append(line, table(), table())
+	case "power":
+		if rng.IntN(2) == 0 {
+			line = append(line, "--graph=chain", "--missing=0.2")
+		}
+	default:
+		line = append(line, table())
+	}
+	line = append(line, randomFlags(cmd, name, rng)...)
+	if stars && !slices.ContainsFunc(line, func(w string) bool { return strings.HasPrefix(w, "--select=") }) {
+		line = append(line, "--select=stars")
+	}
+	return line
+}
+
+// among takes one of a list, rather from its beginning, where what is right stands.
+func among(list []string, rng *rand.Rand) string {
+	return list[min(rng.IntN(len(list)), rng.IntN(len(list)), rng.IntN(len(list)))]
+}
+
+func randomFlags(cmd *cobra.Command, name string, rng *rand.Rand) (words []string) {
+	var flags []*pflag.Flag
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(endless, f.Name) {
+			flags = append(flags, f)
+		}
+	})
+	set := map[string]bool{}
+	for range rng.IntN(4) {
+		f := flags[rng.IntN(len(flags))]
+		if set[f.Name] {
+			continue
+		}
+		set[f.Name] = true
+		if f.Value.Type() == "bool" {
+			words = append(words, "--"+f.Name)
+			continue
+		}
+		from, ok := values[f.Name]
+		if !ok {
+			if from, ok = byType[f.Value.Type()]; !ok {
+				from = byType["string"]
+			}
+		}
+		words = append(words, "--"+f.Name+"="+among(from, rng))
+	}
+	for _, w := range slices.Clone(words) {
+		if partner, ok := partners[w]; ok {
+			if flag, _, _ := strings.Cut(partner[2:], "="); cmd.Flags().Lookup(flag) != nil && !set[flag] {
+				set[flag] = true
+				words = append(words, partner)
+			}
+		}
+	}
+	for flag, value := range smallFor(name, words) {
+		if !set[flag] {
+			words = append(words, "--"+flag+"="+value)
+		}
+	}
+	slices.Sort(words)
+	if !set["out"] && cmd.Flags().Lookup("out") != nil {
+		words = append(words, "--out=out")
+	}
+	return words
+}
+
+// FuzzCommand runs whole commands: random flags by a seed, and a word that is anything.
+// Whatever comes, the exit code is one of the documented ones, messages are in plain words,
+// --json is JSON, and nothing temporary is left.
+func FuzzCommand(f *testing.F) {
+	const seeds = 20
+	for seed := range uint64(seeds) {
+		f.Add(seed, "")
+	}
+	f.Add(uint64(3), "--columns=x1")
+	f.Setenv(memory.Variable, "500MB")
+	dir := f.TempDir()
+	randomFiles(f, dir, stream.New(1))
+	kept, err := os.ReadDir(dir)
+	require.NoError(f, err)
+	f.Chdir(dir)
+	tried, accepted := 0, 0
+	f.Fuzz(func(t *testing.T, seed uint64, word string) {
+		line := randomLine(stream.New(seed))
+		if word != "" {
+			if strings.ContainsAny(word, "/\\\x00") || strings.HasPrefix(word, "--stab") || strings.HasPrefix(word, "--out") || strings.HasPrefix(word, "-h") {
+				t.Skip("paths stay in the folder, and time in seconds")
+			}
+			line = append(line, word)
+		}
+		var stdout, stderr bytes.Buffer
+		code := run(line, &stdout, &stderr)
+		tried++
+		if code == exitDone || code == exitUnconverged {
+			accepted++
+		}
+		require.Contains(t, []int{exitDone, exitError, exitUsage, exitUnconverged}, code, "%q: %s", line, stderr.String())
+		require.Empty(t, plainwords.Unknown(stderr.String(), line...), "%q", line)
+		if slices.Contains(line, "--json") && code != exitUsage {
+			require.True(t, json.Valid(stdout.Bytes()), "%q: %s", line, stdout.String())
+		}
+		require.Empty(t, left(t, dir), "%q", line)
+		now, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, e := range now { // the next line starts as this did
+			if !slices.ContainsFunc(kept, func(k os.DirEntry) bool { return k.Name() == e.Name() }) {
+				require.NoError(t, os.RemoveAll(filepath.Join(dir, e.Name())))
+			}
+		}
+	})
+	if tried >= seeds { // not so where one seed alone is asked for
+		require.GreaterOrEqual(f, accepted, seeds/3, "of %d lines", tried)
+	}
+}
+
+// left are temporary files and locks in a folder.
+func left(t testing.TB, dir string) (names []string) {
+	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".lock") || strings.HasPrefix(filepath.Base(path), ".writable.")) {
+			names = append(names, path)
+		}
+		return err
+	}))
+	return names
+}
+
+// waitPeak waits for the end of a process that has begun, and gives the most memory of it that was
+// resident at a time, in bytes, as looked at every few milliseconds; 0 where the system does not tell.
+func waitPeak(c *exec.Cmd) (peak float64, err error) {
+	process := strconv.Itoa(c.Process.Pid)
+	for {
+		bytes, ok := memory.Resident(process, "VmHWM")
+		if !ok { // it has ended, or was never to be seen
+			return peak, c.Wait()
+		}
+		peak = max(peak, bytes)
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// wideFile is a Parquet file of so many rows of a chain of 20 normal columns, written a row at a
+// time, of which a share of the cells is missing.
+func wideFile(t *testing.T, rows int, missing float64) string {
+	const d, correlation = 20, 0.6
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	defer file.Close()
+	columns := parquet.Group{}
+	for j := range d {
+		columns[fmt.Sprintf("x%02d", j+1)] = parquet.Compressed(parquet.Optional(parquet.Leaf(parquet.DoubleType)), &parquet.Snappy)
+	}
+	table := parquet.NewGenericWriter[any](file, parquet.NewSchema("table", columns))
+	rng := stream.New(1, stream.Simulate)
+	row, last := make(parquet.Row, d), 0.0
+	for i := range rows {
+		for j := range row {
+			x := rng.NormFloat64()
+			if j > 0 {
+				x = correlation*last + math.Sqrt(1-correlation*correlation)*x
+			}
+			last = x
+			if row[j] = parquet.NullValue().Level(0, 0, j); rng.Float64() >= missing {
+				row[j] = parquet.DoubleValue(x).Level(0, 1, j)
+			}
+		}
+		if _, err = table.WriteRows([]parquet.Row{row}); err == nil && (i+1)%(1<<17) == 0 {
+			err = table.Flush()
+		}
+		require.NoError(t, err)
+	}
+	require.NoError(t, table.Close())
+	return path
+}
+
+// peakOf is the most memory that a command by two processors took, in bytes, and what it said; it
+// must end with this exit code.
+func peakOf(t *testing.T, code int, args ...string) (most float64, said string) {
+	c := exec.Command("missingscore", args...)
+	c.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1", "GOMAXPROCS=2")
+	var text bytes.Buffer
+	c.Stdout, c.Stderr = &text, &text
+	require.NoError(t, c.Start())
+	most, err := waitPeak(c)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, code, c.ProcessState.ExitCode(), "%s", &text)
+	require.NotZero(t, most)
+	return most, text.String()
+}
+
+// A network, or a check, takes at most 2.5 times the numbers of the table that is held, 8 bytes each, beside
+// what the program takes itself: columns are standardised where they stand, and a million cells
+// at most are tested for whether they are missing completely at random, which takes about 50 MB.
+func TestHeldMemory(t *testing.T) {
+	slowtest.Skip(t, "measures resident memory; 30 s")
+	t.Parallel()
+	const program = 60e6 // bytes
+	for _, missing := range []float64{0, 0.05} {
+		const rows, numbers = 1_000_000, 1_000_000 * 20 * 8. // bytes
+		table := wideFile(t, rows, missing)
+		for _, command := range [][]string{
+			{"network", table, "--penalty", "l1", "--lambdas", "20", "--out", filepath.Join(filepath.Dir(table), "out")},
+			{"check", table},
+		} {
+			most, _ := peakOf(t, exitDone, command...)
+			t.Logf("%s, %v missing: %.0f MB, %.2f times the numbers beside the program", command[0], missing, most/1e6, (most-program)/numbers)
+			require.LessOrEqual(t, most, 2.5*numbers+program, "%s, %v missing", command[0], missing)
+		}
+	}
+}
+
+// A pass of Marg-Var straight from a Parquet file is possible with less memory than the table's
+// numbers would take: less may be used, and all that the process had at a time, the program itself
+// included, is less. Meanwhile it says how many rows it has gone over, and how long the others take.
+func TestStreamedMemory(t *testing.T) {
+	slowtest.Skip(t, "measures resident memory; 20 s")
+	t.Parallel()
+	const numbers = 1_600_000 * 20 * 8 // bytes: 256 MB
+	table := wideFile(t, 1_600_000, 0.1)
+	most, said := peakOf(t, exitUnconverged, // of one pass nobody can tell whether it converged
+		"fit", table, "--method", "var", "--epochs", "1", "--batch", "2000", "--draws", "2", "--imputer-steps", "1", "--imputer-options", `{"hidden":20}`, "--warm-up", "20",
+		"--stream", "--memory", "200MB", "--out", table+".json")
+	t.Logf("%.0f MB", most/1e6)
+	require.Less(t, most, float64(numbers))
+	require.Regexp(t, `(?m)^fit: iteration 400 of 800, pass 1 of 1, 800000 of 1600000 rows, loss \S+, about \d+m?\d*s left$`, said)
+}

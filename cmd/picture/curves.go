@@ -1,0 +1,472 @@
+package picture
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"missingscore/data/network"
+)
+
+// Curve is one pair along the path: X holds λ > 0, Y the partial correlation, in
+// the order of the path and of equal length.
+type Curve struct {
+	Name   string
+	X, Y   []float64
+	Chosen bool    // the pair is an edge of the result
+	Size   float64 // its partial correlation there
+}
+
+// labelled is how many curves of the chosen network are named.
+const labelled = 10
+
+// Path draws each pair's partial correlation against λ, which decreases to the
+// right on a log scale. A vertical line marks the chosen λ, NaN for none. Chosen edges are coloured
+// by the sign that they have in the result (positive blue, negative dashed red), the strongest ten
+// of them named at the right; other pairs are thin and grey. The legend stands above the curves.
+// It fails if X and Y differ in length, a value is not finite or a λ not positive.
+func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
+	lambda, err := lambdas(curves)
+	if err != nil {
+		return nil, err
+	}
+	if !math.IsNaN(chosen) {
+		lambda = append(lambda, chosen)
+	}
+	p, err := alongPath("Partial correlations along the path", "partial correlation", lambda)
+	if err != nil {
+		return nil, err
+	}
+	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: p.X.Max, Y: 0}, {X: p.X.Min, Y: 0}}))
+
+	// Chosen edges over the others, strong over weak.
+	drawn := slices.Clone(curves)
+	slices.SortStableFunc(drawn, func(a, b Curve) int {
+		return cmp.Or(cmp.Compare(a.layer(), b.layer()), cmp.Compare(math.Abs(a.size()), math.Abs(b.size())))
+	})
+	key := addCurves(p, drawn)
+	if p.Y.Min == p.Y.Max {
+		p.Y.Min, p.Y.Max = -1, 1
+	}
+	if !math.IsNaN(chosen) {
+		style := draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{2, 2}}
+		p.Add(line(style, plotter.XYs{{X: chosen, Y: p.Y.Min}, {X: chosen, Y: p.Y.Max}}))
+		key = append(key, entry{line: style, text: fmt.Sprintf("chosen λ = %.3g", chosen)})
+	}
+	p.Add(keyAbove{key})
+	return p, nil
+}
+
+// lambdas are those of all curves, whose values must be finite.
+func lambdas(curves []Curve) (lambda []float64, err error) {
+	for _, c := range curves {
+		if len(c.X) != len(c.Y) || len(c.X) == 0 {
+			return nil, fmt.Errorf("picture: curve %q has %d lambdas and %d values", c.Name, len(c.X), len(c.Y))
+		}
+		for i, y := range c.Y {
+			if math.IsNaN(y) || math.IsInf(y, 0) {
+				return nil, fmt.Errorf("picture: curve %q is %v at lambda %v", c.Name, y, c.X[i])
+			}
+		}
+		lambda = append(lambda, c.X...)
+	}
+	return lambda, nil
+}
+
+// addCurves draws curves in this order and the names of the last ones that are chosen, and gives
+// their legend.
+func addCurves(p *plot.Plot, drawn []Curve) (key row) {
+	const width = 1.4
+	var names endLabels
+	var positive, negative, other bool
+	for i, c := range drawn {
+		style := draw.LineStyle{Color: grey, Width: 0.5}
+		if c.Chosen {
+			style = signed(c.size(), width)
+			positive, negative = positive || c.size() >= 0, negative || c.size() < 0
+			if len(drawn)-i <= labelled {
+				names = append(names, endLabel{c.Name, c.end(), style})
+			}
+		}
+		other = other || !c.Chosen
+		xy := c.moving()
+		p.Add(line(style, xy))
+		if len(xy) == 1 { // a path of one λ has no line to be seen
+			p.Add(dots(style.Color, xy))
+		}
+	}
+	for _, e := range []struct {
+		drawn bool
+		entry entry
+	}{
+		{positive, entry{line: signed(1, width), text: "chosen, positive"}},
+		{negative, entry{line: signed(-1, width), text: "chosen, negative"}},
+		{other, entry{line: draw.LineStyle{Color: grey, Width: 0.5}, text: "not chosen"}},
+	} {
+		if e.drawn {
+			key = append(key, e.entry)
+		}
+	}
+	p.Add(names)
+	return key
+}
+
+func (c Curve) layer() int {
+	if c.Chosen {
+		return 1
+	}
+	return 0
+}
+
+// size is that in the result or, where it is 0 there, the last on the path that is not.
+func (c Curve) size() float64 {
+	size := c.Size
+	for i := len(c.Y) - 1; i >= 0 && size == 0; i-- {
+		size = c.Y[i]
+	}
+	return size
+}
+
+func (c Curve) end() plotter.XY {
+	i := floats.MinIdx(c.X)
+	return plotter.XY{X: c.X[i], Y: c.Y[i]}
+}
+
+// moving is the curve from the last λ before it leaves 0. In sparse networks most
+// pairs are 0 almost everywhere, and a picture of all points would take megabytes.
+func (c Curve) moving() plotter.XYs {
+	first := slices.IndexFunc(c.Y, func(y float64) bool { return y != 0 })
+	if first < 0 {
+		first = len(c.Y) - 1
+	}
+	var xy plotter.XYs
+	for i := max(first-1, 0); i < len(c.X); i++ {
+		xy = append(xy, plotter.XY{X: c.X[i], Y: c.Y[i]})
+	}
+	return xy
+}
+
+// endLabels names curves to the right of their last points, moved apart
+// where they would overlap.
+type endLabels []endLabel
+
+type endLabel struct {
+	name string
+	at   plotter.XY
+	line draw.LineStyle
+}
+
+const (
+	labelGap    vg.Length = 12 // from the last point to the name, crossed by a leader
+	labelHeight vg.Length = 9.5
+)
+
+func (l endLabel) style() text.Style {
+	s := sans(8)
+	s.Color, s.YAlign = l.line.Color, middle
+	return s
+}
+
+func (ls endLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	ls = slices.Clone(ls)
+	slices.SortStableFunc(ls, func(a, b endLabel) int { return cmp.Compare(a.at.Y, b.at.Y) })
+	y := make([]vg.Length, len(ls))
+	for i, l := range ls {
+		y[i] = trY(l.at.Y)
+	}
+	spread(y, labelHeight, c.Min.Y, c.Max.Y)
+	for i, l := range ls {
+		x := trX(l.at.X)
+		c.StrokeLine2(draw.LineStyle{Color: l.line.Color, Width: 0.4}, x+1, trY(l.at.Y), x+labelGap-2, y[i])
+		c.FillText(l.style(), vg.Point{X: x + labelGap, Y: y[i]}, l.name)
+	}
+}
+
+// GlyphBoxes keeps room for the names on the right.
+func (ls endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	var boxes []plot.GlyphBox
+	for _, l := range ls {
+		boxes = append(boxes, plot.GlyphBox{X: p.X.Norm(l.at.X), Y: p.Y.Norm(l.at.Y),
+			Rectangle: vg.Rectangle{Max: vg.Point{X: labelGap + l.style().Width(l.name)}}})
+	}
+	return boxes
+}
+
+// spread moves increasing heights apart to at least gap, within [low, high] if that is long enough.
+func spread(y []vg.Length, gap, low, high vg.Length) {
+	for i := range y {
+		y[i] = max(y[i], low+vg.Length(i)*gap)
+		if i > 0 {
+			y[i] = max(y[i], y[i-1]+gap)
+		}
+	}
+	for i := len(y) - 1; i >= 0; i-- {
+		top := high
+		if i < len(y)-1 {
+			top = y[i+1] - gap
+		}
+		y[i] = min(y[i], top)
+	}
+}
+
+// alongPath is a plot whose horizontal axis is λ, logarithmic and decreasing to
+// the right, as a path is walked. A λ that is not positive is an error.
+func alongPath(title, y string, lambda []float64) (*plot.Plot, error) {
+	if len(lambda) == 0 {
+		return nil, fmt.Errorf("picture: the path has no lambda")
+	}
+	p := blank(title, "λ (log scale, decreasing)", y)
+	for _, l := range lambda {
+		if !(l > 0) || math.IsInf(l, 1) {
+			return nil, fmt.Errorf("picture: lambda is %v; a logarithmic axis needs a positive number", l)
+		}
+		p.X.Min, p.X.Max = min(p.X.Min, l), max(p.X.Max, l)
+	}
+	if p.X.Min == p.X.Max {
+		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
+	}
+	p.X.Scale = plot.InvertedScale{Normalizer: plot.LogScale{}}
+	p.X.Tick.Marker = logTicks{}
+	return p, nil
+}
+
+// logTicks labels powers of ten, and 2 and 5 between them where the axis spans
+// less than two decades.
+type logTicks struct{}
+
+func (logTicks) Ticks(low, high float64) []plot.Tick {
+	narrow := high/low < 100
+	var ticks []plot.Tick
+	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
+		for m := 1.0; m < 10; m++ {
+			// Parsed, since 3·10⁻¹ is not the number that prints as 0.3.
+			v, err := strconv.ParseFloat(fmt.Sprintf("%ve%v", m, e), 64)
+			if err != nil || v < low || v > high {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			if m == 1 || narrow && (m == 2 || m == 5) {
+				t.Label = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}
+
+// forestRow is the height that a pair takes.
+const forestRow vg.Length = 14
+
+// ForestHeight is how high a picture of so many pairs should be.
+func ForestHeight(pairs int) vg.Length { return vg.Length(pairs)*forestRow + 72 }
+
+// Forest draws the estimates of pairs, which may be named by labels, with their intervals, the first at the top, around
+// a line at 0. An interval without 0 is blue or, below 0, red and dashed; one with 0 is
+// grey. Pairs without an estimate are an error; an interval that is not known is left out.
+func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
+	if len(pairs) == 0 {
+		return nil, errors.New("picture: no pairs to draw intervals of")
+	}
+	p := blank(title, x, "")
+	var names []plot.Tick
+	for i, e := range pairs {
+		u := e.Uncertainty
+		if u == nil || math.IsNaN(u.Estimate) {
+			return nil, errors.New("picture: " + PairName(e.From, e.To) + " has no estimate to draw")
+		}
+		y := float64(len(pairs) - i)
+		names = append(names, plot.Tick{Value: y, Label: PairName(e.From, e.To)})
+		style := draw.LineStyle{Color: grey, Width: 1.4}
+		if u.Low > 0 || u.High < 0 {
+			style = signed(u.Estimate, 1.4)
+		}
+		if !math.IsNaN(u.Low) && !math.IsNaN(u.High) {
+			p.Add(line(style, plotter.XYs{{X: u.Low, Y: y}, {X: u.High, Y: y}}))
+		}
+		p.Add(dots(style.Color, plotter.XYs{{X: u.Estimate, Y: y}}))
+	}
+	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: 0, Y: 0.4}, {X: 0, Y: float64(len(pairs)) + 0.6}}))
+	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(names), 0
+	p.Y.LineStyle.Width = 0
+	return p, nil
+}
+
+// mostDots is how many pairs Inclusion draws.
+const mostDots = 5000
+
+// Inclusion draws each pair's share of resamples that have it as an edge against its
+// estimate: at the top are edges that hardly depend on the sample. Pairs of which one of
+// the two is not known are left out; it fails if none is left. Of more than mostDots those
+// with the largest shares are drawn, and of equal ones those with the largest estimates; left
+// is the number of the others.
+func Inclusion(pairs []network.Edge) (p *plot.Plot, left int, err error) {
+	known := slices.DeleteFunc(slices.Clone(pairs), func(e network.Edge) bool {
+		return math.IsNaN(e.Uncertainty.Estimate) || math.IsNaN(e.Uncertainty.Inclusion)
+	})
+	if len(known) == 0 {
+		return nil, 0, errors.New("picture: no pair has an inclusion share")
+	}
+	if left = max(0, len(known)-mostDots); left > 0 {
+		slices.SortStableFunc(known, func(a, b network.Edge) int {
+			u, v := a.Uncertainty, b.Uncertainty
+			return cmp.Or(cmp.Compare(v.Inclusion, u.Inclusion), cmp.Compare(math.Abs(v.Estimate), math.Abs(u.Estimate)))
+		})
+		known = known[:mostDots]
+	}
+	var positive, negative plotter.XYs
+	for _, e := range known {
+		at := plotter.XY{X: e.Uncertainty.Estimate, Y: e.Uncertainty.Inclusion}
+		if at.X < 0 {
+			negative = append(negative, at)
+		} else {
+			positive = append(positive, at)
+		}
+	}
+	p = blank("Estimates and how often resamples have the edge", "partial correlation", "inclusion")
+	p.Add(dots(blue, positive), dots(red, negative))
+	p.Y.Min, p.Y.Max = 0, 1
+	return p, left, nil
+}
+
+const pvalueBins = 20
+
+// PValues is a histogram of p values, in bins of 0.05. Without any edge it would be flat,
+// at the dashed line; edges gather at the left. It fails if there is none or one is not in
+// [0, 1].
+func PValues(p []float64) (*plot.Plot, error) {
+	if len(p) == 0 {
+		return nil, errors.New("picture: no p values to draw")
+	}
+	bins := make([]plotter.HistogramBin, pvalueBins)
+	for i := range bins {
+		bins[i].Min, bins[i].Max = float64(i)/pvalueBins, float64(i+1)/pvalueBins
+	}
+	for _, v := range p {
+		if !(v >= 0 && v <= 1) {
+			return nil, fmt.Errorf("picture: the p value %v is not in [0, 1]", v)
+		}
+		bins[min(int(v*pvalueBins), pvalueBins-1)].Weight++
+	}
+	out := blank("p values of all pairs", "p", "pairs")
+	bars := &plotter.Histogram{Bins: bins, Width: 1.0 / pvalueBins, FillColor: blue, LineStyle: draw.LineStyle{Color: ink, Width: 0.4}}
+	flat := float64(len(p)) / pvalueBins
+	level := line(draw.LineStyle{Color: red, Width: 1, Dashes: []vg.Length{4, 3}}, plotter.XYs{{X: 0, Y: flat}, {X: 1, Y: flat}})
+	out.Add(bars, level)
+	out.Legend.Add("without any edge", level)
+	out.Legend.Top = true
+	return out, nil
+}
+
+// Band is a mean with an interval around it along X; all of equal length.
+type Band struct {
+	Name            string
+	X, Y, Low, High []float64
+}
+
+// Recovery draws measures of how well networks are found, each with intervals, against the
+// number of rows on a logarithmic axis. Dashed lines mark the share that is wanted and, unless
+// it is 0 or infinite, the number of rows that it needs. What is NaN is left out. It fails
+// if lengths differ, a number of rows is not positive, or nothing is left.
+func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot, error) {
+	p := blank(title, "rows", "")
+	drawn := 0
+	for i, b := range measures {
+		if len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
+			return nil, fmt.Errorf("picture: measure %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
+		}
+		seen := looks[i%len(looks)]
+		var middle plotter.XYs
+		for k, x := range b.X {
+			if !(x > 0) {
+				return nil, fmt.Errorf("picture: measure %q at %v rows", b.Name, x)
+			}
+			if math.IsNaN(b.Y[k]) {
+				continue
+			}
+			middle = append(middle, plotter.XY{X: x, Y: b.Y[k]})
+			if b.Low[k] < b.High[k] {
+				p.Add(line(draw.LineStyle{Color: seen.colour, Width: 0.8}, plotter.XYs{{X: x, Y: b.Low[k]}, {X: x, Y: b.High[k]}}))
+			}
+		}
+		if middle == nil {
+			continue
+		}
+		l, marks := seen.line(1.2, middle), seen.marks(middle)
+		p.Add(l, marks)
+		p.Legend.Add(b.Name, l, marks)
+		drawn++
+	}
+	if drawn == 0 {
+		return nil, fmt.Errorf("picture: no measure has a number")
+	}
+	p.Y.Min, p.Y.Max = min(0, p.Y.Min), 1
+	guide := draw.LineStyle{Color: midgrey, Width: 0.8, Dashes: dashed}
+	p.Add(line(guide, plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
+	if needed > 0 && !math.IsInf(needed, 0) {
+		p.Add(line(guide, plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
+	}
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, rowTicks(measures[0].X)
+	legendRight(p)
+	return p, nil
+}
+
+func rowTicks(rows []float64) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for _, n := range rows {
+		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
+	}
+	return ticks
+}
+
+// legendRight puts the legend to the right of the plot area, which ends where the widest entry
+// begins.
+func legendRight(p *plot.Plot) {
+	p.Legend.Top = true
+	p.Add(legendRoom{})
+}
+
+// legendRoom keeps the room of the plot's legend free at the right: a glyph box at the end of the
+// x axis, for a plot leaves room for those.
+type legendRoom struct{}
+
+// legendGap is between the plot area and the legend.
+const legendGap vg.Length = 10
+
+func (legendRoom) Plot(draw.Canvas, *plot.Plot) {}
+
+func (legendRoom) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	width := p.Legend.Rectangle(draw.Canvas{}).Size().X
+	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width + legendGap}}}}
+}
+
+// ROC draws the curve whose area is the given AUC: the rates sorted, with (0,0) and
+// (1,1) added, over the diagonal of guessing. It fails if a rate is not in [0, 1].
+func ROC(rates []network.Rate, auc float64) (*plot.Plot, error) {
+	curve := network.Curve(rates)
+	xy := make(plotter.XYs, len(curve))
+	for i, r := range curve {
+		if !(math.Abs(r.FPR-0.5) <= 0.5 && math.Abs(r.TPR-0.5) <= 0.5) {
+			return nil, fmt.Errorf("picture: the rates (%v, %v) are not in [0, 1]", r.FPR, r.TPR)
+		}
+		xy[i] = plotter.XY{X: r.FPR, Y: r.TPR}
+	}
+	p := blank(fmt.Sprintf("Edge recovery along the path: AUC = %.3f", auc), "false positive rate (absent edges found)", "true positive rate (true edges found)")
+	guess := line(draw.LineStyle{Color: grey, Width: 0.8, Dashes: []vg.Length{4, 3}}, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
+	l := line(draw.LineStyle{Color: blue, Width: 1.4}, xy)
+	p.Add(guess, l, dots(blue, xy))
+	p.Legend.YOffs = 4
+	p.Legend.Add("estimate", l)
+	p.Legend.Add("guessing", guess)
+	return p, nil
+}

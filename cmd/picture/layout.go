@@ -1,0 +1,339 @@
+package picture
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/path"
+	"gonum.org/v1/gonum/graph/simple"
+	"gonum.org/v1/gonum/graph/topo"
+	"gonum.org/v1/gonum/spatial/r2"
+)
+
+// Edge joins two nodes, by their numbers. Weight > 0 is its strength.
+type Edge struct {
+	From, To int
+	Weight   float64
+}
+
+// Places gives each named node a place (docs/theory/centrality.md#eq-layout). Connected parts are laid out one by one, by least
+// stress (stress.go), turned so that they are widest from left to right, and put in rows, the
+// largest first, the y axis pointing up. Nearest nodes are about a unit apart.
+//
+// Nodes are taken in the order of their names, and the only random draws come from a fixed
+// seed: equal networks have equal places, in whatever order their nodes and edges are told.
+// Edges that are loops or whose weight is not a positive number are left out; names must not
+// be equal.
+func Places(names []string, edges []Edge) []r2.Vec {
+	order := make([]int, len(names)) // nodes by name
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(names[a], names[b]) })
+	rank := make([]int, len(names))
+	for place, i := range order {
+		rank[i] = place
+	}
+	g := lengths(len(names), edges, rank)
+	parts := topo.ConnectedComponents(g)
+	for _, part := range parts {
+		slices.SortFunc(part, byID)
+	}
+	slices.SortFunc(parts, larger)
+	sorted := make([]r2.Vec, len(names))
+	var blocks []block
+	for _, part := range parts {
+		b := block{nodes: part, at: laidOut(g, part)}
+		b.turn()
+		b.spread()
+		blocks = append(blocks, b)
+	}
+	pack(blocks, sorted)
+	out := make([]r2.Vec, len(names))
+	for i := range out {
+		out[i] = sorted[rank[i]]
+	}
+	return out
+}
+
+type block struct {
+	nodes []graph.Node
+	at    []r2.Vec
+}
+
+// turn puts the middle of the places at 0 and their longest axis from left to right, with the
+// heavier tail on the right and upper side, so that the same network is never mirrored.
+func (b block) turn() {
+	var mean r2.Vec
+	for _, p := range b.at {
+		mean = r2.Add(mean, r2.Scale(1/float64(len(b.at)), p))
+	}
+	var xx, xy, yy float64
+	for i, p := range b.at {
+		p = r2.Sub(p, mean)
+		b.at[i] = p
+		xx, xy, yy = xx+p.X*p.X, xy+p.X*p.Y, yy+p.Y*p.Y
+	}
+	sin, cos := math.Sincos(-math.Atan2(2*xy, xx-yy) / 2)
+	var skewX, skewY float64
+	for i, p := range b.at {
+		p = r2.Vec{X: cos*p.X - sin*p.Y, Y: sin*p.X + cos*p.Y}
+		b.at[i] = p
+		skewX, skewY = skewX+p.X*p.X*p.X, skewY+p.Y*p.Y*p.Y
+	}
+	for i, p := range b.at {
+		b.at[i] = r2.Vec{X: math.Copysign(1, skewX) * p.X, Y: math.Copysign(1, skewY) * p.Y}
+	}
+}
+
+// bounds are the corners of the rectangle around places.
+func bounds(places []r2.Vec) (low, high r2.Vec) {
+	low, high = r2.Vec{X: math.Inf(1), Y: math.Inf(1)}, r2.Vec{X: math.Inf(-1), Y: math.Inf(-1)}
+	for _, p := range places {
+		low = r2.Vec{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
+		high = r2.Vec{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
+	}
+	return low, high
+}
+
+// pack writes the places of all blocks, side by side in rows that together are about as wide
+// as high, each with room of one unit around it.
+func pack(blocks []block, out []r2.Vec) {
+	const room = 1.0
+	area, widest := 0.0, 0.0
+	for _, b := range blocks {
+		low, high := bounds(b.at)
+		area += (high.X - low.X + room) * (high.Y - low.Y + room)
+		widest = max(widest, high.X-low.X+room)
+	}
+	width := max(widest, 1.15*math.Sqrt(area))
+	var left, top, row float64
+	for _, b := range blocks {
+		low, high := bounds(b.at)
+		across, down := high.X-low.X+room, high.Y-low.Y+room
+		if left > 0 && left+across > width {
+			left, top, row = 0, top-row, 0
+		}
+		for i, node := range b.nodes {
+			out[node.ID()] = r2.Vec{X: left + room/2 + b.at[i].X - low.X, Y: top - room/2 + b.at[i].Y - high.Y}
+		}
+		left, row = left+across, max(row, down)
+	}
+}
+
+// lengthPower says how lengths of edges come from their strengths: an edge of a quarter of the
+// strongest's weight is twice as long.
+const lengthPower = 0.5
+
+// lengths is the graph of n nodes whose edges, between rank[From] and rank[To], have their lengths
+// for weights. The strongest is 1 long, others (strongest/weight)^lengthPower, to six decimals:
+// rounding in an estimate, as by another order of rows, does not change the picture.
+func lengths(n int, edges []Edge, rank []int) *simple.WeightedUndirectedGraph {
+	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
+	for i := range n {
+		g.AddNode(simple.Node(i))
+	}
+	edges = slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool { return e.From == e.To || !(e.Weight > 0) || math.IsInf(e.Weight, 1) })
+	strongest := 0.0
+	for _, e := range edges {
+		strongest = max(strongest, e.Weight)
+	}
+	for _, e := range edges {
+		length := math.Round(1e6*math.Pow(strongest/e.Weight, lengthPower)) / 1e6
+		g.SetWeightedEdge(g.NewWeightedEdge(simple.Node(rank[e.From]), simple.Node(rank[e.To]), length))
+	}
+	return g
+}
+
+// distances are the lengths of the shortest paths between the nodes of a connected part,
+// (k, k) by rows.
+func distances(g *simple.WeightedUndirectedGraph, part []graph.Node) []float64 {
+	k := len(part)
+	all := make([]float64, k*k)
+	for i, source := range part {
+		from := path.DijkstraFrom(source, g)
+		for j := i + 1; j < k; j++ { // rounding may choose another of two equally long ways from the other side
+			all[i*k+j] = from.WeightTo(part[j].ID())
+			all[j*k+i] = all[i*k+j]
+		}
+	}
+	return all
+}
+
+// laidOut gives the nodes of a connected part places of little stress
+//
+//	Σ_{i<j} (‖x_i − x_j‖ − d_ij)² / d_ij²,
+//
+// where d_ij is the length of the shortest path (Kamada & Kawai 1989), by stochastic gradient
+// descent over pairs (Zheng, Pawar & Goodman 2018, https://arxiv.org/abs/1710.04626). Of the
+// places that several starts lead to, and whose stress is near the least, it takes those with the
+// fewest crossings of edges.
+//
+// gonum's graph/layout is no substitute: IsomapR2 crosses edges twice as often on networks of a
+// hundred nodes, and EadesR2 knows no lengths and can diverge.
+func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
+	k := len(part)
+	if k == 1 {
+		return make([]r2.Vec, 1)
+	}
+	d := distances(g, part)
+	type candidate struct {
+		at     []r2.Vec
+		stress float64
+	}
+	var found []candidate
+	least := math.Inf(1)
+	for start := range starts(k) {
+		at := descend(d, k, rand.New(rand.NewPCG(uint64(k), uint64(start))))
+		found = append(found, candidate{at, stress(d, at)})
+		least = min(least, found[start].stress)
+	}
+	var best []r2.Vec
+	fewest := math.Inf(1)
+	for _, c := range found {
+		if c.stress > tolerated*least {
+			continue
+		}
+		if n := crossings(g, part, c.at); n < fewest {
+			best, fewest = c.at, n
+		}
+	}
+	return best
+}
+
+// tolerated is how much more stress than the least a layout of fewer crossings may have.
+const tolerated = 1.1
+
+// starts is from how many places a layout of k nodes begins: many are dear where k is large,
+// and matter less.
+func starts(k int) int { return max(1, min(40, 200000/(k*k))) }
+
+// crossings are those of the edges of a part, each counted by 1/(product of the two lengths):
+// where weak edges cross is seen less.
+func crossings(g *simple.WeightedUndirectedGraph, part []graph.Node, at []r2.Vec) float64 {
+	type line struct {
+		a, b   int
+		weight float64
+	}
+	var lines []line
+	for i, x := range part {
+		for j, y := range part[i+1:] {
+			if length, ok := g.Weight(x.ID(), y.ID()); ok {
+				lines = append(lines, line{i, i + 1 + j, 1 / length})
+			}
+		}
+	}
+	sum := 0.0
+	for i, x := range lines {
+		for _, y := range lines[:i] {
+			if x.a != y.a && x.a != y.b && x.b != y.a && x.b != y.b && cross(at[x.a], at[x.b], at[y.a], at[y.b]) {
+				sum += x.weight * y.weight
+			}
+		}
+	}
+	return sum
+}
+
+func cross(a, b, c, d r2.Vec) bool {
+	side := func(p, q, r r2.Vec) float64 { return r2.Cross(r2.Sub(q, p), r2.Sub(r, p)) }
+	return side(a, b, c)*side(a, b, d) < 0 && side(c, d, a)*side(c, d, b) < 0
+}
+
+const (
+	sweeps    = 60   // over all pairs
+	smallStep = 0.02 // the last sweep's, as a share of the way to the wanted distance of the nearest pairs
+)
+
+// descend moves pairs, one after the other in random order, towards their distance d: at first
+// all of the way, then the less the longer d is. d is (k, k).
+func descend(d []float64, k int, rng *rand.Rand) []r2.Vec {
+	longest, shortest := 0.0, math.Inf(1)
+	for i := range k {
+		for j := range i {
+			longest, shortest = max(longest, d[i*k+j]), min(shortest, d[i*k+j])
+		}
+	}
+	at := make([]r2.Vec, k)
+	for i := range at {
+		at[i] = r2.Vec{X: longest * (rng.Float64() - 0.5), Y: longest * (rng.Float64() - 0.5)}
+	}
+	pairs := make([][2]int32, 0, k*(k-1)/2)
+	for i := range k {
+		for j := range i {
+			pairs = append(pairs, [2]int32{int32(i), int32(j)})
+		}
+	}
+	first, last := longest*longest, smallStep*shortest*shortest
+	for sweep := range sweeps {
+		rate := first * math.Pow(last/first, float64(sweep)/(sweeps-1))
+		rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
+		for _, p := range pairs {
+			i, j := p[0], p[1]
+			want := d[int(i)*k+int(j)]
+			apart := r2.Sub(at[i], at[j])
+			far := r2.Norm(apart)
+			if far == 0 {
+				apart, far = r2.Vec{X: shortest}, shortest
+			}
+			step := r2.Scale(min(1, rate/(want*want))*(far-want)/2/far, apart)
+			at[i], at[j] = r2.Sub(at[i], step), r2.Add(at[j], step)
+		}
+	}
+	return at
+}
+
+// stress of places, for distances d of (k, k).
+func stress(d []float64, at []r2.Vec) float64 {
+	sum, k := 0.0, len(at)
+	for i := range at {
+		for j := range i {
+			miss := r2.Norm(r2.Sub(at[i], at[j]))/d[i*k+j] - 1
+			sum += miss * miss
+		}
+	}
+	return sum
+}
+
+const (
+	nearest    = 0.75 // how near two nodes of a part may come, in units
+	spreadings = 200  // sweeps that push nodes apart, at most
+)
+
+// spread takes for the unit the side of the square that a node has on average, where nodes lie
+// evenly in the rectangle around them, and pushes nodes apart that are nearer than a share of it.
+func (b block) spread() {
+	k := len(b.at)
+	if k == 1 {
+		return
+	}
+	low, high := bounds(b.at)
+	across, down := high.X-low.X, high.Y-low.Y
+	unit := max(math.Sqrt(across*down/float64(k)), across/float64(k-1))
+	for i, p := range b.at {
+		b.at[i] = r2.Scale(1/max(unit, math.SmallestNonzeroFloat64), p)
+	}
+	for range spreadings {
+		moved := false
+		for i := range b.at {
+			for j := range i {
+				apart := r2.Sub(b.at[i], b.at[j])
+				far := r2.Norm(apart)
+				if far >= nearest-1e-6 {
+					continue
+				}
+				if far == 0 {
+					apart, far = r2.Vec{X: 1e-3, Y: 1e-3}, math.Sqrt2*1e-3
+				}
+				step := r2.Scale((nearest-far)/2/far, apart)
+				b.at[i], b.at[j] = r2.Add(b.at[i], step), r2.Sub(b.at[j], step)
+				moved = true
+			}
+		}
+		if !moved {
+			return
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/spatial/r2"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"missingscore/data/network"
+)
+
+func smallNetwork() *network.Network {
+	return &network.Network{
+		Nodes: []string{"Ozone", "a<b>&\"c\"", "Größe", "Temp"},
+		Edges: []network.Edge{
+			{From: "Ozone", To: "Temp", PartialCorrelation: 0.5},
+			{From: "Temp", To: "Größe", PartialCorrelation: -0.25},
+			{From: "Ozone", To: "Größe", PartialCorrelation: 0.125},
+		},
+	}
+}
+
+// scene is that of a network by itself.
+func scene(t *testing.T, n *network.Network) *Scene {
+	t.Helper()
+	s, err := NewScene(n, nil)
+	require.NoError(t, err)
+	return s
+}
+
+// drawn is the picture of a network in its own scene.
+func drawn(t *testing.T, n *network.Network) *plot.Plot {
+	t.Helper()
+	p, err := Network(n, scene(t, n))
+	require.NoError(t, err)
+	return p
+}
+
+// width reads the stroke width of a style; SVG's default is 1.
+func width(t *testing.T, style string) float64 {
+	found := regexp.MustCompile(`stroke-width:([0-9.]+)`).FindStringSubmatch(style)
+	if found == nil {
+		return 1
+	}
+	w, err := strconv.ParseFloat(found[1], 64)
+	require.NoError(t, err)
+	return w
+}
+
+func TestNetwork(t *testing.T) {
+	all := leaves(t, drawn(t, smallNetwork()))
+	require.ElementsMatch(t, []string{"Partial correlation network", "Ozone", "a<b>&\"c\"", "Größe", "Temp",
+		"positive", "negative", "widest line: |partial correlation| = 0.5"}, texts(all))
+
+	// The weakest edge is drawn first; the last stroke of each colour is the legend's.
+	blue, red := strokes(all, svgBlue), strokes(all, svgRed)
+	require.Len(t, blue, 3)
+	require.Len(t, red, 2)
+	var widths []float64
+	for _, e := range all {
+		if strings.Contains(e.style, "stroke:") && len(widths) < 3 {
+			widths = append(widths, width(t, e.style))
+		}
+	}
+	require.InDelta(t, widths[1], 2*widths[0], 1e-9)
+	require.InDelta(t, widths[2], 4*widths[0], 1e-9)
+	for _, s := range red {
+		require.Contains(t, s, "stroke-dasharray:")
+	}
+	for _, s := range blue {
+		require.NotContains(t, s, "stroke-dasharray:")
+	}
+	require.NotContains(t, blue[1], "stroke-opacity")
+	require.Contains(t, red[0], "stroke-opacity")
+}
+
+func TestNetworkErrors(t *testing.T) {
+	_, err := NewScene(&network.Network{}, nil)
+	require.EqualError(t, err, "picture: the network has no nodes")
+	n := smallNetwork()
+	s := scene(t, n)
+	_, err = Network(&network.Network{Nodes: []string{"a"}}, s)
+	require.EqualError(t, err, "picture: the places are not those of this network's nodes")
+	n.Edges[1].PartialCorrelation = math.NaN()
+	_, err = NewScene(n, nil)
+	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
+	_, err = Network(n, s)
+	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
+	n.Edges[1].From = "Wind"
+	_, err = NewScene(n, nil)
+	require.ErrorContains(t, err, `no node is named "Wind"`)
+}
+
+// Names stand in circles where they fit and outside of them where not; all stay on the paper.
+func TestNamesStayOnThePaper(t *testing.T) {
+	for _, c := range []struct {
+		format string
+		nodes  int
+		inside bool
+	}{{"V%d", 4, true}, {"V%d", 20, true}, {"Systolic pressure %d", 4, false}, {"a name of 21 letters %d", 30, false}, {"gene%03d", 100, false}} {
+		n := &network.Network{}
+		for i := range c.nodes {
+			n.Nodes = append(n.Nodes, fmt.Sprintf(c.format, i+1))
+			if i > 0 {
+				n.Edges = append(n.Edges, network.Edge{From: n.Nodes[i/2], To: n.Nodes[i], PartialCorrelation: 0.5})
+			}
+		}
+		chart, err := newChart(n, scene(t, n))
+		require.NoError(t, err)
+		paper := draw.NewCanvas(vgsvg.New(400, 380), 400, 380)
+		g := chart.fit(paper)
+		require.Equal(t, c.inside, g.inside, c.format)
+		require.GreaterOrEqual(t, g.font, vg.Length(7))
+		for _, n := range chart.placeNames(paper, g) {
+			name := chart.Labels[n.node]
+			require.GreaterOrEqual(t, float64(min(n.box.Min.X, n.box.Min.Y)), -1e-6, name)
+			require.LessOrEqual(t, float64(n.box.Max.X), 400+1e-6, name)
+			require.LessOrEqual(t, float64(n.box.Max.Y), 380+1e-6, name)
+		}
+		for i := range chart.Labels {
+			for j := range i {
+				gap := g.at[i].Sub(g.at[j])
+				require.Greater(t, math.Hypot(float64(gap.X), float64(gap.Y)), 2*float64(g.radius), "circles overlap")
+			}
+		}
+	}
+}
+
+// What a scene is told of labels and groups is drawn, with a legend of the groups.
+func TestLabelsAndGroups(t *testing.T) {
+	n := smallNetwork()
+	n.Labels = map[string]string{"Temp": "Temperature"}
+	s, err := NewScene(n, map[string]string{"Temp": "weather", "Größe": "me", "Ozone": "weather"})
+	require.NoError(t, err)
+	require.Equal(t, []int{0, -1, 1, 0}, s.Group)
+	require.Equal(t, []Group{{"weather", groupColour(0)}, {"me", groupColour(1)}}, s.Groups)
+	p, err := Network(n, s)
+	require.NoError(t, err)
+	found := texts(leaves(t, p))
+	require.Subset(t, found, []string{"Temperature", "weather", "me"})
+	require.NotContains(t, found, "Temp")
+}
+
+// A name goes beside its circle where it would cover another one below and above.
+func TestNamesCoverNoCircles(t *testing.T) {
+	n := &network.Network{Nodes: []string{"a", "b", "c"}, Labels: map[string]string{"b": "in the middle"}}
+	s := scene(t, n)
+	s.Places = []r2.Vec{{X: 0, Y: 0.9}, {X: 0, Y: 0}, {X: 0, Y: -0.9}}
+	chart, err := newChart(n, s)
+	require.NoError(t, err)
+	paper := draw.NewCanvas(vgsvg.New(400, 150), 400, 150)
+	g := chart.fit(paper)
+	require.False(t, g.inside)
+	for _, name := range chart.placeNames(paper, g) {
+		for i, at := range g.at {
+			r := vg.Point{X: g.radius, Y: g.radius}
+			require.Zero(t, overlap(name.box, vg.Rectangle{Min: at.Sub(r), Max: at.Add(r)}), "%s over %s", chart.Labels[name.node], chart.Labels[i])
+		}
+	}
+}
+
+// cliques is a network of groups of nodes, all joined within and one weak edge between
+// neighbours, and of as many nodes without an edge.
+func cliques(groups, nodes int) *network.Network {
+	n := &network.Network{}
+	for i := range 2 * groups * nodes {
+		n.Nodes = append(n.Nodes, fmt.Sprint("v", i))
+	}
+	join := func(j, k int, r float64) {
+		n.Edges = append(n.Edges, network.Edge{From: n.Nodes[j], To: n.Nodes[k], PartialCorrelation: r})
+	}
+	for g := range groups {
+		first := g * nodes
+		for j := range nodes {
+			for k := range j {
+				join(first+k, first+j, 0.5)
+			}
+		}
+		if g > 0 {
+			join(first-1, first, -0.01)
+		}
+	}
+	return n
+}
+
+// Louvain's modules are the cliques, and each has a colour of its own.
+func TestModulesOfCliques(t *testing.T) {
+	s := scene(t, cliques(3, 6))
+	require.True(t, s.Found)
+	require.Len(t, s.Groups, 3)
+	for g := range 3 {
+		for i := range 6 {
+			require.Equal(t, g, s.Group[6*g+i])
+		}
+	}
+	require.Equal(t, -1, s.Group[20])
+	require.NotEqual(t, s.Groups[0].Colour, s.Groups[1].Colour)
+	require.Empty(t, scene(t, cliques(1, 6)).Groups, "one module says nothing")
+	require.Empty(t, scene(t, smallNetwork()).Groups)
+}
+
+func TestLargeNetworks(t *testing.T) {
+	svg := func(n *network.Network) string {
+		svg, err := SVG(drawn(t, n), 10*vg.Centimeter, 10*vg.Centimeter)
+		require.NoError(t, err)
+		return svg
+	}
+	first := svg(cliques(10, 6))
+	require.Equal(t, first, svg(cliques(10, 6)), "equal input gives equal bytes")
+	require.Contains(t, first, "all 159 edges, and the 60 of 120 nodes that they join; colours are modules")
+
+	many := svg(cliques(2, 60)) // 2 · 1770 + 1 edges
+	require.Contains(t, many, "the 1500 strongest of 3541 edges")
+	require.NotContains(t, many, ">v239<", "without an edge it is not drawn")
+}
+
+const svgHalo = "#FDDB8A"
+
+func TestPair(t *testing.T) {
+	other := smallNetwork()
+	other.Edges = other.Edges[:1]
+	other.Edges[0].PartialCorrelation = 0.25
+	both := [2]TitledNetwork{{"women", smallNetwork()}, {"men <", other}}
+	p, err := Pair("Two", both, [][2]int{{0, 1}, {0, 3}}, scene(t, smallNetwork()))
+	require.NoError(t, err)
+	all := leaves(t, p)
+	require.Subset(t, texts(all), []string{"Two", "women", "men <", "positive", "negative", "widest line: |partial correlation| = 0.5"})
+	count := map[string]int{}
+	for _, text := range texts(all) {
+		count[text]++
+	}
+	require.Equal(t, 2, count["Ozone"])
+	require.Equal(t, 1, count["positive"])
+	require.Len(t, strokes(all, svgHalo), 4)
+	require.Len(t, strokes(all, svgBlue), 4, "three edges and the legend")
+	require.Len(t, strokes(all, svgRed), 2)
+	widths := map[float64]int{} // one scale: an edge of half the strongest is half as wide, also where it is the strongest
+	for _, s := range append(strokes(all, svgBlue), strokes(all, svgRed)...) {
+		widths[width(t, s)]++
+	}
+	require.Greater(t, len(widths), 2)
+	_, err = Pair("", [2]TitledNetwork{{"a", smallNetwork()}, {"b", &network.Network{Nodes: []string{"x"}}}}, nil, nil)
+	require.ErrorContains(t, err, "not of the same variables")
+}
+
+func TestDifferences(t *testing.T) {
+	p, err := Differences("Changes", smallNetwork(), scene(t, smallNetwork()))
+	require.NoError(t, err)
+	require.Contains(t, texts(leaves(t, p)), "widest line: |difference| = 0.5")
+	_, err = Differences("Changes", &network.Network{}, nil)
+	require.Error(t, err)
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+
+	"missingscore/cmd/picture"
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/printable"
+	"missingscore/trainers"
+	"missingscore/trainers/compare"
+)
+
+// CompareFiles are all that a comparison writes beside the folders of the two networks.
+var CompareFiles = []string{
+	"differences.csv", "compare.json", "report.html",
+	"networks.svg", "networks.png", "differences.svg", "differences.png", "intervals.svg", "intervals.png",
+}
+
+// DifferenceRate is the q value up to which pairs are marked as different.
+const DifferenceRate = 0.1
+
+// Group is one of two networks that are compared.
+type Group struct {
+	Name, Title string // as it is, and as it is called in words
+	Folder      string // below the comparison's, with its own results
+	Table       *data.Table
+	Result      *trainers.Result
+}
+
+// Comparison is two networks and how they differ.
+type Comparison struct {
+	Title    string
+	Groups   [2]Group
+	Columns  map[string]string // groups of columns; nil: modules are found
+	Result   *compare.Result
+	Warnings []string
+	Command  string // that makes the comparison again
+	JSON     []byte // of compare.json
+}
+
+// Differing are the pairs that are marked: those with q ≤ DifferenceRate, by permutation or
+// where there are estimates for inference by these, most certain first.
+func (c Comparison) Differing() (out []compare.Difference) {
+	for _, d := range c.Ranked() {
+		if certain(d) <= DifferenceRate {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// certain is the smaller q of a pair.
+func certain(d compare.Difference) float64 {
+	if d.Estimates != nil && d.Estimates.Q < d.Q {
+		return d.Estimates.Q
+	}
+	return d.Q
+}
+
+// Ranked are the pairs by p, then by the size of their difference.
+func (c Comparison) Ranked() []compare.Difference {
+	ranked := slices.Clone(c.Result.Pairs)
+	slices.SortStableFunc(ranked, func(a, b compare.Difference) int {
+		return cmp.Or(cmp.Compare(certain(a), certain(b)), cmp.Compare(a.P, b.P), cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)))
+	})
+	return ranked
+}
+
+// WriteComparison adds all files of a comparison to the set, except the files of the two networks.
+// compare.json comes last. Files of an earlier comparison go when the set is committed.
+func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
+	both := c.Groups
+	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), c.Columns)
+	if err != nil {
+		return err
+	}
+	drawn, err := drawComparison(c, s)
+	if err != nil {
+		return err
+	}
+	shown, err := save(set, dir, drawn)
+	if err != nil {
+		return err
+	}
+	if err := write(set, dir, []file{
+		{"differences.csv", c.Result.WriteDifferences},
+		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown[1:]) }},
+		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
+	}); err != nil {
+		return err
+	}
+	set.Clear(dir, CompareFiles)
+	return nil
+}
+
+// drawComparison draws both networks in one layout, the differences, and their intervals.
+func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
+	names := c.Groups[0].Result.Network.Names
+	at := map[string]int{}
+	for j, name := range names {
+		at[name] = j
+	}
+	var marked [][2]int
+	for _, d := range c.Differing() {
+		marked = append(marked, [2]int{at[d.From], at[d.To]})
+	}
+	side := 12 * vg.Centimeter
+	if len(names) > 30 {
+		side = 20 * vg.Centimeter
+	}
+	var both [2]picture.TitledNetwork
+	for i, g := range c.Groups {
+		both[i] = picture.TitledNetwork{Title: g.Title, Network: g.Result.Network.Network}
+	}
+	p, err := picture.Pair("Partial correlation networks", both, marked, s)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, drawing{"networks", fmt.Sprintf("Both networks, every column at the same place, widths on one scale. Blue and solid: positive partial correlation; red and dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), p, 2 * side, side})
+	changes := &network.Network{Nodes: names}
+	for _, d := range c.Result.Pairs {
+		if d.Value != 0 {
+			changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: d.Value})
+		}
+	}
+	if p, err = picture.Differences("Differences of partial correlations", changes, s); err != nil {
+		return nil, err
+	}
+	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Title, c.Groups[1].Title), p, side, side})
+	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
+		p, err := picture.Forest("Differences with their intervals", "difference of partial correlations", shown)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with their %g %% intervals by permutation: grey where 0 is inside.", len(shown), 100*c.Result.Config.Level), p, 16 * vg.Centimeter, picture.ForestHeight(len(shown))})
+	}
+	return out, nil
+}
+
+// differences are the largest differences as pairs with an estimate and an interval, from the
+// most positive to the most negative, with their nodes' labels.
+func differences(pairs []compare.Difference, labels map[string]string) []network.Edge {
+	n := &network.Network{Labels: labels}
+	for _, d := range pairs {
+		if d.Value == 0 {
+			continue
+		}
+		u := network.Unknown(0)
+		u.Estimate, u.Low, u.High = d.Value, d.Low, d.High
+		n.Pairs = append(n.Pairs, network.Edge{From: d.From, To: d.To, Uncertainty: &u})
+	}
+	return forest(n)
+}
+
+var comparisonPage = parsed("compare.html.tmpl")
+
+// comparisonView is the page from top to bottom.
+type comparisonView struct {
+	Comparison
+	Explorer  *explorer
+	Converged bool
+	Verdicts  []string
+	Pictures  []Picture
+	Rate      float64
+	Inferred  bool
+	Rests     string
+	Settings  [][2]string
+}
+
+func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) error {
+	a, b := c.Groups[0].Result, c.Groups[1].Result
+	v := comparisonView{Comparison: c, Explorer: x, Converged: a.Converged && b.Converged, Pictures: shown, Rate: DifferenceRate}
+	for _, g := range c.Groups {
+		v.Verdicts = append(v.Verdicts, g.Title+": "+g.Result.Verdict)
+	}
+	if v.Inferred = c.Result.Pairs[0].Estimates != nil && a.Network.Inference.Rests != ""; v.Inferred {
+		v.Rests = a.Network.Inference.Rests
+	}
+	s := a.Spec
+	for i, g := range c.Groups {
+		t := g.Table
+		v.Settings = append(v.Settings, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/", g.Title, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder), "\ufffd")})
+	}
+	v.Settings = append(v.Settings, [2]string{"Method", fmt.Sprintf("%s (%s): %s", a.Estimator.Title, a.Estimator.Name, a.Estimator.Note)},
+		[2]string{"Selection of λ", s.Network.Select.Describe(a.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
+		[2]string{"Permutations", fmt.Sprintf("%d of rows with their gaps; each estimates both networks again by the same method", c.Result.Config.Permutations)},
+		[2]string{"Intervals", fmt.Sprintf("%g %%", 100*c.Result.Config.Level)},
+		[2]string{"Seed", strconv.FormatUint(c.Result.Config.Seed, 10)})
+	return render(w, comparisonPage, v)
+}

@@ -1,0 +1,295 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/spatial/r2"
+
+	"missingscore/cmd/picture"
+	"missingscore/data/network"
+	"missingscore/internal/printable"
+	"missingscore/trainers"
+)
+
+// explorer is the picture that one can work with, and all that its program is told (page/data.js).
+// Pairs are told by columns of equal lengths.
+type explorer struct {
+	File    string          `json:"file"` // what saved files are called, without their suffix
+	Compare bool            `json:"compare"`
+	Nodes   []string        `json:"nodes"`
+	Labels  []string        `json:"labels"`
+	X       column          `json:"x"`
+	Y       column          `json:"y"` // pointing down
+	Shown   []bool          `json:"shown"`
+	Group   []int           `json:"group"`
+	Groups  []explorerGroup `json:"groups"`
+	Panels  []string        `json:"panels"` // titles, empty for none
+
+	From      []int    `json:"from"`
+	To        []int    `json:"to"`
+	Values    []column `json:"values"`             // of each panel, 0 for no edge
+	Estimate  column   `json:"estimate,omitempty"` // of Compare the difference
+	Low       column   `json:"low,omitempty"`
+	High      column   `json:"high,omitempty"`
+	P         column   `json:"p,omitempty"`
+	Q         column   `json:"q,omitempty"`
+	Inclusion column   `json:"inclusion,omitempty"`
+	Level     float64  `json:"level"` // of the intervals, in percent
+
+	Lambdas column  `json:"lambdas"`
+	Chosen  int     `json:"chosen"` // of Lambdas
+	Path    [][]int `json:"path"`   // of each pair: the first λ at which it is an edge, then thousandths from there
+
+	Found bool           `json:"-"` // the groups are modules
+	Left  string         `json:"-"` // says what is not drawn
+	Along string         `json:"-"` // says what the path is
+	at    map[[2]int]int // pairs
+	names map[string]int // of nodes
+}
+
+type explorerGroup struct {
+	Name   string `json:"name"`
+	Colour string `json:"colour"`
+}
+
+// mostPairs is how many pairs a page has, so that a browser can draw them.
+const mostPairs = 5000
+
+// newExplorer has the nodes of a scene, and no pairs yet.
+func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
+	x := &explorer{Nodes: printable.Texts(names), Labels: s.Labels, Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, at: map[[2]int]int{}, names: map[string]int{}}
+	left, top := math.Inf(1), math.Inf(-1)
+	for i, at := range s.Places {
+		x.names[names[i]] = i
+		if s.Shown[i] {
+			left, top = min(left, at.X), max(top, at.Y)
+		}
+	}
+	hidden := 0
+	for i, at := range s.Places {
+		if !s.Shown[i] {
+			hidden++
+			at = r2.Vec{X: left, Y: top}
+		}
+		x.X, x.Y = append(x.X, math.Round(1000*(at.X-left))/1000), append(x.Y, math.Round(1000*(top-at.Y))/1000)
+	}
+	if hidden > 0 {
+		switch {
+		case hidden == len(names):
+			x.Left = "There are no edges, and of so many nodes none is drawn without."
+		case s.Weaker > 0:
+			x.Left = fmt.Sprintf("The nodes that the %d strongest edges join are drawn, at places by these; %d others are not, nor their edges.", picture.MostLinks, hidden)
+		default:
+			x.Left = fmt.Sprintf("%d nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", hidden)
+		}
+	}
+	for _, g := range s.Groups {
+		x.Groups = append(x.Groups, explorerGroup{g.Name, fmt.Sprintf("#%02x%02x%02x", g.Colour.R, g.Colour.G, g.Colour.B)})
+	}
+	for range panels {
+		x.Values = append(x.Values, column{})
+	}
+	return x
+}
+
+// add takes a pair with what is known of it, and gives its number. It has one already where it
+// was added before.
+func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int {
+	if i, ok := x.at[[2]int{j, k}]; ok {
+		return i
+	}
+	i := len(x.From)
+	x.at[[2]int{j, k}] = i
+	x.From, x.To = append(x.From, j), append(x.To, k)
+	for panel, v := range values {
+		x.Values[panel] = append(x.Values[panel], v)
+	}
+	if u == nil {
+		none := network.Unknown(0)
+		u = &none
+	}
+	for _, c := range []struct {
+		of *column
+		is float64
+	}{{&x.Estimate, u.Estimate}, {&x.Low, u.Low}, {&x.High, u.High}, {&x.P, u.P}, {&x.Q, u.Q}, {&x.Inclusion, u.Inclusion}} {
+		*c.of = append(*c.of, c.is)
+	}
+	return i
+}
+
+// finish leaves out columns of which nothing is known.
+func (x *explorer) finish() {
+	for _, c := range []*column{&x.Estimate, &x.Low, &x.High, &x.P, &x.Q, &x.Inclusion} {
+		if !slices.ContainsFunc(*c, func(v float64) bool { return !math.IsNaN(v) }) {
+			*c = nil
+		}
+	}
+}
+
+// LastLambda is the number of the last λ.
+func (x *explorer) LastLambda() int { return len(x.Lambdas) - 1 }
+
+// Crowds are how many pairs can be asked for to be drawn at most, the first at the beginning; none
+// where all can be drawn.
+func (x *explorer) Crowds() []int {
+	if len(x.From) <= picture.MostLinks {
+		return nil
+	}
+	return []int{picture.MostLinks, 500, 200, 100}
+}
+
+// Rates are the q values that can be asked for.
+func (x *explorer) Rates() []float64 { return []float64{0.2, 0.1, 0.05, 0.01, 0.001} }
+
+// Place is the number of a pair of two names.
+func (x *explorer) Place(from, to string) int {
+	j, k := x.names[from], x.names[to]
+	return x.at[[2]int{min(j, k), max(j, k)}]
+}
+
+// column is numbers for the page's program, with six digits and null for NaN.
+type column []float64
+
+// MarshalJSON implements json.Marshaler.
+func (c column) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, v := range c {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			out = append(out, "null"...)
+			continue
+		}
+		out = strconv.AppendFloat(out, v, 'g', 6, 64)
+	}
+	return append(out, ']'), nil
+}
+
+// mostValues is how many numbers of the path a page has; of more, λ are left out.
+const mostValues = 120_000
+
+// explore is the explorer of a result: its edges, and the pairs that are one elsewhere on the
+// path, the strongest first, up to mostPairs.
+func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level float64) (*explorer, error) {
+	x := newExplorer(r.Names, s, "")
+	x.File, x.Level = printable.Text(file), math.Round(1000*level)/10
+	ends, err := r.Network.Places()
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range r.Network.Edges[:min(len(r.Network.Edges), mostPairs)] {
+		x.add(min(ends[i][0], ends[i][1]), max(ends[i][0], ends[i][1]), e.Uncertainty, e.PartialCorrelation)
+	}
+	if more := len(r.Network.Edges) - mostPairs; more > 0 {
+		x.Left += fmt.Sprintf(" The %d strongest edges are here; %d more are in edges.csv.", mostPairs, more)
+	}
+	known := map[[2]string]*network.Uncertainty{}
+	for _, e := range r.Network.Pairs {
+		known[[2]string{e.From, e.To}] = e.Uncertainty
+	}
+	for _, pair := range alongPath(r) {
+		if len(x.From) == mostPairs {
+			break
+		}
+		x.add(pair[0], pair[1], known[[2]string{r.Names[pair[0]], r.Names[pair[1]]}], 0)
+	}
+	x.takePath(r)
+	x.finish()
+	return x, nil
+}
+
+// alongPath are the pairs that are an edge somewhere on the path, the largest first.
+func alongPath(r *trainers.NetworkResult) [][2]int {
+	d, largest := len(r.Names), map[[2]int]float64{}
+	for _, p := range r.Points {
+		p.EachEdge(d, r.Threshold, func(j, k int) {
+			pair := [2]int{j, k}
+			largest[pair] = max(largest[pair], math.Abs(p.PartialCorrelation(d, j, k)))
+		})
+	}
+	return slices.SortedFunc(maps.Keys(largest), func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(largest[b], largest[a]), slices.Compare(a[:], b[:]))
+	})
+}
+
+// takePath takes the partial correlations of the explorer's pairs at each λ or, where these are
+// too many, at each second, third, …, the chosen one among them.
+func (x *explorer) takePath(r *trainers.NetworkResult) {
+	if len(r.Points) < 2 {
+		return
+	}
+	total := 0
+	for _, p := range r.Points {
+		total += min(p.Edges, len(x.From))
+	}
+	stride := 1 + total/mostValues
+	x.Path = make([][]int, len(x.From))
+	for i := r.Chosen % stride; i < len(r.Points); i += stride {
+		if i == r.Chosen {
+			x.Chosen = len(x.Lambdas)
+		}
+		x.takePoint(r, i)
+	}
+	x.Along = "Partial correlations along the path from the largest λ; the dashed line is the λ that the picture shows. A click shows another."
+	switch {
+	case r.Choice != "":
+		x.Along += " The network's edges are of no single λ and have sizes fitted without a penalty; the λ that stands for it is the one whose network is nearest to the chosen edges."
+	default:
+		x.Along += " Sizes along the path are shrunken by its penalty."
+	}
+	if stride > 1 {
+		x.Along += fmt.Sprintf(" It has one of %d λ; path.csv has all.", stride)
+	}
+}
+
+// takePoint takes one λ.
+func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
+	p, d, place := r.Points[point], len(r.Names), len(x.Lambdas)
+	x.Lambdas = append(x.Lambdas, p.Lambda)
+	p.EachEdge(d, r.Threshold, func(j, k int) {
+		i, ok := x.at[[2]int{j, k}]
+		if !ok {
+			return
+		}
+		thousandths := int(math.Round(1000 * p.PartialCorrelation(d, j, k)))
+		if x.Path[i] == nil {
+			x.Path[i] = []int{place}
+		}
+		for len(x.Path[i]) < 1+place-x.Path[i][0] { // it left and comes again
+			x.Path[i] = append(x.Path[i], 0)
+		}
+		x.Path[i] = append(x.Path[i], thousandths)
+	})
+}
+
+// explore is the explorer of a comparison: pairs that are an edge in one of the networks or may
+// differ, the most certain differences first, up to mostPairs.
+func (c Comparison) explore(s *picture.Scene) *explorer {
+	names := c.Groups[0].Result.Network.Names
+	x := newExplorer(names, s, c.Groups[0].Title, c.Groups[1].Title)
+	x.Compare, x.File, x.Level = true, "networks", math.Round(1000*c.Result.Config.Level)/10
+	for _, d := range c.Ranked() {
+		if len(x.From) == mostPairs {
+			x.Left += " Not all pairs are here; differences.csv has all."
+			break
+		}
+		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(certain(d) <= x.Rates()[0]) {
+			continue
+		}
+		u := network.Unknown(0)
+		u.Estimate, u.Low, u.High, u.P, u.Q = d.Value, d.Low, d.High, d.P, certain(d)
+		if e := d.Estimates; e != nil && e.Q == u.Q && e.Q < d.Q { // the more certain of the two
+			u.Estimate, u.Low, u.High, u.P = e.Value, e.Low, e.High, e.P
+		}
+		j, k := x.names[d.From], x.names[d.To]
+		x.add(min(j, k), max(j, k), &u, d.Weights[0], d.Weights[1])
+	}
+	x.finish()
+	return x
+}

@@ -1,0 +1,195 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/cmd/picture"
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/internal/printable"
+	"missingscore/trainers"
+	"missingscore/trainers/compare"
+	"missingscore/trainers/path"
+)
+
+// small is a result of three columns, whose names are not kind, and a path of three λ: a – c comes
+// with the second, b – c with the third only, and a – b is no edge.
+func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
+	t.Helper()
+	const d = 3
+	r := &trainers.NetworkResult{Names: []string{`</script><script>alert(1)</script>`, `"b"`, "\u202ec"}, Threshold: 1e-6, Chosen: 1, Lambda: 1}
+	point := func(lambda, ac, bc float64) path.Point {
+		packed := make([]float64, d*(d+1)/2)
+		for j := range d {
+			packed[graph.PackedIndex(d, j, j)] = 1
+		}
+		packed[graph.PackedIndex(d, 0, 2)], packed[graph.PackedIndex(d, 1, 2)] = -ac, -bc
+		p := path.Point{Lambda: lambda, Packed: packed}
+		p.EachEdge(d, 1e-6, func(int, int) { p.Edges++ })
+		return p
+	}
+	r.Points = []path.Point{point(2, 0, 0), point(1, 0.25, 0), point(0.5, 0.5, -0.1234)}
+	u := network.Unknown(9)
+	u.Estimate, u.Low, u.High, u.Q = 0.4, 0.3, 0.5, 0.01
+	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], PartialCorrelation: 0.4, Uncertainty: &u}}}
+	s, err := picture.NewScene(r.Network, nil)
+	require.NoError(t, err)
+	return r, s
+}
+
+func TestExplore(t *testing.T) {
+	r, s := small(t)
+	x, err := explore(r, s, "network", 0.95)
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 1}, x.From, "the edge, then what the path has")
+	require.Equal(t, []int{2, 2}, x.To)
+	require.Equal(t, []column{{0.4, 0}}, x.Values)
+	require.Equal(t, 0.3, x.Low[0])
+	require.True(t, math.IsNaN(x.Low[1]))
+	require.Nil(t, x.Inclusion, "nothing is known of it")
+	require.Equal(t, column{2, 1, 0.5}, x.Lambdas)
+	require.Equal(t, 1, x.Chosen)
+	require.Equal(t, [][]int{{1, 250, 500}, {2, -123}}, x.Path)
+	require.Equal(t, 95.0, x.Level)
+	require.Equal(t, 1, x.Place(r.Names[2], r.Names[1]))
+
+	text, err := json.Marshal(x.Low)
+	require.NoError(t, err)
+	require.Equal(t, "[0.3,null]", string(text))
+}
+
+// Where the picture leaves edges out, the page can ask for how many are drawn, and says which nodes are.
+func TestExploreManyEdges(t *testing.T) {
+	n := &network.Network{}
+	for i := range 200 {
+		n.Nodes = append(n.Nodes, fmt.Sprint("x", i))
+	}
+	r := &trainers.NetworkResult{Names: n.Nodes, Network: n, Threshold: 1e-6}
+	for j := range 60 {
+		for k := range j {
+			n.Edges = append(n.Edges, network.Edge{From: n.Nodes[k], To: n.Nodes[j], PartialCorrelation: 1 / float64(10+j)})
+		}
+	}
+	for _, c := range []struct {
+		edges  int
+		left   string
+		crowds []int
+	}{
+		{1500, "144 nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", nil},
+		{1770, "The nodes that the 1500 strongest edges join are drawn, at places by these; 144 others are not, nor their edges.", []int{1500, 500, 200, 100}},
+	} {
+		whole := n.Edges
+		n.Edges = whole[:c.edges]
+		s, err := picture.NewScene(n, nil)
+		require.NoError(t, err)
+		x, err := explore(r, s, "network", 0.95)
+		require.NoError(t, err)
+		require.Equal(t, c.left, x.Left)
+		require.Equal(t, c.crowds, x.Crowds())
+		n.Edges = whole
+	}
+}
+
+// What the page's program is told cannot end the script that it stands in, and the policy lets
+// nothing run but the program itself.
+func TestThePageIsClosed(t *testing.T) {
+	r, s := small(t)
+	page := example()
+	var err error
+	page.Explorer, err = explore(r, s, "network", 0.95)
+	require.NoError(t, err)
+	page.Command = "missingscore network '</pre><b>.csv'"
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, page))
+	text := b.String()
+	require.Equal(t, 2, strings.Count(text, "<script"))
+	require.Equal(t, 2, strings.Count(text, "</script"))
+	require.NotContains(t, text, "</pre><b>")
+	found := regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>\s*<script>(.*?)</script>`).FindStringSubmatch(text)
+	require.NotNil(t, found)
+	var told struct{ Nodes []string }
+	require.NoError(t, json.Unmarshal([]byte(found[1]), &told))
+	require.Equal(t, printable.Texts(r.Names), told.Nodes, "and none of them turns the direction")
+	hash := sha256.Sum256([]byte(found[2]))
+	allowed := html.UnescapeString(regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(text)[1])
+	require.Equal(t, "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src 'sha256-"+base64.StdEncoding.EncodeToString(hash[:])+"'", allowed)
+	for _, s := range []string{"https://", "src=\"", "@import", "url("} {
+		require.NotContains(t, text, s)
+	}
+}
+
+// The panels of a comparison have both sizes of each pair, and its difference.
+func TestExploreComparison(t *testing.T) {
+	r, s := small(t)
+	nan := math.NaN()
+	names := r.Names
+	c := Comparison{Result: &compare.Result{Config: compare.Config{Level: 0.9}, Pairs: []compare.Difference{
+		{From: names[0], To: names[1], P: 0.9, Q: 0.9, Low: nan, High: nan},
+		{From: names[0], To: names[2], Weights: [2]float64{0.4, 0.1}, Value: 0.3, Low: 0.1, High: 0.5, P: 0.01, Q: 0.03},
+		{From: names[1], To: names[2], P: 0.2, Q: 0.5, Estimates: &compare.Estimates{Value: -0.2, Low: -0.3, High: -0.1, P: 0.001, Q: 0.002}},
+	}}}
+	for i := range c.Groups {
+		c.Groups[i] = Group{Title: string(rune('a' + i)), Result: &trainers.Result{Network: r}}
+	}
+	x := c.explore(s)
+	require.Equal(t, []int{1, 0}, x.From, "the most certain first, none that is no edge and may not differ")
+	require.Equal(t, []column{{0, 0.4}, {0, 0.1}}, x.Values)
+	require.Equal(t, column{-0.2, 0.3}, x.Estimate, "of the two the more certain")
+	require.Equal(t, column{0.002, 0.03}, x.Q)
+	require.Equal(t, column{-0.3, 0.1}, x.Low)
+	require.Equal(t, []string{"a", "b"}, x.Panels)
+	require.True(t, x.Compare)
+}
+
+func TestNodeRows(t *testing.T) {
+	nan := math.NaN()
+	rows := nodeRows(&network.Network{Nodes: []string{"a", "b"}, Labels: map[string]string{"a": "A!"}}, []network.Centrality{
+		{Strength: 0.5, ExpectedInfluence: -0.5, Closeness: nan, Betweenness: 0, Predictability: 0.25},
+		{Strength: 1, ExpectedInfluence: 0.25, Closeness: nan, Betweenness: 2, Predictability: 0.5},
+	}, true)
+	require.Equal(t, []nodeRow{
+		{"b", []barCell{{"1.000", 3, false}, {"0.250", 1.5, false}, {"–", 0, false}, {"2", 3, false}, {"0.500", 3, false}}},
+		{"A! (a)", []barCell{{"0.500", 1.5, false}, {"−0.500", 3, true}, {"–", 0, false}, {"0", 0, false}, {"0.250", 1.5, false}}},
+	}, rows)
+}
+
+func TestMissingMap(t *testing.T) {
+	nan := math.NaN()
+	table, err := data.NewTable([]string{"whole", "some", "most"}, []float64{
+		1, 2, nan,
+		2, 3, nan,
+		3, nan, nan,
+		4, 5, 6,
+		5, 6, 7,
+		6, 7, nan,
+	}, []bool{
+		true, true, false,
+		true, true, false,
+		true, false, false,
+		true, true, true,
+		true, true, true,
+		true, true, false,
+	})
+	require.NoError(t, err)
+	m := newMissingMap(table, table.Names)
+	require.Equal(t, "Missing cells by pattern: 3 rows lack most; 2 rows lack nothing; 1 rows lack most, some", m.Spoken)
+	require.Equal(t, 3, strings.Count(m.Gaps, "z"), "of three patterns with two columns three cells are missing")
+	require.Equal(t, 3, strings.Count(m.Seen, "z"))
+	require.Equal(t, []string{"3", "2", "1"}, []string{m.Counts[0].Text, m.Counts[1].Text, m.Counts[2].Text})
+	require.Equal(t, "most", m.Names[0].Text)
+	table, err = data.NewTable([]string{"a"}, []float64{1, 2}, nil)
+	require.NoError(t, err)
+	require.Nil(t, newMissingMap(table, table.Names))
+}

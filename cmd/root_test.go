@@ -1,0 +1,395 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/filelock"
+	"missingscore/internal/plainwords"
+	"missingscore/internal/printable"
+	"missingscore/internal/stream"
+	"missingscore/trainers/compare"
+)
+
+// Every ending has its code, and its message goes to people and to --json alike.
+func TestEnding(t *testing.T) {
+	for _, c := range []struct {
+		err             error
+		code            int
+		message, advice string
+	}{
+		{nil, exitDone, "", ""},
+		{errors.New("no"), exitError, "no", ""},
+		{usageError{errors.New("no")}, exitUsage, "no", " (see missingscore --help)"},
+		{unconverged{"NOT converged"}, exitUnconverged, "NOT converged", ""},
+		{interrupted("nothing is written"), exitInterrupted, "interrupted; nothing is written", ""},
+		{context.Canceled, exitInterrupted, "interrupted", ""},
+	} {
+		code, message, advice := ending(c.err)
+		require.Equal(t, c.code, code)
+		require.Equal(t, c.message, message)
+		require.Equal(t, c.advice, advice)
+	}
+}
+
+// The place is what the message says it is, whatever characters names have.
+func TestErrorJSON(t *testing.T) {
+	for message, want := range map[string]errorJSON{
+		"cannot":                                                 {},
+		"--out x is a file":                                      {},
+		"t.csv: cannot be read: it ends":                         {},
+		"t.csv:3: two columns are named":                         {File: "t.csv", Line: 3},
+		`t.csv:1: no column "Wnd"; there are: Wind`:              {File: "t.csv", Line: 1},
+		`C:\x y\t.csv:14: column "a \"b\"": "1,3" is not`:        {File: `C:\x y\t.csv`, Line: 14, Column: `a "b"`, Cell: "1,3"},
+		`t.csv:2: column "a": -1 lies outside the domain, above`: {File: "t.csv", Line: 2, Column: "a", Cell: "-1"},
+		`--truth: p.csv:2: column "a": "x" is not a number`:      {File: "p.csv", Line: 2, Column: "a", Cell: "x"},
+		`t.csv:2: column "a": it has no value`:                   {File: "t.csv", Line: 2, Column: "a"},
+	} {
+		want.Error, want.Exit = message, exitError
+		got := newErrorJSON(message, exitError)
+		require.Equal(t, want, got)
+	}
+}
+
+// With --json an error is one object on standard output, and the result is the only one where
+// there is a result.
+func TestJSONIsOneObject(t *testing.T) {
+	for _, args := range [][]string{{"network", "nothere.csv", "--json"}, {"nothere.csv", "--json"}, {"--json=true", "fly"}, {"fit", "--json"}} {
+		var stdout, stderr bytes.Buffer
+		code := run(args, &stdout, &stderr)
+		var got errorJSON
+		require.NoError(t, json.Unmarshal(stdout.Bytes(), &got), "%q: %s", args, stdout.String())
+		require.Equal(t, code, got.Exit)
+		require.Contains(t, stderr.String(), got.Error)
+	}
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitUsage, run([]string{"network", "--", "--json", "x"}, &stdout, &stderr))
+	require.Empty(t, stdout.String(), "behind -- there are no flags")
+}
+
+// Nothing that a name holds reaches the terminal but letters; in JSON names stay what they are.
+func TestNamesDoNotSteerTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	name := "x\u202ecsv.exe"
+	table := filepath.Join(dir, "t\u202e.csv")
+	require.NoError(t, os.WriteFile(table, []byte(name+",b,c\u2066\n"+strings.Repeat("1,2,3\n2,1,0\n3,3,1\n0,5,2\n", 10)), 0o600))
+	var stdout, stderr bytes.Buffer
+	for _, args := range [][]string{
+		{"network", table, "--out", filepath.Join(dir, "o\u202e")},
+		{"fit", table, "--method", "iw", "--epochs", "2", "--out", filepath.Join(dir, "o\u202e.json")},
+		{"network", table, "--columns", "no\u202e"},
+		{"network", table, "--lower", "no\x1b[2J=1"},
+		{"network", filepath.Join(dir, "\x1b]0;title\x07")},
+		{"x\u202e"},
+	} {
+		run(args, &stdout, &stderr)
+	}
+	for _, r := range stdout.String() + stderr.String() {
+		require.True(t, r == '\n' || r == '\t' || unicode.IsPrint(r), "%U", r)
+		require.False(t, unicode.Is(unicode.Bidi_Control, r), "%U", r)
+	}
+	require.Contains(t, stdout.String(), `x\u202ecsv.exe`)
+	stdout.Reset()
+	out := filepath.Join(dir, "o\u202e")
+	require.Contains(t, []int{exitDone, exitUnconverged}, run([]string{"fit", table, "--method", "full", "--json", "--out", out + ".json"}, &stdout, &stderr))
+	var said struct{ Out string }
+	require.NoError(t, json.Unmarshal(stdout.Bytes(), &said))
+	require.Equal(t, out+".json", said.Out)
+}
+
+// No file of a result holds a character that steers or turns the direction, in whatever name it came.
+func TestNamesDoNotSteerReaders(t *testing.T) {
+	dir := t.TempDir()
+	rng := stream.New(4)
+	var rows strings.Builder
+	rows.WriteString("x\u202ecsv.exe,b,c\u2066,sex\n")
+	for i := range 80 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		fmt.Fprintf(&rows, "%.3f,%.3f,%.3f,m\u202e%d\n", a, a+b, b+rng.NormFloat64(), i%2)
+	}
+	table, labels, groups := filepath.Join(dir, "t\x1b[2J\u202e.csv"), filepath.Join(dir, "labels.csv"), filepath.Join(dir, "groups.csv")
+	require.NoError(t, os.WriteFile(table, []byte(rows.String()), 0o600))
+	require.NoError(t, os.WriteFile(labels, []byte("name,label\nb,\"\x1b[31mred\u202e\"\n"), 0o600))
+	require.NoError(t, os.WriteFile(groups, []byte("name,group\nb,g\u202e\nx\u202ecsv.exe,h\x1b\n"), 0o600))
+	var stdout, stderr bytes.Buffer
+	network, compared := filepath.Join(dir, "network"), filepath.Join(dir, "compared")
+	require.Equal(t, exitDone, run([]string{"network", table, "--exclude", "sex", "--labels", labels, "--groups", groups, "--inference", "robust", "--out", network}, &stdout, &stderr), stderr.String())
+	require.Contains(t, []int{exitDone, exitUnconverged}, run([]string{"compare", table, "--by", "sex", "--permutations", "19", "--out", compared}, &stdout, &stderr), stderr.String())
+	files := 0
+	for _, out := range []string{network, compared} {
+		require.NoError(t, filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) == ".png" || strings.HasPrefix(d.Name(), ".") {
+				return err
+			}
+			files++
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, printable.Text(string(text)), string(text), path)
+			return nil
+		}))
+	}
+	require.Greater(t, files, 20)
+	for name, want := range map[string]string{"pairs.csv": `x\u202ecsv.exe,b,`, "network.dot": `"x\\u202ecsv.exe"`, "network.graphml": `x\u202ecsv.exe</data>`, "report.html": `>x\u202ecsv.exe<`, "network.svg": `\u001b[31mred\u202e`} {
+		text, err := os.ReadFile(filepath.Join(network, name))
+		require.NoError(t, err)
+		require.Contains(t, string(text), want)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// A full disk under stderr ends no run; one under stdout is an error, for the answer is lost.
+func TestFullStandardError(t *testing.T) {
+	t.Chdir("..")
+	var stdout bytes.Buffer
+	args := []string{"network", "examples/airquality.csv", "--columns", "Ozone,Wind", "--out", t.TempDir()}
+	require.Equal(t, exitDone, run(args, &stdout, full{}))
+	require.Contains(t, stdout.String(), "edges")
+	require.Equal(t, exitError, run(args, full{}, io.Discard))
+}
+
+func TestVersionText(t *testing.T) {
+	require.Regexp(t, `^missingscore \(devel\)\ngo\S+ \w+/\w+\n$`, versionText(nil))
+	b := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: "false"}}}
+	require.Regexp(t, `^missingscore v1\.2\.3 \(revision abc, 2026-01-02T03:04:05Z\)\n`, versionText(b))
+	b.Settings[2].Value = "true"
+	require.Contains(t, versionText(b), "03:04:05Z, with changes that are not committed)")
+}
+
+// Broken flags and files of every kind are answered in plain words.
+func TestNoGoWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and this is one of messages")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) string {
+		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
+		return at(name)
+	}
+	table, out := write("t.csv", "a,b\n1,2\n3,4\n5,1\n2,2\n"), at("out")
+	refused := func(args ...string) {
+		var stdout, stderr bytes.Buffer
+		code := run(args, &stdout, &stderr)
+		require.Contains(t, []int{exitError, exitUsage}, code, "%q: %s%s", args, stdout.String(), stderr.String())
+		require.Empty(t, plainwords.Unknown(strings.ReplaceAll(stderr.String(), dir, "")), "%q", args)
+	}
+	for _, flag := range []string{"--lambdas x", "--lambda-max x", "--seed -1", "--seed 1.5", "--json=maybe", "--lambdas 99999999999999999999", "--dtype x",
+		`--columns "a`, `--na "x`, "--lower a=x", "--prices", "-z", "--draws", "--select cv=x", "--select density=x"} {
+		refused(append([]string{"network", table, "--out", out}, strings.Fields(flag)...)...)
+	}
+	for _, options := range []string{`{"hidden":"x"}`, `{`, `{"hidden":[1.5]}`, `nope`, `{"a":[}`, `{"hidden":1e99}`, `[]`, `null`} {
+		refused("fit", table, "--out", out, "--model", "energy", "--model-options", options)
+		refused("fit", table, "--out", out, "--objective", "sliced", "--objective-options", options)
+		refused("fit", table, "--out", out, "--method", "var", "--imputer-options", options)
+	}
+	const gaussian = `{"version":2,"model":"gaussian","names":["a","b"],"mean":[0,0],"precision":[[1,0],[0,1]]`
+	for _, text := range []string{"", "{", "[]", "null", "1", "'", `{"version":"2"}`, `{"version":2}`, `{"version":2e99}`, `{"version":2,"model":3}`, `{"version":2,"model":"gaussian","names":["a","b"]}`,
+		strings.Replace(gaussian, "[0,0]", `"x"`, 1) + "}", strings.Replace(gaussian, "[0,0]", "[0,1e999]", 1) + "}", strings.Replace(gaussian, "[0,1]", "[0]", 1) + "}", strings.Replace(gaussian, "[0,1]", `["0",1]`, 1) + "}",
+		gaussian + `,"domain":3}`, gaussian + `,"domain":{"lower":{"a":"x"}}}`, gaussian + `,"noise":{"kind":7}}`, gaussian + `,"standardised_by":[]}`, gaussian + `,"imputer":{"kind":"normal","options":{"hidden":"x"}}}`,
+		`{"version":2,"model":"energy","options":{"hidden":"x"},"names":["a","b"]}`, `{"version":2,"model":"energy","options":{"hidden":[2]},"names":["a","b"],"parameters":{"weight 1":{"rows":2,"cols":2,"float64":"@@"}}}`,
+		`{"lower":3}`, `{"lower":{"a":[]}}`, `{"halfspace":3}`, `{"halfspace":{"a":{"a":"1"},"b":1}}`, `{"lower":{"a":1e999}}`, `{"lower":{"a":01}}`, "{'lower':3}",
+		`{"logistic":3}`, `{"logistic":{"a":{"intercept":"x"}}}`, `{"censored":{"a":{"above":"x"}}}`, "\x1f\x8b\x08\x00garbage", "\xff\xfe", "1,2\n", "a,b\n1,x\nx,1\n", "a;b\n1,\"2"} {
+		file := write("broken", text)
+		refused("sample", file, "--out", out)
+		refused("impute", file, table, "--out", out)
+		refused("network", table, "--domain", file, "--out", out)
+		refused("network", table, "--missingness", file, "--out", out)
+		refused("network", table, "--truth", file, "--out", out)
+		refused("network", file, "--out", out)
+		refused("network", write("broken.csv.gz", text), "--out", out)
+		refused("network", table, "--truth", write("broken.csv.gz", text), "--out", out)
+		require.NoError(t, os.MkdirAll(out, 0o755))
+		write("out/state.bin", text)
+		refused("network", table, "--out", out, "--resume")
+	}
+	for _, args := range [][]string{{"network", dir}, {"sample", dir}, {"network", table, "--domain", dir}, {"network", table, "--truth", dir}, {"network", at("no/table")}, {"fit", table, "--out", "/proc/none/m.json"}} {
+		refused(args...)
+	}
+	t.Setenv("MISSINGSCORE_MEMORY", "x")
+	refused("network", table, "--out", out)
+}
+
+// Two runs never write into one folder, or one file: the second is told who the first is.
+// What a killed run left is no obstacle.
+func TestOneWriter(t *testing.T) {
+	t.Chdir("..")
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	require.Zero(t, run([]string{"simulate", "star", "--d", "3", "--n", "50", "--out", dir}, &stdout, &stderr), stderr.String())
+	table, model, out := filepath.Join(dir, "data.csv"), filepath.Join(dir, "truth.json"), filepath.Join(dir, "out")
+	require.NoError(t, os.Mkdir(out, 0o755))
+	at := func(name string) string { return filepath.Join(out, name) }
+	for _, c := range []struct {
+		lock string
+		args []string
+	}{
+		{folderLock, []string{"network", table, "--out", out}},
+		{folderLock, []string{"simulate", "star", "--d", "3", "--n", "50", "--out", out}},
+		{".m.json.lock", []string{"fit", table, "--method", "iw", "--epochs", "2", "--out", at("m.json")}},
+		{".m.history.csv.lock", []string{"fit", table, "--method", "iw", "--epochs", "2", "--out", at("m.json")}},
+		{".c.csv.lock", []string{"impute", model, table, "--out", at("c.csv")}},
+		{".c.csv.lock", []string{"score", model, table, "--out", at("c.csv")}},
+		{".c.csv.lock", []string{"sample", model, "--out", at("c.csv")}},
+	} {
+		release, err := filelock.Hold(at(c.lock))
+		require.NoError(t, err)
+		stderr.Reset()
+		require.Equal(t, exitError, run(c.args, &stdout, &stderr), "%v", c.args)
+		require.Contains(t, stderr.String(), fmt.Sprintf("another run, process %d, is writing there: wait until it ends, or choose another --out", os.Getpid()))
+		left, err := os.ReadDir(out)
+		require.NoError(t, err)
+		require.Len(t, left, 1, "nothing but the lock: %v", c.args)
+		release()
+
+		require.NoError(t, os.WriteFile(at(c.lock), []byte("1\n"), 0o644)) // of a process that was killed
+		stderr.Reset()
+		require.Contains(t, []int{exitDone, exitUnconverged}, run(c.args, &stdout, &stderr), "%v: %s", c.args, stderr.String())
+		require.NoFileExists(t, at(c.lock))
+		require.NoError(t, os.RemoveAll(out))
+		require.NoError(t, os.Mkdir(out, 0o755))
+	}
+}
+
+// Shards are found in whatever folders they are, in their order, and all or none of them.
+func TestFindShards(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	put := func(dir, name string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		return path
+	}
+	none, err := findShards(shardFile, []string{a, b})
+	require.NoError(t, err)
+	require.Empty(t, none)
+	third, first := put(a, "shard-3-of-3.bin"), put(b, "shard-1-of-3.bin")
+	put(a, "shard-2-of-3.bin.old")
+	put(b, "moments-2-of-3.bin")
+	_, err = findShards(shardFile, []string{a, b})
+	require.EqualError(t, err, "--merge: the files of shards 2/3 are missing: run them, or name their folders too")
+	far := t.TempDir()
+	put(far, "shard-3-of-1000000000000.bin")
+	put(far, "shard-0-of-5.bin")
+	_, err = findShards(shardFile, []string{far})
+	require.ErrorContains(t, err, "shards 1/1000000000000, 2/1000000000000, 4/1000000000000, ")
+	require.ErrorContains(t, err, ", 11/1000000000000 and 999999999989 more are missing")
+	second := put(b, "shard-2-of-3.bin")
+	all, err := findShards(shardFile, []string{a, b})
+	require.NoError(t, err)
+	require.Equal(t, []string{first, second, third}, all)
+	put(b, "shard-1-of-2.bin")
+	_, err = findShards(shardFile, []string{a, b})
+	require.EqualError(t, err, "--merge: there are shards of 3 and of 2: remove those that are not meant")
+}
+
+// The command of the report is as a shell takes it, without what a result does not depend on.
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		given []string
+		want  string
+	}{
+		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3", "--memory", "8GB"}, `missingscore network 'a b.csv' --columns='x,"y,z"' --gamma=0.5`},
+		{[]string{"it's.csv", "--refit=false", "--g-per-row"}, `missingscore network 'it'\''s.csv' --g-per-row --refit=false`},
+	} {
+		got := ""
+		root := &cobra.Command{Use: "missingscore"}
+		cmd := &cobra.Command{Use: "network", Run: func(cmd *cobra.Command, _ []string) { got = commandLine(cmd) }}
+		flags := cmd.Flags()
+		flags.StringSlice("columns", nil, "")
+		flags.Float64("gamma", 0.25, "")
+		flags.String("out", "", "")
+		flags.Int("workers", 1, "")
+		flags.String("memory", "", "")
+		flags.Bool("refit", true, "")
+		flags.Bool("g-per-row", false, "")
+		root.AddCommand(cmd)
+		root.SetArgs(append([]string{"network"}, c.given...))
+		require.NoError(t, root.Execute())
+		require.Equal(t, c.want, got)
+	}
+}
+
+func TestReadGroupsOfColumns(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "groups.csv")
+	read := func(text string) (map[string]string, error) {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return readGroupsOfColumns("groups", file, []string{"Ozone", "Temp, max"})
+	}
+	got, err := read("name,group\nOzone,air\n\"Temp, max\",\"weather, mostly\"\nelsewhere,\n")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"Ozone": "air", "Temp, max": "weather, mostly", "elsewhere": ""}, got)
+	for text, want := range map[string]string{
+		"":                                    "the first line is expected to be name,group",
+		"Ozone,air\n":                         "the first line is expected to be name,group",
+		"name,group\nOzone,air,2\n":           "two cells a line are expected",
+		"name,group\nOzone,air\nOzone,more\n": `the column "Ozone" has two groups`,
+		"name,group\nWind,air\n":              "names none of the table's columns",
+	} {
+		_, err := read(text)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// A pair's line has the numbers by which it was chosen, and those of the estimates apart from them.
+func TestDifferenceText(t *testing.T) {
+	d := compare.Difference{Value: 0.2, Low: math.NaN(), High: math.NaN(), Q: 0.07}
+	require.Equal(t, "  difference +0.200  q 0.07", differenceText(d))
+	d.Estimates = &compare.Estimates{Value: 0.026, Low: -0.258, High: 0.307, Q: 0.91}
+	require.Equal(t, "  difference +0.200  q 0.07; with all pairs free  difference +0.026 [-0.258, +0.307]  q 0.91", differenceText(d))
+}
+
+func TestFolderName(t *testing.T) {
+	taken := []string{"report.html", "women"}
+	for name, want := range map[string]bool{
+		"men": true, "5": true, "group_1.2": true, "Women": false, "report.html": false, "..": false, ".hidden": false, "a/b": false,
+		"a b": false, "a=1": false, "x:y": false, "": false, "größe": false, strings.Repeat("x", 65): false,
+	} {
+		require.Equal(t, want, folderName(name, taken), "%q", name)
+	}
+	require.Equal(t, "a|b", plainName("a/b"))
+	f := compareCommand{groups: [2]comparedGroup{{name: "a/b"}, {name: "c"}}}
+	f.nameFolders()
+	require.Equal(t, []string{"a", "b"}, []string{f.groups[0].folder, f.groups[1].folder})
+	f.groups[0].name = "m"
+	f.nameFolders()
+	require.Equal(t, []string{"m", "c"}, []string{f.groups[0].folder, f.groups[1].folder})
+}
+
+// The message of a table no two of whose columns are seen together names them.
+func TestPairsNeverTogether(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "t.csv")
+	for text, want := range map[string]string{
+		"a,b\n1,\n,2\n3,\n,5\n":                                     "t.csv: a and b are never observed in the same row, and no other pair is: the table says nothing of a network",
+		"a,b,c\n1,,\n,2,\n3,,\n,5,\n,,1\n,,2\n":                     "t.csv: a and b; a and c; b and c are never observed in the same row, and no other pair is",
+		"a,b\n1,1\n-1,1\n1,-1\n-1,-1\n":                             "no two columns vary together at all: the network is empty at every λ",
+		"a,b,c,d\n1,,,\n2,,,\n,1,,\n,2,,\n,,1,\n,,2,\n,,,1\n,,,2\n": "a and b; a and c; a and d; b and c; 2 more pairs of columns are never observed",
+	} {
+		require.NoError(t, os.WriteFile(table, []byte(text), 0o600))
+		for _, method := range []string{"auto", "var"} {
+			if method == "var" && strings.HasPrefix(want, "no two") {
+				continue // it is for tables with gaps
+			}
+			var stdout, stderr bytes.Buffer
+			require.Equal(t, exitError, run([]string{"network", table, "--method", method, "--out", filepath.Join(t.TempDir(), "o")}, &stdout, &stderr), "%s: %s", method, stderr.String())
+			require.Contains(t, stderr.String(), want)
+			require.NotContains(t, stderr.String(), "--lambda-min")
+		}
+	}
+}

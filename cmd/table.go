@@ -1,0 +1,540 @@
+package cmd
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/data/diagnose"
+	"missingscore/data/domain"
+	"missingscore/data/mcar"
+	"missingscore/data/missingness"
+	"missingscore/data/moments"
+	"missingscore/data/transform"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/memory"
+	"missingscore/internal/printable"
+	"missingscore/internal/spelling"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+)
+
+// tableFlags say how the table is read.
+type tableFlags struct {
+	formatFlags
+	columns, exclude []string
+	id, prices       string
+	weights          string
+	hide             float64
+}
+
+// formatFlags say how the table's file is written.
+type formatFlags struct {
+	na       []string
+	sep, dec string
+	sheet    string
+	stderr   func() io.Writer // for progress
+}
+
+func (f *tableFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c; a name with a comma in quotation marks, as in CSV (default: all)")
+	fl.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
+	fl.StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
+	f.addFormat(cmd)
+}
+
+func (f *tableFlags) addWeights(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.weights, "weights", "", "the column of the rows' sampling weights, 0 or more, of whatever scale: it is left out too, and every mean over rows is weighted; EBIC and standard errors go by the effective number of rows")
+}
+
+// addFormat is add for commands whose model says which columns they use.
+func (f *formatFlags) addFormat(cmd *cobra.Command) {
+	f.stderr = cmd.ErrOrStderr
+	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
+	cmd.Flags().StringVar(&f.sep, "sep", "", `separator of the cells: one character, or "tab" (default: found out)`)
+	cmd.Flags().StringVar(&f.dec, "dec", "", `decimal mark: . or , (default: found out where the separator is no comma)`)
+	cmd.Flags().StringVar(&f.sheet, "sheet", "", "sheet of an Excel workbook, by its name or number (default: the first)")
+}
+
+func (f *tableFlags) options() (data.ReadOptions, error) {
+	if f.columns != nil && len(f.columns) == 0 {
+		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
+	}
+	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
+	switch sep := []rune(f.sep); {
+	case f.sep == "tab" || f.sep == `\t`:
+		o.Comma = '\t'
+	case len(sep) == 1 && !strings.ContainsRune("\"\r\n\uFFFD", sep[0]):
+		o.Comma = sep[0]
+	case f.sep != "":
+		return data.ReadOptions{}, usageError{fmt.Errorf("--sep %q: one character is expected, not a quote or line end, or tab", f.sep)}
+	}
+	switch f.dec {
+	case ".", ",":
+		o.Decimal = rune(f.dec[0])
+	case "":
+	default:
+		return data.ReadOptions{}, usageError{fmt.Errorf("--dec %q: a point or a comma is expected", f.dec)}
+	}
+	if f.id != "" {
+		o.Exclude = append(o.Exclude, strings.TrimSpace(f.id))
+	}
+	return o, nil
+}
+
+// trimmed are names without the space around them, as a header is read.
+func trimmed(names []string) []string {
+	names = slices.Clone(names)
+	for k, name := range names {
+		names[k] = strings.TrimSpace(name)
+	}
+	return names
+}
+
+// tableBytes are what a fit may hold of a cell: its number, that of the standardised column, and
+// whether it is observed.
+const tableBytes = 17
+
+// matrixBytes are what it may hold of a pair of columns, in either order: moments, and packed
+// matrices of the model, of its state and of where it is best.
+const matrixBytes = 24
+
+// heldBytes is what a fit to some cells of d columns may hold, in bytes.
+func heldBytes(cells, d int) float64 {
+	return tableBytes*float64(cells) + matrixBytes*float64(d)*float64(d)
+}
+
+// read gives the table; seed is for --hide.
+func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	if err := withRows(path); err != nil {
+		return nil, err
+	}
+	var t *data.Table
+	if f.prices != "" && f.weights != "" {
+		return nil, usageError{errors.New("--weights: rows of --prices are days, which have no weights; leave one of them out")}
+	}
+	if f.prices != "" {
+		names := strings.Split(f.prices, ",")
+		if len(names) != 3 {
+			return nil, usageError{fmt.Errorf("--prices %q: three column names are expected, as date,name,price", f.prices)}
+		}
+		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
+	} else if f.weights != "" {
+		var wrong *data.WeightsError
+		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); errors.As(err, &wrong) {
+			err = usageError{fmt.Errorf("--weights: %w", err)}
+		}
+	} else {
+		t, err = data.ReadFile(path, o)
+	}
+	if err == nil {
+		memory.Held(heldBytes(len(t.Values), t.D))
+	}
+	if err != nil || f.hide == 0 {
+		return t, err
+	}
+	if !(f.hide > 0 && f.hide < 1) {
+		return nil, usageError{fmt.Errorf("--hide %v: a share of cells from 0 to less than 1 is expected", f.hide)}
+	}
+	return data.HideMCAR(t, f.hide, stream.New(seed, stream.Hide))
+}
+
+// withRows refuses a file of moments, which has no rows.
+func withRows(path string) error {
+	if !moments.Is(path) {
+		return nil
+	}
+	return fmt.Errorf("%s holds moments of a table, not its cells: network and fit --model gaussian take it, and this needs the table itself", path)
+}
+
+// domainFlags say where the data can lie, in the table's units.
+type domainFlags struct {
+	lower, upper []string
+	file         string
+}
+
+func (f *domainFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.lower, "lower", nil, "lower bounds of the support: column=value,… or one value for all columns")
+	fl.StringSliceVar(&f.upper, "upper", nil, "upper bounds, likewise")
+	fl.StringVar(&f.file, "domain", "", `the support as JSON: {"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}, aᵀx ≤ b`)
+}
+
+// addWeight adds what concerns the truncated objective.
+func (f *domainFlags) addWeight(cmd *cobra.Command, w *domain.Weight) {
+	fl := cmd.Flags()
+	fl.BoolVar(&w.Scalar, "g-per-row", false, "on a domain: one weight g for a row, its least distance to the boundary (the paper's), instead of one for each cell")
+	fl.Float64Var(&w.Cap, "g-cap", 1, "on a domain: the distance at which g stops growing, in standard deviations")
+	fl.BoolVar(&w.NoTangent, "no-tangent", false, "on a half-space: leave the tangential correction out, as the paper does (biased)")
+}
+
+// read gives the domain, nil if there is none.
+func (f *domainFlags) read(names []string) (*domain.Domain, error) {
+	s := domain.All(len(names))
+	if f.file != "" {
+		var err error
+		if s, err = domain.Read(f.file, names); err != nil {
+			return nil, fmt.Errorf("--domain: %w", err)
+		}
+	}
+	if err := narrow(s.Lower, "--lower", f.lower, names, func(x, y float64) float64 { return max(x, y) }); err != nil {
+		return nil, usageError{err}
+	}
+	if err := narrow(s.Upper, "--upper", f.upper, names, func(x, y float64) float64 { return min(x, y) }); err != nil {
+		return nil, usageError{err}
+	}
+	if !s.Bounded() {
+		return nil, nil
+	}
+	if err := s.Check(names); err != nil {
+		return nil, usageError{fmt.Errorf("--lower, --upper, --domain: %w", err)}
+	}
+	return s, nil
+}
+
+// narrow makes bounds the better of what they are and what a flag says.
+func narrow(bounds []float64, flag string, values, names []string, better func(x, y float64) float64) error {
+	if values != nil && len(values) == 0 {
+		return fmt.Errorf("%s is empty: column=value or a number is expected", flag)
+	}
+	for _, text := range values {
+		j, v, err := parseBound(text, names)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", flag, text, err)
+		}
+		for k := range names {
+			if j < 0 || k == j {
+				bounds[k] = better(bounds[k], v)
+			}
+		}
+	}
+	return nil
+}
+
+// parseBound reads column=value, or a value for all columns: j is −1 then.
+func parseBound(text string, names []string) (j int, v float64, err error) {
+	name, value, named := strings.Cut(text, "=")
+	name = strings.TrimSpace(name)
+	if !named {
+		value = text
+	}
+	v, err = strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || v != v {
+		return -1, v, errors.New("column=value or a number is expected")
+	}
+	if !named {
+		return -1, v, nil
+	}
+	if j = slices.Index(names, name); j < 0 {
+		return j, v, fmt.Errorf("there is no column %q%s; columns are %s", name, spelling.DidYouMean(name, names), strings.Join(names, ", "))
+	}
+	return j, v, nil
+}
+
+// around is read for a table, all of whose rows must lie inside.
+func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, error) {
+	s, err := f.read(t.Names)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	return s, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
+}
+
+// atLine puts file and line to an error about a row, and what to do.
+func atLine(err error, file, advice string) error {
+	var row *data.RowError
+	if !errors.As(err, &row) {
+		return err
+	}
+	where := fmt.Sprintf("%s: row %d", file, row.Row+1)
+	if row.Line > 0 {
+		where = fmt.Sprintf("%s:%d", file, row.Line)
+	}
+	what := fmt.Sprintf("the row lies outside the domain: %v", row.Why)
+	if row.Column != "" {
+		what = fmt.Sprintf("column %q: %s %v", row.Column, row.Cell, row.Why)
+	}
+	return fmt.Errorf("%s: %s; %s", where, what, advice)
+}
+
+// missingnessFlag says what is known of cells missing not at random.
+type missingnessFlag struct{ file string }
+
+// estimateLaw is the value of --missingness that has the law estimated from the table.
+const estimateLaw = "estimate"
+
+func (f *missingnessFlag) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.file, "missingness", "", `what is known of missing cells, as JSON: {"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2,"x2":0.5}}},"censored":{"x3":{"above":1.5}}}; or estimate: logistic laws in the other columns, estimated from the table first (default: as the method takes them, the defaults at random)`)
+}
+
+// read gives the model, nil if there is none; it must leave room in the support.
+func (f *missingnessFlag) read(t *data.Table, support *domain.Domain) (*missingness.Model, error) {
+	switch f.file {
+	case "":
+		return nil, nil
+	case estimateLaw:
+		return mcar.Law(t), nil
+	}
+	m, err := missingness.Read(f.file, t.Names)
+	if err != nil {
+		return nil, fmt.Errorf("--missingness: %w", err)
+	}
+	if err := m.Support(support).Check(t.Names); err != nil {
+		return nil, fmt.Errorf("--missingness: %s: %w", f.file, err)
+	}
+	return m, nil
+}
+
+// announce says what came of an estimate of the law.
+func (f *missingnessFlag) announce(w io.Writer, p *trainers.Prepared) {
+	law := p.Spec.Missingness
+	if f.file != estimateLaw {
+		return
+	}
+	if law == nil {
+		fmt.Fprintln(w, "--missingness estimate: no column's gaps depend on what other columns hold, so there is no law to estimate")
+		return
+	}
+	for j, name := range p.Table.Names {
+		if law.Logistic.Concerns(j) {
+			fmt.Fprintf(w, "--missingness estimate: a logistic law for %s\n", name)
+		}
+	}
+}
+
+// write prepares the law that was estimated, to be looked at and used again.
+func (f *missingnessFlag) write(set *atomicfile.Set, path string, r *trainers.Result) error {
+	law := r.Spec.Missingness
+	if f.file != estimateLaw || law == nil || path == "" {
+		return nil
+	}
+	return set.Write(path, func(w io.Writer) error { return law.Write(w, r.Model.Names) })
+}
+
+// testedColumns are the columns for JSON: [] rather than null.
+func testedColumns(columns []mcar.Column) []mcar.Column { return append([]mcar.Column{}, columns...) }
+
+// transformFlag says which functions of columns the model is of.
+type transformFlag struct{ items, ordinal []string }
+
+func (f *transformFlag) add(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.items, "transform", nil, "functions of columns that are modelled in their place: column=log,… (log, log1p, sqrt, logit, npn: normal scores of ranks, none), or one for all columns that are not named; undone by impute, sample and score")
+	cmd.Flags().StringSliceVar(&f.ordinal, "ordinal", nil, "columns of ordered categories (two or more), or all: each is an interval of a latent normal number, and partial correlations are of these; check names columns that look so")
+}
+
+func (f *transformFlag) parse() (transform.Spec, error) {
+	if f.items != nil && len(f.items) == 0 {
+		return transform.Spec{}, usageError{errors.New("--transform is empty: column=log,… or a function is expected")}
+	}
+	s, err := transform.Parse(f.items)
+	const all = "all" // stands for every column
+	switch {
+	case err != nil || f.ordinal == nil:
+		return s, err
+	case len(f.ordinal) == 0:
+		return s, usageError{errors.New("--ordinal is empty: names of columns or all are expected")}
+	case len(f.ordinal) > 1 && slices.Contains(f.ordinal, all):
+		return s, usageError{fmt.Errorf("--ordinal %s: all stands for every column, and others are named; leave one of the two out", strings.Join(f.ordinal, ","))}
+	case f.ordinal[0] == all && s.Others != "":
+		return s, usageError{fmt.Errorf("--ordinal all: --transform %s is for all columns, too; name the columns of one of them", s.Others)}
+	case f.ordinal[0] == all:
+		s.Others = transform.OrdinalKind
+		return s, nil
+	case s.Columns == nil:
+		s.Columns = map[string]string{}
+	}
+	for _, name := range f.ordinal {
+		if has := s.Columns[name]; has != "" && has != transform.OrdinalKind {
+			return s, usageError{fmt.Errorf("--ordinal %s: the column has the function %s (--transform), and categories have none; leave one of the two out", name, has)}
+		}
+		s.Columns[name] = transform.OrdinalKind
+	}
+	return s, nil
+}
+
+// rowAdvice says what to do about a row that cannot be used: where a cell has no T(x) another
+// function may help, else what others needs.
+func rowAdvice(err error, others string) string {
+	var value *transform.ValueError
+	if errors.As(err, &value) {
+		return "correct the cell, read it as missing (--na), or choose another function (--transform)"
+	}
+	return others
+}
+
+// readRows reads a table, or the rows that stand for one where the file holds moments.
+func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, error) {
+	if !moments.Is(file) {
+		return f.tableFlags.read(file, f.spec.Steps.Seed)
+	}
+	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights"} {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+			return nil, usageError{fmt.Errorf("--%s: %s holds moments, and how their tables are read was said when they were taken (missingscore moments): leave it out", name, file)}
+		}
+	}
+	if cmd.Flags().Changed("missingness") {
+		return nil, usageError{fmt.Errorf("--missingness: a law of missing cells is of rows, and %s holds moments: leave it out, or take the table itself", file)}
+	}
+	m, err := moments.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	if m, err = f.tableFlags.selected(m); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	t, err := m.Table()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, nil
+}
+
+// selected are the moments of the columns that --columns, --exclude and --id leave.
+func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Clone(o.Columns)
+	if names == nil {
+		names = slices.Clone(m.Names)
+	}
+	for _, name := range o.Exclude {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, usageError{fmt.Errorf("--exclude: there is no column %q among those of the moments", name)}
+		}
+		names = slices.Delete(names, at, at+1)
+	}
+	if slices.Equal(names, m.Names) {
+		return m, nil
+	}
+	return m.Select(names)
+}
+
+// tellFindings says what is wrong with the table before it is fitted, and gives the warnings.
+func tellFindings(w io.Writer, p *trainers.Prepared) (told []string, err error) {
+	found, err := p.Findings()
+	if err != nil {
+		return nil, err
+	}
+	writeFindings(w, found)
+	for _, f := range found {
+		told = append(told, f.Message)
+	}
+	return told, nil
+}
+
+// independent prepares an estimate again without the columns that others determine but for rounding,
+// if there are any, and says of each why.
+func independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (_ *trainers.Prepared, why []string, err error) {
+	for {
+		found, err := p.Findings()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		}
+		var now []string
+		names = slices.Clone(names)
+		for _, f := range found {
+			if f.Exact != "" {
+				names = slices.DeleteFunc(names, func(name string) bool { return name == f.LeaveOut[0] })
+				now = append(now, fmt.Sprintf("column %s is left out, for others determine it: %s (exact but for rounding); --exclude leaves out another", f.LeaveOut[0], f.Exact))
+			}
+		}
+		if now == nil {
+			return p, why, nil
+		}
+		if len(names) < 2 {
+			return nil, nil, fmt.Errorf("%s: %s: one column makes no network; at least two are needed", file, strings.Join(now, "; "))
+		}
+		if p, err = again(names); err != nil {
+			return nil, nil, fmt.Errorf("%w (%s)", err, strings.Join(now, "; "))
+		}
+		why = append(why, now...)
+	}
+}
+
+// noteLeftOut puts what was left out to a network's warnings and model.
+func noteLeftOut(r *trainers.Result, why []string) {
+	r.Warnings = append(slices.Clone(why), r.Warnings...)
+	r.Model.Outcome.LeftOut = why
+}
+
+func writeFindings(w io.Writer, found []diagnose.Finding) {
+	for _, f := range found {
+		fmt.Fprintf(w, "%s: %s\n", f.Severity, f.Message)
+	}
+}
+
+func addLabels(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "labels", "", "table of two columns, name and label: what columns are called in the report, its pictures, network.graphml and network.json")
+}
+
+func readLabels(file string, names []string) (map[string]string, error) {
+	if file == "" {
+		return nil, nil
+	}
+	labels, err := data.ReadLabels(file, names)
+	if err != nil {
+		return nil, fmt.Errorf("--labels: %w", err)
+	}
+	return labels, nil
+}
+
+// readGroupsOfColumns reads the group of columns: a CSV with the columns name and group. Columns
+// of the table that it does not name have no group; of others it may tell as well. Without a file
+// there are none.
+func readGroupsOfColumns(flag, path string, columns []string) (groups map[string]string, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	defer func() {
+		if err != nil {
+			groups, err = nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+	}()
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := csv.NewReader(file)
+	r.FieldsPerRecord = 2
+	header, err := r.Read()
+	if err != nil || !slices.Equal(header, []string{"name", "group"}) {
+		return nil, fmt.Errorf("%s: the first line is expected to be name,group", path)
+	}
+	groups = map[string]string{}
+	found := false
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: two cells a line are expected, a column's name and its group: %w", path, err)
+		}
+		if _, twice := groups[record[0]]; twice {
+			return nil, fmt.Errorf("%s: the column %q has two groups", path, printable.Cell(record[0]))
+		}
+		groups[record[0]] = record[1]
+		found = found || slices.Contains(columns, record[0])
+	}
+	if !found {
+		return nil, fmt.Errorf("%s names none of the table's columns", path)
+	}
+	return groups, nil
+}

@@ -1,0 +1,282 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"missingscore/data"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/filelock"
+	"missingscore/trainers/replicate"
+)
+
+// inputFlags are those of any command that name a file to read.
+var inputFlags = []string{"like", "table", "domain", "missingness", "missing-by", "truth", "labels", "config"}
+
+// output is a file that a command writes, and the flag that says where. No path: it is not
+// written.
+type output struct{ flag, path string }
+
+// inFolder are the files of a folder that --out names.
+func inFolder(dir string, names ...string) (files []output) {
+	for _, name := range names {
+		files = append(files, output{"out", filepath.Join(dir, name)})
+	}
+	return files
+}
+
+// distinctFiles refuses to write over what the command reads, arguments and inputFlags, and to
+// write one file twice.
+func distinctFiles(cmd *cobra.Command, outputs ...output) error {
+	type use struct{ path, by string }
+	var taken []use
+	for _, arg := range cmd.Flags().Args() {
+		taken = append(taken, use{arg, "the command reads"})
+	}
+	for _, name := range inputFlags {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Value.String() != "" {
+			taken = append(taken, use{flag.Value.String(), "--" + name + " reads"})
+		}
+	}
+	for _, out := range outputs {
+		if out.path == "" {
+			continue
+		}
+		if flag := cmd.Flags().Lookup(out.flag); flag != nil && flag.Value.String() == data.Stdin {
+			return usageError{fmt.Errorf("--%s -: results are files, and - names none: choose a name", out.flag)}
+		}
+		for _, t := range taken {
+			if sameFile(out.path, t.path) {
+				return usageError{fmt.Errorf("--%s: writing %s would overwrite %s, which %s: choose another --%[1]s", out.flag, out.path, t.path, t.by)}
+			}
+		}
+		taken = append(taken, use{out.path, "--" + out.flag + " writes too"})
+	}
+	return nil
+}
+
+// sameFile tells whether two paths are one file, be it there yet or not. Devices and pipes
+// have no content to overwrite.
+func sameFile(a, b string) bool {
+	if atomicfile.Special(a) || atomicfile.Special(b) {
+		return false
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y) || target(a) == target(b)
+}
+
+func target(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	return atomicfile.Target(path)
+}
+
+// siblingOf is the path of a file beside another, none beside a device or a pipe.
+func siblingOf(path, name string) string {
+	if atomicfile.Special(path) {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), name)
+}
+
+func ensureDirOf(path string) error {
+	if path == "" || atomicfile.Special(path) {
+		return nil
+	}
+	if _, err := os.Readlink(path); err == nil && !exists(filepath.Dir(atomicfile.Target(path))) {
+		to := atomicfile.Target(path)
+		return usageError{fmt.Errorf("--out: %s is a link to %s, whose folder does not exist: make that folder, or choose another --out", path, to)}
+	}
+	return ensureDir(filepath.Dir(path))
+}
+
+func ensureDir(dir string) error {
+	if found, err := os.Stat(dir); err == nil && !found.IsDir() {
+		return usageError{fmt.Errorf("--out %s is a file, and a folder is expected: choose another --out", dir)}
+	}
+	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
+		if to, err := os.Readlink(above); err == nil && !exists(above) {
+			return usageError{fmt.Errorf("--out: %s is a link to %s, which does not exist: make that folder, or choose another --out", above, to)}
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--out %s: %w", dir, err)
+	}
+	if err := atomicfile.Writable(dir); err != nil {
+		return fmt.Errorf("--out %s cannot be written to: %w", dir, err)
+	}
+	return nil
+}
+
+// phases runs what commands that write have in common: load, which is left behind where it is
+// interrupted, then work and write while nobody else writes the outputs.
+func phases(cmd *cobra.Command, load func() error, outputs func() []string, work, write func() error) error {
+	if err := abandonable(cmd.Context(), load); err != nil {
+		return asUsage(cmd, err)
+	}
+	release, err := lock(outputs()...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := work(); err != nil {
+		return asUsage(cmd, err)
+	}
+	return write()
+}
+
+// folderLock is the name of the file that keeps a folder for one run.
+const folderLock = ".missingscore.lock"
+
+// lock keeps the files and folders that a command writes, which --out names, for this
+// process. One that another run writes is refused: the two would mix what they write.
+func lock(outputs ...string) (release func(), err error) {
+	var locks []func()
+	release = func() {
+		for _, unlock := range locks {
+			unlock()
+		}
+	}
+	for _, out := range outputs {
+		if out == "" || atomicfile.Special(out) {
+			continue
+		}
+		at := atomicfile.Companion(atomicfile.Target(out), ".lock")
+		if info, err := os.Stat(out); err == nil && info.IsDir() {
+			at = filepath.Join(out, folderLock)
+		}
+		one, err := filelock.Hold(at)
+		if err == nil {
+			locks = append(locks, one)
+			continue
+		}
+		release()
+		if errors.Is(err, filelock.ErrHeld) {
+			return nil, fmt.Errorf("--out %s: %w: wait until it ends, or choose another --out", out, err)
+		}
+		return nil, fmt.Errorf("--out %s: %w", out, err)
+	}
+	return release, nil
+}
+
+// saveShare is how many times as long as a save takes passes until the next, at least: a run
+// then spends less than a twentieth of its time on saves.
+const saveShare = 20
+
+// saveEach is how often a run saves; tests of runs that are cut save more often.
+var saveEach = time.Second
+
+// savePace says when a run that may be cut saves what it has: once a second, or less often
+// where that takes long, and when the run is cut.
+type savePace struct {
+	last time.Time     // when the last save ended, or the run began
+	took time.Duration // the last save
+}
+
+func newSavePace() savePace { return savePace{last: time.Now()} }
+
+func (p *savePace) save(ctx context.Context, save func() error) error {
+	if ctx.Err() == nil && time.Since(p.last) < max(saveEach, saveShare*p.took) {
+		return nil
+	}
+	start := time.Now()
+	err := save()
+	p.last = time.Now()
+	p.took = p.last.Sub(start)
+	return err
+}
+
+// resumableReplicates are those of a run that may be cut and go on.
+type resumableReplicates[T any] struct {
+	path string
+	done *replicate.Done[T]
+	pace savePace
+}
+
+// begin starts the run that of names, with what is saved of it if it goes on.
+func (k *resumableReplicates[T]) begin(of string, resume bool) error {
+	k.done, k.pace = replicate.NewDone[T](of), newSavePace()
+	if !resume {
+		return nil
+	}
+	held, err := replicate.Load[T](k.path, of)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case errors.Is(err, replicate.ErrOtherRun):
+		return usageError{fmt.Errorf("--resume: %s: %w", k.path, err)}
+	case err != nil:
+		return err
+	}
+	k.done = held
+	return nil
+}
+
+func (k *resumableReplicates[T]) save(ctx context.Context) error {
+	return k.pace.save(ctx, func() error { return k.done.Save(k.path) })
+}
+
+func parseShard(text string) (i, n int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	first, last, ok := strings.Cut(text, "/")
+	i, errI := strconv.Atoi(first)
+	n, errN := strconv.Atoi(last)
+	if !ok || errI != nil || errN != nil || i < 1 || i > n {
+		return 0, 0, usageError{fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)}
+	}
+	return i, n, nil
+}
+
+// findShards are the files of all shards in the folders of --merge, in order; none where there
+// is no such file. Names are pattern with I and N.
+func findShards(pattern string, dirs []string) (paths []string, err error) {
+	n, of := 0, map[int]string{}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("--merge: %w", err)
+		}
+		for _, e := range entries {
+			var i, shards int
+			if _, err := fmt.Sscanf(e.Name(), pattern, &i, &shards); err != nil || e.Name() != fmt.Sprintf(pattern, i, shards) || i < 1 || i > shards {
+				continue
+			}
+			if n != 0 && shards != n {
+				return nil, fmt.Errorf("--merge: there are shards of %d and of %d: remove those that are not meant", n, shards)
+			}
+			n, of[i] = shards, filepath.Join(dir, e.Name())
+		}
+	}
+	const named = 10 // at most, of those that are not there
+	var missing []string
+	for i := 1; i <= n && len(missing) < named; i++ {
+		if paths = append(paths, of[i]); of[i] == "" {
+			missing = append(missing, fmt.Sprintf("%d/%d", i, n))
+		}
+	}
+	if missing == nil {
+		return paths, nil
+	}
+	more := ""
+	if left := n - len(of) - len(missing); left > 0 {
+		more = fmt.Sprintf(" and %d more", left)
+	}
+	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)
+}
+
+// noShards says that there is no file of a shard where --merge looks for one.
+func noShards(pattern string, in []string) error {
+	return fmt.Errorf("--merge: there is no file "+pattern+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(in, ", "))
+}
