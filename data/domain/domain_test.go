@@ -75,34 +75,6 @@ func TestOutside(t *testing.T) {
 	require.ErrorContains(t, why, "at least 1.5 whatever its missing cells are")
 }
 
-// The point is inside with slack, and keeps the observed cells.
-func TestInterior(t *testing.T) {
-	rng := stream.New(1, 1)
-	for range 50 {
-		s := box()
-		s.Half = []domain.HalfSpace{half(4, rng), half(4, rng)}
-		x, mask := []float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()}, make([]float64, 4)
-		for j := range mask {
-			mask[j] = float64(rng.IntN(2))
-		}
-		point, ok := s.Interior(x, mask)
-		_, why := s.Outside([]string{"a", "b", "c", "d"}, x, mask)
-		require.Equal(t, why == nil, ok, "%v %v %v", s, x, mask)
-		if !ok {
-			continue
-		}
-		require.True(t, s.Contains(point), "%v %v", s, point)
-		for j, m := range mask {
-			if m != 0 {
-				require.Equal(t, x[j], point[j])
-			} else {
-				require.Greater(t, point[j], s.Lower[j])
-				require.Less(t, point[j], s.Upper[j])
-			}
-		}
-	}
-}
-
 // Standardising moves the set with the columns.
 func TestStandardised(t *testing.T) {
 	rng := stream.New(2, 1)

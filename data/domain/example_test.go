@@ -8,20 +8,6 @@ import (
 	"missingscore/data/domain"
 )
 
-// A box is all of R^d, narrowed.
-func ExampleAll() {
-	s := domain.All(3)
-	s.Lower[0] = 0
-	s.Lower[1], s.Upper[1] = 0, 100
-	fmt.Println(s.Box(), s.BoundedColumn(2))
-	fmt.Println(s.Contains([]float64{0.5, 20, -7}), s.Contains([]float64{0.5, 120, -7}))
-	fmt.Println(s.Check([]string{"ozone", "humidity", "temperature"}))
-	// Output:
-	// true false
-	// true false
-	// <nil>
-}
-
 // A domain in a file, for the columns of a table.
 func ExampleParse() {
 	text := `{"lower": {"x1": 0}, "halfspace": {"a": {"x1": 1, "x2": 1}, "b": 2}}`

@@ -3,10 +3,7 @@ package missingness_test
 import (
 	"fmt"
 	"log"
-	"math/rand/v2"
-	"os"
 
-	"missingscore/data"
 	"missingscore/data/missingness"
 )
 
@@ -25,25 +22,4 @@ func ExampleParse() {
 	// Output:
 	// [0 0 0] is observed with probabilities [0.73 1.00 1.00]
 	// [1 -2 0] is observed with probabilities [0.27 0.00 1.00]
-}
-
-// A detection limit: what is under it is missing, all the rest is observed.
-func ExampleHide() {
-	complete, err := data.NewTable([]string{"a", "b"}, []float64{-2, 1, 0.5, 2, -0.1, 3, 4, 5}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	limit := missingness.NewCensored(2)
-	limit.Below[0] = 0
-	table, err := missingness.Hide(complete, limit, rand.New(rand.NewPCG(1, 2)))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(table.Observed)
-	if err := (&missingness.Model{Censored: limit}).Write(os.Stdout, table.Names); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// [false true true true false true true true]
-	// {"censored":{"a":{"below":0}}}
 }

@@ -46,21 +46,3 @@ func TestNormalsAreThoseOfTheStandardLibrary(t *testing.T) {
 	var x [100]float64
 	require.Zero(t, testing.AllocsPerRun(10, func() { s.At(1, 2).Normals(x[:]) }))
 }
-
-func BenchmarkNormals(b *testing.B) {
-	var s stream.Stream
-	s.At(1, 2)
-	x := make([]float64, 1000)
-	b.Run("one by one", func(b *testing.B) {
-		for b.Loop() {
-			for i := range x {
-				x[i] = s.NormFloat64()
-			}
-		}
-	})
-	b.Run("in bulk", func(b *testing.B) {
-		for b.Loop() {
-			s.Normals(x)
-		}
-	})
-}

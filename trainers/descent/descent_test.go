@@ -73,14 +73,6 @@ func TestSettingErrors(t *testing.T) {
 	}
 }
 
-// The greatest shares that are named as possible are.
-func TestGreatestShares(t *testing.T) {
-	for _, c := range []descent.Config{{Validation: new(0.5)}, {Average: new(0.5)}} {
-		_, err := c.Resolve(problem(t, "iw"))
-		require.NoError(t, err)
-	}
-}
-
 // Losses of 30 epochs: the last six against the six before.
 func TestTrend(t *testing.T) {
 	history := func(loss func(epoch int) float64) (h []descent.Record) {

@@ -71,43 +71,6 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 	}
 }
 
-// Marg-IW and Marg-VarIW with many draws and the exact conditional give one gradient.
-func TestWeightedEstimatorsAgreeWithExactOnDomains(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
-	}
-	g, err := simulate.Normal(4, stream.New(21, stream.Simulate))
-	require.NoError(t, err)
-	for name, s := range supports(t, g) {
-		t.Run(name, func(t *testing.T) {
-			rng := stream.New(23, stream.Simulate)
-			table, err := g.SampleInside(s, 8, rng)
-			require.NoError(t, err)
-			table, err = data.HideMCAR(table, 0.4, rng)
-			require.NoError(t, err)
-			gradient := func(method string) (mean, se []float64) {
-				return testtables.MeanSE(12, func(k int) []float64 {
-					m := model.NewGaussian(4, model.CholeskyFactor)
-					m.SetMean(g.Mean)
-					require.NoError(t, m.SetPrecision(g.Precision))
-					_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, engine.Config{Method: method, Draws: 10000, ProposalSD: 2, Seed: 1}, k)
-					require.NoError(t, err)
-					return slices.Concat(grads...)
-				})
-			}
-			want, wantSE := gradient("exact")
-			for _, method := range []string{"iw", "variw"} {
-				got, se := gradient(method)
-				for i := range want {
-					// Twelve repeats: t(11) has its 1 − 1e−3 quantile at 4.03.
-					require.InDelta(t, want[i], got[i], 4.03*math.Hypot(se[i], wantSE[i])+1e-9, "%s, gradient %d", method, i)
-					require.Less(t, se[i], 0.1, "no power")
-				}
-			}
-		})
-	}
-}
-
 // A row that cannot be completed inside is named.
 func TestFitsRefuseRowsOutside(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)

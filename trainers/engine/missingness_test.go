@@ -63,31 +63,6 @@ func TestExpectedGradientAtTheTruthNotAtRandom(t *testing.T) {
 	require.Greater(t, worst("exact", censored, later), 8.0, "other thresholds")
 }
 
-// Weighted draws and the exact conditional of censored cells give one gradient.
-func TestWeightedEstimatorsAgreeWithExactWhenCensored(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
-	}
-	g, _, censored := testtables.Pair()
-	table := testtables.Hidden(t, g, censored, 12, 7)
-	require.Positive(t, table.Missing())
-	of := func(method string) (mean, se []float64) {
-		return testtables.MeanSE(12, func(k int) []float64 {
-			grads, err := gradient(t, g, table, censored, engine.Config{Method: method, Draws: 5000, ProposalSD: 2, Seed: 1}, k)
-			require.NoError(t, err)
-			return grads
-		})
-	}
-	want, wantSE := of("exact")
-	for _, method := range []string{"iw", "variw"} {
-		got, se := of(method)
-		for i := range want { // twelve repeats: t(11) has its 1 − 1e−3 quantile at 4.03
-			require.InDelta(t, want[i], got[i], 4.03*math.Hypot(se[i], wantSE[i])+1e-9, "%s, gradient %d", method, i)
-			require.Less(t, se[i], 0.1, "no power")
-		}
-	}
-}
-
 // Every estimator takes φ, but those that need a normal conditional say why not.
 func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 	g, logistic, censored := testtables.Pair()

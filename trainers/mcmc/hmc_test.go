@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data/domain"
 	"missingscore/graph/model"
@@ -60,44 +59,6 @@ func TestQuarticMoments(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A Gaussian with columns of very different size: the metric adapts.
-func TestGaussian(t *testing.T) {
-	m := model.NewGaussian(3, model.CholeskyFactor)
-	p := mat.NewSymDense(3, []float64{100, 3, 0, 3, 1, 0.02, 0, 0.02, 0.01})
-	require.NoError(t, m.SetPrecision(p))
-	m.SetMean([]float64{1, -2, 5})
-	rng := stream.New(2, 1)
-	start := make([]float64, chains*3)
-	for i := range start {
-		start[i] = rng.NormFloat64()
-	}
-	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{}, rng)
-	require.NoError(t, err)
-	require.Less(t, r.WorstRHat(), 1.05)
-	var sigma mat.Dense
-	require.NoError(t, sigma.Inverse(p))
-	draws := mat.NewDense(chains, 3, r.Last)
-	for j := range 3 {
-		x := mat.Col(nil, j, draws)
-		mean, variance := stat.MeanVariance(x, nil)
-		require.InDelta(t, m.Mean()[j], mean, 4.5*math.Sqrt(sigma.At(j, j)/chains))
-		require.InEpsilon(t, sigma.At(j, j), variance, 4.5*math.Sqrt(2./chains))
-		for k := range j {
-			require.InDelta(t, sigma.At(j, k), stat.Covariance(x, mat.Col(nil, k, draws), nil), 4.5*math.Sqrt((sigma.At(j, j)*sigma.At(k, k)+sigma.At(j, k)*sigma.At(j, k))/chains))
-		}
-	}
-}
-
-// Chains that have not met are found out.
-func TestRHatFindsChainsApart(t *testing.T) {
-	m := model.NewGaussian(1, model.CholeskyFactor)
-	require.NoError(t, m.SetPrecision(mat.NewSymDense(1, []float64{1e-4})))
-	r, err := mcmc.HMC(context.Background(), m, nil, []float64{-300, 300, -200, 250}, mcmc.Options{WarmUp: 2, Draws: 10, Leapfrog: 1}, stream.New(3, 1))
-	require.NoError(t, err)
-	require.Greater(t, r.WorstRHat(), 2.0)
-	require.Less(t, r.LeastSize(), 20.0)
 }
 
 func TestRefuses(t *testing.T) {

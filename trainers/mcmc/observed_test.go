@@ -123,30 +123,6 @@ func TestHeldQuartic(t *testing.T) {
 	}
 }
 
-// counted is N(3 k, I) with k the number of observed cells.
-type counted struct {
-	model.Model
-	mask graph.Node
-}
-
-func (c counted) WithMask(mask graph.Node) model.Model { return counted{c.Model, mask} }
-
-func (c counted) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	r := b.Sub(x, b.Scale(3, b.Columns(b.RowSum(c.mask), 3)))
-	return model.Evaluation{LogDensity: b.Scale(-0.5, b.RowDot(r, r)), Score: b.Scale(-1, r)}
-}
-
-func TestHeldPatterned(t *testing.T) {
-	const n = 400
-	start, observed := repeatRows(n, [][]float64{{0, 1, 2}, {0, 1, 2}}, [][]float64{{0, 1, 0}, {1, 1, 0}})
-	m := counted{Model: model.NewGaussian(3, model.CholeskyFactor)}
-	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: n, Leapfrog: 6}, stream.New(4, 1))
-	require.NoError(t, err)
-	last := mat.NewDense(2*n, 3, r.Last)
-	require.InDelta(t, 3, stat.Mean(mat.Col(nil, 2, last)[:n], nil), 4.5/math.Sqrt(n))
-	require.InDelta(t, 6, stat.Mean(mat.Col(nil, 2, last)[n:], nil), 4.5/math.Sqrt(n))
-}
-
 // wells is N(0, I) times cosh 6y for the second column y, which is ½N(6, 1) + ½N(−6, 1).
 type wells struct{ model.Model }
 

@@ -96,37 +96,3 @@ func TestNarrowStrips(t *testing.T) {
 		}
 	}
 }
-
-// Walls that are passed over without angles are not met before: by the angles of all.
-func TestAvoidedWalls(t *testing.T) {
-	rng := stream.New(11)
-	avoids, meets := 0, 0
-	for range 200_000 {
-		u, speed := rng.NormFloat64(), rng.NormFloat64()
-		beta := u + math.Exp(2*rng.NormFloat64()-3) // the particle is on this side
-		if rng.IntN(3) == 0 {
-			beta = math.Hypot(u, speed) * (1 + 1e-8*rng.NormFloat64()) // it just meets the wall, or does not
-		}
-		until := math.Pi / 2 * rng.Float64()
-		if rng.IntN(4) == 0 {
-			until = math.Pi / 2
-		}
-		met := false
-		if r := math.Hypot(u, speed); r > beta {
-			at := math.Atan2(speed, u) - math.Acos(max(beta/r, -1))
-			if at < 0 && speed <= 0 {
-				at += 2 * math.Pi
-			}
-			met = at < until
-		}
-		sin, cos := math.Sincos(until)
-		if avoided(u, speed, beta, sin, cos) {
-			require.False(t, met, "from %v with %v, wall at %v, until %v", u, speed, beta, until)
-			avoids++
-		} else if met {
-			meets++
-		}
-	}
-	require.Greater(t, avoids, 80_000)
-	require.Greater(t, meets, 20_000)
-}

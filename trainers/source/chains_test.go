@@ -115,36 +115,6 @@ func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	require.Equal(t, want, draw())
 }
 
-// Chains start from, and their steps are measured by, what is observed of each column: a column without
-// says 0 and 1, one that does not vary its value and 1.
-func TestMarginals(t *testing.T) {
-	mean, sd := marginals(&data.Table{Names: []string{"a", "b", "c"}, N: 3, D: 3,
-		Values:   []float64{1, 7, 5, 3, 7, 5, 100, 7, 5},
-		Observed: []bool{true, false, true, true, false, true, false, false, true}})
-	require.Equal(t, []float64{2, 0, 5}, mean)
-	require.Equal(t, []float64{1, 1, 1}, sd)
-	mean, sd = marginals(&data.Table{Names: []string{"a"}, N: 4, D: 1, Values: []float64{-3, 3, 9, 3}, Observed: []bool{true, true, true, false}})
-	require.InDelta(t, 3, mean[0], 1e-15)
-	require.InDelta(t, math.Sqrt(24), sd[0], 1e-14)
-}
-
-// Every chain of every row goes on from the draw that it gave last.
-func TestChainsGoOnFromTheirDraws(t *testing.T) {
-	m, table := twoPeaks(t, 0.3)
-	for i := range table.N {
-		table.Observed[2*i] = i%4 != 1 // of some rows both cells are missing
-	}
-	const draws = 4
-	from, b := chainsOf(t, m, table, nil, draws, 3)
-	x, y, log := slice(b.Size*draws*b.D), slice(b.Size*draws*b.D), slice(b.Size*draws)
-	require.NoError(t, from.Complete(b, x, log, new(Stream).At(8)))
-	fresh, err := from.begin(b, y, new(Stream).At(9))
-	require.NoError(t, err)
-	require.False(t, fresh)
-	own := table.N * draws * b.D
-	require.Equal(t, x[:own], y[:own])
-}
-
 func TestTooManyChains(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 100, D: 2, Values: make([]float64, 200), Observed: make([]bool, 200)}
 	_, err := NewChainMemory(Setting{Table: table, Draws: 1e7})

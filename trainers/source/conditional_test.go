@@ -94,32 +94,6 @@ func testBatch(size int) *data.Batch {
 
 var testSources = map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer, "exact": NewExact}
 
-// Every source leaves observed cells alone, fills the gaps, and reports the log
-// density of what it drew: the mean of p(x)/p'(x) over draws from p' is 1 for the
-// true conditional p, with the standard error of that mean.
-func TestSourcesReportTheirDensity(t *testing.T) {
-	const r = 20000
-	want := oracle(t)
-	m, batch := testModel(t), testBatch(2)
-	for name, make := range testSources {
-		t.Run(name, func(t *testing.T) {
-			source, err := make(Setting{Model: m, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: 2, Draws: r, ProposalSD: 2})
-			require.NoError(t, err)
-			x, log := slice(2*r*4), slice(2*r)
-			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(3, 3)))
-			ratio := slice(r)
-			for k := range r {
-				row := x[k*4 : k*4+4]
-				require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
-				ratio[k] = math.Exp(want.LogProb([]float64{row[1], row[3]}) - log[k])
-			}
-			mean, sd := stat.MeanStdDev(ratio, nil)
-			require.InDelta(t, 1, mean, 4*sd/math.Sqrt(r)+1e-9)
-			require.Equal(t, slice(r*4), x[r*4:], "padding stays zero")
-		})
-	}
-}
-
 // So it is of each row of a batch where every row has other gaps; the exact source's density is that
 // of gonum's conditional normal itself.
 func TestSourcesOfRowsWithOtherGaps(t *testing.T) {

@@ -6,14 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -146,85 +143,6 @@ func nearly(s *domain.Domain, row []float64) bool {
 		wide.Half = append(wide.Half, domain.HalfSpace{A: h.A, B: h.B + 1e-9})
 	}
 	return wide.Contains(row)
-}
-
-// In eight dimensions against rejection from gonum's normal: means and variances
-// of the exact source on a box of strongly dependent columns.
-func TestExactOnABoxAgainstRejection(t *testing.T) {
-	const d, r = 8, 4000
-	p := mat.NewSymDense(d, nil)
-	for j := range d {
-		p.SetSym(j, j, 2)
-		for k := range j {
-			p.SetSym(j, k, -0.25)
-		}
-	}
-	m := model.NewGaussian(d, model.FreeSymmetric)
-	require.NoError(t, m.SetPrecision(p))
-	s := domain.All(d)
-	for j := 1; j < 5; j++ {
-		s.Lower[j] = -0.3 + 0.1*float64(j)
-	}
-	mask := slice(d)
-	mask[0] = 1
-	c := Conditional{Mean: slice(d), Precision: p, Domain: s}
-	require.NoError(t, c.Condition(mask))
-	row := slice(d)
-	row[0] = -0.8
-	c.Given(row)
-	rng := new(Stream).At(5, 5)
-	draws, rejected := make([][]float64, d), make([][]float64, d)
-	for range r {
-		_, err := c.Draw(row, rng)
-		require.NoError(t, err)
-		require.True(t, s.Contains(row))
-		for j, v := range row {
-			draws[j] = append(draws[j], v)
-		}
-	}
-	normal, ok := distmv.NewNormalPrecision(slice(d), p, rng)
-	require.True(t, ok)
-	rest, ok := normal.ConditionNormal([]int{0}, []float64{-0.8}, rng)
-	require.True(t, ok)
-	for len(rejected[1]) < r {
-		v := append([]float64{-0.8}, rest.Rand(nil)...)
-		if s.Contains(v) {
-			for j := range v {
-				rejected[j] = append(rejected[j], v[j])
-			}
-		}
-	}
-	for j := 1; j < d; j++ {
-		m1, v1 := stat.MeanVariance(draws[j], nil)
-		m2, v2 := stat.MeanVariance(rejected[j], nil)
-		require.InDelta(t, m2, m1, 4.5*math.Sqrt((v1+v2)/r), "column %d", j)
-		require.InDelta(t, 1, v1/v2, 4.5*math.Sqrt(2*4./r), "column %d", j) // kurtosis below 5
-	}
-	for j := 2; j < d; j++ {
-		require.InDelta(t, stat.Correlation(rejected[1], rejected[j], nil), stat.Correlation(draws[1], draws[j], nil), 4.5*math.Sqrt(2./r), "columns 1, %d", j)
-	}
-}
-
-// One bounded column: a truncated normal, by gonum's distuv.
-func TestGibbsIsNotNeededForOneColumn(t *testing.T) {
-	s := domain.All(4)
-	s.Lower[1], s.Upper[1] = 2, 2.5
-	c := Conditional{Mean: testMean, Precision: testPrecision, Domain: s}
-	require.NoError(t, c.Condition([]float64{1, 0, 1, 1}))
-	row := []float64{0.2, 0, -0.7, 0.4}
-	c.Expect(row)
-	n := distuv.Normal{Mu: row[1], Sigma: 1 / math.Sqrt(testPrecision.At(1, 1))}
-	const r = 20000
-	var u []float64
-	rng := new(Stream).At(6, 6)
-	for range r {
-		_, err := c.Draw(row, rng)
-		require.NoError(t, err)
-		u = append(u, (n.CDF(row[1])-n.CDF(2))/(n.CDF(2.5)-n.CDF(2))) // uniform if the draw is right
-	}
-	mean, variance := stat.MeanVariance(u, nil)
-	require.InDelta(t, 0.5, mean, 4.5/math.Sqrt(12*r))
-	require.InDelta(t, 1./12, variance, 4.5*math.Sqrt(1./180/r))
 }
 
 // Where a box holds much of the normal, every draw is by rejection and independent of others, so that
