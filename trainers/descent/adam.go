@@ -161,8 +161,13 @@ func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	if before := f.State.Before; before != nil && !(b.Loss < *before) {
 		return false, fmt.Sprintf("NOT converged: the held-out loss was never below the %.5g from before the first step; take a smaller rate; %s", *before, best)
 	}
-	n, patient := len(h)/5, f.patient()
-	if steps := f.Final().Iteration; f.barelyMoves(steps) && (patient || n >= fewestEpochs && stillFalling(h, n) <= 0) {
+	n, patient, fell := len(h)/5, f.patient(), 0.0
+	if n >= fewestEpochs {
+		if rose, _, least := change(h, n, func(r Record) float64 { return r.HeldOut }); -rose > least {
+			fell = -rose
+		}
+	}
+	if steps := f.Final().Iteration; f.barelyMoves(steps) && (patient || n >= fewestEpochs && fell == 0) {
 		advice := "allow more epochs; more rows, and more of them held out, can help, too"
 		if patient {
 			advice = "more rows, more of them held out, a smaller rate or more patience can help"
@@ -175,7 +180,7 @@ func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	if n < fewestEpochs {
 		return false, tooFew(h) + "; " + best
 	}
-	if fell := stillFalling(h, n); fell > 0 {
+	if fell > 0 {
 		return false, fmt.Sprintf("NOT converged: over the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", n, fell, best)
 	}
 	return true, fmt.Sprintf("converged: the held-out loss no longer fell when the %d epochs ended; %s", len(h), best)

@@ -91,14 +91,15 @@ type State struct {
 	Best    *Best       // by the held-out loss; nil without one
 	Before  *float64    // the held-out loss before the first step; nil without one
 
+	Stall      Stall // of em and lbfgs
 	EM         em.State
-	Stall      Stall
 	Start      []float64   // of em: (μ, P)
 	Guarded    bool        // begun again, without accelerations that lower the likelihood
 	Degenerate *Degenerate // the likelihood has no maximum; nil: not found so
 	LBFGS      optim.LBFGS
-	Plateau    Plateau
-	Stuck      bool // no step lowers the loss
+	Flattest   Flattest // of lbfgs
+	Decrement  float64  // of lbfgs that stalled: what Newton's step promises, relative to the loss
+	Stuck      bool     // no step lowers the loss
 
 	Penalised *Penalised // nil without a penalty
 	Spectral  Spectral

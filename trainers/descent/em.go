@@ -93,7 +93,7 @@ func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 		return err
 	}
 	if err == nil && !back {
-		state.Stall.note(s)
+		state.Stall.note(s.Relative, -s.Likelihood)
 	}
 	done := err == nil && s.Relative <= f.Config.Tolerance
 	switch {

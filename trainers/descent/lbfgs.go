@@ -22,10 +22,9 @@ import (
 //
 //	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
 //
-// is under Config.Tolerance. It also ends where no step lowers the loss, or a hundred have
-// not by more than its rounding (Plateau): then at the point where the gradient was least. No
-// step raises the loss by more than rounding, so that more iterations never give a worse
-// one. Parameters at which the loss is not finite, or a distribution does not exist, are
+// is under Config.Tolerance. It also ends where no step lowers the loss, or only rounding is left
+// (Stall): then at the point where the gradient was least. No step raises the loss by more than
+// rounding, so that more iterations never give a worse one. Parameters at which the loss is not finite, or a distribution does not exist, are
 // stepped back from.
 type LBFGS struct{}
 
@@ -83,6 +82,13 @@ func (c *Config) wholeTable(p Problem, tolerance, single float64) error {
 	return nil
 }
 
+// Flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
+// apart: steps among them go up as often as down.
+type Flattest struct {
+	Gradient, Loss float64
+	At             []float64 // all parameters
+}
+
 // minimiser is a fit by LBFGS at one point.
 type minimiser struct {
 	*Fit
@@ -113,7 +119,7 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 		if err := m.iterate(ctx); err != nil {
 			return err
 		}
-		if s.Stuck || s.Plateau.reached() {
+		if s.Stuck || s.Stall.reached() {
 			if err := m.end(ctx); err != nil {
 				return err
 			}
@@ -130,8 +136,8 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 // is not cut, for a state between is neither the point before nor the one after.
 func (m *minimiser) end(ctx context.Context) error {
 	s := m.State
-	if s.Plateau.At != nil && s.Plateau.Least < m.relative() {
-		m.set(s.Plateau.At, 0, nil)
+	if s.Flattest.At != nil && s.Flattest.Gradient < m.relative() {
+		m.set(s.Flattest.At, 0, nil)
 		if err := m.evaluate(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
@@ -140,7 +146,7 @@ func (m *minimiser) end(ctx context.Context) error {
 			return err
 		}
 	}
-	s.Plateau.Decrement = -floats.Dot(m.gradient, s.LBFGS.Direction(m.gradient)) / 2 / m.scale()
+	s.Decrement = -floats.Dot(m.gradient, s.LBFGS.Direction(m.gradient)) / 2 / m.scale()
 	s.Stuck = true
 	return nil
 }
@@ -192,7 +198,10 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	floats.Sub(step, theta)
 	floats.Sub(change, gradient)
 	s.LBFGS.Learn(step, change)
-	s.Plateau.note(m.theta(), m.loss, m.rounding()*m.scale(), m.relative())
+	s.Stall.note(m.relative(), m.loss)
+	if b := &s.Flattest; b.At == nil || m.loss < b.Loss-m.rounding()*m.scale() || m.relative() < b.Gradient {
+		*b = Flattest{m.relative(), m.loss, m.theta()}
+	}
 	s.Iteration++
 	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
 	return m.note()
@@ -260,8 +269,8 @@ func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last.Gradient, s.Iteration)
 	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
 		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", s.Iteration, last.Gradient)
-	case s.Stuck && s.Plateau.reached() && s.Plateau.Decrement <= f.rounding():
-		return true, fmt.Sprintf("converged as far as rounding allows: of %d iterations the last %d did not lower the loss by more than its rounding, and the next would not; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Iteration, s.Plateau.Count, last.Gradient)
+	case s.Stuck && s.Stall.reached() && s.Decrement <= f.rounding():
+		return true, fmt.Sprintf("converged as far as rounding allows: of the last %d of %d iterations %d raised the loss by its rounding, and the next would not lower it; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)
 	case s.Stuck:
 		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g", s.Iteration, last.Gradient)
 	}

@@ -106,17 +106,3 @@ func (a *adam) lookBefore() error {
 	a.State.Before = &loss
 	return err
 }
-
-// barelyMoves says whether so few steps leave a network hardly elsewhere than where it began: fewer than a
-// fifth of those that its training is patient for, at its rate; Adam moves a parameter by at most about
-// the rate in a step.
-func (f *Fit) barelyMoves(steps int) bool {
-	t := model.TrainingOf(f.Engine.Model)
-	return float64(steps)*f.Config.Rate < float64(t.PatientSteps)/5*t.Rate
-}
-
-// patient says whether the held-out loss has not fallen for so long that the fit ends.
-func (f *Fit) patient() bool {
-	b, h := f.State.Best, f.State.History
-	return b != nil && h[len(h)-1].Epoch-b.Epoch >= f.Config.Patience
-}
