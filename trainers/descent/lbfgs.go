@@ -12,6 +12,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
+	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/optim"
 )
@@ -61,25 +62,8 @@ func (o LBFGS) Resolve(c Config, p Problem) (Config, error) {
 	if err := smooth(p); err != nil {
 		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
 	}
-	if err := c.wholeTable(p, defaultTolerance, singleTolerance); err != nil {
-		return c, err
-	}
-	return c, nil
-}
-
-// wholeTable are the settings of a fit over all rows at once: those of epochs refused, the number
-// of iterations and the tolerance filled in (single: in float32).
-func (c *Config) wholeTable(p Problem, tolerance, single float64) error {
-	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	if err := c.withoutAdam(reason); err != nil {
-		return err
-	}
-	setting.Default(&c.Iterations, defaultIterations)
-	if p.DType == graph.Float32 {
-		tolerance = single
-	}
-	setting.Default(&c.Tolerance, tolerance)
-	return nil
+	err := c.wholeTable(p, defaultTolerance, singleTolerance)
+	return c, err
 }
 
 // Flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
@@ -264,15 +248,80 @@ func (f *Fit) rounding() float64 {
 // Verdict implements Optimiser.
 func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 	s, last := f.State, f.Final()
-	switch {
-	case last.Gradient <= f.Config.Tolerance:
-		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last.Gradient, s.Iteration)
-	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
-		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", s.Iteration, last.Gradient)
-	case s.Stuck && s.Stall.reached() && s.Decrement <= f.rounding():
+	if s.Stuck && last.Gradient > math.Sqrt(f.rounding()) && s.Stall.reached() && s.Decrement <= f.rounding() {
 		return true, fmt.Sprintf("converged as far as rounding allows: of the last %d of %d iterations %d raised the loss by its rounding, and the next would not lower it; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)
-	case s.Stuck:
-		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g", s.Iteration, last.Gradient)
 	}
-	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Iteration, last.Gradient, f.Config.Tolerance)
+	return f.minimised(s.Iteration, "look for columns that depend on each other")
+}
+
+// minimised is the verdict on a minimisation after so many iterations.
+func (f *Fit) minimised(iterations int, advice string) (converged bool, verdict string) {
+	last := f.Final().Gradient
+	switch {
+	case last <= f.Config.Tolerance:
+		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last, iterations)
+	case f.State.Stuck && last <= math.Sqrt(f.rounding()):
+		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", iterations, last)
+	case f.State.Stuck:
+		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g; %s", iterations, last, advice)
+	}
+	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not under %.2g; allow more iterations, or %s", iterations, last, f.Config.Tolerance, advice)
+}
+
+// A start needs no more than these.
+const (
+	startTurns     = 200
+	startTolerance = 1e-6
+)
+
+// startAtLikelihood puts a normal model on all of R^d at Likeliest. For complete rows that is
+// where score matching's loss is least; with gaps it is near to where the marginal loss has the
+// minimum that is wanted, which is not always its only one. Other models, and tables for which
+// the turns fail, stay as they are.
+func (f *Fit) startAtLikelihood(ctx context.Context) error {
+	g, ok := f.Model.(*model.Gaussian)
+	if !ok || f.Missingness != nil {
+		return nil
+	}
+	start := model.NewGaussian(g.Dim(), model.CholeskyFactor)
+	start.SetMean(g.Mean())
+	if start.SetPrecision(g.Precision()) != nil {
+		return nil
+	}
+	c := f.Engine.Config
+	if ok, err := Likeliest(ctx, f.Problem, start, engine.Config{Seed: c.Seed, Workers: c.Workers}); !ok {
+		return err
+	}
+	if g.SetPrecision(start.Precision()) == nil {
+		g.SetMean(start.Mean())
+	}
+	return nil
+}
+
+// Likeliest moves a normal model, of Cholesky factors, to where the likelihood of the observed
+// cells of a problem's table is greatest on all of R^d, by turns of package em. It is not ok on
+// a domain, and where the turns fail.
+func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engine.Config) (ok bool, err error) {
+	if p.Domain.Bounded() {
+		return false, nil
+	}
+	p.Model, p.Objective, p.Missingness = m, losses.Classical{}, nil
+	c.Method = "em-exact"
+	e, err := engine.New(p, c)
+	if err != nil {
+		return false, err
+	}
+	t := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+	e.Condense(t.Rows)
+	var s em.State
+	s.Anderson.Memory = em.Memory
+	for s.Count == 0 || s.Relative > startTolerance && s.Count < startTurns {
+		if err := t.Turn(ctx, &s, em.Unpenalised); engine.Diverged(err) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	t.Settle(&s)
+	return true, nil
 }

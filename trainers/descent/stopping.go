@@ -10,7 +10,7 @@ import (
 )
 
 // A fit without noise (em, lbfgs, proximal) stops when its measure, the relative movement or gradient, is
-// under Config.Tolerance, or when only rounding is left (Stall). A fit by adam stops when the loss of
+// under Config.Tolerance; em and lbfgs also stop when only rounding is left (Stall). A fit by adam stops when the loss of
 // held-out rows has not fallen for Config.Patience epochs (validation.go); without held-out rows it makes
 // Config.Epochs epochs, and Trend says whether the loss still changed (docs/how-to/when-a-fit-stops.md).
 
