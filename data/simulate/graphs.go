@@ -107,3 +107,92 @@ func joined(shape string, d, edges int, rng *rand.Rand) (pairs [][2]int, err err
 	}
 	return pairs, nil
 }
+
+// Star draws a Gaussian whose network is a star: node 0 is joined with
+// each other node with probability 0.9 (paper, "Star shaped truncated graphical
+// model"). With A the adjacency matrix, mean 0 and
+//
+//	P = I + w A,   w = 0.8 / |λ_min(A)|
+//
+// so that the smallest eigenvalue of P is 0.2; P = I if no pair is joined.
+// It fails for d < 2.
+func Star(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, 1, 0.9, rng) }
+
+// Dense is Star with every pair joined with probability 0.5.
+func Dense(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, d, 0.5, rng) }
+
+// Stars is Star with k centres, nodes 0 … k−1, at the expected
+// number of edges of one star: each of the k(d−k) + k(k−1)/2 pairs that hold a
+// centre is joined with probability 0.9(d−1) over their number. It fails unless
+// 1 ≤ k < d.
+func Stars(d, k int, rng *rand.Rand) (Gaussian, error) {
+	if k < 1 || k >= d {
+		return Gaussian{}, fmt.Errorf("%d centres among %d nodes: there must be at least 1, and fewer than nodes", k, d)
+	}
+	pairs := k*(d-k) + k*(k-1)/2
+	return simulateNetwork(d, k, 0.9*float64(d-1)/float64(pairs), rng)
+}
+
+// simulateNetwork joins each pair that holds one of the first centres nodes.
+func simulateNetwork(d, centres int, probability float64, rng *rand.Rand) (Gaussian, error) {
+	if d < 2 {
+		return Gaussian{}, fmt.Errorf("d = %d: a network needs at least 2 nodes", d)
+	}
+	adjacency := mat.NewSymDense(d, nil)
+	edges := 0
+	for j := range min(centres, d) {
+		for k := j + 1; k < d; k++ {
+			if rng.Float64() < probability {
+				adjacency.SetSym(j, k, 1)
+				edges++
+			}
+		}
+	}
+	p := mat.NewSymDense(d, nil)
+	if edges > 0 {
+		var eigen mat.EigenSym
+		if !eigen.Factorize(adjacency, false) {
+			return Gaussian{}, fmt.Errorf("the eigenvalues of a network of %d nodes did not converge", d)
+		}
+		p.ScaleSym(0.8/math.Abs(eigen.Values(nil)[0]), adjacency)
+	}
+	for j := range d {
+		p.SetSym(j, j, 1)
+	}
+	return Gaussian{Mean: make([]float64, d), Precision: p}, nil
+}
+
+// Quartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j²
+// for the paper's experiment "Non-Gaussian Model", which leaves them open: −I plus
+// couplings ±0.4, each pair coupled with probability 2/(d−1), then shrunk so that the
+// largest eigenvalue of θ is at most −0.1 and the density integrable. It fails for d < 2.
+func Quartic(d int, rng *rand.Rand) (*mat.SymDense, error) {
+	if d < 2 {
+		return nil, fmt.Errorf("d = %d: the quartic experiment needs at least 2 columns", d)
+	}
+	couplings := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			if rng.Float64() < 2/float64(d-1) {
+				couplings.SetSym(j, k, 0.4)
+				if rng.Float64() < 0.5 {
+					couplings.SetSym(j, k, -0.4)
+				}
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(couplings, false) {
+		return nil, fmt.Errorf("the eigenvalues of %d couplings did not converge", d)
+	}
+	theta := mat.NewSymDense(d, nil)
+	shrink := 1.0
+	if top := e.Values(nil)[d-1]; top > 0.9 {
+		shrink = 0.9 / top
+	}
+	theta.ScaleSym(shrink, couplings)
+	for j := range d {
+		theta.SetSym(j, j, -1)
+	}
+	return theta, nil
+}

@@ -92,3 +92,44 @@ func NormalModel(m model.Model, what string) (model.Normal, error) {
 	}
 	return g, nil
 }
+
+// The kinds that are here.
+var (
+	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: NewZeros}
+	Complete = Kind{Name: "complete", Note: "no gaps", New: NewZeros, CompleteRows: true}
+	Proposal = Kind{Name: "proposal", Note: "independent draws from N(0, sd²)", New: NewProposal, Random: true, LogDensity: true, ProposalSD: true}
+	Imputer  = Kind{Name: "imputer", Note: "draws of a trained imputer", New: NewImputer, Random: true, LogDensity: true, Imputer: true, Definite: true}
+	Chains   = Kind{Name: "chains", Note: "persistent Markov chains towards the model's conditional", New: NewChains, Memory: NewChainMemory, Random: true}
+	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: NewExact, Random: true, LogDensity: true, Normal: true, Definite: true}
+)
+
+// Kinds are the kinds of sources by name. A new one is a line here, or an assignment in
+// the init function of the package that has it.
+var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal.Name: Proposal, Imputer.Name: Imputer, Exact.Name: Exact, Chains.Name: Chains}
+
+// Memory is what a source keeps from one step to the next, one for all workers of a fit. It
+// is a part of the fit's state: a fit that is cut and taken up again goes on with it.
+type Memory interface {
+	// Capture copies it, Restore puts it back to what Capture gave.
+	Capture() []float64
+	Restore([]float64)
+}
+
+// zeros leaves 0 in the gaps: for rows without any, for Zeroed, and for losses
+// in closed form, which look at the mask themselves.
+type zeros struct{}
+
+// NewZeros makes the source of Zeros, and of Complete.
+func NewZeros(Setting) (Source, error) { return zeros{}, nil }
+
+// Complete implements Source.
+func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *Stream) error {
+	Repeat(b, len(logProposal)/b.Size, x)
+	return nil
+}
+
+// CompleteSingle implements SingleSource.
+func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) error {
+	Repeat(b, len(logProposal)/b.Size, x)
+	return nil
+}
