@@ -77,10 +77,10 @@ func Writable(dir string) error {
 	return errors.Join(os.Remove(f.Name()), f.Close())
 }
 
-// Set is several files that are one result: all replace those of an earlier result, or none does.
-// Write prepares a file and changes nothing; Commit puts all in place. The last file written is the
-// mark of the result: Commit takes the old one away first and puts the new one in place last, so
-// that a folder with the mark has the files of one run, even if a process was killed in Commit.
+// Set is several files that are one result. Write prepares a file and changes nothing; Commit puts all in
+// place. The last file written is the mark of the result: Commit removes the old one first and puts
+// the new one in place last. A folder with the mark therefore has the files of one run, even if
+// Commit failed or its process was killed.
 // The zero value is ready for use. A Set is not safe for concurrent use.
 type Set struct {
 	files []staged
@@ -130,35 +130,34 @@ func (s *Set) Clear(dir string, names []string) {
 	}
 }
 
-// Commit puts the files in place. On an error the earlier result is as it was.
+// Commit puts the files in place.
 func (s *Set) Commit() error { return s.commit(rename) }
 
-func (s *Set) commit(rename func(from, to string) error) (err error) {
+func (s *Set) commit(rename func(from, to string) error) error {
 	defer s.Discard()
-	var done [][2]string // what was renamed to what
-	defer func() {
-		for _, names := range slices.Backward(done) {
-			if err != nil {
-				err = errors.Join(err, rename(names[1], names[0]))
-			}
-		}
-	}()
-	move := func(from, to string) error {
-		err := rename(from, to)
-		if err == nil {
-			done = append(done, [2]string{from, to})
-		}
-		return err
+	paths := slices.Clone(s.gone)
+	for _, f := range s.files {
+		paths = append(paths, f.path)
 	}
-	var old []string
-	if len(s.files)+len(s.gone) > 1 { // one file alone is replaced in one step
-		if old, err = s.setAside(move); err != nil {
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a folder, and a file of the result has this name: rename the folder", path)
+		}
+	}
+	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != nil { // one file alone is replaced in one step
+		if err := os.Remove(mark.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, path := range s.gone {
+		if err := Remove(path); err != nil {
 			return err
 		}
 	}
 	for _, f := range s.files {
+		var err error
 		if f.temp != nil {
-			err = move(f.temp.Name(), f.path)
+			err = rename(f.temp.Name(), f.path)
 		} else {
 			err = into(f.path, f.text)
 		}
@@ -166,40 +165,7 @@ func (s *Set) commit(rename func(from, to string) error) (err error) {
 			return err
 		}
 	}
-	for _, path := range old {
-		_ = os.Remove(path) // it is out of the way, and swept when the file is written again
-	}
-	for _, path := range s.gone {
-		_ = sweep(Companion(Target(path), "")) // what killed processes have left of it; the result stands without
-	}
 	return nil
-}
-
-// setAside renames the files of an earlier result to temporary names, its mark first.
-func (s *Set) setAside(move func(from, to string) error) (old []string, err error) {
-	var paths []string
-	for _, f := range slices.Backward(s.files) {
-		if f.temp != nil {
-			paths = append(paths, f.path)
-		}
-	}
-	for _, path := range append(paths, s.gone...) {
-		info, err := os.Lstat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
-			return nil, err
-		case info.IsDir():
-			return nil, fmt.Errorf("%s is a folder, and a file of the result has this name: rename the folder", path)
-		}
-		aside := fmt.Sprintf("%s.%d%s", Companion(path, ""), rand.Uint64(), temporarySuffix)
-		if err := move(path, aside); err != nil {
-			return nil, err
-		}
-		old = append(old, aside)
-	}
-	return old, nil
 }
 
 // Discard removes what was prepared and is not in place. After Commit it does nothing.
