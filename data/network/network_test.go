@@ -9,37 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// For jointly normal x the partial correlation of x0 and x1 given x2 is
-// (r01 − r02 r12) / √((1 − r02²)(1 − r12²)).
-func TestPartialCorrelationOfKnownCovariance(t *testing.T) {
-	const r01, r02, r12 = 0.5, 0.3, -0.4
-	sd := []float64{2, 10, 0.1}
-	r := mat.NewSymDense(3, []float64{1, r01, r02, r01, 1, r12, r02, r12, 1})
-	var p mat.SymDense
-	s := mat.NewSymDense(3, nil)
-	for j := range 3 {
-		for k := j; k < 3; k++ {
-			s.SetSym(j, k, r.At(j, k)*sd[j]*sd[k])
-		}
-	}
-	var chol mat.Cholesky
-	require.True(t, chol.Factorize(s))
-	require.NoError(t, chol.InverseTo(&p))
-
-	n, err := New([]string{"a", "b", "c"}, &p, Threshold(&p, 0))
-	require.NoError(t, err)
-	require.Len(t, n.Edges, 3)
-	for _, e := range n.Edges {
-		if e.From == "a" && e.To == "b" {
-			want := (r01 - r02*r12) / math.Sqrt((1-r02*r02)*(1-r12*r12))
-			require.InDelta(t, want, e.PartialCorrelation, 1e-12)
-			require.Equal(t, p.At(0, 1), e.Precision)
-			require.Equal(t, math.Abs(e.PartialCorrelation), e.Weight())
-			require.Equal(t, "+", e.Sign())
-		}
-	}
-}
-
 func TestEdgesAreStrongestFirstThenInColumnOrder(t *testing.T) {
 	p := mat.NewSymDense(4, []float64{
 		1, 0.2, -0.3, 0,

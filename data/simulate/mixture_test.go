@@ -59,20 +59,3 @@ func TestSimulatedMixtures(t *testing.T) {
 		require.InDelta(t, math.Exp(-off*off/2), mean, 0.06, "pair %d", m+1)
 	}
 }
-
-func TestMixtureRefuses(t *testing.T) {
-	two := [][]float64{{1, 1}, {1, 1}}
-	for want, m := range map[string]simulate.Mixture{
-		"0 weights":                           {},
-		"1 weights, 2 means and 2 deviations": {Weights: []float64{1}, Means: two, Deviations: two},
-		"component 2 has 2 means and 1 dev":   {Weights: []float64{1, 1}, Means: two, Deviations: [][]float64{{1, 1}, {1}}},
-		"component 2: the weight 0":           {Weights: []float64{1, 0}, Means: two, Deviations: two},
-		"component 1: the weight 1 and dev":   {Weights: []float64{1, 1}, Means: two, Deviations: [][]float64{{1, -1}, {1, 1}}},
-		"component 1 has 0 means":             {Weights: []float64{1}, Means: [][]float64{{}}, Deviations: [][]float64{{}}},
-	} {
-		_, err := m.Sample(10, stream.New(1, 1))
-		require.ErrorContains(t, err, want)
-	}
-	_, err := simulate.Ring().Sample(1, stream.New(1, 1))
-	require.ErrorContains(t, err, "at least 2")
-}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
@@ -41,26 +40,6 @@ func TestSimulateNormal(t *testing.T) {
 	other, err := simulate.Normal(10, stream.New(2, 1))
 	require.NoError(t, err)
 	require.False(t, mat.EqualApprox(g.Precision, other.Precision, 1e-3))
-}
-
-func TestSampleHasTheMoments(t *testing.T) {
-	g, err := simulate.Normal(4, stream.New(3, 1))
-	require.NoError(t, err)
-	const n = 20000
-	table, err := g.Sample(n, stream.New(3, 2))
-	require.NoError(t, err)
-	require.Equal(t, []string{"x1", "x2", "x3", "x4"}, table.Names)
-	require.True(t, table.Complete())
-	s := inverse(t, g.Precision)
-	x := mat.NewDense(n, 4, table.Values)
-	for j := range 4 {
-		cj := mat.Col(nil, j, x)
-		require.InDelta(t, g.Mean[j], stat.Mean(cj, nil), 4*math.Sqrt(s.At(j, j)/n))
-		for k := range 4 {
-			se := math.Sqrt((s.At(j, j)*s.At(k, k) + s.At(j, k)*s.At(j, k)) / n)
-			require.InDelta(t, s.At(j, k), stat.Covariance(cj, mat.Col(nil, k, x), nil), 4*se)
-		}
-	}
 }
 
 func TestNetworks(t *testing.T) {

@@ -52,19 +52,6 @@ func older(t *testing.T) (dir string, old map[string]string) {
 
 var errFull = errors.New("disk full")
 
-// Nothing changes before Commit, and an error of a file leaves the earlier result.
-func TestSetPrepares(t *testing.T) {
-	dir, old := older(t)
-	set := prepared(t, dir, "new")
-	visible, _ := files(t, dir)
-	require.Equal(t, old, visible)
-	require.ErrorIs(t, set.Write(filepath.Join(dir, "last"), func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return errFull }), errFull)
-	set.Discard()
-	visible, hidden := files(t, dir)
-	require.Equal(t, old, visible)
-	require.Zero(t, hidden)
-}
-
 // Commit replaces the files, removes those that the result does not have and leaves the user's.
 // At every moment in it, files beside a mark are of the mark's run.
 func TestSetCommits(t *testing.T) {

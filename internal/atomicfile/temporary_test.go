@@ -36,31 +36,6 @@ func TestSweep(t *testing.T) {
 	require.NoFileExists(t, at(".f.17.tmp"))
 }
 
-// A file is removed with what killed processes left of it, and so is a file that is not there;
-// what tries whether a folder can be written to sweeps, too.
-func TestRemove(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, there := range []bool{true, false} {
-		for _, name := range []string{".f.123.tmp", ".writable.5.tmp", ".g.1.tmp"} {
-			require.NoError(t, os.WriteFile(at(name), []byte("half"), 0o600))
-		}
-		if there {
-			require.NoError(t, atomicfile.Write(at("f"), text("whole")))
-		}
-		require.NoError(t, atomicfile.Remove(at("f")))
-		require.NoFileExists(t, at("f"))
-		require.NoFileExists(t, at(".f.123.tmp"))
-		require.NoError(t, atomicfile.Writable(dir))
-		require.NoFileExists(t, at(".writable.5.tmp"))
-		require.FileExists(t, at(".g.1.tmp"))
-	}
-	require.Error(t, atomicfile.Writable(at("nothere")))
-	require.NoError(t, os.Mkdir(at("folder"), 0o700))
-	require.NoError(t, os.WriteFile(at("folder/x"), nil, 0o600))
-	require.Error(t, atomicfile.Remove(at("folder")))
-}
-
 // Many writers of one file do not sweep each other's.
 func TestWritersAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")

@@ -12,6 +12,7 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
@@ -33,9 +34,7 @@ func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missin
 // At the truth the expected gradient over data missing not at random is zero with what
 // is known of it, and it is not without, with half the slopes or with other signs.
 func TestExpectedGradientAtTheTruthNotAtRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
-	}
+	slowtest.Skip(t, "4 s")
 	g, logistic, censored := testtables.Pair()
 	worst := func(method string, by, told *missingness.Model) float64 {
 		return testtables.Worst(testtables.MeanSE(24, func(k int) []float64 {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers/mcmc"
 )
@@ -15,6 +16,7 @@ import (
 // Chains that all start in one of two wells are in both with their right shares, by
 // independent proposals that favour one of them.
 func TestJumpsBetweenModes(t *testing.T) {
+	slowtest.Skip(t, "5 s")
 	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
 	start := make([]float64, 2*chains)
 	for c := range chains {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/optimize/functions"
 )
@@ -62,43 +61,6 @@ func TestLBFGSOnKnownFunctions(t *testing.T) {
 			require.Less(t, evaluations, 2*other.GradEvaluations+20)
 		})
 	}
-}
-
-// On a quadratic −Hg with all pairs of conjugate steps is Newton's step, and the secant
-// equation H y = s holds for the last pair whatever the function.
-func TestLBFGSDirection(t *testing.T) {
-	a := mat.NewSymDense(3, []float64{4, 1, 0.5, 1, 3, -1, 0.5, -1, 2})
-	var l LBFGS
-	var e mat.EigenSym
-	require.True(t, e.Factorize(a, true))
-	var v mat.Dense
-	e.VectorsTo(&v)
-	for k, value := range e.Values(nil) { // eigenvectors are conjugate
-		s := mat.Col(nil, k, &v)
-		y := append([]float64(nil), s...)
-		floats.Scale(value, y)
-		l.Learn(s, y)
-	}
-	g := []float64{1, -2, 0.3}
-	var want mat.VecDense
-	require.NoError(t, want.SolveVec(a, mat.NewVecDense(3, []float64{-1, 2, -0.3})))
-	require.InDeltaSlice(t, want.RawVector().Data, l.Direction(g), 1e-12)
-
-	one := LBFGS{} // across its one pair H is sᵀy/yᵀy
-	one.Learn([]float64{1, 0, 0}, []float64{4, 0, 0})
-	require.InDeltaSlice(t, []float64{-0.25, -0.5, 0.25}, one.Direction([]float64{1, 2, -1}), 1e-15)
-
-	short := LBFGS{Pairs: 2}
-	short.Learn([]float64{1, 0, 0}, []float64{2, 1, 0})
-	short.Learn([]float64{0, 1, 0}, []float64{-1, 3, 1})
-	short.Learn([]float64{0.5, 0.5, 1}, []float64{1, 0, 4})
-	require.Len(t, short.S, 2)
-	require.InDeltaSlice(t, []float64{-0.5, -0.5, -1}, short.Direction([]float64{1, 0, 4}), 1e-12)
-	short.Learn([]float64{1, 0, 0}, []float64{-1, 0, 0})
-	require.Equal(t, []float64{0.5, 0.5, 1}, short.S[1], "negative curvature is not learned")
-	short.Forget()
-	require.InDeltaSlice(t, []float64{-0.6, 0.8, 0}, short.Direction([]float64{3, -4, 0}), 1e-15, "no longer than 1")
-	require.InDeltaSlice(t, []float64{-0.3, 0.4, 0}, short.Direction([]float64{0.3, -0.4, 0}), 1e-15)
 }
 
 // Steps go around places where the function has no value, and stop where nothing falls.

@@ -35,37 +35,6 @@ func oracle(t *testing.T) *distmv.Normal {
 	return c
 }
 
-func TestConditionalAgainstDistmv(t *testing.T) {
-	want := oracle(t)
-	c := Conditional{Mean: testMean, Precision: testPrecision}
-	require.NoError(t, c.Condition(testMask))
-	row := append([]float64(nil), testRow...)
-	c.Expect(row)
-	require.InDeltaSlice(t, want.Mean(nil), []float64{row[1], row[3]}, 1e-12)
-	require.Equal(t, []float64{0.2, -0.7}, []float64{row[0], row[2]})
-
-	const n = 20000
-	rng := new(Stream).At(1, 1)
-	draws := [2][]float64{}
-	for range n {
-		copy(row, testRow)
-		c.Given(row)
-		log, err := c.Draw(row, rng)
-		require.NoError(t, err)
-		require.InDelta(t, want.LogProb([]float64{row[1], row[3]}), log, 1e-10)
-		draws[0], draws[1] = append(draws[0], row[1]), append(draws[1], row[3])
-	}
-	var sigma mat.SymDense
-	want.CovarianceMatrix(&sigma)
-	for a := range 2 {
-		m, v := stat.MeanVariance(draws[a], nil)
-		require.InDelta(t, want.Mean(nil)[a], m, 4*math.Sqrt(sigma.At(a, a)/n))
-		require.InDelta(t, sigma.At(a, a), v, 4*sigma.At(a, a)*math.Sqrt(2./n))
-	}
-	cov := stat.Covariance(draws[0], draws[1], nil)
-	require.InDelta(t, sigma.At(0, 1), cov, 4*math.Sqrt((sigma.At(0, 0)*sigma.At(1, 1)+sigma.At(0, 1)*sigma.At(0, 1))/n))
-}
-
 func TestConditionalNeedsADefiniteBlock(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 2, 0, 2, 1})
 	c := Conditional{Mean: make([]float64, 3), Precision: p}
