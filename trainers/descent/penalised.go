@@ -69,7 +69,12 @@ func (f *Fit) penalised(ctx context.Context, o Optimiser) (err error) {
 		if err := f.crossValidate(ctx, o); err != nil {
 			return err
 		}
-		s.Chosen = s.least()
+		curve := s.curve()
+		for l, p := range curve {
+			if p.Loss < curve[s.Chosen].Loss { // of several alike the largest λ
+				s.Chosen = l
+			}
+		}
 	}
 	for {
 		if err := f.at(ctx, o, s.Index); err != nil {
@@ -151,14 +156,14 @@ func (f *Fit) Penalty() *penalty.Outcome {
 	if s.Folds == nil {
 		return r
 	}
-	r.Curve = s.curve()
+	r.Curve = slices.DeleteFunc(s.curve(), func(p penalty.Point) bool { return math.IsInf(p.Loss, 1) })
 	if s.Chosen == len(s.Lambdas)-1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the held-out loss is least at the smallest λ that was tried (%.3g): a smaller one, or no penalty, may be better", r.Lambda))
 	}
 	return r
 }
 
-// Fold is what a fold of the cross-validation has come to.
+// Fold is the state of a fold of the cross-validation.
 type Fold struct {
 	Rows   int       // that are held out
 	Losses []float64 // of these, mean over them, for each λ so far; +Inf where the fit diverged
@@ -169,10 +174,13 @@ type Fold struct {
 	Iteration int
 }
 
-// crossValidate makes what is left of the folds, several at a time. What a fold comes to depends
-// on the seed and its number alone.
+// crossValidate makes the folds' remaining fits, several at a time. A fold depends on the seed and its
+// number alone.
 func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
-	s, parts := f.State.Penalised, f.folds()
+	s, parts := f.State.Penalised, make([][]int, f.Config.Penalty.Folds)
+	for i, row := range stream.New(f.Engine.Config.Seed, stream.Validate).Perm(f.Table.N) {
+		parts[i%len(parts)] = append(parts[i%len(parts)], row)
+	}
 	if s.Folds == nil {
 		s.Folds = make([]Fold, len(parts))
 	}
@@ -180,6 +188,7 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 	pool.SetLimit(max(1, f.Engine.Config.Workers))
 	var mu sync.Mutex
 	for k, heldOut := range parts {
+		slices.Sort(heldOut)
 		if len(s.Folds[k].Losses) == len(s.Lambdas) {
 			continue
 		}
@@ -188,7 +197,11 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 				mu.Lock()
 				defer mu.Unlock()
 				s.Folds[k] = reached
-				f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: s.reached(), Total: len(parts) * len(s.Lambdas), Loss: math.NaN(), EffectiveSize: math.NaN()})
+				done := 0
+				for _, f := range s.Folds {
+					done += len(f.Losses)
+				}
+				f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: done, Total: len(parts) * len(s.Lambdas), Loss: math.NaN(), EffectiveSize: math.NaN()})
 				return f.Save()
 			})
 			if err != nil {
@@ -200,26 +213,9 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 	return pool.Wait()
 }
 
-// folds are the rows that each fold holds out, by the seed.
-func (f *Fit) folds() [][]int {
-	parts := make([][]int, f.Config.Penalty.Folds)
-	for i, row := range stream.New(f.Engine.Config.Seed, stream.Validate).Perm(f.Table.N) {
-		parts[i%len(parts)] = append(parts[i%len(parts)], row)
-	}
-	for _, p := range parts {
-		slices.Sort(p)
-	}
-	return parts
-}
-
-// fold goes on with a fold from where it was, and hands on what it has come to after each λ.
+// fold makes a fold's remaining fits and hands on its state after each λ.
 func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, reach func(Fold) error) error {
-	var learned []int
-	for _, row := range f.AllRows() {
-		if _, out := slices.BinarySearch(heldOut, row); !out {
-			learned = append(learned, row)
-		}
-	}
+	learned := slices.DeleteFunc(f.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
 	table, err := f.Table.Rows(learned)
 	if err != nil {
 		return err
@@ -241,9 +237,17 @@ func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, r
 		own.State.Adam, own.State.Spectral, own.State.Iteration = from.Adam.Clone(), from.Spectral, from.Iteration
 	}
 	for l := len(from.Losses); l < len(own.State.Penalised.Lambdas); l++ {
-		loss, err := own.judged(ctx, o, l, judge)
-		if err != nil {
+		loss := math.Inf(1)
+		var diverged *engine.DivergedError
+		if err := own.at(ctx, o, l); err == nil {
+			if loss, err = judge.Loss(); err != nil {
+				return err
+			}
+		} else if !errors.As(err, &diverged) {
 			return err
+		}
+		if !engine.Finite(loss) {
+			loss = math.Inf(1)
 		}
 		from = Fold{Rows: len(heldOut), Losses: append(slices.Clone(from.Losses), loss), Engine: own.Capture(),
 			Adam: own.State.Adam.Clone(), Spectral: own.State.Spectral, Iteration: own.State.Iteration}
@@ -254,57 +258,14 @@ func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, r
 	return nil
 }
 
-// judged fits at λ number l and is the loss of the rows held out; +Inf where the fit diverges.
-func (f *Fit) judged(ctx context.Context, o Optimiser, l int, heldOut *engine.HeldOut) (float64, error) {
-	var diverged *engine.DivergedError
-	err := f.at(ctx, o, l)
-	if errors.As(err, &diverged) {
-		return math.Inf(1), nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	loss, err := heldOut.Loss()
-	if !engine.Finite(loss) {
-		loss = math.Inf(1)
-	}
-	return loss, err
-}
-
-// reached is how many λ of all folds are done.
-func (s *Penalised) reached() (n int) {
-	for _, f := range s.Folds {
-		n += len(f.Losses)
-	}
-	return n
-}
-
-// curve is the mean over all rows of the held-out loss, by λ, where it is finite.
+// curve is the mean over all rows of the held-out loss by λ, with its standard error.
 func (s *Penalised) curve() (curve []penalty.Point) {
 	for l, lambda := range s.Lambdas {
-		if mean, se := s.loss(l); !math.IsInf(mean, 1) {
-			curve = append(curve, penalty.Point{Lambda: lambda, Loss: mean, SE: se})
+		var losses, rows []float64
+		for _, f := range s.Folds {
+			losses, rows = append(losses, f.Losses[l]), append(rows, float64(f.Rows))
 		}
+		curve = append(curve, penalty.Point{Lambda: lambda, Loss: stat.Mean(losses, rows), SE: stat.StdDev(losses, nil) / math.Sqrt(float64(len(losses)))})
 	}
 	return curve
-}
-
-// loss is the mean over all rows at λ number l, with its standard error.
-func (s *Penalised) loss(l int) (mean, se float64) {
-	var losses, rows []float64
-	for _, f := range s.Folds {
-		losses, rows = append(losses, f.Losses[l]), append(rows, float64(f.Rows))
-	}
-	return stat.Mean(losses, rows), stat.StdDev(losses, nil) / math.Sqrt(float64(len(losses)))
-}
-
-// least is the place of the λ with the least held-out loss, of several alike the largest.
-func (s *Penalised) least() (at int) {
-	least := math.Inf(1)
-	for l := range s.Lambdas {
-		if mean, _ := s.loss(l); mean < least {
-			least, at = mean, l
-		}
-	}
-	return at
 }
