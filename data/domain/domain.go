@@ -1,7 +1,6 @@
 // Package domain describes the support of truncated data: all of R^d, a box, half-
-// spaces, and their intersections. It answers what score matching on such a
-// support needs to know of a row with missing cells: whether it can be completed
-// inside, where its missing cells may lie, the weight g that vanishes on the
+// spaces, and their intersections. For a row with missing cells it says whether it can be
+// completed inside, where its missing cells may lie, the weight g that vanishes on the
 // boundary of the projection onto its observed coordinates, and the directions
 // along which the range of its missing cells stays the same.
 package domain
@@ -244,9 +243,7 @@ type Bounds struct{ Lower, Upper []float64 }
 
 // Censoring is s for a table whose cells below Below_j or above Above_j are missing, and
 // no others of these columns; infinite thresholds are none. Observed cells then lie
-// between the thresholds and missing ones beyond, so g vanishes at the threshold and
-// imputed cells stay on its other side. Given the pattern the range of the missing
-// cells is fixed, and the identities of score matching hold as in any box.
+// between the thresholds and missing ones beyond.
 //
 // Check refuses a column with both thresholds, whose missing cells would lie in two
 // pieces, and a threshold outside s.

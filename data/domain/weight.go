@@ -8,10 +8,9 @@ import (
 )
 
 // Weight chooses the weight function g_Λ of truncated score matching
-// (docs/theory/truncated.md#eq-weight-g). It must vanish on the boundary of the projection
-// X_Λ of the domain onto the observed coordinates, not on that of the domain:
-// the bounds of missing cells have no part in it, and a half-space that cuts an
-// unbounded missing coordinate has no boundary there at all.
+// (docs/theory/truncated.md#eq-weight-g). It vanishes on the boundary of the projection
+// X_Λ of the domain onto the observed coordinates: bounds of missing cells, and half-spaces that
+// cut an unbounded missing coordinate, have no part in it.
 //
 // The zero value is the default, one g_j per coordinate. With δ_j the distance of
 // x_j to its own bounds and δ_h that of x_Λ to a half-space of observed coordinates,
@@ -23,10 +22,7 @@ import (
 // share min(cap, the least distance) in place of the first two factors.
 //
 // The last factor is constant for a pattern and tames the tangential score
-// s_j − a_j vᵀs (see Tangent), whose variance grows with ‖v‖. Weighting each
-// coordinate by its own variance, 1/‖t_j‖², found stars a little worse (AUC of
-// Marg-IW 0.992 against 0.995, seven seeds of benchmarks/star).
-// On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow"
+// s_j − a_j vᵀs (see Tangent), whose variance grows with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow"
 // with power 1.
 type Weight struct {
 	Scalar bool    `json:"scalar"` // one g for all coordinates of a row

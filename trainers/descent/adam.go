@@ -12,9 +12,8 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// Adam is for gradients with noise: steps on mini-batches of rows, for a number of epochs
-// (paper, appendix "Normal Distribution estimation"), or until the loss of held-out rows
-// no longer falls, with the parameters where it was least.
+// Adam makes steps on mini-batches of rows for a number of epochs (paper, appendix "Normal Distribution
+// estimation"), or until the loss of held-out rows no longer falls; it keeps the parameters where that was least.
 type Adam struct{}
 
 func (Adam) Name() string       { return "adam" }
@@ -115,8 +114,7 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 	return a.record(r)
 }
 
-// window makes the steps over its rows in their order that are not yet made; so many had been made
-// before the first of them.
+// window makes the remaining steps over its rows in their order; before is the number of steps before it.
 func (a *adam) window(ctx context.Context, w rows.Window, before int) error {
 	s, n, size, order := a.State, a.rows.Count(), a.Engine.Config.Batch, w.Order
 	for from := (s.Iteration - before) * size; from < len(order); from += size {
@@ -186,14 +184,13 @@ func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	return true, fmt.Sprintf("converged: the held-out loss no longer fell when the %d epochs ended; %s", len(h), best)
 }
 
-// Parameters that steps with noise leave behind go to and fro about those that they come to. With
-// a share a the fit is the running mean
+// Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is therefore the
+// running mean
 //
 //	θ̄ ← θ̄ + (θ − θ̄) / max(1, a t)
 //
-// after step t, as the polynomial-decay averaging of Shamir & Zhang 2013 ("Stochastic gradient descent
-// for non-smooth optimization", §4). Its weights grow as t^(1/a − 1): the last a of the steps made,
-// however many these are, have about two thirds of the weight. The steps go on from θ.
+// after step t (Shamir & Zhang 2013, "Stochastic gradient descent for non-smooth optimization", §4), in
+// which the last share a of the steps has about two thirds of the weight. The steps go on from θ.
 
 const mostAveraged = 0.5 // share of the steps
 

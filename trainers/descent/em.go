@@ -77,9 +77,8 @@ func (EM) Run(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// turn makes the next one. Turns whose acceleration leads nowhere, or out of what is a
-// distribution, begin again where they started, guarded (em.Turns.Ascend); if these lead
-// there too, the likelihood has no maximum.
+// turn makes the next one. If the acceleration leads nowhere, or to no distribution, the fit begins again,
+// guarded (em.Turns.Ascend); if guarded turns lead there too, the likelihood has no maximum.
 func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	state, s := f.State, &f.State.EM
 	if s.Count == 0 {
@@ -156,9 +155,8 @@ const (
 	watchedTurns    = 10   // from one look to the next
 )
 
-// look says whether the model is so near to a distribution without a density that turns lead
-// there: some columns are dependent but for 1e-8 of a variance, and the rows that have all of
-// them leave room for it. ended says that a turn had no solution: then turns have led there.
+// look returns the dependence that turns lead to, or nil: columns that are dependent but for 1e-8 of a variance,
+// if the rows with all of them leave room for it or a turn had no solution (ended).
 func (f *Fit) look(ended bool) *Degenerate {
 	d := &Degenerate{Columns: diagnose.Dependent(correlations(f.Model.(*model.Gaussian)), degenerateShare)}
 	if d.Columns != nil {

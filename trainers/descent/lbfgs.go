@@ -115,9 +115,8 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// end goes back to the point where the gradient was least, of those whose losses rounding
-// cannot tell apart. What Newton's step promises there is ½∇ℓᵀH∇ℓ, H by the last steps. It
-// is not cut, for a state between is neither the point before nor the one after.
+// end goes back to the flattest point. Newton's step promises ½∇ℓᵀH∇ℓ there, H by the last steps. A
+// cancelled context does not interrupt it: a state between has neither point.
 func (m *minimiser) end(ctx context.Context) error {
 	s := m.State
 	if s.Flattest.At != nil && s.Flattest.Gradient < m.relative() {
@@ -148,8 +147,7 @@ func (m *minimiser) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// iterate makes one step of the line search's length. A cut leaves the parameters where
-// they were.
+// iterate makes one step. An error leaves the parameters where they were.
 func (m *minimiser) iterate(ctx context.Context) error {
 	s := m.State
 	theta, loss, gradient := m.theta(), m.loss, m.gradient
@@ -236,8 +234,8 @@ func (m *minimiser) relative() float64 {
 	return most / m.scale()
 }
 
-// rounding is the relative noise of the loss. A fit that no step improves has converged
-// if its relative gradient is under the root of it: the loss is flat as far as its digits tell.
+// rounding is the relative noise of the loss. A fit that no step improves has converged if its relative
+// gradient is under the square root of it.
 func (f *Fit) rounding() float64 {
 	if f.Engine.Config.DType == graph.Float32 {
 		return singleRounding
@@ -274,10 +272,9 @@ const (
 	startTolerance = 1e-6
 )
 
-// startAtLikelihood puts a normal model on all of R^d at Likeliest. For complete rows that is
-// where score matching's loss is least; with gaps it is near to where the marginal loss has the
-// minimum that is wanted, which is not always its only one. Other models, and tables for which
-// the turns fail, stay as they are.
+// startAtLikelihood puts a normal model on all of R^d at Likeliest: for complete rows the minimum of score
+// matching's loss, with gaps near the wanted minimum of the marginal loss, which may have others. Other
+// models, and tables for which the turns fail, stay as they are.
 func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	g, ok := f.Model.(*model.Gaussian)
 	if !ok || f.Missingness != nil {

@@ -20,9 +20,8 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// Penalised is the state of a fit with a penalty. The path of λ is gone down from the largest,
-// each fit starting where the last ended: on all rows but those of a fold, for each fold of the
-// cross-validation, and then on all rows as far as to the λ that these choose.
+// Penalised is the state of a fit with a penalty. The path goes down from the largest λ, each fit starting
+// where the last ended: without each fold of the cross-validation, then on all rows down to the λ chosen.
 type Penalised struct {
 	Lambdas []float64 // of the path, the largest first; only one where it is given
 	Folds   []Fold    // of the cross-validation; nil where λ is given

@@ -282,9 +282,9 @@ func (s *shrinkage) size() (mean float64) {
 }
 
 // proximal is the proximal map of λtΩ at a packed matrix, on matrices with no eigenvalue under
-// the least one: in the metric of symmetric matrices, where a coupling counts twice. Where plain
-// shrinkage leaves these it is found by turns of the two maps with Dykstra's corrections
-// (Bauschke & Combettes 2008), and shrunk couplings are what is given.
+// the least one, in the metric of symmetric matrices, where a coupling counts twice. If plain
+// shrinkage leaves these it alternates the two maps with Dykstra's corrections
+// (Bauschke & Combettes 2008) and returns shrunk couplings.
 func (s *shrinkage) proximal(packed []float64, t float64) []float64 {
 	shrunk := slices.Clone(packed)
 	s.each(func(i int) { shrunk[i] = s.by.Shrink(packed[i], s.lambda*t/2) })

@@ -52,12 +52,10 @@ type Options struct {
 	Group int
 }
 
-// HMC runs as many chains as start (chains, d) has rows, at least four, from there
-// (inside the domain, nil for all of R^d) with density q_θ restricted to it. During
-// warm-up the step size follows the dual averaging of Hoffman & Gelman 2014 (section
-// 3.2) on the chains' mean acceptance, and halfway the columns' deviations over
-// at least a hundred states of the chains become the metric. A proposal outside the
-// domain is rejected, which leaves the restricted density invariant.
+// HMC runs a chain from each row of start (chains, d), at least four, with density q_θ restricted to the
+// domain (nil: all of R^d). Warm-up adapts the step size by the dual averaging of Hoffman & Gelman 2014
+// (section 3.2) and halfway the metric, the columns' deviations over at least a hundred states. A proposal
+// outside the domain is rejected, which leaves the restricted density invariant.
 func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
 	h, err := newHMC(m, s, start, o)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // algorithm 7.4) as a value: copy it, save it, go on. It knows the inverse Hessian H by
 // the last steps s and the changes y of the gradient over them. The zero value is ready.
 //
-// gonum's optimize.LBFGS keeps its pairs private, so that a fit could not be saved within it, and
-// its line searches have no noise: with near-dependent columns they fail at a relative gradient of
+// gonum's optimize.LBFGS keeps its pairs private, so a killed fit could not resume to the same numbers, and
+// its line searches ignore rounding: with near-dependent columns they fail at a relative gradient of
 // 1e-5 (trainers/certified, collinear-gaps), where WolfeStep goes on to 1e-9.
 type LBFGS struct {
 	Pairs int         // remembered at most; 0: 20

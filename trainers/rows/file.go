@@ -27,12 +27,10 @@ type Source struct {
 // WindowBlocks is how many blocks of a file a window has.
 const WindowBlocks = 16
 
-// File are the rows of a file. Its blocks are gone over in an order that the seed shuffles anew for
-// each pass; WindowBlocks of them at a time are held, and their rows shuffled among each other
-// (docs/explanation/streaming.md). A file of no more blocks is held as a whole, and gives the
-// passes that Held gives. While steps go over a window, the next is read. Numbers that are used as
-// float32 may be held all of them: with enough memory the file is then read once, and what comes of
-// it is the same without.
+// File are the rows of a file. Each pass goes over its blocks in a new random order; WindowBlocks of them at
+// a time are held, and their rows shuffled among each other (docs/explanation/streaming.md). A smaller file
+// is held as a whole and gives Held's passes. While steps go over a window, the next is read. With enough
+// memory numbers used as float32 are all held and the file is read once, with the same results.
 type File struct {
 	source Source
 	seed   uint64

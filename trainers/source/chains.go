@@ -186,9 +186,8 @@ func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at in
 	}
 }
 
-// adapt learns each row's step size from how many of its own chains' moves were accepted
-// (Andrieu & Thoms 2008, equation 4.2), by ever smaller changes: steps that went on answering
-// to where the chains are would keep these where moves are accepted.
+// adapt learns each row's step size from the acceptance of its own chains' moves (Andrieu & Thoms
+// 2008, equation 4.2), by vanishing changes.
 func (c *chains) adapt(b *data.Batch) {
 	for i, row := range b.Rows {
 		c.kept.visits[row]++

@@ -148,11 +148,9 @@ func convert[T graph.Float](to []T, from []float64) {
 	}
 }
 
-// proposal draws each missing cell from N(0, sd²), whatever was observed, restricted
-// to the domain: the fixed p' of Marg-IW. The paper takes sd = 4; on standardised
-// columns sd = 1 is each column's own observed mean and deviation, and keeps several
-// times the effective sample size. Of rows a x + σ ε it is the same with noise added,
-// N(0, a² sd² + σ²).
+// proposal draws each missing cell from N(0, sd²) restricted to the domain: the fixed p' of
+// Marg-IW. The paper takes sd = 4; sd = 1 on standardised columns keeps several times the
+// effective sample size. For rows a x + σ ε it is N(0, a² sd² + σ²).
 type proposal struct {
 	mean, sd []float64
 	scale    []float64 // of the batch's rows, with noise

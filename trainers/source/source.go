@@ -56,9 +56,8 @@ type Kind struct {
 	Name, Note string
 	New        func(Setting) (Source, error)
 
-	// Memory makes what the source keeps between steps: nil for a source that starts afresh at
-	// each. Such a source is for models with a log density, and for objectives that leave
-	// observed cells as they are.
+	// Memory makes what the source keeps between steps; nil: nothing. A source with memory is for models
+	// with a log density, and for objectives that leave observed cells as they are.
 	Memory func(Setting) (Memory, error)
 
 	Random       bool // draws at random, r times for a row; otherwise once
@@ -107,8 +106,7 @@ var (
 // the init function of the package that has it.
 var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal.Name: Proposal, Imputer.Name: Imputer, Exact.Name: Exact, Chains.Name: Chains}
 
-// Memory is what a source keeps from one step to the next, one for all workers of a fit. It
-// is a part of the fit's state: a fit that is cut and taken up again goes on with it.
+// Memory is what a source keeps from one step to the next, one for all workers and part of the fit's state.
 type Memory interface {
 	// Capture copies it, Restore puts it back to what Capture gave.
 	Capture() []float64
