@@ -16,8 +16,8 @@ var Shapes = []string{"random", "hub", "chain", "star"}
 // hubSize is the number of columns around a hub, with it.
 const hubSize = 10
 
-// DefaultStrength is the partial correlation of an edge where that is possible.
-const DefaultStrength = 0.25
+// defaultStrength is the partial correlation of an edge where that is possible.
+const defaultStrength = 0.25
 
 // Graph draws a Gaussian with mean 0 and variances of the inverse of
 //
@@ -56,7 +56,7 @@ func Graph(shape string, d, edges int, strength float64, rng *rand.Rand) (Gaussi
 	}
 	most := 1 / math.Abs(slices.Min(eigen.Values(nil)))
 	if strength == 0 {
-		strength = min(DefaultStrength, 0.9*most)
+		strength = min(defaultStrength, 0.9*most)
 	}
 	if !(strength > 0) || strength >= most {
 		return Gaussian{}, fmt.Errorf("no normal distribution has this network with partial correlations of %.3g: they must be positive and less than %.3g", strength, most)

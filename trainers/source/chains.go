@@ -46,8 +46,8 @@ type keptChains struct {
 	visits []float64 // (n): moves made, 0 before the chains are started
 }
 
-// NewChainMemory makes the Memory of Chains. It refuses more chains than memory can hold.
-func NewChainMemory(s Setting) (Memory, error) {
+// newChainMemory makes the Memory of Chains. It refuses more chains than memory can hold.
+func newChainMemory(s Setting) (Memory, error) {
 	t := s.Table
 	k := &keptChains{first: make([]int, t.N+1), step: slices.Repeat([]float64{math.Log(firstStep)}, t.N), visits: make([]float64, t.N)}
 	for i := range t.N {
@@ -76,11 +76,11 @@ func (k *keptChains) Restore(from []float64) {
 	}
 }
 
-// NewChains makes the source of Chains: Setting.Memory is that of NewChainMemory.
-func NewChains(s Setting) (Source, error) {
+// newChains makes the source of Chains: Setting.Memory is that of newChainMemory.
+func newChains(s Setting) (Source, error) {
 	if s.Memory == nil {
 		var err error
-		if s.Memory, err = NewChainMemory(s); err != nil {
+		if s.Memory, err = newChainMemory(s); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,7 @@ func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 // chainsOf makes the source for a table, and its moves so many times.
 func chainsOf(t *testing.T, m model.Model, table *data.Table, s *domain.Domain, draws, steps int) (*chains, *data.Batch) {
 	t.Helper()
-	from, err := NewChains(Setting{Model: m, Table: table, Batch: table.N + 2, Draws: draws, Domain: s})
+	from, err := newChains(Setting{Model: m, Table: table, Batch: table.N + 2, Draws: draws, Domain: s})
 	require.NoError(t, err)
 	b := data.NewBatch(table.N+2, table.D) // two rows of padding
 	rows := make([]int, table.N)
@@ -117,7 +117,7 @@ func TestChainsGoOnFromTheirMemory(t *testing.T) {
 
 func TestTooManyChains(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 100, D: 2, Values: make([]float64, 200), Observed: make([]bool, 200)}
-	_, err := NewChainMemory(Setting{Table: table, Draws: 1e7})
+	_, err := newChainMemory(Setting{Table: table, Draws: 1e7})
 	var refused *setting.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, "draws", refused.Field)

@@ -94,11 +94,11 @@ func NormalModel(m model.Model, what string) (model.Normal, error) {
 
 // The kinds that are here.
 var (
-	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: NewZeros}
-	Complete = Kind{Name: "complete", Note: "no gaps", New: NewZeros, CompleteRows: true}
+	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: newZeros}
+	Complete = Kind{Name: "complete", Note: "no gaps", New: newZeros, CompleteRows: true}
 	Proposal = Kind{Name: "proposal", Note: "independent draws from N(0, sd²)", New: NewProposal, Random: true, LogDensity: true, ProposalSD: true}
 	Imputer  = Kind{Name: "imputer", Note: "draws of a trained imputer", New: NewImputer, Random: true, LogDensity: true, Imputer: true, Definite: true}
-	Chains   = Kind{Name: "chains", Note: "persistent Markov chains towards the model's conditional", New: NewChains, Memory: NewChainMemory, Random: true}
+	Chains   = Kind{Name: "chains", Note: "persistent Markov chains towards the model's conditional", New: newChains, Memory: newChainMemory, Random: true}
 	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: NewExact, Random: true, LogDensity: true, Normal: true, Definite: true}
 )
 
@@ -117,8 +117,8 @@ type Memory interface {
 // in closed form, which look at the mask themselves.
 type zeros struct{}
 
-// NewZeros makes the source of Zeros, and of Complete.
-func NewZeros(Setting) (Source, error) { return zeros{}, nil }
+// newZeros makes the source of Zeros, and of Complete.
+func newZeros(Setting) (Source, error) { return zeros{}, nil }
 
 // Complete implements Source.
 func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *Stream) error {
