@@ -28,20 +28,25 @@ func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	if d == 0 || g.Precision.SymmetricDim() != d {
 		return nil, fmt.Errorf("a mean of length %d and a precision of size %d make no Gaussian", d, g.Precision.SymmetricDim())
 	}
-	if n < 2 {
-		return nil, fmt.Errorf("a sample of %d rows: at least 2 are needed", n)
-	}
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, rng)
 	if !ok {
 		return nil, fmt.Errorf("the precision is not positive definite")
 	}
+	values := make([]float64, max(0, n)*d)
+	for i := range n {
+		normal.Rand(values[i*d : (i+1)*d])
+	}
+	return sample(d, values)
+}
+
+// sample is the table of complete rows with the columns x1 … xd.
+func sample(d int, values []float64) (*data.Table, error) {
+	if n := len(values) / d; n < 2 {
+		return nil, fmt.Errorf("a sample of %d rows: at least 2 are needed", n)
+	}
 	names := make([]string, d)
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	values := make([]float64, n*d)
-	for i := range n {
-		normal.Rand(values[i*d : (i+1)*d])
 	}
 	return data.NewTable(names, values, nil)
 }
@@ -150,18 +155,13 @@ func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*data.T
 	if !s.Bounded() {
 		return g.Sample(n, rng)
 	}
-	if n < 2 {
-		return nil, fmt.Errorf("a sample of %d rows: at least 2 are needed", n)
-	}
 	d := len(g.Mean)
-	var names []string
 	var values []float64
 	for tried := 0; len(values) < n*d; tried += n {
 		t, err := g.Sample(n, rng)
 		if err != nil {
 			return nil, err
 		}
-		names = t.Names
 		for i := 0; i < len(t.Values) && len(values) < n*d; i += d {
 			if row := t.Values[i : i+d]; s.Contains(row) {
 				values = append(values, row...)
@@ -171,5 +171,5 @@ func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*data.T
 			return nil, fmt.Errorf("fewer than one draw in 10000 lies inside the domain: widen it")
 		}
 	}
-	return data.NewTable(names, values, nil)
+	return sample(d, values)
 }

@@ -58,14 +58,7 @@ func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if n < 2 {
-		return nil, fmt.Errorf("a sample of %d rows: at least 2 are needed", n)
-	}
-	names := make([]string, len(m.Means[0]))
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	return data.NewTable(names, m.Draw(n, rng), nil)
+	return sample(len(m.Means[0]), m.Draw(n, rng))
 }
 
 // Moons is two interleaved half circles of radius 1 in the plane, the upper

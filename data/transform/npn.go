@@ -139,10 +139,8 @@ func readNormalScores(text []byte) (Function, error) {
 	if len(f.values) < 2 || len(f.values) != len(f.scores) {
 		return nil, errors.New("it needs two values or more, and as many scores")
 	}
-	for k := 1; k < len(f.values); k++ {
-		if !(f.values[k-1] < f.values[k]) || !(f.scores[k-1] < f.scores[k]) {
-			return nil, errors.New("its values and its scores must increase")
-		}
+	if !increasing(f.values) || !increasing(f.scores) {
+		return nil, errors.New("its values and its scores must increase")
 	}
 	if s.Lower != nil {
 		f.lower = *s.Lower
