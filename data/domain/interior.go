@@ -43,14 +43,11 @@ func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 		}
 	}
 	for _, h := range s.Half {
-		b, cut := h.B, false
+		b := h.B
 		for j, a := range h.A {
-			if a != 0 {
-				b -= a * point[j]
-				cut = cut || mask[j] == 0
-			}
+			b -= a * point[j]
 		}
-		if !cut { // it has no missing cell
+		if _, _, cut := s.reach(h, x, mask); !cut { // it has no missing cell
 			if b < 0 {
 				return nil, false
 			}

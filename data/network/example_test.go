@@ -33,10 +33,3 @@ func ExampleNew() {
 	// a – b +0.57
 	// a – c -0.35
 }
-
-// Rates along a path give a curve, and the area under it.
-func ExampleAUC() {
-	fmt.Printf("%.2f\n", network.AUC([]network.Rate{{FPR: 0, TPR: 0.5}, {FPR: 0.5, TPR: 1}}))
-	// Output:
-	// 0.88
-}

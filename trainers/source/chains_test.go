@@ -71,26 +71,6 @@ func TestRHatOfChains(t *testing.T) {
 	}
 }
 
-// The step size of each row is learned from its own chains: after some moves 80 % are accepted.
-func TestChainsLearnTheirStep(t *testing.T) {
-	m, table := twoPeaks(t, 0.3)
-	from, b := chainsOf(t, m, table, nil, 8, 400)
-	x, log := slice(b.Size*8*b.D), slice(b.Size*8)
-	mean := make([]float64, table.N)
-	const moves = 200
-	for k := range moves {
-		require.NoError(t, from.Complete(b, x, log, new(Stream).At(2, uint64(k))))
-		for i := range mean {
-			mean[i] += from.accept[i] / moves
-		}
-	}
-	for i, v := range mean {
-		if !table.Observed[2*i+1] {
-			require.InDelta(t, acceptance, v, 0.1, "row %d", i)
-		}
-	}
-}
-
 // What is captured is all that changes: a source put back to it makes the same draws again.
 func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	m, table := twoPeaks(t, 0.3)

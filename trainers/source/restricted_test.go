@@ -145,33 +145,6 @@ func nearly(s *domain.Domain, row []float64) bool {
 	return wide.Contains(row)
 }
 
-// Where a box holds much of the normal, every draw is by rejection and independent of others, so that
-// there is no chain to look at; where it holds next to nothing, draws are ends of chains.
-func TestRejectionNeedsNoChain(t *testing.T) {
-	for _, box := range []struct {
-		lower, upper float64
-		chain        bool
-	}{{-3, 3, false}, {-0.8, 0.8, false}, {9, 10, true}} {
-		s := domain.All(4)
-		for _, j := range []int{1, 3} {
-			s.Lower[j], s.Upper[j] = box.lower, box.upper
-		}
-		c := Conditional{Mean: slice(4), Precision: testPrecision, Domain: s}
-		require.NoError(t, c.Condition(testMask))
-		row := slice(4)
-		c.Given(row)
-		rng := new(Stream).At(7, 7)
-		for range 200 {
-			_, err := c.Draw(row, rng)
-			require.NoError(t, err)
-			require.Equal(t, box.chain, c.narrow, "%v to %v", box.lower, box.upper)
-		}
-		rhat, err := c.rhat(row, rng)
-		require.NoError(t, err)
-		require.Equal(t, box.chain, rhat > 0)
-	}
-}
-
 // Far from the box all draws lie within rounding of its edge: none is beyond it.
 func TestRoundingStaysInsideTheBox(t *testing.T) {
 	s := domain.All(1)
