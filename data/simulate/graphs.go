@@ -50,23 +50,37 @@ func Graph(shape string, d, edges int, strength float64, rng *rand.Rand) (Gaussi
 		}
 		signed.SetSym(p[0], p[1], -sign)
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(signed, false) {
-		return Gaussian{}, fmt.Errorf("the eigenvalues of a network of %d columns did not converge", d)
+	values, err := eigenvalues(signed)
+	if err != nil {
+		return Gaussian{}, err
 	}
-	most := 1 / math.Abs(slices.Min(eigen.Values(nil)))
+	most := 1 / math.Abs(values[0])
 	if strength == 0 {
 		strength = min(defaultStrength, 0.9*most)
 	}
 	if !(strength > 0) || strength >= most {
 		return Gaussian{}, fmt.Errorf("no normal distribution has this network with partial correlations of %.3g: they must be positive and less than %.3g", strength, most)
 	}
-	p := mat.NewSymDense(d, nil)
-	p.ScaleSym(strength, signed)
-	for j := range d {
-		p.SetSym(j, j, 1)
+	return Gaussian{Mean: make([]float64, d), Precision: scaled(strength, signed, 1)}, nil
+}
+
+// eigenvalues are those of m, the least first.
+func eigenvalues(m *mat.SymDense) ([]float64, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(m, false) {
+		return nil, fmt.Errorf("the eigenvalues of a matrix of %d columns did not converge", m.SymmetricDim())
 	}
-	return Gaussian{Mean: make([]float64, d), Precision: p}, nil
+	return eigen.Values(nil), nil
+}
+
+// scaled is m times a factor, with another diagonal.
+func scaled(by float64, m *mat.SymDense, diagonal float64) *mat.SymDense {
+	p := mat.NewSymDense(m.SymmetricDim(), nil)
+	p.ScaleSym(by, m)
+	for j := range m.SymmetricDim() {
+		p.SetSym(j, j, diagonal)
+	}
+	return p
 }
 
 // joined are the pairs of a shape.
@@ -138,28 +152,22 @@ func simulateNetwork(d, centres int, probability float64, rng *rand.Rand) (Gauss
 	if d < 2 {
 		return Gaussian{}, fmt.Errorf("d = %d: a network needs at least 2 nodes", d)
 	}
-	adjacency := mat.NewSymDense(d, nil)
-	edges := 0
+	adjacency, weight := mat.NewSymDense(d, nil), 0.0
 	for j := range min(centres, d) {
 		for k := j + 1; k < d; k++ {
 			if rng.Float64() < probability {
 				adjacency.SetSym(j, k, 1)
-				edges++
 			}
 		}
 	}
-	p := mat.NewSymDense(d, nil)
-	if edges > 0 {
-		var eigen mat.EigenSym
-		if !eigen.Factorize(adjacency, false) {
-			return Gaussian{}, fmt.Errorf("the eigenvalues of a network of %d nodes did not converge", d)
-		}
-		p.ScaleSym(0.8/math.Abs(eigen.Values(nil)[0]), adjacency)
+	values, err := eigenvalues(adjacency)
+	if err != nil {
+		return Gaussian{}, err
 	}
-	for j := range d {
-		p.SetSym(j, j, 1)
+	if values[0] != 0 { // else no pair is joined
+		weight = 0.8 / math.Abs(values[0])
 	}
-	return Gaussian{Mean: make([]float64, d), Precision: p}, nil
+	return Gaussian{Mean: make([]float64, d), Precision: scaled(weight, adjacency, 1)}, nil
 }
 
 // Quartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j²
@@ -181,18 +189,13 @@ func Quartic(d int, rng *rand.Rand) (*mat.SymDense, error) {
 			}
 		}
 	}
-	var e mat.EigenSym
-	if !e.Factorize(couplings, false) {
-		return nil, fmt.Errorf("the eigenvalues of %d couplings did not converge", d)
+	values, err := eigenvalues(couplings)
+	if err != nil {
+		return nil, err
 	}
-	theta := mat.NewSymDense(d, nil)
 	shrink := 1.0
-	if top := e.Values(nil)[d-1]; top > 0.9 {
+	if top := values[d-1]; top > 0.9 {
 		shrink = 0.9 / top
 	}
-	theta.ScaleSym(shrink, couplings)
-	for j := range d {
-		theta.SetSym(j, j, -1)
-	}
-	return theta, nil
+	return scaled(shrink, couplings, -1), nil
 }
