@@ -16,8 +16,8 @@ import (
 // estimation"), or until the loss of held-out rows no longer falls; it keeps the parameters where that was least.
 type Adam struct{}
 
-func (Adam) Name() string       { return "adam" }
-func (Adam) Suits(Problem) bool { return true }
+func (Adam) Name() string          { return "adam" }
+func (Adam) Refusal(Problem) error { return nil }
 
 // Resolve implements Optimiser.
 func (Adam) Resolve(c Config, p Problem) (Config, error) {

@@ -174,10 +174,9 @@ func (f *Fit) record(r Record) (err error) {
 type Optimiser interface {
 	// Name is that in Config.
 	Name() string
-	// Suits says whether it may be the default for a fit.
-	Suits(p Problem) bool
-	// Resolve fills in the zero values that it needs. It refuses settings that it does not
-	// have, and fits that it cannot make.
+	// Refusal says why it cannot make a fit, or nil.
+	Refusal(p Problem) error
+	// Resolve fills in the zero values that it needs, and refuses settings that it does not have.
 	Resolve(c Config, p Problem) (Config, error)
 	// Run makes what is left of a fit, and saves its state now and then.
 	Run(ctx context.Context, f *Fit) error
@@ -185,7 +184,8 @@ type Optimiser interface {
 	Verdict(f *Fit) (converged bool, verdict string)
 }
 
-// Optimisers are all there are. The first that suits a fit is its default.
+// Optimisers are all there are. The first that does not refuse a fit is its default, but for lbfgs with models
+// that overfit, whose minimum is no good fit.
 var Optimisers = []Optimiser{Proximal{}, EM{}, LBFGS{}, Adam{}}
 
 // Problem is what an optimiser is chosen for.
@@ -220,21 +220,25 @@ func ByName(name string) (Optimiser, error) {
 
 // choose is the optimiser of that name, or the default for a fit.
 func choose(name string, p Problem) (Optimiser, error) {
-	if name != "" && name != "auto" {
-		if p.Streamed && name != (Adam{}).Name() {
-			return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
+	asked := name != "" && name != "auto"
+	switch {
+	case asked && p.Streamed && name != (Adam{}).Name():
+		return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
+	case asked:
+		o, err := ByName(name)
+		if err == nil && o.Refusal(p) != nil {
+			err = setting.Errorf("optimiser", name, "%v", o.Refusal(p))
 		}
-		return ByName(name)
-	}
-	if p.Streamed {
+		return o, err
+	case p.Streamed:
 		return Adam{}, nil
 	}
 	for _, o := range Optimisers {
-		if o.Suits(p) {
+		if minimum := o != (LBFGS{}) || !model.TrainingOf(p.Model).Overfits; minimum && o.Refusal(p) == nil {
 			return o, nil
 		}
 	}
-	return nil, fmt.Errorf("no optimiser suits method %s", p.Estimator.Name)
+	return Adam{}, nil
 }
 
 // wholeTable resolves the settings of a fit over all rows at once: it refuses those of adam and fills in the

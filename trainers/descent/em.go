@@ -14,7 +14,6 @@ import (
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/graph/model"
-	"missingscore/internal/setting"
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/optim"
@@ -29,10 +28,8 @@ type EM struct{}
 
 func (EM) Name() string { return "em" }
 
-// Suits implements Optimiser.
-func (o EM) Suits(p Problem) bool { return o.refusal(p) == nil }
-
-func (EM) refusal(p Problem) error {
+// Refusal implements Optimiser.
+func (EM) Refusal(p Problem) error {
 	if !p.Estimator.Loss.Needs().Moments {
 		return fmt.Errorf("the loss of method %s has no expectation step; use another", p.Estimator.Name)
 	}
@@ -43,10 +40,7 @@ func (EM) refusal(p Problem) error {
 }
 
 // Resolve implements Optimiser.
-func (o EM) Resolve(c Config, p Problem) (Config, error) {
-	if err := o.refusal(p); err != nil {
-		return c, setting.Errorf("optimiser", o.Name(), "%v", err)
-	}
+func (EM) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, defaultTolerance, defaultTolerance)
 	return c, err
 }

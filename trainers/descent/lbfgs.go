@@ -10,7 +10,6 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
@@ -39,29 +38,21 @@ const (
 
 func (LBFGS) Name() string { return "lbfgs" }
 
-// Suits implements Optimiser.
-func (LBFGS) Suits(p Problem) bool {
-	return smooth(p) == nil && !model.TrainingOf(p.Model).Overfits
-}
-
-// smooth says why the loss is not a function, or nil.
-func smooth(p Problem) error {
+// Refusal implements Optimiser: the loss has to be a function of the parameters.
+func (LBFGS) Refusal(p Problem) error {
 	switch {
 	case !p.Estimator.Deterministic():
-		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same", p.Estimator.Name)
+		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same; use adam", p.Estimator.Name)
 	case !p.Estimator.Minimises():
-		return fmt.Errorf("method %s solves an equation, so that there is no loss to minimise", p.Estimator.Name)
+		return fmt.Errorf("method %s solves an equation, so that there is no loss to minimise; use adam", p.Estimator.Name)
 	case losses.Draws(p.Objective):
-		return errors.New("the objective draws at random, so that its loss is never twice the same")
+		return errors.New("the objective draws at random, so that its loss is never twice the same; use adam")
 	}
 	return nil
 }
 
 // Resolve implements Optimiser.
-func (o LBFGS) Resolve(c Config, p Problem) (Config, error) {
-	if err := smooth(p); err != nil {
-		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
-	}
+func (LBFGS) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, defaultTolerance, singleTolerance)
 	return c, err
 }

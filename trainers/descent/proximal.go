@@ -2,6 +2,7 @@ package descent
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -52,17 +53,16 @@ const (
 // Name implements Optimiser.
 func (Proximal) Name() string { return "proximal" }
 
-// Suits implements Optimiser.
-func (Proximal) Suits(p Problem) bool { return p.Penalised && smooth(p) == nil }
+// Refusal implements Optimiser.
+func (Proximal) Refusal(p Problem) error {
+	if !p.Penalised {
+		return errors.New("it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
+	}
+	return LBFGS{}.Refusal(p)
+}
 
 // Resolve implements Optimiser.
-func (o Proximal) Resolve(c Config, p Problem) (Config, error) {
-	if !p.Penalised {
-		return c, setting.Errorf("optimiser", o.Name(), "it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
-	}
-	if err := smooth(p); err != nil {
-		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
-	}
+func (Proximal) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance)
 	return c, err
 }

@@ -1,7 +1,6 @@
 package optim
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -94,5 +93,3 @@ func TestWolfeStep(t *testing.T) {
 	_, ok = seek(func(t float64) (float64, float64) { return 1 + 1e-15*t, 1e-9 * (t - 0.9) }, 1e-13)
 	require.True(t, ok, "rounding hides the fall, the slope shows it")
 }
-
-var errEnd = errors.New("no more answers")

@@ -23,7 +23,6 @@ import (
 var (
 	testMean      = []float64{1, -0.5, 0.3, 2}
 	testPrecision = mat.NewSymDense(4, []float64{2, 0.6, -0.4, 0, 0.6, 1.5, 0.3, -0.2, -0.4, 0.3, 1, 0.5, 0, -0.2, 0.5, 1.8})
-	testMask      = []float64{1, 0, 1, 0}
 	testRow       = []float64{0.2, 0, -0.7, 0}
 )
 
