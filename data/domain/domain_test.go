@@ -2,12 +2,14 @@ package domain_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"pgregory.net/rapid"
 
 	"missingscore/data/domain"
 	"missingscore/internal/stream"
@@ -73,34 +75,6 @@ func TestOutside(t *testing.T) {
 	s.Half[0].A[0] = 1 // x1 + x4 ≤ 1 with x1 ≥ 0
 	_, why := s.Outside(names, []float64{0, 0, 0, 1.5}, []float64{0, 1, 1, 1})
 	require.ErrorContains(t, why, "at least 1.5 whatever its missing cells are")
-}
-
-// The point is inside with slack, and keeps the observed cells.
-func TestInterior(t *testing.T) {
-	rng := stream.New(1, 1)
-	for range 50 {
-		s := box()
-		s.Half = []domain.HalfSpace{half(4, rng), half(4, rng)}
-		x, mask := []float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()}, make([]float64, 4)
-		for j := range mask {
-			mask[j] = float64(rng.IntN(2))
-		}
-		point, ok := s.Interior(x, mask)
-		_, why := s.Outside([]string{"a", "b", "c", "d"}, x, mask)
-		require.Equal(t, why == nil, ok, "%v %v %v", s, x, mask)
-		if !ok {
-			continue
-		}
-		require.True(t, s.Contains(point), "%v %v", s, point)
-		for j, m := range mask {
-			if m != 0 {
-				require.Equal(t, x[j], point[j])
-			} else {
-				require.Greater(t, point[j], s.Lower[j])
-				require.Less(t, point[j], s.Upper[j])
-			}
-		}
-	}
 }
 
 // Standardising moves the set with the columns.
@@ -301,6 +275,170 @@ func TestFile(t *testing.T) {
 		`nonsense`: `it should look like`,
 	} {
 		_, err := domain.Parse([]byte(text), names)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// censored hides cells of the first column above 2, of the second below 1, in the
+// box x1 ≥ 0, x2 ≤ 3, −1 ≤ x3 ≤ 1.
+func censored() *domain.Domain {
+	return box().Censoring([]float64{-inf, 1, -inf, -inf}, []float64{2, inf, inf, inf})
+}
+
+func TestCensoredBounds(t *testing.T) {
+	s := censored()
+	require.NoError(t, s.Check([]string{"a", "b", "c", "d"}))
+	require.Equal(t, []float64{0, 1, -1, -inf}, s.Lower)
+	require.Equal(t, []float64{2, 3, 1, inf}, s.Upper)
+	low, high := s.GapBounds()
+	require.Equal(t, []float64{2, -inf, -1, -inf}, low)
+	require.Equal(t, []float64{inf, 1, 1, inf}, high)
+	require.Equal(t, box().Lower, []float64{0, -inf, -1, -inf}, "it changes nothing else")
+	for j, bounded := range []bool{true, true, true, false} {
+		require.Equal(t, bounded, s.BoundedColumn(j))
+	}
+
+	var all *domain.Domain
+	s = all.Censoring([]float64{-inf, -inf}, []float64{inf, 0.5})
+	require.NoError(t, s.Check([]string{"a", "b"}))
+	require.True(t, s.Bounded())
+	require.False(t, s.BoundedColumn(0))
+	require.True(t, s.BoundedColumn(1), "below 0.5 or above: both have a bound")
+
+	require.ErrorContains(t, all.Censoring([]float64{-1, -inf}, []float64{1, inf}).Check([]string{"a", "b"}), `column "a": its missing cells would lie between 1 and -1`)
+	require.ErrorContains(t, box().Censoring([]float64{-inf, -inf, -inf, -inf}, []float64{inf, inf, 1, inf}).Check([]string{"a", "b", "c", "d"}), `column "c": its missing cells would lie between 1 and 1`)
+}
+
+// A missing cell's interval lies beyond the threshold, an observed cell's before it:
+// in the section, the room that half-spaces leave, and what is refused.
+func TestCensoredSections(t *testing.T) {
+	s := censored()
+	names := []string{"a", "b", "c", "d"}
+	x, mask := []float64{1, 9, 0, 0}, []float64{1, 0, 1, 0}
+	var c domain.Section
+	s.Section(&c, x, mask)
+	low, high := c.Interval(x, 1)
+	require.Equal(t, []float64{-inf, 1}, []float64{low, high})
+	require.True(t, c.Contains([]float64{1, 0.9, 0, 0}, mask))
+	require.False(t, c.Contains([]float64{1, 1.1, 0, 0}, mask))
+
+	_, why := s.Outside(names, x, mask)
+	require.NoError(t, why)
+	cell, why := s.Outside(names, []float64{2.5, 2, 0, 0}, []float64{1, 1, 1, 1})
+	require.Equal(t, 0, cell)
+	require.EqualError(t, why, "is above the upper bound 2 of observed cells (others are censored)")
+	_, why = s.Outside(names, []float64{1, 4, 0, 0}, []float64{1, 1, 1, 1})
+	require.EqualError(t, why, "is above the upper bound 3 of observed cells (others are censored)")
+	_, why = s.Outside(names, []float64{1, 2, 3, 0}, []float64{1, 1, 1, 1})
+	require.EqualError(t, why, "is above the upper bound 1")
+
+	s.Half = []domain.HalfSpace{{A: []float64{1, 0, 0, 1}, B: 3}}
+	_, why = s.Outside(names, []float64{0, 2, 0, 1.5}, []float64{0, 1, 1, 1})
+	require.ErrorContains(t, why, "at least 3.5", "a missing first cell is above 2")
+	point, ok := s.Interior([]float64{0, 2, 0, -1}, []float64{0, 0, 1, 1})
+	require.True(t, ok)
+	require.True(t, point[0] > 2 && point[0] < 4 && point[1] < 1, "%v", point)
+}
+
+// g vanishes at the threshold with slope −1, and depends on nothing beyond it.
+func TestCensoredWeight(t *testing.T) {
+	g, slope := make([]float64, 4), make([]float64, 4)
+	at := func(x, mask []float64) { domain.Weight{}.At(censored(), x, mask, g, slope, &domain.Tangent{}) }
+	at([]float64{2, 1, 0, 0}, []float64{1, 1, 1, 1})
+	require.Equal(t, []float64{0, 0, 1, 1}, g)
+	require.Equal(t, []float64{-1, 1}, slope[:2])
+	at([]float64{1.75, 5, 0, 0}, []float64{1, 0, 1, 0})
+	require.Equal(t, []float64{0.25, 0, 1, 0}, g)
+	require.Equal(t, []float64{-1, 0, 0, 0}, slope)
+}
+
+// Standardising and intersecting take the missing cells' bounds along, and a
+// fingerprint tells censored from truncated.
+func TestCensoredElsewhere(t *testing.T) {
+	z := censored().Standardised([]float64{1, 1, 0, 0}, []float64{2, 0.5, 1, 1})
+	require.Equal(t, []float64{-0.5, 0, -1, -inf}, z.Lower)
+	low, high := z.GapBounds()
+	require.Equal(t, []float64{0.5, -inf, -1, -inf}, low)
+	require.Equal(t, []float64{inf, 0, 1, inf}, high)
+
+	cut := domain.All(4)
+	cut.Upper[0] = 7
+	both := censored().Intersect(cut)
+	require.Equal(t, 2., both.Upper[0])
+	_, high = both.GapBounds()
+	require.Equal(t, 7., high[0])
+	require.Equal(t, both, cut.Intersect(censored()))
+
+	text, err := json.Marshal(censored())
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"Gaps":{"Lower":[2,null,-1,null],"Upper":[null,1,1,null]}`)
+	text, err = json.Marshal(box())
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "Gaps")
+}
+
+// Whether a row can be completed does not depend on the units of the columns, nor on how a
+// half-space is multiplied out.
+func TestInteriorInOtherUnits(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	rapid.Check(t, func(r *rapid.T) {
+		rng := stream.New(rapid.Uint64().Draw(r, "seed"), 1)
+		s := box()
+		s.Half = []domain.HalfSpace{half(4, rng), half(4, rng)}
+		x, mask := make([]float64, 4), make([]float64, 4)
+		for j := range mask {
+			x[j], mask[j] = rng.Float64(), float64(rng.IntN(2))
+		}
+		scaled, y := domain.All(4), make([]float64, 4)
+		for range s.Half {
+			scaled.Half = append(scaled.Half, domain.HalfSpace{A: make([]float64, 4)})
+		}
+		factor := []float64{math.Pow(10, rapid.Float64Range(-40, 40).Draw(r, "factor")), math.Pow(10, rapid.Float64Range(-40, 40).Draw(r, "factor"))}
+		for j := range mask {
+			unit := math.Pow(10, rapid.Float64Range(-100, 100).Draw(r, "decade"))
+			y[j], scaled.Lower[j], scaled.Upper[j] = x[j]*unit, s.Lower[j]*unit, s.Upper[j]*unit
+			for k, h := range s.Half {
+				scaled.Half[k].A[j], scaled.Half[k].B = h.A[j]/unit*factor[k], h.B*factor[k]
+			}
+		}
+		require.Equal(r, s.Check(names) == nil, scaled.Check(names) == nil)
+		_, want := s.Outside(names, x, mask)
+		_, got := scaled.Outside(names, y, mask)
+		require.Equal(r, want == nil, got == nil, "%v, %v", want, got)
+		point, ok := scaled.Interior(y, mask)
+		require.Equal(r, want == nil, ok)
+		if ok {
+			require.True(r, scaled.Contains(point), "%v %v", scaled, point)
+		}
+	})
+}
+
+// A thin strip far from the origin has an inside, one of no thickness has none.
+func TestThinStrips(t *testing.T) {
+	for width, want := range map[float64]bool{1e-3: true, 1e-5: true, 0: false, -1e-5: false} {
+		s := domain.All(2)
+		s.Lower[0], s.Upper[0] = 1e6, 2e6
+		s.Half = []domain.HalfSpace{{A: []float64{1, -1}}, {A: []float64{-1, 1}, B: width}}
+		point, ok := s.Interior([]float64{0, 0}, []float64{0, 0})
+		require.Equal(t, want, ok, "%g", width)
+		if ok {
+			require.True(t, s.Contains(point), "%g %v", width, point)
+		}
+	}
+}
+
+func TestParseFarOff(t *testing.T) {
+	s, err := domain.Parse([]byte(`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e150}}`), []string{"x1", "x2"})
+	require.NoError(t, err)
+	point, ok := s.Interior([]float64{0, 0}, []float64{0, 0})
+	require.True(t, ok && s.Contains(point))
+	for text, want := range map[string]string{
+		`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e151}}`:  "a half-space has the number -1e+151: sizes from 1e-150 to 1e+150",
+		`{"halfspace":{"a":{"x1":1,"x2":-1e-160},"b":1}}`:     "a half-space has the number -1e-160",
+		`{"lower":{"x1":-1e200}}`:                             `column "x1": its bound -1e+200 is beyond 1e+150`,
+		`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e1500}}`: "it should look like",
+	} {
+		_, err := domain.Parse([]byte(text), []string{"x1", "x2"})
 		require.ErrorContains(t, err, want)
 	}
 }

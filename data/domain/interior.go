@@ -16,90 +16,56 @@ import (
 // It fails where no slack is left.
 func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 	var free []int
-	for j, m := range mask {
-		if m == 0 && s.Concerns(j) { // the simplex method refuses a variable in no row
-			free = append(free, j)
-		}
-	}
-	p := slackProgram{free: free}
-	p.box(s)
-	for _, h := range s.Half {
-		if !p.halfSpace(h, x, mask) {
-			return nil, false
-		}
-	}
-	values, ok := p.solve()
-	if !ok {
-		return nil, false
-	}
 	point = make([]float64, len(x))
 	for j, m := range mask {
 		if m != 0 {
 			point[j] = x[j]
+		} else if s.Concerns(j) { // the simplex method refuses a variable in no row
+			free = append(free, j)
 		}
 	}
-	for k, j := range free {
-		point[j] = values[k]
+	var rows [][]float64 // (inequalities, free columns and right-hand side), of the free columns less their origins
+	row := func(right float64) []float64 {
+		rows = append(rows, append(make([]float64, len(free)), right))
+		return rows[len(rows)-1]
 	}
-	return point, true
-}
-
-// slackProgram is the linear program of Interior, before the slack is added: each row times
-// the free columns less their origins is at most its right-hand side.
-type slackProgram struct {
-	free   []int
-	origin []float64   // (free columns): a finite bound where there is one, so that far-off intervals keep their digits
-	rows   [][]float64 // (inequalities, free columns)
-	right  []float64
-}
-
-// row adds an inequality with right-hand side b and gives its coefficients, all 0.
-func (p *slackProgram) row(b float64) []float64 {
-	p.rows, p.right = append(p.rows, make([]float64, len(p.free))), append(p.right, b)
-	return p.rows[len(p.rows)-1]
-}
-
-// box adds the finite bounds of the free columns.
-func (p *slackProgram) box(s *Domain) {
 	lower, upper := s.GapBounds()
-	p.origin = make([]float64, len(p.free))
-	for a, j := range p.free {
+	for a, j := range free { // the origin is a finite bound if there is one: far-off intervals keep their digits
 		low, high := !math.IsInf(lower[j], -1), !math.IsInf(upper[j], 1)
-		switch {
-		case low:
-			p.origin[a] = lower[j]
-			p.row(0)[a] = -1
-		case high:
-			p.origin[a] = upper[j]
+		if low {
+			point[j] = lower[j]
+			row(0)[a] = -1
+		} else if high {
+			point[j] = upper[j]
 		}
 		if high {
-			p.row(upper[j] - p.origin[a])[a] = 1
+			row(upper[j] - point[j])[a] = 1
 		}
 	}
-}
-
-// halfSpace adds a half-space given the observed cells of x. One without missing cells
-// adds nothing: ok says whether x is inside it.
-func (p *slackProgram) halfSpace(h HalfSpace, x, mask []float64) (ok bool) {
-	b, cut := h.B, false
-	for j, a := range h.A {
-		if mask[j] != 0 {
-			b -= a * x[j]
-		} else if a != 0 {
-			cut = true
+	for _, h := range s.Half {
+		b := h.B
+		for j, a := range h.A {
+			b -= a * point[j]
+		}
+		if _, _, cut := s.reach(h, x, mask); !cut { // it has no missing cell
+			if b < 0 {
+				return nil, false
+			}
+			continue
+		}
+		r := row(b)
+		for a, j := range free {
+			r[a] = h.A[j]
 		}
 	}
-	if !cut {
-		return !(b < 0)
+	if len(rows) == 0 {
+		return point, true
 	}
-	for a, j := range p.free {
-		b -= h.A[j] * p.origin[a]
+	values, ok := largestSlack(rows, len(free))
+	for k, v := range values {
+		point[free[k]] += v
 	}
-	r := p.row(b)
-	for a, j := range p.free {
-		r[a] = h.A[j]
-	}
-	return true
+	return point, ok
 }
 
 const (
@@ -107,25 +73,21 @@ const (
 	leastSlack       = 1e-13 // in the program's own units: less is rounding
 )
 
-// solve gives the values of the free columns where the slack is largest; it fails if there
-// is none. The slack of a row is its distance, in units in which all coefficients are near 1.
-func (p *slackProgram) solve() (values []float64, ok bool) {
-	n := len(p.free)
-	if len(p.rows) == 0 {
-		return p.origin, true
-	}
-	rowUnit, unit := p.equilibrate()
-	g, right := mat.NewDense(len(p.rows)+1, n+1, nil), make([]float64, len(p.rows)+1)
-	for i, r := range p.rows {
+// largestSlack gives the values of n columns for which the slack of the inequalities is largest; it fails
+// if there is none. The slack of a row is its distance, in units in which all coefficients are near 1.
+func largestSlack(rows [][]float64, n int) (values []float64, ok bool) {
+	rowUnit, unit := equilibrate(rows, n)
+	g, right := mat.NewDense(len(rows)+1, n+1, nil), make([]float64, len(rows)+1)
+	for i, r := range rows {
 		scaled := g.RawRowView(i)[:n]
-		for k, v := range r {
-			scaled[k] = math.Ldexp(v, rowUnit[i]+unit[k])
+		for k := range scaled {
+			scaled[k] = math.Ldexp(r[k], rowUnit[i]+unit[k])
 		}
-		right[i] = math.Ldexp(p.right[i], rowUnit[i]+unit[n])
+		right[i] = math.Ldexp(r[n], rowUnit[i]+unit[n])
 		g.Set(i, n, floats.Norm(scaled, 2))
 	}
-	g.Set(len(p.rows), n, 1)
-	right[len(p.rows)] = 1
+	g.Set(len(rows), n, 1)
+	right[len(rows)] = 1
 	goal := make([]float64, n+1)
 	goal[n] = -1
 	var best float64
@@ -138,9 +100,8 @@ func (p *slackProgram) solve() (values []float64, ok bool) {
 	if err != nil || !(-best > leastSlack) {
 		return nil, false
 	}
-	values = make([]float64, n)
-	for k := range values { // Convert splits a variable into its positive and negative part
-		values[k] = p.origin[k] + math.Ldexp(z[k]-z[n+1+k], unit[k]-unit[n])
+	for k := range n { // Convert splits a variable into its positive and negative part
+		values = append(values, math.Ldexp(z[k]-z[n+1+k], unit[k]-unit[n]))
 	}
 	return values, true
 }
@@ -149,15 +110,10 @@ func (p *slackProgram) solve() (values []float64, ok bool) {
 // side. Those of columns are the factors that, with others of rows, bring all sizes nearest to 1, by least
 // squares on their logarithms (Curtis & Reid 1972): unlike those of the largest sizes they
 // are unique, so the units of the columns drop out. Those of rows then make the largest size 1.
-func (p *slackProgram) equilibrate() (rows, columns []int) {
-	n := len(p.free)
-	sizes := mat.NewDense(len(p.rows), n+1, nil) // log₂, −Inf for 0
-	for i, r := range p.rows {
-		for k, v := range append(r[:n:n], p.right[i]) {
-			sizes.Set(i, k, math.Log2(math.Abs(v)))
-		}
-	}
-	row, column := make([]float64, len(p.rows)), make([]float64, n+1)
+func equilibrate(program [][]float64, n int) (rows, columns []int) {
+	sizes := mat.NewDense(len(program), n+1, nil) // log₂, −Inf for 0
+	sizes.Apply(func(i, k int, _ float64) float64 { return math.Log2(math.Abs(program[i][k])) }, sizes)
+	row, column := make([]float64, len(program)), make([]float64, n+1)
 	for range 100 { // mostly far fewer are enough: each is a minimum by rows, then by columns
 		for i := range row {
 			row[i] = -meanFinite(sizes.RawRowView(i), column)
@@ -166,9 +122,8 @@ func (p *slackProgram) equilibrate() (rows, columns []int) {
 			column[k] = -meanFinite(mat.Col(nil, k, sizes), row)
 		}
 	}
-	columns = make([]int, n+1)
-	for k, v := range column {
-		columns[k] = int(math.Round(v))
+	for _, v := range column {
+		columns = append(columns, int(math.Round(v)))
 	}
 	for i := range row {
 		top := math.Inf(-1)

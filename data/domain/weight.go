@@ -8,10 +8,9 @@ import (
 )
 
 // Weight chooses the weight function g_Λ of truncated score matching
-// (docs/theory/truncated.md#eq-weight-g). It must vanish on the boundary of the projection
-// X_Λ of the domain onto the observed coordinates, not on that of the domain:
-// the bounds of missing cells have no part in it, and a half-space that cuts an
-// unbounded missing coordinate has no boundary there at all.
+// (docs/theory/truncated.md#eq-weight-g). It vanishes on the boundary of the projection
+// X_Λ of the domain onto the observed coordinates: bounds of missing cells, and half-spaces that
+// cut an unbounded missing coordinate, have no part in it.
 //
 // The zero value is the default, one g_j per coordinate. With δ_j the distance of
 // x_j to its own bounds and δ_h that of x_Λ to a half-space of observed coordinates,
@@ -23,10 +22,7 @@ import (
 // share min(cap, the least distance) in place of the first two factors.
 //
 // The last factor is constant for a pattern and tames the tangential score
-// s_j − a_j vᵀs (see Tangent), whose variance grows with ‖v‖. Weighting each
-// coordinate by its own variance, 1/‖t_j‖², found stars a little worse (AUC of
-// Marg-IW 0.992 against 0.995, seven seeds of benchmarks/star).
-// On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow"
+// s_j − a_j vᵀs (see Tangent), whose variance grows with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow"
 // with power 1.
 type Weight struct {
 	Scalar bool    `json:"scalar"` // one g for all coordinates of a row
@@ -158,50 +154,31 @@ func (t *Tangent) damping(s *Domain) float64 {
 
 // tangent fills t for a pattern.
 func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
-	t.reset(len(s.Half), len(s.Lower))
-	if none || len(s.Half) == 0 {
-		return
-	}
-	exists := true
-	involved := s.withMissing(make([]int, 0, 4), mask)
-	switch len(involved) {
-	case 0:
-	case 1: // the common case, without allocating
-		exists = t.dualVector(s, involved[0], mask)
-	default:
-		exists = t.dualBasis(s, involved, mask)
-	}
-	if !exists {
-		t.leaveOut(s, involved, mask)
-	}
-}
-
-// reset makes all of t zero, for half half-spaces and d columns.
-func (t *Tangent) reset(half, d int) {
-	if len(t.Lost) != d || len(t.V) != half {
-		t.Lost = make([]bool, d)
-		t.V = nil
-		for range half {
+	if d := len(s.Lower); len(t.Lost) != d || len(t.V) != len(s.Half) {
+		t.Lost, t.V = make([]bool, d), nil
+		for range s.Half {
 			t.V = append(t.V, make([]float64, d))
 		}
 	}
 	clear(t.Lost)
-	for k := range t.V {
-		clear(t.V[k])
-	}
-}
-
-// withMissing appends to list the half-spaces that a missing coordinate has a part in.
-func (s *Domain) withMissing(list []int, mask []float64) []int {
+	involved := make([]int, 0, 4) // half-spaces in which a missing coordinate has a part
 	for k, h := range s.Half {
+		clear(t.V[k])
 		for j, a := range h.A {
 			if a != 0 && mask[j] == 0 {
-				list = append(list, k)
+				involved = append(involved, k)
 				break
 			}
 		}
 	}
-	return list
+	if none || len(involved) == 0 || t.dual(s, involved, mask) {
+		return
+	}
+	for _, k := range involved {
+		for j, a := range s.Half[k].A {
+			t.Lost[j] = t.Lost[j] || a != 0 && mask[j] != 0
+		}
+	}
 }
 
 // freeNormal is a_kj where the coordinate is missing and the box does not bound it, else 0.
@@ -212,27 +189,32 @@ func (s *Domain) freeNormal(k, j int, mask []float64) float64 {
 	return s.Half[k].A[j]
 }
 
-// dualVector fills in v where missing coordinates have a part in one half-space only:
-// a/‖a‖² of its free normal a. It says whether there is one.
-func (t *Tangent) dualVector(s *Domain, k int, mask []float64) bool {
-	size := 0.0
-	for j := range mask {
-		size += s.freeNormal(k, j, mask) * s.freeNormal(k, j, mask)
-	}
-	if size == 0 {
-		return false
-	}
-	for j := range mask {
-		t.V[k][j] = s.freeNormal(k, j, mask) / size
-	}
-	return true
-}
-
-// dualBasis fills in v of several half-spaces, (AAᵀ)⁻¹A with the free normals as rows of
+// dual fills in v of the half-spaces involved, (AAᵀ)⁻¹A with the free normals as rows of
 // A. It says whether those are linearly independent.
-func (t *Tangent) dualBasis(s *Domain, involved []int, mask []float64) bool {
+func (t *Tangent) dual(s *Domain, involved []int, mask []float64) bool {
+	inner := func(k, l int) (sum float64) {
+		for j := range mask {
+			sum += s.freeNormal(k, j, mask) * s.freeNormal(l, j, mask)
+		}
+		return sum
+	}
+	if k := involved[0]; len(involved) == 1 { // the common case, without allocating
+		size := inner(k, k)
+		for j := range mask {
+			if size > 0 {
+				t.V[k][j] = s.freeNormal(k, j, mask) / size
+			}
+		}
+		return size > 0
+	}
+	gram := mat.NewSymDense(len(involved), nil)
+	for a, k := range involved {
+		for b := a; b < len(involved); b++ {
+			gram.SetSym(a, b, inner(k, involved[b]))
+		}
+	}
 	var chol mat.Cholesky
-	if !chol.Factorize(s.gram(involved, mask)) || chol.Cond() > 1e12 {
+	if !chol.Factorize(gram) || chol.Cond() > 1e12 {
 		return false
 	}
 	var inverse mat.SymDense
@@ -247,30 +229,6 @@ func (t *Tangent) dualBasis(s *Domain, involved []int, mask []float64) bool {
 		}
 	}
 	return true
-}
-
-// gram are the inner products of the free normals of these half-spaces.
-func (s *Domain) gram(involved []int, mask []float64) *mat.SymDense {
-	gram := mat.NewSymDense(len(involved), nil)
-	for a, k := range involved {
-		for b := a; b < len(involved); b++ {
-			sum := 0.0
-			for j := range mask {
-				sum += s.freeNormal(k, j, mask) * s.freeNormal(involved[b], j, mask)
-			}
-			gram.SetSym(a, b, sum)
-		}
-	}
-	return gram
-}
-
-// leaveOut marks the observed coordinates that the half-spaces in cut have a part in.
-func (t *Tangent) leaveOut(s *Domain, cut []int, mask []float64) {
-	for _, k := range cut {
-		for j, a := range s.Half[k].A {
-			t.Lost[j] = t.Lost[j] || a != 0 && mask[j] != 0
-		}
-	}
 }
 
 // LeftOut counts the observed cells of a table (observed row by row) that no

@@ -6,10 +6,15 @@ package missingness
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/data"
+	"missingscore/data/domain"
 )
 
 // Mechanism says how likely each cell of a row is observed. Given the complete row,
@@ -42,4 +47,163 @@ func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	}
 	hidden.Lines = t.Lines
 	return hidden, nil
+}
+
+// Model hides some columns by logistic regressions and others by thresholds. Cells
+// of columns in neither are, if missing, missing completely at random. A nil
+// *Model says nothing of any column, and a nil part of it neither.
+type Model struct {
+	Logistic *Logistic
+	Censored *Censored
+
+	Estimated bool // from the table that it is for, not known beforehand
+}
+
+// Observed implements Mechanism: cells of columns in neither part are observed.
+func (m *Model) Observed(p, x []float64) {
+	for j := range p {
+		p[j] = 1
+	}
+	q := make([]float64, len(p))
+	if m.Logistic != nil {
+		m.Logistic.Observed(p, x)
+	}
+	if m.Censored != nil {
+		m.Censored.Observed(q, x)
+		for j := range p {
+			p[j] *= q[j]
+		}
+	}
+}
+
+// Standardised is m for columns z_j = (x_j − mean_j)/deviation_j.
+func (m *Model) Standardised(mean, deviation []float64) *Model {
+	if m == nil {
+		return nil
+	}
+	z := &Model{Estimated: m.Estimated}
+	if m.Logistic != nil {
+		z.Logistic = m.Logistic.Standardised(mean, deviation)
+	}
+	if m.Censored != nil {
+		z.Censored = m.Censored.Standardised(mean, deviation)
+	}
+	return z
+}
+
+// Support is s, nil for all of R^d, as the thresholds cut it for observed and for
+// missing cells.
+func (m *Model) Support(s *domain.Domain) *domain.Domain {
+	if m == nil || m.Censored == nil {
+		return s
+	}
+	return s.Censoring(m.Censored.Below, m.Censored.Above)
+}
+
+// Elsewhere is m with the columns of d that it says nothing of hidden with
+// probability p, completely at random.
+func (m *Model) Elsewhere(d int, p float64) *Model {
+	e := &Model{Logistic: NewLogistic(d)}
+	if m != nil {
+		e.Censored = m.Censored
+	}
+	for j := range d {
+		switch {
+		case m != nil && m.Logistic != nil && m.Logistic.Concerns(j):
+			e.Logistic.Intercept[j] = m.Logistic.Intercept[j]
+			e.Logistic.Slope.SetRow(j, m.Logistic.Slope.RawRowView(j))
+		case m != nil && m.Censored != nil && m.Censored.Concerns(j):
+		case p > 0:
+			e.Logistic.Intercept[j] = math.Log((1 - p) / p)
+		}
+	}
+	return e
+}
+
+// Logistic hides cells by logistic regressions on the whole row:
+//
+//	P(cell j observed | x) = 1/(1 + exp(−η_j)),   η = Intercept + Slope x
+//
+// The diagonal of Slope is self-masking. Slopes off it make a column depend on others:
+// at random if those are always observed, not at random if they are not. Intercept
+// +Inf stands for a column that this says nothing of: always observed, or missing for
+// reasons that have nothing to do with x, which leave the estimate alone.
+type Logistic struct {
+	Intercept []float64  // (d)
+	Slope     *mat.Dense // (d, d), units 1/x; row j belongs to column j
+}
+
+// NewLogistic says nothing of any of d columns, to be narrowed.
+func NewLogistic(d int) *Logistic {
+	l := &Logistic{Intercept: make([]float64, d), Slope: mat.NewDense(d, d, nil)}
+	for j := range l.Intercept {
+		l.Intercept[j] = math.Inf(1)
+	}
+	return l
+}
+
+// Concerns says whether column j is hidden by l.
+func (l *Logistic) Concerns(j int) bool { return !math.IsInf(l.Intercept[j], 1) }
+
+// Observed implements Mechanism.
+func (l *Logistic) Observed(p, x []float64) {
+	for j, a := range l.Intercept {
+		p[j] = 1
+		if l.Concerns(j) {
+			p[j] = 1 / (1 + math.Exp(-a-floats.Dot(l.Slope.RawRowView(j), x)))
+		}
+	}
+}
+
+// Standardised is l for columns z_j = (x_j − mean_j)/deviation_j.
+func (l *Logistic) Standardised(mean, deviation []float64) *Logistic {
+	z := NewLogistic(len(mean))
+	for j, a := range l.Intercept {
+		row := l.Slope.RawRowView(j)
+		z.Intercept[j] = a + floats.Dot(row, mean)
+		floats.MulTo(z.Slope.RawRowView(j), row, deviation)
+	}
+	return z
+}
+
+// Censored hides exactly the cells below or above known thresholds, in the units of
+// the columns; infinite thresholds hide nothing. φ is then an indicator: it restricts
+// the support by pattern, which domain.Domain.Censoring says to objective and imputations,
+// and leaves the score alone.
+type Censored struct {
+	Below, Above []float64 // (d)
+}
+
+// NewCensored hides nothing of d columns, to be narrowed.
+func NewCensored(d int) *Censored {
+	c := &Censored{make([]float64, d), make([]float64, d)}
+	for j := range d {
+		c.Below[j], c.Above[j] = math.Inf(-1), math.Inf(1)
+	}
+	return c
+}
+
+// Concerns says whether column j has a threshold.
+func (c *Censored) Concerns(j int) bool {
+	return !math.IsInf(c.Below[j], -1) || !math.IsInf(c.Above[j], 1)
+}
+
+// Observed implements Mechanism.
+func (c *Censored) Observed(p, x []float64) {
+	for j, v := range x {
+		p[j] = 0
+		if c.Below[j] <= v && v <= c.Above[j] {
+			p[j] = 1
+		}
+	}
+}
+
+// Standardised is c for columns z_j = (x_j − mean_j)/deviation_j.
+func (c *Censored) Standardised(mean, deviation []float64) *Censored {
+	z := NewCensored(len(mean))
+	for _, t := range []struct{ from, to []float64 }{{c.Below, z.Below}, {c.Above, z.Above}} {
+		floats.SubTo(t.to, t.from, mean)
+		floats.Div(t.to, deviation)
+	}
+	return z
 }

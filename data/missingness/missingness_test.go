@@ -61,16 +61,6 @@ func TestParseAndWrite(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A part that a file does not have is none.
-func TestParseOnePart(t *testing.T) {
-	m, err := missingness.Parse([]byte(`{"censored":{"x3":{"above":1.5}}}`), names)
-	require.NoError(t, err)
-	require.Nil(t, m.Logistic)
-	m, err = missingness.Parse([]byte(`{"logistic":{"x2":{"intercept":0}}}`), names)
-	require.NoError(t, err)
-	require.Nil(t, m.Censored)
-}
-
 func TestParseRefuses(t *testing.T) {
 	for text, why := range map[string]string{
 		``:                               "it is empty",

@@ -39,10 +39,9 @@ type graphMLData struct {
 }
 
 // WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and
-// networkx: nodes n0, n1, … in column order with the name as label (if there are Labels, with
-// these, and the name as name), edges e0,
-// e1, … strongest first with weight, partial_correlation, precision and sign ("+" or "-"),
-// and what is known of their uncertainty, named as WriteEdges names it.
+// networkx: nodes n0, n1, … in column order with their name or Labels as label, edges e0,
+// e1, … strongest first with weight, partial_correlation, precision, sign ("+" or "-")
+// and their known uncertainty, named as WriteEdges names it.
 // Source: http://graphml.graphdrawing.org/specification.html.
 // It fails if the network names a node twice or an unknown one.
 func (n *Network) WriteGraphML(w io.Writer) error {

@@ -1,61 +1,13 @@
 package network
 
 import (
+	"bytes"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
-
-// awkward names what CSV, XML and DOT each treat specially.
-var awkward = []string{`say "hi", you`, "a<b>&c", "<b>", "Größe ∇", `back\slash`, "node"}
-
-// awkwardNetwork has four edges; the strongest is negative.
-func awkwardNetwork(t *testing.T) *Network {
-	p := mat.NewSymDense(6, nil)
-	for j, v := range []float64{4, 1, 1, 2, 1, 1} {
-		p.SetSym(j, j, v)
-	}
-	p.SetSym(0, 1, -0.5) // 0.25
-	p.SetSym(1, 2, 0.6)  // −0.6
-	p.SetSym(2, 4, -0.25)
-	p.SetSym(3, 5, 1e-7)
-	n, err := New(awkward, p, Threshold(p, 0))
-	require.NoError(t, err)
-	return n
-}
-
-// For jointly normal x the partial correlation of x0 and x1 given x2 is
-// (r01 − r02 r12) / √((1 − r02²)(1 − r12²)).
-func TestPartialCorrelationOfKnownCovariance(t *testing.T) {
-	const r01, r02, r12 = 0.5, 0.3, -0.4
-	sd := []float64{2, 10, 0.1}
-	r := mat.NewSymDense(3, []float64{1, r01, r02, r01, 1, r12, r02, r12, 1})
-	var p mat.SymDense
-	s := mat.NewSymDense(3, nil)
-	for j := range 3 {
-		for k := j; k < 3; k++ {
-			s.SetSym(j, k, r.At(j, k)*sd[j]*sd[k])
-		}
-	}
-	var chol mat.Cholesky
-	require.True(t, chol.Factorize(s))
-	require.NoError(t, chol.InverseTo(&p))
-
-	n, err := New([]string{"a", "b", "c"}, &p, Threshold(&p, 0))
-	require.NoError(t, err)
-	require.Len(t, n.Edges, 3)
-	for _, e := range n.Edges {
-		if e.From == "a" && e.To == "b" {
-			want := (r01 - r02*r12) / math.Sqrt((1-r02*r02)*(1-r12*r12))
-			require.InDelta(t, want, e.PartialCorrelation, 1e-12)
-			require.Equal(t, p.At(0, 1), e.Precision)
-			require.Equal(t, math.Abs(e.PartialCorrelation), e.Weight())
-			require.Equal(t, "+", e.Sign())
-		}
-	}
-}
 
 func TestEdgesAreStrongestFirstThenInColumnOrder(t *testing.T) {
 	p := mat.NewSymDense(4, []float64{
@@ -97,8 +49,150 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-func TestPlacesErrors(t *testing.T) {
-	n := &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: "a", To: "c"}}}
-	_, err := n.Places()
-	require.EqualError(t, err, `network: edge "a" – "c": no node is named "c"`)
+func TestThreshold(t *testing.T) {
+	p := mat.NewSymDense(4, []float64{
+		9, 0.5, 0, -0.2,
+		0.5, 9, 0.1, 0.3,
+		0, 0.1, 9, -0.7,
+		-0.2, 0.3, -0.7, 9,
+	})
+	a := Threshold(p, 0.2)
+	require.Equal(t, Adjacency{D: 4, Edge: []bool{true, false, false, false, true, true}}, a)
+	require.Equal(t, 3, a.Count())
+	require.Equal(t, 0.5, a.Density())
+	for j := range 4 {
+		for k := range 4 {
+			require.Equal(t, j != k && math.Abs(p.At(j, k)) > 0.2, a.Has(j, k), "%d %d", j, k)
+		}
+	}
+}
+
+// on is a network of 4 nodes with the given packed pairs.
+func on(pairs ...int) Adjacency {
+	a := Adjacency{D: 4, Edge: make([]bool, 6)}
+	for _, i := range pairs {
+		a.Edge[i] = true
+	}
+	return a
+}
+
+func TestCompare(t *testing.T) {
+	truth := on(0, 1)
+	for name, c := range map[string]struct {
+		estimate Adjacency
+		want     Rate
+	}{
+		"none":    {on(), Rate{0, 0}},
+		"all":     {on(0, 1, 2, 3, 4, 5), Rate{1, 1}},
+		"perfect": {on(0, 1), Rate{0, 1}},
+		"mixed":   {on(1, 2, 3, 5), Rate{0.75, 0.5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Compare(truth, c.estimate)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestCompareErrors(t *testing.T) {
+	_, err := Compare(on(0), Adjacency{D: 3, Edge: make([]bool, 3)})
+	require.EqualError(t, err, "network: the truth has 4 nodes, the estimate 3")
+	_, err = Compare(on(), on(0))
+	require.EqualError(t, err, "network: the AUC is undefined: the true network of 4 nodes has no edges")
+	_, err = Compare(on(0, 1, 2, 3, 4, 5), on(0))
+	require.EqualError(t, err, "network: the AUC is undefined: in the true network all 4 nodes are joined")
+}
+
+func TestAUC(t *testing.T) {
+	for name, c := range map[string]struct {
+		rates []Rate
+		want  float64
+	}{
+		"perfect":  {[]Rate{{0, 0.5}, {0, 1}, {0.5, 1}}, 1},
+		"reversed": {[]Rate{{0.5, 0}, {1, 0}, {1, 0.5}}, 0},
+		"diagonal": {[]Rate{{0.75, 0.75}, {0.25, 0.25}}, 0.5},
+		"no point": {nil, 0.5},
+		"one":      {[]Rate{{0.25, 0.75}}, 0.25*0.75/2 + 0.75*1.75/2},
+		// Sorted: (0,0) (0.25,0.25) (0.25,0.75) (0.5,0.5) (1,1).
+		"not monotone": {[]Rate{{0.25, 0.75}, {0.5, 0.5}, {0.25, 0.25}}, 0.25*0.25/2 + 0.25*1.25/2 + 0.5*1.5/2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given := append([]Rate{}, c.rates...)
+			require.InDelta(t, c.want, AUC(c.rates), 1e-15)
+			require.ElementsMatch(t, given, c.rates)
+			for i := range given {
+				require.Equal(t, given[i], c.rates[i], "the caller's rates keep their order")
+			}
+		})
+	}
+}
+
+// By hand.
+func TestF1(t *testing.T) {
+	require.InDelta(t, 0.5, F1(on(0, 1), on(0, 2)), 1e-12) // one hit, one false, one not found
+	require.InDelta(t, 2./3, F1(on(0, 1), on(0)), 1e-12)   // one hit, one not found
+	require.Zero(t, F1(on(), on()))
+}
+
+// By hand: −(−2)/√(4·9), 0 without a sign, −3/√(9·16). Partial correlations have no units: the product of two
+// diagonal elements may be beyond float64.
+func TestPartialCorrelations(t *testing.T) {
+	p := mat.NewSymDense(3, []float64{4, -2, 0, -2, 9, 3, 0, 3, 16})
+	rho := PartialCorrelations(p)
+	require.InDeltaSlice(t, []float64{1. / 3, 0, -0.25}, rho, 1e-15)
+	require.False(t, math.Signbit(rho[1]))
+	for _, unit := range [][2]float64{{1, 1}, {1e148, 1e148}, {1e-150, 1e-150}, {1e150, 1e-150}, {1e85, 3}} {
+		p := mat.NewSymDense(2, []float64{4 / unit[0] / unit[0], -1 / unit[0] / unit[1], -1 / unit[0] / unit[1], 1 / unit[1] / unit[1]})
+		require.InEpsilon(t, 0.5, PartialCorrelation(p, 0, 1), 1e-14)
+	}
+}
+
+// seven has two shortest paths between b and c that are equally long, and a pair apart.
+func seven() *Network {
+	edge := func(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
+	return &Network{Nodes: []string{"a", "b", "c", "d", "e", "f", "g", "alone"}, Edges: []Edge{
+		edge("a", "b", 0.5), edge("a", "c", -0.25), edge("b", "d", 0.25), edge("c", "d", 0.5), edge("d", "e", 0.4), edge("f", "g", -0.2), edge("a", "d", 0.1),
+	}}
+}
+
+// The numbers are those of R's igraph 1.3.5: strength(g), betweenness(g, weights = 1/w) and
+// closeness(g, weights = 1/w) with w = |r|; qgraph 1.9.3's centrality() agrees (InDegree,
+// InExpectedInfluence, Closeness of a–e alone, Betweenness twice that of igraph).
+func TestCentralities(t *testing.T) {
+	got, err := seven().Centralities()
+	require.NoError(t, err)
+	var strength, influence, closeness, betweenness []float64
+	for _, c := range got[:7] {
+		strength, influence = append(strength, c.Strength), append(influence, c.ExpectedInfluence)
+		closeness, betweenness = append(closeness, c.Closeness), append(betweenness, c.Betweenness)
+	}
+	require.InDeltaSlice(t, []float64{0.85, 0.75, 0.75, 1.25, 0.4, 0.2, 0.2}, strength, 1e-12)
+	require.InDeltaSlice(t, []float64{0.35, 0.75, 0.25, 1.25, 0.4, -0.2, -0.2}, influence, 1e-12)
+	require.InDeltaSlice(t, []float64{0.04878048780487805, 0.05405405405405406, 0.06060606060606061, 0.06896551724137931, 0.04545454545454546, 0.2, 0.2}, closeness, 1e-14)
+	require.InDeltaSlice(t, []float64{0.5, 1, 1, 3.5, 0, 0, 0}, betweenness, 1e-12)
+	require.Zero(t, got[7].Strength)
+	require.True(t, math.IsNaN(got[7].Closeness), "no node can be reached")
+	require.Zero(t, got[7].Betweenness)
+
+	n := seven()
+	n.Edges[0].To = "nobody"
+	_, err = n.Centralities()
+	require.ErrorContains(t, err, `no node is named "nobody"`)
+}
+
+// R² is that of the regression on all others, from the covariance solve(P) in R 4.2.2:
+// S[j,-j] %*% solve(S[-j,-j], S[-j,j]) / S[j,j].
+func TestPredictability(t *testing.T) {
+	got, err := Predictability(mat.NewSymDense(3, []float64{2, -0.5, 0.3, -0.5, 1.5, 0.4, 0.3, 0.4, 1}))
+	require.NoError(t, err)
+	require.InDeltaSlice(t, []float64{0.1884328358208955, 0.2408376963350786, 0.2090909090909091}, got, 1e-12)
+	_, err = Predictability(mat.NewSymDense(2, []float64{1, 2, 2, 1}))
+	require.ErrorContains(t, err, "not positive definite")
+}
+
+func TestWriteCentrality(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, WriteCentrality(&b, []string{"a,b", "c"}, []Centrality{{0.5, -0.5, 0.25, 1, math.NaN()}, {0, 0, math.NaN(), 0, 0.125}}))
+	require.Equal(t, "node,strength,expected_influence,closeness,betweenness,predictability\n\"a,b\",0.5,-0.5,0.25,1,\nc,0,0,,0,0.125\n", b.String())
 }

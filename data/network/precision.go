@@ -88,96 +88,61 @@ type square struct {
 }
 
 // readSquare reads a header and as many rows as it has names, and checks that they are
-// symmetric.
+// symmetric. Errors name file and line.
 func readSquare(path string, r io.Reader) (*square, error) {
-	s := squareReader{path: path, csv: csv.NewReader(r)}
-	s.csv.FieldsPerRecord = -1
-	t, err := s.header()
-	if err != nil {
-		return nil, err
-	}
-	lines, err := s.rows(t)
-	if err != nil {
-		return nil, err
-	}
-	if d := len(t.header); len(t.value) != d {
-		return nil, fmt.Errorf("%s: not square: %d rows, the header has %d names", path, len(t.value), d)
-	}
-	return t, t.symmetric(path, lines)
-}
-
-// squareReader reads the records of a square. Its errors name file and line.
-type squareReader struct {
-	path string
-	csv  *csv.Reader
-}
-
-// next is the next record; at the end the error is io.EOF itself.
-func (s *squareReader) next() ([]string, error) {
-	record, err := s.csv.Read()
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
-		return nil, fmt.Errorf("%s:%d: %w", s.path, parse.Line, parse.Err)
-	}
-	return record, err
-}
-
-// header starts a square with its names, which must be there and differ.
-func (s *squareReader) header() (*square, error) {
-	header, err := s.next()
-	if err == io.EOF {
-		return nil, fmt.Errorf("%s: the file is empty", s.path)
-	} else if err != nil {
-		return nil, err
-	}
-	t := &square{header: header, column: make(map[string]int, len(header))}
-	for k, name := range header {
-		if name == "" {
-			return nil, fmt.Errorf("%s:1: column %d has no name (from R, write with row.names = FALSE)", s.path, k+1)
-		}
-		if j, twice := t.column[name]; twice {
-			return nil, fmt.Errorf("%s:1: columns %d and %d are both named %q", s.path, j+1, k+1, printable.Cell(name))
-		}
-		t.column[name] = k
-	}
-	return t, nil
-}
-
-// rows reads the values of t, at most as many rows as it has names, and gives their lines.
-func (s *squareReader) rows(t *square) (lines []int, err error) {
-	d := len(t.header)
-	lines = make([]int, 0, d)
+	in := csv.NewReader(r)
+	in.FieldsPerRecord = -1
+	t := &square{column: map[string]int{}}
+	var lines []int
 	for {
-		record, err := s.next()
-		if err == io.EOF {
-			return lines, nil
-		} else if err != nil {
+		record, err := in.Read()
+		var parse *csv.ParseError
+		switch {
+		case err == io.EOF && t.header == nil:
+			return nil, fmt.Errorf("%s: the file is empty", path)
+		case err == io.EOF && len(t.value) != len(t.header):
+			return nil, fmt.Errorf("%s: not square: %d rows, the header has %d names", path, len(t.value), len(t.header))
+		case err == io.EOF:
+			return t, t.symmetric(path, lines)
+		case errors.As(err, &parse):
+			return nil, fmt.Errorf("%s:%d: %w", path, parse.Line, parse.Err)
+		case err != nil:
 			return nil, err
 		}
-		line, _ := s.csv.FieldPos(0)
-		if len(record) != d || len(t.value) == d {
-			return nil, fmt.Errorf("%s:%d: not square: row %d has %d cells, the header has %d names", s.path, line, len(t.value)+1, len(record), d)
+		line, _ := in.FieldPos(0)
+		if t.header == nil {
+			if err := t.names(path, record); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		row, err := s.numbers(record, t.header)
-		if err != nil {
-			return nil, err
+		if d := len(t.header); len(record) != d || len(t.value) == d {
+			return nil, fmt.Errorf("%s:%d: not square: row %d has %d cells, the header has %d names", path, line, len(t.value)+1, len(record), d)
+		}
+		row := make([]float64, len(record))
+		for k, cell := range record {
+			if row[k], err = strconv.ParseFloat(strings.TrimSpace(cell), 64); err != nil || math.IsNaN(row[k]) || math.IsInf(row[k], 0) {
+				line, _ := in.FieldPos(k)
+				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", path, line, printable.Cell(t.header[k]), printable.Cell(cell))
+			}
 		}
 		t.value, lines = append(t.value, row), append(lines, line)
 	}
 }
 
-// numbers are the cells of the record read last, all finite.
-func (s *squareReader) numbers(record, header []string) ([]float64, error) {
-	row := make([]float64, len(record))
-	for k, cell := range record {
-		v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			line, _ := s.csv.FieldPos(k)
-			return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", s.path, line, printable.Cell(header[k]), printable.Cell(cell))
+// names takes the header, whose names must be there and differ.
+func (t *square) names(path string, header []string) error {
+	for k, name := range header {
+		if name == "" {
+			return fmt.Errorf("%s:1: column %d has no name (from R, write with row.names = FALSE)", path, k+1)
 		}
-		row[k] = v
+		if j, twice := t.column[name]; twice {
+			return fmt.Errorf("%s:1: columns %d and %d are both named %q", path, j+1, k+1, printable.Cell(name))
+		}
+		t.column[name] = k
 	}
-	return row, nil
+	t.header = header
+	return nil
 }
 
 // symmetric says where t is not symmetric, or nil.

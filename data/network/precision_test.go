@@ -61,14 +61,9 @@ func TestPrecisionOfEscapedNames(t *testing.T) {
 }
 
 func TestReadPrecisionAllowsRounding(t *testing.T) {
-	for name, text := range map[string]string{
-		"entry": "a,b\n1,100000000\n100000000.5,1\n",
-		"zero":  "a,b\n4,1e-17\n-3e-17,9\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := ReadPrecision(save(t, "p.csv", []byte(text)), nil)
-			require.NoError(t, err)
-		})
+	for _, text := range []string{"a,b\n1,100000000\n100000000.5,1\n", "a,b\n4,1e-17\n-3e-17,9\n"} {
+		_, err := ReadPrecision(save(t, "p.csv", []byte(text)), nil)
+		require.NoError(t, err)
 	}
 }
 

@@ -32,37 +32,34 @@ func Unknown(rows int) Uncertainty {
 // (0,1), (0,2), …, as Adjacency has them. p is the precision that New had.
 func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
-	of := map[[2]string]*Uncertainty{}
-	i := 0
 	for j, from := range n.Nodes {
 		for k := j + 1; k < len(n.Nodes); k++ {
-			u := pairs[i]
-			of[[2]string{from, n.Nodes[k]}] = &u
-			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: &u})
-			i++
+			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: &pairs[len(n.Pairs)]})
 		}
 	}
-	for i, e := range n.Edges {
-		n.Edges[i].Uncertainty = of[[2]string{e.From, e.To}]
+	for i, at := range n.pairsOfEdges() {
+		n.Edges[i].Uncertainty = n.Pairs[at].Uncertainty
 	}
 }
 
 // TakeEstimates gives edges the partial correlations of estimates made for inference, of
 // pairs j < k in column order, and sorts them again; those without one keep what they have.
 func (n *Network) TakeEstimates(pairs []Uncertainty) {
-	estimates, i := map[[2]string]float64{}, 0
-	for j, from := range n.Nodes {
-		for _, to := range n.Nodes[j+1:] {
-			estimates[[2]string{from, to}] = pairs[i].Estimate
-			i++
-		}
-	}
-	for k, e := range n.Edges {
-		if v := estimates[[2]string{e.From, e.To}]; !math.IsNaN(v) {
-			n.Edges[k].PartialCorrelation = v
+	for i, at := range n.pairsOfEdges() {
+		if v := pairs[at].Estimate; !math.IsNaN(v) {
+			n.Edges[i].PartialCorrelation = v
 		}
 	}
 	n.sort()
+}
+
+// pairsOfEdges is each edge's place among all pairs in column order.
+func (n *Network) pairsOfEdges() (pairs []int) {
+	at, _ := places(n.Nodes) // New has checked the names
+	for _, e := range n.Edges {
+		pairs = append(pairs, pairAt(len(n.Nodes), at[e.From], at[e.To]))
+	}
+	return pairs
 }
 
 // uncertaintyColumns are the names of what Uncertainty has, in files.
@@ -116,3 +113,12 @@ func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
 	c.Flush()
 	return c.Error()
 }
+
+// WriteEdges writes CSV with the columns from, to, weight, partial_correlation and
+// precision, one edge a line in the order of Edges, numbers in the shortest form that reads
+// back to the same value. Where uncertainty is told, the columns estimate, se, low, high,
+// p, q, inclusion, same_sign and pairs follow (Uncertainty), empty where nothing is known.
+func (n *Network) WriteEdges(w io.Writer) error { return writeEdges(w, n.Edges, n.Pairs != nil) }
+
+// number is the shortest text that reads back to x.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -6,10 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"missingscore/data"
-
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/data/domain"
 )
 
 // Gaussian is a true distribution N(Mean, Precision⁻¹), of shapes (d) and (d, d).
@@ -25,20 +28,25 @@ func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	if d == 0 || g.Precision.SymmetricDim() != d {
 		return nil, fmt.Errorf("a mean of length %d and a precision of size %d make no Gaussian", d, g.Precision.SymmetricDim())
 	}
-	if n < 2 {
-		return nil, fmt.Errorf("a sample of %d rows: at least 2 are needed", n)
-	}
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, rng)
 	if !ok {
 		return nil, fmt.Errorf("the precision is not positive definite")
 	}
+	values := make([]float64, max(0, n)*d)
+	for i := range n {
+		normal.Rand(values[i*d : (i+1)*d])
+	}
+	return sample(d, values)
+}
+
+// sample is the table of complete rows with the columns x1 … xd.
+func sample(d int, values []float64) (*data.Table, error) {
+	if n := len(values) / d; n < 2 {
+		return nil, fmt.Errorf("a sample of %d rows: at least 2 are needed", n)
+	}
 	names := make([]string, d)
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	values := make([]float64, n*d)
-	for i := range n {
-		normal.Rand(values[i*d : (i+1)*d])
 	}
 	return data.NewTable(names, values, nil)
 }
@@ -93,4 +101,75 @@ func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 	qr.RTo(&r)
 	q.Apply(func(i, j int, x float64) float64 { return x * math.Copysign(1, r.At(j, j)) }, &q)
 	return &q
+}
+
+// TruncateBelow is the domain of the paper's truncated normal experiment: the
+// first columns above their quantile of this share (paper: 3 columns, 0.1). It
+// fails if the precision is not positive definite.
+func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, error) {
+	sigma, err := g.covariance()
+	if err != nil {
+		return nil, err
+	}
+	s := domain.All(len(g.Mean))
+	for j := range min(columns, len(g.Mean)) {
+		s.Lower[j] = g.Mean[j] + math.Sqrt(sigma.At(j, j))*distuv.UnitNormal.Quantile(share)
+	}
+	return s, nil
+}
+
+// TruncateAcross is the domain of the paper's truncated star experiment: a half-
+// space aᵀx ≤ b with a of length 1 and uniform direction, b such that this share of
+// the distribution lies outside (paper: 0.2).
+func (g Gaussian) TruncateAcross(share float64, rng *rand.Rand) (*domain.Domain, error) {
+	sigma, err := g.covariance()
+	if err != nil {
+		return nil, err
+	}
+	a := make([]float64, len(g.Mean))
+	for j := range a {
+		a[j] = rng.NormFloat64()
+	}
+	floats.Scale(1/floats.Norm(a, 2), a)
+	v := mat.NewVecDense(len(a), a)
+	s := domain.All(len(a))
+	s.Half = []domain.HalfSpace{{A: a, B: floats.Dot(a, g.Mean) + math.Sqrt(mat.Inner(v, sigma, v))*distuv.UnitNormal.Quantile(1-share)}}
+	return s, nil
+}
+
+func (g Gaussian) covariance() (*mat.SymDense, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(g.Precision) {
+		return nil, fmt.Errorf("the precision is not positive definite")
+	}
+	var sigma mat.SymDense
+	if err := chol.InverseTo(&sigma); err != nil {
+		return nil, fmt.Errorf("the precision is nearly singular: %w", err)
+	}
+	return &sigma, nil
+}
+
+// SampleInside is Sample restricted to a domain, by rejection: exact. It fails if
+// fewer than one draw in 10000 lies inside.
+func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*data.Table, error) {
+	if !s.Bounded() {
+		return g.Sample(n, rng)
+	}
+	d := len(g.Mean)
+	var values []float64
+	for tried := 0; len(values) < n*d; tried += n {
+		t, err := g.Sample(n, rng)
+		if err != nil {
+			return nil, err
+		}
+		for i := 0; i < len(t.Values) && len(values) < n*d; i += d {
+			if row := t.Values[i : i+d]; s.Contains(row) {
+				values = append(values, row...)
+			}
+		}
+		if tried > 10000 && len(values)*10000 < tried*d {
+			return nil, fmt.Errorf("fewer than one draw in 10000 lies inside the domain: widen it")
+		}
+	}
+	return sample(d, values)
 }

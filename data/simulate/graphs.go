@@ -16,8 +16,8 @@ var Shapes = []string{"random", "hub", "chain", "star"}
 // hubSize is the number of columns around a hub, with it.
 const hubSize = 10
 
-// DefaultStrength is the partial correlation of an edge where that is possible.
-const DefaultStrength = 0.25
+// defaultStrength is the partial correlation of an edge where that is possible.
+const defaultStrength = 0.25
 
 // Graph draws a Gaussian with mean 0 and variances of the inverse of
 //
@@ -50,23 +50,37 @@ func Graph(shape string, d, edges int, strength float64, rng *rand.Rand) (Gaussi
 		}
 		signed.SetSym(p[0], p[1], -sign)
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(signed, false) {
-		return Gaussian{}, fmt.Errorf("the eigenvalues of a network of %d columns did not converge", d)
+	values, err := eigenvalues(signed)
+	if err != nil {
+		return Gaussian{}, err
 	}
-	most := 1 / math.Abs(slices.Min(eigen.Values(nil)))
+	most := 1 / math.Abs(values[0])
 	if strength == 0 {
-		strength = min(DefaultStrength, 0.9*most)
+		strength = min(defaultStrength, 0.9*most)
 	}
 	if !(strength > 0) || strength >= most {
 		return Gaussian{}, fmt.Errorf("no normal distribution has this network with partial correlations of %.3g: they must be positive and less than %.3g", strength, most)
 	}
-	p := mat.NewSymDense(d, nil)
-	p.ScaleSym(strength, signed)
-	for j := range d {
-		p.SetSym(j, j, 1)
+	return Gaussian{Mean: make([]float64, d), Precision: scaled(strength, signed, 1)}, nil
+}
+
+// eigenvalues are those of m, the least first.
+func eigenvalues(m *mat.SymDense) ([]float64, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(m, false) {
+		return nil, fmt.Errorf("the eigenvalues of a matrix of %d columns did not converge", m.SymmetricDim())
 	}
-	return Gaussian{Mean: make([]float64, d), Precision: p}, nil
+	return eigen.Values(nil), nil
+}
+
+// scaled is m times a factor, with another diagonal.
+func scaled(by float64, m *mat.SymDense, diagonal float64) *mat.SymDense {
+	p := mat.NewSymDense(m.SymmetricDim(), nil)
+	p.ScaleSym(by, m)
+	for j := range m.SymmetricDim() {
+		p.SetSym(j, j, diagonal)
+	}
+	return p
 }
 
 // joined are the pairs of a shape.
@@ -106,4 +120,82 @@ func joined(shape string, d, edges int, rng *rand.Rand) (pairs [][2]int, err err
 		return nil, fmt.Errorf("there is no network %q; they are %s", shape, strings.Join(Shapes, ", "))
 	}
 	return pairs, nil
+}
+
+// Star draws a Gaussian whose network is a star: node 0 is joined with
+// each other node with probability 0.9 (paper, "Star shaped truncated graphical
+// model"). With A the adjacency matrix, mean 0 and
+//
+//	P = I + w A,   w = 0.8 / |λ_min(A)|
+//
+// so that the smallest eigenvalue of P is 0.2; P = I if no pair is joined.
+// It fails for d < 2.
+func Star(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, 1, 0.9, rng) }
+
+// Dense is Star with every pair joined with probability 0.5.
+func Dense(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, d, 0.5, rng) }
+
+// Stars is Star with k centres, nodes 0 … k−1, at the expected
+// number of edges of one star: each of the k(d−k) + k(k−1)/2 pairs that hold a
+// centre is joined with probability 0.9(d−1) over their number. It fails unless
+// 1 ≤ k < d.
+func Stars(d, k int, rng *rand.Rand) (Gaussian, error) {
+	if k < 1 || k >= d {
+		return Gaussian{}, fmt.Errorf("%d centres among %d nodes: there must be at least 1, and fewer than nodes", k, d)
+	}
+	pairs := k*(d-k) + k*(k-1)/2
+	return simulateNetwork(d, k, 0.9*float64(d-1)/float64(pairs), rng)
+}
+
+// simulateNetwork joins each pair that holds one of the first centres nodes.
+func simulateNetwork(d, centres int, probability float64, rng *rand.Rand) (Gaussian, error) {
+	if d < 2 {
+		return Gaussian{}, fmt.Errorf("d = %d: a network needs at least 2 nodes", d)
+	}
+	adjacency, weight := mat.NewSymDense(d, nil), 0.0
+	for j := range min(centres, d) {
+		for k := j + 1; k < d; k++ {
+			if rng.Float64() < probability {
+				adjacency.SetSym(j, k, 1)
+			}
+		}
+	}
+	values, err := eigenvalues(adjacency)
+	if err != nil {
+		return Gaussian{}, err
+	}
+	if values[0] != 0 { // else no pair is joined
+		weight = 0.8 / math.Abs(values[0])
+	}
+	return Gaussian{Mean: make([]float64, d), Precision: scaled(weight, adjacency, 1)}, nil
+}
+
+// Quartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j²
+// for the paper's experiment "Non-Gaussian Model", which leaves them open: −I plus
+// couplings ±0.4, each pair coupled with probability 2/(d−1), then shrunk so that the
+// largest eigenvalue of θ is at most −0.1 and the density integrable. It fails for d < 2.
+func Quartic(d int, rng *rand.Rand) (*mat.SymDense, error) {
+	if d < 2 {
+		return nil, fmt.Errorf("d = %d: the quartic experiment needs at least 2 columns", d)
+	}
+	couplings := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			if rng.Float64() < 2/float64(d-1) {
+				couplings.SetSym(j, k, 0.4)
+				if rng.Float64() < 0.5 {
+					couplings.SetSym(j, k, -0.4)
+				}
+			}
+		}
+	}
+	values, err := eigenvalues(couplings)
+	if err != nil {
+		return nil, err
+	}
+	shrink := 1.0
+	if top := values[d-1]; top > 0.9 {
+		shrink = 0.9 / top
+	}
+	return scaled(shrink, couplings, -1), nil
 }

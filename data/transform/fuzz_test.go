@@ -1,11 +1,7 @@
 package transform_test
 
 import (
-	"encoding/json"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,29 +46,5 @@ func FuzzRead(f *testing.F) {
 			`{"x1":{"kind":"npn","values":[0],"scores":[0]}}`, `{"x1":{"kind":"npn","values":[0,0],"scores":[0,1]}}`, `{"x1":{"kind":"npn","values":[0,null],"scores":[0,1]}}`,
 			`{"x1":{"kind":"ordinal","categories":[0,1],"thresholds":[]}}`, `{"x1":{"kind":"ordinal","categories":[1,0],"thresholds":[0]}}`,
 		},
-	}.Fuzz(f)
-}
-
-// Whatever follows --transform names functions, or is refused.
-func FuzzParse(f *testing.F) {
-	fuzztest.Reader[transform.Spec]{
-		Read: func(text string) (transform.Spec, error) { return transform.Parse(strings.Split(text, ",")) },
-		Write: func(s transform.Spec) (string, error) {
-			var items []string
-			for _, name := range slices.Sorted(maps.Keys(s.Columns)) {
-				items = append(items, name+"="+s.Columns[name])
-			}
-			if s.Others != "" {
-				items = append(items, s.Others)
-			}
-			return strings.Join(items, ","), nil
-		},
-		Check: func(t testing.TB, _ string, s transform.Spec) {
-			text, err := json.Marshal(s)
-			require.NoError(t, err)
-			require.NotEqual(t, "{}", string(text))
-		},
-		Accepts: []string{"log", "x1=log,x2=npn", "x1=log,none", " x1 = sqrt ", "a=b=logit", "=log1p", "x1=ordinal"},
-		Refuses: []string{"", "x1", "gob", "\fgob", "a:gob: ", "x1=", "x1=logg", "log,sqrt", "x1=log,x1=log", "x1=log,"},
 	}.Fuzz(f)
 }

@@ -1,9 +1,11 @@
 package transform
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -137,10 +139,8 @@ func readNormalScores(text []byte) (Function, error) {
 	if len(f.values) < 2 || len(f.values) != len(f.scores) {
 		return nil, errors.New("it needs two values or more, and as many scores")
 	}
-	for k := 1; k < len(f.values); k++ {
-		if !(f.values[k-1] < f.values[k]) || !(f.scores[k-1] < f.scores[k]) {
-			return nil, errors.New("its values and its scores must increase")
-		}
+	if !increasing(f.values) || !increasing(f.scores) {
+		return nil, errors.New("its values and its scores must increase")
 	}
 	if s.Lower != nil {
 		f.lower = *s.Lower
@@ -149,4 +149,29 @@ func readNormalScores(text []byte) (Function, error) {
 		f.upper = *s.Upper
 	}
 	return f, nil
+}
+
+// share is a value of a column with the sum of the weights of the cells that have it.
+type share struct{ value, weight float64 }
+
+// shares are those of the distinct values of x, increasing, and of all cells together; weights
+// nil for ones.
+func shares(x, weights []float64) (of []share, total float64) {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	for _, i := range order {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		if n := len(of); n == 0 || of[n-1].value != x[i] {
+			of = append(of, share{value: x[i]})
+		}
+		of[len(of)-1].weight += w
+		total += w
+	}
+	return of, total
 }

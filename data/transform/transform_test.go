@@ -44,17 +44,6 @@ func fit(t *testing.T, table *data.Table, s *domain.Domain, items ...string) tra
 	return c
 }
 
-// At the least and the greatest value normal scores go on as beyond them, along the chord of the
-// outer knots: of the seven values of a the two least and the two greatest.
-func TestSlopeAtTheEnds(t *testing.T) {
-	f := fit(t, skew(t), nil, "a=npn")[0]
-	for end, inner := range map[float64]float64{0.3: 0.9, 9.5: 4.1} {
-		log, curvature := f.Slope(end)
-		require.InDelta(t, (f.Forward(end)-f.Forward(inner))/(end-inner), math.Exp(log), 1e-12)
-		require.Zero(t, curvature)
-	}
-}
-
 // Every function comes back to x; its slope is that of differences, also T”/T'.
 func TestFunctions(t *testing.T) {
 	table := skew(t)
@@ -103,39 +92,6 @@ func TestNormalScoresOfHuge(t *testing.T) {
 		for i := range got {
 			require.InDelta(t, want[i], got[i]/sd, 1e-12, "row %d of column %d", i+1, j+1)
 		}
-	}
-}
-
-// With gaps the ranks are those of the observed cells.
-func TestNormalScoresOfObservedCells(t *testing.T) {
-	table := skew(t)
-	whole, err := fit(t, table, nil, "a=npn").Table(table)
-	require.NoError(t, err)
-	observed := slices.Concat([]bool{false, true, true}, slices.Repeat([]bool{true}, 24), []bool{false, true, true})
-	values := slices.Concat([]float64{1e9, 1, 0.5}, table.Values, []float64{-1e9, 2, 0.5})
-	gappy, err := data.NewTable(table.Names, values, observed)
-	require.NoError(t, err)
-	y, err := fit(t, gappy, nil, "a=npn").Table(gappy)
-	require.NoError(t, err)
-	require.Equal(t, whole.Column(0), y.Column(0))
-}
-
-// Many distinct values are thinned to knots that give the scores nearly as they are.
-func TestManyKnots(t *testing.T) {
-	const n = 20000
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = math.Exp(float64(i) / n * 5)
-	}
-	table, err := data.NewTable([]string{"a"}, x, nil)
-	require.NoError(t, err)
-	c := fit(t, table, nil, "npn")
-	text, err := c.Encode(table.Names)
-	require.NoError(t, err)
-	require.Less(t, len(text), 2000*2*25)
-	for _, i := range []int{0, 1, 5, 100, 9999, 19900, 19999} {
-		want := -math.Sqrt2 * math.Erfcinv(2*float64(i+1)/(n+1))
-		require.InDelta(t, want, c[0].Forward(x[i]), 2e-4, "place %d", i)
 	}
 }
 
@@ -293,19 +249,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Rows of y go back to x.
-func TestRestore(t *testing.T) {
-	table := skew(t)
-	c := fit(t, table, nil, "a=npn", "b=sqrt")
-	y, err := c.Table(table)
-	require.NoError(t, err)
-	c.Restore(y.Values)
-	require.InDeltaSlice(t, table.Values, y.Values, 1e-12)
-	below := []float64{0, -3, 0.5}
-	c.Restore(below)
-	require.Equal(t, 0., below[1], "sqrt has nothing below 0")
-}
-
 // Categories 1, 2, 5 with shares 0.3, 0.5, 0.2, whose thresholds are normal quantiles of 0.3 and
 // 0.8; in a file and back; with other thresholds.
 func TestOrdinal(t *testing.T) {
@@ -357,16 +300,6 @@ func TestMostCategories(t *testing.T) {
 		_, err := transform.Spec{Columns: map[string]string{"a": transform.OrdinalKind}}.Fit(table, nil)
 		require.Equal(t, refused, err != nil, "%d: %v", n, err)
 	}
-}
-
-// A message lists eleven categories, and of more the first ten and the last.
-func TestCategoriesInAMessage(t *testing.T) {
-	var x []float64
-	for v := 1.; v <= 12; v++ {
-		x = append(x, v)
-	}
-	require.ErrorContains(t, transform.NewOrdinal(x[:11], nil).Check(0), "only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 (11 values) have one")
-	require.ErrorContains(t, transform.NewOrdinal(x, nil).Check(0), "only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …, 12 (12 values) have one")
 }
 
 // A function is of ranks just where other cells of its column change it.

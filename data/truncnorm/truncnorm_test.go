@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data/truncnorm"
-	"missingscore/internal/stream"
 )
 
 var inf = math.Inf(1)
@@ -45,39 +44,6 @@ func TestKnownNumbers(t *testing.T) {
 	// Intervals too narrow for a difference of probabilities: φ(m)·width.
 	require.InDelta(t, distuv.UnitNormal.LogProb(1)+math.Log(1e-12), truncnorm.LogMass(1, 1+1e-12), 1e-3) // 1e-12 itself is rounded
 	require.InDelta(t, truncnorm.LogMass(1, 1+1.01e-5)-math.Log(1.01), truncnorm.LogMass(1, 1+1e-5), 1e-6)
-}
-
-func TestAgainstGonum(t *testing.T) {
-	n := distuv.UnitNormal
-	for _, c := range [][2]float64{{-1, 2}, {0.2, 0.9}, {-inf, 1}, {-3, -0.5}, {1, inf}} {
-		mass := n.CDF(c[1]) - n.CDF(c[0])
-		require.InDelta(t, math.Log(mass), truncnorm.LogMass(c[0], c[1]), 1e-13)
-		for z := -3.; z <= 3; z += 0.5 {
-			require.InDelta(t, n.Quantile(n.CDF(c[0])+n.CDF(z)*mass), truncnorm.Transport(z, c[0], c[1]), 1e-11)
-		}
-		x := truncnorm.Transport(0.3, c[0], c[1])
-		require.InDelta(t, n.LogProb(x)-math.Log(mass), truncnorm.LogDensity(x, c[0], c[1]), 1e-12)
-	}
-}
-
-// Draws have the mean of the truncated normal, (φ(α) − φ(β))/Z, within five
-// standard errors, also 10 deviations out, and never leave the interval.
-func TestDraws(t *testing.T) {
-	rng := stream.New(1, 1)
-	for _, c := range [][2]float64{{-1, 2}, {0.5, inf}, {10, inf}, {10, 10.05}, {-inf, -40}, {-0.01, 0.01}} {
-		const n = 20000
-		sum, square := 0., 0.
-		for range n {
-			x := truncnorm.Transport(rng.NormFloat64(), c[0], c[1])
-			require.True(t, c[0] <= x && x <= c[1])
-			sum += x
-			square += x * x
-		}
-		byAlpha, byBeta := truncnorm.MassSlopes(c[0], c[1])
-		mean := sum / n
-		se := math.Sqrt((square/n - mean*mean) / n)
-		require.InDelta(t, -byAlpha-byBeta, mean, 5*se, "%v", c)
-	}
 }
 
 func TestSlopes(t *testing.T) {

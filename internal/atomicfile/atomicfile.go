@@ -2,11 +2,20 @@
 package atomicfile
 
 import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"missingscore/internal/filelock"
 )
 
 // Write calls fill on a temporary file beside path and renames it to path when
@@ -66,4 +75,202 @@ func Writable(dir string) error {
 		return err
 	}
 	return errors.Join(os.Remove(f.Name()), f.Close())
+}
+
+// Set is several files that are one result. Write prepares a file and changes nothing; Commit puts all in
+// place. The last file written is the mark of the result: Commit removes the old one first and puts
+// the new one in place last. A folder with the mark therefore has the files of one run, even if
+// Commit failed or its process was killed.
+// The zero value is ready for use. A Set is not safe for concurrent use.
+type Set struct {
+	files []staged
+	gone  []string // files of an earlier result that this one does not have
+}
+
+// staged is a file that is to be put in place.
+type staged struct {
+	path string
+	temp *os.File // locked until it is in place; nil for a device or a pipe
+	text []byte   // for a device or a pipe
+}
+
+// Write calls fill on a temporary file beside path, as the function Write does.
+func (s *Set) Write(path string, fill func(io.Writer) error) (err error) {
+	if Special(path) {
+		var text bytes.Buffer
+		if err := fill(&text); err != nil {
+			return err
+		}
+		s.files = append(s.files, staged{path: path, text: text.Bytes()})
+		return nil
+	}
+	path = Target(path)
+	f, err := temporary(path)
+	if err != nil {
+		return err
+	}
+	s.files = append(s.files, staged{path: path, temp: f})
+	w := bufio.NewWriter(f)
+	if err = fill(w); err != nil {
+		return err
+	}
+	if err = w.Flush(); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// Clear has Commit remove those files of a folder, among names, that were not written.
+func (s *Set) Clear(dir string, names []string) {
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if !slices.ContainsFunc(s.files, func(f staged) bool { return f.path == Target(path) }) {
+			s.gone = append(s.gone, path)
+		}
+	}
+}
+
+// Commit puts the files in place.
+func (s *Set) Commit() error { return s.commit(rename) }
+
+func (s *Set) commit(rename func(from, to string) error) error {
+	defer s.Discard()
+	paths := slices.Clone(s.gone)
+	for _, f := range s.files {
+		paths = append(paths, f.path)
+	}
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a folder, and a file of the result has this name: rename the folder", path)
+		}
+	}
+	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != nil { // one file alone is replaced in one step
+		if err := os.Remove(mark.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, path := range s.gone {
+		if err := Remove(path); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.files {
+		var err error
+		if f.temp != nil {
+			err = rename(f.temp.Name(), f.path)
+		} else {
+			err = into(f.path, f.text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Discard removes what was prepared and is not in place. After Commit it does nothing.
+func (s *Set) Discard() {
+	for _, f := range s.files {
+		if f.temp != nil {
+			os.Remove(f.temp.Name()) // no longer there, if it is in place
+			f.temp.Close()           // and with it goes the lock
+		}
+	}
+	s.files, s.gone = nil, nil
+}
+
+// into writes a text into a device or a pipe.
+func into(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+const temporarySuffix = ".tmp"
+
+// temporary makes the file that is to replace path, locked by this process. It removes
+// those of the same path that killed processes have left, which nobody has locked.
+func temporary(path string) (*os.File, error) {
+	mode, replaced := os.FileMode(0o666), false
+	if info, err := os.Stat(path); err == nil {
+		mode, replaced = info.Mode().Perm(), true
+	}
+	begin := Companion(path, "")
+	if err := sweep(begin); err != nil {
+		return nil, err
+	}
+	for {
+		name := fmt.Sprintf("%s.%d%s", begin, rand.Uint64(), temporarySuffix)
+		f, err := filelock.OpenNoLink(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ours, err := filelock.Take(f)
+		if errors.Is(err, filelock.ErrHeld) {
+			continue // another process is sweeping, and saw the file before it was locked
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !ours {
+			f.Close()
+			continue
+		}
+		if replaced { // umask is for new files
+			if err := f.Chmod(mode); err != nil {
+				os.Remove(name)
+				f.Close()
+				return nil, err
+			}
+		}
+		return f, nil
+	}
+}
+
+// sweep removes the temporary files whose names begin like this and that nobody has locked.
+func sweep(begin string) error {
+	entries, err := os.ReadDir(filepath.Dir(begin))
+	if err != nil {
+		return nil // a folder that cannot be listed can still be written to
+	}
+	for _, e := range entries {
+		name := filepath.Join(filepath.Dir(begin), e.Name())
+		middle, begins := strings.CutPrefix(name, begin+".")
+		middle, ends := strings.CutSuffix(middle, temporarySuffix)
+		if !begins || !ends || !e.Type().IsRegular() || strings.Trim(middle, "0123456789") != "" {
+			continue
+		}
+		f, err := filelock.OpenNoLink(name, os.O_RDWR, 0)
+		if err != nil {
+			continue // gone, or not ours
+		}
+		if ours, err := filelock.Take(f); err == nil {
+			if ours {
+				err = os.Remove(name)
+			}
+			f.Close()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const longestName = 255 // bytes, of a file on nearly every file system
+
+// Companion is a hidden file beside path that belongs to it: its name is that of path with a
+// suffix, or where that is too long for a file's name made of its checksum.
+func Companion(path, suffix string) string {
+	base := filepath.Base(path)
+	if len(base)+len(suffix)+len(".")+len(".18446744073709551615")+len(temporarySuffix) > longestName {
+		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))[:32]
+	}
+	return filepath.Join(filepath.Dir(path), "."+base+suffix)
 }

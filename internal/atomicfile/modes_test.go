@@ -3,6 +3,8 @@
 package atomicfile_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -35,4 +37,25 @@ func TestModes(t *testing.T) {
 	require.NoError(t, os.Chmod(public, 0o664))
 	require.NoError(t, atomicfile.Write(public, text("y")))
 	require.Equal(t, os.FileMode(0o664), mode(public))
+}
+
+func TestWriteIntoPipes(t *testing.T) {
+	dir := t.TempDir()
+	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, os.Symlink("pipe", link))
+	require.True(t, atomicfile.Special(link))
+	full := errors.New("disk full")
+	require.ErrorIs(t, atomicfile.Write(link, func(io.Writer) error { return full }), full)
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // so that no side waits for the other
+	require.NoError(t, err)
+	defer reader.Close()
+	require.NoError(t, atomicfile.Write(link, text("through")))
+	read := make([]byte, len("through"))
+	_, err = io.ReadFull(reader, read)
+	require.NoError(t, err)
+	require.Equal(t, "through", string(read))
+	info, err := os.Lstat(pipe)
+	require.NoError(t, err)
+	require.Equal(t, os.ModeNamedPipe, info.Mode().Type(), "it is still a pipe")
 }

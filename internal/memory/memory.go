@@ -3,9 +3,15 @@
 package memory
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -122,4 +128,83 @@ func Fits(need, limit float64, advice, what string, args ...any) error {
 		return &Error{What: fmt.Sprintf(what, args...), Need: need + limit - room, Limit: limit, Advice: advice}
 	}
 	return nil
+}
+
+const (
+	spare        = 32 << 20 // bytes that may wait to be collected
+	leastPercent = 10
+	mostPercent  = 100 // Go's own
+)
+
+// Held says how many bytes a program is going to hold for long, as tables. What waits to be
+// collected is then bounded by about 64 MB, or by a tenth of what is held, in place of as much
+// again: numbers without pointers are quickly passed over.
+func Held(bytes float64) {
+	percent := mostPercent
+	if bytes > spare {
+		percent = max(leastPercent, int(mostPercent*spare/bytes))
+	}
+	debug.SetGCPercent(percent)
+}
+
+// outside is what a process holds beside Go's own memory, as measured: its code, and the matrix
+// library.
+const outside = 50e6
+
+// Collect has rubbish collected before the process, with what it holds outside Go's memory, takes
+// more than limit bytes; Go itself is left half of them at least.
+func Collect(limit float64) { debug.SetMemoryLimit(int64(min(Room(limit), math.MaxInt64/2))) }
+
+// Room is how much of a limit is left to Go's memory: half of it at least.
+func Room(limit float64) float64 { return max(limit-outside, limit/2) }
+
+// ReadFile is os.ReadFile for a file whose use takes factor times its size: it refuses one
+// for which that is too much, also a device or a pipe that never ends.
+func ReadFile(path string, factor float64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	limit, err := Limit()
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	most := int64(limit / factor)
+	n, err := text.ReadFrom(io.LimitReader(f, most+1))
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		err = system.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	if n > most {
+		return nil, &Error{What: fmt.Sprintf("%s, of more than %s,", path, Size(float64(most))), Need: limit, Limit: limit}
+	}
+	return text.Bytes(), nil
+}
+
+// Resident is a line of a process's memory in bytes, as Linux has it in /proc/PROCESS/status:
+// VmRSS is what is resident now, VmHWM the most that has been at a time. The process is a number
+// or "self". There is none of a process that has ended, nor on other systems.
+//
+// ru_maxrss of getrusage(2) is no such figure: it begins with what the process's parent held.
+func Resident(process, line string) (bytes float64, ok bool) {
+	text, err := os.ReadFile(filepath.Join("/proc", process, "status"))
+	if err != nil {
+		return 0, false
+	}
+	return residentLine(string(text), line)
+}
+
+func residentLine(status, line string) (bytes float64, ok bool) {
+	_, after, _ := strings.Cut("\n"+status, "\n"+line+":")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0, false
+	}
+	kilobytes, err := strconv.ParseFloat(fields[0], 64)
+	return kilobytes * 1024, err == nil
 }

@@ -2,7 +2,11 @@
 // draw depends on where it is made and never on what was drawn before it.
 package stream
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"missingscore/internal/simd"
+)
 
 // Purposes keep the streams of one fit apart.
 const (
@@ -54,4 +58,36 @@ func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
+}
+
+// Normals fills dst with standard normals.
+func (s *Stream) Normals(dst []float64) {
+	for i := range dst {
+		dst[i] = s.NormFloat64()
+	}
+}
+
+// Singles draws normals in float32, in several lanes at once: five times as fast as
+// Normals, for programs in float32, and other numbers. See simd.Lanes.
+type Singles struct{ lanes simd.Lanes }
+
+// From starts g's generators with the next words of s.
+func (g *Singles) From(s *Stream) {
+	for k := range g.lanes {
+		for i := range g.lanes[k] {
+			g.lanes[k][i] = s.Uint32()
+		}
+	}
+}
+
+// Normals fills dst with standard normals. What is left of the last block is not
+// drawn again.
+func (g *Singles) Normals(dst []float32) {
+	whole := len(dst) - len(dst)%simd.NormalBlock
+	simd.NormalBlocks(dst[:whole], &g.lanes)
+	if whole < len(dst) {
+		var last [simd.NormalBlock]float32
+		simd.NormalBlocks(last[:], &g.lanes)
+		copy(dst[whole:], last[:])
+	}
 }

@@ -26,41 +26,25 @@ func TestStreamsDependOnSeedAndPlaceOnly(t *testing.T) {
 	require.Len(t, seen, n)
 }
 
-// Many, so that strips' edges and the tail are met.
-func TestNormalsAreThoseOfTheStandardLibrary(t *testing.T) {
+func TestSinglesDependOnTheStreamOnly(t *testing.T) {
 	var s stream.Stream
-	for seed := range uint64(20) {
-		want := stream.New(seed, 1)
-		s.At(seed, 1)
-		for _, n := range []int{0, 1, 2, 17, 300_000} {
-			got := make([]float64, n)
-			s.Normals(got)
-			for i, v := range got {
-				if w := want.NormFloat64(); v != w {
-					t.Fatalf("seed %d, number %d of %d: %v is %v there", seed, i, n, v, w)
-				}
-			}
-			require.Equal(t, want.Uint64(), s.Uint64(), "the stream goes on")
+	draw := func(key uint64, lengths ...int) (x []float32) {
+		var g stream.Singles
+		g.From(s.At(1, key))
+		for _, n := range lengths {
+			part := make([]float32, n)
+			g.Normals(part)
+			x = append(x, part...)
 		}
+		return x
 	}
-	var x [100]float64
-	require.Zero(t, testing.AllocsPerRun(10, func() { s.At(1, 2).Normals(x[:]) }))
-}
-
-func BenchmarkNormals(b *testing.B) {
-	var s stream.Stream
-	s.At(1, 2)
-	x := make([]float64, 1000)
-	b.Run("one by one", func(b *testing.B) {
-		for b.Loop() {
-			for i := range x {
-				x[i] = s.NormFloat64()
-			}
-		}
-	})
-	b.Run("in bulk", func(b *testing.B) {
-		for b.Loop() {
-			s.Normals(x)
-		}
-	})
+	require.Equal(t, draw(1, 100), draw(1, 100))
+	require.Equal(t, draw(1, 100)[:96], draw(1, 16, 32, 48), "blocks follow each other")
+	require.Equal(t, draw(1, 100)[:5], draw(1, 5, 20)[:5])
+	require.Equal(t, draw(1, 100)[16:36], draw(1, 5, 20)[5:], "the rest of a block is left out")
+	require.NotContains(t, draw(2, 100), draw(1, 1)[0])
+	require.NotContains(t, draw(1, 100), float32(0))
+	var g stream.Singles
+	var x [100]float32
+	require.Zero(t, testing.AllocsPerRun(10, func() { g.From(s.At(1, 2)); g.Normals(x[:]) }))
 }

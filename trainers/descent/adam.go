@@ -12,13 +12,12 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// Adam is for gradients with noise: steps on mini-batches of rows, for a number of epochs
-// (paper, appendix "Normal Distribution estimation"), or until the loss of held-out rows
-// no longer falls, with the parameters where it was least.
+// Adam makes steps on mini-batches of rows for a number of epochs (paper, appendix "Normal Distribution
+// estimation"), or until the loss of held-out rows no longer falls; it keeps the parameters where that was least.
 type Adam struct{}
 
-func (Adam) Name() string       { return "adam" }
-func (Adam) Suits(Problem) bool { return true }
+func (Adam) Name() string          { return "adam" }
+func (Adam) Refusal(Problem) error { return nil }
 
 // Resolve implements Optimiser.
 func (Adam) Resolve(c Config, p Problem) (Config, error) {
@@ -115,8 +114,7 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 	return a.record(r)
 }
 
-// window makes the steps over its rows in their order that are not yet made; so many had been made
-// before the first of them.
+// window makes the remaining steps over its rows in their order; before is the number of steps before it.
 func (a *adam) window(ctx context.Context, w rows.Window, before int) error {
 	s, n, size, order := a.State, a.rows.Count(), a.Engine.Config.Batch, w.Order
 	for from := (s.Iteration - before) * size; from < len(order); from += size {
@@ -161,8 +159,13 @@ func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	if before := f.State.Before; before != nil && !(b.Loss < *before) {
 		return false, fmt.Sprintf("NOT converged: the held-out loss was never below the %.5g from before the first step; take a smaller rate; %s", *before, best)
 	}
-	n, patient := len(h)/5, f.patient()
-	if steps := f.Final().Iteration; f.barelyMoves(steps) && (patient || n >= fewestEpochs && stillFalling(h, n) <= 0) {
+	n, patient, fell := len(h)/5, f.patient(), 0.0
+	if n >= fewestEpochs {
+		if rose, _, least := change(h, n, func(r Record) float64 { return r.HeldOut }); -rose > least {
+			fell = -rose
+		}
+	}
+	if steps := f.Final().Iteration; f.barelyMoves(steps) && (patient || n >= fewestEpochs && fell == 0) {
 		advice := "allow more epochs; more rows, and more of them held out, can help, too"
 		if patient {
 			advice = "more rows, more of them held out, a smaller rate or more patience can help"
@@ -175,8 +178,66 @@ func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	if n < fewestEpochs {
 		return false, tooFew(h) + "; " + best
 	}
-	if fell := stillFalling(h, n); fell > 0 {
+	if fell > 0 {
 		return false, fmt.Sprintf("NOT converged: over the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", n, fell, best)
 	}
 	return true, fmt.Sprintf("converged: the held-out loss no longer fell when the %d epochs ended; %s", len(h), best)
+}
+
+// Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is therefore the
+// running mean
+//
+//	θ̄ ← θ̄ + (θ − θ̄) / max(1, a t)
+//
+// after step t (Shamir & Zhang 2013, "Stochastic gradient descent for non-smooth optimization", §4), in
+// which the last share a of the steps has about two thirds of the weight. The steps go on from θ.
+
+const mostAveraged = 0.5 // share of the steps
+
+// resolveAverage fills in the share of the model's own, if it has one.
+func (c Config) resolveAverage(training model.Training, p Problem) (Config, error) {
+	switch {
+	case c.Average == nil && !p.Penalised && training.Average > 0:
+		c.Average = &training.Average
+	case c.Average != nil && p.Penalised && *c.Average > 0:
+		return c, setting.Errorf("average", *c.Average, "a mean of couplings is 0 only where all of them were, and the penalty is to make them so; leave it out, or the penalty")
+	}
+	return c, nil
+}
+
+// average takes the parameters after a step into their mean.
+func (a *adam) average() {
+	s, share := a.State, a.Fit.Config.Average
+	if share == nil || *share == 0 {
+		return
+	}
+	params := a.Model.Params()
+	if s.Average == nil {
+		for _, p := range params {
+			s.Average = append(s.Average, make([]float64, len(p.Value)))
+		}
+	}
+	by := 1 / max(1, *share*float64(s.Iteration))
+	for i, p := range params {
+		mean := s.Average[i]
+		for k, v := range p.Value {
+			mean[k] += by * (v - mean[k])
+		}
+	}
+}
+
+// swapAverage exchanges the model's parameters for their mean.
+func (a *adam) swapAverage() {
+	for i, mean := range a.State.Average {
+		for k, p := 0, a.Model.Params()[i]; k < len(mean); k++ {
+			mean[k], p.Value[k] = p.Value[k], mean[k]
+		}
+	}
+}
+
+// takeAverage puts the model to the mean of its parameters, which stays as it is.
+func (a *adam) takeAverage() {
+	for i, mean := range a.State.Average {
+		copy(a.Model.Params()[i].Value, mean)
+	}
 }

@@ -4,10 +4,16 @@ package descent
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/losses"
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/optim"
 	"missingscore/trainers/penalty"
@@ -91,14 +97,15 @@ type State struct {
 	Best    *Best       // by the held-out loss; nil without one
 	Before  *float64    // the held-out loss before the first step; nil without one
 
+	Stall      Stall // of em and lbfgs
 	EM         em.State
-	Stall      Stall
 	Start      []float64   // of em: (μ, P)
 	Guarded    bool        // begun again, without accelerations that lower the likelihood
 	Degenerate *Degenerate // the likelihood has no maximum; nil: not found so
 	LBFGS      optim.LBFGS
-	Plateau    Plateau
-	Stuck      bool // no step lowers the loss
+	Flattest   Flattest // of lbfgs
+	Decrement  float64  // of lbfgs that stalled: what Newton's step promises, relative to the loss
+	Stuck      bool     // no step lowers the loss
 
 	Penalised *Penalised // nil without a penalty
 	Spectral  Spectral
@@ -159,5 +166,113 @@ func (f *Fit) record(r Record) (err error) {
 		}
 	}
 	f.State.History = append(f.State.History, r)
+	return nil
+}
+
+// Optimiser is a way to find a fit's parameters. A new one is a type with these methods
+// and a line in Optimisers.
+type Optimiser interface {
+	// Name is that in Config.
+	Name() string
+	// Refusal says why it cannot make a fit, or nil.
+	Refusal(p Problem) error
+	// Resolve fills in the zero values that it needs, and refuses settings that it does not have.
+	Resolve(c Config, p Problem) (Config, error)
+	// Run makes what is left of a fit, and saves its state now and then.
+	Run(ctx context.Context, f *Fit) error
+	// Verdict says whether a fit that has run converged, in a sentence.
+	Verdict(f *Fit) (converged bool, verdict string)
+}
+
+// Optimisers are all there are. The first that does not refuse a fit is its default, but for lbfgs with models
+// that overfit, whose minimum is no good fit.
+var Optimisers = []Optimiser{Proximal{}, EM{}, LBFGS{}, Adam{}}
+
+// Problem is what an optimiser is chosen for.
+type Problem struct {
+	Estimator estimator.Estimator
+	Model     model.Model
+	Objective losses.Objective
+	Rows      int
+	Batch     int // rows in a batch
+	DType     graph.DType
+	Streamed  bool // the rows are a file's, of which a few are held at a time
+	Penalised bool // it has a penalty on couplings
+}
+
+// Names are those of Optimisers.
+func Names() (names []string) {
+	for _, o := range Optimisers {
+		names = append(names, o.Name())
+	}
+	return names
+}
+
+// ByName looks an optimiser up.
+func ByName(name string) (Optimiser, error) {
+	for _, o := range Optimisers {
+		if o.Name() == name {
+			return o, nil
+		}
+	}
+	return nil, setting.Errorf("optimiser", name, "it is one of auto, %s", strings.Join(Names(), ", "))
+}
+
+// choose is the optimiser of that name, or the default for a fit.
+func choose(name string, p Problem) (Optimiser, error) {
+	asked := name != "" && name != "auto"
+	switch {
+	case asked && p.Streamed && name != (Adam{}).Name():
+		return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
+	case asked:
+		o, err := ByName(name)
+		if err == nil && o.Refusal(p) != nil {
+			err = setting.Errorf("optimiser", name, "%v", o.Refusal(p))
+		}
+		return o, err
+	case p.Streamed:
+		return Adam{}, nil
+	}
+	for _, o := range Optimisers {
+		if minimum := o != (LBFGS{}) || !model.TrainingOf(p.Model).Overfits; minimum && o.Refusal(p) == nil {
+			return o, nil
+		}
+	}
+	return Adam{}, nil
+}
+
+// wholeTable resolves the settings of a fit over all rows at once: it refuses those of adam and fills in the
+// number of iterations and the tolerance (single: in float32).
+func (c *Config) wholeTable(p Problem, tolerance, single float64) error {
+	what := "the loss of method %s has no noise here and is minimised"
+	if !p.Estimator.Minimises() {
+		what = "the equation of method %s is solved"
+	}
+	given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
+	if c.Validation != nil {
+		given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
+	}
+	if c.Average != nil {
+		given = append(given, setting.Field{Name: "average", Value: *c.Average})
+	}
+	if err := foreign(fmt.Sprintf(what+" over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name), given...); err != nil {
+		return err
+	}
+	c.Validation, c.Average = nil, nil
+	setting.Default(&c.Iterations, defaultIterations)
+	if p.DType == graph.Float32 {
+		tolerance = single
+	}
+	setting.Default(&c.Tolerance, tolerance)
+	return nil
+}
+
+// foreign refuses settings that an optimiser does not have.
+func foreign(reason string, settings ...setting.Field) error {
+	for _, s := range settings {
+		if s.Value != 0 {
+			return setting.Errorf(s.Name, s.Value, "%s", reason)
+		}
+	}
 	return nil
 }

@@ -73,14 +73,6 @@ func TestSettingErrors(t *testing.T) {
 	}
 }
 
-// The greatest shares that are named as possible are.
-func TestGreatestShares(t *testing.T) {
-	for _, c := range []descent.Config{{Validation: new(0.5)}, {Average: new(0.5)}} {
-		_, err := c.Resolve(problem(t, "iw"))
-		require.NoError(t, err)
-	}
-}
-
 // Losses of 30 epochs: the last six against the six before.
 func TestTrend(t *testing.T) {
 	history := func(loss func(epoch int) float64) (h []descent.Record) {
@@ -203,17 +195,18 @@ func TestVerdictOfAMinimisation(t *testing.T) {
 	for want, c := range map[string]struct {
 		gradient float64
 		stuck    bool
-		plateau  descent.Plateau
+		stall    descent.Stall
+		promised float64
 	}{
-		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false, descent.Plateau{}},
-		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true, descent.Plateau{}},
-		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true, descent.Plateau{Count: 99, Decrement: 1e-13}},
-		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false, descent.Plateau{Count: 100}},
-		"converged as far as rounding allows: of 7 iterations the last 100 did not lower the loss":                          {4e-7, true, descent.Plateau{Count: 100, Decrement: 1e-13}},
-		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 5e-07":                     {5e-7, true, descent.Plateau{Count: 100, Decrement: 2e-13}},
+		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false, descent.Stall{}, 0},
+		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true, descent.Stall{}, 0},
+		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true, descent.Stall{Count: 99, Rose: 40}, 1e-13},
+		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false, descent.Stall{Count: 100, Rose: 40}, 0},
+		"converged as far as rounding allows: of the last 100 of 7 iterations 40 raised the loss":                           {4e-7, true, descent.Stall{Count: 100, Rose: 40}, 1e-13},
+		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 5e-07":                     {5e-7, true, descent.Stall{Count: 100, Rose: 40}, 2e-13},
 	} {
 		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "lbfgs", Tolerance: 1e-9},
-			State: &descent.State{Iteration: 7, Stuck: c.stuck, Plateau: c.plateau, History: []descent.Record{{Gradient: 1}, {Iteration: 7, Gradient: c.gradient}}}}
+			State: &descent.State{Iteration: 7, Stuck: c.stuck, Stall: c.stall, Decrement: c.promised, History: []descent.Record{{Gradient: 1}, {Iteration: 7, Gradient: c.gradient}}}}
 		converged, verdict := f.Verdict()
 		require.Contains(t, verdict, want)
 		require.Equal(t, want[:3] == "con", converged)

@@ -1,12 +1,19 @@
 package descent
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/diagnose"
 	"missingscore/graph/model"
-	"missingscore/internal/setting"
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/optim"
@@ -21,10 +28,8 @@ type EM struct{}
 
 func (EM) Name() string { return "em" }
 
-// Suits implements Optimiser.
-func (o EM) Suits(p Problem) bool { return o.refusal(p) == nil }
-
-func (EM) refusal(p Problem) error {
+// Refusal implements Optimiser.
+func (EM) Refusal(p Problem) error {
 	if !p.Estimator.Loss.Needs().Moments {
 		return fmt.Errorf("the loss of method %s has no expectation step; use another", p.Estimator.Name)
 	}
@@ -35,17 +40,9 @@ func (EM) refusal(p Problem) error {
 }
 
 // Resolve implements Optimiser.
-func (o EM) Resolve(c Config, p Problem) (Config, error) {
-	if err := o.refusal(p); err != nil {
-		return c, setting.Errorf("optimiser", o.Name(), "%v", err)
-	}
-	reason := fmt.Sprintf("the equation of method %s is solved over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	if err := c.withoutAdam(reason); err != nil {
-		return c, err
-	}
-	setting.Default(&c.Iterations, defaultIterations)
-	setting.Default(&c.Tolerance, defaultTolerance)
-	return c, nil
+func (EM) Resolve(c Config, p Problem) (Config, error) {
+	err := c.wholeTable(p, defaultTolerance, defaultTolerance)
+	return c, err
 }
 
 // Run implements Optimiser. It saves after each turn.
@@ -74,9 +71,8 @@ func (EM) Run(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// turn makes the next one. Turns whose acceleration leads nowhere, or out of what is a
-// distribution, begin again where they started, guarded (em.Turns.Ascend); if these lead
-// there too, the likelihood has no maximum.
+// turn makes the next one. If the acceleration leads nowhere, or to no distribution, the fit begins again,
+// guarded (em.Turns.Ascend); if guarded turns lead there too, the likelihood has no maximum.
 func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	state, s := f.State, &f.State.EM
 	if s.Count == 0 {
@@ -93,7 +89,7 @@ func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 		return err
 	}
 	if err == nil && !back {
-		state.Stall.note(s)
+		state.Stall.note(s.Relative, -s.Likelihood)
 	}
 	done := err == nil && s.Relative <= f.Config.Tolerance
 	switch {
@@ -138,4 +134,88 @@ func (EM) Verdict(f *Fit) (converged bool, verdict string) {
 		return true, fmt.Sprintf("converged as far as rounding allows: after %d EM iterations the likelihood goes up and down in its last digits, and an iteration moves the precision or the mean by about %.2g of its size; columns that nearly depend on each other do this", s.Count, s.Relative)
 	}
 	return false, fmt.Sprintf("NOT converged: after %d EM iterations the last still moved the precision or the mean by %.2g of its size, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Count, s.Relative, f.Config.Tolerance)
+}
+
+// Degenerate says that turns lead to where some columns depend on each other exactly, and the
+// likelihood has no maximum (docs/theory/complete-data.md#no-maximum).
+type Degenerate struct {
+	Columns []int // the least set of them; nil where they are too many to tell
+	Rows    int   // that have all of Columns
+	Exact   bool  // whether these rows leave room for the dependence; else it is so to rounding
+}
+
+const (
+	degenerateShare = 1e-8 // of a column's variance that the others leave
+	watchedTurns    = 10   // from one look to the next
+)
+
+// look returns the dependence that turns lead to, or nil: columns that are dependent but for 1e-8 of a variance,
+// if the rows with all of them leave room for it or a turn had no solution (ended).
+func (f *Fit) look(ended bool) *Degenerate {
+	d := &Degenerate{Columns: diagnose.Dependent(correlations(f.Model.(*model.Gaussian)), degenerateShare)}
+	if d.Columns != nil {
+		d.Rows, d.Exact = diagnose.Exact(f.Table, d.Columns)
+	}
+	if !ended && !d.Exact {
+		return nil
+	}
+	slices.Sort(d.Columns)
+	return d
+}
+
+// withdraw leaves the model at a distribution after a turn that had no solution.
+func withdraw(t em.Turns, s *em.State, err error) {
+	var singular *em.SingularError
+	if errors.As(err, &singular) && singular.Put(t.Model) {
+		return
+	}
+	if s.Solved != nil {
+		t.Settle(s)
+	}
+}
+
+// correlations are a normal model's.
+func correlations(g *model.Gaussian) *mat.SymDense {
+	d := g.Dim()
+	r := mat.NewSymDense(d, nil)
+	var factor mat.Cholesky
+	var s mat.SymDense
+	ok := factor.Factorize(g.Precision()) && (factor.InverseTo(&s) == nil || !math.IsInf(factor.Cond(), 1))
+	for j := range d {
+		r.SetSym(j, j, 1)
+		for k := j + 1; ok && k < d; k++ {
+			r.SetSym(j, k, s.At(j, k)/math.Sqrt(s.At(j, j)*s.At(k, k)))
+		}
+	}
+	return r
+}
+
+// verdict says it for the columns of a table, after so many turns.
+func (d *Degenerate) verdict(t *data.Table, turns int) string {
+	if d.Columns == nil {
+		return fmt.Sprintf("NOT converged: the likelihood has no maximum: it grows as columns come to depend on each other exactly, and after %d EM iterations they do, to rounding; look for columns that others determine (missingscore check), or estimate a network, whose penalty keeps it finite", turns)
+	}
+	var names []string
+	for _, j := range d.Columns {
+		names = append(names, t.Names[j])
+	}
+	why := "they do so to rounding"
+	switch n := len(d.Columns); {
+	case d.Exact && d.Rows == 0:
+		why = "no row has all of them, to speak against it"
+	case d.Exact && d.Rows <= n:
+		why = fmt.Sprintf("only %d of %d rows %s all of them, as many as any dependence can meet", d.Rows, t.RowCount(), have(d.Rows))
+	case d.Exact:
+		why = fmt.Sprintf("they do in all of the %d rows that have them", d.Rows)
+	}
+	seldom := slices.MinFunc(d.Columns, func(j, k int) int { return cmp.Compare(t.ObservedIn(j), t.ObservedIn(k)) })
+	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (--exclude %s), or estimate a network, whose penalty keeps it finite",
+		turns, strings.Join(names[:len(names)-1], ", "), names[len(names)-1], why, t.Names[seldom])
+}
+
+func have(rows int) string {
+	if rows == 1 {
+		return "has"
+	}
+	return "have"
 }

@@ -10,8 +10,8 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/setting"
 	"missingscore/losses"
+	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/optim"
 )
@@ -22,10 +22,9 @@ import (
 //
 //	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
 //
-// is under Config.Tolerance. It also ends where no step lowers the loss, or a hundred have
-// not by more than its rounding (Plateau): then at the point where the gradient was least. No
-// step raises the loss by more than rounding, so that more iterations never give a worse
-// one. Parameters at which the loss is not finite, or a distribution does not exist, are
+// is under Config.Tolerance. It also ends where no step lowers the loss, or only rounding is left
+// (Stall): then at the point where the gradient was least. No step raises the loss by more than
+// rounding, so that more iterations never give a worse one. Parameters at which the loss is not finite, or a distribution does not exist, are
 // stepped back from.
 type LBFGS struct{}
 
@@ -39,48 +38,30 @@ const (
 
 func (LBFGS) Name() string { return "lbfgs" }
 
-// Suits implements Optimiser.
-func (LBFGS) Suits(p Problem) bool {
-	return smooth(p) == nil && !model.TrainingOf(p.Model).Overfits
-}
-
-// smooth says why the loss is not a function, or nil.
-func smooth(p Problem) error {
+// Refusal implements Optimiser: the loss has to be a function of the parameters.
+func (LBFGS) Refusal(p Problem) error {
 	switch {
 	case !p.Estimator.Deterministic():
-		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same", p.Estimator.Name)
+		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same; use adam", p.Estimator.Name)
 	case !p.Estimator.Minimises():
-		return fmt.Errorf("method %s solves an equation, so that there is no loss to minimise", p.Estimator.Name)
+		return fmt.Errorf("method %s solves an equation, so that there is no loss to minimise; use adam", p.Estimator.Name)
 	case losses.Draws(p.Objective):
-		return errors.New("the objective draws at random, so that its loss is never twice the same")
+		return errors.New("the objective draws at random, so that its loss is never twice the same; use adam")
 	}
 	return nil
 }
 
 // Resolve implements Optimiser.
-func (o LBFGS) Resolve(c Config, p Problem) (Config, error) {
-	if err := smooth(p); err != nil {
-		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
-	}
-	if err := c.wholeTable(p, defaultTolerance, singleTolerance); err != nil {
-		return c, err
-	}
-	return c, nil
+func (LBFGS) Resolve(c Config, p Problem) (Config, error) {
+	err := c.wholeTable(p, defaultTolerance, singleTolerance)
+	return c, err
 }
 
-// wholeTable are the settings of a fit over all rows at once: those of epochs refused, the number
-// of iterations and the tolerance filled in (single: in float32).
-func (c *Config) wholeTable(p Problem, tolerance, single float64) error {
-	reason := fmt.Sprintf("the loss of method %s has no noise here and is minimised over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name)
-	if err := c.withoutAdam(reason); err != nil {
-		return err
-	}
-	setting.Default(&c.Iterations, defaultIterations)
-	if p.DType == graph.Float32 {
-		tolerance = single
-	}
-	setting.Default(&c.Tolerance, tolerance)
-	return nil
+// Flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
+// apart: steps among them go up as often as down.
+type Flattest struct {
+	Gradient, Loss float64
+	At             []float64 // all parameters
 }
 
 // minimiser is a fit by LBFGS at one point.
@@ -113,7 +94,7 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 		if err := m.iterate(ctx); err != nil {
 			return err
 		}
-		if s.Stuck || s.Plateau.reached() {
+		if s.Stuck || s.Stall.reached() {
 			if err := m.end(ctx); err != nil {
 				return err
 			}
@@ -125,13 +106,12 @@ func (LBFGS) Run(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// end goes back to the point where the gradient was least, of those whose losses rounding
-// cannot tell apart. What Newton's step promises there is ½∇ℓᵀH∇ℓ, H by the last steps. It
-// is not cut, for a state between is neither the point before nor the one after.
+// end goes back to the flattest point. Newton's step promises ½∇ℓᵀH∇ℓ there, H by the last steps. A
+// cancelled context does not interrupt it: a state between has neither point.
 func (m *minimiser) end(ctx context.Context) error {
 	s := m.State
-	if s.Plateau.At != nil && s.Plateau.Least < m.relative() {
-		m.set(s.Plateau.At, 0, nil)
+	if s.Flattest.At != nil && s.Flattest.Gradient < m.relative() {
+		m.set(s.Flattest.At, 0, nil)
 		if err := m.evaluate(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
@@ -140,7 +120,7 @@ func (m *minimiser) end(ctx context.Context) error {
 			return err
 		}
 	}
-	s.Plateau.Decrement = -floats.Dot(m.gradient, s.LBFGS.Direction(m.gradient)) / 2 / m.scale()
+	s.Decrement = -floats.Dot(m.gradient, s.LBFGS.Direction(m.gradient)) / 2 / m.scale()
 	s.Stuck = true
 	return nil
 }
@@ -158,8 +138,7 @@ func (m *minimiser) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// iterate makes one step of the line search's length. A cut leaves the parameters where
-// they were.
+// iterate makes one step. An error leaves the parameters where they were.
 func (m *minimiser) iterate(ctx context.Context) error {
 	s := m.State
 	theta, loss, gradient := m.theta(), m.loss, m.gradient
@@ -192,7 +171,10 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	floats.Sub(step, theta)
 	floats.Sub(change, gradient)
 	s.LBFGS.Learn(step, change)
-	s.Plateau.note(m.theta(), m.loss, m.rounding()*m.scale(), m.relative())
+	s.Stall.note(m.relative(), m.loss)
+	if b := &s.Flattest; b.At == nil || m.loss < b.Loss-m.rounding()*m.scale() || m.relative() < b.Gradient {
+		*b = Flattest{m.relative(), m.loss, m.theta()}
+	}
 	s.Iteration++
 	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
 	return m.note()
@@ -243,8 +225,8 @@ func (m *minimiser) relative() float64 {
 	return most / m.scale()
 }
 
-// rounding is the relative noise of the loss. A fit that no step improves has converged
-// if its relative gradient is under the root of it: the loss is flat as far as its digits tell.
+// rounding is the relative noise of the loss. A fit that no step improves has converged if its relative
+// gradient is under the square root of it.
 func (f *Fit) rounding() float64 {
 	if f.Engine.Config.DType == graph.Float32 {
 		return singleRounding
@@ -255,15 +237,79 @@ func (f *Fit) rounding() float64 {
 // Verdict implements Optimiser.
 func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 	s, last := f.State, f.Final()
-	switch {
-	case last.Gradient <= f.Config.Tolerance:
-		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last.Gradient, s.Iteration)
-	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
-		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", s.Iteration, last.Gradient)
-	case s.Stuck && s.Plateau.reached() && s.Plateau.Decrement <= f.rounding():
-		return true, fmt.Sprintf("converged as far as rounding allows: of %d iterations the last %d did not lower the loss by more than its rounding, and the next would not; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Iteration, s.Plateau.Count, last.Gradient)
-	case s.Stuck:
-		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g", s.Iteration, last.Gradient)
+	if s.Stuck && last.Gradient > math.Sqrt(f.rounding()) && s.Stall.reached() && s.Decrement <= f.rounding() {
+		return true, fmt.Sprintf("converged as far as rounding allows: of the last %d of %d iterations %d raised the loss by its rounding, and the next would not lower it; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)
 	}
-	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Iteration, last.Gradient, f.Config.Tolerance)
+	return f.minimised(s.Iteration, "look for columns that depend on each other")
+}
+
+// minimised is the verdict on a minimisation after so many iterations.
+func (f *Fit) minimised(iterations int, advice string) (converged bool, verdict string) {
+	last := f.Final().Gradient
+	switch {
+	case last <= f.Config.Tolerance:
+		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last, iterations)
+	case f.State.Stuck && last <= math.Sqrt(f.rounding()):
+		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", iterations, last)
+	case f.State.Stuck:
+		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g; %s", iterations, last, advice)
+	}
+	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not under %.2g; allow more iterations, or %s", iterations, last, f.Config.Tolerance, advice)
+}
+
+// A start needs no more than these.
+const (
+	startTurns     = 200
+	startTolerance = 1e-6
+)
+
+// startAtLikelihood puts a normal model on all of R^d at Likeliest: for complete rows the minimum of score
+// matching's loss, with gaps near the wanted minimum of the marginal loss, which may have others. Other
+// models, and tables for which the turns fail, stay as they are.
+func (f *Fit) startAtLikelihood(ctx context.Context) error {
+	g, ok := f.Model.(*model.Gaussian)
+	if !ok || f.Missingness != nil {
+		return nil
+	}
+	start := model.NewGaussian(g.Dim(), model.CholeskyFactor)
+	start.SetMean(g.Mean())
+	if start.SetPrecision(g.Precision()) != nil {
+		return nil
+	}
+	c := f.Engine.Config
+	if ok, err := Likeliest(ctx, f.Problem, start, engine.Config{Seed: c.Seed, Workers: c.Workers}); !ok {
+		return err
+	}
+	if g.SetPrecision(start.Precision()) == nil {
+		g.SetMean(start.Mean())
+	}
+	return nil
+}
+
+// Likeliest moves a normal model, of Cholesky factors, to where the likelihood of the observed
+// cells of a problem's table is greatest on all of R^d, by turns of package em. It is not ok on
+// a domain, and where the turns fail.
+func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engine.Config) (ok bool, err error) {
+	if p.Domain.Bounded() {
+		return false, nil
+	}
+	p.Model, p.Objective, p.Missingness = m, losses.Classical{}, nil
+	c.Method = "em-exact"
+	e, err := engine.New(p, c)
+	if err != nil {
+		return false, err
+	}
+	t := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+	e.Condense(t.Rows)
+	var s em.State
+	s.Anderson.Memory = em.Memory
+	for s.Count == 0 || s.Relative > startTolerance && s.Count < startTurns {
+		if err := t.Turn(ctx, &s, em.Unpenalised); engine.Diverged(err) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	t.Settle(&s)
+	return true, nil
 }

@@ -2,19 +2,26 @@ package descent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/panics"
 	"missingscore/internal/setting"
+	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
 	"missingscore/trainers/penalty"
 )
 
-// Penalised is the state of a fit with a penalty. The path of λ is gone down from the largest,
-// each fit starting where the last ended: on all rows but those of a fold, for each fold of the
-// cross-validation, and then on all rows as far as to the λ that these choose.
+// Penalised is the state of a fit with a penalty. The path goes down from the largest λ, each fit starting
+// where the last ended: without each fold of the cross-validation, then on all rows down to the λ chosen.
 type Penalised struct {
 	Lambdas []float64 // of the path, the largest first; only one where it is given
 	Folds   []Fold    // of the cross-validation; nil where λ is given
@@ -61,7 +68,12 @@ func (f *Fit) penalised(ctx context.Context, o Optimiser) (err error) {
 		if err := f.crossValidate(ctx, o); err != nil {
 			return err
 		}
-		s.Chosen = s.least()
+		curve := s.curve()
+		for l, p := range curve {
+			if p.Loss < curve[s.Chosen].Loss { // of several alike the largest λ
+				s.Chosen = l
+			}
+		}
 	}
 	for {
 		if err := f.at(ctx, o, s.Index); err != nil {
@@ -143,9 +155,116 @@ func (f *Fit) Penalty() *penalty.Outcome {
 	if s.Folds == nil {
 		return r
 	}
-	r.Curve = s.curve()
+	r.Curve = slices.DeleteFunc(s.curve(), func(p penalty.Point) bool { return math.IsInf(p.Loss, 1) })
 	if s.Chosen == len(s.Lambdas)-1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the held-out loss is least at the smallest λ that was tried (%.3g): a smaller one, or no penalty, may be better", r.Lambda))
 	}
 	return r
+}
+
+// Fold is the state of a fold of the cross-validation.
+type Fold struct {
+	Rows   int       // that are held out
+	Losses []float64 // of these, mean over them, for each λ so far; +Inf where the fit diverged
+
+	Engine    engine.State // after the last of these, with the optimiser's state
+	Adam      optim.Adam
+	Spectral  Spectral
+	Iteration int
+}
+
+// crossValidate makes the folds' remaining fits, several at a time. A fold depends on the seed and its
+// number alone.
+func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
+	s, parts := f.State.Penalised, make([][]int, f.Config.Penalty.Folds)
+	for i, row := range stream.New(f.Engine.Config.Seed, stream.Validate).Perm(f.Table.N) {
+		parts[i%len(parts)] = append(parts[i%len(parts)], row)
+	}
+	if s.Folds == nil {
+		s.Folds = make([]Fold, len(parts))
+	}
+	pool, ctx := panics.WithContext(ctx)
+	pool.SetLimit(max(1, f.Engine.Config.Workers))
+	var mu sync.Mutex
+	for k, heldOut := range parts {
+		slices.Sort(heldOut)
+		if len(s.Folds[k].Losses) == len(s.Lambdas) {
+			continue
+		}
+		pool.Go(func() error {
+			err := f.fold(ctx, o, heldOut, s.Folds[k], func(reached Fold) error {
+				mu.Lock()
+				defer mu.Unlock()
+				s.Folds[k] = reached
+				done := 0
+				for _, f := range s.Folds {
+					done += len(f.Losses)
+				}
+				f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: done, Total: len(parts) * len(s.Lambdas), Loss: math.NaN(), EffectiveSize: math.NaN()})
+				return f.Save()
+			})
+			if err != nil {
+				return fmt.Errorf("cross-validation of λ, fold %d: %w", k+1, err)
+			}
+			return nil
+		})
+	}
+	return pool.Wait()
+}
+
+// fold makes a fold's remaining fits and hands on its state after each λ.
+func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, reach func(Fold) error) error {
+	learned := slices.DeleteFunc(f.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
+	table, err := f.Table.Rows(learned)
+	if err != nil {
+		return err
+	}
+	own, err := f.on(table, 1, f.State.Penalised.Lambdas)
+	if err != nil {
+		return err
+	}
+	out, err := f.Table.Rows(heldOut)
+	if err != nil {
+		return err
+	}
+	judge, err := own.HoldOut(out, out.AllRows())
+	if err != nil {
+		return err
+	}
+	if from.Losses != nil {
+		own.Restore(from.Engine)
+		own.State.Adam, own.State.Spectral, own.State.Iteration = from.Adam.Clone(), from.Spectral, from.Iteration
+	}
+	for l := len(from.Losses); l < len(own.State.Penalised.Lambdas); l++ {
+		loss := math.Inf(1)
+		var diverged *engine.DivergedError
+		if err := own.at(ctx, o, l); err == nil {
+			if loss, err = judge.Loss(); err != nil {
+				return err
+			}
+		} else if !errors.As(err, &diverged) {
+			return err
+		}
+		if !engine.Finite(loss) {
+			loss = math.Inf(1)
+		}
+		from = Fold{Rows: len(heldOut), Losses: append(slices.Clone(from.Losses), loss), Engine: own.Capture(),
+			Adam: own.State.Adam.Clone(), Spectral: own.State.Spectral, Iteration: own.State.Iteration}
+		if err := reach(from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// curve is the mean over all rows of the held-out loss by λ, with its standard error.
+func (s *Penalised) curve() (curve []penalty.Point) {
+	for l, lambda := range s.Lambdas {
+		var losses, rows []float64
+		for _, f := range s.Folds {
+			losses, rows = append(losses, f.Losses[l]), append(rows, float64(f.Rows))
+		}
+		curve = append(curve, penalty.Point{Lambda: lambda, Loss: stat.Mean(losses, rows), SE: stat.StdDev(losses, nil) / math.Sqrt(float64(len(losses)))})
+	}
+	return curve
 }

@@ -2,12 +2,18 @@ package descent
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+	"missingscore/trainers/penalty"
 )
 
 // Proximal is for fits with a penalty whose loss is a function of the parameters. It minimises
@@ -47,21 +53,18 @@ const (
 // Name implements Optimiser.
 func (Proximal) Name() string { return "proximal" }
 
-// Suits implements Optimiser.
-func (Proximal) Suits(p Problem) bool { return p.Penalised && smooth(p) == nil }
+// Refusal implements Optimiser.
+func (Proximal) Refusal(p Problem) error {
+	if !p.Penalised {
+		return errors.New("it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
+	}
+	return LBFGS{}.Refusal(p)
+}
 
 // Resolve implements Optimiser.
-func (o Proximal) Resolve(c Config, p Problem) (Config, error) {
-	if !p.Penalised {
-		return c, setting.Errorf("optimiser", o.Name(), "it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
-	}
-	if err := smooth(p); err != nil {
-		return c, setting.Errorf("optimiser", o.Name(), "%v; use adam", err)
-	}
-	if err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance); err != nil {
-		return c, err
-	}
-	return c, nil
+func (Proximal) Resolve(c Config, p Problem) (Config, error) {
+	err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance)
+	return c, err
 }
 
 // proximal is a fit by Proximal at one point.
@@ -204,16 +207,7 @@ func (p *proximal) note() error {
 
 // Verdict implements Optimiser.
 func (Proximal) Verdict(f *Fit) (converged bool, verdict string) {
-	s, last := f.State, f.Final()
-	switch {
-	case last.Gradient <= f.Config.Tolerance:
-		return true, fmt.Sprintf("converged: the relative gradient beside the penalty is %.2g after %d iterations at the last λ", last.Gradient, s.Spectral.Count)
-	case s.Stuck && last.Gradient <= math.Sqrt(f.rounding()):
-		return true, fmt.Sprintf("converged: no step lowers loss and penalty any more, after %d iterations at the last λ; the relative gradient is %.2g", s.Spectral.Count, last.Gradient)
-	case s.Stuck:
-		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers loss and penalty, but the relative gradient is %.2g; take a larger λ", s.Spectral.Count, last.Gradient)
-	}
-	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not under %.2g; allow more iterations, or take a larger λ", s.Spectral.Count, last.Gradient, f.Config.Tolerance)
+	return f.minimised(f.State.Spectral.Count, "take a larger λ")
 }
 
 // atLastLambda are the records of a history that were made at its last λ.
@@ -223,4 +217,157 @@ func atLastLambda(h []Record) []Record {
 		from--
 	}
 	return h[max(from, 0):]
+}
+
+// shrinkage is a fit's penalty at one λ, on the matrix of its model (model.Coupled).
+type shrinkage struct {
+	by     penalty.Penalty
+	lambda float64      // +Inf: couplings are 0
+	matrix *graph.Param // packed
+	place  int          // of matrix among the model's parameters
+	d      int
+	least  float64 // eigenvalue that the matrix may have
+	bounds optim.PositiveDefinite
+}
+
+// leastEigenvalue is the least that the matrix may have, beside the mean of its diagonal at the
+// model's start.
+const leastEigenvalue = 1e-3
+
+// newShrinkage is for a model made by model.Coupled.Free; least is 0 where the model is at its
+// start.
+func newShrinkage(c penalty.Config, m model.Model, least float64) (*shrinkage, error) {
+	by, err := penalty.ByName(c.Kind)
+	if err != nil {
+		return nil, err
+	}
+	coupled, _ := model.CoupledOf(m) // checkPenalised has asked
+	s := &shrinkage{by: by, matrix: coupled.Matrix(), d: m.Dim()}
+	for i, p := range m.Params() {
+		if p == s.matrix {
+			s.place = i
+		}
+	}
+	if s.least = least; least == 0 {
+		s.least = leastEigenvalue * s.size()
+	}
+	return s, nil
+}
+
+// each goes over the couplings: their places in the packed matrix.
+func (s *shrinkage) each(visit func(i int)) {
+	for j := range s.d {
+		for k := j + 1; k < s.d; k++ {
+			visit(graph.PackedIndex(s.d, j, k))
+		}
+	}
+}
+
+// value is λ Σ_{j<k} Ω(m_jk), 0 where all couplings are.
+func (s *shrinkage) value() (sum float64) {
+	s.each(func(i int) {
+		if v := s.matrix.Value[i]; v != 0 {
+			sum += s.lambda * s.by.Value(v)
+		}
+	})
+	return sum
+}
+
+// size is the mean of the matrix's diagonal.
+func (s *shrinkage) size() (mean float64) {
+	for j := range s.d {
+		mean += s.matrix.Value[graph.PackedIndex(s.d, j, j)] / float64(s.d)
+	}
+	return mean
+}
+
+// proximal is the proximal map of λtΩ at a packed matrix, on matrices with no eigenvalue under
+// the least one, in the metric of symmetric matrices, where a coupling counts twice. If plain
+// shrinkage leaves these it alternates the two maps with Dykstra's corrections
+// (Bauschke & Combettes 2008) and returns shrunk couplings.
+func (s *shrinkage) proximal(packed []float64, t float64) []float64 {
+	shrunk := slices.Clone(packed)
+	s.each(func(i int) { shrunk[i] = s.by.Shrink(packed[i], s.lambda*t/2) })
+	if !engine.Finite(shrunk...) || s.inside(shrunk) {
+		return shrunk
+	}
+	n := len(packed)
+	x, p, q := slices.Clone(packed), make([]float64, n), make([]float64, n)
+	for range mostTurns {
+		sum, furthest := make([]float64, n), 0.0
+		for i := range sum {
+			sum[i] = x[i] + p[i]
+			shrunk[i] = sum[i]
+		}
+		s.each(func(i int) { shrunk[i] = s.by.Shrink(sum[i], s.lambda*t/2) })
+		for i := range sum {
+			p[i] = sum[i] - shrunk[i]
+			sum[i] = shrunk[i] + q[i]
+		}
+		x = s.nearest(sum)
+		for i := range sum {
+			q[i] = sum[i] - x[i]
+			furthest = max(furthest, math.Abs(x[i]-shrunk[i]))
+		}
+		if furthest < alike*s.least {
+			break
+		}
+	}
+	return shrunk
+}
+
+const (
+	mostTurns = 1000
+	alike     = 1e-7 // of the least eigenvalue: where the two maps agree
+)
+
+// nearest is the symmetric matrix nearest to a packed one with no eigenvalue under the least.
+func (s *shrinkage) nearest(packed []float64) []float64 {
+	var e mat.EigenSym
+	if !e.Factorize(graph.Unpack(s.d, packed), true) {
+		return packed
+	}
+	var vectors, scaled mat.Dense
+	e.VectorsTo(&vectors)
+	values := e.Values(nil)
+	scaled.CloneFrom(&vectors)
+	for j, v := range values {
+		for i := range s.d {
+			scaled.Set(i, j, vectors.At(i, j)*max(v, s.least))
+		}
+	}
+	var product mat.Dense
+	product.Mul(&scaled, vectors.T())
+	out := make([]float64, 0, len(packed))
+	for j := range s.d {
+		for k := j; k < s.d; k++ {
+			out = append(out, product.At(j, k))
+		}
+	}
+	return out
+}
+
+// inside tells whether a packed matrix is positive definite, and not only just.
+func (s *shrinkage) inside(packed []float64) bool {
+	s.bounds.Floor = s.least / 2
+	return s.bounds.InsidePacked(packed, s.d)
+}
+
+// bound keeps the matrix positive definite, zeros as they are (optim.PositiveDefinite).
+func (s *shrinkage) bound() {
+	s.bounds.Floor = s.least
+	s.bounds.ProjectPacked(s.matrix.Value, s.d)
+}
+
+// afterAdam makes a step of Adam one of proximal Adam: the proximal map of the penalty in the
+// metric that the step was in, coordinate by coordinate (Yun, Lozano & Yang 2021, ProxGen). A
+// fit without a penalty has none.
+func (s *shrinkage) afterAdam(a *optim.Adam) {
+	if s == nil {
+		return
+	}
+	s.each(func(i int) {
+		s.matrix.Value[i] = s.by.Shrink(s.matrix.Value[i], s.lambda*a.Length(s.place, i))
+	})
+	s.bound()
 }

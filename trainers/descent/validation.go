@@ -12,8 +12,7 @@ import (
 )
 
 // Best is where the loss of held-out rows was least. Every fall counts, however small
-// beside its standard error: rows and draws are the same after each epoch, and fits that
-// waited for significant falls ended too early (docs/how-to/when-a-fit-stops.md).
+// (docs/how-to/when-a-fit-stops.md).
 type Best struct {
 	Epoch  int // after which it was least
 	Loss   float64
@@ -96,8 +95,7 @@ func (a *adam) validate(r *Record) (err error) {
 	return nil
 }
 
-// lookBefore looks at the held-out rows before the first step: a fit that is never nearer to them than
-// where it began has diverged.
+// lookBefore computes the held-out loss before the first step: a fit that never falls below it has diverged.
 func (a *adam) lookBefore() error {
 	if a.heldOut == nil || a.State.Iteration > 0 {
 		return nil
@@ -105,18 +103,4 @@ func (a *adam) lookBefore() error {
 	loss, err := a.heldOut.Loss()
 	a.State.Before = &loss
 	return err
-}
-
-// barelyMoves says whether so few steps leave a network hardly elsewhere than where it began: fewer than a
-// fifth of those that its training is patient for, at its rate; Adam moves a parameter by at most about
-// the rate in a step.
-func (f *Fit) barelyMoves(steps int) bool {
-	t := model.TrainingOf(f.Engine.Model)
-	return float64(steps)*f.Config.Rate < float64(t.PatientSteps)/5*t.Rate
-}
-
-// patient says whether the held-out loss has not fallen for so long that the fit ends.
-func (f *Fit) patient() bool {
-	b, h := f.State.Best, f.State.History
-	return b != nil && h[len(h)-1].Epoch-b.Epoch >= f.Config.Patience
 }

@@ -64,3 +64,12 @@ func TestSettingErrors(t *testing.T) {
 		require.Equal(t, [2]string{c.field, c.value}, [2]string{wrong.Field, wrong.Value})
 	}
 }
+
+// An imputer of many levels of noise has none to be told where the objective adds none.
+func TestImputerOfLevelsNeedsThem(t *testing.T) {
+	config := engine.Config{Method: "var", Imputer: engine.ImputerSpec{Kind: "normal", Options: []byte(`{"noise_conditional":true}`)}}
+	_, _, err := engine.Gradient(problem(60, losses.Classical{}), config, 0)
+	var wrong *setting.Error
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, "imputer", wrong.Field)
+}

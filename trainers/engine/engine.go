@@ -119,16 +119,27 @@ func New(p Problem, c Config) (*Engine, error) {
 		}
 	}
 	e.noising, _ = p.Objective.(losses.Noising)
-	if err := e.check(); err != nil {
+	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
 		return nil, err
+	}
+	if err := e.Table.Inside(e.Domain); err != nil {
+		return nil, err
+	}
+	if err := e.Estimator.CheckTable(e.Table); err != nil {
+		return nil, err
+	}
+	if e.noising != nil && e.Domain.Bounded() {
+		return nil, errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")
 	}
 	e.moments = e.momentsOf()
 	e.findGaps()
 	if err := e.prepareImputer(); err != nil {
 		return nil, err
 	}
-	if err := e.prepareMemory(); err != nil {
-		return nil, err
+	if e.Estimator.Source.Memory != nil {
+		if e.memory, err = e.Estimator.Source.Memory(e.setting(c.Batch)); err != nil {
+			return nil, err
+		}
 	}
 	if e.Estimator.OfMatrix() { // it makes no steps over rows
 		return e, nil
@@ -173,23 +184,6 @@ func (e *Engine) Look(t *data.Table, first int) {
 	e.Table = t
 	e.imputer.first, e.imputer.epoch = first, -1
 	e.findGaps()
-}
-
-// check refuses what does not go together.
-func (e *Engine) check() error {
-	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
-		return err
-	}
-	if err := e.Table.Inside(e.Domain); err != nil {
-		return err
-	}
-	if err := e.Estimator.CheckTable(e.Table); err != nil {
-		return err
-	}
-	if e.noising != nil && e.Domain.Bounded() {
-		return errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")
-	}
-	return nil
 }
 
 // prepareImputer makes the imputer, if the estimator trains one, and the program of its steps.
@@ -256,23 +250,12 @@ func (e *Engine) setting(batch int) source.Setting {
 	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn(), Memory: e.memory}
 }
 
-// prepareMemory makes what the source keeps, if it keeps anything.
-func (e *Engine) prepareMemory() (err error) {
-	if e.Estimator.Source.Memory != nil {
-		e.memory, err = e.Estimator.Source.Memory(e.setting(e.Config.Batch))
-	}
-	return err
-}
-
 // newWorker makes one for a loss of batches of so many rows, completed from a source.
 func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.Weighting, batch int) (w *worker, err error) {
 	c := e.Config
 	w = &worker{loss: loss, batch: data.NewBatch(batch, e.Table.D)}
 	if w.source, err = from.New(e.setting(batch)); err != nil {
 		return nil, err
-	}
-	if w.source == nil {
-		return nil, fmt.Errorf("source %s: its New gives no source", from.Name)
 	}
 	dtype := c.DType
 	if loss.Needs().Moments { // its one operation computes in float64, and parameters rounded to float32 would keep EM from its end
@@ -559,4 +542,22 @@ func (e *Engine) LeftOut() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d of %d observed cells are left out of the objective: a half-space ties them to missing cells that have bounds of their own", lost, cells)}
+}
+
+// DivergedError says that a fit stopped because a number was no longer finite.
+// The parameters are those before that step.
+type DivergedError struct {
+	Iteration int
+	What      string
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the fit diverged: the %s was not finite at iteration %d", e.What, e.Iteration+1)
+}
+
+// Diverged tells whether a step failed for what the parameters have become: where they are a number
+// is not finite, or there is no distribution.
+func Diverged(err error) bool {
+	var diverged *DivergedError
+	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)
 }

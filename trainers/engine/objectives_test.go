@@ -7,9 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -44,49 +42,6 @@ func ladder(t *testing.T, d int) (model.Model, losses.Objective) {
 func refusesNoise(e estimator.Estimator, o losses.Objective) bool {
 	_, noising := o.(losses.Noising)
 	return noising && (e.Loss.Needs().CompletedRows || e.Fallback == "em-exact-mc" || e.Source.Memory != nil)
-}
-
-// Without a gap every estimator is ordinary score matching, whatever the objective.
-func TestObjectivesWithoutGaps(t *testing.T) {
-	g, err := simulate.Normal(3, stream.New(1))
-	require.NoError(t, err)
-	table, err := g.Sample(37, stream.New(2))
-	require.NoError(t, err)
-	for _, e := range estimator.All {
-		if e.OfMatrix() { // no steps over rows
-			continue
-		}
-		config := engine.Config{Method: e.Name, Seed: 4, Batch: 16, Draws: 4}
-		if e.NeedsFloat64Rows() || e.Fallback == "em-exact-mc" { // each completed row has directions of its own
-			config.Draws = 1
-		}
-		whole := config
-		whole.Method = "full"
-		compare := func(m model.Model, o losses.Objective) {
-			want, wanted, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: o}, whole, 0)
-			require.NoError(t, err)
-			got, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: o}, config, 0)
-			if refusesNoise(e, o) {
-				require.Error(t, err)
-				return
-			}
-			require.NoError(t, err)
-			require.InDelta(t, want, got, 1e-10)
-			for i := range wanted {
-				require.InDeltaSlice(t, wanted[i], grads[i], 1e-10)
-			}
-		}
-		for name, options := range projected {
-			t.Run(e.Name+"/"+name, func(t *testing.T) {
-				m := model.NewGaussian(3, model.CholeskyFactor)
-				require.NoError(t, m.SetPrecision(mat.NewSymDense(3, []float64{1.2, 0.3, 0, 0.3, 1, 0.2, 0, 0.2, 0.9})))
-				compare(m, objective(t, name, options))
-			})
-		}
-		if !e.NeedsNormal() {
-			t.Run(e.Name+"/ladder", func(t *testing.T) { compare(ladder(t, 3)) })
-		}
-	}
 }
 
 // With gaps: no worker and nothing under a missing cell counts, and all is finite.

@@ -13,16 +13,12 @@ type Result struct {
 	Step   float64   // adapted step size, in deviations; the mean over groups
 	Accept float64   // mean acceptance after warm-up
 
-	// By column, then for the log density: split R-hat (Gelman et al. 2013), near 1
-	// where the chains agree, and the effective number of draws of all chains. With
-	// several groups their chains are compared within each and the variances pooled,
-	// as if centred by group: little noise, but one bad group among many hides. A
-	// column observed everywhere has 1 and +Inf.
+	// By column, then for the log density: split R-hat (Gelman et al. 2013) and the effective number of
+	// draws of all chains, pooled over groups. A column observed everywhere has 1 and +Inf.
 	RHat, EffectiveSize []float64
 
-	// Of each group, its worst column's; nil without Options.Observed. A few chains'
-	// R-hat is noisy: with 4 of them and 200 draws 1.05 comes by chance, and among
-	// thousands of rows 1.1.
+	// Of each group, its worst column's; nil without Options.Observed. With 4 chains of 200 draws an R-hat
+	// of 1.05 comes by chance, and 1.1 among thousands of rows.
 	GroupRHat, GroupSize []float64
 }
 

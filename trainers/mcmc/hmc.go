@@ -15,6 +15,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/setting"
 )
 
 // LeastDraws are needed for the diagnostics.
@@ -46,17 +47,15 @@ type Options struct {
 	// A model.MaskConditional model is that of this mask. Nil: none is observed.
 	Observed []float64
 	// Group is how many chains, one after the other, share what is observed and with it a
-	// target: at least four, for R-hat compares chains of one target. Step size and metric
+	// target, and start at the same observed cells: at least four, for R-hat compares chains of one target. Step size and metric
 	// are adapted, and diagnostics made, by group. Without Observed all chains are one group.
 	Group int
 }
 
-// HMC runs as many chains as start (chains, d) has rows, at least four, from there
-// (inside the domain, nil for all of R^d) with density q_θ restricted to it. During
-// warm-up the step size follows the dual averaging of Hoffman & Gelman 2014 (section
-// 3.2) on the chains' mean acceptance, and halfway the columns' deviations over
-// at least a hundred states of the chains become the metric. A proposal outside the
-// domain is rejected, which leaves the restricted density invariant.
+// HMC runs a chain from each row of start (chains, d), at least four, with density q_θ restricted to the
+// domain (nil: all of R^d). Warm-up adapts the step size by the dual averaging of Hoffman & Gelman 2014
+// (section 3.2) and halfway the metric, the columns' deviations over at least a hundred states. A proposal
+// outside the domain is rejected, which leaves the restricted density invariant.
 func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
 	h, err := newHMC(m, s, start, o)
 	if err != nil {
@@ -180,19 +179,11 @@ func (g *group) restart() {
 	g.anchor, g.logMean, g.error, g.k = math.Log(10*g.step), 0, 0, 0
 }
 
-// check fills in the defaults and refuses what cannot be.
-func (o *Options) check(chains, d int) error {
-	for _, v := range []struct {
-		value     *int
-		byDefault int
-	}{{&o.WarmUp, 300}, {&o.Draws, 200}, {&o.Leapfrog, 12}, {&o.Keep, 0}} {
-		if *v.value == 0 {
-			*v.value = v.byDefault
-		}
-		if *v.value < 0 {
-			return fmt.Errorf("%d iterations or steps: none may be negative", *v.value)
-		}
-	}
+// check fills in the defaults and refuses what the diagnostics cannot use.
+func (o *Options) check(chains int) error {
+	setting.Default(&o.WarmUp, 300)
+	setting.Default(&o.Draws, 200)
+	setting.Default(&o.Leapfrog, 12)
 	if o.Accept == 0 {
 		o.Accept = 0.8
 		if o.Leapfrog == 1 {
@@ -203,22 +194,10 @@ func (o *Options) check(chains, d int) error {
 		o.Group = chains
 	}
 	switch {
-	case !(o.Accept > 0 && o.Accept < 1) || o.Draws < LeastDraws:
-		return fmt.Errorf("acceptance %v, draws %d: a number between 0 and 1 and at least 8 draws are needed", o.Accept, o.Draws)
-	case o.Keep > o.Draws:
-		return fmt.Errorf("%d draws cannot be kept of %d", o.Keep, o.Draws)
-	case o.Scale != nil && len(o.Scale) != d:
-		return fmt.Errorf("%d deviations do not fit %d columns", len(o.Scale), d)
-	case o.Centre != nil && (len(o.Centre) != d || o.Scale == nil):
-		return fmt.Errorf("%d means of independent proposals do not fit %d columns with deviations", len(o.Centre), d)
-	case !(o.Travel >= 0):
-		return fmt.Errorf("a way of %v deviations: it must not be negative", o.Travel)
-	case o.Observed != nil && len(o.Observed) != chains*d:
-		return fmt.Errorf("%d marks of what is observed do not fit %d chains of %d columns", len(o.Observed), chains, d)
-	case o.Group < 4:
-		return fmt.Errorf("groups of %d chains: R-hat needs at least 4 of one target", o.Group)
-	case chains%o.Group != 0:
-		return fmt.Errorf("%d chains do not fill groups of %d", chains, o.Group)
+	case o.Draws < LeastDraws:
+		return fmt.Errorf("%d draws: at least %d draws are needed", o.Draws, LeastDraws)
+	case o.Group < 4 || chains%o.Group != 0:
+		return fmt.Errorf("%d chains in groups of %d: R-hat needs at least 4 of one target", chains, o.Group)
 	}
 	return nil
 }
@@ -230,7 +209,7 @@ func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 	if h.chains < 4 || h.chains*d != len(start) {
 		return nil, fmt.Errorf("%d numbers to start from: at least 4 chains of %d columns are needed", len(start), d)
 	}
-	if err := o.check(h.chains, d); err != nil {
+	if err := o.check(h.chains); err != nil {
 		return nil, err
 	}
 	h.Options, h.size = o, o.Group
@@ -238,8 +217,8 @@ func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 		h.groups = append(h.groups, h.newGroup(c, start))
 	}
 	for c := range h.chains {
-		if err := h.checkStart(c, start); err != nil {
-			return nil, err
+		if !h.inside(c, start[c*d:(c+1)*d]) {
+			return nil, fmt.Errorf("chain %d starts outside the domain", c+1)
 		}
 	}
 	return h, h.begin(m, start)
@@ -263,22 +242,6 @@ func (h *hmc) newGroup(c int, start []float64) *group {
 		}
 	}
 	return g
-}
-
-// checkStart refuses a start of chain c outside the domain, or one that differs from its
-// group's in what is observed.
-func (h *hmc) checkStart(c int, start []float64) error {
-	d := h.d
-	if !h.inside(c, start[c*d:c*d+d]) {
-		return fmt.Errorf("chain %d starts outside the domain", c+1)
-	}
-	first := c / h.size * h.size
-	for j, observed := range h.groups[c/h.size].observed {
-		if observed != 0 && (start[c*d+j] != start[first*d+j] || h.Observed[c*d+j] == 0) {
-			return fmt.Errorf("chains %d and %d are of one group, but differ in what is observed in column %d", first+1, c+1, j+1)
-		}
-	}
-	return nil
 }
 
 // begin puts the chains where they start, with log density and score there.
@@ -420,4 +383,34 @@ func (h *hmc) rescale(states [][]float64) {
 		}
 		g.restart()
 	}
+}
+
+// jump proposes an independent point y for every chain, each free coordinate from
+// N(Centre_j, Scale_j²) =: ν, and accepts it with probability min(1, q(y) ν(x) / q(x) ν(y))
+// (Tierney 1994, "Markov Chains for Exploring Posterior Distributions", section 2.3.3).
+func (h *hmc) jump(rng *rand.Rand) error {
+	copy(h.y, h.x)
+	h.each(func(i, j int, g *group) {
+		v := rng.NormFloat64()
+		u := (h.x[i] - h.Centre[j]) / h.Scale[j]
+		h.p[i] = 0.5 * (v*v - u*u) // log ν(x) − log ν(y)
+		h.y[i] = h.Centre[j] + h.Scale[j]*v
+	})
+	log, score, err := h.model.At(h.y)
+	if err != nil {
+		return err
+	}
+	for c := range h.chains {
+		ratio := log[c] - h.log[c]
+		for j := range h.d {
+			if h.groups[c/h.size].free[j] {
+				ratio += h.p[c*h.d+j]
+			}
+		}
+		if u := rng.Float64(); !(u < math.Exp(ratio)) || !h.inside(c, h.y[c*h.d:(c+1)*h.d]) {
+			continue
+		}
+		h.move(c, log, score)
+	}
+	return nil
 }

@@ -10,16 +10,15 @@ import (
 // algorithm 7.4) as a value: copy it, save it, go on. It knows the inverse Hessian H by
 // the last steps s and the changes y of the gradient over them. The zero value is ready.
 //
-// gonum's optimize.LBFGS keeps its pairs private, so that a fit could not be saved within it, and
-// its line searches have no noise: with near-dependent columns they fail at a relative gradient of
+// gonum's optimize.LBFGS keeps its pairs private, so a killed fit could not resume to the same numbers, and
+// its line searches ignore rounding: with near-dependent columns they fail at a relative gradient of
 // 1e-5 (trainers/certified, collinear-gaps), where WolfeStep goes on to 1e-9.
 type LBFGS struct {
-	Pairs int         // remembered at most; 0: 20
-	S, Y  [][]float64 // the oldest first
+	S, Y [][]float64 // the oldest first
 }
 
 const (
-	lbfgsPairs = 20
+	lbfgsPairs = 20 // remembered at most
 	// A pair whose sᵀy is less of ‖s‖‖y‖ says nothing but rounding, or that the function
 	// is not convex there; without it H stays positive definite.
 	lbfgsCurvature = 1e-12
@@ -54,11 +53,7 @@ func (l *LBFGS) Learn(s, y []float64) {
 	if !(floats.Dot(s, y) > lbfgsCurvature*floats.Norm(s, 2)*floats.Norm(y, 2)) {
 		return
 	}
-	pairs := l.Pairs
-	if pairs == 0 {
-		pairs = lbfgsPairs
-	}
-	if len(l.S) == pairs {
+	if len(l.S) == lbfgsPairs {
 		l.S, l.Y = l.S[1:], l.Y[1:]
 	}
 	l.S, l.Y = append(l.S, s), append(l.Y, y)

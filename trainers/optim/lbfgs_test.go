@@ -1,13 +1,11 @@
 package optim
 
 import (
-	"errors"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/optimize/functions"
 )
@@ -64,43 +62,6 @@ func TestLBFGSOnKnownFunctions(t *testing.T) {
 	}
 }
 
-// On a quadratic −Hg with all pairs of conjugate steps is Newton's step, and the secant
-// equation H y = s holds for the last pair whatever the function.
-func TestLBFGSDirection(t *testing.T) {
-	a := mat.NewSymDense(3, []float64{4, 1, 0.5, 1, 3, -1, 0.5, -1, 2})
-	var l LBFGS
-	var e mat.EigenSym
-	require.True(t, e.Factorize(a, true))
-	var v mat.Dense
-	e.VectorsTo(&v)
-	for k, value := range e.Values(nil) { // eigenvectors are conjugate
-		s := mat.Col(nil, k, &v)
-		y := append([]float64(nil), s...)
-		floats.Scale(value, y)
-		l.Learn(s, y)
-	}
-	g := []float64{1, -2, 0.3}
-	var want mat.VecDense
-	require.NoError(t, want.SolveVec(a, mat.NewVecDense(3, []float64{-1, 2, -0.3})))
-	require.InDeltaSlice(t, want.RawVector().Data, l.Direction(g), 1e-12)
-
-	one := LBFGS{} // across its one pair H is sᵀy/yᵀy
-	one.Learn([]float64{1, 0, 0}, []float64{4, 0, 0})
-	require.InDeltaSlice(t, []float64{-0.25, -0.5, 0.25}, one.Direction([]float64{1, 2, -1}), 1e-15)
-
-	short := LBFGS{Pairs: 2}
-	short.Learn([]float64{1, 0, 0}, []float64{2, 1, 0})
-	short.Learn([]float64{0, 1, 0}, []float64{-1, 3, 1})
-	short.Learn([]float64{0.5, 0.5, 1}, []float64{1, 0, 4})
-	require.Len(t, short.S, 2)
-	require.InDeltaSlice(t, []float64{-0.5, -0.5, -1}, short.Direction([]float64{1, 0, 4}), 1e-12)
-	short.Learn([]float64{1, 0, 0}, []float64{-1, 0, 0})
-	require.Equal(t, []float64{0.5, 0.5, 1}, short.S[1], "negative curvature is not learned")
-	short.Forget()
-	require.InDeltaSlice(t, []float64{-0.6, 0.8, 0}, short.Direction([]float64{3, -4, 0}), 1e-15, "no longer than 1")
-	require.InDeltaSlice(t, []float64{-0.3, 0.4, 0}, short.Direction([]float64{0.3, -0.4, 0}), 1e-15)
-}
-
 // Steps go around places where the function has no value, and stop where nothing falls.
 func TestWolfeStep(t *testing.T) {
 	seek := func(f func(float64) (float64, float64), noise float64) (last float64, ok bool) {
@@ -131,73 +92,4 @@ func TestWolfeStep(t *testing.T) {
 	require.False(t, ok, "the slope promises what the value does not keep")
 	_, ok = seek(func(t float64) (float64, float64) { return 1 + 1e-15*t, 1e-9 * (t - 0.9) }, 1e-13)
 	require.True(t, ok, "rounding hides the fall, the slope shows it")
-}
-
-// A pair is learned from sᵀy > 10⁻¹² ‖s‖‖y‖ on, whatever the lengths, and a step of no length never.
-func TestLBFGSLearnsByAngle(t *testing.T) {
-	for _, size := range []float64{1e-3, 1, 1e3} {
-		for _, other := range []float64{1e-3, 1, 1e3} {
-			var l LBFGS
-			l.Learn([]float64{size, 0}, []float64{0.5e-12 * other, other})
-			require.Empty(t, l.S, "‖s‖ %v, ‖y‖ %v", size, other)
-			l.Learn([]float64{size, 0}, []float64{2e-12 * other, other})
-			require.Len(t, l.S, 1, "‖s‖ %v, ‖y‖ %v", size, other)
-		}
-	}
-	var l LBFGS
-	l.Learn([]float64{0, 0}, []float64{0, 0})
-	require.Empty(t, l.S)
-}
-
-// answers are values and slopes at the places that a search asks for, one after the other.
-type answers []struct{ t, value, slope float64 }
-
-// search gives how many of the answers are asked for, and whether the last of them was taken.
-func (a answers) search(t *testing.T, value, slope, noise float64) (asked int, ok bool) {
-	ok, err := WolfeStep(func(at float64) (float64, float64, error) {
-		if asked == len(a) {
-			asked++
-			return 0, 0, errEnd
-		}
-		require.Equal(t, a[asked].t, at)
-		asked++
-		return a[asked-1].value, a[asked-1].slope, nil
-	}, value, slope, noise)
-	if err != nil {
-		require.ErrorIs(t, err, errEnd)
-	}
-	return asked, ok
-}
-
-var errEnd = errors.New("no more answers")
-
-// Wolfe's conditions with their numbers, at their bounds, by sequences of values that no function
-// has to have. The value at 0 is 0 and the slope −2; so a step t may keep −2·10⁻⁴ t, and its slope
-// has to be −1.8 or more.
-func TestWolfeConditions(t *testing.T) {
-	const fall = 2 * wolfeDecrease
-	const most = (2*wolfeDecrease - 1) * -2.0 // the slope up to which a value within noise will do
-	for name, c := range map[string]struct {
-		answers
-		noise float64
-		asked int
-		ok    bool
-	}{
-		"as low and as flat as is asked":   {answers{{1, -fall, -1.8}}, 0, 1, true},
-		"as low as is asked, rising again": {answers{{1, -fall, 2}}, 0, 1, true},
-		"not low enough: bisection":        {answers{{1, -0.99 * fall, 2}, {0.5, -0.5 * fall, 2}}, 0, 2, true},
-		"bisection between both ends":      {answers{{1, 5, 0}, {0.5, -fall, -1.9}, {0.75, -fall, 0}}, 0, 3, true},
-		"too steep: twice as far":          {answers{{1, -fall, -1.81}, {2, -2 * fall, 2}}, 0, 2, true},
-		"farther it has to be lower":       {answers{{1, -fall, -1.81}, {2, -1.99 * fall, 2}, {1.5, -1.51 * fall, 2}}, 0, 3, true},
-		"noise may hide the fall":          {answers{{1, 0.1, most}}, 0.1, 1, true},
-		"noise, but it rises again":        {answers{{1, 0.1, 1.9999}, {0.5, -1, 0}}, 0.1, 2, true},
-		"more than noise":                  {answers{{1, 0.11, 0}, {0.5, -1, 0}}, 0.1, 2, true},
-		"a fall without end is none":       {answers{{1, math.Inf(-1), 0}, {0.5, -1, 0}}, 0, 2, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			asked, ok := c.search(t, 0, -2, c.noise)
-			require.Equal(t, c.asked, asked)
-			require.Equal(t, c.ok, ok)
-		})
-	}
 }

@@ -66,27 +66,6 @@ func TestProximalStep(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.9, 0, -0.1, 1.1, 0.04, 1}, x, 1e-15)
 }
 
-func TestProjectionKeepsZerosAndSymmetry(t *testing.T) {
-	g := model.NewGaussian(3, model.FreeSymmetric)
-	h := PositiveDefinite{Floor: 0.01}
-	require.False(t, h.Project(g), "the identity needs none")
-	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{1, 1.5, 0, 1.5, 1, 0, 0, 0, 1}))) // smallest eigenvalue −0.5
-	require.True(t, h.Project(g))
-	p := g.Precision()
-	require.InDelta(t, 0.01, leastEigenvalue(t, p), 1e-12)
-	require.InDelta(t, 0.99, p.At(0, 1), 1e-12) // 1 − s·1.5 = 0.01
-	require.Zero(t, p.At(0, 2))
-	require.Equal(t, 1.0, p.At(2, 2))
-
-	// Unequal scales, and a diagonal that has become negative.
-	require.NoError(t, g.SetPrecision(mat.NewSymDense(3, []float64{-2, 3, 1, 3, 50, -20, 1, -20, 4})))
-	require.True(t, h.Project(g))
-	p = g.Precision()
-	require.InDelta(t, 0.01, leastEigenvalue(t, p), 1e-10)
-	require.Equal(t, []float64{0.02, 50, 4}, []float64{p.At(0, 0), p.At(1, 1), p.At(2, 2)})
-	require.InDelta(t, 3./-20, p.At(0, 1)/p.At(1, 2), 1e-12, "one factor for all")
-}
-
 func leastEigenvalue(t *testing.T, p mat.Symmetric) float64 {
 	t.Helper()
 	var e mat.EigenSym

@@ -8,12 +8,10 @@ import (
 )
 
 // Tournament orders the pairs of columns that a coordinate descent over a symmetric matrix
-// visits, so that several workers may go through them at once. Where the derivative by P_jk rests
-// on the rows j and k of P alone, as of ½ tr(PSP), pairs without a column in common do not touch
-// each other. So the columns are divided into blocks, and blocks meet in the rounds of a
-// round-robin tournament: first each itself, then in every round each one other. Within a round no
-// column is in two matches. The result is that of one worker who goes through the matches in
-// order, whatever the number of workers (docs/theory/pairwise.md#tournament).
+// visits, for several workers at once: blocks of columns meet in the rounds of a round-robin tournament, first
+// each itself, then in every round each one other, so that no column is in two matches of a round.
+// If the derivative by P_jk depends on rows j and k of P alone, results do not depend on the number of
+// workers (docs/theory/pairwise.md#tournament).
 type Tournament struct {
 	Columns int
 	blocks  int

@@ -100,24 +100,6 @@ func TestPassesOfAFile(t *testing.T) {
 	require.NotEqual(t, first, seed)
 }
 
-// A window mixes rows of places all over the file: its mean row number is that of all up to what
-// so many blocks, drawn without replacement, allow.
-func TestWindowsMix(t *testing.T) {
-	const n, block, window = 6400, 32, 20
-	f := opened(t, numbered(t, "t.csv", n), block, 2, 32, 0, window)
-	first := 0.0
-	count := 0
-	for p := range 20 {
-		order, windows := pass(t, f, p)
-		for _, row := range order[:windows[0]] {
-			first += float64(row)
-		}
-		count += windows[0]
-	}
-	se := n / math.Sqrt(12) * math.Sqrt((1-window*block/float64(n))/(window*20))
-	require.InDelta(t, (n-1)/2., first/float64(count), 4*se)
-}
-
 // One window is what a table that is held gives.
 func TestOneWindow(t *testing.T) {
 	f := opened(t, numbered(t, "t.csv", 500), 100, 3, 32, 0, 0)
@@ -211,45 +193,4 @@ func TestSingles(t *testing.T) {
 		require.Equal(t, values, singles, memory)
 		require.Equal(t, seen, marks)
 	}
-}
-
-// Without memory for them the numbers of float32 are not held: they are read again, which a file
-// that has been cut meanwhile shows.
-func TestSinglesHaveTheirShare(t *testing.T) {
-	const n = 1000 // of two columns: 8250 bytes as float32, of which half of the memory is to be more
-	for memory, held := range map[string]bool{"16kB": false, "17kB": true} {
-		t.Setenv("MISSINGSCORE_MEMORY", memory)
-		path := numbered(t, "t.csv", n)
-		file, err := data.OpenRows(path, data.ReadOptions{}, 40)
-		require.NoError(t, err)
-		s, err := survey.Take(t.Context(), file, survey.Options{})
-		require.NoError(t, err)
-		f, err := rows.NewFile(t.Context(), rows.Source{File: file, Before: s.Before, Rows: n, Single: true}, 3, 16, 0, 4)
-		require.NoError(t, err)
-		require.NoError(t, os.Truncate(path, 10))
-		for _, err = range f.Pass(t.Context(), 0) {
-			if err != nil {
-				break
-			}
-		}
-		require.Equal(t, held, err == nil, "%s: %v", memory, err)
-		require.NoError(t, file.Close())
-	}
-}
-
-// The rows of every window are shuffled by another permutation: places in a batch do not go
-// together from window to window.
-func TestWindowsAreShuffledApart(t *testing.T) {
-	const block, window, windows = 16, 4, 5
-	f := opened(t, numbered(t, "t.csv", block*window*windows), block, 5, 32, 0, window) // whole batches: no row is carried on
-	var orders [][]int
-	for w, err := range f.Pass(t.Context(), 0) {
-		require.NoError(t, err)
-		require.Len(t, w.Order, block*window)
-		for _, before := range orders {
-			require.NotEqual(t, before, w.Order)
-		}
-		orders = append(orders, slices.Clone(w.Order))
-	}
-	require.Len(t, orders, windows)
 }

@@ -2,26 +2,23 @@ package source
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data/domain"
+	"missingscore/data/truncnorm"
 	"missingscore/trainers/mcmc"
 )
 
 // bounces draws from a normal distribution on a convex set by exact Hamiltonian Monte
 // Carlo (Pakman & Paninski 2014, "Exact Hamiltonian Monte Carlo for truncated
 // multivariate Gaussians"): in coordinates z in which the normal is standard a particle
-// with a velocity v ~ N(0, I) moves for a time π/2 along
-//
-//	z(t) = z cos t + v sin t
-//
-// and is reflected by the walls wᵀz ≤ β, |w| = 1, that it meets. The path is exact, so
-// that nothing is rejected, correlations do not slow it down, and where it meets no wall
-// its end is a draw of its own. After each path come Gibbs steps, for sets so thin along a
-// coordinate that a particle would go to and fro for ever.
+// with a velocity v ~ N(0, I) moves for a time π/2 along z(t) = z cos t + v sin t and is
+// reflected by the walls wᵀz ≤ β, |w| = 1. After each path come Gibbs steps, for sets so
+// thin along a coordinate that a particle would bounce for ever.
 type bounces struct {
 	root  blas64.Triangular // U with y = U⁻¹z, y the coordinates less their mean
 	walls blas64.General    // (c, m)
@@ -175,7 +172,7 @@ func rotate(x, v []float64, sin, cos float64) {
 
 // first is when the particle meets a wall, the sine and cosine of that time, and which wall;
 // left and −1 if it meets none before.
-// wᵀz(t) is R cos(t − φ), which comes up to β at t = φ − arccos(β/R).
+// wᵀz(t) is R cos(t − φ), which reaches β at t = φ − arccos(β/R).
 func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	when, wall = left, -1
 	sin, cos = math.Sincos(when)
@@ -204,10 +201,8 @@ func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	return when, sin, cos, wall
 }
 
-// avoided tells, without the angles that first finds, of most walls that the particle stays
-// away from them until a time of π/2 at most, of that sine and cosine: it never comes that
-// far, it moves away at first, or it moves towards the wall all the time and is not there
-// yet. What rounding could decide is left to first.
+// avoided finds without computing angles that the particle stays away from most walls until a time of at
+// most π/2, given by sine and cosine. It is false where rounding could decide.
 func avoided(u, speed, beta, sin, cos float64) bool {
 	const near = 1e-9
 	square := u*u + speed*speed
@@ -219,4 +214,45 @@ func avoided(u, speed, beta, sin, cos float64) bool {
 	}
 	then := u*cos + speed*sin
 	return speed*cos-u*sin > near*(math.Abs(u)+speed) && then < beta-near*(math.Abs(u)+speed+math.Abs(beta))
+}
+
+// gibbs renews one coordinate after the other of a normal draw on a convex set from its conditional, a
+// truncated normal.
+type gibbs struct {
+	coordinates []int // of the row, those that are renewed
+	mean        []float64
+	precision   []float64 // (m, m), m coordinates
+}
+
+// normal sets the distribution of the coordinates, its precision UᵀU.
+func (g *gibbs) normal(coordinates []int, mean []float64, u blas64.Triangular) {
+	m := len(coordinates)
+	g.coordinates, g.mean = append(g.coordinates[:0], coordinates...), append(g.mean[:0], mean...)
+	g.precision = room(g.precision, m*m)
+	p := blas64.General{Rows: m, Cols: m, Stride: m, Data: g.precision}
+	clear(g.precision)
+	for a := range m {
+		copy(g.precision[a*m+a:a*m+m], u.Data[a*u.Stride+a:a*u.Stride+m])
+	}
+	blas64.Trmm(blas.Left, blas.Trans, 1, u, p)
+}
+
+// sweep renews x, which must lie in the section.
+func (g *gibbs) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
+	m := len(g.coordinates)
+	for a, j := range g.coordinates {
+		q := g.precision[a*m : a*m+m]
+		shift := 0.0
+		for b, k := range g.coordinates {
+			shift += q[b] * (x[k] - g.mean[b])
+		}
+		shift -= q[a] * (x[j] - g.mean[a])
+		mean, sd := g.mean[a]-shift/q[a], 1/math.Sqrt(q[a])
+		low, high := s.Interval(x, j)
+		if !(low < high) { // the others leave a single point, by rounding
+			continue
+		}
+		z := truncnorm.Transport(rng.NormFloat64(), (low-mean)/sd, (high-mean)/sd)
+		x[j] = min(max(mean+sd*z, low), high)
+	}
 }

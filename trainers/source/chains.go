@@ -46,8 +46,8 @@ type keptChains struct {
 	visits []float64 // (n): moves made, 0 before the chains are started
 }
 
-// NewChainMemory makes the Memory of Chains. It refuses more chains than memory can hold.
-func NewChainMemory(s Setting) (Memory, error) {
+// newChainMemory makes the Memory of Chains. It refuses more chains than memory can hold.
+func newChainMemory(s Setting) (Memory, error) {
 	t := s.Table
 	k := &keptChains{first: make([]int, t.N+1), step: slices.Repeat([]float64{math.Log(firstStep)}, t.N), visits: make([]float64, t.N)}
 	for i := range t.N {
@@ -76,11 +76,11 @@ func (k *keptChains) Restore(from []float64) {
 	}
 }
 
-// NewChains makes the source of Chains: Setting.Memory is that of NewChainMemory.
-func NewChains(s Setting) (Source, error) {
+// newChains makes the source of Chains: Setting.Memory is that of newChainMemory.
+func newChains(s Setting) (Source, error) {
 	if s.Memory == nil {
 		var err error
-		if s.Memory, err = NewChainMemory(s); err != nil {
+		if s.Memory, err = newChainMemory(s); err != nil {
 			return nil, err
 		}
 	}
@@ -186,9 +186,8 @@ func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at in
 	}
 }
 
-// adapt learns each row's step size from how many of its own chains' moves were accepted
-// (Andrieu & Thoms 2008, equation 4.2), by ever smaller changes: steps that went on answering
-// to where the chains are would keep these where moves are accepted.
+// adapt learns each row's step size from the acceptance of its own chains' moves (Andrieu & Thoms
+// 2008, equation 4.2), by vanishing changes.
 func (c *chains) adapt(b *data.Batch) {
 	for i, row := range b.Rows {
 		c.kept.visits[row]++

@@ -32,7 +32,7 @@ func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 // chainsOf makes the source for a table, and its moves so many times.
 func chainsOf(t *testing.T, m model.Model, table *data.Table, s *domain.Domain, draws, steps int) (*chains, *data.Batch) {
 	t.Helper()
-	from, err := NewChains(Setting{Model: m, Table: table, Batch: table.N + 2, Draws: draws, Domain: s})
+	from, err := newChains(Setting{Model: m, Table: table, Batch: table.N + 2, Draws: draws, Domain: s})
 	require.NoError(t, err)
 	b := data.NewBatch(table.N+2, table.D) // two rows of padding
 	rows := make([]int, table.N)
@@ -71,26 +71,6 @@ func TestRHatOfChains(t *testing.T) {
 	}
 }
 
-// The step size of each row is learned from its own chains: after some moves 80 % are accepted.
-func TestChainsLearnTheirStep(t *testing.T) {
-	m, table := twoPeaks(t, 0.3)
-	from, b := chainsOf(t, m, table, nil, 8, 400)
-	x, log := slice(b.Size*8*b.D), slice(b.Size*8)
-	mean := make([]float64, table.N)
-	const moves = 200
-	for k := range moves {
-		require.NoError(t, from.Complete(b, x, log, new(Stream).At(2, uint64(k))))
-		for i := range mean {
-			mean[i] += from.accept[i] / moves
-		}
-	}
-	for i, v := range mean {
-		if !table.Observed[2*i+1] {
-			require.InDelta(t, acceptance, v, 0.1, "row %d", i)
-		}
-	}
-}
-
 // What is captured is all that changes: a source put back to it makes the same draws again.
 func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	m, table := twoPeaks(t, 0.3)
@@ -115,39 +95,9 @@ func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	require.Equal(t, want, draw())
 }
 
-// Chains start from, and their steps are measured by, what is observed of each column: a column without
-// says 0 and 1, one that does not vary its value and 1.
-func TestMarginals(t *testing.T) {
-	mean, sd := marginals(&data.Table{Names: []string{"a", "b", "c"}, N: 3, D: 3,
-		Values:   []float64{1, 7, 5, 3, 7, 5, 100, 7, 5},
-		Observed: []bool{true, false, true, true, false, true, false, false, true}})
-	require.Equal(t, []float64{2, 0, 5}, mean)
-	require.Equal(t, []float64{1, 1, 1}, sd)
-	mean, sd = marginals(&data.Table{Names: []string{"a"}, N: 4, D: 1, Values: []float64{-3, 3, 9, 3}, Observed: []bool{true, true, true, false}})
-	require.InDelta(t, 3, mean[0], 1e-15)
-	require.InDelta(t, math.Sqrt(24), sd[0], 1e-14)
-}
-
-// Every chain of every row goes on from the draw that it gave last.
-func TestChainsGoOnFromTheirDraws(t *testing.T) {
-	m, table := twoPeaks(t, 0.3)
-	for i := range table.N {
-		table.Observed[2*i] = i%4 != 1 // of some rows both cells are missing
-	}
-	const draws = 4
-	from, b := chainsOf(t, m, table, nil, draws, 3)
-	x, y, log := slice(b.Size*draws*b.D), slice(b.Size*draws*b.D), slice(b.Size*draws)
-	require.NoError(t, from.Complete(b, x, log, new(Stream).At(8)))
-	fresh, err := from.begin(b, y, new(Stream).At(9))
-	require.NoError(t, err)
-	require.False(t, fresh)
-	own := table.N * draws * b.D
-	require.Equal(t, x[:own], y[:own])
-}
-
 func TestTooManyChains(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 100, D: 2, Values: make([]float64, 200), Observed: make([]bool, 200)}
-	_, err := NewChainMemory(Setting{Table: table, Draws: 1e7})
+	_, err := newChainMemory(Setting{Table: table, Draws: 1e7})
 	var refused *setting.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, "draws", refused.Field)

@@ -20,8 +20,7 @@ import (
 )
 
 // exactSource draws from a normal model's own conditional,
-// N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain. Rows with one
-// pattern that follow each other share its factor.
+// N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain.
 type exactSource struct {
 	r      int
 	model  model.Normal
@@ -299,9 +298,8 @@ func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
 	return c.runChain(row, rng)
 }
 
-// sequence draws the gaps that the domain concerns one after the other, each from its
-// normal given those before or, truncated, from that between its bounds. It says whether
-// each is between them: at the first that is not it ends.
+// sequence draws the gaps that the domain concerns one after the other, each from its normal given
+// those before, truncated or not. It ends at the first outside its bounds and says whether there was none.
 func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bool {
 	for a := len(c.gaps) - 1; a >= c.first; a-- {
 		j := c.gaps[a]
@@ -331,8 +329,7 @@ func (c *Conditional) prepareChain() {
 	c.chain.in(&c.section, c.gaps[f:], c.means, u)
 }
 
-// runChain draws by a chain of its own: from a sequential draw where that is inside, else
-// from a point well inside.
+// runChain draws by a chain of its own.
 func (c *Conditional) runChain(row []float64, rng *Stream) error {
 	if err := c.start(row, rng); err != nil {
 		return err
@@ -351,6 +348,7 @@ func (c *Conditional) rhat(row []float64, rng *Stream) (float64, error) {
 	return c.chain.rhat(&c.section, row, c.mask, func() error { return c.start(row, rng) }, rng)
 }
 
+// start puts a row to a sequential draw if that is inside, else to a point well inside.
 func (c *Conditional) start(row []float64, rng *Stream) error {
 	if c.sequence(row, rng.Rand, true) && c.section.Contains(row, c.mask) {
 		return nil

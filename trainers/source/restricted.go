@@ -19,8 +19,7 @@ import (
 //   - a box: each coordinate a truncated normal;
 //   - one half-space over unbounded coordinates: the component along σ∘a truncated;
 //   - otherwise: draws from the box until one is in the section; for a row at which that
-//     fails once, ends of chains (bounces). The log density is then known up to a
-//     constant of the row, which self-normalised weights do not need.
+//     fails once, ends of chains (bounces). The log density then lacks a constant of the row.
 type restricted struct {
 	domain     *domain.Domain
 	deviations deviations

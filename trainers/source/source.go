@@ -56,9 +56,8 @@ type Kind struct {
 	Name, Note string
 	New        func(Setting) (Source, error)
 
-	// Memory makes what the source keeps between steps: nil for a source that starts afresh at
-	// each. Such a source is for models with a log density, and for objectives that leave
-	// observed cells as they are.
+	// Memory makes what the source keeps between steps; nil: nothing. A source with memory is for models
+	// with a log density, and for objectives that leave observed cells as they are.
 	Memory func(Setting) (Memory, error)
 
 	Random       bool // draws at random, r times for a row; otherwise once
@@ -91,4 +90,44 @@ func NormalModel(m model.Model, what string) (model.Normal, error) {
 		return nil, fmt.Errorf("%s needs a Gaussian model, this is another; use var, variw or iw", what)
 	}
 	return g, nil
+}
+
+// The kinds that are here.
+var (
+	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: newZeros}
+	Complete = Kind{Name: "complete", Note: "no gaps", New: newZeros, CompleteRows: true}
+	Proposal = Kind{Name: "proposal", Note: "independent draws from N(0, sd²)", New: NewProposal, Random: true, LogDensity: true, ProposalSD: true}
+	Imputer  = Kind{Name: "imputer", Note: "draws of a trained imputer", New: NewImputer, Random: true, LogDensity: true, Imputer: true, Definite: true}
+	Chains   = Kind{Name: "chains", Note: "persistent Markov chains towards the model's conditional", New: newChains, Memory: newChainMemory, Random: true}
+	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: NewExact, Random: true, LogDensity: true, Normal: true, Definite: true}
+)
+
+// Kinds are the kinds of sources by name. A new one is a line here, or an assignment in
+// the init function of the package that has it.
+var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal.Name: Proposal, Imputer.Name: Imputer, Exact.Name: Exact, Chains.Name: Chains}
+
+// Memory is what a source keeps from one step to the next, one for all workers and part of the fit's state.
+type Memory interface {
+	// Capture copies it, Restore puts it back to what Capture gave.
+	Capture() []float64
+	Restore([]float64)
+}
+
+// zeros leaves 0 in the gaps: for rows without any, for Zeroed, and for losses
+// in closed form, which look at the mask themselves.
+type zeros struct{}
+
+// newZeros makes the source of Zeros, and of Complete.
+func newZeros(Setting) (Source, error) { return zeros{}, nil }
+
+// Complete implements Source.
+func (zeros) Complete(b *data.Batch, x, logProposal []float64, _ *Stream) error {
+	Repeat(b, len(logProposal)/b.Size, x)
+	return nil
+}
+
+// CompleteSingle implements SingleSource.
+func (zeros) CompleteSingle(b *data.Batch, x, logProposal []float32, _ *Stream) error {
+	Repeat(b, len(logProposal)/b.Size, x)
+	return nil
 }

@@ -2,14 +2,76 @@ package network
 
 import (
 	"bytes"
+	"flag"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// The network's names are what CSV, XML and DOT each treat specially. igraph, networkx and Graphviz
+// read the golden files.
+func TestFormats(t *testing.T) {
+	p := mat.NewSymDense(6, nil)
+	for j, v := range []float64{4, 1, 1, 2, 1, 1} {
+		p.SetSym(j, j, v)
+	}
+	p.SetSym(0, 1, -0.5) // 0.25
+	p.SetSym(1, 2, 0.6)  // −0.6
+	p.SetSym(2, 4, -0.25)
+	p.SetSym(3, 5, 1e-7)
+	n, err := New([]string{`say "hi", you`, "a<b>&c", "<b>", "Größe ∇", `back\slash`, "node"}, p, Threshold(p, 0))
+	require.NoError(t, err)
+	for name, write := range map[string]func(io.Writer) error{"edges.csv": n.WriteEdges, "network.graphml": n.WriteGraphML, "network.dot": n.WriteDOT, "network.json": n.WriteJSON} {
+		var got bytes.Buffer
+		require.NoError(t, write(&got))
+		path := filepath.Join("testdata", name)
+		if *update {
+			require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, string(want), got.String())
+	}
+}
+
+func TestFormatsOfNothing(t *testing.T) {
+	var edges, object bytes.Buffer
+	require.NoError(t, (&Network{}).WriteEdges(&edges))
+	require.Equal(t, "from,to,weight,partial_correlation,precision\n", edges.String())
+	require.NoError(t, (&Network{}).WriteJSON(&object))
+	require.JSONEq(t, `{"nodes":[],"edges":[]}`, object.String())
+}
+
+func TestFormatErrors(t *testing.T) {
+	edge := func(from, to string, precision float64) *Network {
+		return &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: from, To: to, Precision: precision}}}
+	}
+	for want, write := range map[string]func(io.Writer) error{
+		`network: "a" is joined to itself`:              edge("a", "a", 1).WriteDOT,
+		`network: edge "a" – "c": no node is named "c"`: edge("a", "c", 1).WriteDOT,
+		`network: columns 1 and 2 are both named "a"`:   (&Network{Nodes: []string{"a", "a"}}).WriteGraphML,
+		"json: unsupported value: NaN":                  edge("a", "b", math.NaN()).WriteJSON,
+	} {
+		var b bytes.Buffer
+		require.EqualError(t, write(&b), want)
+		require.Zero(t, b.Len())
+	}
+}
+
+// A space that does not break, and the joiners of Persian and of emoji, have no escapes in DOT.
+func TestDOTNamesStayAsTheyAre(t *testing.T) {
+	for name, want := range map[string]string{"price\u00a0EUR": "\"price\u00a0EUR\"", "می\u200cروم": "\"می\u200cروم\"", `a\b "c"` + "\n": `"a\\b \"c\"\n"`} {
+		require.Equal(t, want, dotNode{name: name}.DOTID())
+	}
+}
 
 func TestUncertaintyInFiles(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{4, 2, 0, 2, 9, 3, 0, 3, 1})

@@ -1,0 +1,47 @@
+package descent
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A hundred iterations whose measure never falls to half of the first, and a third of which raise the
+// loss, are rounding's.
+func TestStall(t *testing.T) {
+	for rose, want := range map[int]bool{33: false, 34: true} {
+		var s Stall
+		loss := 1.
+		for turn := range stalledIterations {
+			require.False(t, s.reached())
+			if loss--; turn > 0 && turn <= rose {
+				loss += 2
+			}
+			s.note(1e-4, loss)
+		}
+		require.Equal(t, want, s.reached(), rose)
+		s.note(4e-5, loss)
+		require.Equal(t, 1, s.Count)
+	}
+}
+
+// Iterations are wild if ten of a hundred raised the loss, or after a thousand.
+func TestWild(t *testing.T) {
+	for rose, want := range map[int]bool{10: true, 9: false, 0: false} {
+		var s Stall
+		loss := 1.
+		for turn := range stalledIterations {
+			require.False(t, s.wild())
+			if loss--; turn > 0 && turn <= rose {
+				loss += 2
+			}
+			s.note(1e-4, loss)
+		}
+		require.Equal(t, want, s.wild(), rose)
+		for turn := stalledIterations; turn < 10*stalledIterations; turn++ {
+			loss--
+			s.note(1e-4, loss)
+			require.Equal(t, turn == 10*stalledIterations-1 || 10*s.Rose >= s.Count, s.wild())
+		}
+	}
+}
