@@ -46,18 +46,6 @@ func TestFewRowsIsFishers(t *testing.T) {
 	require.True(t, math.IsNaN(inference.Normal(0.5, e.SE[0], 0.95, 3).Low))
 }
 
-// neighbours counts each column once.
-func TestNeighbours(t *testing.T) {
-	p := mat.NewSymDense(5, nil)
-	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {1, 3}} {
-		p.SetSym(pair[0], pair[1], -0.2)
-	}
-	require.Equal(t, 2, neighbours(p, 0, 1)) // 2 and 3
-	require.Equal(t, 2, neighbours(p, 2, 3)) // 0 and 1
-	require.Equal(t, 1, neighbours(p, 3, 4)) // 1
-	require.Equal(t, 0, neighbours(mat.NewSymDense(5, nil), 0, 1))
-}
-
 // Of 95 % intervals of 15 complete rows 95 % cover, within four standard errors; without the
 // factor 0.90 do.
 func TestFewRowsCover(t *testing.T) {

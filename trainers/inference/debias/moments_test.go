@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
 )
@@ -119,34 +118,17 @@ func requireEqual(t *testing.T, want, got mat.Matrix, tolerance float64) {
 	}
 }
 
-// meanRow and covariance are those of the rows' gradients.
-func meanRow(m *moments) []float64 {
-	mean := make([]float64, len(m.gradient))
-	for i := range m.n {
-		for j, v := range m.rows.RawRowView(i) {
-			mean[j] += v / float64(m.n)
-		}
-	}
-	return mean
-}
-
 func TestGradientsAgainstDifferences(t *testing.T) {
 	table, n := someRows(t), someNormal(t)
 	for _, q := range []Equation{Likelihood, Marginal} {
 		m := momentsOf(t, table, n, q)
 		want := gradientOf(t, table, n, q)
 		require.InDeltaSlice(t, want, m.gradient, 1e-6)
-		require.InDeltaSlice(t, want, meanRow(m), 1e-6)
 	}
 }
 
-func momentsOf(t *testing.T, table *data.Table, n *normal, q Equation) (m *moments) {
-	var err error
-	if q == Marginal {
-		m, err = marginal(table, n, true, 2)
-	} else {
-		m, err = likelihood(table, n, true, true, 2)
-	}
+func momentsOf(t *testing.T, table *data.Table, n *normal, q Equation) *moments {
+	m, err := Problem{Table: table, Equation: q, Own: q == Likelihood, Workers: 2}.moments(n)
 	require.NoError(t, err)
 	return m
 }
@@ -202,68 +184,21 @@ func TestExpectationsOnExactRows(t *testing.T) {
 	table := exactRows(t, n)
 	for _, q := range []Equation{Likelihood, Marginal} {
 		m := momentsOf(t, table, n, q)
-		requireEqual(t, hessianOf(t, table, n, q), m.hessian, 1e-5)
+		if q == Marginal { // the likelihood's observed Hessian has a test of its own
+			requireEqual(t, hessianOf(t, table, n, q), m.hessian, 1e-5)
+		}
 		require.InDeltaSlice(t, make([]float64, len(m.gradient)), m.gradient, 1e-12)
-		var rows mat.SymDense
-		rows.SymOuterK(1/float64(m.n), m.rows.T())
+		rows := mat.NewSymDense(parameters(n.d), nil)
+		require.NoError(t, n.eachPattern(table, 1, func(p *pattern) {
+			p.gradients(n, q, func(_ float64, g []float64) {
+				rows.SymRankOne(rows, 1/m.total, mat.NewVecDense(len(g), g))
+			})
+		}))
 		want := m.variance
 		if q == Likelihood {
 			want = m.hessian
 			requireEqual(t, m.hessian, m.observed, 1e-12)
 		}
-		requireEqual(t, want, &rows, 1e-12)
-	}
-}
-
-// Truncated score matching by hand: columns a and b above −1 and −2, g_j = min(1, distance),
-// and a half-space cutting c + d at 3, away from which both have a factor min(1, distance).
-func TestTruncatedAgainstDifferences(t *testing.T) {
-	table, n := someRows(t), someNormal(t)
-	for i := range table.Observed {
-		table.Observed[i] = true
-		table.Values[i] = math.Mod(math.Abs(table.Values[i]), 1.4) - 0.5
-	}
-	s := domain.All(4)
-	s.Lower[0], s.Lower[1] = -1, -2
-	s.Half = []domain.HalfSpace{{A: []float64{0, 0, 1, 1}, B: 3}}
-	byHand := func(eta []float64, p *mat.SymDense) float64 {
-		sum := 0.0
-		for i := range table.N {
-			x := table.Values[i*4 : i*4+4]
-			far := (3 - x[2] - x[3]) / math.Sqrt2
-			g, slope := []float64{min(1, x[0]+1), min(1, x[1]+2), min(1, far), min(1, far)}, make([]float64, 4)
-			for j, low := range []float64{-1, -2} {
-				if x[j] < low+1 {
-					slope[j] = 1
-				}
-			}
-			if far < 1 {
-				slope[2], slope[3] = -1/math.Sqrt2, -1/math.Sqrt2
-			}
-			for j := range 4 {
-				score := eta[j]
-				for k := range 4 {
-					score -= p.At(j, k) * x[k]
-				}
-				sum += g[j]*(score*score-2*p.At(j, j)) + 2*slope[j]*score
-			}
-		}
-		return sum / float64(table.N)
-	}
-	eta := []float64{0.3, -0.1, 0.2, 0.5}
-	m := truncated(table, eta, n.p, s, domain.Weight{}, true, 1)
-	require.InDeltaSlice(t, m.gradient, meanRow(m), 1e-12)
-	at := func(i, j int, h, k float64) float64 {
-		moved := *n
-		moved.mu = eta
-		to := moved.by(t, i, j, h, k)
-		return byHand(to.mu, to.p)
-	}
-	const h = 1e-3 // the loss is quadratic: differences have no error but rounding's
-	for i := range m.gradient {
-		require.InDelta(t, (at(i, i, h, 0)-at(i, i, -h, 0))/(2*h), m.gradient[i], 1e-9)
-		for j := range m.gradient {
-			require.InDelta(t, (at(i, j, h, h)-at(i, j, h, -h)-at(i, j, -h, h)+at(i, j, -h, -h))/(4*h*h), m.hessian.At(i, j), 1e-6, "%d %d", i, j)
-		}
+		requireEqual(t, want, rows, 1e-12)
 	}
 }

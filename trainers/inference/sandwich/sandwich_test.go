@@ -17,7 +17,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference/bounded"
+	"missingscore/trainers/inference/debias"
 )
 
 // scaling is how a fit scales columns.
@@ -325,7 +325,7 @@ func TestManyDrawsAreTheExactExpectation(t *testing.T) {
 }
 
 // In a box draws of the normal distribution's own conditional are held and weighted; package
-// bounded finds the same root and errors by a quadratic form of its own.
+// debias finds the same root and errors by a quadratic form of its own.
 func TestExactDrawsInABox(t *testing.T) {
 	g := simulate.Gaussian{Mean: []float64{0.3, -0.2}, Precision: mat.NewSymDense(2, []float64{1.4, 0.5, 0.5, 1.2})}
 	box := domain.All(2)
@@ -337,7 +337,7 @@ func TestExactDrawsInABox(t *testing.T) {
 	start := model.NewGaussian(2, model.Natural)
 	require.NoError(t, start.SetPrecision(g.Precision))
 	start.SetMean(g.Mean)
-	want, why, err := bounded.Step(t.Context(), bounded.Problem{Table: table, Domain: box, Weight: domain.Weight{Cap: 1}, Start: start, Draws: 200})
+	want, why, err := debias.StepInside(t.Context(), debias.Inside{Table: table, Domain: box, Weight: domain.Weight{Cap: 1}, Start: start, Draws: 200})
 	require.NoError(t, err)
 	require.Empty(t, why)
 	m := model.NewGaussian(2, model.CholeskyFactor)

@@ -8,7 +8,38 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
+	"missingscore/internal/panics"
 )
+
+// each runs tasks 0 to tasks−1 on up to workers goroutines, each with a product of its own. The
+// result does not depend on scheduling.
+func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
+	workers = max(1, min(workers, tasks))
+	pool := panics.NewGroup()
+	for worker := range workers {
+		pool.Go(func() error {
+			multiply, err := graph.NewProduct()
+			for task := worker; err == nil && task < tasks; task += workers {
+				err = do(multiply, task)
+			}
+			return err
+		})
+	}
+	return pool.Wait()
+}
+
+// blockWidth is the number of rows or columns of a block, of the order that matrix products are fast
+// at.
+const blockWidth = 96
+
+// blocks runs do for each block of the rows.
+func blocks(workers, rows int, do func(multiply graph.Product[float64], at, count int)) error {
+	return each(workers, (rows+blockWidth-1)/blockWidth, func(multiply graph.Product[float64], task int) error {
+		at := task * blockWidth
+		do(multiply, at, min(blockWidth, rows-at))
+		return nil
+	})
+}
 
 // factor is the Cholesky factor L of a symmetric matrix H = LLᵀ of thousands of rows. It works
 // by blocks of columns, so that nearly all of it is products of graph.Product, which are many

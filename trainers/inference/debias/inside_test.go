@@ -1,4 +1,4 @@
-package bounded
+package debias
 
 import (
 	"math"
@@ -13,118 +13,45 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/simulate"
-	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/trainers/internal/testtables"
 )
 
-// step is Step from the standard normal distribution.
-func step(t *testing.T, p Problem) *Estimate {
+// inside is StepInside from the standard normal distribution.
+func inside(t *testing.T, p Inside) *Estimate {
 	t.Helper()
 	p.Start = model.NewGaussian(p.Table.D, model.Natural)
-	e, why, err := Step(t.Context(), p)
+	e, why, err := StepInside(t.Context(), p)
 	require.NoError(t, err)
 	require.Empty(t, why)
 	return e
 }
 
-// Without bounds and gaps it is score matching's sandwich in closed form: P = S⁻¹, a row's
-// gradient by η and by the cells of P is (s, −½(xsᵀ + sxᵀ) − I), s = −P(x − x̄), and the
-// Hessian takes (dη, dP) to the mean of the same with ds = dη − dP x for s.
-func TestCompleteRowsWithoutBounds(t *testing.T) {
-	const n, d = 60, 3
-	g := simulate.Gaussian{Mean: []float64{0.5, 0, -1}, Precision: mat.NewSymDense(d, []float64{1.3, -0.4, 0.2, -0.4, 1, 0.3, 0.2, 0.3, 1.1})}
-	table, err := g.Sample(n, stream.New(4, stream.Simulate))
-	require.NoError(t, err)
-	e := step(t, Problem{Table: table})
+// Without gaps the root is the minimum, whatever the start. If the bounds are far away all rows weigh
+// the same, and it is ordinary score matching, whose errors are those of the marginal loss but for
+// the correction.
+func TestFarBoundsAreScoreMatching(t *testing.T) {
+	const n, d = 300, 4
+	g, table := testtables.Star(t, d, n, 0)
+	s := domain.All(d)
+	s.Lower[0] = -1e6
+	e := inside(t, Inside{Table: table, Domain: s})
 	require.True(t, e.Free)
-
-	var s mat.SymDense
-	stat.CovarianceMatrix(&s, mat.NewDense(n, d, table.Values), nil)
-	s.ScaleSym(float64(n-1)/n, &s) // gonum's divides by n − 1
-	var p mat.Dense
-	require.NoError(t, p.Inverse(&s))
-	mean := make([]float64, d)
-	for j := range d {
-		mean[j] = stat.Mean(mat.Col(nil, j, mat.NewDense(n, d, table.Values)), nil)
+	likely := likeliest(t, table)
+	require.InDeltaSlice(t, partials(likely.p), e.Partial, 1e-8)
+	rows, err := Step(Problem{Table: table, Mean: likely.mu, Precision: likely.p, Equation: Marginal, Robust: true})
+	require.NoError(t, err)
+	for i, want := range rows.SE {
+		require.InDelta(t, want*math.Sqrt(n/float64(n-d-1)), e.SE[i], 1e-8)
 	}
-	size := d + d*(d+1)/2
-	gradient := func(x, score []float64, own float64) []float64 {
-		u := append([]float64(nil), score...)
-		for j := range d {
-			for k := j; k < d; k++ {
-				v := -score[j]*x[k] - score[k]*x[j]
-				if j == k {
-					v = v/2 - own
-				}
-				u = append(u, v)
-			}
-		}
-		return u
-	}
-	h, v := mat.NewDense(size, size, nil), mat.NewDense(size, size, nil)
-	for i := range n {
-		x := table.Values[i*d : i*d+d]
-		score := make([]float64, d)
-		for j := range d {
-			for k := range d {
-				score[j] -= p.At(j, k) * (x[k] - mean[k])
-			}
-		}
-		u := mat.NewVecDense(size, gradient(x, score, 1))
-		v.RankOne(v, 1./n, u, u)
-		for b := range size { // the column of a direction
-			along := make([]float64, d)
-			if b < d {
-				along[b] = 1
-			} else {
-				for j := range d {
-					for k := j; k < d; k++ {
-						if d+graph.PackedIndex(d, j, k) == b {
-							along[j] -= x[k]
-							if j != k {
-								along[k] -= x[j]
-							}
-						}
-					}
-				}
-			}
-			for a, w := range gradient(x, along, 0) {
-				h.Set(a, b, h.At(a, b)+w/n)
-			}
-		}
-	}
-	var inverse, half, cov mat.Dense
-	require.NoError(t, inverse.Inverse(h))
-	half.Mul(&inverse, v)
-	cov.Mul(&half, inverse.T())
-	for a := range size {
-		for b := range size {
-			require.InDelta(t, cov.At(a, b)/float64(n-d-1), e.Covariance.At(a, b), 1e-8)
-		}
-	}
-	for j := range d {
-		for k := range d {
-			require.InDelta(t, p.At(j, k), e.Precision.At(j, k), 1e-8)
-		}
-	}
-	// The delta method by differences of the partial correlation of columns 0 and 2.
-	partial := func(q *mat.SymDense) float64 { return -q.At(0, 2) / math.Sqrt(q.At(0, 0)*q.At(2, 2)) }
-	require.InDelta(t, partial(e.Precision), e.Partial[1], 1e-12)
-	slope := make([]float64, size)
-	for j := range d {
-		for k := j; k < d; k++ {
-			const by = 1e-5
-			up, down := mat.NewSymDense(d, nil), mat.NewSymDense(d, nil)
-			up.CopySym(e.Precision)
-			down.CopySym(e.Precision)
-			up.SetSym(j, k, up.At(j, k)+by)
-			down.SetSym(j, k, down.At(j, k)-by)
-			slope[d+graph.PackedIndex(d, j, k)] = (partial(up) - partial(down)) / (2 * by)
-		}
-	}
-	at := mat.NewVecDense(size, slope)
-	require.InDelta(t, math.Sqrt(mat.Inner(at, e.Covariance, at)), e.SE[1], 1e-8)
+	start := model.NewGaussian(d, model.Natural)
+	require.NoError(t, start.SetPrecision(g.Precision))
+	again, why, err := StepInside(t.Context(), Inside{Table: table, Domain: s, Start: start})
+	require.NoError(t, err)
+	require.Empty(t, why)
+	require.InDeltaSlice(t, e.SE, again.SE, 1e-8)
 }
 
 // One column above a bound: the variances of η and P are those by quadrature.
@@ -135,7 +62,7 @@ func TestTruncatedNormalByQuadrature(t *testing.T) {
 	s.Lower[0] = 0
 	table, err := g.SampleInside(s, n, stream.New(9, stream.Simulate))
 	require.NoError(t, err)
-	e := step(t, Problem{Table: table, Domain: s})
+	e := inside(t, Inside{Table: table, Domain: s})
 
 	density := func(x float64) float64 { return math.Exp(eta*x - 0.5*p*x*x) }
 	over := func(f func(x float64) float64) float64 { // g has a kink at 1
@@ -200,12 +127,13 @@ func boxed(t *testing.T, n int, seed uint64) (*data.Table, *domain.Domain) {
 
 // Under MAR estimates differ from the truth as their standard errors say.
 func TestErrorsUnderMAR(t *testing.T) {
+	slowtest.Skip(t, "4 s")
 	const tables, n = 40, 400
 	g, _, _ := box()
 	var squares []float64
 	for k := range uint64(tables) {
 		table, s := boxed(t, n, k)
-		e := step(t, Problem{Table: table, Domain: s, Seed: k})
+		e := inside(t, Inside{Table: table, Domain: s, Seed: k})
 		for i, c := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
 			z := (e.Partial[i] + g.Precision.At(c[0], c[1])) / e.SE[i]
 			squares = append(squares, z*z)
@@ -219,14 +147,15 @@ func TestErrorsUnderMAR(t *testing.T) {
 
 // With few draws their noise is in the estimate, and in its standard error by as much.
 func TestNoiseOfDrawsIsInTheErrors(t *testing.T) {
+	slowtest.Skip(t, "4 s")
 	const seeds = 40
 	table, s := boxed(t, 800, 1)
 	var estimates, few, many []float64
 	for k := range uint64(seeds) {
-		e := step(t, Problem{Table: table, Domain: s, Draws: 4, Seed: k})
+		e := inside(t, Inside{Table: table, Domain: s, Draws: 4, Seed: k})
 		estimates, few = append(estimates, e.Partial[2]), append(few, e.SE[2]*e.SE[2])
 		if k < 10 {
-			e = step(t, Problem{Table: table, Domain: s, Draws: 40, Seed: k})
+			e = inside(t, Inside{Table: table, Domain: s, Draws: 40, Seed: k})
 			many = append(many, e.SE[2]*e.SE[2])
 		}
 	}
@@ -240,7 +169,7 @@ func TestNoiseOfDrawsIsInTheErrors(t *testing.T) {
 
 func TestNoEstimate(t *testing.T) {
 	table, s := boxed(t, 4, 1)
-	_, why, err := Step(t.Context(), Problem{Table: table, Domain: s, Start: model.NewGaussian(3, model.Natural)})
+	_, why, err := StepInside(t.Context(), Inside{Table: table, Domain: s, Start: model.NewGaussian(3, model.Natural)})
 	require.NoError(t, err)
 	require.Contains(t, why, "no more rows than columns")
 }
