@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
@@ -109,26 +108,6 @@ func TestImputeEnergy(t *testing.T) {
 		require.InDelta(t, product, stat.Mean(products, nil), 4.5*stat.StdDev(products, nil)/math.Sqrt(n), "row %d", i)
 		require.InEpsilon(t, sd[0], stat.StdDev(first, nil), 4.5/math.Sqrt(n), "row %d", i)
 	}
-}
-
-// Two well parted modes of a missing cell are drawn with their shares: ¼ N(−3, ¼²) + ¾ N(3, ¼²).
-func TestImputeModes(t *testing.T) {
-	m, err := model.NewMixture(simulate.Mixture{Weights: []float64{0.25, 0.75}, Means: [][]float64{{0, -3}, {0, 3}}, Deviations: [][]float64{{1, 0.25}, {1, 0.25}}})
-	require.NoError(t, err)
-	f := &fitted.Model{Names: []string{"a", "b"}, Model: m, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
-	rows := [][]float64{{0, nan}, {0, -3}, {0, 3}, {0, 3}, {0, 3}} // what is observed tells the column's mean and deviation
-	const draws = 400
-	r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Draws: draws, Seed: 1})
-	require.NoError(t, err)
-	require.True(t, r.Mixing.Converged())
-	below := 0.0
-	for k := range draws {
-		if r.Values[2*k+1] < 0 {
-			below++
-		}
-	}
-	n := min(draws, r.Mixing.Size[0])
-	require.InDelta(t, 0.25, below/draws, 4.5*math.Sqrt(0.25*0.75/n))
 }
 
 // Rows whose chains need several attempts, among others that do not, keep their own draws:

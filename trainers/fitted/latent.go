@@ -58,11 +58,7 @@ func (f *Model) byLatent(z *data.Table, draws int) (completer, error) {
 			if ctx.Err() != nil {
 				return b, ctx.Err()
 			}
-			for _, seen := range z.Observed[row*z.D : (row+1)*z.D] {
-				if b.mask = append(b.mask, 0); seen {
-					b.mask[len(b.mask)-1] = 1
-				}
-			}
+			b.mask = append(b.mask, marks(z, row)...)
 			b.x = g.draw(b.x, row, rng)
 		}
 		return b, nil

@@ -91,15 +91,8 @@ func (f *Model) expect(t *data.Table, m model.Normal) (*Points, error) {
 	r := &Points{Sampler: closedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	z := f.standardised(t)
 	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
-	mask := make([]float64, t.D)
 	for i := range t.N {
-		row := z.Values[i*t.D : (i+1)*t.D]
-		for j := range mask {
-			mask[j] = 0
-			if t.Observed[i*t.D+j] {
-				mask[j] = 1
-			}
-		}
+		row, mask := z.Values[i*t.D:(i+1)*t.D], marks(t, i)
 		if err := given.Condition(mask); err != nil {
 			return nil, fmt.Errorf("row %d of the table: %w", i+1, err)
 		}

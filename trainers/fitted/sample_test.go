@@ -24,7 +24,7 @@ func TestSampleNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	var sigma mat.SymDense
 	normal.CovarianceMatrix(&sigma)
-	for method, n := range map[string]int{"auto": 2000, "hmc": 2500, "mala": 1000} {
+	for method, n := range map[string]int{"auto": 2000, "hmc": 1000, "mala": 1000} {
 		r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{Sampler: method, N: n, Seed: 7})
 		require.NoError(t, err)
 		require.Len(t, r.Values, 3*n)
@@ -56,7 +56,7 @@ func TestSampleAlongNoise(t *testing.T) {
 	}{
 		{"auto", "sde", noiseConditional(false), diffusion.Options{Steps: 300}},
 		{"ode", "ode", noiseConditional(false), diffusion.Options{}},
-		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 40, Rate: 0.5}},
+		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 100}},
 		{"hmc", "hmc", noiseConditional(true), diffusion.Options{}},
 	} {
 		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method, N: n, Diffusion: c.o})

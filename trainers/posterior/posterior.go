@@ -15,8 +15,6 @@ package posterior
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -195,36 +193,17 @@ const (
 // Met says that no R-hat is above MostRHat and MostColumnRHat.
 func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= MostRHat && m.Worst <= MostColumnRHat }
 
-// each does work for all runs, some at a time.
+// each does work for all runs, up to c.Workers at a time.
 func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	var next atomic.Int64
-	var lock sync.Mutex // of done and c.Observe
 	done := 0
-	one := func(r *run) error {
-		if err := panics.Caught(func() error { return work(r) }); err != nil {
-			return err
-		}
-		lock.Lock()
-		defer lock.Unlock()
+	return panics.Each(ctx, c.Workers, len(runs), func() (func(context.Context, int) error, error) {
+		return func(_ context.Context, k int) error { return work(runs[k]) }, nil
+	}, func(int) error {
 		if done++; c.Observe != nil {
 			c.Observe(done, len(runs))
 		}
 		return nil
-	}
-	for range min(c.Workers, len(runs)) {
-		group.Go(func() {
-			for k := int(next.Add(1) - 1); k < len(runs) && ctx.Err() == nil; k = int(next.Add(1) - 1) {
-				if err := one(runs[k]); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
+	})
 }
 
 // run is a chain with what counts of it.

@@ -1,6 +1,8 @@
 package debias
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -14,18 +16,10 @@ import (
 // each runs tasks 0 to tasks−1 on up to workers goroutines, each with a product of its own. The
 // result does not depend on scheduling.
 func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
-	workers = max(1, min(workers, tasks))
-	pool := panics.NewGroup()
-	for worker := range workers {
-		pool.Go(func() error {
-			multiply, err := graph.NewProduct()
-			for task := worker; err == nil && task < tasks; task += workers {
-				err = do(multiply, task)
-			}
-			return err
-		})
-	}
-	return pool.Wait()
+	return panics.Each(context.Background(), workers, tasks, func() (func(context.Context, int) error, error) {
+		multiply, err := graph.NewProduct()
+		return func(_ context.Context, task int) error { return do(multiply, task) }, err
+	}, nil)
 }
 
 // blockWidth is the number of rows or columns of a block, of the order that matrix products are fast
