@@ -304,6 +304,7 @@ func decodeModel(text []byte) (*Saved, error) {
 		if s.Imputer, err = f.imputer(); err != nil {
 			return nil, err
 		}
+		s.ImputerKind = f.Imputer.Kind
 	}
 	if len(f.Transform) > 0 {
 		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
