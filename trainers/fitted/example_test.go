@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -46,29 +44,4 @@ func ExampleImpute() {
 	fmt.Printf("%s, mean %.1f, observed cells as they were: %v\n", r.Sampler, mean, r.Values[2*draws:2*draws+2])
 	// Output:
 	// exact, mean 1.0, observed cells as they were: [1 3]
-}
-
-// A model in a file: what Encode gives, Load reads.
-func ExampleLoad() {
-	saved := &fitted.Saved{Kind: "quartic", Model: model.NewQuartic(2), Names: []string{"a", "b"}}
-	text, err := saved.Encode(map[string]any{"note": "not fitted to anything"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "model.json")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		log.Fatal(err)
-	}
-	loaded, err := fitted.Load(file)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(loaded.Kind, loaded.Names, loaded.InUnits().Dim())
-	// Output:
-	// quartic [a b] 2
 }

@@ -78,23 +78,6 @@ func TestPosterior(t *testing.T) {
 	require.Equal(t, draws, len(r.Gaps(gaps)[0]))
 }
 
-// Functions that are given are taken, and none where there is none.
-func TestPosteriorOfGivenFunctions(t *testing.T) {
-	gaps, _ := mixed(t, 60)
-	spec, err := transform.Parse([]string{"log=log"})
-	require.NoError(t, err)
-	functions, err := spec.Fit(gaps, nil)
-	require.NoError(t, err)
-	c := posterior.Config{Draws: 2, Iterations: 20}
-	r := fromPosterior(t, gaps, functions, c)
-	require.Equal(t, "log of log", r.Transform.Describe(gaps.Names))
-	for at, v := range r.Values {
-		require.True(t, at%3 != 1 || v > 0)
-	}
-	r = fromPosterior(t, gaps, make(transform.Columns, 3), c)
-	require.Empty(t, r.Transform.Describe(gaps.Names))
-}
-
 // Boys of 0 to 21 years, a volume in steps that is measured of most above about 8 years: it is
 // constant at 1 or 2 until puberty and rises within a few years. No row under 6 years has it; draws
 // for these rows stay near the values of the youngest boys with a measurement.
