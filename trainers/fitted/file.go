@@ -115,7 +115,7 @@ type file struct {
 	Converged  *bool             `json:"converged,omitempty"`
 	Verdict    string            `json:"verdict,omitempty"`
 	Assumption losses.Assumption `json:"assumption,omitempty"`
-	Inference  *uncertaintyFile  `json:"inference,omitempty"`
+	Inference  *Uncertainty      `json:"inference,omitempty"`
 	Moments    string            `json:"moments,omitempty"`
 	LeftOut    []string          `json:"left_out,omitempty"`
 }
@@ -195,7 +195,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty.file()}
+	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty}
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
@@ -291,8 +291,8 @@ func decodeModel(text []byte) (*Saved, error) {
 	if f.Converged != nil {
 		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption, f.Moments, f.LeftOut}
 	}
-	if s.Uncertainty, err = f.Inference.uncertainty(); err != nil {
-		return nil, err
+	if s.Uncertainty = f.Inference; s.Uncertainty.check() != nil {
+		return nil, s.Uncertainty.check()
 	}
 	if f.Scale != nil {
 		if err := f.Scale.check(len(f.Names)); err != nil {

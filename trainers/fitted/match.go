@@ -124,7 +124,7 @@ func (f *Model) matchColumn(t *data.Table, r *Imputed, c MatchConfig, p predicto
 	if len(donors) == t.N || len(donors) == 0 {
 		return t.N - len(donors), nil
 	}
-	expected, err := p.expect(z, j)
+	expected, err := p(z, j)
 	if err != nil {
 		return 0, err
 	}
@@ -174,14 +174,13 @@ func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool)
 }
 
 // predictor gives E[z_j | z_−j] for complete rows z (n, d), inside the domain.
-type predictor interface {
-	expect(z []float64, j int) ([]float64, error)
-}
+type predictor func(z []float64, j int) ([]float64, error)
 
 // predictor is one worker's for n rows.
 func (f *Model) predictor(n int) (predictor, error) {
 	if m, ok := model.AsNormal(f.Model); ok {
-		return &normalPredictor{m.Mean(), m.Precision(), f.support()}, nil
+		mean, precision, support := m.Mean(), m.Precision(), f.support()
+		return func(z []float64, j int) ([]float64, error) { return expectNormal(mean, precision, support, z, j) }, nil
 	}
 	scoreOnly, err := f.scoreOnly()
 	if err != nil {
@@ -191,32 +190,27 @@ func (f *Model) predictor(n int) (predictor, error) {
 		return nil, errors.New("the model gives a score but no log density, which the predictions of predictive-mean matching need: leave the matching out, or fit another model")
 	}
 	rows := min(n, predictedRows)
-	e, err := model.NewEvaluator(f.density(), rows*predictedPoints, false)
-	return &gridPredictor{e, f.support(), rows, len(f.Names)}, err
+	density, err := model.NewEvaluator(f.density(), rows*predictedPoints, false)
+	support, d := f.support(), len(f.Names)
+	return func(z []float64, j int) ([]float64, error) { return expectOnGrid(density, support, rows, d, z, j) }, err
 }
 
-// normalPredictor is a normal model's: μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, variance 1/P_jj,
-// restricted to the interval that the domain leaves.
-type normalPredictor struct {
-	mean      []float64
-	precision *mat.SymDense
-	support   *domain.Domain
-}
-
-func (p *normalPredictor) expect(z []float64, j int) ([]float64, error) {
-	d := len(p.mean)
-	own := p.precision.At(j, j)
+// expectNormal is a normal model's: μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, variance 1/P_jj, restricted
+// to the interval that the domain leaves.
+func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domain, z []float64, j int) ([]float64, error) {
+	d := len(mean)
+	own := precision.At(j, j)
 	if !(own > 0) {
 		return nil, errors.New("the precision of a column is not positive, so that it has no expectation given the others: fit again, by another method")
 	}
-	interval := newInterval(p.support, j, d)
+	interval := newInterval(support, j, d)
 	sd := 1 / math.Sqrt(own)
 	var expected []float64
 	for row := range slices.Chunk(z, d) {
-		m := p.mean[j]
+		m := mean[j]
 		for k, v := range row {
 			if k != j {
-				m -= p.precision.At(j, k) / own * (v - p.mean[k])
+				m -= precision.At(j, k) / own * (v - mean[k])
 			}
 		}
 		if low, high := interval.of(row); !math.IsInf(low, -1) || !math.IsInf(high, 1) {
@@ -263,49 +257,43 @@ const (
 	predictedPoints = 64
 )
 
-// gridPredictor integrates a model's density by Gauss–Legendre quadrature, over the range of
-// the column and half of it on either side, as far as the domain goes.
-type gridPredictor struct {
-	density *model.Evaluator
-	support *domain.Domain
-	rows, d int
-}
-
-func (p *gridPredictor) expect(z []float64, j int) ([]float64, error) {
+// expectOnGrid integrates a model's density by Gauss–Legendre quadrature, over the range of the column
+// and half of it on either side, as far as the domain goes; so many rows at a time.
+func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int, z []float64, j int) ([]float64, error) {
 	var column []float64
-	for i := j; i < len(z); i += p.d {
+	for i := j; i < len(z); i += d {
 		column = append(column, z[i])
 	}
 	least, most := floats.Min(column), floats.Max(column)
 	room := max(1, (most-least)/2)
-	interval := newInterval(p.support, j, p.d)
-	points := make([]float64, p.rows*predictedPoints*p.d)
+	interval := newInterval(support, j, d)
+	points := make([]float64, rows*predictedPoints*d)
 	at, weight := make([]float64, predictedPoints), make([]float64, predictedPoints)
 	quad.Legendre{}.FixedLocations(at, weight, -1, 1)
 	var expected []float64
-	for part := range slices.Chunk(z, p.rows*p.d) {
-		for i := 0; i < len(part); i += p.d {
-			row := part[i : i+p.d]
+	for part := range slices.Chunk(z, rows*d) {
+		for i := 0; i < len(part); i += d {
+			row := part[i : i+d]
 			low, high := interval.of(row)
 			low, high = max(low, least-room), min(high, most+room)
 			for g := range predictedPoints {
-				to := points[(i*predictedPoints + g*p.d):][:p.d]
+				to := points[(i*predictedPoints + g*d):][:d]
 				copy(to, row)
 				to[j] = (low + high + (high-low)*at[g]) / 2
 			}
 		}
-		log, _, err := p.density.At(points)
+		log, _, err := density.At(points)
 		if err != nil {
 			return nil, err
 		}
-		for i := range len(part) / p.d {
+		for i := range len(part) / d {
 			own := log[i*predictedPoints : (i+1)*predictedPoints]
 			peak := floats.Max(own)
 			total, sum := 0.0, 0.0
 			for g, v := range own {
 				w := weight[g] * math.Exp(v-peak)
 				total += w
-				sum += w * points[(i*predictedPoints+g)*p.d+j]
+				sum += w * points[(i*predictedPoints+g)*d+j]
 			}
 			expected = append(expected, sum/total)
 		}

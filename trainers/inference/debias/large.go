@@ -41,16 +41,7 @@ func (p Problem) largeStep() (*Estimate, error) {
 		return nil, err
 	}
 	d := o.d
-	e := &Estimate{Precision: mat.NewSymDense(d, floats.SubTo(make([]float64, d*d), o.p, x)), Mean: make([]float64, d)}
-	// The expected Hessian of the mean, PS̄P, has no part with P's: its step is (PS̄P)⁻¹P δ̄ = ΣS̄⁻¹ δ̄.
-	sum, half := make([]float64, d), make([]float64, d)
-	for i := range o.rows {
-		floats.AddScaled(sum, 1/float64(o.rows), delta[i*d:(i+1)*d])
-	}
-	multiply(false, false, d, 1, d, o.inverse, sum, half)
-	multiply(false, false, d, 1, d, o.sigma, half, e.Mean)
-	floats.Add(e.Mean, n.mu)
-
+	e := &Estimate{Precision: mat.NewSymDense(d, floats.SubTo(make([]float64, d*d), o.p, x))}
 	var c mat.Cholesky
 	if !c.Factorize(n.sigma) {
 		return nil, ErrSingular

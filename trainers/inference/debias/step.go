@@ -35,7 +35,6 @@ type Problem struct {
 
 // Estimate is the result of a step.
 type Estimate struct {
-	Mean       []float64
 	Precision  *mat.SymDense // may have a diagonal that is not positive if there are few rows
 	Covariance *mat.SymDense // StepInside only: of θ = (η, P), P packed
 	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN where there is none
@@ -103,7 +102,6 @@ func Step(p Problem) (*Estimate, error) {
 		return nil, ErrSingular
 	}
 	d := p.Table.D
-	e.Mean = floats.SubTo(make([]float64, d), p.Mean, step[:d])
 	e.Precision = graph.Unpack(d, step[d:])
 	e.Precision.ScaleSym(-1, e.Precision)
 	e.Precision.AddSym(n.p, e.Precision)

@@ -135,7 +135,9 @@ func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Resu
 		return nil, err
 	}
 	if len(members) <= MostCovariance {
-		u.Covariance = cov
+		for i := range members {
+			u.Covariance = append(u.Covariance, mat.Row(nil, i, cov))
+		}
 	}
 	out.Warnings = append(out.Warnings, p.warnings(e, out)...)
 	return out, nil

@@ -163,7 +163,7 @@ func TestCompleteRowsOfAGaussian(t *testing.T) {
 					for i := range n {
 						want += influence[i][a] * influence[i][b] / n / n
 					}
-					require.InDelta(t, want, r.Uncertainty.Covariance.At(a, b), 1e-6*se[a]*se[b], "%s, element %d, %d", method, a, b)
+					require.InDelta(t, want, r.Uncertainty.Covariance[a][b], 1e-6*se[a]*se[b], "%s, element %d, %d", method, a, b)
 				}
 			}
 			require.Equal(t, "precision[a, c]", r.Uncertainty.Parameters[5].Name)
