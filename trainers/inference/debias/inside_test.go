@@ -145,28 +145,6 @@ func TestErrorsUnderMAR(t *testing.T) {
 	require.Greater(t, stat.Mean(squares, nil), 0.6)
 }
 
-// With few draws their noise is in the estimate, and in its standard error by as much.
-func TestNoiseOfDrawsIsInTheErrors(t *testing.T) {
-	slowtest.Skip(t, "4 s")
-	const seeds = 40
-	table, s := boxed(t, 800, 1)
-	var estimates, few, many []float64
-	for k := range uint64(seeds) {
-		e := inside(t, Inside{Table: table, Domain: s, Draws: 4, Seed: k})
-		estimates, few = append(estimates, e.Partial[2]), append(few, e.SE[2]*e.SE[2])
-		if k < 10 {
-			e = inside(t, Inside{Table: table, Domain: s, Draws: 40, Seed: k})
-			many = append(many, e.SE[2]*e.SE[2])
-		}
-	}
-	noise := stat.Variance(estimates, nil)
-	added := stat.Mean(few, nil) - stat.Mean(many, nil)
-	t.Logf("variance between draws %.3g, in the squared errors %.3g of %.3g", noise, added, stat.Mean(few, nil))
-	_, sd := stat.MeanStdDev(few, nil)
-	require.InDelta(t, noise, added, 4*(noise*math.Sqrt(2./seeds)+sd/math.Sqrt(seeds)))
-	require.Greater(t, added, 4*sd/math.Sqrt(seeds), "there is something to see")
-}
-
 func TestNoEstimate(t *testing.T) {
 	table, s := boxed(t, 4, 1)
 	_, why, err := StepInside(t.Context(), Inside{Table: table, Domain: s, Start: model.NewGaussian(3, model.Natural)})

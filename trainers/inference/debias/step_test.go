@@ -131,20 +131,6 @@ func partials(p *mat.SymDense) (out []float64) {
 	return out
 }
 
-// A step of the likelihood gives partial correlations and errors that do not change with the units of the columns.
-func TestUnitsDoNotMatter(t *testing.T) {
-	table, n := someRows(t), someNormal(t)
-	scale := data.Scale{Mean: []float64{1, -2, 0, 3}, Deviation: []float64{10, 0.1, 3, 1}}
-	for _, own := range []bool{false, true} {
-		before, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Robust: own, Own: own})
-		require.NoError(t, err)
-		after, err := Step(Problem{Table: scale.Restore(table), Mean: scale.Location(n.mu), Precision: scale.Precision(n.p), Robust: own, Own: own})
-		require.NoError(t, err)
-		require.InDeltaSlice(t, before.Partial, after.Partial, 1e-9)
-		require.InDeltaSlice(t, before.SE, after.SE, 1e-9)
-	}
-}
-
 // The rows' own Hessian is used as far as a tenth of the expected information is left in every
 // direction, by gonum's eigenvalues, and no further.
 func TestOwnHessianIsBlended(t *testing.T) {
