@@ -30,20 +30,20 @@ var cellSamplers = []cellSampler{
 	{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-			return f.bySource(z, c.Draws, source.NewExact)
+			return bySource(f, z, c.Draws, source.NewExact)
 		},
 	},
-	{name: "mcmc", refuses: refusesCellChains, completer: (*Model).byChains, chains: func(*Model) bool { return true }},
+	{name: "mcmc", refuses: refusesCellChains, completer: byChains, chains: func(*Model) bool { return true }},
 	{
 		name: "imputer", refuses: refusesImputer,
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-			return f.bySource(z, c.Draws, newLeastNoise(f))
+			return bySource(f, z, c.Draws, newLeastNoise(f))
 		},
 	},
-	{name: "diffusion", refuses: refusesCellNoise, completer: (*Model).byLangevin},
+	{name: "diffusion", refuses: refusesCellNoise, completer: byLangevin},
 	{
 		name: "latent", refuses: refusesLatent,
-		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return f.byLatent(z, c.Draws) },
+		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
 	},
 }
 
@@ -150,7 +150,7 @@ func refusesLatent(f *Model) error {
 type completer func(ctx context.Context, rows []int, rng *source.Stream) (block, error)
 
 // bySource is by a source, each draw from scratch.
-func (f *Model) bySource(z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
+func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
 	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch := data.NewBatch(blockRows, z.D)
 	x, log := make([]float64, blockRows*draws*z.D), make([]float64, blockRows*draws)
@@ -187,7 +187,7 @@ func columns(z *data.Table) (mean, sd []float64) {
 }
 
 // byLangevin draws by Langevin steps along the levels of noise.
-func (f *Model) byLangevin(z *data.Table, c ImputeConfig) (completer, error) {
+func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
 	if err != nil {
 		return nil, err

@@ -173,12 +173,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	err = panics.Each(ctx, c.Workers, len(blocks), func() (func(context.Context, int) error, error) {
 		draw, err := sampler.completer(f, z, c)
 		return func(ctx context.Context, k int) error {
-			b, held, err := c.Partial.get(k, z, blocks[k], c.Draws, chained)
-			if err == nil && !held {
-				if b, err = draw(ctx, blocks[k], new(source.Stream).At(c.Seed, stream.Sample, uint64(k))); err == nil {
-					c.Partial.put(k, b, z.D)
-				}
-			}
+			b, err := c.block(ctx, draw, z, blocks[k], k, chained)
 			if err != nil {
 				return err
 			}
@@ -204,4 +199,15 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 		return nil, nil
 	}
 	return &Mixing{*pooled, size}, nil
+}
+
+// block is block k, as c.Partial holds it or else drawn.
+func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, rows []int, k int, chained bool) (block, error) {
+	b, held, err := c.Partial.get(k, z, rows, c.Draws, chained)
+	if err == nil && !held {
+		if b, err = draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k))); err == nil {
+			c.Partial.put(k, b, z.D)
+		}
+	}
+	return b, err
 }

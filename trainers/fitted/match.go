@@ -65,7 +65,7 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	err := panics.Each(ctx, c.Workers, r.Draws, func() (func(context.Context, int) error, error) {
 		p, err := f.predictor(t.N)
 		return func(ctx context.Context, k int) error {
-			stayed, err := f.match(ctx, t, r, c, p, k)
+			stayed, err := matchDraw(ctx, f, t, r, c, p, k)
 			kept.Add(int64(stayed))
 			return err
 		}, err
@@ -78,8 +78,8 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	return int(kept.Load()), err
 }
 
-// match matches draw k of the table, column by column.
-func (f *Model) match(ctx context.Context, t *data.Table, r *Imputed, c MatchConfig, p predictor, k int) (kept int, err error) {
+// matchDraw matches draw k of the table, column by column.
+func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, k int) (kept int, err error) {
 	x := &data.Table{Names: t.Names, N: t.N, D: t.D, Observed: slices.Repeat([]bool{true}, len(t.Values))}
 	for i := range t.N {
 		x.Values = append(x.Values, r.row(i, k, t.D)...)
@@ -93,7 +93,7 @@ func (f *Model) match(ctx context.Context, t *data.Table, r *Imputed, c MatchCon
 		if err := ctx.Err(); err != nil {
 			return kept, err
 		}
-		stayed, err := f.matchColumn(t, r, c, p, j, k, z, rng)
+		stayed, err := matchColumn(f, t, r, c, p, j, k, z, rng)
 		if kept += stayed; err != nil {
 			return kept, err
 		}
@@ -114,7 +114,7 @@ type donor struct {
 }
 
 // matchColumn matches column j of draw k; z are the completed rows in the units of the model.
-func (f *Model) matchColumn(t *data.Table, r *Imputed, c MatchConfig, p predictor, j, k int, z []float64, rng *rand.Rand) (kept int, err error) {
+func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, j, k int, z []float64, rng *rand.Rand) (kept int, err error) {
 	var donors []donor
 	for i := range t.N {
 		if t.Observed[i*t.D+j] {
