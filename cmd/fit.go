@@ -309,7 +309,7 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 			out["penalty"] = r.Penalty
 		}
 		if u := r.Model.Uncertainty; u != nil {
-			out["inference"] = u.JSON()
+			out["inference"] = u
 		}
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
@@ -180,7 +179,7 @@ func TestParametersInFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, r.Model.Uncertainty.Parameters, again.Uncertainty.Parameters)
 	require.Equal(t, 0.9, again.Uncertainty.Level)
-	require.True(t, mat.Equal(r.Model.Uncertainty.Covariance, again.Uncertainty.Covariance))
+	require.Equal(t, r.Model.Uncertainty.Covariance, again.Uncertainty.Covariance)
 	require.InDelta(t, r.Model.Model.(*model.Gaussian).Mean()[0], again.Uncertainty.Parameters[0].Estimate, 1e-9, "a fit without noise ends at the root")
 
 	text, err := os.ReadFile(path)

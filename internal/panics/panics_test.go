@@ -1,6 +1,7 @@
 package panics
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -28,4 +29,22 @@ func TestGroup(t *testing.T) {
 	g = NewGroup()
 	g.Go(func() error { return nil })
 	require.NoError(t, g.Wait())
+}
+
+// Each runs every task once, stops at the first error, and a panic of done is an error.
+func TestEach(t *testing.T) {
+	begin := func() (func(context.Context, int) error, error) {
+		return func(_ context.Context, task int) error {
+			if task == 7 {
+				return errors.New("seven")
+			}
+			return nil
+		}, nil
+	}
+	var tasks []int
+	done := func(task int) error { tasks = append(tasks, task); return nil }
+	require.NoError(t, Each(t.Context(), 3, 5, begin, done))
+	require.ElementsMatch(t, []int{0, 1, 2, 3, 4}, tasks)
+	require.EqualError(t, Each(t.Context(), 3, 9, begin, nil), "seven")
+	require.ErrorContains(t, Each(t.Context(), 2, 5, begin, func(int) error { panic("shape") }), "internal error: shape")
 }

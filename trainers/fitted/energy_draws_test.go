@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/nets"
@@ -108,55 +106,5 @@ func TestImputeEnergy(t *testing.T) {
 		require.InDelta(t, mean[len(mean)-1], stat.Mean(last, nil), 4.5*sd[len(sd)-1]/math.Sqrt(n), "row %d", i)
 		require.InDelta(t, product, stat.Mean(products, nil), 4.5*stat.StdDev(products, nil)/math.Sqrt(n), "row %d", i)
 		require.InEpsilon(t, sd[0], stat.StdDev(first, nil), 4.5/math.Sqrt(n), "row %d", i)
-	}
-}
-
-// Two well parted modes of a missing cell are drawn with their shares: ¼ N(−3, ¼²) + ¾ N(3, ¼²).
-func TestImputeModes(t *testing.T) {
-	m, err := model.NewMixture(simulate.Mixture{Weights: []float64{0.25, 0.75}, Means: [][]float64{{0, -3}, {0, 3}}, Deviations: [][]float64{{1, 0.25}, {1, 0.25}}})
-	require.NoError(t, err)
-	f := &fitted.Model{Names: []string{"a", "b"}, Model: m, Scale: data.Scale{Mean: []float64{0, 0}, Deviation: []float64{1, 1}}}
-	rows := [][]float64{{0, nan}, {0, -3}, {0, 3}, {0, 3}, {0, 3}} // what is observed tells the column's mean and deviation
-	const draws = 400
-	r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Draws: draws, Seed: 1})
-	require.NoError(t, err)
-	require.True(t, r.Mixing.Converged())
-	below := 0.0
-	for k := range draws {
-		if r.Values[2*k+1] < 0 {
-			below++
-		}
-	}
-	n := min(draws, r.Mixing.Size[0])
-	require.InDelta(t, 0.25, below/draws, 4.5*math.Sqrt(0.25*0.75/n))
-}
-
-// Rows whose chains need several attempts, among others that do not, keep their own draws:
-// a and b given c are N(10 c, 1) with correlation 0.9999.
-func TestImputeAttempts(t *testing.T) {
-	m := model.NewGaussian(3, model.CholeskyFactor)
-	sigma := mat.NewSymDense(3, []float64{101, 100.9999, 10, 100.9999, 101, 10, 10, 10, 1})
-	var p mat.SymDense
-	var c mat.Cholesky
-	require.True(t, c.Factorize(sigma))
-	require.NoError(t, c.InverseTo(&p))
-	require.NoError(t, m.SetPrecision(&p))
-	f := &fitted.Model{Names: []string{"a", "b", "c"}, Model: m, Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{1, 1, 1}}}
-	var rows [][]float64
-	for i := range 12 {
-		level := float64(i - 6)
-		rows = append(rows, []float64{10 * level, 10*level + 0.01, nan}, []float64{nan, nan, level})
-	}
-	const draws = 8
-	r, err := fitted.Impute(context.Background(), f, table(f.Names, rows...), fitted.ImputeConfig{Sampler: "mcmc", Draws: draws, Seed: 3})
-	require.NoError(t, err)
-	for i := range 12 {
-		level := float64(i - 6)
-		for k := range draws {
-			easy, hard := r.Values[(2*i*draws+k)*3:][:3], r.Values[((2*i+1)*draws+k)*3:][:3]
-			require.InDelta(t, level, easy[2], 1)
-			require.InDelta(t, 10*level, hard[0], 5)
-			require.InDelta(t, hard[0], hard[1], 0.1)
-		}
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"math"
-	"os"
-	"path/filepath"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -47,58 +44,4 @@ func ExampleImpute() {
 	fmt.Printf("%s, mean %.1f, observed cells as they were: %v\n", r.Sampler, mean, r.Values[2*draws:2*draws+2])
 	// Output:
 	// exact, mean 1.0, observed cells as they were: [1 3]
-}
-
-// New rows of a model.
-func ExampleSample() {
-	r, err := fitted.Sample(context.Background(), normal(), fitted.SampleConfig{N: 4000, Seed: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	product := 0.0
-	for i := 0; i < len(r.Values); i += 2 {
-		product += r.Values[i] * r.Values[i+1] / 4000
-	}
-	fmt.Printf("%s, covariance %.1f, converged %t\n", r.Sampler, product, r.Converged())
-	// Output:
-	// exact, covariance 0.3, converged true
-}
-
-// How the density changes with each observed cell: of a row with a gap, the density of
-// what was observed.
-func ExampleScore() {
-	s, err := fitted.Score(context.Background(), normal(), gaps(), fitted.ImputeConfig{Draws: 4000, Seed: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("with a gap: %.1f, no log density %t\n", s.Score[:2], math.IsNaN(s.LogDensity[0]))
-	fmt.Printf("without: %.1f, log density %.1f and a constant\n", s.Score[2:], s.LogDensity[1])
-	// Output:
-	// with a gap: [-3.0 NaN], no log density true
-	// without: [1.0 -5.0], log density -7.0 and a constant
-}
-
-// A model in a file: what Encode gives, Load reads.
-func ExampleLoad() {
-	saved := &fitted.Saved{Kind: "quartic", Model: model.NewQuartic(2), Names: []string{"a", "b"}}
-	text, err := saved.Encode(map[string]any{"note": "not fitted to anything"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "model.json")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		log.Fatal(err)
-	}
-	loaded, err := fitted.Load(file)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(loaded.Kind, loaded.Names, loaded.InUnits().Dim())
-	// Output:
-	// quartic [a b] 2
 }

@@ -20,7 +20,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
-	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
 	"missingscore/losses"
@@ -62,8 +61,7 @@ type Outcome struct {
 	LeftOut    []string          // in words: columns of the table that the model is without, and why
 }
 
-// modelVersion 1 had quantities only; 3 is of files with a transform, which programs before it
-// would not undo. Files without are written as version 2.
+// modelVersion is of files with a transform; files without are written as version 2.
 const modelVersion = 3
 
 // InUnits is the model of the table's columns, after Transform.
@@ -117,7 +115,7 @@ type file struct {
 	Converged  *bool             `json:"converged,omitempty"`
 	Verdict    string            `json:"verdict,omitempty"`
 	Assumption losses.Assumption `json:"assumption,omitempty"`
-	Inference  *uncertaintyFile  `json:"inference,omitempty"`
+	Inference  *Uncertainty      `json:"inference,omitempty"`
 	Moments    string            `json:"moments,omitempty"`
 	LeftOut    []string          `json:"left_out,omitempty"`
 }
@@ -127,9 +125,8 @@ type scaleFile struct {
 	Deviation []float64 `json:"deviation"`
 }
 
-// imputerFile is an imputer; files of before imputers had kinds are of the normal one.
 type imputerFile struct {
-	Kind       string            `json:"kind,omitempty"`
+	Kind       string            `json:"kind"`
 	Options    json.RawMessage   `json:"options"`
 	Parameters map[string]packed `json:"parameters"`
 }
@@ -198,7 +195,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty.file()}
+	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty}
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
@@ -294,8 +291,8 @@ func decodeModel(text []byte) (*Saved, error) {
 	if f.Converged != nil {
 		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption, f.Moments, f.LeftOut}
 	}
-	if s.Uncertainty, err = f.Inference.uncertainty(); err != nil {
-		return nil, err
+	if s.Uncertainty = f.Inference; s.Uncertainty.check() != nil {
+		return nil, s.Uncertainty.check()
 	}
 	if f.Scale != nil {
 		if err := f.Scale.check(len(f.Names)); err != nil {
@@ -307,6 +304,7 @@ func decodeModel(text []byte) (*Saved, error) {
 		if s.Imputer, err = f.imputer(); err != nil {
 			return nil, err
 		}
+		s.ImputerKind = f.Imputer.Kind
 	}
 	if len(f.Transform) > 0 {
 		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
@@ -368,7 +366,6 @@ func (f *file) model(text []byte) (model.Model, error) {
 
 // imputer is the file's imputer with its parameters.
 func (f *file) imputer() (nets.Imputer, error) {
-	setting.Default(&f.Imputer.Kind, "normal")
 	imputer, err := nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0))
 	if err != nil {
 		return nil, err
@@ -432,4 +429,81 @@ func readQuantities(text []byte, m model.Parametric) error {
 		qs = append(qs, n)
 	}
 	return m.SetQuantities(qs)
+}
+
+// denseColumns is up to how many columns a file has symmetric matrices whole; of more, which
+// are mostly zeros, it has the diagonal and the pairs that are not.
+const denseColumns = 300
+
+// symmetricFile is a symmetric matrix of many columns.
+type symmetricFile struct {
+	Columns  int          `json:"columns"`
+	Diagonal []float64    `json:"diagonal"`
+	Pairs    [][3]float64 `json:"pairs"` // j < k from 0, and the number there
+}
+
+// quantities are a model's as the file has them, by name.
+func quantities(m model.Parametric) map[string]any {
+	out := map[string]any{}
+	if g, ok := m.(*model.Gaussian); ok && g.Dim() > denseColumns && g.Parameterisation() == model.FreeSymmetric { // without a matrix of its zeros
+		out["mean"], out["precision"] = g.Mean(), symmetricOf(g.Dim(), func(j, k int) float64 { return g.Packed.Value[graph.PackedIndex(g.Dim(), j, k)] })
+		return out
+	}
+	for _, q := range m.Quantities() {
+		out[q.Name] = written(q)
+	}
+	return out
+}
+
+// symmetricOf are the elements of a matrix, j ≤ k, that the file has.
+func symmetricOf(d int, element func(j, k int) float64) symmetricFile {
+	f := symmetricFile{Columns: d, Pairs: [][3]float64{}}
+	for j := range d {
+		f.Diagonal = append(f.Diagonal, element(j, j))
+		for k := j + 1; k < d; k++ {
+			if v := element(j, k); v != 0 {
+				f.Pairs = append(f.Pairs, [3]float64{float64(j), float64(k), v})
+			}
+		}
+	}
+	return f
+}
+
+// written is a quantity as the file has it.
+func written(q model.Quantity) any {
+	switch {
+	case q.Symmetric && q.Cols > denseColumns:
+		return symmetricOf(q.Cols, func(j, k int) float64 { return q.Value[j*q.Cols+k] })
+	case q.Rows > 1 || q.Cols == 1:
+		return nested(q)
+	}
+	return q.Value
+}
+
+// readSymmetric reads what written gave of a matrix of many columns; it is not ok where the
+// text is of another form.
+func readSymmetric(raw json.RawMessage, q model.Quantity) (out model.Quantity, ok bool, err error) {
+	if !q.Symmetric || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		return q, false, nil
+	}
+	var f symmetricFile
+	if err := strictjson.Decode(raw, &f, `{"columns": d, "diagonal": […], "pairs": [[j, k, number], …]}`); err != nil {
+		return q, true, fmt.Errorf("%s: %w", q.Name, err)
+	}
+	d := q.Cols
+	if f.Columns != d || len(f.Diagonal) != d {
+		return q, true, fmt.Errorf("%s: %d columns with a diagonal of %d, %d are needed", q.Name, f.Columns, len(f.Diagonal), d)
+	}
+	out = model.Quantity{Name: q.Name, Rows: d, Cols: d, Value: make([]float64, d*d), Symmetric: true}
+	for j, v := range f.Diagonal {
+		out.Value[j*d+j] = v
+	}
+	for i, p := range f.Pairs {
+		j, k := int(p[0]), int(p[1])
+		if float64(j) != p[0] || float64(k) != p[1] || j < 0 || j >= k || k >= d {
+			return q, true, fmt.Errorf("%s: pair %d is of columns %g and %g; whole numbers j < k from 0 to %d are needed", q.Name, i+1, p[0], p[1], d-1)
+		}
+		out.Value[j*d+k], out.Value[k*d+j] = p[2], p[2]
+	}
+	return out, true, nil
 }

@@ -1,6 +1,16 @@
+// Package fitted has models in files, and what is done with them: missing cells and new
+// rows are drawn, and rows are scored.
+//
+//	Saved, Load              a model's file
+//	Model                    one ready for use, by Saved.Fitted
+//	Impute, Sample, Score    its uses, each with settings and a result of its own
+//
+// Draws come from a sampler by name: Samplers for missing cells, RowSamplers for rows. A new one is a
+// line of cellSamplers or rowSamplers.
 package fitted
 
 import (
+	"fmt"
 	"math"
 
 	"missingscore/data"
@@ -10,6 +20,7 @@ import (
 	"missingscore/data/transform"
 	"missingscore/graph/model"
 	"missingscore/nets"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted/diffusion"
 )
 
@@ -123,11 +134,32 @@ func (f *Model) logUnit() (sum float64) {
 	return sum
 }
 
-// noise-conditional is the model as one that knows levels of noise, nil if it is none.
+// noiseConditional is the model as one that knows levels of noise, nil if it is none.
 func (f *Model) noiseConditional() model.NoiseConditional {
 	l, _ := f.Model.(model.NoiseConditional)
 	if f.Noise == nil {
 		return nil
 	}
 	return l
+}
+
+// marks are the mask of row i, 1 = observed.
+func marks(t *data.Table, i int) []float64 {
+	mask := make([]float64, t.D)
+	for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
+		if seen {
+			mask[j] = 1
+		}
+	}
+	return mask
+}
+
+// checkDraws refuses draws (rows, d) in the table's units that are not finite: no reader takes them.
+func (f *Model) checkDraws(values []float64) error {
+	for i, v := range values {
+		if !engine.Finite(v) {
+			return fmt.Errorf("the model draws %v for column %q: its parameters are damaged, or too large for float64", v, f.Names[i%len(f.Names)])
+		}
+	}
+	return nil
 }

@@ -72,6 +72,7 @@ func FuzzLoad(f *testing.F) {
 		whole := plain
 		whole.Domain, whole.Scale, whole.Missingness = s, data.Scale{Mean: []float64{0, 0}, Deviation: []float64{0.5, 2}}, law
 		whole.Noise, whole.Imputer = &noise.Schedule{Kind: noise.Fixed, Least: 0.1}, nets.NewNormalImputer(2, nets.NormalOptions{Hidden: 2}, stream.New(1))
+		whole.ImputerKind = "normal"
 		for _, saved := range []fitted.Saved{plain, whole} {
 			text, err := saved.Encode(nil)
 			require.NoError(f, err)

@@ -1,12 +1,17 @@
 package fitted
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/transform"
 )
 
 // Hold says what imputed values of a column (d of them) may be. The zero value leaves
@@ -116,4 +121,143 @@ func Ranges(t *data.Table) (low, high []float64) {
 		low, high = append(low, floats.Min(x)), append(high, floats.Max(x))
 	}
 	return low, high
+}
+
+// allowed tells whether completed rows are where the model says that missing cells are.
+type allowed struct {
+	table     *data.Table
+	transform transform.Columns
+	support   *domain.Domain
+	section   domain.Section
+	mask, x   []float64
+	row       int // that section is of
+}
+
+func (f *Model) allowed(t *data.Table) *allowed {
+	return &allowed{table: t, transform: f.Transform, support: f.patterned(), x: make([]float64, t.D), row: -1}
+}
+
+// contains is about row i of the table, completed.
+func (a *allowed) contains(i int, completed []float64) bool {
+	if !a.transform.Row(a.x, completed) {
+		return false
+	}
+	if !a.support.Bounded() {
+		return true
+	}
+	if i != a.row {
+		a.row = i
+		a.mask = marks(a.table, i)
+		a.support.Section(&a.section, a.x, a.mask)
+	}
+	return a.section.Contains(a.x, a.mask)
+}
+
+// A drawn cell is not to be believed where it lies beyond the column's observed ones by more
+// than 1.5 times their range and 6 of their standard deviations.
+const (
+	farRanges     = 1.5
+	farDeviations = 6.
+	judgedCells   = 10 // of a column at least, or its range says too little
+)
+
+// Beyond says, column by column, which draws lie far outside what the table shows of it.
+func (r *Imputed) Beyond(t *data.Table) (problems []string) {
+	for j, name := range t.Names {
+		x := t.Column(j)
+		if len(x) < judgedCells {
+			continue
+		}
+		low, high := slices.Min(x), slices.Max(x)
+		_, variance := stat.PopMeanVariance(x, nil)
+		room := max(farRanges*(high-low), farDeviations*math.Sqrt(variance))
+		cells, beyond, worst, farthest := 0, 0, 0.0, room
+		for k := j; k < len(r.Values); k += t.D {
+			if t.Observed[k/t.D/r.Draws*t.D+j] {
+				continue
+			}
+			cells++
+			v := r.Values[k]
+			by := max(low-v, v-high)
+			if by > room {
+				beyond++
+			}
+			if by > farthest {
+				worst, farthest = v, by
+			}
+		}
+		if beyond > 0 {
+			problems = append(problems, fmt.Sprintf("%d of %d draws of %s lie far outside what was observed (%.4g to %.4g), as %.4g", beyond, cells, name, low, high, worst))
+		}
+	}
+	return problems
+}
+
+// A column's draws extrapolate if more than this share of them, of so many at least, lies outside
+// the observed range.
+const (
+	extrapolatedShare = 1. / 3
+	extrapolatedDraws = 20
+)
+
+// Extrapolated names the columns whose gaps lie where the table has no values of them, by the share
+// of draws outside the observed range. It is for draws without a known law of missing cells or
+// bounds, by which such draws may be right.
+func (r *Imputed) Extrapolated(t *data.Table) (problems []string) {
+	for _, c := range Summarise(t, r.Values, r.Draws) {
+		if o := c.Observed; o.N >= judgedCells && c.Imputed.N >= extrapolatedDraws && c.Outside > extrapolatedShare {
+			problems = append(problems, fmt.Sprintf("%.0f %% of the draws of %s lie outside what was observed (%.4g to %.4g): its gaps lie where the table has no values of it (--pmm keeps to observed values)", 100*c.Outside, c.Name, o.Low, o.High))
+		}
+	}
+	return problems
+}
+
+// Moments of some values, in their units. NaN where there are too few.
+type Moments struct {
+	N                   int
+	Mean, SD, Low, High float64
+}
+
+// ColumnSummary sets what was imputed in a column beside what was observed in it.
+type ColumnSummary struct {
+	Column            int // from 0
+	Name              string
+	Observed, Imputed Moments
+	Outside           float64 // the share of imputed values below the least or above the largest observed one
+}
+
+// Summarise compares, for the columns with missing cells, completed rows (n·draws, d)
+// with what was observed.
+func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSummary) {
+	for j, name := range t.Names {
+		observed := t.Column(j)
+		if len(observed) == t.N {
+			continue
+		}
+		c := ColumnSummary{Column: j, Name: name, Observed: momentsOf(observed)}
+		var imputed []float64
+		for k := j; k < len(values); k += t.D {
+			if t.Observed[k/t.D/draws*t.D+j] {
+				continue
+			}
+			v := values[k]
+			imputed = append(imputed, v)
+			if v < c.Observed.Low || v > c.Observed.High {
+				c.Outside++
+			}
+		}
+		c.Outside /= float64(len(imputed))
+		c.Imputed = momentsOf(imputed)
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+func momentsOf(x []float64) Moments {
+	m := Moments{len(x), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	if len(x) > 0 {
+		m.Mean, m.SD = stat.MeanStdDev(x, nil)
+		m.Low, m.High = floats.Min(x), floats.Max(x)
+	}
+	return m
 }

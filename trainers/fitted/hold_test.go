@@ -6,8 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/mcmc"
 )
 
 func TestGrids(t *testing.T) {
@@ -50,4 +52,63 @@ func TestSummarise(t *testing.T) {
 		Observed: fitted.Moments{N: 2, Mean: 2, SD: math.Sqrt2, Low: 1, High: 3},
 		Imputed:  fitted.Moments{N: 2, Mean: 3, SD: math.Sqrt2, Low: 2, High: 4},
 	}}, columns)
+}
+
+// Draws at −129 of a column of 1 to 25 are named; those of a normal tail are not, nor a
+// column of which too little is seen.
+func TestBeyond(t *testing.T) {
+	table := &data.Table{Names: []string{"age", "volume", "few"}, N: 30, D: 3}
+	for i := range 30 {
+		table.Values = append(table.Values, float64(20+i), float64(1+i%25), float64(i))
+		table.Observed = append(table.Observed, true, i >= 2, i < 5)
+	}
+	r := &fitted.Imputed{Draws: 2}
+	for i := range 30 {
+		for k := range 2 {
+			volume, few := table.Values[3*i+1], 1e6
+			if i < 2 {
+				volume = []float64{-20, -45, 26, -129}[2*i+k] // 6 deviations are 43
+			}
+			r.Values = append(r.Values, table.Values[3*i], volume, few)
+		}
+	}
+	problems := r.Beyond(table)
+	require.Equal(t, []string{"2 of 4 draws of volume lie far outside what was observed (1 to 25), as -129"}, problems)
+}
+
+// Where more than a third of a column's draws lies outside the observed range, all of them
+// extrapolate; a third or less, or a few draws, do not tell.
+func TestDrawsThatExtrapolate(t *testing.T) {
+	table := &data.Table{Names: []string{"volume"}, N: 30, D: 1}
+	for i := range 30 {
+		table.Values, table.Observed = append(table.Values, float64(i)), append(table.Observed, i >= 10)
+	}
+	problems := func(draws, outside int) []string {
+		r := &fitted.Imputed{Draws: draws}
+		for i := range 30 {
+			for range draws {
+				v := float64(i)
+				if i < 10 {
+					v = 15
+					if outside > 0 {
+						outside, v = outside-1, 7
+					}
+				}
+				r.Values = append(r.Values, v)
+			}
+		}
+		return r.Extrapolated(table)
+	}
+	require.Empty(t, problems(3, 10))
+	require.Equal(t, []string{"37 % of the draws of volume lie outside what was observed (10 to 29): its gaps lie where the table has no values of it (--pmm keeps to observed values)"}, problems(3, 11))
+	require.Empty(t, problems(1, 9))
+}
+
+// Chains have met where R̂ is at most 1.05 pooled, and at most 1.2 in every row.
+func TestMixingConverged(t *testing.T) {
+	for m, want := range map[mcmc.Mixing]bool{
+		{RHat: 1.05, Worst: 1.2}: true, {RHat: 1.06, Worst: 1.1}: false, {RHat: 1.01, Worst: 1.21}: false,
+	} {
+		require.Equal(t, want, (&fitted.Mixing{Mixing: m}).Converged(), m)
+	}
 }

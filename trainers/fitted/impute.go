@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"missingscore/data"
 	"missingscore/internal/panics"
@@ -143,7 +141,7 @@ type block struct {
 
 const blockRows = 32
 
-// eachBlock visits all rows with gaps, block by block, some at a time.
+// eachBlock draws all rows with gaps, block by block, up to c.Workers at a time, and visits them.
 func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
@@ -157,118 +155,59 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	if err != nil {
 		return nil, err
 	}
-	q := &blockQueue{config: c, visit: visit, z: z}
+	var gaps []int // rows
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
-			q.gaps = append(q.gaps, i)
+			gaps = append(gaps, i)
 		}
 	}
-	if sampler.chains != nil && sampler.chains(f) && len(q.gaps) > 0 {
-		q.mixing, q.rhat = &Mixing{Size: slices.Repeat([]float64{math.Inf(1)}, t.N)}, make([]float64, len(q.gaps))
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	for range min(c.Workers, (len(q.gaps)+blockRows-1)/blockRows) {
-		draw, err := sampler.completer(f, z, c)
-		if err != nil {
-			return nil, err
-		}
-		group.Go(func() {
-			if err := q.work(ctx, draw); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	group.Wait()
-	if ctx.Err() != nil {
-		return nil, errors.Join(context.Cause(ctx), q.save())
-	}
-	if q.mixing == nil {
-		return nil, nil
-	}
-	pooled := mcmc.Pool(q.gaps, q.rhat)
-	if pooled == nil {
-		return nil, nil
-	}
-	q.mixing.Mixing = *pooled
-	return q.mixing, nil
-}
-
-// blockQueue gives out the blocks of rows with gaps to parallel workers, and collects what
-// their chains tell.
-type blockQueue struct {
-	config ImputeConfig
-	z      *data.Table
-	gaps   []int // rows with gaps
-	visit  func(block) error
-
-	mixing *Mixing   // nil where there can be no chains
-	rhat   []float64 // of them, by row with gaps
-
-	next atomic.Int64 // block to give out
-	lock sync.Mutex   // of done and config.Observe
-	done int          // rows completed
-}
-
-// work completes blocks until none is left, one fails, or the context is done.
-func (q *blockQueue) work(ctx context.Context, draw completer) error {
-	for ctx.Err() == nil {
-		k := int(q.next.Add(1) - 1)
-		if k*blockRows >= len(q.gaps) {
+	chained := sampler.chains != nil && sampler.chains(f)
+	rhat, size := make([]float64, len(gaps)), slices.Repeat([]float64{math.Inf(1)}, t.N)
+	blocks, done := slices.Collect(slices.Chunk(gaps, blockRows)), 0
+	save := func() error {
+		if c.Partial == nil || c.Save == nil {
 			return nil
 		}
-		if err := panics.Caught(func() error { return q.complete(ctx, draw, k) }); err != nil {
-			return err
-		}
+		return c.Save(c.Partial)
 	}
-	return nil
-}
-
-// complete draws and visits block k.
-func (q *blockQueue) complete(ctx context.Context, draw completer, k int) error {
-	from := k * blockRows
-	rows := q.gaps[from:min(from+blockRows, len(q.gaps))]
-	b, err := q.drawn(ctx, draw, rows, k)
+	err = panics.Each(ctx, c.Workers, len(blocks), func() (func(context.Context, int) error, error) {
+		draw, err := sampler.completer(f, z, c)
+		return func(ctx context.Context, k int) error {
+			b, err := c.block(ctx, draw, z, blocks[k], k, chained)
+			if err != nil {
+				return err
+			}
+			if chained {
+				copy(rhat[k*blockRows:], b.rhat)
+				for i, row := range b.rows {
+					size[row] = b.size[i]
+				}
+			}
+			return visit(b)
+		}, err
+	}, func(k int) error {
+		if done += len(blocks[k]); c.Observe != nil {
+			c.Observe(done, len(gaps))
+		}
+		return save()
+	})
 	if err != nil {
-		return err
+		return nil, errors.Join(err, save())
 	}
-	if q.mixing != nil {
-		copy(q.rhat[from:], b.rhat)
-		for i, row := range rows {
-			q.mixing.Size[row] = b.size[i]
-		}
+	pooled := mcmc.Pool(gaps, rhat)
+	if !chained || pooled == nil {
+		return nil, nil
 	}
-	if err := q.visit(b); err != nil {
-		return err
-	}
-	q.lock.Lock()
-	defer q.lock.Unlock()
-	if q.done += len(rows); q.config.Observe != nil {
-		q.config.Observe(q.done, len(q.gaps))
-	}
-	return q.save()
+	return &Mixing{*pooled, size}, nil
 }
 
-// drawn is block k, as it is held or else drawn.
-func (q *blockQueue) drawn(ctx context.Context, draw completer, rows []int, k int) (block, error) {
-	held := q.config.Partial
-	if held != nil {
-		if b, ok, err := held.get(k, q.z, rows, q.config.Draws, q.mixing != nil); ok || err != nil {
-			return b, err
+// block is block k, as c.Partial holds it or else drawn.
+func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, rows []int, k int, chained bool) (block, error) {
+	b, held, err := c.Partial.get(k, z, rows, c.Draws, chained)
+	if err == nil && !held {
+		if b, err = draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k))); err == nil {
+			c.Partial.put(k, b, z.D)
 		}
-	}
-	b, err := draw(ctx, rows, new(source.Stream).At(q.config.Seed, stream.Sample, uint64(k)))
-	if err == nil && held != nil {
-		held.put(k, b, q.z.D)
 	}
 	return b, err
-}
-
-// save hands over what is drawn, if that is asked for.
-func (q *blockQueue) save() error {
-	if q.config.Partial == nil || q.config.Save == nil {
-		return nil
-	}
-	return q.config.Save(q.config.Partial)
 }

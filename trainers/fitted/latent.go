@@ -34,7 +34,7 @@ func (f *Model) ordinal() bool { return f.Transform.Ordinal() != nil }
 // byLatent draws the latent numbers of rows, each given the others of its row, observed ones
 // within the thresholds of their category (docs/theory/ordinal.md#eq-latent-draws): one chain a
 // row, whose draws are latentSpacing sweeps apart.
-func (f *Model) byLatent(z *data.Table, draws int) (completer, error) {
+func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	m, ok := model.AsNormal(f.Model)
 	if !ok {
 		return nil, errLatent
@@ -58,11 +58,7 @@ func (f *Model) byLatent(z *data.Table, draws int) (completer, error) {
 			if ctx.Err() != nil {
 				return b, ctx.Err()
 			}
-			for _, seen := range z.Observed[row*z.D : (row+1)*z.D] {
-				if b.mask = append(b.mask, 0); seen {
-					b.mask[len(b.mask)-1] = 1
-				}
-			}
+			b.mask = append(b.mask, marks(z, row)...)
 			b.x = g.draw(b.x, row, rng)
 		}
 		return b, nil

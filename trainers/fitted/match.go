@@ -9,10 +9,16 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
-	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/truncnorm"
+	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -38,8 +44,8 @@ var errNoMatch = errors.New("the model knows that cells are missing because of w
 //
 // The predictions are by the model's parameters as they are, without a draw of them: type 0
 // of van Buuren, "Flexible Imputation of Missing Data" (2nd edition 2018, section 3.4.2).
-// It gives how many cells kept the model's draw.
-func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig) (kept int, err error) {
+// It gives the number of cells that kept the model's draw.
+func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig) (int, error) {
 	setting.Default(&c.Donors, 5)
 	setting.Default(&c.Workers, 1)
 	if c.Donors < 1 || c.Workers < 1 {
@@ -51,83 +57,48 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	if f.ordinal() {
 		return 0, errLatentMatch
 	}
-	m := &matching{model: f, table: t, result: r, config: c}
 	if _, err := f.predictor(t.N); err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	for range min(c.Workers, r.Draws) {
-		group.Go(func() {
-			if err := panics.Caught(func() error { return m.work(ctx) }); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	group.Wait()
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
-	return int(m.kept.Load()), nil
-}
-
-// matching gives out the draws of a table to parallel workers.
-type matching struct {
-	model  *Model
-	table  *data.Table
-	result *Imputed
-	config MatchConfig
-
-	next, kept atomic.Int64
-	lock       sync.Mutex // of done and config.Observe
-	done       int
-}
-
-func (m *matching) work(ctx context.Context) error {
-	p, err := m.model.predictor(m.table.N)
-	if err != nil {
-		return err
-	}
-	for ctx.Err() == nil {
-		k := int(m.next.Add(1) - 1)
-		if k >= m.result.Draws {
-			return nil
-		}
-		if err := m.draw(ctx, p, k); err != nil {
+	var kept atomic.Int64
+	done := 0
+	err := panics.Each(ctx, c.Workers, r.Draws, func() (func(context.Context, int) error, error) {
+		p, err := f.predictor(t.N)
+		return func(ctx context.Context, k int) error {
+			stayed, err := matchDraw(ctx, f, t, r, c, p, k)
+			kept.Add(int64(stayed))
 			return err
+		}, err
+	}, func(int) error {
+		if done++; c.Observe != nil {
+			c.Observe(done, r.Draws)
 		}
-		m.lock.Lock()
-		if m.done++; m.config.Observe != nil {
-			m.config.Observe(m.done, m.result.Draws)
-		}
-		m.lock.Unlock()
-	}
-	return nil
+		return nil
+	})
+	return int(kept.Load()), err
 }
 
-// draw matches draw k of the table, column by column.
-func (m *matching) draw(ctx context.Context, p predictor, k int) error {
-	t := m.table
+// matchDraw matches draw k of the table, column by column.
+func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, k int) (kept int, err error) {
 	x := &data.Table{Names: t.Names, N: t.N, D: t.D, Observed: slices.Repeat([]bool{true}, len(t.Values))}
 	for i := range t.N {
-		x.Values = append(x.Values, m.result.row(i, k, t.D)...)
+		x.Values = append(x.Values, r.row(i, k, t.D)...)
 	}
-	x, err := m.model.Transform.Table(x)
-	if err != nil {
-		return err
+	if x, err = f.Transform.Table(x); err != nil {
+		return 0, err
 	}
-	z := m.model.standardised(x).Values
-	rng := stream.New(m.config.Seed, stream.Sample, uint64(k), 1)
+	z := f.standardised(x).Values
+	rng := stream.New(c.Seed, stream.Sample, uint64(k), 1)
 	for j := range t.D {
 		if err := ctx.Err(); err != nil {
-			return err
+			return kept, err
 		}
-		if err := m.column(p, j, k, z, rng); err != nil {
-			return err
+		stayed, err := matchColumn(f, t, r, c, p, j, k, z, rng)
+		if kept += stayed; err != nil {
+			return kept, err
 		}
 	}
-	return nil
+	return kept, nil
 }
 
 // row is draw k of row i.
@@ -142,9 +113,8 @@ type donor struct {
 	predicted float64
 }
 
-// column matches column j of draw k; z are the completed rows in the units of the model.
-func (m *matching) column(p predictor, j, k int, z []float64, rng *rand.Rand) error {
-	t := m.table
+// matchColumn matches column j of draw k; z are the completed rows in the units of the model.
+func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, j, k int, z []float64, rng *rand.Rand) (kept int, err error) {
 	var donors []donor
 	for i := range t.N {
 		if t.Observed[i*t.D+j] {
@@ -152,38 +122,37 @@ func (m *matching) column(p predictor, j, k int, z []float64, rng *rand.Rand) er
 		}
 	}
 	if len(donors) == t.N || len(donors) == 0 {
-		m.kept.Add(int64(t.N - len(donors)))
-		return nil
+		return t.N - len(donors), nil
 	}
-	expected, err := p.expect(z, j)
+	expected, err := p(z, j)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for a := range donors {
 		donors[a].predicted = expected[donors[a].row]
 	}
 	rng.Shuffle(len(donors), func(a, b int) { donors[a], donors[b] = donors[b], donors[a] }) // equal predictions in random order
 	slices.SortStableFunc(donors, func(a, b donor) int { return cmp.Compare(a.predicted, b.predicted) })
-	inside := m.model.allowed(t)
+	inside := f.allowed(t)
 	for i := range t.N {
 		if t.Observed[i*t.D+j] {
 			continue
 		}
-		row := m.result.row(i, k, t.D)
+		row := r.row(i, k, t.D)
 		was := row[j]
-		near := nearest(donors, expected[i], m.config.Donors, func(from int) bool {
+		near := nearest(donors, expected[i], c.Donors, func(from int) bool {
 			row[j] = t.Values[from*t.D+j]
 			return inside.contains(i, row)
 		})
 		if row[j] = was; len(near) == 0 {
-			m.kept.Add(1)
+			kept++
 			continue
 		}
 		from := near[rng.IntN(len(near))]
 		row[j] = t.Values[from*t.D+j]
 		z[i*t.D+j] = z[from*t.D+j]
 	}
-	return nil
+	return kept, nil
 }
 
 // nearest are the rows of up to k donors that are nearest to a prediction, of those that may be.
@@ -202,4 +171,132 @@ func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool)
 		}
 	}
 	return rows
+}
+
+// predictor gives E[z_j | z_−j] for complete rows z (n, d), inside the domain.
+type predictor func(z []float64, j int) ([]float64, error)
+
+// predictor is one worker's for n rows.
+func (f *Model) predictor(n int) (predictor, error) {
+	if m, ok := model.AsNormal(f.Model); ok {
+		mean, precision, support := m.Mean(), m.Precision(), f.support()
+		return func(z []float64, j int) ([]float64, error) { return expectNormal(mean, precision, support, z, j) }, nil
+	}
+	scoreOnly, err := f.scoreOnly()
+	if err != nil {
+		return nil, err
+	}
+	if scoreOnly {
+		return nil, errors.New("the model gives a score but no log density, which the predictions of predictive-mean matching need: leave the matching out, or fit another model")
+	}
+	rows := min(n, predictedRows)
+	density, err := model.NewEvaluator(f.density(), rows*predictedPoints, false)
+	support, d := f.support(), len(f.Names)
+	return func(z []float64, j int) ([]float64, error) { return expectOnGrid(density, support, rows, d, z, j) }, err
+}
+
+// expectNormal is a normal model's: μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, variance 1/P_jj, restricted
+// to the interval that the domain leaves.
+func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domain, z []float64, j int) ([]float64, error) {
+	d := len(mean)
+	own := precision.At(j, j)
+	if !(own > 0) {
+		return nil, errors.New("the precision of a column is not positive, so that it has no expectation given the others: fit again, by another method")
+	}
+	interval := newInterval(support, j, d)
+	sd := 1 / math.Sqrt(own)
+	var expected []float64
+	for row := range slices.Chunk(z, d) {
+		m := mean[j]
+		for k, v := range row {
+			if k != j {
+				m -= precision.At(j, k) / own * (v - mean[k])
+			}
+		}
+		if low, high := interval.of(row); !math.IsInf(low, -1) || !math.IsInf(high, 1) {
+			alpha, beta := (low-m)/sd, (high-m)/sd
+			m += sd * (densityAt(alpha, alpha, beta) - densityAt(beta, alpha, beta))
+		}
+		expected = append(expected, m)
+	}
+	return expected, nil
+}
+
+// densityAt is the density of the normal restricted to (alpha, beta), 0 at infinity.
+func densityAt(x, alpha, beta float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Exp(truncnorm.LogDensity(x, alpha, beta))
+}
+
+// interval is where a coordinate may be while the others stay.
+type interval struct {
+	support *domain.Domain
+	section domain.Section
+	mask    []float64
+	j       int
+}
+
+func newInterval(s *domain.Domain, j, d int) *interval {
+	v := &interval{support: s, mask: slices.Repeat([]float64{1}, d), j: j}
+	v.mask[j] = 0
+	return v
+}
+
+func (v *interval) of(row []float64) (low, high float64) {
+	if !v.support.Bounded() {
+		return math.Inf(-1), math.Inf(1)
+	}
+	v.support.Section(&v.section, row, v.mask)
+	return v.section.Interval(row, v.j)
+}
+
+const (
+	predictedRows   = 50 // in one evaluation
+	predictedPoints = 64
+)
+
+// expectOnGrid integrates a model's density by Gauss–Legendre quadrature, over the range of the column
+// and half of it on either side, as far as the domain goes; so many rows at a time.
+func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int, z []float64, j int) ([]float64, error) {
+	var column []float64
+	for i := j; i < len(z); i += d {
+		column = append(column, z[i])
+	}
+	least, most := floats.Min(column), floats.Max(column)
+	room := max(1, (most-least)/2)
+	interval := newInterval(support, j, d)
+	points := make([]float64, rows*predictedPoints*d)
+	at, weight := make([]float64, predictedPoints), make([]float64, predictedPoints)
+	quad.Legendre{}.FixedLocations(at, weight, -1, 1)
+	var expected []float64
+	for part := range slices.Chunk(z, rows*d) {
+		for i := 0; i < len(part); i += d {
+			row := part[i : i+d]
+			low, high := interval.of(row)
+			low, high = max(low, least-room), min(high, most+room)
+			for g := range predictedPoints {
+				to := points[(i*predictedPoints + g*d):][:d]
+				copy(to, row)
+				to[j] = (low + high + (high-low)*at[g]) / 2
+			}
+		}
+		log, _, err := density.At(points)
+		if err != nil {
+			return nil, err
+		}
+		for i := range len(part) / d {
+			own := log[i*predictedPoints : (i+1)*predictedPoints]
+			peak := floats.Max(own)
+			total, sum := 0.0, 0.0
+			for g, v := range own {
+				w := weight[g] * math.Exp(v-peak)
+				total += w
+				sum += w * points[(i*predictedPoints+g)*d+j]
+			}
+			expected = append(expected, sum/total)
+		}
+	}
+	return expected, nil
 }

@@ -51,7 +51,7 @@ func matched(t testing.TB, f *fitted.Model, gaps *data.Table, draws int, c fitte
 // normal with two missing of three the second moments are those of its covariance.
 func TestMatch(t *testing.T) {
 	f, normal := scaledNormal(t)
-	const n, draws = 2500, 8
+	const n, draws = 1000, 6
 	gaps, _ := hidden(t, f, n, 0.4)
 	one := matched(t, f, gaps, draws, fitted.MatchConfig{Seed: 1})
 	require.Equal(t, one, matched(t, f, gaps, draws, fitted.MatchConfig{Seed: 1, Workers: 3, Donors: 5}))
@@ -71,10 +71,10 @@ func TestMatch(t *testing.T) {
 	var sigma mat.SymDense
 	normal.CovarianceMatrix(&sigma)
 	rows := float64(len(b) / draws)
-	require.InDelta(t, normal.Mean(nil)[0], stat.Mean(b, nil), 4.5*math.Sqrt(sigma.At(0, 0)*(1/rows+1/1500.))) // of donors, too
-	require.InEpsilon(t, sigma.At(0, 0), stat.Variance(b, nil), 4.5*math.Sqrt(2/rows+2/1500.))
+	require.InDelta(t, normal.Mean(nil)[0], stat.Mean(b, nil), 4.5*math.Sqrt(sigma.At(0, 0)*(1/rows+1/600.))) // of donors, too
+	require.InEpsilon(t, sigma.At(0, 0), stat.Variance(b, nil), 4.5*math.Sqrt(2/rows+2/600.))
 	correlation := sigma.At(0, 1) / math.Sqrt(sigma.At(0, 0)*sigma.At(1, 1))
-	require.InDelta(t, correlation, stat.Correlation(b, c, nil), 4.5*(1-correlation*correlation)*math.Sqrt(1/rows+1/1500.))
+	require.InDelta(t, correlation, stat.Correlation(b, c, nil), 4.5*(1-correlation*correlation)*math.Sqrt(1/rows+1/600.))
 }
 
 func observedOf(t *data.Table, j int) (x []float64) {

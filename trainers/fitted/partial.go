@@ -89,8 +89,11 @@ func (p *Partial) Blocks() int {
 	return len(p.blocks)
 }
 
-// put keeps block k.
+// put keeps block k; nothing if p is nil.
 func (p *Partial) put(k int, b block, d int) {
+	if p == nil {
+		return
+	}
 	draws := len(b.x) / len(b.mask)
 	s := savedBlock{RHat: b.rhat, Size: b.size}
 	eachGap(b.mask, d, draws, func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
@@ -99,9 +102,12 @@ func (p *Partial) put(k int, b block, d int) {
 	p.lock.Unlock()
 }
 
-// get is block k of a table in the units of z, if it is held; chained says that it tells of
-// chains. It is ErrOtherImputation where what is held is not of such a block.
+// get is block k of a table in the units of z, if p, which may be nil, holds it; chained says that it
+// tells of chains. It is ErrOtherImputation if the held block is of other rows or settings.
 func (p *Partial) get(k int, z *data.Table, rows []int, draws int, chained bool) (b block, ok bool, err error) {
+	if p == nil {
+		return b, false, nil
+	}
 	p.lock.Lock()
 	s, ok := p.blocks[k]
 	p.lock.Unlock()
@@ -115,13 +121,7 @@ func (p *Partial) get(k int, z *data.Table, rows []int, draws int, chained bool)
 		}
 	}
 	for _, i := range rows {
-		for j := i * z.D; j < (i+1)*z.D; j++ {
-			if z.Observed[j] {
-				b.mask = append(b.mask, 1)
-			} else {
-				b.mask = append(b.mask, 0)
-			}
-		}
+		b.mask = append(b.mask, marks(z, i)...)
 		for range draws {
 			b.x = append(b.x, z.Values[i*z.D:(i+1)*z.D]...)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/internal/memory"
 	"missingscore/trainers/fitted"
 )
 
@@ -46,7 +45,10 @@ func TestCutAndResumed(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.Equal(t, whole, r)
-		require.Greater(t, c.Partial.Blocks(), 3)
+		c.Partial, c.Save, c.Seed = nil, nil, 7
+		other, err := fitted.Impute(t.Context(), f, gaps, c)
+		require.NoError(t, err)
+		require.NotEqual(t, whole.Values, other.Values)
 	}
 }
 
@@ -58,6 +60,14 @@ func TestPartialRefuses(t *testing.T) {
 	_, err = fitted.LoadPartial(path, "one")
 	require.NoError(t, err)
 	_, err = fitted.LoadPartial(path, "other")
+	require.ErrorIs(t, err, fitted.ErrOtherImputation)
+	f, _ := scaledNormal(t)
+	gaps, _ := hidden(t, f, 40, 0.5)
+	c := fitted.ImputeConfig{Draws: 1, Partial: fitted.NewPartial("one"), Save: func(*fitted.Partial) error { return os.ErrPermission }}
+	_, err = fitted.Impute(t.Context(), f, gaps, c)
+	require.ErrorIs(t, err, os.ErrPermission)
+	c.Draws, c.Save = 2, nil
+	_, err = fitted.Impute(t.Context(), f, gaps, c)
 	require.ErrorIs(t, err, fitted.ErrOtherImputation)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -71,25 +81,4 @@ func TestPartialRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, text[:20], 0o600))
 	_, err = fitted.LoadPartial(path, "one")
 	require.ErrorContains(t, err, "is damaged or holds no draws")
-}
-
-// A file that memory has no room for is refused, and not as a damaged one.
-func TestPartialTooLarge(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "draws")
-	require.NoError(t, fitted.NewPartial("one").Save(path))
-	require.NoError(t, os.Truncate(path, 1<<24))
-	t.Setenv(memory.Variable, "1MB")
-	_, err := fitted.LoadPartial(path, "one")
-	var full *memory.Error
-	require.ErrorAs(t, err, &full)
-	require.ErrorContains(t, err, path)
-}
-
-// What cannot be saved ends the run.
-func TestPartialNotSaved(t *testing.T) {
-	f, _ := scaledNormal(t)
-	gaps, _ := hidden(t, f, 50, 0.5)
-	c := fitted.ImputeConfig{Partial: fitted.NewPartial("x"), Save: func(p *fitted.Partial) error { return p.Save(t.TempDir()) }}
-	_, err := fitted.Impute(context.Background(), f, gaps, c)
-	require.Error(t, err)
 }

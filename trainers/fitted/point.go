@@ -45,7 +45,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 		return nil, err
 	}
 	if normal, ok := f.normalMeans(); ok && c.Sampler == "exact" {
-		return f.expect(t, normal)
+		return expectations(f, t, normal)
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	categories := f.Transform.Ordinal()
@@ -83,23 +83,16 @@ func (f *Model) normalMeans() (model.Normal, bool) {
 	return model.AsNormal(f.Model)
 }
 
-// expect is Point by the closed form.
-func (f *Model) expect(t *data.Table, m model.Normal) (*Points, error) {
+// expectations is Point by the closed form.
+func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
 	}
 	r := &Points{Sampler: closedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	z := f.standardised(t)
 	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
-	mask := make([]float64, t.D)
 	for i := range t.N {
-		row := z.Values[i*t.D : (i+1)*t.D]
-		for j := range mask {
-			mask[j] = 0
-			if t.Observed[i*t.D+j] {
-				mask[j] = 1
-			}
-		}
+		row, mask := z.Values[i*t.D:(i+1)*t.D], marks(t, i)
 		if err := given.Condition(mask); err != nil {
 			return nil, fmt.Errorf("row %d of the table: %w", i+1, err)
 		}

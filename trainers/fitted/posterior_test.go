@@ -10,6 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/transform"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/posterior"
@@ -77,52 +78,11 @@ func TestPosterior(t *testing.T) {
 	require.Equal(t, draws, len(r.Gaps(gaps)[0]))
 }
 
-// Other units of a column, and a monotone function of one that goes in by its ranks, give the
-// same draws in these.
-func TestPosteriorInOtherUnits(t *testing.T) {
-	gaps, _ := mixed(t, 120)
-	c := posterior.Config{Draws: 3, Seed: 2, Iterations: 20}
-	one := fromPosterior(t, gaps, nil, c)
-	other := *gaps
-	other.Values = slices.Clone(gaps.Values)
-	for at := range other.Values {
-		switch at % 3 {
-		case 0:
-			other.Values[at] = math.Ldexp(other.Values[at], 300)
-		case 1:
-			other.Values[at] = math.Ldexp(other.Values[at], -300)
-		case 2:
-			other.Values[at] *= 7
-		}
-	}
-	two := fromPosterior(t, &other, nil, c)
-	for at, v := range one.Values {
-		unit := []float64{math.Ldexp(1, 300), math.Ldexp(1, -300), 7}[at%3]
-		require.InEpsilon(t, 10*unit+unit*v, 10*unit+two.Values[at], 1e-9)
-	}
-}
-
-// Functions that are given are taken, and none where there is none.
-func TestPosteriorOfGivenFunctions(t *testing.T) {
-	gaps, _ := mixed(t, 60)
-	spec, err := transform.Parse([]string{"log=log"})
-	require.NoError(t, err)
-	functions, err := spec.Fit(gaps, nil)
-	require.NoError(t, err)
-	c := posterior.Config{Draws: 2, Iterations: 20}
-	r := fromPosterior(t, gaps, functions, c)
-	require.Equal(t, "log of log", r.Transform.Describe(gaps.Names))
-	for at, v := range r.Values {
-		require.True(t, at%3 != 1 || v > 0)
-	}
-	r = fromPosterior(t, gaps, make(transform.Columns, 3), c)
-	require.Empty(t, r.Transform.Describe(gaps.Names))
-}
-
 // Boys of 0 to 21 years, a volume in steps that is measured of most above about 8 years: it is
 // constant at 1 or 2 until puberty and rises within a few years. No row under 6 years has it; draws
 // for these rows stay near the values of the youngest boys with a measurement.
 func TestPosteriorBeyondTheObserved(t *testing.T) {
+	slowtest.Skip(t, "3 s")
 	rng := stream.New(12)
 	steps := []float64{1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25}
 	var rows [][]float64

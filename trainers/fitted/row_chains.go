@@ -36,7 +36,7 @@ type chainRun struct {
 }
 
 // byChains draws by a chainRun.
-func (f *Model) byChains(z *data.Table, c ImputeConfig) (completer, error) {
+func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	mean, sd := columns(z)
 	from := newLeastNoise(f)
 	if f.Imputer == nil {
@@ -44,7 +44,7 @@ func (f *Model) byChains(z *data.Table, c ImputeConfig) (completer, error) {
 			return source.NewNormals(mean, sd, s), nil
 		}
 	}
-	start, err := f.bySource(z, rowChains, from)
+	start, err := bySource(f, z, rowChains, from)
 	if err != nil {
 		return nil, err
 	}

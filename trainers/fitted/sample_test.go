@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -16,7 +15,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
-	"missingscore/trainers/mcmc"
 )
 
 // Mean and covariance of a normal by every method that allows it, in the table's units.
@@ -24,7 +22,7 @@ func TestSampleNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	var sigma mat.SymDense
 	normal.CovarianceMatrix(&sigma)
-	for method, n := range map[string]int{"auto": 2000, "hmc": 2500, "mala": 1000} {
+	for method, n := range map[string]int{"auto": 2000, "hmc": 1000, "mala": 1000} {
 		r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{Sampler: method, N: n, Seed: 7})
 		require.NoError(t, err)
 		require.Len(t, r.Values, 3*n)
@@ -56,7 +54,7 @@ func TestSampleAlongNoise(t *testing.T) {
 	}{
 		{"auto", "sde", noiseConditional(false), diffusion.Options{Steps: 300}},
 		{"ode", "ode", noiseConditional(false), diffusion.Options{}},
-		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 40, Rate: 0.5}},
+		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 100}},
 		{"hmc", "hmc", noiseConditional(true), diffusion.Options{}},
 	} {
 		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method, N: n, Diffusion: c.o})
@@ -66,29 +64,6 @@ func TestSampleAlongNoise(t *testing.T) {
 		require.InDelta(t, 6.5, stat.Mean(r.Values, nil), 1.5*(4.5/math.Sqrt(2*n)+0.01), c.method)
 		require.InEpsilon(t, 1.5, stat.StdDev(r.Values, nil), 4.5/math.Sqrt(2*2*n)+0.04, c.method) // 40 × 40 steps leave 8 % of variance
 	}
-}
-
-// A quartic inside a box: second moment by quadrature.
-func TestSampleQuartic(t *testing.T) {
-	q := model.NewQuartic(1)
-	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
-	f := &fitted.Model{Names: []string{"a"}, Model: q, Scale: data.Scale{Mean: []float64{0}, Deviation: []float64{2}}, Domain: domain.All(1)}
-	f.Domain.Lower[0] = 0.8 // 0.4 for the model
-	const n = 1500
-	r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: n, Chains: mcmc.Options{Leapfrog: 3}})
-	require.NoError(t, err)
-	require.Equal(t, "hmc", r.Sampler)
-	require.True(t, r.Converged())
-	integral := func(power float64) float64 {
-		return quad.Fixed(func(x float64) float64 { return math.Pow(2*x, power) * math.Exp(-0.7*x*x*x*x) }, 0.4, 4, 200, nil, 0)
-	}
-	want := integral(2) / integral(0)
-	sum := 0.0
-	for _, x := range r.Values {
-		require.GreaterOrEqual(t, x, 0.8)
-		sum += x * x / n
-	}
-	require.InDelta(t, want, sum, 4.5*math.Sqrt((integral(4)/integral(0)-want*want)/n))
 }
 
 func TestSampleRefuses(t *testing.T) {

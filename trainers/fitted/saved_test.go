@@ -1,13 +1,10 @@
 package fitted_test
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +36,7 @@ func TestSavedModelsComeBack(t *testing.T) {
 		s.Lower[1] = -2
 		s.Half = []domain.HalfSpace{{A: []float64{1, 0, -1}, B: 3}}
 		imputer := nets.NewNormalImputer(3, nets.NormalOptions{Hidden: 4, MaskInput: true}, rng)
-		saved := fitted.Saved{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer,
+		saved := fitted.Saved{Kind: name, Model: m, Names: []string{"a", "b", "c"}, Domain: s, Imputer: imputer, ImputerKind: "normal",
 			Scale: data.Scale{Mean: []float64{0, 0, 0}, Deviation: []float64{0.5, 2, 3}}, Noise: &noise.Schedule{Kind: noise.Fixed, Least: 0.1},
 			Outcome: &fitted.Outcome{Verdict: "NOT converged: so", Assumption: losses.MAR}}
 		text, err := saved.Encode(map[string]any{"loss": 1.5})
@@ -72,16 +69,6 @@ func scoreAt(t *testing.T, m model.Model, x []float64) []float64 {
 	copy(p.Input("x"), x)
 	require.NoError(t, p.Run())
 	return p.Output("s")
-}
-
-// A file of version 1, as earlier programs wrote it.
-func TestFirstVersionIsRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "model.json")
-	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"model":"gaussian","names":["a"],"mean":[2],"precision":[[4]],"settings":{"seed":1}}`), 0o600))
-	m, err := fitted.Load(path)
-	require.NoError(t, err)
-	require.Equal(t, []float64{-4}, scoreAt(t, m.InUnits(), []float64{3}))
-	require.Nil(t, m.Outcome)
 }
 
 func TestDamagedModelsAreRefused(t *testing.T) {
@@ -171,37 +158,15 @@ func TestSavedModelsSample(t *testing.T) {
 	require.ErrorContains(t, err, "no room")
 }
 
-// Files of the program before estimators had kinds of imputers and options their present
-// names: testdata holds what its fit command wrote (40 rows, 2 epochs, commit bd9f899), and
-// the numbers are those of its score command.
-func TestSecondVersionIsRead(t *testing.T) {
-	for file, c := range map[string]struct{ at, want []float64 }{
-		"energy_version2.json":  {[]float64{0.5, -0.3}, []float64{4.466485477740901, 19.28857969030791}},
-		"quartic_version2.json": {[]float64{0.5, -0.3, 0.1}, []float64{-0.18094123238150633, 0.042188546170626694, -0.0039952303197770996}},
-	} {
-		m, err := fitted.Load(filepath.Join("testdata", file))
-		require.NoError(t, err)
-		ready, err := m.Fitted()
-		require.NoError(t, err)
-		row, err := data.NewTable(m.Names, slices.Concat(c.at, make([]float64, len(c.at))), nil)
-		require.NoError(t, err)
-		r, err := fitted.Score(t.Context(), ready, row, fitted.ImputeConfig{})
-		require.NoError(t, err)
-		require.InDeltaSlice(t, c.want, r.Score[:len(c.at)], 1e-9, file)
-	}
-}
-
-// An imputer without a kind is the normal one.
-func TestImputersWithoutKind(t *testing.T) {
-	imputer := nets.NewNormalImputer(2, nets.NormalOptions{Hidden: 3}, stream.New(1))
-	s := fitted.Saved{Kind: "gaussian", Model: model.NewGaussian(2, model.CholeskyFactor), Names: []string{"a", "b"}, Imputer: imputer, ImputerKind: "normal"}
-	text, err := s.Encode(nil)
-	require.NoError(t, err)
-	old := regexp.MustCompile(`"kind": "normal",\s*`).ReplaceAll(text, nil)
-	require.NotEqual(t, text, old)
-	path := filepath.Join(t.TempDir(), "model.json")
-	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(old, []byte("noise_conditional"), []byte("levelled")), 0o600))
+// A model whose draws are beyond float64 is refused when it is used, exact or not.
+func TestDrawsAreFinite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"version":2,"model":"mixture","options":{"components":1},"names":["a","b"],
+		"weights":[[1]],"means":[[0,0]],"deviations":[[1,1e308]]}`), 0o600))
 	m, err := fitted.Load(path)
 	require.NoError(t, err)
-	require.Equal(t, imputer.Params()[0].Value, m.Imputer.Params()[0].Value)
+	ready, err := m.Fitted()
+	require.NoError(t, err)
+	_, err = fitted.Sample(context.Background(), ready, fitted.SampleConfig{N: 1000, Seed: 1})
+	require.ErrorContains(t, err, `Inf for column "b": its parameters are damaged, or too large for float64`)
 }

@@ -16,7 +16,6 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/transform"
 	"missingscore/graph/model"
-	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"
 )
 
@@ -78,21 +77,6 @@ func TestTransformedScores(t *testing.T) {
 	}
 }
 
-// With a gap: the marginal score of a log-normal in closed form, and its standard error.
-func TestTransformedMarginalScores(t *testing.T) {
-	f, cov, mean := logNormal(t)
-	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{3, 0, 0}, Observed: []bool{true, false, false}}
-	r, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{Draws: 20000, Seed: 3})
-	require.NoError(t, err)
-	want := -(math.Log(3)-mean[0])/cov.At(0, 0)/3 - 1./3
-	require.InDelta(t, want, r.Score[0], 4.5*r.Error[0])
-	require.InDelta(t, want, r.Score[0], 0.02)
-	// s_y,a varies by (P_aa − 1/Σ_aa) given a; a factor T' = 1/3 goes along.
-	var precision mat.Dense
-	require.NoError(t, precision.Inverse(cov))
-	require.InEpsilon(t, math.Sqrt((precision.At(0, 0)-1/cov.At(0, 0))/20000)/3, r.Error[0], 0.03)
-}
-
 // Imputed cells are in the table's units: the log of a given b is normal with the regression's
 // mean and variance; observed cells stay as they are. So are sampled rows.
 func TestTransformedDraws(t *testing.T) {
@@ -140,25 +124,4 @@ func TestTransformedCellsRefused(t *testing.T) {
 	table.Values[0] = math.E
 	_, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{})
 	require.EqualError(t, err, `line 7: column "log of a": 1 is above the upper bound 0`)
-}
-
-// Saved models of transformed columns sample in the table's units.
-func TestSavedTransformedSamples(t *testing.T) {
-	spec, err := transform.Parse([]string{"a=log"})
-	require.NoError(t, err)
-	table, err := data.NewTable([]string{"a"}, []float64{1, 2}, nil)
-	require.NoError(t, err)
-	functions, err := spec.Fit(table, nil)
-	require.NoError(t, err)
-	s := fitted.Saved{Kind: "gaussian", Model: model.NewGaussian(1, model.CholeskyFactor), Names: []string{"a"}, Transform: functions}
-	rows, _, err := s.Sample(t.Context(), 5000, stream.New(1))
-	require.NoError(t, err)
-	below := 0.
-	for _, x := range rows.Values {
-		require.Positive(t, x)
-		if x < 1 {
-			below++
-		}
-	}
-	require.InDelta(t, 0.5, below/5000, 4.5*math.Sqrt(0.25/5000))
 }

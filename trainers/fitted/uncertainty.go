@@ -1,40 +1,30 @@
 package fitted
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Uncertainty is how far the parameters of a fit may be from those that it estimates
-// (docs/theory/inference.md#parameters).
+// (docs/theory/inference.md#parameters). Files and --json have it as it is.
 type Uncertainty struct {
-	Kind       string  // by which errors are found: robust
-	Level      float64 // of the intervals
-	Rests      string  // a sentence: what the numbers rest on
-	Parameters []Parameter
-	Covariance *mat.SymDense // of the estimates, in their order; nil where they are many
+	Kind       string      `json:"kind"`     // by which errors are found: robust
+	Level      float64     `json:"level"`    // of the intervals
+	Rests      string      `json:"rests_on"` // a sentence: what the numbers rest on
+	Parameters []Parameter `json:"parameters"`
+	Covariance [][]float64 `json:"covariance,omitempty"` // of the estimates, in their order; nil where they are many
 }
 
-// Parameter is one number of a model with its standard error and interval, in the table's
-// units. What there is no number of is NaN.
+// Parameter is one number of a model with its standard error and interval, in the table's units.
+// Unknown ones are NaN, in JSON null.
 type Parameter struct {
 	Name                    string // as the model names it, with its columns: precision[Ozone, Wind]
 	Estimate, SE, Low, High float64
 }
 
-// uncertaintyFile is an Uncertainty as a model's file has it.
-type uncertaintyFile struct {
-	Kind       string          `json:"kind"`
-	Level      float64         `json:"level"`
-	Rests      string          `json:"rests_on"`
-	Parameters []parameterFile `json:"parameters"`
-	Covariance [][]float64     `json:"covariance,omitempty"`
-}
-
-// parameterFile is a Parameter: null for what there is no number of.
+// parameterFile is a Parameter in JSON.
 type parameterFile struct {
 	Name     string   `json:"name"`
 	Estimate float64  `json:"estimate"`
@@ -43,75 +33,59 @@ type parameterFile struct {
 	High     *float64 `json:"high"`
 }
 
-// JSON is u as files and --json have it, nil of nil.
-func (u *Uncertainty) JSON() any {
-	if f := u.file(); f != nil {
-		return f
-	}
-	return nil
-}
-
-func (u *Uncertainty) file() *uncertaintyFile {
-	if u == nil {
-		return nil
-	}
-	f := &uncertaintyFile{Kind: u.Kind, Level: u.Level, Rests: u.Rests, Parameters: []parameterFile{}}
+// MarshalJSON implements json.Marshaler.
+func (p Parameter) MarshalJSON() ([]byte, error) {
 	number := func(x float64) *float64 {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil
 		}
 		return &x
 	}
-	for _, p := range u.Parameters {
-		f.Parameters = append(f.Parameters, parameterFile{p.Name, p.Estimate, number(p.SE), number(p.Low), number(p.High)})
-	}
-	if u.Covariance != nil {
-		for j := range u.Covariance.SymmetricDim() {
-			f.Covariance = append(f.Covariance, mat.Row(nil, j, u.Covariance))
-		}
-	}
-	return f
+	return json.Marshal(parameterFile{p.Name, p.Estimate, number(p.SE), number(p.Low), number(p.High)})
 }
 
-// uncertainty is what a file says, checked.
-func (f *uncertaintyFile) uncertainty() (*Uncertainty, error) {
-	if f == nil {
-		return nil, nil
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Parameter) UnmarshalJSON(text []byte) error {
+	var f parameterFile
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
 	}
-	if !(f.Level > 0 && f.Level < 1) {
-		return nil, fmt.Errorf("inference: the level is %v, and must be between 0 and 1", f.Level)
-	}
-	u := &Uncertainty{Kind: f.Kind, Level: f.Level, Rests: f.Rests}
 	number := func(x *float64) float64 {
 		if x == nil {
 			return math.NaN()
 		}
 		return *x
 	}
-	for _, p := range f.Parameters {
-		if p.Name == "" || p.SE != nil && !(*p.SE >= 0) {
-			return nil, errors.New("inference: a parameter has no name, or a negative standard error")
+	*p = Parameter{f.Name, f.Estimate, number(f.SE), number(f.Low), number(f.High)}
+	return nil
+}
+
+// check refuses what no fit wrote.
+func (u *Uncertainty) check() error {
+	if u == nil {
+		return nil
+	}
+	if !(u.Level > 0 && u.Level < 1) {
+		return fmt.Errorf("inference: the level is %v, and must be between 0 and 1", u.Level)
+	}
+	for _, p := range u.Parameters {
+		if p.Name == "" || p.SE < 0 {
+			return errors.New("inference: a parameter has no name, or a negative standard error")
 		}
-		u.Parameters = append(u.Parameters, Parameter{p.Name, p.Estimate, number(p.SE), number(p.Low), number(p.High)})
 	}
 	n := len(u.Parameters)
-	if f.Covariance == nil {
-		return u, nil
+	if u.Covariance != nil && (len(u.Covariance) != n || n == 0) {
+		return fmt.Errorf("inference: the covariance has %d rows for %d parameters", len(u.Covariance), n)
 	}
-	if len(f.Covariance) != n || n == 0 {
-		return nil, fmt.Errorf("inference: the covariance has %d rows for %d parameters", len(f.Covariance), n)
-	}
-	u.Covariance = mat.NewSymDense(n, nil)
-	for j, row := range f.Covariance {
+	for j, row := range u.Covariance {
 		if len(row) != n {
-			return nil, fmt.Errorf("inference: row %d of the covariance has %d numbers, %d are needed", j+1, len(row), n)
+			return fmt.Errorf("inference: row %d of the covariance has %d numbers, %d are needed", j+1, len(row), n)
 		}
-		for k, v := range row {
-			if f.Covariance[k] != nil && len(f.Covariance[k]) == n && f.Covariance[k][j] != v {
-				return nil, fmt.Errorf("inference: the covariance is not symmetric at (%d, %d)", j+1, k+1)
+		for k := range j {
+			if row[k] != u.Covariance[k][j] {
+				return fmt.Errorf("inference: the covariance is not symmetric at (%d, %d)", j+1, k+1)
 			}
-			u.Covariance.SetSym(j, k, v)
 		}
 	}
-	return u, nil
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/truncnorm"
 	"missingscore/internal/stream"
 )
 
@@ -33,7 +34,7 @@ type chain struct {
 	every    []int     // column
 
 	incomplete []bool      // (d): columns with gaps
-	cuts       [][]float64 // (d): Config.Cuts
+	cuts       [][]float64 // (d): Config.Cuts, nil for columns of continuous values
 	level      []int       // (n, d): the interval of a cut column's observed cell
 
 	anchor     *Anchor // nil: one normal
@@ -77,11 +78,24 @@ const (
 // newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
 // rows at the nearest of as many of them, drawn at random, as there are components.
 func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
-	components := c.Components
+	if c.Cuts == nil {
+		c.Cuts = make([][]float64, t.D)
+	}
 	s := &chain{n: t.N, d: t.D, rng: new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(k)), observed: t.Observed,
 		z: slices.Clone(t.Values), of: make([]int, t.N), anchor: a, nu: float64(t.D) + 2, psi: make([]float64, t.D*t.D), delta: 1, tau: 1,
-		patterns: patternsOf(t), components: make([]component, components),
-		incomplete: make([]bool, t.D), cuts: c.Cuts, level: make([]int, len(t.Values)), weighted: make([]float64, components), deviations: make([]float64, t.D)}
+		components: make([]component, c.Components),
+		incomplete: make([]bool, t.D), cuts: c.Cuts, level: make([]int, len(t.Values)), weighted: make([]float64, c.Components), deviations: make([]float64, t.D)}
+	for _, rows := range t.Patterns(t.AllRows()) {
+		p := pattern{rows: rows}
+		for j, seen := range t.Observed[rows[0]*t.D : (rows[0]+1)*t.D] {
+			if seen {
+				p.observed = append(p.observed, j)
+			} else {
+				p.missing = append(p.missing, j)
+			}
+		}
+		s.patterns = append(s.patterns, p)
+	}
 	for j := range t.D {
 		s.every = append(s.every, j)
 		seen := t.Column(j)
@@ -96,7 +110,7 @@ func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 		c.mean, c.precision, c.covariance = make([]float64, t.D), make([]float64, t.D*t.D), make([]float64, t.D*t.D)
 	}
 	for at, v := range t.Values {
-		if cuts := s.cutsOf(at % t.D); t.Observed[at] && cuts != nil {
+		if cuts := s.cuts[at%t.D]; t.Observed[at] && cuts != nil {
 			s.level[at] = sort.SearchFloat64s(cuts, v)
 		}
 	}
@@ -112,14 +126,6 @@ func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 		}
 	}
 	return s
-}
-
-// cutsOf are those of column j, nil for one of continuous values.
-func (s *chain) cutsOf(j int) []float64 {
-	if s.cuts == nil {
-		return nil
-	}
-	return s.cuts[j]
 }
 
 // scatter puts rows to the nearest of some.
@@ -139,46 +145,19 @@ func (s *chain) scatter() {
 	}
 }
 
-// patternsOf are a table's, in the order of their first rows.
-func patternsOf(t *data.Table) (patterns []pattern) {
-	at := map[string]int{}
-	key := make([]byte, t.D)
-	for i := range t.N {
-		for j := range key {
-			key[j] = '0'
-			if t.Observed[i*t.D+j] {
-				key[j] = '1'
-			}
-		}
-		k, ok := at[string(key)]
-		if !ok {
-			k = len(patterns)
-			at[string(key)] = k
-			var p pattern
-			for j, c := range key {
-				if c == '1' {
-					p.observed = append(p.observed, j)
-				} else {
-					p.missing = append(p.missing, j)
-				}
-			}
-			patterns = append(patterns, p)
-		}
-		patterns[k].rows = append(patterns[k].rows, i)
-	}
-	return patterns
-}
-
 var errDependent = errors.New("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
 
-// step draws the law given the completed rows, then components and missing cells given the
-// law, then what stands behind the cells of few values.
-func (s *chain) step(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if !s.law() || !s.cells() || !s.latent() {
-		return errDependent
+// steps makes iterations, and calls after when each is done: the law given the completed rows, then
+// components and missing cells given the law, then the numbers behind the cells of few values.
+func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) error {
+	for i := range iterations {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !s.law() || !s.cells() || !s.latent() {
+			return errDependent
+		}
+		after(i)
 	}
 	return nil
 }
@@ -189,7 +168,7 @@ func (s *chain) means() []float64 {
 	m := make([]float64, s.d)
 	for at, v := range s.z {
 		j := at % s.d
-		if cuts := s.cutsOf(j); cuts != nil {
+		if cuts := s.cuts[j]; cuts != nil {
 			v = float64(sort.SearchFloat64s(cuts, v))
 		}
 		m[j] += v / float64(s.n)
@@ -216,3 +195,181 @@ func (s *chain) gaps() (out []float64) {
 
 // dense is a square matrix as gonum has it.
 func dense(a []float64, d int) *mat.SymDense { return mat.NewSymDense(d, a) }
+
+// cells draws, row by row, the component given the observed cells, the missing ones
+// integrated out, and the missing cells given component and observed ones, for given
+// parameters:
+//
+//	p(k | z_o) ∝ w_k N(z_o; μ_k,o, Σ_k,oo),   Σ_k = P_k⁻¹
+//	z_m | z_o, k ~ N(μ_m − P_mm⁻¹P_mo(z_o − μ_o), P_mm⁻¹)
+//
+// It is not ok where a matrix is not positive definite in float64.
+func (s *chain) cells() (ok bool) {
+	for _, p := range s.patterns {
+		for k := range s.components {
+			c := &s.components[k]
+			c.drawing = false
+			if len(s.components) > 1 && !c.given.of(c.covariance, s.d, p.observed) {
+				return false
+			}
+		}
+		for _, i := range p.rows {
+			if len(s.components) > 1 {
+				s.of[i] = s.component(p, i)
+			}
+			if len(p.missing) > 0 && !s.complete(p, i, &s.components[s.of[i]]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// component draws that of row i.
+func (s *chain) component(p pattern, i int) int {
+	for k := range s.components {
+		c := &s.components[k]
+		v := s.deviations[:len(p.observed)]
+		for a, j := range p.observed {
+			v[a] = s.z[i*s.d+j] - c.mean[j]
+		}
+		c.given.forward(v)
+		square := 0.0
+		for _, x := range v {
+			square += x * x
+		}
+		s.weighted[k] = c.log - square/2 - c.given.logDet
+	}
+	return s.pick(s.weighted)
+}
+
+// complete draws the missing cells of row i, of component c.
+func (s *chain) complete(p pattern, i int, c *component) (ok bool) {
+	if !c.drawing {
+		if !c.gaps.of(c.precision, s.d, p.missing) {
+			return false
+		}
+		c.drawing = true
+	}
+	row, v := s.z[i*s.d:i*s.d+s.d], s.deviations[:len(p.missing)]
+	for a, j := range p.missing {
+		v[a] = 0
+		for _, l := range p.observed {
+			v[a] -= c.precision[j*s.d+l] * (row[l] - c.mean[l])
+		}
+	}
+	c.gaps.forward(v)
+	for a := range v {
+		v[a] += s.rng.NormFloat64()
+	}
+	c.gaps.backward(v)
+	for a, j := range p.missing {
+		row[j] = c.mean[j] + v[a]
+	}
+	return true
+}
+
+// latent draws the numbers behind the observed cells of columns of few values, cell by cell,
+// each given the rest of its row and within the interval that its value stands for: the
+// normal of mean μ_j − Σ_l≠j P_jl (z_l − μ_l)/P_jj and variance 1/P_jj of the row's component,
+// truncated (Albert & Chib 1993, "Bayesian analysis of binary and polychotomous response
+// data").
+func (s *chain) latent() (ok bool) {
+	for j := range s.d {
+		cuts := s.cuts[j]
+		if cuts == nil {
+			continue
+		}
+		for i := range s.n {
+			at := i*s.d + j
+			if !s.observed[at] {
+				continue
+			}
+			c, row := &s.components[s.of[i]], s.z[i*s.d:i*s.d+s.d]
+			own, mean := c.precision[j*s.d+j], c.mean[j]
+			for l, v := range row {
+				if l != j {
+					mean -= c.precision[j*s.d+l] / own * (v - c.mean[l])
+				}
+			}
+			low, high := math.Inf(-1), math.Inf(1)
+			if k := s.level[at]; k > 0 {
+				low = cuts[k-1]
+			}
+			if k := s.level[at]; k < len(cuts) {
+				high = cuts[k]
+			}
+			root := math.Sqrt(own)
+			row[j] = mean + truncnorm.Transport(s.rng.NormFloat64(), (low-mean)*root, (high-mean)*root)/root
+			if math.IsNaN(row[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// factor is L of a symmetric positive definite matrix A = LLᵀ, lower triangular. It is used
+// for matrices of a few rows, one for each pattern of gaps and component, where a call of
+// LAPACK takes longer than the factor itself.
+type factor struct {
+	n      int
+	l      []float64 // (n, n)
+	logDet float64   // log det L
+}
+
+// of factors the rows and columns at of a matrix (d, d). It is not ok where these are not
+// positive definite.
+func (f *factor) of(a []float64, d int, at []int) (ok bool) {
+	n := len(at)
+	if cap(f.l) < n*n {
+		f.l = make([]float64, d*d)
+	}
+	f.n, f.l, f.logDet = n, f.l[:n*n], 0
+	product := 1.0
+	for i, row := range at {
+		own := f.l[i*n : i*n+n]
+		for j := range i + 1 {
+			above := f.l[j*n : j*n+n]
+			sum := a[row*d+at[j]]
+			for k, v := range above[:j] {
+				sum -= own[k] * v
+			}
+			if j < i {
+				own[j] = sum / above[j]
+				continue
+			}
+			if !(sum > 0) {
+				return false
+			}
+			own[i] = math.Sqrt(sum)
+			if product *= own[i]; i%8 == 7 || i == n-1 { // a logarithm takes longer than the row
+				f.logDet += math.Log(product)
+				product = 1
+			}
+		}
+	}
+	return true
+}
+
+// forward replaces v by L⁻¹v.
+func (f *factor) forward(v []float64) {
+	for i := range f.n {
+		row := f.l[i*f.n : i*f.n+f.n]
+		sum := v[i]
+		for k, x := range v[:i] {
+			sum -= row[k] * x
+		}
+		v[i] = sum / row[i]
+	}
+}
+
+// backward replaces v by L⁻ᵀv.
+func (f *factor) backward(v []float64) {
+	for i := f.n - 1; i >= 0; i-- {
+		v[i] /= f.l[i*f.n+i]
+		for k := range i {
+			v[k] -= f.l[i*f.n+k] * v[i]
+		}
+	}
+}

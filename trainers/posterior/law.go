@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distmat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -102,7 +103,7 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 			if !c.Factorize(s.scale(m, nu)) {
 				return false
 			}
-			log[g] += nu/2*(own+d*math.Log(nu)) + logGamma((nu+m.rows)/2, s.d) - logGamma(nu/2, s.d) - (nu+m.rows)/2*c.LogDet()
+			log[g] += nu/2*(own+d*math.Log(nu)) + mathext.MvLgamma((nu+m.rows)/2, s.d) - mathext.MvLgamma(nu/2, s.d) - (nu+m.rows)/2*c.LogDet()
 		}
 	}
 	s.nu = grid[s.pick(log)] + d + 1
@@ -213,15 +214,6 @@ func (s *chain) wishart(b *mat.SymDense, freedom float64, w, inverse []float64) 
 	mirror(w, s.d)
 	mirror(inverse, s.d)
 	return true
-}
-
-// logGamma is the log of the multivariate gamma function Γ_d(x), up to π^(d(d−1)/4).
-func logGamma(x float64, d int) (sum float64) {
-	for j := range d {
-		v, _ := math.Lgamma(x - float64(j)/2)
-		sum += v
-	}
-	return sum
 }
 
 // mirror completes a symmetric matrix (d, d) that has its upper triangle.

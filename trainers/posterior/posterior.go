@@ -3,20 +3,15 @@
 // number of components in use come from their posterior distribution, so that the spread of
 // the draws has what is not known of the law in it (docs/theory/sampling.md#eq-posterior).
 //
-//	Draw     completed tables, by parallel chains
-//	chain    one chain's state: data augmentation (Tanner & Wong 1987), a blocked Gibbs
-//	         sampler (Ishwaran & James 2001)
-//	law      parameters given completed rows
-//	cells    components of rows and missing cells given parameters
-//	latent   what stands behind columns of few values
-//	factor   of small matrices
+//	posterior.go  completed tables, by parallel chains
+//	chain.go      one chain: data augmentation (Tanner & Wong 1987), a blocked Gibbs sampler
+//	              (Ishwaran & James 2001)
+//	law.go        parameters given completed rows
 package posterior
 
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -137,7 +132,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	for k := range runs {
 		runs[k] = &run{chain: newChain(z, c, a, k), draws: (c.Draws - k + chains - 1) / chains}
 	}
-	if err := c.each(ctx, runs, func(r *run) error { return r.warmUp(ctx, c.WarmUp) }); err != nil {
+	if err := c.each(ctx, runs, func(r *run) error { return r.chain.steps(ctx, c.WarmUp, func(int) {}) }); err != nil {
 		return nil, err
 	}
 	length, rounds := c.Iterations, 1
@@ -167,14 +162,14 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	} else {
 		c.Components = 1
 		s := newChain(z, c, nil, chains)
-		for i := range last {
-			if err := s.step(ctx); err != nil {
-				return nil, err
-			}
+		err := s.steps(ctx, last, func(i int) {
 			if i >= first {
 				floats.AddScaled(a.Mean, 1./(last-first), s.components[0].mean)
 				floats.AddScaled(a.Covariance, 1./(last-first), s.components[0].covariance)
 			}
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	var f mat.Cholesky
@@ -195,36 +190,17 @@ const (
 // Met says that no R-hat is above MostRHat and MostColumnRHat.
 func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= MostRHat && m.Worst <= MostColumnRHat }
 
-// each does work for all runs, some at a time.
+// each does work for all runs, up to c.Workers at a time.
 func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	var next atomic.Int64
-	var lock sync.Mutex // of done and c.Observe
 	done := 0
-	one := func(r *run) error {
-		if err := panics.Caught(func() error { return work(r) }); err != nil {
-			return err
-		}
-		lock.Lock()
-		defer lock.Unlock()
+	return panics.Each(ctx, c.Workers, len(runs), func() (func(context.Context, int) error, error) {
+		return func(_ context.Context, k int) error { return work(runs[k]) }, nil
+	}, func(int) error {
 		if done++; c.Observe != nil {
 			c.Observe(done, len(runs))
 		}
 		return nil
-	}
-	for range min(c.Workers, len(runs)) {
-		group.Go(func() {
-			for k := int(next.Add(1) - 1); k < len(runs) && ctx.Err() == nil; k = int(next.Add(1) - 1) {
-				if err := one(runs[k]); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
+	})
 }
 
 // run is a chain with what counts of it.
@@ -238,22 +214,10 @@ type run struct {
 	weight float64     // mean over iterations
 }
 
-func (r *run) warmUp(ctx context.Context, iterations int) error {
-	for range iterations {
-		if err := r.chain.step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // round makes iterations that count, and takes the draws at even distances, the last at the end.
 func (r *run) round(ctx context.Context, iterations int) error {
 	r.gaps, r.trace, r.inUse, r.weight = nil, make([][]float64, r.chain.d), 0, 0
-	for i := range iterations {
-		if err := r.chain.step(ctx); err != nil {
-			return err
-		}
+	return r.chain.steps(ctx, iterations, func(i int) {
 		for j, mean := range r.chain.means() {
 			r.trace[j] = append(r.trace[j], mean)
 		}
@@ -262,8 +226,7 @@ func (r *run) round(ctx context.Context, iterations int) error {
 		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
 			r.gaps = append(r.gaps, r.chain.gaps())
 		}
-	}
-	return nil
+	})
 }
 
 // together joins the chains.

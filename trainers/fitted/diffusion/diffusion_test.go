@@ -18,22 +18,21 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// normals is Σ_k w_k N(μ_k, Σ_k) in two columns, k ≤ 2, whose rows a x + σ ε are
-// Σ_k w_k N(a μ_k, a²Σ_k + σ²I), by hand. It has parts as nodes at levels only.
+// normals is N(μ, Σ) in two columns, whose rows a x + σ ε are N(a μ, a²Σ + σ²I), by hand. It has its
+// parts as nodes at levels only.
 type normals struct {
 	model.Model
-	parts []part
+	part
 	watch func(i int, x, y, a, sigma float64) // told of each row i whose score is asked for; may be nil
 }
 
 type part struct {
-	weight     float64
 	mean       [2]float64
 	xx, xy, yy float64 // Σ
 }
 
-func mixture(parts ...part) normals {
-	return normals{Model: model.NewGaussian(2, model.CholeskyFactor), parts: parts}
+func normal(p part) normals {
+	return normals{Model: model.NewGaussian(2, model.CholeskyFactor), part: p}
 }
 
 func (m normals) AtNoise(signal, noise graph.Node) model.Model { return atLevel{m, signal, noise} }
@@ -45,30 +44,17 @@ type atLevel struct {
 
 // value is the log density at (x, y), up to a constant, with its gradient.
 func (m normals) value(x, y, a, sigma float64) (log float64, score [2]float64) {
-	var logs [2]float64
-	var scores [2][2]float64
-	for k, p := range m.parts {
-		xx, xy, yy := a*a*p.xx+sigma*sigma, a*a*p.xy, a*a*p.yy+sigma*sigma
-		u, v := x-a*p.mean[0], y-a*p.mean[1]
-		det := xx*yy - xy*xy
-		scores[k] = [2]float64{-(yy*u - xy*v) / det, -(xx*v - xy*u) / det}
-		logs[k] = math.Log(p.weight) + 0.5*(u*scores[k][0]+v*scores[k][1]) - 0.5*math.Log(det)
-	}
-	if log = logs[0]; len(m.parts) == 2 {
-		log = max(logs[0], logs[1]) + math.Log1p(math.Exp(-math.Abs(logs[0]-logs[1])))
-	}
-	for k, l := range logs[:len(m.parts)] {
-		w := math.Exp(l - log)
-		score[0] += w * scores[k][0]
-		score[1] += w * scores[k][1]
-	}
-	return log, score
+	xx, xy, yy := a*a*m.xx+sigma*sigma, a*a*m.xy, a*a*m.yy+sigma*sigma
+	u, v := x-a*m.mean[0], y-a*m.mean[1]
+	det := xx*yy - xy*xy
+	score = [2]float64{-(yy*u - xy*v) / det, -(xx*v - xy*u) / det}
+	return 0.5 * (u*score[0] + v*score[1]), score
 }
 
 func (m atLevel) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	apply := func(cols int, fill func(out []float64, log float64, score [2]float64)) graph.Node {
-		return b.Apply(graph.Op{Name: "mixture", Rows: n, Cols: cols, Kernel: func(out []float64, in [][]float64) error {
+		return b.Apply(graph.Op{Name: "normal", Rows: n, Cols: cols, Kernel: func(out []float64, in [][]float64) error {
 			for i := range n {
 				x, y, a, sigma := in[0][2*i], in[0][2*i+1], in[1][i], in[2][i]
 				if m.watch != nil {
@@ -107,9 +93,9 @@ var (
 		draw    method
 		options diffusion.Options
 	}{
-		"langevin":  {langevin, diffusion.Options{Steps: 50, Corrections: 60, Rate: 0.5}},
+		"langevin":  {langevin, diffusion.Options{Steps: 50, Corrections: 150}},
 		"sde":       {reverse, diffusion.Options{Steps: 400}},
-		"corrected": {reverse, diffusion.Options{Steps: 300, Corrections: 1, Rate: 0.1}},
+		"corrected": {reverse, diffusion.Options{Steps: 300, Corrections: 1}},
 		"ode":       {flow, diffusion.Options{}},
 	}
 )
@@ -120,97 +106,41 @@ var (
 const allowed = 0.03
 
 func TestNormal(t *testing.T) {
-	const n = 2000
-	truth := part{weight: 1, mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}
+	const n = 1000
+	truth := part{mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}
 	for name, c := range samplers {
 		for _, s := range []noise.Schedule{exploding, preserving} {
 			t.Run(name+" "+string(s.Kind), func(t *testing.T) {
-				for _, denoise := range []bool{false, true} {
-					sampler, err := diffusion.New(mixture(truth), s, n)
-					require.NoError(t, err)
-					o := c.options
-					o.Denoise = denoise
-					x, err := c.draw(sampler, o)
-					require.NoError(t, err)
-					draws := mat.NewDense(n, 2, x)
-					u, v := mat.Col(nil, 0, draws), mat.Col(nil, 1, draws)
-					for j, column := range [][]float64{u, v} {
-						variance := []float64{truth.xx, truth.yy}[j]
-						sd := math.Sqrt(variance)
-						require.InDelta(t, truth.mean[j], stat.Mean(column, nil), sd*(4.5/math.Sqrt(n)+allowed))
-						require.InEpsilon(t, variance, stat.Variance(column, nil), 4.5*math.Sqrt(2./n)+2*allowed)
-					}
-					se := math.Sqrt((truth.xx*truth.yy + truth.xy*truth.xy) / n)
-					require.InDelta(t, truth.xy, stat.Covariance(u, v, nil), 4.5*se+2*allowed*math.Sqrt(truth.xx*truth.yy))
+				sampler, err := diffusion.New(normal(truth), s, n)
+				require.NoError(t, err)
+				x, err := c.draw(sampler, c.options)
+				require.NoError(t, err)
+				draws := mat.NewDense(n, 2, x)
+				u, v := mat.Col(nil, 0, draws), mat.Col(nil, 1, draws)
+				for j, column := range [][]float64{u, v} {
+					variance := []float64{truth.xx, truth.yy}[j]
+					sd := math.Sqrt(variance)
+					require.InDelta(t, truth.mean[j], stat.Mean(column, nil), sd*(4.5/math.Sqrt(n)+allowed))
+					require.InEpsilon(t, variance, stat.Variance(column, nil), 4.5*math.Sqrt(2./n)+2*allowed)
 				}
+				se := math.Sqrt((truth.xx*truth.yy + truth.xy*truth.xy) / n)
+				require.InDelta(t, truth.xy, stat.Covariance(u, v, nil), 4.5*se+2*allowed*math.Sqrt(truth.xx*truth.yy))
 			})
 		}
-	}
-}
-
-// With much noise left the two ends differ as they should: N(μ, Σ + s²) without and
-// Σ(Σ + s²)⁻¹Σ with Tweedie's step, s = σ/a.
-func TestDenoise(t *testing.T) {
-	const n = 3000
-	for _, s := range []noise.Schedule{{Kind: noise.Exploding, Least: 0.6, Most: 60}, {Kind: noise.Preserving, Least: 200, Most: 300}} {
-		a, sigma := s.At(0)
-		extra := sigma * sigma / a / a
-		require.Greater(t, extra, 0.2)
-		for denoise, want := range map[bool]float64{false: 1 + extra, true: 1 / (1 + extra)} {
-			sampler, err := diffusion.New(mixture(part{weight: 1, xx: 1, yy: 1}), s, n)
-			require.NoError(t, err)
-			for _, draw := range []method{reverse, flow} {
-				x, err := draw(sampler, diffusion.Options{Steps: 2000, Denoise: denoise})
-				require.NoError(t, err)
-				require.InEpsilon(t, want, stat.Variance(x, nil), 4.5*math.Sqrt(2./(2*n))+2*allowed, "%v %v", s.Kind, denoise)
-			}
-		}
-	}
-}
-
-// Langevin steps of no length leave the start, in the units of rows without noise.
-func TestLevelsAreScaled(t *testing.T) {
-	const n = 3000
-	sampler, err := diffusion.New(mixture(part{weight: 1, xx: 1, yy: 1}), preserving, n)
-	require.NoError(t, err)
-	x, err := langevin(sampler, diffusion.Options{Steps: 5, Corrections: 1, Rate: 1e-12})
-	require.NoError(t, err)
-	a, _ := preserving.At(1)
-	require.InEpsilon(t, 1/a, stat.StdDev(x, nil), 4.5/math.Sqrt(2*2*n))
-}
-
-// Two normals apart: each gets its weight.
-func TestMixtureWeights(t *testing.T) {
-	const n, weight = 2500, 0.3
-	m := mixture(part{weight, [2]float64{1.4, 0}, 0.1, 0, 0.1}, part{1 - weight, [2]float64{-0.6, 0}, 0.1, 0, 0.1})
-	for name, c := range samplers {
-		t.Run(name, func(t *testing.T) {
-			sampler, err := diffusion.New(m, preserving, n)
-			require.NoError(t, err)
-			x, err := c.draw(sampler, c.options)
-			require.NoError(t, err)
-			right := 0.0
-			for i := range n {
-				if x[2*i] > 0.4 {
-					right += 1. / n
-				}
-			}
-			require.InDelta(t, weight, right, 4.5*math.Sqrt(weight*(1-weight)/n)+0.4*allowed) // φ ≤ 0.4
-		})
 	}
 }
 
 // Missing cells given observed ones: the conditional normal. The score is asked for where
 // the observed ones are a x + σ ε.
 func TestComplete(t *testing.T) {
-	const n, rho, seen = 2000, 0.8, 1.5
+	const n, rho, seen = 800, 0.8, 1.5
 	x, mask := make([]float64, 2*n), make([]float64, 2*n)
 	for i := range n {
 		x[2*i+i%2], mask[2*i+i%2] = seen, 1
 		x[2*i+1-i%2] = math.NaN() // what stands under a missing cell is not read
 	}
 	for _, s := range []noise.Schedule{exploding, preserving} {
-		m := mixture(part{weight: 1, xx: 1, xy: rho, yy: 1})
+		m := normal(part{xx: 1, xy: rho, yy: 1})
 		var calls, sum, squares float64
 		m.watch = func(i int, x, y, a, sigma float64) {
 			z := ([]float64{x, y}[i%2] - a*seen) / sigma
@@ -218,7 +148,7 @@ func TestComplete(t *testing.T) {
 		}
 		sampler, err := diffusion.New(m, s, n)
 		require.NoError(t, err)
-		y, err := sampler.Complete(context.Background(), x, mask, diffusion.Options{Steps: 70, Corrections: 70, Rate: 0.5}, stream.New(1, 4))
+		y, err := sampler.Complete(context.Background(), x, mask, diffusion.Options{Steps: 50, Corrections: 150}, stream.New(1, 4))
 		require.NoError(t, err)
 		var drawn []float64
 		for i := range n {
@@ -228,7 +158,7 @@ func TestComplete(t *testing.T) {
 		variance := 1 - rho*rho
 		require.InDelta(t, rho*seen, stat.Mean(drawn, nil), math.Sqrt(variance)*(4.5/math.Sqrt(n)+allowed))
 		require.InEpsilon(t, variance, stat.Variance(drawn, nil), 4.5*math.Sqrt(2./n)+2*allowed)
-		require.Equal(t, float64(70*70*n), calls)
+		require.Equal(t, float64(50*150*n), calls)
 		require.InDelta(t, 0, sum/calls, 4.5/math.Sqrt(calls))
 		require.InDelta(t, 1, squares/calls, 4.5*math.Sqrt(2/calls))
 	}
@@ -237,8 +167,8 @@ func TestComplete(t *testing.T) {
 // Level is the model of x + (σ/a) ε: its score is the gradient of its log density, and
 // Markov chains find that normal.
 func TestLevel(t *testing.T) {
-	const chains, signal, sigma = 2000, 0.8, 0.5
-	m := diffusion.Level(mixture(part{weight: 1, mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}), signal, sigma)
+	const chains, signal, sigma = 500, 0.8, 0.5
+	m := diffusion.Level(normal(part{mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}), signal, sigma)
 	rng := stream.New(1, 5)
 	start := make([]float64, 2*chains)
 	for i := range start {
@@ -268,7 +198,7 @@ type ignorant struct{ model.Model }
 func (i ignorant) AtNoise(_, _ graph.Node) model.Model { return i.Model }
 
 func TestRefuses(t *testing.T) {
-	m := mixture(part{weight: 1, xx: 1, yy: 1})
+	m := normal(part{xx: 1, yy: 1})
 	fixed, err := diffusion.New(m, noise.Schedule{Kind: noise.Fixed}, 3)
 	require.NoError(t, err)
 	_, err = reverse(fixed, diffusion.Options{})
@@ -281,8 +211,6 @@ func TestRefuses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = langevin(ladder, diffusion.Options{Steps: 20})
 	require.ErrorContains(t, err, "the model was fitted at 10 levels")
-	_, err = langevin(ladder, diffusion.Options{Rate: 2})
-	require.ErrorContains(t, err, "Langevin rate 2")
 	_, err = flow(ladder, diffusion.Options{Corrections: 1})
 	require.ErrorContains(t, err, "no noise to correct")
 	_, err = reverse(ladder, diffusion.Options{Steps: -1})

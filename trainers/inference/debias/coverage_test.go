@@ -12,6 +12,7 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/em"
@@ -67,6 +68,7 @@ func hide(t *data.Table, atRandom bool, seed uint64) {
 // model, 0.954 and 0.964 of the marginal loss by the rows). Variances of half or twice
 // their size would have 0.83 or 0.994.
 func TestCoverage(t *testing.T) {
+	slowtest.Skip(t, "3 s")
 	const tables, d, n = 300, 5, 300
 	chain := mat.NewSymDense(d, nil)
 	for j := range d {

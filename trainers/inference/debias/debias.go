@@ -1,7 +1,7 @@
-// Package debias infers the partial correlations of a Gaussian network from maximum likelihood's
-// estimate with all pairs free or, with too few rows for that and by the marginal loss, from one
-// Newton step towards the unpenalised estimate: estimates that a penalty or the choice of edges has not biased (a step: to first
-// order), with standard errors (docs/theory/inference.md).
+// Package debias infers the partial correlations of a Gaussian network from estimates without the
+// bias of a penalty or of the choice of edges (docs/theory/inference.md): maximum likelihood with all
+// pairs free; one Newton step towards it if the rows are too few, and for the marginal loss; on a
+// domain with bounds the root of the complete-data equation.
 package debias
 
 import (
@@ -14,9 +14,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/inference/bounded"
 	"missingscore/trainers/path"
 )
 
@@ -27,116 +28,139 @@ const (
 )
 
 func init() {
-	inference.Kinds[Model] = inference.Kind{
-		Note:  "estimates without a penalty, errors as normal rows have them whose cells are missing completely at random",
-		NoLaw: true,
-		Check: func(e estimator.Estimator, s *domain.Domain) error { return check(Model, e, s) },
-		Infer: infer,
-	}
-	inference.Kinds[Robust] = inference.Kind{
-		Note:  "estimates without a penalty, errors by the rows: also for rows that are not normal and, with em-exact, cells missing at random",
-		NoLaw: true,
-		Check: func(e estimator.Estimator, s *domain.Domain) error { return check(Robust, e, s) },
-		Infer: infer,
+	for kind, note := range map[string]string{
+		Model:  "estimates without a penalty, errors as normal rows have them whose cells are missing completely at random",
+		Robust: "estimates without a penalty, errors by the rows: also for rows that are not normal and, with em-exact, cells missing at random",
+	} {
+		inference.Kinds[kind] = inference.Kind{Note: note, NoLaw: true, Infer: infer,
+			Check: func(e estimator.Estimator, s *domain.Domain) error { return check(kind, e, s) }}
 	}
 }
 
 const instead = "take --inference bootstrap=N"
 
-// check refuses what has no second derivatives in closed form.
+// check refuses estimators and supports that have no second derivatives in closed form.
 func check(kind string, e estimator.Estimator, s *domain.Domain) error {
-	switch _, ok := equationOf(e, s); {
+	_, ok := equationOf(e)
+	switch {
 	case s.Bounded() && kind == Model:
 		return setting.Errorf("inference", kind, "on a domain errors by the model have no closed form: take --inference robust, or bootstrap=N")
-	case !ok && s.Bounded():
-		return bounded.Check(kind, e, s)
-	case !ok:
+	case s.Bounded() && !e.Source.Normal && !e.NeedsCompleteRows():
+		return setting.Errorf("inference", kind, "on a domain it is for the methods em-exact, exact and full, and not for %s: %s", e.Name, instead)
+	case !s.Bounded() && !ok:
 		return setting.Errorf("inference", kind, "it is for the methods em-exact, exact and full, which have second derivatives in closed form, and not for %s: %s", e.Name, instead)
 	}
 	return nil
 }
 
-// equationOf is the equation of an estimator on a support.
-func equationOf(e estimator.Estimator, s *domain.Domain) (q Equation, ok bool) {
+// equationOf is the equation of an estimator on all of R^d.
+func equationOf(e estimator.Estimator) (q Equation, ok bool) {
 	_, complete := e.Loss.(losses.GaussianComplete)
 	_, marginal := e.Loss.(losses.GaussianMarginal)
-	switch {
-	case s.Bounded():
-		return Truncated, e.NeedsCompleteRows()
-	case complete || e.NeedsCompleteRows():
+	if complete || e.NeedsCompleteRows() {
 		return Likelihood, true
 	}
 	return Marginal, marginal
 }
 
 // infer makes the estimates of a finished path.
-func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) {
-	n := p.Path
-	equation, ok := equationOf(n.Estimator, n.Domain)
-	if !ok && n.Domain.Bounded() { // rows have to be completed
-		return bounded.Infer(ctx, p)
+func infer(ctx context.Context, p inference.Problem) (r *inference.Result, err error) {
+	n, e := p.Path, (*Estimate)(nil)
+	if n.Domain.Bounded() {
+		r, e, err = inferInside(ctx, n)
+	} else {
+		r, e, err = inferEverywhere(ctx, p)
 	}
-	at, from, err := startOf(ctx, n, equation)
 	if err != nil {
 		return nil, err
-	}
-	robust := p.Config.Kind == Robust
-	depends := equation != Truncated && p.Depends()
-	own := depends && robust && equation == Likelihood
-	r := &inference.Result{Rests: rests(from, robust, own, n.Table.Complete())}
-	e, err := Step(Problem{Table: n.Table, Mean: at.Mean(), Precision: at.Precision(), Equation: equation, Robust: robust, Own: own,
-		Domain: n.Domain, Weight: n.Weight, Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
-	switch {
-	case errors.Is(err, ErrSingular) || errors.Is(err, ErrTooManyColumns) || errors.Is(err, losses.ErrNotPositiveDefinite):
-		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %v. Leave columns out, or %s", err, instead))
-		e = nil
-	case err != nil:
-		return nil, err
-	default:
-		if own && e.Own < 1 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the observed information of so few rows is too uncertain to be taken alone, and counts for %.0f %% beside the expected one", 100*e.Own))
-		}
-		if depends && !own {
-			r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
-		}
-		if !robust {
-			tails, err := tailsOf(n.Table, at.Mean(), at.Precision(), n.Engine.Config.Workers)
-			if err != nil {
-				return nil, err
-			}
-			r.Warnings = append(r.Warnings, tails.warnings()...)
-		}
-		r.Warnings = append(r.Warnings, warnings(n.Table, from, robust, e)...)
-	}
-	if e == nil {
-		e = &Estimate{}
-	} else if equation != Truncated { // whose errors are for few rows already
-		if without := e.forFewRows(at.Precision(), robust && from == fromLikelihood); without > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
-		}
 	}
 	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.PairCounts()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil
 }
 
-// origin is where the step starts that estimates are from.
+// inferInside is infer on a domain with bounds.
+func inferInside(ctx context.Context, n *path.Run) (*inference.Result, *Estimate, error) {
+	r := &inference.Result{Rests: "the complete-data equation without a penalty, errors by the rows; cells missing at random"}
+	if n.Table.Complete() {
+		r.Rests = "the minimum without a penalty, errors by the rows"
+	}
+	e, why, err := StepInside(ctx, Inside{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
+		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case e == nil:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %s. Leave columns out, or %s", why, instead))
+		return r, &Estimate{}, nil
+	case !e.Free:
+		r.Warnings = append(r.Warnings, "intervals are by one step from the network, for without a penalty the precision of all pairs is not positive definite: those of strong edges may be too near 0")
+	}
+	if n.Table.Complete() {
+		r.Warnings = append(r.Warnings, fewRows(n.Table, true)...)
+	}
+	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
+	return r, e, nil
+}
+
+// inferEverywhere is infer on all of R^d.
+func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Result, *Estimate, error) {
+	n := p.Path
+	equation, _ := equationOf(n.Estimator)
+	at, from, err := startOf(ctx, n, equation)
+	if err != nil {
+		return nil, nil, err
+	}
+	robust, depends := p.Config.Kind == Robust, p.Depends()
+	own := depends && robust && equation == Likelihood
+	r := &inference.Result{Rests: rests(from, robust, own, n.Table.Complete())}
+	e, err := Step(Problem{Table: n.Table, Mean: at.Mean(), Precision: at.Precision(), Equation: equation, Robust: robust, Own: own,
+		Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
+	if errors.Is(err, ErrSingular) || errors.Is(err, ErrTooManyColumns) || errors.Is(err, losses.ErrNotPositiveDefinite) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %v. Leave columns out, or %s", err, instead))
+		return r, &Estimate{}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if own && e.Own < 1 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the observed information of so few rows is too uncertain to be taken alone, and counts for %.0f %% beside the expected one", 100*e.Own))
+	}
+	if depends && !own {
+		r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
+	}
+	if !robust {
+		tails, err := tailsOf(n.Table, at.Mean(), at.Precision(), n.Engine.Config.Workers)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.Warnings = append(r.Warnings, tails.warnings()...)
+	}
+	r.Warnings = append(r.Warnings, fewRows(n.Table, robust)...)
+	if from == fromPenalised {
+		r.Warnings = append(r.Warnings, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")
+	}
+	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
+	if without := e.forFewRows(at.Precision(), robust && from == fromLikelihood); without > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
+	}
+	return r, e, nil
+}
+
+// origin is where the step starts.
 type origin string
 
 const (
 	fromLikelihood origin = "maximum likelihood with all pairs free"
-	fromBounds     origin = "the minimum without a penalty" // the loss is quadratic
 	fromNetwork    origin = "one Newton step from the chosen network without a penalty"
 	fromPenalised  origin = "one Newton step from the penalised estimate"
 )
 
-// startOf is where a step starts: the likelihood's at its maximum or, without one to rely on, at the
-// chosen network, if possible without its penalty. The marginal loss's is there always, for its
-// minimum with all pairs free is less certain than a step to it (docs/theory/inference.md#eq-enough-rows).
+// startOf is where a step starts: for the likelihood its maximum with all pairs free, if the table
+// has the rows for it; else the chosen network, without its penalty if that fit exists. The marginal
+// loss always starts at the network, because its minimum with all pairs free is less certain than a
+// step to it (docs/theory/inference.md#eq-enough-rows).
 func startOf(ctx context.Context, n *path.Run, q Equation) (m *model.Gaussian, from origin, err error) {
-	switch q {
-	case Truncated: // the result does not depend on the start
-		return n.Model(), fromBounds, nil
-	case Likelihood:
+	if q == Likelihood {
 		if m, err = unpenalised(ctx, n); m != nil || err != nil {
 			return m, fromLikelihood, err
 		}
@@ -146,6 +170,54 @@ func startOf(ctx context.Context, n *path.Run, q Equation) (m *model.Gaussian, f
 		return m, fromNetwork, err
 	}
 	return m, fromPenalised, err
+}
+
+// mostIterations ends a fit that does not converge. No simulated table with enough rows took 200.
+const mostIterations = 1000
+
+// unpenalised returns the maximum likelihood estimate with all pairs free, as the command fit gives
+// it, starting from the network of the result. It returns nil if a pair of columns has, on average, no
+// more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser
+// does not converge, for example because the likelihood has no maximum.
+func unpenalised(ctx context.Context, n *path.Run) (*model.Gaussian, error) {
+	d, steps := n.Table.D, n.Engine.Config
+	if together(n.Table) <= float64(parameters(d)) {
+		return nil, nil
+	}
+	m := model.NewGaussian(d, model.CholeskyFactor)
+	if m.SetPrecision(n.Model().Precision()) != nil { // P is not positive definite
+		return nil, nil
+	}
+	m.SetMean(n.Model().Mean())
+	p := n.Problem
+	p.Model, p.Objective = m, losses.Classical{}
+	e, err := engine.New(p, engine.Config{Method: "em-exact", Seed: steps.Seed, Workers: steps.Workers})
+	if err != nil {
+		return nil, err
+	}
+	c, err := descent.Config{Iterations: mostIterations}.Resolve(descent.Problem{Estimator: e.Estimator, Model: m, Objective: p.Objective, Rows: p.Table.RowCount()})
+	if err != nil {
+		return nil, err
+	}
+	fit := &descent.Fit{Engine: e, Config: c, State: &descent.State{}, Save: func() error { return nil }}
+	if err := fit.Run(ctx); engine.Diverged(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if converged, _ := fit.Verdict(); !converged {
+		return nil, nil
+	}
+	return m, nil
+}
+
+// together is the mean number of rows that have both columns of a pair.
+func together(t *data.Table) float64 {
+	sum, counts := 0, t.PairCounts()
+	for _, n := range counts {
+		sum += n
+	}
+	return float64(sum) / float64(len(counts))
 }
 
 // rests says what the numbers rest on.
@@ -163,7 +235,7 @@ func rests(from origin, robust, own, complete bool) string {
 	return fmt.Sprintf("%s, errors %s; %s", from, errors, gaps)
 }
 
-// How many rows that have both columns of a pair, in the mean, a table needs for each of its
+// How many rows that have both columns of a pair, on average, a table needs for each of its
 // columns, for intervals to cover as they say (benchmarks/coverage): by the model, and by the rows,
 // whose fourth moments are less certain.
 const (
@@ -171,17 +243,15 @@ const (
 	robustRowsForAColumn = 15
 )
 
-// warnings say where intervals are not to be trusted.
-func warnings(t *data.Table, from origin, robust bool, e *Estimate) (out []string) {
+// fewRows warns of tables with too few rows for their columns.
+func fewRows(t *data.Table, robust bool) []string {
 	least, other := rowsForAColumn, ""
 	if robust {
 		least, other = robustRowsForAColumn, fmt.Sprintf(" (%d by --inference model, if rows are normal)", rowsForAColumn)
 	}
-	if mean := together(t); mean < float64(least*t.D) {
-		out = append(out, fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows in the mean, and %d times the %d columns are needed for intervals that cover as often as they say%s", mean, least, t.D, other))
+	mean := together(t)
+	if mean >= float64(least*t.D) {
+		return nil
 	}
-	if from == fromPenalised {
-		out = append(out, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")
-	}
-	return append(out, inference.Beyond(e.Partial)...)
+	return []string{fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows in the mean, and %d times the %d columns are needed for intervals that cover as often as they say%s", mean, least, t.D, other)}
 }

@@ -1,28 +1,27 @@
 package debias
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 )
 
-// DirectColumns is up to how many columns second derivatives are factorised.
-const DirectColumns = 150
-
-// errorDraws is from how many draws standard errors of more columns are: each is within 5 %
-// (one standard error) of what all would say.
+// errorDraws is from how many draws standard errors of more than DirectColumns columns are: each is
+// within 5 % (one standard error) of the one from all.
 const errorDraws = 200
 
-// largeStep is Step of the likelihood for more columns than a factorisation is for: H⁻¹ by
-// conjugate gradients, and the spread of H⁻¹ξ over draws of ξ, the mean gradient
-// (docs/theory/inference.md#eq-conjugate-gradients): by the rows, that of rows with random
-// signs; by the model, that of rows drawn from it under the table's gaps.
+// largeStep is Step of the likelihood for many columns: H⁻¹ by conjugate gradients, and the spread of
+// H⁻¹ξ over draws of ξ, the mean gradient (docs/theory/inference.md#eq-conjugate-gradients): by the
+// rows, that of rows with random signs; by the model, that of rows drawn from it under the table's
+// gaps.
 func (p Problem) largeStep() (*Estimate, error) {
+	if err := p.largeRoom(); err != nil {
+		return nil, err
+	}
 	n, err := newNormal(p.Mean, p.Precision)
 	if err != nil {
 		return nil, err
@@ -31,13 +30,9 @@ func (p Problem) largeStep() (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := newOperator(p.Table, n)
+	o, z, err := newOperator(p.Table, n)
 	if err != nil {
 		return nil, err
-	}
-	z := make([]float64, o.rows*o.d)
-	for a, i := range o.tableRows {
-		floats.SubTo(z[a*o.d:(a+1)*o.d], p.Table.Values[i*o.d:(i+1)*o.d], n.mu)
 	}
 	delta := o.completed(multiply, z)
 	gradient := o.gradient(multiply, delta)
@@ -45,59 +40,226 @@ func (p Problem) largeStep() (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{Precision: mat.NewSymDense(o.d, floats.SubTo(make([]float64, o.d*o.d), o.p, x))}
-	if e.Mean, err = o.meanStep(multiply, n, delta); err != nil {
-		return nil, err
+	d := o.d
+	e := &Estimate{Precision: mat.NewSymDense(d, floats.SubTo(make([]float64, d*d), o.p, x))}
+	var c mat.Cholesky
+	if !c.Factorize(n.sigma) {
+		return nil, ErrSingular
 	}
-	draws, err := p.draws(o, n, delta, gradient)
-	if err != nil {
-		return nil, err
-	}
-	contrasts := e.contrasts()
-	variances := make([]float64, len(contrasts))
-	err = each(p.Workers, len(contrasts), func(_ graph.Product[float64], i int) error {
-		c := contrasts[i]
-		for _, u := range draws {
-			v := c.w[0]*u[c.j] + c.w[1]*u[o.d+c.pair] + c.w[2]*u[c.k]
-			variances[i] += v * v / errorDraws
-		}
-		return nil
-	})
-	e.errors(contrasts, variances)
-	return e, err
-}
-
-// draws are H⁻¹ξ of each draw: its diagonal (d), then its pairs.
-func (p Problem) draws(o *operator, n *normal, delta, gradient []float64) ([][]float64, error) {
-	l, err := lower(n)
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]float64, errorDraws)
-	return out, each(p.Workers, errorDraws, func(multiply graph.Product[float64], draw int) error {
+	var lower mat.TriDense
+	c.LTo(&lower)
+	l := mat.DenseCopyOf(&lower).RawMatrix().Data
+	draws := make([][]float64, errorDraws)
+	err = each(p.Workers, errorDraws, func(multiply graph.Product[float64], draw int) (err error) {
 		rng := stream.New(p.Seed, stream.Replicate, uint64(draw))
-		var xi []float64
 		if p.Robust {
 			signs := make([]float64, o.rows)
 			for i := range signs {
 				signs[i] = float64(2*rng.IntN(2) - 1)
 			}
-			xi = o.signed(multiply, delta, gradient, signs)
-		} else {
-			xi = o.gradient(multiply, o.completed(multiply, o.draw(multiply, l, rng.NormFloat64)))
-		}
-		u, err := o.solve(multiply, xi)
-		if err != nil {
+			draws[draw], err = o.solve(multiply, o.signed(multiply, delta, gradient, signs))
 			return err
 		}
-		for j := range o.d {
-			out[draw] = append(out[draw], u[j*o.d+j])
+		noise, rows := make([]float64, o.rows*d), make([]float64, o.rows*d)
+		for i := range noise {
+			noise[i] = rng.NormFloat64()
 		}
-		for j := range o.d {
-			out[draw] = append(out[draw], u[j*o.d+j+1:(j+1)*o.d]...)
-		}
-		return nil
+		multiply(false, true, o.rows, d, d, noise, l, rows)
+		draws[draw], err = o.solve(multiply, o.gradient(multiply, o.completed(multiply, rows)))
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	contrasts := e.contrasts()
+	variances := make([]float64, len(contrasts))
+	for i, c := range contrasts {
+		for _, u := range draws {
+			v := c.w[0]*u[c.j*d+c.j] + c.w[1]*u[c.j*d+c.k] + c.w[2]*u[c.k*d+c.k]
+			variances[i] += v * v / errorDraws
+		}
+	}
+	e.errors(contrasts, variances)
+	return e, nil
+}
+
+// largeRoom asks for the memory of the largest matrices: those of patterns, of draws, and a few of
+// each worker's.
+func (p Problem) largeRoom() error {
+	d := float64(p.Table.D)
+	all, rows := groups(p.Table)
+	numbers := float64(max(1, p.Workers)+1)*(12*d*d+3*rows*d) + errorDraws*d*d
+	for _, g := range all {
+		m := float64(len(gapsOf(p.Table, g[0])))
+		numbers += m * m
+	}
+	return memory.Check(8*numbers, "use --inference bootstrap=N", "one step for %.0f columns", d)
+}
+
+// operator is the expected Hessian of the likelihood by P as a map of symmetric matrices that is not
+// formed (docs/theory/inference.md#eq-conjugate-gradients):
+//
+//	H[X] = ½ mean Σ̃XΣ̃ = ½ ( ΣXΣ − C̄XΣ − ΣXC̄ + mean CXC )
+//
+// A pattern's own part is of the size of its gaps, m³; all else is done once. Matrices are (d, d),
+// row by row.
+type operator struct {
+	d            int
+	p, sigma     []float64 // P and Σ
+	mean         []float64 // S̄ = Σ − C̄
+	meanC        []float64 // C̄
+	inverse      []float64 // S̄⁻¹
+	gaps         []gapBlock
+	rows         int    // that have a value
+	observed     []bool // of these, (rows, d)
+	patternOfRow []int  // in gaps, −1: without gaps
+}
+
+// gapBlock is C of a pattern, on its gaps.
+type gapBlock struct {
+	at    []int
+	c     []float64 // (m, m)
+	share float64
+}
+
+// newOperator also gives z = x − μ of the rows that have a value.
+func newOperator(t *data.Table, n *normal) (o *operator, z []float64, err error) {
+	d := n.d
+	square := func(a *mat.SymDense) []float64 { return mat.DenseCopyOf(a).RawMatrix().Data }
+	o = &operator{d: d, p: square(n.p), sigma: square(n.sigma), meanC: make([]float64, d*d)}
+	all, rows := groups(t)
+	o.rows = int(rows)
+	for _, g := range all {
+		pattern := -1
+		if at := gapsOf(t, g[0]); len(at) > 0 {
+			c, ok := n.conditional(at)
+			if !ok {
+				return nil, nil, ErrSingular
+			}
+			b := gapBlock{at, c, float64(len(g)) / rows}
+			pattern = len(o.gaps)
+			o.gaps = append(o.gaps, b)
+			b.add(o.meanC, b.share, d)
+		}
+		for _, i := range g {
+			o.patternOfRow = append(o.patternOfRow, pattern)
+			o.observed = append(o.observed, t.Observed[i*d:(i+1)*d]...)
+			z = append(z, floats.SubTo(make([]float64, d), t.Values[i*d:(i+1)*d], n.mu)...)
+		}
+	}
+	o.mean = floats.SubTo(make([]float64, d*d), o.sigma, o.meanC)
+	var c mat.Cholesky
+	var inverse mat.SymDense
+	if !c.Factorize(mat.NewSymDense(d, append([]float64{}, o.mean...))) || c.InverseTo(&inverse) != nil {
+		return nil, nil, ErrSingular
+	}
+	o.inverse = square(&inverse)
+	return o, z, nil
+}
+
+// add adds w times C to a (d, d).
+func (b gapBlock) add(a []float64, w float64, d int) {
+	m := len(b.at)
+	for i, j := range b.at {
+		for k, l := range b.at {
+			a[j*d+l] += w * b.c[i*m+k]
+		}
+	}
+}
+
+// apply is H[x].
+func (o *operator) apply(multiply graph.Product[float64], x []float64) []float64 {
+	d := o.d
+	xs, first, second := make([]float64, d*d), make([]float64, d*d), make([]float64, d*d)
+	multiply(false, false, d, d, d, x, o.sigma, xs)
+	multiply(false, false, d, d, d, o.mean, xs, first)
+	multiply(false, false, d, d, d, o.meanC, xs, second)
+	for j := range d {
+		for k := range d {
+			first[j*d+k] -= second[k*d+j]
+		}
+	}
+	block, half, whole := xs, second, make([]float64, d*d)
+	for _, b := range o.gaps {
+		m := len(b.at)
+		for i, j := range b.at {
+			for k, l := range b.at {
+				block[i*m+k] = x[j*d+l]
+			}
+		}
+		multiply(false, false, m, m, m, b.c, block[:m*m], half[:m*m])
+		multiply(false, false, m, m, m, half[:m*m], b.c, whole[:m*m])
+		gapBlock{b.at, whole[:m*m], 0}.add(first, b.share, d)
+	}
+	floats.Scale(0.5, first)
+	return first
+}
+
+const (
+	solveTolerance  = 1e-6 // of the residual, relative to the first
+	solveIterations = 500
+)
+
+// solve is X with H[X] = g, by conjugate gradients with the preconditioner 2 S̄⁻¹gS̄⁻¹, the inverse of
+// H if all patterns are alike. It fails by ErrSingular if the residual does not become small.
+func (o *operator) solve(multiply graph.Product[float64], g []float64) ([]float64, error) {
+	half := make([]float64, len(g))
+	precondition := func(g []float64) []float64 {
+		z := make([]float64, len(g))
+		multiply(false, false, o.d, o.d, o.d, o.inverse, g, half)
+		multiply(false, false, o.d, o.d, o.d, half, o.inverse, z)
+		floats.Scale(2, z)
+		return z
+	}
+	x, left := make([]float64, len(g)), append([]float64{}, g...)
+	z := precondition(left)
+	along := append([]float64{}, z...)
+	size := floats.Dot(left, z)
+	enough := solveTolerance * solveTolerance * size
+	for range solveIterations {
+		if size <= enough {
+			return x, nil
+		}
+		h := o.apply(multiply, along)
+		step := size / floats.Dot(along, h)
+		if !(step > 0) {
+			return nil, ErrSingular
+		}
+		floats.AddScaled(x, step, along)
+		floats.AddScaled(left, -step, h)
+		z = precondition(left)
+		before := size
+		size = floats.Dot(left, z)
+		floats.AddScaledTo(along, z, size/before, along)
+	}
+	return nil, ErrSingular
+}
+
+// completed are δ̂ of rows z = x − μ (rows, d), whose gaps are set to 0 first.
+func (o *operator) completed(multiply graph.Product[float64], z []float64) []float64 {
+	d := o.d
+	for i, seen := range o.observed {
+		if !seen {
+			z[i] = 0
+		}
+	}
+	pz := make([]float64, len(z))
+	multiply(false, false, o.rows, d, d, z, o.p, pz)
+	for i, pattern := range o.patternOfRow {
+		if pattern < 0 {
+			continue
+		}
+		b := o.gaps[pattern]
+		m := len(b.at)
+		for a, j := range b.at {
+			sum := 0.0
+			for k, l := range b.at {
+				sum -= b.c[a*m+k] * pz[i*d+l]
+			}
+			z[i*d+j] = sum
+		}
+	}
+	return z
 }
 
 // gradient is the mean of the rows' ½(δ̂δ̂ᵀ − Σ̃).
@@ -131,57 +293,4 @@ func (o *operator) signed(multiply graph.Product[float64], delta, gradient, sign
 	floats.Scale(0.5, g)
 	floats.AddScaled(g, -sum, gradient)
 	return g
-}
-
-// draw are rows (rows, d) of N(0, Σ), Σ = LLᵀ.
-func (o *operator) draw(multiply graph.Product[float64], l []float64, normal func() float64) []float64 {
-	noise, rows := make([]float64, o.rows*o.d), make([]float64, o.rows*o.d)
-	for i := range noise {
-		noise[i] = normal()
-	}
-	multiply(false, true, o.rows, o.d, o.d, noise, l, rows)
-	return rows
-}
-
-// lower is L of Σ = LLᵀ.
-func lower(n *normal) ([]float64, error) {
-	var c mat.Cholesky
-	if !c.Factorize(n.sigma) {
-		return nil, ErrSingular
-	}
-	var l mat.TriDense
-	c.LTo(&l)
-	return mat.DenseCopyOf(&l).RawMatrix().Data, nil
-}
-
-// meanStep is the step of the mean, whose expected Hessian mean PΣ̃P = PS̄P has no part with P's.
-func (o *operator) meanStep(multiply graph.Product[float64], n *normal, delta []float64) ([]float64, error) {
-	sum := make([]float64, o.d)
-	for i := range o.rows {
-		floats.AddScaled(sum, 1/float64(o.rows), delta[i*o.d:(i+1)*o.d])
-	}
-	half, step := make([]float64, o.d), make([]float64, o.d) // (PS̄P)⁻¹ P sum = Σ S̄⁻¹ sum
-	multiply(false, false, o.d, 1, o.d, o.inverse, sum, half)
-	multiply(false, false, o.d, 1, o.d, o.sigma, half, step)
-	return floats.AddTo(step, step, n.mu), nil
-}
-
-// largeRoom asks for the memory of the largest matrices: those of patterns, and a few of each
-// worker's.
-func (p Problem) largeRoom() error {
-	d := float64(p.Table.D)
-	all, rows := groups(p.Table)
-	bytes := 0.0
-	for _, g := range all {
-		m := 0.
-		for _, seen := range p.Table.Observed[g[0]*p.Table.D : (g[0]+1)*p.Table.D] {
-			if !seen {
-				m++
-			}
-		}
-		bytes += m * m
-	}
-	bytes += float64(max(1, p.Workers)+1) * (12*d*d + 3*float64(rows)*d)
-	bytes += errorDraws * d * d / 2
-	return memory.Check(8*math.Ceil(bytes), "use --inference bootstrap=N", "one step for %.0f columns", d)
 }

@@ -1,192 +1,154 @@
 package debias
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/memory"
 )
 
-// Equation is what a step is made for.
+// Equation is the estimating equation of a step on all of R^d.
 type Equation int
 
 const (
-	Likelihood Equation = iota // of the observed cells: that of em-exact, and of full on R^d
-	Marginal                   // the marginal loss on R^d: exact
-	Truncated                  // score matching on a domain, no gaps: full
+	Likelihood Equation = iota // of the observed cells: em-exact, full
+	Marginal                   // the marginal loss: exact
 )
 
-// Problem is a normal distribution fitted to a table, N(Mean, Precision⁻¹), from which a
-// step is made.
+// Problem is a normal distribution fitted to a table, N(Mean, Precision⁻¹), from which a step is made.
 type Problem struct {
 	Table     *data.Table // columns standardised
 	Mean      []float64
 	Precision mat.Symmetric
 	Equation  Equation
-	Robust    bool           // errors by the rows; else by the model
-	Own       bool           // Likelihood: the rows' own Hessian, right under MAR, as far as they determine it; else the expected one, right under MCAR
-	Domain    *domain.Domain // of Truncated
-	Weight    domain.Weight  // of Truncated
+	Robust    bool // errors by the rows; else by the model
+	Own       bool // Likelihood: the rows' own Hessian, right under MAR, as far as they determine it; else the expected one, right under MCAR
 	Workers   int
-	Seed      uint64 // of draws that standard errors of more than 150 columns are from
+	Seed      uint64 // of draws for standard errors of more than DirectColumns columns
 }
 
-// Estimate is what a step comes to.
+// Estimate is the result of a step.
 type Estimate struct {
-	Mean      []float64
-	Precision *mat.SymDense // may have a diagonal that is not positive where the rows are few
-	Partial   []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN where there is none
-	SE        []float64     // their standard errors
-	Own       float64       // share of the rows' own Hessian in the likelihood's; 0 where the expected one is used
+	Precision  *mat.SymDense // may have a diagonal that is not positive if there are few rows
+	Covariance *mat.SymDense // StepInside only: of θ = (η, P), P packed
+	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN where there is none
+	SE         []float64     // their standard errors
+	Own        float64       // Step only: share of the rows' own Hessian in the likelihood's; 0 for the expected one
+	Free       bool          // StepInside only: the root was found with all pairs free; else one step from the start
 }
 
 // ErrSingular says that the step has no solution.
 var ErrSingular = errors.New("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
-// ErrTooManyColumns says that there are too many for the second derivatives of another equation
-// than the likelihood.
+// DirectColumns is the largest number of columns whose second derivatives are factorised.
+const DirectColumns = 150
+
+// ErrTooManyColumns says that there are too many columns for the marginal loss's second derivatives.
 var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of --method em-exact only", DirectColumns)
 
-// Step makes one Newton step from θ̂ and gives the standard errors of what it comes to
+// Step makes one Newton step from θ̂ and gives its standard errors
 // (docs/theory/inference.md#eq-one-step),
 //
 //	θ̃ = θ̂ − H⁻¹ ∇ℓ_n(θ̂),   cov θ̃ = H⁻¹ V H⁻¹ / n
 //
-// where θ is mean (or η = Pμ) and packed precision. H and V are matrices of that size, d(d+3)/2,
-// and their memory is asked for first. With more than 150 columns neither is formed: the step is
-// by conjugate gradients, errors are from draws, and Own has no effect. It fails where P is not positive
+// where θ is mean and packed precision. H and V are matrices of that size, d(d+3)/2, and their memory
+// is asked for first. With more than DirectColumns columns neither is formed: the step is by
+// conjugate gradients, errors are from draws, and Own has no effect. It fails if P is not positive
 // definite, by ErrSingular and by ErrTooManyColumns.
 func Step(p Problem) (*Estimate, error) {
 	large := p.Table.D > DirectColumns
-	switch {
-	case large && p.Equation != Likelihood:
+	if large && p.Equation != Likelihood {
 		return nil, ErrTooManyColumns
-	case large:
-		if err := p.largeRoom(); err != nil {
-			return nil, err
-		}
+	}
+	if large {
 		return p.largeStep()
 	}
-	if err := p.room(); err != nil {
-		return nil, err
+	size, matrices := float64(parameters(p.Table.D)), 5. // H, its factor and inverse, sums of a form
+	if p.Own {
+		matrices += 3
 	}
-	if p.Equation == Truncated {
-		return p.truncatedStep()
+	if err := memory.Check(8*size*(matrices*size+2*rowsTogether), "use --inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D); err != nil {
+		return nil, err
 	}
 	n, err := newNormal(p.Mean, p.Precision)
 	if err != nil {
 		return nil, err
 	}
-	var m *moments
-	if p.Equation == Marginal {
-		m, err = marginal(p.Table, n, p.Robust, p.Workers)
-	} else {
-		m, err = likelihood(p.Table, n, p.Robust, p.Own, p.Workers)
-	}
+	m, err := p.moments(n)
 	if err != nil {
 		return nil, err
 	}
 	e := &Estimate{}
-	if m.observed != nil {
+	if p.Own {
 		if e.Own, err = m.blend(p.Workers); err != nil {
 			return nil, err
 		}
 	}
-	h, step, err := m.solve(p.Workers)
+	h, err := factorise(m.hessian, p.Workers)
 	if err != nil {
 		return nil, err
 	}
-	e.Mean, e.Precision = moved(p.Mean, n.p, step)
-	return e, e.partial(m, h, p.Robust)
-}
-
-// room asks for the memory of the largest step.
-func (p Problem) room() error {
-	size, d := float64(parameters(p.Table.D)), p.Table.D
-	matrices := 5. // H, its factor and inverse, sums of a form
+	step, err := h.solve(m.gradient)
+	if err != nil {
+		return nil, err
+	}
+	if floats.HasNaN(step) {
+		return nil, ErrSingular
+	}
+	d := p.Table.D
+	e.Precision = graph.Unpack(d, step[d:])
+	e.Precision.ScaleSym(-1, e.Precision)
+	e.Precision.AddSym(n.p, e.Precision)
+	contrasts := e.contrasts()
+	var variances []float64
 	if p.Robust {
-		kept := 2 * float64(p.Table.N) / size // gradients, and what they come to
-		if tooMany(p.Table.N, int(size)) {
-			kept = 1
-		}
-		matrices += kept
+		variances, err = p.rowVariances(n, h, contrasts)
+	} else {
+		variances, err = m.variances(h, contrasts)
 	}
-	if p.Own {
-		matrices += 3
-	}
-	return memory.Check(8*matrices*size*size, "use --inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, d)
+	e.errors(contrasts, variances)
+	return e, err
 }
 
-// truncatedStep is Step on a domain. Where it comes to, a row's gradients are too small, for
-// every column's own parameters were fitted to the rows: V is enlarged by n/(n − d − 1), as
-// in a regression of a column on the others.
-func (p Problem) truncatedStep() (*Estimate, error) {
-	d, n := p.Table.D, p.Table.N
-	if n <= d+1 {
-		return nil, ErrSingular
-	}
-	precision := mat.NewSymDense(d, nil)
-	precision.CopySym(p.Precision)
-	var linear mat.VecDense
-	linear.MulVec(precision, mat.NewVecDense(d, p.Mean))
-	h, step, err := truncated(p.Table, linear.RawVector().Data, precision, p.Domain, p.Weight, false, p.Workers).solve(p.Workers)
-	if err != nil {
-		return nil, err
-	}
-	e := &Estimate{}
-	eta, precision := moved(linear.RawVector().Data, precision, step)
-	m := truncated(p.Table, eta, precision, p.Domain, p.Weight, true, p.Workers)
-	var mean mat.VecDense
-	if err := mean.SolveVec(precision, mat.NewVecDense(d, eta)); err != nil {
-		return nil, ErrSingular
-	}
-	e.Mean, e.Precision = mean.RawVector().Data, precision
-	if err := e.partial(m, h, true); err != nil {
-		return nil, err
-	}
-	floats.Scale(math.Sqrt(float64(n)/float64(n-d-1)), e.SE)
-	return e, nil
+// moments are the sums over rows that one step needs at θ = (μ, packed P).
+type moments struct {
+	total    float64       // number of rows, or the sum of their weights
+	squares  float64       // sum of the squares of their weights; total without weights
+	gradient []float64     // mean
+	hessian  *mat.SymDense // expected under MCAR
+	observed *mat.SymDense // of the rows themselves; nil unless Problem.Own
+	variance *mat.SymDense // of a row's gradient by the model; nil: the Hessian
 }
 
-// solve is H, factorised, and H⁻¹ times the mean gradient.
-func (m *moments) solve(workers int) (h *factor, step []float64, err error) {
-	if h, err = factorise(m.hessian, workers); err != nil {
-		return nil, nil, err
+// parameters is the length of θ for d columns.
+func parameters(d int) int { return d + d*(d+1)/2 }
+
+// take adds the gradient of a row that counts so often, or has such a weight.
+func (m *moments) take(count float64, weighted bool, g []float64) {
+	floats.AddScaled(m.gradient, count, g)
+	m.total += count
+	if weighted {
+		count *= count
 	}
-	if step, err = h.solve(m.gradient); err == nil && floats.HasNaN(step) {
-		err = ErrSingular
-	}
-	return h, step, err
+	m.squares += count
 }
 
-// moved is where a step against a gradient ends.
-func moved(location []float64, p *mat.SymDense, step []float64) (to []float64, q *mat.SymDense) {
-	d := len(location)
-	to = floats.SubTo(make([]float64, d), location, step[:d])
-	q = graph.Unpack(d, step[d:])
-	q.ScaleSym(-1, q)
-	q.AddSym(p, q)
-	return to, q
-}
-
-// ownFloor is the least share of the expected information, in every direction, that the
-// rows' own Hessian may leave.
+// ownFloor is the least share of the expected information, in every direction, that the rows' own
+// Hessian may leave.
 const ownFloor = 0.1
 
-// blend makes the Hessian the rows' own, as far as that is determined: the largest share w of
-// 1, ¾, ½, ¼ and 0 for which
+// blend makes the Hessian the rows' own, as far as that is determined: the largest share w of 1, ¾,
+// ½, ¼ and 0 for which
 //
 //	w H_own + (1 − w) H_expected − ownFloor H_expected
 //
-// is positive definite. Far from the maximum, or with few rows for so many parameters, the own
-// one need not be so.
+// is positive definite.
 func (m *moments) blend(workers int) (share float64, err error) {
 	size := m.hessian.SymmetricDim()
 	for share = 1; share > 0; share -= 0.25 {
@@ -209,4 +171,89 @@ func (m *moments) blend(workers int) (share float64, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// variances are those of contrasts of θ̃ by the model, wᵀH⁻¹VH⁻¹w/n. With sampling weights n is the
+// effective number of rows (docs/theory/weights.md#eq-weighted-sandwich).
+func (m *moments) variances(h *factor, contrasts []contrast) (out []float64, err error) {
+	size := h.n
+	out = make([]float64, len(contrasts))
+	var v []float64
+	if m.variance != nil {
+		v = mat.DenseCopyOf(m.variance).RawMatrix().Data
+	}
+	err = blocks(h.workers, len(contrasts), func(multiply graph.Product[float64], at, count int) {
+		x, from := make([]float64, size*count), size
+		for a, c := range contrasts[at : at+count] {
+			from = min(from, c.at[0])
+			for b, i := range c.at {
+				x[i*count+a] += c.w[b]
+			}
+		}
+		h.forward(multiply, x, count, from)
+		y := x
+		if v != nil {
+			h.backward(multiply, x, count)
+			y = make([]float64, size*count)
+			multiply(false, false, size, count, size, v, x, y)
+		}
+		for i, value := range x {
+			out[at+i%count] += value * y[i] * m.squares / m.total / m.total
+		}
+	})
+	return out, err
+}
+
+// rowsTogether is how many rows' influence is found at a time.
+const rowsTogether = 16 * blockWidth
+
+// rowVariances are those of contrasts of θ̃ by the rows: the variance of wᵀH⁻¹g_i over them, over n.
+// Gradients are weighted with sampling weights (docs/theory/weights.md#eq-weighted-sandwich).
+func (p Problem) rowVariances(n *normal, h *factor, contrasts []contrast) ([]float64, error) {
+	size, rows := h.n, 0
+	sum, squares := make([]float64, len(contrasts)), make([]float64, len(contrasts))
+	var waiting []float64 // gradients (rows, θ)
+	take := func() error {
+		count := len(waiting) / size
+		err := blocks(h.workers, count, func(multiply graph.Product[float64], at, count int) {
+			u := make([]float64, size*count)
+			some := waiting[at*size : (at+count)*size]
+			for i, v := range some {
+				u[i%size*count+i/size] = v
+			}
+			h.forward(multiply, u, count, 0)
+			h.backward(multiply, u, count)
+			for i := range some {
+				some[i] = u[i%size*count+i/size]
+			}
+		})
+		for ; len(waiting) > 0; waiting = waiting[size:] {
+			for k, c := range contrasts {
+				v := c.w[0]*waiting[c.at[0]] + c.w[1]*waiting[c.at[1]] + c.w[2]*waiting[c.at[2]]
+				sum[k] += v
+				squares[k] += v * v
+			}
+		}
+		rows += count
+		return err
+	}
+	var failed error
+	err := n.eachPattern(p.Table, p.Workers, func(q *pattern) {
+		q.gradients(n, p.Equation, func(count float64, g []float64) {
+			if p.Table.Weights != nil {
+				floats.Scale(count, g)
+			}
+			if waiting = append(waiting, g...); len(waiting) == rowsTogether*size && failed == nil {
+				failed = take()
+			}
+		})
+	})
+	if failed == nil {
+		failed = take()
+	}
+	total := float64(rows)
+	for k := range squares {
+		squares[k] = (squares[k] - sum[k]*sum[k]/total) / total / total
+	}
+	return squares, cmp.Or(err, failed)
 }

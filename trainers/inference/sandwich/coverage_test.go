@@ -13,6 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 )
@@ -37,6 +38,7 @@ func fromQuartic(t testing.TB, m *model.Quartic, n int, rng *rand.Rand) *data.Ta
 // Over simulated tables estimates spread as their standard errors say, and intervals cover. A
 // factor of 2 in variances is far beyond the tolerances, three standard errors each.
 func TestCoverage(t *testing.T) {
+	slowtest.Skip(t, "10 s")
 	quartic := model.NewQuartic(2)
 	require.NoError(t, quartic.SetTheta(mat.NewSymDense(2, []float64{-0.6, -0.05, -0.05, -0.4})))
 	mixed := simulate.Mixture{Weights: []float64{0.6, 0.4}, Means: [][]float64{{-1.5, 0}, {1.5, 0.5}}, Deviations: [][]float64{{0.8, 1}, {0.7, 1}}}

@@ -15,6 +15,8 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/source"
 )
 
 // equation is U(θ) = 0, U the mean over rows of ψ_i: the gradient of the row's loss, times its
@@ -226,4 +228,198 @@ func (q *equation) spread(s *scaleEffect) (*mat.SymDense, error) {
 	}
 	v.SymRankOne(v, -1/float64(q.n)/float64(q.n), mat.NewVecDense(size, sum))
 	return v, nil
+}
+
+// held are the completed rows, drawn once: (n, r, d), and the log density that each was drawn
+// from, up to a constant of the row.
+type held struct {
+	r         int
+	x, log    []float64
+	weighting losses.Weighting
+	filled    bool // gaps hold draws, not zeros
+}
+
+// Of draws: so many completed rows in all, but at most so many times those of a step of the
+// fit. More draws bring less noise, and less bias of weights that are normalised by their sum.
+const (
+	enoughRows = 50000
+	mostTimes  = 10
+)
+
+// number is how many are drawn of each row: an even number, for weighted.
+func number(e estimator.Estimator, rows, draws int) int {
+	if !e.Draws() {
+		return 1
+	}
+	r := draws * max(1, min(mostTimes, enoughRows/(rows*draws)))
+	return r + r%2
+}
+
+// So many completed rows are worked on together, about, and so many rows of the table at most.
+const (
+	completedRows = 1000
+	mostTogether  = 100
+)
+
+// together is how many rows of a table these are.
+func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
+
+// hold draws. Draws of a normal model's own conditional move with it; held fixed, they are
+// weighted by the density where the equation is taken over that of the model as it is: as
+// draws of a proposal.
+func hold(e *engine.Engine) (*held, error) {
+	h := &held{filled: e.Estimator.Draws()}
+	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)
+	var err error
+	if e.Estimator.Source.Normal {
+		h.weighting = losses.SelfNormalised{}
+	} else if h.weighting, err = e.Estimator.WeightingFor(e.Config.Weighting, h.r); err != nil {
+		return nil, err
+	}
+	n, d := e.Table.N, e.Table.D
+	h.x, h.log = make([]float64, n*h.r*d), make([]float64, n*h.r)
+	return h, h.draw(e)
+}
+
+// draw fills in the rows.
+func (h *held) draw(e *engine.Engine) error {
+	n, d := e.Table.N, e.Table.D
+	size := together(n, h.r)
+	from, err := e.Estimator.Source.New(source.Setting{
+		Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: size, Draws: h.r, ProposalSD: e.Config.ProposalSD, Domain: e.Domain,
+	})
+	if err != nil {
+		return err
+	}
+	b := data.NewBatch(size, d)
+	x, log := make([]float64, size*h.r*d), make([]float64, size*h.r)
+	var rng stream.Stream
+	all := e.AllRows()
+	for first := range slices.Chunk(all, size) {
+		b.Fill(e.Table, first, 1)
+		rng.At(e.Config.Seed, stream.Hold, uint64(first[0]))
+		if err := panics.Caught(func() error { return from.Complete(b, x, log, &rng) }); err != nil {
+			return err
+		}
+		at := first[0] * h.r
+		copy(h.x[at*d:], x[:len(first)*h.r*d])
+		copy(h.log[at:], log[:len(first)*h.r])
+	}
+	return nil
+}
+
+// inUnits are the same rows with their columns divided by units.
+func (h *held) inUnits(unit []float64) *held {
+	out := *h
+	out.x = make([]float64, len(h.x))
+	for i, v := range h.x {
+		out.x[i] = v / unit[i%len(unit)]
+	}
+	return &out
+}
+
+// scaleEffect is how the estimated units of the columns enter. Let column j of the columns z as
+// they were fitted be divided by b_j; the fit has b = 1, by the observed cells of the table. Their
+// influence on it is, o_ij telling whether row i shows the column and m_j the column's mean square,
+//
+//	½ o_ij (z_ij²/m_j − 1)/π_j,   π_j = mean of o_ij
+//
+// times the row's sampling weight, by which shares and means are weighted, too; and ∂U/∂b is by central differences of U, completed rows and domain moved along. Where the
+// columns were shifted, too, that has no effect: a model that may be shifted, its loss and its
+// weights are the same in shifted columns (docs/theory/inference.md#eq-parameters).
+type scaleEffect struct {
+	table *data.Table
+	share []float64  // π_j; nil where units were not estimated
+	mean  []float64  // m_j
+	slope *mat.Dense // ∂U/∂b
+}
+
+// size is how many units were estimated.
+func (s *scaleEffect) size() int { return len(s.share) }
+
+func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
+	t := e.of.Table
+	s := &scaleEffect{table: t}
+	if !p.Scaled {
+		return s, nil
+	}
+	for j := range t.D {
+		sum, square := 0.0, 0.0
+		for i := range t.N {
+			if z := t.Values[i*t.D+j]; t.Observed[i*t.D+j] {
+				sum, square = sum+t.Weight(i), square+t.Weight(i)*z*z
+			}
+		}
+		s.share = append(s.share, sum/float64(t.N))
+		s.mean = append(s.mean, square/sum)
+	}
+	s.slope = mat.NewDense(len(e.free), t.D, nil)
+	unit := ones(t.D)
+	for j := range unit {
+		u, err := slope(&unit[j], difference, func() ([]float64, error) { return p.moved(e, unit) })
+		if err != nil {
+			return nil, err
+		}
+		s.slope.SetCol(j, u)
+	}
+	return s, nil
+}
+
+// row is a row's influence on the units.
+func (s *scaleEffect) row(i int, into []float64) {
+	for j := range into {
+		into[j] = 0
+		if at := i*s.table.D + j; s.table.Observed[at] {
+			z := s.table.Values[at]
+			into[j] = 0.5 * s.table.Weight(i) * (z*z/s.mean[j] - 1) / s.share[j]
+		}
+	}
+}
+
+// moved is U with the columns in other units.
+func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
+	of, none := e.of, make([]float64, len(unit))
+	inverse := make([]float64, len(unit))
+	for j, u := range unit {
+		inverse[j] = 1 / u
+	}
+	of.Table = data.Scale{Mean: none, Deviation: inverse}.Restore(e.of.Table)
+	of.Domain = e.of.Domain.Standardised(none, unit)
+	var err error
+	if of.Objective, err = p.Objective(of.Domain); err != nil {
+		return nil, err
+	}
+	q, err := newEquation(e.ctx, e.engine, of, e.held.inUnits(unit), e.free)
+	if err != nil {
+		return nil, err
+	}
+	return q.mean()
+}
+
+// bias is about how far the root is, in standard errors of the parameter that is farthest,
+// from that of as many draws as one likes. Weights that are normalised by their sum bias the
+// equation in proportion to 1/r; with every row's draws in two halves, averaged over each by
+// itself, it is 2/r, so that with U_½ the equation by halves, at the root of U,
+//
+//	bias of the root ≈ A⁻¹U_½
+func (q *equation) bias(r *root) (float64, error) {
+	k := q.kinds[1]
+	if q.held.r < 2 || len(k.rows) == 0 {
+		return 0, nil
+	}
+	halves, err := q.newRows(k.members, 2, k.draws)
+	if err != nil {
+		return 0, err
+	}
+	u, err := q.meanBy(func(of *rowKind) *rows {
+		if of == k {
+			return halves
+		}
+		return of.many
+	})
+	if err != nil {
+		return 0, err
+	}
+	_, size := r.step(u)
+	return size, nil
 }

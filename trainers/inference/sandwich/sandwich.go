@@ -15,9 +15,13 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/memory"
+	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/inference"
 )
 
 // Kind is the name of these errors.
@@ -131,7 +135,9 @@ func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Resu
 		return nil, err
 	}
 	if len(members) <= MostCovariance {
-		u.Covariance = cov
+		for i := range members {
+			u.Covariance = append(u.Covariance, mat.Row(nil, i, cov))
+		}
 	}
 	out.Warnings = append(out.Warnings, p.warnings(e, out)...)
 	return out, nil
@@ -200,4 +206,145 @@ func set(m model.Model, all []float64) {
 	for _, q := range m.Params() {
 		all = all[copy(q.Value, all):]
 	}
+}
+
+// Fit is what a fit is to be, before it is made.
+type Fit struct {
+	Estimator estimator.Estimator
+	Model     model.Model
+	Kind      string // the model's name
+	Objective losses.Objective
+	Table     *data.Table
+	Draws     int  // of a row
+	Law       bool // of missing cells is known
+	KeepUnits bool
+}
+
+// mostParameters is what differences of gradients are made for.
+const mostParameters = 2000
+
+const leaveOut = "leave --inference out"
+
+// Check refuses, as an error of the setting inference or stability, what has no standard errors.
+func Check(c inference.Config, f Fit) error {
+	if c.Stability != 0 {
+		return setting.Errorf("stability", c.Stability, "it is of networks; leave it out")
+	}
+	refuse := func(why string) error { return setting.Errorf("inference", c.Kind, "%s", why) }
+	if c.Kind != Kind {
+		return refuse("for the parameters of a fit it is none or robust; the others are of networks")
+	}
+	if _, ok := f.Model.(model.Identified); !ok {
+		return refuse("the parameters of model " + f.Kind + " are not determined by its density, and errors of them mean nothing: it is for gaussian, quartic and mixture; " + leaveOut)
+	}
+	switch {
+	case f.Law:
+		return refuse("it is not for tables whose cells are missing by a known law; " + leaveOut)
+	case f.KeepUnits:
+		return refuse("its differences are of standardised columns; leave --keep-units out")
+	case losses.Draws(f.Objective):
+		return refuse("the objective draws at random, and its draws cannot be held fixed; take --objective auto")
+	}
+	if _, ok := f.Objective.(losses.Noising); ok {
+		return refuse("the model is of rows with noise added; take --objective auto")
+	}
+	if err := f.method(refuse); err != nil {
+		return err
+	}
+	size := len(values(f.Model))
+	if size > mostParameters {
+		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (--columns)", size, mostParameters))
+	}
+	return f.room(float64(size))
+}
+
+// room asks for the memory: of draws, what they are moved to and what they come from; of
+// matrices of parameters and scales.
+func (f Fit) room(size float64) error {
+	t := f.Table
+	r := number(f.Estimator, t.N, f.Draws)
+	drawn := float64(t.N) * float64(r) * float64(t.D+1)
+	wide := size + 2*float64(t.D)
+	return memory.Check(8*(3*drawn+8*wide*wide), "leave --inference out, choose columns (--columns) or fewer --draws",
+		"standard errors of %.0f parameters from %d rows with %d draws each", size, t.N, r)
+}
+
+// method refuses estimators whose draws are not those of a density that is known: there is no
+// derivative of what their distribution does as the parameters move.
+func (f Fit) method(refuse func(string) error) error {
+	e := f.Estimator
+	switch {
+	case e.Assumption() == losses.NoneHolds && !f.Table.Complete():
+		return refuse("method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take --method em-full, or iw")
+	case e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal:
+		instead := "variw"
+		if e.Assumption() == losses.MAR {
+			instead = "em-variw"
+		}
+		return refuse("the draws of method " + e.Name + " have no density that weights could follow; take --method " + instead + ", or em-full")
+	}
+	return nil
+}
+
+// rests says what the numbers rest on.
+func (p Problem) rests(e *equation) string {
+	text := "errors by the rows (sandwich)"
+	if e.held.filled {
+		text += fmt.Sprintf(", %d draws of each row held fixed", e.held.r)
+	}
+	switch p.Engine.Estimator.Assumption() {
+	case losses.MAR:
+		text += "; cells missing at random"
+	case losses.MCAR:
+		if !p.Engine.Table.Complete() {
+			text += "; cells missing completely at random"
+		}
+	}
+	if _, ok := p.Engine.Model.(*model.Mixture); ok {
+		text += "; components in the order of the model, which has no meaning of its own"
+	}
+	return text
+}
+
+const (
+	far        = 1.0  // standard errors from the root
+	fewRows    = 5    // for a parameter
+	biased     = 0.3  // standard errors that twice as many draws would move a parameter by
+	componentN = 10   // rows of a component
+	narrow     = 1e-2 // deviation of a component, in those of the column
+)
+
+// warnings say where the numbers are not to be trusted.
+func (p Problem) warnings(e *equation, r *Result) (out []string) {
+	if r.Away > far {
+		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the root of the method's equation, which estimates and intervals are of: the fit ended elsewhere, by held-out rows (--validation), after its passes (--epochs, --rate), or by its fewer --draws", r.Away))
+	}
+	if r.Bias > biased {
+		out = append(out, fmt.Sprintf("the weights of the draws bias the estimates by about %.1f standard errors, which intervals do not have in them; take more --draws", r.Bias))
+	}
+	if n, k := e.n, len(e.free); n < fewRows*k {
+		out = append(out, fmt.Sprintf("intervals of parameters are for tables with more rows: %d rows for %d parameters, %d for each are needed", n, k, fewRows))
+	}
+	if m, ok := p.Engine.Model.(*model.Mixture); ok {
+		out = append(out, p.boundary(m)...)
+	}
+	return out
+}
+
+// boundary warns of components at the edge of what there can be.
+func (p Problem) boundary(m *model.Mixture) (out []string) {
+	of, n := m.Distribution(), float64(p.Engine.Table.N)
+	for k, w := range of.Weights {
+		least := math.Inf(1)
+		for _, s := range of.Deviations[k] {
+			least = math.Min(least, s)
+		}
+		switch {
+		case n*w < componentN:
+			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: its errors mean nothing; take fewer components (--model-options)", k+1, n*w))
+		case least < narrow:
+			out = append(out, fmt.Sprintf("component %d has shrunk to %.2g of a column's deviation: at that edge its errors mean nothing; take fewer components (--model-options)", k+1, least))
+		}
+	}
+	return out
 }

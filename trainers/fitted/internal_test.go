@@ -12,7 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/stream"
 )
 
 // A precision of many columns comes back as it was, from a file of what is not zero.
@@ -59,4 +61,34 @@ func TestManyColumns(t *testing.T) {
 	}
 	_, err = load(strings.Replace(string(text), `"columns": 301`, `"columns": 300`, 1))
 	require.ErrorContains(t, err, "precision: 300 columns with a diagonal of 301, 301 are needed")
+}
+
+// A column has levels where its values are twenty at most, and there are five cells of each on
+// average.
+func TestLevelsOf(t *testing.T) {
+	column := func(n, distinct int) (x []float64) {
+		for i := range n {
+			x = append(x, float64(i%distinct))
+		}
+		return x
+	}
+	require.NotNil(t, levelsOf(column(100, 20)))
+	require.Nil(t, levelsOf(column(105, 21)))
+	require.Nil(t, levelsOf(column(99, 20)))
+}
+
+// A panic in a goroutine is an error of what started it, and does not end the program.
+func TestPanicsAreErrors(t *testing.T) {
+	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err := truth.Sample(100, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.3, stream.New(1, stream.Hide))
+	require.NoError(t, err)
+	const want = "internal error: shape ("
+	f := &Model{Names: table.Names, Model: model.NewGaussian(3, model.CholeskyFactor), Scale: data.UnitScale(3)}
+	_, err = eachBlock(t.Context(), f, table, ImputeConfig{Sampler: "exact", Draws: 1, Workers: 2}, func(block) error { panic("shape") })
+	require.ErrorContains(t, err, want)
+	_, err = eachBlock(t.Context(), f, table, ImputeConfig{Sampler: "exact", Draws: 1, Workers: 2, Observe: func(int, int) { panic("shape") }}, func(block) error { return nil })
+	require.ErrorContains(t, err, want)
 }

@@ -1,8 +1,7 @@
-package bounded
+package debias
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,24 +14,16 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Problem is a table and a normal distribution near to it, from which the root is sought.
-type Problem struct {
+// Inside is a table on a domain with bounds and a normal distribution near to it, from which the root
+// is sought.
+type Inside struct {
 	Table   *data.Table // columns standardised
 	Domain  *domain.Domain
 	Weight  domain.Weight
 	Start   *model.Gaussian
-	Draws   int // of a row with gaps; 0: as many as completed.Setting has
+	Draws   int // of a row with gaps; 0: the default of completed.Setting
 	Seed    uint64
 	Workers int
-}
-
-// Estimate is a root of the complete-data equation with its error.
-type Estimate struct {
-	Precision  *mat.SymDense
-	Covariance *mat.SymDense // of θ = (η, P), P packed
-	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN where there is none
-	SE         []float64     // their standard errors
-	Free       bool          // the root was found with all pairs free; else it is one step from the start
 }
 
 const (
@@ -41,7 +32,7 @@ const (
 	floor     = 1e-3 // of the eigenvalues of P
 )
 
-// Step finds the root θ̂ of the complete-data equation U(θ) = 0 with all pairs free, as far as
+// StepInside finds the root θ̂ of the complete-data equation U(θ) = 0 with all pairs free, as far as
 // turns lead, makes a Newton step from there and gives the errors of what it comes to,
 //
 //	θ̃ = θ̂ − J⁻¹U(θ̂),   cov θ̃ = J⁻¹ V J⁻ᵀ / (n − d − 1)
@@ -51,7 +42,7 @@ const (
 // larger errors and not wrong ones. n − d − 1 is in place of n because every column's
 // parameters were fitted to the rows. Where the precision does not stay positive definite the
 // step is made from the start. why, if it is not empty, says why there is no estimate.
-func Step(ctx context.Context, p Problem) (e *Estimate, why string, err error) {
+func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err error) {
 	d, n := p.Table.D, p.Table.N
 	if n <= d+1 {
 		return nil, "there are no more rows than columns", nil
@@ -82,13 +73,22 @@ func Step(ctx context.Context, p Problem) (e *Estimate, why string, err error) {
 		}
 	}
 	e.Precision = graph.Unpack(d, theta[d:])
-	e.partial()
+	contrasts := e.contrasts()
+	variances := make([]float64, len(contrasts))
+	for i, c := range contrasts {
+		for a, x := range c.w {
+			for b, y := range c.w {
+				variances[i] += x * y * e.Covariance.At(c.at[a], c.at[b])
+			}
+		}
+	}
+	e.errors(contrasts, variances)
 	return e, "", nil
 }
 
 // root is that with all pairs free or, where there is none with a precision that is positive
 // definite, the start with rows drawn from it. It is nil where the loss has no minimum.
-func (p Problem) root(ctx context.Context) (r *completed.Root, free bool, err error) {
+func (p Inside) root(ctx context.Context) (r *completed.Root, free bool, err error) {
 	d := p.Table.D
 	by := completed.Setting{Table: p.Table, Domain: p.Domain, Weight: p.Weight, Draws: p.Draws, Seed: p.Seed, Workers: p.Workers}.ByPattern()
 	bounds := &optim.PositiveDefinite{Floor: floor}
@@ -108,32 +108,4 @@ func (p Problem) root(ctx context.Context) (r *completed.Root, free bool, err er
 	}
 	r.Form, err = r.Rows.Form()
 	return r, false, err
-}
-
-// partial fills in partial correlations and, by the delta method, their standard errors
-// (docs/theory/inference.md#eq-partial-correlation-se): with r = √(P_jj P_kk)
-//
-//	ρ = −P_jk/r,   ∂ρ/∂P_jk = −1/r,   ∂ρ/∂P_jj = −ρ/(2P_jj)
-func (e *Estimate) partial() {
-	d := e.Precision.SymmetricDim()
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			jj, kk := e.Precision.At(j, j), e.Precision.At(k, k)
-			if !(jj > 0 && kk > 0) {
-				e.Partial, e.SE = append(e.Partial, math.NaN()), append(e.SE, math.NaN())
-				continue
-			}
-			r := math.Sqrt(jj) * math.Sqrt(kk)
-			rho := 0 - e.Precision.At(j, k)/r // not −0
-			at := [3]int{d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, k, k)}
-			slope := [3]float64{-1 / r, -rho / 2 / jj, -rho / 2 / kk}
-			v := 0.0
-			for a, x := range slope {
-				for b, y := range slope {
-					v += x * y * e.Covariance.At(at[a], at[b])
-				}
-			}
-			e.Partial, e.SE = append(e.Partial, rho), append(e.SE, math.Sqrt(v))
-		}
-	}
 }

@@ -2,6 +2,7 @@ package debias
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/trainers/inference"
 )
 
 // scaled are normal rows with a third of their cells missing, each times one of two numbers, and
@@ -89,4 +91,44 @@ func TestTailsOfNormalRows(t *testing.T) {
 		require.InDelta(t, -float64(i)*math.Sqrt(2.8*4.8/2/400), mean, 4*sd/math.Sqrt(tables))
 		require.InDelta(t, 1, sd, 4*sd*math.Sqrt((stat.ExKurtosis(z, nil)+2)/4/tables))
 	}
+}
+
+// Of complete rows the standard error of z is Fisher's 1/√(n − k − 3), k columns held constant
+// (Fisher 1924), if all of them are neighbours; without an edge k is 0.
+func TestFewRowsIsFishers(t *testing.T) {
+	const d, n = 6, 30
+	for name, c := range map[string]struct {
+		edge float64
+		k    float64
+	}{"all edges": {0.1, d - 2}, "no edges": {0, 0}} {
+		p := mat.NewSymDense(d, nil)
+		var e Estimate
+		for j := range d {
+			p.SetSym(j, j, 1)
+			for k := j + 1; k < d; k++ {
+				p.SetSym(j, k, c.edge)
+				rho := float64(j-k) / d
+				e.Partial, e.SE = append(e.Partial, rho), append(e.SE, (1-rho*rho)/math.Sqrt(n))
+			}
+		}
+		by := Estimate{Partial: e.Partial, SE: slices.Clone(e.SE)}
+		require.Zero(t, e.forFewRows(p, false))
+		require.Zero(t, by.forFewRows(p, true))
+		for i, rho := range e.Partial {
+			require.InDelta(t, 1/math.Sqrt(n-c.k-3), e.SE[i]/(1-rho*rho), 1e-12, name)
+			require.InDelta(t, math.Sqrt(n)/(n-c.k-3), by.SE[i]/(1-rho*rho), 1e-12, name)
+		}
+	}
+	e := Estimate{Partial: []float64{0.5}, SE: []float64{0.75 / math.Sqrt(3)}}
+	require.Equal(t, 1, e.forFewRows(mat.NewSymDense(2, []float64{1, 0.5, 0.5, 1}), false))
+	require.True(t, math.IsNaN(e.SE[0]), "three rows tell nothing of two columns")
+	require.True(t, math.IsNaN(inference.Normal(0.5, e.SE[0], 0.95, 3).Low))
+}
+
+// What numbers rest on says nothing of missing cells where there are none.
+func TestRestsOnNoGaps(t *testing.T) {
+	require.Equal(t, "one Newton step from the penalised estimate, errors as normal rows have them; cells missing completely at random", rests(fromPenalised, false, false, false))
+	require.Contains(t, rests(fromLikelihood, true, true, false), "errors by the rows; normal rows, cells missing at random")
+	require.NotContains(t, rests(fromLikelihood, true, false, true), "missing")
+	require.NotContains(t, rests(fromNetwork, false, false, true), "missing")
 }

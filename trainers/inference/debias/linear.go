@@ -1,6 +1,8 @@
 package debias
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -8,7 +10,30 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
+	"missingscore/internal/panics"
 )
+
+// each runs tasks 0 to tasks−1 on up to workers goroutines, each with a product of its own. The
+// result does not depend on scheduling.
+func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
+	return panics.Each(context.Background(), workers, tasks, func() (func(context.Context, int) error, error) {
+		multiply, err := graph.NewProduct()
+		return func(_ context.Context, task int) error { return do(multiply, task) }, err
+	}, nil)
+}
+
+// blockWidth is the number of rows or columns of a block, of the order that matrix products are fast
+// at.
+const blockWidth = 96
+
+// blocks runs do for each block of the rows.
+func blocks(workers, rows int, do func(multiply graph.Product[float64], at, count int)) error {
+	return each(workers, (rows+blockWidth-1)/blockWidth, func(multiply graph.Product[float64], task int) error {
+		at := task * blockWidth
+		do(multiply, at, min(blockWidth, rows-at))
+		return nil
+	})
+}
 
 // factor is the Cholesky factor L of a symmetric matrix H = LLᵀ of thousands of rows. It works
 // by blocks of columns, so that nearly all of it is products of graph.Product, which are many

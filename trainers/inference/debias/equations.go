@@ -1,0 +1,429 @@
+package debias
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/panics"
+	"missingscore/losses"
+)
+
+// normal is N(μ, P⁻¹).
+type normal struct {
+	d     int
+	mu    []float64
+	p     *mat.SymDense
+	sigma *mat.SymDense // P⁻¹
+}
+
+func newNormal(mu []float64, p mat.Symmetric) (*normal, error) {
+	d := len(mu)
+	n := &normal{d: d, mu: mu, p: mat.NewSymDense(d, nil), sigma: mat.NewSymDense(d, nil)}
+	n.p.CopySym(p)
+	var c mat.Cholesky
+	if !c.Factorize(n.p) || c.InverseTo(n.sigma) != nil {
+		return nil, losses.ErrNotPositiveDefinite
+	}
+	return n, nil
+}
+
+// pattern is what rows with the same gaps m share (docs/theory/inference.md#eq-pattern):
+//
+//	C = P_mm⁻¹, 0 elsewhere,   W = I − CP, 0 in the columns of m,   Σ̃ = Σ − C
+//
+// W z is δ̂ = E[x − μ | x_o] of a row with z = x − μ, whatever stands in its gaps.
+type pattern struct {
+	gaps  int           // number of missing columns
+	share float64       // of all rows that have a value
+	count []float64     // how often each row counts, or its weight
+	c     *mat.SymDense // C (d, d)
+	w     *mat.Dense    // W (d, d)
+	s     *mat.SymDense // Σ̃ (d, d)
+	delta *mat.Dense    // δ̂ (rows, d)
+}
+
+// groups are the rows of each pattern of gaps, without rows that have no value.
+func groups(t *data.Table) (out [][]int, rows float64) {
+	for _, g := range t.Patterns(t.AllRows()) {
+		if slices.Contains(t.Observed[g[0]*t.D:(g[0]+1)*t.D], true) {
+			out = append(out, g)
+			for _, i := range g {
+				rows += t.Weight(i)
+			}
+		}
+	}
+	return out, rows
+}
+
+// gapsOf are the missing columns of row i.
+func gapsOf(t *data.Table, i int) (gaps []int) {
+	for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
+		if !seen {
+			gaps = append(gaps, j)
+		}
+	}
+	return gaps
+}
+
+const (
+	patternsTogether = 32 // patterns that are prepared in parallel
+	patternRows      = 4096
+)
+
+// eachPattern prepares every pattern of a table's rows, in parallel, and visits them in order; a
+// pattern of more than patternRows rows in several parts.
+func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) error {
+	whole, rows := groups(t)
+	var all [][]int
+	for _, g := range whole {
+		all = slices.AppendSeq(all, slices.Chunk(g, patternRows))
+	}
+	for chunk := range slices.Chunk(all, patternsTogether) {
+		ready := make([]*pattern, len(chunk))
+		pool := panics.NewGroup()
+		pool.SetLimit(max(1, workers))
+		for k, g := range chunk {
+			pool.Go(func() (err error) {
+				if ready[k], err = n.pattern(t, g); err == nil {
+					ready[k].share = floats.Sum(ready[k].count) / rows
+				}
+				return err
+			})
+		}
+		if err := pool.Wait(); err != nil {
+			return err
+		}
+		for _, q := range ready {
+			visit(q)
+		}
+	}
+	return nil
+}
+
+// pattern makes that of rows with the same gaps.
+func (n *normal) pattern(t *data.Table, rows []int) (*pattern, error) {
+	d, gaps := n.d, gapsOf(t, rows[0])
+	q := &pattern{gaps: len(gaps), c: mat.NewSymDense(d, nil), w: mat.NewDense(d, d, nil), s: mat.NewSymDense(d, nil), delta: &mat.Dense{}}
+	q.s.CopySym(n.sigma)
+	for j := range d {
+		q.w.Set(j, j, 1)
+	}
+	z := mat.NewDense(len(rows), d, nil)
+	for a, i := range rows {
+		q.count = append(q.count, t.Weight(i))
+		for j, seen := range t.Observed[i*d : (i+1)*d] {
+			if seen {
+				z.Set(a, j, t.Values[i*d+j]-n.mu[j])
+			}
+		}
+	}
+	if m := len(gaps); m > 0 {
+		c, ok := n.conditional(gaps)
+		if !ok {
+			return nil, losses.ErrNotPositiveDefinite
+		}
+		across, product := mat.NewDense(m, d, nil), mat.NewDense(m, d, nil) // P_m·, CP_m·
+		for a, j := range gaps {
+			across.SetRow(a, mat.Row(nil, j, n.p))
+			for b := a; b < m; b++ {
+				q.c.SetSym(j, gaps[b], c[a*m+b])
+				q.s.SetSym(j, gaps[b], q.s.At(j, gaps[b])-c[a*m+b])
+			}
+		}
+		product.Mul(mat.NewDense(m, m, c), across)
+		product.Scale(-1, product)
+		for a, j := range gaps {
+			q.w.SetRow(j, product.RawRowView(a))
+			for _, k := range gaps {
+				q.w.Set(j, k, 0) // C P_mm = I
+			}
+		}
+	}
+	q.delta.Mul(z, q.w.T())
+	return q, nil
+}
+
+// conditional is C on the gaps, P_mm⁻¹ (m, m). It is not ok if P_mm is not positive definite.
+func (n *normal) conditional(gaps []int) (c []float64, ok bool) {
+	m := len(gaps)
+	c = make([]float64, m*m)
+	for a, j := range gaps {
+		for b, k := range gaps {
+			c[a*m+b] = n.p.At(j, k)
+		}
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c})
+	if !ok {
+		return nil, false
+	}
+	lapack64.Potri(l)
+	for a := range m {
+		for b := range a {
+			c[a*m+b] = c[b*m+a]
+		}
+	}
+	return c, true
+}
+
+// gradients visits the gradients of the pattern's rows by θ = (μ, packed P). visit may change g but
+// not keep it. Of −log p(x_o), whose root is em-exact's (docs/theory/inference.md#eq-likelihood):
+//
+//	∂/∂μ = −Pδ̂,   ∂/∂P = ½(δ̂δ̂ᵀ − Σ̃)
+//
+// and of the marginal loss −2 tr Q + ‖Q(x − μ)_o‖² (docs/theory/inference.md#eq-marginal), with
+// y = Pδ̂, which is 0 in the gaps, and B = WWᵀ:
+//
+//	∂/∂μ = −2PWy,   ∂/∂P = −2B + δ̂(Wy)ᵀ + (Wy)δ̂ᵀ
+func (q *pattern) gradients(n *normal, equation Equation, visit func(count float64, g []float64)) {
+	d := n.d
+	y, slope, times, constant := q.delta, mat.Dense{}, -1., mat.NewSymDense(d, nil)
+	if equation == Marginal {
+		times = -2
+		constant.SymOuterK(-2, q.w)
+		var py mat.Dense
+		y = &mat.Dense{}
+		py.Mul(q.delta, n.p)
+		y.Mul(&py, q.w.T())
+	} else {
+		constant.ScaleSym(-0.5, q.s)
+	}
+	slope.Mul(y, n.p)
+	g := make([]float64, parameters(d))
+	for a, count := range q.count {
+		x, v := q.delta.RawRowView(a), y.RawRowView(a)
+		floats.ScaleTo(g[:d], times, slope.RawRowView(a))
+		at := d
+		for j := range d {
+			for k := j; k < d; k++ {
+				cell := x[j]*v[k] + v[j]*x[k]
+				if equation == Likelihood {
+					cell = 0.5 * x[j] * x[k]
+				}
+				cell += constant.At(j, k)
+				if j != k {
+					cell *= 2
+				}
+				g[at] = cell
+				at++
+			}
+		}
+		visit(count, g)
+	}
+}
+
+// moments are those of the problem's equation at n. The expected Hessian of the likelihood is also
+// the covariance of a gradient by the model,
+//
+//	dμᵀPΣ̃P dμ + ½ tr(dP Σ̃ dP Σ̃)
+//
+// and of the marginal loss they are, right under MCAR as that loss is,
+//
+//	Hessian     2 dμᵀPBP dμ + 2 tr(dP Σ̃ dP B)
+//	covariance  4 dμᵀPBPBP dμ + 4 tr(dP B dP B) + 4 tr(dP BPB dP Σ̃)
+//
+// The rows' own Hessian of the likelihood has more than the expected
+// (docs/theory/inference.md#eq-observed), with mean 0 under MCAR but not under MAR:
+//
+//	tr(dP C dP (Σ̃ − δ̂δ̂ᵀ)) − 2 dμᵀ(I − PC) dP δ̂
+func (p Problem) moments(n *normal) (*moments, error) {
+	d, size := n.d, parameters(n.d)
+	m := &moments{gradient: make([]float64, size), hessian: mat.NewSymDense(size, nil)}
+	second, spread, own := newForm(d, p.Workers), newForm(d, p.Workers), newForm(d, p.Workers)
+	location, locationSpread, cross := mat.NewDense(d, d, nil), mat.NewDense(d, d, nil), mat.NewDense(d, size-d, nil)
+	err := n.eachPattern(p.Table, p.Workers, func(q *pattern) {
+		q.gradients(n, p.Equation, func(count float64, g []float64) { m.take(count, p.Table.Weights != nil, g) })
+		if p.Equation == Likelihood {
+			var block mat.Dense
+			block.Mul(n.p, q.w) // PΣ̃P
+			second.add(q.share/2, q.s, q.s)
+			addScaled(location, q.share, &block)
+			if p.Own {
+				q.addOwn(own, cross)
+			}
+			return
+		}
+		var b mat.SymDense
+		b.SymOuterK(1, q.w)
+		var pb, pbp, bpb, pbpbp mat.Dense
+		pb.Mul(n.p, mat.DenseCopyOf(&b)) // by BLAS, which gonum has not got for two SymDense
+		pbp.Mul(&pb, n.p)
+		bpb.Mul(&b, &pb)
+		pbpbp.Mul(&pb, &pbp)
+		second.add(2*q.share, q.s, &b)
+		spread.add(4*q.share, &b, &b)
+		spread.add(4*q.share, symmetric(&bpb), q.s)
+		addScaled(location, 2*q.share, &pbp)
+		addScaled(locationSpread, 4*q.share, &pbpbp)
+	})
+	if err != nil {
+		return nil, err
+	}
+	floats.Scale(1/m.total, m.gradient)
+	setLocation(m.hessian, location)
+	err = second.matrix(m.hessian)
+	if p.Equation == Marginal {
+		m.variance = mat.NewSymDense(size, nil)
+		setLocation(m.variance, locationSpread)
+		return m, cmp.Or(err, spread.matrix(m.variance))
+	}
+	if p.Own {
+		m.observed = mat.NewSymDense(size, nil)
+		err = cmp.Or(err, own.matrix(m.observed))
+		for a := range d {
+			for at, v := range cross.RawRowView(a) {
+				m.observed.SetSym(a, d+at, v)
+			}
+		}
+		m.observed.AddSym(m.observed, m.hessian)
+	}
+	return m, err
+}
+
+// addOwn adds the pattern's part in the rows' own Hessian to its form by P and to its block by μ and
+// packed P.
+func (q *pattern) addOwn(own *form, cross *mat.Dense) {
+	d, rows := own.d, floats.Sum(q.count)
+	weighted := mat.DenseCopyOf(q.delta)
+	sum := make([]float64, d)
+	for a, n := range q.count {
+		floats.AddScaled(sum, q.share*n/rows, q.delta.RawRowView(a))
+		floats.Scale(math.Sqrt(n), weighted.RawRowView(a))
+	}
+	var second mat.SymDense
+	second.SymOuterK(-1/rows, weighted.T())
+	second.AddSym(&second, q.s)
+	own.add(q.share, q.c, &second)
+	for a := range d { // W = I − CP
+		row := cross.RawRowView(a)
+		for j := range d {
+			for k := j; k < d; k++ {
+				v := q.w.At(j, a) * sum[k]
+				if j != k {
+					v += q.w.At(k, a) * sum[j]
+				}
+				row[graph.PackedIndex(d, j, k)] -= v
+			}
+		}
+	}
+}
+
+// addScaled adds w times x to a.
+func addScaled(a *mat.Dense, w float64, x *mat.Dense) {
+	floats.AddScaled(a.RawMatrix().Data, w, x.RawMatrix().Data)
+}
+
+// setLocation writes the symmetric part of a block (d, d) to the first rows and columns of h.
+func setLocation(h *mat.SymDense, block mat.Matrix) {
+	d, _ := block.Dims()
+	for j := range d {
+		for k := j; k < d; k++ {
+			h.SetSym(j, k, (block.At(j, k)+block.At(k, j))/2)
+		}
+	}
+}
+
+// symmetric is the symmetric part of a.
+func symmetric(a *mat.Dense) *mat.SymDense {
+	d, _ := a.Dims()
+	s := mat.NewSymDense(d, nil)
+	setLocation(s, a)
+	return s
+}
+
+// form is a quadratic form of symmetric matrices dP (d, d) (docs/theory/inference.md#eq-form),
+//
+//	F(dP) = Σ_i w_i tr(dP X_i dP Y_i)
+//
+// kept as T[ab, cd] = Σ_i w_i X_i,ab Y_i,cd over packed pairs: a matrix product of all X with all Y.
+type form struct {
+	d, size, workers int
+	sums             []float64 // T (size, size); nil before a product
+	x, y             []float64 // not added yet: X by pairs (size, formTogether), Y (formTogether, size)
+	count            int
+	err              error
+}
+
+const formTogether = 128 // matrices that one product adds
+
+func newForm(d, workers int) *form { return &form{d: d, size: d * (d + 1) / 2, workers: workers} }
+
+// add adds w tr(dP X dP Y).
+func (f *form) add(w float64, x, y *mat.SymDense) {
+	if f.x == nil {
+		f.x, f.y, f.sums = make([]float64, f.size*formTogether), make([]float64, formTogether*f.size), make([]float64, f.size*f.size)
+	}
+	if f.count == formTogether {
+		f.flush()
+	}
+	at := 0
+	for j := range f.d {
+		for k := j; k < f.d; k++ {
+			f.x[at*formTogether+f.count], f.y[f.count*f.size+at] = w*x.At(j, k), y.At(j, k)
+			at++
+		}
+	}
+	f.count++
+}
+
+func (f *form) flush() {
+	if f.count == 0 || f.err != nil {
+		return
+	}
+	f.err = blocks(f.workers, f.size, func(multiply graph.Product[float64], at, count int) {
+		product := make([]float64, count*f.size)
+		multiply(false, false, count, f.size, formTogether, f.x[at*formTogether:(at+count)*formTogether], f.y, product)
+		floats.Add(f.sums[at*f.size:(at+count)*f.size], product)
+	})
+	clear(f.x)
+	clear(f.y)
+	f.count = 0
+}
+
+// matrix writes K of F = pᵀKp, p the packed dP, to the lower right block of h. An off-diagonal
+// coordinate moves two cells:
+//
+//	K[jk, lm] = ½ Σ T[kl, mj] + T[mj, kl]   over both orders of j, k and of l, m
+//
+// with a single order where j = k or l = m.
+func (f *form) matrix(h *mat.SymDense) error {
+	if f.flush(); f.err != nil {
+		return f.err
+	}
+	d := f.d
+	both := func(a, b, e, g int) float64 {
+		x, y := graph.PackedIndex(d, min(a, b), max(a, b)), graph.PackedIndex(d, min(e, g), max(e, g))
+		return f.sums[x*f.size+y] + f.sums[y*f.size+x]
+	}
+	for j := range d {
+		for k := j; k < d; k++ {
+			row := graph.PackedIndex(d, j, k)
+			for column, l, m := row, j, k; column < f.size; column++ {
+				sum := both(k, l, m, j)
+				if l != m {
+					sum += both(k, m, l, j)
+				}
+				if j != k {
+					sum += both(j, l, m, k)
+					if l != m {
+						sum += both(j, m, l, k)
+					}
+				}
+				h.SetSym(d+row, d+column, sum/2)
+				if m++; m == d {
+					l++
+					m = l
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package debias
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/graph"
+)
+
+// contrast is a sum of three parameters, Σ_b w_b θ_{at_b}, the slope of a partial correlation by
+// P_jj, P_jk and P_kk; at[0] is the least place.
+type contrast struct {
+	at   [3]int
+	w    [3]float64
+	j, k int
+	pair int // its place among all pairs
+}
+
+// contrasts fills in partial correlations, and gives their slopes
+// (docs/theory/inference.md#eq-partial-correlation-se): with r = √(P_jj P_kk)
+//
+//	ρ = −P_jk/r,   ∂ρ/∂P_jk = −1/r,   ∂ρ/∂P_jj = −ρ/(2P_jj)
+//
+// ρ does not change with the units of the columns, so their scales bring no error of their own.
+func (e *Estimate) contrasts() (out []contrast) {
+	p := e.Precision
+	d := p.SymmetricDim()
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			pair := len(e.Partial)
+			e.Partial, e.SE = append(e.Partial, math.NaN()), append(e.SE, math.NaN())
+			jj, kk := p.At(j, j), p.At(k, k)
+			if !(jj > 0 && kk > 0) {
+				continue
+			}
+			r := math.Sqrt(jj) * math.Sqrt(kk)
+			rho := 0 - p.At(j, k)/r // not −0
+			e.Partial[pair] = rho
+			out = append(out, contrast{
+				at: [3]int{d + graph.PackedIndex(d, j, j), d + graph.PackedIndex(d, j, k), d + graph.PackedIndex(d, k, k)},
+				w:  [3]float64{-rho / 2 / jj, -1 / r, -rho / 2 / kk}, j: j, k: k, pair: pair})
+		}
+	}
+	return out
+}
+
+// errors fills in the standard errors of contrasts.
+func (e *Estimate) errors(contrasts []contrast, variances []float64) {
+	for i, v := range variances {
+		e.SE[contrasts[i].pair] = math.Sqrt(v)
+	}
+}
+
+// forFewRows widens standard errors, which hold for many rows, as Fisher (1924) found it of
+// partial correlations (docs/theory/inference.md#eq-few-rows). With s = se/(1 − ρ²), that of
+// z = atanh ρ,
+//
+//	s² → s² / (1 − (k + 3) s²)
+//
+// where k columns are neighbours of either of the pair in the network p that the step starts from,
+// and were fitted with it. Errors by the rows at the estimate itself are widened twice, because the
+// rows' gradients are smaller there than at the truth. A pair with no more information than k + 3
+// complete rows has no standard error; without counts them.
+func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
+	d, pair := p.SymmetricDim(), 0
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			neighbours := 0
+			for l := range d {
+				if l != j && l != k && (p.At(j, l) != 0 || p.At(k, l) != 0) {
+					neighbours++
+				}
+			}
+			rho := e.Partial[pair]
+			s := e.SE[pair] / (1 - rho*rho)
+			left := 1 - float64(neighbours+3)*s*s
+			if left <= 0 {
+				left = math.NaN()
+				without++
+			}
+			if twice {
+				left *= left
+			}
+			e.SE[pair] /= math.Sqrt(left)
+			pair++
+		}
+	}
+	return without
+}
+
+// tails tell how heavy the rows' tails are by Mardia's kurtosis, extended to rows with gaps
+// (docs/theory/inference.md#eq-tails). The distance D = (x − μ)_oᵀ Σ_oo⁻¹ (x − μ)_o of a normal
+// row with k observed cells is χ² with k degrees of freedom.
+type tails struct {
+	ratio float64 // Σ D² over its expectation for normal rows, Σ k(k + 2); 0: not known
+	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
+}
+
+// tailsOf are those of a table's rows under N(μ, P⁻¹).
+func tailsOf(t *data.Table, mu []float64, p mat.Symmetric, workers int) (tails, error) {
+	n, err := newNormal(mu, p)
+	if err != nil {
+		return tails{}, err
+	}
+	var fourth, expected, excess, variance float64
+	err = n.eachPattern(t, workers, func(q *pattern) {
+		k := float64(n.d - q.gaps)
+		for a, count := range q.count {
+			x := q.delta.RowView(a)
+			distance := mat.Inner(x, n.p, x) // δ̂ᵀPδ̂
+			fourth += count * distance * distance
+			expected += count * k * (k + 2)
+			excess += count * (distance*distance - k*(k+2) - 2*(k+2)*(distance-k))
+			if t.Weights != nil {
+				count *= count
+			}
+			variance += count * 8 * k * (k + 2)
+		}
+	})
+	if err != nil || variance == 0 {
+		return tails{}, err
+	}
+	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}, nil
+}
+
+// warnings are of tails that fewer than one in a thousand tables of normal rows have. Correlations of
+// rows with elliptical tails have ratio times the variance of those of normal rows.
+func (t tails) warnings() []string {
+	if distuv.UnitNormal.Survival(t.z) > 0.001 {
+		return nil
+	}
+	return []string{fmt.Sprintf("rows have heavier tails than normal ones (Mardia's kurtosis is %.2g times theirs), and errors by the model are too small, by a factor of %.1f: take --inference robust", t.ratio, math.Sqrt(t.ratio))}
+}
