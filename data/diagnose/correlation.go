@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/completion"
+	"missingscore/data/gaussian"
 )
 
 const (
@@ -33,7 +33,7 @@ func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float6
 	if !enoughComplete(rows, d) {
 		return nil, 0
 	}
-	return completion.Fit(e.standardised(columns, rows), emIterations, 0).Correlation(), emCandidate
+	return gaussian.Fit(e.standardised(columns, rows), emIterations, 0).Correlation(), emCandidate
 }
 
 // unit is a column's mean and standard deviation.

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
-	"missingscore/data/completion"
+	"missingscore/data/gaussian"
 )
 
 // joint is a test of a column by all its predictors together.
@@ -179,7 +179,7 @@ func (w *work) findAlike() (first []int) {
 
 // fill are the predictors (n, |predictors|), gaps filled from each other.
 func (w *work) fill(predictors []int) []float64 {
-	c := completion.New(w.table, predictors)
+	c := gaussian.NewFiller(w.table, predictors)
 	if len(w.patterns(predictors)) > 0 {
 		c.Fill(w.normal())
 	}

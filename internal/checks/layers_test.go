@@ -18,7 +18,7 @@ import (
 // layers, and those of its own layer that come before it in the same line.
 var layers = [][]string{
 	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/plainwords", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
-	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/completion", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
+	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/gaussian", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
 	{"losses/pairwise", "losses/latent", "losses"},

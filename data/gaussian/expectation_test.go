@@ -1,4 +1,4 @@
-package losses
+package gaussian
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 
-	"missingscore/graph"
 	"missingscore/internal/stream"
 )
 
@@ -17,8 +16,6 @@ import (
 func TestMomentsOfBlocksTogether(t *testing.T) {
 	const d, n = 30, 60
 	rng := stream.New(7, 1)
-	product, err := graph.NewProduct()
-	require.NoError(t, err)
 	factor := mat.NewDense(d, d+3, nil)
 	for i := range d {
 		for j := range d + 3 {
@@ -45,13 +42,13 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 	}
 	var eta mat.VecDense
 	eta.MulVec(&precision, mat.NewVecDense(d, mu))
-	e := Expectation{newGaussianMoments(d, product)}
+	e := NewExpectation(d, Gonum)
 	p := mat.DenseCopyOf(&precision).RawMatrix().Data
 	require.NoError(t, e.Over(eta.RawVector().Data, p, x, mask, weight, FindPatterns(mask, weight)))
-	require.Positive(t, e.of.byCells.n)
-	require.Positive(t, e.of.byGaps.n)
+	require.Positive(t, e.byCells.n)
+	require.Positive(t, e.byGaps.n)
 	got := make([]float64, (d+1)*(d+1))
-	loss, likelihood := e.Moments(got)
+	loss, likelihood := e.Moments(got), e.LogLikelihood
 
 	want, log := mat.NewDense(d+1, d+1, nil), 0.0
 	for i := range n {
@@ -93,4 +90,13 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 	require.InEpsilon(t, mat.Trace(&pmp)-2*want.At(0, 0)*mat.Trace(&precision), loss, 1e-10)
 	require.InDeltaSlice(t, want.RawMatrix().Data, got, 1e-9)
 	require.InDelta(t, log, likelihood, 1e-8*math.Abs(log))
+
+	// Another η after the same P gives the bytes of a first step.
+	other := make([]float64, d)
+	other[3] = 0.7
+	once, rows := NewExpectation(d, Gonum), FindPatterns(mask, weight)
+	require.NoError(t, e.Over(other, p, x, mask, weight, rows))
+	require.NoError(t, once.Over(other, p, x, mask, weight, rows))
+	require.Equal(t, once.Second, e.Second)
+	require.Equal(t, once.LogLikelihood, e.LogLikelihood)
 }

@@ -1,4 +1,4 @@
-package losses
+package gaussian
 
 import (
 	"cmp"
@@ -8,12 +8,11 @@ import (
 )
 
 // together inverts blocks of one matrix eight at a time, each by a number of a vector
-// (simd.Inverses): those of patterns of about the same size, whose blocks then take little more
-// time than eight times the numbers that they have.
+// (simd.Inverses): blocks of patterns of about the same size.
 type together struct {
 	d        int
 	of       simd.Inverses
-	patterns []int     // places of those that are inverted so
+	patterns []int     // noted to be inverted so
 	lower    []float64 // (d, d): lower triangle of the sum of inverses
 	from, to []float64 // of a row of each pattern: what an inverse is applied to, and the result
 	blocks   [][]int   // of a group: the columns and the weight of each pattern
@@ -21,35 +20,21 @@ type together struct {
 }
 
 const (
-	// leastTogether is the size from which on blocks are inverted together, mostTogether that up
-	// to which: a group of larger ones leaves the caches.
-	leastTogether = 8
-	mostTogether  = 128
+	leastTogether = 8   // columns from which on blocks are inverted together
+	mostTogether  = 128 // and up to which: a group of larger ones leaves the caches
 )
 
 // takes tells whether a block of so many columns is to be inverted with others, and if so notes
-// its pattern's place.
-func (t *together) takes(columns, place int) bool {
+// its pattern.
+func (t *together) takes(columns, pattern int) bool {
 	if !simd.InvertsTogether() || columns < leastTogether || columns > mostTogether {
 		return false
 	}
-	t.patterns = append(t.patterns, place)
+	t.patterns = append(t.patterns, pattern)
 	return true
 }
 
-// side is what the inverses of the patterns' blocks are for: those of matrix (d, d), whose
-// columns block gives, applied to rows with a sign, and summed with a weight.
-type side struct {
-	matrix []float64
-	block  func(*rowPattern) []int
-	rows   *completedRows
-	sign   float64
-	sum    []float64 // (d, d)
-	weight func(*rowPattern) float64
-	logDet func(q *rowPattern, of float64) // told of each block's
-}
-
-// finish does all of the patterns noted, and forgets them.
+// finish inverts the blocks of the patterns noted, uses them as s says, and forgets them.
 func (t *together) finish(patterns []rowPattern, s side) error {
 	if len(t.patterns) == 0 {
 		return nil
@@ -61,8 +46,7 @@ func (t *together) finish(patterns []rowPattern, s side) error {
 	for group := range slices.Chunk(t.patterns, simd.Together) {
 		t.blocks, t.weights = t.blocks[:0], t.weights[:0]
 		for _, k := range group {
-			q := &patterns[k]
-			t.blocks, t.weights = append(t.blocks, s.block(q)), append(t.weights, s.weight(q))
+			t.blocks, t.weights = append(t.blocks, s.block(&patterns[k])), append(t.weights, patterns[k].share)
 		}
 		t.of.Begin(size(group[len(group)-1]))
 		t.of.Take(s.matrix, t.d, t.blocks)
@@ -72,7 +56,7 @@ func (t *together) finish(patterns []rowPattern, s side) error {
 			if !ok {
 				return ErrNotPositiveDefinite
 			}
-			s.logDet(&patterns[k], logDet)
+			s.density(&patterns[k], logDet)
 		}
 		t.of.Add(t.lower, t.d, t.blocks, t.weights)
 		t.apply(patterns, group, s)
@@ -80,10 +64,10 @@ func (t *together) finish(patterns []rowPattern, s side) error {
 	t.patterns = t.patterns[:0]
 	for j := range t.d {
 		for k, v := range t.lower[j*t.d : j*t.d+j] {
-			s.sum[j*t.d+k] += v
-			s.sum[k*t.d+j] += v
+			s.sum[j*t.d+k] -= s.sign * v
+			s.sum[k*t.d+j] -= s.sign * v
 		}
-		s.sum[j*t.d+j] += t.lower[j*t.d+j]
+		s.sum[j*t.d+j] -= s.sign * t.lower[j*t.d+j]
 	}
 	return nil
 }

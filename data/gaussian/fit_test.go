@@ -1,4 +1,4 @@
-package completion_test
+package gaussian_test
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/completion"
+	"missingscore/data/gaussian"
 )
 
 // x → y → z, y hidden where x is negative.
@@ -29,7 +29,7 @@ func hiddenWhereLow(n int, rng *rand.Rand) *data.Table {
 // 1957): regression of that column on the others in the rows that have it.
 func TestNormalIsMaximumLikelihood(t *testing.T) {
 	table := hiddenWhereLow(3000, rand.New(rand.NewPCG(4, 4)))
-	m := completion.Fit(table, 1000, 1e-9)
+	m := gaussian.Fit(table, 1000, 1e-9)
 	var x, z, design, y []float64
 	for i := range table.N {
 		row := table.Values[3*i : 3*i+3]
@@ -56,7 +56,7 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 	require.InDelta(t, covarianceZ, m.Covariance.At(1, 2), 1e-4)
 	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.Covariance.At(1, 1), 1e-4)
 
-	c := completion.New(table, nil)
+	c := gaussian.NewFiller(table, nil)
 	c.Fill(m)
 	s := m.Covariance
 	for i := range 20 {
@@ -71,7 +71,7 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 
 // r_jk of a covariance known; of columns of deviation 1 it is the covariance.
 func TestCorrelation(t *testing.T) {
-	m := &completion.Normal{Mean: make([]float64, 2), Covariance: mat.NewSymDense(2, []float64{4, -3, -3, 9})}
+	m := &gaussian.Normal{Mean: make([]float64, 2), Covariance: mat.NewSymDense(2, []float64{4, -3, -3, 9})}
 	r := m.Correlation()
 	require.InDelta(t, -0.5, r.At(0, 1), 1e-15)
 	require.Equal(t, []float64{1, 1}, []float64{r.At(0, 0), r.At(1, 1)})
@@ -82,7 +82,7 @@ func TestGapsOfManyColumns(t *testing.T) {
 	const d = 130
 	table := &data.Table{N: d + 1, D: d, Values: make([]float64, d*(d+1)), Observed: make([]bool, d*(d+1))}
 	columns := make([]int, d)
-	m := &completion.Normal{Mean: make([]float64, d), Covariance: mat.NewSymDense(d, nil)}
+	m := &gaussian.Normal{Mean: make([]float64, d), Covariance: mat.NewSymDense(d, nil)}
 	for j := range d {
 		columns[j], m.Mean[j] = j, float64(j)
 		m.Covariance.SetSym(j, j, 1)
@@ -92,7 +92,7 @@ func TestGapsOfManyColumns(t *testing.T) {
 			table.Values[i*d+j], table.Observed[i*d+j] = -1, i != j // row i lacks column i, the last none
 		}
 	}
-	c := completion.New(table, columns)
+	c := gaussian.NewFiller(table, columns)
 	c.Fill(m)
 	for i := range table.N {
 		for j := range d {
@@ -117,9 +117,9 @@ func TestWithoutAColumn(t *testing.T) {
 			table.Observed = append(table.Observed, i%7 == 0 || rng.Float64() < 0.6)
 		}
 	}
-	m := completion.Fit(table, 20, 1e-6)
+	m := gaussian.Fit(table, 20, 1e-6)
 	places := []int{3, 0, 4}
-	changed := completion.New(table, nil)
+	changed := gaussian.NewFiller(table, nil)
 	for b, x := range changed.Without(m, places, 3) {
 		var others []int
 		for j := range d {
@@ -127,7 +127,7 @@ func TestWithoutAColumn(t *testing.T) {
 				others = append(others, j)
 			}
 		}
-		c := completion.New(table, others)
+		c := gaussian.NewFiller(table, others)
 		c.Fill(m)
 		require.InDeltaSlice(t, c.X, x, 1e-9)
 		with := 0.0
@@ -138,8 +138,8 @@ func TestWithoutAColumn(t *testing.T) {
 		}
 		require.Greater(t, with, 0.1, "filling with the column is another")
 	}
-	part := completion.New(table, []int{4, 1, 2}) // places among these
-	c := completion.New(table, []int{4, 2})
+	part := gaussian.NewFiller(table, []int{4, 1, 2}) // places among these
+	c := gaussian.NewFiller(table, []int{4, 2})
 	c.Fill(m)
 	require.InDeltaSlice(t, c.X, part.Without(m, []int{1}, 1)[0], 1e-9)
 }
@@ -154,9 +154,9 @@ func TestWithoutACopiedColumn(t *testing.T) {
 		table.Values = append(table.Values, x, x, x+rng.NormFloat64())
 		table.Observed = append(table.Observed, rng.Float64() < 0.7, rng.Float64() < 0.7, rng.Float64() < 0.7)
 	}
-	m := completion.Fit(table, 50, 1e-6)
-	all := completion.New(table, nil)
-	c := completion.New(table, []int{1, 2})
+	m := gaussian.Fit(table, 50, 1e-6)
+	all := gaussian.NewFiller(table, nil)
+	c := gaussian.NewFiller(table, []int{1, 2})
 	c.Fill(m)
 	require.InDeltaSlice(t, c.X, all.Without(m, []int{0}, 2)[0], 1e-6)
 	for i := range n {
@@ -167,8 +167,8 @@ func TestWithoutACopiedColumn(t *testing.T) {
 // A covariance that has no inverse fills by means, and leaves its variances.
 func TestWithoutAFactor(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
-	m := &completion.Normal{Mean: []float64{5, 7}, Covariance: mat.NewSymDense(2, []float64{1, 3, 3, 1})}
-	c := completion.New(table, nil)
+	m := &gaussian.Normal{Mean: []float64{5, 7}, Covariance: mat.NewSymDense(2, []float64{1, 3, 3, 1})}
+	c := gaussian.NewFiller(table, nil)
 	c.Fill(m)
 	require.Equal(t, []float64{1, 7, 5, 2}, c.X)
 	require.Equal(t, [][]float64{{7, 2}}, c.Without(m, []int{0}, 1))
