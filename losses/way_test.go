@@ -13,7 +13,6 @@ var (
 	byLOO           = way{losses.Marginal{}, losses.LeaveOneOut{}}
 	byIW            = way{losses.Marginal{}, losses.SelfNormalised{}}
 	byDirect        = way{losses.Direct{}, losses.SelfNormalised{}}
-	byDirectUniform = way{losses.Direct{}, losses.Uniform{}}
 	byZeroed        = way{losses.Complete{}, losses.Uniform{}}
 	byEM            = way{losses.Complete{}, losses.SelfNormalised{}}
 	byEMFull        = way{losses.CompleteData{}, losses.SelfNormalised{}}

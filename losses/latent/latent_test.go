@@ -212,26 +212,6 @@ func TestMissingAtRandom(t *testing.T) {
 	require.Equal(t, m, more)
 }
 
-// Without gaps it comes near polychoric correlations, which know of two columns at a time.
-func TestWithoutGapsNearPolychoric(t *testing.T) {
-	const n = 1000
-	cuts := [][]float64{{-.5, .5}, {.2}, {-1, 0, 1}}
-	table := ordinal(t, categories(normal(n, mat.NewSymDense(3, []float64{1, .5, .4, .5, 1, -.2, .4, -.2, 1}), 8), cuts), cuts)
-	counts := make([]float64, n)
-	for i := range counts {
-		counts[i] = 1
-	}
-	m, err := Of(t.Context(), table, all(n), counts, 1)
-	require.NoError(t, err)
-	pairs, err := pairwise.Of(t.Context(), table, all(n), nil, 1)
-	require.NoError(t, err)
-	require.InDeltaSlice(t, pairs.S, m.S, 0.02)
-	for j := range 3 {
-		require.InDeltaSlice(t, table.Cuts[j], m.Cuts[j], 1e-9)
-		require.Zero(t, m.Mean[j])
-	}
-}
-
 // Copies of one item, of which maximum likelihood has correlation 1, and fewer rows than columns
 // come to something: pairs are those of n rows and d without correlations, at most n/(n + d).
 func TestFewRowsAndCopies(t *testing.T) {

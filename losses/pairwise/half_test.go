@@ -68,16 +68,3 @@ func TestHalfHasTheNumbersOfTheWhole(t *testing.T) {
 		}
 	}
 }
-
-// What is needed is the whole where that may be used, else half.
-func TestNeeded(t *testing.T) {
-	const n, d = 200, 10_000
-	t.Setenv(memory.Variable, "2GB")
-	whole, half := pairwise.Needed(n, d)
-	require.False(t, half)
-	t.Setenv(memory.Variable, "1GB")
-	less, half := pairwise.Needed(n, d)
-	require.True(t, half)
-	require.Less(t, less, 0.75*whole)
-	require.Greater(t, less, 8*0.5*d*d+9.*n*d)
-}
