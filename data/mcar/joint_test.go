@@ -14,7 +14,7 @@ import (
 // The score of more rows than a block has is that of all rows at once, from least squares by
 // an orthogonal factorisation.
 func TestScoreGoesByBlocks(t *testing.T) {
-	const n, d = 2*blockRows + 300, 4
+	const n, d = 1300, 4
 	rng := rand.New(rand.NewPCG(3, 1))
 	table := &data.Table{Names: []string{"a", "b", "c", "e"}, N: n, D: d}
 	for range n {
@@ -64,7 +64,7 @@ func TestScoreGoesByBlocks(t *testing.T) {
 	nu, q := float64(n-1-len(gaps)+1), float64(len(predictors))
 	want := mathext.RegIncBeta((nu-q)/2, q/2, 1-mat.Dot(sum, &solved)/nu)
 	require.Greater(t, want, 1e-12)
-	require.InEpsilon(t, want, robustScore(w.rowBlocks(r, filled)), 1e-5)
+	require.InEpsilon(t, want, robustScore(w.design(r, filled)), 1e-5)
 }
 
 // Columns whose gaps are in the same rows count once, those without gaps not at all.
@@ -112,7 +112,7 @@ func TestSharesOfColumns(t *testing.T) {
 					}
 				}
 				r := want.newJoint(j, others)
-				require.InEpsilon(t, robustScore(want.rowBlocks(r, want.fill(others))), c.P, 1e-6, "column %d", j)
+				require.InEpsilon(t, robustScore(want.design(r, want.fill(others))), c.P, 1e-6, "column %d", j)
 			}
 		}
 		at := newWork(table, n).tests(1, withGaps(table))

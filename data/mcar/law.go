@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/missingness"
@@ -73,17 +72,13 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 
 // regress fills slope (d) by column j's law and returns its intercept.
 func (w *work) regress(j int, predictors []int, slope []float64) (intercept float64) {
-	rows := w.rowBlocks(&joint{column: j, predictors: predictors}, w.fill(predictors))
-	p := 1 + len(predictors)
-	d := design{n: rows.n, p: p, x: make([]float64, 0, rows.n*p), y: make([]bool, 0, rows.n)}
-	rows.blocks(func(_, yx *mat.Dense) {
-		n, _ := yx.Dims()
-		for i := range n {
-			row := yx.RawRowView(i)
-			d.x = append(append(d.x, 1), row[1:]...)
-			d.y = append(d.y, row[0] == 1)
-		}
-	})
+	_, yx := w.design(&joint{column: j, predictors: predictors}, w.fill(predictors))
+	n, p := yx.Dims()
+	d := design{n: n, p: p, x: yx.RawMatrix().Data}
+	for i := 0; i < len(d.x); i += p { // y makes room for the constant
+		d.y = append(d.y, d.x[i] == 1)
+		d.x[i] = 1
+	}
 	beta := d.fit(lawPenalty)
 	for a, k := range predictors {
 		slope[k] = beta[1+a]

@@ -235,7 +235,7 @@ func (w *work) tests(workers int, columns []int) []Column {
 			part = append(part, a)
 		}
 	}
-	together(workers, part, func(_, a int) { out[a].P = robustScore(w.rowBlocks(joints[a], w.fill(joints[a].predictors))) })
+	together(workers, part, func(_, a int) { out[a].P = robustScore(w.design(joints[a], w.fill(joints[a].predictors))) })
 	if whole == nil {
 		return out
 	}
@@ -246,7 +246,7 @@ func (w *work) tests(workers int, columns []int) []Column {
 			columns = append(columns, joints[a].column)
 		}
 		filled := all.Without(w.normal(), columns, workers)
-		together(workers, some, func(b, a int) { out[a].P = robustScore(w.rowBlocks(joints[a], filled[b])) })
+		together(workers, some, func(b, a int) { out[a].P = robustScore(w.design(joints[a], filled[b])) })
 	}
 	return out
 }

@@ -90,7 +90,7 @@ func TestTestsAreThoseOfR(t *testing.T) {
 	z, _ := data.Standardise(table)
 	w := newWork(z, z.N)
 	r := &joint{column: 0, predictors: []int{1, 2, 3, 4}}
-	require.InEpsilon(t, 0.000787344713096098, robustScore(w.rowBlocks(r, w.fill(r.predictors))), 1e-6)
+	require.InEpsilon(t, 0.000787344713096098, robustScore(w.design(r, w.fill(r.predictors))), 1e-6)
 	single := w.single(0)
 	require.InEpsilon(t, 0.938821562368765, survival(single[1].square), 1e-2) // n − 1 for n
 	require.InEpsilon(t, 0.00152321333148273, survival(single[2].square), 1e-9)
