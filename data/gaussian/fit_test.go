@@ -69,42 +69,6 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 	}
 }
 
-// r_jk of a covariance known; of columns of deviation 1 it is the covariance.
-func TestCorrelation(t *testing.T) {
-	m := &gaussian.Normal{Mean: make([]float64, 2), Covariance: mat.NewSymDense(2, []float64{4, -3, -3, 9})}
-	r := m.Correlation()
-	require.InDelta(t, -0.5, r.At(0, 1), 1e-15)
-	require.Equal(t, []float64{1, 1}, []float64{r.At(0, 0), r.At(1, 1)})
-}
-
-// More columns than a word of marks has: the gaps of each are found, whatever their place.
-func TestGapsOfManyColumns(t *testing.T) {
-	const d = 130
-	table := &data.Table{N: d + 1, D: d, Values: make([]float64, d*(d+1)), Observed: make([]bool, d*(d+1))}
-	columns := make([]int, d)
-	m := &gaussian.Normal{Mean: make([]float64, d), Covariance: mat.NewSymDense(d, nil)}
-	for j := range d {
-		columns[j], m.Mean[j] = j, float64(j)
-		m.Covariance.SetSym(j, j, 1)
-	}
-	for i := range table.N {
-		for j := range d {
-			table.Values[i*d+j], table.Observed[i*d+j] = -1, i != j // row i lacks column i, the last none
-		}
-	}
-	c := gaussian.NewFiller(table, columns)
-	c.Fill(m)
-	for i := range table.N {
-		for j := range d {
-			want := -1.0
-			if i == j {
-				want = float64(j)
-			}
-			require.InDelta(t, want, c.X[i*d+j], 1e-12)
-		}
-	}
-}
-
 // Filling without a column is filling a table that lacks it, and never makes use of it.
 func TestWithoutAColumn(t *testing.T) {
 	const n, d = 60, 5
@@ -142,26 +106,6 @@ func TestWithoutAColumn(t *testing.T) {
 	c := gaussian.NewFiller(table, []int{4, 2})
 	c.Fill(m)
 	require.InDeltaSlice(t, c.X, part.Without(m, []int{1}, 1)[0], 1e-9)
-}
-
-// A copy of a column leaves nothing of it: without either, rows are filled from the other.
-func TestWithoutACopiedColumn(t *testing.T) {
-	const n = 400
-	rng := rand.New(rand.NewPCG(9, 1))
-	table := &data.Table{Names: []string{"a", "copy", "b"}, N: n, D: 3}
-	for range n {
-		x := rng.NormFloat64()
-		table.Values = append(table.Values, x, x, x+rng.NormFloat64())
-		table.Observed = append(table.Observed, rng.Float64() < 0.7, rng.Float64() < 0.7, rng.Float64() < 0.7)
-	}
-	m := gaussian.Fit(table, 50, 1e-6)
-	all := gaussian.NewFiller(table, nil)
-	c := gaussian.NewFiller(table, []int{1, 2})
-	c.Fill(m)
-	require.InDeltaSlice(t, c.X, all.Without(m, []int{0}, 2)[0], 1e-6)
-	for i := range n {
-		require.InDelta(t, all.X[3*i], all.X[3*i+1], 0.01)
-	}
 }
 
 // A covariance that has no inverse fills by means, and leaves its variances.

@@ -234,22 +234,3 @@ func containsGap(t *data.Table, i int) bool {
 	}
 	return false
 }
-
-// Workers make no difference, to the bit.
-func TestWorkersMakeNoDifference(t *testing.T) {
-	table, s := some(t, 70)
-	root := func(workers int) []float64 {
-		g, _ := corner()
-		r, ok, err := Setting{Table: table, Domain: s, Workers: workers}.ByPattern().Root(t.Context(), natural(g), Everything(3), &optim.PositiveDefinite{Floor: 1e-3}, 1e-3, 5)
-		require.NoError(t, err)
-		require.True(t, ok)
-		j, ok, err := NewJudge(r)
-		require.NoError(t, err)
-		require.True(t, ok)
-		v, ok, err := j.Network(Everything(3))
-		require.NoError(t, err)
-		require.True(t, ok)
-		return append(v.Theta, v.Loss, v.Edges)
-	}
-	require.Equal(t, root(1), root(5))
-}

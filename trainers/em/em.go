@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
@@ -199,4 +200,83 @@ func moments(m, mu []float64) (mean, cov []float64) {
 		}
 	}
 	return mean, cov
+}
+
+// Ascend is a turn that takes an acceleration back under which the likelihood fell: the next
+// one then starts from the last minimisation step's solution, where an exact turn never has a
+// lower likelihood than the turn before (Dempster, Laird & Rubin 1977). back says that it was
+// taken back, and nothing came of the turn.
+func (t Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back bool, err error) {
+	before, accelerated := *s, len(s.Anderson.X) > 1
+	err = t.Turn(ctx, s, minimise)
+	if err != nil || !accelerated || s.Likelihood >= before.Likelihood {
+		return false, err
+	}
+	count := s.Count
+	*s = before
+	s.Count = count
+	s.Anderson.Forget()
+	t.Settle(s)
+	return true, nil
+}
+
+// Known are the mean and the covariances, (d, d), of rows without a gap: what any expectation
+// step over them comes to.
+type Known struct{ Mean, Covariances []float64 }
+
+// loss is ψ at (μ, P), packed, mean over rows (docs/theory/complete-data.md#eq-em-exact):
+//
+//	ψ = −2 tr P + tr(PMP),   M = S + (x̄ − μ)(x̄ − μ)ᵀ
+func (k *Known) loss(x []float64) (sum float64) {
+	d := len(k.Mean)
+	p, away := unpacked(x[d:], d), floats.SubTo(make([]float64, d), k.Mean, x[:d])
+	pm := make([]float64, d)
+	for j := range d {
+		row := p[j*d : j*d+d]
+		clear(pm)
+		for l, v := range row {
+			if v != 0 {
+				floats.AddScaled(pm, v, k.Covariances[l*d:l*d+d])
+			}
+		}
+		out := floats.Dot(row, away)
+		sum += floats.Dot(pm, row) + out*out - 2*row[j]
+	}
+	return sum
+}
+
+// SingularError says that a minimisation step has no solution: in the rows as the turn has
+// completed them a combination of columns has no variance but rounding, or next to none under
+// the penalty.
+type SingularError struct {
+	Turn        int
+	Mean        []float64
+	Covariances []float64 // (d, d), of the completed rows
+}
+
+func (e *SingularError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap is an *engine.DivergedError of the same turn.
+func (e *SingularError) Unwrap() error {
+	return &engine.DivergedError{Iteration: e.Turn, What: "precision"}
+}
+
+// leastShare is what Put leaves of a column's variance at least.
+const leastShare = 1e-10
+
+// Put puts a model to the mean and, but for 1e-10 of each variance that is added for P to be
+// there, to the covariances. It is not ok where these are no covariances.
+func (e *SingularError) Put(g *model.Gaussian) (ok bool) {
+	d := len(e.Mean)
+	raised := mat.NewSymDense(d, append([]float64(nil), e.Covariances...))
+	for j := range d {
+		raised.SetSym(j, j, raised.At(j, j)*(1+leastShare))
+	}
+	var factor mat.Cholesky
+	var p mat.SymDense
+	if !factor.Factorize(raised) || factor.InverseTo(&p) != nil && math.IsInf(factor.Cond(), 1) || g.SetPrecision(&p) != nil {
+		return false
+	}
+	g.SetMean(e.Mean)
+	return true
 }

@@ -54,25 +54,3 @@ func TestLeapsReachTheMinimum(t *testing.T) {
 	t.Logf("%d sweeps, %d without leaps", leaping, plain)
 	require.Less(t, leaping, plain/3)
 }
-
-// The loss is ½ tr(PSP) − tr P + λ Σ w|P_jk|, here by hand: PSP has the diagonal (3.6, 3.6).
-func TestLossOfALasso(t *testing.T) {
-	l := NewLasso(2)
-	l.Weights = []float64{0, 3, 0}
-	l.start([]float64{2, -1, 2}, []float64{1, 0.35, 0.35, 1})
-	require.InDelta(t, 0.5*7.2-4+0.5*3, l.loss(0.5), 1e-12)
-}
-
-// Minimise leaps: by sweeps alone this descent would visit more coordinates than it may.
-func TestMinimiseLeaps(t *testing.T) {
-	const d, rho = 8, 0.99998
-	s := make([]float64, d*d)
-	for i := range s {
-		s[i] = math.Pow(rho, math.Abs(float64(i/d-i%d)))
-	}
-	packed := make([]float64, d*(d+1)/2)
-	l := NewLasso(d)
-	l.Tolerance = 1e-9
-	require.True(t, l.Minimise(packed, s, 0, 0))
-	require.InEpsilon(t, 1/(1-rho*rho), packed[0], 0.01)
-}

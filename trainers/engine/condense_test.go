@@ -161,53 +161,6 @@ func TestWhatIsNotCondensed(t *testing.T) {
 	require.Len(t, condense(singular, singular.AllRows(), nil).rows, 1500)
 }
 
-// Rows that are those of condensed parts together give the steps that they give by themselves.
-func TestCondenseUnion(t *testing.T) {
-	table := gappy(3000, 0.2)
-	m := model.NewGaussian(4, model.Natural)
-	var parts [][]int
-	for k := range 3 {
-		var part []int
-		for i := k; i < table.N; i += 3 {
-			part = append(part, i)
-		}
-		parts = append(parts, part)
-	}
-	var want Step
-	for _, union := range []bool{false, true} {
-		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: "em-exact", Batch: 50})
-		require.NoError(t, err)
-		rows := table.AllRows()
-		if union {
-			for _, part := range parts {
-				e.Condense(part)
-			}
-			e.CondenseUnion(rows, parts)
-			require.Less(t, len(e.instead(rows).rows), 80)
-		}
-		got, err := e.Gradient(0, rows, 1)
-		require.NoError(t, err)
-		if !union {
-			want = Step{Loss: got.Loss, Moments: append([]float64(nil), got.Moments...), LogLikelihood: got.LogLikelihood}
-			continue
-		}
-		require.InEpsilon(t, want.Loss, got.Loss, 1e-12)
-		require.InEpsilon(t, want.LogLikelihood, got.LogLikelihood, 1e-12)
-		require.InDeltaSlice(t, want.Moments, got.Moments, 1e-9*3000)
-	}
-}
-
-// Sums over pairs of columns are made once for the problems that share Condensed, of one table.
-func TestPairSumsAreShared(t *testing.T) {
-	p := Problem{Table: gappy(30, 0.2), Condensed: NewCondensed()}
-	first := p.PairSums()
-	require.Same(t, first, p.PairSums())
-	other := p
-	other.Table = gappy(40, 0.2)
-	require.Equal(t, other.Table.PairSums(), other.PairSums())
-	require.Equal(t, first, p.PairSums())
-}
-
 // Of rows without a gap, those of an expectation step, wherever it is made.
 func TestCompleteMoments(t *testing.T) {
 	table := gappy(700, 0)
