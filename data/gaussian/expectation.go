@@ -5,7 +5,6 @@
 //	Expectation  the expectation step of an EM algorithm
 //	Marginal     the marginal score-matching loss and its gradient
 //	Fit, Filler  a quick EM fit of standardised columns, and gaps filled by conditional means
-//	Condense     few rows with the moments of many
 package gaussian
 
 import (
