@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -201,66 +200,6 @@ func TestDenoisingTextbook(t *testing.T) {
 			require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9, "%T", l)
 		}
 	}
-}
-
-// With missing cells: E[s_Λ] of a normal is −Σ_ΛΛ⁻¹(x_Λ − μ_Λ), so the loss and its
-// gradient are known; draws from the exact conditional, leave-one-out, approach them.
-func TestDenoisingMarginal(t *testing.T) {
-	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 26)
-	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.5}, Weight: "one"}
-	const r, repeats = 8, 3000
-	b := noisy(p, o, 12)
-	truth := func() float64 {
-		var sigma mat.Dense
-		require.NoError(t, sigma.Inverse(p.model.Precision()))
-		sum := 0.0
-		for i, w := range p.weights() {
-			observed, _ := split(p.mask[i*d : i*d+d])
-			if len(observed) == 0 {
-				continue
-			}
-			oo, gap := mat.NewDense(len(observed), len(observed), nil), mat.NewVecDense(len(observed), nil)
-			for a, j := range observed {
-				gap.SetVec(a, b.X[i*d+j]-p.model.Mean()[j])
-				for c, k := range observed {
-					oo.Set(a, c, sigma.At(j, k))
-				}
-			}
-			require.NoError(t, gap.SolveVec(oo, gap))
-			for a, j := range observed {
-				e := -gap.AtVec(a) + b.Epsilon[i*d+j]/0.5
-				sum += w * e * e
-			}
-		}
-		return sum
-	}
-	var want []float64
-	for _, q := range p.model.Params() {
-		for i, old := range q.Value {
-			const h = 1e-5
-			q.Value[i] = old + h
-			up := truth()
-			q.Value[i] = old - h
-			want = append(want, (up-truth())/(2*h))
-			q.Value[i] = old
-		}
-	}
-	l := byLOO
-	prog := p.objective(t, l, o, r, 12)
-	noised := p
-	noised.x = b.X
-	seen, rng := make([][]float64, len(want)), stream.New(13)
-	for range repeats {
-		noised.condition(t, prog, r, rng)
-		for i, g := range gradients(t, prog, p.model) {
-			seen[i] = append(seen[i], g)
-		}
-	}
-	for i, w := range want {
-		mean, sd := stat.MeanStdDev(seen[i], nil)
-		require.InDelta(t, w, mean, 4.5*sd/math.Sqrt(repeats)+1e-8, "gradient %d", i)
-	}
-	require.Greater(t, floats.Norm(want, 2), 1.0, "nothing is compared")
 }
 
 func TestProjectedRefuses(t *testing.T) {

@@ -40,7 +40,7 @@ func planes() []plane {
 	two := domain.All(2) // the second half-space has no part in x2
 	two.Half = []domain.HalfSpace{{A: []float64{-0.6, 1.1}, B: 0.8}, {A: []float64{2, 0}, B: 2.4}}
 	var out []plane
-	for _, w := range []domain.Weight{{}, {Scalar: true}, {Cap: 0.5}} {
+	for _, w := range []domain.Weight{{}, {Scalar: true}} {
 		for name, s := range map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both, "two half-spaces": two} {
 			out = append(out, plane{fmt.Sprint(name, w), s, w})
 		}
