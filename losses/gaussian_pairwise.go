@@ -9,7 +9,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/losses/latent"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 // OfMatrix is a loss that knows a table by one matrix of second moments about zero, S, and is
@@ -24,12 +24,12 @@ type OfMatrix interface {
 	// Matrix takes it from some rows of a table, counts saying how often each row of the
 	// table counts, nil for once. It is to be positive semidefinite if fit, and as it comes if
 	// it is to judge a P that other rows gave. Its bytes do not depend on workers.
-	Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairwise.Moments, error)
+	Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error)
 }
 
 // GaussianPairwise is score matching's loss of a normal model with second moments taken pair by
 // pair, over the rows that have both columns (docs/theory/pairwise.md#eq-pairwise). To fit
-// they are shrunk until they are positive definite (pairwise.Moments.Shrink). Without gaps it
+// they are shrunk until they are positive definite (pairmoments.Moments.Shrink). Without gaps it
 // is ordinary score matching.
 type GaussianPairwise struct{}
 
@@ -68,8 +68,8 @@ func (l GaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Ro
 var errNoProgram = errors.New("the loss is of moments of pairs of columns, and has no steps over rows: it is for networks")
 
 // Matrix implements OfMatrix.
-func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairwise.Moments, error) {
-	m, err := pairwise.Of(ctx, t, rows, counts, workers)
+func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
+	m, err := pairmoments.Of(ctx, t, rows, counts, workers)
 	if err == nil && fit {
 		err = m.Shrink(ctx, workers)
 	}
@@ -100,9 +100,9 @@ func (GaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, 
 }
 
 // Matrix implements OfMatrix. A P that other rows gave is judged by moments of pairs.
-func (GaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairwise.Moments, error) {
+func (GaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
 	if !fit {
-		return pairwise.Of(ctx, t, rows, counts, workers)
+		return pairmoments.Of(ctx, t, rows, counts, workers)
 	}
 	return latent.Of(ctx, t, rows, counts, workers)
 }

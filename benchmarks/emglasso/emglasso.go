@@ -17,7 +17,7 @@ import (
 	"missingscore/data/gaussian"
 	"missingscore/data/simulate"
 	"missingscore/graph"
-	"missingscore/trainers/em"
+	"missingscore/trainers/gaussian/em"
 )
 
 // Options of a path.

@@ -12,7 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/transform"
 	"missingscore/internal/stream"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 func all(n int) (rows []int) {
@@ -96,7 +96,7 @@ func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
 		table.Values = append(table.Values, .5, -1, 0, .7)
 		table.Observed = append(table.Observed, true, true, false, true)
 	}
-	m := &pairwise.Moments{D: 4, S: append([]float64{}, r.RawSymmetric().Data...)}
+	m := &pairmoments.Moments{D: 4, S: append([]float64{}, r.RawSymmetric().Data...)}
 	c := newChain(table, all(copies), nil, 2, m)
 	copy(c.law.cov, r.RawSymmetric().Data)
 	got, below := make([]float64, 16), 0.

@@ -13,7 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/graph/model"
-	"missingscore/trainers/em"
+	"missingscore/trainers/gaussian/em"
 )
 
 // Degenerate says that turns lead to where some columns depend on each other exactly, and the

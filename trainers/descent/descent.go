@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"missingscore/internal/setting"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 	"missingscore/trainers/penalty"
 	"missingscore/trainers/rows"

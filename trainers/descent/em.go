@@ -7,8 +7,8 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

@@ -1,6 +1,6 @@
 package descent
 
-import "missingscore/trainers/em"
+import "missingscore/trainers/gaussian/em"
 
 // Stall counts the turns since one last moved half as little as the turn before the count,
 // and those among them that lowered the likelihood, which an exact turn never does.

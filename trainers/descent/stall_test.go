@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/trainers/em"
+	"missingscore/trainers/gaussian/em"
 )
 
 // A hundred turns of which none moves half as little as the first, and a third of which lower

@@ -5,8 +5,8 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/losses"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 )
 
 // A start needs no more than these.

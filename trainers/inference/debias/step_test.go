@@ -14,8 +14,8 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/internal/testtables"
 )
 

@@ -1,4 +1,4 @@
-package pairwise
+package pairmoments
 
 import (
 	"gonum.org/v1/gonum/floats"

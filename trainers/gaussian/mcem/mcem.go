@@ -1,9 +1,8 @@
-// Package completed holds a table whose gaps are filled by draws from a normal
-// distribution's own conditional, and what follows from score matching on the completed
-// rows: the loss as a quadratic form in (η, P), its minimum on the edges of a network,
-// every row's part in the gradient, and how the gradient moves with the distribution that
-// is drawn from (docs/theory/truncated.md#eq-completed-form).
-package completed
+// Package mcem solves the complete-data equation of a normal distribution on a domain by Monte Carlo
+// EM: a table's gaps are filled by draws from the distribution's own conditional, and score matching
+// on the completed rows, a quadratic form in (η, P), gives the next one
+// (docs/theory/truncated.md#eq-completed-form).
+package mcem
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package completed
+package mcem
 
 import (
 	"context"

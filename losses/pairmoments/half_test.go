@@ -1,4 +1,4 @@
-package pairwise_test
+package pairmoments_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"missingscore/data"
 	"missingscore/internal/memory"
 	"missingscore/internal/stream"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 // chain is a table of so many columns, each of which depends on the one before, a fifth of the
@@ -31,15 +31,15 @@ func chain(t *testing.T, n, d int) *data.Table {
 // Half of the matrix has the numbers of the whole, to the byte, raw and shrunk, for any number of
 // workers; it is held where the whole takes more than may be used.
 func TestHalfHasTheNumbersOfTheWhole(t *testing.T) {
-	const n, d = 40, 2*pairwise.HalfTile + 9
+	const n, d = 40, 2*pairmoments.HalfTile + 9
 	table := chain(t, n, d)
-	of := func(limit string, workers int) *pairwise.Moments {
+	of := func(limit string, workers int) *pairmoments.Moments {
 		t.Setenv(memory.Variable, limit)
 		rows := make([]int, n)
 		for i := range rows {
 			rows[i] = i
 		}
-		m, err := pairwise.Of(t.Context(), table, rows, nil, workers)
+		m, err := pairmoments.Of(t.Context(), table, rows, nil, workers)
 		require.NoError(t, err)
 		require.NoError(t, m.Shrink(t.Context(), workers))
 		return m
@@ -51,7 +51,7 @@ func TestHalfHasTheNumbersOfTheWhole(t *testing.T) {
 		half := of("1MB", workers)
 		require.Nil(t, half.S)
 		require.Equal(t, []float64{whole.Lowest, whole.Noise, whole.Shrunk, whole.Moved, whole.Pairs, whole.Least}, []float64{half.Lowest, half.Noise, half.Shrunk, half.Moved, half.Pairs, half.Least})
-		space := make([]float64, pairwise.HalfTile)
+		space := make([]float64, pairmoments.HalfTile)
 		for _, alpha := range []float64{half.Shrunk, 0} {
 			whole.ShrinkTo(alpha)
 			half.ShrinkTo(alpha)
@@ -60,8 +60,8 @@ func TestHalfHasTheNumbersOfTheWhole(t *testing.T) {
 					require.Equal(t, whole.S[j*d+k], half.Element(j, k))
 				}
 				require.Equal(t, whole.At(0.5, j, 7), half.At(0.5, j, 7))
-				for k0 := 0; k0 < d; k0 += pairwise.HalfTile {
-					wide := min(pairwise.HalfTile, d-k0)
+				for k0 := 0; k0 < d; k0 += pairmoments.HalfTile {
+					wide := min(pairmoments.HalfTile, d-k0)
 					require.Equal(t, whole.S[j*d+k0:][:wide], half.Half.Part(j, k0, space[:wide]))
 				}
 			}

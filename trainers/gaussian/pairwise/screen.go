@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/internal/panics"
-	moments "missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
-const tile = moments.HalfTile // columns of a tile: each pair of tiles is one worker's
+const tile = pairmoments.HalfTile // columns of a tile: each pair of tiles is one worker's
 
 // breaking are the pairs that are not active whose derivative V_jk + V_kj is w times least, and
 // slack, or more in size, in the order of tiles. V is made tile by tile, for each pair of them

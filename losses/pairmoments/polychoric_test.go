@@ -1,4 +1,4 @@
-package pairwise_test
+package pairmoments_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/transform"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 // items are five columns that R 4.2.2 drew (set.seed(7)), a, b, c and e ordinal, d in numbers,
@@ -35,7 +35,7 @@ func TestCorrelationsOfLatentNumbersAreThoseOfLavaan(t *testing.T) {
 		"testdata/items_gaps.csv": {0.535401, -0.445856, 0.541975, 0.053491, -0.294743, 0.471599, 0.123719, -0.369583, 0.364792, 0.190817},
 	} {
 		z := items(t, file)
-		m, err := pairwise.Of(t.Context(), z, all(z.N), nil, 1)
+		m, err := pairmoments.Of(t.Context(), z, all(z.N), nil, 1)
 		require.NoError(t, err)
 		for j := range z.D {
 			require.InDelta(t, 1, m.S[j*z.D+j], 1e-12)
@@ -49,13 +49,13 @@ func TestCorrelationsOfLatentNumbersAreThoseOfLavaan(t *testing.T) {
 		for i := range twice {
 			twice[i] = 2
 		}
-		weighted, err := pairwise.Of(t.Context(), z, all(z.N), twice, 2)
+		weighted, err := pairmoments.Of(t.Context(), z, all(z.N), twice, 2)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, m.S, weighted.S, 1e-8)
 		for i := range z.N {
 			z.Values[i*z.D+3] *= 3
 		}
-		other, err := pairwise.Of(t.Context(), z, all(z.N), nil, 1)
+		other, err := pairmoments.Of(t.Context(), z, all(z.N), nil, 1)
 		require.NoError(t, err)
 		require.InDelta(t, 3*m.S[3], other.S[3], 1e-8, "in the units of the number")
 		require.InDelta(t, 9, other.S[3*z.D+3], 1e-9)
@@ -64,12 +64,12 @@ func TestCorrelationsOfLatentNumbersAreThoseOfLavaan(t *testing.T) {
 
 // Two by two at the medians: ρ = sin(2π(π_11 − ¼)). With an empty cell, lavCor as above.
 func TestTetrachoric(t *testing.T) {
-	require.InDelta(t, math.Sin(2*math.Pi*(0.4-0.25)), pairwise.Polychoric([][]float64{{40, 10}, {10, 40}}, []float64{0}, []float64{0}), 1e-9)
-	require.InDelta(t, -math.Sin(2*math.Pi*(0.45-0.25)), pairwise.Polychoric([][]float64{{5, 45}, {45, 5}}, []float64{0}, []float64{0}), 1e-9)
+	require.InDelta(t, math.Sin(2*math.Pi*(0.4-0.25)), pairmoments.Polychoric([][]float64{{40, 10}, {10, 40}}, []float64{0}, []float64{0}), 1e-9)
+	require.InDelta(t, -math.Sin(2*math.Pi*(0.45-0.25)), pairmoments.Polychoric([][]float64{{5, 45}, {45, 5}}, []float64{0}, []float64{0}), 1e-9)
 	quantile := distuv.UnitNormal.Quantile
-	require.InDelta(t, 0.865152, pairwise.Polychoric([][]float64{{12, 0}, {5, 9}}, []float64{quantile(12. / 26)}, []float64{quantile(17. / 26)}), 2e-5)
-	require.InDelta(t, 0.9999, pairwise.Polychoric([][]float64{{10, 0}, {0, 10}}, []float64{0}, []float64{0}), 1e-12)
-	require.Zero(t, pairwise.Polychoric([][]float64{{0, 0}, {0, 0}}, []float64{0}, []float64{0}))
+	require.InDelta(t, 0.865152, pairmoments.Polychoric([][]float64{{12, 0}, {5, 9}}, []float64{quantile(12. / 26)}, []float64{quantile(17. / 26)}), 2e-5)
+	require.InDelta(t, 0.9999, pairmoments.Polychoric([][]float64{{10, 0}, {0, 10}}, []float64{0}, []float64{0}), 1e-12)
+	require.Zero(t, pairmoments.Polychoric([][]float64{{0, 0}, {0, 0}}, []float64{0}, []float64{0}))
 }
 
 // Correlations of many latent numbers from few rows are indefinite even without gaps, and shrunk.
@@ -79,7 +79,7 @@ func TestLatentCorrelationsAreShrunkWithoutGaps(t *testing.T) {
 	for j := range d {
 		table.Cuts = append(table.Cuts, []float64{[]float64{0, 0.8}[j%2]})
 	}
-	m, err := pairwise.Of(t.Context(), table, all(n), nil, 1)
+	m, err := pairmoments.Of(t.Context(), table, all(n), nil, 1)
 	require.NoError(t, err)
 	require.NoError(t, m.Shrink(t.Context(), 1))
 	require.Less(t, m.Lowest, -0.01)

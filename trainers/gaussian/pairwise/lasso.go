@@ -11,7 +11,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/internal/simd"
-	moments "missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 	"missingscore/trainers/optim"
 )
 
@@ -24,9 +24,9 @@ import (
 // element of V is a sum over the active pairs of one column: V is never held.
 type Lasso struct {
 	D       int
-	S       []float64     // (d, d), row by row, symmetric and positive semidefinite
-	Half    *moments.Half // in place of S, with the same result
-	Workers int           // at once; 1. The result does not depend on it
+	S       []float64         // (d, d), row by row, symmetric and positive semidefinite
+	Half    *pairmoments.Half // in place of S, with the same result
+	Workers int               // at once; 1. The result does not depend on it
 
 	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
 	// that of the derivative of −tr P; 1e-7.
@@ -239,8 +239,8 @@ func (l *Lasso) crowdedProduct(p []float64, k int) (sum float64) {
 		return l.crowdedByHalf(p, k)
 	}
 	s := l.S[k*l.D : (k+1)*l.D]
-	for from := 0; from < l.D; from += moments.HalfTile {
-		to := min(from+moments.HalfTile, l.D)
+	for from := 0; from < l.D; from += pairmoments.HalfTile {
+		to := min(from+pairmoments.HalfTile, l.D)
 		sum += simd.Dot(p[from:to], s[from:to])
 	}
 	return sum
@@ -248,15 +248,15 @@ func (l *Lasso) crowdedProduct(p []float64, k int) (sum float64) {
 
 // crowdedByHalf is crowdedProduct where half of S is held.
 func (l *Lasso) crowdedByHalf(p []float64, k int) (sum float64) {
-	var space [moments.HalfTile]float64
-	for from := 0; from < l.D; from += moments.HalfTile {
-		wide := min(moments.HalfTile, l.D-from)
+	var space [pairmoments.HalfTile]float64
+	for from := 0; from < l.D; from += pairmoments.HalfTile {
+		wide := min(pairmoments.HalfTile, l.D-from)
 		sum += simd.Dot(p[from:from+wide], l.Half.Part(k, from, space[:wide]))
 	}
 	return sum
 }
 
-// part are S_jk for as many k as space has, from k0 on, a multiple of moments.HalfTile: a view, or space.
+// part are S_jk for as many k as space has, from k0 on, a multiple of pairmoments.HalfTile: a view, or space.
 func (l *Lasso) part(j, k0 int, space []float64) []float64 {
 	if l.Half != nil {
 		return l.Half.Part(j, k0, space)

@@ -1,4 +1,4 @@
-package pairwise_test
+package pairmoments_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 // gapped is a table of normal columns that share a part, with gaps, whose place holders are NaN.
@@ -46,7 +46,7 @@ func TestMomentsAreThoseOfLoops(t *testing.T) {
 		counts[i] = float64(rng.IntN(3))
 	}
 	for _, c := range [][]float64{nil, counts} {
-		m, err := pairwise.Of(t.Context(), table, all(n), c, 1)
+		m, err := pairmoments.Of(t.Context(), table, all(n), c, 1)
 		require.NoError(t, err)
 		sum, least := 0.0, math.Inf(1)
 		for j := range d {
@@ -71,7 +71,7 @@ func TestMomentsAreThoseOfLoops(t *testing.T) {
 		}
 		require.InDelta(t, sum/(d*(d-1)/2), m.Pairs, 1e-9)
 		require.Equal(t, least, m.Least)
-		more, err := pairwise.Of(t.Context(), table, all(n), c, 3)
+		more, err := pairmoments.Of(t.Context(), table, all(n), c, 3)
 		require.NoError(t, err)
 		require.Equal(t, m, more)
 	}
@@ -79,7 +79,7 @@ func TestMomentsAreThoseOfLoops(t *testing.T) {
 
 func TestPairsThatNoRowHasAreZero(t *testing.T) {
 	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
-	m, err := pairwise.Of(t.Context(), table, all(2), nil, 1)
+	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
 	require.Zero(t, m.Least)
@@ -91,7 +91,7 @@ func TestPairsThatNoRowHasAreZero(t *testing.T) {
 func TestNothingIsMovedWithoutGaps(t *testing.T) {
 	const n, d = 10, 30
 	table := gapped(t, n, d, 0)
-	m, err := pairwise.Of(t.Context(), table, all(n), nil, 1)
+	m, err := pairmoments.Of(t.Context(), table, all(n), nil, 1)
 	require.NoError(t, err)
 	before := append([]float64(nil), m.S...)
 	require.NoError(t, m.Shrink(t.Context(), 2))
@@ -107,7 +107,7 @@ func TestShrink(t *testing.T) {
 		missing float64
 	}{{60, 40, 0.5}, {30, 90, 0.2}, {400, 10, 0.3}} {
 		table := gapped(t, c.n, c.d, c.missing)
-		m, err := pairwise.Of(t.Context(), table, all(c.n), nil, 1)
+		m, err := pairmoments.Of(t.Context(), table, all(c.n), nil, 1)
 		require.NoError(t, err)
 		raw := append([]float64(nil), m.S...)
 		lowest := least(raw, c.d)
@@ -160,7 +160,7 @@ func least(s []float64, d int) float64 {
 
 func TestShrinkNamesAColumnThatDoesNotVary(t *testing.T) {
 	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 2, 0}, Observed: []bool{true, true, true, true}}
-	m, err := pairwise.Of(t.Context(), table, all(2), nil, 1)
+	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
 	require.NoError(t, err)
 	require.EqualError(t, m.Shrink(t.Context(), 1), "column number 2 does not vary in the rows that have it")
 }

@@ -1,4 +1,4 @@
-package pairwise
+package pairmoments
 
 import (
 	"math"

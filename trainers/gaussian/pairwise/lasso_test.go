@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/internal/stream"
-	"missingscore/trainers/em"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/em"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // covariances of d columns are those of n draws, row by row.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // Three columns of which the middle one is correlated with both others: a path of two λ.

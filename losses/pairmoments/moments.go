@@ -1,7 +1,7 @@
-// Package pairwise takes second moments of a table's columns pair by pair, over the rows
+// Package pairmoments takes second moments of a table's columns pair by pair, over the rows
 // that have both, in one pass, and makes a matrix of them that a loss can have
 // (docs/theory/pairwise.md).
-package pairwise
+package pairmoments
 
 import (
 	"context"
