@@ -130,22 +130,15 @@ func TestChoicesThatDoNotGoTogether(t *testing.T) {
 	require.NoError(t, losses.CompleteData{}.CheckDomain(nil))
 }
 
-func TestWeightingsAndLossesByName(t *testing.T) {
+func TestWeightingsByName(t *testing.T) {
 	for name, w := range losses.Weightings {
 		got, err := losses.WeightingByName(name)
 		require.NoError(t, err)
 		require.Equal(t, w, got)
 		require.Equal(t, name, w.Name())
 	}
-	for name, l := range losses.Losses {
-		got, err := losses.ByName(name)
-		require.NoError(t, err)
-		require.Equal(t, l, got)
-	}
 	_, err := losses.WeightingByName("median")
 	require.ErrorContains(t, err, "weightings are leave-one-out, self-normalised, uniform")
-	_, err = losses.ByName("median")
-	require.ErrorContains(t, err, "losses are complete, complete-data, direct, gaussian-complete, gaussian-latent, gaussian-marginal, gaussian-pairwise, marginal")
 }
 
 func TestObjectivesKnowTheirTable(t *testing.T) {

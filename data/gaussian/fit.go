@@ -171,14 +171,7 @@ func (c *Filler) Without(m *Normal, columns []int, workers int) [][]float64 {
 			if !s.ok || len(s.gaps) == 0 || slices.Contains(s.gaps, j) {
 				continue
 			}
-			given := s.p[j*q+j]
-			for u, k := range s.gaps {
-				slopes[u] = 0
-				for v, l := range s.gaps {
-					slopes[u] += s.inverse[u*len(s.gaps)+v] * s.p[j*q+l]
-				}
-				given -= s.p[j*q+k] * slopes[u]
-			}
+			given := s.p[j*q+j] - s.slopes(slopes, j)
 			given = max(given, 1/m.Covariance.At(c.Columns[j], c.Columns[j])) // which it is at least, but for rounding
 			for _, i := range s.rows {
 				left, row := s.rest(c.X[i*q:(i+1)*q], j)/given, out[a][i*(q-1):(i+1)*(q-1)]
@@ -200,6 +193,35 @@ type filling struct {
 	p, mean    []float64 // of the columns
 	inverse    []float64 // of P_mm
 	ok         bool      // there is one
+}
+
+// slopes sets to to P_mm⁻¹ P_mj and returns its product with P_jm.
+func (s *filling) slopes(to []float64, j int) (product float64) {
+	row := s.p[j*len(s.mean) : (j+1)*len(s.mean)]
+	for u, k := range s.gaps {
+		to[u] = 0
+		for v, l := range s.gaps {
+			to[u] += s.inverse[u*len(s.gaps)+v] * row[l]
+		}
+		product += row[k] * to[u]
+	}
+	return product
+}
+
+// fill fills the gaps of one row; right is room for them.
+func (s *filling) fill(x, right []float64) {
+	for _, a := range s.gaps {
+		x[a] = s.mean[a]
+	}
+	if !s.ok {
+		return
+	}
+	for u, a := range s.gaps {
+		right[u] = s.rest(x, a) // of observed cells: gaps are at their means
+	}
+	for u, a := range s.gaps {
+		x[a] -= dot(s.inverse[u*len(right):(u+1)*len(right)], right)
+	}
 }
 
 // rest is Σ_k P_jk (x_k − μ_k).
@@ -231,18 +253,7 @@ func (c *Filler) each(m *Normal, workers int, visit func(*filling)) {
 			_, s.ok = Gonum.inverse(s.inverse, p, q, s.gaps)
 			right := make([]float64, g)
 			for _, i := range rows {
-				x := c.X[i*q : (i+1)*q]
-				for _, a := range s.gaps {
-					x[a] = mean[a]
-				}
-				for u, a := range s.gaps {
-					right[u] = s.rest(x, a) // of observed cells: gaps are at their means
-				}
-				for u, a := range s.gaps {
-					if s.ok {
-						x[a] -= dot(s.inverse[u*g:(u+1)*g], right)
-					}
-				}
+				s.fill(c.X[i*q:(i+1)*q], right)
 			}
 			visit(s)
 			return nil

@@ -141,30 +141,16 @@ func (s *chain) scatter() {
 
 // patternsOf are a table's, in the order of their first rows.
 func patternsOf(t *data.Table) (patterns []pattern) {
-	at := map[string]int{}
-	key := make([]byte, t.D)
-	for i := range t.N {
-		for j := range key {
-			key[j] = '0'
-			if t.Observed[i*t.D+j] {
-				key[j] = '1'
+	for _, rows := range t.Patterns(t.AllRows()) {
+		p := pattern{rows: rows}
+		for j, seen := range t.Observed[rows[0]*t.D : (rows[0]+1)*t.D] {
+			if seen {
+				p.observed = append(p.observed, j)
+			} else {
+				p.missing = append(p.missing, j)
 			}
 		}
-		k, ok := at[string(key)]
-		if !ok {
-			k = len(patterns)
-			at[string(key)] = k
-			var p pattern
-			for j, c := range key {
-				if c == '1' {
-					p.observed = append(p.observed, j)
-				} else {
-					p.missing = append(p.missing, j)
-				}
-			}
-			patterns = append(patterns, p)
-		}
-		patterns[k].rows = append(patterns[k].rows, i)
+		patterns = append(patterns, p)
 	}
 	return patterns
 }
