@@ -32,51 +32,6 @@ func gappy(n int, share float64) *data.Table {
 	return t
 }
 
-// Condensed rows have each pattern's number, mean and covariances.
-func TestCondensedRowsHaveTheMoments(t *testing.T) {
-	table := gappy(1500, 0.2)
-	counts := make([]float64, table.N)
-	for i := range counts {
-		counts[i] = float64(1 + i%3)
-	}
-	moments := func(t *data.Table, rows []int, counts []float64) map[string][]float64 {
-		out := map[string][]float64{}
-		for _, group := range t.Patterns(rows) {
-			m := make([]float64, 1+4+16)
-			for _, i := range group {
-				n := countOf(counts, i)
-				m[0] += n
-				for j := range 4 {
-					if !t.Observed[i*4+j] {
-						continue
-					}
-					m[1+j] += n * t.Values[i*4+j]
-					for k := range 4 {
-						if t.Observed[i*4+k] {
-							m[5+j*4+k] += n * t.Values[i*4+j] * t.Values[i*4+k]
-						}
-					}
-				}
-			}
-			key := ""
-			for j := range 4 {
-				key += map[bool]string{true: "1", false: "0"}[t.Observed[group[0]*4+j]]
-			}
-			out[key] = m
-		}
-		return out
-	}
-	for name, c := range map[string][]float64{"once": nil, "counted": counts} {
-		small := condense(table, table.AllRows(), c)
-		require.Less(t, len(small.rows), 80, name)
-		want, got := moments(table, table.AllRows(), c), moments(small.table, small.rows, small.counts)
-		require.Len(t, got, len(want))
-		for key, m := range want {
-			require.InDeltaSlice(t, m, got[key], 1e-9*m[0], "%s %s", name, key)
-		}
-	}
-}
-
 // Steps over condensed rows are those over all of them, for each loss that allows it, whatever
 // the number of workers; and they are made over fewer.
 func TestStepsOverCondensedRows(t *testing.T) {
