@@ -128,6 +128,14 @@ func TestZerosOfThePrecision(t *testing.T) {
 		require.InDelta(t, want, loss, 1e-9)
 		require.InDeltaSlice(t, all.ByMean, got.ByMean, 1e-9)
 		require.InDeltaSlice(t, all.ByP, got.ByP, 1e-9)
+		require.True(t, all.observed.used)
+		all.definite = false // by missing blocks alone
+		loss, err = all.Loss(mu, p, x, mask, weight)
+		require.NoError(t, err)
+		require.False(t, all.observed.used)
+		require.InDelta(t, want, loss, 1e-9)
+		require.InDeltaSlice(t, got.ByMean, all.ByMean, 1e-9)
+		require.InDeltaSlice(t, got.ByP, all.ByP, 1e-9)
 		require.Zero(t, testing.AllocsPerRun(10, func() {
 			p[0] += 1e-3 // so that it is prepared again
 			_, _ = got.Loss(mu, p, x, mask, weight)

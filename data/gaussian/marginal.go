@@ -1,6 +1,11 @@
 package gaussian
 
-import "slices"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
 
 // Marginal is the marginal loss of a normal model with its expectations in closed form, and its
 // gradient (docs/theory/gaussian.md#eq-gaussian-marginal). With C = P_mm⁻¹, zero elsewhere, and E the
@@ -10,8 +15,8 @@ import "slices"
 //
 //	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂P = −2WWᵀ + ŷx̂ᵀ + x̂ŷᵀ,   ∂ℓ/∂μ_o = −2Qy = −2(Pŷ)_o
 //
-// where the products with P and the sums over rows are done for all rows at once. It is for one
-// goroutine at a time.
+// where the products with P and the sums over rows are done for all rows at once. Patterns with far
+// fewer observed cells go by these (byObserved). It is for one goroutine at a time.
 type Marginal struct {
 	ByMean, ByP []float64 // gradients (d) and (d, d), after Loss
 
@@ -33,6 +38,9 @@ type Marginal struct {
 	n        int
 	x, y, u  []float64 // (n, d)
 	mask, w  []float64 // (n, d), (n)
+
+	observed           byObserved
+	inverted, definite bool // Σ has been asked for; there is one
 }
 
 // inverted says which rows and which parts are a pattern's.
@@ -44,7 +52,7 @@ type savedPart struct{ gaps, m, inverse int }
 // NewMarginal is for d columns.
 func NewMarginal(d int, r Algebra) *Marginal {
 	n := func() []float64 { return make([]float64, d*d) }
-	return &Marginal{d: d, ByMean: make([]float64, d), ByP: n(), p: n(), of: newBlocks(d, r), given: make([]float64, d), square: n(), sum: n(), csc: n(), s: n(), scrap: n()}
+	return &Marginal{d: d, ByMean: make([]float64, d), ByP: n(), p: n(), of: newBlocks(d, r), given: make([]float64, d), square: n(), sum: n(), csc: n(), s: n(), scrap: n(), observed: newByObserved(d, r)}
 }
 
 // Loss is Σ_i w_i ℓ_i over rows x (n, d), 0 where missing; rows without a value count 0. It sets the
@@ -55,7 +63,7 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 		copy(c.p, p)
 		c.of.prepare(c.p)
 		c.of.Multiply(false, false, d, d, d, p, p, c.square)
-		c.trace, c.prepared = 0, true
+		c.trace, c.prepared, c.inverted = 0, true, false
 		for j := range d {
 			c.trace += p[j*d+j]
 		}
@@ -67,19 +75,37 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 	n := len(weight)
 	c.x, c.y, c.u, c.mask, c.w = room(c.x, n*d), room(c.y, n*d), room(c.u, n*d), room(c.mask, n*d), room(c.w, n)
 	c.share, c.n, c.patterns, c.parts, c.gaps, c.inverses = 0, 0, c.patterns[:0], c.parts[:0], c.gaps[:0], c.inverses[:0]
+	clear(c.observed.bySigma)
+	c.observed.used = false
 	c.rows.Find(mask, weight)
 	for i := range c.rows.patterns {
 		q := &c.rows.patterns[i]
 		if len(q.seen) == 0 { // tells nothing
 			continue
 		}
-		at, ok := c.add(q, x, mu, weight, mask)
+		var at float64
+		var ok bool
+		if c.of.exceeds(len(q.seen), len(q.gaps)) && c.sigma() {
+			at, ok = c.observed.add(q.seen, c.rows.order[q.first:q.last], x, mu, weight, c.ByMean)
+		} else {
+			at, ok = c.add(q, x, mu, weight, mask)
+		}
 		if !ok {
 			return 0, ErrNotPositiveDefinite
 		}
 		loss += at
 	}
+	c.observed.finish(c.ByP)
 	return loss + c.finish(), nil
+}
+
+// sigma inverts P when it is first asked for. It is false if P is not positive definite.
+func (c *Marginal) sigma() bool {
+	if !c.inverted {
+		c.inverted = true
+		_, c.definite = c.of.inverse(c.observed.sigma, c.p, c.d, c.observed.all)
+	}
+	return c.definite
 }
 
 // add adds the rows of a pattern and returns −2 tr Q of it.
@@ -198,4 +224,86 @@ func (c *Marginal) finish() (loss float64) {
 		c.ByP[j*d+j] -= 2 * c.share
 	}
 	return loss
+}
+
+// byObserved is the loss by observed blocks of Σ = P⁻¹, which is computed once. A pattern's Q is Σ_oo⁻¹
+// and dQ = −Q dΣ_oo Q, hence with y = Q(x−μ)_o, z = Qy
+//
+//	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂Σ_oo = 2Q² − yzᵀ − zyᵀ,   ∂ℓ/∂μ_o = −2z
+//
+// Only the small ∂ℓ/∂Σ_oo is added up, and ∂ℓ/∂P = −Σ (∂ℓ/∂Σ) Σ at the end.
+type byObserved struct {
+	Algebra
+	d              int
+	all            []int
+	sigma, bySigma []float64 // Σ; ∂ℓ/∂Σ, lower triangle
+	used           bool
+	q, slope       []float64 // Q, ∂ℓ/∂Σ_oo of a pattern
+	x, y, z        []float64
+	product        []float64
+}
+
+func newByObserved(d int, r Algebra) byObserved {
+	n, v := func() []float64 { return make([]float64, d*d) }, func() []float64 { return make([]float64, d) }
+	return byObserved{Algebra: r, d: d, all: all(d), sigma: n(), bySigma: n(), q: n(), slope: n(), x: v(), y: v(), z: v(), product: n()}
+}
+
+// add adds the rows of a pattern and returns their loss.
+func (c *byObserved) add(seen, rows []int, x, mu, weight, byMean []float64) (loss float64, ok bool) {
+	o := len(seen)
+	q, slope, r, y, z := c.q[:o*o], c.slope[:o*o], c.x[:o], c.y[:o], c.z[:o]
+	if _, ok := c.inverse(q, c.sigma, c.d, seen); !ok { // by rounding: Σ is positive definite
+		return 0, false
+	}
+	c.used = true
+	share, trace := 0.0, 0.0
+	for _, i := range rows {
+		share += weight[i]
+	}
+	for i := range o {
+		trace += q[i*o+i]
+	}
+	loss = -2 * share * trace
+	blas64.Syrk(blas.NoTrans, 2*share, blas64.General{Rows: o, Cols: o, Stride: o, Data: q}, 0, blas64.Symmetric{Uplo: blas.Lower, N: o, Stride: o, Data: slope})
+	for _, i := range rows {
+		w := weight[i]
+		for a, j := range seen {
+			r[a] = x[i*c.d+j] - mu[j]
+		}
+		for a := range y {
+			y[a] = dot(q[a*o:a*o+o], r)
+		}
+		for a, j := range seen {
+			z[a] = dot(q[a*o:a*o+o], y)
+			byMean[j] -= 2 * w * z[a]
+		}
+		loss += w * dot(y, y)
+		for a := range o {
+			row, s, t := slope[a*o:a*o+a+1], w*y[a], w*z[a]
+			for b := range row {
+				row[b] -= s*z[b] + t*y[b]
+			}
+		}
+	}
+	for a, j := range seen {
+		row := c.bySigma[j*c.d : j*c.d+j+1]
+		for b, v := range slope[a*o : a*o+a+1] {
+			row[seen[b]] += v
+		}
+	}
+	return loss, true
+}
+
+// finish adds −Σ (∂ℓ/∂Σ) Σ to ∂ℓ/∂P.
+func (c *byObserved) finish(byP []float64) {
+	if !c.used {
+		return
+	}
+	d := c.d
+	mirror(c.bySigma, d)
+	c.Multiply(false, false, d, d, d, c.sigma, c.bySigma, c.product)
+	c.Multiply(false, false, d, d, d, c.product, c.sigma, c.bySigma)
+	for i, v := range c.bySigma {
+		byP[i] -= v
+	}
 }
