@@ -60,36 +60,6 @@ func ExampleNew() {
 	// loss 4.0, gradient for μ [-4.0 -2.0]
 }
 
-// What is not for each other is refused with the reason.
-func ExampleCheck() {
-	m, o := model.NewGaussian(2, model.CholeskyFactor), losses.Classical{}
-	fmt.Println(losses.Check(losses.Marginal{}, losses.SelfNormalised{}, m, o, 10))
-	fmt.Println(losses.Check(losses.Marginal{}, losses.LeaveOneOut{}, m, o, 2))
-	fmt.Println(losses.Check(losses.GaussianMarginal{}, losses.Uniform{}, model.NewQuartic(2), o, 1))
-	// Output:
-	// <nil>
-	// weighting leave-one-out needs at least 3 draws of a row, not 2
-	// loss gaussian-marginal: the closed form is for normal models, and this is another
-}
-
-// A weighting by its name, with what it needs.
-func ExampleWeightingByName() {
-	for _, name := range []string{"uniform", "leave-one-out", "self-normalised"} {
-		w, err := losses.WeightingByName(name)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%s %+v\n", w.Name(), w.Needs())
-	}
-	_, err := losses.WeightingByName("plugin")
-	fmt.Println(err)
-	// Output:
-	// uniform {Density:false Proposal:false Draws:1}
-	// leave-one-out {Density:false Proposal:false Draws:3}
-	// self-normalised {Density:true Proposal:true Draws:1}
-	// there is no weighting "plugin"; weightings are leave-one-out, self-normalised, uniform
-}
-
 // Of ten draws with equal weights all count, of those where one has all the weight one.
 func ExampleEffectiveSize() {
 	fmt.Println(losses.EffectiveSize(make([]float64, 2), []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0}, 4))

@@ -5,38 +5,34 @@ import (
 	"fmt"
 	"slices"
 
+	"missingscore/data/gaussian"
 	"missingscore/graph"
 	"missingscore/graph/model"
 )
 
-// GaussianMarginal is the marginal loss (M) of a Gaussian with its expectations
-// in closed form, no draws (docs/theory/gaussian.md#eq-gaussian-marginal): with
-// Q = Σ_ΛΛ⁻¹ = P_oo − P_om P_mm⁻¹ P_mo,
+// ErrNotPositiveDefinite says that a conditional distribution does not exist.
+var ErrNotPositiveDefinite = gaussian.ErrNotPositiveDefinite
+
+// GaussianMarginal is the marginal loss (M) of a normal model with its expectations in closed form,
+// no draws (docs/theory/gaussian.md#eq-gaussian-marginal): with Q = Σ_ΛΛ⁻¹ = P_oo − P_om P_mm⁻¹ P_mo,
 //
 //	ℓ_i = −2 tr Q + ‖Q(x_Λ − μ_Λ)‖²
 //
-// It reads the zero-filled rows, so r is 1, and the classical objective only.
-// It fails where P is not positive definite on a row's missing block.
+// It reads the zero-filled rows, so r is 1, and has the classical objective only. It fails where P is
+// not positive definite on a row's missing block.
 type GaussianMarginal struct{}
-
-// ErrNotPositiveDefinite says that a conditional distribution does not exist.
-var ErrNotPositiveDefinite = errors.New("the precision is not positive definite on the missing cells of a row")
 
 func (GaussianMarginal) Name() string { return "gaussian-marginal" }
 func (GaussianMarginal) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
 }
 
-// Check implements Loss: it is of normal models that have the mean among their
-// parameters, with the classical objective.
+// Check implements Loss: the model is normal, with the mean among its parameters.
 func (GaussianMarginal) Check(m model.Model, o Objective) error {
-	n, ok := model.AsNormal(m)
-	if !ok {
-		return errors.New("the closed form is for normal models, and this is another")
+	if err := (GaussianComplete{}).Check(m, o); err != nil {
+		return err
 	}
-	if _, ok := o.(Plain); !ok {
-		return errors.New("the closed form is for the classical objective")
-	}
+	n, _ := model.AsNormal(m)
 	if _, err := graph.Build(func(b *graph.Builder) { b.Output("mean", b.Scale(1, n.MeanNode(b))) }); err != nil {
 		return fmt.Errorf("the closed form needs the mean: %w", err)
 	}
@@ -49,130 +45,102 @@ func (l GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows
 	if !ok {
 		b.Fail(l.Check(m, o))
 	}
-	k := newMarginalKernel(g.Dim(), b.Product())
-	p := g.PrecisionNode(b)
-	loss := b.Apply(graph.Op{Name: "gaussian marginal",
-		Kernel:   k.run,
-		Constant: []bool{false, false, true, true, true},
-		Reverse: func(out, gr graph.Node) []graph.Node {
-			d := g.Dim()
-			return []graph.Node{gradientOf(b, "gaussian marginal'", 1, d, k.gradMu, out, gr), gradientOf(b, "gaussian marginal'", d, d, k.gradP, out, gr), nil, nil, nil}
-		}}, g.MeanNode(b), p, rows.X, rows.Mask, rows.Weight)
+	k := gaussian.NewMarginal(g.Dim(), algebra(b.Product()))
+	loss := closedForm(b, "gaussian marginal", g.Dim(), k.ByMean, k.ByP, g.MeanNode(b), g.PrecisionNode(b), rows, func(mu, p, x, mask, weight []float64) (float64, error) {
+		return k.Loss(mu, p, x, mask, weight)
+	})
 	return Result{Surrogate: loss, Reported: loss}
 }
 
-// marginalKernel computes the loss and both gradients in one pass. Rows of one
-// pattern share an inverse, which is that of the block with less work: Σ_oo
-// (marginalObserved) or P_mm, in parts where P has zeros (marginalMissing).
-type marginalKernel struct {
-	d              int
-	gradMu, gradP  []float64
-	p              []float64 // of the last run
-	inverted       bool      // it has been, to Σ, if it is definite
-	definite       bool
-	observed, gaps []int // of the pattern at hand
-	order          []int // rows sorted by pattern
+// GaussianComplete is the complete-data equation of a normal model with its expectations in closed
+// form, no draws (docs/theory/complete-data.md#eq-em-exact): with x̂_i the row completed by its
+// conditional mean and C_i the conditional covariance of its missing cells, 0 elsewhere, both at the
+// present parameters and constant for the gradient,
+//
+//	ψ_i = −2 tr P + ‖P(x̂_i − μ)‖² + tr(P C_i P)
+//
+// Its gradient is zero where P is the inverse of the mean of (x̂−μ)(x̂−μ)ᵀ + C and μ the mean of x̂: at
+// the maximum of the likelihood of the observed cells. It is right under MAR. As x̂ and C move with the
+// parameters it is the gradient of no function: steps against it are those of an EM algorithm, and a
+// line search has nothing to go by. It reads the zero-filled rows, so r is 1, and has the classical
+// objective only. It fails where P is not positive definite.
+type GaussianComplete struct{}
 
-	byObserved marginalObserved
-	byMissing  marginalMissing
+func (GaussianComplete) Name() string { return "gaussian-complete" }
+func (GaussianComplete) Needs() LossNeeds {
+	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Equation: true, Moments: true}
 }
 
-func newMarginalKernel(d int, gemm graph.Product[float64]) *marginalKernel {
-	k := &marginalKernel{d: d, gradMu: make([]float64, d), gradP: make([]float64, d*d), p: make([]float64, d*d)}
-	k.byObserved = newMarginalObserved(d, gemm)
-	k.byMissing = newMarginalMissing(d, gemm)
-	return k
-}
-
-func (c *marginalKernel) run(out []float64, in [][]float64) error {
-	d := c.d
-	mu, p, x, mask, weight := in[0], in[1], in[2], in[3], in[4]
-	if !slices.Equal(c.p, p) { // a step's batches have one P
-		copy(c.p, p)
-		c.inverted = false
-		c.byMissing.prepare(c.p)
+// Check implements Loss: the model is normal, the objective classical.
+func (GaussianComplete) Check(m model.Model, o Objective) error {
+	if _, ok := model.AsNormal(m); !ok {
+		return errors.New("the closed form is for normal models, and this is another")
 	}
-	clear(c.gradMu)
-	clear(c.gradP)
-	c.byObserved.begin()
-	c.byMissing.begin(len(weight))
-	pattern := func(i int) []float64 { return mask[i*d : i*d+d] }
-	c.order = c.order[:0]
-	for i, w := range weight {
-		if w != 0 {
-			c.order = append(c.order, i)
-		}
+	if _, ok := o.(Plain); !ok {
+		return errors.New("the closed form is for the classical objective")
 	}
-	slices.SortStableFunc(c.order, func(i, j int) int { return slices.Compare(pattern(i), pattern(j)) })
-
-	total := 0.0
-	for at := 0; at < len(c.order); {
-		first, end := c.order[at], at
-		for end < len(c.order) && slices.Equal(pattern(c.order[end]), pattern(first)) {
-			end++
-		}
-		rows := c.order[at:end]
-		at = end
-		c.split(pattern(first))
-		var loss float64
-		var err error
-		switch {
-		case len(c.observed) == 0: // tells nothing
-		case c.byMissing.of.exceeds(len(c.observed), len(c.gaps)) && c.sigma():
-			loss, err = c.byObserved.add(c.observed, rows, x, mu, weight, c.gradMu)
-		default:
-			loss, err = c.byMissing.add(c.gaps, rows, x, mu, weight, mask)
-		}
-		if err != nil {
-			return err
-		}
-		total += loss
-	}
-	c.byObserved.finish(c.gradP)
-	out[0] = total + c.byMissing.finish(c.gradMu, c.gradP)
 	return nil
 }
 
-// sigma makes Σ when it is first asked for; false says that P is not positive definite.
-func (c *marginalKernel) sigma() bool {
-	if !c.inverted {
-		c.inverted, c.definite = true, c.byObserved.prepare(c.p)
-	}
-	return c.definite
+// Expectation makes the loss's expectation steps, of d columns, without graph and gradients.
+func (GaussianComplete) Expectation(d int) (*gaussian.Expectation, error) {
+	multiply, err := graph.NewProduct()
+	return gaussian.NewExpectation(d, algebra(multiply)), err
 }
 
-func (c *marginalKernel) split(mask []float64) {
-	c.observed, c.gaps = c.observed[:0], c.gaps[:0]
-	for j, o := range mask {
-		if o != 0 {
-			c.observed = append(c.observed, j)
-		} else {
-			c.gaps = append(c.gaps, j)
+// Add implements Loss.
+func (l GaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
+	g, ok := model.AsNormal(m)
+	if !ok {
+		b.Fail(l.Check(m, o))
+	}
+	d := g.Dim()
+	k := gaussian.NewExpectation(d, algebra(b.Product()))
+	byEta, byP := make([]float64, d), make([]float64, d*d)
+	var of gaussian.RowPatterns
+	var ofMask, ofWeight []float64
+	loss := closedForm(b, "gaussian complete", d, byEta, byP, g.LinearNode(b), g.PrecisionNode(b), rows, func(eta, p, x, mask, weight []float64) (float64, error) {
+		if !slices.Equal(ofWeight, weight) || !slices.Equal(ofMask, mask) {
+			ofMask, ofWeight = append(ofMask[:0], mask...), append(ofWeight[:0], weight...)
+			of.Find(mask, weight)
 		}
-	}
-}
-
-// mirror copies the lower triangle of a (n, n) to the upper.
-func mirror(a []float64, n int) {
-	for i := range n {
-		for j, v := range a[i*n : i*n+i] {
-			a[j*n+i] = v
+		if err := k.Over(eta, p, x, mask, weight, &of); err != nil {
+			return 0, err
 		}
-	}
+		return k.Gradient(byEta, byP), nil
+	})
+	b.Output(OutputMoments, b.Apply(graph.Op{Name: "moments", Rows: d + 1, Cols: d + 1, Kernel: func(out []float64, _ [][]float64) error { k.Moments(out); return nil }}, loss))
+	b.Output(OutputLogLikelihood, b.Apply(graph.Op{Name: "log likelihood",
+		Kernel: func(out []float64, _ [][]float64) error { out[0] = k.LogLikelihood; return nil }}, loss))
+	return Result{Surrogate: loss, Reported: loss}
 }
 
-func dot(x, y []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += v * y[i]
-	}
-	return s
+// closedForm is a scalar of a location, a precision and the rows, whose kernel leaves its gradients in
+// byLocation (d) and byP (d, d).
+func closedForm(b *graph.Builder, name string, d int, byLocation, byP []float64, location, p graph.Node, rows Rows, run func(location, p, x, mask, weight []float64) (float64, error)) graph.Node {
+	return b.Apply(graph.Op{Name: name,
+		Kernel: func(out []float64, in [][]float64) (err error) {
+			out[0], err = run(in[0], in[1], in[2], in[3], in[4])
+			return err
+		},
+		Constant: []bool{false, false, true, true, true},
+		Reverse: func(out, gr graph.Node) []graph.Node {
+			return []graph.Node{gradientOf(b, name+"'", 1, d, byLocation, out, gr), gradientOf(b, name+"'", d, d, byP, out, gr), nil, nil, nil}
+		}}, location, p, rows.X, rows.Mask, rows.Weight)
 }
 
-func all(d int) []int {
-	at := make([]int, d)
-	for j := range at {
-		at[j] = j
-	}
-	return at
+// gradientOf is side, which the kernel of out leaves when it has run, times gr.
+func gradientOf(b *graph.Builder, name string, rows, cols int, side []float64, out, gr graph.Node) graph.Node {
+	return b.Apply(graph.Op{Name: name, Rows: rows, Cols: cols,
+		Kernel: func(o []float64, in [][]float64) error {
+			for i, v := range side {
+				o[i] = in[1][0] * v
+			}
+			return nil
+		}}, out, gr)
+}
+
+// algebra are the dense routines in use: OpenBLAS's or gonum's.
+func algebra(multiply graph.Product[float64]) gaussian.Algebra {
+	return gaussian.Algebra{Multiply: multiply, Factor: graph.Factor, Invert: graph.InvertFactor}
 }

@@ -1,7 +1,6 @@
 package losses_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/losses"
-	"missingscore/nets"
 )
 
 const d = 4
@@ -368,140 +366,6 @@ func TestCompleteRows(t *testing.T) {
 	}
 }
 
-// Marg-IW approaches the closed form as r grows. The standard error comes from
-// independent halves of the draws.
-func TestIWApproachesTheClosedForm(t *testing.T) {
-	const n, r, repeats = 4, 4000, 12
-	p := newProblem(t, n, 0.4, model.CholeskyFactor, 13)
-	closed := build(t, byClosedForm, p.model, n, 1)
-	p.bind(closed, 1)
-	require.NoError(t, closed.Run())
-	prog := build(t, byIW, p.model, n, r)
-	p.bind(prog, r)
-	rng := stream.New(14, 14)
-	want := gradient(closed, p.model)
-	mean, square := make([]float64, len(want)), make([]float64, len(want))
-	for range repeats {
-		p.propose(prog, r, 1.5, rng)
-		require.NoError(t, prog.Run())
-		for i, g := range gradient(prog, p.model) {
-			mean[i] += g / repeats
-			square[i] += g * g / repeats
-		}
-	}
-	for i := range want {
-		se := math.Sqrt(math.Max(square[i]-mean[i]*mean[i], 0) / (repeats - 1))
-		require.InDelta(t, want[i], mean[i], 5*se+1e-9, "gradient %d", i)
-		require.Less(t, se, 0.02*(1+math.Abs(want[i])), "the check has no power")
-	}
-}
-
-// At the truth the expected gradient is zero: complete rows drawn from the
-// model, cells hidden at random, closed form.
-func TestGradientVanishesAtTheTruth(t *testing.T) {
-	const n, batches = 500, 200
-	p := newProblem(t, n, 0.4, model.CholeskyFactor, 15)
-	prog := build(t, byClosedForm, p.model, n, 1)
-	src := rand.NewPCG(16, 16)
-	joint := normal(t, p.model, src)
-	var mean, square []float64
-	for b := range batches {
-		for i := range n {
-			row := joint.Rand(nil)
-			for j, v := range row {
-				p.x[i*d+j] = v * p.mask[i*d+j]
-			}
-		}
-		p.bind(prog, 1)
-		for i := range p.n {
-			prog.Input(losses.InputWeight)[i] = 1 / float64(n)
-		}
-		require.NoError(t, prog.Run())
-		g := gradient(prog, p.model)
-		if b == 0 {
-			mean, square = make([]float64, len(g)), make([]float64, len(g))
-		}
-		for i, v := range g {
-			mean[i] += v / batches
-			square[i] += v * v / batches
-		}
-	}
-	for i := range mean {
-		se := math.Sqrt((square[i] - mean[i]*mean[i]) / (batches - 1))
-		require.InDelta(t, 0, mean[i], 4*se, "gradient %d", i)
-		require.Less(t, se, 0.1, "the check has no power")
-	}
-}
-
-func TestEffectiveSize(t *testing.T) {
-	got := losses.EffectiveSize(nil, []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0, 0.5, 0.5, 0, 0}, 4)
-	require.InDeltaSlice(t, []float64{4, 1, 2}, got, 1e-15)
-}
-
-// Imputer losses with the noise held fixed: the surrogate's gradient against
-// differences of what is reported, and the reported value by gonum.
-func TestImputerLosses(t *testing.T) {
-	for _, o := range []nets.NormalOptions{{Hidden: 7}, {Hidden: 7, MaskInput: true}, {Hidden: 7, DiagonalSD: true, InitialLogS: -0.3}} {
-		for _, kind := range []losses.ImputerLoss{losses.KL, losses.Fisher} {
-			t.Run(fmt.Sprint(kind, o), func(t *testing.T) { imputerLoss(t, kind, o) })
-		}
-	}
-}
-
-func imputerLoss(t *testing.T, kind losses.ImputerLoss, o nets.NormalOptions) {
-	const n = 5
-	p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
-	imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
-	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, nil, n)
-	require.NoError(t, err)
-	p.bind(prog, 1)
-	rng := stream.New(19, 19)
-	for i := range prog.Input(losses.InputNoise) {
-		prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
-	}
-	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-		err := prog.RunValues()
-		return prog.Output(losses.OutputReported)[0], err
-	})
-	require.NoError(t, err)
-	require.Less(t, diff.Error, 1e-7, "%+v", diff)
-
-	forward, err := losses.NewForward(graph.Float64, imp, d, n)
-	require.NoError(t, err)
-	copy(forward.Input(losses.InputX), p.x)
-	if forward.Has(losses.InputMask) {
-		copy(forward.Input(losses.InputMask), p.mask)
-	}
-	require.NoError(t, forward.Run())
-	require.NoError(t, prog.Run())
-	joint, want := normal(t, p.model, nil), 0.0
-	zero := joint.LogProb(p.model.Mean()) // log q has no constant: log q(μ) = 0
-	for i, w := range p.weights() {
-		row := append([]float64(nil), p.x[i*d:i*d+d]...)
-		eps := prog.Input(losses.InputNoise)[i*d : i*d+d]
-		for j := range d {
-			require.InDelta(t, math.Log(imp.Deviation(j)), forward.Output(losses.OutputLogSD)[j], 1e-14)
-			if p.mask[i*d+j] == 0 {
-				row[j] = forward.Output(losses.OutputMean)[i*d+j] + imp.Deviation(j)*eps[j]
-			}
-		}
-		s := joint.ScoreInput(nil, row)
-		if kind == losses.KL {
-			want -= w * (joint.LogProb(row) - zero)
-		}
-		for j := range d {
-			if p.mask[i*d+j] == 0 {
-				if kind == losses.KL {
-					want -= w * (math.Log(imp.Deviation(j)) + eps[j]*eps[j]/2)
-				} else {
-					want += w * math.Pow(eps[j]/imp.Deviation(j)+s[j], 2)
-				}
-			}
-		}
-	}
-	require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10)
-}
-
 func completeRows(t *testing.T, l way, r int) {
 	const n = 6
 	p := newProblem(t, n, 0.4, model.FreeSymmetric, 11)
@@ -545,3 +409,21 @@ func completeRows(t *testing.T, l way, r int) {
 	require.NoError(t, err)
 	require.Less(t, diff.Error, 1e-8, "%+v", diff)
 }
+
+// way is a loss with its weighting.
+type way struct {
+	losses.Loss
+	weighting losses.Weighting
+}
+
+var (
+	byUniform      = way{losses.Marginal{}, losses.Uniform{}}
+	byLOO          = way{losses.Marginal{}, losses.LeaveOneOut{}}
+	byIW           = way{losses.Marginal{}, losses.SelfNormalised{}}
+	byDirect       = way{losses.Direct{}, losses.SelfNormalised{}}
+	byZeroed       = way{losses.Complete{}, losses.Uniform{}}
+	byEM           = way{losses.Complete{}, losses.SelfNormalised{}}
+	byEMFull       = way{losses.CompleteData{}, losses.SelfNormalised{}}
+	byCompleteData = way{losses.CompleteData{}, losses.Uniform{}}
+	byClosedForm   = way{losses.GaussianMarginal{}, losses.Uniform{}}
+)

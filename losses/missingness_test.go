@@ -2,7 +2,6 @@ package losses_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -228,45 +227,6 @@ func TestGradientAgainstQuadrature(t *testing.T) {
 				require.InDeltaSlice(t, direct.Grad(param), p.Grad(param), 1e-8)
 			}
 		})
-	}
-}
-
-// Without φ, with half its slopes or with their signs turned the score is another one:
-// the agreement above is not for want of an effect.
-func TestWhatIsKnownOfMissingnessCounts(t *testing.T) {
-	r := rows()["logistic, one missing"]
-	want, _ := r.objective(three(t))
-	for _, by := range []float64{0, 0.5, -1} {
-		wrong := r
-		wrong.logistic = selfMasked()
-		wrong.logistic.Slope.Scale(by, wrong.logistic.Slope)
-		p := wrong.program(t, byIW, three(t))
-		require.NoError(t, p.Run())
-		require.Greater(t, math.Abs(p.Output(losses.OutputReported)[0]-want), 0.1, "slopes times %v", by)
-	}
-}
-
-// A row with nothing observed has neither loss nor gradient.
-func TestNothingObserved(t *testing.T) {
-	r := rows()["logistic, two missing"]
-	r.mask = []float64{0, 0, 0}
-	r.x = slices.Repeat([]float64{0}, 3)
-	l := byIW
-	m := three(t)
-	joint := &model.Joint{Model: m, Missingness: model.NewLogisticMissingness(r.logistic)}
-	p, err := losses.New(graph.Float64, l.Loss, l.weighting, joint, losses.Classical{}, 1, 4)
-	require.NoError(t, err)
-	rng := stream.New(8)
-	for i := range p.Input(losses.InputX) {
-		p.Input(losses.InputX)[i] = rng.NormFloat64()
-	}
-	batch := data.NewBatch(1, 3)
-	batch.Weight[0] = 1
-	losses.Bind(p, l, losses.Classical{}, batch, rng)
-	require.NoError(t, p.Run())
-	require.Zero(t, p.Output(losses.OutputReported)[0])
-	for _, param := range m.Params() {
-		require.Equal(t, make([]float64, len(param.Value)), p.Grad(param))
 	}
 }
 

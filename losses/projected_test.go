@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -173,33 +172,6 @@ func TestSlicedIsUnbiased(t *testing.T) {
 	}
 }
 
-// Nothing missing: Song et al. 2020, equations 6 and 8 (times 2), written out for a
-// normal: 2vᵀ(−P)v + (vᵀs)², s = −P(x−μ).
-func TestSlicedTextbook(t *testing.T) {
-	p := newProblem(t, 5, 0, model.FreeSymmetric, 24)
-	for _, reduced := range []bool{false, true} {
-		o := losses.Sliced{Directions: losses.Normal, Number: 1, VarianceReduced: reduced}
-		for _, l := range []way{byZeroed, byUniform} {
-			prog := p.objective(t, l, o, 1, 8)
-			require.NoError(t, prog.Run())
-			want := 0.0
-			for i, w := range p.weights() {
-				v := mat.NewVecDense(d, prog.Input("direction 0")[i*d:i*d+d])
-				var pv, s mat.VecDense
-				pv.MulVec(p.model.Precision(), v)
-				s.SubVec(mat.NewVecDense(d, p.x[i*d:i*d+d]), mat.NewVecDense(d, p.model.Mean()))
-				s.MulVec(p.model.Precision(), &s)
-				square := mat.Dot(v, &s) * mat.Dot(v, &s)
-				if reduced {
-					square = mat.Dot(&s, &s)
-				}
-				want += w * (-2*mat.Dot(v, &pv) + square)
-			}
-			require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-10, "%T %v", l, reduced)
-		}
-	}
-}
-
 // noisy is a normal with the noise that a batch was given, and what was added.
 func noisy(p problem, o losses.Denoising, seed uint64) *data.Batch {
 	b := p.batch()
@@ -228,105 +200,6 @@ func TestDenoisingTextbook(t *testing.T) {
 			require.InDelta(t, want, prog.Output(losses.OutputReported)[0], 1e-9, "%T", l)
 		}
 	}
-}
-
-// With missing cells: E[s_Λ] of a normal is −Σ_ΛΛ⁻¹(x_Λ − μ_Λ), so the loss and its
-// gradient are known; draws from the exact conditional, leave-one-out, approach them.
-func TestDenoisingMarginal(t *testing.T) {
-	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 26)
-	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.5}, Weight: "one"}
-	const r, repeats = 8, 3000
-	b := noisy(p, o, 12)
-	truth := func() float64 {
-		var sigma mat.Dense
-		require.NoError(t, sigma.Inverse(p.model.Precision()))
-		sum := 0.0
-		for i, w := range p.weights() {
-			observed, _ := split(p.mask[i*d : i*d+d])
-			if len(observed) == 0 {
-				continue
-			}
-			oo, gap := mat.NewDense(len(observed), len(observed), nil), mat.NewVecDense(len(observed), nil)
-			for a, j := range observed {
-				gap.SetVec(a, b.X[i*d+j]-p.model.Mean()[j])
-				for c, k := range observed {
-					oo.Set(a, c, sigma.At(j, k))
-				}
-			}
-			require.NoError(t, gap.SolveVec(oo, gap))
-			for a, j := range observed {
-				e := -gap.AtVec(a) + b.Epsilon[i*d+j]/0.5
-				sum += w * e * e
-			}
-		}
-		return sum
-	}
-	var want []float64
-	for _, q := range p.model.Params() {
-		for i, old := range q.Value {
-			const h = 1e-5
-			q.Value[i] = old + h
-			up := truth()
-			q.Value[i] = old - h
-			want = append(want, (up-truth())/(2*h))
-			q.Value[i] = old
-		}
-	}
-	l := byLOO
-	prog := p.objective(t, l, o, r, 12)
-	noised := p
-	noised.x = b.X
-	seen, rng := make([][]float64, len(want)), stream.New(13)
-	for range repeats {
-		noised.condition(t, prog, r, rng)
-		for i, g := range gradients(t, prog, p.model) {
-			seen[i] = append(seen[i], g)
-		}
-	}
-	for i, w := range want {
-		mean, sd := stat.MeanStdDev(seen[i], nil)
-		require.InDelta(t, w, mean, 4.5*sd/math.Sqrt(repeats)+1e-8, "gradient %d", i)
-	}
-	require.Greater(t, floats.Norm(want, 2), 1.0, "nothing is compared")
-}
-
-// With little noise the gradient approaches the classical one. Pairs ±ε take out the
-// terms of order 1/σ.
-func TestDenoisingApproachesClassical(t *testing.T) {
-	p := newProblem(t, 6, 0.4, model.CholeskyFactor, 27)
-	const r, repeats, sigma = 4, 3000, 1e-3
-	l := byIW
-	want := gradients(t, p.objective(t, l, losses.Classical{}, r, 14), p.model)
-	o := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: sigma}, Weight: "one"}
-	prog := p.objective(t, l, o, r, 14)
-	x := append([]float64(nil), p.objective(t, l, losses.Classical{}, r, 14).Input(losses.InputX)...)
-	seen, rng := make([][]float64, len(want)), stream.New(15)
-	for range repeats {
-		b := p.batch()
-		o.AddNoise(b, rng)
-		mean := make([]float64, len(want))
-		for range 2 {
-			floats.Scale(-1, b.Epsilon)
-			for i := range p.n * r {
-				for j := range d {
-					prog.Input(losses.InputX)[i*d+j] = x[i*d+j] + sigma*b.Epsilon[i/r*d+j]
-				}
-			}
-			losses.Bind(prog, l, o, b, rng)
-			floats.AddScaled(mean, 0.5, gradients(t, prog, p.model))
-		}
-		for i, g := range mean {
-			seen[i] = append(seen[i], g)
-		}
-	}
-	noise := 0.0
-	for i, w := range want {
-		mean, sd := stat.MeanStdDev(seen[i], nil)
-		se := sd / math.Sqrt(repeats)
-		require.InDelta(t, w, mean, 4.5*se+100*sigma*sigma, "gradient %d", i) // what is left is of order σ²
-		noise += se * se
-	}
-	require.Less(t, 4.5*math.Sqrt(noise), 0.2*floats.Norm(want, 2), "too noisy to find a lost factor")
 }
 
 func TestProjectedRefuses(t *testing.T) {

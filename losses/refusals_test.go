@@ -8,6 +8,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
@@ -129,22 +130,15 @@ func TestChoicesThatDoNotGoTogether(t *testing.T) {
 	require.NoError(t, losses.CompleteData{}.CheckDomain(nil))
 }
 
-func TestWeightingsAndLossesByName(t *testing.T) {
+func TestWeightingsByName(t *testing.T) {
 	for name, w := range losses.Weightings {
 		got, err := losses.WeightingByName(name)
 		require.NoError(t, err)
 		require.Equal(t, w, got)
 		require.Equal(t, name, w.Name())
 	}
-	for name, l := range losses.Losses {
-		got, err := losses.ByName(name)
-		require.NoError(t, err)
-		require.Equal(t, l, got)
-	}
 	_, err := losses.WeightingByName("median")
 	require.ErrorContains(t, err, "weightings are leave-one-out, self-normalised, uniform")
-	_, err = losses.ByName("median")
-	require.ErrorContains(t, err, "losses are complete, complete-data, direct, gaussian-complete, gaussian-latent, gaussian-marginal, gaussian-pairwise, marginal")
 }
 
 func TestObjectivesKnowTheirTable(t *testing.T) {
@@ -188,4 +182,59 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 	options, err := nets.ImputerAtLevels("normal", []byte(`{"hidden":5}`))
 	require.NoError(t, err)
 	require.Contains(t, string(options), `"noise_conditional":true`)
+}
+
+func TestObjectivesByName(t *testing.T) {
+	box := domain.All(2)
+	box.Lower[0] = 0
+	for _, c := range []struct {
+		name, options string
+		support       *domain.Domain
+		want          losses.Objective
+		problem       string
+	}{
+		{name: "auto", want: losses.Classical{}},
+		{name: "auto", support: box, want: losses.Truncated{Domain: box}},
+		{name: "sliced", want: losses.Sliced{Directions: losses.Rademacher, Number: 1}},
+		{name: "sliced", options: `{"directions":"basis","variance_reduced":true}`, support: box, want: losses.Sliced{Directions: losses.Basis, VarianceReduced: true, Domain: box}},
+		{name: "denoising", want: losses.Denoising{Noise: noise.Schedule{Kind: noise.Exploding, Least: 0.01, Most: 10}, Weight: "variance"}},
+		{name: "denoising", options: `{"noise":{"kind":"preserving","levels":10},"weight":"one"}`, want: losses.Denoising{Noise: noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20, Levels: 10}, Weight: "one"}},
+		{name: "classical", support: box, problem: "take truncated or sliced"},
+		{name: "truncated", problem: "needs a support that ends"},
+		{name: "denoising", support: box, problem: "takes rows out of the support"},
+		{name: "classic", problem: "objectives are classical, denoising, sliced, truncated"},
+		{name: "classical", options: `{"number":1}`, problem: "should look like {}"},
+		{name: "sliced", options: `{"numbers":1}`, problem: `"directions": …, "number": …, "variance_reduced": …`},
+		{name: "denoising", options: `{"noise":{"kind":"blue"}}`, problem: "noise schedules are fixed, exploding, preserving"},
+	} {
+		got, err := losses.NewObjective(c.name, losses.ObjectiveSetting{Dim: 2, Options: []byte(c.options), Domain: c.support})
+		if c.problem != "" {
+			require.ErrorContains(t, err, c.problem)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+}
+
+// What each loss takes missing cells for: docs/theory/index.md#assumptions. A new one has to
+// say it.
+func TestLossesSayWhatTheyAssume(t *testing.T) {
+	want := map[string]losses.Assumption{
+		"marginal": losses.MCAR, "gaussian-marginal": losses.MCAR, "direct": losses.MCAR, "complete": losses.MCAR,
+		"complete-data": losses.MAR, "gaussian-complete": losses.MAR,
+	}
+	for name, l := range losses.Losses {
+		require.NotEmpty(t, l.Needs().Assumes, name)
+		if assumes, ok := want[name]; ok {
+			require.Equal(t, assumes, l.Needs().Assumes, name)
+		}
+	}
+	require.Contains(t, losses.MCAR.String(), "completely at random (MCAR)")
+	require.Equal(t, losses.MCAR.String(), losses.Assumption("").String())
+	words := map[string]bool{}
+	for _, a := range []losses.Assumption{losses.MCAR, losses.MAR, losses.KnownLaw, losses.EstimatedLaw, losses.NoGaps, losses.NoneHolds} {
+		words[a.String()] = true
+	}
+	require.Len(t, words, 6)
 }

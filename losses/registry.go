@@ -15,14 +15,6 @@ import (
 // function of the package that has it.
 var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, GaussianComplete{}, GaussianPairwise{}, GaussianLatent{}, Direct{})
 
-// ByName looks a loss up.
-func ByName(name string) (Loss, error) {
-	if l, ok := Losses[name]; ok {
-		return l, nil
-	}
-	return nil, spelling.Unknown("loss", name, slices.Sorted(maps.Keys(Losses)))
-}
-
 // Weightings are the weightings by name. A new one is a line here, or an assignment in
 // the init function of the package that has it.
 var Weightings = byName[Weighting](Uniform{}, LeaveOneOut{}, SelfNormalised{})

@@ -19,9 +19,9 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/gaussian/pairwise"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/mcmc"
-	"missingscore/trainers/pairwise"
 	"missingscore/trainers/path"
 	"missingscore/trainers/penalty"
 )

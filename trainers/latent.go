@@ -10,8 +10,8 @@ import (
 	"missingscore/graph/model"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 )
 
 // errNotDefinite says that a latent normal has no precision.

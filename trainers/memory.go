@@ -6,7 +6,7 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/path"
 	"missingscore/trainers/rows"
@@ -28,7 +28,7 @@ const (
 	chainNumbers = 3 // for each number that a chain is at: itself, in the state, and in that of the best epoch
 
 	// In place of those of pairs, of methods that know a table by one matrix: of ordered
-	// categories, and of few columns; else see pairwise.Needed.
+	// categories, and of few columns; else see pairmoments.Needed.
 	matrixNumbers = 7
 	// And where the matrix came as a file of moments: sums and numbers of rows, and what is counted by them.
 	filedNumbers = 4
@@ -53,7 +53,7 @@ func (p *Prepared) matrixNumbers(lambdas float64) float64 {
 	if p.Table.Cuts != nil || p.Table.D <= path.DenseColumns || p.Spec.Network == nil {
 		return p.tableNumbers() + matrixNumbers*d*d
 	}
-	bytes, _ := pairwise.Needed(p.Table.N, p.Table.D)
+	bytes, _ := pairmoments.Needed(p.Table.N, p.Table.D)
 	numbers := bytes / 8
 	if c := p.Table.Counted; c != nil && c.Pairs != nil {
 		numbers += filedNumbers * d * d

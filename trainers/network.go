@@ -11,9 +11,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
+	"missingscore/trainers/gaussian/pairwise"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bootstrap"
-	"missingscore/trainers/pairwise"
 	"missingscore/trainers/path"
 )
 

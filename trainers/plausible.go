@@ -13,7 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // A normal column has its mean where it was seen, or beyond by what the choice of cells

@@ -10,16 +10,14 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/gaussian"
 	"missingscore/data/simulate"
 	"missingscore/graph"
-	"missingscore/trainers/em"
+	"missingscore/trainers/gaussian/em"
 )
 
 // Options of a path.
@@ -182,83 +180,26 @@ func start(t *data.Table) (mean []float64, top float64) {
 	return mean, top
 }
 
-// expect is the E-step: the expected covariance given the observed cells,
-//
-//	S = Σ_i (x̂_i − μ)(x̂_i − μ)ᵀ / n + C_i / n,   x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o),   C_mm = P_mm⁻¹,
-//
-// with μ, moved in place, the mean of x̂.
+// expect is the E-step: the expected covariance about the mean of the completed rows, to which it
+// moves mean.
 func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, error) {
 	d := t.D
-	s := mat.NewSymDense(d, nil)
-	filled := mat.NewDense(t.N, d, nil) // x̂ − μ
-	for i := range t.N {
-		row, seen := filled.RawRowView(i), t.Observed[i*d:(i+1)*d]
-		for j := range d {
-			if seen[j] {
-				row[j] = t.Values[i*d+j] - mean[j]
-			}
+	b := data.NewBatch(t.N, d)
+	b.Fill(t, t.AllRows(), 1)
+	e := gaussian.NewExpectation(d, gaussian.Gonum)
+	var eta mat.VecDense
+	eta.MulVec(p, mat.NewVecDense(d, mean))
+	if err := e.Over(eta.RawVector().Data, mat.DenseCopyOf(p).RawMatrix().Data, b.X, b.Mask, b.Weight, gaussian.FindPatterns(b.Mask, b.Weight)); err != nil {
+		return nil, fmt.Errorf("likelihood: %w", err)
+	}
+	s, n := mat.NewSymDense(d, nil), e.Number
+	for j := range d {
+		for k := range j + 1 {
+			s.SetSym(k, j, e.Second[j*d+k]/n-e.Sum[j]/n*e.Sum[k]/n)
 		}
-		if err := fill(row, seen, p, s); err != nil {
-			return nil, err
-		}
 	}
-	shift := make([]float64, d)
-	for i := range t.N {
-		floats.Add(shift, filled.RawRowView(i))
-	}
-	floats.Scale(1/float64(t.N), shift)
-	floats.Add(mean, shift)
-	for i := range t.N {
-		floats.Sub(filled.RawRowView(i), shift)
-	}
-	var cross mat.SymDense
-	cross.SymOuterK(1, filled.T())
-	s.AddSym(s, &cross)
-	s.ScaleSym(1/float64(t.N), s)
+	floats.AddScaled(mean, 1/n, e.Sum)
 	return s, nil
-}
-
-// fill puts the expectations of a row's missing cells given the others, less the mean,
-// into it, and adds their covariance to s.
-func fill(row []float64, seen []bool, p, s *mat.SymDense) error {
-	var gaps []int
-	for j := range row {
-		if !seen[j] {
-			gaps = append(gaps, j)
-		}
-	}
-	if len(gaps) == 0 {
-		return nil
-	}
-	m := len(gaps)
-	block := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: make([]float64, m*m)}
-	right := make([]float64, m) // −P_mo (x_o − μ_o)
-	for a, j := range gaps {
-		for b, k := range gaps[a:] {
-			block.Data[a*m+a+b] = p.At(j, k)
-		}
-		for k := range row {
-			if seen[k] {
-				right[a] -= p.At(j, k) * row[k]
-			}
-		}
-	}
-	factor, ok := lapack64.Potrf(block)
-	if ok {
-		block, ok = lapack64.Potri(factor)
-	}
-	if !ok {
-		return fmt.Errorf("likelihood: the precision is not positive definite")
-	}
-	hat := make([]float64, m)
-	blas64.Symv(1, block, blas64.Vector{N: m, Inc: 1, Data: right}, 0, blas64.Vector{N: m, Inc: 1, Data: hat})
-	for a, j := range gaps {
-		row[j] = hat[a]
-		for b, k := range gaps[a:] {
-			s.SetSym(j, k, s.At(j, k)+block.Data[a*m+a+b])
-		}
-	}
-	return nil
 }
 
 const (

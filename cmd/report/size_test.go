@@ -24,8 +24,8 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
+	"missingscore/trainers/gaussian/pairwise"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/pairwise"
 	"missingscore/trainers/path"
 )
 

@@ -31,15 +31,12 @@ const (
 // modelled: copies of one, a sum and its parts. One of each set is then left out of the
 // search for the next: of an exact dependence the last.
 func dependent(e *examined) []Finding {
-	findings, active, r := e.copies(e.active())
+	findings, active := e.copies(e.active())
 	rows := rowsWithValues(e.Table)
 	if len(active) > mostDependent || rows < 3*len(active) {
 		return findings
 	}
-	candidate := explainedBut
-	if r == nil {
-		r, candidate = e.correlation(active)
-	}
+	r, candidate := e.correlation(active)
 	for r != nil && len(active) > 2 && len(findings) < mostSets {
 		set := leastSet(r, candidate, leastKept)
 		if set == nil {
@@ -79,23 +76,22 @@ func (e *examined) active() (active []int) {
 }
 
 // copies finds pairs that are nearly equal but for place and unit, and gives the columns
-// without one of each, with their correlation where enough rows are known and none has a gap.
-func (e *examined) copies(active []int) (findings []Finding, left []int, r *mat.SymDense) {
+// without one of each.
+func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	if len(active) < 2 || float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
-		return nil, active, nil
+		return nil, active
 	}
-	sums, kept := e.pairs(active), []int(nil) // places in active
-	for a, j := range active {
-		of := slices.IndexFunc(kept, func(b int) bool { return sums.unexplained(a, b) < explainedBut })
+	for _, j := range active {
+		of := slices.IndexFunc(left, func(k int) bool { return e.unexplained(j, k) < explainedBut })
 		if of < 0 {
-			kept, left = append(kept, a), append(left, j)
+			left = append(left, j)
 			continue
 		}
 		if f, _, ok := e.combination([]int{j, left[of]}); ok && len(findings) < mostSets {
 			findings = append(findings, f)
 		}
 	}
-	return findings, left, sums.correlation(kept, e.after.N)
+	return findings, left
 }
 
 // together are the values, as modelled, of the first column and of the others in the rows
@@ -337,4 +333,46 @@ func Copies(t *data.Table) (findings []Finding) {
 		}
 	}
 	return findings
+}
+
+// Dependent is the least set of the columns of a correlation matrix of which one is a
+// combination of the others but for a share of its variance of most or less, that one first;
+// nil if there is none. Of more than 150 columns none is looked for.
+func Dependent(r *mat.SymDense, most float64) []int {
+	all := make([]int, r.SymmetricDim())
+	for j := range all {
+		all[j] = j
+	}
+	if len(all) > mostDependent {
+		return nil
+	}
+	if share, _ := unexplained(r, all); share > most {
+		return nil
+	}
+	return leastSet(r, most, 0)
+}
+
+// exactShare of a variance is what rounding leaves, squared.
+const exactShare = 1e-20
+
+// Exact counts the rows that have all of the columns, the first of which is said to be a
+// combination of the others, and says whether these rows leave room for it to be one
+// exactly: whether all meet it but for rounding, as any rows do that are no more than the columns.
+func Exact(t *data.Table, columns []int) (rows int, exact bool) {
+	x := make([][]float64, len(columns))
+	for i := range t.N {
+		cells := t.Observed[i*t.D : (i+1)*t.D]
+		if slices.ContainsFunc(columns, func(j int) bool { return !cells[j] }) {
+			continue
+		}
+		rows += int(t.Count(i) + 0.5)
+		for k, j := range columns {
+			x[k] = append(x[k], t.Values[i*t.D+j])
+		}
+	}
+	if rows <= len(columns) {
+		return rows, true
+	}
+	_, _, share := regress(x[0], x[1:])
+	return rows, share <= exactShare
 }

@@ -237,14 +237,13 @@ type column struct {
 	counts   []int     // of distinct
 	whole    bool      // every value is a whole number
 	memory   []float64
-	sorter   sorter
 }
 
 // take makes it that of other cells, which it keeps, in its own memory.
 func (c *column) take(cells []float64) {
 	sorted := append(c.memory[:0], cells...)
 	c.cells, c.memory, c.whole, c.counts = cells, sorted, true, c.counts[:0]
-	c.sorter.sort(sorted)
+	slices.Sort(sorted)
 	for i, x := range sorted {
 		c.whole = c.whole && x == float64(int64(x))
 		if last := len(c.counts) - 1; i > 0 && sorted[last] == x { // the first len(counts) are the distinct ones

@@ -1,8 +1,11 @@
 package diagnose
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"math"
+	"strings"
 
 	"missingscore/data"
 )
@@ -81,4 +84,180 @@ func seldomObserved(e *examined) []Finding {
 	}
 	return []Finding{{Severity: Warning, Columns: names, LeaveOut: leaveOut, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (the least: %d): what is estimated of %s is mostly chance; %s",
 		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.RowCount(), least, plural(len(names), "it", "them"), advice)}}
+}
+
+// matrices warns of a correlation or covariance matrix in place of rows: symmetric, with a positive
+// diagonal and no entry beyond the root of the product of its two.
+func matrices(e *examined) []Finding {
+	d := e.D
+	if e.N != d || d < 3 || e.Sampled != nil || !e.Complete() {
+		return nil
+	}
+	ones := true
+	for i := range d {
+		if !(e.Values[i*d+i] > 0) {
+			return nil
+		}
+		ones = ones && e.Values[i*d+i] == 1
+		for j := range i {
+			a, b, size := e.Values[i*d+j], e.Values[j*d+i], math.Sqrt(e.Values[i*d+i]*e.Values[j*d+j])
+			if math.Abs(a) > size*(1+1e-9) || !(math.Abs(a-b) <= 1e-6*size) {
+				return nil
+			}
+		}
+	}
+	what := "a covariance matrix (symmetric, as many rows as columns)"
+	if ones {
+		what = "a correlation matrix (symmetric, 1 on the diagonal)"
+	}
+	return []Finding{{Severity: Warning, Message: fmt.Sprintf("the table looks like %s: its rows would be taken for observations; give the table that it was computed from", what)}}
+}
+
+const (
+	repeatedShare = 0.1     // of the rows that repeat another, from which on it is said
+	leastSteps    = 1000    // from the least to the largest value of a column in which equal values are no chance
+	leastDistinct = 10      // rows whose numbers of copies tell by their divisor
+	mostRepeated  = 1 << 20 // rows that are looked through
+)
+
+// repeated warns of rows that stand several times in the table: of measurements so fine that two rows
+// are not equal by chance, or each row as often as a table stacked on itself has it.
+func repeated(e *examined) []Finding {
+	if e.Sampled != nil || e.D < 2 || e.N < leastDistinct || e.N > mostRepeated {
+		return nil
+	}
+	class, copies := e.equalRows()
+	n, u := len(class), len(copies)
+	if float64(n-u) < repeatedShare*float64(n) {
+		return nil
+	}
+	divisor := 0
+	for _, m := range copies {
+		divisor = gcd(divisor, m)
+	}
+	extra := 0
+	if divisor > 1 && u >= leastDistinct {
+		extra = n - u
+	} else {
+		own := e.ownValues(class, u)
+		for c, m := range copies {
+			if own[c] >= 2 {
+				extra += m - 1
+			}
+		}
+	}
+	if float64(extra) < repeatedShare*float64(n) {
+		return nil
+	}
+	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (--weights)", extra, n)}}
+}
+
+// equalRows numbers the different rows, gives the number of each row and how many each is.
+func (e *examined) equalRows() (class, copies []int) {
+	seed, numbers, text := maphash.MakeSeed(), map[uint64]int{}, make([]byte, 0, 8*e.D)
+	for i := range e.N {
+		text = text[:0]
+		for k := i * e.D; k < (i+1)*e.D; k++ {
+			x := math.NaN()
+			if e.Observed[k] {
+				x = e.Values[k]
+			}
+			text = binary.LittleEndian.AppendUint64(text, math.Float64bits(x))
+		}
+		key := maphash.Bytes(seed, text)
+		c, known := numbers[key]
+		if !known {
+			c = len(copies)
+			numbers[key], copies = c, append(copies, 0)
+		}
+		class, copies[c] = append(class, c), copies[c]+1
+	}
+	return class, copies
+}
+
+// ownValues counts for each different row the cells in fine columns whose value no other row has.
+func (e *examined) ownValues(class []int, u int) []int {
+	own := make([]int, u)
+	for j := range e.D {
+		if e.steps(j) < leastSteps {
+			continue
+		}
+		of := map[float64]int{} // the row that has it, -1 for several
+		for i, c := range class {
+			if k := i*e.D + j; e.Observed[k] {
+				if other, known := of[e.Values[k]]; known && other != c {
+					c = -1
+				}
+				of[e.Values[k]] = c
+			}
+		}
+		for _, c := range of {
+			if c >= 0 {
+				own[c]++
+			}
+		}
+	}
+	return own
+}
+
+// steps is the range of column j in units of the largest power of ten, of 1000 at most and a
+// millionth at least, of which all its values are multiples.
+func (e *examined) steps(j int) float64 {
+	c, power := e.columns[j], 3.
+	for _, x := range e.column(e.Table, j) {
+		for y := x / math.Pow(10, power); power > -6 && math.Abs(y-math.Round(y)) > 1e-6; y = x / math.Pow(10, power) {
+			power--
+		}
+	}
+	return (c.high - c.low) / math.Pow(10, power)
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+const (
+	apartKind  = "apart"
+	namedPairs = 4 // of columns never observed together; more are counted
+)
+
+func apart(e *examined) []Finding { return Apart(e.Table) }
+
+// Apart warns of columns that no row shows together: observed rows say nothing of what they have to do
+// with each other given the others, wherever a fit leaves it.
+func Apart(t *data.Table) []Finding {
+	pairs := t.NeverTogether()
+	if len(pairs) == 0 {
+		return nil
+	}
+	what := "their partial correlation is"
+	if len(pairs) > 1 {
+		what = "their partial correlations are"
+	}
+	in := make([]bool, t.D)
+	for _, pair := range pairs {
+		in[pair[0]], in[pair[1]] = true, true
+	}
+	var columns []string
+	for j, name := range t.Names {
+		if in[j] {
+			columns = append(columns, name)
+		}
+	}
+	return []Finding{{Kind: apartKind, Severity: Warning, Columns: columns, Message: fmt.Sprintf("%s are never observed in the same row: %s not determined by the data", PairsText(t, pairs), what)}}
+}
+
+// PairsText names the first pairs of columns and counts the others.
+func PairsText(t *data.Table, pairs [][2]int) string {
+	var words []string
+	for _, p := range pairs[:min(len(pairs), namedPairs)] {
+		words = append(words, t.Names[p[0]]+" and "+t.Names[p[1]])
+	}
+	if n := len(pairs) - namedPairs; n > 0 {
+		words = append(words, fmt.Sprintf("%d more pairs of columns", n))
+	}
+	return strings.Join(words, "; ")
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"missingscore/data"
-	"missingscore/data/completion"
+	"missingscore/data/gaussian"
 	"missingscore/internal/panics"
 )
 
@@ -167,15 +167,15 @@ const (
 // asked for.
 type work struct {
 	table  *data.Table
-	room   int                       // numbers of filled tables that are held at once, or one such table
-	ranks  []func() *ranked          // of each column
-	normal func() *completion.Normal // of all columns
-	alike  func() []int              // see findAlike
+	room   int                     // numbers of filled tables that are held at once, or one such table
+	ranks  []func() *ranked        // of each column
+	normal func() *gaussian.Normal // of all columns
+	alike  func() []int            // see findAlike
 }
 
 // newWork fills gaps by a normal distribution that is fitted to so many rows at most.
 func newWork(t *data.Table, fitRows int) *work {
-	w := &work{table: t, room: mostFilled, normal: sync.OnceValue(func() *completion.Normal { return completion.Fit(evenly(t, fitRows), turns, limit) })}
+	w := &work{table: t, room: mostFilled, normal: sync.OnceValue(func() *gaussian.Normal { return gaussian.Fit(evenly(t, fitRows), turns, limit) })}
 	w.alike = sync.OnceValue(w.findAlike)
 	for k := range t.D {
 		w.ranks = append(w.ranks, sync.OnceValue(func() *ranked { return w.rank(k) }))
@@ -235,18 +235,18 @@ func (w *work) tests(workers int, columns []int) []Column {
 			part = append(part, a)
 		}
 	}
-	together(workers, part, func(_, a int) { out[a].P = robustScore(w.rowBlocks(joints[a], w.fill(joints[a].predictors))) })
+	together(workers, part, func(_, a int) { out[a].P = robustScore(w.design(joints[a], w.fill(joints[a].predictors))) })
 	if whole == nil {
 		return out
 	}
-	all := completion.New(w.table, nil)
+	all := gaussian.NewFiller(w.table, nil)
 	for some := range slices.Chunk(whole, max(1, w.room/len(all.X))) {
 		var columns []int
 		for _, a := range some {
 			columns = append(columns, joints[a].column)
 		}
 		filled := all.Without(w.normal(), columns, workers)
-		together(workers, some, func(b, a int) { out[a].P = robustScore(w.rowBlocks(joints[a], filled[b])) })
+		together(workers, some, func(b, a int) { out[a].P = robustScore(w.design(joints[a], filled[b])) })
 	}
 	return out
 }

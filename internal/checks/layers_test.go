@@ -18,13 +18,13 @@ import (
 // layers, and those of its own layer that come before it in the same line.
 var layers = [][]string{
 	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/plainwords", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
-	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/completion", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
+	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/gaussian", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
-	{"losses/pairwise", "losses/latent", "losses"},
+	{"losses/pairmoments", "losses/latent", "losses"},
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
-	{"trainers/rows", "trainers/completed", "trainers/em", "trainers/penalty", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
+	{"trainers/rows", "trainers/gaussian/mcem", "trainers/gaussian/em", "trainers/penalty", "trainers/descent", "trainers/gaussian/pairwise", "trainers/path", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"cmd/picture", "cmd/report", "cmd"},
 }

@@ -11,7 +11,7 @@ import (
 	"missingscore/data/truncnorm"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 // parts are those that the rows are cut into: sums are added up in their order.
@@ -72,7 +72,7 @@ func (s *sums) add(other *sums) {
 
 // newChain starts at moments of pairs, correlations a little less than they are, with
 // categories in the middle of their share and zeros in gaps.
-func newChain(t *data.Table, rows []int, counts []float64, workers int, m *pairwise.Moments) *chain {
+func newChain(t *data.Table, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
 	d := t.D
 	c := &chain{d: d, rows: rows, workers: max(1, workers), z: make([]float64, len(rows)*d), seen: make([]bool, len(rows)*d), level: make([]int, len(rows)*d)}
 	c.law = &law{mean: make([]float64, d), cov: make([]float64, d*d), cuts: make([][]float64, d)}

@@ -13,7 +13,7 @@ import (
 	"math"
 
 	"missingscore/data"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 const (
@@ -33,8 +33,8 @@ const (
 // mean, covariances and thresholds from the completed rows; the result is their mean over the
 // turns. All draws come from streams of the rows' own: the bytes depend neither on workers nor
 // on a seed. It fails where a column does not vary.
-func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairwise.Moments, error) {
-	m, err := pairwise.Of(ctx, t, rows, counts, workers)
+func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairmoments.Moments, error) {
+	m, err := pairmoments.Of(ctx, t, rows, counts, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 }
 
 // fill makes the law the moments.
-func fill(m *pairwise.Moments, l *law, turns int, far float64, settled bool) {
-	*m = pairwise.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
+func fill(m *pairmoments.Moments, l *law, turns int, far float64, settled bool) {
+	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in a correlation at most", turns, far)
 	m.Turns, m.Unsettled = turns, !settled
 }

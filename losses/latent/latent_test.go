@@ -12,7 +12,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/transform"
 	"missingscore/internal/stream"
-	"missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 )
 
 func all(n int) (rows []int) {
@@ -96,7 +96,7 @@ func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
 		table.Values = append(table.Values, .5, -1, 0, .7)
 		table.Observed = append(table.Observed, true, true, false, true)
 	}
-	m := &pairwise.Moments{D: 4, S: append([]float64{}, r.RawSymmetric().Data...)}
+	m := &pairmoments.Moments{D: 4, S: append([]float64{}, r.RawSymmetric().Data...)}
 	c := newChain(table, all(copies), nil, 2, m)
 	copy(c.law.cov, r.RawSymmetric().Data)
 	got, below := make([]float64, 16), 0.
@@ -210,26 +210,6 @@ func TestMissingAtRandom(t *testing.T) {
 	more, err := Of(t.Context(), y, all(n), nil, 3)
 	require.NoError(t, err)
 	require.Equal(t, m, more)
-}
-
-// Without gaps it comes near polychoric correlations, which know of two columns at a time.
-func TestWithoutGapsNearPolychoric(t *testing.T) {
-	const n = 1000
-	cuts := [][]float64{{-.5, .5}, {.2}, {-1, 0, 1}}
-	table := ordinal(t, categories(normal(n, mat.NewSymDense(3, []float64{1, .5, .4, .5, 1, -.2, .4, -.2, 1}), 8), cuts), cuts)
-	counts := make([]float64, n)
-	for i := range counts {
-		counts[i] = 1
-	}
-	m, err := Of(t.Context(), table, all(n), counts, 1)
-	require.NoError(t, err)
-	pairs, err := pairwise.Of(t.Context(), table, all(n), nil, 1)
-	require.NoError(t, err)
-	require.InDeltaSlice(t, pairs.S, m.S, 0.02)
-	for j := range 3 {
-		require.InDeltaSlice(t, table.Cuts[j], m.Cuts[j], 1e-9)
-		require.Zero(t, m.Mean[j])
-	}
 }
 
 // Copies of one item, of which maximum likelihood has correlation 1, and fewer rows than columns

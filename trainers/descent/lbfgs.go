@@ -11,8 +11,8 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/losses"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

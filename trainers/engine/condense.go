@@ -11,18 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	representing "missingscore/data/moments"
+	"missingscore/data/moments"
 	"missingscore/losses"
 	"missingscore/trainers/source"
 )
 
-// Where a loss depends on the rows of a pattern of gaps by their number, mean and covariances
-// alone, a few rows that have the same ones do as well as a million. Of n rows with k observed
-// cells, mean m and covariances C = LLᵀ, k + 1 rows are made, each counting n/(k + 1):
-//
-//	m + √(k + 1) L h_i,   h_i the rows of H (k + 1, k),  HᵀH = I, 1ᵀH = 0
-//
-// so that Σ n/(k + 1) (x − m)(x − m)ᵀ = n L HᵀH Lᵀ = n C. H is Helmert's matrix.
+// If a loss depends on the rows of a pattern of gaps by their number, mean and covariances alone,
+// k + 1 rows of k observed cells with the same moments do as well as a million
+// (moments.Representatives).
 
 const (
 	// leastCondensed is the number of rows from which they are condensed, if at least every
@@ -265,7 +261,7 @@ func (c *condensed) add(observed []bool, values []float64, count float64) {
 }
 
 // condense appends rows with the moments of a group, whose observed cells are at places. It is
-// not ok where that saves nothing, or rounding spoils the covariances.
+// not ok where that saves nothing.
 func (c *condensed) condense(t *data.Table, group, places []int, counts []float64) (ok bool) {
 	k := len(places)
 	if len(group) <= k+1 {
@@ -287,19 +283,13 @@ func (c *condensed) condense(t *data.Table, group, places []int, counts []float6
 		c.add(observed, values, sum)
 		return true
 	}
-	var factor mat.Cholesky
-	if !factor.Factorize(covariances(t, group, places, mean, sum, counts)) {
-		return false
-	}
-	var l mat.TriDense
-	factor.LTo(&l)
-	var x mat.Dense
-	x.Mul(representing.Helmert(k), l.T())
-	for i := range k + 1 {
+	rows := moments.Representatives(mean, covariances(t, group, places, mean, sum, counts))
+	n, _ := rows.Dims()
+	for i := range n {
 		for a, j := range places {
-			values[j] = mean[a] + math.Sqrt(float64(k+1))*x.At(i, a)
+			values[j] = rows.At(i, a)
 		}
-		c.add(observed, values, sum/float64(k+1))
+		c.add(observed, values, sum/float64(n))
 	}
 	return true
 }

@@ -32,51 +32,6 @@ func gappy(n int, share float64) *data.Table {
 	return t
 }
 
-// Condensed rows have each pattern's number, mean and covariances.
-func TestCondensedRowsHaveTheMoments(t *testing.T) {
-	table := gappy(1500, 0.2)
-	counts := make([]float64, table.N)
-	for i := range counts {
-		counts[i] = float64(1 + i%3)
-	}
-	moments := func(t *data.Table, rows []int, counts []float64) map[string][]float64 {
-		out := map[string][]float64{}
-		for _, group := range t.Patterns(rows) {
-			m := make([]float64, 1+4+16)
-			for _, i := range group {
-				n := countOf(counts, i)
-				m[0] += n
-				for j := range 4 {
-					if !t.Observed[i*4+j] {
-						continue
-					}
-					m[1+j] += n * t.Values[i*4+j]
-					for k := range 4 {
-						if t.Observed[i*4+k] {
-							m[5+j*4+k] += n * t.Values[i*4+j] * t.Values[i*4+k]
-						}
-					}
-				}
-			}
-			key := ""
-			for j := range 4 {
-				key += map[bool]string{true: "1", false: "0"}[t.Observed[group[0]*4+j]]
-			}
-			out[key] = m
-		}
-		return out
-	}
-	for name, c := range map[string][]float64{"once": nil, "counted": counts} {
-		small := condense(table, table.AllRows(), c)
-		require.Less(t, len(small.rows), 80, name)
-		want, got := moments(table, table.AllRows(), c), moments(small.table, small.rows, small.counts)
-		require.Len(t, got, len(want))
-		for key, m := range want {
-			require.InDeltaSlice(t, m, got[key], 1e-9*m[0], "%s %s", name, key)
-		}
-	}
-}
-
 // Steps over condensed rows are those over all of them, for each loss that allows it, whatever
 // the number of workers; and they are made over fewer.
 func TestStepsOverCondensedRows(t *testing.T) {
@@ -157,55 +112,9 @@ func TestWhatIsNotCondensed(t *testing.T) {
 		singular.Observed[i*4] = true
 		singular.Values[i*4+1] = singular.Values[i*4]
 	}
-	require.False(t, math.IsNaN(condense(singular, singular.AllRows(), nil).table.Values[0]))
-	require.Len(t, condense(singular, singular.AllRows(), nil).rows, 1500)
-}
-
-// Rows that are those of condensed parts together give the steps that they give by themselves.
-func TestCondenseUnion(t *testing.T) {
-	table := gappy(3000, 0.2)
-	m := model.NewGaussian(4, model.Natural)
-	var parts [][]int
-	for k := range 3 {
-		var part []int
-		for i := k; i < table.N; i += 3 {
-			part = append(part, i)
-		}
-		parts = append(parts, part)
-	}
-	var want Step
-	for _, union := range []bool{false, true} {
-		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: "em-exact", Batch: 50})
-		require.NoError(t, err)
-		rows := table.AllRows()
-		if union {
-			for _, part := range parts {
-				e.Condense(part)
-			}
-			e.CondenseUnion(rows, parts)
-			require.Less(t, len(e.instead(rows).rows), 80)
-		}
-		got, err := e.Gradient(0, rows, 1)
-		require.NoError(t, err)
-		if !union {
-			want = Step{Loss: got.Loss, Moments: append([]float64(nil), got.Moments...), LogLikelihood: got.LogLikelihood}
-			continue
-		}
-		require.InEpsilon(t, want.Loss, got.Loss, 1e-12)
-		require.InEpsilon(t, want.LogLikelihood, got.LogLikelihood, 1e-12)
-		require.InDeltaSlice(t, want.Moments, got.Moments, 1e-9*3000)
-	}
-}
-
-// Sums over pairs of columns are made once for the problems that share Condensed, of one table.
-func TestPairSumsAreShared(t *testing.T) {
-	p := Problem{Table: gappy(30, 0.2), Condensed: NewCondensed()}
-	first := p.PairSums()
-	require.Same(t, first, p.PairSums())
-	other := p
-	other.Table = gappy(40, 0.2)
-	require.Equal(t, other.Table.PairSums(), other.PairSums())
-	require.Equal(t, first, p.PairSums())
+	made := condense(singular, singular.AllRows(), nil)
+	require.Len(t, made.rows, 4, "columns of rank 3")
+	require.False(t, math.IsNaN(made.table.Values[0]))
 }
 
 // Of rows without a gap, those of an expectation step, wherever it is made.

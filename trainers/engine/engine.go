@@ -13,6 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/data/gaussian"
 	"missingscore/graph"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
@@ -73,7 +74,7 @@ type worker struct {
 	objective stream.Stream // of what the objective draws
 	sizes     []float64     // effective, of a batch
 
-	expectation *losses.Expectation // made when it is first asked for
+	expectation *gaussian.Expectation // made when it is first asked for
 }
 
 // part is the contribution of one batch to a step.

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"missingscore/data/gaussian"
 	"missingscore/losses"
 )
 
@@ -12,8 +13,7 @@ import (
 // the precision p (d, d), by losses with LossNeeds.Moments: what Gradient gives but for the
 // gradients and the loss's numbers about draws, in less time.
 func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
-	of, ok := e.Estimator.Loss.(losses.Expecting)
-	if !ok {
+	if _, ok := e.Estimator.Loss.(losses.GaussianComplete); !ok {
 		return e.Gradient(0, rows, 1)
 	}
 	in, size := e.instead(rows), e.Config.Batch
@@ -23,7 +23,7 @@ func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 		for i := k; i < n; i += len(e.workers) {
 			some := in
 			some.rows = in.rows[i*size : min((i+1)*size, len(in.rows))]
-			e.expected.parts[i].err = e.workers[k].expect(of, &e.expected, i, some, eta, p)
+			e.expected.parts[i].err = e.workers[k].expect(&e.expected, i, some, eta, p)
 		}
 	}); err != nil {
 		return Step{}, err
@@ -51,7 +51,7 @@ type expected struct {
 }
 
 type expectedPart struct {
-	patterns            *losses.RowPatterns // nil: not found yet
+	patterns            *gaussian.RowPatterns // nil: not found yet
 	moments             []float64
 	loss, logLikelihood float64
 	err                 error
@@ -75,9 +75,9 @@ func (x *expected) begin(of condensed, n, d int) {
 }
 
 // expect makes the step over part number i.
-func (w *worker) expect(by losses.Expecting, x *expected, i int, of condensed, eta, p []float64) (err error) {
+func (w *worker) expect(x *expected, i int, of condensed, eta, p []float64) (err error) {
 	if w.expectation == nil {
-		if w.expectation, err = by.Expectation(len(eta)); err != nil {
+		if w.expectation, err = (losses.GaussianComplete{}).Expectation(len(eta)); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (w *worker) expect(by losses.Expecting, x *expected, i int, of condensed, e
 	part := &x.parts[i]
 	patterns := part.patterns
 	if patterns == nil {
-		patterns = losses.FindPatterns(w.batch.Mask, w.batch.Weight)
+		patterns = gaussian.FindPatterns(w.batch.Mask, w.batch.Weight)
 		if x.keeps {
 			part.patterns = patterns
 		}
@@ -100,6 +100,6 @@ func (w *worker) expect(by losses.Expecting, x *expected, i int, of condensed, e
 	if err := w.expectation.Over(eta, p, w.batch.X, w.batch.Mask, w.batch.Weight, patterns); err != nil {
 		return err
 	}
-	part.loss, part.logLikelihood = w.expectation.Moments(part.moments)
+	part.loss, part.logLikelihood = w.expectation.Moments(part.moments), w.expectation.LogLikelihood
 	return nil
 }

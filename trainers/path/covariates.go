@@ -12,7 +12,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/spelling"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // Covariates are columns that are held constant: members of the normal distribution, but none

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"missingscore/graph/model"
-	"missingscore/trainers/completed"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/mcem"
 )
 
 // Judged is what the criterion on a domain has told.
@@ -25,13 +25,13 @@ const (
 
 // judge is the criterion on a domain, of the networks along the path from the sparsest on.
 // The rows are completed by draws from a reference, the edges that some networks in a row
-// have in common, refitted (completed.Setting.Root). By these rows every network has a least
+// have in common, refitted (mcem.Setting.Root). By these rows every network has a least
 // loss ψ, in closed form, and the score
 //
 //	n ψ + e (log n + 4 γ log d)          n of the first term the rows
 //
 // e, in place of the number of edges, is by how much nψ falls on average through the edges
-// of the network where none is one of the truth (completed.Judge): a superfluous one lowers
+// of the network where none is one of the truth (mcem.Judge): a superfluous one lowers
 // it by the variance of the loss's gradient over its curvature, not by 1 as −2 log L
 // (composite likelihoods: Gao & Song 2010). The last of these networks is the first of those
 // that the next reference judges, which goes on from its score: so edges are judged before
@@ -106,7 +106,7 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 			shift = j.before - score
 		}
 		j.before = score + shift
-		if completed.Put(m, v.Theta); !bounds.Inside(m) {
+		if mcem.Put(m, v.Theta); !bounds.Inside(m) {
 			continue
 		}
 		if j.scores[point] = j.before; j.before < j.least {
@@ -118,7 +118,7 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 
 // reference makes the judge whose rows are completed by the refit of the edges that the
 // networks of points have in common.
-func (j *judgement) reference(ctx context.Context, points []int) (by *completed.Judge, ok bool, err error) {
+func (j *judgement) reference(ctx context.Context, points []int) (by *mcem.Judge, ok bool, err error) {
 	common := j.State.Points[points[0]].Adjacency(j.Table.D, j.Config.Threshold)
 	for _, point := range points[1:] {
 		for i, edge := range j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold).Edge {
@@ -126,22 +126,22 @@ func (j *judgement) reference(ctx context.Context, points []int) (by *completed.
 		}
 	}
 	bounds := j.posdef
-	root, ok, err := j.completing().Root(ctx, j.model, completed.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
+	root, ok, err := j.completing().Root(ctx, j.model, mcem.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	return completed.NewJudge(root)
+	return mcem.NewJudge(root)
 }
 
 // completing is how rows are completed for networks to be judged and solved by.
-func (r *Run) completing() completed.Setting {
-	return completed.Setting{Table: r.Table, Rows: r.rows, Domain: r.Domain, Weight: r.Weight,
+func (r *Run) completing() mcem.Setting {
+	return mcem.Setting{Table: r.Table, Rows: r.rows, Domain: r.Domain, Weight: r.Weight,
 		Seed: r.Engine.Config.Seed, Workers: r.Engine.Config.Workers}
 }
 
 // support is that of a point's network.
-func (r *Run) support(index int) *completed.Support {
-	return completed.NewSupport(r.State.Points[index].Adjacency(r.Table.D, r.Config.Threshold))
+func (r *Run) support(index int) *mcem.Support {
+	return mcem.NewSupport(r.State.Points[index].Adjacency(r.Table.D, r.Config.Threshold))
 }
 
 // at is a model of its own at a point.

@@ -11,9 +11,9 @@ import (
 
 	"missingscore/graph"
 	"missingscore/losses"
-	moments "missingscore/losses/pairwise"
+	"missingscore/losses/pairmoments"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // matrix is the schedule of losses that know the table by one matrix of second moments
@@ -22,8 +22,8 @@ import (
 type matrix struct {
 	*Run
 	loss    losses.OfMatrix
-	of      *moments.Moments // nil: not taken yet
-	halved  bool             // half of them is held
+	of      *pairmoments.Moments // nil: not taken yet
+	halved  bool                 // half of them is held
 	lasso   pairwise.Lasso
 	outcome pairwise.Outcome // of the last λ
 	at      *pairwise.Sparse // P there. The model has it when the result is known

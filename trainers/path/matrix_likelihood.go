@@ -10,9 +10,9 @@ import (
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/panics"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/em"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // likelihoodColumns is for how many columns networks are judged by the likelihood itself.

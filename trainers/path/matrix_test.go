@@ -19,8 +19,8 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	moments "missingscore/trainers/gaussian/pairwise"
 	"missingscore/trainers/internal/testtables"
-	moments "missingscore/trainers/pairwise"
 )
 
 // estimated is a run on a standardised table that has come to its end.

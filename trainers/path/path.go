@@ -11,9 +11,9 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

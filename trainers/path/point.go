@@ -7,7 +7,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // Point is the path's state at one λ. Columns are as the path saw them, so

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"missingscore/graph"
-	"missingscore/trainers/em"
+	"missingscore/trainers/gaussian/em"
 )
 
 // Refine is the stage after the path: at the chosen λ the iterations go on from

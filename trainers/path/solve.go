@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"missingscore/data/network"
-	"missingscore/trainers/completed"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/mcem"
 )
 
 // solveTurns is how many turns of drawing and minimising a refit on a domain makes, at most.
@@ -46,7 +46,7 @@ func (r *Run) solveChosen(ctx context.Context) error {
 		}
 		return r.save()
 	}
-	completed.Put(r.model, root.Next)
+	mcem.Put(r.model, root.Next)
 	if f.Movement, err = root.Remaining(); err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (r *Run) moves() string {
 }
 
 // chosenSupport is that of the chosen edges.
-func (r *Run) chosenSupport() *completed.Support {
+func (r *Run) chosenSupport() *mcem.Support {
 	if r.choice.edges == nil {
 		return r.support(r.choice.point)
 	}
-	return completed.NewSupport(network.Adjacency{D: r.Table.D, Edge: r.choice.edges})
+	return mcem.NewSupport(network.Adjacency{D: r.Table.D, Edge: r.choice.edges})
 }

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/gaussian/em"
+	"missingscore/trainers/gaussian/pairwise"
 )
 
 // turns is the schedule of expectation and minimisation by turns.

@@ -15,8 +15,8 @@ import (
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/losses"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/inference"
 )
 

@@ -10,7 +10,7 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
-	"missingscore/trainers/completed"
+	"missingscore/trainers/gaussian/mcem"
 	"missingscore/trainers/optim"
 )
 
@@ -21,7 +21,7 @@ type Inside struct {
 	Domain  *domain.Domain
 	Weight  domain.Weight
 	Start   *model.Gaussian
-	Draws   int // of a row with gaps; 0: the default of completed.Setting
+	Draws   int // of a row with gaps; 0: the default of mcem.Setting
 	Seed    uint64
 	Workers int
 }
@@ -38,7 +38,7 @@ const (
 //	θ̃ = θ̂ − J⁻¹U(θ̂),   cov θ̃ = J⁻¹ V J⁻ᵀ / (n − d − 1)
 //
 // J is the observed Jacobian Γ + K, V the second moments of the rows' parts U_i at θ̂
-// (completed.Equation): the noise of the draws has its part in them, so that few draws make
+// (mcem.Equation): the noise of the draws has its part in them, so that few draws make
 // larger errors and not wrong ones. n − d − 1 is in place of n because every column's
 // parameters were fitted to the rows. Where the precision does not stay positive definite the
 // step is made from the start. why, if it is not empty, says why there is no estimate.
@@ -55,7 +55,7 @@ func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err err
 	if err != nil || r == nil {
 		return nil, "the curvature of the loss is singular", err
 	}
-	all := completed.Everything(d)
+	all := mcem.Everything(d)
 	step, jacobian, q, ok, err := r.Newton()
 	if err != nil {
 		return nil, "", err
@@ -88,21 +88,21 @@ func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err err
 
 // root is that with all pairs free or, where there is none with a precision that is positive
 // definite, the start with rows drawn from it. It is nil where the loss has no minimum.
-func (p Inside) root(ctx context.Context) (r *completed.Root, free bool, err error) {
+func (p Inside) root(ctx context.Context) (r *mcem.Root, free bool, err error) {
 	d := p.Table.D
-	by := completed.Setting{Table: p.Table, Domain: p.Domain, Weight: p.Weight, Draws: p.Draws, Seed: p.Seed, Workers: p.Workers}.ByPattern()
+	by := mcem.Setting{Table: p.Table, Domain: p.Domain, Weight: p.Weight, Draws: p.Draws, Seed: p.Seed, Workers: p.Workers}.ByPattern()
 	bounds := &optim.PositiveDefinite{Floor: floor}
 	m := model.NewGaussian(d, model.Natural)
-	completed.Put(m, completed.Parameters(p.Start))
-	r, ok, err := by.Root(ctx, m, completed.Everything(d), bounds, tolerance, turns)
+	mcem.Put(m, mcem.Parameters(p.Start))
+	r, ok, err := by.Root(ctx, m, mcem.Everything(d), bounds, tolerance, turns)
 	if err != nil || !ok {
 		return nil, false, err
 	}
 	if !r.Bounded {
 		return r, true, nil
 	}
-	r.Theta = completed.Parameters(p.Start)
-	completed.Put(m, r.Theta)
+	r.Theta = mcem.Parameters(p.Start)
+	mcem.Put(m, r.Theta)
 	if r.Rows, err = by.Draw(m); err != nil {
 		return nil, false, err
 	}

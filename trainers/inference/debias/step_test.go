@@ -13,8 +13,8 @@ import (
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/losses"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/internal/testtables"
 )
 

@@ -1,0 +1,310 @@
+// Package gaussian is the arithmetic of normal distributions whose rows have missing cells. It knows
+// no graphs and no settings; losses, estimators and checks of tables share it.
+//
+//	RowPatterns  rows grouped by their missing cells
+//	Expectation  the expectation step of an EM algorithm
+//	Marginal     the marginal score-matching loss and its gradient
+//	Fit, Filler  a quick EM fit of standardised columns, and gaps filled by conditional means
+package gaussian
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// ErrNotPositiveDefinite says that a conditional distribution does not exist.
+var ErrNotPositiveDefinite = errors.New("the precision is not positive definite on the missing cells of a row")
+
+// Expectation makes expectation steps (docs/theory/complete-data.md#eq-moments). With Σ = P⁻¹, rows i
+// of weight w_i and δ = x − μ, a step finds
+//
+//	A = Σ w_i,   S = Σ w_i E[δ_i | x_o],   M = Σ w_i E[δ_iδ_iᵀ | x_o],   L = Σ w_i log p(x_o)
+//
+// Rows of one pattern share an inverse, of the missing or of the observed block, whichever is
+// less work. By the missing one, C = P_mm⁻¹, a row is completed by δ_m = −C(Pδ)_m and M gets δδᵀ + C.
+// By the observed one, Q = Σ_oo⁻¹, with q = Qδ_o, 0 elsewhere, it is δ = Σq, and M gets
+// Σ + Σ(qqᵀ − Q)Σ, whose products with Σ are made once for all rows.
+//
+// It is for one goroutine at a time.
+type Expectation struct {
+	Number, LogLikelihood float64   // A, L
+	Sum, Second           []float64 // S (d), M (d, d)
+	Mean                  []float64 // μ
+
+	Algebra
+	d                int
+	eta, p           []float64 // of the last step
+	factor           []float64 // lower triangle of P's
+	sigma            []float64 // Σ, if inverted
+	inverted, solved bool      // Σ is that of P; μ is that of η
+	logDet           float64   // of P
+	ofGaps, ofCells  *blocks   // of P and of Σ
+	together         together
+	byGaps, byCells  completedRows
+	squares          []float64 // Σ w E(qqᵀ − Q)Eᵀ
+	scratch, given   []float64
+}
+
+// completedRows are rows (n, d) in the order of their patterns, times the root of their weights.
+type completedRows struct {
+	n     int
+	root  []float64 // (n) of the weights
+	x, px []float64 // (n, d)
+}
+
+// NewExpectation is for d columns.
+func NewExpectation(d int, r Algebra) *Expectation {
+	square, vector := func() []float64 { return make([]float64, d*d) }, func() []float64 { return make([]float64, d) }
+	c := &Expectation{d: d, Algebra: r, eta: vector(), p: square(), factor: square(), sigma: square(), Mean: vector(),
+		ofGaps: newBlocks(d, r), ofCells: newBlocks(d, r), together: together{d: d}, given: vector(), Sum: vector(), Second: square(), scratch: square(), squares: square()}
+	c.p[0] = math.NaN() // equals nothing
+	return c
+}
+
+// Over makes a step over rows x (n, d), 0 where missing, for the linear part eta = Pμ (d) and the
+// precision p (d, d). rows are the patterns of mask and weight. It fails with
+// ErrNotPositiveDefinite.
+func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns) error {
+	if err := c.prepare(eta, p); err != nil {
+		return err
+	}
+	c.Number, c.LogLikelihood = 0, 0
+	clear(c.Sum)
+	clear(c.Second)
+	c.byGaps.begin(len(weight), c.d)
+	c.byCells.begin(len(weight), c.d)
+	for i := range rows.patterns {
+		q := &rows.patterns[i]
+		by := &c.byGaps
+		if q.byCells = c.ofGaps.exceeds(len(q.seen), len(q.gaps)); q.byCells {
+			by = &c.byCells
+		}
+		q.row = by.n
+		q.share = by.take(rows.order[q.first:q.last], c.d, x, mask, c.Mean, weight)
+		c.Number += q.share
+	}
+	if err := c.finishGaps(rows.patterns); err != nil {
+		return err
+	}
+	return c.finishCells(rows.patterns)
+}
+
+// prepare factors P and solves Pμ = η unless they are those of the last step. μ always comes from
+// the factor, so that its rounding does not depend on earlier steps.
+func (c *Expectation) prepare(eta, p []float64) error {
+	d := c.d
+	if !slices.Equal(c.p, p) {
+		copy(c.p, p)
+		c.solved, c.inverted, c.logDet = false, false, 0
+		copy(c.factor, p)
+		if !c.Factor(c.factor, d, d) {
+			c.p[0] = math.NaN()
+			return ErrNotPositiveDefinite
+		}
+		for j := range d {
+			c.logDet += 2 * math.Log(c.factor[j*d+j])
+		}
+		c.ofGaps.prepare(c.p)
+	}
+	if c.solved && slices.Equal(c.eta, eta) {
+		return nil
+	}
+	copy(c.Mean, eta)
+	l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: c.factor}, blas64.Vector{N: d, Inc: 1, Data: c.Mean}
+	blas64.Trsv(blas.NoTrans, l, v)
+	blas64.Trsv(blas.Trans, l, v)
+	copy(c.eta, eta)
+	c.solved = true
+	return nil
+}
+
+// Moments sets out, (d+1, d+1), to [A Sᵀ; S M] and returns the loss Σ_i w_i ψ_i.
+func (c *Expectation) Moments(out []float64) (loss float64) {
+	n := c.d + 1
+	out[0] = c.Number
+	for j, v := range c.Sum {
+		out[j+1], out[(j+1)*n] = v, v
+		copy(out[(j+1)*n+1:(j+2)*n], c.Second[j*c.d:(j+1)*c.d])
+	}
+	return c.loss(c.scratch)
+}
+
+// loss is −2A tr P + tr(PMP); pm becomes PM.
+func (c *Expectation) loss(pm []float64) (sum float64) {
+	d := c.d
+	c.Multiply(false, false, d, d, d, c.p, c.Second, pm)
+	for j := range d {
+		sum += dot(pm[j*d:j*d+d], c.p[j*d:j*d+d]) - 2*c.Number*c.p[j*d+j]
+	}
+	return sum
+}
+
+// Gradient sets byEta (d) and byP (d, d) to the loss's derivatives at fixed moments, and returns the
+// loss:
+//
+//	ψ = −2A tr P + tr(PMP),   ∂ψ/∂η = −2PS,   ∂ψ/∂P = 2(PM + PSμᵀ − A I)
+func (c *Expectation) Gradient(byEta, byP []float64) (loss float64) {
+	d := c.d
+	loss = c.loss(byP)
+	for j := range d {
+		ps := dot(c.p[j*d:j*d+d], c.Sum)
+		byEta[j] = -2 * ps
+		for k := range d {
+			byP[j*d+k] = 2 * (byP[j*d+k] + ps*c.Mean[k])
+		}
+		byP[j*d+j] -= 2 * c.Number
+	}
+	return loss
+}
+
+// begin makes room for n rows.
+func (c *completedRows) begin(n, d int) {
+	c.root, c.x, c.px, c.n = room(c.root, n), room(c.x, n*d), room(c.px, n*d), 0
+}
+
+// take copies a pattern's rows as √w (x − μ), 0 where missing. It returns their weight.
+func (c *completedRows) take(rows []int, d int, x, mask, mu, weight []float64) (share float64) {
+	for _, i := range rows {
+		share += weight[i]
+		root := math.Sqrt(weight[i])
+		c.root[c.n] = root
+		to := c.x[c.n*d : c.n*d+d]
+		for j := range to {
+			if to[j] = 0; mask[i*d+j] != 0 {
+				to[j] = root * (x[i*d+j] - mu[j])
+			}
+		}
+		c.n++
+	}
+	return share
+}
+
+// addSum adds the rows, times the root of their weights once more, to sum.
+func (c *completedRows) addSum(sum []float64) {
+	d := len(sum)
+	for i := range c.n {
+		floats.AddScaled(sum, c.root[i], c.x[i*d:i*d+d])
+	}
+}
+
+// side is one of the two ways to complete rows: by the blocks of a matrix, whose inverses are applied
+// to rows with a sign and, with the opposite sign, added to sum.
+type side struct {
+	cells   bool
+	rows    *completedRows
+	matrix  []float64 // P or Σ
+	sign    float64
+	sum     []float64                           // (d, d)
+	density func(q *rowPattern, logDet float64) // told each block's log determinant
+}
+
+func (s side) block(q *rowPattern) []int {
+	if s.cells {
+		return q.seen
+	}
+	return q.gaps
+}
+
+// complete inverts the blocks of a side's patterns and applies them: x = sign block⁻¹ px.
+func (c *Expectation) complete(patterns []rowPattern, s side, by *blocks) error {
+	for k := range patterns {
+		q := &patterns[k]
+		if q.byCells != s.cells || c.together.takes(len(s.block(q)), k) {
+			continue
+		}
+		logDet, ok := by.invert(s.block(q))
+		if !ok {
+			return ErrNotPositiveDefinite
+		}
+		s.density(q, logDet)
+		by.addTo(s.sum, -s.sign*q.share)
+		for i := q.row * c.d; i < (q.row+q.last-q.first)*c.d; i += c.d {
+			for _, p := range by.parts {
+				p.apply(s.rows.px[i:i+c.d], s.rows.x[i:i+c.d], s.sign, c.given)
+			}
+		}
+	}
+	return c.together.finish(patterns, s)
+}
+
+// density adds to L the logarithms of the normalisers of a pattern's rows; logDet is that of Q.
+func (c *Expectation) density(q *rowPattern, logDet float64) {
+	c.LogLikelihood += q.share * 0.5 * (logDet - float64(len(q.seen))*math.Log(2*math.Pi))
+}
+
+// finishGaps completes the rows that go by the inverse of their missing block.
+func (c *Expectation) finishGaps(patterns []rowPattern) error {
+	r, d := &c.byGaps, c.d
+	if r.n == 0 {
+		return nil
+	}
+	c.ofGaps.products(r.n, r.x, r.px)
+	if err := c.complete(patterns, side{rows: r, matrix: c.p, sign: -1, sum: c.Second,
+		density: func(q *rowPattern, logDet float64) { c.density(q, c.logDet-logDet) }}, c.ofGaps); err != nil {
+		return err
+	}
+	c.Multiply(true, false, d, d, r.n, r.x, r.x, c.scratch)
+	for i, v := range c.scratch {
+		c.Second[i] += v
+		c.LogLikelihood -= 0.5 * v * c.p[i]
+	}
+	r.addSum(c.Sum)
+	return nil
+}
+
+// finishCells completes the rows that go by the inverse of their observed block.
+func (c *Expectation) finishCells(patterns []rowPattern) error {
+	r, d := &c.byCells, c.d
+	if r.n == 0 {
+		return nil
+	}
+	if !c.inverted {
+		copy(c.sigma, c.factor)
+		c.Invert(c.sigma, d, d)
+		mirror(c.sigma, d)
+		c.inverted = true
+	}
+	clear(c.squares)
+	copy(r.px, r.x[:r.n*d])
+	clear(r.x[:r.n*d])
+	c.ofCells.p, c.ofCells.first = c.sigma, nil
+	if err := c.complete(patterns, side{cells: true, rows: r, matrix: c.sigma, sign: 1, sum: c.squares,
+		density: func(q *rowPattern, logDet float64) { c.density(q, -logDet) }}, c.ofCells); err != nil {
+		return err
+	}
+	observed := 0.0
+	for _, q := range patterns {
+		if q.byCells {
+			observed += q.share
+		}
+	}
+	c.LogLikelihood -= 0.5 * dot(r.px[:r.n*d], r.x)
+	c.Multiply(true, false, d, d, r.n, r.x, r.x, c.scratch)
+	floats.Add(c.squares, c.scratch)
+	c.Multiply(false, false, d, d, d, c.sigma, c.squares, c.scratch)
+	c.Multiply(false, false, d, d, d, c.scratch, c.sigma, c.squares)
+	for i, v := range c.squares {
+		c.Second[i] += observed*c.sigma[i] + v
+	}
+	q := c.scratch[:d]
+	clear(q)
+	r.addSum(q)
+	for j := range d {
+		c.Sum[j] += dot(c.sigma[j*d:j*d+d], q)
+	}
+	return nil
+}
+
+// dot is a sum in order, which floats.Dot is not.
+func dot(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}

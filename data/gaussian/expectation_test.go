@@ -1,0 +1,102 @@
+package gaussian
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/internal/stream"
+)
+
+// Moments by blocks of 8 to 20 columns, missing and observed ones, patterns of one to three rows
+// with weights, are those of each row's own conditional by gonum, as is the likelihood.
+func TestMomentsOfBlocksTogether(t *testing.T) {
+	const d, n = 30, 60
+	rng := stream.New(7, 1)
+	factor := mat.NewDense(d, d+3, nil)
+	for i := range d {
+		for j := range d + 3 {
+			factor.Set(i, j, rng.NormFloat64()/5)
+		}
+		factor.Set(i, i, factor.At(i, i)+1)
+	}
+	var precision, sigma mat.SymDense
+	precision.SymOuterK(1, factor)
+	var c mat.Cholesky
+	require.True(t, c.Factorize(&precision))
+	require.NoError(t, c.InverseTo(&sigma))
+	x, mask, weight, mu := make([]float64, n*d), make([]float64, n*d), make([]float64, n), make([]float64, d)
+	for i := range n {
+		weight[i] = 0.5 + rng.Float64()
+		for j := range d {
+			if mu[j] = 0.1 * float64(j%5); i%3 > 0 && i%4 > 0 {
+				mask[i*d+j] = mask[(i-1)*d+j]
+			} else if rng.Float64() < 0.3+0.4*float64(i%2) {
+				mask[i*d+j] = 1
+			}
+			x[i*d+j] = mask[i*d+j] * rng.NormFloat64()
+		}
+	}
+	var eta mat.VecDense
+	eta.MulVec(&precision, mat.NewVecDense(d, mu))
+	e := NewExpectation(d, Gonum)
+	p := mat.DenseCopyOf(&precision).RawMatrix().Data
+	require.NoError(t, e.Over(eta.RawVector().Data, p, x, mask, weight, FindPatterns(mask, weight)))
+	require.Positive(t, e.byCells.n)
+	require.Positive(t, e.byGaps.n)
+	got := make([]float64, (d+1)*(d+1))
+	loss, likelihood := e.Moments(got), e.LogLikelihood
+
+	want, log := mat.NewDense(d+1, d+1, nil), 0.0
+	for i := range n {
+		var seen, gaps []int
+		var values []float64
+		one := mat.NewVecDense(d+1, nil)
+		one.SetVec(0, 1)
+		for j := range d {
+			if mask[i*d+j] == 0 {
+				gaps = append(gaps, j)
+				continue
+			}
+			seen, values = append(seen, j), append(values, x[i*d+j])
+			one.SetVec(j+1, x[i*d+j]-mu[j])
+		}
+		whole, ok := distmv.NewNormal(mu, &sigma, nil)
+		require.True(t, ok)
+		marginal, ok := whole.MarginalNormal(seen, nil)
+		require.True(t, ok)
+		log += weight[i] * marginal.LogProb(values)
+		conditional, ok := whole.ConditionNormal(seen, values, nil)
+		require.True(t, ok)
+		var spread mat.SymDense
+		conditional.CovarianceMatrix(&spread)
+		for a, j := range gaps {
+			one.SetVec(j+1, conditional.Mean(nil)[a]-mu[j])
+			for b, k := range gaps {
+				want.Set(j+1, k+1, want.At(j+1, k+1)+weight[i]*spread.At(a, b))
+			}
+		}
+		var outer mat.Dense
+		outer.Outer(weight[i], one, one)
+		want.Add(want, &outer)
+	}
+	second := want.Slice(1, d+1, 1, d+1)
+	var pm, pmp mat.Dense
+	pm.Mul(&precision, second)
+	pmp.Mul(&pm, &precision)
+	require.InEpsilon(t, mat.Trace(&pmp)-2*want.At(0, 0)*mat.Trace(&precision), loss, 1e-10)
+	require.InDeltaSlice(t, want.RawMatrix().Data, got, 1e-9)
+	require.InDelta(t, log, likelihood, 1e-8*math.Abs(log))
+
+	// Another η after the same P gives the bytes of a first step.
+	other := make([]float64, d)
+	other[3] = 0.7
+	once, rows := NewExpectation(d, Gonum), FindPatterns(mask, weight)
+	require.NoError(t, e.Over(other, p, x, mask, weight, rows))
+	require.NoError(t, once.Over(other, p, x, mask, weight, rows))
+	require.Equal(t, once.Second, e.Second)
+	require.Equal(t, once.LogLikelihood, e.LogLikelihood)
+}

@@ -1,0 +1,282 @@
+// Package em estimates a normal distribution from rows with gaps by turns: an expectation
+// step takes the moments of the rows completed by the present conditional, a
+// minimisation step finds mean and precision for these moments, with a penalty or without
+// (docs/theory/complete-data.md#eq-em-exact). No pass over the rows is made within the
+// second.
+package em
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// Minimiser is a minimisation step: it takes packed, P in the order of graph.PackedIndex,
+// to that for the covariances s (d, d), row by row. It is not ok where there is none.
+type Minimiser func(packed, s []float64) (ok bool)
+
+// Unpenalised is P = S⁻¹: that of maximum likelihood, and of score matching.
+func Unpenalised(packed, s []float64) (ok bool) {
+	d := int(math.Sqrt(float64(len(s))))
+	var c mat.Cholesky
+	if !c.Factorize(mat.NewSymDense(d, slices.Clone(s))) {
+		return false
+	}
+	var p mat.SymDense
+	if err := c.InverseTo(&p); err != nil {
+		return false
+	}
+	for j := range d {
+		for k := j; k < d; k++ {
+			packed[graph.PackedIndex(d, j, k)] = p.At(j, k)
+		}
+	}
+	return true
+}
+
+// State is what the turns change beside the model, a plain value.
+type State struct {
+	Count       int // turns made
+	Anderson    optim.Anderson
+	Solved      []float64 // (μ, P) after the last minimisation step, P with its zeros; nil before the first
+	Movement    float64   // by how much the last turn moved an element of P, at most
+	Relative    float64   // the same in units of √(P_jj P_kk), of the mean's elements in units of 1/√P_jj
+	Loss        float64   // where it started: ψ, mean over rows
+	Likelihood  float64   // there: log density of the observed cells, summed
+	Projections int       // turns after which P had to be kept positive definite
+
+	Lead Lead // of paths of many columns
+}
+
+// Memory is how many turns the acceleration remembers.
+const Memory = 4
+
+// Turns makes the turns of a model on some rows of an engine's table.
+type Turns struct {
+	Engine *engine.Engine  // whose loss has LossNeeds.Moments
+	Model  *model.Gaussian // the engine's
+	Rows   []int
+	Bounds *optim.PositiveDefinite // that P is kept within; nil: none, then P is only to be positive definite
+
+	// MostGain, if not 0, says that turns go by the moments (Begin, Onward), and bounds Lead.Gain:
+	// 1/(1 − ρ), where ρ is about the rate at which turns come nearer to their end.
+	MostGain float64
+
+	Known *Known // of rows without a gap, in place of expectation steps; State.Likelihood is then not set
+}
+
+// Turn makes the next one. The model is then where the following one starts, which is
+// beyond State.Solved in the direction of the last turns. It fails with a *SingularError
+// where the minimisation step has no solution.
+func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	d, x := t.Model.Dim(), t.At()
+	mean, cov, err := t.expect(s, x)
+	if err != nil {
+		return err
+	}
+	if t.MostGain != 0 {
+		s.Lead.Moments = append(slices.Clone(mean), packed(cov, d)...)
+	}
+	to := slices.Clone(x[d:])
+	if s.Solved != nil {
+		copy(to, s.Solved[d:])
+	}
+	ok := minimise(to, cov)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !ok || !engine.Finite(to...) || !t.Put(slices.Concat(mean, to)) {
+		return &SingularError{Turn: s.Count, Mean: mean, Covariances: cov}
+	}
+	if t.Bounds != nil && t.Bounds.Project(t.Model) {
+		s.Projections++
+		copy(to, t.Model.Packed.Value)
+	}
+	s.Solved = slices.Concat(mean, to)
+	before := s.Movement
+	s.Movement, s.Relative = moved(x, s.Solved, d)
+	if s.Count > 0 && s.Movement > 2*before {
+		s.Anderson.Forget()
+	}
+	s.Count++
+	if !t.Put(s.Anderson.Next(x, s.Solved)) || t.Bounds != nil && !t.Bounds.Inside(t.Model) {
+		s.Anderson.Forget()
+		t.Put(s.Solved)
+	}
+	return nil
+}
+
+// expect is the expectation step at x, where the model is.
+func (t Turns) expect(s *State, x []float64) (mean, cov []float64, err error) {
+	if t.Known != nil {
+		s.Loss = t.Known.loss(x)
+		return t.Known.Mean, t.Known.Covariances, nil
+	}
+	d := t.Model.Dim()
+	var step engine.Step
+	if t.Model.Parameterisation() == model.Natural {
+		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, unpacked(x[d:], d))
+	} else {
+		step, err = t.Engine.Gradient(s.Count, t.Rows, 1)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
+	mean, cov = moments(step.Moments, x[:d])
+	return mean, cov, nil
+}
+
+// Settle puts the model to the last minimisation step's solution.
+func (t Turns) Settle(s *State) { t.Put(s.Solved) }
+
+// At is (μ, P) of the model.
+func (t Turns) At() []float64 {
+	d, x := t.Model.Dim(), t.Model.Mean()
+	if t.Model.Parameterisation() != model.CholeskyFactor {
+		return append(x, t.Model.Packed.Value...)
+	}
+	p := t.Model.Precision().RawSymmetric()
+	for j := range d {
+		x = append(x, p.Data[j*p.Stride+j:j*p.Stride+d]...)
+	}
+	return x
+}
+
+// Put puts the model to (μ, P). It is not ok where that cannot be: without Bounds, where P is
+// not positive definite, which a model of P's own elements would take.
+func (t Turns) Put(x []float64) (ok bool) {
+	if !engine.Finite(x...) {
+		return false
+	}
+	d := t.Model.Dim()
+	p := graph.Unpack(d, x[d:])
+	if t.Bounds == nil && !new(mat.Cholesky).Factorize(p) || t.Model.SetPrecision(p) != nil {
+		return false
+	}
+	t.Model.SetMean(x[:d])
+	return true
+}
+
+// moved is the largest movement of P from x to y, as it is and relative to the diagonal at y.
+func moved(x, y []float64, d int) (most, relative float64) {
+	own, at := make([]float64, d), d
+	for j := range own {
+		own[j] = math.Sqrt(y[d+graph.PackedIndex(d, j, j)])
+	}
+	for j := range d {
+		relative = max(relative, math.Abs(y[j]-x[j])*own[j])
+		for k := j; k < d; k, at = k+1, at+1 {
+			by := math.Abs(y[at] - x[at])
+			most, relative = max(most, by), max(relative, by/own[j]/own[k])
+		}
+	}
+	return most, relative
+}
+
+// moments gives mean and covariances, (d, d), from a step's moments about mu.
+func moments(m, mu []float64) (mean, cov []float64) {
+	d := len(mu)
+	shift := make([]float64, d)
+	cov = make([]float64, d*d)
+	for j := range d {
+		shift[j] = m[j+1] / m[0]
+		mean = append(mean, mu[j]+shift[j])
+	}
+	for j := range d {
+		for k := range d {
+			cov[j*d+k] = m[(j+1)*(d+1)+k+1]/m[0] - shift[j]*shift[k]
+		}
+	}
+	return mean, cov
+}
+
+// Ascend is a turn that takes an acceleration back under which the likelihood fell: the next
+// one then starts from the last minimisation step's solution, where an exact turn never has a
+// lower likelihood than the turn before (Dempster, Laird & Rubin 1977). back says that it was
+// taken back, and nothing came of the turn.
+func (t Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back bool, err error) {
+	before, accelerated := *s, len(s.Anderson.X) > 1
+	err = t.Turn(ctx, s, minimise)
+	if err != nil || !accelerated || s.Likelihood >= before.Likelihood {
+		return false, err
+	}
+	count := s.Count
+	*s = before
+	s.Count = count
+	s.Anderson.Forget()
+	t.Settle(s)
+	return true, nil
+}
+
+// Known are the mean and the covariances, (d, d), of rows without a gap: what any expectation
+// step over them comes to.
+type Known struct{ Mean, Covariances []float64 }
+
+// loss is ψ at (μ, P), packed, mean over rows (docs/theory/complete-data.md#eq-em-exact):
+//
+//	ψ = −2 tr P + tr(PMP),   M = S + (x̄ − μ)(x̄ − μ)ᵀ
+func (k *Known) loss(x []float64) (sum float64) {
+	d := len(k.Mean)
+	p, away := unpacked(x[d:], d), floats.SubTo(make([]float64, d), k.Mean, x[:d])
+	pm := make([]float64, d)
+	for j := range d {
+		row := p[j*d : j*d+d]
+		clear(pm)
+		for l, v := range row {
+			if v != 0 {
+				floats.AddScaled(pm, v, k.Covariances[l*d:l*d+d])
+			}
+		}
+		out := floats.Dot(row, away)
+		sum += floats.Dot(pm, row) + out*out - 2*row[j]
+	}
+	return sum
+}
+
+// SingularError says that a minimisation step has no solution: in the rows as the turn has
+// completed them a combination of columns has no variance but rounding, or next to none under
+// the penalty.
+type SingularError struct {
+	Turn        int
+	Mean        []float64
+	Covariances []float64 // (d, d), of the completed rows
+}
+
+func (e *SingularError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap is an *engine.DivergedError of the same turn.
+func (e *SingularError) Unwrap() error {
+	return &engine.DivergedError{Iteration: e.Turn, What: "precision"}
+}
+
+// leastShare is what Put leaves of a column's variance at least.
+const leastShare = 1e-10
+
+// Put puts a model to the mean and, but for 1e-10 of each variance that is added for P to be
+// there, to the covariances. It is not ok where these are no covariances.
+func (e *SingularError) Put(g *model.Gaussian) (ok bool) {
+	d := len(e.Mean)
+	raised := mat.NewSymDense(d, append([]float64(nil), e.Covariances...))
+	for j := range d {
+		raised.SetSym(j, j, raised.At(j, j)*(1+leastShare))
+	}
+	var factor mat.Cholesky
+	var p mat.SymDense
+	if !factor.Factorize(raised) || factor.InverseTo(&p) != nil && math.IsInf(factor.Cond(), 1) || g.SetPrecision(&p) != nil {
+		return false
+	}
+	g.SetMean(e.Mean)
+	return true
+}

@@ -1,0 +1,56 @@
+package em
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Of an autoregression, x_j = ρ x_{j−1} + e, S_jk = ρ^|j−k| and the minimum without a penalty
+// S⁻¹ has (1 + ρ²)/(1 − ρ²) on its diagonal, (1 at both ends), −ρ/(1 − ρ²) beside it and zeros.
+func TestLeapsReachTheMinimum(t *testing.T) {
+	const d, rho, tolerance = 8, 0.98, 1e-9
+	s := make([]float64, d*d)
+	for i := range s {
+		s[i] = math.Pow(rho, math.Abs(float64(i/d-i%d)))
+	}
+	descent := func(leaping bool) (l *Lasso, sweeps int) {
+		l = NewLasso(d)
+		packed := make([]float64, d*(d+1)/2)
+		l.start(packed, s)
+		for j := range d {
+			for k := j + 1; k < d; k++ {
+				l.active = append(l.active, pair{j, k})
+			}
+		}
+		l.draw()
+		var ahead leap
+		for moved := math.Inf(1); moved > tolerance; sweeps++ {
+			if moved = l.sweep(s, 0); leaping {
+				before := l.loss(0)
+				ahead.after(l, s, 0)
+				require.LessOrEqual(t, l.loss(0), before+1e-12)
+			}
+		}
+		return l, sweeps
+	}
+	l, leaping := descent(true)
+	for j := range d {
+		for k := range d {
+			want := 0.0
+			switch {
+			case j == k && (j == 0 || j == d-1):
+				want = 1 / (1 - rho*rho)
+			case j == k:
+				want = (1 + rho*rho) / (1 - rho*rho)
+			case j-k == 1 || k-j == 1:
+				want = -rho / (1 - rho*rho)
+			}
+			require.InDelta(t, want, l.p[j*d+k], 1e-4)
+		}
+	}
+	_, plain := descent(false)
+	t.Logf("%d sweeps, %d without leaps", leaping, plain)
+	require.Less(t, leaping, plain/3)
+}

@@ -1,0 +1,60 @@
+package mcem
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/trainers/optim"
+)
+
+// What superfluous edges lower nψ by is on average what a Judge expects, whether the rows
+// were drawn by a reference that has these edges or by one without.
+func TestEdgesAreWhatSuperfluousOnesLowerTheLossBy(t *testing.T) {
+	const tables, n, d = 60, 250, 3
+	g := simulate.Gaussian{Mean: make([]float64, d), Precision: mat.NewSymDense(d, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})}
+	s := domain.All(d)
+	s.Lower[0], s.Lower[1], s.Upper[1] = -0.5, -0.8, 1
+	all := Everything(d)
+	none := NewSupport(network.Adjacency{D: d, Edge: make([]bool, 3)})
+	for name, on := range map[string]*Support{"all": all, "none": none} {
+		t.Run(name, func(t *testing.T) {
+			var over, expected []float64
+			for k := range uint64(tables) {
+				rng := stream.New(k, stream.Simulate)
+				table, err := g.SampleInside(s, n, rng)
+				require.NoError(t, err)
+				table, err = data.HideMCAR(table, 0.4, rng)
+				require.NoError(t, err)
+				r, ok, err := Setting{Table: table, Domain: s, Draws: 10, Seed: k}.ByPattern().Root(t.Context(), model.NewGaussian(d, model.Natural), on, &optim.PositiveDefinite{Floor: 1e-3}, 1e-3, 60)
+				require.NoError(t, err)
+				require.True(t, ok)
+				j, ok, err := NewJudge(r)
+				require.NoError(t, err)
+				require.True(t, ok)
+				few, ok, err := j.Network(none)
+				require.NoError(t, err)
+				require.True(t, ok)
+				require.InDelta(t, 0, few.Edges, 1e-9)
+				many, ok, err := j.Network(all)
+				require.NoError(t, err)
+				require.True(t, ok)
+				over = append(over, n*(few.Loss-many.Loss)-many.Edges)
+				expected = append(expected, many.Edges)
+			}
+			mean, sd := stat.MeanStdDev(over, nil)
+			t.Logf("expected %.2f, more than that by %.2f (standard error %.2f)", stat.Mean(expected, nil), mean, sd/math.Sqrt(tables))
+			require.InDelta(t, 0, mean, 3*sd/math.Sqrt(tables))
+			require.Greater(t, stat.Mean(expected, nil), 5*sd/math.Sqrt(tables), "a factor of 2 would be seen")
+		})
+	}
+}
