@@ -113,7 +113,7 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 		return err
 	}
 	f.gaps = mcar.TestBy(runtime.GOMAXPROCS(0), t)
-	f.problem, err = p.ProblemOf(f.rows)
+	f.problem, err = p.Problem(f.rows)
 	return err
 }
 

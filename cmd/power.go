@@ -154,21 +154,12 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 	if err := checkMethodFlags(cmd, asked, p); err != nil {
 		return err
 	}
-	if err := beginsPath(p); err != nil {
+	if _, err := p.Path(); err != nil { // settings that no table's path can begin with
 		return explain(err, "a table of most rows", "", "")
 	}
 	f.spec.Steps.Method = p.Spec.Steps.Method
 	f.problem.Spec = f.spec
 	return ensureDir(f.out)
-}
-
-// beginsPath refuses settings that no table's path can begin with, before there are many.
-func beginsPath(p *trainers.Prepared) error {
-	q, err := p.Problem()
-	if err == nil {
-		_, err = path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
-	}
-	return err
 }
 
 // try draws and estimates tables, or goes on with a run that was cut.

@@ -71,10 +71,10 @@ func TestProblemOfFirstRows(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)
 	p, err := trainers.Prepare(table, trainers.Spec{})
 	require.NoError(t, err)
-	whole, err := p.Problem()
+	whole, err := p.Problem(0)
 	require.NoError(t, err)
 	for _, rows := range []int{1, 7, 30, 100} {
-		few, err := p.ProblemOf(rows)
+		few, err := p.Problem(rows)
 		require.NoError(t, err)
 		n := min(rows, table.N)
 		require.Equal(t, n, few.Table.N)

@@ -33,8 +33,12 @@ func TestZeroedIsMeanFilling(t *testing.T) {
 		s.Steps.Method = c.method
 		p, err := Prepare(c.table, s)
 		require.NoError(t, err)
-		warnings, err := p.warnings()
+		found, err := p.Findings()
 		require.NoError(t, err)
+		var warnings []string
+		for _, f := range found {
+			warnings = append(warnings, f.Message)
+		}
 		if !c.said {
 			require.Empty(t, warnings, "%v", c)
 			continue

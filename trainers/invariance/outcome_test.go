@@ -140,7 +140,7 @@ func (c Case) gradient(w rewriting, change func(*trainers.Spec)) (loss float64, 
 	if err != nil {
 		return 0, nil, err
 	}
-	q, err := p.Problem()
+	q, err := p.Problem(0)
 	if err != nil {
 		return 0, nil, err
 	}

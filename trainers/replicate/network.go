@@ -23,11 +23,7 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 	if err != nil {
 		return Network{}, err
 	}
-	q, err := p.Problem()
-	if err != nil {
-		return Network{}, err
-	}
-	n, err := path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+	n, err := p.Path()
 	if err != nil {
 		return Network{}, err
 	}
