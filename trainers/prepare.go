@@ -33,9 +33,9 @@ type Prepared struct {
 	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
 	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
-	original    *data.Table          // before Transform
-	missingness *missingness.Model   // of Table
-	objective   losses.Objective     // in Table's units
+	original    *data.Table        // before Transform
+	missingness *missingness.Model // of Table
+	objective   losses.Objective   // in Table's units
 	findings    func() ([]diagnose.Finding, error)
 	gapTests    func() []mcar.Column // whether Table's gaps depend on other columns
 	file        *streamed            // the rows to fit, Table being a sample of them; nil: the rows are Table's

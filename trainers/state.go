@@ -38,7 +38,6 @@ type State struct {
 	Inference   *inference.State // of a network: what is made again on other rows
 }
 
-// stateVersion 1 and 2 had one type for all stages, 3 one optimiser for fits and no checksum.
 const stateVersion = 4
 
 // stateMark begins a state's file (checkedfile).
@@ -66,12 +65,6 @@ func LoadState(path string) (*State, error) {
 	damaged := fmt.Errorf("%s is damaged or not a saved state: delete it and start again", path)
 	var head struct{ Version int }
 	body, err := checkedfile.Open(stateMark, text)
-	if errors.Is(err, checkedfile.ErrUnmarked) { // versions before 4 are known by their number
-		if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&head); err != nil || head.Version < 1 || head.Version >= stateVersion {
-			return nil, damaged
-		}
-		return nil, otherVersion(path, head.Version)
-	}
 	if err != nil {
 		return nil, damaged
 	}
@@ -79,17 +72,13 @@ func LoadState(path string) (*State, error) {
 		return nil, damaged
 	}
 	if head.Version != stateVersion {
-		return nil, otherVersion(path, head.Version)
+		return nil, fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, head.Version, stateVersion)
 	}
 	var s State
 	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
 		return nil, damaged
 	}
 	return &s, nil
-}
-
-func otherVersion(path string, version int) error {
-	return fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, version, stateVersion)
 }
 
 // ErrOtherRun says that a state belongs to another table or other settings.
@@ -111,24 +100,19 @@ func (e *StateError) Error() string {
 func fingerprint(t *data.Table, settings any) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	for _, v := range []any{settings, t.Names, t.N, t.D} {
-		if err := enc.Encode(v); err != nil {
-			return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
-		}
-	}
+	parts := []any{settings, t.Names, t.N, t.D}
 	if t.Weights != nil {
-		if err := enc.Encode(t.Weights); err != nil {
-			return "", err
-		}
+		parts = append(parts, t.Weights)
 	}
 	if t.Counted != nil {
-		if err := enc.Encode(t.Counted); err != nil {
-			return "", err
-		}
+		parts = append(parts, t.Counted)
 	}
 	if t.Sampled != nil {
-		if err := enc.Encode(t.Sampled); err != nil {
-			return "", err
+		parts = append(parts, t.Sampled)
+	}
+	for _, v := range parts {
+		if err := enc.Encode(v); err != nil {
+			return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
 		}
 	}
 	row := make([]byte, 0, 9*t.D)
