@@ -70,28 +70,6 @@ func TestErrorsAlongAFit(t *testing.T) {
 	require.InDelta(t, mat.Norm(&gap, 2), exact[3].Value, 1e-9)
 }
 
-// Warm-up steps come before the first parameter step, whatever its number.
-func TestWarmUp(t *testing.T) {
-	_, table := testtables.Normal(t, 60, 26)
-	fit := func(warm *int) []float64 {
-		m := model.NewGaussian(4, model.CholeskyFactor)
-		state := &trainers.State{}
-		s := fitOf(m, engine.Config{Method: "var", ImputerSteps: 1, Seed: 1}, descent.Passes(1, 0))
-		s.Steps.WarmUp = warm
-		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
-		require.NoError(t, err)
-		require.Equal(t, *r.Spec.Steps.WarmUp+1, state.Engine.ImputerAdam.Steps)
-		if warm != nil {
-			require.Equal(t, *warm, *r.Spec.Steps.WarmUp)
-		} else {
-			require.Equal(t, 500, *r.Spec.Steps.WarmUp)
-		}
-		return m.Packed.Value
-	}
-	require.NotEqual(t, fit(new(0)), fit(new(40)))
-	require.NotEqual(t, fit(new(0)), fit(nil))
-}
-
 // Every method that is right for a normal table finds the truth: within five standard errors of a
 // precision's entries, which are √((P_jj P_kk + P_jk²)/(0.64 n)) or less, and a tenth for the noise of draws.
 func TestEveryMethodRecoversANormal(t *testing.T) {

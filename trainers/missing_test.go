@@ -43,65 +43,8 @@ func hiddenWhereLow(n int) *data.Table {
 	return table
 }
 
-// maximumLikelihood is the precision of greatest likelihood where only y has gaps: then
-// p(x, z) is estimated from all rows and p(y | x, z) from the complete ones (Anderson 1957),
-//
-//	P = [S_xz⁻¹ + ββᵀ/s², −β/s²; −βᵀ/s², 1/s²]
-func maximumLikelihood(t *testing.T, table *data.Table) *mat.SymDense {
-	outer := mat.NewDense(table.N, 2, nil)
-	var design, y []float64
-	for i := range table.N {
-		row := table.Values[3*i : 3*i+3]
-		outer.SetRow(i, []float64{row[0], row[2]})
-		if table.Observed[3*i+1] {
-			design, y = append(design, 1, row[0], row[2]), append(y, row[1])
-		}
-	}
-	var beta, residual mat.VecDense
-	x := mat.NewDense(len(y), 3, design)
-	require.NoError(t, beta.SolveVec(x, mat.NewVecDense(len(y), y)))
-	residual.MulVec(x, &beta)
-	residual.SubVec(mat.NewVecDense(len(y), y), &residual)
-	s2 := mat.Dot(&residual, &residual) / float64(len(y))
-	var s mat.SymDense
-	stat.CovarianceMatrix(&s, outer, nil)
-	s.ScaleSym(float64(table.N-1)/float64(table.N), &s)
-	var inverse mat.Dense
-	require.NoError(t, inverse.Inverse(&s))
-	b, c := beta.AtVec(1), beta.AtVec(2)
-	return mat.NewSymDense(3, []float64{
-		inverse.At(0, 0) + b*b/s2, -b / s2, inverse.At(0, 1) + b*c/s2,
-		0, 1 / s2, -c / s2,
-		0, 0, inverse.At(1, 1) + c*c/s2})
-}
-
 func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 	return -p.At(j, k) / math.Sqrt(p.At(j, j)*p.At(k, k))
-}
-
-// Under MAR em-exact without a penalty is maximum likelihood, and the marginal loss is biased.
-func TestMissingAtRandom(t *testing.T) {
-	table := hiddenWhereLow(4000)
-	estimate := func(method string, c path.Config) mat.Symmetric {
-		c.Select, c.LambdaMin = path.Selection{Kind: "none"}, 1e-5
-		r, err := trainers.Estimate(context.Background(), table, trainers.Spec{
-			Steps: engine.Config{Method: method, Seed: 1}, Network: &c}, trainers.Run{})
-		require.NoError(t, err)
-		require.True(t, r.Converged, r.Verdict)
-		return r.Network.Precision
-	}
-	want, got := maximumLikelihood(t, table), estimate("em-exact", path.Config{Tolerance: 1e-7, Refit: new(true)})
-	for j := range 3 {
-		for k := range j {
-			require.InDelta(t, partialCorrelation(want, j, k), partialCorrelation(got, j, k), 1e-6)
-		}
-		require.InEpsilon(t, want.At(j, j), got.At(j, j), 1e-6)
-	}
-	const rho = 1.155 / (1 + 1.155*1.155) // the truth; its standard error (1 − ρ²)/√n, 2000 complete rows, four times
-	require.InDelta(t, rho, partialCorrelation(want, 0, 1), 4*(1-rho*rho)/math.Sqrt(2000))
-	marginal := estimate("exact", path.Config{})
-	require.Less(t, partialCorrelation(marginal, 0, 1), 0.4)
-	require.Greater(t, partialCorrelation(marginal, 0, 2), 0.2)
 }
 
 // The likelihood of a real table has its maximum where R's lavaan 0.6-14 puts it

@@ -95,37 +95,30 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it%s", e.Why.Place)
 }
 
-// fingerprint identifies a table's observed cells and a fit's settings. It fails if
-// JSON cannot hold these, as may be with an objective or missingness of a user's own.
-func fingerprint(t *data.Table, settings any) (string, error) {
+// Fingerprint identifies settings and the observed cells of tables. It fails if JSON cannot hold the
+// settings, for example an objective or missingness of a user's own.
+func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	parts := []any{settings, t.Names, t.N, t.D}
-	if t.Weights != nil {
-		parts = append(parts, t.Weights)
+	if err := enc.Encode(settings); err != nil {
+		return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
 	}
-	if t.Counted != nil {
-		parts = append(parts, t.Counted)
-	}
-	if t.Sampled != nil {
-		parts = append(parts, t.Sampled)
-	}
-	for _, v := range parts {
-		if err := enc.Encode(v); err != nil {
-			return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
+	for _, t := range tables {
+		if err := enc.Encode([]any{t.Names, t.N, t.D, t.Weights, t.Counted, t.Sampled}); err != nil {
+			return "", err
 		}
-	}
-	row := make([]byte, 0, 9*t.D)
-	for i := range t.N {
-		row = row[:0]
-		for k := i * t.D; k < (i+1)*t.D; k++ {
-			if !t.Observed[k] {
-				row = append(row, 0)
-				continue
+		row := make([]byte, 0, 9*t.D)
+		for i := range t.N {
+			row = row[:0]
+			for k := i * t.D; k < (i+1)*t.D; k++ {
+				if !t.Observed[k] {
+					row = append(row, 0)
+					continue
+				}
+				row = binary.LittleEndian.AppendUint64(append(row, 1), math.Float64bits(t.Values[k]))
 			}
-			row = binary.LittleEndian.AppendUint64(append(row, 1), math.Float64bits(t.Values[k]))
+			h.Write(row)
 		}
-		h.Write(row)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -144,7 +137,7 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	if err != nil {
 		return err
 	}
-	identified, err := fingerprint(t, []any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes})
+	identified, err := Fingerprint([]any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes}, t)
 	switch {
 	case err != nil:
 		return err

@@ -37,13 +37,6 @@ func TestStateRefusals(t *testing.T) {
 	_, err = trainers.Estimate(t.Context(), table, c, trainers.Run{State: loaded})
 	require.ErrorIs(t, err, trainers.ErrOtherRun)
 
-	b, err := os.ReadFile(file)
-	require.NoError(t, err)
-	for _, cut := range []int{0, 1, 10, 19, 40, 51, 60, len(b) / 2, len(b) - 1} {
-		require.NoError(t, os.WriteFile(file, b[:cut], 0o600))
-		_, err = trainers.LoadState(file)
-		require.EqualError(t, err, file+" is damaged or not a saved state: delete it and start again")
-	}
 	_, err = trainers.LoadState(file + "x")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -64,7 +57,7 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	require.ErrorAs(t, err, &broken)
 }
 
-// A flipped bit, here in every ninth byte, or a byte too many, is noticed.
+// A flipped bit, here in every ninth byte, a byte too many, or a file cut short is noticed.
 func TestDamagedStates(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	file := filepath.Join(t.TempDir(), "state")
@@ -80,9 +73,11 @@ func TestDamagedStates(t *testing.T) {
 		_, err = trainers.LoadState(file)
 		require.EqualError(t, err, file+" is damaged or not a saved state: delete it and start again", "byte %d", at)
 	}
-	require.NoError(t, os.WriteFile(file, append(whole, 0), 0o600))
-	_, err = trainers.LoadState(file)
-	require.ErrorContains(t, err, "is damaged")
+	for _, damaged := range [][]byte{append(slices.Clone(whole), 0), nil, whole[:10], whole[:60], whole[:len(whole)-1]} {
+		require.NoError(t, os.WriteFile(file, damaged, 0o600))
+		_, err = trainers.LoadState(file)
+		require.ErrorContains(t, err, "is damaged")
+	}
 }
 
 // Who resumes with other matrix products is told that bytes may differ.
