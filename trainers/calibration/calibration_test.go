@@ -192,9 +192,9 @@ var Approximations = []Approximation{
 		sampleAlong("langevin", "30 × 30 steps", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
 	{"1/(levels × steps at each)", imputeAlong("10 × 10 steps", diffusion.Options{Steps: 10, Corrections: 10}),
 		imputeAlong("30 × 30 steps", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
-	{"1/rows: parameters held at their estimate", held(tableKind{rows: 20, hidden: 0.3}).costing(4), held(tableKind{rows: 50, hidden: 0.3}).costing(4)},
+	{"1/rows: parameters held at their estimate", held(20, false), held(50, false)},
 }
 
 // Wrong is known to be from another law: the mean of many cells has less spread than it should
 // have if the law is held at its estimate, whose own error they share (Rubin 1987).
-var Wrong = held(tableKind{rows: 20, hidden: 0.3, mean: true}).costing(4)
+var Wrong = held(20, true)

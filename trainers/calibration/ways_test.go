@@ -286,110 +286,31 @@ func pick(w []float64, rng *rand.Rand) int {
 	return len(w) - 1
 }
 
-// tableKind is how tables are made that hidden cells are ranked of.
-type tableKind struct {
-	rows   int
-	hidden float64 // how likely a cell is hidden
-
-	// mean ranks the mean of a column's hidden cells, which goes by what is not known of the
-	// law more than a cell does.
-	mean bool
-}
-
-// ofTables ranks a hidden cell, or a mean of some, of each of many tables, one number of each
-// so that ranks are independent, among draws (Draws) of them.
-func ofTables(c Case, kind tableKind, simulate func(rng *rand.Rand) ([]float64, error), fill func(ctx context.Context, gaps *data.Table, seed uint64) ([][]float64, error)) Case {
-	if kind.mean {
-		c.Model += ", mean of gaps"
-	}
+// held draws given the parameters of a fit, as impute does from a model: it ranks a hidden cell of
+// each of many tables of one Gaussian law, or the mean of the hidden cells of its column, which
+// depends more on the parameters.
+func held(rows int, mean bool) Case {
+	c := Case{Command: "table", Model: "gaussian", Sampler: "exact of a fit", Size: fmt.Sprintf("%d rows, mean of gaps: %t", rows, mean), Cost: 4}
 	c.ranks = func(ctx context.Context, n int, seed uint64) ([]int, error) {
+		g, err := gaussian(nil)
+		if err != nil {
+			return nil, err
+		}
 		ranks := make([]int, n)
 		for i := range n {
 			rng := stream.New(seed, stream.Simulate, uint64(i))
-			values, err := simulate(rng)
+			values, err := model.SampleRows(g.Model, rows, nil, rng)
 			if err != nil {
 				return nil, err
 			}
-			gaps := kind.hide(values, rng)
-			drawn, err := fill(ctx, gaps, rng.Uint64())
+			whole, err := data.NewTable(g.Names, values, slices.Repeat([]bool{true}, len(values)))
 			if err != nil {
 				return nil, err
 			}
-			of := kind.number(gaps, rng)
-			truth := of(missing(gaps, values))
-			for _, draw := range drawn {
-				if of(draw) < truth {
-					ranks[i]++
-				}
-			}
-		}
-		return ranks, nil
-	}
-	return c
-}
-
-// hide makes gaps at random, until there is one and each column has two observed cells.
-func (k tableKind) hide(values []float64, rng *rand.Rand) *data.Table {
-	t := &data.Table{Names: []string{"x1", "x2", "x3"}, N: k.rows, D: columns, Values: values, Observed: make([]bool, len(values))}
-	for {
-		seen := make([]int, columns)
-		for at := range t.Observed {
-			if t.Observed[at] = rng.Float64() >= k.hidden; t.Observed[at] {
-				seen[at%columns]++
-			}
-		}
-		if t.Missing() > 0 && slices.Min(seen) >= 2 {
-			return t
-		}
-	}
-}
-
-// number is one of a table's hidden cells: one of them, or the mean of those in its column.
-func (k tableKind) number(gaps *data.Table, rng *rand.Rand) func(cells []float64) float64 {
-	var columnOf []int
-	for at, seen := range gaps.Observed {
-		if !seen {
-			columnOf = append(columnOf, at%columns)
-		}
-	}
-	one := rng.IntN(len(columnOf))
-	if !k.mean {
-		return func(cells []float64) float64 { return cells[one] }
-	}
-	return func(cells []float64) (mean float64) {
-		n := 0.0
-		for a, v := range cells {
-			if columnOf[a] == columnOf[one] {
-				n++
-				mean += (v - mean) / n
-			}
-		}
-		return mean
-	}
-}
-
-// missing are the numbers in a table's gaps, row by row.
-func missing(gaps *data.Table, values []float64) (out []float64) {
-	for at, seen := range gaps.Observed {
-		if !seen {
-			out = append(out, values[at])
-		}
-	}
-	return out
-}
-
-// held are draws given the parameters of a fit to tables of one Gaussian law, as impute has them
-// from a model.
-func held(kind tableKind) Case {
-	return ofTables(Case{Command: "table", Model: "gaussian", Sampler: "exact of a fit", Size: fmt.Sprintf("%d rows", kind.rows)}, kind,
-		func(rng *rand.Rand) ([]float64, error) {
-			g, err := gaussian(nil)
+			gaps, err := data.HideMCAR(whole, 0.3, rng)
 			if err != nil {
 				return nil, err
 			}
-			return model.SampleRows(g.Model, kind.rows, nil, rng)
-		},
-		func(ctx context.Context, gaps *data.Table, seed uint64) ([][]float64, error) {
 			r, err := trainers.Estimate(ctx, gaps, trainers.Spec{}, trainers.Run{})
 			if err != nil {
 				return nil, err
@@ -398,16 +319,29 @@ func held(kind tableKind) Case {
 			if err != nil {
 				return nil, err
 			}
-			imputed, err := fitted.Impute(ctx, f, gaps, fitted.ImputeConfig{Sampler: "exact", Draws: Draws, Seed: seed})
+			imputed, err := fitted.Impute(ctx, f, gaps, fitted.ImputeConfig{Sampler: "exact", Draws: Draws, Seed: rng.Uint64()})
 			if err != nil {
 				return nil, err
 			}
-			draws := make([][]float64, Draws)
-			for _, cell := range imputed.Gaps(gaps) {
-				for k, v := range cell {
-					draws[k] = append(draws[k], v)
+			var cells []int
+			for at, seen := range gaps.Observed {
+				if !seen {
+					cells = append(cells, at)
 				}
 			}
-			return draws, nil
-		})
+			one := cells[rng.IntN(len(cells))]
+			cells = slices.DeleteFunc(cells, func(at int) bool { return at != one && (!mean || at%columns != one%columns) })
+			for k := range Draws {
+				gap := 0.0
+				for _, at := range cells {
+					gap += imputed.Values[(at/columns*Draws+k)*columns+at%columns] - whole.Values[at]
+				}
+				if gap < 0 {
+					ranks[i]++
+				}
+			}
+		}
+		return ranks, nil
+	}
+	return c
 }
