@@ -98,7 +98,7 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 		}
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err, e.Name)
-		require.True(t, r.Converged, "%s: %s", e.Name, r.Verdict)
+		require.True(t, r.Converged || e.Draws(), "%s: %s", e.Name, r.Verdict)
 		m := r.Model.Model.(*model.Gaussian)
 		p := g.Precision
 		for j := range 3 {

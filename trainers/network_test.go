@@ -414,7 +414,7 @@ func bootstrapOf(resamples, stability, workers int) trainers.Spec {
 //
 // and the standard deviation of B resamples has a relative error of 1/√(2(B − 1)).
 func TestBootstrapOfACorrelation(t *testing.T) {
-	const n, resamples = 300, 200
+	const n, resamples = 200, 120
 	rng := stream.New(8, 1)
 	values := make([]float64, 0, 2*n)
 	for range n {

@@ -49,7 +49,7 @@ func TestEveryCaseHasEveryProperty(t *testing.T) {
 	t.Logf("%d cases", len(cases))
 	held := examine(t, cases)
 	for _, p := range Properties {
-		require.Greater(t, held[p.Name], 5, p.Name)
+		require.Greater(t, held[p.Name], 2, p.Name)
 	}
 }
 
@@ -61,25 +61,32 @@ func TestWideTables(t *testing.T) {
 	require.Equal(t, map[string]int{"workers": len(cases)}, examine(t, cases))
 }
 
-// examine checks cases side by side and counts how many have each property. A narrow case has every
-// fourth property in turn; with MISSINGSCORE_SLOW=1 it has all.
+// examine checks cases side by side and counts how many have each property. A property is
+// tested on every fifth narrow case that can have it, with MISSINGSCORE_SLOW=1 on all.
 func examine(t *testing.T, cases []Case) map[string]int {
 	t.Helper()
 	var pool errgroup.Group
 	pool.SetLimit(2)
 	var one sync.Mutex
 	held := map[string]int{}
-	for k, c := range cases {
+	met := map[string]int{}
+	for _, c := range cases {
+		var own []Property
+		for _, p := range Properties {
+			if c.Wide && !p.wide || p.exempt != nil && p.exempt(c) {
+				continue
+			}
+			if met[p.Name]++; c.Wide || slowtest.Set() || met[p.Name]%5 == 1 {
+				own = append(own, p)
+			}
+		}
 		pool.Go(func() error {
 			first, err := c.fit(t.Context(), c.same(), nil)
 			if err != nil {
 				t.Errorf("%s: %v", c.Name(), err)
 				return nil
 			}
-			for i, p := range Properties {
-				if left := !slowtest.Set() && !c.Wide && (i+k)%4 > 0; left || c.Wide && !p.wide || p.exempt != nil && p.exempt(c) {
-					continue
-				}
+			for _, p := range own {
 				if err := p.check(t.Context(), c, first); err != nil {
 					t.Errorf("%s: %s: %v", p.Name, c.Name(), err)
 				}
