@@ -159,45 +159,42 @@ func noGap(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	require.NoError(t, err)
 	table, err := g.SampleInside(support, 37, rng) // not a multiple of the batch
 	require.NoError(t, err)
-	kind := model.FreeSymmetric
+	kind, mean, eta := model.FreeSymmetric, []float64{0.1, -0.2, 0.3, 0}, make([]float64, 4)
+	location := mean
 	if support != nil {
-		kind = model.Natural
+		kind, mean, eta = model.Natural, eta, mean
 	}
 	m := model.NewGaussian(4, kind)
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, m.SetPrecision(p))
-	location := []float64{0.1, -0.2, 0.3, 0}
 	copy(m.Location.Value, location)
 	loss, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(support, domain.Weight{}), Domain: support}, config(e).Steps, 0)
 	require.NoError(t, err)
 
-	want, gradP, gradLocation := 0.0, mat.NewDense(4, 4, nil), make([]float64, 4)
+	want, gradP, gradMean, gradEta := 0.0, mat.NewDense(4, 4, nil), make([]float64, 4), make([]float64, 4)
 	for i := range table.N {
 		x, weight, slope := table.Values[i*4:i*4+4], []float64{1, 1, 1, 1}, make([]float64, 4)
 		if support != nil {
 			domain.Weight{}.At(support, x, []float64{1, 1, 1, 1}, weight, slope, &domain.Tangent{})
 		}
 		for j := range 4 {
-			s, from := location[j], make([]float64, 4) // x less what P multiplies along with it
-			if support == nil {
-				s, from = 0, location
-			}
+			s := eta[j]
 			for k := range 4 {
-				s -= p.At(j, k) * (x[k] - from[k])
+				s -= p.At(j, k) * (x[k] - mean[k])
 			}
 			want += weight[j]*(-2*p.At(j, j)+s*s) + 2*slope[j]*s
 			force := 2*weight[j]*s + 2*slope[j] // derivative by s_j
+			gradEta[j] += force
 			gradP.Set(j, j, gradP.At(j, j)-2*weight[j])
 			for k := range 4 {
-				gradP.Set(j, k, gradP.At(j, k)-force*(x[k]-from[k]))
-				if support == nil {
-					gradLocation[k] += force * p.At(j, k)
-				}
-			}
-			if support != nil {
-				gradLocation[j] += force
+				gradP.Set(j, k, gradP.At(j, k)-force*(x[k]-mean[k]))
+				gradMean[k] += force * p.At(j, k)
 			}
 		}
+	}
+	gradLocation := gradMean
+	if support != nil {
+		gradLocation = gradEta
 	}
 	n := float64(table.N)
 	require.InDelta(t, want/n, loss, 1e-10)
