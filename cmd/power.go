@@ -147,11 +147,7 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 	if err := checkMethodFlags(cmd, asked, p); err != nil {
 		return err
 	}
-	q, err := p.Problem()
-	if err == nil { // settings that no table's path can begin with are refused before there are many
-		_, err = path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
-	}
-	if err != nil {
+	if _, err := p.Path(); err != nil { // settings that no table's path can begin with
 		return explain(err, "a table of most rows", "", "")
 	}
 	f.spec.Steps.Method = p.Spec.Steps.Method

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"gonum.org/v1/gonum/mat"
+	"io"
+	"math"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
+	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/atomicfile"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/losses"
@@ -19,8 +20,9 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/gaussian/pairwise"
+	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/inference"
+	"missingscore/trainers/inference/sandwich"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/path"
 	"missingscore/trainers/penalty"
@@ -30,7 +32,7 @@ import (
 type Run struct {
 	State *State             // where it starts; nil or a zero State: at the beginning
 	Save  func(*State) error // called when the state is worth saving; may be nil
-	Shard inference.Shard    // of a network's resamples: those that are to be made. The result of a shard has neither Network.Inference nor Network.Stability
+	Shard inference.Shard    // the resamples of a network to make here. The result of a shard has neither Network.Inference nor Network.Stability
 
 	// InPlace says that the table is not needed any more: its columns are standardised where they
 	// stand, which saves a copy, and put back when the estimate is made, up to rounding, with 0 in
@@ -57,18 +59,28 @@ type Result struct {
 	MissingAtRandom []mcar.Column     // whether the table's gaps depend on other columns
 
 	History []descent.Record // of a fit, an epoch or iteration each
-	Final   descent.Record   // the one of History that the model is of
+	Final   descent.Record   // the History entry of the returned model
 	Network *NetworkResult   // of a network
 	Penalty *penalty.Outcome // of a fit with a penalty
 }
+
+// ErrUnits says that a fit of standardised columns has no parameters for the table's own.
+var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
+
+// errNotDefinite says that a latent normal has no precision.
+var errNotDefinite = errors.New("the covariances of the latent numbers have no inverse: leave out columns that repeat others (--exclude)")
+
+// Diverged reports whether an estimate failed because a number was no longer finite or a
+// distribution ceased to exist: other settings may help.
+func Diverged(err error) bool { return engine.Diverged(err) || errors.Is(err, ErrUnits) }
 
 // Estimate fits what a Spec says to a table with missing cells: columns, domain and
 // missingness are standardised together, and the result is in the table's units.
 //
 // When ctx is cancelled the state is saved and ctx's error returned. An
 // *engine.DivergedError comes with the state of the last good step; iterations after a
-// path that diverge leave the path's point as the result, not converged. A *StateError is of a
-// state that it broke down going on from.
+// path that diverge leave the path's point as the result, not converged. A *StateError says that a
+// state breaks the estimate that goes on from it.
 func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, error) {
 	p, err := Prepare(t, s)
 	if err != nil {
@@ -82,11 +94,14 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 	if run.State == nil {
 		run.State = &State{}
 	}
+	if run.Save == nil {
+		run.Save = func(*State) error { return nil }
+	}
 	if run.State.Version == 0 {
-		return p.estimate(ctx, run)
+		return estimate(ctx, p, run)
 	}
 	err = panics.Caught(func() (err error) {
-		r, err = p.estimate(ctx, run)
+		r, err = estimate(ctx, p, run)
 		return err
 	})
 	var broken *panics.Error
@@ -96,53 +111,50 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 	return r, err
 }
 
-// estimate is Estimate, of a state that may hold what no run has left there.
-func (p *Prepared) estimate(ctx context.Context, run Run) (*Result, error) {
-	if run.Save == nil {
-		run.Save = func(*State) error { return nil }
-	}
-	warnings, err := p.warnings()
+// estimate looks for findings, fits and judges. A damaged state may make it panic.
+func estimate(ctx context.Context, p *Prepared, run Run) (*Result, error) {
+	found, err := p.Findings()
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.standardised(ctx, run)
-	if err == nil {
-		r.Warnings = append(warnings, r.Warnings...)
-		p.addWarnings(r)
+	r, err := fit(ctx, p, run)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	judge(p, found, r)
+	return r, nil
 }
 
-// standardised makes the estimate of standardised columns, without a judgement of it.
-func (p *Prepared) standardised(ctx context.Context, run Run) (*Result, error) {
-	var work *data.Table
-	var scale data.Scale
-	if run.InPlace && !p.needsUnits() {
-		var restore func()
-		work, scale, restore = p.scaledInPlace()
+// fit standardises the columns and makes the estimate of them, without a judgement of it.
+func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
+	t := p.Table
+	scale, changes := p.scale()
+	switch {
+	case changes && run.InPlace && !needsUnits(p):
+		z, restore := scale.InPlace(t)
 		defer restore()
-	} else {
-		work, scale = p.scaled()
+		t = z
+	case changes:
+		t = scale.Standardised(t)
 	}
-	q, err := p.problem(work, scale)
+	q, err := p.problem(t, scale)
 	if err != nil {
 		return nil, err
 	}
-	if q.Normal, err = p.imputerStart(ctx, q); err != nil {
+	if q.Normal, err = imputerStart(ctx, p, q); err != nil {
 		return nil, err
 	}
-	by := p.fit
 	switch {
 	case p.Spec.Network != nil:
-		by = p.network
+		return fitNetwork(ctx, p, q, scale, run)
 	case p.Estimator.NeedsOrdinal():
-		by = p.latent
+		return fitLatent(ctx, p, q, scale, run)
 	}
-	return by(ctx, q, scale, run)
+	return fitParameters(ctx, p, q, scale, run)
 }
 
-// needsUnits tells whether the table is needed in its own units, too, while it is fitted.
-func (p *Prepared) needsUnits() bool {
+// needsUnits reports whether the fit needs the table in its own units as well.
+func needsUnits(p *Prepared) bool {
 	c := p.Spec.Inference
 	switch {
 	case p.Support != nil || p.missingness != nil:
@@ -159,8 +171,7 @@ func (r Run) save(e *engine.Engine) error {
 	return r.Save(r.State)
 }
 
-// ended saves the state of a cancelled run and returns its error, or what kept the
-// state from being saved.
+// ended saves the state of a cancelled run and returns its error, or why the state was not saved.
 func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -171,15 +182,108 @@ func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	return ctx.Err()
 }
 
-// mix looks at the chains that rows were completed from.
-func (r *Result) mix(ctx context.Context, e *engine.Engine) (err error) {
+// fitParameters estimates parameters by the optimiser of Spec.Descent.
+func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
+	s := p.Spec
+	if s.Descent.Penalty.Asked() {
+		coupled, _ := model.CoupledOf(q.Model) // Config.Resolve has asked
+		q.Model = coupled.Free()
+	}
+	e, err := engine.New(q, s.Steps)
+	if err != nil {
+		return nil, err
+	}
+	s.Steps = e.Config
+	if err := run.State.claim(q.Table, e, s); err != nil {
+		return nil, err
+	}
+	setting.Default(&run.State.Descent, &descent.State{})
+	truth, err := followed(p, q.Model, scale)
+	if err != nil {
+		return nil, err
+	}
+	f := &descent.Fit{Engine: e, Config: s.Descent, State: run.State.Descent, Truth: truth, Save: func() error { return run.save(e) }}
+	if f.File, err = rowsOf(ctx, p, e, scale); err != nil {
+		return nil, err
+	}
+	if err := run.ended(ctx, e, f.Run(ctx)); err != nil {
+		return nil, err
+	}
+	e.Look(q.Table, 0) // of a file, the sample
+	last := f.Final()
+	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: f.State.History, Final: last}
+	r.Converged, r.Verdict = f.Verdict()
+	r.Warnings = append(e.Degenerate(last.EffectiveSize), e.LeftOut()...)
 	r.Mixing, err = e.Mixing(ctx)
+	if err := run.ended(ctx, e, err); err != nil {
+		return nil, err
+	}
 	r.Warnings = append(r.Warnings, engine.MixingWarnings(r.Mixing)...)
-	return err
+	if r.Penalty = f.Penalty(); r.Penalty != nil {
+		r.Warnings = append(r.Warnings, r.Penalty.Warnings...)
+	}
+	r.Warnings = append(r.Warnings, run.State.mixed()...)
+	var found *sandwich.Result
+	if s.Inference.Asked() { // in the units of the fit
+		found, err = sandwich.Infer(ctx, sandwich.Problem{
+			Engine: e, Scale: scale, Scaled: model.SupportOf(p.Model).Cone(), Names: p.Table.Names, Level: s.Inference.Level, Objective: p.objectiveOn,
+		})
+		if err := run.ended(ctx, e, err); err != nil {
+			return nil, err
+		}
+		r.Warnings = append(append(r.Warnings, found.Warnings...), errorsNeedMCAR(p)...)
+	}
+	if r.Model, err = savedModel(p, q.Model, e, scale); err == nil && found != nil {
+		r.Model.Uncertainty = found.Uncertainty
+	}
+	return r, err
 }
 
-// truth is what the fit is compared with as it goes: the fit is seen in the table's units.
-func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
+// fitLatent fits a normal distribution of the numbers behind ordered categories, without a
+// penalty: P is the inverse of the covariances by stochastic EM
+// (docs/theory/ordinal.md#eq-latent-em). It is made in one go: cut, it starts again.
+func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
+	s := p.Spec
+	e, err := engine.New(q, s.Steps)
+	if err != nil {
+		return nil, err
+	}
+	s.Steps = e.Config
+	if err := run.State.claim(q.Table, e, s); err != nil {
+		return nil, err
+	}
+	m, err := e.Estimator.Loss.(losses.OfMatrix).Matrix(ctx, q.Table, e.AllRows(), nil, e.Config.Workers, true)
+	if err := run.ended(ctx, e, err); err != nil {
+		return nil, err
+	}
+	packed := make([]float64, m.D*(m.D+1)/2)
+	if !em.Unpenalised(packed, m.S) {
+		return nil, errNotDefinite
+	}
+	g := model.NewGaussian(m.D, model.CholeskyFactor)
+	if err := g.SetPrecision(graph.Unpack(m.D, packed)); err != nil {
+		return nil, err
+	}
+	g.SetMean(m.Mean)
+	loss := 0.0 // tr(PSP) − 2 tr P, which is −tr P at P = S⁻¹
+	for j := range m.D {
+		loss -= packed[graph.PackedIndex(m.D, j, j)]
+	}
+	final := descent.Record{Iteration: m.Turns, Loss: loss, EffectiveSize: math.NaN(), HeldOut: math.NaN()}
+	r := &Result{Spec: s, Estimator: e.Estimator, Loss: loss, Size: math.NaN(), History: []descent.Record{final}, Final: final,
+		Converged: !m.Unsettled, Verdict: "converged: " + m.Words, Warnings: e.LeftOut()}
+	if m.Unsettled {
+		r.Verdict = "NOT converged: " + m.Words
+	}
+	if r.Model, err = savedModel(p, g, e, scale); err != nil {
+		return nil, err
+	}
+	r.Model.Kind, r.Model.Transform = DefaultModel, p.Transform.At(m.Cuts)
+	return r, nil
+}
+
+// followed is Spec.Truth set up to compare with a fit in the table's units; nil without one.
+func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
 	if p.Spec.Truth == nil {
 		return nil, nil
 	}
@@ -200,8 +304,8 @@ func (p *Prepared) truth(m model.Model, scale data.Scale) (*evaluate.Comparison,
 	return t.Follow(m)
 }
 
-// saved is the model with what its use needs, its quantities in the table's units.
-func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fitted.Saved, error) {
+// savedModel is the model with what its use needs, its quantities in the table's units.
+func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) (*fitted.Saved, error) {
 	if parametric, ok := m.(model.Parametric); ok && !p.Spec.KeepUnits {
 		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnits, err)
@@ -223,95 +327,55 @@ func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fi
 	return s, nil
 }
 
-// network estimates a Gaussian network.
-func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
-	s := p.Spec
-	setting.Default(&run.State.Path, &path.State{})
-	n, err := path.New(q, s.Steps, *s.Network, run.State.Path)
+// settings are what a model file records of a Spec beside the model itself.
+type settings struct {
+	Steps   any          `json:"steps"`
+	Weight  any          `json:"weight"`
+	Descent any          `json:"descent,omitempty"`
+	Network *path.Config `json:"network,omitempty"`
+
+	KeepUnits bool `json:"keep_units"`
+}
+
+// Encode gives the text of the model's file, with the settings of the fit and how it ended.
+// See fitted.Saved.Encode.
+func (r *Result) Encode() ([]byte, error) {
+	blas, err := graph.BLAS()
 	if err != nil {
 		return nil, err
 	}
-	n.Test = p.tests(n)
-	s.Steps, s.Network = n.Engine.Config, &n.Config
-	if err := run.State.claim(q.Table, n.Engine, s); err != nil {
-		return nil, err
+	s := r.Spec
+	if r.Model.Kind == "" {
+		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
 	}
-	scores, err := n.Estimate(ctx, func() error { return run.save(n.Engine) })
-	if err := run.ended(ctx, n.Engine, err); err != nil {
-		return nil, err
+	extra := map[string]any{
+		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss,
+		"warnings": append([]string{}, r.Warnings...), "blas": blas,
 	}
-	f := run.State.Path.Refine
-	r := &Result{Spec: s, Estimator: n.Estimator, Loss: f.Loss, Size: f.Size, Converged: f.Converged, Verdict: n.Verdict()}
-	r.Warnings = append(n.Warnings(), n.LeftOut()...)
-	if err := run.ended(ctx, n.Engine, r.mix(ctx, n.Engine)); err != nil {
-		return nil, err
+	if len(s.Objective.Options) > 0 {
+		extra["objective_options"] = s.Objective.Options
 	}
-	r.Warnings = append(r.Warnings, run.State.mixed()...)
-	precision := precisionOf(n, scale)
-	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale, precision); err != nil {
-		return nil, err
+	recorded := settings{Steps: s.Steps, Weight: s.Weight, Network: s.Network, KeepUnits: s.KeepUnits}
+	if m := r.Mixing; m != nil && engine.Finite(m.RHat, m.Worst) {
+		extra["r_hat"], extra["worst_r_hat"], extra["worst_row"] = m.RHat, m.Worst, m.Row+1
 	}
-	if err := run.ended(ctx, n.Engine, p.infer(ctx, n, r, run)); err != nil {
-		return nil, err
+	if r.Penalty != nil {
+		extra["penalty"] = r.Penalty
 	}
-	m, err := modelOf(n, precision, scale)
+	if r.Network != nil {
+		extra["lambda"] = r.Network.Lambda
+	} else {
+		recorded.Descent = s.Descent
+	}
+	extra["settings"] = recorded
+	return r.Model.Encode(extra)
+}
+
+// Save writes the model's file whole or not at all. fitted.Load reads it.
+func (r *Result) Save(path string) error {
+	text, err := r.Encode()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(n.Thresholds()), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
-	return r, nil
-}
-
-// precisionOf is the precision of a path's result in the table's units; where the estimate is by
-// one matrix, which is for many columns, without its zeros.
-func precisionOf(n *path.Run, scale data.Scale) mat.Symmetric {
-	if !n.Estimator.OfMatrix() {
-		p := n.Model().Precision()
-		scale.PrecisionInPlace(p)
-		return p
-	}
-	p := pairwise.FromPacked(n.Model().Packed.Value, n.Table.D)
-	for j, unit := range scale.Deviation {
-		p.Diagonal[j] = p.Diagonal[j] / unit / unit
-	}
-	for i, at := range p.At {
-		p.Value[i] = p.Value[i] / scale.Deviation[at[0]] / scale.Deviation[at[1]]
-	}
-	return p.Symmetric()
-}
-
-// modelOf is the normal distribution of a path's result in the table's units. It takes over the
-// path's model where it can.
-func modelOf(n *path.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
-	d, mean := n.Table.D, scale.Location(n.Model().Mean())
-	m := n.Model()
-	switch {
-	case !n.Estimator.OfMatrix():
-		m = model.NewGaussian(d, model.CholeskyFactor)
-	case m.Parameterisation() != model.FreeSymmetric: // else, with many columns: to make and undo a factor takes long, and one more matrix memory
-		m = model.NewGaussian(d, model.FreeSymmetric)
-	}
-	if err := m.SetPrecision(precision); err != nil {
-		return nil, err
-	}
-	m.SetMean(mean)
-	return m, nil
-}
-
-// checkPairs refuses a network of columns no two of which are ever observed together.
-func checkPairs(t *data.Table) error {
-	pairs := t.NeverTogether()
-	if len(pairs) == 0 || len(pairs) < t.D*(t.D-1)/2 {
-		return nil
-	}
-	return fmt.Errorf("%s are never observed in the same row, and no other pair is: the table says nothing of a network; rows that have two values or more are needed", diagnose.PairsText(t, pairs))
-}
-
-// ErrUnits says that a fit of standardised columns has no parameters for the table's own.
-var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
-
-// Diverged tells whether an estimate failed because a number was no longer finite or a
-// distribution ceased to exist: other settings may help.
-func Diverged(err error) bool {
-	return engine.Diverged(err) || errors.Is(err, ErrUnits)
+	return atomicfile.Write(path, func(w io.Writer) error { _, err := w.Write(text); return err })
 }

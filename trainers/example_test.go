@@ -2,17 +2,17 @@ package trainers_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -113,17 +113,6 @@ func ExamplePrepare() {
 	// EM (all coordinates): EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of quartic models and mixtures)
 }
 
-// Settings that cannot be used are named as in files and on the command line.
-func ExampleSettingError() {
-	_, err := trainers.Prepare(airQuality(), trainers.Spec{Steps: engine.Config{Method: "magic"}})
-	var wrong *trainers.SettingError
-	if errors.As(err, &wrong) {
-		fmt.Println(wrong.Field, wrong.Value)
-	}
-	// Output:
-	// method magic
-}
-
 // Progress goes to a callback.
 func ExampleEstimate_progress() {
 	table := airQuality()
@@ -213,34 +202,6 @@ func ExampleResult_Encode() {
 	// gaussian [Ozone Solar.R Wind Temp] exact 3060
 }
 
-// Rates of true and false edges along a path, where the true network is known.
-func ExampleNetworkResult_Rates() {
-	rng := rand.New(rand.NewPCG(1, 2))
-	star, err := simulate.Star(6, rng)
-	if err != nil {
-		log.Fatal(err)
-	}
-	complete, err := star.Sample(500, rng)
-	if err != nil {
-		log.Fatal(err)
-	}
-	table, err := data.HideMCAR(complete, 0.3, rng)
-	if err != nil {
-		log.Fatal(err)
-	}
-	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &path.Config{Whole: true}}, trainers.Run{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	rates, err := result.Network.Rates(network.Threshold(star.Precision, 0))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("AUC %.1f\n", network.AUC(rates))
-	// Output:
-	// AUC 1.0
-}
-
 func airQuality() *data.Table {
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	if err != nil {
@@ -255,4 +216,23 @@ func temporary() string {
 		log.Fatal(err)
 	}
 	return dir
+}
+
+// Every block of code of the tutorial stands in an example, word for word but for the
+// indentation of a function's body and where the table is.
+func TestTutorialIsInExamples(t *testing.T) {
+	page, err := os.ReadFile("../docs/tutorials/go-program.md")
+	require.NoError(t, err)
+	text, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	code := strings.ReplaceAll("\n"+string(text), "\n\t", "\n")
+	code = strings.ReplaceAll(code, `"../examples/`, `"examples/`)
+	blocks := strings.Split(string(page), "```go\n")[1:]
+	require.Len(t, blocks, 7)
+	for _, b := range blocks {
+		block, _, closed := strings.Cut(b, "```")
+		require.True(t, closed)
+		require.True(t, strings.Contains(code, "\n"+block), block)
+	}
+	require.NotContains(t, string(page), "TODO")
 }

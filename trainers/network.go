@@ -1,16 +1,25 @@
 package trainers
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
+	"missingscore/data/diagnose"
+	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/gaussian/pairwise"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bootstrap"
@@ -39,8 +48,83 @@ type NetworkResult struct {
 	Stability  *bootstrap.Stability // nil without
 }
 
+// fitNetwork estimates a Gaussian network.
+func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
+	s := p.Spec
+	setting.Default(&run.State.Path, &path.State{})
+	n, err := path.New(q, s.Steps, *s.Network, run.State.Path)
+	if err != nil {
+		return nil, err
+	}
+	n.Test = testsOf(p, n)
+	s.Steps, s.Network = n.Engine.Config, &n.Config
+	if err := run.State.claim(q.Table, n.Engine, s); err != nil {
+		return nil, err
+	}
+	scores, err := n.Estimate(ctx, func() error { return run.save(n.Engine) })
+	if err := run.ended(ctx, n.Engine, err); err != nil {
+		return nil, err
+	}
+	f := run.State.Path.Refine
+	r := &Result{Spec: s, Estimator: n.Estimator, Loss: f.Loss, Size: f.Size, Converged: f.Converged, Verdict: n.Verdict()}
+	r.Mixing, err = n.Engine.Mixing(ctx)
+	if err := run.ended(ctx, n.Engine, err); err != nil {
+		return nil, err
+	}
+	r.Warnings = slices.Concat(n.Warnings(), n.LeftOut(), engine.MixingWarnings(r.Mixing), run.State.mixed())
+	precision := precisionOf(n, scale)
+	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale, precision); err != nil {
+		return nil, err
+	}
+	if err := run.ended(ctx, n.Engine, infer(ctx, p, n, r, run)); err != nil {
+		return nil, err
+	}
+	m, err := modelOf(n, precision, scale)
+	if err != nil {
+		return nil, err
+	}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(n.Thresholds()), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
+	return r, nil
+}
+
+// precisionOf is the precision of a path's result in the table's units. Methods of one matrix are
+// for many columns: theirs is stored without its zeros.
+func precisionOf(n *path.Run, scale data.Scale) mat.Symmetric {
+	if !n.Estimator.OfMatrix() {
+		p := n.Model().Precision()
+		scale.PrecisionInPlace(p)
+		return p
+	}
+	p := pairwise.FromPacked(n.Model().Packed.Value, n.Table.D)
+	for j, unit := range scale.Deviation {
+		p.Diagonal[j] = p.Diagonal[j] / unit / unit
+	}
+	for i, at := range p.At {
+		p.Value[i] = p.Value[i] / scale.Deviation[at[0]] / scale.Deviation[at[1]]
+	}
+	return p.Symmetric()
+}
+
+// modelOf is the normal distribution of a path's result in the table's units. It takes over the
+// path's model where it can: of many columns a factor takes long, and another matrix memory.
+func modelOf(n *path.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
+	m, mean := n.Model(), scale.Location(n.Model().Mean())
+	switch {
+	case !n.Estimator.OfMatrix():
+		m = model.NewGaussian(n.Table.D, model.CholeskyFactor)
+	case m.Parameterisation() != model.FreeSymmetric:
+		m = model.NewGaussian(n.Table.D, model.FreeSymmetric)
+	}
+	if err := m.SetPrecision(precision); err != nil {
+		return nil, err
+	}
+	m.SetMean(mean)
+	return m, nil
+}
+
 func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
-	m, chosen, mean := n.Model(), n.State.Refine.Index, scale.Location(n.Model().Mean())
+	m, chosen := n.Model(), n.State.Refine.Index
+	mean := scale.Location(m.Mean())
 	r := &NetworkResult{
 		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
 		Cut: n.CutByChoice(), Adjacency: n.Network(m.Packed.Value), Covariates: n.Config.Covariates,
@@ -61,6 +145,126 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 		r.Network.TakeEstimates(tests.Pairs)
 	}
 	return r, err
+}
+
+// testsOf tests a path's pairs, for a selection by tests.
+func testsOf(p *Prepared, n *path.Run) func(context.Context) (path.Tests, error) {
+	return func(ctx context.Context) (path.Tests, error) {
+		c := inference.Config{Kind: testKind(p), Level: p.Spec.Inference.Level}
+		setting.Default(&c.Level, inference.DefaultLevel)
+		r, err := inference.Infer(ctx, inference.Problem{Config: c, Path: n, GapTests: p.gapTests})
+		if err != nil {
+			return path.Tests{}, err
+		}
+		return path.Tests{Pairs: r.Pairs, Rests: r.Rests, Warnings: r.Warnings}, nil
+	}
+}
+
+// infer adds to a result how uncertain its network is. Of a shard it makes the resamples and adds
+// nothing.
+func infer(ctx context.Context, p *Prepared, n *path.Run, r *Result, run Run) (err error) {
+	c, tests := p.Spec.Inference, n.State.Tests
+	if !c.Asked() && c.Stability == 0 {
+		return nil
+	}
+	setting.Default(&run.State.Inference, &inference.State{})
+	q := inference.Problem{Config: c, Path: n, GapTests: p.gapTests, Again: again(p, n), State: run.State.Inference, Shard: run.Shard,
+		Save: func() error { return run.save(n.Engine) }}
+	var found *inference.Result
+	switch {
+	case tests.Done && c.Kind == testKind(p): // what chose the edges
+		found = &inference.Result{Pairs: tests.Pairs, Rests: tests.Rests, Warnings: tests.Warnings}
+	case tests.Done:
+		r.Warnings = append(r.Warnings, tests.Warnings...)
+		fallthrough
+	case c.Asked():
+		if found, err = inference.Infer(ctx, q); err != nil {
+			return err
+		}
+	}
+	if found != nil {
+		r.Warnings = append(r.Warnings, found.Warnings...)
+		r.Network.Inference = found
+		r.Network.Network.SetUncertainty(r.Network.Precision, found.Pairs)
+		if found.Doubt != "" { // too many resamples have no network
+			r.Converged, r.Verdict = false, "NOT reliable: "+found.Doubt+". The network itself: "+r.Verdict
+		}
+	}
+	if c.Stability == 0 {
+		return nil
+	}
+	s, err := bootstrap.CaseDropping(ctx, q)
+	if err != nil || s == nil {
+		return err
+	}
+	r.Warnings = append(r.Warnings, s.Warnings...)
+	r.Network.Stability = s
+	return nil
+}
+
+// again makes the estimate of a network n again on other rows of the table, from the transforms
+// of columns on, with n's penalty and its pilot's shrinkage. Each of these is a failure of that
+// estimate: a column without values or variation, two columns that no row shows together though
+// rows of the whole table do, a fit that diverges or does not converge.
+func again(p *Prepared, n *path.Run) inference.Again {
+	penalty, apart := n.Penalty(), p.Table.NeverTogether()
+	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
+		n, failed, err := fitRows(ctx, p, rows, seed, penalty, apart)
+		switch {
+		case ctx.Err() != nil:
+			return inference.Fit{}, ctx.Err()
+		case err != nil:
+			return inference.Fit{Done: true, Failed: err.Error()}, nil
+		case failed != "":
+			return inference.Fit{Done: true, Failed: failed}, nil
+		}
+		return inference.FitOf(n), nil
+	}
+}
+
+// fitRows makes one such estimate, or says in failed why it does not count.
+func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty path.Penalty, apart [][2]int) (n *path.Run, failed string, err error) {
+	t, err := p.original.Rows(rows)
+	if err != nil {
+		return nil, "", err
+	}
+	s, c := p.Spec, *p.Spec.Network
+	c.Penalty = penalty
+	s.Network, s.Inference, s.Objective = &c, inference.Config{}, ObjectiveSpec{}
+	if c.Select.ByTests() {
+		s.Inference.Kind = testKind(p)
+	}
+	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
+	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
+		setting.Default(&s.Steps.Batch, path.AgainBatch)
+	}
+	if s.Missingness != nil && s.Missingness.Estimated {
+		s.Missingness = mcar.Law(t)
+	}
+	q, err := Prepare(t, s)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, pair := range q.Table.NeverTogether() {
+		if !slices.Contains(apart, pair) {
+			return nil, diagnose.PairsText(q.Table, [][2]int{pair}) + " are never observed in the same row", nil
+		}
+	}
+	if n, err = q.Path(); err != nil {
+		return nil, "", err
+	}
+	n.Again()
+	if _, err = n.Estimate(ctx, func() error { return nil }); err != nil {
+		return nil, "", err
+	}
+	f := n.State.Refine
+	switch {
+	case n.State.Points[f.Index].Unfinished:
+		return n, fmt.Sprintf("at the chosen λ = %.3g the minimum was out of reach", n.State.Points[f.Index].Lambda), nil
+	case !f.Converged && !n.Config.PathOnly:
+		return n, n.Verdict(), nil
+	}
+	return n, "", nil
 }
 
 // Edges are the network's, strongest first.

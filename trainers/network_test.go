@@ -1,26 +1,24 @@
 package trainers_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/gob"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
@@ -69,43 +67,6 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 		}
 	}
 	require.Greater(t, zeros, 20, "soft-thresholding gives exact zeros")
-}
-
-// Units: a column times 100 changes its mean and precision, and nothing else.
-func TestUnitsComeBack(t *testing.T) {
-	_, table := testtables.Star(t, 5, 300, 0.3)
-	scaled := *table
-	scaled.Values = append([]float64(nil), table.Values...)
-	for i := range table.N {
-		scaled.Values[i*5+1] = 100*scaled.Values[i*5+1] + 7
-	}
-	a, b := estimate(t, table, trainers.Spec{}).Network, estimate(t, &scaled, trainers.Spec{}).Network
-	require.InDelta(t, a.Precision.At(0, 1), 100*b.Precision.At(0, 1), 1e-6)
-	require.InDelta(t, a.Precision.At(1, 1), 1e4*b.Precision.At(1, 1), 1e-6)
-	require.InDelta(t, a.Precision.At(0, 2), b.Precision.At(0, 2), 1e-8)
-	require.InDelta(t, 100*a.Mean[1]+7, b.Mean[1], 1e-8)
-	require.Equal(t, a.Adjacency, b.Adjacency)
-}
-
-// Without a penalty to speak of, Full goes to the inverse covariance: the
-// minimum of tr(PSP) − 2 tr P.
-func TestFullWithoutPenaltyIsTheInverseCovariance(t *testing.T) {
-	rng := stream.New(4, 4)
-	g, err := simulate.Dense(4, rng)
-	require.NoError(t, err)
-	table, err := g.Sample(400, rng)
-	require.NoError(t, err)
-	r := estimate(t, table, trainers.Spec{Network: &path.Config{
-		Schedule: path.Fixed, LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, InitialIter: 3000, Rate: 0.04,
-		Select: path.Selection{Kind: "none"}, Tolerance: 1e-6}}).Network
-	standard, scale := data.Standardise(table)
-	s := mat.NewSymDense(4, nil)
-	s.SymOuterK(1/float64(table.N), mat.NewDense(table.N, 4, standard.Values).T())
-	var chol mat.Cholesky
-	require.True(t, chol.Factorize(s))
-	var inverse mat.SymDense
-	require.NoError(t, chol.InverseTo(&inverse))
-	require.True(t, mat.EqualApprox(scale.Precision(&inverse), r.Precision, 1e-4), "%v\n%v", mat.Formatted(scale.Precision(&inverse)), mat.Formatted(r.Precision))
 }
 
 func TestZeroedStaysPositiveDefinite(t *testing.T) {
@@ -162,26 +123,6 @@ func TestWarnsOfDegenerateWeights(t *testing.T) {
 	require.Contains(t, r.Warnings[len(r.Warnings)-1], "importance weights are degenerate")
 }
 
-// Partial correlations of airquality by maximum likelihood: R 4.2.2, EM for the
-// normal with missing cells written out in base R, 500 iterations. Score
-// matching is another estimator, so near is all that can be asked: at n = 153 a
-// partial correlation has the standard error 0.08.
-func TestAirqualityIsNearMaximumLikelihood(t *testing.T) {
-	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
-	require.NoError(t, err)
-	for _, method := range []string{"exact", "iw"} {
-		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: method}, Network: &path.Config{Select: path.Selection{Kind: "none"}}}).Network
-		want := map[[2]string]float64{
-			{"Ozone", "Solar.R"}: 0.243, {"Ozone", "Wind"}: -0.420, {"Ozone", "Temp"}: 0.538,
-			{"Solar.R", "Wind"}: 0.178, {"Solar.R", "Temp"}: 0.105, {"Wind", "Temp"}: -0.127,
-		}
-		require.Len(t, r.Network.Edges, 6)
-		for _, e := range r.Network.Edges {
-			require.InDelta(t, want[[2]string{e.From, e.To}], e.PartialCorrelation, 0.04, "%s: %s – %s", method, e.From, e.To)
-		}
-	}
-}
-
 // Without refinement the result is the path's point, in the table's units, and the same
 // from a state taken up again.
 func TestPathOnly(t *testing.T) {
@@ -209,84 +150,15 @@ func TestPathOnly(t *testing.T) {
 	}
 }
 
-// done counts the finished parts of the rows.
-func done(s *trainers.State) (n int) {
-	for _, d := range s.Path.Resampled.Done {
-		if d {
-			n++
-		}
-	}
-	return n
-}
-
-func TestResamplingFindsTheStarAndIsReproducible(t *testing.T) {
-	g, table := testtables.Star(t, 10, 400, 0.3)
-	for _, kind := range []string{"cv", "stars"} {
-		for _, method := range []string{"exact", "iw"} {
-			if kind == "stars" && method == "iw" {
-				continue // twenty sampled paths are for the benchmarks
-			}
-			t.Run(kind+" "+method, func(t *testing.T) {
-				// Equal edges enter a star together, an instability of half their share of the pairs.
-				run := func(ctx context.Context, workers int, run trainers.Run) (*trainers.NetworkResult, error) {
-					r, err := trainers.Estimate(ctx, table, trainers.Spec{
-						Steps:   engine.Config{Method: method, Seed: 1, Draws: 4, Workers: workers},
-						Network: &path.Config{Lambdas: 20, Select: path.Selection{Kind: kind, Beta: 0.15}},
-					}, run)
-					if err != nil {
-						return nil, err
-					}
-					return r.Network, nil
-				}
-				r, err := run(context.Background(), 1, trainers.Run{})
-				require.NoError(t, err)
-				rate, err := network.Compare(network.Threshold(g.Precision, 1e-12), r.Adjacencies()[r.Chosen])
-				require.NoError(t, err)
-				require.Equal(t, 1.0, rate.TPR)
-				require.Less(t, r.Chosen, len(r.Points)-1)
-				require.Positive(t, r.Chosen)
-
-				// Cut after the second part, taken up again by three workers: the same bytes.
-				ctx, cancel := context.WithCancel(context.Background())
-				var saved bytes.Buffer
-				_, err = run(ctx, 1, trainers.Run{Save: func(s *trainers.State) error {
-					if done(s) == 2 {
-						cancel()
-					}
-					saved.Reset()
-					return gob.NewEncoder(&saved).Encode(s)
-				}})
-				require.ErrorIs(t, err, context.Canceled)
-				var again trainers.State
-				require.NoError(t, gob.NewDecoder(&saved).Decode(&again))
-				require.GreaterOrEqual(t, done(&again), 2)
-				require.Less(t, done(&again), len(again.Path.Resampled.Done))
-				q, err := run(context.Background(), 3, trainers.Run{State: &again})
-				require.NoError(t, err)
-				require.Equal(t, r.Chosen, q.Chosen)
-				require.Equal(t, r.Scores, q.Scores)
-				require.Equal(t, r.Precision, q.Precision)
-			})
-		}
-	}
-}
-
-// A ridge path has no losses, its refit has one by every method, and a file.
-func TestRidgeRefitsHaveALoss(t *testing.T) {
-	_, table := testtables.Normal(t, 40, 3)
-	for _, e := range estimator.All {
-		if e.NeedsOrdinal() || e.NeedsCompleteRows() || e.OfMatrix() {
-			continue
-		}
-		t.Run(e.Name, func(t *testing.T) {
-			r := estimate(t, table, trainers.Spec{
-				Steps:   engine.Config{Method: e.Name, Draws: 2, ImputerSteps: 1},
-				Network: &path.Config{Penalty: path.Penalty{Kind: "ridge"}, Lambdas: 3, RefineIter: 50},
-			})
-			require.True(t, engine.Finite(r.Loss))
-			_, err := r.Encode()
-			require.NoError(t, err)
-		})
+func TestResamplingFindsTheStar(t *testing.T) {
+	g, table := testtables.Star(t, 8, 400, 0.3)
+	for kind, parts := range map[string]path.Selection{"cv": {Kind: "cv"}, "stars": {Kind: "stars", Beta: 0.15}} { // equal edges enter a star together, an instability of half their share of the pairs
+		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "exact", Seed: 1, Workers: 2}, Network: &path.Config{Lambdas: 12, Select: parts}}).Network
+		rate, err := network.Compare(network.Threshold(g.Precision, 1e-12), r.Adjacencies()[r.Chosen])
+		require.NoError(t, err)
+		require.Equal(t, 1.0, rate.TPR, kind)
+		require.Less(t, r.Chosen, len(r.Points)-1)
+		require.Positive(t, r.Chosen)
 	}
 }
 
@@ -301,4 +173,342 @@ func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact but for rounding); there is no network of columns that determine each other: leave one of them out.")
 	require.False(t, r.Model.Outcome.Converged)
 	require.Contains(t, r.Warnings, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
+}
+
+// wide is a chain of so many columns that points of a path keep no zeros.
+func wide(t *testing.T) *data.Table {
+	t.Helper()
+	const n, d = 150, path.DenseColumns + 10
+	rng := stream.New(1, stream.Simulate)
+	table := &data.Table{N: n, D: d}
+	for j := range d {
+		table.Names = append(table.Names, "c"+string(rune('a'+j/100))+string(rune('a'+j/10%10))+string(rune('a'+j%10)))
+	}
+	for range n {
+		before := 0.0
+		for range d {
+			before = 0.6*before + 0.8*rng.NormFloat64()
+			table.Values, table.Observed = append(table.Values, before), append(table.Observed, true)
+		}
+	}
+	table, err := data.HideMCAR(table, 0.1, stream.New(1, stream.Hide))
+	require.NoError(t, err)
+	return table
+}
+
+// With many columns: the chain is found by the pseudo-likelihood.
+func TestPairwiseOfManyColumns(t *testing.T) {
+	table := wide(t)
+	s := trainers.Spec{Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &path.Config{Lambdas: 10}}
+	want, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.NoError(t, err)
+	require.True(t, want.Converged, want.Verdict)
+	found, right := len(want.Network.Edges()), 0
+	for j := range table.D - 1 {
+		if want.Network.Adjacency.Has(j, j+1) {
+			right++
+		}
+	}
+	require.Greater(t, float64(right), 0.9*float64(table.D-1))
+	require.Less(t, float64(found), 1.15*float64(table.D-1))
+	for _, p := range want.Network.Points {
+		require.Nil(t, p.Packed)
+	}
+	require.Contains(t, want.Network.Moments, "all correlations are shrunk by")
+	require.Equal(t, want.Network.Moments, want.Model.Outcome.Moments)
+}
+
+var monthAndDay = []string{"Month", "Day"}
+
+// completeAir are the complete rows of R's airquality.
+func completeAir(t *testing.T) *data.Table {
+	t.Helper()
+	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{})
+	require.NoError(t, err)
+	table, err = table.CompleteRows()
+	require.NoError(t, err)
+	return table
+}
+
+// Without a penalty partial correlations given covariates are those of the residuals of linear
+// regressions on them. R 4.2.2: x <- airquality[complete.cases(airquality), ];
+// e <- residuals(lm(cbind(Ozone, Solar.R, Wind, Temp) ~ Month + Day, x)); -cov2cor(solve(cov(e)))
+func TestCovariatesAgainstResiduals(t *testing.T) {
+	want := [][3]float64{{0, 1, 0.2050514550802482}, {0, 2, -0.4489786416815071}, {1, 2, 0.1142751241501182}, {0, 3, 0.5597558445813821}, {1, 3, 0.1494291958820297}, {2, 3, -0.0798809266373098}}
+	for _, method := range []string{"full", "em-exact", "exact", "pairwise"} {
+		c := path.Config{Covariates: monthAndDay, Select: path.Selection{Kind: "none"}, Refit: new(true), Tolerance: 1e-11, StopTol: 1e-3, Threshold: 1e-5, LambdaMin: 1e-7, Lambdas: 10, Penalty: path.Penalty{Kind: "l1"}}
+		r := estimate(t, completeAir(t), trainers.Spec{Steps: engine.Config{Method: method}, Network: &c})
+		n := r.Network
+		require.Equal(t, []string{"Ozone", "Solar.R", "Wind", "Temp"}, n.Names, method)
+		require.Equal(t, monthAndDay, n.Covariates)
+		require.Len(t, n.Edges(), 6, method)
+		for _, w := range want {
+			j, k := int(w[0]), int(w[1])
+			got := -n.Precision.At(j, k) / math.Sqrt(n.Precision.At(j, j)*n.Precision.At(k, k))
+			require.InDelta(t, w[2], got, 1e-8, "%s %v", method, w)
+		}
+		require.Equal(t, []string{"Ozone", "Solar.R", "Wind", "Temp", "Month", "Day"}, r.Model.Names)
+	}
+}
+
+// confounded are n rows of two columns that are independent given a third, which has gaps where
+// the first is large: missing at random.
+func confounded(t *testing.T, n int) *data.Table {
+	t.Helper()
+	rng := stream.New(4, stream.Simulate)
+	table := &data.Table{Names: []string{"a", "b", "age", "c"}, N: n, D: 4}
+	for range n {
+		age := rng.NormFloat64()
+		a, b := age+rng.NormFloat64(), -age+rng.NormFloat64()
+		c := 0.7*b + rng.NormFloat64()
+		table.Values = append(table.Values, a, b, age, c)
+		table.Observed = append(table.Observed, true, rng.Float64() > 0.2, rng.Float64() > 1/(1+math.Exp(-2*a)), true)
+	}
+	return table
+}
+
+// A covariate explains what two columns have in common, at every λ, for its pairs have no penalty,
+// and with its cells missing at random, too; without it they are joined.
+func TestCovariatesWithGaps(t *testing.T) {
+	table := confounded(t, 4000)
+	with := path.Config{Covariates: []string{"age"}, Lambdas: 30}
+	r := estimate(t, table, trainers.Spec{Network: &with, Inference: inference.Config{Kind: "robust"}}).Network
+	require.Equal(t, []string{"a", "b", "c"}, r.Names)
+	require.Equal(t, "b", r.Edges()[0].From)
+	require.Equal(t, "c", r.Edges()[0].To)
+	require.Zero(t, r.Points[0].Edges)
+	require.False(t, r.Adjacency.Has(0, 1))
+	p := r.Precision // a's variance given age, at the chosen network, is 1 where age has no penalty
+	require.InDelta(t, 1, 1/p.At(0, 0), 0.1)
+	require.Len(t, r.Inference.Pairs, 3)
+	require.InDelta(t, 0, r.Inference.Pairs[0].Estimate, 4*r.Inference.Pairs[0].SE, "a and b given age and c")
+	require.Less(t, r.Inference.Pairs[0].SE, 0.05)
+	want := 0.7 / math.Sqrt(1+0.7*0.7) // c given age: both of variance 1 but for b
+	require.InDelta(t, want, r.Inference.Pairs[2].Estimate, 4*r.Inference.Pairs[2].SE)
+
+	alone, err := table.Select([]string{"a", "b", "c"})
+	require.NoError(t, err)
+	marginal := estimate(t, alone, trainers.Spec{Inference: inference.Config{Kind: "robust"}}).Network
+	require.Less(t, marginal.Inference.Pairs[0].Estimate, -0.2)
+}
+
+// Every selection counts the pairs of nodes alone.
+func TestSelectionsWithCovariates(t *testing.T) {
+	table := confounded(t, 400)
+	for _, s := range []path.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
+		c := path.Config{Covariates: []string{"age"}, Lambdas: 20, Select: s}
+		r := estimate(t, table, trainers.Spec{Network: &c})
+		require.Equal(t, 3, r.Network.Adjacency.D, s.Kind)
+		require.Len(t, r.Network.Adjacency.Edge, 3, s.Kind)
+		require.True(t, s.Kind == "stars" || r.Network.Adjacency.Has(1, 2), s.Kind) // of three pairs it may find none steady
+		if s.Kind == "density" {
+			require.Len(t, r.Network.Edges(), 3)
+		}
+	}
+}
+
+func TestRefusedCovariates(t *testing.T) {
+	table := confounded(t, 60)
+	for text, c := range map[string]path.Config{
+		"covariates agee: there is no such column (did you mean age?)": {Covariates: []string{"agee"}},
+		"covariates age: it is named twice":                            {Covariates: []string{"age", "age"}},
+		"a network needs two columns at least":                         {Covariates: []string{"age", "a", "b"}},
+		"take --penalty l1":                                            {Covariates: []string{"age"}, Penalty: path.Penalty{Kind: "adaptive"}},
+		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: path.Selection{Kind: "stability"}},
+	} {
+		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c}, trainers.Run{})
+		require.ErrorContains(t, err, text)
+	}
+	c := path.Config{Covariates: []string{"age"}}
+	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
+	require.ErrorContains(t, err, "take --method em-exact")
+}
+
+// With --select fdr the edges are the pairs of small q values, their sizes are the estimates
+// made for inference, and both are the same whether the bootstrap comes after or not.
+func TestEdgesByTheirTests(t *testing.T) {
+	const rate = 0.1
+	_, table := testtables.Star(t, 8, 300, 0.3)
+	byTests := func(c inference.Config) *trainers.NetworkResult {
+		s := trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "fdr", Rate: rate}, Lambdas: 12}, Inference: c}
+		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+		require.NoError(t, err)
+		require.True(t, r.Converged, r.Verdict)
+		return r.Network
+	}
+	n := byTests(inference.Config{})
+	edges := map[[2]string]float64{}
+	for _, e := range n.Edges() {
+		edges[[2]string{e.From, e.To}] = e.PartialCorrelation
+	}
+	require.NotEmpty(t, edges)
+	require.Less(t, len(edges), len(n.Network.Pairs))
+	for _, pair := range n.Network.Pairs {
+		size, edge := edges[[2]string{pair.From, pair.To}]
+		require.Equal(t, edge, pair.Uncertainty.Q <= rate, "%s – %s has q = %g", pair.From, pair.To, pair.Uncertainty.Q)
+		if edge {
+			require.Equal(t, pair.Uncertainty.Estimate, size)
+			require.NotEqual(t, pair.PartialCorrelation, size, "the fit's own is another number")
+		}
+	}
+	resampled := byTests(inference.Config{Kind: "bootstrap", Resamples: 10})
+	require.Len(t, resampled.Edges(), len(edges))
+	for _, e := range resampled.Edges() {
+		require.Equal(t, edges[[2]string{e.From, e.To}], e.PartialCorrelation)
+		require.False(t, math.IsNaN(e.Uncertainty.Inclusion))
+	}
+}
+
+// From R 4.2.2 and lavaan 0.6-14, partial correlations of a saturated normal model of airquality's
+// Ozone, Solar.R, Wind and Temp by maximum likelihood of the observed cells:
+//
+//	f <- lavCor(x, missing = "fiml", output = "fit", se = "none", control = list(rel.tol = 1e-14))
+//	-cov2cor(solve(lavInspect(f, "cov.ov")))
+var lavaanAir = []float64{0.2431855, -0.4200682, 0.5377976, 0.1780861, 0.1045274, -0.1274072}
+
+// Estimates of --inference are maximum likelihood's with all pairs free, which R has, and those of
+// the command fit, whatever the path's penalty chose.
+func TestEstimatesAreUnpenalised(t *testing.T) {
+	air, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	require.NoError(t, err)
+	_, star := testtables.Star(t, 6, 200, 0.3)
+	for name, table := range map[string]*data.Table{"air": air, "star": star} {
+		fit, err := trainers.Estimate(t.Context(), table, trainers.Spec{}, trainers.Run{})
+		require.NoError(t, err)
+		precision := fit.Model.Model.(*model.Gaussian).Precision()
+		for _, kind := range []string{"model", "robust"} {
+			s := trainers.Spec{Network: &path.Config{Lambdas: 6, Select: path.Selection{Kind: "density", Density: 0.3}}, Inference: inference.Config{Kind: kind}}
+			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+			require.NoError(t, err)
+			require.Contains(t, r.Network.Inference.Rests, "maximum likelihood with all pairs free")
+			i := 0
+			for j := range table.D {
+				for k := j + 1; k < table.D; k++ {
+					u := r.Network.Inference.Pairs[i]
+					require.InDelta(t, network.PartialCorrelation(precision, j, k), u.Estimate, 1e-6, "%s %s %d %d", name, kind, j, k)
+					require.True(t, u.Low < u.Estimate && u.Estimate < u.High)
+					if name == "air" {
+						require.InDelta(t, lavaanAir[i], u.Estimate, 1e-6)
+					}
+					i++
+				}
+			}
+		}
+	}
+}
+
+func bootstrapOf(resamples, stability, workers int) trainers.Spec {
+	s := trainers.Spec{Network: &path.Config{}, Inference: inference.Config{Stability: stability}}
+	if resamples > 0 {
+		s.Inference.Kind, s.Inference.Resamples = "bootstrap", resamples
+	}
+	s.Steps.Seed, s.Steps.Workers = 5, workers
+	return s
+}
+
+// Of two columns without gaps the estimate is their correlation r. To the first order in
+// 1/n its bootstrap variance is the mean of the squares of its influence values over n
+// (Efron & Tibshirani 1993, chapter 21),
+//
+//	u_i = z_i1 z_i2 − r (z_i1² + z_i2²)/2,   z standardised
+//
+// and the standard deviation of B resamples has a relative error of 1/√(2(B − 1)).
+func TestBootstrapOfACorrelation(t *testing.T) {
+	const n, resamples = 200, 120
+	rng := stream.New(8, 1)
+	values := make([]float64, 0, 2*n)
+	for range n {
+		x := rng.NormFloat64()
+		values = append(values, x, 0.5*x+math.Sqrt(0.75)*rng.NormFloat64())
+	}
+	table, err := data.NewTable([]string{"a", "b"}, values, nil)
+	require.NoError(t, err)
+	r, err := trainers.Estimate(t.Context(), table, bootstrapOf(resamples, 0, 2), trainers.Run{})
+	require.NoError(t, err)
+	require.True(t, r.Converged, r.Verdict)
+	u := r.Network.Network.Pairs[0].Uncertainty
+	a, b := table.Column(0), table.Column(1)
+	correlation := stat.Correlation(a, b, nil)
+	require.InDelta(t, correlation, u.Estimate, 1e-3)
+	meanA, varA := stat.PopMeanVariance(a, nil)
+	meanB, varB := stat.PopMeanVariance(b, nil)
+	variance := 0.0
+	for i := range n {
+		x, y := (a[i]-meanA)/math.Sqrt(varA), (b[i]-meanB)/math.Sqrt(varB)
+		influence := x*y - correlation*(x*x+y*y)/2
+		variance += influence * influence / n / n
+	}
+	se := math.Sqrt(variance)
+	require.InDelta(t, se, u.SE, (4/math.Sqrt(2*(resamples-1))+10./n)*se)
+	// A quantile q of B draws of a normal has the standard error √(q(1−q)/B)/φ = 2.7 se/√B for q = 0.025.
+	quantile := 1.96*se + 4*2.7*se/math.Sqrt(resamples)
+	require.InDelta(t, correlation-1.96*se, u.Low, quantile-1.96*se)
+	require.InDelta(t, correlation+1.96*se, u.High, quantile-1.96*se)
+	require.Equal(t, 1., u.Inclusion)
+	require.Equal(t, 1., u.SameSign)
+	require.Equal(t, n, u.Rows)
+	require.True(t, math.IsNaN(u.P))
+	require.Empty(t, r.Warnings)
+}
+
+// A resample that cannot be estimated, here as no row of it shows two columns together, is
+// counted and named; more than a tenth of the resamples are a doubt.
+func TestFailedResamples(t *testing.T) {
+	for together, share := range map[int]float64{4: 0.016, 1: 0.36} { // rows that show columns 0 and 1, and how probable a resample without them is
+		_, table := testtables.Star(t, 3, 60, 0)
+		for i := range table.N - together {
+			table.Observed[i*table.D+i%2] = false
+		}
+		s := bootstrapOf(100, 0, 2)
+		s.Network.Lambdas = 6
+		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+		require.NoError(t, err)
+		told := r.Warnings[len(r.Warnings)-1]
+		require.Contains(t, told, "of 100 resamples have no result; the first, number ")
+		require.Contains(t, told, ": x1 and x2 are never observed in the same row")
+		var failed int
+		_, err = fmt.Sscanf(told, "%d of", &failed)
+		require.NoError(t, err)
+		require.InDelta(t, 100*share, failed, 40*math.Sqrt(share*(1-share))+5) // a few fail otherwise
+		require.Contains(t, r.Network.Inference.Rests, fmt.Sprintf("made again on %d tables", 100-failed))
+		require.Equal(t, together == 4, r.Converged, r.Verdict)
+		if together == 1 {
+			require.Contains(t, r.Verdict, "NOT reliable: "+told)
+		}
+	}
+}
+
+// Shards that are joined give the bytes of one run; a shard of another run is refused.
+func TestBootstrapInShards(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0.3)
+	spec := bootstrapOf(6, 10, 2)
+	spec.Network.Lambdas = 8
+	estimate := func(spec trainers.Spec, run trainers.Run) *trainers.Result {
+		r, err := trainers.Estimate(t.Context(), table, spec, run)
+		require.NoError(t, err)
+		return r
+	}
+	whole := estimate(spec, trainers.Run{})
+	require.NotNil(t, whole.Network.Stability)
+	joined := &trainers.State{}
+	for i := range 3 {
+		state := &trainers.State{}
+		r := estimate(spec, trainers.Run{State: state, Shard: inference.Shard{I: 3 - i, N: 3}})
+		require.Nil(t, r.Network.Inference)
+		require.Nil(t, r.Network.Stability)
+		if i == 0 {
+			joined = state
+		} else {
+			require.NoError(t, joined.Join(state))
+		}
+		require.Len(t, joined.Inference.Left(spec.Inference), []int{11, 6, 0}[i])
+	}
+	r := estimate(spec, trainers.Run{State: joined})
+	require.Equal(t, whole.Network.Stability, r.Network.Stability)
+	require.Equal(t, fmt.Sprint(whole.Network.Network.Pairs[0].Uncertainty), fmt.Sprint(r.Network.Network.Pairs[0].Uncertainty)) // NaN included
+
+	spec.Steps.Seed++
+	other := &trainers.State{}
+	estimate(spec, trainers.Run{State: other, Shard: inference.Shard{I: 1, N: 3}})
+	require.ErrorIs(t, joined.Join(other), trainers.ErrOtherRun)
 }

@@ -1,6 +1,8 @@
 package trainers
 
 import (
+	"context"
+	"math"
 	"sync"
 
 	"missingscore/data"
@@ -11,35 +13,36 @@ import (
 	"missingscore/data/transform"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
+	"missingscore/trainers/path"
 )
 
-// Prepared is an estimate before its first step: what is fitted to what, with every
-// default filled in that does not need the standardised table.
+// Prepared is an estimate before its first step. Its Spec has every default that does not need
+// the standardised table.
 type Prepared struct {
 	Spec      Spec
-	Table     *data.Table         // the columns as they are modelled: after Transform
-	Transform transform.Columns   // functions of Spec.Transform, nil if there are none
-	Estimator estimator.Estimator // that the method is with this model and objective
-	Model     model.Model         // at its start; an estimate makes one of its own, which of a network by one matrix is the only one
+	Table     *data.Table         // the columns that are modelled: after Transform
+	Transform transform.Columns   // functions of Spec.Transform, nil for none
+	Estimator estimator.Estimator // of the method with this model and objective
+	Model     model.Model         // at its start; an estimate makes its own
 	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
 	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
-	original    *data.Table          // before Transform
-	missingness *missingness.Model   // of Table
-	objective   losses.Objective     // in Table's units
-	findings    []diagnose.Finding   // of original, nil before they are asked for
-	gapTests    func() []mcar.Column // whether Table's gaps depend on other columns; tested when first asked for
-	file        *streamed            // whose rows are fitted, Table being a sample of them; nil: the rows are Table's
+	original    *data.Table        // before Transform
+	missingness *missingness.Model // of Table
+	objective   losses.Objective   // in Table's units
+	findings    func() ([]diagnose.Finding, error)
+	gapTests    func() []mcar.Column // whether Table's gaps depend on other columns
+	file        *streamed            // the rows to fit, Table being a sample of them; nil: the rows are Table's
 }
 
-// Prepare checks that the parts of a Spec go together and with the table, and says what
-// they come to. A setting that cannot be used is a *SettingError, a row outside the
-// domain a *data.RowError.
+// Prepare fills in the defaults of a Spec and checks that its parts go together and with the
+// table. An unusable setting is a *SettingError, a row outside the domain a *data.RowError.
 func Prepare(t *data.Table, s Spec) (*Prepared, error) { return prepare(t, s, nil) }
 
 func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
@@ -54,70 +57,42 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return nil, err
 	}
 	setting.Default(&s.Weight.Cap, 1)
-	p := &Prepared{Spec: s, original: t, file: file}
-	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
-	if err := p.checkMoments(); err != nil {
+	if err := checkCounted(t, s); err != nil {
 		return nil, err
 	}
+	p := &Prepared{Spec: s, original: t, file: file}
+	p.findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
+	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {
 		return nil, err
 	}
 	if err := p.parts(); err != nil {
 		return nil, err
 	}
-	if err := p.checkOrdinal(); err != nil {
+	if err := checkOrdinal(s, p.Table, p.Transform.Ordinal()); err != nil {
 		return nil, err
 	}
-	method, err := p.resolveMethod()
-	if err != nil {
+	var err error
+	if s.Steps.Method, err = p.method(); err != nil {
 		return nil, err
 	}
-	p.Spec.Steps.Method = method
-	if p.Estimator, err = estimator.For(method, p.Model, p.objective, p.Support); err != nil {
-		return nil, &setting.Error{Field: "method", Value: method, Allowed: err.Error()}
+	p.Spec.Steps.Method = s.Steps.Method
+	if p.Estimator, err = estimator.For(s.Steps.Method, p.Model, p.objective, p.Support); err != nil {
+		return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error()}
 	}
-	if err := p.checkEstimator(p.Estimator); err != nil {
+	if err := checkEstimator(p, p.Estimator); err != nil {
 		return nil, err
 	}
-	if err := p.checkSizes(); err != nil {
+	if err := checkSettings(p); err != nil {
 		return nil, err
 	}
-	if s.Network != nil && p.Estimator.OfMatrix() { // of its model only the kind is asked: the numbers are the path's own
-		p.Model = model.NewGaussian(1, model.CholeskyFactor)
+	if s.Network != nil {
+		if p.Estimator.OfMatrix() { // only the kind of its model matters: the path makes its own
+			p.Model = model.NewGaussian(1, model.CholeskyFactor)
+		}
+		return p, nil
 	}
-	return p, p.defaults()
-}
-
-// checkEstimator refuses an estimator that cannot make this estimate.
-func (p *Prepared) checkEstimator(e estimator.Estimator) error {
-	if err := e.Check(p.Model, p.objective, p.Support); err != nil {
-		return err
-	}
-	if err := p.suits(e); err != nil {
-		return err
-	}
-	if err := p.checkByMoments(e); err != nil {
-		return err
-	}
-	if err := p.checkStreamed(e); err != nil {
-		return err
-	}
-	return e.CheckTable(p.Table)
-}
-
-// checkSizes refuses numbers that cannot be, and what is not known of a table of this size or
-// with these weights.
-func (p *Prepared) checkSizes() error {
-	if err := p.checkNumbers(); err != nil {
-		return err
-	}
-	if err := p.checkWeights(); err != nil {
-		return err
-	}
-	if err := p.checkMemory(); err != nil || p.Spec.Network == nil {
-		return err
-	}
-	return checkPairs(p.original)
+	return p, p.descentDefaults()
 }
 
 // transform makes table, domain and missingness those of the transformed columns.
@@ -135,11 +110,10 @@ func (p *Prepared) transform() (err error) {
 	if p.Table, err = p.Transform.Table(p.original); err != nil {
 		return err
 	}
-	names := p.Table.Names
-	if p.Domain, err = p.Transform.Domain(s.Domain, names); err != nil {
+	if p.Domain, err = p.Transform.Domain(s.Domain, p.Table.Names); err != nil {
 		return err
 	}
-	p.missingness, err = p.Transform.Missingness(s.Missingness, names)
+	p.missingness, err = p.Transform.Missingness(s.Missingness, p.Table.Names)
 	return err
 }
 
@@ -157,7 +131,7 @@ func (p *Prepared) parts() (err error) {
 	if s.Objective.New == nil && s.Objective.Kind == "auto" {
 		s.Objective.Kind = losses.AutoObjective(p.Support)
 	}
-	if p.objective, err = s.Objective.make(p.objectiveOn(p.Support)); err != nil {
+	if p.objective, err = p.objectiveOn(p.Support); err != nil {
 		return err
 	}
 	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() { // networks learn all levels
@@ -166,12 +140,12 @@ func (p *Prepared) parts() (err error) {
 	return err
 }
 
-// objectiveOn is what an objective is told, on a domain in the units that it is for.
-func (p *Prepared) objectiveOn(s *domain.Domain) losses.ObjectiveSetting {
-	return losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight}
+// objectiveOn makes the objective on a domain, in the units of that domain.
+func (p *Prepared) objectiveOn(s *domain.Domain) (losses.Objective, error) {
+	return p.Spec.Objective.make(losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight})
 }
 
-// newModel starts the model, for an objective with many levels of noise one of all levels.
+// newModel makes the model at its start; for an objective with many noise levels, one of all levels.
 func (p *Prepared) newModel() (model.Model, error) {
 	s := p.Spec
 	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() && s.Model.New == nil {
@@ -184,118 +158,226 @@ func (p *Prepared) newModel() (model.Model, error) {
 	return s.Model.make(p.Table.D, s.Steps.Seed)
 }
 
-// checkNumbers refuses settings that no table makes possible.
-func (p *Prepared) checkNumbers() error {
-	if err := p.Spec.Steps.Check(); err != nil {
-		return err
-	}
-	if err := setting.NotNegative(setting.Field{Name: "g_cap", Value: p.Spec.Weight.Cap}); err != nil {
-		return err
-	}
-	if p.Spec.Network == nil {
-		if err := p.Spec.Descent.Check(); err != nil {
-			return err
-		}
-		return p.checkParameters()
-	}
-	if err := p.Spec.Network.Check(p.Estimator); err != nil {
-		return err
-	}
-	return p.checkInference()
-}
-
-// suits refuses an estimator that is for networks only where there is to be none.
-func (p *Prepared) suits(e estimator.Estimator) error {
-	switch {
-	case p.Table.Cuts != nil && !e.TakesOrdinal():
-		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave --ordinal out", p.Transform.Describe(p.Table.Names))
-	case p.Table.Cuts == nil && e.NeedsOrdinal():
-		return setting.Errorf("method", e.Name, "it is for tables with ordered categories, and none are named (--ordinal); take em-exact")
-	case e.NeedsOrdinal():
-	case e.OfMatrix() && p.Spec.Network == nil:
-		return setting.Errorf("method", e.Name, "it goes by moments of pairs of columns, and is for networks (the command network); take em-exact, or exact")
-	}
-	return nil
-}
-
-// Allows tells whether an estimator can make this estimate.
-func (p *Prepared) Allows(e estimator.Estimator) bool {
-	return p.suits(e) == nil && p.byMoments(e) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
-}
-
-// defaults fills in what the model's own defaults are, and chooses the optimiser.
-func (p *Prepared) defaults() (err error) {
+// descentDefaults fills in the defaults of a fit of parameters, and chooses its optimiser.
+func (p *Prepared) descentDefaults() (err error) {
 	c := &p.Spec.Steps
-	if p.Spec.Network != nil {
-		return nil
-	}
 	setting.Default(&c.Batch, engine.DefaultBatch)
 	if err := setting.Positive(setting.Field{Name: "batch", Value: float64(c.Batch)}); err != nil {
 		return err
 	}
-	setting.Default(&c.Imputer.Kind, p.defaultImputer())
+	setting.Default(&c.Imputer.Kind, defaultImputer(p))
 	setting.Default(&c.ImputerRate, model.TrainingOf(p.Model).ImputerRate)
 	if c.WarmUp == nil {
 		c.WarmUp = new(500)
 	}
-	p.Spec.Descent, err = p.Spec.Descent.Resolve(p.descentProblem())
+	p.Spec.Descent, err = p.Spec.Descent.Resolve(p.descentProblem(p.file != nil))
 	return err
 }
 
-// descentProblem is what the optimiser is chosen for.
-func (p *Prepared) descentProblem() descent.Problem {
+func (p *Prepared) descentProblem(streamed bool) descent.Problem {
 	c := p.Spec.Steps
 	return descent.Problem{
-		Estimator: p.Estimator, Model: p.Model, Objective: p.objective, Rows: p.Table.PassRows(), Batch: c.Batch, DType: c.DType, Streamed: p.file != nil,
+		Estimator: p.Estimator, Model: p.Model, Objective: p.objective, Rows: p.Table.PassRows(), Batch: c.Batch, DType: c.DType, Streamed: streamed,
 	}
 }
 
-// scaled gives the table as it is fitted, and how it was scaled.
-func (p *Prepared) scaled() (*data.Table, data.Scale) {
-	scale, changes := p.scale()
-	if !changes {
-		return p.Table, scale
+// ByBatches reports whether the estimate goes by mini-batches, also if its rows are held.
+func (p *Prepared) ByBatches() bool {
+	if p.Spec.Network != nil {
+		return false
 	}
-	return scale.Standardised(p.Table), scale
+	asked := p.Spec.Descent
+	if p.file != nil {
+		asked = p.file.asked
+	}
+	c, err := asked.Resolve(p.descentProblem(false))
+	return err == nil && c.Optimiser == descent.Adam{}.Name()
 }
 
-// scaledInPlace is scaled without a copy: the values of Table are overwritten until restore.
-func (p *Prepared) scaledInPlace() (z *data.Table, scale data.Scale, restore func()) {
-	scale, changes := p.scale()
-	if !changes {
-		return p.Table, scale, func() {}
+// defaultImputer is the kind of imputer that is trained by default. With the complete-data loss
+// the fit learns from the drawn cells as well, so that draws of a density that is not normal need
+// more shapes than the paper's one normal a row: a mixture
+// (docs/explanation/architecture.md#why-it-is-so). A mixture needs a domain without boundary and
+// the loss kl.
+func defaultImputer(p *Prepared) string {
+	_, normal := model.AsNormal(p.Model)
+	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss == losses.KL {
+		return "mixture"
 	}
-	z, restore = scale.InPlace(p.Table)
-	return z, scale, restore
+	return "normal"
 }
 
-// Problem is what an estimate fits, in the units that it is fitted in.
-func (p *Prepared) Problem() (engine.Problem, error) { return p.problem(p.scaled()) }
+// imputerStart is the normal distribution of greatest likelihood, for an imputer that can start at
+// its conditionals (docs/theory/imputer.md#eq-imputer-linear); nil for others.
+func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Gaussian, error) {
+	c := p.Spec.Steps
+	if !p.Estimator.Trains() {
+		return nil, nil
+	}
+	imputer, err := nets.NewImputer(c.Imputer.Kind, q.Table.D, c.Imputer.Options, stream.New(0))
+	if _, ok := imputer.(nets.NormalStart); err != nil || !ok { // the engine refuses unknown names
+		return nil, nil
+	}
+	m := model.NewGaussian(q.Table.D, model.CholeskyFactor)
+	if ok, err := descent.Likeliest(ctx, q, m, engine.Config{Seed: c.Seed, Workers: c.Workers}); !ok {
+		return nil, err
+	}
+	return m, nil
+}
 
-// ProblemOf is Problem with the first rows alone, in the scale of all: for what looks at no others,
-// without a copy of the table.
-func (p *Prepared) ProblemOf(rows int) (engine.Problem, error) {
+// latentColumns bounds the columns for which ordered categories are completed by EM, whose time
+// grows with rows times columns squared. Beyond it moments of pairs are taken.
+const latentColumns = 500
+
+// plane is a number of columns: energies of more were nearer to the truth without weights.
+const plane = 2
+
+// method resolves auto. With ordered categories it is em-latent, or pairwise for networks of many
+// columns, also in place of methods that auto is for numbers; with moments of pairs, pairwise.
+func (p *Prepared) method() (string, error) {
+	asked, counted := p.Spec.Steps.Method, p.original.Counted
+	if p.Transform.Ordinal() != nil {
+		switch asked {
+		case "auto", "em-exact", "full", "exact":
+			if p.Spec.Network != nil && p.Table.D > latentColumns {
+				return "pairwise", nil
+			}
+			return "em-latent", nil
+		}
+	}
+	switch {
+	case asked != "auto":
+		return asked, nil
+	case counted != nil && counted.Pairs != nil:
+		return "pairwise", nil
+	}
+	return AutoMethod(p.Table, p.missingness, p.Model, p.objective)
+}
+
+// AutoMethod is the default method for a table and a model:
+//
+//	full              nothing is missing
+//	zeroed            the model is a score without a density
+//	variw             cells hide by a known logistic law, where a fixed proposal seldom looks
+//	em-exact          normal: right under MAR, without an imputer's bias or noise (benchmarks/networks)
+//	exact             normal, cells censored by a known law, or an objective that adds noise
+//	em-full           the density determines the parameters: mixtures, quartic (docs/explanation/architecture.md#why-it-is-so)
+//	em-var, em-variw  neural energies; the latter in the plane, and for objectives that are not
+//	                  classical (docs/explanation/architecture.md#why-it-is-so)
+//	iw                else
+func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
+	has, err := model.CapabilitiesOf(m)
+	_, normal := model.AsNormal(m)
+	_, determined := m.(model.Identified)
+	_, noising := o.(losses.Noising)
+	_, plain := o.(losses.Plain)
+	switch {
+	case err != nil:
+		return "", err
+	case t.Missing() == 0:
+		return "full", nil
+	case !has.Density:
+		return "zeroed", nil
+	case known != nil && known.Logistic != nil:
+		return "variw", nil
+	case normal && known == nil && !noising:
+		return "em-exact", nil
+	case normal:
+		return "exact", nil
+	case known == nil && !noising && determined:
+		return "em-full", nil
+	case known == nil && plain && t.D > plane:
+		return "em-var", nil
+	case known == nil && !noising:
+		return "em-variw", nil
+	}
+	return "iw", nil
+}
+
+// scaling says how columns are scaled before they are fitted.
+type scaling int
+
+const (
+	keptUnits        scaling = iota // not at all
+	toRootMeanSquare                // divided, and not shifted
+	standardised
+)
+
+// scaling chooses it, and the root mean square that columns get. A model that states a support or
+// a fixed origin is not shifted; one whose support is no cone has units of its own.
+func (p *Prepared) scaling() (by scaling, size float64) {
+	support := model.SupportOf(p.Model)
+	m, fixed := p.Model.(model.FixedOrigin)
+	switch {
+	case p.Spec.KeepUnits || !support.Cone():
+		return keptUnits, 1
+	case fixed:
+		return toRootMeanSquare, m.InitialRMS()
+	case support != nil:
+		return toRootMeanSquare, 1
+	}
+	return standardised, 1
+}
+
+// scale gives the scale in which the rows are fitted, and whether it changes them.
+func (p *Prepared) scale() (scale data.Scale, changes bool) {
+	by, size := p.scaling()
+	switch {
+	case by == keptUnits:
+		return data.UnitScale(p.Table.D), false
+	case p.file == nil && by == toRootMeanSquare:
+		return data.RootMeanSquareScale(p.Table, size), true
+	case p.file == nil:
+		return data.StandardScale(p.Table), true
+	}
+	scale = data.UnitScale(p.Table.D)
+	for j, c := range p.file.columns {
+		if by == toRootMeanSquare {
+			scale.Deviation[j] = c.Norm / math.Sqrt(float64(c.Number)) / size
+		} else {
+			scale.Mean[j], scale.Deviation[j] = c.MeanDeviation()
+		}
+	}
+	return scale, true
+}
+
+// Problem is what an estimate fits to the first rows of the table, 0 for all, in the scale of all.
+func (p *Prepared) Problem(rows int) (engine.Problem, error) {
 	scale, changes := p.scale()
-	t := p.Table.First(rows)
+	t := p.Table
+	if rows > 0 {
+		t = t.First(rows)
+	}
 	if changes {
 		t = scale.Standardised(t)
 	}
 	return p.problem(t, scale)
 }
 
-// problem is what is fitted, in the units of a scale.
-func (p *Prepared) problem(t *data.Table, scale data.Scale) (engine.Problem, error) {
-	s := p.Spec
-	q := engine.Problem{
-		Table: t, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: s.Weight,
+// problem is what is fitted to the scaled table t.
+func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, err error) {
+	q = engine.Problem{
+		Table: t, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: p.Spec.Weight,
 		Missingness: model.MissingnessOf(p.missingness.Standardised(scale.Mean, scale.Deviation)),
 	}
-	var err error
-	if p.Spec.Network == nil || !p.Estimator.OfMatrix() { // else its path's own is the only one
+	if p.Spec.Network == nil || !p.Estimator.OfMatrix() { // else the path makes its own
 		if q.Model, err = p.newModel(); err != nil {
 			return q, err
 		}
 	}
-	q.Objective, err = s.Objective.make(p.objectiveOn(q.Domain))
+	q.Objective, err = p.objectiveOn(q.Domain)
 	return q, err
+}
+
+// Path is the path of a network, before its first step.
+func (p *Prepared) Path() (*path.Run, error) {
+	q, err := p.Problem(0)
+	if err != nil {
+		return nil, err
+	}
+	n, err := path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+	if err == nil {
+		n.Test = testsOf(p, n)
+	}
+	return n, err
 }

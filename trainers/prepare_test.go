@@ -1,6 +1,9 @@
 package trainers_test
 
 import (
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,11 +12,13 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
+	"missingscore/internal/memory"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
@@ -63,23 +68,6 @@ func TestAutoMethod(t *testing.T) {
 		p, err := trainers.Prepare(c.table, c.spec)
 		require.NoError(t, err)
 		require.Equal(t, "em-variw", p.Estimator.Name, "%+v", c)
-	}
-}
-
-// The first rows are those of the whole problem, in the scale of all rows.
-func TestProblemOfFirstRows(t *testing.T) {
-	_, table := testtables.Normal(t, 30, 24)
-	p, err := trainers.Prepare(table, trainers.Spec{})
-	require.NoError(t, err)
-	whole, err := p.Problem()
-	require.NoError(t, err)
-	for _, rows := range []int{1, 7, 30, 100} {
-		few, err := p.ProblemOf(rows)
-		require.NoError(t, err)
-		n := min(rows, table.N)
-		require.Equal(t, n, few.Table.N)
-		require.Equal(t, whole.Table.Values[:n*table.D], few.Table.Values)
-		require.Equal(t, whole.Table.Observed[:n*table.D], few.Table.Observed)
 	}
 }
 
@@ -157,10 +145,37 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 	}
 }
 
-// An objective of one's own is not recorded as the one that auto would take.
-func TestOwnObjectiveIsNotAuto(t *testing.T) {
-	_, table := testtables.Star(t, 3, 20, 0.3)
-	p, err := trainers.Prepare(table, trainers.Spec{Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return losses.Classical{}, nil }}})
-	require.NoError(t, err)
-	require.Empty(t, p.Spec.Objective.Kind)
+// What is too large is refused before it is made: hardly anything is allocated for it.
+func TestMemoryIsCheckedFirst(t *testing.T) {
+	t.Setenv(memory.Variable, "2GB")
+	const d = 100_000
+	wide := &data.Table{N: 4, D: d}
+	for j := range d {
+		wide.Names = append(wide.Names, "x"+strings.Repeat("y", j%7))
+	}
+	wide.Values, wide.Observed = make([]float64, 4*d), slices.Repeat([]bool{true}, 4*d)
+	_, narrow := testtables.Star(t, 3, 50, 0.2)
+	for name, c := range map[string]struct {
+		table *data.Table
+		spec  trainers.Spec
+		want  string
+	}{
+		"network":  {wide, trainers.Spec{Network: &path.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, and 2 GB can be used: take fewer columns"},
+		"gaussian": {wide, trainers.Spec{}, "a matrix of 100000 columns needs about 40 GB"},
+		"quartic":  {wide, trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}}, "a matrix of 100000 columns needs about 40 GB"},
+		"energy": {narrow, trainers.Spec{Model: trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[10000,10000,10000,10000,10000]}`)}},
+			"a network of 5 hidden layers for 3 columns needs about 3.2 GB"},
+		"path": {narrow, trainers.Spec{Network: &path.Config{Lambdas: 1 << 30}}, "a network of 3 columns from 50 rows along 1.073741824e+09 λ needs about"},
+		"resamples": {narrow, trainers.Spec{Network: &path.Config{}, Inference: inference.Config{Kind: "bootstrap", Resamples: 1 << 30}},
+			"1073741824 resamples of a network of 3 columns from 50 rows needs about"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := trainers.Prepare(c.table, c.spec)
+		runtime.ReadMemStats(&after)
+		var large *memory.Error
+		require.ErrorAs(t, err, &large, name)
+		require.ErrorContains(t, err, c.want)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50e6), name)
+	}
 }

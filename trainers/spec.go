@@ -128,19 +128,3 @@ func (o ObjectiveSpec) make(s losses.ObjectiveSetting) (losses.Objective, error)
 	}
 	return made, nil
 }
-
-// check refuses what a network cannot have.
-func (s Spec) check() error {
-	if s.Network == nil {
-		return nil
-	}
-	switch {
-	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return &setting.Error{Field: "model", Value: s.Model.Kind, Allowed: "a network is of a Gaussian model"}
-	case s.Objective.New != nil || s.Objective.Kind != "auto":
-		return &setting.Error{Field: "objective", Value: s.Objective.Kind, Allowed: "a network has the objective auto"}
-	case s.Truth != nil:
-		return fmt.Errorf("a network is compared with its truth afterwards, by NetworkResult.Rates")
-	}
-	return nil
-}

@@ -38,7 +38,6 @@ type State struct {
 	Inference   *inference.State // of a network: what is made again on other rows
 }
 
-// stateVersion 1 and 2 had one type for all stages, 3 one optimiser for fits and no checksum.
 const stateVersion = 4
 
 // stateMark begins a state's file (checkedfile).
@@ -66,12 +65,6 @@ func LoadState(path string) (*State, error) {
 	damaged := fmt.Errorf("%s is damaged or not a saved state: delete it and start again", path)
 	var head struct{ Version int }
 	body, err := checkedfile.Open(stateMark, text)
-	if errors.Is(err, checkedfile.ErrUnmarked) { // versions before 4 are known by their number
-		if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&head); err != nil || head.Version < 1 || head.Version >= stateVersion {
-			return nil, damaged
-		}
-		return nil, otherVersion(path, head.Version)
-	}
 	if err != nil {
 		return nil, damaged
 	}
@@ -79,17 +72,13 @@ func LoadState(path string) (*State, error) {
 		return nil, damaged
 	}
 	if head.Version != stateVersion {
-		return nil, otherVersion(path, head.Version)
+		return nil, fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, head.Version, stateVersion)
 	}
 	var s State
 	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
 		return nil, damaged
 	}
 	return &s, nil
-}
-
-func otherVersion(path string, version int) error {
-	return fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, version, stateVersion)
 }
 
 // ErrOtherRun says that a state belongs to another table or other settings.
@@ -106,42 +95,30 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it%s", e.Why.Place)
 }
 
-// fingerprint identifies a table's observed cells and a fit's settings. It fails if
-// JSON cannot hold these, as may be with an objective or missingness of a user's own.
-func fingerprint(t *data.Table, settings any) (string, error) {
+// Fingerprint identifies settings and the observed cells of tables. It fails if JSON cannot hold the
+// settings, for example an objective or missingness of a user's own.
+func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	for _, v := range []any{settings, t.Names, t.N, t.D} {
-		if err := enc.Encode(v); err != nil {
-			return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
-		}
+	if err := enc.Encode(settings); err != nil {
+		return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
 	}
-	if t.Weights != nil {
-		if err := enc.Encode(t.Weights); err != nil {
+	for _, t := range tables {
+		if err := enc.Encode([]any{t.Names, t.N, t.D, t.Weights, t.Counted, t.Sampled}); err != nil {
 			return "", err
 		}
-	}
-	if t.Counted != nil {
-		if err := enc.Encode(t.Counted); err != nil {
-			return "", err
-		}
-	}
-	if t.Sampled != nil {
-		if err := enc.Encode(t.Sampled); err != nil {
-			return "", err
-		}
-	}
-	row := make([]byte, 0, 9*t.D)
-	for i := range t.N {
-		row = row[:0]
-		for k := i * t.D; k < (i+1)*t.D; k++ {
-			if !t.Observed[k] {
-				row = append(row, 0)
-				continue
+		row := make([]byte, 0, 9*t.D)
+		for i := range t.N {
+			row = row[:0]
+			for k := i * t.D; k < (i+1)*t.D; k++ {
+				if !t.Observed[k] {
+					row = append(row, 0)
+					continue
+				}
+				row = binary.LittleEndian.AppendUint64(append(row, 1), math.Float64bits(t.Values[k]))
 			}
-			row = binary.LittleEndian.AppendUint64(append(row, 1), math.Float64bits(t.Values[k]))
+			h.Write(row)
 		}
-		h.Write(row)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -160,7 +137,7 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	if err != nil {
 		return err
 	}
-	identified, err := fingerprint(t, []any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes})
+	identified, err := Fingerprint([]any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes}, t)
 	switch {
 	case err != nil:
 		return err

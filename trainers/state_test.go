@@ -1,9 +1,10 @@
 package trainers_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/gob"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,11 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/memory"
 	"missingscore/internal/panics"
+	"missingscore/internal/plainwords"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/path"
 )
@@ -33,13 +37,6 @@ func TestStateRefusals(t *testing.T) {
 	_, err = trainers.Estimate(t.Context(), table, c, trainers.Run{State: loaded})
 	require.ErrorIs(t, err, trainers.ErrOtherRun)
 
-	b, err := os.ReadFile(file)
-	require.NoError(t, err)
-	for _, cut := range []int{0, 1, 10, 19, 40, 51, 60, len(b) / 2, len(b) - 1} {
-		require.NoError(t, os.WriteFile(file, b[:cut], 0o600))
-		_, err = trainers.LoadState(file)
-		require.EqualError(t, err, file+" is damaged or not a saved state: delete it and start again")
-	}
 	_, err = trainers.LoadState(file + "x")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -60,7 +57,7 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	require.ErrorAs(t, err, &broken)
 }
 
-// A flipped bit in any byte, or a byte too many, is noticed.
+// A flipped bit, here in every ninth byte, a byte too many, or a file cut short is noticed.
 func TestDamagedStates(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	file := filepath.Join(t.TempDir(), "state")
@@ -69,16 +66,18 @@ func TestDamagedStates(t *testing.T) {
 	require.NoError(t, err)
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
-	for at := range whole {
+	for at := 0; at < len(whole); at += 9 {
 		damaged := slices.Clone(whole)
 		damaged[at] ^= 1 << (at % 8)
 		require.NoError(t, os.WriteFile(file, damaged, 0o600))
 		_, err = trainers.LoadState(file)
 		require.EqualError(t, err, file+" is damaged or not a saved state: delete it and start again", "byte %d", at)
 	}
-	require.NoError(t, os.WriteFile(file, append(whole, 0), 0o600))
-	_, err = trainers.LoadState(file)
-	require.ErrorContains(t, err, "is damaged")
+	for _, damaged := range [][]byte{append(slices.Clone(whole), 0), nil, whole[:10], whole[:60], whole[:len(whole)-1]} {
+		require.NoError(t, os.WriteFile(file, damaged, 0o600))
+		_, err = trainers.LoadState(file)
+		require.ErrorContains(t, err, "is damaged")
+	}
 }
 
 // Who resumes with other matrix products is told that bytes may differ.
@@ -110,24 +109,6 @@ func TestResumedWithAnotherLibrary(t *testing.T) {
 	}
 }
 
-// States of earlier programs are refused by their version.
-func TestOtherVersionsAreRefused(t *testing.T) {
-	for _, version := range []int{1, 2, 3} {
-		file := filepath.Join(t.TempDir(), "state")
-		f, err := os.Create(file)
-		require.NoError(t, err)
-		require.NoError(t, gob.NewEncoder(f).Encode(struct {
-			Version     int
-			Fingerprint string
-			Iteration   int
-			Model       [][]float64
-		}{version, "abc", 7, [][]float64{{1}}}))
-		require.NoError(t, f.Close())
-		_, err = trainers.LoadState(file)
-		require.EqualError(t, err, fmt.Sprintf("%s was written by another version (state version %d, this program reads 4): delete it and start again", file, version))
-	}
-}
-
 // unsaid is an objective that JSON cannot hold.
 type unsaid struct {
 	losses.Classical
@@ -140,4 +121,71 @@ func TestSettingsThatCannotBeSaved(t *testing.T) {
 		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return unsaid{}, nil }},
 		Steps:     engine.Config{Method: "iw"}, Descent: descent.Passes(1, 0)}, trainers.Run{})
 	require.ErrorContains(t, err, "must be JSON")
+}
+
+// fuzzedState hands whatever stands in a state's file under its own checksum to a run: it is
+// refused in plain words, or is a state that an estimate takes up, or refuses to.
+// Seeds are the state at the end, and what change makes of it, which may be nil.
+func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trainers.State)) {
+	f.Setenv(memory.Variable, "200MB")
+	_, table := testtables.Normal(f, rows, 3)
+	file := filepath.Join(f.TempDir(), "state.bin")
+	_, err := trainers.Estimate(f.Context(), table, spec, trainers.Run{Save: func(s *trainers.State) error { return s.Save(file) }})
+	require.NoError(f, err)
+	whole, err := os.ReadFile(file)
+	require.NoError(f, err)
+	state, err := trainers.LoadState(file)
+	require.NoError(f, err)
+	_, err = trainers.Estimate(f.Context(), table, spec, trainers.Run{State: state})
+	require.NoError(f, err)
+	mark, _, _ := bytes.Cut(whole, []byte("\n"))
+	head := len(mark) + 1
+	f.Add(whole[head+sha256.Size:], true)
+	f.Add(whole[head+sha256.Size:len(whole)/2], true)
+	f.Add([]byte("an older state"), false)
+	if change != nil {
+		state, err = trainers.LoadState(file)
+		require.NoError(f, err)
+		change(state)
+		require.NoError(f, state.Save(file))
+		changed, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(changed[head+sha256.Size:], true)
+	}
+	var other bytes.Buffer // of the right version, with something else in it
+	require.NoError(f, gob.NewEncoder(&other).Encode(struct {
+		Version     int
+		Fingerprint float64
+	}{4, 1}))
+	f.Add(other.Bytes(), true)
+	f.Fuzz(func(t *testing.T, body []byte, sealed bool) {
+		text := body
+		if sealed {
+			sum := sha256.Sum256(body)
+			text = bytes.Join([][]byte{whole[:head], sum[:], body}, nil)
+		}
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+		s, err := trainers.LoadState(file)
+		if err != nil {
+			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
+			return
+		}
+		if _, err = trainers.Estimate(t.Context(), table, spec, trainers.Run{State: s}); err != nil {
+			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
+		}
+	})
+}
+
+// Of a fit.
+func FuzzLoadState(f *testing.F) {
+	fuzzedState(f, 20, trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Iterations: 3}}, nil)
+}
+
+// Of a network, with estimates made again on resamples, some of which may be left.
+func FuzzLoadResamples(f *testing.F) {
+	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &path.Config{Lambdas: 2}}
+	spec.Inference.Kind, spec.Inference.Resamples = "bootstrap", 2
+	fuzzedState(f, 20, spec, func(s *trainers.State) {
+		s.Inference.Resamples[0] = inference.Fit{Done: true, Edges: []int{99}, Partial: []float64{0.5}}
+	})
 }

@@ -2,17 +2,13 @@ package trainers
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"missingscore/data"
 	"missingscore/data/survey"
-	"missingscore/data/transform"
 	"missingscore/graph"
-	"missingscore/internal/setting"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
 	"missingscore/trainers/rows"
 )
 
@@ -44,51 +40,11 @@ func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, o survey.Options)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.sumColumns(ctx)
+	return p, sumColumns(ctx, p)
 }
 
-// notStreamed says why rows cannot be those of a file that are not held.
-func notStreamed(why string) error { return &setting.Error{Field: "stream", Allowed: why} }
-
-// ByBatches tells whether the estimate would be by mini-batches, too, if its rows were held. What
-// else goes over all rows at once has other ways for tables that are not (data/moments).
-func (p *Prepared) ByBatches() bool {
-	if p.Spec.Network != nil {
-		return false
-	}
-	q := p.descentProblem()
-	q.Streamed = false
-	asked := p.Spec.Descent
-	if p.file != nil {
-		asked = p.file.asked
-	}
-	c, err := asked.Resolve(q)
-	return err == nil && c.Optimiser == descent.Adam{}.Name()
-}
-
-// checkStreamed refuses what goes by all rows at once.
-func (p *Prepared) checkStreamed(e estimator.Estimator) error {
-	s := p.Spec
-	switch {
-	case p.file == nil:
-		return nil
-	case e.Source.Memory != nil:
-		return notStreamed(fmt.Sprintf("the chains of method %s keep numbers for each missing cell of each row: take em-var, em-full or another method without chains", e.Name))
-	case s.Inference.Asked():
-		return notStreamed("standard errors go by all rows: leave --inference out")
-	case p.missingness != nil && p.missingness.Estimated:
-		return notStreamed("a law of missing cells is estimated from all rows: estimate it from a part of them, and give it by --missingness FILE")
-	}
-	for j, f := range p.Transform {
-		if f != nil && transform.Kinds[f.Kind()].ByRanks {
-			return notStreamed(fmt.Sprintf("%s of %s goes by the ranks of all rows: take log, sqrt or another function, or none", f.Kind(), p.Table.Names[j]))
-		}
-	}
-	return nil
-}
-
-// sumColumns finds the sums of the columns as they are modelled, and refuses rows outside the support.
-func (p *Prepared) sumColumns(ctx context.Context) (err error) {
+// sumColumns finds the sums of the modelled columns, and refuses rows outside the support.
+func sumColumns(ctx context.Context, p *Prepared) (err error) {
 	raw := p.Spec.Missingness.Support(p.Spec.Domain)
 	if p.Transform == nil && !raw.Bounded() && !p.Support.Bounded() {
 		return nil
@@ -114,8 +70,8 @@ func (p *Prepared) sumColumns(ctx context.Context) (err error) {
 	return nil
 }
 
-// rows are those of the file in this scale.
-func (p *Prepared) rows(ctx context.Context, e *engine.Engine, scale data.Scale) (*rows.File, error) {
+// rowsOf are the rows of the file in this scale, nil without a file.
+func rowsOf(ctx context.Context, p *Prepared, e *engine.Engine, scale data.Scale) (*rows.File, error) {
 	if p.file == nil {
 		return nil, nil
 	}

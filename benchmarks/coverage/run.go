@@ -72,11 +72,7 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 	if err != nil {
 		return nil, err
 	}
-	q, err := p.Problem()
-	if err != nil {
-		return nil, err
-	}
-	n, err := path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+	n, err := p.Path()
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,20 @@ package compare
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
 	"missingscore/data/mcar"
+	"missingscore/data/network"
+	"missingscore/internal/printable"
 	"missingscore/internal/setting"
+	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
@@ -158,4 +167,242 @@ func (r *Result) gapWarnings() []string {
 	}
 	return []string{"WARNING: the two groups differ in which cells are missing: " + text +
 		". Permuted rows take their gaps along: the p values by permutation then test whether rows and gaps have the same distribution in both groups, not whether the networks are equal: " + advice}
+}
+
+// Permutation is what the two networks of permuted rows tell.
+type Permutation struct {
+	Differences []float64 // of weights, pairs j < k in column order
+	Strength    float64   // S
+	Unconverged bool
+	Failure     string // why there are none; empty
+}
+
+// permute makes permutation k: as many rows of the pool as the first table has, drawn
+// without replacement, are the first group, the others the second. Rows stay in the pool's
+// order, on which sums depend in their last digits.
+func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k int) (Permutation, error) {
+	first := make([]bool, pool.N)
+	for _, i := range stream.New(seed, stream.Permute, uint64(k)).Perm(pool.N)[:p.Tables[0].N] {
+		first[i] = true
+	}
+	var rows [2][]int
+	for i, in := range first {
+		group := 1
+		if in {
+			group = 0
+		}
+		rows[group] = append(rows[group], i)
+	}
+	var found [2]replicate.Network
+	for group, chosen := range rows {
+		t, err := pool.Rows(chosen)
+		if err == nil {
+			spec := p.Spec(t)
+			spec.Inference = inference.Config{}
+			found[group], err = replicate.Estimate(ctx, t, spec)
+		}
+		if ctx.Err() != nil {
+			return Permutation{}, ctx.Err()
+		}
+		if err != nil {
+			return Permutation{Failure: err.Error()}, nil
+		}
+	}
+	out := Permutation{Differences: make([]float64, len(found[0].Weights)), Unconverged: !found[0].Converged || !found[1].Converged}
+	for i := range out.Differences {
+		out.Differences[i] = found[0].Weights[i] - found[1].Weights[i]
+	}
+	out.Strength = math.Abs(strength(found[0].Weights) - strength(found[1].Weights))
+	return out, nil
+}
+
+// structure is M = max over pairs of |w₁ − w₂|.
+func structure(differences []float64) (m float64) {
+	for _, v := range differences {
+		m = max(m, math.Abs(v))
+	}
+	return m
+}
+
+// strength is Σ |w|.
+func strength(weights []float64) (sum float64) {
+	for _, w := range weights {
+		sum += math.Abs(w)
+	}
+	return sum
+}
+
+// same is the share of a statistic by which another may be smaller and still as large: the
+// same rows in another order sum up differently.
+const same = 1e-9
+
+// pValue is (1 + #{null ≥ observed}) / (1 + N) of N values under the null hypothesis, which
+// is never 0 and holds its level at any N (Phipson and Smyth 2010).
+func pValue(observed float64, null []float64) float64 {
+	reached := 1.0
+	for _, v := range null {
+		if v >= observed-same*observed {
+			reached++
+		}
+	}
+	return reached / (1 + float64(len(null)))
+}
+
+// radius is the half width of the interval around a difference that holds what a test at
+// 1 − level does not refuse, if permuted differences are spread as the difference is around
+// its own truth: the k-th largest of their sizes, k = ⌊(1 − level)(1 + N)⌋. It does not
+// reach 0 just where p ≤ 1 − level. NaN where N is too small for the level, and where it is
+// 0: so few permuted networks have the pair as an edge that they say nothing of its spread.
+func radius(sizes []float64, level float64) float64 {
+	k := int((1-level)*float64(1+len(sizes)) + 1e-9)
+	if k < 1 || k > len(sizes) {
+		return math.NaN()
+	}
+	sorted := slices.Clone(sizes)
+	slices.Sort(sorted)
+	if c := sorted[len(sorted)-k]; c > 0 {
+		return c
+	}
+	return math.NaN()
+}
+
+// test fills in pairs and statistics with their p values.
+func (r *Result) test(names []string, weights [2][]float64, made []Permutation) error {
+	var good []Permutation
+	reason := ""
+	for _, m := range made {
+		switch {
+		case m.Failure == "":
+			good = append(good, m)
+		case reason == "":
+			reason = m.Failure
+		}
+		if m.Unconverged {
+			r.Unconverged++
+		}
+	}
+	if r.Failed = len(made) - len(good); len(good) == 0 {
+		return fmt.Errorf("none of %d permutations has two networks; the first failed because: %s", len(made), reason)
+	}
+	if r.Failed > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d permutations failed and are left out of p values; the first because: %s", r.Failed, len(made), reason))
+	}
+	if r.Unconverged > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("in %d of %d permutations a network has not converged; it is used as it is", r.Unconverged, len(made)))
+	}
+	differences := make([]float64, len(weights[0]))
+	for i := range differences {
+		differences[i] = weights[0][i] - weights[1][i]
+	}
+	r.Strengths = [2]float64{strength(weights[0]), strength(weights[1])}
+	r.Structure.Observed, r.Strength.Observed = structure(differences), math.Abs(r.Strengths[0]-r.Strengths[1])
+	var m, s []float64
+	for _, p := range good {
+		m, s = append(m, structure(p.Differences)), append(s, p.Strength)
+	}
+	r.Structure.P, r.Strength.P = pValue(r.Structure.Observed, m), pValue(r.Strength.Observed, s)
+	r.pairs(names, weights, good)
+	return nil
+}
+
+// pairs fills in the differences of pairs.
+func (r *Result) pairs(names []string, weights [2][]float64, good []Permutation) {
+	i := 0
+	for j, from := range names {
+		for _, to := range names[j+1:] {
+			d := Difference{From: from, To: to, Weights: [2]float64{weights[0][i], weights[1][i]}, Value: weights[0][i] - weights[1][i]}
+			sizes := make([]float64, len(good))
+			for k, p := range good {
+				sizes[k] = math.Abs(p.Differences[i])
+			}
+			half := radius(sizes, r.Config.Level)
+			d.Low, d.High = max(-2, d.Value-half), min(2, d.Value+half)
+			d.P = pValue(math.Abs(d.Value), sizes)
+			r.Pairs = append(r.Pairs, d)
+			i++
+		}
+	}
+	p := make([]float64, len(r.Pairs))
+	for i, d := range r.Pairs {
+		p[i] = d.P
+	}
+	for i, q := range inference.BenjaminiHochberg(p) {
+		r.Pairs[i].Q = q
+	}
+}
+
+// Estimates compares the estimates of a pair that were made for inference, by their own
+// uncertainty and without permutations: it holds where groups differ in their gaps.
+type Estimates struct {
+	Estimate  [2]float64
+	Value     float64 // their difference
+	Low, High float64
+	P, Q      float64 // NaN without standard errors
+}
+
+// estimates fills in what the uncertainties of the two networks tell.
+func (r *Result) estimates(networks [2]*trainers.Result) {
+	a, b := networks[0].Network.Network.Pairs, networks[1].Network.Network.Pairs
+	if a == nil || b == nil {
+		return
+	}
+	p := make([]float64, len(r.Pairs))
+	for i := range r.Pairs {
+		e := between(*a[i].Uncertainty, *b[i].Uncertainty)
+		r.Pairs[i].Estimates, p[i] = &e, e.P
+	}
+	for i, q := range inference.BenjaminiHochberg(p) {
+		r.Pairs[i].Estimates.Q = q
+	}
+}
+
+// between compares two independent estimates r₁, r₂ of partial correlations. Where both have
+// standard errors, on Fisher's scale
+//
+//	z = (atanh r₁ − atanh r₂) / √(se₁²/(1 − r₁²)² + se₂²/(1 − r₂²)²),   p = 2 Φ(−|z|)
+//
+// and the interval of the difference is made of those of the two, (l₁, u₁) and (l₂, u₂),
+// which need not be symmetric (Zou 2007, Psychological Methods 12):
+//
+//	r₁ − r₂ − √((r₁ − l₁)² + (u₂ − r₂)²)  to  r₁ − r₂ + √((u₁ − r₁)² + (r₂ − l₂)²)
+func between(a, b network.Uncertainty) Estimates {
+	nan := math.NaN()
+	e := Estimates{Estimate: [2]float64{a.Estimate, b.Estimate}, Value: a.Estimate - b.Estimate, Low: nan, High: nan, P: nan, Q: nan}
+	e.Low = e.Value - math.Hypot(a.Estimate-a.Low, b.High-b.Estimate)
+	e.High = e.Value + math.Hypot(a.High-a.Estimate, b.Estimate-b.Low)
+	if !(math.Abs(a.Estimate) < 1) || !(math.Abs(b.Estimate) < 1) || !(a.SE > 0) || !(b.SE > 0) || math.IsInf(a.SE+b.SE, 1) {
+		return e
+	}
+	spread := math.Hypot(a.SE/(1-a.Estimate*a.Estimate), b.SE/(1-b.Estimate*b.Estimate))
+	e.P = 2 * distuv.UnitNormal.CDF(-math.Abs(math.Atanh(a.Estimate)-math.Atanh(b.Estimate))/spread)
+	return e
+}
+
+// WriteDifferences writes differences.csv: a line for each pair, in column order. What there
+// is no number of is empty.
+func (r *Result) WriteDifferences(w io.Writer) error {
+	c := csv.NewWriter(w)
+	header := []string{"from", "to", "partial_correlation_a", "partial_correlation_b", "difference", "low", "high", "p", "q"}
+	inferred := len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil
+	if inferred {
+		header = append(header, "estimate_a", "estimate_b", "estimate_difference", "estimate_low", "estimate_high", "estimate_p", "estimate_q")
+	}
+	if err := c.Write(header); err != nil {
+		return err
+	}
+	for _, d := range r.Pairs {
+		numbers := []float64{d.Weights[0], d.Weights[1], d.Value, d.Low, d.High, d.P, d.Q}
+		if e := d.Estimates; inferred {
+			numbers = append(numbers, e.Estimate[0], e.Estimate[1], e.Value, e.Low, e.High, e.P, e.Q)
+		}
+		line := []string{printable.Text(d.From), printable.Text(d.To)}
+		for _, x := range numbers {
+			line = append(line, data.FormatNumber(x))
+		}
+		if err := c.Write(line); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
 }

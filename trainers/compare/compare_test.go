@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
@@ -210,12 +212,11 @@ func TestWorkersAndResuming(t *testing.T) {
 	whole := compared(t, p, c, 3)
 	of, err := p.Identity(c)
 	require.NoError(t, err)
-	more, err := p.Identity(Config{Permutations: 30, Seed: 3})
-	require.NoError(t, err)
-	require.Equal(t, of, more, "a run can go on to more permutations")
-	other, err := p.Identity(Config{Permutations: 19, Seed: 4})
-	require.NoError(t, err)
-	require.NotEqual(t, of, other)
+	for other, same := range map[Config]bool{{Permutations: 30, Seed: 3}: true, {Permutations: 19, Seed: 4}: false} { // a run can go on to more permutations
+		name, err := p.Identity(other)
+		require.NoError(t, err)
+		require.Equal(t, same, of == name)
+	}
 
 	file := filepath.Join(t.TempDir(), "state.bin")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -227,8 +228,6 @@ func TestWorkersAndResuming(t *testing.T) {
 		return done.Save(file)
 	}}, done)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = replicate.Load[Permutation](file, other)
-	require.ErrorIs(t, err, replicate.ErrOtherRun)
 	done, err = replicate.Load[Permutation](file, of)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, done.Count(), 5)
@@ -250,4 +249,74 @@ func TestResolve(t *testing.T) {
 	require.ErrorContains(t, err, "permutations -1: it must be 1 or more")
 	_, err = Config{Level: 1}.Resolve()
 	require.ErrorContains(t, err, "level")
+}
+
+func TestWriteDifferences(t *testing.T) {
+	r := Result{Pairs: []Difference{
+		{From: "a", To: "b,c", Weights: [2]float64{0.5, -0.25}, Value: 0.75, Low: 0.25, High: 1.25, P: 0.01, Q: 0.02},
+		{From: "a", To: "d", Low: math.NaN(), High: math.NaN(), P: 1, Q: 1},
+	}}
+	var text strings.Builder
+	require.NoError(t, r.WriteDifferences(&text))
+	require.Equal(t, "from,to,partial_correlation_a,partial_correlation_b,difference,low,high,p,q\na,\"b,c\",0.5,-0.25,0.75,0.25,1.25,0.01,0.02\na,d,0,0,0,,,1,1\n", text.String())
+	for i := range r.Pairs {
+		r.Pairs[i].Estimates = &Estimates{Estimate: [2]float64{0.5, 0.25}, Value: 0.25, Low: -0.5, High: 1, P: 0.5, Q: math.NaN()}
+	}
+	text.Reset()
+	require.NoError(t, r.WriteDifferences(&text))
+	require.Contains(t, text.String(), ",q,estimate_a,estimate_b,estimate_difference,estimate_low,estimate_high,estimate_p,estimate_q\n")
+	require.Contains(t, text.String(), "a,d,0,0,0,,,1,1,0.5,0.25,0.25,-0.5,1,0.5,\n")
+}
+
+// kolmogorov is the largest distance of the distribution of p from the uniform one.
+func kolmogorov(p []float64) (distance float64) {
+	sorted := slices.Clone(p)
+	slices.Sort(sorted)
+	n := float64(len(p))
+	for i, v := range sorted {
+		distance = max(distance, v-float64(i)/n, float64(i+1)/n-v)
+	}
+	return distance
+}
+
+// Where the networks are equal, p values are uniform: the distance stays below the 0.1 %
+// point of Kolmogorov's distribution, 1.95/√n, and what their steps of 1/(1 + N) add.
+func TestEqualNetworks(t *testing.T) {
+	pairs, c := 20, Config{Permutations: 39}
+	if slowtest.Set() {
+		pairs, c.Permutations = 200, 99
+	}
+	var m, s, edge []float64
+	for k := range pairs {
+		c.Seed = uint64(k)
+		r := compared(t, problem(t, chained(t, 40, 0.4, 0.3, 0, uint64(2*k)), chained(t, 60, 0.4, 0.3, 0, uint64(2*k+1)), unpenalised), c, 2)
+		m, s, edge = append(m, r.Structure.P), append(s, r.Strength.P), append(edge, r.Pairs[0].P)
+	}
+	limit := 1.95/math.Sqrt(float64(pairs)) + 1/float64(1+c.Permutations)
+	for name, p := range map[string][]float64{"M": m, "S": s, "first pair": edge} {
+		t.Logf("%s: distance %.3f of at most %.3f", name, kolmogorov(p), limit)
+		require.Less(t, kolmogorov(p), limit, name)
+	}
+}
+
+// An edge that one network lacks is found, and no other.
+func TestOneChangedEdge(t *testing.T) {
+	const pairs = 3
+	found, wrong := 0, 0
+	for k := range uint64(pairs) {
+		r := compared(t, problem(t, chained(t, 150, 0.5, 0.3, 0, 2*k), chained(t, 150, 0, 0.3, 0, 2*k+1), unpenalised), Config{Permutations: 99, Seed: k}, 2)
+		require.InDelta(t, 0.5, r.Pairs[0].Value, 4*math.Sqrt(2.0/150))
+		for i, d := range r.Pairs {
+			switch {
+			case d.Q > 0.1:
+			case i == 0:
+				found++
+			default:
+				wrong++
+			}
+		}
+		require.LessOrEqual(t, r.Structure.P, 0.05)
+	}
+	require.Equal(t, pairs, found)
+	require.LessOrEqual(t, wrong, 2)
 }

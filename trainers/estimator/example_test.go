@@ -10,27 +10,6 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// What a method needs and does follows from its three parts.
-func ExampleByName() {
-	for _, name := range []string{"var", "iw", "exact", "zeroed"} {
-		e, err := estimator.ByName(name)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%s: %s, %s, %s\n", e.Title, e.Source.Name, e.Weighting.Name(), e.Loss.Name())
-		fmt.Printf("  draws %t, trains %t, needs a density %t, a normal model %t\n", e.Draws(), e.Trains(), e.NeedsDensity(), e.NeedsNormal())
-	}
-	// Output:
-	// Marg-Var: imputer, uniform, marginal
-	//   draws true, trains true, needs a density true, a normal model false
-	// Marg-IW: proposal, self-normalised, marginal
-	//   draws true, trains false, needs a density true, a normal model false
-	// Marg-Exact: zeros, uniform, gaussian-marginal
-	//   draws false, trains false, needs a density false, a normal model true
-	// Zeroed: zeros, uniform, complete
-	//   draws false, trains false, needs a density false, a normal model false
-}
-
 // A method falls back on another where its closed form ends.
 func ExampleFor() {
 	m := model.NewGaussian(2, model.CholeskyFactor)

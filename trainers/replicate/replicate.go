@@ -4,10 +4,21 @@
 package replicate
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"maps"
 	"sync"
 
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/internal/checkedfile"
 	"missingscore/internal/panics"
+	"missingscore/trainers"
+	"missingscore/trainers/path"
 )
 
 // Config says how replicates are run.
@@ -54,7 +65,12 @@ func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one fun
 	if err != nil {
 		return nil, err
 	}
-	return done.first(total), nil
+	var all []T
+	for k := range total {
+		made, _ := done.get(k)
+		all = append(all, made)
+	}
+	return all, nil
 }
 
 func (c Config) save() error {
@@ -62,4 +78,141 @@ func (c Config) save() error {
 		return nil
 	}
 	return c.Save()
+}
+
+// Done are the finished replicates of a run, by number. It is safe for several workers.
+type Done[T any] struct {
+	lock sync.Mutex
+	of   string
+	made map[int]T
+}
+
+// NewDone holds nothing. of names the run: tables and settings; see Identity.
+func NewDone[T any](of string) *Done[T] { return &Done[T]{of: of, made: map[int]T{}} }
+
+// Count is how many replicates are done.
+func (d *Done[T]) Count() int {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	return len(d.made)
+}
+
+func (d *Done[T]) get(k int) (made T, ok bool) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	made, ok = d.made[k]
+	return made, ok
+}
+
+func (d *Done[T]) put(k int, made T) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	d.made[k] = made
+}
+
+// doneFile is the body of what Save writes.
+type doneFile[T any] struct {
+	Of   string
+	Made map[int]T
+}
+
+// doneMark begins a file of replicates (checkedfile).
+const doneMark = "missingscore replicates 1\n"
+
+// loadFactor is how many times its file replicates take while it is read.
+const loadFactor = 4
+
+// ErrOtherRun says that saved replicates are of another run.
+var ErrOtherRun = errors.New("what is saved belongs to other tables or other settings: use the same, or start again without resuming")
+
+// Save writes the file whole or not at all.
+func (d *Done[T]) Save(path string) error {
+	var body bytes.Buffer
+	d.lock.Lock()
+	err := gob.NewEncoder(&body).Encode(doneFile[T]{d.of, d.made})
+	d.lock.Unlock()
+	if err != nil {
+		return err
+	}
+	return checkedfile.Write(path, doneMark, body.Bytes())
+}
+
+// Load reads what Save wrote of the run that of names. Another's is ErrOtherRun, a file
+// in which a single bit is not as it was written is refused by name.
+func Load[T any](path, of string) (*Done[T], error) {
+	damaged := fmt.Errorf("%s is damaged or holds no saved replicates: delete it and start again", path)
+	body, err := checkedfile.Read(path, doneMark, loadFactor)
+	switch {
+	case checkedfile.Broken(err):
+		return nil, damaged
+	case err != nil:
+		return nil, err
+	}
+	var f doneFile[T]
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&f); err != nil {
+		return nil, damaged
+	}
+	if f.Of != of {
+		return nil, ErrOtherRun
+	}
+	d := NewDone[T](of)
+	maps.Copy(d.made, f.Made)
+	return d, nil
+}
+
+// Identity names a run by its settings, its tables and the library of matrix products: only
+// replicates of the same go together.
+func Identity(settings any, tables ...*data.Table) (string, error) {
+	library, err := graph.BLAS()
+	if err != nil {
+		return "", err
+	}
+	return trainers.Fingerprint([]any{settings, library}, tables...)
+}
+
+// Network is an estimated network in short.
+type Network struct {
+	Weights   []float64 // partial correlations of pairs j < k in column order, 0 where there is no edge
+	Converged bool
+}
+
+// Estimate makes the network that trainers.Estimate makes of a table, by one worker, without
+// what the latter says of table and result.
+func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, error) {
+	s.Steps.Workers, s.Steps.Observe = 1, nil
+	p, err := trainers.Prepare(t, s)
+	if err != nil {
+		return Network{}, err
+	}
+	n, err := p.Path()
+	if err != nil {
+		return Network{}, err
+	}
+	if _, err := n.Estimate(ctx, func() error { return nil }); err != nil {
+		return Network{}, err
+	}
+	d := p.Table.D
+	edges := path.Adjacency(n.Model().Packed.Value, d, n.Config.Threshold)
+	made, err := network.New(p.Table.Names, n.Model().Precision(), edges)
+	if err != nil {
+		return Network{}, err
+	}
+	weights, err := Weights(made)
+	return Network{weights, n.State.Refine.Converged}, err
+}
+
+// Weights are the partial correlations of pairs j < k in column order, 0 where a network
+// has no edge.
+func Weights(n *network.Network) ([]float64, error) {
+	ends, err := n.Places()
+	if err != nil {
+		return nil, err
+	}
+	d := len(n.Nodes)
+	out := make([]float64, d*(d-1)/2)
+	for i, e := range n.Edges {
+		j, k := min(ends[i][0], ends[i][1]), max(ends[i][0], ends[i][1])
+		out[j*(2*d-j-1)/2+k-j-1] = e.PartialCorrelation
+	}
+	return out, nil
 }

@@ -2,12 +2,17 @@ package calibration
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
@@ -174,4 +179,169 @@ func completed(f *fitted.Model, gaps *data.Table, from proposer, draws int, seed
 		}
 	}
 	return x, log, nil
+}
+
+// sample is by the command's sampler.
+func sample(model, sampler string) Case {
+	return ofRows(Case{Command: "sample", Model: model, Sampler: sampler}, diffusion.Options{})
+}
+
+// sampleAlong is along the levels of noise.
+func sampleAlong(sampler, size string, o diffusion.Options) Case {
+	return ofRows(Case{Command: "sample", Model: "gaussian along noise", Sampler: sampler, Size: size}, o)
+}
+
+// ofRows ranks a number of each true row among those of drawn ones: a random column's, or the
+// sum of products of columns, that knows of dependences.
+func ofRows(c Case, o diffusion.Options) Case {
+	c.ranks = func(ctx context.Context, n int, seed uint64) ([]int, error) {
+		f, err := subjects[c.Model].make()
+		if err != nil {
+			return nil, err
+		}
+		t, err := truths(f, n, seed)
+		if err != nil {
+			return nil, err
+		}
+		drawn, err := fitted.Sample(ctx, f, fitted.SampleConfig{Sampler: c.Sampler, N: n * Draws, Seed: seed, Diffusion: o})
+		if err != nil {
+			return nil, err
+		}
+		rng := stream.New(seed, stream.Permute)
+		order := rng.Perm(n * Draws) // draws of one chain are not neighbours
+		ranks := make([]int, n)
+		for i := range n {
+			of := number(rng)
+			truth := of(t.Values[i*columns : (i+1)*columns])
+			for _, k := range order[i*Draws : (i+1)*Draws] {
+				if of(drawn.Values[k*columns:(k+1)*columns]) < truth {
+					ranks[i]++
+				}
+			}
+		}
+		return ranks, nil
+	}
+	return c
+}
+
+// number is one of a row.
+func number(rng *rand.Rand) func(row []float64) float64 {
+	if j := rng.IntN(columns + 1); j < columns {
+		return func(row []float64) float64 { return row[j] }
+	}
+	return func(row []float64) float64 {
+		sum := 0.0
+		for j, x := range row {
+			sum += x * row[(j+1)%len(row)]
+		}
+		return sum
+	}
+}
+
+// weights are those of groups of r rows x, by the weighting of a fit.
+func weights(f *fitted.Model, x, logProposal []float64, r int) ([]float64, error) {
+	n := len(logProposal)
+	p, err := graph.Build(func(b *graph.Builder) {
+		rows := losses.Rows{R: r, X: b.Input("x", n, columns), LogProposal: b.Input("log proposal", n, 1)}
+		b.Output("weights", losses.SelfNormalised{}.Weights(b, rows, f.Model.Evaluate(b, rows.X)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	copy(p.Input("x"), x)
+	copy(p.Input("log proposal"), logProposal)
+	err = p.Run()
+	return p.Output("weights"), err
+}
+
+// resampled ranks a hidden cell among draws each of which is one of r, picked by their weights:
+// what r weighted draws say of the law.
+func resampled(model string, from proposer, r int) Case {
+	return ofCells(Case{Command: "source", Model: model, Sampler: from.kind + " by weights", Size: fmt.Sprintf("r = %d", r)}, func(ctx context.Context, f *fitted.Model, gaps *data.Table, seed uint64) (x []float64, err error) {
+		drawn, logs, err := completed(f, gaps, from, r*Draws, seed)
+		if err != nil {
+			return nil, err
+		}
+		w, err := weights(f, drawn, logs, r)
+		if err != nil {
+			return nil, err
+		}
+		rng := stream.New(seed, stream.Permute)
+		for k := 0; k < len(w); k += r {
+			one := k + pick(w[k:k+r], rng)
+			x = append(x, drawn[one*columns:(one+1)*columns]...)
+		}
+		return x, nil
+	})
+}
+
+// pick is a place at random, with the probabilities w.
+func pick(w []float64, rng *rand.Rand) int {
+	u := rng.Float64()
+	for k, v := range w {
+		if u -= v; u < 0 {
+			return k
+		}
+	}
+	return len(w) - 1
+}
+
+// held draws given the parameters of a fit, as impute does from a model: it ranks a hidden cell of
+// each of many tables of one Gaussian law, or the mean of the hidden cells of its column, which
+// depends more on the parameters.
+func held(rows int, mean bool) Case {
+	c := Case{Command: "table", Model: "gaussian", Sampler: "exact of a fit", Size: fmt.Sprintf("%d rows, mean of gaps: %t", rows, mean), Cost: 4}
+	c.ranks = func(ctx context.Context, n int, seed uint64) ([]int, error) {
+		g, err := gaussian(nil)
+		if err != nil {
+			return nil, err
+		}
+		ranks := make([]int, n)
+		for i := range n {
+			rng := stream.New(seed, stream.Simulate, uint64(i))
+			values, err := model.SampleRows(g.Model, rows, nil, rng)
+			if err != nil {
+				return nil, err
+			}
+			whole, err := data.NewTable(g.Names, values, slices.Repeat([]bool{true}, len(values)))
+			if err != nil {
+				return nil, err
+			}
+			gaps, err := data.HideMCAR(whole, 0.3, rng)
+			if err != nil {
+				return nil, err
+			}
+			r, err := trainers.Estimate(ctx, gaps, trainers.Spec{}, trainers.Run{})
+			if err != nil {
+				return nil, err
+			}
+			f, err := r.Model.Fitted()
+			if err != nil {
+				return nil, err
+			}
+			imputed, err := fitted.Impute(ctx, f, gaps, fitted.ImputeConfig{Sampler: "exact", Draws: Draws, Seed: rng.Uint64()})
+			if err != nil {
+				return nil, err
+			}
+			var cells []int
+			for at, seen := range gaps.Observed {
+				if !seen {
+					cells = append(cells, at)
+				}
+			}
+			one := cells[rng.IntN(len(cells))]
+			cells = slices.DeleteFunc(cells, func(at int) bool { return at != one && (!mean || at%columns != one%columns) })
+			for k := range Draws {
+				gap := 0.0
+				for _, at := range cells {
+					gap += imputed.Values[(at/columns*Draws+k)*columns+at%columns] - whole.Values[at]
+				}
+				if gap < 0 {
+					ranks[i]++
+				}
+			}
+		}
+		return ranks, nil
+	}
+	return c
 }

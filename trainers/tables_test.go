@@ -1,0 +1,651 @@
+package trainers_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/data/moments"
+	"missingscore/data/simulate"
+	"missingscore/data/survey"
+	"missingscore/data/transform"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/inference"
+	"missingscore/trainers/internal/testtables"
+	"missingscore/trainers/path"
+)
+
+// positive is a star's table, and the table of its exponentials.
+func positive(t *testing.T) (normal, exponential *data.Table) {
+	t.Helper()
+	g, err := simulate.Star(6, stream.New(1, 1))
+	require.NoError(t, err)
+	normal, err = g.Sample(300, stream.New(1, 2))
+	require.NoError(t, err)
+	normal, err = data.HideMCAR(normal, 0.2, stream.New(1, 3))
+	require.NoError(t, err)
+	e := *normal
+	e.Values = slices.Clone(normal.Values)
+	for i, seen := range e.Observed {
+		if seen {
+			e.Values[i] = math.Exp(1.5 * e.Values[i])
+		}
+	}
+	return normal, &e
+}
+
+// A network after logs is that of the logs; so is one by ranks of either, and neither needs
+// the bound 0.
+func TestTransformedNetworks(t *testing.T) {
+	normal, exponential := positive(t)
+	estimate := func(table *data.Table, s *domain.Domain, by string) *trainers.Result {
+		spec, err := transform.Parse([]string{by})
+		require.NoError(t, err)
+		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Transform: spec, Domain: s, Steps: engine.Config{Method: "exact"}, Network: &path.Config{Lambdas: 15}}, trainers.Run{})
+		require.NoError(t, err)
+		return r
+	}
+	bound := domain.All(6)
+	for j := range bound.Lower {
+		bound.Lower[j] = 0
+	}
+	plain, logs := estimate(normal, nil, "none"), estimate(exponential, bound, "log")
+	require.Nil(t, plain.Model.Transform)
+	require.Nil(t, logs.Model.Domain)
+	for j := range 6 {
+		for k := range 6 {
+			require.InDelta(t, plain.Network.Precision.At(j, k)/2.25, logs.Network.Precision.At(j, k), 1e-6)
+		}
+	}
+	require.Equal(t, normal.Names, logs.Network.Names)
+	require.Empty(t, logs.Warnings)
+	p, err := trainers.Prepare(exponential, trainers.Spec{Domain: bound})
+	require.NoError(t, err)
+	found, err := p.Findings()
+	require.NoError(t, err)
+	require.Contains(t, found[0].Message, "too skewed for their bounds")
+
+	ofNormal, ofExponential := estimate(normal, nil, "npn"), estimate(exponential, bound, "npn")
+	d := ofNormal.Network.Precision.SymmetricDim()
+	for j := range d {
+		for k := range d {
+			require.InDelta(t, ofNormal.Network.Precision.At(j, k), ofExponential.Network.Precision.At(j, k), 1e-9)
+		}
+	}
+	table := exponential.Column(0)
+	drawn := []float64{-100, 0, 0, 0, 0, 0}
+	ofExponential.Model.Transform.Restore(drawn)
+	require.Equal(t, 0., drawn[0], "the bound, though %g was the least value", slices.Min(table))
+}
+
+// items are a chain of four columns, each with 0.6 of the one before in it: a number in units of
+// its own, items of four, two and five categories. Cells of the items are missing where the
+// number is large.
+func items(t *testing.T, n int) *data.Table {
+	t.Helper()
+	rng := stream.New(3, stream.Simulate)
+	cuts := [][]float64{nil, {-.5, .3, 1}, {.4}, {-1, -.2, .5, 1.2}}
+	table := &data.Table{Names: []string{"age", "a", "b", "c"}, N: n, D: 4}
+	for range n {
+		before, first := 0., 0.
+		for j, own := range cuts {
+			z := rng.NormFloat64()
+			if j > 0 {
+				z = .6*before + .8*z
+			}
+			v := 40 + 10*z
+			if own != nil {
+				v = 1
+				for _, c := range own {
+					if z > c {
+						v++
+					}
+				}
+			} else {
+				first = z
+			}
+			table.Values = append(table.Values, v)
+			table.Observed = append(table.Observed, own == nil || rng.Float64() > 1/(1+math.Exp(2-1.5*first)))
+			before = z
+		}
+	}
+	return table
+}
+
+var ordinal = transform.Spec{Columns: map[string]string{"a": "ordinal", "b": "ordinal", "c": "ordinal"}}
+
+// The chain's partial correlations, thresholds in the model, right though gaps depend on the
+// number. 3000 rows: standard errors below 0.03.
+func TestNetworkOfOrderedCategories(t *testing.T) {
+	table := items(t, 3000)
+	s := trainers.Spec{Transform: ordinal, Steps: engine.Config{Workers: 2}, Network: &path.Config{Lambdas: 20}}
+	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.NoError(t, err)
+	require.True(t, r.Converged, r.Verdict)
+	require.Equal(t, "em-latent", r.Spec.Steps.Method)
+	require.EqualValues(t, "MAR", r.Assumption)
+	require.Contains(t, r.Network.Moments, "latent normal")
+	// the precision of the chain: ends 1/0.64, within (1 + 0.36)/0.64, neighbours −0.6/0.64
+	ends, within := 0.6/math.Sqrt(1.36), 0.6/1.36
+	for _, e := range r.Network.Edges() {
+		switch e.From + e.To {
+		case "agea", "bc":
+			require.InDelta(t, ends, e.PartialCorrelation, 0.08, "%s, %s", e.From, e.To)
+		case "ab":
+			require.InDelta(t, within, e.PartialCorrelation, 0.1)
+		default:
+			require.InDelta(t, 0, e.PartialCorrelation, 0.09, "%s, %s", e.From, e.To)
+		}
+	}
+	require.True(t, r.Network.Adjacency.Has(0, 1) && r.Network.Adjacency.Has(1, 2) && r.Network.Adjacency.Has(2, 3))
+	require.InDelta(t, 40, r.Network.Mean[0], 0.6)
+	fitted, observed := r.Model.Transform[1].(*transform.Ordinal).Cuts(), transform.NewOrdinal(table.Column(1), nil).Cuts()
+	require.InDeltaSlice(t, []float64{-.5, .3, 1}, fitted, 0.08)
+	require.Greater(t, observed[1]-fitted[1], 0.1, "shares of the observed cells are not those of all")
+
+	s.Steps.Workers = 1
+	again, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.NoError(t, err)
+	require.Equal(t, r.Network.Precision, again.Network.Precision)
+
+	s.Steps.Method = "pairwise"
+	pairs, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.NoError(t, err)
+	require.Contains(t, pairs.Network.Moments, "polychoric")
+	require.Equal(t, observed, pairs.Model.Transform[1].(*transform.Ordinal).Cuts())
+}
+
+func TestRefusalsOfOrderedCategories(t *testing.T) {
+	table := items(t, 100)
+	network := func() *path.Config { return &path.Config{Lambdas: 5} }
+	bounds := domain.All(4)
+	bounds.Lower[1] = 0
+	for name, c := range map[string]struct {
+		spec trainers.Spec
+		want string
+	}{
+		"method":      {trainers.Spec{Transform: ordinal, Network: network(), Steps: engine.Config{Method: "var"}}, "take em-latent"},
+		"no ordinal":  {trainers.Spec{Network: network(), Steps: engine.Config{Method: "em-latent"}}, "--ordinal"},
+		"model":       {trainers.Spec{Transform: ordinal, Model: trainers.ModelSpec{Kind: "quartic"}}, "--model gaussian"},
+		"bounds":      {trainers.Spec{Transform: ordinal, Network: network(), Domain: bounds}, "the latent number of a has no bounds"},
+		"law":         {trainers.Spec{Transform: ordinal, Network: network(), Missingness: &missingness.Model{}}, "--missingness"},
+		"errors":      {trainers.Spec{Transform: ordinal, Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
+		"network's":   {trainers.Spec{Transform: ordinal, Network: network(), Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
+		"no column":   {trainers.Spec{Transform: transform.Spec{Columns: map[string]string{"q": "ordinal"}}, Network: network()}, `ordinal q: there is no column "q"`},
+		"many values": {trainers.Spec{Transform: transform.Spec{Others: "ordinal"}, Network: network()}, "at most 40 are taken for ordered categories: treat it as a number"},
+	} {
+		_, err := trainers.Prepare(table, c.spec)
+		require.ErrorContains(t, err, c.want, name)
+	}
+}
+
+// Of em-latent, too: every pair has an error, an interval and an inclusion.
+func TestBootstrapOfLatent(t *testing.T) {
+	s := trainers.Spec{Transform: ordinal, Network: &path.Config{Lambdas: 8}, Inference: inference.Config{Kind: "bootstrap", Resamples: 4}}
+	for _, p := range estimate(t, items(t, 200), s).Network.Inference.Pairs {
+		require.False(t, math.IsNaN(p.SE) || math.IsNaN(p.Low) || math.IsNaN(p.Inclusion))
+	}
+}
+
+// near compares numbers relative to the largest of them.
+func near(t *testing.T, want, got []float64, tolerance float64, what string) {
+	t.Helper()
+	size := 1.0
+	for _, v := range want {
+		size = max(size, math.Abs(v))
+	}
+	require.InDeltaSlice(t, want, got, tolerance*size, what)
+}
+
+func quantities(t *testing.T, m model.Model) (all []float64) {
+	p, ok := m.(model.Parametric)
+	require.True(t, ok)
+	for _, q := range p.Quantities() {
+		all = append(all, q.Value...)
+	}
+	return all
+}
+
+// weightedAir are 20 rows of R's airquality, with weights 1, 3, ½, 2 in turn.
+func weightedAir(t *testing.T, columns ...string) *data.Table {
+	t.Helper()
+	values := []float64{41, 190, 7.4, 67, 36, 118, 8, 72, 12, 149, 12.6, 74, 18, 313, 11.5, 62, 23, 299, 8.6, 65, 19, 99, 13.8, 59, 8, 19, 20.1, 61, 16, 256, 9.7, 69, 11, 290, 9.2, 66, 14, 274, 10.9, 68,
+		18, 65, 13.2, 58, 14, 334, 11.5, 64, 34, 307, 12, 66, 6, 78, 18.4, 57, 30, 322, 11.5, 68, 11, 44, 9.7, 62, 1, 8, 9.7, 59, 11, 320, 16.6, 73, 4, 25, 9.7, 61, 32, 92, 12, 61}
+	table, err := data.NewTable([]string{"Ozone", "Solar.R", "Wind", "Temp"}, values, nil)
+	require.NoError(t, err)
+	table, err = table.Weighted(slices.Repeat([]float64{1, 3, 0.5, 2}, 5))
+	require.NoError(t, err)
+	if columns == nil {
+		return table
+	}
+	table, err = table.Select(columns)
+	require.NoError(t, err)
+	return table
+}
+
+// R 4.2.2: x <- airquality[complete.cases(airquality[, 1:4]), 1:4][1:20, ];
+// cw <- cov.wt(x, rep(c(1, 3, .5, 2), 5), method = "ML"); cw$center; solve(cw$cov); cov2cor of it.
+func TestWeightsAgainstR(t *testing.T) {
+	table := weightedAir(t)
+	for _, method := range []string{"full", "em-exact", "exact"} {
+		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: method}, Descent: descent.Config{Tolerance: 1e-11}}, trainers.Run{})
+		require.NoError(t, err)
+		g := r.Model.Model.(*model.Gaussian)
+		require.InDeltaSlice(t, []float64{18.0307692307692, 188.5846153846154, 12.0723076923077, 64.8307692307692}, g.Mean(), 1e-7, method)
+		for at, want := range map[[2]int]float64{{0, 0}: 0.013190357659683620, {0, 1}: 0.000145431169463135, {0, 2}: 0.018682222732727627, {2, 2}: 0.130934617453706131, {1, 3}: -0.00145859206628796, {3, 3}: 0.06040803889712476} {
+			require.InEpsilon(t, want, g.Precision().At(at[0], at[1]), 1e-6, "%s %v", method, at)
+		}
+	}
+}
+
+// Of two columns a correlation r has the influence u = z₁z₂ − r(z₁² + z₂²)/2, so that with weights
+// its error by the rows is √(Σ w²u²)/Σw, and by the model (1 − r²)/√n_eff; that of a mean is
+// √(Σ w²(x − m)²)/Σw. R 4.2.2, of the table above:
+// cw <- cov.wt(x[, c(1, 4)], w, method = "ML", cor = TRUE); r <- cw$cor[1, 2]; z <- scale(x[, c(1, 4)], cw$center, sqrt(diag(cw$cov)))
+func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
+	table := weightedAir(t, "Ozone", "Temp")
+	const r = 0.316894042873781
+	for kind, want := range map[string]float64{"robust": 0.252365876728070, "model": 0.233640420462578} {
+		for _, method := range []string{"em-exact", "exact", "full"} {
+			s := trainers.Spec{Steps: engine.Config{Method: method}, Network: &path.Config{Select: path.Selection{Kind: "none"}}, Inference: inference.Config{Kind: kind}}
+			pair := estimate(t, table, s).Network.Inference.Pairs[0]
+			require.InDelta(t, r, pair.Estimate, 1e-6, "%s %s", kind, method)
+			s2 := want / (1 - r*r) * want / (1 - r*r)
+			left := math.Sqrt(1 - 3*s2)
+			if kind == "robust" && method != "exact" { // at maximum likelihood's estimate
+				left *= left
+			}
+			require.InDelta(t, want/left, pair.SE, 1e-6, "%s %s, Fisher's for few rows", kind, method)
+		}
+	}
+	fit, err := trainers.Estimate(t.Context(), table, trainers.Spec{Inference: inference.Config{Kind: "robust"}, Descent: descent.Config{Tolerance: 1e-11}}, trainers.Run{})
+	require.NoError(t, err)
+	mean := fit.Model.Uncertainty.Parameters[0]
+	require.Equal(t, "mean[Ozone]", mean.Name)
+	require.InDelta(t, 2.598876924531659, mean.SE, 1e-5)
+	for _, p := range fit.Model.Uncertainty.Parameters { // u <- z %*% P; sqrt(sum(w^2 * (u[, j] * u[, k] - P[j, k])^2)) / sum(w)
+		switch p.Name {
+		case "precision[Ozone, Ozone]":
+			require.InEpsilon(t, 0.00248426092821021, p.SE, 1e-5)
+		case "precision[Ozone, Temp]":
+			require.InEpsilon(t, 0.00577801082962283, p.SE, 1e-5)
+		}
+	}
+}
+
+// Of two columns EBIC is n_eff log(1 − r²) + log n_eff + 4γ log 2 less with the edge than without.
+func TestWeightedEBIC(t *testing.T) {
+	table := weightedAir(t, "Ozone", "Temp")
+	require.InDelta(t, 14.82456140350877, table.EffectiveRows(), 1e-9) // R: sum(w)^2 / sum(w^2)
+	r := estimate(t, table, trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "ebic", Gamma: new(0.25)}}}).Network
+	n, corr := table.EffectiveRows(), 0.316894042873781
+	require.Zero(t, r.Points[0].Edges)
+	last := len(r.Points) - 1
+	require.Equal(t, 1, r.Points[last].Edges)
+	require.InDelta(t, n*math.Log(1-corr*corr)+math.Log(n)+math.Log(2), r.Scores[last]-r.Scores[0], 1e-3)
+}
+
+// Mini-batches and resamples know the weights: rows of almost no weight do not count.
+func TestWeightsReachBatchesAndResamples(t *testing.T) {
+	_, table := testtables.Normal(t, 200, 5)
+	other := slices.Clone(table.Values)
+	weights := slices.Repeat([]float64{1}, table.N)
+	for i := 100; i < 200; i++ {
+		weights[i] = 1e-9
+		for j := range table.D {
+			other[i*table.D+j] = 3 - 2*other[i*table.D+j]
+		}
+	}
+	strange, err := data.NewTable(table.Names, other, table.Observed)
+	require.NoError(t, err)
+	fit := func(from *data.Table) []float64 {
+		weighted, err := from.Weighted(weights)
+		require.NoError(t, err)
+		r, err := trainers.Estimate(t.Context(), weighted, trainers.Spec{Steps: engine.Config{Method: "iw"}, Descent: descent.Passes(20, 0.01)}, trainers.Run{})
+		require.NoError(t, err)
+		return quantities(t, r.Model.Model)
+	}
+	near(t, fit(table), fit(strange), 1e-5, "iw")
+}
+
+func TestRefusedWithWeights(t *testing.T) {
+	_, table := testtables.Normal(t, 60, 5)
+	for _, w := range [][]float64{{1}, slices.Repeat([]float64{-1}, 60), slices.Repeat([]float64{math.NaN()}, 60), slices.Repeat([]float64{math.Inf(1)}, 60), make([]float64, 60)} {
+		_, err := table.Weighted(w)
+		require.Error(t, err)
+	}
+}
+
+// chain is a table of normal columns, each of which depends on the one before, in units of
+// their own, cells missing; every row has a value.
+func chain(t *testing.T, n, d int, missing float64) *data.Table {
+	t.Helper()
+	rng := stream.New(11, 3)
+	var values []float64
+	var observed []bool
+	var names []string
+	for j := range d {
+		names = append(names, string(rune('a'+j)))
+	}
+	for range n {
+		x := rng.NormFloat64()
+		for j := range d {
+			values = append(values, 100+math.Pow(10, float64(j-2))*x)
+			observed = append(observed, rng.Float64() >= missing)
+			x = 0.6*x + 0.8*rng.NormFloat64()
+		}
+		if last := observed[len(observed)-d:]; !slices.Contains(last, true) {
+			last[0] = true
+		}
+	}
+	table, err := data.NewTable(names, values, observed)
+	require.NoError(t, err)
+	return table
+}
+
+// counted is the table as its moments know it.
+func counted(t *testing.T, table *data.Table, pairs bool) *data.Table {
+	t.Helper()
+	m, err := moments.New(table.Names, moments.Options{Pairs: pairs})
+	require.NoError(t, err)
+	require.NoError(t, m.Add(table.Values, table.Observed))
+	out, err := m.Table()
+	require.NoError(t, err)
+	return out
+}
+
+// Networks from the moments of rows are those from the rows.
+func TestNetworksFromMoments(t *testing.T) {
+	for _, c := range []struct {
+		missing float64
+		pairs   bool
+		spec    trainers.Spec
+	}{
+		{0, false, trainers.Spec{Network: &path.Config{Lambdas: 15}}},
+		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "l1"}}, Inference: inference.Config{Kind: "model"}}},
+		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "adaptive", Alpha: 0.1}}}},
+		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "l1"}, Select: path.Selection{Kind: "fdr"}}, Inference: inference.Config{Kind: "model"}}},
+		{0.3, false, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 15}}},
+		{0.3, true, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 15}}},
+	} {
+		table := chain(t, 1500, 5, c.missing)
+		of := func(table *data.Table) *trainers.NetworkResult {
+			spec, network := c.spec, *c.spec.Network
+			spec.Network = &network
+			r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
+			require.NoError(t, err)
+			require.True(t, r.Converged)
+			return r.Network
+		}
+		want, got := of(table), of(counted(t, table, c.pairs))
+		require.Equal(t, want.Adjacency, got.Adjacency)
+		require.NotEmpty(t, want.Edges())
+		require.Len(t, got.Points, len(want.Points))
+		for i, p := range want.Points {
+			require.InEpsilon(t, p.Loss, got.Points[i].Loss, 1e-8)
+			require.InEpsilon(t, p.Lambda, got.Points[i].Lambda, 1e-8)
+			if want.Scores != nil && !math.IsNaN(want.Scores[i]) {
+				require.InEpsilon(t, want.Scores[i], got.Scores[i], 1e-8)
+			}
+		}
+		for j := range 5 {
+			for k := range 5 {
+				unit := math.Sqrt(want.Precision.At(j, j) * want.Precision.At(k, k))
+				require.InDelta(t, want.Precision.At(j, k), got.Precision.At(j, k), 1e-8*unit)
+			}
+		}
+		require.InEpsilonSlice(t, want.Mean, got.Mean, 1e-8)
+		for i, e := range want.Network.Pairs {
+			require.InDelta(t, e.Uncertainty.SE, got.Network.Pairs[i].Uncertainty.SE, 1e-8)
+			require.InDelta(t, e.Uncertainty.Estimate, got.Network.Pairs[i].Uncertainty.Estimate, 1e-8)
+			require.Equal(t, e.Uncertainty.Rows, got.Network.Pairs[i].Uncertainty.Rows)
+		}
+	}
+}
+
+// An estimate that standardises columns where they stand is the one that copies them, and
+// afterwards the table is what it was, up to rounding.
+func TestInPlace(t *testing.T) {
+	for name, s := range map[string]trainers.Spec{
+		"network":           {Network: &path.Config{}},
+		"errors by rows":    {Network: &path.Config{}, Inference: inference.Config{Kind: "robust"}},
+		"resamples":         {Network: &path.Config{Lambdas: 10}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5}},
+		"cross-validation":  {Network: &path.Config{Lambdas: 10, Select: path.Selection{Kind: "cv"}}, Steps: engine.Config{Method: "exact"}},
+		"fit":               {Steps: engine.Config{Method: "em-exact"}},
+		"fit with errors":   {Steps: engine.Config{Method: "em-exact"}, Inference: inference.Config{Kind: "robust"}},
+		"of a fixed origin": {Model: trainers.ModelSpec{Kind: "quartic"}, Steps: engine.Config{Method: "zeroed"}, Descent: descent.Config{Iterations: 3}},
+	} {
+		_, table := testtables.Star(t, 5, 300, 0.2)
+		for i := range table.Values {
+			if table.Observed[i] {
+				table.Values[i] = 50 + 3*table.Values[i]
+			}
+		}
+		before := slices.Clone(table.Values)
+		want, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+		require.NoError(t, err, name)
+		require.Equal(t, before, table.Values, name)
+		got, err := trainers.Estimate(t.Context(), table, s, trainers.Run{InPlace: true})
+		require.NoError(t, err, name)
+		require.InEpsilonSlice(t, observed(table, before), observed(table, table.Values), 1e-14, name)
+		require.Equal(t, want.Loss, got.Loss, name)
+		require.Equal(t, want.Verdict, got.Verdict, name)
+		require.Equal(t, want.Warnings, got.Warnings, name)
+		require.Len(t, got.MissingAtRandom, len(want.MissingAtRandom), name)
+		for i, c := range want.MissingAtRandom {
+			require.InDelta(t, c.P, got.MissingAtRandom[i].P, 1e-9, name)
+		}
+		if s.Network != nil {
+			require.Equal(t, fmt.Sprint(want.Network.Points), fmt.Sprint(got.Network.Points), name) // NaN included
+			var edges, same bytes.Buffer
+			require.NoError(t, want.Network.Network.WriteEdges(&edges))
+			require.NoError(t, got.Network.Network.WriteEdges(&same))
+			require.Equal(t, edges.String(), same.String(), name)
+		}
+		for i, p := range want.Model.Model.Params() {
+			require.Equal(t, p.Value, got.Model.Model.Params()[i].Value, name)
+		}
+	}
+}
+
+// Where rounding could carry a number over a bound, nothing is overwritten.
+func TestInPlaceKeepsNumbersOnBounds(t *testing.T) {
+	_, table := testtables.Star(t, 4, 200, 0.2)
+	for i, v := range table.Values {
+		table.Values[i] = max(0, math.Round(10*v)/10)
+	}
+	before := slices.Clone(table.Values)
+	box, err := domain.Parse([]byte(`{"lower":{"x1":0,"x2":0,"x3":0,"x4":0}}`), table.Names)
+	require.NoError(t, err)
+	_, err = trainers.Estimate(t.Context(), table, trainers.Spec{Domain: box, Steps: engine.Config{Method: "zeroed"}, Descent: descent.Config{Iterations: 3}}, trainers.Run{InPlace: true})
+	require.NoError(t, err)
+	require.Equal(t, before, table.Values)
+}
+
+// One that is cut leaves the table in its own units, too.
+func TestInPlaceIsPutBackWhenCut(t *testing.T) {
+	_, table := testtables.Star(t, 5, 300, 0.2)
+	before := slices.Clone(table.Values)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := trainers.Estimate(ctx, table, trainers.Spec{Network: &path.Config{}}, trainers.Run{InPlace: true})
+	require.ErrorIs(t, err, context.Canceled)
+	require.InDeltaSlice(t, before, table.Values, 1e-14)
+}
+
+func observed(t *data.Table, values []float64) (some []float64) {
+	for i, v := range values {
+		if t.Observed[i] {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
+// normalFile is a table of n normal rows, a fifth of their cells missing, in a file; and the table
+// that is read from it.
+func normalFile(t *testing.T, n int, name string) (g simulate.Gaussian, file string, table *data.Table) {
+	rng := stream.New(4, 4)
+	g, err := simulate.Normal(3, rng)
+	require.NoError(t, err)
+	table, err = g.Sample(n, rng)
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.2, rng)
+	require.NoError(t, err)
+	file = filepath.Join(t.TempDir(), name)
+	values := slices.Clone(table.Values)
+	for k, seen := range table.Observed {
+		if !seen {
+			values[k] = math.NaN()
+		}
+	}
+	require.NoError(t, data.WriteNumbers(atomicfile.Write, file, table.Names, values))
+	table, err = data.ReadFile(file, data.ReadOptions{})
+	require.NoError(t, err)
+	return g, file, table
+}
+
+// streamed is an estimate from the rows of a file in blocks of so many rows.
+func streamed(t *testing.T, file string, block int, s trainers.Spec, run trainers.Run) (*trainers.Result, error) {
+	return streamedBy(t.Context(), t, file, block, 2, s, run)
+}
+
+func streamedBy(ctx context.Context, t *testing.T, file string, block, workers int, s trainers.Spec, run trainers.Run) (*trainers.Result, error) {
+	f, err := data.OpenRows(file, data.ReadOptions{}, block)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	p, err := trainers.PrepareFile(ctx, f, s, survey.Options{Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	return p.Estimate(ctx, run)
+}
+
+// text is the model's file and the history.
+func text(t *testing.T, r *trainers.Result) ([]byte, []descent.Record) {
+	b, err := r.Encode()
+	require.NoError(t, err)
+	for i := range r.History { // NaN is not equal to itself
+		if h := &r.History[i]; h.HeldOut != h.HeldOut {
+			h.HeldOut = 0
+		}
+		r.History[i].Gradient, r.History[i].EffectiveSize = 0, 0
+	}
+	return b, r.History
+}
+
+// A file that is one block gives the bytes of the table that it holds, by every method and in a
+// neural model, in the units of the table and on a domain.
+func TestOneBlockIsTheTable(t *testing.T) {
+	_, file, table := normalFile(t, 300, "t.csv")
+	low := domain.All(3)
+	low.Lower[0] = -20
+	specs := []trainers.Spec{
+		{Model: trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[8]}`)}, Steps: engine.Config{Method: "em-full"}},
+		{Model: trainers.ModelSpec{Kind: "quartic"}, Steps: engine.Config{Method: "iw"}},
+		{Steps: engine.Config{Method: "var"}, KeepUnits: true},
+		{Steps: engine.Config{Method: "iw"}, Domain: low},
+		{Steps: engine.Config{Method: "iw", Batch: 1000}, Transform: transform.Spec{Columns: map[string]string{"x1": "none"}}},
+	}
+	specs = append(specs, trainers.Spec{Steps: engine.Config{Method: "var", DType: graph.Float32}}, trainers.Spec{Steps: engine.Config{Method: "em-full", DType: graph.Float32}})
+	for _, method := range []string{"var", "iw", "variw", "em", "em-full", "em-var", "em-exact", "exact", "zeroed"} {
+		specs = append(specs, trainers.Spec{Steps: engine.Config{Method: method}})
+	}
+	for _, s := range specs {
+		s.Steps.WarmUp = new(20)
+		s.Descent = descent.Config{Optimiser: "adam", Epochs: 4, Validation: new(0.0)}
+		held, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+		require.NoError(t, err, s.Steps.Method)
+		got, err := streamed(t, file, 0, s, trainers.Run{})
+		require.NoError(t, err, s.Steps.Method)
+		a, ah := text(t, held)
+		b, bh := text(t, got)
+		require.Equal(t, ah, bh, s.Steps.Method)
+		require.Equal(t, string(a), string(b), s.Steps.Method)
+		require.Equal(t, held.MissingAtRandom, got.MissingAtRandom)
+	}
+}
+
+// windowed is a fit that goes over a file of 1800 rows in seven windows.
+func windowed() trainers.Spec {
+	return trainers.Spec{
+		Steps:   engine.Config{Method: "var", WarmUp: new(10), Batch: 50, ImputerSteps: 3, Draws: 4},
+		Descent: descent.Config{Epochs: 3, Validation: new(0.1)},
+	}
+}
+
+const windowedBlock = 17 // rows
+
+// What needs all rows at once is refused, and what a whole table shows only.
+func TestStreamedRefusals(t *testing.T) {
+	_, file, _ := normalFile(t, 500, "t.csv")
+	for words, s := range map[string]trainers.Spec{
+		"a network goes by all rows: take their moments":                                {Network: &path.Config{}},
+		"the chains of method em-chains keep numbers for each missing cell of each row": {Steps: engine.Config{Method: "em-chains"}},
+		"standard errors go by all rows":                                                {Inference: inference.Config{Kind: "robust"}, Steps: engine.Config{Method: "iw"}},
+		"npn of x2 goes by the ranks of all rows":                                       {Transform: transform.Spec{Columns: map[string]string{"x2": "npn"}}},
+		"a law of missing cells is estimated from all rows":                             {Missingness: &missingness.Model{Logistic: missingness.NewLogistic(3), Estimated: true}},
+		"lbfgs: it goes over all rows at each iteration, and those of a streamed file":  {Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Optimiser: "lbfgs"}},
+		"full is for tables without missing cells":                                      {Steps: engine.Config{Method: "full"}},
+	} {
+		_, err := streamed(t, file, windowedBlock, s, trainers.Run{})
+		require.ErrorContains(t, err, words)
+	}
+	// a row outside the domain that the sample may not have is named by its line
+	low := domain.All(3)
+	low.Lower[1] = -1
+	_, err := streamed(t, file, windowedBlock, trainers.Spec{Domain: low, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
+	var outside *data.RowError
+	require.True(t, errors.As(err, &outside))
+	require.Positive(t, outside.Line)
+}
+
+// Neither the format nor the number of workers changes a byte, nor where the fit is cut.
+func TestStreamedFormatsAndResumes(t *testing.T) {
+	var want []byte
+	for name, workers := range map[string]int{"t.csv": 4, "t.parquet": 3, "t.feather": 1} {
+		_, file, _ := normalFile(t, 1800, name)
+		r, err := streamedBy(t.Context(), t, file, windowedBlock, workers, windowed(), trainers.Run{})
+		require.NoError(t, err)
+		got, _ := text(t, r)
+		if want == nil {
+			want = got
+		}
+		require.Equal(t, string(want), string(got), name)
+	}
+	_, file, _ := normalFile(t, 1800, "t.csv")
+	for _, at := range []int{7, 40} { // in the first and in the second pass
+		state := filepath.Join(t.TempDir(), "state")
+		ctx, cancel := context.WithCancel(t.Context())
+		s := windowed()
+		s.Steps.Observe = func(p engine.Progress) {
+			if p.Stage == "fit" && p.Iteration == at {
+				cancel()
+			}
+		}
+		_, err := streamedBy(ctx, t, file, windowedBlock, 2, s, trainers.Run{Save: func(s *trainers.State) error { return s.Save(state) }})
+		require.ErrorIs(t, err, context.Canceled)
+		from, err := trainers.LoadState(state)
+		require.NoError(t, err)
+		r, err := streamed(t, file, windowedBlock, windowed(), trainers.Run{State: from})
+		require.NoError(t, err)
+		got, _ := text(t, r)
+		require.Equal(t, string(want), string(got), "cut at %d", at)
+	}
+}
