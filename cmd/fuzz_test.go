@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/stream"
 )
 
@@ -49,7 +49,7 @@ func FuzzCommand(f *testing.F) {
 			accepted++
 		}
 		require.Contains(t, []int{exitDone, exitError, exitUsage, exitUnconverged}, code, "%q: %s", line, stderr.String())
-		require.Empty(t, plainwords.Unknown(stderr.String(), line...), "%q", line)
+		require.Empty(t, fuzztest.Unknown(stderr.String(), line...), "%q", line)
 		if slices.Contains(line, "--json") && code != exitUsage {
 			require.True(t, json.Valid(stdout.Bytes()), "%q: %s", line, stdout.String())
 		}

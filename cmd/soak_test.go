@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/stream"
 )
 
@@ -141,7 +141,7 @@ func (s *soaked) judge(t *testing.T, dir string, line []string, e ended) error {
 	if !slices.Contains([]int{exitDone, exitError, exitUsage, exitUnconverged}, e.code) {
 		return fmt.Errorf("exit code %d: %s", e.code, e.stderr)
 	}
-	if word := plainwords.Unknown(e.stderr, line...); word != "" {
+	if word := fuzztest.Unknown(e.stderr, line...); word != "" {
 		s.Unplain++
 		return fmt.Errorf("a message with %q: %s", word, e.stderr)
 	}

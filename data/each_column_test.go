@@ -19,7 +19,7 @@ func TestEachColumn(t *testing.T) {
 		for _, workers := range []int{1, 2, 20} {
 			var mu sync.Mutex
 			got := map[int][]float64{}
-			require.NoError(t, table.EachColumn(workers, func() func(int, []float64) {
+			require.NoError(t, EachColumn(table, workers, func() func(int, []float64) {
 				return func(j int, values []float64) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -34,5 +34,5 @@ func TestEachColumn(t *testing.T) {
 		}
 	}
 	table := &Table{N: 1, D: 1, Values: []float64{1}, Observed: []bool{true}}
-	require.ErrorContains(t, table.EachColumn(1, func() func(int, []float64) { return func(int, []float64) { panic("at once") } }), "at once")
+	require.ErrorContains(t, EachColumn(table, 1, func() func(int, []float64) { return func(int, []float64) { panic("at once") } }), "at once")
 }

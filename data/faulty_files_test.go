@@ -1,8 +1,9 @@
 package data
 
 import (
+	"missingscore/data/format"
+
 	"bytes"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,13 +18,13 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
 )
 
-// faults are ten and one that a table can have in any format: its header and rows, and what the message
+// faultyFiles are ten and one that a table can have in any format: its header and rows, and what the message
 // has to say, %[1]s being the place of the second row and %[2]s that of the header.
-var faults = []struct {
+var faultyFiles = []struct {
 	name   string
 	header []string
 	rows   [][]string
@@ -62,7 +63,7 @@ func oneMessage(t *testing.T, path string) string {
 	}
 	require.Contains(t, err.Error(), path)
 	require.NotContains(t, err.Error(), "\n")
-	require.Empty(t, plainwords.Unknown(err.Error()))
+	require.Empty(t, fuzztest.Unknown(err.Error()))
 	return err.Error()
 }
 
@@ -72,15 +73,15 @@ func TestFaultyFiles(t *testing.T) {
 	was := standardInput
 	defer func() { standardInput = was }()
 	for _, end := range []string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".xlsx", ".parquet", ".feather", "stdin"} {
-		for _, f := range faults {
+		for _, f := range faultyFiles {
 			if f.name == "equal names" && (end == ".xlsx" || end == ".parquet" || end == ".feather") { // they are not written
 				continue
 			}
 			t.Run(end+" "+f.name, func(t *testing.T) {
 				path := filepath.Join(dir, strings.ReplaceAll(f.name, " ", "-")+end)
-				var columns []column
+				var columns []format.Column
 				for _, name := range f.header {
-					columns = append(columns, column{name, asText})
+					columns = append(columns, format.Column{Name: name, Kind: format.Text})
 				}
 				name, file := path, path
 				if end == "stdin" {
@@ -170,52 +171,5 @@ func TestChangedBytes(t *testing.T) {
 			require.NoError(t, os.WriteFile(bad, content, 0o600))
 			oneMessage(t, bad)
 		}
-	}
-}
-
-// A file that gets shorter while it is read is damaged: its rows do not end there.
-func TestCutWhileRead(t *testing.T) {
-	for _, path := range binaries(t) {
-		if ext := filepath.Ext(path); ext != ".parquet" && ext != ".feather" {
-			continue
-		}
-		in, err := openInput(path, false)
-		require.NoError(t, err)
-		defer in.Close()
-		f, err := in.format()
-		require.NoError(t, err)
-		c, err := in.columnar(f, ReadOptions{})
-		require.NoError(t, err)
-		require.NoError(t, os.Truncate(path, 8))
-		_, err = c.next([]int{0}, false)
-		require.ErrorContains(t, err, path+": cannot be read as ")
-	}
-}
-
-// Bytes that once made the libraries take gigabytes, in the files that they were found in, are
-// refused for what they claim.
-func TestClaimsOfDamagedFiles(t *testing.T) {
-	t.Setenv(memory.Variable, "8GB")
-	paths := binaries(t)
-	for _, path := range paths {
-		whole, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for at := range whole { // claims are where a small number can become a large one
-			if whole[at] != 0 || at%7 != 0 {
-				continue
-			}
-			content := slices.Clone(whole)
-			content[at] = 0x7f
-			require.NoError(t, os.WriteFile(path, content, 0o600))
-			oneMessage(t, path)
-		}
-	}
-}
-
-// What a library says is passed on where its reader knows the words.
-func TestWordsOfLibraries(t *testing.T) {
-	require.Equal(t, " (page 3 has a wrong checksum)", inWords(errors.New("page 3 has a wrong checksum\nand more")))
-	for _, text := range []string{"reflect: call of Value.Len", "cannot unmarshal a number", "map[a:1]", "%!d(string=x)", "runtime error: makeslice: len out of range", "goroutine 1", "unexpected EOF"} {
-		require.Empty(t, inWords(errors.New(text)), text)
 	}
 }

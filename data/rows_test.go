@@ -28,12 +28,12 @@ func TestRows(t *testing.T) {
 
 func TestStacked(t *testing.T) {
 	a, b := parsed(t, "a,b\n1,2\n3,\n"+"5,9\n"), parsed(t, "a,b\n,4\n5,6\n2,1\n")
-	both, err := a.Stacked(b)
+	both, err := Stack(a, b)
 	require.NoError(t, err)
 	require.Equal(t, 6, both.N)
 	require.Equal(t, []float64{1, 2, 3, 0, 5, 9, 0, 4, 5, 6, 2, 1}, both.Values)
 	require.Equal(t, 2, both.Missing())
 	require.Nil(t, both.Lines)
-	_, err = a.Stacked(parsed(t, "b,a\n1,4\n5,6\n"))
+	_, err = Stack(a, parsed(t, "b,a\n1,4\n5,6\n"))
 	require.ErrorContains(t, err, "cannot be stacked")
 }

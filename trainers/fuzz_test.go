@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -64,11 +64,11 @@ func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trai
 		require.NoError(t, os.WriteFile(file, text, 0o600))
 		s, err := trainers.LoadState(file)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(body)))
 			return
 		}
 		if _, err = trainers.Estimate(t.Context(), table, spec, trainers.Run{State: s}); err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(body)))
 		}
 	})
 }

@@ -276,7 +276,7 @@ func (p *Prepared) Problem() (engine.Problem, error) { return p.problem(p.scaled
 // without a copy of the table.
 func (p *Prepared) ProblemOf(rows int) (engine.Problem, error) {
 	scale, changes := p.scale()
-	t := p.Table.First(rows)
+	t := data.First(p.Table, rows)
 	if changes {
 		t = scale.Standardised(t)
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	_ "missingscore/data/arrow"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
+	_ "missingscore/data/parquet"
 	"missingscore/data/simulate"
 	"missingscore/data/survey"
 	"missingscore/data/transform"

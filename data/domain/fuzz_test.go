@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data/domain"
-	"missingscore/internal/plainwords"
+	"missingscore/internal/fuzztest"
 )
 
 // Whatever a domain's file holds is read, with a point inside, and comes again as it is
@@ -34,7 +34,7 @@ func FuzzParseText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := domain.Parse([]byte(text), names)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), text))
+			require.Empty(t, fuzztest.Unknown(err.Error(), text))
 			return
 		}
 		if point, ok := s.Interior([]float64{0, 0}, []float64{0, 0}); ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data/missingness"
-	"missingscore/internal/plainwords"
+	"missingscore/internal/fuzztest"
 )
 
 // Whatever a file of a law holds is read, and then comes again as it is written, or refused in
@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := missingness.Parse([]byte(text), names)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), text))
+			require.Empty(t, fuzztest.Unknown(err.Error(), text))
 			return
 		}
 		var first, second strings.Builder

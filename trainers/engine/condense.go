@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	representing "missingscore/data/moments"
+	"missingscore/data/moments"
 	"missingscore/losses"
 	"missingscore/trainers/source"
 )
@@ -294,7 +294,7 @@ func (c *condensed) condense(t *data.Table, group, places []int, counts []float6
 	var l mat.TriDense
 	factor.LTo(&l)
 	var x mat.Dense
-	x.Mul(representing.Helmert(k), l.T())
+	x.Mul(moments.Helmert(k), l.T())
 	for i := range k + 1 {
 		for a, j := range places {
 			values[j] = mean[a] + math.Sqrt(float64(k+1))*x.At(i, a)

@@ -8,7 +8,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/fuzztest"
-	"missingscore/internal/plainwords"
 	"missingscore/trainers/fitted"
 )
 
@@ -57,7 +56,7 @@ func FuzzLoadPartial(f *testing.F) {
 					continue // chains take their time
 				}
 				if _, err := fitted.Impute(t.Context(), m, gaps, c); err != nil {
-					require.Empty(t, plainwords.Unknown(err.Error()))
+					require.Empty(t, fuzztest.Unknown(err.Error()))
 				}
 			}
 		},

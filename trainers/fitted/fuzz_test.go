@@ -16,7 +16,7 @@ import (
 	"missingscore/data/noise"
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
@@ -99,7 +99,7 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 		s, err := fitted.Load(path)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(text)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(text)))
 			return
 		}
 		first, err := s.Encode(nil)
@@ -119,7 +119,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		drawn, err := fitted.Sample(t.Context(), m, c)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(text)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(text)))
 			return
 		}
 		for _, x := range drawn.Values {

@@ -1,4 +1,4 @@
-package data
+package excel
 
 import (
 	"archive/zip"
@@ -6,15 +6,18 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"missingscore/data/format"
 )
 
-// excelParts are what a workbook of one sheet needs besides the sheet (ECMA-376, part 1, annex L). Style
+// parts are what a workbook of one sheet needs besides the sheet (ECMA-376, part 1, annex L). Style
 // 1 is of dates, 2 of dates with a time, 3 of times.
-var excelParts = []struct{ name, text string }{
+var parts = []struct{ name, text string }{
 	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
 		`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
@@ -34,21 +37,21 @@ var excelParts = []struct{ name, text string }{
 		`<xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/></cellXfs></styleSheet>`},
 }
 
-// excelWriter writes the rows of one sheet as they come.
-type excelWriter struct {
+// writer writes the rows of one sheet as they come.
+type writer struct {
 	book    *zip.Writer
 	sheet   *bufio.Writer
-	columns []column
+	columns []format.Column
 	names   []string // of the columns in a sheet: A, B, …
 	rows    int
 }
 
-func writeExcel(to io.Writer, columns []column) (rowWriter, error) {
-	if len(columns) > excelColumns {
-		return nil, fmt.Errorf("a sheet has %d columns at most, and these are %d; choose a name in .csv or .parquet", excelColumns, len(columns))
+func write(to io.Writer, columns []format.Column) (format.Writer, error) {
+	if len(columns) > mostColumns {
+		return nil, fmt.Errorf("a sheet has %d columns at most, and these are %d; choose a name in .csv or .parquet", mostColumns, len(columns))
 	}
-	w := &excelWriter{book: zip.NewWriter(to), columns: columns}
-	for _, part := range excelParts {
+	w := &writer{book: zip.NewWriter(to), columns: columns}
+	for _, part := range parts {
 		out, err := w.book.Create(part.name)
 		if err != nil {
 			return nil, err
@@ -65,19 +68,20 @@ func writeExcel(to io.Writer, columns []column) (rowWriter, error) {
 	w.sheet.WriteString(xml.Header + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>`)
 	names := make([]string, len(columns))
 	for j, c := range columns {
-		w.names, names[j] = append(w.names, columnName(j)), c.name
+		w.names, names[j] = append(w.names, columnName(j)), c.Name
 	}
-	return w, w.add(names, func(int) kind { return asText })
+	return w, w.add(names, func(int) format.Kind { return format.Text })
 }
 
-func (w *excelWriter) write(row []string) error {
-	return w.add(row, func(j int) kind { return w.columns[j].kind })
+// Write implements format.Writer.
+func (w *writer) Write(row []string) error {
+	return w.add(row, func(j int) format.Kind { return w.columns[j].Kind })
 }
 
 // add writes a row of cells of these kinds. What the type of a cell cannot hold is written as text.
-func (w *excelWriter) add(row []string, of func(j int) kind) error {
-	if w.rows++; w.rows > excelRows {
-		return fmt.Errorf("a sheet has %d rows at most; choose a name in .csv or .parquet", excelRows)
+func (w *writer) add(row []string, of func(j int) format.Kind) error {
+	if w.rows++; w.rows > mostRows {
+		return fmt.Errorf("a sheet has %d rows at most; choose a name in .csv or .parquet", mostRows)
 	}
 	at := strconv.Itoa(w.rows)
 	w.sheet.WriteString(`<row r="` + at + `">`)
@@ -90,8 +94,8 @@ func (w *excelWriter) add(row []string, of func(j int) kind) error {
 			w.sheet.WriteString(place + attribute + "><v>" + value + "</v></c>")
 			continue
 		}
-		if units := len(utf16.Encode([]rune(cell))); units > excelLetters {
-			return fmt.Errorf("a cell has %d characters at most, and one of column %q has %d; choose a name in .csv or .parquet", excelLetters, w.columns[j].name, units)
+		if units := len(utf16.Encode([]rune(cell))); units > mostLetters {
+			return fmt.Errorf("a cell has %d characters at most, and one of column %q has %d; choose a name in .csv or .parquet", mostLetters, w.columns[j].Name, units)
 		}
 		w.sheet.WriteString(place + ` t="inlineStr"><is><t xml:space="preserve">`)
 		if err := xml.EscapeText(w.sheet, []byte(escaped(cell))); err != nil {
@@ -104,17 +108,17 @@ func (w *excelWriter) add(row []string, of func(j int) kind) error {
 }
 
 // typedCell is a cell that is no text in a sheet, with its type or style.
-func typedCell(k kind, cell string) (attribute, value string, ok bool) {
-	if k == asBoolean && k.keeps(cell) {
+func typedCell(k format.Kind, cell string) (attribute, value string, ok bool) {
+	if k == format.Boolean && k.Keeps(cell) {
 		return ` t="b"`, cell, true
 	}
-	if k.numeric() || k == asMixed && keepsNumber(cell) {
-		if _, err := number(cell); err == nil && (k == asNumbers || !longWhole(cell)) {
+	if k.Numeric() || k == format.Mixed && format.Numbers.Keeps(cell) {
+		if x, err := strconv.ParseFloat(cell, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) && (k == format.Numbers || !longWhole(cell)) {
 			return "", cell, true
 		}
 	}
-	if k == asDate || k == asStamp || k == asMixed {
-		if days, style, ok := excelDays(cell); ok {
+	if k == format.Date || k == format.Stamp || k == format.Mixed {
+		if days, style, ok := daysOf(cell); ok {
 			return fmt.Sprintf(` s="%d"`, style), strconv.FormatFloat(days, 'f', -1, 64), true
 		}
 	}
@@ -147,7 +151,8 @@ func escaped(text string) string {
 	})
 }
 
-func (w *excelWriter) close() error {
+// Close implements format.Writer.
+func (w *writer) Close() error {
 	w.sheet.WriteString("</sheetData></worksheet>")
 	if err := w.sheet.Flush(); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package data
+package excel
 
 import (
 	"cmp"
@@ -8,20 +8,22 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"missingscore/data/format"
 )
 
-// excelFormat is what a number is by the format that a sheet shows it in.
-type excelFormat int
+// shownAs is what a number is by the format that a sheet shows it in.
+type shownAs int
 
 const (
-	shownAsNumber  excelFormat = iota
-	shownAsMoment              // a date, a time of day or both
-	shownAsElapsed             // hours, minutes or seconds in all
+	shownAsNumber  shownAs = iota
+	shownAsMoment          // a date, a time of day or both
+	shownAsElapsed         // hours, minutes or seconds in all
 )
 
 // builtInFormat is of a format that has no code in the file (ECMA-376, part 1, 18.8.30): 27 to 36 and
 // 50 to 58 are dates and times of East Asia, 71 to 81 those of Thailand.
-func builtInFormat(id int) excelFormat {
+func builtInFormat(id int) shownAs {
 	switch {
 	case id == 46, id == 79:
 		return shownAsElapsed
@@ -42,7 +44,7 @@ var (
 
 // formatOfCode is by the first section of a code, which is for numbers above 0. Places for digits make
 // it one for numbers.
-func formatOfCode(code string) excelFormat {
+func formatOfCode(code string) shownAs {
 	code = codeLiterals.ReplaceAllString(code, "")
 	code, _, _ = strings.Cut(code, ";")
 	code = codeFraction.ReplaceAllString(code, "$1")
@@ -68,7 +70,7 @@ const (
 
 // shown is a number of days as text: 2013-02-08, 2013-02-08T12:30:00, a time of day 12:30:00 and
 // elapsed time 36:30:00, to the millisecond. What a sheet cannot show so is not ok.
-func (f excelFormat) shown(days float64, epoch bool) (text string, ok bool) {
+func (f shownAs) shown(days float64, epoch bool) (text string, ok bool) {
 	if f == shownAsElapsed && days >= 0 && days <= lastDay || f == shownAsMoment && days >= 0 && days < 1 {
 		ms := int64(math.Round(days * 86400e3))
 		text = fmt.Sprintf("%02d:%02d:%02d", ms/3600000, ms/60000%60, ms/1000%60)
@@ -95,11 +97,11 @@ func (f excelFormat) shown(days float64, epoch bool) (text string, ok bool) {
 	return at.Format("2006-01-02T15:04:05.999"), true
 }
 
-// excelDays is a date or time as a number of days, with its style in excelParts; ok says that a sheet
+// daysOf is a date or time as a number of days, with its style in parts; ok says that a sheet
 // gives it back as it was.
-func excelDays(text string) (days float64, style int, ok bool) {
-	format, style := shownAsMoment, 2
-	at, err := time.Parse(stampLayout, text)
+func daysOf(text string) (days float64, style int, ok bool) {
+	shown, style := shownAsMoment, 2
+	at, err := time.Parse(format.TimeLayout, text)
 	if err != nil {
 		style = 1
 		at, err = time.Parse(time.DateOnly, text)
@@ -110,7 +112,7 @@ func excelDays(text string) (days float64, style int, ok bool) {
 			days++
 		}
 	} else if hours, rest, found := strings.Cut(text, ":"); found {
-		format, style = shownAsElapsed, 3
+		shown, style = shownAsElapsed, 3
 		h, wrong := strconv.Atoi(hours)
 		at, err = time.Parse("04:05", rest)
 		if err = cmp.Or(wrong, err); err == nil {
@@ -120,6 +122,6 @@ func excelDays(text string) (days float64, style int, ok bool) {
 	if err != nil {
 		return 0, 0, false
 	}
-	back, ok := format.shown(days, false)
+	back, ok := shown.shown(days, false)
 	return days, style, ok && back == text
 }

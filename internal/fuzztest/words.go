@@ -1,7 +1,4 @@
-// Package plainwords tells whether a message is in words that its reader knows, or in those of the
-// language and the libraries that the program is written in. Tests ask it of messages, and who
-// passes on what a library says asks it first.
-package plainwords
+package fuzztest
 
 import (
 	"regexp"
@@ -13,8 +10,8 @@ import (
 // unknown are words of the language and of its library.
 var unknown = regexp.MustCompile(`(?i:goroutine|panic|runtime error|internal error|nil pointer|index out of range|slice bounds|makeslice|strconv|\breflect\b|unmarshal|interface|\bu?int(?:8|16|32|64)\b|\bEOF\b)|context canceled|base64 data|invalid (?:syntax|argument|character)|Go (?:struct|value)|JSON input|map\[|\*\w+\.\w+|(?:^|\s)(?:json|gob|gzip|csv|flate): |\bu?int\b|%!`)
 
-// Unknown is the first such word of a message, "" where there is none. What stands in what
-// was given may be said again.
+// Unknown is the first word of a message that users cannot know, of the language or of libraries that
+// the program is written in; "" if there is none. What was given may be said again.
 func Unknown(message string, given ...string) string {
 	for _, word := range unknown.FindAllString(message, -1) {
 		if !slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, word) || isItem(text, word) }) {
