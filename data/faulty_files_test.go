@@ -1,25 +1,17 @@
 package data
 
 import (
-	"missingscore/data/format"
-
-	"bytes"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data/format"
 	"missingscore/internal/fuzztest"
-	"missingscore/internal/memory"
 )
 
 // faultyFiles are ten and one that a table can have in any format: its header and rows, and what the message
@@ -103,73 +95,6 @@ func TestFaultyFiles(t *testing.T) {
 				require.Contains(t, got, want)
 				require.True(t, strings.HasPrefix(got, name), got)
 			})
-		}
-	}
-}
-
-// binaries are sound files of every format that is no text, with several codecs and encodings.
-func binaries(t *testing.T) (paths []string) {
-	dir := t.TempDir()
-	at := func(name string) string {
-		paths = append(paths, filepath.Join(dir, name))
-		return paths[len(paths)-1]
-	}
-	columns, rows := numbersOnly(40)
-	writeTo(t, at("a.parquet"), columns, rows)
-	writeTo(t, at("a.feather"), columns, rows)
-	writeTo(t, at("a.xlsx"), columns, rows)
-	parquetOfAll(t, at("b.parquet"), 20)
-	arrowOfAll(t, at("c.feather"), false)
-	arrowOfAll(t, at("d.arrows"), true)
-	type record struct {
-		X *float64 `parquet:"x,optional"`
-		Y int64    `parquet:"y,delta"`
-		Z int32    `parquet:"z,dict"`
-		W float64  `parquet:"w,split"`
-		S string   `parquet:"s,delta"`
-		T string   `parquet:"t,dict"`
-	}
-	for i, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Lz4Raw, &parquet.Brotli, &parquet.Zstd, &parquet.Uncompressed} {
-		var b bytes.Buffer
-		w := parquet.NewGenericWriter[record](&b, parquet.Compression(codec), parquet.DataPageVersion(1+i%2))
-		for k := range 200 {
-			x := float64(k * k % 17)
-			r := record{X: &x, Y: int64(k * k), Z: int32(k % 5), W: x * 1.5, S: fmt.Sprint("s", k), T: fmt.Sprint(k % 3)}
-			if k%4 == 0 {
-				r.X = nil
-			}
-			_, err := w.Write([]record{r})
-			require.NoError(t, err)
-		}
-		require.NoError(t, w.Close())
-		require.NoError(t, os.WriteFile(at(fmt.Sprintf("codec%d.parquet", i)), b.Bytes(), 0o600))
-	}
-	return paths
-}
-
-// A byte or two changed anywhere make a file that is refused in one line, or read; neither takes
-// gigabytes or long, whatever the file claims.
-func TestChangedBytes(t *testing.T) {
-	t.Setenv(memory.Variable, "8GB")
-	times := 60
-	if testing.Short() {
-		times = 10
-	}
-	for _, sound := range binaries(t) {
-		whole, err := os.ReadFile(sound)
-		require.NoError(t, err)
-		rng := rand.New(rand.NewPCG(19, uint64(len(whole))))
-		bad := filepath.Join(t.TempDir(), "bad"+filepath.Ext(sound))
-		for range times {
-			content := slices.Clone(whole)
-			for at := rng.IntN(len(content)); at < len(content); at += 1 + rng.IntN(len(content)) {
-				content[at] = byte(rng.IntN(256))
-				if at+1 < len(content) && rng.IntN(2) == 0 {
-					content[at+1] = byte(rng.IntN(256))
-				}
-			}
-			require.NoError(t, os.WriteFile(bad, content, 0o600))
-			oneMessage(t, bad)
 		}
 	}
 }

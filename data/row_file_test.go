@@ -140,38 +140,6 @@ func TestRowFile(t *testing.T) {
 	}
 }
 
-// What a format's blocks hold does not depend on the format.
-func TestRowFileFormats(t *testing.T) {
-	dir := t.TempDir()
-	columns, rows := numbersOnly(5000)
-	var first []*Table
-	for _, name := range []string{"t.csv", "t.parquet", "t.arrow"} {
-		path := filepath.Join(dir, name)
-		writeTo(t, path, columns, rows)
-		f, err := OpenRows(path, ReadOptions{}, 0)
-		require.NoError(t, err)
-		require.Equal(t, 1<<16, f.BlockRows)
-		require.NoError(t, f.Close())
-		f, err = OpenRows(path, ReadOptions{}, 512)
-		require.NoError(t, err)
-		var all []*Table
-		for k := range f.Blocks() {
-			b, err := f.Block(k)
-			require.NoError(t, err)
-			b.Lines = nil
-			all = append(all, b)
-		}
-		require.NoError(t, f.Close())
-		if first == nil {
-			first = all
-		}
-		require.Equal(t, first, all)
-	}
-	require.Equal(t, 8192, rowsOfBlock(20))
-	require.Equal(t, 1, rowsOfBlock(1<<20))
-	require.Equal(t, 2048, rowsOfBlock(100))
-}
-
 // What can be read from its beginning only is refused with what to do; so are files that change.
 func TestRowFileRefuses(t *testing.T) {
 	dir := t.TempDir()
