@@ -359,6 +359,29 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// shallow refuses elements inside elements without an end, which would take all memory.
+type shallow struct {
+	*xml.Decoder
+	depth int
+}
+
+const deepest = 64
+
+// Token implements xml.TokenReader.
+func (s *shallow) Token() (xml.Token, error) {
+	t, err := s.RawToken()
+	switch t.(type) {
+	case xml.StartElement:
+		s.depth++
+	case xml.EndElement:
+		s.depth--
+	}
+	if s.depth > deepest {
+		return nil, format.Damaged("elements inside elements without an end")
+	}
+	return t, err
+}
+
 func (b *book) open(name string) (*part, error) {
 	f := b.parts[name]
 	if f == nil {
@@ -369,7 +392,7 @@ func (b *book) open(name string) (*part, error) {
 		return nil, err
 	}
 	most := max(leastXML, mostXML*int64(min(f.CompressedSize64, uint64(b.size))))
-	return &part{xml.NewDecoder(&bounded{content, most}), content, b.file, name}, nil
+	return &part{xml.NewTokenDecoder(&shallow{Decoder: xml.NewDecoder(&bounded{content, most})}), content, b.file, name}, nil
 }
 
 // damage says where the part is damaged.

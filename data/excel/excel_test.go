@@ -135,6 +135,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"a cell of another row": {rows(`r="B3"`, `r="B2"`), `: sheet "S" is damaged after row 2 (a cell named "B2" in row 3)`},
 		"a cell beyond":         {rows(`r="B3"`, `r="XFE3"`), `: sheet "S" is damaged after row 2 (a cell named "XFE3" in row 3)`},
 		"neither true":          {rows(`<c r="A3">`, `<c r="A3" t="b">`), `: sheet "S" is damaged after row 2 (a cell that is "3", neither true nor false)`},
+		"nested":                {rows(third, third+strings.Repeat("<a>", 100000)), `: sheet "S" is damaged after row 2 (elements inside elements without an end)`},
 		"texts cut":             {map[string]string{texts: soundTexts[:len(soundTexts)-1]}, `: xl/sharedstrings.xml is damaged after text 2`},
 	} {
 		bookOf(t, path, c.parts)
