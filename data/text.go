@@ -61,19 +61,10 @@ func OpenText(path string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	f.skipMark()
-	return plainText{&textReader{in: f, file: f.name, limit: limit}, f}, nil
-}
-
-type plainText struct {
-	text *textReader
-	io.Closer
-}
-
-func (p plainText) Read(to []byte) (n int, err error) {
-	if n, err = p.text.Read(to); err != nil && err != io.EOF {
-		err = readError(err, p.text.file)
-	}
-	return n, err
+	return struct {
+		io.Reader
+		io.Closer
+	}{&textReader{in: f, file: f.name, limit: limit}, f}, nil
 }
 
 // Read implements io.Reader. An error stays.
@@ -85,7 +76,9 @@ func (r *textReader) Read(p []byte) (n int, err error) {
 }
 
 func (r *textReader) next(p []byte) (n int, err error) {
-	n, err = r.in.Read(p)
+	if n, err = r.in.Read(p); err != nil && err != io.EOF {
+		err = readError(err, r.file)
+	}
 	text := p[:n]
 	if !r.valid(text, err == io.EOF) {
 		return 0, refuse("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", r.file, r.line+1)
@@ -157,7 +150,7 @@ func openText(in *input, o ReadOptions) (*textFile, error) {
 	buffered := bufio.NewReaderSize(t.text, headBytes)
 	head, err := buffered.Peek(headBytes)
 	if err != nil && err != io.EOF && len(head) == 0 {
-		return nil, readError(err, in.name)
+		return nil, err
 	}
 	t.dialect, t.from = o.dialect(head, err == io.EOF), buffered
 	for t.header == nil {
@@ -250,7 +243,7 @@ func (t *textFile) fill() (text []byte, first int, err error) {
 			return text, first, nil
 		}
 		if err != nil {
-			return nil, first, readError(err, t.in.name)
+			return nil, first, err
 		}
 		if end := lastRow(text); end > 0 {
 			t.left = bytes.Clone(text[end:])
