@@ -262,6 +262,20 @@ func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T,
 		rows, taken int64
 		err         error
 	}
+	understood := func(b *format.Block, taken int64) block {
+		done := block{taken: taken}
+		done.err = panics.Caught(func() (err error) {
+			if b.Parse != nil {
+				err = b.Parse(b)
+			}
+			if err == nil {
+				done.rows = int64(len(b.Rows))
+				done.made, err = of(b)
+			}
+			return err
+		})
+		return done
+	}
 	ordered, quit, read := make(chan chan block, runtime.GOMAXPROCS(0)), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(read)
@@ -286,20 +300,7 @@ func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T,
 				one <- block{err: err}
 				return
 			}
-			go func() {
-				done := block{taken: taken}
-				done.err = panics.Caught(func() (err error) {
-					if b.Parse != nil {
-						err = b.Parse(b)
-					}
-					if err == nil {
-						done.rows = int64(len(b.Rows))
-						done.made, err = of(b)
-					}
-					return err
-				})
-				one <- done
-			}()
+			go func() { one <- understood(b, taken) }()
 		}
 	}()
 	var err error

@@ -514,35 +514,39 @@ func (r *reader) cells() ([]cell, error) {
 		if err := r.part.DecodeElement(&in, &e); err != nil {
 			return nil, err
 		}
-		number := r.row + 1
-		if in.Number != "" {
-			if number, err = strconv.Atoi(in.Number); err != nil || number <= r.row || number > mostRows {
-				return nil, format.Damaged("a row of number %.20q", in.Number)
-			}
-		}
-		row := make([]cell, 0, max(len(in.Cells), len(r.all)))
-		for _, c := range in.Cells {
-			at, err := cellColumn(c.Name, number, len(row))
-			if err != nil {
-				return nil, err
-			}
-			text := ""
-			switch {
-			case c.Inline != nil:
-				text = c.Inline.String()
-			case c.Value != nil:
-				text = *c.Value
-			}
-			one, err := r.cell(c.Type, c.Style, text)
-			if err != nil {
-				return nil, err
-			}
-			one.uncomputed = c.Formula != nil && c.Value == nil
-			row = append(append(row, make([]cell, at-len(row))...), one)
-		}
-		r.row = number
-		return row, nil
+		return r.cellsOf(&in)
 	}
+}
+
+// cellsOf are the cells of a row by their columns.
+func (r *reader) cellsOf(in *sheetRow) (row []cell, err error) {
+	number := r.row + 1
+	if in.Number != "" {
+		if number, err = strconv.Atoi(in.Number); err != nil || number <= r.row || number > mostRows {
+			return nil, format.Damaged("a row of number %.20q", in.Number)
+		}
+	}
+	for _, c := range in.Cells {
+		at, err := cellColumn(c.Name, number, len(row))
+		if err != nil {
+			return nil, err
+		}
+		text := ""
+		switch {
+		case c.Inline != nil:
+			text = c.Inline.String()
+		case c.Value != nil:
+			text = *c.Value
+		}
+		one, err := r.cell(c.Type, c.Style, text)
+		if err != nil {
+			return nil, err
+		}
+		one.uncomputed = c.Formula != nil && c.Value == nil
+		row = append(append(row, make([]cell, at-len(row))...), one)
+	}
+	r.row = number
+	return row, nil
 }
 
 // cellColumn is the column of a cell named as B7, or the next where it has no name.
