@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/internal/memory"
 	"missingscore/internal/fuzztest"
+	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph/model"
-	"missingscore/internal/memory"
 	"missingscore/internal/fuzztest"
+	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
