@@ -171,7 +171,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err := checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"}); err != nil {
 		return err
 	}
-	both, err := a.Stacked(b)
+	both, err := data.Stack(a, b)
 	if err != nil {
 		return err
 	}

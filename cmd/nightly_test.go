@@ -29,8 +29,8 @@ import (
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers/estimator"
@@ -142,7 +142,7 @@ func process(t *testing.T, dir string, line []string, killAfter time.Duration) e
 		return e
 	}
 	require.Contains(t, []int{exitDone, exitError, exitUsage, exitUnconverged}, e.code, e.stderr)
-	require.Empty(t, plainwords.Unknown(e.stderr, line...), e.stderr)
+	require.Empty(t, fuzztest.Unknown(e.stderr, line...), e.stderr)
 	require.Empty(t, left(t, dir))
 	require.LessOrEqual(t, peak, soakMemory+soakAbove)
 	if slices.Contains(line, "--json") && e.code != exitUsage {
@@ -451,7 +451,7 @@ func FuzzCommand(f *testing.F) {
 			accepted++
 		}
 		require.Contains(t, []int{exitDone, exitError, exitUsage, exitUnconverged}, code, "%q: %s", line, stderr.String())
-		require.Empty(t, plainwords.Unknown(stderr.String(), line...), "%q", line)
+		require.Empty(t, fuzztest.Unknown(stderr.String(), line...), "%q", line)
 		if slices.Contains(line, "--json") && code != exitUsage {
 			require.True(t, json.Valid(stdout.Bytes()), "%q: %s", line, stdout.String())
 		}

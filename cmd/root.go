@@ -20,6 +20,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	_ "missingscore/data/arrow" // formats of tables
+	_ "missingscore/data/excel"
+	_ "missingscore/data/parquet"
 	"missingscore/graph"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/filelock"
-	"missingscore/internal/plainwords"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
 	"missingscore/trainers/compare"
@@ -189,7 +189,7 @@ func TestNoGoWords(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := run(args, &stdout, &stderr)
 		require.Contains(t, []int{exitError, exitUsage}, code, "%q: %s%s", args, stdout.String(), stderr.String())
-		require.Empty(t, plainwords.Unknown(strings.ReplaceAll(stderr.String(), dir, "")), "%q", args)
+		require.Empty(t, fuzztest.Unknown(strings.ReplaceAll(stderr.String(), dir, "")), "%q", args)
 	}
 	for _, flag := range []string{"--lambdas x", "--lambda-max x", "--seed -1", "--seed 1.5", "--json=maybe", "--lambdas 99999999999999999999", "--dtype x",
 		`--columns "a`, `--na "x`, "--lower a=x", "--prices", "-z", "--draws", "--select cv=x", "--select density=x"} {

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"missingscore/data/format"
+
 	"bytes"
 	"fmt"
 	"os"
@@ -35,9 +37,9 @@ func carry(t *testing.T, from, to string) *sheet {
 	return s
 }
 
-func kindsOf(s *sheet) (all []kind) {
+func kindsOf(s *sheet) (all []format.Kind) {
 	for _, c := range s.kinds {
-		all = append(all, c.kind)
+		all = append(all, c.Kind)
 	}
 	return all
 }
@@ -59,7 +61,7 @@ func TestCarriedText(t *testing.T) {
 		{"1582218195625938946", "9223372036854775809", "00000000000000000007", "03", "123456789012345678902", "TRUE", "", "x", "1e+20", "0.25", "0.5", "0.5", "1", "1.20"},
 		{"-3", "", "00000000000000000014", "1e5", "", "NA", "2020-01-03", "", "", ".5", "3", "5", "", "1.3"},
 	}
-	typed := []kind{asWhole, asUnsigned, asText, asText, asText, asText, asText, asText, asNumbers, asNumbers, asNumbers, asNumbers, asWhole, asText}
+	typed := []format.Kind{format.Whole, format.Unsigned, format.Text, format.Text, format.Text, format.Text, format.Text, format.Text, format.Numbers, format.Numbers, format.Numbers, format.Numbers, format.Whole, format.Text}
 	for _, end := range carriedTo {
 		s := carry(t, from, filepath.Join(dir, "o"+end))
 		want := slices.Clone(want)
@@ -68,7 +70,7 @@ func TestCarriedText(t *testing.T) {
 			switch {
 			case end == ".csv" || end == ".tsv": // missing texts have the table's mark
 				for j, cell := range row {
-					if cell == "" && typed[j] == asText {
+					if cell == "" && typed[j] == format.Text {
 						want[i][j] = "NA"
 					}
 				}
@@ -84,7 +86,7 @@ func TestCarriedText(t *testing.T) {
 		case ".parquet", ".feather":
 			require.Equal(t, typed, kindsOf(s), end)
 		case ".xlsx": // its whole numbers have 15 digits at most
-			excel := []kind{asMixed, asText, asText, asText, asText, asText, asText, asText, asMixed, asMixed, asMixed, asMixed, asMixed, asText}
+			excel := []format.Kind{format.Mixed, format.Text, format.Text, format.Text, format.Text, format.Text, format.Text, format.Text, format.Mixed, format.Mixed, format.Mixed, format.Mixed, format.Mixed, format.Text}
 			require.Equal(t, excel, kindsOf(s), end)
 		}
 		again := carry(t, filepath.Join(dir, "o"+end), filepath.Join(dir, "again.csv"))
@@ -152,7 +154,7 @@ func TestCarriedTypes(t *testing.T) {
 		{"", "", "", "", "", "", "", "", "", "", "", "", "2", "0.5"},
 		{"9223372036854775808", "7", "0.1", "0", "1969-12-31", "1800-01-01T00:00:00", "1969-12-31T23:59:59.999999Z", "2013-02-08T01:02:03", "f", "1e5", "-3", "", "0.5", "3"},
 	}
-	typed := []kind{asUnsigned, asWhole, asText, asBoolean, asDate, asStamp, asInstant, asText, asText, asText, asNumbers, asNumbers, asNumbers, asNumbers}
+	typed := []format.Kind{format.Unsigned, format.Whole, format.Text, format.Boolean, format.Date, format.Stamp, format.Instant, format.Text, format.Text, format.Text, format.Numbers, format.Numbers, format.Numbers, format.Numbers}
 	for _, end := range carriedTo {
 		to := filepath.Join(dir, "o"+end)
 		s := carry(t, from, to)
@@ -161,7 +163,7 @@ func TestCarriedTypes(t *testing.T) {
 				switch {
 				case i == 0 && j == 13 && (end == ".parquet" || end == ".feather"):
 					cell = "9223372036854776000" // 0.5 among them made the column one of numbers
-				case cell == "" && (end == ".csv" || end == ".tsv") && (typed[j] == asText || typed[j] >= asDate):
+				case cell == "" && (end == ".csv" || end == ".tsv") && (typed[j] == format.Text || typed[j] >= format.Date):
 					cell = "NA"
 				}
 				require.Equal(t, cell, s.rows[i][j], "%s %s", end, fields[j].Name)
@@ -171,7 +173,7 @@ func TestCarriedTypes(t *testing.T) {
 		case ".parquet", ".feather":
 			require.Equal(t, typed, kindsOf(s), end)
 		case ".xlsx":
-			excel := []kind{asText, asMixed, asText, asBoolean, asDate, asMixed, asText, asText, asText, asText, asMixed, asMixed, asMixed, asMixed}
+			excel := []format.Kind{format.Text, format.Mixed, format.Text, format.Boolean, format.Date, format.Mixed, format.Text, format.Text, format.Text, format.Text, format.Mixed, format.Mixed, format.Mixed, format.Mixed}
 			require.Equal(t, excel, kindsOf(s), end)
 		}
 		if end != ".csv" && end != ".tsv" {
@@ -194,19 +196,19 @@ func TestCarriedTypes(t *testing.T) {
 // A number has a type only if its digits are had again from it.
 func TestKeptNumbers(t *testing.T) {
 	for _, cell := range []string{"0", "-0", "0.0", "1", "-1.50", ".5", "70.0", "1e-05", "1E+20", "1.5e10", "123456789012345", "0.1234567890123456", "0.10000000000000001", "9007199254740992", "NaN", "Inf", "-Inf", "1200"} {
-		require.True(t, asNumbers.keeps(cell), cell)
+		require.True(t, format.Numbers.Keeps(cell), cell)
 	}
 	for _, cell := range []string{"", "-", ".", "e5", "007", "00", "-01", "1e5", "+1", "1.", "1,5", "0x10", "1_0", "9007199254740993", "0.123456789012345678", "12345678901234567890.5", "1e+400", "nan", "+Inf", "Infinity", " 1"} {
-		require.False(t, asNumbers.keeps(cell), cell)
+		require.False(t, format.Numbers.Keeps(cell), cell)
 	}
-	for k, cells := range map[kind][2][]string{
-		asWhole: {{"0", "-3", "9223372036854775807"}, {"-0", "03", "9223372036854775808", "1.0", "+1"}}, asUnsigned: {{"0", "18446744073709551615"}, {"-1", "00", "18446744073709551616"}},
-		asBoolean: {{"0", "1"}, {"2", "true"}}, asDate: {{"2013-02-08", "0001-01-01"}, {"2013-02-30", "13-02-08", "2013-02-08T00:00:00"}},
-		asStamp: {{"2013-02-08T01:02:03.000004", "9999-12-31T00:00:00"}, {"2013-02-08T01:02:03.0000004", "2013-02-08T01:02:03Z", "2013-02-08"}}, asInstant: {{"2013-02-08T01:02:03Z"}, {"2013-02-08T01:02:03"}},
+	for k, cells := range map[format.Kind][2][]string{
+		format.Whole: {{"0", "-3", "9223372036854775807"}, {"-0", "03", "9223372036854775808", "1.0", "+1"}}, format.Unsigned: {{"0", "18446744073709551615"}, {"-1", "00", "18446744073709551616"}},
+		format.Boolean: {{"0", "1"}, {"2", "true"}}, format.Date: {{"2013-02-08", "0001-01-01"}, {"2013-02-30", "13-02-08", "2013-02-08T00:00:00"}},
+		format.Stamp: {{"2013-02-08T01:02:03.000004", "9999-12-31T00:00:00"}, {"2013-02-08T01:02:03.0000004", "2013-02-08T01:02:03Z", "2013-02-08"}}, format.Instant: {{"2013-02-08T01:02:03Z"}, {"2013-02-08T01:02:03"}},
 	} {
 		for i, all := range cells {
 			for _, cell := range all {
-				require.Equal(t, i == 0, k.keeps(cell), "%d %s", k, cell)
+				require.Equal(t, i == 0, k.Keeps(cell), "%d %s", k, cell)
 			}
 		}
 	}

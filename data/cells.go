@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"missingscore/data/format"
 )
 
 // Cells is a table's file as text, with some of its columns as numbers.
@@ -47,7 +49,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 		for i, x := range column.Values {
 			if column.Observed[i] {
 				t.set(i, k, x)
-				w.see(k, t.Names[k], []byte(s.rows[i][j]), s.decimal, s.lines[i], x)
+				w.see(k, t.Names[k], s.rows[i][j], s.decimal, s.lines[i], x)
 			}
 		}
 	}
@@ -90,10 +92,13 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 	if err != nil {
 		return err
 	}
-	f, _ := formatOf(path, c.sheet)
+	f, _, err := formatOf(path, c.sheet)
+	if err != nil {
+		return err
+	}
 	w := cellsWriter{c, columns, f != nil, c.mark()}
 	if draws > 1 {
-		columns = slices.Concat([]column{{longColumns[0], asWhole}, {longColumns[1], asWhole}}, columns)
+		columns = slices.Concat([]format.Column{{Name: longColumns[0], Kind: format.Whole}, {Name: longColumns[1], Kind: format.Whole}}, columns)
 	}
 	return writeRows(put, path, c.sheet, columns, func(write func([]string) error) error {
 		if draws == 1 {
@@ -126,7 +131,7 @@ func (c *Cells) eachRow(visit func(i int) error) error {
 // cellsWriter makes the rows of a completed table.
 type cellsWriter struct {
 	*Cells
-	columns []column
+	columns []format.Column
 	typed   bool   // the file has types, and a missing cell is empty
 	mark    string // of a missing text, in others
 }
@@ -141,9 +146,9 @@ func (w cellsWriter) row(i int, values []float64) []string {
 		switch missing := w.missing(i, j); {
 		case missing && w.typed:
 			row[j] = ""
-		case missing && row[j] == "" && !w.used[j] && !w.columns[j].kind.numeric():
+		case missing && row[j] == "" && !w.used[j] && !w.columns[j].Kind.Numeric():
 			row[j] = w.mark
-		case w.typed && w.columns[j].kind.numeric() && w.sheet.decimal == ',':
+		case w.typed && w.columns[j].Kind.Numeric() && w.sheet.decimal == ',':
 			row[j] = strings.Replace(row[j], ",", ".", 1)
 		}
 	}
@@ -155,9 +160,9 @@ func (w cellsWriter) row(i int, values []float64) []string {
 		case values == nil:
 			row[j] = ""
 		case w.typed:
-			row[j] = format(values[a] + 0) // no -0
+			row[j] = format.Number(values[a] + 0) // no -0
 		default:
-			row[j] = w.sheet.dialect.format(values[a] + 0)
+			row[j] = w.sheet.dialect.text(values[a] + 0)
 		}
 	}
 	return row
@@ -197,19 +202,19 @@ func (c *Cells) mark() string {
 
 // kinds are the columns of the completed table. Whole numbers whose gaps are filled by others are
 // numbers.
-func (c *Cells) kinds(values []float64, draws int) ([]column, error) {
-	columns := make([]column, len(c.Header))
+func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
+	columns := make([]format.Column, len(c.Header))
 	for j, name := range c.Header {
-		columns[j] = column{name, c.kindOf(j)}
-		if columns[j].kind == asNothing {
+		columns[j] = format.Column{Name: name, Kind: c.kindOf(j)}
+		if columns[j].Kind == format.Nothing {
 			return nil, fmt.Errorf("%s: column %q holds lists or structures, which cannot be written; leave it out of the file", c.sheet.file, name)
 		}
 	}
 	for a, j := range c.Columns {
 		for i := range c.Rows {
 			for k := i * draws; k < (i+1)*draws && !c.Table.Observed[i*c.Table.D+a]; k++ {
-				if !columns[j].kind.keeps(format(values[k*c.Table.D+a] + 0)) {
-					columns[j].kind = asNumbers
+				if !columns[j].Kind.Keeps(format.Number(values[k*c.Table.D+a] + 0)) {
+					columns[j].Kind = format.Numbers
 				}
 			}
 		}
@@ -218,27 +223,27 @@ func (c *Cells) kinds(values []float64, draws int) ([]column, error) {
 }
 
 // kindOf column j: that of its file, or the first by which all its cells can be had again.
-func (c *Cells) kindOf(j int) kind {
-	own := asMixed
+func (c *Cells) kindOf(j int) format.Kind {
+	own := format.Mixed
 	if c.sheet.kinds != nil {
-		own = c.sheet.kinds[j].kind
+		own = c.sheet.kinds[j].Kind
 	}
-	kinds, otherwise := []kind{own}, asText
+	kinds, otherwise := []format.Kind{own}, format.Text
 	switch {
-	case own == asNothing:
+	case own == format.Nothing:
 		return own
-	case c.used[j] && !own.numeric():
-		kinds, otherwise = []kind{asWhole}, asNumbers
+	case c.used[j] && !own.Numeric():
+		kinds, otherwise = []format.Kind{format.Whole}, format.Numbers
 	case c.used[j]:
-		otherwise = asNumbers
-	case own == asMixed:
-		kinds = []kind{asWhole, asUnsigned, asNumbers}
+		otherwise = format.Numbers
+	case own == format.Mixed:
+		kinds = []format.Kind{format.Whole, format.Unsigned, format.Numbers}
 		if c.sheet.kinds != nil {
-			otherwise = asMixed
+			otherwise = format.Mixed
 		}
 	}
 	for _, k := range kinds {
-		if some, all := c.keep(j, k, own == asMixed); all && (some || own != asMixed) {
+		if some, all := c.keep(j, k, own == format.Mixed); all && (some || own != format.Mixed) {
 			return k
 		}
 	}
@@ -247,7 +252,7 @@ func (c *Cells) kindOf(j int) kind {
 
 // keep tells whether column j has cells, and whether all can be had again from a kind: of codes,
 // also that different ones are different numbers, unlike 1.2 and 1.20.
-func (c *Cells) keep(j int, k kind, codes bool) (some, all bool) {
+func (c *Cells) keep(j int, k format.Kind, codes bool) (some, all bool) {
 	texts := map[float64]string{}
 	for i, row := range c.Rows {
 		if c.missing(i, j) {
@@ -255,13 +260,13 @@ func (c *Cells) keep(j int, k kind, codes bool) (some, all bool) {
 		}
 		some = true
 		cell := row[j]
-		if c.sheet.decimal == ',' && k.numeric() {
+		if c.sheet.decimal == ',' && k.Numeric() {
 			cell = strings.Replace(cell, ",", ".", 1)
 		}
-		if !k.keeps(cell) {
+		if !k.Keeps(cell) {
 			return some, false
 		}
-		if k == asNumbers && codes {
+		if k == format.Numbers && codes {
 			x, _ := strconv.ParseFloat(cell, 64)
 			if first, ok := texts[x]; ok && first != cell {
 				return some, false
@@ -275,9 +280,9 @@ func (c *Cells) keep(j int, k kind, codes bool) (some, all bool) {
 // WriteNumbers writes, by put, numbers (n, columns) below a header, NaN as missing cells, to a file of the
 // format that its name says.
 func WriteNumbers(put Put, path string, header []string, values []float64) error {
-	columns := make([]column, len(header))
+	columns := make([]format.Column, len(header))
 	for j, name := range header {
-		columns[j] = column{name, asNumbers}
+		columns[j] = format.Column{Name: name, Kind: format.Numbers}
 	}
 	return writeRows(put, path, nil, columns, func(write func([]string) error) error {
 		row := make([]string, len(header))
@@ -285,7 +290,7 @@ func WriteNumbers(put Put, path string, header []string, values []float64) error
 			for j, x := range part {
 				row[j] = ""
 				if x == x {
-					row[j] = format(x)
+					row[j] = format.Number(x)
 				}
 			}
 			if err := write(row); err != nil {

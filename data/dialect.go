@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"missingscore/data/format"
 )
 
 // dialect is how a text separates cells and writes numbers.
@@ -120,6 +122,9 @@ func (dialect) hasDecimalCommas(rows [][]string) bool {
 
 // number reads a cell.
 func (l dialect) number(cell string) (float64, error) {
+	if x, ok := simpleNumber(cell, byte(l.decimal)); ok {
+		return x, nil
+	}
 	if l.decimal != ',' {
 		return number(cell)
 	}
@@ -129,9 +134,9 @@ func (l dialect) number(cell string) (float64, error) {
 	return number(strings.Replace(cell, ",", ".", 1))
 }
 
-// format writes a number.
-func (l dialect) format(x float64) string {
-	text := format(x)
+// text writes a number.
+func (l dialect) text(x float64) string {
+	text := format.Number(x)
 	if l.decimal == ',' {
 		text = strings.Replace(text, ".", ",", 1)
 	}

@@ -1,29 +1,22 @@
 package data
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
 	"github.com/stretchr/testify/require"
 
-	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
+	"missingscore/data/format"
+	"missingscore/internal/fuzztest"
 )
 
-// faults are ten and one that a table can have in any format: its header and rows, and what the message
+// faultyFiles are ten and one that a table can have in any format: its header and rows, and what the message
 // has to say, %[1]s being the place of the second row and %[2]s that of the header.
-var faults = []struct {
+var faultyFiles = []struct {
 	name   string
 	header []string
 	rows   [][]string
@@ -62,7 +55,7 @@ func oneMessage(t *testing.T, path string) string {
 	}
 	require.Contains(t, err.Error(), path)
 	require.NotContains(t, err.Error(), "\n")
-	require.Empty(t, plainwords.Unknown(err.Error()))
+	require.Empty(t, fuzztest.Unknown(err.Error()))
 	return err.Error()
 }
 
@@ -72,15 +65,15 @@ func TestFaultyFiles(t *testing.T) {
 	was := standardInput
 	defer func() { standardInput = was }()
 	for _, end := range []string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".xlsx", ".parquet", ".feather", "stdin"} {
-		for _, f := range faults {
+		for _, f := range faultyFiles {
 			if f.name == "equal names" && (end == ".xlsx" || end == ".parquet" || end == ".feather") { // they are not written
 				continue
 			}
 			t.Run(end+" "+f.name, func(t *testing.T) {
 				path := filepath.Join(dir, strings.ReplaceAll(f.name, " ", "-")+end)
-				var columns []column
+				var columns []format.Column
 				for _, name := range f.header {
-					columns = append(columns, column{name, asText})
+					columns = append(columns, format.Column{Name: name, Kind: format.Text})
 				}
 				name, file := path, path
 				if end == "stdin" {
@@ -103,119 +96,5 @@ func TestFaultyFiles(t *testing.T) {
 				require.True(t, strings.HasPrefix(got, name), got)
 			})
 		}
-	}
-}
-
-// binaries are sound files of every format that is no text, with several codecs and encodings.
-func binaries(t *testing.T) (paths []string) {
-	dir := t.TempDir()
-	at := func(name string) string {
-		paths = append(paths, filepath.Join(dir, name))
-		return paths[len(paths)-1]
-	}
-	columns, rows := numbersOnly(40)
-	writeTo(t, at("a.parquet"), columns, rows)
-	writeTo(t, at("a.feather"), columns, rows)
-	writeTo(t, at("a.xlsx"), columns, rows)
-	parquetOfAll(t, at("b.parquet"), 20)
-	arrowOfAll(t, at("c.feather"), false)
-	arrowOfAll(t, at("d.arrows"), true)
-	type record struct {
-		X *float64 `parquet:"x,optional"`
-		Y int64    `parquet:"y,delta"`
-		Z int32    `parquet:"z,dict"`
-		W float64  `parquet:"w,split"`
-		S string   `parquet:"s,delta"`
-		T string   `parquet:"t,dict"`
-	}
-	for i, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Lz4Raw, &parquet.Brotli, &parquet.Zstd, &parquet.Uncompressed} {
-		var b bytes.Buffer
-		w := parquet.NewGenericWriter[record](&b, parquet.Compression(codec), parquet.DataPageVersion(1+i%2))
-		for k := range 200 {
-			x := float64(k * k % 17)
-			r := record{X: &x, Y: int64(k * k), Z: int32(k % 5), W: x * 1.5, S: fmt.Sprint("s", k), T: fmt.Sprint(k % 3)}
-			if k%4 == 0 {
-				r.X = nil
-			}
-			_, err := w.Write([]record{r})
-			require.NoError(t, err)
-		}
-		require.NoError(t, w.Close())
-		require.NoError(t, os.WriteFile(at(fmt.Sprintf("codec%d.parquet", i)), b.Bytes(), 0o600))
-	}
-	return paths
-}
-
-// A byte or two changed anywhere make a file that is refused in one line, or read; neither takes
-// gigabytes or long, whatever the file claims.
-func TestChangedBytes(t *testing.T) {
-	t.Setenv(memory.Variable, "8GB")
-	times := 60
-	if testing.Short() {
-		times = 10
-	}
-	for _, sound := range binaries(t) {
-		whole, err := os.ReadFile(sound)
-		require.NoError(t, err)
-		rng := rand.New(rand.NewPCG(19, uint64(len(whole))))
-		bad := filepath.Join(t.TempDir(), "bad"+filepath.Ext(sound))
-		for range times {
-			content := slices.Clone(whole)
-			for at := rng.IntN(len(content)); at < len(content); at += 1 + rng.IntN(len(content)) {
-				content[at] = byte(rng.IntN(256))
-				if at+1 < len(content) && rng.IntN(2) == 0 {
-					content[at+1] = byte(rng.IntN(256))
-				}
-			}
-			require.NoError(t, os.WriteFile(bad, content, 0o600))
-			oneMessage(t, bad)
-		}
-	}
-}
-
-// A file that gets shorter while it is read is damaged: its rows do not end there.
-func TestCutWhileRead(t *testing.T) {
-	for _, path := range binaries(t) {
-		if ext := filepath.Ext(path); ext != ".parquet" && ext != ".feather" {
-			continue
-		}
-		in, err := openInput(path, false)
-		require.NoError(t, err)
-		defer in.Close()
-		f, err := in.format()
-		require.NoError(t, err)
-		c, err := in.columnar(f, ReadOptions{})
-		require.NoError(t, err)
-		require.NoError(t, os.Truncate(path, 8))
-		_, err = c.next([]int{0}, false)
-		require.ErrorContains(t, err, path+": cannot be read as ")
-	}
-}
-
-// Bytes that once made the libraries take gigabytes, in the files that they were found in, are
-// refused for what they claim.
-func TestClaimsOfDamagedFiles(t *testing.T) {
-	t.Setenv(memory.Variable, "8GB")
-	paths := binaries(t)
-	for _, path := range paths {
-		whole, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for at := range whole { // claims are where a small number can become a large one
-			if whole[at] != 0 || at%7 != 0 {
-				continue
-			}
-			content := slices.Clone(whole)
-			content[at] = 0x7f
-			require.NoError(t, os.WriteFile(path, content, 0o600))
-			oneMessage(t, path)
-		}
-	}
-}
-
-// What a library says is passed on where its reader knows the words.
-func TestWordsOfLibraries(t *testing.T) {
-	require.Equal(t, " (page 3 has a wrong checksum)", inWords(errors.New("page 3 has a wrong checksum\nand more")))
-	for _, text := range []string{"reflect: call of Value.Len", "cannot unmarshal a number", "map[a:1]", "%!d(string=x)", "runtime error: makeslice: len out of range", "goroutine 1", "unexpected EOF"} {
-		require.Empty(t, inWords(errors.New(text)), text)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"missingscore/data/format"
 )
 
 // foreign is a kind of file that other programs must convert, by their own commands: of R's haven
@@ -44,7 +46,7 @@ func foreignFile(path, name string, first []byte) error {
 
 func (f foreign) named(path string) bool {
 	for _, e := range f.endings {
-		if ending(path) == e {
+		if format.Ending(path) == e {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"missingscore/data/format"
+
 	"bytes"
 	"fmt"
 	"io"
@@ -29,11 +31,11 @@ import (
 )
 
 // numbersOnly is a table of d columns in rows as they are written.
-func numbersOnly(n int) (columns []column, rows [][]string) {
+func numbersOnly(n int) (columns []format.Column, rows [][]string) {
 	rng := stream.New(8, 1)
-	columns = []column{{"a", asNumbers}, {"b, c", asNumbers}, {"k", asWhole}}
+	columns = []format.Column{{Name: "a", Kind: format.Numbers}, {Name: "b, c", Kind: format.Numbers}, {Name: "k", Kind: format.Whole}}
 	for i := range n {
-		row := []string{format(rng.NormFloat64()), format(rng.NormFloat64() * 1e-9), strconv.Itoa(i*i - 50)}
+		row := []string{format.Number(rng.NormFloat64()), format.Number(rng.NormFloat64() * 1e-9), strconv.Itoa(i*i - 50)}
 		if j := rng.IntN(9); j < 3 {
 			row[j] = ""
 		}
@@ -42,7 +44,7 @@ func numbersOnly(n int) (columns []column, rows [][]string) {
 	return columns, rows
 }
 
-func writeTo(t testing.TB, path string, columns []column, rows [][]string) {
+func writeTo(t testing.TB, path string, columns []format.Column, rows [][]string) {
 	require.NoError(t, writeRows(atomicfile.Write, path, nil, columns, func(write func([]string) error) error {
 		for _, row := range rows {
 			if err := write(row); err != nil {

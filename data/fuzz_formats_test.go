@@ -3,7 +3,6 @@ package data
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,31 +63,4 @@ func FuzzReadParquet(f *testing.F) {
 func FuzzReadArrow(f *testing.F) {
 	fuzzed(f, ".feather", fileOf(f, "t.feather", func(t testing.TB, path string) { arrowOfAll(t, path, false) }),
 		fileOf(f, "s.feather", func(t testing.TB, path string) { arrowOfAll(t, path, true) }))
-}
-
-// What blocks hold is what the whole text does, however it is quoted and separated.
-func FuzzReadText(f *testing.F) {
-	accepted := 0
-	for _, seed := range []string{"a,b\n1,\n2,3\n", "a;b\n1,5;2\n;-3,25\n", "a\tb\n\"1\n\"\t2\n", "x\n1\n\n2\n", "a,b\n1,2\n3,5\n-1,\n", "a;b\n1,5;2\n-2;-3,25\n", "\"a\"\t\"b c\"\n1\t2\n3\tNA\n4\t1e-3\n", "a,b\r\n\"1\",NA\r\n2,3", "a|b\n1|1e5\n2|.5\n", "a,b\n1,\"2\n3,4\n"} {
-		if _, err := ParseCSV(strings.NewReader(seed), "t.csv", ReadOptions{}); err == nil {
-			accepted++
-		}
-		f.Add(seed)
-	}
-	require.GreaterOrEqual(f, accepted, 5)
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, text string) {
-		path := filepath.Join(dir, "t.csv")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		if strings.HasPrefix(text, "PAR1") || strings.HasPrefix(text, "PK\x03\x04") || strings.HasPrefix(text, "ARROW1") {
-			return
-		}
-		got, err := ReadCSV(path, ReadOptions{})
-		want, other := ParseCSV(strings.NewReader(text), path, ReadOptions{})
-		if other != nil && err != nil {
-			return
-		}
-		require.Equal(t, other, err)
-		require.Equal(t, want, got)
-	})
 }

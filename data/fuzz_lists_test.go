@@ -35,17 +35,6 @@ func FuzzReadGroups(f *testing.F) {
 // quoted are the columns of the long tables of prices.
 var quoted = data.PriceColumns{Date: "date", Name: "name", Price: "close"}
 
-func FuzzReadClosingPrices(f *testing.F) {
-	fuzztest.Reader[*data.Table]{
-		Read: fuzztest.InFile(f, "t.csv", func(path string) (*data.Table, error) {
-			return data.ReadClosingPrices(path, quoted, data.ReadOptions{})
-		}),
-		Check:   readsAgain,
-		Accepts: []string{"date,name,close\n2020-01-01,A,1\n2020-01-02,A,1.5\n2020-01-01,B,2\n2020-01-02,B,3\n"},
-		Others:  []string{"date,name,close\n2020-01-01,A,1\n2020-01-02,A,1.5\n2020-01-01,B,2\n2020-01-02,B,\n", "date,name,close\n1,A,0\n2,A,-1\n", "date,name,close\n1,A,1\n1,A,2\n", ""},
-	}.Fuzz(f)
-}
-
 func FuzzReadPrices(f *testing.F) {
 	fuzztest.Reader[*data.Table]{
 		Read:  fuzztest.InFile(f, "t.csv", func(path string) (*data.Table, error) { return data.ReadPrices(path, quoted, data.ReadOptions{}) }),

@@ -71,7 +71,7 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 		}
 		part := parts[name]
 		if part == nil {
-			part = &sheet{dialect: s.dialect, file: s.file, header: s.header, top: s.top, rowwise: s.rowwise}
+			part = &sheet{dialect: s.dialect, file: s.file, format: s.format, header: s.header, top: s.top, rowwise: s.rowwise, limit: s.limit}
 			parts[name] = part
 		}
 		part.rows, part.lines = append(part.rows, row), append(part.lines, s.lines[i])

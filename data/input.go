@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"missingscore/data/format"
 	"missingscore/internal/memory"
 )
 
@@ -32,17 +33,17 @@ type input struct {
 	size          int64         // bytes of the file, 0 where that is not known
 	taken         atomic.Int64  // of them, read
 	compressed    bool
+	progress      func(read, size int64) // may be nil
 	closers       []func() error
 }
 
-// openInput opens a file. hold says that it is to be read more than once: of a pipe the
-// content is then kept in memory, and that of the standard input for as long as the program
-// runs. Without it the rows of a pipe come as they are sent.
-func openInput(path string, hold bool) (*input, error) {
+// openInput opens a file. again says that the standard input is to be read more than once: its
+// content is then kept for as long as the program runs. Otherwise its rows come as they are sent.
+func openInput(path string, again bool) (*input, error) {
 	in := &input{path: path, name: path}
 	if path == Stdin {
 		in.name = "standard input"
-		if !hold {
+		if !again {
 			return in, in.begin(os.Stdin)
 		}
 		content, err := standardInput()
@@ -55,27 +56,16 @@ func openInput(path string, hold bool) (*input, error) {
 	f, err := os.Open(path)
 	var system *fs.PathError
 	if errors.As(err, &system) {
-		return nil, fileError{fmt.Sprintf("%s: %v", path, system.Err), err}
+		return nil, &format.Error{Text: fmt.Sprintf("%s: %v", path, system.Err), Cause: err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	in.closers = append(in.closers, f.Close)
-	about, err := f.Stat()
-	switch {
-	case err == nil && about.Mode().IsRegular():
+	if about, err := f.Stat(); err == nil && about.Mode().IsRegular() {
 		in.file, in.size = f, about.Size()
-		err = in.begin(f)
-	case hold && err == nil && !about.IsDir():
-		var content []byte
-		if content, err = holdAll(f, path); err == nil {
-			in.file, in.size = bytes.NewReader(content), int64(len(content))
-			err = in.begin(in.file)
-		}
-	case err == nil:
-		err = in.begin(f)
 	}
-	if err != nil {
+	if err := in.begin(f); err != nil {
 		in.Close()
 		return nil, err
 	}
@@ -94,7 +84,7 @@ func holdAll(r io.Reader, name string) ([]byte, error) {
 	most := int64(math.Min(limit/2, math.MaxInt64/2))
 	content, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
-		return nil, readError(err, name, ',')
+		return nil, readError(err, name)
 	}
 	if int64(len(content)) > most {
 		return nil, &memory.Error{What: fmt.Sprintf("%s, of more than %s,", name, memory.Size(float64(most))), Need: 2 * float64(most), Limit: limit, Advice: fewerCells}
@@ -108,7 +98,7 @@ func (in *input) begin(from io.Reader) error {
 	plain := bufio.NewReaderSize(counted{from, &in.taken}, 1<<16)
 	first, err := plain.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return readError(err, in.name, ',')
+		return readError(err, in.name)
 	}
 	named := func(ending string) bool { return strings.HasSuffix(strings.ToLower(in.path), ending) }
 	switch {
@@ -141,12 +131,72 @@ func (in *input) begin(from io.Reader) error {
 // read, so that it is also held to a quarter of the memory that can be used.
 const mostWindow = 1 << 28
 
-// rewind begins once more. The input must have been opened to be held.
-func (in *input) rewind() error {
-	if _, err := in.file.Seek(0, io.SeekStart); err != nil {
-		return readError(err, in.name, ',')
+// skipMark leaves out a byte order mark, and returns how long it is.
+func (in *input) skipMark() int64 {
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) != byteOrderMark {
+		return 0
 	}
-	return in.begin(in.file)
+	in.Discard(len(byteOrderMark))
+	return int64(len(byteOrderMark))
+}
+
+// tell says how far the reading is.
+func (in *input) tell(taken int64) {
+	if in.progress != nil {
+		if in.size > 0 {
+			taken = min(taken, in.size)
+		}
+		in.progress(taken, in.size)
+	}
+}
+
+// content is the whole input, for reading at any place.
+func (in *input) content() (io.ReaderAt, int64, error) {
+	if file, ok := in.file.(io.ReaderAt); ok && !in.compressed {
+		return countedAt{file, &in.taken}, in.size, nil
+	}
+	held, err := holdAll(in, in.name)
+	return bytes.NewReader(held), int64(len(held)), err
+}
+
+// countedAt counts the bytes that are read.
+type countedAt struct {
+	io.ReaderAt
+	n *atomic.Int64
+}
+
+func (c countedAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, at)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// format is that of the input by its first bytes; nil is text. It refuses a file that is not of the
+// format that its name says, and files that other programs must convert.
+func (in *input) format() (*format.Format, error) {
+	first, err := in.Peek(format.FirstBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, readError(err, in.name)
+	}
+	if err := foreignFile(in.path, in.name, first); err != nil {
+		return nil, err
+	}
+	f, err := format.ByContent(first)
+	if f != nil {
+		return f, nil
+	}
+	if err == nil {
+		f, err = format.ByName(in.path)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	case f == nil:
+		return nil, nil
+	case len(first) == 0:
+		return nil, fmt.Errorf("%s: the file is empty", in.name)
+	}
+	return nil, fmt.Errorf("%s: it is named like %s, and does not begin like one: it is damaged, or of another kind and needs another name", in.name, f.Name)
 }
 
 // Close ends the reading.
@@ -189,7 +239,7 @@ func (d decompressed) Read(p []byte) (int, error) {
 // damaged says that a compressed file is none, or cannot be decompressed here.
 func damaged(name, by string, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return textError{fileError{fmt.Sprintf("%s: it is compressed with a larger window than there is memory for: compress it again without --long and --ultra, or set %s or %s where there is more", name, memory.Flag, memory.Variable), err}}
+		return &format.Error{Text: fmt.Sprintf("%s: it is compressed with a larger window than there is memory for: compress it again without --long and --ultra, or set %s or %s where there is more", name, memory.Flag, memory.Variable), Cause: err}
 	}
-	return textError{fileError{fmt.Sprintf("%s: cannot be decompressed: it is damaged, or not compressed by %s", name, by), err}}
+	return &format.Error{Text: fmt.Sprintf("%s: cannot be decompressed: it is damaged, or not compressed by %s", name, by), Cause: err}
 }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -26,7 +27,7 @@ func ReadClosingPrices(path string, c PriceColumns, o ReadOptions) (*Table, erro
 	if err != nil {
 		return nil, err
 	}
-	return prices.usable(path)
+	return usable(prices, path)
 }
 
 // readQuotes is the wide table of all days of the file and the chosen names.
@@ -54,7 +55,7 @@ func readQuotes(path string, c PriceColumns, o ReadOptions) (*Table, error) {
 	if names, err = o.without(names, all); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := checkNames(names); err != nil {
+	if err := CheckNames(names); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return q.wide(days, names, o)
@@ -123,15 +124,39 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 }
 
 // usable leaves out the rows without a value and refuses what ReadCSV refuses.
-func (t *Table) usable(file string) (*Table, error) {
-	rows := t.withValues(nil)
-	kept := t.only(rows)
+func usable(t *Table, file string) (*Table, error) {
+	rows := withValues(t, nil)
+	kept := only(t, rows)
 	kept.Dropped = t.N - len(rows)
-	if err := checkRows(kept.N); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if err := kept.refusal(file); err != nil {
+	return kept, acceptable(kept, file)
+}
+
+// ReadPrices reads a long table of prices as ReadClosingPrices does and gives the
+// wide table of daily log returns
+//
+//	r_tj = log p_tj − log p_(t−1)j
+//
+// with a row for each date but the first. Days follow each other as they do in the
+// whole file, so a return over a day on which only this name has no price is
+// missing, never a return over two days. Rows without any return are left out and
+// counted in Dropped.
+func ReadPrices(path string, c PriceColumns, o ReadOptions) (*Table, error) {
+	prices, err := readQuotes(path, c, o)
+	if err != nil {
 		return nil, err
 	}
-	return kept, nil
+	return usable(logReturns(prices), path+": returns")
+}
+
+func logReturns(t *Table) *Table {
+	r := blank(t.Names, t.N-1)
+	for i := range r.N {
+		for j := range r.D {
+			before, after := i*t.D+j, (i+1)*t.D+j
+			if t.Observed[before] && t.Observed[after] {
+				r.set(i, j, math.Log(t.Values[after])-math.Log(t.Values[before]))
+			}
+		}
+	}
+	return r
 }

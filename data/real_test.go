@@ -60,7 +60,7 @@ func TestRealClosingPrices(t *testing.T) {
 	p, err := data.ReadClosingPrices(real(t, "sp100_close.csv.gz"), columns, data.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, [3]int{1259, 97, 1056}, [3]int{p.N, p.D, p.Missing()})
-	complete, err := p.Present(1)
+	complete, err := data.Present(p, 1)
 	require.NoError(t, err)
 	require.Equal(t, 92, complete.D)
 	// All columns of Kaggle's file, of which only three are looked at.
@@ -77,7 +77,7 @@ func TestRealExpressions(t *testing.T) {
 	} {
 		all, err := data.ReadCSV(real(t, name), data.ReadOptions{})
 		require.NoError(t, err, name)
-		e, err := all.Present(0.95)
+		e, err := data.Present(all, 0.95)
 		require.NoError(t, err, name)
 		require.Equal(t, want, [3]int{e.N, e.D, e.Missing()}, name)
 	}

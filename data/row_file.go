@@ -7,13 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"missingscore/data/format"
 )
 
-// RowFile is a table's file that is read a block of rows at a time, in any order and as often as
-// is wanted: nothing of it is held but where its blocks begin. Block k is of the file's rows
-// from k·BlockRows on, counting from 0 those below the header that are not blank, so that blocks
-// are the same whatever the format. Columns, marks of missing cells, the order of columns and
-// errors are those of Blocks. Its methods may be called side by side.
+// RowFile is a table's file that is read a block of rows at a time, in any order: nothing of it is
+// held but where its blocks begin. Block k is of the file's rows from k·BlockRows on, counting from 0
+// those below the header that are not blank, whatever the format. Columns, marks of missing cells,
+// the order of columns and errors are those of Blocks. It is safe for concurrent use.
 type RowFile struct {
 	Path      string
 	Names     []string
@@ -21,18 +22,13 @@ type RowFile struct {
 	BlockRows int // of a block; the last has fewer
 
 	options ReadOptions
-	in      rowBlocks
 	begun   fs.FileInfo // the file as it was opened
+	index   any         // of format.Seeker
 
 	mu      sync.Mutex
-	written written // of the blocks read
-}
-
-// rowBlocks are the blocks of a file of one kind.
-type rowBlocks interface {
-	// read gives the rows from first on, before last.
-	read(first, last int) (*block, error)
-	Close() error
+	written written   // of the blocks read
+	free    []*source // each is used by one call at a time
+	all     []*source
 }
 
 const (
@@ -50,55 +46,55 @@ func rowsOfBlock(d int) int {
 	return rows
 }
 
-// OpenRows looks through a file for where its blocks begin. blockRows is the number of rows in
-// one; 0: by the number of columns, so that a block has up to a quarter of a million cells. It refuses what
-// cannot be read from any place: the standard input and pipes, compressed text, Excel workbooks
-// and streams of Arrow. Options' Progress is told of this first reading of a text, and of no later one.
+// OpenRows looks through a file for where its blocks begin. blockRows is the number of rows in one; 0:
+// by the number of columns, so that a block has up to a quarter of a million cells. A file that cannot
+// be read from any place is a *SequentialError: the standard input and pipes, compressed text, Excel
+// workbooks and streams of Arrow. Options' Progress is told of this first reading of a text alone.
 func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
-	about, err := regular(path)
-	if err != nil {
-		return nil, err
-	}
-	in, err := openInput(path, false)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	f, err := in.format()
-	if err != nil {
-		return nil, err
-	}
-	if in.compressed {
-		return nil, sequential(path, "it is compressed: decompress it (gunzip, unzstd) first, or write it as Parquet")
-	}
-	r := &RowFile{Path: path, options: o, begun: about, BlockRows: blockRows}
-	if f == nil {
-		err = r.openText(in, o)
-	} else {
-		err = r.openColumnar(in, f, o)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// regular refuses what can be read once only.
-func regular(path string) (fs.FileInfo, error) {
 	if path == Stdin {
-		return nil, sequential("standard input", "write it to a file first")
+		return nil, &SequentialError{"standard input", "write it to a file first"}
 	}
 	about, err := os.Stat(path)
 	var system *fs.PathError
 	switch {
 	case errors.As(err, &system):
-		return nil, fileError{fmt.Sprintf("%s: %v", path, system.Err), err}
+		return nil, &format.Error{Text: fmt.Sprintf("%s: %v", path, system.Err), Cause: err}
 	case err != nil:
 		return nil, err
 	case !about.Mode().IsRegular() && !about.IsDir():
-		return nil, sequential(path, "it is no file but a pipe or a device: write what comes from it to a file first")
+		return nil, &SequentialError{path, "it is no file but a pipe or a device: write what comes from it to a file first"}
 	}
-	return about, nil
+	r := &RowFile{Path: path, options: o, begun: about, BlockRows: blockRows}
+	s, err := r.take()
+	if err == nil {
+		err = r.open(s)
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	r.options.Progress = nil
+	r.free = append(r.free, s)
+	return r, nil
+}
+
+func (r *RowFile) open(s *source) (err error) {
+	if s.in.compressed {
+		return &SequentialError{r.Path, "it is compressed: decompress it (gunzip, unzstd) first, or write it as Parquet"}
+	}
+	seeker, ok := s.reader.(format.Seeker)
+	if !ok {
+		return &SequentialError{r.Path, "it is " + s.format.Name + ", which is held as a whole: write it as CSV or Parquet"}
+	}
+	r.Names = s.names
+	if r.BlockRows == 0 {
+		r.BlockRows = rowsOfBlock(len(r.Names))
+	}
+	err = s.guarded(func() (err error) { r.Rows, r.index, err = seeker.Index(r.BlockRows); return err })
+	if err == nil && r.Rows == 0 {
+		err = fmt.Errorf("%s: a header but no rows", s.file)
+	}
+	return err
 }
 
 // SequentialError says that a table can be read from its beginning only.
@@ -108,7 +104,22 @@ func (e *SequentialError) Error() string {
 	return fmt.Sprintf("%s: mini-batches straight from a file need rows from any place of it, again and again: %s", e.Path, e.Why)
 }
 
-func sequential(path, why string) error { return &SequentialError{path, why} }
+// take gives a reader that no other call has.
+func (r *RowFile) take() (*source, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.free); n > 0 {
+		s := r.free[n-1]
+		r.free = r.free[:n-1]
+		return s, nil
+	}
+	s, err := openSource(r.Path, r.options, false)
+	if err != nil {
+		return nil, err
+	}
+	r.all = append(r.all, s)
+	return s, s.choose()
+}
 
 // Blocks is how many blocks there are.
 func (r *RowFile) Blocks() int { return (r.Rows + r.BlockRows - 1) / r.BlockRows }
@@ -123,238 +134,76 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	if err != nil || !os.SameFile(now, r.begun) || now.Size() != r.begun.Size() || !now.ModTime().Equal(r.begun.ModTime()) {
 		return nil, fmt.Errorf("%s: the file has been changed or replaced since it was opened: leave it as it is, and begin again", r.Path)
 	}
-	b, err := r.in.read(first, min(first+r.BlockRows, r.Rows))
+	s, err := r.take()
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	r.written.add(b.written)
-	r.mu.Unlock()
-	return &Table{Names: r.Names, N: len(b.lines), D: len(r.Names), Values: b.values, Observed: b.observed, Lines: b.lines, Dropped: b.dropped}, nil
+	defer func() {
+		r.mu.Lock()
+		r.free = append(r.free, s)
+		r.mu.Unlock()
+	}()
+	last := min(first+r.BlockRows, r.Rows)
+	if err := s.guarded(func() error { return s.reader.(format.Seeker).Seek(r.index, first, s.chosen) }); err != nil {
+		return nil, err
+	}
+	all := &Table{Names: r.Names, D: len(r.Names)}
+	for at := first; at < last; {
+		b, err := s.next(s.chosen, false)
+		if err == io.EOF {
+			return nil, &format.Error{Text: fmt.Sprintf("%s: it ends before its row %d", r.Path, at+1), Cause: io.ErrUnexpectedEOF}
+		}
+		if err == nil && b.Parse != nil {
+			err = b.Parse(b)
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.Cut(last - at)
+		at += len(b.Rows)
+		t, w, err := s.numbers(b)
+		if err != nil {
+			return nil, err
+		}
+		r.mu.Lock()
+		r.written.add(w)
+		r.mu.Unlock()
+		all.N += t.N
+		all.Dropped += t.Dropped
+		all.Values, all.Observed, all.Lines = append(all.Values, t.Values...), append(all.Observed, t.Observed...), append(all.Lines, t.Lines...)
+	}
+	return all, nil
 }
 
 // Size is that of the file in bytes.
 func (r *RowFile) Size() int64 { return r.begun.Size() }
 
+// Rounded is, by the name of a column, one of the whole numbers in the blocks read that float64
+// cannot hold; nil if there are none.
+func (r *RowFile) Rounded() map[string]string { return r.written.texts() }
+
+// Refusal returns the first fault of a column with its way around, or an ambiguity of the cells that
+// the user must decide; nil if the file is sound. All blocks must have been read.
+func (r *RowFile) Refusal(columns []ColumnSums) error {
+	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
+		return err
+	}
+	faults, rounded := make([]error, len(columns)), r.Rounded()
+	for j, sums := range columns {
+		faults[j] = fault(r.Names[j], sums, rounded)
+	}
+	return refusal(r.Path, r.Names, faults)
+}
+
 // Close lets go of the file.
-func (r *RowFile) Close() error { return r.in.Close() }
-
-// textRows are the blocks of a text.
-type textRows struct {
-	file   *os.File
-	parser *lineParser
-	rows   int     // of a block
-	starts []int64 // where each block begins, and the end
-	lines  []int   // in which line
-}
-
-const byteOrderMark = "\ufeff"
-
-// openText notes where the blocks of a text begin.
-func (r *RowFile) openText(in *input, o ReadOptions) error {
-	at := int64(0)
-	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		at = int64(len(mark))
-	}
-	text, err := in.textBlocks(o)
-	if err != nil {
-		return err
-	}
-	r.Names = text.parser.names
-	if r.BlockRows == 0 {
-		r.BlockRows = rowsOfBlock(len(r.Names))
-	}
-	t := &textRows{parser: text.parser, rows: r.BlockRows}
-	at += text.header
-	for ended := false; !ended; {
-		b := &block{}
-		if ended, err = text.fill(b); err != nil {
-			return err
-		}
-		in.tell(o, b.taken)
-		line := b.first
-		for rest := b.text; len(rest) > 0; {
-			record, next, height := cutRecord(rest)
-			if !text.parser.blank(record) {
-				if r.Rows%t.rows == 0 {
-					t.starts, t.lines = append(t.starts, at), append(t.lines, line)
-				}
-				r.Rows++
-			}
-			at, line, rest = at+int64(len(rest)-len(next)), line+height, next
+func (r *RowFile) Close() (first error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.all {
+		if err := s.Close(); first == nil {
+			first = err
 		}
 	}
-	if r.Rows == 0 {
-		return fmt.Errorf("%s: a header but no rows", in.name)
-	}
-	t.starts = append(t.starts, at)
-	t.file, err = os.Open(r.Path)
-	r.in = t
-	return err
-}
-
-func (t *textRows) read(first, _ int) (*block, error) {
-	k := first / t.rows
-	b := &block{text: make([]byte, t.starts[k+1]-t.starts[k]), first: t.lines[k]}
-	if _, err := t.file.ReadAt(b.text, t.starts[k]); err != nil && err != io.EOF {
-		return nil, readError(err, t.parser.file, t.parser.comma)
-	}
-	return b, t.parser.parse(b)
-}
-
-func (t *textRows) Close() error { return t.file.Close() }
-
-// rowSeeker is a columnReader that can go to any row.
-type rowSeeker interface {
-	columnReader
-	// done is the share of the file's rows that were read, about.
-	done() float64
-	// count is how many rows the file has.
-	count() (int, error)
-	// seek goes to a row, from 0, of some columns: the next read begins with it.
-	seek(row int, chosen []int) error
-}
-
-// columnarRows are the blocks of another file. Each reading has a reader of its own, which is kept
-// for the next.
-type columnarRows struct {
-	path    string
-	options ReadOptions
-	chosen  []int
-	marks   []float64
-
-	mu   sync.Mutex
-	free []*columnarFile
-	all  []*columnarFile
-}
-
-// openColumnar counts the rows of a file of another format.
-func (r *RowFile) openColumnar(in *input, f *fileFormat, o ReadOptions) error {
-	o.Progress = nil
-	c := &columnarRows{path: r.Path, options: o, marks: o.numericMarks()}
-	first, err := c.take()
-	if err != nil {
-		return err
-	}
-	defer c.give(first)
-	seeker, ok := first.reader.(rowSeeker)
-	if !ok {
-		c.Close()
-		return sequential(r.Path, "it is "+f.name+", which is held as a whole: write it as CSV or Parquet")
-	}
-	p, err := newLineParser(first.sheet, o)
-	if err == nil {
-		r.Names = p.names
-		c.chosen, err = first.columns(o)
-	}
-	if err == nil {
-		err = first.guarded(func() (err error) { r.Rows, err = seeker.count(); return err })
-	}
-	if err == nil && r.Rows == 0 {
-		err = fmt.Errorf("%s: a header but no rows", in.name)
-	}
-	if err != nil {
-		c.Close()
-		return err
-	}
-	if r.BlockRows == 0 {
-		r.BlockRows = rowsOfBlock(len(r.Names))
-	}
-	r.in = c
-	return nil
-}
-
-// take gives a reader that nobody else has.
-func (c *columnarRows) take() (*columnarFile, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := len(c.free); n > 0 {
-		f := c.free[n-1]
-		c.free = c.free[:n-1]
-		return f, nil
-	}
-	in, err := openInput(c.path, false)
-	if err != nil {
-		return nil, err
-	}
-	f, err := in.format()
-	if err == nil && f == nil {
-		err = fmt.Errorf("%s: the file has been replaced since it was opened", c.path)
-	}
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	file, err := in.columnar(f, c.options)
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	c.all = append(c.all, file)
-	return file, nil
-}
-
-func (c *columnarRows) give(f *columnarFile) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.free = append(c.free, f)
-}
-
-func (c *columnarRows) read(first, last int) (*block, error) {
-	f, err := c.take()
-	if err != nil {
-		return nil, err
-	}
-	defer c.give(f)
-	if err := f.guarded(func() error { return f.reader.(rowSeeker).seek(first, c.chosen) }); err != nil {
-		return nil, err
-	}
-	all, b := &block{}, &block{}
-	for at := first; at < last; {
-		p, err := f.next(c.chosen, false)
-		if err == io.EOF {
-			return nil, fileError{fmt.Sprintf("%s: it ends before its row %d", c.path, at+1), io.ErrUnexpectedEOF}
-		}
-		if err != nil {
-			return nil, err
-		}
-		p.cut(last - at)
-		at += len(p.rows)
-		if err := f.numbersOf(b, p, c.chosen, c.marks); err != nil {
-			return nil, err
-		}
-		all.values, all.observed, all.lines = append(all.values, b.values...), append(all.observed, b.observed...), append(all.lines, b.lines...)
-		all.dropped += b.dropped
-		all.written.add(b.written)
-	}
-	return all, nil
-}
-
-// cut leaves so many rows at most.
-func (p *part) cut(most int) {
-	if len(p.rows) <= most {
-		return
-	}
-	p.rows = p.rows[:most]
-	for k, c := range p.cells {
-		if c.text != nil {
-			p.cells[k].text = c.text[:most]
-			continue
-		}
-		p.cells[k].numbers, p.cells[k].present = c.numbers[:most], c.present[:most]
-	}
-}
-
-func (c *columnarRows) Close() (first error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.all {
-		for _, end := range []func() error{f.reader.Close, f.in.Close} {
-			if err := end(); first == nil {
-				first = err
-			}
-		}
-	}
-	c.all, c.free = nil, nil
+	r.all, r.free = nil, nil
 	return first
 }

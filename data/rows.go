@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -13,30 +14,32 @@ func (t *Table) Rows(rows []int) (*Table, error) {
 			return nil, fmt.Errorf("there is no row %d among %d", i+1, t.N)
 		}
 	}
-	chosen := t.only(rows)
-	if err := chosen.check(); err != nil {
+	chosen := only(t, rows)
+	if err := check(chosen); err != nil {
 		return nil, err
 	}
 	return chosen, nil
 }
 
-// First copies the first rows, as many as there are of so many. Unlike a table that is read, they may
-// leave a column without values.
-func (t *Table) First(rows int) *Table {
-	all := make([]int, min(rows, t.N))
-	for i := range all {
-		all[i] = i
-	}
-	return t.only(all)
-}
+// First copies the first rows, at most so many. Unlike a table that is read, they may leave a column
+// without values.
+func First(t *Table, rows int) *Table { return only(t, t.AllRows()[:min(rows, t.N)]) }
 
-// Stacked has the rows of t and below them those of another table of the same columns in
-// the same order. It comes from no file. It fails if the columns differ.
-func (t *Table) Stacked(below *Table) (*Table, error) {
+// Stack has the rows of two tables of the same columns in the same order. It comes from no file. It
+// fails if the columns differ.
+func Stack(t, below *Table) (*Table, error) {
 	if !slices.Equal(t.Names, below.Names) {
 		return nil, fmt.Errorf("tables of the columns %s and %s cannot be stacked", listing(t.Names), listing(below.Names))
 	}
 	return NewTable(slices.Clone(t.Names), slices.Concat(t.Values, below.Values), slices.Concat(t.Observed, below.Observed))
+}
+
+// PassRows is how many rows a pass over the table's rows has: those of the file, of a sample.
+func (t *Table) PassRows() int {
+	if t.Sampled != nil {
+		return t.Sampled.Rows
+	}
+	return t.N
 }
 
 // AppendRow adds row i of another table of the same columns, without its line.
@@ -44,4 +47,119 @@ func (t *Table) AppendRow(of *Table, i int) {
 	t.Values = append(t.Values, of.Values[i*of.D:(i+1)*of.D]...)
 	t.Observed = append(t.Observed, of.Observed[i*of.D:(i+1)*of.D]...)
 	t.N++
+}
+
+// Present keeps the columns that are observed in at least this share of the rows
+// (paper, "Yeast Data": genes present in at least 95 % of the samples). Every row
+// stays, also one that has no value left. It fails if no column is left.
+func Present(t *Table, share float64) (*Table, error) {
+	if !(0 <= share && share <= 1) {
+		return nil, fmt.Errorf("columns present in a share of %g of the rows: it must be from 0 to 1", share)
+	}
+	var names []string
+	for j, name := range t.Names {
+		if seen := t.ObservedIn(j); seen > 0 && float64(seen) >= share*float64(t.N) {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return nil, fmt.Errorf("none of the %d columns is observed in %g %% of the rows; lower the share", t.D, 100*share)
+	}
+	return t.Select(names)
+}
+
+// CompleteRows keeps the rows without a missing cell, which are not counted in
+// Dropped. It fails if fewer than two are left or a column no longer varies.
+func (t *Table) CompleteRows() (*Table, error) {
+	var rows []int
+	for i := range t.N {
+		if !slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			rows = append(rows, i)
+		}
+	}
+	kept := only(t, rows)
+	if err := check(kept); err != nil {
+		return nil, fmt.Errorf("of %d rows, %d are complete: %w", t.N, len(rows), err)
+	}
+	return kept, nil
+}
+
+// only copies some rows.
+func only(t *Table, rows []int) *Table {
+	kept := blank(t.Names, len(rows))
+	kept.Cuts, kept.Rounded = t.Cuts, t.Rounded
+	var weights []float64
+	for k, i := range rows {
+		if t.Weights != nil {
+			weights = append(weights, t.Weights[i])
+		}
+		copy(kept.Values[k*t.D:(k+1)*t.D], t.Values[i*t.D:(i+1)*t.D])
+		copy(kept.Observed[k*t.D:(k+1)*t.D], t.Observed[i*t.D:(i+1)*t.D])
+		if t.Lines != nil {
+			kept.Lines = append(kept.Lines, t.Lines[i])
+		}
+	}
+	if len(weights) > 0 {
+		weigh(kept, weights)
+	}
+	return kept
+}
+
+// HideMCAR hides each observed cell with probability p, independently of
+// everything (missing completely at random). Hidden cells hold 0 and rows
+// without any value stay.
+//
+// It refuses p outside [0, 1), and a draw that leaves fewer than two rows with a
+// value or, by a *ColumnError, a column without a value or without variation.
+func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
+	if !(0 <= p && p < 1) {
+		return nil, fmt.Errorf("the probability to hide a cell is %g, it must be at least 0 and less than 1", p)
+	}
+	hidden := emptied(t, t.Names)
+	for k, seen := range t.Observed {
+		if seen && rng.Float64() >= p {
+			hidden.set(k/t.D, k%t.D, t.Values[k])
+		}
+	}
+	if err := check(hidden); err != nil {
+		return nil, fmt.Errorf("after hiding cells with probability %g: %w; hide fewer or take more rows", p, err)
+	}
+	return hidden, nil
+}
+
+// Patterns are the given rows by which of their cells are observed: a group for each pattern,
+// in the order of their first rows, and in each the rows in their order.
+func (t *Table) Patterns(rows []int) (groups [][]int) {
+	place, key := map[string]int{}, make([]byte, (t.D+7)/8)
+	for len(rows) > 0 {
+		in := func(i int) []bool { return t.Observed[i*t.D : (i+1)*t.D] }
+		observed, run := in(rows[0]), 1
+		for run < len(rows) && slices.Equal(observed, in(rows[run])) {
+			run++
+		}
+		clear(key)
+		for j, seen := range observed {
+			if seen {
+				key[j/8] |= 1 << (j % 8)
+			}
+		}
+		g, known := place[string(key)]
+		if !known {
+			g = len(groups)
+			place[string(key)] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], rows[:run]...)
+		rows = rows[run:]
+	}
+	return groups
+}
+
+// AllRows are the numbers of all rows.
+func (t *Table) AllRows() []int {
+	rows := make([]int, t.N)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
 }

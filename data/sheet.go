@@ -1,259 +1,354 @@
 package data
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"slices"
 	"strings"
-	"unicode"
 
+	"missingscore/data/format"
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
+	"missingscore/internal/shell"
 )
 
-// sheet is a separated text file with a header, before any cell is understood.
+// sheet is a table's file as text, before any cell is understood.
 type sheet struct {
 	dialect
 	file   string
+	format *format.Format // nil for a text
 	header []string
-	top    int        // line of the header
+	top    int        // line of the header, 0 where it has none
 	rows   [][]string // each as long as the header, cells trimmed
-	lines  []int      // where each row starts in the file, from 1
+	lines  []int      // where each row stands in the file, from 1
 
 	size, limit float64 // bytes that the rows take, and may take
 
-	rowwise bool        // lines are rows of a file without lines, and top is none
-	format  *fileFormat // nil for a text
-	kinds   []column    // of another file's columns
+	rowwise bool              // lines are rows of a file without lines
+	kinds   []format.Column   // of a file that is no text
+	spaced  map[[2]int]string // cells of such a file, by row and column, that have space around them
+}
 
-	spaced map[[2]int]string // cells of another file, by row and column, that have space around them
+// openSheet reads the text of all columns of a file.
+func openSheet(path string, o ReadOptions) (*sheet, error) {
+	f, err := openSource(path, o, path == Stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := *f.sheet
+	s.spaced = map[[2]int]string{}
+	err = each(f, allOf(len(s.header)), true, func(b *format.Block) (*format.Block, error) { return b, nil }, func(b *format.Block, _ int64) error { return s.take(b) })
+	if err != nil {
+		return nil, err
+	}
+	if s.format != nil {
+		s.kinds, _ = f.reader.Columns()
+	}
+	return &s, nil
+}
+
+// Memory of a row beside its text: its place in the lists, which are copied as they grow; a string for
+// each cell, and its number; and what a cell with space around it takes.
+const (
+	rowBytes    = 3 * (24 + 8)
+	cellBytes   = 16 + 9
+	spacedBytes = 80
+)
+
+// take adds the rows of a block of all columns.
+func (s *sheet) take(b *format.Block) error {
+	for i, line := range b.Rows {
+		row := make([]string, len(b.Cells))
+		s.size += rowBytes + cellBytes*float64(len(row))
+		for k, c := range b.Cells {
+			raw := ""
+			switch {
+			case c.Text != nil:
+				raw = c.Text[i]
+			case c.Present[i]:
+				raw = format.Number(c.Numbers[i])
+			}
+			row[k] = strings.TrimSpace(raw)
+			if s.size += float64(len(raw)); s.spaced != nil && row[k] != raw && row[k] != "" {
+				s.spaced[[2]int{len(s.rows), k}] = raw
+				s.size += spacedBytes + float64(len(raw))
+			}
+		}
+		if err := memory.Fits(s.size, s.limit, fewerCells, "%s, read up to line %d,", s.file, line); err != nil {
+			return err
+		}
+		s.rows, s.lines = append(s.rows, row), append(s.lines, line)
+	}
+	return nil
+}
+
+// sheetRows reads a sheet that is held.
+type sheetRows struct {
+	*sheet
+	ended bool
+}
+
+func (r *sheetRows) Columns() ([]format.Column, int) {
+	return (&textFile{header: r.header, top: r.top}).Columns()
+}
+
+func (r *sheetRows) Read(chosen []int, _ bool) (*format.Block, error) {
+	if r.ended {
+		return nil, io.EOF
+	}
+	r.ended = true
+	b := &format.Block{Rows: r.lines, Cells: make([]format.Cells, len(chosen))}
+	for k, j := range chosen {
+		b.Cells[k].Text = make([]string, len(r.rows))
+		for i, row := range r.rows {
+			b.Cells[k].Text[i] = row[j]
+		}
+	}
+	return b, nil
+}
+
+func (r *sheetRows) Close() error { return nil }
+
+// table understands the chosen columns of the sheet as a table.
+func (s *sheet) table(o ReadOptions) (*Table, error) {
+	header := *s
+	header.header, header.rows, header.lines, header.size = nil, nil, nil, 0
+	r := &source{sheet: &header, in: &input{name: s.file}, reader: &sheetRows{sheet: s}}
+	if err := r.begin(o); err != nil {
+		return nil, err
+	}
+	return r.table()
 }
 
 // at is a line of the file.
 func (s *sheet) at(line int) string {
 	switch {
-	case !s.rowwise:
-		return fmt.Sprintf("%s:%d", s.file, line)
 	case line == 0:
 		return s.file
+	case s.rowwise:
+		return fmt.Sprintf("%s, row %d", s.file, line)
 	}
-	return fmt.Sprintf("%s, row %d", s.file, line)
+	return fmt.Sprintf("%s:%d", s.file, line)
 }
-
-// sheet is the whole input as text.
-func (in *input) sheet(o ReadOptions) (*sheet, error) {
-	return readSheet(in, in.name, o)
-}
-
-// openSheet reads a file of any format.
-func openSheet(path string, o ReadOptions) (*sheet, error) {
-	in, err := openInput(path, path == Stdin)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	f, err := in.format()
-	if err != nil {
-		return nil, err
-	}
-	if f == nil {
-		return in.sheet(o)
-	}
-	c, err := in.columnar(f, o)
-	if err != nil {
-		return nil, err
-	}
-	defer c.reader.Close()
-	return c.whole()
-}
-
-// readSheet refuses what is no UTF-8 text, no header with rows below, or has a
-// row of another length than the header. Blank lines are no rows.
-func readSheet(r io.Reader, file string, o ReadOptions) (*sheet, error) {
-	text, err := newTextReader(r, file)
-	if err != nil {
-		return nil, err
-	}
-	in, l, err := text.begin(o)
-	if err != nil {
-		return nil, readError(err, file, l.comma)
-	}
-	s := &sheet{file: file, dialect: l, limit: text.limit}
-	if err := s.fill(in, 0); err != nil {
-		return nil, err
-	}
-	if s.header == nil {
-		return nil, fmt.Errorf("%s: the file is empty; it needs a first line of column names and a line for each row", file)
-	}
-	if len(s.rows) == 0 && !text.fed && text.returned {
-		return nil, fmt.Errorf("%s: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)", file)
-	}
-	if len(s.rows) == 0 {
-		return nil, fmt.Errorf("%s: a header but no rows", file)
-	}
-	return s, nil
-}
-
-// begin buffers a text and finds out its dialect.
-func (r *textReader) begin(o ReadOptions) (*bufio.Reader, dialect, error) {
-	in := bufio.NewReaderSize(r, headBytes)
-	head, err := in.Peek(headBytes)
-	if err != nil && err != io.EOF && len(head) == 0 {
-		return nil, dialect{comma: ','}, err
-	}
-	return in, o.dialect(head, err == io.EOF), nil
-}
-
-// fill adds the rows of a text, the header first where there is none yet. The text's first line
-// is that after so many.
-func (s *sheet) fill(text io.Reader, above int) error {
-	row := &rowReader{in: text, sheet: s, line: above + 1}
-	in := csv.NewReader(row)
-	in.Comma = s.comma
-	in.FieldsPerRecord = -1
-	in.TrimLeadingSpace = !isSpace(s.comma)
-	for {
-		cells, err := in.Read()
-		if err == io.EOF {
-			return nil
-		}
-		var quote *csv.ParseError
-		if errors.As(err, &quote) {
-			quote.StartLine += above
-		}
-		if err != nil {
-			return readError(err, s.file, s.comma)
-		}
-		row.bytes, row.cells = 0, 0
-		for j, cell := range cells {
-			cells[j] = strings.TrimSpace(cell)
-		}
-		if len(cells) == 1 && cells[0] == "" {
-			continue
-		}
-		line, _ := in.FieldPos(0)
-		if s.header == nil {
-			s.header, s.top = cells, above+line
-			continue
-		}
-		if err := s.add(cells, above+line); err != nil {
-			return err
-		}
-	}
-}
-
-// rowReader hands on the text of a sheet and refuses a row that takes too much memory, before its
-// cells are made.
-type rowReader struct {
-	in    io.Reader
-	sheet *sheet
-	line  int // under way
-	bytes int // of the row under way
-	cells int
-}
-
-// mostCells is how many cells a row may have.
-const mostCells = 1 << 22
-
-// Memory of a row while its cells are made: its text, which is copied as it grows, and a place in
-// two lists for each cell.
-const (
-	rowTextFactor = 6
-	rowCellBytes  = 34
-)
-
-// Read implements io.Reader.
-func (r *rowReader) Read(p []byte) (n int, err error) {
-	n, err = r.in.Read(p)
-	r.bytes += n
-	r.cells += bytes.Count(p[:n], []byte(string(r.sheet.comma)))
-	s := r.sheet
-	need := s.size + rowTextFactor*float64(r.bytes) + rowCellBytes*float64(r.cells)
-	if r.cells > mostCells {
-		return 0, textError{fmt.Errorf("%s: the row has more than %d million cells: %s", s.at(r.line), mostCells>>20, onlyRows)}
-	}
-	if err := memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, r.line); err != nil {
-		return 0, textError{err}
-	}
-	r.line += bytes.Count(p[:n], []byte{'\n'})
-	return n, err
-}
-
-// isSpace tells whether cells are separated by a space or tab: then an empty cell would be
-// skipped together with it if space before cells were.
-func isSpace(comma rune) bool { return unicode.IsSpace(comma) }
-
-func (s *sheet) add(row []string, line int) error {
-	if sep, found := otherSeparator(s.header, row); found && len(s.rows) == 0 {
-		return fmt.Errorf("%s: only one column found, named %q; its separator seems to be another: --sep %q", s.at(s.top), printable.Cell(s.header[0]), sep)
-	}
-	if len(row) != len(s.header) {
-		hint := "a missing cell still needs its separator"
-		if len(row) > len(s.header) {
-			hint = "look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header"
-		}
-		return fmt.Errorf("%s: expected %d cells as in the header, found %d; %s", s.at(line), len(s.header), len(row), hint)
-	}
-	s.size += rowBytes + cellBytes*float64(len(row))
-	for _, cell := range row {
-		s.size += float64(len(cell))
-	}
-	if err := memory.Fits(s.size, s.limit, fewerCells, "%s, read up to line %d,", s.file, line); err != nil {
-		return err
-	}
-	s.rows, s.lines = append(s.rows, row), append(s.lines, line)
-	return nil
-}
-
-// Memory of a row beside its text: its place in the lists, which are copied as they grow, a
-// string for each cell, and its numbers.
-const (
-	rowBytes  = 3 * (24 + 8)
-	cellBytes = 16 + 9
-)
 
 // cellError tells where cell (i, j) is, what it holds, the problem and the advice.
 func (s *sheet) cellError(i, j int, problem error, advice string) error {
 	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), printable.Cell(s.header[j]), printable.Cell(s.rows[i][j]), problem, advice)
 }
 
-// readError says in plain words why a file cannot be read; comma is its separator.
-func readError(err error, file string, comma rune) error {
-	var quote *csv.ParseError
-	var unfit textError
-	var system *fs.PathError
-	switch {
-	case errors.As(err, &quote):
-		return fmt.Errorf("%s:%d: %w; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\"", file, quote.StartLine, quote.Err)
-	case errors.As(err, &unfit):
-		return unfit
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fileError{file + ": cannot be read: it ends too early", err}
-	case errors.As(err, &system):
-		return fileError{fmt.Sprintf("%s: cannot be read: %v", file, system.Err), err}
+// columns are the places of the chosen columns, or of all, without those to leave out.
+func (s *sheet) columns(o ReadOptions) ([]int, error) {
+	chosen, err := s.chosen(o)
+	if err != nil {
+		return nil, err
 	}
-	return fileError{fmt.Sprintf("%s: the separator %q cannot be used", file, comma), err}
+	names := make([]string, len(chosen))
+	for k, j := range chosen {
+		names[k] = s.header[j]
+	}
+	left, err := o.without(names, s.header)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
+	}
+	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
 }
 
-// fileError is an error in plain words with what it was.
-type fileError struct {
-	text  string
-	cause error
+// without are the chosen names less those to leave out, which must be among all names.
+func (o ReadOptions) without(chosen, all []string) ([]string, error) {
+	if _, err := choose(all, o.Exclude); err != nil {
+		return nil, fmt.Errorf("%w: it cannot be left out", err)
+	}
+	left := slices.DeleteFunc(slices.Clone(chosen), func(name string) bool { return slices.Contains(o.Exclude, name) })
+	if len(left) == 0 {
+		return nil, errors.New("every column is left out; keep one at least")
+	}
+	return left, nil
 }
 
-func (e fileError) Error() string { return e.text }
-func (e fileError) Unwrap() error { return e.cause }
+// chosen are the places of the chosen columns, or of all.
+func (s *sheet) chosen(o ReadOptions) ([]int, error) {
+	if len(o.Columns) > 0 {
+		columns, err := s.find(o.Columns)
+		if err != nil {
+			return nil, err
+		}
+		if err := CheckNames(o.Columns); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
+		}
+		return columns, nil
+	}
+	all := allOf(len(s.header))
+	if s.header[0] == "" {
+		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s", s.at(s.top), leaveOut(s.usable(all, o)))
+	}
+	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
+		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), printable.Cell(s.header[0]))
+	}
+	if err := CheckNames(s.header); err != nil {
+		advice := "correct the header"
+		if others := s.usable(all, o); len(others) > 0 {
+			advice += ", or " + leaveOut(others)
+		}
+		return nil, fmt.Errorf("%s: %w; %s", s.at(s.top), err, advice)
+	}
+	return all, nil
+}
 
-// otherSeparator finds what both lines hold, if the header came out as one cell.
-func otherSeparator(header, row []string) (rune, bool) {
-	for _, sep := range []rune{';', '\t', '|', ',', ' '} {
-		if len(header) == 1 && strings.ContainsRune(header[0], sep) && strings.ContainsRune(strings.Join(row, ""), sep) {
-			return sep, true
+// find gives the places of named columns; each name must stand once in the header.
+func (s *sheet) find(names []string) ([]int, error) {
+	columns, err := choose(s.header, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
+	}
+	times := s.times()
+	for _, j := range columns {
+		if times[s.header[j]] > 1 {
+			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), printable.Cell(s.header[j]))
 		}
 	}
-	return 0, false
+	return columns, nil
+}
+
+// times is how often each name is in the header.
+func (s *sheet) times() map[string]int {
+	times := map[string]int{}
+	for _, name := range s.header {
+		times[name]++
+	}
+	return times
+}
+
+// parse reads column j as a table of one column, or gives the first row that cannot be read and why.
+func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem error) {
+	column = blank(s.header[j:j+1], len(s.rows))
+	for i, row := range s.rows {
+		if o.missing(row[j]) {
+			continue
+		}
+		x, err := s.number(row[j])
+		if err != nil {
+			return nil, i, err
+		}
+		column.set(i, 0, x)
+	}
+	return column, 0, nil
+}
+
+// usable are the names of those columns which could be read by themselves.
+func (s *sheet) usable(columns []int, o ReadOptions) []string {
+	var names []string
+	times := s.times()
+	for _, j := range columns {
+		if times[s.header[j]] > 1 || CheckNames(s.header[j:j+1]) != nil {
+			continue
+		}
+		if column, _, err := s.parse(j, o); err == nil && faults(column)[0] == nil {
+			names = append(names, s.header[j])
+		}
+	}
+	return names
+}
+
+// listed is how many names a message holds: more would bury what it says.
+const listed = 20
+
+// columnAdvice says what to do about cell (i, j), which is no number: about its whole column if that
+// has no number at all.
+func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
+	isText := !slices.ContainsFunc(s.rows, func(row []string) bool {
+		_, err := s.number(row[j])
+		_, decimal := s.otherDecimal(row[j])
+		_, _, thousands := s.withoutThousands(row[j])
+		return !o.missing(row[j]) && (decimal || thousands || !errors.Is(err, errNotNumber))
+	})
+	if isText {
+		return "no cell of this column is: " + leaveOut(s.usable(allOf(len(s.header)), o))
+	}
+	return s.advice(o, s.rows[i][j], problem)
+}
+
+// advice says what to do about a cell that is no number.
+func (s *sheet) advice(o ReadOptions, cell string, problem error) string {
+	mark := "--na " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway
+	switch {
+	case errors.Is(problem, errTooLarge):
+		return "rescale the column"
+	case printable.Cell(cell) != cell: // too long to be repeated
+		return "correct the cell"
+	}
+	plain, sure, thousands := s.withoutThousands(cell)
+	other, decimal := s.otherDecimal(cell)
+	point, flag := "point", "--dec ,"
+	if s.decimal == ',' {
+		point, flag = "comma", "--dec ."
+	}
+	switch {
+	case thousands && sure:
+		return "it has marks between its thousands: " + plain + " is needed (in a spreadsheet: the cells as numbers without them)"
+	case thousands && decimal:
+		return fmt.Sprintf("%s is needed if that mark is between thousands, %s if it is a decimal mark (%s if so in the whole file)", plain, other, flag)
+	case decimal:
+		return fmt.Sprintf("a decimal %s is needed: %s (or %s if all numbers of the file are so)", point, other, flag)
+	case slices.Contains([]string{"true", "false"}, strings.ToLower(cell)):
+		return "yes and no are written as 1 and 0"
+	case slices.Contains(likelyMarks, strings.ToLower(cell)):
+		return "if it marks a missing cell: " + mark
+	}
+	return "correct the cell, or read it as missing: " + mark
+}
+
+// likelyMarks of missing cells are not all in DefaultNA, since they may also be a slip.
+var likelyMarks = []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?"}
+
+func leaveOut(others []string) string {
+	switch {
+	case len(others) == 0:
+		return "no other column can be used"
+	case len(others) > listed:
+		return fmt.Sprintf("leave it out with --columns and the names of the %d others that can be used", len(others))
+	}
+	return "leave it out with --columns " + shell.List(others)
+}
+
+func listing(names []string) string {
+	if len(names) > listed {
+		return fmt.Sprintf("%s and %d more", listing(names[:listed]), len(names)-listed)
+	}
+	shown := make([]string, len(names))
+	for i, name := range names {
+		if shown[i] = printable.Cell(name); strings.ContainsAny(name, `,"`) { // as flags take it
+			shown[i] = shell.List([]string{name})
+		}
+	}
+	return strings.Join(shown, ", ")
+}
+
+// ReadLabels reads what the columns of a table are to be called where people read: a table of two
+// columns, names and labels, in a format that ReadFile knows. Names that the table does not have are
+// left out, and so is an empty label. It fails if no name is the table's, or one comes twice.
+func ReadLabels(path string, names []string) (map[string]string, error) {
+	s, err := openSheet(path, ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.header) != 2 {
+		return nil, fmt.Errorf("%s: two columns are expected, name and label, and there are %d: %s", path, len(s.header), listing(s.header))
+	}
+	labels, lines := map[string]string{}, map[string]int{}
+	for i, row := range s.rows {
+		name := row[0]
+		if line := lines[name]; line > 0 {
+			return nil, fmt.Errorf("%s: %q has a label on line %d already; keep one of the two", s.at(s.lines[i]), printable.Cell(name), line)
+		}
+		lines[name] = s.lines[i]
+		if row[1] != "" && slices.Contains(names, name) {
+			labels[name] = row[1]
+		}
+	}
+	if len(labels) == 0 {
+		return nil, fmt.Errorf("%s: no name in its first column is a column of the table; these are: %s", path, listing(names))
+	}
+	return labels, nil
 }

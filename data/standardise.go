@@ -35,7 +35,7 @@ func StandardScale(t *Table) Scale {
 	}
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
-		for j, sums := range t.columnSums() {
+		for j, sums := range columnSums(t) {
 			s.Mean[j], s.Deviation[j] = sums.MeanDeviation()
 		}
 	}
@@ -85,7 +85,7 @@ func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
 func RootMeanSquareScale(t *Table, size float64) Scale {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
-		for j, sums := range t.columnSums() {
+		for j, sums := range columnSums(t) {
 			s.Deviation[j] = sums.Norm / math.Sqrt(float64(sums.Number)) / size
 		}
 	}
@@ -113,7 +113,7 @@ func (s Scale) Standardised(t *Table) *Table {
 	if t.Counted != nil {
 		return t
 	}
-	z := t.like(make([]float64, len(t.Values)))
+	z := like(t, make([]float64, len(t.Values)))
 	s.standardise(z, t)
 	return z
 }
@@ -121,7 +121,7 @@ func (s Scale) Standardised(t *Table) *Table {
 // Restore gives a table of standardised columns in the units of the scale,
 // x_j = Mean_j + Deviation_j z_j.
 func (s Scale) Restore(t *Table) *Table {
-	x := t.like(make([]float64, len(t.Values)))
+	x := like(t, make([]float64, len(t.Values)))
 	s.restore(x, t)
 	return x
 }
@@ -132,17 +132,17 @@ func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
 	if t.Counted != nil {
 		return t, func() {}
 	}
-	z = t.like(t.Values)
+	z = like(t, t.Values)
 	s.standardise(z, t)
 	return z, func() { s.restore(t, z) }
 }
 
 func (s Scale) standardise(z, t *Table) {
-	t.mapTo(z, func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
+	mapTo(t, z, func(j int, x float64) float64 { return (x - s.Mean[j]) / s.Deviation[j] })
 }
 
 func (s Scale) restore(x, z *Table) {
-	z.mapTo(x, func(j int, v float64) float64 { return s.Mean[j] + s.Deviation[j]*v })
+	mapTo(z, x, func(j int, v float64) float64 { return s.Mean[j] + s.Deviation[j]*v })
 }
 
 // Precision gives the precision (d, d) of standardised columns in the table's
@@ -184,14 +184,14 @@ func (s Scale) Location(mu []float64) []float64 {
 }
 
 // like is a table of the same columns, rows and gaps that holds these values.
-func (t *Table) like(values []float64) *Table {
+func like(t *Table, values []float64) *Table {
 	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
 		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Rounded: t.Rounded}
 }
 
 // mapTo puts f(column, value) of each observed value into another table, which may hold the same
 // values.
-func (t *Table) mapTo(to *Table, f func(j int, x float64) float64) {
+func mapTo(t, to *Table, f func(j int, x float64) float64) {
 	for i := range t.N {
 		for j := range t.D {
 			k := i*t.D + j

@@ -10,14 +10,15 @@ import (
 	"unicode"
 
 	"missingscore/data/domain"
+	"missingscore/data/format"
 	"missingscore/internal/printable"
 	"missingscore/internal/spelling"
 )
 
 // Largest and smallest sizes with which squares stay inside float64.
 const (
-	largest  = 1e150
-	smallest = 1e-150
+	LargestValue      = 1e150  // of an observed cell
+	SmallestDeviation = 1e-150 // of a column
 )
 
 // Table is n rows of d named columns with missing cells.
@@ -55,7 +56,7 @@ func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %s", e.Col
 // and, by a *ColumnError, a column that has no value or does not vary.
 // Rows without any value stay.
 func NewTable(names []string, values []float64, observed []bool) (*Table, error) {
-	if err := checkNames(names); err != nil {
+	if err := CheckNames(names); err != nil {
 		return nil, err
 	}
 	d := len(names)
@@ -69,21 +70,18 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 		return nil, fmt.Errorf("%d values, but %d marks of what is observed", len(values), len(observed))
 	}
 	t := &Table{Names: names, N: len(values) / d, D: d, Values: values, Observed: observed}
-	if err := t.check(); err != nil {
+	if err := check(t); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// Missing is the number of missing cells.
+// Missing is the number of missing cells of the rows for which the table's stand.
 func (t *Table) Missing() int {
-	if t.Counted != nil {
-		return t.Counted.missing()
-	}
 	missing := 0
-	if t.Sampled != nil {
-		for _, own := range t.Sampled.Own {
-			missing += t.Sampled.Rows - own
+	if t.Counted != nil || t.Sampled != nil {
+		for j := range t.D {
+			missing += t.RowCount() - t.ObservedIn(j)
 		}
 		return missing
 	}
@@ -117,10 +115,10 @@ func (t *Table) Select(names []string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNames(names); err != nil {
+	if err := CheckNames(names); err != nil {
 		return nil, err
 	}
-	s := t.emptied(names)
+	s := emptied(t, names)
 	for i := range t.N {
 		for k, j := range columns {
 			if from := i*t.D + j; t.Observed[from] {
@@ -138,7 +136,7 @@ func blank(names []string, n int) *Table {
 }
 
 // emptied is a blank table of the same rows.
-func (t *Table) emptied(names []string) *Table {
+func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
 	e.Dropped, e.Lines, e.Weights, e.Rounded = t.Dropped, t.Lines, t.Weights, t.Rounded
 	return e
@@ -164,7 +162,7 @@ func (t *Table) Inside(s *domain.Domain) error {
 			e.Line = t.Lines[i]
 		}
 		if cell >= 0 {
-			e.Column, e.Cell = t.Names[cell], format(b.X[cell])
+			e.Column, e.Cell = t.Names[cell], format.Number(b.X[cell])
 		}
 		return e
 	}
@@ -199,7 +197,17 @@ func (t *Table) set(i, j int, x float64) {
 
 // AppendColumn appends the observed values of column j to dst.
 func (t *Table) AppendColumn(dst []float64, j int) []float64 {
-	return t.appendColumn(dst, j, 0, t.N)
+	return appendColumn(dst, t, j, 0, t.N)
+}
+
+// appendColumn appends the observed values of column j in rows from first to before last.
+func appendColumn(dst []float64, t *Table, j, first, last int) []float64 {
+	for k := first*t.D + j; k < last*t.D; k += t.D {
+		if t.Observed[k] {
+			dst = append(dst, t.Values[k])
+		}
+	}
+	return dst
 }
 
 // Column is a copy of the observed values of column j.
@@ -214,7 +222,7 @@ func (t *Table) Column(j int) []float64 {
 }
 
 // withValues appends to dst the rows which have at least one value.
-func (t *Table) withValues(dst []int) []int {
+func withValues(t *Table, dst []int) []int {
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], true) {
 			dst = append(dst, i)
@@ -223,55 +231,44 @@ func (t *Table) withValues(dst []int) []int {
 	return dst
 }
 
-func (t *Table) check() error {
-	if err := checkRows(len(t.withValues(nil))); err != nil {
+func check(t *Table) error {
+	if err := checkRows(len(withValues(t, nil))); err != nil {
 		return err
 	}
 	for k, x := range t.Values {
-		if t.Observed[k] && !(math.Abs(x) <= largest) {
-			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, largest)
+		if t.Observed[k] && !(math.Abs(x) <= LargestValue) {
+			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, LargestValue)
 		}
 	}
-	return cmp.Or(t.faults()...)
+	return cmp.Or(faults(t)...)
 }
 
 // faults say, each by a *ColumnError, why columns cannot be standardised; nil of one that can.
-func (t *Table) faults() []error {
+func faults(t *Table) []error {
 	faults := make([]error, t.D)
-	for j, sums := range t.columnSums() {
+	for j, sums := range columnSums(t) {
 		faults[j] = fault(t.Names[j], sums, t.Rounded)
 	}
 	return faults
 }
 
-// refusal is the first fault of a column in a table read from a file, with the
-// way around it.
-func (t *Table) refusal(file string) error {
-	faults := t.faults()
-	return refusal(file, t.Names, func(j int) error { return faults[j] })
-}
-
-// Refusal returns the first fault of a column with its way around, or an ambiguity of the cells that
-// the user must decide; nil if the file is sound. All blocks must have been read.
-func (r *RowFile) Refusal(columns []ColumnSums) error {
-	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
-		return err
+// acceptable refuses a table from a file that has too few rows, or a column that does not vary.
+func acceptable(t *Table, file string) error {
+	if err := checkRows(t.N); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	return refusal(r.Path, r.Names, func(j int) error { return fault(r.Names[j], columns[j], r.Rounded()) })
+	return refusal(file, t.Names, faults(t))
 }
 
-// Rounded is, by the name of a column, one of the whole numbers in the blocks read that float64
-// cannot hold; nil if there are none.
-func (r *RowFile) Rounded() map[string]string { return r.written.texts() }
-
-func refusal(file string, names []string, fault func(j int) error) error {
+// refusal is the first fault of a column in a table read from a file, with the way around it.
+func refusal(file string, names []string, faults []error) error {
 	var first error
 	var sound []string
 	for j, name := range names {
-		if err := fault(j); err == nil {
+		if faults[j] == nil {
 			sound = append(sound, name)
 		} else if first == nil {
-			first = err
+			first = faults[j]
 		}
 	}
 	if first == nil {
@@ -290,7 +287,8 @@ func checkRows(usable int) error {
 	return nil
 }
 
-func checkNames(names []string) error {
+// CheckNames refuses columns' names that are empty, equal or hold control characters, and none.
+func CheckNames(names []string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("a table needs at least one column")
 	}
@@ -324,4 +322,67 @@ func choose(names, wanted []string) ([]int, error) {
 		}
 	}
 	return columns, nil
+}
+
+// Counted says of a table that its rows were made from the moments of others (data/moments),
+// and stand for them. Values are standardised.
+type Counted struct {
+	Rows      int       // for how many rows the table's stand
+	Counts    []float64 // (N) how often each row of the table counts
+	Scale     Scale     // in which Values are given
+	Own       []int     // (d) rows that have each column
+	Low, High []float64 // (d) least and greatest value of each column, in its own units
+	Pairs     *Pairs    // of a table without rows; else nil
+}
+
+// Pairs are sums over the rows that have both columns of a pair, (d, d) and symmetric.
+type Pairs struct {
+	Cross  []float64 // Σ z_j z_k, standardised
+	Number []float64
+}
+
+// Sampled says of a table that its rows were drawn from those of a file that is not held, and what
+// is known of all of these. It is for what a large table is looked at for, as whether it is missing
+// at random, and never for an estimate.
+type Sampled struct {
+	Rows     int    // of the file, that have a value
+	Gaps     int    // of them, with a missing cell
+	Own      []int  // (d) of them, that have each column
+	Pairs    []int  // of them, that have both columns of each pair j < k: (0,1), (0,2), …
+	Checksum string // of their observed cells
+}
+
+// RowCount is for how many rows the table's stand: N, where they are neither counted nor a sample.
+func (t *Table) RowCount() int {
+	switch {
+	case t.Counted != nil:
+		return t.Counted.Rows
+	case t.Sampled != nil:
+		return t.Sampled.Rows
+	}
+	return t.N
+}
+
+// ObservedIn is the number of rows that have column j.
+func (t *Table) ObservedIn(j int) (n int) {
+	switch {
+	case t.Counted != nil:
+		return t.Counted.Own[j]
+	case t.Sampled != nil:
+		return t.Sampled.Own[j]
+	}
+	for k := j; k < len(t.Observed); k += t.D {
+		if t.Observed[k] {
+			n++
+		}
+	}
+	return n
+}
+
+// Count is how often row i counts.
+func (t *Table) Count(i int) float64 {
+	if t.Counted != nil {
+		return t.Counted.Counts[i]
+	}
+	return 1
 }

@@ -3,128 +3,103 @@ package data
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"missingscore/data/format"
 	"missingscore/internal/memory"
+	"missingscore/internal/printable"
 )
 
-// longestLine of a table, in bytes: a million columns are far less. What has longer lines
-// is no table, or has no end.
-const longestLine = 64 << 20
+const (
+	// longestLine of a table in bytes: a million columns take far less.
+	longestLine = 64 << 20
+	mostCells   = 1 << 22 // of a row
+	blockBytes  = 1 << 20 // of text are understood at a time
 
-// textReader hands on text in UTF-8 as it is read and refuses anything else, lines without
-// end and more text than there is memory for, before they are held.
+	lineFactor    = 8  // bytes of memory for each of a line, which is copied as it is read
+	rowTextFactor = 6  // the same for each byte of a row while its cells are made, and
+	rowCellBytes  = 34 // for each of its cells
+
+	onlyRows   = "a table has a line for each row"
+	fewerCells = "take fewer rows, or leave columns out of the file"
+
+	byteOrderMark = "\ufeff"
+)
+
+// textReader hands on text in UTF-8. It refuses anything else and lines without end before they are
+// held.
 type textReader struct {
 	in     io.Reader
 	file   string
 	limit  float64 // bytes of memory
-	stream bool    // nobody holds what is handed on
-	line   int     // finished ones
+	line   int     // lines that ended
 	length int     // of the line under way
-	total  float64
-	begun  []byte // a character whose other bytes come next
+	begun  []byte  // a character whose other bytes come next
 
-	fed, returned bool  // a line feed, a carriage return has been seen
+	fed, returned bool  // there was a line feed, a carriage return
 	err           error // that ended it
 }
 
-// newTextReader leaves out a byte order mark.
-func newTextReader(r io.Reader, file string) (*textReader, error) {
-	limit, err := memory.Limit()
-	if err != nil {
-		return nil, err
-	}
-	in := bufio.NewReader(r)
-	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
-		in.Discard(len(mark))
-	}
-	return &textReader{in: in, file: file, limit: limit}, nil
-}
-
-// OpenText opens a text file, decompressing it if it is compressed by gzip or Zstandard and
-// leaving out a byte order mark. Reading fails where it is no UTF-8, a line has no end or there is more
-// than there is memory for; these errors name file and line.
+// OpenText opens a text file. It decompresses gzip and Zstandard and leaves out a byte order mark.
+// Reading fails if the text is not UTF-8 or a line has no end; these errors name file and line.
 func OpenText(path string) (io.ReadCloser, error) {
 	f, err := openInput(path, false)
 	if err != nil {
 		return nil, err
 	}
-	text, err := newTextReader(f, f.name)
+	limit, err := memory.Limit()
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return plainly{text, f}, nil
+	f.skipMark()
+	return struct {
+		io.Reader
+		io.Closer
+	}{&textReader{in: f, file: f.name, limit: limit}, f}, nil
 }
-
-// plainly is a text whose errors are in plain words.
-type plainly struct {
-	text *textReader
-	io.Closer
-}
-
-func (p plainly) Read(to []byte) (n int, err error) {
-	if n, err = p.text.Read(to); err != nil && err != io.EOF {
-		err = readError(err, p.text.file, ',')
-	}
-	return n, err
-}
-
-// textError is an error of the text, ready to be shown.
-type textError struct{ error }
-
-func (e textError) Unwrap() error { return e.error }
 
 // Read implements io.Reader. An error stays.
 func (r *textReader) Read(p []byte) (n int, err error) {
-	if r.err != nil {
-		return 0, r.err
+	if r.err == nil {
+		n, r.err = r.next(p)
 	}
-	n, r.err = r.next(p)
 	return n, r.err
 }
 
 func (r *textReader) next(p []byte) (n int, err error) {
-	n, err = r.in.Read(p)
-	text := p[:n]
-	if r.total += float64(n); !r.stream {
-		if err := memory.Fits(2*r.total, r.limit, fewerCells, "%s, read up to line %d,", r.file, r.line+1); err != nil {
-			return 0, textError{err}
-		}
+	if n, err = r.in.Read(p); err != nil && err != io.EOF {
+		err = readError(err, r.file)
 	}
+	text := p[:n]
 	if !r.valid(text, err == io.EOF) {
-		return 0, textError{fmt.Errorf("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", r.file, r.line+1)}
+		return 0, refuse("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", r.file, r.line+1)
 	}
 	r.returned = r.returned || bytes.IndexByte(text, '\r') >= 0
-	for rest := text; ; {
-		end := bytes.IndexByte(rest, '\n')
-		if end < 0 {
-			r.length += len(rest)
-			break
-		}
-		r.fed, r.length, rest = true, 0, rest[end+1:]
-		r.line++
+	if lines := bytes.Count(text, []byte{'\n'}); lines > 0 {
+		r.fed, r.line, r.length = true, r.line+lines, n-bytes.LastIndexByte(text, '\n')-1
+	} else {
+		r.length += n
 	}
 	if err := memory.Fits(lineFactor*float64(r.length), r.limit, onlyRows, "%s, line %d,", r.file, r.line+1); err != nil {
-		return 0, textError{err}
+		return 0, err
 	}
 	if r.length > longestLine {
-		return 0, textError{fmt.Errorf("%s:%d: the line is longer than %s: %s", r.file, r.line+1, memory.Size(longestLine), onlyRows)}
+		return 0, refuse("%s:%d: the line is longer than %s: %s", r.file, r.line+1, memory.Size(longestLine), onlyRows)
 	}
 	return n, err
 }
 
-const (
-	lineFactor = 8 // bytes of memory for each of a line, which is copied as it is read
-	onlyRows   = "a table has a line for each row"
-)
-
-const fewerCells = "take fewer rows, or leave columns out of the file"
-
-// valid checks a part of the text; a character that it cuts is checked with the next part.
-// If it is not, line is that of the fault.
+// valid checks a part of the text; a character that it cuts is checked with the next part. Of a fault
+// it sets the line.
 func (r *textReader) valid(text []byte, last bool) bool {
 	whole := text
 	if len(r.begun) > 0 {
@@ -132,18 +107,298 @@ func (r *textReader) valid(text []byte, last bool) bool {
 	}
 	cut := len(whole)
 	for k := 1; !last && k < utf8.UTFMax && k <= len(whole); k++ {
-		if b := whole[len(whole)-k]; utf8.RuneStart(b) {
+		if utf8.RuneStart(whole[len(whole)-k]) {
 			if !utf8.FullRune(whole[len(whole)-k:]) {
 				cut = len(whole) - k
 			}
 			break
 		}
 	}
-	r.begun = append([]byte(nil), whole[cut:]...)
+	r.begun = bytes.Clone(whole[cut:])
 	if whole = whole[:cut]; utf8.Valid(whole) && bytes.IndexByte(whole, 0) < 0 {
 		return true
 	}
 	at := bytes.IndexFunc(whole, func(c rune) bool { return c == 0 || c == utf8.RuneError })
 	r.line += bytes.Count(whole[:at], []byte("\n"))
 	return false
+}
+
+// textFile is a separated text with a header as a format.Seeker.
+type textFile struct {
+	dialect
+	in     *input
+	limit  float64
+	text   *textReader
+	from   io.Reader // text, behind a buffer
+	header []string
+	top    int    // line of the header
+	line   int    // the last that was read
+	left   []byte // read already: a line that goes on
+	ended  bool
+	begun  bool  // rows were read
+	start  int64 // byte of the content where the first row begins
+}
+
+// openText reads the header of a text.
+func openText(in *input, o ReadOptions) (*textFile, error) {
+	limit, err := memory.Limit()
+	if err != nil {
+		return nil, err
+	}
+	t := &textFile{in: in, limit: limit, start: in.skipMark()}
+	t.text = &textReader{in: in, file: in.name, limit: limit}
+	buffered := bufio.NewReaderSize(t.text, headBytes)
+	head, err := buffered.Peek(headBytes)
+	if err != nil && err != io.EOF && len(head) == 0 {
+		return nil, err
+	}
+	t.dialect, t.from = o.dialect(head, err == io.EOF), buffered
+	for t.header == nil {
+		if t.ended {
+			return nil, fmt.Errorf("%s: the file is empty; it needs a first line of column names and a line for each row", in.name)
+		}
+		text, first, err := t.fill()
+		if err != nil {
+			return nil, err
+		}
+		err = t.records(text, first, func(cells []string, line int, ends int64) error {
+			t.header, t.top = slices.Clone(cells), line
+			for j, name := range cells {
+				t.header[j] = strings.TrimSpace(name)
+			}
+			t.left = append(bytes.Clone(text[ends:]), t.left...)
+			t.line = first - 1 + bytes.Count(text[:ends], []byte{'\n'})
+			t.start += ends
+			return errStop
+		})
+		if err == nil {
+			if t.start += int64(len(text)); t.start > longestLine {
+				return nil, refuse("%s: it begins with more than %s of blank lines", in.name, memory.Size(longestLine))
+			}
+		} else if err != errStop {
+			return nil, err
+		}
+	}
+	if t.ended && len(t.left) == 0 && !t.text.fed && t.text.returned {
+		return nil, refuse("%s: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)", in.name)
+	}
+	return t, nil
+}
+
+// errStop ends a reading whose caller has enough.
+var errStop = errors.New("no more is wanted")
+
+// records visits the rows of a text that begins in a line. ends is the byte behind a row. This is the
+// one place where text becomes cells.
+func (t *textFile) records(text []byte, first int, visit func(cells []string, line int, ends int64) error) error {
+	if len(text) > 2*blockBytes { // a row may be as long
+		cells := bytes.Count(text, []byte(string(t.comma)))
+		if cells > mostCells {
+			return refuse("%s:%d: the row has more than %d million cells: %s", t.in.name, first, mostCells>>20, onlyRows)
+		}
+		if err := memory.Fits(rowTextFactor*float64(len(text))+rowCellBytes*float64(cells), t.limit, fewerCells, "%s, read up to line %d,", t.in.name, first); err != nil {
+			return err
+		}
+	}
+	in := csv.NewReader(bytes.NewReader(text))
+	in.Comma, in.FieldsPerRecord, in.ReuseRecord = t.comma, -1, true
+	in.TrimLeadingSpace = !unicode.IsSpace(t.comma) // else an empty cell would go with it
+	for {
+		cells, err := in.Read()
+		if err == io.EOF {
+			return nil
+		}
+		var wrong *csv.ParseError
+		switch {
+		case errors.As(err, &wrong):
+			return refuse("%s:%d: %w; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\"", t.in.name, wrong.StartLine+first-1, wrong.Err)
+		case err != nil:
+			return refuse("%s: the separator %q cannot be used", t.in.name, t.comma)
+		}
+		if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
+			continue
+		}
+		line, _ := in.FieldPos(0)
+		if err := visit(cells, line+first-1, in.InputOffset()); err != nil {
+			return err
+		}
+	}
+}
+
+// fill reads whole rows, which begin in the line first. Behind the last, ended is set.
+func (t *textFile) fill() (text []byte, first int, err error) {
+	first = t.line + 1
+	text = t.left
+	for {
+		start, n := len(text), 0
+		text = slices.Grow(text, blockBytes)[:start+blockBytes]
+		for err == nil && start+n < len(text) { // io.ReadFull does not tell the end from a cut file's
+			var some int
+			some, err = t.from.Read(text[start+n:])
+			n += some
+		}
+		text = text[:start+n]
+		if err == io.EOF {
+			t.left, t.ended = nil, true
+			return text, first, nil
+		}
+		if err != nil {
+			return nil, first, err
+		}
+		if end := lastRow(text); end > 0 {
+			t.left = bytes.Clone(text[end:])
+			t.line += bytes.Count(text[:end], []byte{'\n'})
+			return text[:end], first, nil
+		}
+		if err := memory.Fits(lineFactor*float64(len(text)), t.limit, "look for a quotation mark without its other one", "%s, a row from line %d on,", t.in.name, first); err != nil {
+			return nil, first, err
+		}
+	}
+}
+
+// lastRow is where the last whole row of a text ends, 0 if none does. The end of a line between
+// quotation marks ends no row.
+func lastRow(text []byte) int {
+	if bytes.IndexByte(text, '"') < 0 {
+		return bytes.LastIndexByte(text, '\n') + 1
+	}
+	last, open := 0, false
+	for i, c := range text {
+		switch {
+		case c == '"':
+			open = !open
+		case c == '\n' && !open:
+			last = i + 1
+		}
+	}
+	return last
+}
+
+// Columns implements format.Reader.
+func (t *textFile) Columns() ([]format.Column, int) {
+	columns := make([]format.Column, len(t.header))
+	for j, name := range t.header {
+		columns[j] = format.Column{Name: name, Kind: format.Mixed}
+	}
+	return columns, t.top
+}
+
+// Read implements format.Reader.
+func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
+	if t.ended && len(t.left) == 0 {
+		return nil, io.EOF
+	}
+	top := !t.begun
+	t.begun = true
+	text, first, err := t.fill()
+	if err != nil {
+		return nil, err
+	}
+	return &format.Block{Cells: make([]format.Cells, len(chosen)), Parse: func(b *format.Block) error {
+		most := bytes.Count(text, []byte{'\n'}) + 1
+		b.Rows = make([]int, 0, most)
+		for k := range chosen {
+			b.Cells[k].Text = make([]string, 0, most)
+		}
+		return t.records(text, first, func(cells []string, line int, _ int64) error {
+			if sep, found := otherSeparator(t.header, cells); found && top && len(b.Rows) == 0 {
+				return refuse("%s:%d: only one column found, named %q; its separator seems to be another: --sep %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
+			}
+			if len(cells) != len(t.header) {
+				hint := "a missing cell still needs its separator"
+				if len(cells) > len(t.header) {
+					hint = "look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header"
+				}
+				return refuse("%s:%d: expected %d cells as in the header, found %d; %s", t.in.name, line, len(t.header), len(cells), hint)
+			}
+			b.Rows = append(b.Rows, line)
+			for k, j := range chosen {
+				b.Cells[k].Text = append(b.Cells[k].Text, strings.TrimSpace(cells[j]))
+			}
+			return nil
+		})
+	}}, nil
+}
+
+// otherSeparator is one that both lines hold, if the header came out as one cell.
+func otherSeparator(header, row []string) (rune, bool) {
+	for _, sep := range []rune{';', '\t', '|', ',', ' '} {
+		if len(header) == 1 && strings.ContainsRune(header[0], sep) && strings.ContainsRune(strings.Join(row, ""), sep) {
+			return sep, true
+		}
+	}
+	return 0, false
+}
+
+// textIndex is where some rows of a text begin.
+type textIndex struct {
+	every  int
+	starts []int64
+	lines  []int // before them
+}
+
+// Index implements format.Seeker.
+func (t *textFile) Index(every int) (rows int, index any, err error) {
+	x := &textIndex{every: every}
+	at := t.start
+	for !t.ended || len(t.left) > 0 {
+		text, first, err := t.fill()
+		if err != nil {
+			return 0, nil, err
+		}
+		from, line := int64(0), first-1
+		err = t.records(text, first, func(_ []string, _ int, ends int64) error {
+			if rows%every == 0 {
+				x.starts, x.lines = append(x.starts, at+from), append(x.lines, line)
+			}
+			rows++
+			line += bytes.Count(text[from:ends], []byte{'\n'})
+			from = ends
+			return nil
+		})
+		if err != nil {
+			return 0, nil, err
+		}
+		at += int64(len(text))
+		t.in.tell(t.in.taken.Load())
+	}
+	x.starts = append(x.starts, at)
+	return rows, x, nil
+}
+
+// Seek implements format.Seeker.
+func (t *textFile) Seek(index any, row int, _ []int) error {
+	x := index.(*textIndex)
+	k := row / x.every
+	if _, err := t.in.file.Seek(x.starts[k], io.SeekStart); err != nil {
+		return readError(err, t.in.name)
+	}
+	t.text = &textReader{in: io.LimitReader(t.in.file, x.starts[k+1]-x.starts[k]), file: t.in.name, limit: t.limit, line: x.lines[k]}
+	t.from, t.line, t.left, t.ended = t.text, x.lines[k], nil, false
+	return nil
+}
+
+// Close implements format.Reader.
+func (t *textFile) Close() error { return nil }
+
+// refuse is a message that is ready to be shown.
+func refuse(what string, args ...any) error {
+	err := fmt.Errorf(what, args...)
+	return &format.Error{Text: err.Error(), Cause: errors.Unwrap(err)}
+}
+
+// readError says in plain words why a file cannot be read.
+func readError(err error, file string) error {
+	var ready *format.Error
+	var full *memory.Error
+	var system *fs.PathError
+	switch {
+	case errors.As(err, &ready), errors.As(err, &full):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &format.Error{Text: file + ": cannot be read: it ends too early", Cause: err}
+	case errors.As(err, &system):
+		return &format.Error{Text: fmt.Sprintf("%s: cannot be read: %v", file, system.Err), Cause: err}
+	}
+	return &format.Error{Text: file + ": cannot be read", Cause: err}
 }

@@ -48,8 +48,8 @@ func TestReadingIsBounded(t *testing.T) {
 	require.ErrorContains(t, read(&endless{b: 0, left: -1}), "t.csv:1: not a text in UTF-8")
 	require.EqualError(t, read(io.MultiReader(strings.NewReader("a,b\n1,2\n"), &endless{b: '7', left: -1})),
 		"t.csv:3: the line is longer than 67.1 MB: a table has a line for each row")
+	require.ErrorContains(t, read(&endless{b: '\n', left: -1}), "t.csv: it begins with more than 67.1 MB of blank lines")
 	t.Setenv(memory.Variable, "20MB")
-	require.ErrorContains(t, read(&endless{b: '\n', left: -1}), "of memory, and 20 MB can be used: take fewer rows")
 	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, and 20 MB can be used")
 }
 
@@ -75,9 +75,9 @@ func TestCellsAreBounded(t *testing.T) {
 		head, text, problem string
 		most                int
 	}{
-		{"", ",", "t.csv, read up to line 1, needs about 20.2 MB of memory, and 20 MB can be used: take fewer rows", 400_000},
-		{"a\n", "\"x\n\",", "of memory, and 20 MB can be used: take fewer rows", 1_000_000},
-		{"a\n", "x", "t.csv, line 2, needs about 20.5 MB of memory, and 20 MB can be used: a table has a line for each row", 1_500_000},
+		{"", ",", "t.csv, line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row", 2_500_000},
+		{"a\n", "\"x\n\",", "of memory, and 20 MB can be used: look for a quotation mark without its other one", 2_500_000},
+		{"a\n", "x", "t.csv, line 2, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row", 2_500_000},
 	} {
 		text := &cycle{text: c.text}
 		_, err := data.ParseCSV(io.MultiReader(strings.NewReader(c.head), text), "t.csv", data.ReadOptions{Comma: ','})
@@ -94,7 +94,7 @@ func TestLineOfCommasIsRefused(t *testing.T) {
 	require.EqualError(t, err, path+":1: the row has more than 4 million cells: a table has a line for each row")
 	t.Setenv(memory.Variable, "20MB")
 	_, err = data.ReadCSV(path, data.ReadOptions{})
-	require.EqualError(t, err, path+", line 1, needs about 20.5 MB of memory, and 20 MB can be used: a table has a line for each row, or set --memory or MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row, or set --memory or MISSINGSCORE_MEMORY where there is more")
 }
 
 // The time to find columns grows with their number, not with its square.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"missingscore/data/format"
 )
 
 // Weighted is the table with sampling weights: row i stands for a number of units of the
@@ -20,8 +22,8 @@ func (t *Table) Weighted(weights []float64) (*Table, error) {
 	}
 	var rows []int
 	for i, w := range weights {
-		if !(w >= 0 && w <= largest) {
-			return nil, fmt.Errorf("row %d: the weight %g must be a number from 0 to %g", i+1, w, largest)
+		if !(w >= 0 && w <= LargestValue) {
+			return nil, fmt.Errorf("row %d: the weight %g must be a number from 0 to %g", i+1, w, LargestValue)
 		}
 		if w > 0 {
 			rows = append(rows, i)
@@ -29,16 +31,16 @@ func (t *Table) Weighted(weights []float64) (*Table, error) {
 	}
 	w := *t
 	w.Weights = slices.Clone(weights)
-	kept := w.only(rows)
+	kept := only(&w, rows)
 	kept.Dropped = t.Dropped
-	if err := kept.check(); err != nil {
+	if err := check(kept); err != nil {
 		return nil, fmt.Errorf("of the rows whose weight is not 0: %w", err)
 	}
 	return kept, nil
 }
 
 // weigh makes weights of mean 1 those of the rows; nil where all are equal.
-func (t *Table) weigh(weights []float64) {
+func weigh(t *Table, weights []float64) {
 	most := slices.Max(weights)
 	if most == slices.Min(weights) {
 		return
@@ -77,14 +79,6 @@ func (t *Table) EffectiveRows() float64 {
 	return float64(t.N) * float64(t.N) / squares
 }
 
-// Efficiency is the share of its rows that a table's weights leave, n_eff / n; 1 without.
-func (t *Table) Efficiency() float64 {
-	if t.Weights == nil {
-		return 1
-	}
-	return t.EffectiveRows() / float64(t.N)
-}
-
 // ColumnWeights are the weights of the observed cells of column j, in the order of Column; nil
 // where there are none.
 func (t *Table) ColumnWeights(j int) (weights []float64) {
@@ -111,78 +105,52 @@ func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	if slices.Contains(o.Columns, column) {
 		return nil, &WeightsError{fmt.Sprintf("%q holds the weights of rows and cannot be among the columns of the model: leave it out of them", column)}
 	}
-	in, err := openInput(path, true)
+	s, err := openSource(path, o, true)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	weights, err := in.column(column, o)
+	defer s.Close()
+	at, err := s.find([]string{column})
 	if err != nil {
-		return nil, err
-	}
-	if err := in.rewind(); err != nil {
 		return nil, err
 	}
 	if o.Columns == nil && !slices.Contains(o.Exclude, column) {
-		o.Exclude = append(slices.Clone(o.Exclude), column)
+		s.options.Exclude = append(slices.Clone(o.Exclude), column)
 	}
-	t, err := in.table(o)
+	if err := s.choose(); err != nil {
+		return nil, err
+	}
+	model := s.names
+	s.chosen, s.names = append(s.chosen, at[0]), append(slices.Clone(model), column)
+	both, err := s.gather()
 	if err != nil {
 		return nil, err
 	}
-	of, err := weights.of(t)
-	if err != nil {
+	t, d := blank(model, both.N), len(model)
+	t.Lines = both.Lines
+	weights, seen := make([]float64, both.N), make([]bool, both.N)
+	for i := range both.N {
+		from := i * both.D
+		copy(t.Values[i*d:], both.Values[from:from+d])
+		copy(t.Observed[i*d:], both.Observed[from:from+d])
+		weights[i], seen[i] = both.Values[from+d], both.Observed[from+d]
+	}
+	rows := withValues(t, nil)
+	kept, of := only(t, rows), make([]float64, len(rows))
+	kept.Dropped, kept.Rounded = both.Dropped+both.N-len(rows), both.Rounded
+	for k, i := range rows {
+		switch of[k] = weights[i]; {
+		case !seen[i]:
+			return nil, fmt.Errorf("%s: column %q of weights: the cell is empty, or a mark of a missing one: give the row a weight; 0 leaves it out", s.at(t.Lines[i]), column)
+		case of[k] < 0:
+			return nil, fmt.Errorf("%s: column %q of weights: %s is negative, and weights are 0 or more: correct it; 0 leaves the row out", s.at(t.Lines[i]), column, format.Number(of[k]))
+		}
+	}
+	if err := acceptable(kept, s.file); err != nil {
 		return nil, err
 	}
-	if t, err = t.Weighted(of); err != nil {
-		return nil, fmt.Errorf("%s: %w; look at the column %q", in.name, err, column)
+	if t, err = kept.Weighted(of); err != nil {
+		return nil, fmt.Errorf("%s: %w; look at the column %q", s.file, err, column)
 	}
 	return t, nil
-}
-
-// weightColumn are the cells of a column of a file that have a number.
-type weightColumn struct {
-	file, name string
-	rowwise    bool // the file has rows and no lines
-	values     []float64
-	lines      []int
-}
-
-// column reads the cells of one.
-func (in *input) column(name string, o ReadOptions) (*weightColumn, error) {
-	o.Columns, o.Exclude, o.Progress = []string{name}, nil, nil
-	f, err := in.format()
-	if err != nil {
-		return nil, err
-	}
-	w := &weightColumn{file: in.name, name: name, rowwise: f != nil && f != &excel}
-	return w, in.blocks(o, func(b *block, _ []string) error {
-		w.values, w.lines = append(w.values, b.values...), append(w.lines, b.lines...)
-		return nil
-	})
-}
-
-// of are the weights of a table's rows, read from the same file.
-func (w *weightColumn) of(t *Table) ([]float64, error) {
-	out, at := make([]float64, t.N), 0
-	for i, line := range t.Lines {
-		for at < len(w.lines) && w.lines[at] < line {
-			at++
-		}
-		if at == len(w.lines) || w.lines[at] != line {
-			return nil, w.refuse(line, "the cell is empty, or a mark of a missing one: give the row a weight; 0 leaves it out")
-		}
-		if out[i] = w.values[at]; out[i] < 0 {
-			return nil, w.refuse(line, fmt.Sprintf("%s is negative, and weights are 0 or more: correct it; 0 leaves the row out", format(out[i])))
-		}
-	}
-	return out, nil
-}
-
-func (w *weightColumn) refuse(line int, why string) error {
-	at := fmt.Sprintf("%s:%d", w.file, line)
-	if w.rowwise {
-		at = fmt.Sprintf("%s, row %d", w.file, line)
-	}
-	return fmt.Errorf("%s: column %q of weights: %s", at, w.name, why)
 }

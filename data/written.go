@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -38,16 +37,16 @@ type grouped struct {
 }
 
 // see adds a cell, which is the number x.
-func (g *grouped) see(cell []byte, mark byte, line int, x float64) {
-	at := bytes.IndexByte(cell, mark)
+func (g *grouped) see(cell string, mark byte, line int, x float64) {
+	at := strings.IndexByte(cell, mark)
 	if at < 0 {
-		g.no = math.Abs(x) >= 1000 || x != math.Trunc(x) || bytes.ContainsAny(cell, "eE")
+		g.no = math.Abs(x) >= 1000 || x != math.Trunc(x) || strings.ContainsAny(cell, "eE")
 		g.hundreds = g.hundreds || math.Abs(x) >= 100
 		return
 	}
-	whole, rest := bytes.TrimLeft(cell[:at], "+-"), cell[at+1:]
-	if g.no = len(whole) == 0 || len(whole) > 3 || whole[0] == '0' || len(rest) != 3 || bytes.ContainsAny(rest, "eE"); !g.no && g.first.line == 0 {
-		g.first = cellOf{string(cell), line}
+	whole, rest := strings.TrimLeft(cell[:at], "+-"), cell[at+1:]
+	if g.no = len(whole) == 0 || len(whole) > 3 || whole[0] == '0' || len(rest) != 3 || strings.ContainsAny(rest, "eE"); !g.no && g.first.line == 0 {
+		g.first = cellOf{cell, line}
 	}
 }
 
@@ -93,12 +92,12 @@ func fault(column string, sums ColumnSums, rounded map[string]string) error {
 }
 
 // see adds a cell of column k.
-func (w *written) see(k int, column string, cell []byte, mark rune, line int, x float64) {
+func (w *written) see(k int, column string, cell string, mark rune, line int, x float64) {
 	if g := &w.grouped[k]; !g.no {
 		g.see(cell, byte(mark), line, x)
 	}
 	if math.Abs(x) >= 1<<53 {
-		w.round(column, cellOf{string(cell), line}, x)
+		w.round(column, cellOf{cell, line}, x)
 	}
 }
 
@@ -117,12 +116,7 @@ func (w *written) add(o written) {
 	}
 }
 
-// thousandsError asks whether a mark stands between thousands or before decimals.
-type thousandsError struct{ text string }
-
-func (e *thousandsError) Error() string { return e.text }
-
-// ask is a *thousandsError where the marks of a column, which would be read as decimal ones, may
+// ask is an error where the marks of a column, which would be read as decimal ones, may
 // stand between thousands: each has three digits behind it and no 0 before it, and the column's other
 // numbers are whole and below 1000. It is nil where options say what the decimal mark is.
 func (w *written) ask(file string, names []string, o ReadOptions) error {
@@ -138,8 +132,8 @@ func (w *written) ask(file string, names []string, o ReadOptions) error {
 			mark, name = ",", "comma"
 		}
 		plain := strings.Replace(g.first.text, mark, "", 1)
-		return &thousandsError{fmt.Sprintf("%s:%d: column %q: %q may be %s or %s: its other numbers have three decimals or are whole and below 1000; write %s if the %s is between thousands, add --dec %s if it is a decimal mark",
-			file, g.first.line, names[k], g.first.text, plain, g.first.text, plain, name, mark)}
+		return fmt.Errorf("%s:%d: column %q: %q may be %s or %s: its other numbers have three decimals or are whole and below 1000; write %s if the %s is between thousands, add --dec %s if it is a decimal mark",
+			file, g.first.line, names[k], g.first.text, plain, g.first.text, plain, name, mark)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"missingscore/data/format"
+
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,9 +68,9 @@ func TestRoundedWholeNumbers(t *testing.T) {
 	const first = 1582218195625938945
 	for _, end := range []string{".csv", ".xlsx", ".parquet", ".feather"} {
 		for step, constant := range map[int64]bool{1: true, 1000: false} {
-			columns := []column{{"id", asWhole}, {"x", asNumbers}}
+			columns := []format.Column{{Name: "id", Kind: format.Whole}, {Name: "x", Kind: format.Numbers}}
 			if end == ".xlsx" {
-				columns[0].kind = asText
+				columns[0].Kind = format.Text
 			}
 			var rows [][]string
 			for i := range int64(20) {

@@ -10,7 +10,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/data/noise"
-	"missingscore/internal/plainwords"
+	"missingscore/internal/fuzztest"
 	"missingscore/losses"
 )
 
@@ -46,7 +46,7 @@ func FuzzObjectiveOptions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, k uint, text string, bounded bool) {
 		o, err := losses.NewObjective(names[k%uint(len(names))], fuzzedSetting(text, bounded))
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), text))
+			require.Empty(t, fuzztest.Unknown(err.Error(), text))
 			return
 		}
 		require.NotNil(t, o)

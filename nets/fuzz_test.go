@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/graph/model"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -44,13 +44,13 @@ func FuzzOptions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, k uint, text string) {
 		if k %= uint(len(kinds) + 1); k == uint(len(kinds)) {
 			if _, err := nets.NewImputer("normal", 3, []byte(text), stream.New(1)); err != nil {
-				require.Empty(t, plainwords.Unknown(err.Error(), text))
+				require.Empty(t, fuzztest.Unknown(err.Error(), text))
 			}
 			return
 		}
 		m, err := model.New(kinds[k], 3, []byte(text), stream.New(1))
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), text))
+			require.Empty(t, fuzztest.Unknown(err.Error(), text))
 			return
 		}
 		require.Equal(t, 3, m.Dim())

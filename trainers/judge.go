@@ -212,7 +212,7 @@ func observedColumns(t *data.Table, workers int) []observed {
 		}
 		return columns
 	}
-	err := t.EachColumn(workers, func() func(int, []float64) {
+	err := data.EachColumn(t, workers, func() func(int, []float64) {
 		return func(j int, x []float64) {
 			mean, variance := stat.PopMeanVariance(x, nil)
 			columns[j] = observed{slices.Min(x), slices.Max(x), mean, math.Sqrt(variance)}

@@ -346,7 +346,7 @@ func (p *Prepared) Problem(rows int) (engine.Problem, error) {
 	scale, changes := p.scale()
 	t := p.Table
 	if rows > 0 {
-		t = t.First(rows)
+		t = data.First(t, rows)
 	}
 	if changes {
 		t = scale.Standardised(t)

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
-	"missingscore/internal/plainwords"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -167,11 +167,11 @@ func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trai
 		require.NoError(t, os.WriteFile(file, text, 0o600))
 		s, err := trainers.LoadState(file)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(body)))
 			return
 		}
 		if _, err = trainers.Estimate(t.Context(), table, spec, trainers.Run{State: s}); err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(body)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(body)))
 		}
 	})
 }

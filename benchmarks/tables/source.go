@@ -38,7 +38,7 @@ func (f source) read(path string) (t *data.Table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, err = t.Present(f.Present); err != nil {
+	if t, err = data.Present(t, f.Present); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if t, err = t.CompleteRows(); err != nil {

@@ -122,7 +122,7 @@ type examined struct {
 // look sets what is asked of columns more than once.
 func (e *examined) look() error {
 	e.columns, e.units = make([]summary, e.D), make([]unit, e.D)
-	err := e.Table.EachColumn(e.Workers, func() func(int, []float64) {
+	err := data.EachColumn(e.Table, e.Workers, func() func(int, []float64) {
 		var c column
 		return func(j int, cells []float64) {
 			c.take(cells)
@@ -132,7 +132,7 @@ func (e *examined) look() error {
 	if err != nil || e.after == e.Table {
 		return err
 	}
-	return e.after.EachColumn(e.Workers, func() func(int, []float64) {
+	return data.EachColumn(e.after, e.Workers, func() func(int, []float64) {
 		return func(j int, cells []float64) { e.units[j] = unitOf(cells) }
 	})
 }

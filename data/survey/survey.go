@@ -17,6 +17,8 @@ import (
 	"slices"
 
 	"missingscore/data"
+	"missingscore/internal/panics"
+	"missingscore/internal/stream"
 )
 
 // Survey is what is known of a file's table.
@@ -38,13 +40,15 @@ type Options struct {
 func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	d := len(f.Names)
 	s := &Survey{Columns: make([]data.ColumnSums, d)}
-	pairs, drawn, sum := newPairs(d), newSample(f, o.Seed), sha256.New()
+	pairs, drawn, sum := make([]int, d*(d-1)/2), newSample(f, o.Seed), sha256.New()
 	n, gaps, dropped, bytes := 0, 0, 0, make([]byte, 0, 9*d)
 	err := blocks(ctx, f, o, firstOf, func(t *data.Table, of first) error {
 		s.Before = append(s.Before, n)
 		dropped += t.Dropped
 		addFirst(s.Columns, of.parts)
-		pairs.add(of.pairs)
+		for k, n := range of.pairs {
+			pairs[k] += n
+		}
 		for i := range t.N {
 			drawn.offer(t, i, n+i)
 			if slices.Contains(t.Observed[i*d:(i+1)*d], false) {
@@ -69,7 +73,7 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	}
 	s.Sample = drawn.table(f.Names)
 	s.Sample.Dropped, s.Sample.Rounded = dropped, f.Rounded()
-	s.Sample.Sampled = &data.Sampled{Rows: n, Gaps: gaps, Pairs: pairs.counts(), Checksum: hex.EncodeToString(sum.Sum(nil))}
+	s.Sample.Sampled = &data.Sampled{Rows: n, Gaps: gaps, Pairs: pairs, Checksum: hex.EncodeToString(sum.Sum(nil))}
 	for j, c := range s.Columns {
 		s.Sample.Sampled.Own = append(s.Sample.Sampled.Own, c.Number)
 		if x := s.Sample.Column(j); len(x) == 0 || slices.Min(x) == slices.Max(x) {
@@ -82,13 +86,11 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 // first is what the first pass learns of a block.
 type first struct {
 	parts [][]data.ColumnSums
-	pairs *pairs
+	pairs []int // PairCounts
 }
 
 func firstOf(t *data.Table) (first, error) {
-	of := first{t.FirstSums(1), newPairs(t.D)}
-	of.pairs.count(t)
-	return of, nil
+	return first{data.FirstSums(t, 1), t.PairCounts()}, nil
 }
 
 // addFirst adds a block's parts, one after the other.
@@ -143,7 +145,7 @@ func second(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table
 				return nil, err
 			}
 		}
-		return t.SecondSums(sums, 1), nil
+		return data.SecondSums(t, sums, 1), nil
 	}, func(_ *data.Table, parts [][]data.ColumnSums) error {
 		for _, part := range parts {
 			for j := range sums {
@@ -152,4 +154,59 @@ func second(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table
 		}
 		return nil
 	})
+}
+
+// blocks has every block of a file looked at, o.Workers of them side by side, and what was learned of
+// each taken over in their order.
+func blocks[T any](ctx context.Context, f *data.RowFile, o Options, look func(*data.Table) (T, error), take func(*data.Table, T) error) error {
+	workers := max(1, o.Workers)
+	tables, learned := make([]*data.Table, workers), make([]T, workers)
+	for from := 0; from < f.Blocks(); from += workers {
+		some := min(workers, f.Blocks()-from)
+		pool := panics.NewGroup()
+		for k := range some {
+			pool.Go(func() (err error) {
+				if err = ctx.Err(); err != nil {
+					return err
+				}
+				if tables[k], err = f.Block(from + k); err != nil {
+					return err
+				}
+				learned[k], err = look(tables[k])
+				return err
+			})
+		}
+		if err := pool.Wait(); err != nil {
+			return err
+		}
+		for k := range some {
+			if err := take(tables[k], learned[k]); err != nil {
+				return err
+			}
+		}
+		if o.Progress != nil {
+			done := float64(from+some) / float64(f.Blocks())
+			o.Progress(int64(done*float64(f.Size())), f.Size())
+		}
+	}
+	return nil
+}
+
+// Held chooses rows that are held out, each by itself: by the seed and its number among the rows
+// that have a value, so that the choice is the same whatever the blocks. A share of the rows is so
+// only on average.
+type Held struct {
+	seed   uint64
+	below  uint64 // of the numbers that are drawn for rows, those of rows that are held out
+	stream stream.Stream
+}
+
+// NewHeld holds out a share of the rows, from 0 to 1/2.
+func NewHeld(seed uint64, share float64) *Held {
+	return &Held{seed: seed, below: uint64(math.Ldexp(share, 64))}
+}
+
+// Out tells whether a row is held out.
+func (h *Held) Out(row int) bool {
+	return h.below > 0 && h.stream.At(h.seed, stream.Validate, uint64(row)).Uint64() < h.below
 }

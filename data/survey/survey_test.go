@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
+	_ "missingscore/data/parquet"
 	"missingscore/data/survey"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"

@@ -17,8 +17,8 @@ import (
 // layers are the packages from the bottom up. A package may import those of lower
 // layers, and those of its own layer that come before it in the same line.
 var layers = [][]string{
-	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/plainwords", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
-	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data", "data/simulate", "data/missingness", "data/gaussian", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
+	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
+	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "data/simulate", "data/missingness", "data/gaussian", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
 	{"losses/pairmoments", "losses/latent", "losses"},
@@ -87,4 +87,13 @@ func TestDependenciesPointDownwards(t *testing.T) {
 		}
 	}
 	require.Greater(t, seen, 20)
+}
+
+// A program that imports data alone links no library of a file format.
+func TestFormatsAreImportedByThemselves(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"data").Output()
+	require.NoError(t, err)
+	for _, library := range []string{"arrow", "parquet", "excel"} {
+		require.NotContains(t, string(out), library)
+	}
 }

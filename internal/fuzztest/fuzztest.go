@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
 )
 
 // Reader is a reader with texts that fuzzing begins from.
@@ -60,7 +59,7 @@ func (r Reader[T]) Try(t testing.TB, text string) {
 	read, err := r.Read(text)
 	require.LessOrEqual(t, allocated()-before, uint64(room+perByte*len(text)), "bytes allocated to read %d", len(text))
 	if err != nil {
-		require.Empty(t, plainwords.Unknown(err.Error(), text), "%v", err)
+		require.Empty(t, Unknown(err.Error(), text), "%v", err)
 		return
 	}
 	if r.Check != nil {

@@ -101,7 +101,7 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 			return nil, err
 		}
 	}
-	pool, err := p.Tables[0].Stacked(p.Tables[1])
+	pool, err := data.Stack(p.Tables[0], p.Tables[1])
 	if err != nil {
 		return nil, err
 	}

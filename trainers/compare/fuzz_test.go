@@ -8,7 +8,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/fuzztest"
-	"missingscore/internal/plainwords"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/path"
@@ -43,7 +42,7 @@ func FuzzLoadPermutations(f *testing.F) {
 		Read: fuzztest.Sealed(f, mark, func(path string) (*replicate.Done[Permutation], error) { return replicate.Load[Permutation](path, of) }),
 		Check: func(t testing.TB, _ string, d *replicate.Done[Permutation]) {
 			if _, err := Compare(t.Context(), p, c, replicate.Config{}, d); err != nil {
-				require.Empty(t, plainwords.Unknown(err.Error()))
+				require.Empty(t, fuzztest.Unknown(err.Error()))
 			}
 		},
 		Accepts: []string{whole, body(short), body(replicate.NewDone[Permutation](of))},

@@ -15,8 +15,8 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/data/noise"
 	"missingscore/graph/model"
+	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
-	"missingscore/internal/plainwords"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
@@ -100,7 +100,7 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 		s, err := fitted.Load(path)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(text)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(text)))
 			return
 		}
 		first, err := s.Encode(nil)
@@ -120,7 +120,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		drawn, err := fitted.Sample(t.Context(), m, c)
 		if err != nil {
-			require.Empty(t, plainwords.Unknown(err.Error(), string(text)))
+			require.Empty(t, fuzztest.Unknown(err.Error(), string(text)))
 			return
 		}
 		for _, x := range drawn.Values {

@@ -91,7 +91,7 @@ func (ebic) describe(s Selection, bounded, law bool) string {
 
 func (ebic) choose(ctx context.Context, r *Run) (choice, error) {
 	t := r.Table
-	left := t.Efficiency()
+	left := t.EffectiveRows() / float64(t.RowCount())
 	edge := math.Log(left*r.meanPairs()) + 4**r.Config.Select.Gamma*math.Log(float64(len(r.Nodes())))
 	score := func(i int, likelihood float64) float64 {
 		return -2*left*likelihood + float64(r.State.Points[i].Edges)*edge

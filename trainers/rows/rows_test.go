@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	_ "missingscore/data/parquet"
 	"missingscore/data/survey"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/stream"

@@ -1,0 +1,161 @@
+package excel
+
+import (
+	"archive/zip"
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"missingscore/data/format"
+)
+
+// parts are what a workbook of one sheet needs besides the sheet (ECMA-376, part 1, annex L). Style
+// 1 is of dates, 2 of dates with a time, 3 of times.
+var parts = []struct{ name, text string }{
+	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+		`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
+		`<Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/>` +
+		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`},
+	{"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
+		`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+	{"xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">` +
+		`<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+	{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
+		`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/>` +
+		`<Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`},
+	{"xl/styles.xml", `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">` +
+		`<numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/><numFmt numFmtId="166" formatCode="[h]:mm:ss"/></numFmts>` +
+		`<fonts count="1"><font/></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
+		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf/>` +
+		`<xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/></cellXfs></styleSheet>`},
+}
+
+// writer writes the rows of one sheet as they come.
+type writer struct {
+	book    *zip.Writer
+	sheet   *bufio.Writer
+	columns []format.Column
+	names   []string // of the columns in a sheet: A, B, …
+	rows    int
+}
+
+func write(to io.Writer, columns []format.Column) (format.Writer, error) {
+	if len(columns) > mostColumns {
+		return nil, fmt.Errorf("a sheet has %d columns at most, and these are %d; choose a name in .csv or .parquet", mostColumns, len(columns))
+	}
+	w := &writer{book: zip.NewWriter(to), columns: columns}
+	for _, part := range parts {
+		out, err := w.book.Create(part.name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := io.WriteString(out, xml.Header+part.text); err != nil {
+			return nil, err
+		}
+	}
+	out, err := w.book.Create("xl/worksheets/sheet1.xml")
+	if err != nil {
+		return nil, err
+	}
+	w.sheet = bufio.NewWriter(out)
+	w.sheet.WriteString(xml.Header + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>`)
+	names := make([]string, len(columns))
+	for j, c := range columns {
+		w.names, names[j] = append(w.names, columnName(j)), c.Name
+	}
+	return w, w.add(names, func(int) format.Kind { return format.Text })
+}
+
+// Write implements format.Writer.
+func (w *writer) Write(row []string) error {
+	return w.add(row, func(j int) format.Kind { return w.columns[j].Kind })
+}
+
+// add writes a row of cells of these kinds. What the type of a cell cannot hold is written as text.
+func (w *writer) add(row []string, of func(j int) format.Kind) error {
+	if w.rows++; w.rows > mostRows {
+		return fmt.Errorf("a sheet has %d rows at most; choose a name in .csv or .parquet", mostRows)
+	}
+	at := strconv.Itoa(w.rows)
+	w.sheet.WriteString(`<row r="` + at + `">`)
+	for j, cell := range row {
+		if cell == "" {
+			continue
+		}
+		place := `<c r="` + w.names[j] + at + `"`
+		if attribute, value, ok := typedCell(of(j), cell); ok {
+			w.sheet.WriteString(place + attribute + "><v>" + value + "</v></c>")
+			continue
+		}
+		if units := len(utf16.Encode([]rune(cell))); units > mostLetters {
+			return fmt.Errorf("a cell has %d characters at most, and one of column %q has %d; choose a name in .csv or .parquet", mostLetters, w.columns[j].Name, units)
+		}
+		w.sheet.WriteString(place + ` t="inlineStr"><is><t xml:space="preserve">`)
+		if err := xml.EscapeText(w.sheet, []byte(escaped(cell))); err != nil {
+			return err
+		}
+		w.sheet.WriteString("</t></is></c>")
+	}
+	_, err := w.sheet.WriteString("</row>")
+	return err
+}
+
+// typedCell is a cell that is no text in a sheet, with its type or style.
+func typedCell(k format.Kind, cell string) (attribute, value string, ok bool) {
+	if k == format.Boolean && k.Keeps(cell) {
+		return ` t="b"`, cell, true
+	}
+	if k.Numeric() || k == format.Mixed && format.Numbers.Keeps(cell) {
+		if x, err := strconv.ParseFloat(cell, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) && (k == format.Numbers || !longWhole(cell)) {
+			return "", cell, true
+		}
+	}
+	if k == format.Date || k == format.Stamp || k == format.Mixed {
+		if days, style, ok := daysOf(cell); ok {
+			return fmt.Sprintf(` s="%d"`, style), strconv.FormatFloat(days, 'f', -1, 64), true
+		}
+	}
+	return "", "", false
+}
+
+// longWhole says whether a number is a whole one with more digits than Excel has, 15: it would show
+// zeros in place of the others.
+func longWhole(cell string) bool {
+	digits := strings.TrimLeft(cell, "+-0")
+	return len(digits) > 15 && !strings.ContainsAny(digits, ".eE")
+}
+
+// unwritable are characters that XML has none of.
+var unwritable = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x{fffe}\x{ffff}]`)
+
+// escaped is a text as unescaped reads it. What would be read as an escape has its first character
+// escaped.
+func escaped(text string) string {
+	for at := 0; ; at += len("_x005F_") {
+		next := escape.FindStringIndex(text[at:])
+		if next == nil {
+			break
+		}
+		at += next[0]
+		text = text[:at] + "_x005F_" + text[at+1:]
+	}
+	return unwritable.ReplaceAllStringFunc(text, func(c string) string {
+		return fmt.Sprintf("_x%04X_", []rune(c)[0])
+	})
+}
+
+// Close implements format.Writer.
+func (w *writer) Close() error {
+	w.sheet.WriteString("</sheetData></worksheet>")
+	if err := w.sheet.Flush(); err != nil {
+		return err
+	}
+	return w.book.Close()
+}

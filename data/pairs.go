@@ -1,0 +1,119 @@
+package data
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// PairCounts is how many rows have both columns of each pair j < k: (0,1), (0,2), …
+func (t *Table) PairCounts() (counts []int) {
+	switch {
+	case t.Sampled != nil && t.Sampled.Pairs != nil:
+		return slices.Clone(t.Sampled.Pairs)
+	case t.Counted != nil:
+		number := t.Counted.Pairs
+		if number == nil {
+			number = t.PairSums()
+		}
+		for j := range t.D {
+			for _, n := range number.Number[j*t.D+j+1 : (j+1)*t.D] {
+				counts = append(counts, int(math.Round(n)))
+			}
+		}
+		return counts
+	}
+	words := (t.N + 63) / 64
+	rows, own := make([]uint64, t.D*words), make([]int, t.D) // of each column, a bit for each row
+	for i := range t.N {
+		for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
+			if seen {
+				rows[j*words+i/64] |= 1 << (i % 64)
+				own[j]++
+			}
+		}
+	}
+	for j := range t.D {
+		a := rows[j*words : (j+1)*words]
+		for k := j + 1; k < t.D; k++ {
+			both := 0
+			switch {
+			case own[j] == t.N:
+				both = own[k]
+			case own[k] == t.N:
+				both = own[j]
+			default:
+				for i, w := range rows[k*words : (k+1)*words] {
+					both += bits.OnesCount64(a[i] & w)
+				}
+			}
+			counts = append(counts, both)
+		}
+	}
+	return counts
+}
+
+// NeverTogether are the pairs of columns j < k that no row has both of.
+func (t *Table) NeverTogether() (pairs [][2]int) {
+	counts, i := t.PairCounts(), 0
+	for j := range t.D {
+		for k := j + 1; k < t.D; k++ {
+			if counts[i] == 0 {
+				pairs = append(pairs, [2]int{j, k})
+			}
+			i++
+		}
+	}
+	return pairs
+}
+
+// multiplied rows are taken at a time.
+const multiplied = 512
+
+// PairSums are the sums Σ_i a_i x_ij x_ik of values and Σ_i a_i of rows that have both columns
+// of a pair, a_i the Weight of row i: one pass over the rows.
+func (t *Table) PairSums() *Pairs {
+	d := t.D
+	cross, number := newSymmetric(d), newSymmetric(d)
+	value, mask := make([]float64, multiplied*d), make([]float64, multiplied*d)
+	for first := 0; first < t.N; first += multiplied {
+		n := min(multiplied, t.N-first)
+		complete := true
+		for i := range n {
+			root := math.Sqrt(t.Weight(first + i))
+			from := (first + i) * d
+			x, o := value[i*d:(i+1)*d], mask[i*d:(i+1)*d]
+			for j, seen := range t.Observed[from : from+d] {
+				if x[j], o[j] = 0, 0; seen {
+					x[j], o[j] = root*t.Values[from+j], root
+				} else {
+					complete = false
+				}
+			}
+		}
+		rows := func(x []float64) blas64.General { return blas64.General{Rows: n, Cols: d, Stride: d, Data: x} }
+		blas64.Syrk(blas.Trans, 1, rows(value), 1, cross)
+		if complete && t.Counted == nil && t.Weights == nil {
+			for j := range d {
+				for k := j; k < d; k++ {
+					number.Data[j*d+k] += float64(n)
+				}
+			}
+		} else {
+			blas64.Syrk(blas.Trans, 1, rows(mask), 1, number)
+		}
+	}
+	for j := range d {
+		for k := range j {
+			cross.Data[j*d+k], number.Data[j*d+k] = cross.Data[k*d+j], number.Data[k*d+j]
+		}
+	}
+	return &Pairs{Cross: cross.Data, Number: number.Data}
+}
+
+func newSymmetric(d int) blas64.Symmetric {
+	return blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: make([]float64, d*d)}
+}

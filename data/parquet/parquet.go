@@ -1,0 +1,529 @@
+// Package parquet reads and writes tables in files of Apache Parquet. Columns of the first level that
+// hold one value a row are read; nulls are missing cells.
+//
+//	import _ "missingscore/data/parquet"
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow/float16"
+	"github.com/parquet-go/parquet-go"
+	pqformat "github.com/parquet-go/parquet-go/format"
+
+	"missingscore/data/format"
+	"missingscore/internal/memory"
+)
+
+func init() {
+	format.Register(&format.Format{
+		Name:    "a Parquet file",
+		Endings: []string{".parquet", ".pq"},
+		Begins:  func(first []byte) bool { return bytes.HasPrefix(first, []byte("PAR1")) },
+		Open:    open,
+		Write:   write,
+	})
+}
+
+// reader reads a file row group by row group.
+type reader struct {
+	file     *parquet.File
+	all      []format.Column
+	leaves   []*parquet.Column
+	meanings []meaning
+	group    int       // the next
+	left     int64     // rows of the present one
+	row      int       // of the file, the last that was read
+	cursors  []*cursor // of the chosen columns in the present row group
+}
+
+func open(in *format.File) (format.Reader, error) {
+	content, size, err := in.Content()
+	if err != nil {
+		return nil, err
+	}
+	f, err := parquet.OpenFile(content, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, err
+	}
+	limit, err := memory.Limit()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range f.Metadata().RowGroups {
+		if g.NumRows < 0 {
+			return nil, format.Damaged("a row group has %d rows", g.NumRows)
+		}
+		for _, c := range g.Columns {
+			if need := float64(c.MetaData.TotalUncompressedSize); need > limit {
+				return nil, &memory.Error{What: "a column of a row group", Need: need, Limit: limit, Advice: "write the file with smaller row groups"}
+			}
+		}
+	}
+	r := &reader{file: f}
+	for _, c := range f.Root().Columns() {
+		m := meaningOf(c)
+		r.all, r.leaves, r.meanings = append(r.all, format.Column{Name: c.Name(), Kind: m.kind}), append(r.leaves, c), append(r.meanings, m)
+	}
+	return r, nil
+}
+
+// meaning is what the values of a column stand for: of each its number, where the column
+// has numbers, and its text.
+type meaning struct {
+	kind   format.Kind
+	number func(v parquet.Value) float64
+	text   func(v parquet.Value) string
+}
+
+// meaningOf a column, by its logical type or else its physical one.
+func meaningOf(c *parquet.Column) meaning {
+	nothing := meaning{kind: format.Nothing}
+	if !c.Leaf() || c.Repeated() {
+		return nothing
+	}
+	if logical := c.Type().LogicalType(); logical != nil {
+		switch l := logical.Value.(type) {
+		case *pqformat.DecimalType:
+			return decimalMeaning(c.Type().Kind(), l.Scale)
+		case *pqformat.DateType:
+			return meaning{format.Date, nil, func(v parquet.Value) string {
+				return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly)
+			}}
+		case *pqformat.TimestampType:
+			nanos, kind := nanosOf(l.Unit), format.Stamp
+			if l.IsAdjustedToUTC {
+				kind = format.Instant
+			}
+			return meaning{kind, nil, func(v parquet.Value) string { return format.Time(v.Int64(), nanos) + kind.Zone() }}
+		case *pqformat.TimeType:
+			nanos := nanosOf(l.Unit)
+			return meaning{format.Text, nil, func(v parquet.Value) string {
+				return time.Unix(0, 0).UTC().Add(time.Duration(integer(v) * nanos)).Format("15:04:05.999999999")
+			}}
+		case *pqformat.Float16Type:
+			return numbers(format.Numbers, halfFloat)
+		case *pqformat.IntType:
+			if !l.IsSigned {
+				return meaning{format.Unsigned, func(v parquet.Value) float64 { return float64(unsigned(v)) },
+					func(v parquet.Value) string { return strconv.FormatUint(unsigned(v), 10) }}
+			}
+		case *pqformat.ListType, *pqformat.MapType, *pqformat.VariantType, *pqformat.BsonType, *pqformat.GeometryType, *pqformat.GeographyType:
+			return nothing
+		}
+	}
+	return physicalMeaning(c.Type().Kind())
+}
+
+// numbers are those that value gives.
+func numbers(k format.Kind, value func(v parquet.Value) float64) meaning {
+	return meaning{k, value, func(v parquet.Value) string { return format.Number(value(v)) }}
+}
+
+func physicalMeaning(physical parquet.Kind) meaning {
+	switch physical {
+	case parquet.Boolean:
+		return numbers(format.Boolean, func(v parquet.Value) float64 {
+			if v.Boolean() {
+				return 1
+			}
+			return 0
+		})
+	case parquet.Int32, parquet.Int64:
+		return meaning{format.Whole, func(v parquet.Value) float64 { return float64(integer(v)) },
+			func(v parquet.Value) string { return strconv.FormatInt(integer(v), 10) }}
+	case parquet.Float:
+		return numbers(format.Numbers, func(v parquet.Value) float64 { return float64(v.Float()) })
+	case parquet.Double:
+		return numbers(format.Numbers, parquet.Value.Double)
+	case parquet.Int96: // nanoseconds of a Julian day
+		return meaning{format.Stamp, nil, func(v parquet.Value) string {
+			parts := v.Int96()
+			nanos := int64(parts[0]) | int64(parts[1])<<32
+			return time.Unix((int64(parts[2])-2440588)*86400, nanos).UTC().Format(format.TimeLayout)
+		}}
+	}
+	return meaning{format.Text, nil, func(v parquet.Value) string {
+		if text := v.ByteArray(); utf8.Valid(text) {
+			return string(text)
+		}
+		return fmt.Sprintf("0x%x", v.ByteArray())
+	}}
+}
+
+// decimalMeaning is of numbers with so many decimals.
+func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
+	text := func(v parquet.Value) string {
+		var digits big.Int
+		switch physical {
+		case parquet.Int32, parquet.Int64:
+			digits.SetInt64(integer(v))
+		default: // two's complement, the largest byte first
+			digits.SetBytes(v.ByteArray())
+			if b := v.ByteArray(); len(b) > 0 && b[0] >= 0x80 {
+				digits.Sub(&digits, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+			}
+		}
+		return decimalText(&digits, int(decimals))
+	}
+	return meaning{format.Numbers, func(v parquet.Value) float64 {
+		x, err := strconv.ParseFloat(text(v), 64)
+		if err != nil && !math.IsInf(x, 0) {
+			return math.NaN()
+		}
+		return x
+	}, text}
+}
+
+// mostDecimals is how many decimals a number is written with.
+const mostDecimals = 100
+
+// decimalText is a whole number divided by a power of ten.
+func decimalText(digits *big.Int, decimals int) string {
+	if decimals <= 0 || decimals > mostDecimals {
+		return digits.String()
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
+	return new(big.Rat).SetFrac(digits, power).FloatString(decimals)
+}
+
+func integer(v parquet.Value) int64 {
+	if v.Kind() == parquet.Int32 {
+		return int64(v.Int32())
+	}
+	return v.Int64()
+}
+
+func unsigned(v parquet.Value) uint64 {
+	if v.Kind() == parquet.Int32 {
+		return uint64(v.Uint32())
+	}
+	return v.Uint64()
+}
+
+func nanosOf(u pqformat.TimeUnit) int64 {
+	switch u.Value.(type) {
+	case *pqformat.MilliSeconds:
+		return 1e6
+	case *pqformat.MicroSeconds:
+		return 1e3
+	}
+	return 1
+}
+
+// halfFloat is a number of two bytes, the smallest first (IEEE 754 binary16).
+func halfFloat(v parquet.Value) float64 {
+	b := v.ByteArray()
+	if len(b) != 2 {
+		return math.NaN()
+	}
+	return float64(float16.FromLEBytes(b).Float32())
+}
+
+// Columns implements format.Reader.
+func (r *reader) Columns() ([]format.Column, int) { return r.all, 0 }
+
+// Read implements format.Reader.
+func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
+	groups := r.file.RowGroups()
+	for r.left == 0 {
+		if r.group == len(groups) {
+			return nil, io.EOF
+		}
+		if err := r.enter(groups[r.group], chosen); err != nil {
+			return nil, err
+		}
+		r.group++
+	}
+	rows := int(min(format.BlockRows, r.left))
+	b := format.NewBlock(r.row, rows, len(chosen))
+	r.row, r.left = r.row+rows, r.left-int64(rows)
+	for k := range chosen {
+		if err := r.cursors[k].read(&b.Cells[k], rows, texts); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// enter begins a row group.
+func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
+	if err := r.Close(); err != nil {
+		return err
+	}
+	chunks := g.ColumnChunks()
+	for _, j := range chosen {
+		c := &cursor{meaning: r.meanings[j]}
+		if c.kind != format.Nothing {
+			c.pages = chunks[r.leaves[j].Index()].Pages()
+		}
+		r.cursors = append(r.cursors, c)
+	}
+	r.left = g.NumRows()
+	return nil
+}
+
+// Rows implements format.Counter.
+func (r *reader) Rows() int { return int(r.file.NumRows()) }
+
+// Index implements format.Seeker.
+func (r *reader) Index(int) (rows int, index any, err error) {
+	for _, g := range r.file.RowGroups() {
+		rows += int(g.NumRows())
+	}
+	return rows, nil, nil
+}
+
+// Seek implements format.Seeker. Pages before the row are skipped by the file's index of them, if it
+// has one, and otherwise decompressed.
+func (r *reader) Seek(_ any, row int, chosen []int) error {
+	groups := r.file.RowGroups()
+	r.row, r.left = row, 0
+	for r.group = 0; r.group < len(groups) && int64(row) >= groups[r.group].NumRows(); r.group++ {
+		row -= int(groups[r.group].NumRows())
+	}
+	if r.group == len(groups) {
+		return io.ErrUnexpectedEOF
+	}
+	g := groups[r.group]
+	r.group++
+	for _, chunk := range g.ColumnChunks() {
+		if _, err := chunk.OffsetIndex(); err != nil && !errors.Is(err, parquet.ErrMissingOffsetIndex) {
+			return err
+		}
+	}
+	if err := r.enter(g, chosen); err != nil {
+		return err
+	}
+	for _, c := range r.cursors {
+		if c.pages == nil {
+			continue
+		}
+		if err := c.pages.SeekToRow(int64(row)); err != nil {
+			return err
+		}
+	}
+	r.left -= int64(row)
+	return nil
+}
+
+// Close ends a row group.
+func (r *reader) Close() error {
+	cursors := r.cursors
+	r.cursors = nil
+	for _, c := range cursors {
+		if c.page != nil {
+			parquet.Release(c.page)
+		}
+		if c.pages == nil {
+			continue
+		}
+		if err := c.pages.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cursor reads a column of a row group page by page.
+type cursor struct {
+	meaning
+	pages  parquet.Pages // nil where nothing is read
+	page   parquet.Page
+	values parquet.ValueReader
+	buffer [512]parquet.Value
+}
+
+// read gives the next values.
+func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
+	if c.pages == nil {
+		to.Text = slices.Repeat([]string{format.NestedCell}, rows)
+		return nil
+	}
+	if texts = texts || c.number == nil; texts {
+		to.Text = make([]string, rows)
+	} else {
+		to.Numbers, to.Present = make([]float64, rows), make([]bool, rows)
+	}
+	for done := 0; done < rows; {
+		values, err := c.next(rows - done)
+		if err != nil {
+			return err
+		}
+		for _, v := range values {
+			switch {
+			case v.IsNull():
+			case texts:
+				to.Text[done] = c.text(v)
+			default:
+				to.Numbers[done], to.Present[done] = c.number(v), true
+			}
+			done++
+		}
+	}
+	return nil
+}
+
+// next gives some values, at least one and at most so many.
+func (c *cursor) next(most int) ([]parquet.Value, error) {
+	for {
+		if c.page == nil {
+			page, err := c.pages.ReadPage()
+			if err == io.EOF {
+				return nil, io.ErrUnexpectedEOF
+			}
+			if err != nil {
+				return nil, err
+			}
+			c.page, c.values = page, page.Values()
+		}
+		n, err := c.values.ReadValues(c.buffer[:min(most, len(c.buffer))])
+		switch {
+		case n > 0:
+			return c.buffer[:n], nil
+		case err == nil:
+			return nil, io.ErrNoProgress
+		case err != io.EOF:
+			return nil, err
+		}
+		parquet.Release(c.page)
+		c.page = nil
+	}
+}
+
+// schema is a group whose columns stay in their order.
+type schema struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+func (s schema) Fields() []parquet.Field { return s.fields }
+
+// field is a column of it.
+type field struct {
+	parquet.Node
+	name string
+}
+
+func (f field) Name() string                      { return f.name }
+func (f field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
+
+// writer writes row groups of at most groupRows.
+type writer struct {
+	out     *parquet.GenericWriter[any]
+	columns []format.Column
+	rows    []parquet.Row
+	written int
+}
+
+const groupRows = 1 << 17
+
+func write(to io.Writer, columns []format.Column) (format.Writer, error) {
+	s := schema{Group: parquet.Group{}}
+	for _, c := range columns {
+		node := parquet.String()
+		switch c.Kind {
+		case format.Numbers:
+			node = parquet.Leaf(parquet.DoubleType)
+		case format.Whole:
+			node = parquet.Leaf(parquet.Int64Type)
+		case format.Unsigned:
+			node = parquet.Uint(64)
+		case format.Boolean:
+			node = parquet.Leaf(parquet.BooleanType)
+		case format.Date:
+			node = parquet.Date()
+		case format.Stamp, format.Instant:
+			node = parquet.TimestampAdjusted(parquet.Microsecond, c.Kind == format.Instant)
+		}
+		node = parquet.Compressed(parquet.Optional(node), &parquet.Snappy)
+		s.Group[c.Name] = node
+		s.fields = append(s.fields, field{node, c.Name})
+	}
+	return &writer{out: parquet.NewGenericWriter[any](to, parquet.NewSchema("table", s)), columns: columns}, nil
+}
+
+// Write implements format.Writer.
+func (w *writer) Write(row []string) error {
+	values := make(parquet.Row, len(row))
+	for j, cell := range row {
+		value, ok := valueOf(w.columns[j].Kind, cell)
+		if !ok {
+			return fmt.Errorf("column %q: %.60q is of another kind", w.columns[j].Name, cell)
+		}
+		level := 1
+		if value.IsNull() {
+			level = 0
+		}
+		values[j] = value.Level(0, level, j)
+	}
+	if w.rows = append(w.rows, values); len(w.rows) < format.BlockRows {
+		return nil
+	}
+	return w.flush()
+}
+
+// valueOf is a cell of a column of a kind, null where it is missing; ok is false for a cell of another
+// kind.
+func valueOf(k format.Kind, cell string) (v parquet.Value, ok bool) {
+	if cell == "" {
+		return parquet.NullValue(), true
+	}
+	var err error
+	switch k {
+	case format.Whole:
+		var x int64
+		x, err = strconv.ParseInt(cell, 10, 64)
+		v = parquet.Int64Value(x)
+	case format.Unsigned:
+		var x uint64
+		x, err = strconv.ParseUint(cell, 10, 64)
+		v = parquet.Int64Value(int64(x)) // the same bits
+	case format.Boolean:
+		return parquet.BooleanValue(cell == "1"), cell == "0" || cell == "1"
+	case format.Numbers:
+		var x float64
+		x, err = strconv.ParseFloat(cell, 64)
+		v = parquet.DoubleValue(x)
+	case format.Date:
+		days, ok := format.Days(cell)
+		return parquet.Int32Value(days), ok
+	case format.Stamp, format.Instant:
+		micros, ok := format.Microseconds(k, cell)
+		return parquet.Int64Value(micros), ok
+	default:
+		v = parquet.ByteArrayValue([]byte(cell))
+	}
+	return v, err == nil
+}
+
+func (w *writer) flush() error {
+	if _, err := w.out.WriteRows(w.rows); err != nil {
+		return err
+	}
+	w.written += len(w.rows)
+	w.rows = w.rows[:0]
+	if w.written < groupRows {
+		return nil
+	}
+	w.written = 0
+	return w.out.Flush()
+}
+
+// Close implements format.Writer.
+func (w *writer) Close() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.out.Close()
+}
